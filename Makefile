@@ -1,0 +1,45 @@
+# Holdfast: one command for each thing that people do here. `make` alone lists them.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench soak fuzz doc lint setup
+
+TARGET := $(or $(CARGO_TARGET_DIR),$(if $(HOLDFAST_CACHE),$(HOLDFAST_CACHE)/target,target))
+
+help: ## Say what there is
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+setup: ## Install what building and testing need (FOR="build bench fuzz" for more)
+	@scripts/setup.sh $(or $(FOR),build)
+
+demo: ## A bank that is killed again and again and loses nothing (SECONDS=120)
+	@scripts/setup.sh build
+	@. scripts/common.sh; choose_toolchain; \
+	cargo run --release -p holdfast -- demo $(if $(SECONDS),--seconds $(SECONDS))
+
+test: ## Run every check and test
+	@scripts/setup.sh build
+	@scripts/test.sh
+
+lint: ## Run only the checks that need no test to run
+	@scripts/setup.sh build
+	@scripts/test.sh lint
+
+bench: ## Run the benchmarks beside their peers (ONLY="seal commit" for some of them)
+	@scripts/setup.sh bench
+	@. scripts/common.sh; choose_toolchain; \
+	cargo run --release -p holdfast-bench --features redb -- run $(ONLY)
+
+soak: ## Search seeds for MINUTES=60 in the crash simulator
+	@scripts/setup.sh build
+	@scripts/soak.sh $(or $(MINUTES),60)
+
+fuzz: ## Fuzz every decoder for SECONDS=60 each (ONLY="key_file" for some of them)
+	@scripts/setup.sh fuzz
+	@scripts/fuzz.sh $(or $(SECONDS),60) $(ONLY)
+
+doc: ## Write the documentation of all crates to target/doc
+	@scripts/setup.sh build
+	@. scripts/common.sh; choose_toolchain; \
+	cargo doc --workspace --no-deps; echo "$(TARGET)/doc/holdfast/index.html"

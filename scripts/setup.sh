@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Installs what a target of the Makefile needs and is not there yet. Run again, it does nothing.
+# usage: scripts/setup.sh [build|bench|fuzz]...
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+# A compiler for the cipher's C and assembler, and the Rust toolchain.
+setup_build() {
+    command -v gcc >/dev/null || need_packages gcc libc6-dev
+    if ! command -v cargo >/dev/null && ! command -v rustup >/dev/null; then
+        need_packages curl ca-certificates
+        say "There is no cargo here. Installing Rust for this user with rustup's own installer"
+        say "(https://sh.rustup.rs, into ~/.cargo and ~/.rustup)."
+        curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs |
+            sh -s -- -y --no-modify-path --profile minimal --default-toolchain none ||
+            fail "rustup could not be installed; install Rust 1.95 or newer by other means"
+        PATH="$HOME/.cargo/bin:$PATH"
+        say "Rust is installed. To use it by hand: . ~/.cargo/env"
+    fi
+    choose_toolchain
+    cargo fetch --quiet --target x86_64-unknown-linux-gnu
+}
+
+# The peers that the benchmarks run beside. One that cannot be had is reported as missing.
+setup_bench() {
+    setup_build
+    bench/setup.sh >&2 || say "some peers are missing; the benchmarks will say so"
+}
+
+# libFuzzer is C++ and is built from the crate that brings it.
+setup_fuzz() {
+    setup_build
+    command -v g++ >/dev/null || need_packages g++
+    command -v cargo-fuzz >/dev/null || cargo install --locked --quiet cargo-fuzz
+}
+
+(($# == 0)) && set -- build
+for what in "$@"; do
+    case $what in
+        build | bench | fuzz) "setup_$what" ;;
+        *) fail "nothing to set up is called \"$what\"; there are build, bench and fuzz" ;;
+    esac
+done

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Everything that must hold before a change is taken. Prints the time of each stage, and at the
+# end how many tests passed.
+# usage: scripts/test.sh [lint]    with "lint": only what needs no test to run
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+choose_toolchain
+
+export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-never}
+# A build from nothing gains nothing from incremental compilation.
+[[ -n "${CI:-}" ]] && export CARGO_INCREMENTAL=0
+log=$(mktemp)
+times=$(mktemp)
+trap 'rm -f "$log" "$times"' EXIT
+
+stage() {
+    local name=$1 begin=$SECONDS
+    shift
+    say
+    say "== $name: $*"
+    "$@" 2>&1 | tee -a "$log" || fail "$name failed"
+    printf '%-28s %5d s\n' "$name" $((SECONDS - begin)) >>"$times"
+}
+
+# The flags are the same in every stage that compiles for tests, so that nothing is built twice.
+workspace=(--workspace --locked)
+
+run_tests() {
+    if cargo nextest --version >/dev/null 2>&1; then
+        cargo nextest run "${workspace[@]}" --no-fail-fast && cargo test "${workspace[@]}" --doc
+    else
+        cargo test "${workspace[@]}" --no-fail-fast
+    fi
+}
+
+# The log's ring is the one place where threads meet without a lock; loom tries every order.
+run_loom() {
+    grep -q 'cfg(loom)' crates/log/Cargo.toml || { echo "the log has no loom tests"; return 0; }
+    RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR="$target_dir/loom" \
+        cargo test --locked --release -p holdfast-log --lib ring
+}
+
+# Miri needs a nightly toolchain; without one the unsafe modules have their notes, loom and tests.
+run_miri() {
+    if ! cargo +nightly miri --version >/dev/null 2>&1; then
+        echo "skipped: there is no Miri here (rustup +nightly component add miri)"
+        return 0
+    fi
+    CARGO_TARGET_DIR="$target_dir/miri" MIRIFLAGS="-Zmiri-disable-isolation" \
+        cargo +nightly miri test --locked -p holdfast-seam --lib mem
+}
+
+check_format() { cargo fmt --all --check && cargo fmt --manifest-path fuzz/Cargo.toml --check; }
+
+# In tests an unwrap is an assertion; in the product it is a panic that somebody will meet.
+check_lints() {
+    cargo clippy "${workspace[@]}" --all-targets -- -D warnings &&
+        cargo clippy "${workspace[@]}" -- -D warnings -D clippy::unwrap_used
+}
+
+document() { RUSTDOCFLAGS="-D warnings" cargo doc "${workspace[@]}" --no-deps; }
+
+begin=$SECONDS
+stage "format" check_format
+stage "lints" check_lints
+if [[ "${1:-}" == lint ]]; then
+    stage "tidiness and licences" cargo test --locked -p holdfast-tests \
+        --test the_tree_is_tidy --test crates_depend_only_downwards \
+        --test every_dependency_has_a_licence_and_a_reason \
+        --test every_link_in_the_documents_leads_somewhere \
+        --test the_command_is_built_without_simulator_and_planted_bugs
+else
+    stage "tests" run_tests
+    stage "documentation" document
+    stage "loom" run_loom
+    stage "miri" run_miri
+fi
+
+say
+cat "$times" >&2
+printf '%-28s %5d s\n' "all" $((SECONDS - begin)) >&2
+# Both runners close with lines that say how many tests there were.
+awk '/^test result: / { passed += $4; failed += $6 }
+     /Summary .* tests? run: / { for (i = 1; i < NF; i++) if ($(i + 1) ~ /^passed/) passed += $i }
+     END { printf "tests: %d passed, %d failed\n", passed, failed }' "$log"

@@ -1,0 +1,190 @@
+//! The repository keeps its own house style: what a reviewer would otherwise have to look for.
+
+use holdfast_tests::source::code_lines;
+use holdfast_tests::{TextFile, files, none_of};
+
+const FILE_LINES_MAX: usize = 700;
+const COLUMNS_MAX: usize = 100;
+const FUNCTION_LINES_MAX: usize = 70;
+
+/// Where `unsafe` may stand in the product; each place is a small module of its own.
+const UNSAFE_ALLOWED: &[&str] = &["crates/seam/src/", "crates/pool/src/", "crates/log/src/ring.rs"];
+
+#[test]
+fn every_source_file_opens_with_what_it_owns() {
+    let offences = files(&[".rs"]).into_iter().filter(|file| !file.text.starts_with("//! "));
+    none_of("these do not open with //!", &offences.map(|file| file.path).collect::<Vec<_>>());
+}
+
+#[test]
+fn no_source_file_holds_a_second_noun() {
+    let long = files(&[".rs"]).into_iter().filter_map(|file| {
+        let lines = file.text.lines().count();
+        (lines > FILE_LINES_MAX).then(|| format!("{} has {lines} lines", file.path))
+    });
+    none_of("files past 700 lines", &long.collect::<Vec<_>>());
+}
+
+#[test]
+fn lines_fit_a_screen() {
+    let is_table =
+        |line: &str| line.trim_start().trim_start_matches(['/', '!', ' ']).starts_with('|');
+    let offences = offences(&[".rs"], |_, line| {
+        let wide = line.chars().count() > COLUMNS_MAX;
+        // A message to people, or an attribute, is easier to find whole than broken.
+        let is_whole = line.trim_start().starts_with(['"', '#']);
+        let is_link = line.contains("http://") || line.contains("https://");
+        wide && !is_table(line) && !is_whole && !is_link
+    });
+    none_of("lines over 100 columns", &offences);
+}
+
+#[test]
+fn no_line_ends_in_blanks_and_no_tab_indents() {
+    let offences = offences(&[".rs", ".md", ".toml", ".sh"], |_, line| {
+        line.ends_with([' ', '\t']) || line.starts_with('\t')
+    });
+    none_of("blanks at the end or tabs at the front", &offences);
+}
+
+#[test]
+fn nothing_unfinished_is_left_behind() {
+    let notes =
+        [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X"), concat!("HA", "CK")];
+    let offences = offences(&[".rs", ".md", ".toml", ".sh", "Makefile"], |_, line| {
+        let words = line.split(|c: char| !c.is_alphanumeric());
+        words.into_iter().any(|word| notes.contains(&word))
+    });
+    none_of("notes to oneself", &offences);
+
+    let calls = ["todo!", "unimplemented!", "dbg!", "#[ignore", "#![ignore"];
+    let mut unfinished = Vec::new();
+    for file in files(&[".rs"]) {
+        for (index, code) in code_lines(&file.text).iter().enumerate() {
+            let squeezed: String = code.chars().filter(|c| !c.is_whitespace()).collect();
+            if calls.iter().any(|call| squeezed.contains(call)) {
+                unfinished.push(file.at(index + 1));
+            }
+        }
+    }
+    none_of("calls that say that something is missing, and tests switched off", &unfinished);
+}
+
+#[test]
+fn every_unsafe_block_says_why_it_is_sound() {
+    let mut bare = Vec::new();
+    for file in files(&[".rs"]) {
+        let lines: Vec<&str> = file.text.lines().collect();
+        for (index, code) in code_lines(&file.text).iter().enumerate() {
+            // A function or a foreign block that is unsafe moves the promise to its callers.
+            let moves = code.contains("unsafe fn") || code.contains("unsafe extern");
+            let opens = is_unsafe(code) && !moves;
+            if opens && !has_note_above(&lines, index) {
+                bare.push(file.at(index + 1));
+            }
+        }
+    }
+    none_of("unsafe without a SAFETY note above", &bare);
+}
+
+#[test]
+fn unsafe_code_stands_only_where_the_architecture_allows_it() {
+    let mut elsewhere = Vec::new();
+    let product = files(&[".rs"]).into_iter().filter(|file| file.path.starts_with("crates/"));
+    for file in product {
+        let allowed = UNSAFE_ALLOWED.iter().any(|place| file.path.starts_with(place));
+        for (index, code) in code_lines(&file.text).iter().enumerate() {
+            if !allowed && is_unsafe(code) {
+                elsewhere.push(file.at(index + 1));
+            }
+        }
+    }
+    none_of("unsafe outside the seam, the pool's frames and the log's ring", &elsewhere);
+}
+
+fn is_unsafe(code: &str) -> bool {
+    let mut words = code.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    words.any(|word| word == "unsafe")
+}
+
+/// A note in the same line, or in the comments and attributes right above, or within three lines.
+fn has_note_above(lines: &[&str], index: usize) -> bool {
+    let is_lead =
+        |line: &str| line.trim_start().starts_with("//") || line.trim_start().starts_with('#');
+    let nearby = lines[index.saturating_sub(3)..=index].iter();
+    let lead = lines[..index].iter().rev().take_while(|line| is_lead(line));
+    nearby.chain(lead).any(|line| line.contains("SAFETY"))
+}
+
+#[test]
+fn the_repository_speaks_of_the_product_alone() {
+    // Paths of somebody's machine, and words about how the text came about.
+    let strange = [
+        concat!("/wo", "rk/"),
+        concat!("/ro", "ot/"),
+        concat!("sub", "agent"),
+        concat!("AI a", "gent"),
+        concat!("this se", "ssion"),
+        concat!("as an A", "I"),
+    ];
+    let endings = [".rs", ".md", ".toml", ".sh", ".yml", ".json", "Makefile"];
+    let offences = offences(&endings, |_, line| strange.iter().any(|word| line.contains(word)));
+    none_of("words that do not belong to the product", &offences);
+}
+
+#[test]
+fn no_reason_code_has_two_meanings() {
+    let mut seen: Vec<(String, String)> = Vec::new();
+    let mut twice = Vec::new();
+    for file in files(&[".rs"]).iter().filter(|file| file.path.starts_with("crates/")) {
+        for (line, content) in file.lines() {
+            let Some((_, rest)) = content.split_once("=> Code(\"HF") else { continue };
+            let code = rest.split('"').next().unwrap_or_default().to_owned();
+            let place = file.at(line);
+            match seen.iter().find(|(known, _)| *known == code) {
+                Some((_, first)) => twice.push(format!("HF{code} at {first} and at {place}")),
+                None => seen.push((code, place)),
+            }
+        }
+    }
+    assert!(seen.len() > 20, "the search for reason codes finds them: {}", seen.len());
+    none_of("reason codes that are given twice", &twice);
+}
+
+fn offences(endings: &[&str], is_bad: impl Fn(&TextFile, &str) -> bool) -> Vec<String> {
+    let mut found = Vec::new();
+    for file in files(endings) {
+        for (line, content) in file.lines() {
+            if is_bad(&file, content) {
+                found.push(file.at(line));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn functions_fit_a_screen() {
+    let mut long = Vec::new();
+    for file in files(&[".rs"]) {
+        let code = code_lines(&file.text);
+        for (index, line) in code.iter().enumerate() {
+            let indent = line.len() - line.trim_start().len();
+            let is_function = line.trim_start().split(' ').take(5).any(|word| word == "fn");
+            if !is_function {
+                continue;
+            }
+            let closing = format!("{}}}", " ".repeat(indent));
+            let ends = |line: &String| line.trim_end() == closing;
+            let lines = code[index..].iter().position(ends).map_or(0, |last| last + 1);
+            // A declaration without a body ends before the next line at its own depth does.
+            let declared = code[index..].iter().position(|line| line.trim_end().ends_with(';'));
+            let opened = code[index..].iter().position(|line| line.trim_end().ends_with('{'));
+            let has_body = opened.is_some_and(|at| declared.is_none_or(|end| at < end));
+            if has_body && lines > FUNCTION_LINES_MAX {
+                long.push(format!("{} has {lines} lines", file.at(index + 1)));
+            }
+        }
+    }
+    none_of("functions over 70 lines", &long);
+}
