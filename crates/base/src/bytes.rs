@@ -1,0 +1,120 @@
+//! Reading little-endian fields from bytes that came from outside. Short input is `None`.
+
+/// Walks over a byte slice; every step says `None` instead of panicking at the end.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+macro_rules! integer {
+    ($name:ident, $int:ty) => {
+        /// The next little-endian integer.
+        #[inline]
+        pub fn $name(&mut self) -> Option<$int> {
+            Some(<$int>::from_le_bytes(self.array()?))
+        }
+    };
+}
+
+impl<'a> Reader<'a> {
+    /// A reader at the front of `bytes`.
+    #[must_use]
+    pub fn new(bytes: &'a [u8]) -> Reader<'a> {
+        Reader { rest: bytes }
+    }
+
+    integer!(u8, u8);
+    integer!(u16, u16);
+    integer!(u32, u32);
+    integer!(u64, u64);
+
+    /// The next `N` bytes as an array.
+    #[inline]
+    pub fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (head, rest) = self.rest.split_first_chunk::<N>()?;
+        self.rest = rest;
+        Some(*head)
+    }
+
+    /// The next `len` bytes.
+    #[inline]
+    pub fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        let (head, rest) = self.rest.split_at_checked(len)?;
+        self.rest = rest;
+        Some(head)
+    }
+
+    /// A byte string that is preceded by its length in two bytes.
+    #[inline]
+    pub fn string16(&mut self) -> Option<&'a [u8]> {
+        let len = usize::from(self.u16()?);
+        self.take(len)
+    }
+
+    /// What has not been read yet.
+    #[must_use]
+    pub fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    /// Whether everything has been read.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+}
+
+macro_rules! fixed {
+    ($get:ident, $put:ident, $int:ty) => {
+        /// The little-endian integer at `at`. The caller has checked the bounds.
+        #[inline]
+        #[must_use]
+        pub fn $get(bytes: &[u8], at: usize) -> $int {
+            let mut array = [0; size_of::<$int>()];
+            array.copy_from_slice(&bytes[at..at + size_of::<$int>()]);
+            <$int>::from_le_bytes(array)
+        }
+
+        /// Stores a little-endian integer at `at`. The caller has checked the bounds.
+        #[inline]
+        pub fn $put(bytes: &mut [u8], at: usize, value: $int) {
+            bytes[at..at + size_of::<$int>()].copy_from_slice(&value.to_le_bytes());
+        }
+    };
+}
+
+fixed!(get_u16, put_u16, u16);
+fixed!(get_u32, put_u32, u32);
+fixed!(get_u64, put_u64, u64);
+
+/// Appends a byte string preceded by its length in two bytes.
+///
+/// # Panics
+/// If the string is longer than 65,535 bytes; callers bound it by the limits of the structure.
+pub fn push_string16(out: &mut Vec<u8>, string: &[u8]) {
+    let len = u16::try_from(string.len()).expect("strings in records are shorter than 64 KiB");
+    out.extend_from_slice(&len.to_le_bytes());
+    out.extend_from_slice(string);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_input_is_none_and_moves_nothing() {
+        let mut reader = Reader::new(&[1, 2, 3]);
+        assert_eq!(reader.u32(), None);
+        assert_eq!(reader.u16(), Some(0x0201));
+        assert_eq!(reader.string16(), None);
+        assert_eq!(reader.u8(), Some(3));
+        assert!(reader.is_empty());
+    }
+
+    #[test]
+    fn a_string_comes_back() {
+        let mut out = Vec::new();
+        push_string16(&mut out, b"abc");
+        assert_eq!(Reader::new(&out).string16(), Some(&b"abc"[..]));
+    }
+}

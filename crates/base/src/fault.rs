@@ -1,0 +1,43 @@
+//! What every error of Holdfast can say about itself besides its text.
+//!
+//! Each crate has its own error enums; each variant's text says what happened and to which object,
+//! and [`Coded`] adds the stable code that scripts test and the remedy that a person reads.
+
+use std::fmt;
+
+/// A stable reason code such as `HFL003`: `HF`, a letter for the layer, three digits.
+///
+/// | letter | layer |
+/// |---|---|
+/// | `M` | the seam: disk, clock, entropy, threads |
+/// | `S` | seal and key ring |
+/// | `L` | log |
+/// | `P` | buffer pools |
+/// | `D` | data sets |
+/// | `K` | locks |
+/// | `U` | units of work, restart |
+/// | `B` | B+tree |
+/// | `T` | store trait |
+/// | `Y` | system, commands |
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Code(pub &'static str);
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// An error that carries a stable code and says what a person can do about it.
+pub trait Coded: std::error::Error {
+    /// The stable code.
+    fn code(&self) -> Code;
+    /// What to do, as an imperative sentence; empty if nothing can be done.
+    fn remedy(&self) -> String;
+}
