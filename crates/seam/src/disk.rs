@@ -1,0 +1,165 @@
+//! The door to files: what the kernel may ask of a disk, and what it may count on.
+//!
+//! Promises that an implementation keeps and the simulator attacks:
+//!
+//! 1. A write that returned is visible to every later read of this process.
+//! 2. Only [`File::sync`] (or a write to a file opened with `dsync`) makes writes durable; before
+//!    it, a crash may keep, drop or tear each 512-byte sector of each write on its own, and a torn
+//!    write may spoil its neighbours within the same 4 KiB (K19).
+//! 3. A file that was created, renamed or removed is so durably only after [`Disk::sync_dir`] of
+//!    its folder; a new length only after [`File::sync`].
+//! 4. After a failed sync nothing is known about the writes before it; the caller stops.
+//!
+//! Buffers and offsets of files opened `direct` are multiples of [`BLOCK`]; use
+//! [`crate::mem::AlignedBuf`].
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The physical block of the reference disk: the alignment of direct input and output.
+pub const BLOCK: usize = 4096;
+
+/// Whether opening makes the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Create {
+    /// The file must exist.
+    Never,
+    /// The file must not exist (`AlreadyExists` otherwise).
+    New,
+    /// The file is made if it is missing.
+    IfMissing,
+}
+
+/// How to open a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Open {
+    /// Whether opening makes the file.
+    pub create: Create,
+    /// Whether it will be written.
+    pub write: bool,
+    /// Past the operating system's cache, where the file system can (K22).
+    pub direct: bool,
+    /// Every write is durable when it returns.
+    pub dsync: bool,
+}
+
+impl Open {
+    /// An existing file, to be read only, through the cache.
+    pub const READ: Open =
+        Open { create: Create::Never, write: false, direct: false, dsync: false };
+    /// An existing file for data: read and written directly, synced when asked.
+    pub const DATA: Open = Open { create: Create::Never, write: true, direct: true, dsync: false };
+    /// An existing file whose every write is durable when it returns: log, double-write area.
+    pub const DURABLE: Open =
+        Open { create: Create::Never, write: true, direct: true, dsync: true };
+
+    /// The same, with another answer to a missing file.
+    #[must_use]
+    pub fn create(self, create: Create) -> Open {
+        Open { create, ..self }
+    }
+}
+
+/// An open file. All calls name their place; there is no cursor to share.
+pub trait File: Send + Sync {
+    /// Fills `buf` from `offset`. `UnexpectedEof` if the file ends before.
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()>;
+    /// Writes all of `buf` at `offset`, growing the file if needed.
+    fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<()>;
+    /// Writes several buffers, in no particular order, as deep as the machine allows.
+    fn write_batch(&self, writes: &[(u64, &[u8])]) -> io::Result<()> {
+        writes.iter().try_for_each(|(offset, buf)| self.write_at(buf, *offset))
+    }
+    /// Makes all writes and the length durable. A failure is final: the caller stops.
+    fn sync(&self) -> io::Result<()>;
+    /// The length in bytes.
+    fn len(&self) -> io::Result<u64>;
+    /// Cuts or extends (with zeros) to `len` bytes.
+    fn set_len(&self, len: u64) -> io::Result<()>;
+    /// Makes sure that `offset..offset + len` has space on the device; extends the length to
+    /// cover it.
+    fn allocate(&self, offset: u64, len: u64) -> io::Result<()>;
+    /// Whether the file is empty.
+    fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.len()? == 0)
+    }
+}
+
+/// A lock on a file, released when dropped and when the process dies.
+pub trait HeldLock: Send + Sync {}
+
+/// Files by path.
+pub trait Disk: Send + Sync {
+    /// Opens or makes a file. New files are readable by their owner only.
+    fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn File>>;
+    /// Whether there is a file or folder of that name.
+    fn exists(&self, path: &Path) -> io::Result<bool>;
+    /// The names in a folder, sorted.
+    fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>>;
+    /// Makes a folder and those above it; one that exists is left as it is.
+    fn create_dir(&self, path: &Path) -> io::Result<()>;
+    /// Removes a file.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Renames a file, replacing the target.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Makes creations, renames and removals in a folder durable.
+    fn sync_dir(&self, dir: &Path) -> io::Result<()>;
+    /// Takes the exclusive lock on a file that it makes if needed. `WouldBlock` if another
+    /// process, or another part of this one, holds it.
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn HeldLock>>;
+}
+
+/// Reads a whole small file through the cache.
+///
+/// # Errors
+/// `InvalidData` if it is longer than `bytes_max`, otherwise whatever the disk says.
+pub fn read_small(disk: &dyn Disk, path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
+    let file = disk.open(path, Open::READ)?;
+    let len = file.len()?;
+    if len > bytes_max as u64 {
+        let text = format!("{} is {len} bytes long, at most {bytes_max} expected", path.display());
+        return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+    }
+    let mut bytes = vec![0; len as usize];
+    file.read_at(&mut bytes, 0)?;
+    Ok(bytes)
+}
+
+/// Makes a folder and those above it, durably: each new one is synced into the one that holds it.
+///
+/// # Errors
+/// Whatever the disk says; some of the folders may be there then.
+pub fn make_dir(disk: &dyn Disk, path: &Path) -> io::Result<()> {
+    let above = |path: &Path| match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => PathBuf::from("."),
+        Some(parent) => parent.to_owned(),
+        None => path.to_owned(),
+    };
+    let mut missing = Vec::new();
+    let mut folder = path.to_owned();
+    while !disk.exists(&folder)? {
+        missing.push(folder.clone());
+        folder = above(&folder);
+    }
+    disk.create_dir(path)?;
+    missing.iter().rev().try_for_each(|folder| disk.sync_dir(&above(folder)))
+}
+
+/// Puts a small file in place so that a crash leaves the old one or the new one, whole.
+///
+/// # Errors
+/// Whatever the disk says; the old file is then still there, or the new one already.
+pub fn replace_small(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let fresh = path.with_extension("new");
+    if disk.exists(&fresh)? {
+        disk.remove(&fresh)?;
+    }
+    let how = Open { create: Create::New, write: true, direct: false, dsync: false };
+    let file = disk.open(&fresh, how)?;
+    file.write_at(bytes, 0)?;
+    file.sync()?;
+    drop(file);
+    disk.rename(&fresh, path)?;
+    disk.sync_dir(path.parent().unwrap_or(Path::new(".")))
+}

@@ -1,0 +1,118 @@
+//! Memory with the alignment that direct input and output needs, wiped when it is given back.
+
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+
+use crate::disk::BLOCK;
+
+/// Buffers from this size on are aligned to it and lie in huge pages of the processor where the
+/// system has them: random access to a large pool otherwise waits more for address translation
+/// than for memory.
+pub const HUGE_BYTES: usize = 2 << 20;
+
+/// A zeroed byte buffer aligned to [`BLOCK`]. It may hold plaintext, so it is wiped when dropped.
+#[allow(unsafe_code)]
+pub struct AlignedBuf {
+    start: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: the buffer owns its memory alone; sharing follows the borrow of the struct.
+#[allow(unsafe_code)]
+unsafe impl Send for AlignedBuf {}
+// SAFETY: as above; `&AlignedBuf` gives only `&[u8]`.
+#[allow(unsafe_code)]
+unsafe impl Sync for AlignedBuf {}
+
+#[allow(unsafe_code)]
+impl AlignedBuf {
+    /// A buffer of `len` zero bytes.
+    ///
+    /// # Panics
+    /// If `len` is zero or the memory cannot be had.
+    #[must_use]
+    pub fn zeroed(len: usize) -> AlignedBuf {
+        assert!(len > 0, "an aligned buffer has at least one byte");
+        let layout = layout(len);
+        // SAFETY: the layout's size is not zero.
+        let start = unsafe { alloc(layout) };
+        let Some(start) = NonNull::new(start) else { handle_alloc_error(layout) };
+        // Miri knows no advice; without it a buffer is the same, only slower.
+        if len >= HUGE_BYTES && !cfg!(miri) {
+            // Before the first touch, which is what gives the buffer its pages. A system without
+            // huge pages refuses, and the buffer has ordinary ones.
+            // SAFETY: advice about memory that nobody else has and that has no contents yet.
+            let _ = unsafe {
+                rustix::mm::madvise(start.as_ptr().cast(), len, rustix::mm::Advice::LinuxHugepage)
+            };
+        }
+        // SAFETY: `start` is valid for `len` bytes, and nobody else has them.
+        unsafe { std::ptr::write_bytes(start.as_ptr(), 0, len) };
+        AlignedBuf { start, len }
+    }
+
+    /// The first byte, for owners that hand out parts under their own rules (the pool's frames).
+    #[must_use]
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+}
+
+fn layout(len: usize) -> Layout {
+    let align = if len >= HUGE_BYTES { HUGE_BYTES } else { BLOCK };
+    Layout::from_size_align(len, align).expect("buffer sizes are far below the address space")
+}
+
+#[allow(unsafe_code)]
+impl Deref for AlignedBuf {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: `start` is valid for `len` initialised bytes as long as `self` lives.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+}
+
+#[allow(unsafe_code)]
+impl DerefMut for AlignedBuf {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and `&mut self` makes it the only reference.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+}
+
+#[allow(unsafe_code)]
+impl Drop for AlignedBuf {
+    fn drop(&mut self) {
+        // SAFETY: nobody else has the memory any more; a volatile-free fill may be elided only if
+        // the memory is never observed, so the fence keeps it.
+        unsafe {
+            std::ptr::write_bytes(self.start.as_ptr(), 0, self.len);
+            std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
+            dealloc(self.start.as_ptr(), layout(self.len));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_is_aligned_and_zero() {
+        let mut buf = AlignedBuf::zeroed(3 * BLOCK);
+        assert_eq!(buf.as_ptr() as usize % BLOCK, 0);
+        assert!(buf.iter().all(|byte| *byte == 0));
+        buf[BLOCK] = 7;
+        assert_eq!(buf[BLOCK], 7);
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore)] // it would look at two million bytes one by one
+    fn a_large_buffer_is_aligned_to_huge_pages() {
+        let buf = AlignedBuf::zeroed(HUGE_BYTES + BLOCK);
+        assert_eq!(buf.as_ptr() as usize % HUGE_BYTES, 0);
+        assert!(buf.iter().all(|byte| *byte == 0));
+    }
+}

@@ -1,0 +1,95 @@
+//! Deliberate bugs behind a switch that only tests compile in.
+//!
+//! The proof of the kernel is only worth something if it would find a bug. Each [`Plant`] is one
+//! that the crash suite must find; the code it spoils asks [`planted`] at the spot. Without the
+//! feature `plant` the question is a constant `false` and costs nothing.
+
+/// One deliberate bug.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Plant {
+    /// A page is written before the log that describes it is durable.
+    PageBeforeLog,
+    /// A commit is acknowledged before its record is durable.
+    ReplyBeforeDurable,
+    /// A read-only unit of work is acknowledged before what it read is durable.
+    ReadBeforeWriterDurable,
+    /// Pages are written in place without the double-write area.
+    NoDoubleWrite,
+    /// The write counter does not advance.
+    NonceReused,
+    /// Restart does not back out units of work in flight.
+    UndoSkipped,
+    /// A split logs only its left half.
+    HalfSplit,
+    /// The previous group's tag is not compared.
+    ChainNotChecked,
+    /// Restart reads the log copy that is known to be stale.
+    StaleCopyPreferred,
+    /// A damaged group within the log is taken for its end.
+    EndTooEarly,
+    /// A page's freshness is not compared.
+    FreshnessNotChecked,
+    /// A plain page is accepted in a sealed data set.
+    PlainAccepted,
+    /// Locks are not kept to the end of the unit of work.
+    LocksDroppedEarly,
+    /// The redo point advances before the pages before it are on disk.
+    CheckpointTooNew,
+    /// Compensation records are not logged, so that undo runs twice.
+    NoCompensation,
+    /// A freed interval is used again before the commit that freed it is durable.
+    SpaceReusedEarly,
+    /// The end of a range is not locked.
+    NextKeyNotLocked,
+    /// A lost log copy is not recorded before the next acknowledgement.
+    LostCopyUnrecorded,
+}
+
+#[cfg(feature = "plant")]
+impl Plant {
+    /// All of them, for the proof that each is found.
+    pub const ALL: [Plant; 18] = [
+        Plant::PageBeforeLog,
+        Plant::ReplyBeforeDurable,
+        Plant::ReadBeforeWriterDurable,
+        Plant::NoDoubleWrite,
+        Plant::NonceReused,
+        Plant::UndoSkipped,
+        Plant::HalfSplit,
+        Plant::ChainNotChecked,
+        Plant::StaleCopyPreferred,
+        Plant::EndTooEarly,
+        Plant::FreshnessNotChecked,
+        Plant::PlainAccepted,
+        Plant::LocksDroppedEarly,
+        Plant::CheckpointTooNew,
+        Plant::NoCompensation,
+        Plant::SpaceReusedEarly,
+        Plant::NextKeyNotLocked,
+        Plant::LostCopyUnrecorded,
+    ];
+}
+
+#[cfg(feature = "plant")]
+thread_local! {
+    static PLANTED: std::cell::Cell<Option<Plant>> = const { std::cell::Cell::new(None) };
+}
+
+/// Whether this bug is planted on this thread (simulated threads share one).
+#[inline(always)]
+#[must_use]
+pub fn planted(bug: Plant) -> bool {
+    #[cfg(feature = "plant")]
+    return PLANTED.get() == Some(bug);
+    #[cfg(not(feature = "plant"))]
+    {
+        let _ = bug;
+        false
+    }
+}
+
+/// Plants a bug for all that follows on this thread, or removes it.
+#[cfg(feature = "plant")]
+pub fn plant(bug: Option<Plant>) {
+    PLANTED.set(bug);
+}

@@ -1,0 +1,257 @@
+//! The real machine's disk: positioned reads and writes, direct where the file system allows it.
+//!
+//! Fallbacks (K22): a file system that refuses `O_DIRECT` gets buffered files with `O_DSYNC` or
+//! `fdatasync`, which keep the same promises; without `io_uring` a batch is written call by call.
+//! Locks are held on an open file description that is closed on exec, so a guest program never
+//! inherits them.
+
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use rustix::fs::{self, FallocateFlags, FlockOperation, Mode, OFlags};
+
+use crate::disk::{Create, Disk, File, HeldLock, Open};
+use crate::ring::Rings;
+
+/// The files of this machine.
+#[derive(Default)]
+pub struct RealDisk {
+    /// Whether some file could not be opened past the cache, for `status`.
+    buffered: AtomicBool,
+    /// For batches of writes to files that are direct and synced by hand.
+    rings: Arc<Rings>,
+}
+
+impl RealDisk {
+    /// The files of this machine.
+    #[must_use]
+    pub fn new() -> RealDisk {
+        RealDisk::default()
+    }
+
+    /// Whether some file had to go through the operating system's cache.
+    #[must_use]
+    pub fn is_buffered(&self) -> bool {
+        self.buffered.load(Relaxed)
+    }
+}
+
+impl Disk for RealDisk {
+    fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn File>> {
+        let mut flags = OFlags::CLOEXEC;
+        flags |= if how.write { OFlags::RDWR } else { OFlags::RDONLY };
+        match how.create {
+            Create::Never => {}
+            Create::New => flags |= OFlags::CREATE | OFlags::EXCL,
+            Create::IfMissing => flags |= OFlags::CREATE,
+        }
+        if how.dsync {
+            flags |= OFlags::DSYNC;
+        }
+        let mode = Mode::RUSR | Mode::WUSR;
+        if how.direct {
+            match fs::open(path, flags | OFlags::DIRECT, mode) {
+                Ok(fd) => {
+                    // Synchronous writes through a ring run in a kernel worker of its own
+                    // priority, which costs milliseconds now and then.
+                    let rings = (!how.dsync).then(|| Arc::clone(&self.rings));
+                    return Ok(Arc::new(RealFile { fd, rings }));
+                }
+                Err(rustix::io::Errno::INVAL) => {
+                    self.buffered.store(true, Relaxed);
+                    // Linux may have made the file before it refused the flag.
+                    flags -= OFlags::EXCL;
+                }
+                Err(errno) => return Err(named(errno, "open", path)),
+            }
+        }
+        let fd = fs::open(path, flags, mode).map_err(|errno| named(errno, "open", path))?;
+        Ok(Arc::new(RealFile { fd, rings: None }))
+    }
+
+    fn exists(&self, path: &Path) -> io::Result<bool> {
+        match fs::stat(path) {
+            Ok(_) => Ok(true),
+            Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => Ok(false),
+            Err(errno) => Err(named(errno, "look at", path)),
+        }
+    }
+
+    #[allow(clippy::disallowed_methods)] // this is the seam
+    fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
+        let mut names = std::fs::read_dir(dir)?
+            .map(|entry| entry.map(|entry| PathBuf::from(entry.file_name())))
+            .collect::<io::Result<Vec<_>>>()?;
+        names.sort();
+        Ok(names)
+    }
+
+    #[allow(clippy::disallowed_methods)] // this is the seam
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        std::fs::create_dir_all(path)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::unlink(path).map_err(|errno| named(errno, "remove", path))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to).map_err(|errno| named(errno, "rename", from))
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let fd = fs::open(dir, flags, Mode::empty()).map_err(|e| named(e, "open", dir))?;
+        fs::fsync(fd).map_err(|errno| named(errno, "sync", dir))
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn HeldLock>> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
+        let fd = fs::open(path, flags, Mode::RUSR | Mode::WUSR)
+            .map_err(|errno| named(errno, "open", path))?;
+        fs::flock(&fd, FlockOperation::NonBlockingLockExclusive)?;
+        Ok(Box::new(RealLock { _fd: fd }))
+    }
+}
+
+struct RealLock {
+    _fd: OwnedFd,
+}
+
+impl HeldLock for RealLock {}
+
+struct RealFile {
+    fd: OwnedFd,
+    /// How to write deeper than one, where that pays.
+    rings: Option<Arc<Rings>>,
+}
+
+impl File for RealFile {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        let mut done = 0;
+        while done < buf.len() {
+            match rustix::io::pread(&self.fd, &mut buf[done..], offset + done as u64) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(count) => done += count,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
+        let mut done = 0;
+        while done < buf.len() {
+            match rustix::io::pwrite(&self.fd, &buf[done..], offset + done as u64) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => done += count,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn write_batch(&self, writes: &[(u64, &[u8])]) -> io::Result<()> {
+        let rings = self.rings.as_ref().filter(|_| writes.len() > 1);
+        let deep = rings.and_then(|rings| rings.write(self.fd.as_fd(), writes));
+        deep.unwrap_or_else(|| {
+            writes.iter().try_for_each(|(offset, buf)| self.write_at(buf, *offset))
+        })
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        Ok(fs::fdatasync(&self.fd)?)
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        Ok(fs::fstat(&self.fd)?.st_size as u64)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        Ok(fs::ftruncate(&self.fd, len)?)
+    }
+
+    fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
+        match fs::fallocate(&self.fd, FallocateFlags::empty(), offset, len) {
+            Err(rustix::io::Errno::OPNOTSUPP) => {
+                let end = offset + len;
+                if self.len()? < end { self.set_len(end) } else { Ok(()) }
+            }
+            other => Ok(other?),
+        }
+    }
+}
+
+fn named(errno: rustix::io::Errno, verb: &str, path: &Path) -> io::Error {
+    let error = io::Error::from(errno);
+    io::Error::new(error.kind(), format!("cannot {verb} {}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mem::AlignedBuf;
+
+    #[test]
+    fn what_was_written_is_read_and_the_end_is_an_error() {
+        let disk = RealDisk::new();
+        let dir = std::env::temp_dir().join(format!("holdfast-seam-{}", std::process::id()));
+        disk.create_dir(&dir).unwrap();
+        let path = dir.join("file");
+        let file = disk.open(&path, Open::DURABLE.create(Create::IfMissing)).unwrap();
+        let mut buf = AlignedBuf::zeroed(4096);
+        buf.fill(7);
+        file.write_at(&buf, 4096).unwrap();
+        file.sync().unwrap();
+        assert_eq!(file.len().unwrap(), 8192);
+        let mut back = AlignedBuf::zeroed(4096);
+        file.read_at(&mut back, 4096).unwrap();
+        assert_eq!(back[..], buf[..]);
+        let end = file.read_at(&mut back, 8192).unwrap_err();
+        assert_eq!(end.kind(), io::ErrorKind::UnexpectedEof);
+        let lock = disk.lock(&dir.join("lock")).unwrap();
+        let second = disk.lock(&dir.join("lock")).map(|_| ()).unwrap_err();
+        assert_eq!(second.kind(), io::ErrorKind::WouldBlock);
+        drop(lock);
+        assert!(disk.lock(&dir.join("lock")).is_ok());
+        disk.remove(&path).unwrap();
+        disk.remove(&dir.join("lock")).unwrap();
+    }
+
+    #[test]
+    fn a_batch_is_written_whole_with_and_without_a_ring() {
+        let disk = RealDisk::new();
+        let dir = std::env::temp_dir().join(format!("holdfast-seam-batch-{}", std::process::id()));
+        disk.create_dir(&dir).unwrap();
+        for how in [Open::DATA, Open::DURABLE, Open { direct: false, ..Open::DATA }] {
+            let path = dir.join("file");
+            let file = disk.open(&path, how.create(Create::New)).unwrap();
+            let pages: Vec<AlignedBuf> = (0..100_u8)
+                .map(|number| {
+                    let mut page = AlignedBuf::zeroed(4096 * (1 + usize::from(number) % 3));
+                    page.fill(number);
+                    page
+                })
+                .collect();
+            let places = (0..100).map(|number| number * 7 % 100 * 12_288);
+            let writes: Vec<(u64, &[u8])> =
+                places.zip(&pages).map(|(place, page)| (place, &page[..])).collect();
+            file.write_batch(&writes).unwrap();
+            file.sync().unwrap();
+            for (place, page) in &writes {
+                let mut back = AlignedBuf::zeroed(page.len());
+                file.read_at(&mut back, *place).unwrap();
+                assert_eq!(back[..], **page);
+            }
+            let reader = disk.open(&path, Open { direct: true, ..Open::READ }).unwrap();
+            assert!(reader.write_batch(&writes).is_err(), "opened for reading only");
+            disk.remove(&path).unwrap();
+        }
+    }
+}
