@@ -1,0 +1,60 @@
+//! Sealing: authenticated encryption of blocks, working keys, page trailers, the key ring.
+//!
+//! A block is sealed the moment it leaves memory and stays sealed in every copy. This crate owns
+//! how: which key, which nonce, what is bound to the block, and where the keys come from.
+//!
+//! * [`WorkingKey`] seals and opens bytes under a counter: AES-256-GCM, or for plain data sets a
+//!   checksum (XXH3-128) in the same place. The log uses it directly.
+//! * [`PageSealer`] seals and opens the control intervals of one data set; [`Trailer`] is the
+//!   layout of their last 48 bytes.
+//! * [`KeyProvider`] says where data keys come from: [`KeyRing`] is the real one (a key file under
+//!   a passphrase), [`TestKeys`] the one for tests and the simulator.
+//!
+//! Invariants, which comments here and elsewhere cite:
+//! 1. *No nonce twice under one key* (K3). A working key is HKDF(data key, salt, identity); a salt
+//!    of 16 random bytes is drawn at the first write after an open; the nonce is a counter that
+//!    only grows. Copies of a disk, restored backups and clones draw their own salts and so never
+//!    share a nonce with their origin.
+//! 2. *Bound to its place.* The associated data names the system, the data set, the interval and
+//!    the whole trailer before the tag: a block that stands elsewhere does not open.
+//! 3. *No downgrade* (K4). What form a block may have is the caller's policy ([`Accept`]), which
+//!    comes from the catalog; the block's own words are only compared with it.
+//! 4. *Secrets are wiped* when they are dropped, and their `Debug` shows none of their bytes.
+//!
+//! What sealing does not do: it cannot see that a block was put back to an older, valid version
+//! (the freshness map does, K5), and it cannot hide which blocks change, or how often.
+
+mod cache;
+mod error;
+mod hardware;
+mod kdf;
+mod key_file;
+mod page;
+mod provider;
+mod ring;
+mod secret;
+mod test_keys;
+#[cfg(test)]
+mod testing;
+mod trailer;
+mod working_key;
+
+pub use error::{PageFault, SealError};
+pub use hardware::CipherCheck;
+pub use kdf::KdfCost;
+pub use page::{Accept, Converting, Form, PageSealer, SealStats};
+pub use provider::KeyProvider;
+#[doc(hidden)]
+pub use ring::fuzz_key_file;
+pub use ring::{KeyFileInfo, KeyInfo, KeyRing};
+pub use secret::{DataKey, Passphrase, Salt};
+pub use test_keys::TestKeys;
+pub use trailer::{Format, Trailer};
+pub use working_key::{BadTag, Tag, TagPrefix, WorkingKey};
+
+/// How many bytes at the end of each unit of a data set belong to the seal (K4).
+pub const TRAILER_BYTES: usize = 48;
+/// How many bytes a tag has.
+pub const TAG_BYTES: usize = 16;
+/// How many bytes a salt has.
+pub const SALT_BYTES: usize = 16;
