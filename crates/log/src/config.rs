@@ -1,0 +1,187 @@
+//! What whoever opens a log says about it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use base::{GroupNumber, Lsn, SystemId};
+use seal::{Format, KeyProvider};
+use seam::Seam;
+use seam::disk::BLOCK;
+use seam::stop::StopSwitch;
+
+use crate::LogError;
+use crate::flow::LANE_DEPTH;
+use crate::group::GROUP_HEADER;
+use crate::record::RECORD_BYTES_MAX;
+use crate::segment::SEGMENT_HEADER;
+
+/// Most copies of a log.
+pub const COPIES_MAX: usize = 2;
+/// Most stripes of a log.
+pub const STRIPES_MAX: u8 = 8;
+
+/// How a log is laid out. Folders, stripes and segment size stay as they were when it was made.
+#[derive(Clone, Debug)]
+pub struct LogConfig {
+    /// One folder, or two for dual logging; on different devices, if they are to help.
+    pub copies: Vec<PathBuf>,
+    /// Files side by side that groups rotate over, 1 to 8; more than one helps on several devices.
+    pub stripes: u8,
+    /// Length of each file of a segment, in bytes: a multiple of 4,096.
+    pub segment_bytes: u64,
+    /// Segments that are made at once.
+    pub segments_min: u32,
+    /// Segments that ordinary records may fill. Undo may go beyond (K15).
+    pub segments_max: u32,
+    /// Memory in which records gather, in bytes: a power of two, at least two groups.
+    pub ring_bytes: usize,
+    /// The largest group on disk, header and padding included, in bytes: a multiple of 4,096.
+    pub group_bytes_max: usize,
+    /// Whether new groups are sealed or plain.
+    pub format: Format,
+    /// Positions before which plain groups are accepted although `format` is sealed, after a log
+    /// was turned from plain to sealed; [`Lsn::NONE`] otherwise (K4).
+    pub plain_until: Lsn,
+    /// The label of the log's data key.
+    pub key_label: String,
+}
+
+impl LogConfig {
+    /// A sealed log of 4 to 16 segments of 64 MiB, groups of 256 KiB, a ring of 4 MiB.
+    #[must_use]
+    pub fn new(copies: Vec<PathBuf>) -> LogConfig {
+        LogConfig {
+            copies,
+            stripes: 1,
+            segment_bytes: 64 << 20,
+            segments_min: 4,
+            segments_max: 16,
+            ring_bytes: 4 << 20,
+            group_bytes_max: 256 << 10,
+            format: Format::Sealed,
+            plain_until: Lsn::NONE,
+            key_label: "log".into(),
+        }
+    }
+
+    /// Most bytes of stream that one group holds.
+    pub(crate) fn payload_max(&self) -> usize {
+        self.group_bytes_max - GROUP_HEADER
+    }
+
+    /// The longest record that this log takes, header included.
+    #[must_use]
+    pub fn record_bytes_max(&self) -> usize {
+        RECORD_BYTES_MAX.min(self.ring_bytes / 2)
+    }
+
+    /// Groups that may be sealed and not yet durable (K7's W).
+    pub(crate) fn window(&self) -> u64 {
+        LANE_DEPTH as u64 * u64::from(self.stripes)
+    }
+
+    /// Bytes for groups in one segment, over its stripes.
+    pub(crate) fn segment_area(&self) -> u64 {
+        u64::from(self.stripes) * (self.segment_bytes - SEGMENT_HEADER as u64)
+    }
+
+    /// # Errors
+    /// [`LogError::Config`] with what is wrong.
+    pub(crate) fn check(&self) -> Result<(), LogError> {
+        let block = BLOCK as u64;
+        let fault = if self.copies.is_empty() || self.copies.len() > COPIES_MAX {
+            format!("{} copies; a log has one or two", self.copies.len())
+        } else if self.copies.len() == 2 && self.copies[0] == self.copies[1] {
+            format!("both copies in {}", self.copies[0].display())
+        } else if !(1..=STRIPES_MAX).contains(&self.stripes) {
+            format!("{} stripes; 1 to {STRIPES_MAX} are possible", self.stripes)
+        } else if self.group_bytes_max < 2 * BLOCK || !self.group_bytes_max.is_multiple_of(BLOCK) {
+            format!("groups of {} bytes; a multiple of 4,096 from 8,192", self.group_bytes_max)
+        } else if self.group_bytes_max > 16 << 20 {
+            format!("groups of {} bytes; at most 16 MiB", self.group_bytes_max)
+        } else if !self.segment_bytes.is_multiple_of(block)
+            || self.segment_bytes > 1 << 40
+            || self.segment_bytes < block + self.group_bytes_max as u64
+        {
+            let text = "a multiple of 4,096 that holds a group and a header";
+            format!("segments of {} bytes; {text}", self.segment_bytes)
+        } else if !self.ring_bytes.is_power_of_two() || self.ring_bytes < 2 * self.group_bytes_max {
+            format!("a ring of {} bytes; a power of two, two groups or more", self.ring_bytes)
+        } else if self.segments_min < 2 || self.segments_max < self.segments_min {
+            let (min, max) = (self.segments_min, self.segments_max);
+            format!("{min} to {max} segments; at least two, and no fewer at most than at once")
+        } else if self.segments_max > 1 << 16 {
+            format!("{} segments; at most 65,536", self.segments_max)
+        } else {
+            return Ok(());
+        };
+        Err(LogError::Config { why: fault })
+    }
+}
+
+/// What the log needs of the system around it.
+#[derive(Clone)]
+pub struct LogEnv {
+    /// Disk, clock, entropy.
+    pub seam: Seam,
+    /// Where the log's data key comes from.
+    pub keys: Arc<dyn KeyProvider>,
+    /// The system that the log belongs to.
+    pub system: SystemId,
+    /// Set when the log may no longer be trusted; asked before every acknowledgement.
+    pub stop: Arc<StopSwitch>,
+    /// Who records what must not be forgotten.
+    pub events: Arc<dyn LogEvents>,
+}
+
+/// What the log tells the system around it.
+pub trait LogEvents: Send + Sync {
+    /// Copy `copy` (0 or 1) misses groups from `from` on. Called before the first acknowledgement
+    /// that rests on the other copy alone, and durable, not on the lost copy, when it returns (K9).
+    /// Locks of the log are held meanwhile: it must not call the log.
+    ///
+    /// # Errors
+    /// Why it could not be recorded; the log then stops the kernel.
+    fn copy_lost(&self, copy: u8, from: GroupNumber, why: &str) -> Result<(), String>;
+}
+
+/// What is known about a log before it is read.
+#[derive(Clone, Copy, Debug)]
+pub struct LogStart {
+    /// The oldest position that restart will read.
+    pub from: Lsn,
+    /// The oldest position that is not archived yet; [`Lsn`] of `u64::MAX` if nothing waits.
+    pub archived: Lsn,
+    /// A position that the log must reach, or it was rolled back (K6).
+    pub proven: Lsn,
+    /// The copy (0 or 1) that is recorded as stale, and from which group on (K9).
+    pub stale: Option<(u8, GroupNumber)>,
+    /// Whether a stale copy may be used if there is no other. What it lacks is lost.
+    pub override_stale: bool,
+}
+
+impl LogStart {
+    /// The start of a log that has just been made.
+    pub const NEW: LogStart = LogStart {
+        from: Lsn::FIRST,
+        archived: Lsn(u64::MAX),
+        proven: Lsn::NONE,
+        stale: None,
+        override_stale: false,
+    };
+}
+
+/// What opening found and did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// Where the log ends: the position of the next record.
+    pub end: Lsn,
+    /// The next group's number.
+    pub next_group: GroupNumber,
+    /// Groups that were written again on one copy from the other (K8).
+    pub repaired: u64,
+    /// Whether the log runs on fewer copies than configured.
+    pub single: bool,
+    /// What an operator should know, a sentence each.
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,326 @@
+//! The running log: what appenders, the sealer and the writers share.
+//!
+//! Invariants:
+//! 1. `durable <= taken <= next`; all three only grow.
+//! 2. Whoever wants a position durable raises `wanted` first and looks for a writer second; whoever
+//!    publishes a record looks at `wanted` after, and calls. A writer that finds a record which is
+//!    not whole looks again after [`HOLE_POLL`], for that call may be missed (see the ring).
+//! 3. `idle` and `ahead` repeat what the board says; they are changed under its lock and only
+//!    spare others from taking it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use std::time::Duration;
+
+use base::{GroupNumber, Lsn, UowId};
+use seal::Salt;
+use seam::sync::{Condvar, Mutex};
+
+use crate::directory::Directory;
+use crate::flow::{Board, Parker, Waiting};
+use crate::read::ReadCache;
+use crate::record::{self, RECORD_HEADER};
+use crate::ring::{Claim, Reserved, Ring};
+use crate::sealer::{Sealer, Why};
+use crate::segment::HeadSealer;
+use crate::stats::Stats;
+use crate::{DurableSink, LogConfig, LogEnv, LogError, Place};
+
+/// The running log.
+pub(crate) struct Core {
+    pub(crate) env: LogEnv,
+    pub(crate) config: LogConfig,
+    pub(crate) payload_max: usize,
+    pub(crate) record_max: u64,
+    pub(crate) ring: Ring,
+    /// The salt of this run, and the first group that is sealed under it.
+    pub(crate) salt: Salt,
+    pub(crate) first_of_run: GroupNumber,
+    /// Everything before has been sealed.
+    pub(crate) taken: AtomicU64,
+    /// Everything before is on all living copies.
+    pub(crate) durable: AtomicU64,
+    /// Somebody waits for everything before.
+    pub(crate) wanted: AtomicU64,
+    /// Where ordinary records and the reserve must end together.
+    pub(crate) limit: AtomicU64,
+    /// Bytes that undo has reserved.
+    pub(crate) reserved: AtomicU64,
+    pub(crate) idle: AtomicBool,
+    pub(crate) ahead: AtomicBool,
+    /// A writer has been called and has not answered yet; spares the second call.
+    pub(crate) called: AtomicBool,
+    /// The writers are to end.
+    pub(crate) closed: AtomicBool,
+    pub(crate) ring_waiters: AtomicU32,
+    pub(crate) sealer: Mutex<Sealer>,
+    pub(crate) directory: Mutex<Directory>,
+    /// Called when a slot may have to be made ahead; waits under the directory's mutex.
+    pub(crate) keeper_wake: Condvar,
+    /// Held while a slot is being made.
+    pub(crate) making: Mutex<()>,
+    pub(crate) board: Mutex<Board>,
+    /// One for each lane; waits under the board's mutex.
+    pub(crate) lanes: Vec<Condvar>,
+    /// Room in the ring; waits under the board's mutex.
+    pub(crate) ring_room: Condvar,
+    pub(crate) parkers: Mutex<Vec<Arc<Parker>>>,
+    pub(crate) read_cache: Mutex<ReadCache>,
+    pub(crate) heads: HeadSealer,
+    pub(crate) stats: Stats,
+}
+
+/// How soon a writer looks again at a record that was reserved and is not whole: its appender has
+/// lost its processor between two instructions.
+pub(crate) const HOLE_POLL: Duration = Duration::from_micros(50);
+
+/// Threads that wait for the log and keep their parking place.
+const PARKERS_KEPT: usize = 256;
+
+impl Core {
+    /// The stripe of a group.
+    pub(crate) fn stripe_of(&self, number: GroupNumber) -> u8 {
+        (number.0 % u64::from(self.config.stripes)) as u8
+    }
+
+    pub(crate) fn durable(&self) -> Lsn {
+        Lsn(self.durable.load(SeqCst))
+    }
+
+    pub(crate) fn capacity_bytes(&self) -> u64 {
+        u64::from(self.config.segments_max) * self.config.segment_area()
+    }
+
+    pub(crate) fn refresh_idle(&self, board: &Board) {
+        self.idle.store(board.admits(false), SeqCst);
+        self.ahead.store(board.admits(true), SeqCst);
+    }
+
+    /// Appends one record. `undo` records may use what is kept for backout.
+    #[inline]
+    pub(crate) fn append(
+        &self,
+        head: (u8, u8, UowId, Lsn),
+        body: &[&[u8]],
+        undo: bool,
+    ) -> Result<Place, LogError> {
+        let len = body.iter().fold(RECORD_HEADER as u64, |sum, part| sum + part.len() as u64);
+        if len > self.record_max {
+            return Err(LogError::RecordTooLong { bytes: len, bytes_max: self.record_max });
+        }
+        seam::thread::point();
+        let mut claim = self.reserve(len, undo)?;
+        seam::thread::point();
+        let (kind, flags, uow, previous) = head;
+        let place = Place { lsn: Lsn(claim.start()), end: Lsn(claim.end()) };
+        debug_assert!(previous < place.lsn, "a record's predecessor stands before it");
+        claim.fill(&record::encode(len as u32, kind, flags, uow, previous));
+        body.iter().for_each(|part| claim.fill(part));
+        claim.publish();
+        let full = place.end.0 >= self.taken.load(SeqCst) + self.payload_max as u64
+            && self.ahead.load(SeqCst)
+            && !self.called.load(SeqCst);
+        if full || self.wanted.load(SeqCst) > place.lsn.0 {
+            self.kick();
+        }
+        Ok(place)
+    }
+
+    #[inline]
+    fn reserve(&self, len: u64, undo: bool) -> Result<Claim<'_>, LogError> {
+        loop {
+            if self.env.stop.is_set() {
+                self.env.stop.check()?;
+            }
+            let limit = if undo {
+                u64::MAX
+            } else {
+                self.limit.load(SeqCst).saturating_sub(self.reserved.load(SeqCst))
+            };
+            let next = self.ring.next();
+            let reserved = if self.stats.samples(next) {
+                let begin = self.env.seam.clock.monotonic();
+                let reserved = self.ring.reserve(next, len, limit);
+                self.stats.sampled(self.env.seam.clock.monotonic().saturating_sub(begin));
+                reserved
+            } else {
+                self.ring.reserve(next, len, limit)
+            };
+            match reserved {
+                Reserved::Claim(claim) => {
+                    if undo {
+                        self.release(len);
+                    }
+                    return Ok(claim);
+                }
+                Reserved::Beyond => return Err(self.full()),
+                Reserved::RingFull => self.await_ring(len),
+            }
+        }
+    }
+
+    #[cold]
+    fn full(&self) -> LogError {
+        self.stats.full.one();
+        LogError::Full {
+            used_bytes: self.directory.lock().used_bytes(&self.config),
+            capacity_bytes: self.capacity_bytes(),
+        }
+    }
+
+    /// Keeps `bytes` of log for undo.
+    pub(crate) fn keep(&self, bytes: u64) -> bool {
+        let kept = self.reserved.fetch_update(SeqCst, SeqCst, |reserved| {
+            let wanted = reserved.checked_add(bytes)?;
+            let end = self.ring.next().checked_add(wanted)?;
+            (end <= self.limit.load(SeqCst)).then_some(wanted)
+        });
+        kept.is_ok()
+    }
+
+    /// Gives `bytes` of what was kept back.
+    pub(crate) fn release(&self, bytes: u64) {
+        let less = |reserved: u64| Some(reserved.saturating_sub(bytes));
+        let _ = self.reserved.fetch_update(SeqCst, SeqCst, less);
+    }
+
+    /// Waits until the ring has room for `len` bytes, and for some more, so that not every group
+    /// that is taken wakes everybody. There will be: while a full group is there it gets sealed,
+    /// and a group is half a ring at most.
+    #[cold]
+    fn await_ring(&self, len: u64) {
+        self.stats.ring_waits.one();
+        let room = len.max(self.config.ring_bytes as u64 / 4);
+        self.ring_waiters.fetch_add(1, SeqCst);
+        let mut board = self.board.lock();
+        while !self.ring.has_room(room) && !self.env.stop.is_set() {
+            if self.demand(&board) {
+                self.nudge(&board);
+            }
+            self.ring_room.wait(&mut board);
+        }
+        drop(board);
+        self.ring_waiters.fetch_sub(1, SeqCst);
+    }
+
+    /// Calls a writer, if there is something to do.
+    #[cold]
+    fn kick(&self) {
+        let board = self.board.lock();
+        let demand = self.demand(&board);
+        self.called.store(demand, SeqCst);
+        if demand {
+            self.nudge(&board);
+        }
+    }
+
+    /// Seals and writes what has gathered, if nobody else is at it; whoever is goes on with it.
+    pub(crate) fn drive(&self) -> bool {
+        let end = self.ring.next();
+        if end == self.taken.load(SeqCst) {
+            return false;
+        }
+        self.wanted.fetch_max(end, SeqCst);
+        if !self.idle.load(SeqCst) {
+            return false;
+        }
+        let Some(mut sealer) = self.sealer.try_lock() else {
+            self.kick();
+            return false;
+        };
+        let sealed = self.seal_next(Why::Driven, &mut sealer);
+        drop(sealer);
+        let Some(job) = sealed else { return false };
+        self.run(job);
+        true
+    }
+
+    pub(crate) fn wait_durable(&self, up_to: Lsn) -> Result<(), LogError> {
+        self.check_wanted(up_to)?;
+        if self.durable() >= up_to {
+            return Ok(());
+        }
+        self.wanted.fetch_max(up_to.0, SeqCst);
+        // With nobody writing, the shortest way to the disk is to go there oneself.
+        if self.idle.load(SeqCst)
+            && let Some(mut sealer) = self.sealer.try_lock()
+        {
+            let sealed = self.seal_next(Why::Wanted, &mut sealer);
+            drop(sealer);
+            if let Some(job) = sealed {
+                self.run(job);
+            }
+        }
+        if self.durable() < up_to {
+            self.stats.waits.one();
+            let parker = self.parkers.lock().pop().unwrap_or_default();
+            let sink: Arc<dyn DurableSink> = parker.clone();
+            self.enlist(Waiting { up_to, sink, token: 0 }, true);
+            if !parker.wait(|| self.env.stop.is_set()) {
+                // Stopped for a reason outside of the log, and perhaps nobody writes any more.
+                self.wake_stopped();
+                parker.wait(|| false);
+            }
+            let mut parkers = self.parkers.lock();
+            if parkers.len() < PARKERS_KEPT {
+                parkers.push(parker);
+            }
+        }
+        Ok(self.env.stop.check()?)
+    }
+
+    /// Has `sink` told when `up_to` is durable. With `wish` a writer is called if none is at it.
+    pub(crate) fn when_durable(
+        &self,
+        up_to: Lsn,
+        sink: &Arc<dyn DurableSink>,
+        token: u64,
+        wish: bool,
+    ) {
+        if let Err(error) = self.check_wanted(up_to) {
+            sink.durable(token, Err(&error));
+            sink.told();
+            return;
+        }
+        if wish {
+            self.wanted.fetch_max(up_to.0, SeqCst);
+        }
+        self.enlist(Waiting { up_to, sink: Arc::clone(sink), token }, wish);
+    }
+
+    fn check_wanted(&self, up_to: Lsn) -> Result<(), LogError> {
+        self.env.stop.check()?;
+        let end = Lsn(self.ring.next());
+        if up_to > end { Err(LogError::Beyond { lsn: up_to, end }) } else { Ok(()) }
+    }
+
+    fn enlist(&self, waiting: Waiting, wish: bool) {
+        let mut board = self.board.lock();
+        board.enlist(waiting);
+        if wish && self.demand(&board) {
+            self.nudge(&board);
+        }
+        // Durable meanwhile, or stopped: then nobody else may come by to say so.
+        let first = board.sinks.front().map(|waiting| waiting.up_to);
+        if self.env.stop.is_set() || first.is_some_and(|first| first <= self.durable()) {
+            self.deliver(board);
+        }
+    }
+
+    /// Everything before `needed` is no longer needed; likewise for the archive.
+    pub(crate) fn truncate(&self, needed: Option<Lsn>, archived: Option<Lsn>) {
+        let mut directory = self.directory.lock();
+        // What is not durable is needed, whatever the caller says.
+        let durable = self.durable();
+        if let Some(needed) = needed {
+            directory.needed = directory.needed.max(needed.min(durable));
+        }
+        if let Some(archived) = archived {
+            directory.archived = archived;
+        }
+        if directory.free_unneeded() {
+            let limit = directory.limit(&self.config, self.taken.load(Relaxed));
+            self.limit.store(limit, SeqCst);
+        }
+    }
+}

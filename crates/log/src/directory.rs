@@ -1,0 +1,201 @@
+//! Which segments are in use, where each group stands in them, and how much room is left.
+//!
+//! Invariants:
+//! 1. Segments are used and freed in the order of their sequence; the last one is the current one
+//!    and is never freed.
+//! 2. A segment is free once the one behind it begins at or before everything that is needed:
+//!    `needed` by restart, `archived` by the archive.
+//! 3. The first LSNs of groups never fall. A group that goes back behind its predecessors, to cut
+//!    off the piece of a record that a crash has left, takes theirs down to its own: nothing of
+//!    them from there on is part of the log any more.
+//! 4. Ordinary records end at `limit` less what is reserved: beyond it lie one segment's worth of
+//!    headroom for padding, and what undo has reserved (K15). Undo may make more segments than the
+//!    configuration allows, for a log that stops backout is worse than one that is too large.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use base::{GroupNumber, Lsn};
+use seam::disk::BLOCK;
+
+use crate::segment::{SEGMENT_HEADER, SegmentId, SlotFiles};
+use crate::{LogConfig, SegmentInfo};
+
+/// A segment in use.
+pub(crate) struct Segment {
+    pub(crate) id: SegmentId,
+    pub(crate) files: Arc<SlotFiles>,
+    /// Its groups in order; the first one is `id.first_group`.
+    pub(crate) groups: Vec<GroupAt>,
+    /// Whether `groups` is complete. Segments before restart's first one are walked when read.
+    pub(crate) indexed: bool,
+}
+
+/// Where a group stands: its first LSN, and its place in its stripe in blocks of 4 KiB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GroupAt {
+    pub(crate) first: Lsn,
+    pub(crate) block: u32,
+}
+
+impl GroupAt {
+    pub(crate) fn new(first: Lsn, offset: u64) -> GroupAt {
+        GroupAt { first, block: (offset / BLOCK as u64) as u32 }
+    }
+
+    pub(crate) fn offset(self) -> u64 {
+        u64::from(self.block) * BLOCK as u64
+    }
+}
+
+/// A group's place as a reader needs it.
+pub(crate) struct Located {
+    pub(crate) files: Arc<SlotFiles>,
+    pub(crate) stripe: u8,
+    pub(crate) offset: u64,
+}
+
+/// What a search for a position says.
+pub(crate) enum Search {
+    /// It is in this group.
+    In(GroupNumber),
+    /// It is in this segment, which has to be walked first.
+    Unindexed(u64),
+    /// It is before the oldest segment, which begins here.
+    Gone(Lsn),
+}
+
+/// The slots and the segments in them.
+pub(crate) struct Directory {
+    pub(crate) segments: VecDeque<Segment>,
+    pub(crate) free: VecDeque<Arc<SlotFiles>>,
+    pub(crate) slots: u32,
+    /// No more slots could be made ahead.
+    pub(crate) stuck: bool,
+    pub(crate) needed: Lsn,
+    pub(crate) archived: Lsn,
+    /// Bytes of the current segment that are written or sealed, over its stripes.
+    pub(crate) current_used: u64,
+    /// Bytes that still fit into the current segment for sure.
+    pub(crate) current_room: u64,
+}
+
+impl Directory {
+    /// Where ordinary records must end if the stream has been taken up to `taken`.
+    pub(crate) fn limit(&self, config: &LogConfig, taken: u64) -> u64 {
+        let slots_max = if self.stuck { self.slots } else { config.segments_max };
+        let spare = u64::from(slots_max).saturating_sub(self.segments.len() as u64);
+        let usable = segment_usable(config);
+        taken + (self.current_room + spare * usable).saturating_sub(usable)
+    }
+
+    /// Whether a slot should be made ahead.
+    pub(crate) fn wants_slot(&self, config: &LogConfig) -> bool {
+        let more = self.slots < config.segments_max && !self.stuck;
+        more && self.free.is_empty() && !self.segments.is_empty()
+    }
+
+    /// Frees what is no longer needed; says whether anything was freed.
+    pub(crate) fn free_unneeded(&mut self) -> bool {
+        let bound = self.needed.min(self.archived);
+        let mut freed = false;
+        while self.segments.len() > 1 && self.segments[1].id.first <= bound {
+            let Some(segment) = self.segments.pop_front() else { break };
+            self.free.push_back(segment.files);
+            freed = true;
+        }
+        freed
+    }
+
+    /// Bytes of segments in use, the current one as far as it is written.
+    pub(crate) fn used_bytes(&self, config: &LogConfig) -> u64 {
+        let full = self.segments.len().saturating_sub(1) as u64;
+        full * config.segment_area() + self.current_used
+    }
+
+    /// Notes a group that has been placed in the current segment.
+    pub(crate) fn placed(&mut self, number: GroupNumber, at: GroupAt) {
+        let current = self.segments.back_mut().expect("a group is placed in a segment");
+        let index = number.0 - current.id.first_group.0;
+        assert_eq!(index, current.groups.len() as u64, "groups are placed in order");
+        current.groups.push(at);
+        cut_back(self.segments.iter_mut().rev().map(|segment| &mut segment.groups), at.first);
+    }
+
+    /// The group that holds `lsn`: the last one that begins at or before it.
+    pub(crate) fn search(&self, lsn: Lsn) -> Search {
+        for segment in self.segments.iter().rev() {
+            if !segment.indexed {
+                if segment.id.first <= lsn {
+                    return Search::Unindexed(segment.id.sequence);
+                }
+                continue;
+            }
+            let before = segment.groups.partition_point(|group| group.first <= lsn);
+            if before > 0 {
+                return Search::In(GroupNumber(segment.id.first_group.0 + before as u64 - 1));
+            }
+        }
+        let oldest = self.segments.front().map_or(Lsn::FIRST, |segment| segment.id.first);
+        Search::Gone(oldest)
+    }
+
+    /// The segment that holds a group.
+    pub(crate) fn holding(&self, number: GroupNumber) -> Option<&Segment> {
+        let behind = self.segments.partition_point(|s| s.id.first_group <= number);
+        self.segments.get(behind.checked_sub(1)?)
+    }
+
+    /// Where a group stands, if its segment is indexed.
+    pub(crate) fn locate(&self, config: &LogConfig, number: GroupNumber) -> Option<Located> {
+        let segment = self.holding(number)?;
+        let at = segment.groups.get((number.0 - segment.id.first_group.0) as usize)?;
+        let stripe = (number.0 % u64::from(config.stripes)) as u8;
+        Some(Located { files: Arc::clone(&segment.files), stripe, offset: at.offset() })
+    }
+
+    /// The segment of that sequence.
+    pub(crate) fn by_sequence(&mut self, sequence: u64) -> Option<&mut Segment> {
+        self.segments.iter_mut().find(|segment| segment.id.sequence == sequence)
+    }
+
+    /// The segments in use, oldest first.
+    pub(crate) fn list(&self) -> Vec<SegmentInfo> {
+        let last = self.segments.len().saturating_sub(1);
+        let info = |(index, segment): (usize, &Segment)| SegmentInfo {
+            sequence: segment.id.sequence,
+            slot: segment.files.slot,
+            first: segment.id.first,
+            first_group: segment.id.first_group,
+            end: self.segments.get(index + 1).map(|next| next.id.first),
+            current: index == last,
+        };
+        self.segments.iter().enumerate().map(info).collect()
+    }
+}
+
+/// Takes the first LSNs of groups, given newest first, down to `first`.
+pub(crate) fn cut_back<'a>(segments: impl Iterator<Item = &'a mut Vec<GroupAt>>, first: Lsn) {
+    for group in segments.flat_map(|groups| groups.iter_mut().rev()) {
+        if group.first < first {
+            break;
+        }
+        group.first = first;
+    }
+}
+
+/// Bytes that a segment takes for sure, however badly its groups fit: each stripe may end with a
+/// gap of almost a group.
+pub(crate) fn segment_usable(config: &LogConfig) -> u64 {
+    let stripe = config.segment_bytes - SEGMENT_HEADER as u64;
+    let sure = (stripe - config.group_bytes_max as u64).max(stripe / 2);
+    u64::from(config.stripes) * sure
+}
+
+/// Bytes that fit into a segment whose stripes are filled up to `offsets`: as much as the fullest
+/// stripe takes, for each of them.
+pub(crate) fn room_left(config: &LogConfig, offsets: &[u64]) -> u64 {
+    let fullest = offsets.iter().copied().max().unwrap_or(0);
+    let left = config.segment_bytes.saturating_sub(fullest);
+    left.saturating_sub(config.group_bytes_max as u64 / 2) * u64::from(config.stripes)
+}

@@ -1,0 +1,319 @@
+//! Groups in flight: sealed, being written, not yet durable; and who waits for them.
+//!
+//! A *lane* is one copy of one stripe. It holds at most [`LANE_DEPTH`] groups: while one is being
+//! written the next full one is sealed and written beside it, so that the device never idles.
+//!
+//! Invariants:
+//! 1. `flight` holds the groups from the first that is not durable to the last that is sealed,
+//!    without gaps, fewer than W of them (K7).
+//! 2. A group's `pending` names the copies that do not have it yet. It loses a copy when the write
+//!    there has returned, or when the loss of that copy is recorded (K9).
+//! 3. The log is durable up to the end of the longest prefix of groups with nothing pending.
+//! 4. Sinks are told in the order of their positions, by one thread at a time, with no lock held.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::{GroupNumber, Lsn};
+use seam::mem::AlignedBuf;
+use seam::sync::{Condvar, Mutex};
+
+use crate::segment::{SegmentId, SlotFiles};
+use crate::{DurableSink, LogConfig, LogError};
+
+/// What is known about a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CopyState {
+    /// It gets every group.
+    Living,
+    /// A write failed; the loss is being recorded.
+    Losing,
+    /// It gets nothing any more; the loss is recorded.
+    Lost,
+}
+
+/// Groups that may be on one lane at a time.
+pub(crate) const LANE_DEPTH: usize = 2;
+
+/// A group to be written on one lane.
+#[derive(Clone)]
+pub(crate) struct Job {
+    pub(crate) number: GroupNumber,
+    pub(crate) copy: u8,
+    pub(crate) stripe: u8,
+    pub(crate) files: Arc<SlotFiles>,
+    pub(crate) offset: u64,
+    pub(crate) len: usize,
+    pub(crate) buffer: Arc<AlignedBuf>,
+    /// The file's header, when this is the first group in it.
+    pub(crate) head: Option<SegmentId>,
+}
+
+struct Flight {
+    end: Lsn,
+    pending: u8,
+    buffer: Arc<AlignedBuf>,
+}
+
+#[derive(Default)]
+struct Lane {
+    /// Groups that are being written.
+    writing: usize,
+    /// Groups that wait for a writer.
+    queue: VecDeque<Job>,
+}
+
+impl Lane {
+    fn load(&self) -> usize {
+        self.writing + self.queue.len()
+    }
+}
+
+/// Somebody who waits for a position.
+pub(crate) struct Waiting {
+    pub(crate) up_to: Lsn,
+    pub(crate) sink: Arc<dyn DurableSink>,
+    pub(crate) token: u64,
+}
+
+/// The state of the flight, under one mutex that is held for moments only.
+pub(crate) struct Board {
+    copies: Vec<CopyState>,
+    stripes: u8,
+    window: u64,
+    lanes: Vec<Lane>,
+    flight: VecDeque<Flight>,
+    /// The number of the first group in `flight`, or of the next group.
+    first: u64,
+    /// The number of the next group to be sealed.
+    pub(crate) next: u64,
+    free: Vec<Arc<AlignedBuf>>,
+    pub(crate) sinks: VecDeque<Waiting>,
+    pub(crate) delivering: bool,
+    pub(crate) ready: Vec<Waiting>,
+}
+
+impl Board {
+    pub(crate) fn new(config: &LogConfig, next: u64, copies: Vec<CopyState>) -> Board {
+        let lanes = copies.len() * usize::from(config.stripes);
+        let window = config.window();
+        let buffer = || Arc::new(AlignedBuf::zeroed(config.group_bytes_max));
+        Board {
+            copies,
+            stripes: config.stripes,
+            window,
+            lanes: (0..lanes).map(|_| Lane::default()).collect(),
+            flight: VecDeque::with_capacity(window as usize),
+            first: next,
+            next,
+            free: (0..window).map(|_| buffer()).collect(),
+            sinks: VecDeque::with_capacity(256),
+            delivering: false,
+            ready: Vec::with_capacity(256),
+        }
+    }
+
+    /// The lane of a stripe on a copy.
+    pub(crate) fn lane_index(&self, stripe: u8, copy: u8) -> usize {
+        usize::from(stripe) * self.copies.len() + usize::from(copy)
+    }
+
+    fn lane(&mut self, stripe: u8, copy: u8) -> &mut Lane {
+        let index = self.lane_index(stripe, copy);
+        &mut self.lanes[index]
+    }
+
+    /// The copies that get new groups.
+    pub(crate) fn living(&self) -> impl Iterator<Item = u8> + use<> {
+        let mask = self.mask();
+        (0..8).filter(move |copy| mask & (1 << copy) != 0)
+    }
+
+    fn mask(&self) -> u8 {
+        let living = self.copies.iter().enumerate().filter(|(_, s)| **s == CopyState::Living);
+        living.fold(0, |mask, (copy, _)| mask | 1 << copy)
+    }
+
+    /// The copy whose writers also seal.
+    pub(crate) fn lead(&self) -> Option<u8> {
+        self.living().next()
+    }
+
+    /// What is known about each copy.
+    pub(crate) fn copies(&self) -> &[CopyState] {
+        &self.copies
+    }
+
+    /// The stripe that the next group goes to.
+    pub(crate) fn next_stripe(&self) -> u8 {
+        (self.next % u64::from(self.stripes)) as u8
+    }
+
+    /// The first group that is not durable.
+    pub(crate) fn undurable(&self) -> GroupNumber {
+        GroupNumber(self.first)
+    }
+
+    /// Groups sealed and not durable.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.flight.len()
+    }
+
+    /// Whether a group may be sealed now: a full one while its stripe has a place free on every
+    /// copy, a partial one when its stripe is idle on every copy.
+    pub(crate) fn admits(&self, full: bool) -> bool {
+        let stripe = self.next_stripe();
+        let load = |copy| self.lanes[self.lane_index(stripe, copy)].load();
+        let most = self.living().map(load).max();
+        let window = self.next < self.first + self.window;
+        window && most.is_some_and(|most| if full { most < LANE_DEPTH } else { most == 0 })
+    }
+
+    /// A buffer that nobody else uses.
+    pub(crate) fn take_buffer(&mut self) -> AlignedBuf {
+        let buffer = self.free.pop().expect("a buffer for each group that the window admits");
+        // The writer of a lost copy may still hold on to it; it then keeps it to itself.
+        let len = buffer.len();
+        Arc::into_inner(buffer).unwrap_or_else(|| AlignedBuf::zeroed(len))
+    }
+
+    /// Gives back a buffer that was not used.
+    pub(crate) fn return_buffer(&mut self, buffer: AlignedBuf) {
+        self.free.push(Arc::new(buffer));
+    }
+
+    /// Puts a sealed group into flight. The caller gets the lead copy's job, to write it itself.
+    pub(crate) fn launch(&mut self, end: Lsn, job: &Job) -> Option<Job> {
+        assert_eq!(job.number.0, self.next, "groups fly in order");
+        assert!(self.next < self.first + self.window, "no more than W groups in flight (K7)");
+        let pending = self.mask();
+        self.flight.push_back(Flight { end, pending, buffer: Arc::clone(&job.buffer) });
+        self.next += 1;
+        let lead = self.lead();
+        let mut mine = None;
+        for copy in self.living() {
+            let job = Job { copy, ..job.clone() };
+            let lane = self.lane(job.stripe, copy);
+            assert!(lane.load() < LANE_DEPTH, "a lane takes {LANE_DEPTH} groups");
+            if Some(copy) == lead {
+                lane.writing += 1;
+                mine = Some(job);
+            } else {
+                lane.queue.push_back(job);
+            }
+        }
+        mine
+    }
+
+    /// The next job that waits on a lane.
+    pub(crate) fn next_job(&mut self, stripe: u8, copy: u8) -> Option<Job> {
+        let lane = self.lane(stripe, copy);
+        let job = lane.queue.pop_front()?;
+        lane.writing += 1;
+        Some(job)
+    }
+
+    /// Whether a job waits on a lane.
+    pub(crate) fn has_job(&self, stripe: u8, copy: u8) -> bool {
+        !self.lanes[self.lane_index(stripe, copy)].queue.is_empty()
+    }
+
+    /// A thread that wrote on a lane is done.
+    pub(crate) fn lane_done(&mut self, stripe: u8, copy: u8) {
+        self.lane(stripe, copy).writing -= 1;
+    }
+
+    /// A copy has a group. Returns how far the log is durable now, if that is further than before.
+    pub(crate) fn landed(&mut self, number: GroupNumber, copy: u8) -> Option<Lsn> {
+        let index = number.0.checked_sub(self.first)? as usize;
+        self.flight.get_mut(index)?.pending &= !(1 << copy);
+        self.settle()
+    }
+
+    fn settle(&mut self) -> Option<Lsn> {
+        let mut durable = None;
+        while self.flight.front().is_some_and(|flight| flight.pending == 0) {
+            let Some(flight) = self.flight.pop_front() else { break };
+            self.first += 1;
+            self.free.push(flight.buffer);
+            durable = Some(flight.end);
+        }
+        durable
+    }
+
+    /// A write on a copy failed. `false` if that is known already, or if it is the last copy.
+    pub(crate) fn start_losing(&mut self, copy: u8) -> Losing {
+        if self.copies[usize::from(copy)] != CopyState::Living {
+            return Losing::Known;
+        }
+        if self.mask() == 1 << copy {
+            return Losing::Last;
+        }
+        self.copies[usize::from(copy)] = CopyState::Losing;
+        for stripe in 0..self.stripes {
+            self.lane(stripe, copy).queue.clear();
+        }
+        Losing::From(self.undurable())
+    }
+
+    /// The loss is recorded: nothing waits for that copy any more.
+    pub(crate) fn lost(&mut self, copy: u8) -> Option<Lsn> {
+        self.copies[usize::from(copy)] = CopyState::Lost;
+        for flight in &mut self.flight {
+            flight.pending &= !(1 << copy);
+        }
+        self.settle()
+    }
+
+    /// Adds somebody who waits, in the order of positions.
+    pub(crate) fn enlist(&mut self, waiting: Waiting) {
+        let behind = self.sinks.iter().rev().take_while(|w| w.up_to > waiting.up_to).count();
+        let at = self.sinks.len() - behind;
+        self.sinks.insert(at, waiting);
+    }
+}
+
+/// What losing a copy means.
+pub(crate) enum Losing {
+    /// Somebody else has noticed first.
+    Known,
+    /// There is no other copy.
+    Last,
+    /// The loss from this group on has to be recorded.
+    From(GroupNumber),
+}
+
+/// How often a thread that waits looks whether the kernel has stopped.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// A thread that waits for a position.
+#[derive(Default)]
+pub(crate) struct Parker {
+    done: Mutex<bool>,
+    wake: Condvar,
+}
+
+impl Parker {
+    /// Waits until it is told, or until `given_up` says that nobody may come to tell it; whether it
+    /// was told.
+    pub(crate) fn wait(&self, given_up: impl Fn() -> bool) -> bool {
+        let mut done = self.done.lock();
+        while !*done {
+            if given_up() {
+                return false;
+            }
+            self.wake.wait_for(&mut done, LOOK);
+        }
+        *done = false;
+        true
+    }
+}
+
+impl DurableSink for Parker {
+    fn durable(&self, _token: u64, _outcome: Result<(), &LogError>) {
+        // The waiter asks the stop switch itself.
+        *self.done.lock() = true;
+        self.wake.notify_one();
+    }
+}

@@ -1,0 +1,364 @@
+//! Groups: what is sealed once, for all copies, and written once.
+//!
+//! A group on disk is its header, its payload (a piece of the record stream) and zeros up to the
+//! next 4 KiB. The header is clear, its first 112 bytes are the seal's associated data:
+//!
+//! | at | bytes | field |
+//! |---|---|---|
+//! | 0 | 4 | magic `HFLG` |
+//! | 4 | 2 | version, 1 |
+//! | 6 | 1 | format: 1 plain, 2 sealed |
+//! | 7 | 1 | flags; bit 0: first group of its salt |
+//! | 8 | 16 | system |
+//! | 24 | 4 | key generation |
+//! | 28 | 4 | payload length |
+//! | 32 | 16 | salt |
+//! | 48 | 8 | group number, which is also the nonce's counter |
+//! | 56 | 8 | LSN of the payload's first byte |
+//! | 64 | 8 | durable LSN known when it was sealed |
+//! | 72 | 16 | tag of the previous group |
+//! | 88 | 4 | where in the payload a record begins first, or `ffffffff` |
+//! | 92 | 4 | zero |
+//! | 96 | 8 | first group not known to be durable when this one was sealed |
+//! | 104 | 8 | zero |
+//! | 112 | 16 | tag |
+//!
+//! Invariants:
+//! 1. Groups are numbered without gaps for the life of a system; under one salt no number is
+//!    sealed twice (K3).
+//! 2. Each group names the tag of the one before it, so none can be cut out, moved or exchanged.
+//! 3. A group of number n is sealed only while fewer than W groups before it are not durable (K7).
+//!    So one with number >= k + W, or whose field at 96 is beyond k, proves that k was durable.
+//!    That field counts groups rather than bytes because the first group of a salt may go back by
+//!    the piece of a record that a crash has left: positions can repeat, numbers cannot.
+//! 4. A group opens alone, given the key.
+
+use std::fmt;
+use std::sync::Arc;
+
+use base::bytes::{Reader, put_u16, put_u32, put_u64};
+use base::{GroupNumber, KeyGeneration, Lsn, SystemId};
+use seal::{Format, KeyProvider, Salt, SealError, Tag, WorkingKey};
+use seam::disk::BLOCK;
+
+/// Bytes before the payload.
+pub(crate) const GROUP_HEADER: usize = 128;
+/// Where the tag stands; everything before is associated data.
+pub(crate) const TAG_AT: usize = 112;
+/// The newest version known here.
+pub(crate) const VERSION: u16 = 1;
+
+const MAGIC: [u8; 4] = *b"HFLG";
+const FIRST_OF_SALT: u8 = 1;
+const NO_RECORD: u32 = u32::MAX;
+
+/// A group's header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GroupHead {
+    pub(crate) format: Format,
+    pub(crate) first_of_salt: bool,
+    pub(crate) system: SystemId,
+    pub(crate) generation: KeyGeneration,
+    pub(crate) payload_len: u32,
+    pub(crate) salt: Salt,
+    pub(crate) number: GroupNumber,
+    pub(crate) first: Lsn,
+    pub(crate) durable: Lsn,
+    pub(crate) previous: Tag,
+    pub(crate) first_record: Option<u32>,
+    pub(crate) undurable: GroupNumber,
+    pub(crate) tag: Tag,
+}
+
+/// Why bytes are not what they should be. Not an error by itself: the log may simply end there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Flaw {
+    NoHeader,
+    Version(u16),
+    Foreign(SystemId),
+    Number(GroupNumber),
+    Position(Lsn),
+    Length,
+    Chain,
+    Salt,
+    Plain,
+    Tag,
+    Record,
+    Key(String),
+    Io(String),
+    Absent,
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Flaw::NoHeader => f.write_str("there is no header"),
+            Flaw::Version(version) => write!(f, "its version {version} is not known"),
+            Flaw::Foreign(system) => write!(f, "it belongs to system {system}"),
+            Flaw::Number(number) => write!(f, "{number} stands there"),
+            Flaw::Position(lsn) => write!(f, "it says that it begins at {lsn}"),
+            Flaw::Length => f.write_str("its length cannot be"),
+            Flaw::Chain => f.write_str("it does not follow the group before it"),
+            Flaw::Salt => f.write_str("it was sealed by another run of the log"),
+            Flaw::Plain => f.write_str("it is plain in a sealed log"),
+            Flaw::Tag => f.write_str("its tag does not fit"),
+            Flaw::Record => f.write_str("its records do not fit together"),
+            Flaw::Key(why) => write!(f, "its key cannot be had: {why}"),
+            Flaw::Io(why) => write!(f, "it cannot be read: {why}"),
+            Flaw::Absent => f.write_str("its file is not there"),
+        }
+    }
+}
+
+/// The length on disk of a group with `payload_len` bytes of payload.
+pub(crate) fn disk_len(payload_len: usize) -> usize {
+    (GROUP_HEADER + payload_len).next_multiple_of(BLOCK)
+}
+
+impl GroupHead {
+    /// Writes everything but the tag.
+    pub(crate) fn encode(&self, out: &mut [u8]) {
+        out[..GROUP_HEADER].fill(0);
+        out[..4].copy_from_slice(&MAGIC);
+        put_u16(out, 4, VERSION);
+        out[6] = self.format as u8;
+        out[7] = if self.first_of_salt { FIRST_OF_SALT } else { 0 };
+        out[8..24].copy_from_slice(&self.system.0);
+        put_u32(out, 24, self.generation.0);
+        put_u32(out, 28, self.payload_len);
+        out[32..48].copy_from_slice(&self.salt.0);
+        put_u64(out, 48, self.number.0);
+        put_u64(out, 56, self.first.0);
+        put_u64(out, 64, self.durable.0);
+        out[72..88].copy_from_slice(&self.previous.0);
+        put_u32(out, 88, self.first_record.unwrap_or(NO_RECORD));
+        put_u64(out, 96, self.undurable.0);
+    }
+
+    /// Reads a header; nothing of it is authentic before the group has been opened.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<GroupHead, Flaw> {
+        let mut reader = Reader::new(bytes);
+        let mut parse = || -> Option<Result<GroupHead, Flaw>> {
+            if reader.array()? != MAGIC {
+                return None;
+            }
+            let version = reader.u16()?;
+            if version != VERSION {
+                return Some(Err(Flaw::Version(version)));
+            }
+            let format = Format::from_byte(reader.u8()?)?;
+            let flags = reader.u8()?;
+            let system = SystemId(reader.array()?);
+            let generation = KeyGeneration(reader.u32()?);
+            let payload_len = reader.u32()?;
+            let salt = Salt(reader.array()?);
+            let number = GroupNumber(reader.u64()?);
+            let first = Lsn(reader.u64()?);
+            let durable = Lsn(reader.u64()?);
+            let previous = Tag(reader.array()?);
+            let first_record = reader.u32()?;
+            let zero = reader.u32()?;
+            let undurable = GroupNumber(reader.u64()?);
+            let zeros = reader.u64()?;
+            let tag = Tag(reader.array()?);
+            let first_record = (first_record != NO_RECORD).then_some(first_record);
+            if flags & !FIRST_OF_SALT != 0 || zero != 0 || zeros != 0 {
+                return None;
+            }
+            let sane = payload_len > 0 && first_record.is_none_or(|at| at < payload_len);
+            Some(if sane && first.0 <= u64::MAX / 2 && number.0 <= u64::MAX / 2 {
+                Ok(GroupHead {
+                    format,
+                    first_of_salt: flags & FIRST_OF_SALT != 0,
+                    system,
+                    generation,
+                    payload_len,
+                    salt,
+                    number,
+                    first,
+                    durable,
+                    previous,
+                    first_record,
+                    undurable,
+                    tag,
+                })
+            } else {
+                Err(Flaw::Length)
+            })
+        };
+        parse().unwrap_or(Err(Flaw::NoHeader))
+    }
+
+    /// Where the payload ends in the stream.
+    pub(crate) fn end(&self) -> Lsn {
+        self.first.plus(u64::from(self.payload_len))
+    }
+
+    /// The length on disk.
+    pub(crate) fn disk_len(&self) -> usize {
+        disk_len(self.payload_len as usize)
+    }
+}
+
+/// What a seal is for; each purpose has a key of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Purpose {
+    Group,
+    Segment,
+}
+
+/// Working keys by (purpose, format, generation, salt), derived once each.
+pub(crate) struct KeyBook {
+    keys: Arc<dyn KeyProvider>,
+    label: String,
+    system: SystemId,
+    known: Vec<Known>,
+}
+
+struct Known {
+    purpose: Purpose,
+    format: Format,
+    generation: KeyGeneration,
+    salt: Salt,
+    key: Arc<WorkingKey>,
+}
+
+/// Keys that are kept; a walk over one log meets one salt after the other.
+const KEYS_KEPT: usize = 8;
+
+impl KeyBook {
+    pub(crate) fn new(keys: Arc<dyn KeyProvider>, label: &str, system: SystemId) -> KeyBook {
+        KeyBook { keys, label: label.to_owned(), system, known: Vec::new() }
+    }
+
+    /// The system whose keys these are.
+    pub(crate) fn system(&self) -> SystemId {
+        self.system
+    }
+
+    /// The generation to seal with; plain logs have none.
+    pub(crate) fn current(&self, format: Format) -> Result<KeyGeneration, SealError> {
+        match format {
+            Format::Plain => Ok(KeyGeneration(0)),
+            Format::Sealed => self.keys.current(&self.label),
+        }
+    }
+
+    /// The working key for a purpose.
+    pub(crate) fn working(
+        &mut self,
+        purpose: Purpose,
+        format: Format,
+        generation: KeyGeneration,
+        salt: &Salt,
+    ) -> Result<Arc<WorkingKey>, SealError> {
+        let found = self.known.iter().find(|known| {
+            let Known { purpose: p, format: f, generation: g, salt: s, .. } = known;
+            (*p, *f, *g, *s) == (purpose, format, generation, *salt)
+        });
+        if let Some(known) = found {
+            return Ok(Arc::clone(&known.key));
+        }
+        let mut identity = match purpose {
+            Purpose::Group => b"log".to_vec(),
+            Purpose::Segment => b"log segment".to_vec(),
+        };
+        identity.extend_from_slice(&self.system.0);
+        let key = Arc::new(match format {
+            Format::Plain => WorkingKey::plain(&identity),
+            Format::Sealed => {
+                let data_key = self.keys.key(&self.label, generation)?;
+                WorkingKey::derive(&data_key, salt, &identity)
+            }
+        });
+        if self.known.len() == KEYS_KEPT {
+            self.known.remove(0);
+        }
+        self.known.push(Known { purpose, format, generation, salt: *salt, key: Arc::clone(&key) });
+        Ok(key)
+    }
+
+    /// Opens a group in place. `bytes` begins with the header that `head` was read from and holds
+    /// at least the payload.
+    pub(crate) fn open(&mut self, head: &GroupHead, bytes: &mut [u8]) -> Result<(), Flaw> {
+        let key = self
+            .working(Purpose::Group, head.format, head.generation, &head.salt)
+            .map_err(|error| Flaw::Key(error.to_string()))?;
+        let (header, rest) = bytes.split_at_mut(GROUP_HEADER);
+        let Some(payload) = rest.get_mut(..head.payload_len as usize) else {
+            return Err(Flaw::Length);
+        };
+        key.open(head.number.0, &header[..TAG_AT], payload, &head.tag).map_err(|_| Flaw::Tag)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use seal::TestKeys;
+
+    fn head() -> GroupHead {
+        GroupHead {
+            format: Format::Sealed,
+            first_of_salt: true,
+            system: SystemId([7; 16]),
+            generation: KeyGeneration(1),
+            payload_len: 5_000,
+            salt: Salt([3; 16]),
+            number: GroupNumber(12),
+            first: Lsn(99),
+            durable: Lsn(64),
+            previous: Tag([5; 16]),
+            first_record: Some(17),
+            undurable: GroupNumber(10),
+            tag: Tag([0; 16]),
+        }
+    }
+
+    #[test]
+    fn a_header_comes_back() {
+        let mut bytes = [0xff; GROUP_HEADER];
+        head().encode(&mut bytes);
+        assert_eq!(GroupHead::decode(&bytes), Ok(head()));
+        assert_eq!(head().disk_len(), 8192);
+        assert_eq!(head().end(), Lsn(5_099));
+        put_u16(&mut bytes, 4, 2);
+        assert_eq!(GroupHead::decode(&bytes), Err(Flaw::Version(2)));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_decoding_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let mut bytes = bytes;
+            let _ = GroupHead::decode(&bytes);
+            if bytes.len() > 8 {
+                bytes[..4].copy_from_slice(b"HFLG");
+                put_u16(&mut bytes, 4, VERSION);
+                bytes[6] = 2;
+                let _ = GroupHead::decode(&bytes);
+            }
+        }
+
+        #[test]
+        fn every_changed_byte_of_a_group_is_noticed(at in 0..GROUP_HEADER + 300, bit in 0..8) {
+            let mut book = KeyBook::new(Arc::new(TestKeys::new(1)), "log", SystemId([7; 16]));
+            let mut head = head();
+            head.payload_len = 300;
+            let mut bytes = vec![0; GROUP_HEADER + 300];
+            head.encode(&mut bytes);
+            let salt = head.salt;
+            let key = book
+                .working(Purpose::Group, Format::Sealed, KeyGeneration(1), &salt)
+                .unwrap();
+            let (header, payload) = bytes.split_at_mut(GROUP_HEADER);
+            let tag = key.seal(12, &header[..TAG_AT], payload);
+            header[TAG_AT..].copy_from_slice(&tag.0);
+            let whole = GroupHead::decode(&bytes).unwrap();
+            prop_assert_eq!(book.open(&whole, &mut bytes.clone()), Ok(()));
+            bytes[at] ^= 1_u8 << bit;
+            let spoiled = GroupHead::decode(&bytes).and_then(|head| book.open(&head, &mut bytes));
+            prop_assert!(spoiled.is_err());
+        }
+    }
+}

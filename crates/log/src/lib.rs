@@ -1,0 +1,52 @@
+//! The log: one totally ordered stream of records that carries everything.
+//!
+//! A caller appends records; they gather in a ring, are sealed in groups, and each group is
+//! written once to every copy. A position, or LSN, counts the bytes of records before it (K10).
+//! Nobody sleeps for the log except for its durability: [`Log::wait_durable`],
+//! [`Log::when_durable`].
+//!
+//! ```text
+//!   append ──> ring ──> sealer ──> lane (copy 1, stripe s) ──> segment-NNN.stripe-s
+//!              ring.rs  sealer.rs  lane (copy 2, stripe s)     segment.rs
+//!                                  flow.rs, writer.rs
+//!   open:  survey ──> walk ──> restore ──> Core          read: directory ──> lens ──> records
+//! ```
+//!
+//! What holds, whatever crashes:
+//! 1. A position that was acknowledged is there after a restart, and so is everything before it.
+//! 2. The log is what was appended or a prefix of it, never anything else; a record is whole or
+//!    absent.
+//! 3. Damage is never taken for the end (K7), a cut log never for a whole one if anything proves
+//!    more (K6), a stale copy never for a good one (K9).
+//! 4. After an error on the last copy nothing is acknowledged any more: the stop switch is set.
+//!
+//! The log does not know what its records mean; kinds and flags are bytes of the layers above.
+
+mod config;
+mod core;
+mod directory;
+mod error;
+mod flow;
+mod group;
+mod lens;
+mod log;
+mod read;
+mod record;
+mod restore;
+mod ring;
+mod scan;
+mod sealer;
+mod segment;
+mod slots;
+mod stats;
+mod survey;
+mod walk;
+mod writer;
+
+pub use config::{COPIES_MAX, LogConfig, LogEnv, LogEvents, LogStart, Opened, STRIPES_MAX};
+pub use error::LogError;
+pub use log::{DurableSink, Log, Place};
+pub use read::LogReader;
+pub use record::{RECORD_BYTES_MAX, RECORD_HEADER, Record, RecordHead};
+pub use scan::{GroupInfo, Scanned, scan};
+pub use stats::{CopyInfo, LogSpace, LogStatistics, SegmentInfo};

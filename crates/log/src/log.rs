@@ -1,0 +1,439 @@
+//! The log as its callers see it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
+
+use base::{Lsn, UowId};
+use seal::Salt;
+use seam::sync::{Condvar, Mutex};
+use seam::thread::JoinHandle;
+
+use crate::core::Core;
+use crate::directory::{Directory, room_left};
+use crate::flow::{Board, CopyState, LANE_DEPTH};
+use crate::group::{KeyBook, Purpose};
+use crate::read::{LogReader, ReadCache};
+use crate::restore::{Restored, restore};
+use crate::ring::Ring;
+use crate::sealer::Sealer;
+use crate::segment::{FileAt, HeadSealer, make_slot};
+use crate::stats::Stats;
+use crate::{
+    CopyInfo, LogConfig, LogEnv, LogError, LogSpace, LogStart, LogStatistics, Opened, RecordHead,
+    SegmentInfo,
+};
+
+/// Where a record stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The position of its first byte.
+    pub lsn: Lsn,
+    /// The position behind its last byte: it is durable once the log is durable up to here.
+    pub end: Lsn,
+}
+
+/// Somebody who is told that a position is durable.
+pub trait DurableSink: Send + Sync {
+    /// The position given with `token` is durable, or never will be. Called once for each
+    /// registration, in the order of positions, by a thread that the device waits for: be brief,
+    /// never block. It may append and register anew.
+    fn durable(&self, token: u64, outcome: Result<(), &LogError>);
+
+    /// No more are known to be durable for now: called by the same thread after the last of the
+    /// calls that came together, sometimes also before it. The moment to wake whoever waits, once
+    /// for many.
+    fn told(&self) {}
+}
+
+/// A running log.
+pub struct Log {
+    core: Arc<Core>,
+    threads: Mutex<Vec<JoinHandle>>,
+}
+
+impl Log {
+    /// Makes the files of a new log, empty.
+    ///
+    /// # Errors
+    /// [`LogError::Exists`] if a folder holds segments already; otherwise whatever the disk says.
+    pub fn create(env: &LogEnv, config: &LogConfig) -> Result<(), LogError> {
+        config.check()?;
+        let disk = env.seam.disk.as_ref();
+        for dir in &config.copies {
+            disk.create_dir(dir).map_err(|error| LogError::io("make", dir, error))?;
+            let names = disk.list(dir).map_err(|error| LogError::io("list", dir, error))?;
+            if let Some(name) = names.iter().find(|name| FileAt::parse(name).is_some()) {
+                return Err(LogError::Exists { path: dir.join(name) });
+            }
+        }
+        let mut book = KeyBook::new(Arc::clone(&env.keys), &config.key_label, env.system);
+        let salt = Salt::draw(env.seam.entropy.as_ref()).map_err(LogError::Entropy)?;
+        let generation = book.current(config.format)?;
+        let heads = HeadSealer::new(&mut book, config.format, generation, salt)?;
+        for (copy, dir) in config.copies.iter().enumerate() {
+            for slot in 0..config.segments_min {
+                make_slot(env, config, &heads, copy as u8, slot)?;
+            }
+            disk.sync_dir(dir).map_err(|error| LogError::io("sync", dir, error))?;
+            let above = dir.parent().filter(|above| !above.as_os_str().is_empty());
+            if let Some(above) = above {
+                disk.sync_dir(above).map_err(|error| LogError::io("sync", above, error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens a log: finds its end, makes its copies alike, and gets ready to go on with a salt of
+    /// its own.
+    ///
+    /// # Errors
+    /// [`LogError::Damaged`], [`LogError::RolledBack`], [`LogError::Stale`] if the log may not be
+    /// believed; [`LogError::Missing`], [`LogError::Foreign`], [`LogError::Mismatch`],
+    /// [`LogError::FutureVersion`] if it is another log; otherwise whatever disk and keys say.
+    pub fn open(
+        env: LogEnv,
+        config: LogConfig,
+        start: LogStart,
+    ) -> Result<(Arc<Log>, Opened), LogError> {
+        config.check()?;
+        env.stop.check()?;
+        let mut book = KeyBook::new(Arc::clone(&env.keys), &config.key_label, env.system);
+        let salt = Salt::draw(env.seam.entropy.as_ref()).map_err(LogError::Entropy)?;
+        let generation = book.current(config.format)?;
+        let heads = HeadSealer::new(&mut book, config.format, generation, salt)?;
+        let mut restored = restore(&env, &config, &mut book, &heads, &start)?;
+        for (copy, from, why) in std::mem::take(&mut restored.lost) {
+            let recorded = env.events.copy_lost(copy, from, &why);
+            recorded.map_err(|why| LogError::Unrecorded { copy: copy + 1, why })?;
+        }
+        let opened = Opened {
+            end: restored.end,
+            next_group: restored.next,
+            repaired: restored.repaired,
+            single: restored.copies.contains(&CopyState::Lost),
+            notes: std::mem::take(&mut restored.notes),
+        };
+        let key = book.working(Purpose::Group, config.format, generation, &salt)?;
+        let (ring, taker) = Ring::new(config.ring_bytes, restored.end.0);
+        let sealer = Sealer {
+            taker,
+            key,
+            format: config.format,
+            generation,
+            salt,
+            first_of_salt: true,
+            next: restored.next.0,
+            previous: restored.previous,
+            current: None,
+            sequence: restored.sequence,
+        };
+        let core = Arc::new(build(env, config, &start, heads, ring, sealer, restored, book));
+        let threads = start_threads(&core)?;
+        Ok((Arc::new(Log { core, threads: Mutex::new(threads) }), opened))
+    }
+
+    /// Appends a record: about 300 bytes, no allocation, no lock held while copying. It is durable
+    /// once the log is durable up to the returned place's end.
+    ///
+    /// # Errors
+    /// [`LogError::Full`] if what is left is kept for backout, [`LogError::RecordTooLong`],
+    /// [`LogError::Stopped`].
+    #[inline]
+    pub fn append(
+        &self,
+        kind: u8,
+        flags: u8,
+        uow: UowId,
+        previous: Lsn,
+        body: &[&[u8]],
+    ) -> Result<Place, LogError> {
+        self.core.append((kind, flags, uow, previous), body, false)
+    }
+
+    /// The same for undo: draws on what [`Log::reserve`] has kept, and never finds the log full.
+    ///
+    /// # Errors
+    /// [`LogError::RecordTooLong`], [`LogError::Stopped`].
+    pub fn append_reserved(
+        &self,
+        kind: u8,
+        flags: u8,
+        uow: UowId,
+        previous: Lsn,
+        body: &[&[u8]],
+    ) -> Result<Place, LogError> {
+        self.core.append((kind, flags, uow, previous), body, true)
+    }
+
+    /// Keeps `bytes` of records for undo (K15). `false` if the log has no room for them: then the
+    /// update that they would undo must not be made.
+    #[must_use]
+    pub fn reserve(&self, bytes: u64) -> bool {
+        self.core.keep(bytes)
+    }
+
+    /// Gives back what was reserved and not used.
+    pub fn release(&self, bytes: u64) {
+        self.core.release(bytes);
+    }
+
+    /// Where the next record will begin.
+    #[inline]
+    #[must_use]
+    pub fn next_lsn(&self) -> Lsn {
+        Lsn(self.core.ring.next())
+    }
+
+    /// How far the log is durable, on all copies that are not lost.
+    #[inline]
+    #[must_use]
+    pub fn durable(&self) -> Lsn {
+        self.core.durable()
+    }
+
+    /// Waits until the log is durable up to `up_to`. If nobody is writing, the caller does.
+    ///
+    /// # Errors
+    /// [`LogError::Stopped`]; [`LogError::Beyond`] if no such position has been handed out.
+    pub fn wait_durable(&self, up_to: Lsn) -> Result<(), LogError> {
+        self.core.wait_durable(up_to)
+    }
+
+    /// Has `sink` told when the log is durable up to `up_to`; calls a writer if none is at it.
+    /// May call `sink` before it returns.
+    pub fn when_durable(&self, up_to: Lsn, sink: &Arc<dyn DurableSink>, token: u64) {
+        self.core.when_durable(up_to, sink, token, true);
+    }
+
+    /// The same without calling a writer: the caller promises to call [`Log::drive`] before it
+    /// rests.
+    pub fn when_driven(&self, up_to: Lsn, sink: &Arc<dyn DurableSink>, token: u64) {
+        self.core.when_durable(up_to, sink, token, false);
+    }
+
+    /// Inline mode: a thread that has nothing else to do seals and writes what has gathered, and
+    /// says whether it has. If somebody else is writing, that one will go on with it.
+    pub fn drive(&self) -> bool {
+        self.core.drive()
+    }
+
+    /// Reads the durable records that begin at `from` or behind and before `to`. `from` must be
+    /// where a record begins.
+    #[must_use]
+    pub fn read(&self, from: Lsn, to: Lsn) -> LogReader {
+        LogReader::new(Arc::clone(&self.core), from, to)
+    }
+
+    /// Reads one record, forcing the log if need be; its body replaces what is in `out`.
+    ///
+    /// # Errors
+    /// [`LogError::Gone`], [`LogError::Beyond`], [`LogError::NotARecord`], [`LogError::Damaged`].
+    pub fn read_record(&self, lsn: Lsn, out: &mut Vec<u8>) -> Result<RecordHead, LogError> {
+        self.core.read_record(lsn, out)
+    }
+
+    /// Restart will not read anything before `needed_from`: segments before it may be used again.
+    /// Never goes back.
+    pub fn truncate(&self, needed_from: Lsn) {
+        self.core.truncate(Some(needed_from), None);
+    }
+
+    /// Everything before `archived` is archived; what is not, is kept.
+    pub fn archived(&self, archived: Lsn) {
+        self.core.truncate(None, Some(archived));
+    }
+
+    /// How much room there is.
+    #[must_use]
+    pub fn space(&self) -> LogSpace {
+        let reserved_bytes = self.core.reserved.load(SeqCst);
+        let next = self.core.ring.next();
+        let free = self.core.limit.load(SeqCst).saturating_sub(next);
+        LogSpace {
+            capacity_bytes: self.core.capacity_bytes(),
+            used_bytes: self.core.directory.lock().used_bytes(&self.core.config),
+            ordinary_bytes: free.saturating_sub(reserved_bytes),
+            reserved_bytes,
+        }
+    }
+
+    /// Bytes that ordinary records may still take: what [`LogSpace::ordinary_bytes`] says, without
+    /// a latch, for the hot path.
+    #[inline]
+    #[must_use]
+    pub fn room(&self) -> u64 {
+        let free = self.core.limit.load(SeqCst).saturating_sub(self.core.ring.next());
+        free.saturating_sub(self.core.reserved.load(SeqCst))
+    }
+
+    /// The segments in use, oldest first.
+    #[must_use]
+    pub fn segments(&self) -> Vec<SegmentInfo> {
+        self.core.directory.lock().list()
+    }
+
+    /// What the log has counted since it was opened.
+    #[must_use]
+    pub fn statistics(&self) -> LogStatistics {
+        let stats = &self.core.stats;
+        let (states, in_flight) = {
+            let board = self.core.board.lock();
+            (board.copies().to_vec(), board.in_flight() as u64)
+        };
+        let paths = self.core.config.copies.iter().zip(states);
+        let copy = |(path, state): (&std::path::PathBuf, CopyState)| CopyInfo {
+            path: path.clone(),
+            living: state == CopyState::Living,
+        };
+        LogStatistics {
+            groups: stats.groups.get(),
+            bytes: stats.bytes.get(),
+            padding_bytes: stats.disk_bytes.get() - stats.bytes.get(),
+            flush_us: stats.flush_us.quantiles(),
+            group_bytes: stats.group_bytes.quantiles(),
+            waits: stats.waits.get(),
+            ring_waits: stats.ring_waits.get(),
+            full: stats.full.get(),
+            overflow_segments: stats.overflowed.get(),
+            growth_failed: stats.growth_failed.get(),
+            serial_ns: stats.reserve_ns_estimate(),
+            serial_samples: stats.reserve_samples(),
+            reserved_bytes: self.core.reserved.load(SeqCst),
+            copies: paths.map(copy).collect(),
+            in_flight,
+            segments: self.segments(),
+        }
+    }
+
+    /// Tells everybody who waits that the kernel has stopped, if it has. For whoever notices: a
+    /// stop for a reason outside of the log wakes nobody here by itself.
+    pub fn wake_stopped(&self) {
+        self.core.wake_stopped();
+    }
+
+    /// Makes everything durable and ends the log's threads.
+    ///
+    /// # Errors
+    /// [`LogError::Stopped`] if the kernel has stopped; the threads have ended all the same.
+    pub fn close(&self) -> Result<(), LogError> {
+        let drained = self.wait_durable(self.next_lsn());
+        self.end_threads();
+        let threads = std::mem::take(&mut *self.threads.lock());
+        threads.into_iter().for_each(JoinHandle::join);
+        drained
+    }
+
+    fn end_threads(&self) {
+        // Under the lock, so that no writer is just between its look and its sleep.
+        let board = self.core.board.lock();
+        self.core.closed.store(true, SeqCst);
+        drop(board);
+        self.core.lanes.iter().for_each(Condvar::notify_all);
+        drop(self.core.directory.lock());
+        self.core.keeper_wake.notify_all();
+    }
+}
+
+impl Drop for Log {
+    /// Lets the threads end. What was not waited for may be lost, as in a crash.
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            return self.end_threads();
+        }
+        // The lock may be held by somebody who waits for this thread, so it goes without: a
+        // writer that misses the call sleeps on.
+        self.core.closed.store(true, SeqCst);
+        self.core.lanes.iter().for_each(Condvar::notify_all);
+        self.core.keeper_wake.notify_all();
+    }
+}
+
+#[allow(clippy::too_many_arguments)] // the parts of one thing, put together once
+fn build(
+    env: LogEnv,
+    config: LogConfig,
+    start: &LogStart,
+    heads: HeadSealer,
+    ring: Ring,
+    mut sealer: Sealer,
+    restored: Restored,
+    book: KeyBook,
+) -> Core {
+    let end = restored.end.0;
+    let (current_used, current_room) = match &restored.current {
+        None => (0, 0),
+        Some(current) => {
+            let used = current.offsets.iter().sum::<u64>();
+            (used, room_left(&config, &current.offsets))
+        }
+    };
+    sealer.current = restored.current;
+    let mut directory = Directory {
+        segments: restored.segments,
+        free: restored.free,
+        slots: restored.slots,
+        stuck: false,
+        needed: start.from,
+        archived: start.archived,
+        current_used,
+        current_room,
+    };
+    directory.free_unneeded();
+    let limit = directory.limit(&config, end);
+    let lanes = config.copies.len() * usize::from(config.stripes);
+    let board = Board::new(&config, restored.next.0, restored.copies);
+    let core = Core {
+        payload_max: config.payload_max(),
+        record_max: config.record_bytes_max() as u64,
+        ring,
+        salt: sealer.salt,
+        first_of_run: restored.next,
+        taken: AtomicU64::new(end),
+        durable: AtomicU64::new(end),
+        wanted: AtomicU64::new(end),
+        limit: AtomicU64::new(limit),
+        reserved: AtomicU64::new(0),
+        idle: AtomicBool::new(true),
+        ahead: AtomicBool::new(true),
+        called: AtomicBool::new(false),
+        closed: AtomicBool::new(false),
+        ring_waiters: AtomicU32::new(0),
+        sealer: Mutex::new(sealer),
+        directory: Mutex::new(directory),
+        keeper_wake: Condvar::new(),
+        making: Mutex::new(()),
+        board: Mutex::new(board),
+        lanes: (0..lanes).map(|_| Condvar::new()).collect(),
+        ring_room: Condvar::new(),
+        parkers: Mutex::new(Vec::new()),
+        read_cache: Mutex::new(ReadCache::new(book, config.group_bytes_max)),
+        heads,
+        stats: Stats::default(),
+        env,
+        config,
+    };
+    core.refresh_idle(&core.board.lock());
+    core
+}
+
+/// The threads for each lane of a living copy, and the one that makes slots.
+fn start_threads(core: &Arc<Core>) -> Result<Vec<JoinHandle>, LogError> {
+    let keeper = Arc::clone(core);
+    let started = seam::thread::spawn("log keeper", move || keeper.keeper_loop());
+    let mut threads = vec![started.map_err(LogError::Thread)?];
+    let states = core.board.lock().copies().to_vec();
+    for stripe in 0..core.config.stripes {
+        for copy in 0..states.len() as u8 {
+            if states[usize::from(copy)] != CopyState::Living {
+                continue;
+            }
+            let name = format!("log {}.{stripe}", copy + 1);
+            for _ in 0..LANE_DEPTH {
+                let lane = Arc::clone(core);
+                let started = seam::thread::spawn(&name, move || lane.lane_loop(stripe, copy));
+                threads.push(started.map_err(LogError::Thread)?);
+            }
+        }
+    }
+    Ok(threads)
+}

@@ -1,0 +1,184 @@
+//! Scanning: a look at the log of a stopped system, for printing it and for checking it.
+//!
+//! Invariants:
+//! 1. Nothing is changed, no file is opened for writing.
+//! 2. Every group from the first one asked for to the log's end is read on every copy; each one
+//!    that a copy lacks is named with its file and offset.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use base::{GroupNumber, KeyGeneration, Lsn};
+use seal::Format;
+
+use crate::group::KeyBook;
+use crate::record::{self, Record, length_of};
+use crate::restore::{Trust, split_at};
+use crate::segment::FileAt;
+use crate::survey::Survey;
+use crate::walk::Walk;
+use crate::{LogConfig, LogEnv, LogError, LogStart};
+
+/// A group as it stands in the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupInfo {
+    /// Its number.
+    pub number: GroupNumber,
+    /// The position of its first byte.
+    pub first: Lsn,
+    /// The position behind its last byte.
+    pub end: Lsn,
+    /// How far the log was durable when it was sealed.
+    pub durable: Lsn,
+    /// Whether it is the first one that an open of the log has written.
+    pub first_of_salt: bool,
+    /// Plain or sealed.
+    pub format: Format,
+    /// The key that it is sealed with.
+    pub generation: KeyGeneration,
+    /// The file that it was read from.
+    pub path: PathBuf,
+    /// Where in the file, in bytes.
+    pub offset: u64,
+    /// Its length on disk, in bytes.
+    pub disk_bytes: u64,
+}
+
+/// What a scan meets.
+#[derive(Debug)]
+pub enum Scanned<'a> {
+    /// A group, before its records.
+    Group(&'a GroupInfo),
+    /// A record that ends in that group.
+    Record(Record<'a>),
+    /// A copy that lacks the group, and why.
+    Damage {
+        /// The group.
+        number: GroupNumber,
+        /// The file that should hold it.
+        path: PathBuf,
+        /// Where in the file, in bytes.
+        offset: u64,
+        /// What is wrong there.
+        why: String,
+    },
+}
+
+/// Goes through the log from the segment that holds `start.from` to its end and shows everything
+/// to `visit`. Returns where the last whole record ends.
+///
+/// # Errors
+/// As [`crate::Log::open`]: damage that no copy can mend ends the scan.
+pub fn scan(
+    env: &LogEnv,
+    config: &LogConfig,
+    start: &LogStart,
+    visit: &mut dyn FnMut(Scanned<'_>),
+) -> Result<Lsn, LogError> {
+    config.check()?;
+    let mut book = KeyBook::new(Arc::clone(&env.keys), &config.key_label, env.system);
+    let survey = Survey::take(env, config, &mut book, false)?;
+    let trust = Trust::decide(config, &survey, start)?;
+    survey.check_legible(config)?;
+    let all = survey.segments(config, &trust.sources)?;
+    let (_, chain) = split_at(&all, start.from).map_err(|gone| survey.explain(config, gone))?;
+    let mut walk = Walk::new(config, &survey, chain);
+    let mut cutter = Cutter::default();
+    loop {
+        let sources = trust.sources_of(walk.next);
+        let step = match walk.step(&mut book, &sources, &trust.checked(&sources))? {
+            Ok(step) => step,
+            Err(missing) => {
+                walk.judge(&mut book, &trust.sources, &missing)?;
+                break;
+            }
+        };
+        for (copy, flaw) in &step.lacking {
+            let at = FileAt { copy: *copy, slot: step.slot, stripe: step.stripe };
+            let (path, offset) = (at.path(config), step.place.offset());
+            let number = step.head.number;
+            visit(Scanned::Damage { number, path, offset, why: flaw.to_string() });
+        }
+        let at = FileAt { copy: step.source, slot: step.slot, stripe: step.stripe };
+        let head = &step.head;
+        visit(Scanned::Group(&GroupInfo {
+            number: head.number,
+            first: head.first,
+            end: head.end(),
+            durable: head.durable,
+            first_of_salt: head.first_of_salt,
+            format: head.format,
+            generation: head.generation,
+            path: at.path(config),
+            offset: step.place.offset(),
+            disk_bytes: head.disk_len() as u64,
+        }));
+        if head.first_of_salt {
+            cutter = Cutter::default();
+        }
+        cutter.feed(head.first, head.first_record, walk.payload(&step), visit)?;
+    }
+    let end = walk.whole(start.from);
+    let proven = start.proven.max(start.from);
+    if end < proven { Err(LogError::RolledBack { end, proven }) } else { Ok(end) }
+}
+
+/// Cuts payloads into records.
+#[derive(Default)]
+struct Cutter {
+    /// The beginning of a record that goes on in the next group, and where it begins.
+    piece: Vec<u8>,
+    at: u64,
+}
+
+impl Cutter {
+    fn feed(
+        &mut self,
+        first: Lsn,
+        first_record: Option<u32>,
+        payload: &[u8],
+        visit: &mut dyn FnMut(Scanned<'_>),
+    ) -> Result<(), LogError> {
+        let border = first_record.map_or(payload.len(), |at| at as usize);
+        let (mut rest, mut at) = (payload, first.0);
+        if self.piece.is_empty() {
+            // The scan begins within a record, which is not shown.
+            rest = &payload[border..];
+            at += border as u64;
+        } else {
+            self.piece.extend_from_slice(&payload[..border]);
+            if first_record.is_some() || self.is_whole() {
+                let lsn = Lsn(self.at);
+                let record = record::decode(lsn, &self.piece);
+                visit(Scanned::Record(record.map_err(|_| LogError::NotARecord { lsn })?));
+                self.piece.clear();
+            }
+            rest = &rest[border..];
+            at += border as u64;
+        }
+        while !rest.is_empty() {
+            let lsn = Lsn(at);
+            let len = match rest.first_chunk::<4>() {
+                Some(field) => length_of(u32::from_le_bytes(*field))
+                    .map_err(|_| LogError::NotARecord { lsn })?
+                    as usize,
+                None => usize::MAX,
+            };
+            let Some((bytes, behind)) = rest.split_at_checked(len) else {
+                self.piece.extend_from_slice(rest);
+                self.at = at;
+                break;
+            };
+            let record = record::decode(lsn, bytes);
+            visit(Scanned::Record(record.map_err(|_| LogError::NotARecord { lsn })?));
+            rest = behind;
+            at += len as u64;
+        }
+        Ok(())
+    }
+
+    fn is_whole(&self) -> bool {
+        let field = self.piece.first_chunk::<4>();
+        field.is_some_and(|field| u32::from_le_bytes(*field) as usize == self.piece.len())
+    }
+}

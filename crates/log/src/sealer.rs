@@ -1,0 +1,236 @@
+//! Sealing: takes what has gathered, makes a group of it, finds it a place, sends it on its way.
+//!
+//! Invariants:
+//! 1. Groups are sealed one after the other under the sealer's mutex, for each names the tag of
+//!    the one before. What is sealed is free in the ring at once.
+//! 2. Natural group commit, no timer: a partial group is sealed only when nobody writes on its
+//!    stripe; what gathers meanwhile becomes the next group. A full one goes beside the one that
+//!    is being written. Whoever seals a group also writes its first copy, without a hand-over.
+//! 3. The salt is this open's own; its first group says so (K3, K8).
+//!
+//! Lock order: sealer, then directory, then board.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+
+use base::{GroupNumber, KeyGeneration, Lsn};
+use seal::{Format, Salt, Tag, WorkingKey};
+use seam::mem::AlignedBuf;
+use seam::plant::{Plant, planted};
+
+use crate::LogError;
+use crate::core::Core;
+use crate::directory::{GroupAt, Segment, room_left};
+use crate::flow::Job;
+use crate::group::{GROUP_HEADER, GroupHead, TAG_AT};
+use crate::ring::{Gathered, Taker};
+use crate::segment::{SEGMENT_HEADER, SegmentId, SlotFiles};
+
+/// What only the thread that seals may touch.
+pub(crate) struct Sealer {
+    pub(crate) taker: Taker,
+    pub(crate) key: Arc<WorkingKey>,
+    pub(crate) format: Format,
+    pub(crate) generation: KeyGeneration,
+    pub(crate) salt: Salt,
+    pub(crate) first_of_salt: bool,
+    pub(crate) next: u64,
+    pub(crate) previous: Tag,
+    pub(crate) current: Option<Current>,
+    pub(crate) sequence: u64,
+}
+
+/// The segment that groups are written to.
+pub(crate) struct Current {
+    pub(crate) id: SegmentId,
+    pub(crate) files: Arc<SlotFiles>,
+    /// Where the next group of each stripe goes.
+    pub(crate) offsets: Vec<u64>,
+    /// Whether each stripe's file has its header.
+    pub(crate) headed: Vec<bool>,
+}
+
+/// Why somebody wants a group sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// A full group has gathered, or somebody waits.
+    Wanted,
+    /// The caller has nothing better to do.
+    Driven,
+}
+
+impl Core {
+    /// Seals the next group if there is reason to. The caller must write what it gets.
+    pub(crate) fn seal_next(&self, why: Why, sealer: &mut Sealer) -> Option<Job> {
+        if self.env.stop.is_set() {
+            return None;
+        }
+        let gathered = self.ring.gather(&sealer.taker, self.payload_max as u64);
+        let len = (gathered.to - gathered.from) as usize;
+        let full = len == self.payload_max;
+        let wished = match why {
+            Why::Wanted => self.wanted.load(SeqCst) > gathered.from,
+            Why::Driven => true,
+        };
+        if len == 0 || !(full || wished) {
+            return None;
+        }
+        let (mut buffer, undurable) = {
+            let mut board = self.board.lock();
+            assert_eq!(board.next, sealer.next, "board and sealer count the same groups");
+            if !board.admits(full) {
+                return None;
+            }
+            (board.take_buffer(), board.undurable())
+        };
+        let (offset, head) = match self.place(sealer, crate::group::disk_len(len)) {
+            Ok(place) => place,
+            Err(error) => {
+                self.board.lock().return_buffer(buffer);
+                self.stop(&error);
+                return None;
+            }
+        };
+        let disk_len = self.fill(sealer, &gathered, undurable, &mut buffer);
+        self.launch(sealer, &gathered, (offset, disk_len, head), buffer)
+    }
+
+    /// Builds the group in `buffer`: header, sealed payload, zeros.
+    fn fill(
+        &self,
+        sealer: &mut Sealer,
+        gathered: &Gathered,
+        undurable: GroupNumber,
+        buffer: &mut AlignedBuf,
+    ) -> usize {
+        let len = (gathered.to - gathered.from) as usize;
+        let head = GroupHead {
+            format: sealer.format,
+            first_of_salt: sealer.first_of_salt,
+            system: self.env.system,
+            generation: sealer.generation,
+            payload_len: len as u32,
+            salt: sealer.salt,
+            number: GroupNumber(sealer.next),
+            first: Lsn(gathered.from),
+            durable: Lsn(self.durable.load(SeqCst)),
+            previous: sealer.previous,
+            first_record: gathered.first_record,
+            undurable,
+            tag: Tag([0; 16]),
+        };
+        assert!(undurable.0 <= sealer.next, "what is durable is sealed");
+        let (header, rest) = buffer.split_at_mut(GROUP_HEADER);
+        head.encode(header);
+        let (payload, padding) = rest.split_at_mut(len);
+        let tag = self.ring.lend(&sealer.taker, gathered, |parts| {
+            sealer.key.seal_into(sealer.next, &header[..TAG_AT], parts, payload)
+        });
+        header[TAG_AT..].copy_from_slice(&tag.0);
+        let disk_len = head.disk_len();
+        padding[..disk_len - GROUP_HEADER - len].fill(0);
+        sealer.previous = tag;
+        sealer.first_of_salt = false;
+        disk_len
+    }
+
+    /// Sends a sealed group on its way and gives its room in the ring back.
+    fn launch(
+        &self,
+        sealer: &mut Sealer,
+        gathered: &Gathered,
+        (offset, len, head): (u64, usize, Option<SegmentId>),
+        buffer: AlignedBuf,
+    ) -> Option<Job> {
+        let number = GroupNumber(sealer.next);
+        let end = Lsn(gathered.to);
+        let Some(current) = &mut sealer.current else { unreachable!("a group has been placed") };
+        let stripe = usize::from(self.stripe_of(number));
+        current.offsets[stripe] += len as u64;
+        {
+            let mut directory = self.directory.lock();
+            directory.placed(number, GroupAt::new(Lsn(gathered.from), offset));
+            directory.current_used += len as u64;
+            directory.current_room = room_left(&self.config, &current.offsets);
+            self.limit.store(directory.limit(&self.config, gathered.to), SeqCst);
+        }
+        let files = Arc::clone(&current.files);
+        sealer.next += 1;
+        self.ring.take(&mut sealer.taker, gathered);
+        self.taken.store(gathered.to, SeqCst);
+        self.stats.sealed(gathered.to - gathered.from, len as u64);
+        let job = Job {
+            number,
+            copy: 0,
+            stripe: stripe as u8,
+            files,
+            offset,
+            len,
+            buffer: Arc::new(buffer),
+            head,
+        };
+        let mut board = self.board.lock();
+        let mine = board.launch(end, &job);
+        if planted(Plant::ReplyBeforeDurable) {
+            self.durable.fetch_max(end.0, SeqCst);
+        }
+        for copy in 0..self.config.copies.len() as u8 {
+            if board.has_job(stripe as u8, copy) {
+                self.lanes[board.lane_index(stripe as u8, copy)].notify_one();
+            }
+        }
+        self.called.store(false, SeqCst);
+        self.refresh_idle(&board);
+        if self.demand(&board) {
+            self.nudge(&board);
+        }
+        if self.ring_waiters.load(SeqCst) > 0 {
+            self.ring_room.notify_all();
+        }
+        mine
+    }
+
+    /// Finds the place of the next group, `len` bytes long on disk: its offset, and the header of
+    /// its file if it is the first one there.
+    fn place(&self, sealer: &mut Sealer, len: usize) -> Result<(u64, Option<SegmentId>), LogError> {
+        let number = GroupNumber(sealer.next);
+        let stripe = usize::from(self.stripe_of(number));
+        let fits = sealer.current.as_ref().is_some_and(|current| {
+            current.offsets[stripe] + len as u64 <= self.config.segment_bytes
+        });
+        if !fits {
+            self.switch(sealer, number)?;
+        }
+        let Some(current) = &mut sealer.current else { unreachable!("switched to a segment") };
+        let head = (!current.headed[stripe]).then_some(current.id);
+        current.headed[stripe] = true;
+        Ok((current.offsets[stripe], head))
+    }
+
+    /// Goes on to another slot: a free one, or a new one.
+    fn switch(&self, sealer: &mut Sealer, first_group: GroupNumber) -> Result<(), LogError> {
+        sealer.sequence += 1;
+        let id = SegmentId {
+            sequence: sealer.sequence,
+            first: Lsn(sealer.taker.taken()),
+            first_group,
+            previous: sealer.previous,
+        };
+        let files = self.obtain_slot()?;
+        let stripes = usize::from(self.config.stripes);
+        let offsets = vec![SEGMENT_HEADER as u64; stripes];
+        let mut directory = self.directory.lock();
+        directory.current_used = 0;
+        directory.current_room = room_left(&self.config, &offsets);
+        directory.segments.push_back(Segment {
+            id,
+            files: Arc::clone(&files),
+            groups: Vec::with_capacity(256),
+            indexed: true,
+        });
+        drop(directory);
+        self.keeper_wake.notify_one();
+        sealer.current = Some(Current { id, files, offsets, headed: vec![false; stripes] });
+        Ok(())
+    }
+}

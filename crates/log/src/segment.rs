@@ -1,0 +1,386 @@
+//! Segments: preallocated files that groups are written to, and reused when they are done with.
+//!
+//! A segment stands in a *slot*: one file for each copy and stripe, `<copy>/segment-NNN.stripe-S`,
+//! made once, filled with zeros (overwriting is several times faster than growing) and used again
+//! and again. The first 4 KiB of each file are its header; groups follow at multiples of 4 KiB:
+//!
+//! | at | bytes | field |
+//! |---|---|---|
+//! | 0 | 4 | magic `HFLS` |
+//! | 4 | 2 | version, 1 |
+//! | 6 | 1 | format of the seal |
+//! | 7 | 1 | stripe |
+//! | 8 | 1 | number of stripes |
+//! | 9 | 1 | copy |
+//! | 10 | 2 | W, the most groups in flight (K7) |
+//! | 12 | 4 | slot |
+//! | 16 | 16 | system |
+//! | 32 | 8 | sequence of the segment, from 1; 0: the slot is free |
+//! | 40 | 8 | LSN of the segment's first group |
+//! | 48 | 8 | number of the segment's first group, over all stripes |
+//! | 56 | 16 | tag of the group before it |
+//! | 72 | 8 | length of the file |
+//! | 80 | 4 | key generation |
+//! | 84 | 4 | zero |
+//! | 88 | 16 | salt |
+//! | 104 | 8 | counter of the seal |
+//! | 112 | 16 | tag over all of the above |
+//! | 128 | | zeros |
+//!
+//! Invariants:
+//! 1. Group n stands in stripe n mod S of the segment with the largest first group that is <= n.
+//!    Within a stripe the groups of a segment stand one behind the other.
+//! 2. A file's header is durable before the first group behind it is written.
+//! 3. What an earlier use left behind is never taken for new: groups carry their numbers, which
+//!    never come again, and each names its predecessor's tag.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use base::bytes::{Reader, put_u16, put_u32, put_u64};
+use base::{GroupNumber, KeyGeneration, Lsn, SystemId};
+use seal::{Format, Salt, Tag, WorkingKey};
+use seam::disk::{BLOCK, Create, Disk, File, Open};
+use seam::mem::AlignedBuf;
+
+use crate::group::{Flaw, KeyBook, Purpose, TAG_AT, VERSION};
+use crate::{LogConfig, LogEnv, LogError};
+
+/// Bytes before the first group of a file.
+pub(crate) const SEGMENT_HEADER: usize = 4096;
+
+const MAGIC: [u8; 4] = *b"HFLS";
+const HEAD_BYTES: usize = 128;
+/// How much is zeroed or copied at once when files are made.
+const CHUNK: usize = 1 << 20;
+
+/// What all files of a segment say alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SegmentId {
+    pub(crate) sequence: u64,
+    pub(crate) first: Lsn,
+    pub(crate) first_group: GroupNumber,
+    pub(crate) previous: Tag,
+}
+
+impl SegmentId {
+    /// No segment: the slot is free.
+    pub(crate) const FREE: SegmentId = SegmentId {
+        sequence: 0,
+        first: Lsn(0),
+        first_group: GroupNumber(0),
+        previous: Tag([0; 16]),
+    };
+}
+
+/// A file's header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SegmentHead {
+    pub(crate) id: SegmentId,
+    pub(crate) system: SystemId,
+    pub(crate) slot: u32,
+    pub(crate) stripe: u8,
+    pub(crate) stripes: u8,
+    pub(crate) copy: u8,
+    pub(crate) window: u16,
+    pub(crate) segment_bytes: u64,
+    format: Format,
+    generation: KeyGeneration,
+    salt: Salt,
+    counter: u64,
+    tag: Tag,
+}
+
+/// Which file of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FileAt {
+    pub(crate) copy: u8,
+    pub(crate) slot: u32,
+    pub(crate) stripe: u8,
+}
+
+impl FileAt {
+    pub(crate) fn path(self, config: &LogConfig) -> PathBuf {
+        let name = format!("segment-{:03}.stripe-{}", self.slot, self.stripe);
+        config.copies[usize::from(self.copy)].join(name)
+    }
+
+    /// The slot and stripe that a file name stands for.
+    pub(crate) fn parse(name: &Path) -> Option<(u32, u8)> {
+        let name = name.to_str()?;
+        let (slot, stripe) = name.strip_prefix("segment-")?.split_once(".stripe-")?;
+        let (number, stripe) = (slot.parse().ok()?, stripe.parse().ok()?);
+        (name == format!("segment-{number:03}.stripe-{stripe}")).then_some((number, stripe))
+    }
+}
+
+/// The open files of one slot. A lost copy's files are missing.
+pub(crate) struct SlotFiles {
+    pub(crate) slot: u32,
+    stripes: u8,
+    files: Vec<Option<Arc<dyn File>>>,
+}
+
+impl SlotFiles {
+    pub(crate) fn new(config: &LogConfig, slot: u32) -> SlotFiles {
+        let count = config.copies.len() * usize::from(config.stripes);
+        SlotFiles { slot, stripes: config.stripes, files: vec![None; count] }
+    }
+
+    fn index(&self, copy: u8, stripe: u8) -> usize {
+        usize::from(copy) * usize::from(self.stripes) + usize::from(stripe)
+    }
+
+    pub(crate) fn set(&mut self, copy: u8, stripe: u8, file: Arc<dyn File>) {
+        let index = self.index(copy, stripe);
+        self.files[index] = Some(file);
+    }
+
+    pub(crate) fn get(&self, copy: u8, stripe: u8) -> Option<&Arc<dyn File>> {
+        self.files[self.index(copy, stripe)].as_ref()
+    }
+}
+
+impl SegmentHead {
+    /// Reads a header; authentic once [`SegmentHead::prove`] says so.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<SegmentHead, Flaw> {
+        let mut reader = Reader::new(bytes);
+        let mut parse = || -> Option<Result<SegmentHead, Flaw>> {
+            if reader.array()? != MAGIC {
+                return None;
+            }
+            let version = reader.u16()?;
+            if version != VERSION {
+                return Some(Err(Flaw::Version(version)));
+            }
+            let format = Format::from_byte(reader.u8()?)?;
+            let (stripe, stripes, copy) = (reader.u8()?, reader.u8()?, reader.u8()?);
+            let window = reader.u16()?;
+            let slot = reader.u32()?;
+            let system = SystemId(reader.array()?);
+            let sequence = reader.u64()?;
+            let (first, first_group) = (Lsn(reader.u64()?), GroupNumber(reader.u64()?));
+            let previous = Tag(reader.array()?);
+            let id = SegmentId { sequence, first, first_group, previous };
+            let segment_bytes = reader.u64()?;
+            let generation = KeyGeneration(reader.u32()?);
+            let _zero = reader.u32()?;
+            let salt = Salt(reader.array()?);
+            let counter = reader.u64()?;
+            let tag = Tag(reader.array()?);
+            Some(Ok(SegmentHead {
+                id,
+                system,
+                slot,
+                stripe,
+                stripes,
+                copy,
+                window,
+                segment_bytes,
+                format,
+                generation,
+                salt,
+                counter,
+                tag,
+            }))
+        };
+        parse().unwrap_or(Err(Flaw::NoHeader))
+    }
+
+    /// Checks the seal of the header that was read from `bytes`, and that the log may be so (K4).
+    pub(crate) fn prove(
+        &self,
+        book: &mut KeyBook,
+        config: &LogConfig,
+        bytes: &[u8],
+    ) -> Result<(), Flaw> {
+        if self.system != book.system() {
+            return Err(Flaw::Foreign(self.system));
+        }
+        let plain_wanted = config.format == Format::Plain || self.id.first < config.plain_until;
+        if self.format == Format::Plain && !plain_wanted {
+            return Err(Flaw::Plain);
+        }
+        let key = book
+            .working(Purpose::Segment, self.format, self.generation, &self.salt)
+            .map_err(|error| Flaw::Key(error.to_string()))?;
+        key.open(self.counter, &bytes[..TAG_AT], &mut [], &self.tag).map_err(|_| Flaw::Tag)
+    }
+}
+
+/// Seals segment headers during one open of a log.
+pub(crate) struct HeadSealer {
+    key: Arc<WorkingKey>,
+    format: Format,
+    generation: KeyGeneration,
+    salt: Salt,
+    counter: AtomicU64,
+    system: SystemId,
+}
+
+impl HeadSealer {
+    pub(crate) fn new(
+        book: &mut KeyBook,
+        format: Format,
+        generation: KeyGeneration,
+        salt: Salt,
+    ) -> Result<HeadSealer, LogError> {
+        let key = book.working(Purpose::Segment, format, generation, &salt)?;
+        let counter = AtomicU64::new(1);
+        Ok(HeadSealer { key, format, generation, salt, counter, system: book.system() })
+    }
+
+    /// The first 4 KiB of a file that belongs to segment `id`.
+    pub(crate) fn block(&self, config: &LogConfig, id: &SegmentId, at: FileAt) -> AlignedBuf {
+        let mut block = AlignedBuf::zeroed(SEGMENT_HEADER);
+        let counter = self.counter.fetch_add(1, Relaxed);
+        let out = &mut block[..HEAD_BYTES];
+        out[..4].copy_from_slice(&MAGIC);
+        put_u16(out, 4, VERSION);
+        out[6] = self.format as u8;
+        (out[7], out[8], out[9]) = (at.stripe, config.stripes, at.copy);
+        put_u16(out, 10, config.window() as u16);
+        put_u32(out, 12, at.slot);
+        out[16..32].copy_from_slice(&self.system.0);
+        put_u64(out, 32, id.sequence);
+        put_u64(out, 40, id.first.0);
+        put_u64(out, 48, id.first_group.0);
+        out[56..72].copy_from_slice(&id.previous.0);
+        put_u64(out, 72, config.segment_bytes);
+        put_u32(out, 80, self.generation.0);
+        out[88..104].copy_from_slice(&self.salt.0);
+        put_u64(out, 104, counter);
+        let tag = self.key.seal(counter, &out[..TAG_AT], &mut []);
+        out[TAG_AT..].copy_from_slice(&tag.0);
+        block
+    }
+
+    /// Writes the header of one file, durably.
+    pub(crate) fn write(
+        &self,
+        config: &LogConfig,
+        id: &SegmentId,
+        at: FileAt,
+        file: &dyn File,
+    ) -> Result<(), LogError> {
+        let block = self.block(config, id, at);
+        file.write_at(&block, 0).map_err(|e| LogError::io("write", at.path(config), e))
+    }
+}
+
+/// Makes a slot's files on one copy: zeros, and a header that says they are free. The folder must
+/// be synced before they are used.
+pub(crate) fn make_slot(
+    env: &LogEnv,
+    config: &LogConfig,
+    heads: &HeadSealer,
+    copy: u8,
+    slot: u32,
+) -> Result<Vec<Arc<dyn File>>, LogError> {
+    let at = |stripe| FileAt { copy, slot, stripe };
+    let made = (0..config.stripes).map(|stripe| make_file(env, config, heads, at(stripe)));
+    let made: Result<Vec<_>, _> = made.collect();
+    if made.is_err() {
+        // Half a slot would only take the room that is missing. It may not even be there.
+        for stripe in 0..config.stripes {
+            let _ = env.seam.disk.remove(&at(stripe).path(config));
+        }
+    }
+    made
+}
+
+/// Makes one file of a slot, or makes it anew.
+pub(crate) fn make_file(
+    env: &LogEnv,
+    config: &LogConfig,
+    heads: &HeadSealer,
+    at: FileAt,
+) -> Result<Arc<dyn File>, LogError> {
+    let path = at.path(config);
+    let failed = |verb| {
+        let path = path.clone();
+        move |error| LogError::io(verb, path, error)
+    };
+    let disk = env.seam.disk.as_ref();
+    let how = Open { create: Create::IfMissing, write: true, direct: true, dsync: false };
+    let file = disk.open(&path, how).map_err(failed("make"))?;
+    if file.len().map_err(failed("measure"))? > config.segment_bytes {
+        file.set_len(config.segment_bytes).map_err(failed("cut"))?;
+    }
+    file.allocate(0, config.segment_bytes).map_err(failed("allocate"))?;
+    write_zeros(file.as_ref(), 0, config.segment_bytes).map_err(failed("write"))?;
+    heads.write(config, &SegmentId::FREE, at, file.as_ref())?;
+    file.sync().map_err(failed("sync"))?;
+    drop(file);
+    open_file(disk, &path, true).map_err(failed("open"))
+}
+
+/// Fills a file with zeros from the block that holds `from` up to `to`.
+pub(crate) fn write_zeros(file: &dyn File, from: u64, to: u64) -> std::io::Result<()> {
+    let mut offset = from / BLOCK as u64 * BLOCK as u64;
+    let zeros = AlignedBuf::zeroed(CHUNK.min((to - offset) as usize));
+    while offset < to {
+        let len = (to - offset).min(zeros.len() as u64);
+        file.write_at(&zeros[..len as usize], offset)?;
+        offset += len;
+    }
+    Ok(())
+}
+
+/// Opens a file of a slot, for durable writes or only to be read.
+pub(crate) fn open_file(
+    disk: &dyn Disk,
+    path: &Path,
+    write: bool,
+) -> std::io::Result<Arc<dyn File>> {
+    let read = Open { create: Create::Never, write: false, direct: true, dsync: false };
+    disk.open(path, if write { Open::DURABLE } else { read })
+}
+
+/// Everything behind the header of a file, in pieces: offset and length.
+pub(crate) fn group_chunks(config: &LogConfig) -> impl Iterator<Item = (u64, usize)> + use<> {
+    let end = config.segment_bytes;
+    let offsets = (SEGMENT_HEADER as u64..end).step_by(CHUNK);
+    offsets.map(move |offset| (offset, (end - offset).min(CHUNK as u64) as usize))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seal::TestKeys;
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        let config = LogConfig::new(vec!["a".into(), "b".into()]);
+        let path = FileAt { copy: 1, slot: 7, stripe: 3 }.path(&config);
+        assert_eq!(path, Path::new("b/segment-007.stripe-3"));
+        assert_eq!(FileAt::parse(Path::new("segment-007.stripe-3")), Some((7, 3)));
+        assert_eq!(FileAt::parse(Path::new("segment-1234.stripe-0")), Some((1234, 0)));
+        for odd in ["segment-7.stripe-0", "segment-007.stripe-", "lock", "segment-007.stripe-0.new"]
+        {
+            assert_eq!(FileAt::parse(Path::new(odd)), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_header_is_proven_only_in_its_place_and_form() {
+        let config = LogConfig::new(vec!["a".into()]);
+        let mut book = KeyBook::new(Arc::new(TestKeys::new(1)), "log", SystemId([1; 16]));
+        let salt = Salt([2; 16]);
+        let heads = HeadSealer::new(&mut book, Format::Sealed, KeyGeneration(1), salt).unwrap();
+        let id = SegmentId { sequence: 3, first: Lsn(99), ..SegmentId::FREE };
+        let at = FileAt { copy: 0, slot: 2, stripe: 0 };
+        let mut block = heads.block(&config, &id, at);
+        let head = SegmentHead::decode(&block).unwrap();
+        assert_eq!((head.id, head.slot, head.window), (id, 2, 2));
+        assert_eq!(head.prove(&mut book, &config, &block), Ok(()));
+        block[33] ^= 1;
+        let changed = SegmentHead::decode(&block).unwrap();
+        assert_eq!(changed.prove(&mut book, &config, &block), Err(Flaw::Tag));
+        let plain = HeadSealer::new(&mut book, Format::Plain, KeyGeneration(0), salt).unwrap();
+        let block = plain.block(&config, &id, at);
+        let head = SegmentHead::decode(&block).unwrap();
+        assert_eq!(head.prove(&mut book, &config, &block), Err(Flaw::Plain));
+    }
+}

@@ -1,0 +1,188 @@
+//! Media faults on real files: a damaged group is repaired from the other copy or named, a log that
+//! was cut or put back is refused, and files that do not belong here are not overwritten.
+
+#![allow(clippy::unwrap_used)] // also in helpers, which are not tests by name
+
+mod common;
+
+use base::{Coded, Lsn, SystemId, UowId};
+use common::{Bench, body, bytes, spoil};
+use holdfast_log::{GroupInfo, LogConfig, LogError, LogStart, Scanned, scan};
+use seal::Format;
+use seam::plant::{Plant, plant};
+
+/// Appends records that are each in a group of their own; returns their positions.
+fn fill(bench: &Bench, count: u64) -> Vec<Lsn> {
+    let (log, _) = bench.open(LogStart::NEW).unwrap();
+    let mut ends = Vec::new();
+    for index in 0..count {
+        let body = body(index, 500);
+        let place = log.append(1, 0, UowId::NONE, Lsn::NONE, &[&body]).unwrap();
+        log.wait_durable(place.end).unwrap();
+        ends.push(place.end);
+    }
+    log.close().unwrap();
+    ends
+}
+
+fn groups(bench: &Bench) -> Vec<GroupInfo> {
+    let mut groups = Vec::new();
+    scan(&bench.env(), &bench.config, &LogStart::NEW, &mut |seen| {
+        if let Scanned::Group(group) = seen {
+            groups.push(group.clone());
+        }
+    })
+    .unwrap();
+    groups
+}
+
+fn plain(_: &mut LogConfig) {}
+
+#[test]
+fn a_damaged_group_without_another_copy_stops_the_start() {
+    for stripes in [1, 2, 3] {
+        let bench = Bench::new(1, |config| config.stripes = stripes);
+        fill(&bench, 30);
+        let victim = groups(&bench)[10].clone();
+        let before = bytes(&victim.path);
+        spoil(&victim.path, victim.offset + 200, &[0xee; 8]);
+        let error = bench.open(LogStart::NEW).map(|_| ()).unwrap_err();
+        let LogError::Damaged { group, path, offset, .. } = &error else { panic!("{error}") };
+        assert_eq!((*group, path, *offset), (victim.number, &victim.path, victim.offset));
+        assert_eq!(error.code().0, "HFL011");
+
+        plant(Some(Plant::EndTooEarly));
+        let shorter = bench.open(LogStart::NEW).map(|(_, opened)| opened.end);
+        plant(None);
+        assert_eq!(shorter.unwrap(), victim.first, "the planted bug cuts the log here");
+        spoil(&victim.path, 0, &before);
+    }
+}
+
+#[test]
+fn a_damaged_group_is_repaired_from_the_other_copy() {
+    for stripes in [1, 2] {
+        let bench = Bench::new(2, |config| config.stripes = stripes);
+        let ends = fill(&bench, 30);
+        let whole: Vec<_> = groups(&bench);
+        for (turn, victim) in whole.iter().step_by(7).enumerate() {
+            let copy = turn % 2;
+            let name = victim.path.file_name().unwrap();
+            let path = bench.config.copies[copy].join(name);
+            let twin = bench.config.copies[1 - copy].join(name);
+            spoil(&path, victim.offset + 4, &[0xee; 300]);
+            let mut damage = Vec::new();
+            scan(&bench.env(), &bench.config, &LogStart::NEW, &mut |seen| {
+                if let Scanned::Damage { number, path, offset, .. } = seen {
+                    damage.push((number, path, offset));
+                }
+            })
+            .unwrap();
+            assert_eq!(damage, [(victim.number, path.clone(), victim.offset)]);
+            let (log, opened) = bench.open(LogStart::NEW).unwrap();
+            assert_eq!((opened.end, opened.repaired), (*ends.last().unwrap(), 1));
+            log.close().unwrap();
+            assert_eq!(bytes(&path)[4096..], bytes(&twin)[4096..]);
+        }
+    }
+}
+
+#[test]
+fn a_damaged_segment_header_is_no_end_either() {
+    let bench = Bench::new(1, plain);
+    fill(&bench, 40);
+    let second = groups(&bench).iter().find(|group| group.path != bench.file(0, 0, 0)).cloned();
+    let second = second.unwrap();
+    spoil(&second.path, 40, &[0xee; 4]);
+    let error = bench.open(LogStart::NEW).map(|_| ()).unwrap_err();
+    assert!(matches!(error, LogError::Damaged { group, .. } if group == second.number), "{error}");
+}
+
+#[test]
+fn a_cut_log_is_refused_if_something_proves_more() {
+    let bench = Bench::new(1, plain);
+    fill(&bench, 10);
+    let last = groups(&bench).last().unwrap().clone();
+    spoil(&last.path, last.offset, &[0; 4096]);
+    let (log, opened) = bench.open(LogStart::NEW).unwrap();
+    assert_eq!(opened.end, last.first, "alone, a missing last group looks like a crash");
+    drop(log);
+    let proven = LogStart { proven: last.end, ..LogStart::NEW };
+    let error = bench.open(proven).map(|_| ()).unwrap_err();
+    assert!(matches!(error, LogError::RolledBack { .. }), "{error}");
+}
+
+#[test]
+fn groups_cannot_be_exchanged_or_moved() {
+    let bench = Bench::new(1, plain);
+    fill(&bench, 12);
+    let all = groups(&bench);
+    let (one, other) = (&all[3], &all[5]);
+    let file = bytes(&one.path);
+    let block = |group: &GroupInfo| &file[group.offset as usize..][..4096];
+    spoil(&one.path, one.offset, block(other));
+    spoil(&one.path, other.offset, block(one));
+    let error = bench.open(LogStart::NEW).map(|_| ()).unwrap_err();
+    assert!(matches!(error, LogError::Damaged { group, .. } if group == one.number), "{error}");
+}
+
+#[test]
+fn a_file_from_elsewhere_is_refused() {
+    let mut bench = Bench::new(2, plain);
+    fill(&bench, 3);
+    bench.config.copies.swap(0, 1);
+    let error = bench.open(LogStart::NEW).map(|_| ()).unwrap_err();
+    assert!(matches!(error, LogError::Foreign { .. }), "{error}");
+    bench.config.copies.swap(0, 1);
+    bench.system = SystemId([8; 16]);
+    let error = bench.open(LogStart::NEW).map(|_| ()).unwrap_err();
+    assert!(matches!(error, LogError::Foreign { .. }), "{error}");
+    bench.system = SystemId([9; 16]);
+    bench.config.stripes = 2;
+    let error = bench.open(LogStart::NEW).map(|_| ()).unwrap_err();
+    assert!(matches!(error, LogError::Mismatch { field: "stripes", .. }), "{error}");
+    bench.config.stripes = 1;
+    let error = holdfast_log::Log::create(&bench.env(), &bench.config).unwrap_err();
+    assert!(matches!(error, LogError::Exists { .. }), "{error}");
+}
+
+#[test]
+fn a_version_from_the_future_is_refused() {
+    let bench = Bench::new(1, plain);
+    fill(&bench, 5);
+    let third = groups(&bench)[2].clone();
+    for offset in [0, third.offset] {
+        let before = bytes(&third.path);
+        spoil(&third.path, offset + 4, &[9, 0]);
+        let error = bench.open(LogStart::NEW).map(|_| ()).unwrap_err();
+        assert!(matches!(error, LogError::FutureVersion { found: 9, known: 1, .. }), "{error}");
+        spoil(&third.path, 0, &before);
+    }
+}
+
+#[test]
+fn a_plain_log_is_refused_where_a_sealed_one_is_expected() {
+    let mut bench = Bench::new(1, |config| config.format = Format::Plain);
+    let end = *fill(&bench, 5).last().unwrap();
+    bench.config.format = Format::Sealed;
+    let error = bench.open(LogStart::NEW).map(|_| ()).unwrap_err();
+    assert!(error.to_string().contains("plain in a sealed log"), "{error}");
+    // A conversion says how far plain groups reach; what is appended from then on is sealed.
+    bench.config.plain_until = end;
+    let (log, _) = bench.open(LogStart::NEW).unwrap();
+    let place = log.append(1, 0, UowId::NONE, Lsn::NONE, &[b"now sealed"]).unwrap();
+    log.wait_durable(place.end).unwrap();
+    log.close().unwrap();
+    let formats: Vec<Format> = groups(&bench).iter().map(|group| group.format).collect();
+    assert_eq!(formats[4..], [Format::Plain, Format::Sealed]);
+}
+
+#[test]
+fn an_empty_folder_is_no_log() {
+    let bench = Bench::new(1, plain);
+    let mut config = bench.config.clone();
+    config.copies = vec![bench.dir.join("elsewhere")];
+    bench.seam.disk.create_dir(&config.copies[0]).unwrap();
+    let error = holdfast_log::Log::open(bench.env(), config, LogStart::NEW).map(|_| ());
+    assert!(matches!(error, Err(LogError::Missing { .. })));
+}
