@@ -1,0 +1,118 @@
+//! The queues of dirty frames, oldest first: the page writer's work list and the source of the
+//! redo point.
+
+use std::collections::VecDeque;
+
+use base::Lsn;
+use seam::sync::Mutex;
+
+use crate::frame::FrameId;
+
+/// A frame that became dirty.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dirty {
+    pub(crate) pool: u32,
+    pub(crate) frame: FrameId,
+    pub(crate) rec_lsn: Lsn,
+}
+
+impl Dirty {
+    /// Whether both speak of the same frame.
+    pub(crate) fn is_at(&self, other: &Dirty) -> bool {
+        (self.pool, self.frame) == (other.pool, other.frame)
+    }
+}
+
+/// Dirty frames, a queue a pool, in the order in which they became so.
+///
+/// Invariants:
+/// 1. Every dirty frame stands in its pool's queue or in the batch in flight. An entry whose frame
+///    is clean again, or holds something else, is stale and passed over.
+/// 2. [`DirtyQueue::oldest`] is at or before the `rec_lsn` of every dirty frame.
+#[derive(Default)]
+pub struct DirtyQueue {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    queues: Vec<VecDeque<Dirty>>,
+    /// What was taken for the batch in flight.
+    in_flight: Vec<Lsn>,
+}
+
+impl DirtyQueue {
+    /// No dirty frames.
+    #[must_use]
+    pub fn new() -> DirtyQueue {
+        DirtyQueue::default()
+    }
+
+    pub(crate) fn push(&self, pool: u32, frame: FrameId, rec_lsn: Lsn) {
+        self.state.lock().queue(pool).push_back(Dirty { pool, frame, rec_lsn });
+    }
+
+    /// Takes the oldest frame into flight: of one pool, or of all.
+    pub(crate) fn take(&self, pool: Option<u32>) -> Option<Dirty> {
+        let mut state = self.state.lock();
+        let queue = match pool {
+            Some(pool) => state.queue(pool),
+            None => {
+                let nonempty = state.queues.iter_mut().filter(|queue| !queue.is_empty());
+                nonempty.min_by_key(|queue| queue[0].rec_lsn)?
+            }
+        };
+        let dirty = queue.pop_front()?;
+        state.in_flight.push(dirty.rec_lsn);
+        Some(dirty)
+    }
+
+    /// Puts back what could not be written now; it stays the oldest.
+    pub(crate) fn put_back(&self, dirty: Dirty) {
+        self.state.lock().queue(dirty.pool).push_front(dirty);
+    }
+
+    /// What was in flight is on disk.
+    pub(crate) fn landed(&self) {
+        self.state.lock().in_flight.clear();
+    }
+
+    /// How many frames of a pool are dirty and not in flight.
+    #[must_use]
+    pub fn len_of(&self, pool: u32) -> usize {
+        self.state.lock().queues.get(pool as usize).map_or(0, VecDeque::len)
+    }
+
+    /// Whether nothing is dirty and nothing in flight.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let state = self.state.lock();
+        state.queues.iter().all(VecDeque::is_empty) && state.in_flight.is_empty()
+    }
+
+    /// The oldest LSN that may be missing on disk; `None` if nothing is.
+    #[must_use]
+    pub fn oldest(&self) -> Option<Lsn> {
+        let state = self.state.lock();
+        let queued = state.queues.iter().flatten().map(|dirty| dirty.rec_lsn);
+        queued.chain(state.in_flight.iter().copied()).min()
+    }
+
+    /// The same to within a few records and without a search.
+    #[must_use]
+    pub fn head(&self) -> Option<Lsn> {
+        let state = self.state.lock();
+        let heads = state.queues.iter().filter_map(|queue| Some(queue.front()?.rec_lsn));
+        heads.chain(state.in_flight.first().copied()).min()
+    }
+}
+
+impl State {
+    fn queue(&mut self, pool: u32) -> &mut VecDeque<Dirty> {
+        let pool = pool as usize;
+        if self.queues.len() <= pool {
+            self.queues.resize_with(pool + 1, VecDeque::new);
+        }
+        &mut self.queues[pool]
+    }
+}
