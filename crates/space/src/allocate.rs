@@ -1,0 +1,199 @@
+//! Giving out intervals and taking them back.
+//!
+//! The lowest free interval goes first, unless the caller would like one just behind another, so
+//! that files can shrink. What is given out is logged by the caller's closure under the map's
+//! latch.
+
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+
+use base::CiNumber;
+use pool::ExclusiveCi;
+
+use crate::{DataSet, SpaceError, map};
+
+/// Ordinary allocation leaves at least this many intervals on the device to undo (K15).
+const INTERVALS_OF_UNDO: u32 = 32;
+/// Files grow by at least this much, and by an eighth of what they have.
+const GROW_BYTES_MIN: u32 = 1 << 20;
+
+/// Who allocates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// New work, which may be refused.
+    Work,
+    /// Backing out, which must not be.
+    Undo,
+}
+
+impl DataSet {
+    /// Gives out an interval: `log` appends the record and sets the map's LSN, under its latch.
+    ///
+    /// # Errors
+    /// [`SpaceError::NoSpace`], or what `log` or the map says.
+    pub fn allocate<E: From<SpaceError> + From<pool::PoolError>>(
+        &self,
+        near: Option<CiNumber>,
+        purpose: Purpose,
+        log: &mut dyn FnMut(&mut ExclusiveCi<'_>, CiNumber) -> Result<(), E>,
+    ) -> Result<CiNumber, E> {
+        // Nobody cuts the files between the choice of an interval and its mark in the map.
+        let _growing = self.growing.lock();
+        let per_map = self.layout.per_map();
+        let mut block = near.map_or(self.lowest.load(Relaxed), |ci| ci.0 / per_map);
+        let mut from = near.map_or(0, |ci| ci.0 % per_map + 1);
+        let mut wrapped = near.is_none();
+        loop {
+            let first = u64::from(block) * u64::from(per_map);
+            if first >= u64::from(self.layout.intervals_max()) {
+                return Err(self.no_space("its map can describe no more").into());
+            }
+            let map_ci = self.layout.map1_of(CiNumber(first as u32));
+            let candidate = self.free_in(map_ci, from)?;
+            let Some(candidate) = candidate else {
+                if wrapped {
+                    // Full from its front: allocation without a wish need not look here again.
+                    let _ = self.lowest.compare_exchange(block, block + 1, Release, Relaxed);
+                    block += 1;
+                } else {
+                    wrapped = true;
+                    block = self.lowest.load(Relaxed);
+                }
+                from = 0;
+                continue;
+            };
+            self.ensure(candidate, purpose)?;
+            let mut page = self.exclusive(map_ci)?;
+            if map::is_used(page.bytes(), self.layout, candidate.0 % per_map) {
+                continue;
+            }
+            log(&mut page, candidate)?;
+            self.peak.fetch_max(candidate.0 + 1, AcqRel);
+            map::set_used(page.bytes_mut(), self.layout, candidate.0 % per_map, true);
+            return Ok(candidate);
+        }
+    }
+
+    /// Takes an interval back; `log` as for [`DataSet::allocate`].
+    ///
+    /// # Errors
+    /// What `log` or the map says.
+    pub fn give_back<E: From<pool::PoolError>>(
+        &self,
+        ci: CiNumber,
+        log: &mut dyn FnMut(&mut ExclusiveCi<'_>, CiNumber) -> Result<(), E>,
+    ) -> Result<(), E> {
+        assert!(!self.layout.is_reserved(ci), "{ci} is never given out");
+        let mut page = self.exclusive(self.layout.map1_of(ci))?;
+        let index = ci.0 % self.layout.per_map();
+        assert!(map::is_used(page.bytes(), self.layout, index), "{ci} is given back once");
+        log(&mut page, ci)?;
+        map::set_used(page.bytes_mut(), self.layout, index, false);
+        drop(page);
+        self.lowest.fetch_min(ci.0 / self.layout.per_map(), Release);
+        Ok(())
+    }
+
+    /// The number behind the highest interval in use.
+    ///
+    /// # Errors
+    /// If a map cannot be read.
+    pub fn high_water(&self) -> Result<u32, SpaceError> {
+        let per_map = self.layout.per_map();
+        let mut block = (self.intervals().max(1) - 1) / per_map;
+        loop {
+            let first = block * per_map;
+            let page = self.shared(CiNumber(first + 1))?;
+            let used = (0..per_map).rev().find(|i| map::is_used(page.bytes(), self.layout, *i));
+            match used {
+                Some(index) => return Ok((first + index + 1).max(crate::ROOT.0 + 1)),
+                None if block == 0 => return Ok(crate::ROOT.0 + 1),
+                None => block -= 1,
+            }
+        }
+    }
+
+    /// Looks how far the data set is in use, and watches from now on how far it gets. Log records
+    /// behind this call are about intervals before what [`DataSet::cut`] keeps.
+    ///
+    /// # Errors
+    /// If a map cannot be read.
+    pub fn watch_peak(&self) -> Result<u32, SpaceError> {
+        self.peak.store(0, Release);
+        let used = self.high_water()?;
+        self.peak.fetch_max(used, AcqRel);
+        Ok(used)
+    }
+
+    /// Cuts the files behind the highest interval that was in use since [`DataSet::watch_peak`] and
+    /// the reserve of undo. The caller has made sure that restart needs no log before that call.
+    /// Returns how many intervals went.
+    ///
+    /// # Errors
+    /// Whatever the disk says.
+    pub fn cut(&self) -> Result<u32, SpaceError> {
+        let _growing = self.growing.lock();
+        let peak = self.peak.load(Acquire).max(self.high_water()?);
+        let keep = peak.saturating_add(INTERVALS_OF_UNDO);
+        let have = self.intervals();
+        if keep >= have {
+            return Ok(0);
+        }
+        self.pool().forget(self.id(), CiNumber(keep))?;
+        self.files.shrink(keep)?;
+        self.intervals.store(keep, Release);
+        Ok(have - keep)
+    }
+
+    fn free_in(&self, map_ci: CiNumber, from: u32) -> Result<Option<CiNumber>, SpaceError> {
+        let page = self.shared(map_ci)?;
+        let first = map_ci.0 - 1;
+        let mut at = from;
+        while let Some(index) = map::first_free(page.bytes(), self.layout, at) {
+            let ci = CiNumber(first + index);
+            if !self.layout.is_reserved(ci) {
+                return Ok(Some(ci));
+            }
+            at = index + 1;
+        }
+        Ok(None)
+    }
+
+    /// Makes sure that the device has room for an interval that is in use, and so for all before.
+    ///
+    /// # Errors
+    /// [`SpaceError::NoSpace`].
+    pub fn cover(&self, ci: CiNumber) -> Result<(), SpaceError> {
+        let _growing = self.growing.lock();
+        self.ensure(ci, Purpose::Undo)
+    }
+
+    /// Makes sure that the device has room for an interval. `growing` is held.
+    fn ensure(&self, ci: CiNumber, purpose: Purpose) -> Result<(), SpaceError> {
+        let spare = if purpose == Purpose::Undo { 0 } else { INTERVALS_OF_UNDO };
+        let need = ci.0.saturating_add(1 + spare);
+        if need <= self.intervals.load(Acquire) {
+            return Ok(());
+        }
+        let have = self.intervals.load(Acquire);
+        let step = (GROW_BYTES_MIN / self.unit_bytes() as u32).max(have / 8);
+        let wish = need.max(have.saturating_add(step));
+        let grown = match self.files.grow(have, wish) {
+            Ok(()) => wish,
+            Err(_) => {
+                self.files.grow(have, need).map_err(|error| self.no_space(&error.to_string()))?;
+                need
+            }
+        };
+        self.intervals.store(grown, Release);
+        Ok(())
+    }
+
+    fn no_space(&self, why: &str) -> SpaceError {
+        SpaceError::NoSpace {
+            name: self.name().to_owned(),
+            set: self.id(),
+            intervals: self.intervals(),
+            why: why.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Making a data set: its first five intervals, written and synced before the log mentions it.
+
+use std::sync::Arc;
+
+use base::CiNumber;
+use pool::Pool;
+use seam::mem::AlignedBuf;
+
+use crate::data_set::{Environment, sealer};
+use crate::files::Files;
+use crate::header::write_header_interval;
+use crate::{DataSet, Definition, MapLayout, ROOT, SpaceError, map};
+
+/// Makes the files of a data set with an empty tree, whose root `format_root` writes. Everything is
+/// durable when it returns; the data set exists once the log says so, together with the tag prefix
+/// of its topmost map ([`DataSet::top`]).
+///
+/// A file that an interrupted attempt left behind is overwritten: numbers are never used twice.
+///
+/// # Errors
+/// Whatever the disk says; no key.
+pub fn create(
+    environment: &Environment,
+    definition: Definition,
+    pool: Arc<Pool>,
+    format_root: &dyn Fn(&mut [u8]),
+) -> Result<Arc<DataSet>, SpaceError> {
+    definition
+        .check()
+        .map_err(|why| SpaceError::Decode { what: "a data set's definition".into(), why })?;
+    assert_eq!(definition.unit_bytes(), pool.unit_bytes(), "a pool serves one unit size");
+    let disk = Arc::clone(&environment.seam.disk);
+    let files = Files::open(disk, environment.home.clone(), definition.clone(), true)?;
+    let unit_bytes = definition.unit_bytes();
+    let mut units = AlignedBuf::zeroed(unit_bytes * (ROOT.0 as usize + 1));
+    let top = fill(environment, &definition, &pool, &mut units, format_root)?;
+    let io = |verb, source| SpaceError::Io {
+        name: definition.name.clone(),
+        path: environment.home.join(definition.file_name(0)),
+        verb,
+        source,
+    };
+    let writes: Vec<(CiNumber, &[u8])> = units
+        .chunks_exact(unit_bytes)
+        .enumerate()
+        .map(|(number, unit)| (CiNumber(number as u32), unit))
+        .collect();
+    files.write(&writes).map_err(|error| io("written", error))?;
+    files.sync().map_err(|error| io("synced", error))?;
+    files.sync_folder(0)?;
+    let intervals = files.intervals()?;
+    Ok(DataSet::around(environment, definition, pool, files, intervals, top))
+}
+
+/// Writes the five units, sealed bottom up, and returns the topmost tag prefix.
+fn fill(
+    environment: &Environment,
+    definition: &Definition,
+    pool: &Pool,
+    units: &mut [u8],
+    format_root: &dyn Fn(&mut [u8]),
+) -> Result<u64, SpaceError> {
+    let usable = pool.usable_bytes();
+    let layout = MapLayout::new(usable);
+    let sealer = sealer(environment, definition);
+    let mut units: Vec<&mut [u8]> = units.chunks_exact_mut(definition.unit_bytes()).collect();
+    write_header_interval(&mut units[0][..usable], environment.system, definition);
+    format_root(&mut units[ROOT.0 as usize][..usable]);
+    for level in 1..=3_u8 {
+        map::format(&mut units[usize::from(level)][..usable], CiNumber(u32::from(level)), level);
+    }
+    let mut prefix = 0;
+    // Each interval is sealed after everything that it vouches for.
+    for ci in [0, ROOT.0, 1, 2, 3].map(CiNumber) {
+        prefix = sealer.seal(ci, units[ci.0 as usize])?.0;
+        if let Some(guardian) = layout.guardian(ci) {
+            let map_page = &mut units[guardian.map.0 as usize][..usable];
+            map::set_tag_prefix(map_page, guardian.index, prefix);
+        }
+    }
+    Ok(prefix)
+}

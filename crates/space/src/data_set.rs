@@ -1,0 +1,504 @@
+//! An open data set: what stands between a pool's frames and the files.
+
+use std::io::ErrorKind::UnexpectedEof;
+use std::path::PathBuf;
+use std::sync::atomic::{
+    AtomicBool, AtomicU32, AtomicU64,
+    Ordering::{AcqRel, Acquire, Release},
+};
+use std::sync::{Arc, Weak};
+
+use base::stats::Counter;
+use base::{CiNumber, DataSetId, Lsn, SystemId};
+use pool::sequential::{Detector, ReadAhead};
+use pool::{Backing, ExclusiveCi, Hint, Pinned, Pool, PoolError, SharedCi};
+use seal::{KeyProvider, PageSealer};
+use seam::Seam;
+use seam::plant::{Plant, planted};
+use seam::stop::StopSwitch;
+use seam::sync::Mutex;
+
+use crate::files::Files;
+use crate::layout::Guardian;
+use crate::{Definition, MapLayout, Overlay, SpaceError, map};
+
+/// What every data set of a system shares.
+#[derive(Clone)]
+pub struct Environment {
+    /// Disk, clock, entropy.
+    pub seam: Seam,
+    /// Where keys come from.
+    pub keys: Arc<dyn KeyProvider>,
+    /// The system.
+    pub system: SystemId,
+    /// The system's folder.
+    pub home: PathBuf,
+    /// Set when the kernel may not go on.
+    pub stop: Arc<StopSwitch>,
+    /// The threads that read windows ahead of scans.
+    pub read_ahead: Arc<ReadAhead>,
+}
+
+/// What a data set has done since it was opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DataSetStatistics {
+    /// Input operations.
+    pub reads: u64,
+    /// Intervals they brought.
+    pub intervals_read: u64,
+    /// Input operations of several intervals.
+    pub multi_block_reads: u64,
+    /// Intervals written.
+    pub intervals_written: u64,
+    /// Intervals on disk, in use or not.
+    pub intervals: u32,
+}
+
+#[derive(Default)]
+struct Counters {
+    reads: Counter,
+    intervals_read: Counter,
+    multi_reads: Counter,
+    intervals_written: Counter,
+}
+
+/// An open data set.
+pub struct DataSet {
+    definition: Definition,
+    environment: Environment,
+    pub(crate) files: Files,
+    sealer: PageSealer,
+    pool: Arc<Pool>,
+    pub(crate) layout: MapLayout,
+    /// Tag prefix of interval 3, which nothing on this level holds.
+    top: AtomicU64,
+    overlay: Mutex<Overlay>,
+    has_overlay: AtomicBool,
+    /// Intervals on disk, in use or not.
+    pub(crate) intervals: AtomicU32,
+    /// The lowest block that may have a free interval.
+    pub(crate) lowest: AtomicU32,
+    /// Behind the last interval that was in use since somebody began to watch.
+    pub(crate) peak: AtomicU32,
+    /// Held while an interval is chosen and while the files change their length.
+    pub(crate) growing: Mutex<()>,
+    counters: Counters,
+    me: Weak<DataSet>,
+}
+
+impl DataSet {
+    /// Opens a data set as it is on disk. `top` is the tag prefix of its topmost map.
+    ///
+    /// # Errors
+    /// Missing files, or no key.
+    pub fn open(
+        environment: &Environment,
+        definition: Definition,
+        pool: Arc<Pool>,
+        top: u64,
+    ) -> Result<Arc<DataSet>, SpaceError> {
+        let disk = Arc::clone(&environment.seam.disk);
+        let files = Files::open(disk, environment.home.clone(), definition.clone(), false)?;
+        let intervals = files.intervals()?;
+        Ok(DataSet::around(environment, definition, pool, files, intervals, top))
+    }
+
+    pub(crate) fn around(
+        environment: &Environment,
+        definition: Definition,
+        pool: Arc<Pool>,
+        files: Files,
+        intervals: u32,
+        top: u64,
+    ) -> Arc<DataSet> {
+        let sealer = sealer(environment, &definition);
+        let layout = MapLayout::new(pool.usable_bytes());
+        Arc::new_cyclic(|me| DataSet {
+            definition,
+            environment: environment.clone(),
+            files,
+            sealer,
+            pool,
+            layout,
+            top: AtomicU64::new(top),
+            overlay: Mutex::default(),
+            has_overlay: AtomicBool::new(false),
+            intervals: AtomicU32::new(intervals),
+            lowest: AtomicU32::new(0),
+            peak: AtomicU32::new(u32::MAX),
+            growing: Mutex::new(()),
+            counters: Counters::default(),
+            me: Weak::clone(me),
+        })
+    }
+
+    /// What it is.
+    #[must_use]
+    pub fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    /// Its number.
+    #[must_use]
+    pub fn id(&self) -> DataSetId {
+        self.definition.id
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.definition.name
+    }
+
+    /// The unit of sealing, input and output.
+    #[must_use]
+    pub fn unit_bytes(&self) -> usize {
+        self.pool.unit_bytes()
+    }
+
+    /// What of an interval its user can fill.
+    #[must_use]
+    pub fn usable_bytes(&self) -> usize {
+        self.pool.usable_bytes()
+    }
+
+    /// Where its maps lie.
+    #[must_use]
+    pub fn layout(&self) -> MapLayout {
+        self.layout
+    }
+
+    /// The pool that holds its intervals.
+    #[must_use]
+    pub fn pool(&self) -> &Arc<Pool> {
+        &self.pool
+    }
+
+    /// How many intervals lie on disk, in use or not.
+    #[must_use]
+    pub fn intervals(&self) -> u32 {
+        self.intervals.load(Acquire)
+    }
+
+    /// An interval to read.
+    ///
+    /// # Errors
+    /// See [`PoolError`].
+    #[inline]
+    pub fn shared(&self, ci: CiNumber) -> Result<SharedCi<'_>, PoolError> {
+        self.pool.shared(self, ci)
+    }
+
+    /// An interval to change.
+    ///
+    /// # Errors
+    /// See [`PoolError`].
+    #[inline]
+    pub fn exclusive(&self, ci: CiNumber) -> Result<ExclusiveCi<'_>, PoolError> {
+        self.pool.exclusive(self, ci)
+    }
+
+    /// An interval that stays in memory and is latched later.
+    ///
+    /// # Errors
+    /// See [`PoolError`].
+    #[inline]
+    pub fn pin(&self, ci: CiNumber) -> Result<Pinned<'_>, PoolError> {
+        self.pool.pin(self, ci)
+    }
+
+    /// An interval that is about to be formatted.
+    ///
+    /// # Errors
+    /// See [`PoolError`].
+    #[inline]
+    pub fn pin_fresh(&self, ci: CiNumber) -> Result<Pinned<'_>, PoolError> {
+        self.pool.pin_fresh(self, ci)
+    }
+
+    /// The interval, if it is where it was and unchanged.
+    #[inline]
+    #[must_use]
+    pub fn by_hint(&self, hint: Hint, ci: CiNumber) -> Option<SharedCi<'_>> {
+        self.pool.by_hint(hint, self.id(), ci)
+    }
+
+    /// The interval to change, if it is where it was.
+    #[inline]
+    #[must_use]
+    pub fn exclusive_at(&self, hint: Hint, ci: CiNumber) -> Option<ExclusiveCi<'_>> {
+        self.pool.exclusive_at(hint, self.id(), ci)
+    }
+
+    /// Whether the interval behind the hint is unchanged.
+    #[inline]
+    #[must_use]
+    pub fn is_unchanged(&self, hint: Hint) -> bool {
+        self.pool.is_unchanged(hint)
+    }
+
+    /// A cursor moved onto `ci`: if it is scanning, what lies ahead is read meanwhile.
+    #[inline]
+    pub fn ahead(&self, detector: &mut Detector, ci: CiNumber) {
+        let Some((first, count)) = detector.step(ci, self.unit_bytes()) else { return };
+        let count = count.min(self.intervals().saturating_sub(first.0));
+        if count > 0
+            && !self.pool.is_resident(self.id(), CiNumber(first.0 + count - 1))
+            && let Some(me) = self.me.upgrade()
+        {
+            self.environment.read_ahead.request(&self.pool, me, first, count);
+        }
+    }
+
+    /// Loads the upper maps, which stay in memory from now on.
+    ///
+    /// # Errors
+    /// If one of them is damaged.
+    pub fn load_maps(&self) -> Result<(), PoolError> {
+        self.shared(CiNumber(3))?.keep();
+        let span = u64::from(self.layout.per_map()).pow(2);
+        for number in 0..u64::from(self.intervals()).div_ceil(span) {
+            self.shared(CiNumber((number * span + 2) as u32))?.keep();
+        }
+        Ok(())
+    }
+
+    /// The map interval that holds an interval's freshness, latched, and the entry in it; for the
+    /// page writer. `None` for the topmost map: see [`DataSet::set_top`].
+    ///
+    /// # Errors
+    /// See [`PoolError`].
+    pub fn guardian_for_writer(
+        &self,
+        ci: CiNumber,
+    ) -> Result<Option<(ExclusiveCi<'_>, u32)>, PoolError> {
+        let Some(Guardian { map, index }) = self.layout.guardian(ci) else { return Ok(None) };
+        Ok(Some((self.pool.exclusive_for_writer(self, map)?, index)))
+    }
+
+    /// Tag prefix of the topmost map, for the checkpoint record.
+    #[must_use]
+    pub fn top(&self) -> u64 {
+        self.top.load(Acquire)
+    }
+
+    /// The topmost map is about to have this tag prefix on disk. Returns the one before.
+    pub fn set_top(&self, prefix: u64) -> u64 {
+        self.top.swap(prefix, AcqRel)
+    }
+
+    /// Restart: what the log says beyond the map.
+    pub fn set_overlay(&self, overlay: Overlay) {
+        *self.overlay.lock() = overlay;
+        self.has_overlay.store(true, Release);
+    }
+
+    /// Restart: the map is up to date; the overlay is no longer asked.
+    pub fn drop_overlay(&self) {
+        self.has_overlay.store(false, Release);
+        *self.overlay.lock() = Overlay::default();
+    }
+
+    /// Restart: looks at the overlay.
+    pub fn with_overlay<T>(&self, look: impl FnOnce(&Overlay) -> T) -> T {
+        look(&self.overlay.lock())
+    }
+
+    /// Restart: an interval was written while the overlay is in force.
+    pub fn note_written(&self, ci: CiNumber, prefix: u64, page_lsn: Lsn) {
+        if self.has_overlay.load(Acquire) {
+            self.overlay.lock().written.insert(ci.0, (prefix, page_lsn));
+        }
+    }
+
+    /// Restart: the page LSN that an interval has on disk, if the log says so.
+    #[must_use]
+    pub fn page_lsn_on_disk(&self, ci: CiNumber) -> Option<Lsn> {
+        self.overlay.lock().page_lsn(ci)
+    }
+
+    /// The tag prefix that the map holds for an interval; 0 if it was never written.
+    ///
+    /// # Errors
+    /// If the map cannot be read.
+    pub fn expected_prefix(&self, ci: CiNumber) -> Result<u64, PoolError> {
+        if self.has_overlay.load(Acquire)
+            && let Some(prefix) = self.overlay.lock().tag_prefix(ci)
+        {
+            return Ok(prefix);
+        }
+        let Some(Guardian { map, index }) = self.layout.guardian(ci) else { return Ok(self.top()) };
+        let page = self.pool.shared(self, map)?;
+        if self.layout.map_level(map) != Some(1) {
+            page.keep();
+        }
+        Ok(map::tag_prefix(page.bytes(), index))
+    }
+
+    /// Whether an interval is in use by the data set's user or by itself.
+    ///
+    /// # Errors
+    /// If the map cannot be read.
+    pub fn is_used(&self, ci: CiNumber) -> Result<bool, PoolError> {
+        if self.layout.is_reserved(ci) {
+            return Ok(true);
+        }
+        let page = self.shared(self.layout.map1_of(ci))?;
+        Ok(map::is_used(page.bytes(), self.layout, ci.0 % self.layout.per_map()))
+    }
+
+    /// Reads one interval as it lies on disk and proves it, past the pool. Returns its tag prefix;
+    /// the plaintext is in `unit`.
+    ///
+    /// # Errors
+    /// What does not fit. Freshness is the caller's to compare.
+    pub fn read_past_pool(&self, ci: CiNumber, unit: &mut [u8]) -> Result<u64, PoolError> {
+        self.read_raw(ci, unit)?;
+        let opened = self.sealer.open(ci, unit);
+        opened.map(|prefix| prefix.0).map_err(|error| self.damaged(ci, error.to_string()))
+    }
+
+    /// Puts sealed units in place past the pool: restart, from the double-write area.
+    ///
+    /// # Errors
+    /// Whatever the disk says.
+    pub fn restore_raw(&self, units: &[(CiNumber, &[u8])]) -> std::io::Result<()> {
+        self.files.write(units)
+    }
+
+    /// Proves a sealed unit that stands elsewhere (the double-write area). Returns its tag prefix.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn prove(&self, ci: CiNumber, unit: &mut [u8]) -> Result<u64, PoolError> {
+        let opened = self.sealer.open(ci, unit);
+        opened.map(|prefix| prefix.0).map_err(|error| self.damaged(ci, error.to_string()))
+    }
+
+    /// Removes the files. The caller has made sure that nobody needs them again.
+    ///
+    /// # Errors
+    /// Whatever the disk says.
+    pub fn remove_files(&self) -> Result<(), SpaceError> {
+        self.files.remove()
+    }
+
+    /// What it has done since it was opened.
+    #[must_use]
+    pub fn statistics(&self) -> DataSetStatistics {
+        DataSetStatistics {
+            reads: self.counters.reads.get(),
+            intervals_read: self.counters.intervals_read.get(),
+            multi_block_reads: self.counters.multi_reads.get(),
+            intervals_written: self.counters.intervals_written.get(),
+            intervals: self.intervals(),
+        }
+    }
+
+    fn damaged(&self, ci: CiNumber, why: String) -> PoolError {
+        PoolError::Damaged { name: self.name().to_owned(), set: self.id(), ci, why }
+    }
+}
+
+pub(crate) fn sealer(environment: &Environment, definition: &Definition) -> PageSealer {
+    PageSealer::new(
+        Arc::clone(&environment.keys),
+        Arc::clone(&environment.seam.entropy),
+        environment.system,
+        definition.id,
+        &definition.label,
+        definition.format,
+        definition.generation,
+    )
+}
+
+impl Backing for DataSet {
+    fn id(&self) -> DataSetId {
+        self.definition.id
+    }
+
+    fn name(&self) -> &str {
+        &self.definition.name
+    }
+
+    fn read_raw(&self, first: CiNumber, units: &mut [u8]) -> Result<(), PoolError> {
+        let count = (units.len() / self.unit_bytes()) as u64;
+        self.counters.reads.one();
+        self.counters.intervals_read.add(count);
+        if count > 1 {
+            self.counters.multi_reads.one();
+        }
+        let read = self.files.read(first, units);
+        if count == 1 && matches!(&read, Err(error) if error.kind() == UnexpectedEof) {
+            // Where the file does not reach nothing was written yet: a map may lie there before any
+            // interval of its block is in use. Everything else is found out when it is opened.
+            units.fill(0);
+            return Ok(());
+        }
+        read.map_err(|error| PoolError::Read {
+            name: self.name().to_owned(),
+            set: self.id(),
+            ci: first,
+            why: error.to_string(),
+        })
+    }
+
+    fn open(&self, ci: CiNumber, unit: &mut [u8]) -> Result<(), PoolError> {
+        let expected = self.expected_prefix(ci)?;
+        if expected == 0
+            && let Some(level) = self.layout.map_level(ci)
+        {
+            let usable = self.usable_bytes();
+            unit.fill(0);
+            map::format(&mut unit[..usable], ci, level);
+            return Ok(());
+        }
+        let prefix =
+            self.sealer.open(ci, unit).map_err(|error| self.damaged(ci, error.to_string()))?;
+        if prefix.0 == expected || planted(Plant::FreshnessNotChecked) {
+            return Ok(());
+        }
+        let why = match expected {
+            0 => "it was never written, yet something stands there".to_owned(),
+            _ => format!(
+                "it is genuine but not its newest version (tag {:016x}, the map holds {expected:016x})",
+                prefix.0
+            ),
+        };
+        Err(self.damaged(ci, why))
+    }
+
+    fn is_map(&self, ci: CiNumber) -> bool {
+        self.layout.map_level(ci).is_some()
+    }
+
+    fn seal(&self, ci: CiNumber, unit: &mut [u8]) -> Result<u64, PoolError> {
+        let sealed = self.sealer.seal(ci, unit);
+        sealed.map(|prefix| prefix.0).map_err(|error| {
+            let reason = format!("data set {} cannot be sealed: {error}", self.name());
+            PoolError::Stopped(self.environment.stop.stop(reason))
+        })
+    }
+
+    fn write_raw(&self, units: &[(CiNumber, &[u8])]) -> std::io::Result<()> {
+        self.counters.intervals_written.add(units.len() as u64);
+        self.files.write(units)
+    }
+
+    fn sync(&self) -> std::io::Result<()> {
+        self.files.sync()
+    }
+
+    fn prepare_write(&self, ci: CiNumber) -> bool {
+        match self.layout.guardian(ci) {
+            None => true,
+            Some(guardian) => self.pool.hold_for_writer(self, guardian.map).is_ok(),
+        }
+    }
+
+    fn finish_write(&self, ci: CiNumber) {
+        if let Some(guardian) = self.layout.guardian(ci) {
+            self.pool.unhold(self.id(), guardian.map);
+        }
+    }
+}

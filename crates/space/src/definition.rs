@@ -1,0 +1,210 @@
+//! What a data set is, as the log, the checkpoint and the header interval carry it.
+//!
+//! | bytes | field |
+//! |---|---|
+//! | 2 | layout version, 1 |
+//! | 4 | data set number |
+//! | 4 | control interval size as the user gave it |
+//! | 1 | format: 1 plain, 2 sealed |
+//! | 4 | key generation |
+//! | 4 | intervals in one file, 0 for all in one |
+//! | 2 + n | name, key label, pool, attributes of the layers above |
+//! | 2, then 2 + n each | folders in which its files lie, relative to the system's |
+
+use base::bytes::{Reader, push_string16};
+use base::{DataSetId, KeyGeneration};
+use seal::Format;
+
+use crate::SpaceError;
+
+/// The definition of a data set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// Its number.
+    pub id: DataSetId,
+    /// Its name, unique within the system.
+    pub name: String,
+    /// The control interval size that was asked for, 512 to 32768.
+    pub ci_bytes: u32,
+    /// Plain or sealed.
+    pub format: Format,
+    /// The label of its data key.
+    pub label: String,
+    /// The generation of that key.
+    pub generation: KeyGeneration,
+    /// The pool that holds its intervals.
+    pub pool: String,
+    /// How many intervals one file holds; 0: all.
+    pub file_intervals: u32,
+    /// Where its files lie, in turn; relative to the system's folder.
+    pub folders: Vec<String>,
+    /// What the layers above keep with it.
+    pub attributes: Vec<u8>,
+}
+
+const VERSION: u16 = 1;
+/// The longest name of a data set, in bytes.
+pub const NAME_BYTES_MAX: usize = 64;
+
+impl Definition {
+    /// The unit of sealing and of input and output: the interval rounded up to 4 KiB (K19).
+    #[must_use]
+    pub fn unit_bytes(&self) -> usize {
+        unit_of(self.ci_bytes)
+    }
+
+    /// The file that holds the intervals from `number * file_intervals` on.
+    #[must_use]
+    pub fn file_name(&self, number: u32) -> String {
+        let folder = &self.folders[number as usize % self.folders.len()];
+        format!("{folder}/{}.{:06}.{number:03}", file_safe(&self.name), self.id.0)
+    }
+
+    /// The definition as bytes.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(128);
+        out.extend_from_slice(&VERSION.to_le_bytes());
+        out.extend_from_slice(&self.id.0.to_le_bytes());
+        out.extend_from_slice(&self.ci_bytes.to_le_bytes());
+        out.push(self.format as u8);
+        out.extend_from_slice(&self.generation.0.to_le_bytes());
+        out.extend_from_slice(&self.file_intervals.to_le_bytes());
+        push_string16(&mut out, self.name.as_bytes());
+        push_string16(&mut out, self.label.as_bytes());
+        push_string16(&mut out, self.pool.as_bytes());
+        push_string16(&mut out, &self.attributes);
+        out.extend_from_slice(&(self.folders.len() as u16).to_le_bytes());
+        self.folders.iter().for_each(|folder| push_string16(&mut out, folder.as_bytes()));
+        out
+    }
+
+    /// The definition from bytes.
+    ///
+    /// # Errors
+    /// [`SpaceError::Decode`] if they are none, or of a newer release.
+    pub fn decode(bytes: &[u8]) -> Result<Definition, SpaceError> {
+        let bad = |why: String| SpaceError::Decode { what: "a data set's definition".into(), why };
+        let mut reader = Reader::new(bytes);
+        match reader.u16() {
+            Some(VERSION) => {}
+            Some(found) => return Err(bad(format!("it has layout version {found}"))),
+            None => return Err(bad("it is cut short".into())),
+        }
+        let decoded = decode_fields(&mut reader).ok_or_else(|| bad("a field is bad".into()))?;
+        decoded.check().map_err(bad)?;
+        Ok(decoded)
+    }
+
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn check(&self) -> Result<(), String> {
+        if self.id.0 == 0 {
+            return Err("a data set's number is not 0".into());
+        }
+        if self.name.is_empty() || self.name.len() > NAME_BYTES_MAX {
+            return Err(format!("a name has 1 to {NAME_BYTES_MAX} bytes"));
+        }
+        if !is_ci_size(self.ci_bytes) {
+            return Err(format!(
+                "{} is no control interval size: multiples of 512 up to 8192, of 2048 up to 32768",
+                self.ci_bytes
+            ));
+        }
+        if self.folders.is_empty() || self.folders.len() > 64 {
+            return Err("a data set lies in 1 to 64 folders".into());
+        }
+        Ok(())
+    }
+}
+
+fn decode_fields(reader: &mut Reader<'_>) -> Option<Definition> {
+    let id = DataSetId(reader.u32()?);
+    let ci_bytes = reader.u32()?;
+    let format = Format::from_byte(reader.u8()?)?;
+    let generation = KeyGeneration(reader.u32()?);
+    let file_intervals = reader.u32()?;
+    let name = text(reader)?;
+    let label = text(reader)?;
+    let pool = text(reader)?;
+    let attributes = reader.string16()?.to_vec();
+    let count = reader.u16()?;
+    let folders = (0..count).map(|_| text(reader)).collect::<Option<Vec<_>>>()?;
+    Some(Definition {
+        id,
+        name,
+        ci_bytes,
+        format,
+        label,
+        generation,
+        pool,
+        file_intervals,
+        folders,
+        attributes,
+    })
+}
+
+fn text(reader: &mut Reader<'_>) -> Option<String> {
+    String::from_utf8(reader.string16()?.to_vec()).ok()
+}
+
+/// Whether VSAM and OSAM know this size.
+#[must_use]
+pub fn is_ci_size(bytes: u32) -> bool {
+    let step = if bytes <= 8192 { 512 } else { 2048 };
+    (512..=32_768).contains(&bytes) && bytes.is_multiple_of(step)
+}
+
+/// The unit in which intervals of this size are sealed, read and written.
+#[must_use]
+pub fn unit_of(ci_bytes: u32) -> usize {
+    (ci_bytes as usize).div_ceil(4096) * 4096
+}
+
+fn file_safe(name: &str) -> String {
+    let safe =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '#' | '@' | '$');
+    name.chars().map(|c| if safe(c) { c } else { '_' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> Definition {
+        Definition {
+            id: DataSetId(7),
+            name: "BANK.CUSTOMER".into(),
+            ci_bytes: 2048,
+            format: Format::Sealed,
+            label: "DATA".into(),
+            generation: KeyGeneration(3),
+            pool: "default".into(),
+            file_intervals: 1000,
+            folders: vec!["data".into(), "data2".into()],
+            attributes: vec![1, 2, 3],
+        }
+    }
+
+    #[test]
+    fn a_definition_comes_back_and_every_cut_is_refused() {
+        let bytes = example().encode();
+        assert_eq!(Definition::decode(&bytes).unwrap(), example());
+        for len in 0..bytes.len() {
+            assert!(Definition::decode(&bytes[..len]).is_err(), "{len}");
+        }
+    }
+
+    #[test]
+    fn units_are_intervals_rounded_up_to_four_kib() {
+        assert_eq!([512, 4096, 4608, 24_576].map(unit_of), [4096, 4096, 8192, 24_576]);
+        assert!(is_ci_size(24_576) && is_ci_size(512) && is_ci_size(10_240));
+        assert!(!is_ci_size(9_216) && !is_ci_size(0) && !is_ci_size(65_536) && !is_ci_size(513));
+    }
+
+    #[test]
+    fn files_lie_in_the_folders_in_turn() {
+        assert_eq!(example().file_name(0), "data/BANK.CUSTOMER.000007.000");
+        assert_eq!(example().file_name(1), "data2/BANK.CUSTOMER.000007.001");
+    }
+}

@@ -1,0 +1,79 @@
+//! What can go wrong with a data set as a whole.
+
+use std::path::PathBuf;
+
+use base::{Code, Coded, DataSetId};
+use pool::PoolError;
+use seal::SealError;
+
+/// Why a data set cannot be made, opened or extended.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpaceError {
+    /// The disk said no.
+    #[error("data set {name}: {path} cannot be {verb}: {source}", path = path.display())]
+    Io {
+        /// The data set.
+        name: String,
+        /// The file.
+        path: PathBuf,
+        /// Past participle of what was tried.
+        verb: &'static str,
+        /// What the disk said.
+        source: std::io::Error,
+    },
+    /// The device is full, or the data set has reached the size its map can describe.
+    #[error("data set {name} ({set}) cannot grow beyond {intervals} intervals: {why}")]
+    NoSpace {
+        /// The data set.
+        name: String,
+        /// Its number.
+        set: DataSetId,
+        /// How many it has.
+        intervals: u32,
+        /// What stands in the way.
+        why: String,
+    },
+    /// A definition or header that does not decode.
+    #[error("{what} does not decode: {why}")]
+    Decode {
+        /// Which structure.
+        what: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Keys.
+    #[error(transparent)]
+    Seal(#[from] SealError),
+    /// Intervals.
+    #[error(transparent)]
+    Pool(#[from] PoolError),
+}
+
+impl Coded for SpaceError {
+    fn code(&self) -> Code {
+        match self {
+            SpaceError::Io { .. } => Code("HFD001"),
+            SpaceError::NoSpace { .. } => Code("HFD002"),
+            SpaceError::Decode { .. } => Code("HFD003"),
+            SpaceError::Seal(error) => error.code(),
+            SpaceError::Pool(error) => error.code(),
+        }
+    }
+
+    fn remedy(&self) -> String {
+        match self {
+            SpaceError::Io { path, .. } => {
+                format!("Check that {} is there and belongs to this user.", path.display())
+            }
+            SpaceError::NoSpace { .. } => {
+                "Free space on the device, or define the data set with larger intervals.".into()
+            }
+            SpaceError::Decode { .. } => {
+                "If a newer release wrote it, use that release; otherwise restore a copy.".into()
+            }
+            SpaceError::Seal(error) => error.remedy(),
+            SpaceError::Pool(error) => error.remedy(),
+        }
+    }
+}
