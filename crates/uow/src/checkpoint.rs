@@ -1,0 +1,173 @@
+//! Checkpoints: what restart needs to know besides the log behind them. Fuzzy: nobody waits.
+//!
+//! A checkpoint is a byte string that stands in the log in parts (kind 8):
+//!
+//! | bytes | field |
+//! |---|---|
+//! | 2 | layout version, 1 |
+//! | 8 | begin: units of work and data sets are as of this LSN |
+//! | 8 | redo point: every change before it is on disk |
+//! | 8 | next unit of work |
+//! | 4 | next data set |
+//! | 8 | latest batch |
+//! | 4, then 24 each | active units of work: number, first, last |
+//! | 4, then each | data sets: tag prefix of the topmost map 8, length 2, definition |
+//! | 4, then each | frees that follow from commits: unit 8, count 4, (data set 4, interval 4) each |
+//! | 4, then 8 each | intervals in transit: data set, interval |
+
+use std::collections::BTreeMap;
+
+use base::bytes::{Reader, push_string16};
+use base::{CiNumber, DataSetId, Lsn, UowId};
+use space::Definition;
+
+use crate::active::ActiveUow;
+
+/// The state of the kernel that is not in intervals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// Units of work and data sets are as of this LSN.
+    pub begin: Lsn,
+    /// Every change before this LSN is on disk.
+    pub redo: Lsn,
+    /// The next unit of work's number.
+    pub next_uow: u64,
+    /// The next data set's number.
+    pub next_set: u32,
+    /// The latest batch of the page writer.
+    pub last_batch: u64,
+    /// Who was active.
+    pub active: Vec<ActiveUow>,
+    /// Which data sets there are, with the tag prefix of each one's topmost map.
+    pub sets: Vec<(u64, Definition)>,
+    /// Intervals that committed units of work have freed, not taken back yet.
+    pub frees: BTreeMap<UowId, Vec<(DataSetId, CiNumber)>>,
+    /// Intervals that are in use and belong to nothing yet, or no longer.
+    pub transit: Vec<(DataSetId, CiNumber)>,
+}
+
+const VERSION: u16 = 1;
+
+impl Checkpoint {
+    /// The state of a system in which nothing has happened.
+    #[must_use]
+    pub fn initial() -> Checkpoint {
+        Checkpoint {
+            begin: Lsn::FIRST,
+            redo: Lsn::FIRST,
+            next_uow: 1,
+            next_set: 1,
+            last_batch: 0,
+            active: Vec::new(),
+            sets: Vec::new(),
+            frees: BTreeMap::new(),
+            transit: Vec::new(),
+        }
+    }
+
+    /// The oldest LSN that restart from this checkpoint reads.
+    #[must_use]
+    pub fn needed_from(&self) -> Lsn {
+        let oldest = self.active.iter().map(|active| active.first).min();
+        self.redo.min(self.begin).min(oldest.unwrap_or(self.begin))
+    }
+
+    /// The checkpoint as bytes.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(256 + self.active.len() * 24 + self.sets.len() * 128);
+        out.extend_from_slice(&VERSION.to_le_bytes());
+        for word in [self.begin.0, self.redo.0, self.next_uow] {
+            out.extend_from_slice(&word.to_le_bytes());
+        }
+        out.extend_from_slice(&self.next_set.to_le_bytes());
+        out.extend_from_slice(&self.last_batch.to_le_bytes());
+        out.extend_from_slice(&(self.active.len() as u32).to_le_bytes());
+        for active in &self.active {
+            for word in [active.uow.0, active.first.0, active.last.0] {
+                out.extend_from_slice(&word.to_le_bytes());
+            }
+        }
+        out.extend_from_slice(&(self.sets.len() as u32).to_le_bytes());
+        for (top, definition) in &self.sets {
+            out.extend_from_slice(&top.to_le_bytes());
+            push_string16(&mut out, &definition.encode());
+        }
+        out.extend_from_slice(&(self.frees.len() as u32).to_le_bytes());
+        for (uow, places) in &self.frees {
+            out.extend_from_slice(&uow.0.to_le_bytes());
+            out.extend_from_slice(&(places.len() as u32).to_le_bytes());
+            out.extend_from_slice(&crate::record::encode_places(places));
+        }
+        out.extend_from_slice(&(self.transit.len() as u32).to_le_bytes());
+        out.extend_from_slice(&crate::record::encode_places(&self.transit));
+        out
+    }
+
+    /// The checkpoint from bytes.
+    ///
+    /// # Errors
+    /// What is wrong with them, in words.
+    pub fn decode(bytes: &[u8]) -> Result<Checkpoint, String> {
+        let mut reader = Reader::new(bytes);
+        match reader.u16() {
+            Some(VERSION) => {}
+            Some(found) => return Err(format!("it has layout version {found}")),
+            None => return Err("it is empty".into()),
+        }
+        decode_fields(&mut reader).ok_or_else(|| "a field is cut short or bad".into())
+    }
+}
+
+fn decode_fields(reader: &mut Reader<'_>) -> Option<Checkpoint> {
+    let (begin, redo) = (Lsn(reader.u64()?), Lsn(reader.u64()?));
+    let (next_uow, next_set, last_batch) = (reader.u64()?, reader.u32()?, reader.u64()?);
+    let mut active = Vec::new();
+    for _ in 0..reader.u32()? {
+        let (uow, first, last) = (reader.u64()?, reader.u64()?, reader.u64()?);
+        active.push(ActiveUow { uow: UowId(uow), first: Lsn(first), last: Lsn(last) });
+    }
+    let mut sets = Vec::new();
+    for _ in 0..reader.u32()? {
+        let top = reader.u64()?;
+        sets.push((top, Definition::decode(reader.string16()?).ok()?));
+    }
+    let mut frees = BTreeMap::new();
+    for _ in 0..reader.u32()? {
+        let uow = UowId(reader.u64()?);
+        let count = reader.u32()? as usize;
+        let places = crate::record::decode_places(reader.take(count.checked_mul(8)?)?)?;
+        frees.insert(uow, places);
+    }
+    let count = reader.u32()? as usize;
+    let transit = crate::record::decode_places(reader.take(count.checked_mul(8)?)?)?;
+    reader.is_empty().then_some(Checkpoint {
+        begin,
+        redo,
+        next_uow,
+        next_set,
+        last_batch,
+        active,
+        sets,
+        frees,
+        transit,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checkpoint_comes_back_and_every_cut_is_refused() {
+        let mut checkpoint = Checkpoint::initial();
+        checkpoint.active.push(ActiveUow { uow: UowId(3), first: Lsn(70), last: Lsn(90) });
+        checkpoint.frees.insert(UowId(2), vec![(DataSetId(1), CiNumber(9))]);
+        checkpoint.transit = vec![(DataSetId(3), CiNumber(4)), (DataSetId(3), CiNumber(5))];
+        let bytes = checkpoint.encode();
+        assert_eq!(Checkpoint::decode(&bytes), Ok(checkpoint));
+        for len in 0..bytes.len() {
+            assert!(Checkpoint::decode(&bytes[..len]).is_err(), "{len}");
+        }
+    }
+}

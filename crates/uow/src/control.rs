@@ -1,0 +1,302 @@
+//! The control file: where restart begins, and what must not be forgotten about the log's copies.
+//!
+//! Two slots of 4 KiB that are written in turn, each durably, so that one is always whole (K21):
+//!
+//! | offset | bytes | field |
+//! |---|---|---|
+//! | 0 | 8 | `HFCONTRL` |
+//! | 8 | 2 | layout version, 1 |
+//! | 10 | 6 | zero |
+//! | 16 | 16 | system |
+//! | 32 | 4 | key generation of the system's key |
+//! | 36 | 4 | zero |
+//! | 40 | 16 | salt of this open |
+//! | 56 | 8 | sequence number, which is also the nonce's counter |
+//! | 64 | 16 | tag |
+//! | 80 | 8 | checkpoint's LSN, sealed from here |
+//! | 88 | 8 | oldest LSN that restart reads |
+//! | 96 | 8 | an LSN that the log has reached durably (K6) |
+//! | 104 | 1 | stale copy of the log: 0 or 1; 255 for none (K9) |
+//! | 105 | 1 | 1 if the system was stopped in order |
+//! | 106 | 6 | zero |
+//! | 112 | 8 | group from which that copy is stale |
+//! | 120 | 8 | UTC in microseconds |
+//!
+//! A release with another layout writes both slots before it does anything else, so a slot of an
+//! unknown version beside a sound one is damage, and the sound one serves (K20).
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use base::bytes::{Reader, get_u64, put_u16, put_u32, put_u64};
+use base::{GroupNumber, KeyGeneration, Lsn, SystemId};
+use log::LogEvents;
+use seal::{KeyProvider, Salt, Tag, WorkingKey};
+use seam::Seam;
+use seam::disk::{BLOCK, Create, File, Open};
+use seam::mem::AlignedBuf;
+use seam::plant::{Plant, planted};
+use seam::sync::Mutex;
+
+use crate::UowError;
+
+/// What the control file says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ControlBlock {
+    /// Where the first part of the newest checkpoint stands.
+    pub checkpoint: Lsn,
+    /// The oldest LSN that restart reads.
+    pub needed_from: Lsn,
+    /// The log reached this far.
+    pub proven: Lsn,
+    /// The log copy that misses groups, and from which one on.
+    pub stale: Option<(u8, GroupNumber)>,
+    /// Whether the system was stopped in order.
+    pub orderly: bool,
+    /// When it was written, UTC in microseconds.
+    pub utc_us: u64,
+}
+
+/// What it takes to seal the control file.
+#[derive(Clone)]
+pub struct ControlKeys {
+    /// Where keys come from.
+    pub keys: Arc<dyn KeyProvider>,
+    /// The label of the system's own key.
+    pub label: String,
+    /// The system.
+    pub system: SystemId,
+}
+
+/// The control file, open.
+pub struct ControlFile {
+    seam: Seam,
+    path: PathBuf,
+    file: Arc<dyn File>,
+    keys: ControlKeys,
+    generation: KeyGeneration,
+    salt: Salt,
+    working: WorkingKey,
+    state: Mutex<State>,
+}
+
+struct State {
+    sequence: u64,
+    block: ControlBlock,
+    buffer: AlignedBuf,
+}
+
+const MAGIC: &[u8; 8] = b"HFCONTRL";
+const VERSION: u16 = 1;
+const TAG_AT: usize = 64;
+const SEALED_AT: usize = 80;
+const SEALED_END: usize = 128;
+const NO_COPY: u8 = 255;
+
+impl ControlFile {
+    /// Makes the control file of a new system.
+    ///
+    /// # Errors
+    /// If there is one already, or the disk or the key ring refuses.
+    pub fn create(seam: &Seam, path: &Path, keys: &ControlKeys) -> Result<(), UowError> {
+        let file = seam
+            .disk
+            .open(path, Open::DURABLE.create(Create::New))
+            .map_err(|error| bad(path, error.to_string(), CHECK_DISK))?;
+        let block = ControlBlock {
+            checkpoint: Lsn::NONE,
+            needed_from: Lsn::FIRST,
+            proven: Lsn::NONE,
+            stale: None,
+            orderly: false,
+            utc_us: seam.clock.utc_us(),
+        };
+        let control = ControlFile::around(seam, path, file, keys, 0, block)?;
+        control.update(|_| ())?;
+        control.update(|_| ())?;
+        seam.disk
+            .sync_dir(path.parent().unwrap_or(Path::new(".")))
+            .map_err(|error| bad(path, error.to_string(), CHECK_DISK))
+    }
+
+    /// Opens it and reads the newest slot that proves itself.
+    ///
+    /// # Errors
+    /// If it is missing, foreign, of a newer release, or neither slot proves itself.
+    pub fn open(
+        seam: &Seam,
+        path: &Path,
+        keys: &ControlKeys,
+    ) -> Result<(ControlFile, ControlBlock), UowError> {
+        let refuse = |why: String, remedy| bad(path, why, remedy);
+        let file = seam
+            .disk
+            .open(path, Open::DURABLE)
+            .map_err(|error| refuse(error.to_string(), "Name the folder of a system."))?;
+        let mut newest: Option<(u64, ControlBlock)> = None;
+        let mut faults = Vec::new();
+        let mut future = None;
+        for slot in 0..2_u64 {
+            let mut buffer = AlignedBuf::zeroed(BLOCK);
+            if let Err(error) = file.read_at(&mut buffer, slot * BLOCK as u64) {
+                faults.push(format!("slot {slot}: {error}"));
+                continue;
+            }
+            match decode(&mut buffer, keys) {
+                Ok(found) if newest.is_none_or(|(sequence, _)| found.0 > sequence) => {
+                    newest = Some(found);
+                }
+                Ok(_) => {}
+                Err(Fault::Version(version)) => future = Some(version),
+                Err(Fault::Damaged(why)) => faults.push(format!("slot {slot}: {why}")),
+            }
+        }
+        let Some((sequence, block)) = newest else {
+            if let Some(version) = future {
+                let why = format!("it has layout version {version}, this release knows {VERSION}");
+                return Err(refuse(why, "Start the system with the release that wrote it."));
+            }
+            return Err(refuse(faults.join("; "), RESTORE));
+        };
+        let control = ControlFile::around(seam, path, file, keys, sequence, block)?;
+        Ok((control, block))
+    }
+
+    fn around(
+        seam: &Seam,
+        path: &Path,
+        file: Arc<dyn File>,
+        keys: &ControlKeys,
+        sequence: u64,
+        block: ControlBlock,
+    ) -> Result<ControlFile, UowError> {
+        let mut salt = Salt([0; 16]);
+        seam.entropy
+            .fill(&mut salt.0)
+            .map_err(|error| bad(path, error.to_string(), "Entropy is needed."))?;
+        let generation = keys.keys.current(&keys.label)?;
+        let working = working_key(keys, generation, &salt)?;
+        Ok(ControlFile {
+            seam: seam.clone(),
+            path: path.to_owned(),
+            file,
+            keys: keys.clone(),
+            generation,
+            salt,
+            working,
+            state: Mutex::new(State { sequence, block, buffer: AlignedBuf::zeroed(BLOCK) }),
+        })
+    }
+
+    /// What the file says now.
+    pub fn block(&self) -> ControlBlock {
+        self.state.lock().block
+    }
+
+    /// Changes the block and writes it durably.
+    ///
+    /// # Errors
+    /// If the disk refuses; the kernel stops then.
+    pub fn update(&self, change: impl FnOnce(&mut ControlBlock)) -> Result<(), UowError> {
+        let mut state = self.state.lock();
+        let state = &mut *state;
+        change(&mut state.block);
+        state.block.utc_us = self.seam.clock.utc_us();
+        state.sequence += 1;
+        let buffer = &mut state.buffer;
+        buffer.fill(0);
+        buffer[..8].copy_from_slice(MAGIC);
+        put_u16(buffer, 8, VERSION);
+        buffer[16..32].copy_from_slice(&self.keys.system.0);
+        put_u32(buffer, 32, self.generation.0);
+        buffer[40..56].copy_from_slice(&self.salt.0);
+        put_u64(buffer, 56, state.sequence);
+        encode(&state.block, &mut buffer[SEALED_AT..SEALED_END]);
+        let (clear, sealed) = buffer.split_at_mut(SEALED_AT);
+        let sealed = &mut sealed[..SEALED_END - SEALED_AT];
+        let tag = self.working.seal(state.sequence, &clear[..TAG_AT], sealed);
+        clear[TAG_AT..].copy_from_slice(&tag.0);
+        let at = (state.sequence % 2) * BLOCK as u64;
+        self.file
+            .write_at(&state.buffer, at)
+            .map_err(|error| bad(&self.path, format!("cannot be written: {error}"), CHECK_DISK))
+    }
+}
+
+impl LogEvents for ControlFile {
+    fn copy_lost(&self, copy: u8, from: GroupNumber, _why: &str) -> Result<(), String> {
+        if planted(Plant::LostCopyUnrecorded) {
+            return Ok(());
+        }
+        self.update(|block| block.stale = Some((copy, from))).map_err(|error| error.to_string())
+    }
+}
+
+fn encode(block: &ControlBlock, out: &mut [u8]) {
+    put_u64(out, 0, block.checkpoint.0);
+    put_u64(out, 8, block.needed_from.0);
+    put_u64(out, 16, block.proven.0);
+    out[24] = block.stale.map_or(NO_COPY, |(copy, _)| copy);
+    out[25] = u8::from(block.orderly);
+    put_u64(out, 32, block.stale.map_or(0, |(_, group)| group.0));
+    put_u64(out, 40, block.utc_us);
+}
+
+enum Fault {
+    Version(u16),
+    Damaged(String),
+}
+
+fn decode(slot: &mut [u8], keys: &ControlKeys) -> Result<(u64, ControlBlock), Fault> {
+    let damaged = |why: &str| Fault::Damaged(why.to_owned());
+    let mut reader = Reader::new(slot);
+    if reader.array() != Some(*MAGIC) {
+        return Err(damaged("it does not begin as a control block"));
+    }
+    let version = reader.u16().unwrap_or(0);
+    if version > VERSION {
+        return Err(Fault::Version(version));
+    }
+    let _zero = reader.array::<6>();
+    if reader.array() != Some(keys.system.0) {
+        return Err(damaged("it belongs to another system"));
+    }
+    let generation = KeyGeneration(reader.u32().unwrap_or(0));
+    let _zero = reader.u32();
+    let salt = Salt(reader.array().unwrap_or_default());
+    let sequence = reader.u64().unwrap_or(0);
+    let mut tag = Tag([0; 16]);
+    tag.0.copy_from_slice(&slot[TAG_AT..SEALED_AT]);
+    let working = working_key(keys, generation, &salt).map_err(|e| damaged(&e.to_string()))?;
+    let (clear, sealed) = slot.split_at_mut(SEALED_AT);
+    let sealed = &mut sealed[..SEALED_END - SEALED_AT];
+    working
+        .open(sequence, &clear[..TAG_AT], sealed, &tag)
+        .map_err(|_| damaged("it does not prove itself"))?;
+    let stale = (sealed[24] != NO_COPY).then(|| (sealed[24], GroupNumber(get_u64(sealed, 32))));
+    let block = ControlBlock {
+        checkpoint: Lsn(get_u64(sealed, 0)),
+        needed_from: Lsn(get_u64(sealed, 8)),
+        proven: Lsn(get_u64(sealed, 16)),
+        stale,
+        orderly: sealed[25] == 1,
+        utc_us: get_u64(sealed, 40),
+    };
+    Ok((sequence, block))
+}
+
+fn working_key(
+    keys: &ControlKeys,
+    generation: KeyGeneration,
+    salt: &Salt,
+) -> Result<WorkingKey, seal::SealError> {
+    let key = keys.keys.key(&keys.label, generation)?;
+    Ok(WorkingKey::derive(&key, salt, &[b"control file".as_slice(), &keys.system.0].concat()))
+}
+
+fn bad(path: &Path, why: String, remedy: &'static str) -> UowError {
+    UowError::Control { path: path.to_owned(), why, remedy }
+}
+
+const CHECK_DISK: &str = "Check the device and the permissions of the file.";
+const RESTORE: &str = "Check that key file and folder belong together; otherwise restore a copy.";

@@ -1,0 +1,164 @@
+//! What can go wrong with a unit of work or with opening a system.
+
+use base::{Code, Coded, DataSetId, UowId};
+use lock::LockError;
+use log::LogError;
+use pool::PoolError;
+use seal::SealError;
+use seam::stop::Stopped;
+use space::SpaceError;
+
+/// Why a unit of work, or the kernel as a whole, cannot go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UowError {
+    /// The kernel has stopped.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+    /// The unit of work has logged more than one may.
+    #[error("{uow} has held {bytes} bytes of log, the limit is {bytes_max}: it must be backed out")]
+    PastLogLimit {
+        /// The unit of work.
+        uow: UowId,
+        /// The log between its first record and now.
+        bytes: u64,
+        /// The limit.
+        bytes_max: u64,
+    },
+    /// The log stayed full.
+    #[error("the log is full and {holder} keeps it so; {uow} cannot log")]
+    LogFull {
+        /// Who wanted to log.
+        uow: UowId,
+        /// The unit of work whose first record is the oldest.
+        holder: UowId,
+    },
+    /// No such data set.
+    #[error("there is no data set {name}")]
+    NoSuchSet {
+        /// What was asked for.
+        name: String,
+    },
+    /// There is one already.
+    #[error("there is a data set {name} already ({set})")]
+    SetExists {
+        /// Its name.
+        name: String,
+        /// Its number.
+        set: DataSetId,
+    },
+    /// No pool fits.
+    #[error("data set {name} wants pool {pool} with units of {unit_bytes} bytes; there is none")]
+    NoPool {
+        /// The data set.
+        name: String,
+        /// The pool it names.
+        pool: String,
+        /// The unit of its intervals.
+        unit_bytes: usize,
+    },
+    /// A structure on disk that does not make sense although it is genuine.
+    #[error("{object} is damaged: {why}")]
+    Damaged {
+        /// What and where.
+        object: String,
+        /// What does not fit.
+        why: String,
+    },
+    /// The control file.
+    #[error("control file {path}: {why}", path = path.display())]
+    Control {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What is wrong.
+        why: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// The operating system.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was tried, with the object.
+        what: String,
+        /// What it said.
+        source: std::io::Error,
+    },
+    /// Intervals.
+    #[error(transparent)]
+    Pool(#[from] PoolError),
+    /// Data sets.
+    #[error(transparent)]
+    Space(#[from] SpaceError),
+    /// Locks.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The log.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// Keys.
+    #[error(transparent)]
+    Seal(#[from] SealError),
+    /// The double-write area.
+    #[error(transparent)]
+    DoubleWrite(#[from] pool::double_write::DoubleWriteError),
+}
+
+impl UowError {
+    /// Whether the unit of work was chosen to break a deadlock, and may be tried again.
+    #[must_use]
+    pub fn is_deadlock(&self) -> bool {
+        matches!(self, UowError::Lock(LockError::Deadlock { .. }))
+    }
+
+    /// Whether the kernel has stopped.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.code() == Code("HFM001")
+    }
+}
+
+impl Coded for UowError {
+    fn code(&self) -> Code {
+        match self {
+            UowError::Stopped(error) => error.code(),
+            UowError::PastLogLimit { .. } => Code("HFU001"),
+            UowError::LogFull { .. } => Code("HFU002"),
+            UowError::NoSuchSet { .. } => Code("HFU003"),
+            UowError::SetExists { .. } => Code("HFU004"),
+            UowError::NoPool { .. } => Code("HFU005"),
+            UowError::Damaged { .. } => Code("HFU006"),
+            UowError::Control { .. } => Code("HFU007"),
+            UowError::Io { .. } => Code("HFU008"),
+            UowError::Pool(error) => error.code(),
+            UowError::Space(error) => error.code(),
+            UowError::Lock(error) => error.code(),
+            UowError::Log(error) => error.code(),
+            UowError::Seal(error) => error.code(),
+            UowError::DoubleWrite(error) => error.code(),
+        }
+    }
+
+    fn remedy(&self) -> String {
+        match self {
+            UowError::PastLogLimit { .. } => {
+                "Commit more often, or raise the limit and the size of the log.".into()
+            }
+            UowError::LogFull { holder, .. } => {
+                format!("End {holder}, or give the log more segments.")
+            }
+            UowError::NoSuchSet { .. } => "Check the name; `holdfast status` lists them.".into(),
+            UowError::SetExists { .. } => "Choose another name, or drop the old one.".into(),
+            UowError::NoPool { .. } => "Define such a pool, or name one that exists.".into(),
+            UowError::Damaged { .. } => "Run `holdfast verify`, then restore a copy.".into(),
+            UowError::Control { remedy, .. } => (*remedy).into(),
+            UowError::Io { .. } => "Check the device, its space and the permissions.".into(),
+            UowError::Stopped(error) => error.remedy(),
+            UowError::Pool(error) => error.remedy(),
+            UowError::Space(error) => error.remedy(),
+            UowError::Lock(error) => error.remedy(),
+            UowError::Log(error) => error.remedy(),
+            UowError::Seal(error) => error.remedy(),
+            UowError::DoubleWrite(error) => error.remedy(),
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! The housekeeper: takes checkpoints when they are due, frees intervals behind durable commits,
+//! makes room in the log, and wakes everybody when the kernel stops.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::{CiNumber, DataSetId, Lsn, UowId};
+use seam::plant::{Plant, planted};
+use seam::sync::{Condvar, Mutex};
+use seam::thread::JoinHandle;
+
+use crate::checkpoint::Checkpoint;
+use crate::record::kind;
+use crate::{Kernel, UowError};
+
+/// Intervals that a committed unit of work freed, and the LSN that must be durable before.
+type Frees = BTreeMap<UowId, (Lsn, Vec<(DataSetId, CiNumber)>)>;
+
+#[derive(Default)]
+pub(crate) struct Housekeeper {
+    state: Mutex<State>,
+    changed: Condvar,
+    frees: Mutex<Frees>,
+    /// Data sets with a free end, and when that was seen.
+    tails: Mutex<BTreeMap<DataSetId, Lsn>>,
+    /// One checkpoint, or one round of freeing, at a time: so a checkpoint never carries a free
+    /// that has been logged already.
+    pub(crate) work: Mutex<()>,
+}
+
+#[derive(Default)]
+struct State {
+    ended: bool,
+    /// Somebody waits for room in the log.
+    urgent: bool,
+    thread: Option<JoinHandle>,
+    /// Where the log stood at the last checkpoint, and when that was.
+    last: (Lsn, Duration),
+}
+
+/// How often the housekeeper looks when nobody calls it.
+const LOOK: Duration = Duration::from_millis(50);
+/// One wait for room in the log, and how many of them are enough.
+const ROOM_WAIT: Duration = Duration::from_millis(20);
+const ROOM_ROUNDS: u32 = 1_000;
+/// A checkpoint stands in the log in parts of at most this size.
+const PART_BYTES: usize = 8 << 10;
+
+impl Housekeeper {
+    pub(crate) fn start(kernel: &Arc<Kernel>) -> std::io::Result<()> {
+        let weak = Arc::downgrade(kernel);
+        let thread = seam::thread::spawn("housekeeper", move || {
+            while let Some(kernel) = weak.upgrade() {
+                if !kernel.housekeep() {
+                    return;
+                }
+            }
+        })?;
+        kernel.housekeeper.state.lock().thread = Some(thread);
+        Ok(())
+    }
+
+    pub(crate) fn end(&self) {
+        let mut state = self.state.lock();
+        state.ended = true;
+        let thread = state.thread.take();
+        drop(state);
+        self.changed.notify_all();
+        if let Some(thread) = thread {
+            thread.join();
+        }
+    }
+
+    pub(crate) fn free_later(&self, uow: UowId, after: Lsn, places: Vec<(DataSetId, CiNumber)>) {
+        self.frees.lock().insert(uow, (after, places));
+    }
+}
+
+impl Kernel {
+    /// One round; `false` when the housekeeper shall end.
+    fn housekeep(&self) -> bool {
+        let keeper = &self.housekeeper;
+        let mut state = keeper.state.lock();
+        if !state.ended && !state.urgent {
+            keeper.changed.wait_for(&mut state, LOOK);
+        }
+        if state.ended {
+            return false;
+        }
+        let urgent = std::mem::take(&mut state.urgent);
+        let (lsn, time) = state.last;
+        drop(state);
+        if let Err(stopped) = self.stop.check() {
+            self.locks.wake_all_stopped(&stopped);
+            self.log.wake_stopped();
+            return true;
+        }
+        let logged = self.log.next_lsn().0.saturating_sub(lsn.0);
+        let old = self.parts.seam.clock.monotonic().saturating_sub(time)
+            > self.config.checkpoint_interval;
+        let done = self.free_after_commit().and_then(|()| {
+            let helps = urgent && self.make_room()?;
+            let due = logged > self.config.checkpoint_bytes || (old && logged > SELF_BYTES);
+            if helps || due { self.checkpoint_now(false) } else { Ok(()) }
+        });
+        if let Err(error) = done
+            && !error.is_stopped()
+        {
+            self.stop.stop(format!("the housekeeper cannot go on: {error}"));
+        }
+        if urgent {
+            keeper.changed.notify_all();
+        }
+        true
+    }
+
+    /// Writes the oldest changes to disk. Returns whether a checkpoint would now free log: one that
+    /// does not would only use up what is left, as long as somebody waits for room.
+    fn make_room(&self) -> Result<bool, UowError> {
+        let oldest = self.log.segments().first().and_then(|segment| segment.end);
+        let Some(end) = oldest else { return Ok(false) };
+        let keep = self.log_capacity / 8;
+        let before = Lsn(self.log.next_lsn().0.saturating_sub(keep));
+        let holder = self.active.oldest().map(|active| active.first);
+        let tried = self.control.block().needed_from >= end;
+        if tried || holder.is_some_and(|first| first < end) {
+            return Ok(false);
+        }
+        self.writer.write_before(before.max(end))?;
+        Ok(true)
+    }
+
+    /// What one unit of work may keep of the log: beyond, others would starve.
+    pub(crate) fn log_bytes_for_one(&self) -> u64 {
+        self.log_capacity / 2
+    }
+
+    /// Waits, without a latch, until `bytes` can be logged and a share is left for undo.
+    pub(crate) fn wait_for_log_room(&self, uow: UowId, bytes: u64) -> Result<(), UowError> {
+        for round in 0..ROOM_ROUNDS {
+            if self.log.room() >= bytes + self.log_capacity / 8 {
+                return Ok(());
+            }
+            pool::assert_none_held("a wait for room in the log");
+            self.stop.check()?;
+            // The one who keeps the log full must not wait for himself.
+            if let Some(oldest) = self.active.oldest()
+                && oldest.uow == uow
+                && round > 4
+            {
+                let bytes = self.log.next_lsn().0.saturating_sub(oldest.first.0);
+                let bytes_max = self.log_bytes_for_one();
+                if bytes > bytes_max / 2 {
+                    return Err(UowError::PastLogLimit { uow, bytes, bytes_max });
+                }
+            }
+            let mut state = self.housekeeper.state.lock();
+            state.urgent = true;
+            self.housekeeper.changed.notify_all();
+            self.housekeeper.changed.wait_for(&mut state, ROOM_WAIT);
+        }
+        let holder = self.active.oldest().map_or(UowId::NONE, |active| active.uow);
+        Err(UowError::LogFull { uow, holder })
+    }
+
+    /// Gives back the intervals of units of work whose commit is durable.
+    pub(crate) fn free_after_commit(&self) -> Result<(), UowError> {
+        let _work = self.housekeeper.work.lock();
+        loop {
+            let durable = self.log.durable();
+            let ready = {
+                let frees = self.housekeeper.frees.lock();
+                let mut ready = frees.iter().filter(|(_, free)| free.0 <= durable);
+                ready.next().map(|(uow, free)| (*uow, free.1.clone()))
+            };
+            let Some((uow, places)) = ready else { return Ok(()) };
+            for (id, ci) in places {
+                if let Some(set) = self.set(id) {
+                    self.take_back(&set, ci, uow)?;
+                }
+            }
+            self.housekeeper.frees.lock().remove(&uow);
+        }
+    }
+
+    /// Returns when no committed unit of work has anything of a data set still to be freed: before
+    /// all that is in use there is freed at once. No latch is held.
+    ///
+    /// # Errors
+    /// If the kernel has stopped.
+    pub fn settle_frees(&self, set: DataSetId) -> Result<(), UowError> {
+        loop {
+            let pending = {
+                let frees = self.housekeeper.frees.lock();
+                let of_set = |free: &&(Lsn, Vec<_>)| free.1.iter().any(|(id, _)| *id == set);
+                frees.values().filter(of_set).map(|free| free.0).max()
+            };
+            let Some(pending) = pending else { return Ok(()) };
+            self.log.wait_durable(pending)?;
+            self.free_after_commit()?;
+        }
+    }
+
+    /// Takes a checkpoint now. `orderly`: nobody is active and everything is on disk.
+    ///
+    /// # Errors
+    /// If the log or the control file cannot be written.
+    pub fn checkpoint_now(&self, orderly: bool) -> Result<(), UowError> {
+        let _work = self.housekeeper.work.lock();
+        self.stop.check()?;
+        let mut checkpoint = Checkpoint::initial();
+        {
+            let sets = self.sets.lock();
+            let _tops = self.journal.tops.lock();
+            (checkpoint.transit, checkpoint.begin) = self.transit.list(|| self.log.next_lsn());
+            checkpoint.next_set = sets.next.max(1);
+            let all = sets.all();
+            checkpoint.sets = all.iter().map(|set| (set.top(), set.definition().clone())).collect();
+        }
+        checkpoint.active = self.active.list();
+        let frees = self.housekeeper.frees.lock().clone();
+        checkpoint.frees = frees.into_iter().map(|(uow, free)| (uow, free.1)).collect();
+        checkpoint.next_uow = self.next_uow.load(std::sync::atomic::Ordering::SeqCst);
+        checkpoint.last_batch = self.writer.last_batch();
+        let oldest = self.dirty.oldest().filter(|_| !planted(Plant::CheckpointTooNew));
+        checkpoint.redo = oldest.map_or(checkpoint.begin, |oldest| oldest.min(checkpoint.begin));
+        self.log_checkpoint(&checkpoint, orderly)?;
+        self.counts.checkpoints.one();
+        let now = self.parts.seam.clock.monotonic();
+        self.housekeeper.state.lock().last = (self.log.next_lsn(), now);
+        self.cut_tails(checkpoint.redo)
+    }
+
+    /// Cuts the files of data sets whose end is no longer used. What was free at the end of a data
+    /// set when an earlier checkpoint looked, and was not used since, no restart can ask for any
+    /// more once the redo point has passed that look.
+    fn cut_tails(&self, redo: Lsn) -> Result<(), UowError> {
+        let mut tails = self.housekeeper.tails.lock();
+        for set in self.all_sets() {
+            match tails.get(&set.id()) {
+                Some(looked) if *looked > redo => continue,
+                Some(_) => {
+                    tails.remove(&set.id());
+                    set.cut()?;
+                }
+                None => {}
+            }
+            let used = set.watch_peak()?;
+            if set.intervals() > used + used / 8 + TAIL_MIN {
+                tails.insert(set.id(), self.log.next_lsn());
+            }
+        }
+        Ok(())
+    }
+
+    fn log_checkpoint(&self, checkpoint: &Checkpoint, orderly: bool) -> Result<(), UowError> {
+        let bytes = checkpoint.encode();
+        let parts = bytes.chunks(PART_BYTES);
+        let count = parts.len() as u32;
+        let mut first = None;
+        let mut end = Lsn::NONE;
+        for (number, part) in parts.enumerate() {
+            let head = [(number as u32).to_le_bytes(), count.to_le_bytes()].concat();
+            let body: [&[u8]; 2] = [&head, part];
+            let place =
+                self.log.append_reserved(kind::CHECKPOINT, 0, UowId::NONE, Lsn::NONE, &body)?;
+            first = first.or(Some(place.lsn));
+            end = place.end;
+        }
+        self.log.wait_durable(end)?;
+        let needed_from = checkpoint.needed_from();
+        let updated = self.control.update(|block| {
+            block.checkpoint = first.unwrap_or(Lsn::NONE);
+            block.needed_from = needed_from;
+            // Where a record ends: what is durable behind it may be the piece of a record that a
+            // crash cuts off, and the log would then seem to have been cut.
+            block.proven = end;
+            block.orderly = orderly;
+        });
+        // What the file says now is not known: whoever asked for the checkpoint, nobody goes on.
+        updated.map_err(|error| UowError::Stopped(self.stop.stop(error.to_string())))?;
+        self.log.truncate(needed_from);
+        Ok(())
+    }
+
+    /// Undo cannot fail in a sound kernel; if it does, nothing may go on.
+    pub(crate) fn cannot_undo(&self, uow: UowId, error: &UowError) -> UowError {
+        UowError::Stopped(self.stop.stop(format!("{uow} cannot be backed out: {error}")))
+    }
+}
+
+/// A shorter free end is kept for what comes next.
+const TAIL_MIN: u32 = 64;
+/// What a checkpoint itself logs does not call for another one.
+const SELF_BYTES: u64 = 16 << 10;

@@ -1,0 +1,52 @@
+//! Units of work over data sets and the log: the kernel proper.
+//!
+//! A [`Kernel`] is an open system: its log, pools, data sets, locks, page writer and housekeeper. A
+//! [`Uow`] is a unit of work: it locks, changes intervals, sets savepoints, and commits or is
+//! backed out. What a change means is known to a [`Resource`] (the B+tree): it repeats a change on
+//! an interval, and undoes one through its own search (K24).
+//!
+//! Invariants:
+//! 1. Bytes of an interval change only by applying a log record to it: what restart repeats is what
+//!    was done.
+//! 2. A commit publishes its LSN before its locks go; nobody is told of anything, his own commit or
+//!    what he read, before the log is durable up to there (K2).
+//! 3. A backed-out unit of work has a compensation record for every change, and keeps its locks
+//!    until its end record is appended.
+//! 4. The redo point never passes a change that is not on disk; the log is not reused behind the
+//!    oldest of redo point and open unit of work.
+//! 5. A data set exists from the moment its record is durable until the record of its end is.
+//!
+//! | file | owns |
+//! |---|---|
+//! | `kernel` | the parts of an open system, structure changes, statistics |
+//! | `unit`, `undo` | units of work and how they are undone |
+//! | `active` | who is active, for the checkpoint |
+//! | `record` | the kernel's own log records |
+//! | `registry` | which data sets exist |
+//! | `transit` | intervals between the map and a structure |
+//! | `journal` | what the page writer tells the log |
+//! | `checkpoint`, `control` | where restart begins |
+//! | `housekeeper` | checkpoints when due, freeing after commit |
+//! | `restart` | analysis, repair, redo, undo |
+
+mod active;
+pub mod checkpoint;
+pub mod control;
+mod error;
+mod housekeeper;
+mod journal;
+mod kernel;
+pub mod record;
+mod registry;
+mod resource;
+mod restart;
+mod transit;
+mod undo;
+mod unit;
+
+pub use error::UowError;
+pub use kernel::{Kernel, KernelConfig, KernelStatistics, Parts, PoolPlan};
+pub use resource::{RecordDamage, Resource, Target};
+pub use restart::RestartReport;
+pub use undo::Undo;
+pub use unit::{AtEnd, Savepoint, Uow, UowOptions};

@@ -1,0 +1,58 @@
+//! What the kernel asks of a layer that keeps its own structure in intervals (K24).
+
+use base::CiNumber;
+use space::DataSet;
+
+use crate::{Undo, UowError};
+
+/// A log record that does not decode, or does not fit the interval that it is applied to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordDamage(pub String);
+
+/// An interval that a record touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Its number.
+    pub ci: CiNumber,
+    /// The record holds all of it: what it was before is of no interest.
+    pub fresh: bool,
+    /// The record leaves nothing in it: it belongs to nobody from now on and is about to be taken
+    /// back. If a crash comes between, restart takes it back.
+    pub frees: bool,
+}
+
+/// The layer above: knows what records of kinds 32 to 127 mean. Bodies come from the log and may be
+/// anything; wrong ones are errors.
+pub trait Resource: Send + Sync {
+    /// Which intervals a record touches, in the order in which they are latched.
+    ///
+    /// # Errors
+    /// If the body does not decode.
+    fn targets(&self, kind: u8, body: &[u8], out: &mut Vec<Target>) -> Result<(), RecordDamage>;
+
+    /// Applies a record to one of its intervals, exactly as it was applied first. `page` has the
+    /// usable bytes; the kernel sets its LSN.
+    ///
+    /// # Errors
+    /// If the record does not fit the interval.
+    fn redo(
+        &self,
+        kind: u8,
+        body: &[u8],
+        ci: CiNumber,
+        page: &mut [u8],
+    ) -> Result<(), RecordDamage>;
+
+    /// Undoes a change of a unit of work: finds what it changed, wherever that is by now, and logs
+    /// compensation.
+    ///
+    /// # Errors
+    /// Whatever stands in the way; the kernel stops then.
+    fn undo(
+        &self,
+        undo: &mut Undo<'_>,
+        set: &DataSet,
+        kind: u8,
+        body: &[u8],
+    ) -> Result<(), UowError>;
+}

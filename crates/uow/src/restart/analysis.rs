@@ -1,0 +1,218 @@
+//! Analysis: one pass over the log from the redo point to its end.
+
+use std::collections::BTreeMap;
+
+use base::hash::FixedMap;
+use base::{CiNumber, DataSetId, Lsn, UowId};
+use log::{Log, Record};
+use space::{Definition, Overlay};
+
+use crate::active::ActiveUow;
+use crate::checkpoint::Checkpoint;
+use crate::record::{Change, Written, WrittenEntry, decode_places, decode_settled, kind};
+use crate::resource::Target;
+use crate::{Resource, UowError};
+
+/// A batch of writes that the log does not say is done.
+pub(crate) struct OpenBatch {
+    pub(crate) number: u64,
+    pub(crate) entries: Vec<(DataSetId, WrittenEntry)>,
+    /// Whether all of it was logged, so that writing may have begun.
+    pub(crate) begun: bool,
+}
+
+/// What the log says.
+pub(crate) struct Analysis {
+    pub(crate) sets: BTreeMap<DataSetId, (u64, Definition)>,
+    /// Data sets whose end is logged; files may be left.
+    pub(crate) gone: Vec<Definition>,
+    pub(crate) active: BTreeMap<UowId, ActiveUow>,
+    pub(crate) frees: BTreeMap<UowId, Vec<(DataSetId, CiNumber)>>,
+    pub(crate) overlays: FixedMap<DataSetId, Overlay>,
+    pub(crate) open_batch: Option<OpenBatch>,
+    pub(crate) next_uow: u64,
+    pub(crate) next_set: u32,
+    pub(crate) last_batch: u64,
+    pub(crate) records: u64,
+    /// Intervals that changes are made to which need what was there before.
+    pub(crate) wanted: FixedMap<DataSetId, FixedMap<u32, ()>>,
+    begin: Lsn,
+    /// What units of work that are not over want freed.
+    uncommitted: BTreeMap<UowId, Vec<(DataSetId, CiNumber)>>,
+}
+
+impl Analysis {
+    pub(crate) fn run(
+        log: &Log,
+        from: &Checkpoint,
+        end: Lsn,
+        resource: &dyn Resource,
+    ) -> Result<Analysis, UowError> {
+        let mut analysis = Analysis {
+            sets: from.sets.iter().map(|(top, def)| (def.id, (*top, def.clone()))).collect(),
+            gone: Vec::new(),
+            active: from.active.iter().map(|active| (active.uow, *active)).collect(),
+            frees: from.frees.clone(),
+            overlays: FixedMap::default(),
+            open_batch: None,
+            next_uow: from.next_uow,
+            next_set: from.next_set,
+            last_batch: from.last_batch,
+            records: 0,
+            wanted: FixedMap::default(),
+            begin: from.begin,
+            uncommitted: BTreeMap::new(),
+        };
+        // Frees that a unit of work logged before the checkpoint stand behind its first record.
+        let oldest = from.active.iter().map(|active| active.first).min();
+        let start = oldest.map_or(from.redo, |oldest| oldest.min(from.redo));
+        let mut reader = log.read(start.min(end), end);
+        let mut targets = Vec::new();
+        while let Some(record) = reader.next()? {
+            let damaged = || UowError::Damaged {
+                object: format!("the log record at {}", record.lsn),
+                why: format!("its body is none of kind {}", record.kind),
+            };
+            analysis.records += 1;
+            analysis.see(&record, from.redo).ok_or_else(damaged)?;
+            if record.lsn >= from.redo {
+                analysis.see_change(&record, resource, &mut targets);
+            }
+        }
+        for uow in analysis.active.keys() {
+            analysis.uncommitted.remove(uow);
+        }
+        Ok(analysis)
+    }
+
+    fn see(&mut self, record: &Record<'_>, redo: Lsn) -> Option<()> {
+        if record.kind == kind::FREES_AT_COMMIT {
+            self.uncommitted.entry(record.uow).or_default().extend(decode_places(record.body)?);
+        }
+        if record.lsn >= self.begin {
+            self.see_unit(record);
+            self.see_set(record)?;
+        }
+        if record.lsn >= redo { self.see_map(record) } else { Some(()) }
+    }
+
+    /// Which intervals redo will want to read. Whatever does not decode, redo will name.
+    fn see_change(
+        &mut self,
+        record: &Record<'_>,
+        resource: &dyn Resource,
+        targets: &mut Vec<Target>,
+    ) {
+        if !(kind::RESOURCE_FIRST..=kind::RESOURCE_LAST).contains(&record.kind) {
+            return;
+        }
+        let Some(change) = Change::decode(record.flags, record.body) else { return };
+        targets.clear();
+        if resource.targets(record.kind, change.body, targets).is_ok() {
+            let wanted = self.wanted.entry(change.set).or_default();
+            for target in targets.iter().filter(|target| !target.fresh) {
+                wanted.insert(target.ci.0, ());
+            }
+        }
+    }
+
+    /// Who is active.
+    fn see_unit(&mut self, record: &Record<'_>) {
+        if record.uow == UowId::NONE || record.kind == kind::TAKEN_BACK {
+            return;
+        }
+        self.next_uow = self.next_uow.max(record.uow.0 + 1);
+        match record.kind {
+            kind::COMMIT => {
+                self.active.remove(&record.uow);
+                if let Some(places) = self.uncommitted.remove(&record.uow) {
+                    self.frees.insert(record.uow, places);
+                }
+            }
+            kind::BACKED_OUT => {
+                self.active.remove(&record.uow);
+                self.uncommitted.remove(&record.uow);
+            }
+            _ => {
+                let first = ActiveUow { uow: record.uow, first: record.lsn, last: record.lsn };
+                self.active.entry(record.uow).or_insert(first).last = record.lsn;
+            }
+        }
+    }
+
+    /// Which data sets exist.
+    fn see_set(&mut self, record: &Record<'_>) -> Option<()> {
+        let mut body = base::bytes::Reader::new(record.body);
+        match record.kind {
+            kind::SET_MADE => {
+                let top = body.u64()?;
+                let definition = Definition::decode(body.rest()).ok()?;
+                self.next_set = self.next_set.max(definition.id.0 + 1);
+                self.sets.insert(definition.id, (top, definition));
+            }
+            kind::SET_GONE => {
+                if let Some((_, definition)) = self.sets.remove(&DataSetId(body.u32()?)) {
+                    self.gone.push(definition);
+                }
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// What the maps must say.
+    fn see_map(&mut self, record: &Record<'_>) -> Option<()> {
+        let mut body = base::bytes::Reader::new(record.body);
+        match record.kind {
+            kind::GIVEN_OUT | kind::TAKEN_BACK => {
+                let (set, ci) = (DataSetId(body.u32()?), CiNumber(body.u32()?));
+                let given_out = record.kind == kind::GIVEN_OUT;
+                self.overlays.entry(set).or_default().used.insert(ci.0, given_out);
+                if let Some(places) = self.frees.get_mut(&record.uow)
+                    && !given_out
+                {
+                    places.retain(|place| *place != (set, ci));
+                }
+            }
+            kind::WRITTEN => self.see_written(&Written::decode(record.body)?),
+            kind::BATCH_BEGINS => {
+                let number = body.u64()?;
+                self.last_batch = self.last_batch.max(number);
+                if let Some(batch) = &mut self.open_batch
+                    && batch.number == number
+                {
+                    batch.begun = true;
+                }
+            }
+            kind::BATCH_DONE => {
+                let number = body.u64()?;
+                self.open_batch.take_if(|batch| batch.number == number);
+            }
+            kind::BATCH_SETTLED => {
+                let (number, entries) = decode_settled(record.body)?;
+                for entry in entries {
+                    let overlay = self.overlays.entry(entry.set).or_default();
+                    overlay.written.insert(entry.ci.0, (entry.prefix, entry.page_lsn));
+                }
+                self.open_batch.take_if(|batch| batch.number == number);
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn see_written(&mut self, written: &Written) {
+        self.last_batch = self.last_batch.max(written.batch);
+        if self.open_batch.as_ref().is_none_or(|batch| batch.number != written.batch) {
+            let entries = Vec::new();
+            self.open_batch = Some(OpenBatch { number: written.batch, entries, begun: false });
+        }
+        let overlay = self.overlays.entry(written.set).or_default();
+        for entry in &written.entries {
+            overlay.written.insert(entry.ci.0, (entry.new, entry.page_lsn));
+        }
+        if let Some(batch) = &mut self.open_batch {
+            batch.entries.extend(written.entries.iter().map(|entry| (written.set, *entry)));
+        }
+    }
+}

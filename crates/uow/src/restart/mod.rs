@@ -1,0 +1,422 @@
+//! Making and opening a system: restart.
+//!
+//! 1. The control file says where the newest checkpoint is; the log is opened, its copies made
+//!    equal, its end found (the log crate).
+//! 2. *Analysis* reads the log from the redo point: which data sets there are, who was active, what
+//!    the freshness maps must say, which batch of writes was cut short.
+//! 3. *Repair* settles that batch from the double-write area.
+//! 4. The maps are brought up to date, top down, so that intervals can be read and written from
+//!    then on like at any other time.
+//! 5. *Redo* repeats history; *undo* backs out who was active; intervals that are in use and belong
+//!    to nothing are taken back.
+//! 6. A checkpoint ends it.
+//!
+//! Each step can be cut short by another crash: the control file changes only at the end, and what
+//! was logged meanwhile is read by the next restart.
+
+mod analysis;
+mod maps;
+mod redo;
+mod repair;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use base::{Lsn, UowId};
+use lock::LockManager;
+use log::{Log, LogEnv, LogStart, Opened};
+use pool::dirty::DirtyQueue;
+use pool::double_write::{DoubleWrite, DoubleWriteKeys};
+use pool::sequential::ReadAhead;
+use pool::{PageWriter, Pool, PoolConfig};
+use seal::Format;
+use seam::clock::Clock;
+use seam::plant::{Plant, planted};
+use seam::stop::StopSwitch;
+use seam::sync::Mutex;
+use space::{DataSet, Environment};
+
+use crate::active::Active;
+use crate::checkpoint::Checkpoint;
+use crate::control::{ControlBlock, ControlFile, ControlKeys};
+use crate::housekeeper::Housekeeper;
+use crate::journal::LogJournal;
+use crate::kernel::Counts;
+use crate::record::kind;
+use crate::registry::Registry;
+use crate::transit::{Step, Transit};
+use crate::{Kernel, KernelConfig, Parts, PoolPlan, Undo, UowError};
+use analysis::Analysis;
+
+/// What restart found and did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RestartReport {
+    /// Whether the system had been stopped in order.
+    pub orderly: bool,
+    /// The redo point.
+    pub redo_from: Lsn,
+    /// Where the log ended.
+    pub log_end: Lsn,
+    /// Log records read from the redo point on.
+    pub records: u64,
+    /// Changes repeated.
+    pub redone: u64,
+    /// How long reading the log and repeating changes took.
+    pub redo_us: u64,
+    /// Units of work backed out.
+    pub backed_out: Vec<UowId>,
+    /// Intervals put back from the double-write area.
+    pub repaired: u64,
+    /// How long it took.
+    pub elapsed_us: u64,
+    /// What opening the log did.
+    pub log: Opened,
+}
+
+impl Kernel {
+    /// Makes the files of a new, empty system: control file, log, double-write area. The keys
+    /// exist.
+    ///
+    /// # Errors
+    /// If there is a system already, or the disk refuses.
+    pub fn create(parts: &Parts, config: &KernelConfig) -> Result<(), UowError> {
+        let disk = &parts.seam.disk;
+        let made = seam::disk::make_dir(disk.as_ref(), &parts.home);
+        made.map_err(|source| folder(&parts.home, source))?;
+        let stop = Arc::new(StopSwitch::default());
+        let keys = control_keys(parts, config);
+        ControlFile::create(&parts.seam, &parts.home.join(CONTROL), &keys)?;
+        let (control, _) = ControlFile::open(&parts.seam, &parts.home.join(CONTROL), &keys)?;
+        let env = log_env(parts, &stop, Arc::new(control));
+        Log::create(&env, &config.log)?;
+        DoubleWrite::open(&parts.seam, &parts.home.join(AREA), area_keys(parts, config))?;
+        Ok(())
+    }
+
+    /// Opens a system and restarts it.
+    ///
+    /// # Errors
+    /// Another process has it; a file is missing, foreign, damaged or of a newer release; no key.
+    pub fn open(parts: Parts, config: KernelConfig) -> Result<Arc<Kernel>, UowError> {
+        let start = parts.seam.clock.monotonic();
+        let lock = parts.seam.disk.lock(&parts.home.join(LOCK)).map_err(|source| {
+            let what = match source.kind() {
+                std::io::ErrorKind::WouldBlock => "another process has the system open",
+                _ => "the system's lock file cannot be used",
+            };
+            UowError::Io { what: format!("{what} ({})", parts.home.display()), source }
+        })?;
+        let keys = control_keys(&parts, &config);
+        let (control, block) = ControlFile::open(&parts.seam, &parts.home.join(CONTROL), &keys)?;
+        let control = Arc::new(control);
+        let stop = Arc::new(StopSwitch::default());
+        let (log, opened) = open_log(&parts, &config, &stop, &control, block)?;
+        let checkpoint = read_checkpoint(&log, block)?;
+        let redo_start = parts.seam.clock.monotonic();
+        let analysis = Analysis::run(&log, &checkpoint, opened.end, &*parts.resource)?;
+        let kernel = assemble(parts, config, stop, log, control, &analysis, lock)?;
+        let times = (start, redo_start);
+        let restarted = kernel.restart(&checkpoint, analysis, block, opened, times);
+        if let Err(error) = restarted {
+            kernel.abandon();
+            return Err(error);
+        }
+        Ok(kernel)
+    }
+
+    fn restart(
+        self: &Arc<Self>,
+        checkpoint: &Checkpoint,
+        mut analysis: Analysis,
+        block: ControlBlock,
+        opened: Opened,
+        (start, redo_start): (Duration, Duration),
+    ) -> Result<(), UowError> {
+        self.open_sets(&mut analysis)?;
+        let repaired = self.settle(&mut analysis)?;
+        for set in self.all_sets() {
+            let overlay = analysis.overlays.remove(&set.id()).unwrap_or_default();
+            if let Some(prefix) = overlay.tag_prefix(TOPMOST_MAP) {
+                set.set_top(prefix);
+            }
+            set.set_overlay(overlay);
+        }
+        self.writer.start()?;
+        self.bring_maps_up(checkpoint.redo)?;
+        for interval in &checkpoint.transit {
+            self.transit.see(&[(*interval, Step::Leaves)]);
+        }
+        self.read_wanted(&analysis);
+        let redone = self.redo(checkpoint.redo, opened.end)?;
+        let redo_time = self.parts.seam.clock.monotonic().saturating_sub(redo_start);
+        let backed_out = self.back_out(&analysis)?;
+        self.take_back_stranded()?;
+        for (uow, places) in analysis.frees {
+            self.housekeeper.free_later(uow, Lsn::NONE, places);
+        }
+        self.free_after_commit()?;
+        self.log.wait_durable(self.log.next_lsn())?;
+        self.checkpoint_now(false)?;
+        self.all_sets().iter().for_each(|set| set.drop_overlay());
+        Housekeeper::start(self)?;
+        let elapsed = self.parts.seam.clock.monotonic().saturating_sub(start);
+        let report = RestartReport {
+            orderly: block.orderly,
+            redo_from: checkpoint.redo,
+            log_end: opened.end,
+            records: analysis.records,
+            redone,
+            redo_us: redo_time.as_micros() as u64,
+            backed_out,
+            repaired,
+            elapsed_us: elapsed.as_micros() as u64,
+            log: opened,
+        };
+        assert!(self.restart.set(report).is_ok(), "a kernel restarts once");
+        Ok(())
+    }
+
+    /// Opens every data set that exists; removes what is left of those that do not.
+    fn open_sets(&self, analysis: &mut Analysis) -> Result<(), UowError> {
+        let mut sets = self.sets.lock();
+        for (top, definition) in analysis.sets.values() {
+            let named = |pool: &&Arc<Pool>| {
+                pool.unit_bytes() == definition.unit_bytes()
+                    && (pool.name() == definition.pool || !self.has_pool(&definition.pool))
+            };
+            let pool = self.pools.iter().find(named).cloned();
+            let pool = pool.ok_or_else(|| UowError::NoPool {
+                name: definition.name.clone(),
+                pool: definition.pool.clone(),
+                unit_bytes: definition.unit_bytes(),
+            })?;
+            sets.insert(DataSet::open(&self.environment, definition.clone(), pool, *top)?);
+        }
+        sets.next = sets.next.max(analysis.next_set);
+        for definition in &analysis.gone {
+            for number in 0.. {
+                let path = self.parts.home.join(definition.file_name(number));
+                let io = |source| UowError::Io { what: path.display().to_string(), source };
+                if !self.parts.seam.disk.exists(&path).map_err(io)? {
+                    break;
+                }
+                self.parts.seam.disk.remove(&path).map_err(io)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes back the intervals that a crash has left between the map and a structure.
+    fn take_back_stranded(&self) -> Result<(), UowError> {
+        for (id, ci) in self.transit.list(|| ()).0 {
+            match self.set(id) {
+                Some(set) => self.release_interval(&set, ci)?,
+                None => self.transit.forget(id),
+            }
+        }
+        Ok(())
+    }
+
+    fn has_pool(&self, name: &str) -> bool {
+        self.pools.iter().any(|pool| pool.name() == name)
+    }
+
+    /// Backs out everybody who was active, newest record first over all of them.
+    fn back_out(self: &Arc<Self>, analysis: &Analysis) -> Result<Vec<UowId>, UowError> {
+        if planted(Plant::UndoSkipped) {
+            return Ok(Vec::new());
+        }
+        let mut heads: std::collections::BTreeMap<Lsn, Undo<'_>> = analysis
+            .active
+            .values()
+            .map(|active| (active.last, Undo::new(self, active.uow, None, active.last)))
+            .collect();
+        while let Some((lsn, mut undo)) = heads.pop_last() {
+            let next = if lsn == Lsn::NONE { lsn } else { undo.undo_from_log(lsn)? };
+            if next == Lsn::NONE {
+                undo.end_at_restart()?;
+            } else {
+                heads.insert(next, undo);
+            }
+        }
+        Ok(analysis.active.keys().copied().collect())
+    }
+}
+
+const TOPMOST_MAP: base::CiNumber = base::CiNumber(3);
+const CONTROL: &str = "control";
+const AREA: &str = "double-write";
+const LOCK: &str = "lock";
+
+fn folder(path: &std::path::Path, source: std::io::Error) -> UowError {
+    UowError::Io { what: format!("folder {}", path.display()), source }
+}
+
+fn control_keys(parts: &Parts, config: &KernelConfig) -> ControlKeys {
+    ControlKeys {
+        keys: Arc::clone(&parts.keys),
+        label: config.system_label.clone(),
+        system: parts.system,
+    }
+}
+
+fn area_keys(parts: &Parts, config: &KernelConfig) -> DoubleWriteKeys {
+    DoubleWriteKeys {
+        keys: Arc::clone(&parts.keys),
+        label: config.system_label.clone(),
+        format: Format::Sealed,
+        system: parts.system,
+    }
+}
+
+fn log_env(parts: &Parts, stop: &Arc<StopSwitch>, control: Arc<ControlFile>) -> LogEnv {
+    LogEnv {
+        seam: parts.seam.clone(),
+        keys: Arc::clone(&parts.keys),
+        system: parts.system,
+        stop: Arc::clone(stop),
+        events: control,
+    }
+}
+
+fn open_log(
+    parts: &Parts,
+    config: &KernelConfig,
+    stop: &Arc<StopSwitch>,
+    control: &Arc<ControlFile>,
+    block: ControlBlock,
+) -> Result<(Arc<Log>, Opened), UowError> {
+    let start = LogStart {
+        from: block.needed_from,
+        proven: block.proven,
+        stale: block.stale,
+        override_stale: parts.override_stale,
+        ..LogStart::NEW
+    };
+    let env = log_env(parts, stop, Arc::clone(control));
+    let (log, opened) = Log::open(env, config.log.clone(), start)?;
+    if block.stale.is_some() && !opened.single {
+        control.update(|block| block.stale = None)?;
+    }
+    Ok((log, opened))
+}
+
+/// Gathers the parts of the newest checkpoint.
+fn read_checkpoint(log: &Log, block: ControlBlock) -> Result<Checkpoint, UowError> {
+    if block.checkpoint == Lsn::NONE {
+        return Ok(Checkpoint::initial());
+    }
+    let damaged = |why: String| UowError::Damaged {
+        object: format!("the checkpoint at {}", block.checkpoint),
+        why,
+    };
+    let mut reader = log.read(block.checkpoint, Lsn(u64::MAX));
+    let mut bytes = Vec::new();
+    let mut number = 0;
+    while let Some(record) = reader.next()? {
+        if record.kind != kind::CHECKPOINT {
+            continue;
+        }
+        let mut body = base::bytes::Reader::new(record.body);
+        let (Some(part), Some(count)) = (body.u32(), body.u32()) else {
+            return Err(damaged("a part is too short".into()));
+        };
+        if part != number {
+            return Err(damaged(format!("part {part} stands where part {number} should")));
+        }
+        bytes.extend_from_slice(body.rest());
+        number += 1;
+        if number == count {
+            return Checkpoint::decode(&bytes).map_err(damaged);
+        }
+    }
+    Err(damaged(format!("the log ends before part {number}")))
+}
+
+fn make_pools(
+    config: &KernelConfig,
+    dirty: &Arc<DirtyQueue>,
+    stop: &Arc<StopSwitch>,
+    clock: &Arc<dyn Clock>,
+) -> Vec<Arc<Pool>> {
+    let make = |(index, plan): (usize, &PoolPlan)| {
+        let pool = PoolConfig {
+            name: plan.name.clone(),
+            unit_bytes: plan.unit_bytes,
+            usable_bytes: plan.unit_bytes - seal::TRAILER_BYTES,
+            frames: plan.frames,
+        };
+        let (dirty, stop) = (Arc::clone(dirty), Arc::clone(stop));
+        Arc::new(Pool::new(pool, index as u32, dirty, stop, Arc::clone(clock)))
+    };
+    config.pools.iter().enumerate().map(make).collect()
+}
+
+/// Builds the kernel around its log, with no data set open yet.
+fn assemble(
+    parts: Parts,
+    config: KernelConfig,
+    stop: Arc<StopSwitch>,
+    log: Arc<Log>,
+    control: Arc<ControlFile>,
+    analysis: &Analysis,
+    lock: Box<dyn seam::disk::HeldLock>,
+) -> Result<Arc<Kernel>, UowError> {
+    let dirty = Arc::new(DirtyQueue::new());
+    let clock = &parts.seam.clock;
+    let pools = make_pools(&config, &dirty, &stop, clock);
+    let sets = Arc::new(Registry::default());
+    let journal = Arc::new(LogJournal {
+        log: Arc::clone(&log),
+        sets: Arc::clone(&sets),
+        stop: Arc::clone(&stop),
+        tops: Mutex::new(()),
+    });
+    let area_path = parts.home.join(AREA);
+    let area = DoubleWrite::open(&parts.seam, &area_path, area_keys(&parts, &config))?;
+    let writer = Arc::new(PageWriter::new(
+        parts.seam.clone(),
+        config.writer.clone(),
+        pools.clone(),
+        Arc::clone(&dirty),
+        Arc::clone(&journal) as Arc<dyn pool::Journal>,
+        Arc::clone(&sets) as Arc<dyn pool::writer::Sets>,
+        Arc::clone(&stop),
+        area,
+        analysis.last_batch,
+    ));
+    let environment = Environment {
+        seam: parts.seam.clone(),
+        keys: Arc::clone(&parts.keys),
+        system: parts.system,
+        home: parts.home.clone(),
+        stop: Arc::clone(&stop),
+        read_ahead: Arc::new(ReadAhead::start(config.read_ahead_threads)?),
+    };
+    let log_capacity = log.space().capacity_bytes;
+    Ok(Arc::new(Kernel {
+        locks: LockManager::new(Arc::clone(clock), config.locks.clone()),
+        next_uow: AtomicU64::new(analysis.next_uow),
+        last_commit: AtomicU64::new(0),
+        parts,
+        config,
+        environment,
+        stop,
+        log,
+        control,
+        pools,
+        dirty,
+        writer,
+        journal,
+        sets,
+        active: Active::new(),
+        transit: Transit::default(),
+        housekeeper: Housekeeper::default(),
+        log_capacity,
+        counts: Counts::default(),
+        spare: Mutex::default(),
+        restart: std::sync::OnceLock::new(),
+        _lock: lock,
+    }))
+}

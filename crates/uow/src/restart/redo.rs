@@ -1,0 +1,114 @@
+//! Redo: repeating history. Forward recovery will feed the same code from copies and archives.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use base::{CiNumber, DataSetId, Lsn};
+use log::Record;
+use seam::mem::AlignedBuf;
+use space::DataSet;
+
+use super::analysis::Analysis;
+use crate::record::{Change, decode_places, kind};
+use crate::resource::Target;
+use crate::transit::{Step, steps_of};
+use crate::{Kernel, UowError};
+
+/// Intervals so near to each other are read together with what lies between them.
+const GAP_MAX: u32 = 8;
+/// The most that one read brings.
+const READ_BYTES: usize = 1 << 20;
+
+impl Kernel {
+    /// Reads what redo will want, in the order of the disk instead of the order of history, as far
+    /// as the pools have room. Only a favour: what cannot be read is named when it is wanted.
+    pub(super) fn read_wanted(&self, analysis: &Analysis) {
+        let mut scratch = AlignedBuf::zeroed(READ_BYTES);
+        for (id, wanted) in &analysis.wanted {
+            let Some(set) = self.set(*id) else { continue };
+            let mut intervals: Vec<u32> = wanted.keys().copied().collect();
+            intervals.sort_unstable();
+            let run_max = (READ_BYTES / set.unit_bytes()) as u32;
+            let mut room = set.pool().statistics().free as u32 * 3 / 4;
+            let mut at = 0;
+            while at < intervals.len() && room > 0 {
+                let first = intervals[at];
+                let mut last = first;
+                while let Some(next) = intervals.get(at)
+                    && *next - last <= GAP_MAX
+                    && *next - first < run_max
+                {
+                    last = *next;
+                    at += 1;
+                }
+                let count = (last - first + 1).min(room);
+                set.pool().read_ahead(&*set, CiNumber(first), count, &mut scratch);
+                room -= count;
+            }
+        }
+    }
+
+    /// Repeats every change between two LSNs that is not on disk. Returns how many.
+    pub(super) fn redo(&self, from: Lsn, end: Lsn) -> Result<u64, UowError> {
+        let sets: BTreeMap<DataSetId, Arc<DataSet>> =
+            self.all_sets().into_iter().map(|set| (set.id(), set)).collect();
+        let mut reader = self.log.read(from.min(end), end);
+        let mut targets = Vec::new();
+        let mut redone = 0;
+        while let Some(record) = reader.next()? {
+            if matches!(record.kind, kind::GIVEN_OUT | kind::TAKEN_BACK) {
+                let step =
+                    if record.kind == kind::GIVEN_OUT { Step::Leaves } else { Step::Arrives };
+                let places = decode_places(record.body)
+                    .ok_or_else(|| damaged(&record, "its body is no list of intervals"))?;
+                places.iter().for_each(|interval| self.transit.see(&[(*interval, step)]));
+            }
+            if !(kind::RESOURCE_FIRST..=kind::RESOURCE_LAST).contains(&record.kind) {
+                continue;
+            }
+            let change = Change::decode(record.flags, record.body)
+                .ok_or_else(|| damaged(&record, "its body is too short"))?;
+            let Some(set) = sets.get(&change.set) else { continue };
+            targets.clear();
+            let resource = &self.parts.resource;
+            resource
+                .targets(record.kind, change.body, &mut targets)
+                .map_err(|damage| damaged(&record, &damage.0))?;
+            let steps = steps_of(set.id(), &targets);
+            if !steps.is_empty() {
+                self.transit.see(&steps);
+            }
+            for target in &targets {
+                redone += u64::from(self.redo_target(set, &record, change.body, *target)?);
+            }
+        }
+        Ok(redone)
+    }
+
+    fn redo_target(
+        &self,
+        set: &DataSet,
+        record: &Record<'_>,
+        body: &[u8],
+        target: Target,
+    ) -> Result<bool, UowError> {
+        let Target { ci, fresh, .. } = target;
+        if set.page_lsn_on_disk(ci).is_some_and(|on_disk| record.lsn <= on_disk) {
+            return Ok(false);
+        }
+        // A version on disk that the log does not mention is older than the redo point, so a record
+        // that formats the interval need not read it.
+        let unread = fresh && !set.pool().is_resident(set.id(), ci);
+        let mut page = if unread { set.pin_fresh(ci)?.exclusive() } else { set.exclusive(ci)? };
+        if !unread && page.lsn() >= record.lsn {
+            return Ok(false);
+        }
+        page.begin_change(record.lsn);
+        self.apply(set, record.kind, body, &mut page, record.lsn)?;
+        Ok(true)
+    }
+}
+
+fn damaged(record: &Record<'_>, why: &str) -> UowError {
+    UowError::Damaged { object: format!("the log record at {}", record.lsn), why: why.to_owned() }
+}

@@ -1,0 +1,244 @@
+//! Undo: what a unit of work remembers of its changes, and taking them back one by one.
+
+use std::sync::Arc;
+
+use base::{Lsn, UowId};
+use pool::ExclusiveCi;
+use seam::plant::{Plant, planted};
+use space::DataSet;
+
+use crate::active::SlotNumber;
+use crate::record::{Change, flag, kind};
+use crate::{Kernel, UowError};
+
+/// The undoable changes of a unit of work, newest last, in one buffer.
+///
+/// Past its budget the older ones are forgotten and read from the log when needed: every record
+/// names the one before it.
+#[derive(Default)]
+pub(crate) struct UndoList {
+    bytes: Vec<u8>,
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    lsn: Lsn,
+    previous: Lsn,
+    set: base::DataSetId,
+    kind: u8,
+    start: u32,
+    len: u32,
+}
+
+impl UndoList {
+    /// Appends the parts of a body to the buffer and returns where they stand.
+    pub(crate) fn stage(&mut self, body: &[&[u8]]) -> std::ops::Range<usize> {
+        let start = self.bytes.len();
+        body.iter().for_each(|part| self.bytes.extend_from_slice(part));
+        start..self.bytes.len()
+    }
+
+    pub(crate) fn staged(&self, range: std::ops::Range<usize>) -> &[u8] {
+        &self.bytes[range]
+    }
+
+    /// What was staged is not wanted.
+    pub(crate) fn unstage(&mut self, start: usize) {
+        self.bytes.truncate(start);
+    }
+
+    /// What was staged was logged.
+    pub(crate) fn keep(
+        &mut self,
+        range: std::ops::Range<usize>,
+        lsn: Lsn,
+        previous: Lsn,
+        set: base::DataSetId,
+        kind: u8,
+        bytes_max: usize,
+    ) {
+        let (start, len) = (range.start as u32, range.len() as u32);
+        self.entries.push(Entry { lsn, previous, set, kind, start, len });
+        if self.bytes.len() > bytes_max {
+            self.clear();
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.entries.clear();
+    }
+
+    fn pop(&mut self, lsn: Lsn) -> Option<(Entry, Vec<u8>)> {
+        let entry = self.entries.pop_if(|entry| entry.lsn == lsn)?;
+        let body = self.bytes[entry.start as usize..][..entry.len as usize].to_vec();
+        self.bytes.truncate(entry.start as usize);
+        Some((entry, body))
+    }
+}
+
+/// One unit of work being undone, wholly or back to a savepoint.
+pub struct Undo<'k> {
+    kernel: &'k Arc<Kernel>,
+    uow: UowId,
+    slot: Option<SlotNumber>,
+    last: Lsn,
+    /// The record being undone, and where the chain goes on behind it.
+    current: Lsn,
+    next: Lsn,
+    complete: bool,
+}
+
+impl<'k> Undo<'k> {
+    pub(crate) fn new(
+        kernel: &'k Arc<Kernel>,
+        uow: UowId,
+        slot: Option<SlotNumber>,
+        last: Lsn,
+    ) -> Undo<'k> {
+        Undo { kernel, uow, slot, last, current: Lsn::NONE, next: Lsn::NONE, complete: false }
+    }
+
+    /// The kernel.
+    #[must_use]
+    pub fn kernel(&self) -> &'k Arc<Kernel> {
+        self.kernel
+    }
+
+    /// The unit's latest record.
+    pub(crate) fn last(&self) -> Lsn {
+        self.last
+    }
+
+    /// Logs and applies the compensation that completes the undo of the current record.
+    ///
+    /// # Errors
+    /// If the log refuses; the kernel stops.
+    pub fn compensate(
+        &mut self,
+        set: &DataSet,
+        kind: u8,
+        body: &[&[u8]],
+        page: &mut ExclusiveCi<'_>,
+    ) -> Result<(), UowError> {
+        self.complete = true;
+        self.log_compensation(set, kind, body, page, self.next)
+    }
+
+    /// Logs and applies a part of it: after a crash the record is undone again.
+    ///
+    /// # Errors
+    /// If the log refuses; the kernel stops.
+    pub fn compensate_part(
+        &mut self,
+        set: &DataSet,
+        kind: u8,
+        body: &[&[u8]],
+        page: &mut ExclusiveCi<'_>,
+    ) -> Result<(), UowError> {
+        self.log_compensation(set, kind, body, page, self.current)
+    }
+
+    fn log_compensation(
+        &mut self,
+        set: &DataSet,
+        kind: u8,
+        body: &[&[u8]],
+        page: &mut ExclusiveCi<'_>,
+        undo_next: Lsn,
+    ) -> Result<(), UowError> {
+        let whole = body.concat();
+        let (id, next) = (set.id().0.to_le_bytes(), undo_next.0.to_le_bytes());
+        page.begin_change(self.kernel.log.next_lsn());
+        let lsn = if planted(Plant::NoCompensation) {
+            self.kernel.log.next_lsn()
+        } else {
+            let steps = self.kernel.steps(set, kind, &whole)?;
+            let kernel = self.kernel;
+            let body: [&[u8]; 3] = [&id, &next, &whole];
+            let mut append = || self.append(kind, flag::COMPENSATION, &body);
+            if steps.is_empty() { append()? } else { kernel.transit.log(&steps, append)? }
+        };
+        self.kernel.apply(set, kind, &whole, page, lsn)
+    }
+
+    fn append(&mut self, kind: u8, flags: u8, body: &[&[u8]]) -> Result<Lsn, UowError> {
+        let kernel = self.kernel;
+        if let Some(slot) = self.slot {
+            kernel.active.begin_append(slot);
+        }
+        let appended = kernel.log.append_reserved(kind, flags, self.uow, self.last, body);
+        if let Ok(place) = &appended {
+            self.last = place.lsn;
+        }
+        if let Some(slot) = self.slot {
+            kernel.active.end_append(slot, self.last);
+        }
+        Ok(appended?.lsn)
+    }
+
+    /// Undoes everything behind `until`, newest first.
+    pub(crate) fn back_to(&mut self, until: Lsn, list: &mut UndoList) -> Result<(), UowError> {
+        let mut at = self.last;
+        while at > until {
+            at = match list.pop(at) {
+                Some((entry, body)) => {
+                    self.undo_record(entry.lsn, entry.previous, entry.set, entry.kind, &body)?;
+                    entry.previous
+                }
+                None => self.undo_from_log(at)?,
+            };
+        }
+        Ok(())
+    }
+
+    /// Undoes the record at `lsn` as the log has it; returns where the chain goes on.
+    pub(crate) fn undo_from_log(&mut self, lsn: Lsn) -> Result<Lsn, UowError> {
+        let mut body = Vec::new();
+        let head = self.kernel.log.read_record(lsn, &mut body)?;
+        let is_change = (kind::RESOURCE_FIRST..=kind::RESOURCE_LAST).contains(&head.kind)
+            || head.kind == kind::UNDO_END;
+        if !is_change || head.flags & (flag::COMPENSATION | flag::UNDOABLE) == 0 {
+            return Ok(head.previous);
+        }
+        let damaged = || UowError::Damaged {
+            object: format!("the log record at {lsn}"),
+            why: "its body is too short".into(),
+        };
+        let change = Change::decode(head.flags, &body).ok_or_else(damaged)?;
+        if let Some(next) = change.undo_next {
+            return Ok(next);
+        }
+        self.undo_record(lsn, head.previous, change.set, head.kind, change.body)?;
+        Ok(head.previous)
+    }
+
+    /// Ends a unit of work that restart has undone.
+    pub(crate) fn end_at_restart(&mut self) -> Result<(), UowError> {
+        let utc = self.kernel.parts.seam.clock.utc_us().to_le_bytes();
+        self.append(kind::BACKED_OUT, 0, &[&utc]).map(|_| ())
+    }
+
+    fn undo_record(
+        &mut self,
+        lsn: Lsn,
+        previous: Lsn,
+        set: base::DataSetId,
+        kind: u8,
+        body: &[u8],
+    ) -> Result<(), UowError> {
+        self.current = lsn;
+        self.next = previous;
+        self.complete = false;
+        let kernel = self.kernel;
+        if let Some(set) = kernel.set(set) {
+            kernel.parts.resource.undo(self, &set, kind, body)?;
+        }
+        if !self.complete {
+            let (id, next) = (set.0.to_le_bytes(), previous.0.to_le_bytes());
+            self.append(kind::UNDO_END, flag::COMPENSATION, &[&id, &next])?;
+        }
+        Ok(())
+    }
+}

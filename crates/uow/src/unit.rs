@@ -1,0 +1,444 @@
+//! A unit of work: locks, changes, savepoints, and its end.
+//!
+//! It belongs to one thread at a time. Dropping one that has not ended backs it out.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use base::{CiNumber, DataSetId, Lsn, UowId};
+use lock::{Acquired, LockName, Mode, Owner, Wait};
+use log::DurableSink;
+use pool::ExclusiveCi;
+use seam::plant::{Plant, planted};
+use space::DataSet;
+
+use crate::active::SlotNumber;
+use crate::record::{flag, kind};
+use crate::transit::Step;
+use crate::undo::UndoList;
+use crate::{Kernel, Undo, UowError};
+
+/// How a unit of work begins.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct UowOptions {
+    /// How often the same work was chosen to break a deadlock before (K14).
+    pub times_chosen: u32,
+}
+
+/// A moment to which a unit of work can go back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Savepoint {
+    last: Lsn,
+    frees: usize,
+}
+
+/// Is told that a unit of work is over, by whoever ends it and on his thread.
+pub trait AtEnd: Send + Sync {
+    /// Its commit is published, or its changes are undone; it still holds its locks. Not called if
+    /// the kernel stops before that.
+    fn at_end(&self);
+}
+
+/// A unit of work.
+pub struct Uow {
+    kernel: Arc<Kernel>,
+    id: UowId,
+    owner: Owner,
+    slot: Option<SlotNumber>,
+    first: Lsn,
+    last: Lsn,
+    undo: UndoList,
+    /// Log space reserved for its undo (K15), and what of it no change has used yet.
+    reserved: u64,
+    credit: u64,
+    frees: Vec<(DataSetId, CiNumber)>,
+    at_end: Option<Arc<dyn AtEnd>>,
+    ended: bool,
+}
+
+/// Log space for undo is reserved in pieces of this size.
+const RESERVE_BYTES: u64 = 16 << 10;
+/// What a compensation record may be longer than the record that it undoes.
+const COMPENSATION_EXTRA: u64 = 96;
+
+impl Kernel {
+    /// Begins a unit of work. It costs nothing until it locks or changes something.
+    ///
+    /// # Errors
+    /// [`UowError::Stopped`].
+    pub fn begin(self: &Arc<Self>, options: UowOptions) -> Result<Uow, UowError> {
+        self.stop.check()?;
+        let id = UowId(self.next_uow.fetch_add(1, Relaxed));
+        let undo = self.spare.lock().pop().unwrap_or_default();
+        Ok(Uow {
+            kernel: Arc::clone(self),
+            id,
+            owner: self.locks.owner(id, options.times_chosen),
+            slot: None,
+            first: Lsn::NONE,
+            last: Lsn::NONE,
+            undo,
+            reserved: 0,
+            credit: 0,
+            frees: Vec::new(),
+            at_end: None,
+            ended: false,
+        })
+    }
+}
+
+impl Uow {
+    /// Its number.
+    #[must_use]
+    pub fn id(&self) -> UowId {
+        self.id
+    }
+
+    /// The kernel it belongs to.
+    #[must_use]
+    pub fn kernel(&self) -> &Arc<Kernel> {
+        &self.kernel
+    }
+
+    /// How often it, or the work it repeats, was chosen to break a deadlock.
+    #[must_use]
+    pub fn times_chosen(&self) -> u32 {
+        self.owner.times_chosen()
+    }
+
+    /// Has somebody told when it ends, before its locks go. One at most.
+    pub fn tell_at_end(&mut self, listener: Arc<dyn AtEnd>) {
+        assert!(self.at_end.is_none(), "one is told of the end of a unit of work");
+        self.at_end = Some(listener);
+    }
+
+    /// Lets go of all locks: the end is decided and in the log.
+    fn release_locks(&mut self) {
+        if let Some(listener) = self.at_end.take() {
+            listener.at_end();
+        }
+        self.kernel.locks.release_all(&mut self.owner);
+    }
+
+    /// Whether it has changed anything.
+    #[must_use]
+    pub fn has_changes(&self) -> bool {
+        self.last != Lsn::NONE
+    }
+
+    /// Locks something. No latch is held.
+    ///
+    /// # Errors
+    /// See [`lock::LockError`]; after a deadlock it must be backed out.
+    pub fn lock(&mut self, name: LockName, mode: Mode, wait: Wait) -> Result<Acquired, UowError> {
+        if wait != Wait::No {
+            pool::assert_none_held("a wait for a lock");
+        }
+        Ok(self.kernel.locks.acquire(&mut self.owner, name, mode, wait)?)
+    }
+
+    /// Waits until it could lock something, without keeping it (K14: inserts and deletes test the
+    /// next key).
+    ///
+    /// # Errors
+    /// As for [`Uow::lock`].
+    pub fn lock_instant(&mut self, name: LockName, mode: Mode, wait: Wait) -> Result<(), UowError> {
+        if wait != Wait::No {
+            pool::assert_none_held("a wait for a lock");
+        }
+        self.kernel.locks.acquire_instant(&mut self.owner, name, mode, wait)?;
+        Ok(())
+    }
+
+    /// Locks a whole data set and gives back the locks on its keys that this speaks for; returns how
+    /// many those were.
+    ///
+    /// # Errors
+    /// As for [`Uow::lock`].
+    pub fn escalate(
+        &mut self,
+        set: DataSetId,
+        mode: Mode,
+        wait: Wait,
+    ) -> Result<usize, UowError> {
+        if wait != Wait::No {
+            pool::assert_none_held("a wait for a lock");
+        }
+        Ok(self.kernel.locks.escalate(&mut self.owner, set, mode, wait)?)
+    }
+
+    /// Gives a lock back before the end. The caller knows that he may (H1).
+    pub fn unlock(&mut self, name: LockName) -> bool {
+        self.kernel.locks.release(&mut self.owner, name)
+    }
+
+    /// Whether it holds something in a mode at least as strong.
+    #[must_use]
+    pub fn holds(&self, name: LockName, mode: Mode) -> bool {
+        self.kernel.locks.holds(&self.owner, name, mode)
+    }
+
+    /// The mode in which it holds something.
+    #[must_use]
+    pub fn mode_of(&self, name: LockName) -> Option<Mode> {
+        self.owner.mode_of(name)
+    }
+
+    /// Makes sure, before anything is latched, that a change of about `log_bytes` can be logged and
+    /// undone. May wait for the log to be emptied behind a checkpoint.
+    ///
+    /// # Errors
+    /// [`UowError::PastLogLimit`]: it must be backed out. [`UowError::LogFull`].
+    pub fn prepare(&mut self, log_bytes: usize) -> Result<(), UowError> {
+        let kernel = Arc::clone(&self.kernel);
+        kernel.stop.check()?;
+        if self.first != Lsn::NONE {
+            let bytes = kernel.log.next_lsn().0.saturating_sub(self.first.0);
+            let bytes_max = kernel.config.uow_log_bytes_max.min(kernel.log_bytes_for_one());
+            if bytes > bytes_max {
+                return Err(UowError::PastLogLimit { uow: self.id, bytes, bytes_max });
+            }
+        }
+        kernel.wait_for_log_room(self.id, log_bytes as u64)?;
+        // What is reserved covers every change since the last call, and this one.
+        let want = log_bytes as u64 + COMPENSATION_EXTRA;
+        if self.credit < want {
+            let piece = RESERVE_BYTES.max(want);
+            while !kernel.log.reserve(piece) {
+                kernel.wait_for_log_room(self.id, piece)?;
+            }
+            self.reserved += piece;
+            self.credit += piece;
+        }
+        Ok(())
+    }
+
+    /// Logs an undoable change of one interval and applies it. [`Uow::prepare`] came before the
+    /// latch; the caller has made sure that the change fits.
+    ///
+    /// # Errors
+    /// If the log refuses. If the record does not fit the interval the kernel stops.
+    pub fn change(
+        &mut self,
+        set: &DataSet,
+        kind: u8,
+        body: &[&[u8]],
+        page: &mut ExclusiveCi<'_>,
+    ) -> Result<(), UowError> {
+        let kernel = Arc::clone(&self.kernel);
+        let staged = self.undo.stage(body);
+        page.begin_change(kernel.log.next_lsn());
+        let id = set.id().0.to_le_bytes();
+        let previous = self.last;
+        let whole = self.undo.staged(staged.clone());
+        let len = whole.len() as u64;
+        let slot = match self.slot {
+            Some(slot) => slot,
+            None => {
+                self.first = kernel.log.next_lsn();
+                let slot = kernel.active.enter(self.id, self.first);
+                let slot = slot.ok_or_else(|| UowError::Damaged {
+                    object: "the table of active units of work".into(),
+                    why: "it is full".into(),
+                })?;
+                self.slot = Some(slot);
+                slot
+            }
+        };
+        kernel.active.begin_append(slot);
+        let parts: [&[u8]; 2] = [&id, whole];
+        let append = || kernel.log.append_reserved(kind, flag::UNDOABLE, self.id, previous, &parts);
+        let interval = (set.id(), page.ci());
+        let appended = match kernel.transit.has(interval) {
+            true => kernel.transit.log(&[(interval, Step::Arrives)], append),
+            false => append(),
+        };
+        if let Ok(place) = &appended {
+            self.last = place.lsn;
+        }
+        kernel.active.end_append(slot, self.last);
+        if appended.is_err() {
+            self.undo.unstage(staged.start);
+        }
+        let place = appended?;
+        self.owner.add_log_weight(place.end.0 - place.lsn.0);
+        self.credit = self.credit.saturating_sub(len + COMPENSATION_EXTRA);
+        kernel.apply(set, kind, self.undo.staged(staged.clone()), page, place.lsn)?;
+        let budget = kernel.config.uow_undo_bytes_max;
+        self.undo.keep(staged, place.lsn, previous, set.id(), kind, budget);
+        Ok(())
+    }
+
+    /// The interval is given back once this unit of work is durably committed; if it is backed out,
+    /// not at all.
+    pub fn free_at_commit(&mut self, set: &DataSet, ci: CiNumber) {
+        if planted(Plant::SpaceReusedEarly) {
+            let _ = self.kernel.take_back(set, ci, UowId::NONE);
+            return;
+        }
+        self.frees.push((set.id(), ci));
+    }
+
+    /// The moment now.
+    #[must_use]
+    pub fn savepoint(&self) -> Savepoint {
+        Savepoint { last: self.last, frees: self.frees.len() }
+    }
+
+    /// Undoes everything since a savepoint of this unit of work. Locks stay.
+    ///
+    /// # Errors
+    /// If something cannot be undone the kernel stops.
+    pub fn rollback_to(&mut self, savepoint: Savepoint) -> Result<(), UowError> {
+        assert!(savepoint.last <= self.last, "savepoints come from this unit of work");
+        self.frees.truncate(savepoint.frees);
+        self.undo_to(savepoint.last)
+    }
+
+    fn undo_to(&mut self, until: Lsn) -> Result<(), UowError> {
+        let kernel = Arc::clone(&self.kernel);
+        let mut undo = Undo::new(&kernel, self.id, self.slot, self.last);
+        let undone = undo.back_to(until, &mut self.undo);
+        self.last = undo.last();
+        undone.map_err(|error| kernel.cannot_undo(self.id, &error))
+    }
+
+    /// Commits. When this returns, the unit of work, or what it read, is durable. Returns the LSN
+    /// up to which the log had to be: its place in the order of commits.
+    ///
+    /// # Errors
+    /// [`UowError::Stopped`]: whether it is committed is then known only after restart.
+    pub fn commit(self) -> Result<Lsn, UowError> {
+        let kernel = Arc::clone(&self.kernel);
+        let gate = self.commit_early()?;
+        pool::assert_none_held("a wait for the log");
+        kernel.log.wait_durable(gate)?;
+        Ok(gate)
+    }
+
+    /// Commits without waiting; its locks are free at once. Nobody may be told of the commit, or of
+    /// what it read, before the log is durable up to the LSN returned (K2): see
+    /// [`log::Log::when_durable`].
+    ///
+    /// # Errors
+    /// [`UowError::Stopped`].
+    pub fn commit_early(mut self) -> Result<Lsn, UowError> {
+        self.commit_up_to_gate()
+    }
+
+    /// Commits without waiting; `sink` is told `token` when the unit of work, or what it read, is
+    /// durable.
+    ///
+    /// # Errors
+    /// [`UowError::Stopped`]; the sink is then not told.
+    pub fn commit_queued(self, sink: &Arc<dyn DurableSink>, token: u64) -> Result<(), UowError> {
+        let kernel = Arc::clone(&self.kernel);
+        let gate = self.commit_early()?;
+        kernel.log.when_durable(gate, sink, token);
+        Ok(())
+    }
+
+    /// Appends the commit record and lets go of the locks. Returns the LSN up to which the log must
+    /// be durable before anybody is told.
+    fn commit_up_to_gate(&mut self) -> Result<Lsn, UowError> {
+        let kernel = Arc::clone(&self.kernel);
+        kernel.stop.check()?;
+        let Some(slot) = self.slot else {
+            self.ended = true;
+            let gate = kernel.read_gate();
+            self.release_locks();
+            kernel.counts.read_only.one();
+            return Ok(gate);
+        };
+        if planted(Plant::LocksDroppedEarly) {
+            kernel.locks.release_all(&mut self.owner);
+            seam::thread::yield_now();
+        }
+        self.log_frees(slot)?;
+        let utc = kernel.parts.seam.clock.utc_us().to_le_bytes();
+        kernel.active.begin_append(slot);
+        let appended = kernel.log.append_reserved(kind::COMMIT, 0, self.id, self.last, &[&utc]);
+        let place = match appended {
+            Ok(place) => place,
+            Err(error) => {
+                kernel.active.end_append(slot, self.last);
+                return Err(error.into());
+            }
+        };
+        // The frees are known to the housekeeper before the unit of work is no longer active, so
+        // that every checkpoint has them in one place or the other.
+        if !self.frees.is_empty() {
+            kernel.housekeeper.free_later(self.id, place.end, std::mem::take(&mut self.frees));
+        }
+        kernel.active.leave(slot);
+        self.ended = true;
+        kernel.publish_commit(place.end);
+        self.release_locks();
+        kernel.counts.commits.one();
+        Ok(place.end)
+    }
+
+    fn log_frees(&mut self, slot: SlotNumber) -> Result<(), UowError> {
+        for places in self.frees.chunks(FREES_A_RECORD) {
+            let body = crate::record::encode_places(places);
+            let kernel = &self.kernel;
+            kernel.active.begin_append(slot);
+            let appended =
+                kernel.log.append_reserved(kind::FREES_AT_COMMIT, 0, self.id, self.last, &[&body]);
+            if let Ok(place) = &appended {
+                self.last = place.lsn;
+            }
+            kernel.active.end_append(slot, self.last);
+            appended?;
+        }
+        Ok(())
+    }
+
+    /// Backs out: undoes every change, then lets go of the locks.
+    ///
+    /// # Errors
+    /// If something cannot be undone the kernel stops; restart will do it.
+    pub fn backout(mut self) -> Result<(), UowError> {
+        self.end_by_backout()
+    }
+
+    fn end_by_backout(&mut self) -> Result<(), UowError> {
+        self.ended = true;
+        let kernel = Arc::clone(&self.kernel);
+        if let Some(slot) = self.slot {
+            self.undo_to(Lsn::NONE)?;
+            let utc = kernel.parts.seam.clock.utc_us().to_le_bytes();
+            kernel.active.begin_append(slot);
+            let appended =
+                kernel.log.append_reserved(kind::BACKED_OUT, 0, self.id, self.last, &[&utc]);
+            if let Err(error) = appended {
+                kernel.active.end_append(slot, self.last);
+                return Err(error.into());
+            }
+            kernel.active.leave(slot);
+            kernel.counts.backouts.one();
+        }
+        self.release_locks();
+        Ok(())
+    }
+}
+
+/// Places in one "frees at commit" record.
+const FREES_A_RECORD: usize = 1024;
+
+impl Drop for Uow {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        if !self.ended && self.end_by_backout().is_err() {
+            // The kernel has stopped, or stops for this; nobody else may see what is half there.
+            return;
+        }
+        if self.reserved > 0 {
+            self.kernel.log.release(self.reserved);
+        }
+        self.undo.clear();
+        self.kernel.spare.lock().push(std::mem::take(&mut self.undo));
+    }
+}
