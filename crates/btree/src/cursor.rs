@@ -1,0 +1,397 @@
+//! Walking over records, forward and backward, while others change them.
+//!
+//! A cursor copies one leaf at a time and walks the copy without a latch. At every step it asks
+//! with one load whether the leaf is still as it was copied; if not, it finds its place again by
+//! key. So it never misses a record that was there all the time, never returns one twice, and
+//! returns nothing that was not there at some moment since the step before.
+//!
+//! A caller who locks what he reads does so after the step, asks [`Cursor::still_holds`], and, if
+//! a leaf has changed meanwhile, takes the step back with [`Cursor::retry`] and repeats it.
+//!
+//! Invariants:
+//! 1. Its place is on a key or in the gap before or behind one; the copy and the hint only save the
+//!    search (H10). It holds no pin and no latch between calls and belongs to no unit of work.
+//! 2. In steady state it allocates nothing.
+
+use base::{CiNumber, DataSetId};
+use pool::sequential::Detector;
+use pool::{Hint, SharedCi};
+
+use crate::TreeError;
+use crate::node::{NodeCursor, NodeView};
+use crate::overflow::{self, Reference};
+use crate::tree::{Bound, LeafHint, Tree};
+
+/// A place in a tree. See the file's head for what it promises.
+pub struct Cursor {
+    at: At,
+    /// The key that `at` speaks of, unless the copy stands on it.
+    anchor: Vec<u8>,
+    /// Whether the copy stands on the record that the cursor stands on.
+    in_copy: bool,
+    copy: NodeCursor,
+    leaf: Option<(DataSetId, Hint)>,
+    /// The other leaves that the latest step looked into.
+    passed: Vec<Hint>,
+    step: Step,
+    /// Where it stood before a step that had to search.
+    origin: Vec<u8>,
+    fence: Vec<u8>,
+    /// A value that stands outside the leaf.
+    long: Vec<u8>,
+    skips_long: bool,
+    detector: Detector,
+}
+
+/// Where a cursor stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum At {
+    /// On a key: the next record is behind it, the previous one before.
+    Key,
+    /// In the gap before a key.
+    Before,
+    /// In the gap behind a key.
+    Behind,
+    /// Behind everything.
+    End,
+}
+
+/// How the latest step can be taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    None,
+    /// It went one entry forward in the copy.
+    Forward,
+    /// It went one entry backward in the copy.
+    Backward,
+    /// It searched, from this place and `origin`.
+    Searched(At),
+}
+
+/// How a forward search goes on.
+enum Onward {
+    /// In the leaf that has just been copied.
+    Copied,
+    /// At the anchor, or behind it.
+    Search { behind: bool },
+    /// Not at all.
+    End,
+}
+
+impl Default for Cursor {
+    fn default() -> Cursor {
+        Cursor::new()
+    }
+}
+
+impl Cursor {
+    /// A cursor before the first record.
+    #[must_use]
+    pub fn new() -> Cursor {
+        Cursor {
+            at: At::Before,
+            anchor: Vec::new(),
+            in_copy: false,
+            copy: NodeCursor::new(),
+            leaf: None,
+            passed: Vec::new(),
+            step: Step::None,
+            origin: Vec::new(),
+            fence: Vec::new(),
+            long: Vec::new(),
+            skips_long: false,
+            detector: Detector::default(),
+        }
+    }
+
+    /// Whether long values are left where they are: [`Cursor::value`] is empty then.
+    pub fn skip_long_values(&mut self, skips: bool) {
+        self.skips_long = skips;
+    }
+
+    /// Stands in a gap: [`Cursor::next`] steps to the first record from there on,
+    /// [`Cursor::previous`] to the last one before it. Reads nothing.
+    pub fn seek(&mut self, bound: Bound<'_>) {
+        self.anchor.clear();
+        self.passed.clear();
+        (self.leaf, self.in_copy, self.step) = (None, false, Step::None);
+        self.at = match bound {
+            Bound::At(_) => At::Before,
+            Bound::Behind(_) => At::Behind,
+            Bound::End => At::End,
+        };
+        if let Bound::At(key) | Bound::Behind(key) = bound {
+            self.anchor.extend_from_slice(key);
+        }
+    }
+
+    /// Steps to the next record and stands on it; `false` if there is none, and then it stands
+    /// where it stood.
+    ///
+    /// # Errors
+    /// See [`TreeError`].
+    #[inline]
+    pub fn next(&mut self, tree: &Tree<'_>) -> Result<bool, TreeError> {
+        if self.in_copy && self.is_current(tree) && self.copy.next_entry() {
+            self.step = Step::Forward;
+            self.passed.clear();
+            if !self.copy.value().overflow {
+                return Ok(true);
+            }
+            return self.finish_step(tree, true);
+        }
+        self.begin_search();
+        let found = self.search_next(tree);
+        self.end_search(tree, found, true)
+    }
+
+    /// Steps to the previous record and stands on it; `false` if there is none, and then it stands
+    /// where it stood.
+    ///
+    /// # Errors
+    /// See [`TreeError`].
+    #[inline]
+    pub fn previous(&mut self, tree: &Tree<'_>) -> Result<bool, TreeError> {
+        if self.in_copy
+            && self.copy.index().is_some_and(|index| index > 0)
+            && self.is_current(tree)
+            && self.copy.previous_entry()
+        {
+            self.step = Step::Backward;
+            self.passed.clear();
+            if !self.copy.value().overflow {
+                return Ok(true);
+            }
+            return self.finish_step(tree, false);
+        }
+        self.begin_search();
+        let found = self.search_previous(tree);
+        self.end_search(tree, found, false)
+    }
+
+    /// The key that it stands on: of no meaning before the first step.
+    #[must_use]
+    #[inline]
+    pub fn key(&self) -> &[u8] {
+        if self.in_copy { self.copy.key() } else { &self.anchor }
+    }
+
+    /// The value of the record that the latest step found.
+    ///
+    /// # Panics
+    /// If the latest call was not a step that found one.
+    #[must_use]
+    #[inline]
+    pub fn value(&self) -> &[u8] {
+        assert!(self.in_copy, "the cursor has not just stepped onto a record");
+        let value = self.copy.value();
+        if value.overflow { &self.long } else { value.bytes }
+    }
+
+    /// How long the value is of the record that the latest step found.
+    ///
+    /// # Panics
+    /// If the latest call was not a step that found one.
+    #[must_use]
+    pub fn value_len(&self) -> usize {
+        assert!(self.in_copy, "the cursor has not just stepped onto a record");
+        let value = self.copy.value();
+        match value.overflow {
+            true => Reference::decode(value.bytes).len as usize,
+            false => value.bytes.len(),
+        }
+    }
+
+    /// Whether the leaf that it read last is still as it was.
+    #[must_use]
+    #[inline]
+    pub fn is_current(&self, tree: &Tree<'_>) -> bool {
+        self.leaf.is_some_and(|(set, hint)| set == tree.set.id() && tree.set.is_unchanged(hint))
+    }
+
+    /// The leaf of the record that it stands on, for a change of that record.
+    #[must_use]
+    pub fn leaf(&self) -> Option<LeafHint> {
+        let (_, hint) = self.leaf.filter(|_| self.in_copy)?;
+        Some(LeafHint { ci: self.copy.node()?.number(), hint })
+    }
+
+    /// Whether what the latest step saw is still so: that there is nothing between the place where
+    /// it began and the record that it found, or nothing at all from there on.
+    #[must_use]
+    #[inline]
+    pub fn still_holds(&self, tree: &Tree<'_>) -> bool {
+        let here = self.leaf.is_none_or(|(_, hint)| tree.set.is_unchanged(hint));
+        here && self.passed.iter().all(|hint| tree.set.is_unchanged(*hint))
+    }
+
+    /// Takes the latest step back, so that it can be repeated.
+    pub fn retry(&mut self) {
+        let node = self.copy.node();
+        match (self.step, node, self.copy.index()) {
+            (Step::Searched(at), ..) => {
+                self.at = at;
+                std::mem::swap(&mut self.anchor, &mut self.origin);
+            }
+            (Step::Forward, Some(node), Some(index)) if index > 0 => {
+                self.at = At::Key;
+                node.key_at(index - 1, &mut self.anchor);
+            }
+            (Step::Backward, Some(node), Some(index)) if index + 1 < node.count() => {
+                self.at = At::Key;
+                node.key_at(index + 1, &mut self.anchor);
+            }
+            _ => return,
+        }
+        (self.leaf, self.in_copy, self.step) = (None, false, Step::None);
+    }
+
+    /// Remembers where it stands, outside of the copy.
+    fn begin_search(&mut self) {
+        if self.in_copy {
+            self.anchor.clear();
+            self.anchor.extend_from_slice(self.copy.key());
+            self.in_copy = false;
+        }
+        self.origin.clear();
+        self.origin.extend_from_slice(&self.anchor);
+        self.passed.clear();
+        self.step = Step::Searched(self.at);
+    }
+
+    fn end_search(
+        &mut self,
+        tree: &Tree<'_>,
+        found: Result<bool, TreeError>,
+        forward: bool,
+    ) -> Result<bool, TreeError> {
+        if !matches!(found, Ok(true)) {
+            self.pass();
+            self.retry();
+            return found;
+        }
+        (self.at, self.in_copy) = (At::Key, true);
+        if !self.copy.value().overflow {
+            return Ok(true);
+        }
+        self.finish_step(tree, forward)
+    }
+
+    /// Reads the long value of the record that the step found. If that is no longer there the
+    /// leaf has changed: then the value is read by its key, or, if it has none, the step repeated.
+    fn finish_step(&mut self, tree: &Tree<'_>, forward: bool) -> Result<bool, TreeError> {
+        self.long.clear();
+        if self.skips_long {
+            return Ok(true);
+        }
+        let reference = Reference::decode(self.copy.value().bytes);
+        if overflow::read(tree.set, reference, &mut self.long)? && self.is_current(tree) {
+            return Ok(true);
+        }
+        seam::thread::yield_now();
+        if tree.get(self.copy.key(), &mut self.long)? {
+            return Ok(true);
+        }
+        // The record is gone.
+        self.retry();
+        match forward {
+            true => self.next(tree),
+            false => self.previous(tree),
+        }
+    }
+
+    fn search_next(&mut self, tree: &Tree<'_>) -> Result<bool, TreeError> {
+        // At the end of a leaf that is still as it was, the right sibling goes on.
+        let mut onward = match self.at {
+            At::End => return Ok(false),
+            At::Key if self.is_current(tree) => self.copy_right(tree)?,
+            At::Key | At::Behind => Onward::Search { behind: true },
+            At::Before => Onward::Search { behind: false },
+        };
+        loop {
+            match onward {
+                Onward::Copied => {}
+                Onward::End => return Ok(false),
+                Onward::Search { behind } => {
+                    self.copy_for_anchor(tree)?;
+                    self.copy.seek_before(&self.anchor, behind);
+                }
+            }
+            if self.copy.next_entry() {
+                return Ok(true);
+            }
+            onward = self.copy_right(tree)?;
+        }
+    }
+
+    /// Copies the right sibling of the copied leaf, if it is where it was. Otherwise the anchor
+    /// becomes the key at which it would begin.
+    fn copy_right(&mut self, tree: &Tree<'_>) -> Result<Onward, TreeError> {
+        let Some(node) = self.copy.node() else { return Ok(Onward::End) };
+        let right = node.right();
+        if !node.high_fence(&mut self.fence) {
+            return Ok(Onward::End);
+        }
+        self.pass();
+        std::mem::swap(&mut self.anchor, &mut self.fence);
+        let Some(right) = right else { return Ok(Onward::Search { behind: false }) };
+        let page = tree.set.shared(right)?;
+        let follows = NodeView::opened(page.bytes()).is_ok_and(|node| {
+            node.level() == 0 && node.number() == right && node.low_fence() == self.anchor
+        });
+        if !follows {
+            return Ok(Onward::Search { behind: false });
+        }
+        self.copy_leaf(tree, right, &page);
+        Ok(Onward::Copied)
+    }
+
+    fn search_previous(&mut self, tree: &Tree<'_>) -> Result<bool, TreeError> {
+        let mut at = self.at;
+        loop {
+            match at {
+                At::Before | At::Key if self.anchor.is_empty() => return Ok(false),
+                At::Before | At::Key => {
+                    let page = tree.reach_below(Some(&self.anchor))?;
+                    self.copy_leaf(tree, page.ci(), &page);
+                    self.copy.seek_behind(&self.anchor, false);
+                }
+                At::Behind => {
+                    self.copy_for_anchor(tree)?;
+                    self.copy.seek_behind(&self.anchor, true);
+                }
+                At::End => {
+                    let page = tree.reach_below(None)?;
+                    self.copy_leaf(tree, page.ci(), &page);
+                    self.copy.seek_end();
+                }
+            }
+            if self.copy.previous_entry() {
+                return Ok(true);
+            }
+            // The leaf has nothing below the place: go on below its low fence.
+            let Some(node) = self.copy.node() else { return Ok(false) };
+            self.anchor.clear();
+            self.anchor.extend_from_slice(node.low_fence());
+            self.pass();
+            at = At::Before;
+        }
+    }
+
+    /// Notes that the step leaves the copied leaf behind.
+    fn pass(&mut self) {
+        self.passed.extend(self.leaf.map(|(_, hint)| hint));
+    }
+
+    fn copy_for_anchor(&mut self, tree: &Tree<'_>) -> Result<(), TreeError> {
+        let leaf = tree.reach::<SharedCi<'_>>(&self.anchor, 0)?;
+        self.copy_leaf(tree, leaf.guard.ci(), &leaf.guard);
+        Ok(())
+    }
+
+    fn copy_leaf(&mut self, tree: &Tree<'_>, ci: CiNumber, page: &SharedCi<'_>) {
+        self.copy.load(NodeView::new(page.bytes()));
+        self.leaf = Some((tree.set.id(), page.hint()));
+        tree.set.ahead(&mut self.detector, ci);
+    }
+}

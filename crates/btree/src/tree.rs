@@ -1,0 +1,543 @@
+//! The handle of a tree: limits, descents, reading.
+//!
+//! A descent latches one node at a time (invariant 2 of the crate). What it finds at the end of a
+//! pointer may be a node further left than wanted, because of a split: it goes right. Or it may be
+//! anything else, because the node has been merged or moved away: it begins again.
+
+use std::sync::Arc;
+
+use base::CiNumber;
+use pool::{ExclusiveCi, Hint, PoolError, SharedCi};
+use space::{DataSet, Purpose, ROOT};
+use uow::{Kernel, UowError};
+
+use crate::node::{self, Kind, NodeMut, NodeView, Place, Value};
+use crate::{TreeError, VALUE_BYTES_MAX, overflow};
+
+/// Formats the root of an empty tree: what a data set is created with.
+pub fn format_empty(page: &mut [u8]) {
+    NodeMut::format(page, Kind::Leaf, 0, ROOT, b"", None);
+}
+
+/// Where a range begins or ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound<'a> {
+    /// At the key, the key included.
+    At(&'a [u8]),
+    /// Just behind the key.
+    Behind(&'a [u8]),
+    /// Behind every key.
+    End,
+}
+
+/// What [`Tree::look`] has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// The key itself is there.
+    pub found: bool,
+    /// There is a key above it.
+    pub has_next: bool,
+}
+
+/// The leaves that a look went through, from that of its key to that of the key which follows.
+#[derive(Default)]
+pub struct Leaves {
+    pub(crate) passed: Vec<(CiNumber, Hint)>,
+}
+
+impl Leaves {
+    /// The leaf of the key itself.
+    #[must_use]
+    pub fn first(&self) -> Option<LeafHint> {
+        self.passed.first().map(|(ci, hint)| LeafHint { ci: *ci, hint: *hint })
+    }
+}
+
+/// A leaf in which a key was found or missed: saves the search if it still has that key, and is
+/// never a promise (H10).
+#[derive(Clone, Copy, Debug)]
+pub struct LeafHint {
+    pub(crate) ci: CiNumber,
+    pub(crate) hint: Hint,
+}
+
+/// One data set's tree: two references, made where it is needed.
+#[derive(Clone, Copy)]
+pub struct Tree<'k> {
+    pub(crate) kernel: &'k Arc<Kernel>,
+    pub(crate) set: &'k DataSet,
+}
+
+/// A node that a descent ended at, and where the key stands in it: never outside its fences.
+pub(crate) struct Reached<G> {
+    pub(crate) guard: G,
+    pub(crate) place: Place,
+    /// A node of that level that could be reached only from its left sibling.
+    pub(crate) unposted: Option<CiNumber>,
+}
+
+/// So many descents that led nowhere mean damage, not rivals.
+const DESCENTS_MAX: usize = 100_000;
+/// So many times a value is read anew because its leaf changed meanwhile, before the reference
+/// alone decides.
+const REREADS_MAX: usize = 64;
+
+/// A latch of either mode.
+pub(crate) trait Latch<'k>: Sized {
+    fn take(set: &'k DataSet, ci: CiNumber) -> Result<Self, PoolError>;
+    fn bytes(&self) -> &[u8];
+}
+
+impl<'k> Latch<'k> for SharedCi<'k> {
+    #[inline]
+    fn take(set: &'k DataSet, ci: CiNumber) -> Result<Self, PoolError> {
+        set.shared(ci)
+    }
+
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        SharedCi::bytes(self)
+    }
+}
+
+impl<'k> Latch<'k> for ExclusiveCi<'k> {
+    #[inline]
+    fn take(set: &'k DataSet, ci: CiNumber) -> Result<Self, PoolError> {
+        set.exclusive(ci)
+    }
+
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        ExclusiveCi::bytes(self)
+    }
+}
+
+/// What to do after a look at a node on the way down.
+enum Step {
+    Here(Place),
+    Right(CiNumber),
+    Down(CiNumber),
+    Again,
+}
+
+impl<'k> Tree<'k> {
+    /// The tree of a data set.
+    #[must_use]
+    #[inline]
+    pub fn new(kernel: &'k Arc<Kernel>, set: &'k DataSet) -> Tree<'k> {
+        Tree { kernel, set }
+    }
+
+    /// The longest key that the data set takes.
+    #[must_use]
+    pub fn key_bytes_max(&self) -> usize {
+        node::key_bytes_max(self.set.usable_bytes())
+    }
+
+    /// The longest value.
+    #[must_use]
+    pub fn value_bytes_max(&self) -> usize {
+        VALUE_BYTES_MAX
+    }
+
+    /// Reads the value of a key into `value`; `false` if there is no such key.
+    ///
+    /// # Errors
+    /// See [`TreeError`].
+    pub fn get(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, TreeError> {
+        self.get_noting(key, value, &mut None)
+    }
+
+    /// [`Tree::get`], noting the leaf for a change of the same record.
+    ///
+    /// # Errors
+    /// See [`TreeError`].
+    pub fn get_noting(
+        &self,
+        key: &[u8],
+        value: &mut Vec<u8>,
+        noted: &mut Option<LeafHint>,
+    ) -> Result<bool, TreeError> {
+        for attempt in 0.. {
+            let leaf = self.reach::<SharedCi<'_>>(key, 0)?;
+            *noted = Some(LeafHint { ci: leaf.guard.ci(), hint: leaf.guard.hint() });
+            let Place::Found(index) = leaf.place else { return Ok(false) };
+            let stored = NodeView::new(leaf.guard.bytes()).value_at(index);
+            value.clear();
+            if !stored.overflow {
+                value.extend_from_slice(stored.bytes);
+                return Ok(true);
+            }
+            let reference = overflow::Reference::decode(stored.bytes);
+            let hint = leaf.guard.hint();
+            drop(leaf);
+            let whole = overflow::read(self.set, reference, value)?;
+            if whole
+                && (self.set.is_unchanged(hint) || self.still_refers(key, reference, attempt)?)
+            {
+                return Ok(true);
+            }
+            seam::thread::yield_now();
+        }
+        unreachable!("the loop ends by returning")
+    }
+
+    /// Whether the leaf, which changes all the time, still has this reference.
+    fn still_refers(
+        &self,
+        key: &[u8],
+        reference: overflow::Reference,
+        attempt: usize,
+    ) -> Result<bool, TreeError> {
+        if attempt < REREADS_MAX {
+            return Ok(false);
+        }
+        let leaf = self.reach::<SharedCi<'_>>(key, 0)?;
+        let Place::Found(index) = leaf.place else { return Ok(false) };
+        let stored = NodeView::new(leaf.guard.bytes()).value_at(index);
+        Ok(stored.overflow && overflow::Reference::decode(stored.bytes) == reference)
+    }
+
+    /// Whether there is such a key.
+    ///
+    /// # Errors
+    /// See [`TreeError`].
+    pub fn contains(&self, key: &[u8]) -> Result<bool, TreeError> {
+        self.contains_noting(key, &mut None)
+    }
+
+    /// [`Tree::contains`], noting the leaf for a change of the same record.
+    ///
+    /// # Errors
+    /// See [`TreeError`].
+    pub fn contains_noting(
+        &self,
+        key: &[u8],
+        noted: &mut Option<LeafHint>,
+    ) -> Result<bool, TreeError> {
+        let leaf = self.reach::<SharedCi<'_>>(key, 0)?;
+        *noted = Some(LeafHint { ci: leaf.guard.ci(), hint: leaf.guard.hint() });
+        Ok(matches!(leaf.place, Place::Found(_)))
+    }
+
+    /// Puts the first key from `from` on into `next`; `false` if there is none.
+    ///
+    /// # Errors
+    /// See [`TreeError`].
+    pub fn next_key(&self, from: Bound<'_>, next: &mut Vec<u8>) -> Result<bool, TreeError> {
+        match from {
+            Bound::End => Ok(false),
+            Bound::At(key) => {
+                let look = self.look(key, next)?;
+                if look.found {
+                    next.clear();
+                    next.extend_from_slice(key);
+                }
+                Ok(look.found || look.has_next)
+            }
+            Bound::Behind(key) => Ok(self.look(key, next)?.has_next),
+        }
+    }
+
+    /// Whether a key is there, and, in `next`, the key that follows it: what an insert or a delete
+    /// locks to test the gap (K14).
+    ///
+    /// # Errors
+    /// See [`TreeError`].
+    pub fn look(&self, key: &[u8], next: &mut Vec<u8>) -> Result<Look, TreeError> {
+        self.look_through(key, next, &mut Leaves::default())
+    }
+
+    /// [`Tree::look`] for an insert at the key: `leaves` is what [`Tree::insert_below`] asks for.
+    ///
+    /// # Errors
+    /// See [`TreeError`].
+    pub fn look_through(
+        &self,
+        key: &[u8],
+        next: &mut Vec<u8>,
+        leaves: &mut Leaves,
+    ) -> Result<Look, TreeError> {
+        leaves.passed.clear();
+        let mut found = None;
+        let mut from: Option<Vec<u8>> = None;
+        loop {
+            let leaf = self.reach::<SharedCi<'_>>(from.as_deref().unwrap_or(key), 0)?;
+            leaves.passed.push((leaf.guard.ci(), leaf.guard.hint()));
+            let node = NodeView::new(leaf.guard.bytes());
+            let index = match leaf.place {
+                // The first entry of a leaf further right is the next key even if it is its fence.
+                Place::Found(index) if from.is_some() => index,
+                Place::Found(index) => index + 1,
+                Place::Gap(index) => index,
+                _ => unreachable!("a descent ends within the fences"),
+            };
+            let found = *found.get_or_insert(matches!(leaf.place, Place::Found(_)));
+            if index < node.count() {
+                node.key_at(index, next);
+                return Ok(Look { found, has_next: true });
+            }
+            let mut fence = from.take().unwrap_or_default();
+            if !node.high_fence(&mut fence) {
+                return Ok(Look { found, has_next: false });
+            }
+            from = Some(fence);
+        }
+    }
+
+    /// Latches the leaf of `key`: the one noted, if it is where it was and has the key within its
+    /// fences; otherwise by a descent.
+    pub(crate) fn reach_noted(
+        &self,
+        key: &[u8],
+        noted: Option<LeafHint>,
+    ) -> Result<Reached<ExclusiveCi<'k>>, TreeError> {
+        if let Some(LeafHint { ci, hint }) = noted
+            && let Some(guard) = self.set.exclusive_at(hint, ci)
+            && let Step::Here(place) = step(ci, guard.bytes(), key, 0, 0)
+        {
+            return Ok(Reached { guard, place, unposted: None });
+        }
+        self.reach(key, 0)
+    }
+
+    /// Descends to the leaf of `key`; see [`Tree::reach_level`].
+    #[inline]
+    pub(crate) fn reach<G: Latch<'k>>(
+        &self,
+        key: &[u8],
+        level: u8,
+    ) -> Result<Reached<G>, TreeError> {
+        match self.reach_level(key, level)? {
+            Some(reached) => Ok(reached),
+            None => Err(self.damaged(ROOT, format!("there is no level {level}"))),
+        }
+    }
+
+    /// Descends to the node of a level that has `key` within its fences and latches it. `None` if
+    /// the tree does not have that level.
+    pub(crate) fn reach_level<G: Latch<'k>>(
+        &self,
+        key: &[u8],
+        level: u8,
+    ) -> Result<Option<Reached<G>>, TreeError> {
+        let mut last = ROOT;
+        for _ in 0..DESCENTS_MAX {
+            match self.try_reach(key, level, &mut last)? {
+                Descent::Reached(reached) => return Ok(Some(reached)),
+                Descent::TooLow => return Ok(None),
+                Descent::Again => seam::thread::yield_now(),
+            }
+        }
+        Err(self.damaged(last, format!("no descent gets beyond it to level {level}")))
+    }
+
+    fn try_reach<G: Latch<'k>>(
+        &self,
+        key: &[u8],
+        level: u8,
+        at: &mut CiNumber,
+    ) -> Result<Descent<G>, TreeError> {
+        let mut unposted = None;
+        let mut expected = None;
+        *at = ROOT;
+        loop {
+            if expected == Some(level) {
+                let guard = G::take(self.set, *at)?;
+                match step(*at, guard.bytes(), key, level, level) {
+                    Step::Here(place) => {
+                        return Ok(Descent::Reached(Reached { guard, place, unposted }));
+                    }
+                    Step::Right(right) => {
+                        unposted = Some(right);
+                        *at = right;
+                    }
+                    Step::Down(_) | Step::Again => return Ok(Descent::Again),
+                }
+                continue;
+            }
+            let guard = self.set.shared(*at)?;
+            let here = match expected {
+                Some(expected) => expected,
+                None => {
+                    let root = self.root(guard.bytes())?;
+                    if root.level() < level {
+                        return Ok(Descent::TooLow);
+                    }
+                    root.level()
+                }
+            };
+            if here == level {
+                // The root is what is wanted: latch it again, in the wanted mode.
+                expected = Some(level);
+                continue;
+            }
+            match step(*at, guard.bytes(), key, here, level) {
+                Step::Right(right) => {
+                    *at = right;
+                    expected = Some(here);
+                }
+                Step::Down(child) => {
+                    *at = child;
+                    expected = Some(here - 1);
+                }
+                Step::Here(_) | Step::Again => return Ok(Descent::Again),
+            }
+        }
+    }
+
+    /// Descends to the leaf that may hold the last key below `key`, or, if that is `None`, the last
+    /// key of all.
+    pub(crate) fn reach_below(&self, key: Option<&[u8]>) -> Result<SharedCi<'k>, TreeError> {
+        self.reach_below_level(key, 0)
+    }
+
+    /// The same for any level that the tree has.
+    pub(crate) fn reach_below_level(
+        &self,
+        key: Option<&[u8]>,
+        level: u8,
+    ) -> Result<SharedCi<'k>, TreeError> {
+        let mut last = ROOT;
+        for _ in 0..DESCENTS_MAX {
+            if let Some(leaf) = self.try_reach_below(key, level, &mut last)? {
+                return Ok(leaf);
+            }
+            seam::thread::yield_now();
+        }
+        Err(self.damaged(last, "no descent gets beyond it to the node below a key"))
+    }
+
+    fn try_reach_below(
+        &self,
+        key: Option<&[u8]>,
+        level: u8,
+        at: &mut CiNumber,
+    ) -> Result<Option<SharedCi<'k>>, TreeError> {
+        let mut expected = None;
+        *at = ROOT;
+        loop {
+            let guard = self.set.shared(*at)?;
+            let here = match expected {
+                Some(expected) => expected,
+                None => self.root(guard.bytes())?.level(),
+            };
+            match step_below(*at, guard.bytes(), key, here, level) {
+                Step::Here(_) => return Ok(Some(guard)),
+                Step::Right(right) => (*at, expected) = (right, Some(here)),
+                Step::Down(child) => (*at, expected) = (child, Some(here - 1)),
+                Step::Again => return Ok(None),
+            }
+        }
+    }
+
+    fn root<'b>(&self, bytes: &'b [u8]) -> Result<NodeView<'b>, TreeError> {
+        NodeView::opened(bytes).map_err(|damage| self.damaged(ROOT, damage.to_string()))
+    }
+
+    pub(crate) fn allocate(
+        &self,
+        near: Option<CiNumber>,
+        purpose: Purpose,
+    ) -> Result<CiNumber, UowError> {
+        match purpose {
+            Purpose::Work => self.kernel.allocate(self.set, near),
+            Purpose::Undo => self.kernel.allocate_for_undo(self.set, near),
+        }
+    }
+
+    pub(crate) fn damaged(&self, ci: CiNumber, why: impl Into<String>) -> TreeError {
+        TreeError::Damaged {
+            name: self.set.name().to_owned(),
+            set: self.set.id(),
+            ci,
+            why: why.into(),
+        }
+    }
+
+    /// Whether a value of this length stands in the leaf itself.
+    pub(crate) fn is_inline(&self, key_len: usize, value_len: usize) -> bool {
+        let usable = self.set.usable_bytes();
+        value_len <= node::inline_value_bytes_max(usable)
+            && key_len + value_len <= node::record_bytes_max(usable)
+    }
+
+    pub(crate) fn check_limits(&self, key: &[u8], value: &[u8]) -> Result<(), TreeError> {
+        let name = || self.set.name().to_owned();
+        let bytes_max = self.key_bytes_max();
+        if key.len() > bytes_max {
+            return Err(TreeError::KeyTooLong { name: name(), bytes: key.len(), bytes_max });
+        }
+        let bytes_max = self.value_bytes_max();
+        if value.len() > bytes_max {
+            return Err(TreeError::ValueTooLong { name: name(), bytes: value.len(), bytes_max });
+        }
+        Ok(())
+    }
+}
+
+enum Descent<G> {
+    Reached(Reached<G>),
+    TooLow,
+    Again,
+}
+
+/// Looks at a node that should be of level `expected` on the way to level `wanted`.
+#[inline]
+fn step(ci: CiNumber, bytes: &[u8], key: &[u8], expected: u8, wanted: u8) -> Step {
+    let Ok(node) = NodeView::opened(bytes) else { return Step::Again };
+    if node.level() != expected || node.number() != ci {
+        return Step::Again;
+    }
+    let place = node.find(key);
+    match place {
+        Place::BelowLow => Step::Again,
+        Place::AboveHigh => node.right().map_or(Step::Again, Step::Right),
+        _ if expected == wanted => Step::Here(place),
+        Place::Found(index) => Step::Down(node.child_at(index)),
+        Place::Gap(index) => match index.checked_sub(1) {
+            Some(index) => Step::Down(node.child_at(index)),
+            None => Step::Again,
+        },
+    }
+}
+
+/// The same on the way to the last node that has room below `key`.
+fn step_below(ci: CiNumber, bytes: &[u8], key: Option<&[u8]>, expected: u8, wanted: u8) -> Step {
+    let Ok(node) = NodeView::opened(bytes) else { return Step::Again };
+    if node.level() != expected || node.number() != ci {
+        return Step::Again;
+    }
+    let mut high = Vec::new();
+    let place = key.map_or(Place::AboveHigh, |key| node.find(key));
+    let below = match place {
+        Place::BelowLow => return Step::Again,
+        Place::Found(index) | Place::Gap(index) => index,
+        // At the high fence all of the node lies below the key, and nothing right of it does.
+        Place::AboveHigh => match node.high_fence(&mut high) {
+            true if Some(&high[..]) != key => return node.right().map_or(Step::Again, Step::Right),
+            _ => node.count(),
+        },
+    };
+    match below.checked_sub(1) {
+        _ if key.is_some_and(|key| key <= node.low_fence()) || expected < wanted => Step::Again,
+        _ if expected == wanted => Step::Here(place),
+        Some(index) => Step::Down(node.child_at(index)),
+        None => Step::Again,
+    }
+}
+
+/// The value as a leaf stores it.
+pub(crate) enum Stored<'a> {
+    Inline(&'a [u8]),
+    Reference([u8; node::OVERFLOW_REFERENCE_BYTES]),
+}
+
+impl Stored<'_> {
+    pub(crate) fn value(&self) -> Value<'_> {
+        match self {
+            Stored::Inline(bytes) => Value::inline(bytes),
+            Stored::Reference(bytes) => Value::reference(bytes),
+        }
+    }
+}
