@@ -1,0 +1,69 @@
+//! The end of a unit of work: what a commit answers, and who is told when it is durable.
+
+use std::fmt;
+
+use crate::error::Result;
+
+/// Where a unit of work stands in the order of all that were committed.
+///
+/// If a unit of work could see what another one had committed, and changed something itself, its
+/// order is greater; if it only read, its order is not less.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CommitOrder(pub u64);
+
+/// A commit that is durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Committed {
+    /// Its place in the order of all commits, from a store that keeps one.
+    pub order: Option<CommitOrder>,
+}
+
+/// What to ask a store with when the answer to a commit was lost.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CommitToken(pub [u8; 16]);
+
+impl fmt::Display for CommitToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for CommitToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// What became of a commit whose answer was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resolution {
+    /// It is durable.
+    Committed,
+    /// It did not happen and never will.
+    BackedOut,
+}
+
+/// Who is told about the commits that were queued
+/// ([`Unit::commit_queued`](crate::Unit::commit_queued)).
+///
+/// The calls come from a thread of the store, perhaps from within `commit_queued` itself, and hold
+/// it up: note the token, ring a bell, return. Nothing may be asked of the store from here.
+pub trait CommitSink: Send + Sync {
+    /// The commit that was queued with `token` is durable, or, with an error, is not known to be:
+    /// then the store has stopped or was cut off. Called exactly once for each queued commit.
+    fn settled(&self, token: u64, outcome: Result<Committed>);
+
+    /// No more are known to be settled for now: the moment to wake whoever waits, once for many.
+    fn batch_settled(&self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_prints_as_hexadecimal_digits() {
+        let token = CommitToken([0xab; 16]);
+        assert_eq!(token.to_string(), "ab".repeat(16));
+    }
+}
