@@ -1,0 +1,273 @@
+//! A unit of work's calls.
+
+use std::sync::Arc;
+
+use base::UowId;
+use lock::{Acquired, LockError, Mode};
+use log::DurableSink;
+use store::{
+    CommitOrder, CommitSink, Committed, Cursor as _, Entry, Grant, KeyRange, Limit, LockMode,
+    Outcome, Read, Result, Savepoint, SetId, StoreError, Unit, UnitOptions, Wait,
+};
+use uow::{Uow, UowError};
+
+use crate::cursor::KernelCursor;
+use crate::error::{of_stopped, of_uow};
+use crate::locks::{name_of, named_mode, store_mode, wait_of};
+use crate::work::{Used, UsedSets, Work};
+use crate::{Shared, commit};
+
+/// A unit of work of the kernel's store.
+pub struct KernelUnit {
+    used: UsedSets,
+    work: Work,
+    read_only: bool,
+    savepoints: Vec<uow::Savepoint>,
+    failure: Option<StoreError>,
+}
+
+/// Names to lock are hashed; longer ones are hardly meant.
+pub(crate) const LOCK_NAME_BYTES_MAX: usize = 1 << 16;
+
+impl KernelUnit {
+    pub(crate) fn new(shared: Arc<Shared>, uow: Uow, options: UnitOptions) -> KernelUnit {
+        KernelUnit {
+            used: UsedSets::default(),
+            work: Work::new(shared, uow, wait_of(options.wait)),
+            read_only: options.read_only,
+            savepoints: Vec::new(),
+            failure: None,
+        }
+    }
+
+    /// The unit of work beneath.
+    #[must_use]
+    pub fn uow(&self) -> &Uow {
+        &self.work.uow
+    }
+
+    /// Remembers an error that dooms the unit of work; names who stood in the way.
+    #[cold]
+    fn note(&mut self, mut error: StoreError) -> StoreError {
+        if let StoreError::Timeout(waited) = &mut error {
+            let owners = &self.work.shared.owners;
+            waited.holder = waited.holder.and_then(|uow| owners.of(UowId(uow)));
+        }
+        if error.dooms_unit() && self.failure.is_none() {
+            self.failure = Some(error.clone());
+        }
+        error
+    }
+
+    #[inline]
+    fn check(&self) -> Result<()> {
+        match &self.failure {
+            None => Ok(()),
+            Some(error) => Err(error.clone()),
+        }
+    }
+
+    /// Runs a call on a set. If it takes more locks than a unit of work may hold, the set is locked
+    /// as a whole and the call repeated.
+    #[inline]
+    fn on_set<T>(
+        &mut self,
+        set: SetId,
+        mut call: impl FnMut(&mut Work, &mut Used) -> Result<T>,
+    ) -> Result<T> {
+        self.check()?;
+        let called = match self.used.of(set, &self.work.shared) {
+            Ok(used) => call(&mut self.work, used),
+            Err(error) => Err(error),
+        };
+        match called {
+            Ok(answer) => Ok(answer),
+            Err(error) => self.on_whole_set(set, error, call),
+        }
+    }
+
+    /// The same for a call that changes something.
+    #[inline]
+    fn on_set_to_change<T>(
+        &mut self,
+        set: SetId,
+        call: impl FnMut(&mut Work, &mut Used) -> Result<T>,
+    ) -> Result<T> {
+        if self.read_only {
+            self.check()?;
+            return Err(StoreError::ReadOnly);
+        }
+        self.on_set(set, call)
+    }
+
+    #[cold]
+    fn on_whole_set<T>(
+        &mut self,
+        set: SetId,
+        error: StoreError,
+        mut call: impl FnMut(&mut Work, &mut Used) -> Result<T>,
+    ) -> Result<T> {
+        let too_many =
+            matches!(&error, StoreError::TooLarge(excess) if excess.limit == Limit::UnitLocks);
+        if !too_many {
+            return Err(self.note(error));
+        }
+        let mode = if self.read_only { Mode::Shared } else { Mode::Exclusive };
+        let Work { shared, .. } = &self.work;
+        let shared = Arc::clone(shared);
+        let called = self.used.of(set, &shared).and_then(|used| {
+            self.work.escalate(used, mode)?;
+            call(&mut self.work, used)
+        });
+        called.map_err(|error| self.note(error))
+    }
+}
+
+impl Unit for KernelUnit {
+    type Cursor = KernelCursor;
+
+    fn get(&mut self, set: SetId, key: &[u8], read: Read, value: &mut Vec<u8>) -> Result<bool> {
+        self.on_set(set, |work, used| work.get(used, key, read, value))
+    }
+
+    fn insert(&mut self, set: SetId, key: &[u8], value: &[u8]) -> Result<Outcome> {
+        self.on_set_to_change(set, |work, used| work.insert(used, key, value))
+    }
+
+    fn replace(&mut self, set: SetId, key: &[u8], value: &[u8]) -> Result<Outcome> {
+        self.on_set_to_change(set, |work, used| work.replace(used, key, value, None))
+    }
+
+    fn put(&mut self, set: SetId, key: &[u8], value: &[u8]) -> Result<()> {
+        self.on_set_to_change(set, |work, used| work.put(used, key, value))
+    }
+
+    fn delete(&mut self, set: SetId, key: &[u8]) -> Result<Outcome> {
+        self.on_set_to_change(set, |work, used| work.delete(used, key, None))
+    }
+
+    fn delete_range(&mut self, set: SetId, range: KeyRange<'_>) -> Result<u64> {
+        self.on_set_to_change(set, |work, used| work.delete_range(used, range))
+    }
+
+    fn next<'c>(&mut self, cursor: &'c mut KernelCursor, read: Read) -> Result<Option<Entry<'c>>> {
+        let set = cursor.handle.id;
+        let stepped = self.on_set(set, |work, used| work.step(used, cursor, read, true));
+        Ok(stepped?.then(|| cursor.entry()))
+    }
+
+    fn previous<'c>(
+        &mut self,
+        cursor: &'c mut KernelCursor,
+        read: Read,
+    ) -> Result<Option<Entry<'c>>> {
+        let set = cursor.handle.id;
+        let stepped = self.on_set(set, |work, used| work.step(used, cursor, read, false));
+        Ok(stepped?.then(|| cursor.entry()))
+    }
+
+    fn current<'c>(
+        &mut self,
+        cursor: &'c mut KernelCursor,
+        read: Read,
+    ) -> Result<Option<Entry<'c>>> {
+        self.check()?;
+        if !cursor.is_on() {
+            return Err(StoreError::NoPosition);
+        }
+        let set = cursor.handle.id;
+        let there = self.on_set(set, |work, used| work.current(used, cursor, read));
+        Ok(there?.then(|| cursor.entry()))
+    }
+
+    fn claim_next<'c>(&mut self, cursor: &'c mut KernelCursor) -> Result<Option<Entry<'c>>> {
+        let set = cursor.handle.id;
+        let claimed = self.on_set(set, |work, used| work.claim(used, cursor));
+        Ok(claimed?.then(|| cursor.entry()))
+    }
+
+    fn replace_at(&mut self, cursor: &mut KernelCursor, value: &[u8]) -> Result<Outcome> {
+        let (set, leaf) = (cursor.handle.id, cursor.leaf());
+        let key = cursor.key().ok_or(StoreError::NoPosition)?;
+        self.on_set_to_change(set, |work, used| work.replace(used, key, value, leaf))
+    }
+
+    fn delete_at(&mut self, cursor: &mut KernelCursor) -> Result<Outcome> {
+        let (set, leaf) = (cursor.handle.id, cursor.leaf());
+        let key = cursor.key().ok_or(StoreError::NoPosition)?;
+        self.on_set_to_change(set, |work, used| work.delete(used, key, leaf))
+    }
+
+    fn lock(&mut self, name: store::LockName<'_>, mode: LockMode, wait: Wait) -> Result<Grant> {
+        self.check()?;
+        if name.name.len() > LOCK_NAME_BYTES_MAX {
+            let (len, most) = (name.name.len(), LOCK_NAME_BYTES_MAX);
+            return Err(StoreError::too_large(Limit::LockNameBytes, len, most));
+        }
+        match self.work.uow.lock(name_of(name), named_mode(mode), wait_of(wait)) {
+            Ok(Acquired::New) => Ok(Grant::New),
+            Ok(_) => Ok(Grant::Again),
+            Err(UowError::Lock(LockError::WouldBlock { .. } | LockError::Timeout { .. })) => {
+                Ok(Grant::Busy)
+            }
+            Err(error) => Err(self.note(of_uow(error))),
+        }
+    }
+
+    fn unlock(&mut self, name: store::LockName<'_>) -> Result<bool> {
+        self.check()?;
+        Ok(self.work.uow.unlock(name_of(name)))
+    }
+
+    fn held(&self, name: store::LockName<'_>) -> Option<LockMode> {
+        self.work.uow.mode_of(name_of(name)).map(store_mode)
+    }
+
+    fn savepoint(&mut self) -> Result<Savepoint> {
+        self.check()?;
+        self.savepoints.push(self.work.uow.savepoint());
+        let number = self.savepoints.len() as u32 - 1;
+        Ok(Savepoint { point: u64::from(number), number })
+    }
+
+    fn rollback_to(&mut self, savepoint: Savepoint) -> Result<()> {
+        self.check()?;
+        let kept = savepoint.number as usize;
+        let to = self.savepoints.get(kept).copied().ok_or(StoreError::NoSuchSavepoint)?;
+        self.savepoints.truncate(kept + 1);
+        self.work.uow.rollback_to(to).map_err(|error| self.note(of_uow(error)))
+    }
+
+    fn failure(&self) -> Option<&StoreError> {
+        self.failure.as_ref()
+    }
+
+    fn commit(self) -> Result<Committed> {
+        if let Some(failure) = self.failure.clone() {
+            self.backout()?;
+            return Err(failure);
+        }
+        let order = self.work.uow.commit().map_err(of_uow)?;
+        Ok(Committed { order: Some(CommitOrder(order.0)) })
+    }
+
+    fn commit_queued(self, sink: &Arc<dyn CommitSink>, token: u64) -> Result<()> {
+        if let Some(failure) = self.failure.clone() {
+            self.backout()?;
+            return Err(failure);
+        }
+        let shared = Arc::clone(&self.work.shared);
+        let gate = self.work.uow.commit_early().map_err(of_uow)?;
+        let adapter: Arc<commit::Adapter> = shared.sinks.adapter(sink);
+        let number = adapter.wait(sink, token, gate.0);
+        let adapter: Arc<dyn DurableSink> = adapter;
+        shared.kernel.log().when_durable(gate, &adapter, number);
+        Ok(())
+    }
+
+    fn backout(self) -> Result<()> {
+        let stopped = self.work.shared.kernel.stop_switch().check().map_err(of_stopped);
+        self.work.uow.backout().map_err(of_uow)?;
+        stopped
+    }
+}

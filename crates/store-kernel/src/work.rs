@@ -1,0 +1,379 @@
+//! What a unit of work does to one set: which locks a call takes, in which order, and what it then
+//! does to the tree. `ghosts` says why it takes these.
+
+use std::sync::Arc;
+
+use btree::{Below, Bound, Inserted, InsertedBelow, LeafHint, Leaves, Tree};
+use lock::{Acquired, LockName, Mode};
+use seam::plant::{Plant, planted};
+use store::{Cursor as _, KeyRange, Locking, Outcome, Position, Read, Result, SetId, StoreError};
+use uow::Uow;
+
+use crate::Shared;
+use crate::cursor::{KernelCursor, Locks};
+use crate::error::{of_tree, of_uow};
+use crate::ghosts::{Above, OwnGhosts};
+use crate::locks::{gap, gap_below, mode_of, record, wait_for_ghost};
+use crate::sets::SetHandle;
+
+/// The sets that a unit of work uses.
+#[derive(Default)]
+pub(crate) struct UsedSets(Vec<Used>);
+
+/// One of them, and how it holds the set itself.
+pub(crate) struct Used {
+    pub(crate) handle: Arc<SetHandle>,
+    pub(crate) mode: Option<Mode>,
+}
+
+/// The unit of work beneath, and what its calls need.
+pub(crate) struct Work {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) uow: Uow,
+    pub(crate) wait: lock::Wait,
+    /// The key above the one in hand and the leaves between; kept for their memory.
+    next: Vec<u8>,
+    leaves: Leaves,
+    /// Where the latest call found or missed a record; the next one may change it.
+    noted: Option<Noted>,
+    /// The keys that it has deleted, once there are any.
+    ghosts: Option<Arc<OwnGhosts>>,
+}
+
+struct Noted {
+    record: LockName,
+    leaf: LeafHint,
+}
+
+/// A range delete locks so many keys one by one, then the whole set.
+const KEYS_LOCKED_MAX: u64 = 256;
+
+impl UsedSets {
+    /// A set, known from now on.
+    #[inline]
+    pub(crate) fn of(&mut self, set: SetId, shared: &Shared) -> Result<&mut Used> {
+        let place = match self.0.iter().position(|used| used.handle.id == set) {
+            Some(place) => place,
+            None => {
+                let handle = shared.sets.handle(set)?;
+                self.0.push(Used { handle, mode: None });
+                self.0.len() - 1
+            }
+        };
+        let used = &mut self.0[place];
+        used.handle.check()?;
+        Ok(used)
+    }
+}
+
+impl Used {
+    /// Whether the lock on the set itself gives this mode on all its keys and gaps.
+    #[inline]
+    fn covers(&self, mode: Mode) -> bool {
+        self.mode.and_then(Mode::on_parts).is_some_and(|whole| whole.covers(mode))
+    }
+
+    /// Whether keys have to be locked one by one to be changed.
+    fn locks_keys(&self) -> bool {
+        self.handle.locking == Locking::Keys && !self.covers(Mode::Exclusive)
+    }
+
+    /// Notes the mode in which the set itself is held by now.
+    fn hold(&mut self, mode: Mode) {
+        self.mode = Some(self.mode.map_or(mode, |held| held.join(mode)));
+    }
+}
+
+impl Work {
+    pub(crate) fn new(shared: Arc<Shared>, uow: Uow, wait: lock::Wait) -> Work {
+        let (next, leaves) = (Vec::new(), Leaves::default());
+        Work { shared, uow, wait, next, leaves, noted: None, ghosts: None }
+    }
+
+    /// Locks the set itself.
+    #[inline]
+    pub(crate) fn intend(&mut self, used: &mut Used, intent: Mode) -> Result<()> {
+        if used.mode.is_some_and(|held| held.covers(intent)) {
+            return Ok(());
+        }
+        let name = LockName::set(used.handle.data.id());
+        self.uow.lock(name, intent, self.wait).map_err(of_uow)?;
+        used.hold(intent);
+        // It may have been dropped while this waited.
+        used.handle.check()
+    }
+
+    /// Locks the whole set and gives back the locks on its keys: there are too many. `false` if that
+    /// is of no use, because the keys are not locked by the store.
+    pub(crate) fn escalate(&mut self, used: &mut Used, mode: Mode) -> Result<bool> {
+        if used.handle.locking == Locking::Caller {
+            return Ok(false);
+        }
+        self.uow.escalate(used.handle.data.id(), mode, self.wait).map_err(of_uow)?;
+        used.hold(mode);
+        Ok(true)
+    }
+
+    /// The mode in which a read locks what it returns, if it does; the set is locked with intent.
+    #[inline]
+    fn reading(&mut self, used: &mut Used, read: Read) -> Result<Option<Mode>> {
+        let mode = mode_of(read).filter(|_| used.handle.locking == Locking::Keys);
+        let Some(mode) = mode else { return Ok(None) };
+        self.intend(used, mode.intent())?;
+        Ok(Some(mode).filter(|mode| !used.covers(*mode)))
+    }
+
+    /// Locks a record that is to be changed; the set with intent. Returns the name of its lock, by
+    /// which its leaf may have been noted.
+    #[inline]
+    fn changing(&mut self, used: &mut Used, key: &[u8]) -> Result<LockName> {
+        self.intend(used, Mode::IntentExclusive)?;
+        let name = record(&used.handle, key);
+        if used.locks_keys() {
+            self.uow.lock(name, Mode::Exclusive, self.wait).map_err(of_uow)?;
+        }
+        Ok(name)
+    }
+
+    /// The leaf of a record, if the latest call noted it.
+    #[inline]
+    fn noted(&self, record: LockName) -> Option<LeafHint> {
+        self.noted.as_ref().filter(|noted| noted.record == record).map(|noted| noted.leaf)
+    }
+
+    pub(crate) fn get(
+        &mut self,
+        used: &mut Used,
+        key: &[u8],
+        read: Read,
+        value: &mut Vec<u8>,
+    ) -> Result<bool> {
+        value.clear();
+        let name = record(&used.handle, key);
+        if let Some(mode) = self.reading(used, read)? {
+            self.uow.lock(name, mode, self.wait).map_err(of_uow)?;
+        }
+        let mut leaf = None;
+        let tree = Tree::new(&self.shared.kernel, &used.handle.data);
+        let found = tree.get_noting(key, value, &mut leaf).map_err(of_tree)?;
+        self.noted = leaf.map(|leaf| Noted { record: name, leaf });
+        if !found {
+            value.clear();
+        }
+        Ok(found)
+    }
+
+    pub(crate) fn insert(&mut self, used: &mut Used, key: &[u8], value: &[u8]) -> Result<Outcome> {
+        self.check_limits(&used.handle, key, value)?;
+        let name = self.changing(used, key)?;
+        self.insert_locked(used, name, key, value)
+    }
+
+    pub(crate) fn replace(
+        &mut self,
+        used: &mut Used,
+        key: &[u8],
+        value: &[u8],
+        leaf: Option<LeafHint>,
+    ) -> Result<Outcome> {
+        self.check_limits(&used.handle, key, value)?;
+        let name = self.changing(used, key)?;
+        let noted = leaf.or_else(|| self.noted(name));
+        let tree = Tree::new(&self.shared.kernel, &used.handle.data);
+        let replaced = tree.replace_noted(&mut self.uow, key, value, noted).map_err(of_tree)?;
+        Ok(if replaced { Outcome::Done } else { Outcome::Absent })
+    }
+
+    pub(crate) fn put(&mut self, used: &mut Used, key: &[u8], value: &[u8]) -> Result<()> {
+        // In a set whose locking is the caller's, others may come in between.
+        while self.replace(used, key, value, None)? == Outcome::Absent {
+            let name = record(&used.handle, key);
+            if self.insert_locked(used, name, key, value)? == Outcome::Done {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn delete(
+        &mut self,
+        used: &mut Used,
+        key: &[u8],
+        leaf: Option<LeafHint>,
+    ) -> Result<Outcome> {
+        let name = self.changing(used, key)?;
+        let mut noted = leaf.or_else(|| self.noted(name));
+        if used.locks_keys() {
+            let tree = Tree::new(&self.shared.kernel, &used.handle.data);
+            if !tree.contains_noting(key, &mut noted).map_err(of_tree)? {
+                return Ok(Outcome::Absent);
+            }
+            self.uow.lock(gap_below(name), Mode::Exclusive, self.wait).map_err(of_uow)?;
+            self.bury(&used.handle, key);
+        }
+        let tree = Tree::new(&self.shared.kernel, &used.handle.data);
+        let removed = tree.remove_noted(&mut self.uow, key, noted).map_err(of_tree)?;
+        Ok(if removed { Outcome::Done } else { Outcome::Absent })
+    }
+
+    pub(crate) fn delete_range(&mut self, used: &mut Used, range: KeyRange<'_>) -> Result<u64> {
+        self.intend(used, Mode::IntentExclusive)?;
+        if range.is_empty() {
+            return Ok(0);
+        }
+        if used.locks_keys() {
+            self.lock_range(used, range)?;
+        }
+        let tree = Tree::new(&self.shared.kernel, &used.handle.data);
+        let (from, to) = (Bound::At(range.from), range.to.map_or(Bound::End, Bound::At));
+        tree.remove_range(&mut self.uow, from, to).map_err(of_tree)
+    }
+
+    /// Locks every key of a range and its gap exclusively and the gap behind it shared, and makes
+    /// the keys ghosts; or locks the whole set.
+    fn lock_range(&mut self, used: &mut Used, range: KeyRange<'_>) -> Result<()> {
+        let (mode, gaps) = (Some(Mode::Exclusive), Mode::Exclusive);
+        let locks = Locks { mode, gaps, wait: self.wait, claim: false };
+        let mut cursor = KernelCursor::new(Arc::clone(&used.handle));
+        cursor.seek(Position::Before(range.from));
+        cursor.limit(range);
+        let mut count = 0;
+        while cursor.step_forward(&self.shared.kernel, &mut self.uow, locks)? {
+            count += 1;
+            if count > KEYS_LOCKED_MAX {
+                return self.intend(used, Mode::Exclusive);
+            }
+            self.bury(&used.handle, cursor.key_bytes());
+        }
+        Ok(())
+    }
+
+    /// Makes a key that is about to be deleted a ghost; record and gap are locked exclusively.
+    fn bury(&mut self, handle: &Arc<SetHandle>, key: &[u8]) {
+        let ghosts = match &self.ghosts {
+            Some(ghosts) => ghosts,
+            None => {
+                let ghosts = Arc::new(OwnGhosts::new(self.uow.id()));
+                self.uow.tell_at_end(Arc::clone(&ghosts) as _);
+                self.ghosts.insert(ghosts)
+            }
+        };
+        ghosts.add(handle, key);
+    }
+
+    /// Inserts a record that is locked already.
+    fn insert_locked(
+        &mut self,
+        used: &Used,
+        name: LockName,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<Outcome> {
+        let handle = &*used.handle;
+        if used.locks_keys()
+            && !planted(Plant::NextKeyNotLocked)
+            && !handle.ghosts.is_own(key, self.uow.id())
+        {
+            return self.insert_into_gap(handle, gap_below(name), key, value);
+        }
+        let tree = Tree::new(&self.shared.kernel, &handle.data);
+        match tree.insert(&mut self.uow, key, value).map_err(of_tree)? {
+            Inserted::Yes => Ok(Outcome::Done),
+            Inserted::Duplicate => Ok(Outcome::Exists),
+        }
+    }
+
+    /// Inserts below whatever key or ghost follows, with the gap there locked. `own` is the new
+    /// key's own gap.
+    fn insert_into_gap(
+        &mut self,
+        handle: &SetHandle,
+        own: LockName,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<Outcome> {
+        let Work { shared, uow, wait, next, leaves, .. } = self;
+        let (tree, wait, me) = (Tree::new(&shared.kernel, &handle.data), *wait, uow.id());
+        loop {
+            let look = tree.look_through(key, next, leaves).map_err(of_tree)?;
+            if look.found {
+                return Ok(Outcome::Exists);
+            }
+            let next = look.has_next.then_some(&next[..]);
+            let name = match handle.ghosts.above(key, next, me) {
+                Above::Foreign(ghost) => {
+                    wait_for_ghost(handle, uow, &ghost, wait).map_err(of_uow)?;
+                    continue;
+                }
+                Above::Own(ghost) => gap(handle, Some(&ghost)),
+                Above::NoGhost => gap(handle, next),
+            };
+            let locked = uow.lock(name, Mode::IntentExclusive, wait).map_err(of_uow)?;
+            let passing = locked == Acquired::New && name != own;
+            // A gap that this unit of work has locked for itself is divided: the lower part, too.
+            let mode = if passing { None } else { uow.mode_of(name) };
+            let mode = mode.unwrap_or(Mode::IntentExclusive);
+            let inserted = uow.lock(own, mode, wait).map_err(of_uow).and_then(|_| {
+                let holds = || !matches!(handle.ghosts.above(key, next, me), Above::Foreign(_));
+                let below = Below { next, leaves, holds: &holds };
+                tree.insert_below(uow, key, value, &below).map_err(of_tree)
+            });
+            if passing {
+                uow.unlock(name);
+            }
+            match inserted? {
+                InsertedBelow::Yes => return Ok(Outcome::Done),
+                InsertedBelow::Duplicate => return Ok(Outcome::Exists),
+                InsertedBelow::Moved => seam::thread::yield_now(),
+            }
+        }
+    }
+
+    fn check_limits(&self, handle: &SetHandle, key: &[u8], value: &[u8]) -> Result<()> {
+        let tree = Tree::new(&self.shared.kernel, &handle.data);
+        let key_max = tree.key_bytes_max();
+        if key.len() > key_max {
+            return Err(StoreError::too_large(store::Limit::KeyBytes, key.len(), key_max));
+        }
+        let value_max = tree.value_bytes_max();
+        if value.len() > value_max {
+            return Err(StoreError::too_large(store::Limit::ValueBytes, value.len(), value_max));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn current(
+        &mut self,
+        used: &mut Used,
+        cursor: &mut KernelCursor,
+        read: Read,
+    ) -> Result<bool> {
+        if let Some(mode) = self.reading(used, read)? {
+            let name = record(&used.handle, cursor.key_bytes());
+            self.uow.lock(name, mode, self.wait).map_err(of_uow)?;
+        }
+        cursor.read_again(&self.shared.kernel)
+    }
+
+    #[inline]
+    pub(crate) fn step(
+        &mut self,
+        used: &mut Used,
+        cursor: &mut KernelCursor,
+        read: Read,
+        forward: bool,
+    ) -> Result<bool> {
+        let mode = self.reading(used, read)?;
+        let locks = Locks { mode, gaps: Mode::Shared, wait: self.wait, claim: false };
+        match forward {
+            true => cursor.step_forward(&self.shared.kernel, &mut self.uow, locks),
+            false => cursor.step_backward(&self.shared.kernel, &mut self.uow, locks),
+        }
+    }
+
+    pub(crate) fn claim(&mut self, used: &mut Used, cursor: &mut KernelCursor) -> Result<bool> {
+        let mode = self.reading(used, Read::Exclusive)?;
+        let locks = Locks { mode, gaps: Mode::Shared, wait: self.wait, claim: mode.is_some() };
+        cursor.step_forward(&self.shared.kernel, &mut self.uow, locks)
+    }
+}

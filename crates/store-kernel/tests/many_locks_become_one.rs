@@ -1,0 +1,110 @@
+//! A unit of work that needs more locks than it may hold locks the whole set instead; and who waits
+//! in vain is told for whom.
+
+#![allow(clippy::disallowed_methods)] // tests make and remove their folders themselves
+
+mod common;
+
+use common::fresh_with;
+use holdfast_store_kernel::KernelStore;
+use store::{
+    KeyRange, LockMode, LockName, Outcome, Read, SetAttributes, SetId, Store, StoreError, Unit,
+    UnitOptions, Wait,
+};
+
+const LOCKS_MAX: usize = 60;
+
+fn key(number: u32) -> [u8; 4] {
+    number.to_be_bytes()
+}
+
+fn small(name: &str) -> (KernelStore, SetId, common::Running) {
+    let (store, running) = fresh_with(name, |config| config.locks.locks_per_owner_max = LOCKS_MAX);
+    let set = store.create_set("SET", &SetAttributes::default()).expect("a set");
+    (store, set, running)
+}
+
+fn impatient() -> UnitOptions {
+    UnitOptions { wait: Wait::No, owner: 8, ..UnitOptions::default() }
+}
+
+#[test]
+fn many_changes_lock_the_whole_set() {
+    let (store, set, _running) = small("changes");
+    let mut unit = store.begin(UnitOptions::default()).expect("a unit of work");
+    for number in 0..300 {
+        let added = unit.insert(set, &key(number), b"value").expect("an insert");
+        assert_eq!(added, Outcome::Done);
+    }
+    assert!(unit.uow().kernel().locks().statistics().held <= LOCKS_MAX as u64 + 1);
+    let mut other = store.begin(impatient()).expect("a unit of work");
+    let refused = other.get(set, b"elsewhere", Read::Shared, &mut Vec::new());
+    assert!(matches!(refused, Err(StoreError::Timeout(_))), "the whole set is locked: {refused:?}");
+    drop(other);
+    for number in (0..300).step_by(2) {
+        assert!(unit.delete(set, &key(number)).expect("a delete").is_done());
+    }
+    unit.commit().expect("a commit");
+    let mut unit = store.begin(UnitOptions::default()).expect("a unit of work");
+    assert_eq!(unit.delete_range(set, KeyRange::ALL).expect("a range delete"), 150);
+    unit.backout().expect("a backout");
+    common::expect_quiet(store.kernel());
+}
+
+#[test]
+fn many_reads_of_a_reader_leave_other_readers_alone() {
+    let (store, set, _running) = small("reads");
+    let mut unit = store.begin(UnitOptions::default()).expect("a unit of work");
+    for number in 0..200 {
+        unit.put(set, &key(number), b"value").expect("a put");
+    }
+    unit.commit().expect("a commit");
+    let scan = |unit: &mut <KernelStore as Store>::Unit| {
+        let mut cursor = store.cursor(set).expect("a cursor");
+        let mut count = 0;
+        while unit.next(&mut cursor, Read::Shared).expect("a step").is_some() {
+            count += 1;
+        }
+        count
+    };
+    let mut one = store.begin(UnitOptions::READ_ONLY).expect("a unit of work");
+    let mut two = store.begin(UnitOptions::READ_ONLY).expect("a unit of work");
+    assert_eq!((scan(&mut one), scan(&mut two)), (200, 200));
+    let mut writer = store.begin(impatient()).expect("a unit of work");
+    let refused = writer.put(set, b"new", b"value");
+    assert!(matches!(refused, Err(StoreError::Timeout(_))), "it was read: {refused:?}");
+    drop(writer);
+    one.commit().expect("a commit");
+    two.commit().expect("a commit");
+    common::expect_quiet(store.kernel());
+}
+
+#[test]
+fn locks_that_no_set_stands_for_are_refused() {
+    let (store, set, _running) = small("names");
+    let mut unit = store.begin(UnitOptions::default()).expect("a unit of work");
+    for number in 0..LOCKS_MAX as u32 {
+        let name = LockName { space: 1, name: &key(number) };
+        assert!(unit.lock(name, LockMode::Shared, Wait::No).expect("a lock").is_held());
+    }
+    unit.put(set, b"key", b"value").expect("a put, with the whole set locked");
+    let name = LockName { space: 2, name: b"one too many" };
+    let refused = unit.lock(name, LockMode::Shared, Wait::No);
+    assert!(matches!(refused, Err(StoreError::TooLarge(_))), "{refused:?}");
+    assert!(unit.failure().is_some(), "it can only be backed out");
+    unit.backout().expect("a backout");
+}
+
+#[test]
+fn who_waits_in_vain_is_told_for_whom() {
+    let (store, set, _running) = small("holder");
+    let options = UnitOptions { owner: 7, ..UnitOptions::default() };
+    let mut holder = store.begin(options).expect("a unit of work");
+    holder.put(set, b"key", b"value").expect("a put");
+    let mut other = store.begin(impatient()).expect("a unit of work");
+    match other.get(set, b"key", Read::Shared, &mut Vec::new()) {
+        Err(StoreError::Timeout(waited)) => assert_eq!(waited.holder, Some(7), "{waited}"),
+        other => panic!("the key is locked: {other:?}"),
+    }
+    holder.commit().expect("a commit");
+}

@@ -1,0 +1,15 @@
+//! The conformance suite of the store trait, on the kernel.
+
+#![allow(clippy::disallowed_methods)] // tests make and remove their folders themselves
+
+mod common;
+
+use common::fresh;
+use store::conformance::Subject;
+
+fn subject() -> Subject<holdfast_store_kernel::KernelStore> {
+    let (store, running) = fresh("conformance");
+    Subject::new(store).keeping(running)
+}
+
+store::conformance_tests!(conformance, subject());
