@@ -1,0 +1,113 @@
+//! `holdfast init`: makes a system.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use seal::{Format, KdfCost};
+use serde::Serialize;
+use system::{Bytes, InitOptions, System};
+
+use super::{Context, DONE};
+use crate::failure::Result;
+use crate::passphrase::PassphraseArgs;
+
+/// Make a system: configuration, keys, an empty log
+///
+/// Everything at rest is sealed under keys that the passphrase opens. Without the passphrase
+/// nothing can be read again, ever: keep it, and keep a copy of the key file.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example: holdfast init /srv/bank --log-copy log --log-copy /mnt/second/log")]
+pub(crate) struct InitArgs {
+    /// The folder; it must be empty or not exist
+    dir: PathBuf,
+    #[command(flatten)]
+    passphrase: PassphraseArgs,
+    /// Keep data sets and log in clear
+    #[arg(long)]
+    plain: bool,
+    /// A folder for a copy of the log, relative to DIR; give two on two devices for dual logging
+    #[arg(long = "log-copy", value_name = "FOLDER", num_args = 1)]
+    log_copies: Vec<PathBuf>,
+    /// Files of the log side by side, 1 to 8
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    stripes: u8,
+    /// Length of a log segment's file, such as "64 MiB"
+    #[arg(long, value_name = "BYTES")]
+    segment_bytes: Option<Bytes>,
+    /// Segments that the log may have
+    #[arg(long, value_name = "N")]
+    segments_max: Option<u32>,
+    /// Memory of the pool for intervals of 8 KiB, such as "1 GiB"
+    #[arg(long, value_name = "BYTES")]
+    pool_bytes: Option<Bytes>,
+    /// Memory that a guess at the passphrase takes
+    #[arg(long, value_name = "BYTES", default_value = "64 MiB")]
+    guess_memory: Bytes,
+    /// How often a guess passes over that memory
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    guess_passes: u32,
+}
+
+#[derive(Serialize)]
+struct Made {
+    system: String,
+    dir: PathBuf,
+    format: String,
+    log_copies: Vec<PathBuf>,
+}
+
+pub(super) fn run(context: &mut Context, args: &InitArgs) -> Result<ExitCode> {
+    let mut options = InitOptions {
+        cost: KdfCost {
+            memory_kib: u32::try_from(args.guess_memory.0 >> 10).unwrap_or(u32::MAX),
+            passes: args.guess_passes,
+            lanes: 1,
+        },
+        ..InitOptions::default()
+    };
+    options.cost.check()?;
+    let config = &mut options.config;
+    if !args.log_copies.is_empty() {
+        config.log.copies.clone_from(&args.log_copies);
+    }
+    config.log.stripes = args.stripes;
+    if let Some(bytes) = args.segment_bytes {
+        config.log.segment_bytes = bytes;
+        config.log.group_bytes_max.0 = config.log.group_bytes_max.0.min(bytes.0 / 4).max(8192);
+    }
+    if let Some(most) = args.segments_max {
+        config.log.segments_max = most;
+        config.log.segments_min = config.log.segments_min.min(most);
+    }
+    if let (Some(bytes), Some(pool)) = (args.pool_bytes, config.pools.get_mut("default")) {
+        pool.bytes = bytes;
+    }
+    if args.plain {
+        (config.log.format, config.data.format) = (Format::Plain, Format::Plain);
+    }
+    let passphrase = args.passphrase.choose()?;
+    let system = System::init(&context.seam, &args.dir, &passphrase, &options)?;
+    let made = Made {
+        system: system.to_string(),
+        dir: args.dir.clone(),
+        format: options.config.data.format.to_string(),
+        log_copies: options.config.log_folders(&args.dir),
+    };
+    if context.output.is_json() {
+        context.output.document(&made)?;
+        return DONE;
+    }
+    let output = &mut context.output;
+    output.line(format!(
+        "made system {} in {}, {}",
+        made.system,
+        made.dir.display(),
+        made.format
+    ))?;
+    let keys = options.config.key_file(&args.dir);
+    output.line(format!("keep a copy of {} elsewhere: it opens everything", keys.display()))?;
+    output.line(format!("settings: {}/holdfast.toml", args.dir.display()))?;
+    DONE
+}

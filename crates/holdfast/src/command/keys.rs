@@ -1,0 +1,177 @@
+//! `holdfast keys`: the key file of a system.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use seal::{KeyInfo, KeyRing};
+use serde::Serialize;
+
+use super::{Context, DONE};
+use crate::failure::Result;
+use crate::output::utc;
+use crate::passphrase::{PassphraseArgs, choose_new};
+
+/// Show and change keys
+///
+/// A passphrase opens the master key, the master key opens the data keys. Changing one of the
+/// first two rewrites the key file alone; a new generation of a data key is used by what is
+/// written from then on.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: holdfast keys list /srv/bank")]
+pub(crate) struct KeysArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand, Debug)]
+enum What {
+    /// Show labels and generations, never a key
+    #[command(after_help = "Example: holdfast keys list /srv/bank --json")]
+    List(Target),
+    /// Change the passphrase
+    ///
+    /// Old copies of the key file still open with the old one: if others know it, change the
+    /// master key and the generations, too.
+    #[command(after_help = "\
+Example: holdfast keys passphrase /srv/bank --new-passphrase-file /run/secret")]
+    Passphrase {
+        #[command(flatten)]
+        target: Target,
+        /// Read the new passphrase from this file; otherwise from the variable
+        /// HOLDFAST_NEW_PASSPHRASE, or from the terminal
+        #[arg(long, value_name = "FILE")]
+        new_passphrase_file: Option<PathBuf>,
+    },
+    /// Draw a new master key and wrap all data keys with it
+    #[command(after_help = "Example: holdfast keys master /srv/bank")]
+    Master(Target),
+    /// Draw a new data key for a label
+    #[command(after_help = "Example: holdfast keys new-generation /srv/bank log")]
+    NewGeneration(Labelled),
+    /// Add a label with its first data key
+    #[command(after_help = "Example: holdfast keys add-label /srv/bank payroll")]
+    AddLabel(Labelled),
+}
+
+#[derive(Args, Debug)]
+struct Target {
+    /// The system's folder
+    dir: PathBuf,
+    #[command(flatten)]
+    passphrase: PassphraseArgs,
+}
+
+#[derive(Args, Debug)]
+struct Labelled {
+    #[command(flatten)]
+    target: Target,
+    /// The label: letters, digits and . - _ $ # @
+    label: String,
+}
+
+/// What is told about a key.
+#[derive(Serialize)]
+struct Key {
+    label: String,
+    generation: u32,
+    created: String,
+    current: bool,
+}
+
+/// What is told about a key file.
+#[derive(Serialize)]
+struct KeyFile {
+    system: String,
+    path: PathBuf,
+    edition: u64,
+    keys: Vec<Key>,
+}
+
+pub(super) fn run(context: &mut Context, args: &KeysArgs) -> Result<ExitCode> {
+    match &args.what {
+        What::List(target) => list(context, target),
+        What::Passphrase { target, new_passphrase_file } => {
+            let (old, dir) = (target.passphrase.get()?, &target.dir);
+            let (ring, _lock) = system::open_key_ring(&context.seam, dir, &old)?;
+            let new = choose_new(new_passphrase_file.as_deref())?;
+            let cost = KeyRing::inspect(context.seam.disk.as_ref(), ring.path())?.cost;
+            ring.change_passphrase(&new, cost)?;
+            changed(
+                context,
+                &ring,
+                "the passphrase is changed; old copies of the key file still open with the old one",
+            )
+        }
+        What::Master(target) => {
+            let passphrase = target.passphrase.get()?;
+            let (ring, _lock) = system::open_key_ring(&context.seam, &target.dir, &passphrase)?;
+            ring.change_master(&passphrase)?;
+            changed(context, &ring, "there is a new master key; all data keys are wrapped with it")
+        }
+        What::NewGeneration(labelled) => {
+            let ring = open(context, &labelled.target)?;
+            let (generation, label) = (ring.0.new_generation(&labelled.label)?, &labelled.label);
+            let text =
+                format!("{generation} of label {label} is used by what is written from now on");
+            changed(context, &ring.0, &text)
+        }
+        What::AddLabel(labelled) => {
+            let ring = open(context, &labelled.target)?;
+            let (generation, label) = (ring.0.add_label(&labelled.label)?, &labelled.label);
+            changed(context, &ring.0, &format!("label {label} is there, with key {generation}"))
+        }
+    }
+}
+
+fn open(context: &Context, target: &Target) -> Result<(KeyRing, Box<dyn seam::disk::HeldLock>)> {
+    let passphrase = target.passphrase.get()?;
+    Ok(system::open_key_ring(&context.seam, &target.dir, &passphrase)?)
+}
+
+fn list(context: &mut Context, target: &Target) -> Result<ExitCode> {
+    let passphrase = target.passphrase.get()?;
+    let ring = system::look_at_key_ring(&context.seam, &target.dir, &passphrase)?;
+    let file = describe(&ring);
+    if context.output.is_json() {
+        context.output.document(&file)?;
+        return DONE;
+    }
+    let head = format!(
+        "key file {} of system {}, edition {}",
+        file.path.display(),
+        file.system,
+        file.edition
+    );
+    context.output.line(head)?;
+    let row = |key: Key| {
+        let current = if key.current { "current" } else { "" };
+        vec![key.label, key.generation.to_string(), key.created, current.to_owned()]
+    };
+    let rows: Vec<Vec<String>> = file.keys.into_iter().map(row).collect();
+    context.output.table(&["label", "generation", "created", ""], &rows)?;
+    DONE
+}
+
+fn describe(ring: &KeyRing) -> KeyFile {
+    let key = |info: KeyInfo| Key {
+        label: info.label,
+        generation: info.generation.0,
+        created: utc(info.created_us),
+        current: info.current,
+    };
+    KeyFile {
+        system: ring.system().to_string(),
+        path: ring.path().to_owned(),
+        edition: ring.edition(),
+        keys: ring.list().into_iter().map(key).collect(),
+    }
+}
+
+fn changed(context: &mut Context, ring: &KeyRing, text: &str) -> Result<ExitCode> {
+    match context.output.is_json() {
+        true => context.output.document(&describe(ring))?,
+        false => context.output.line(text)?,
+    }
+    DONE
+}

@@ -1,0 +1,286 @@
+//! `holdfast log`: the log of a system, record by record or segment by segment.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use base::{DataSetId, Lsn};
+use clap::{Args, Subcommand};
+use log::{Record, Scanned};
+use serde::Serialize;
+use system::status::SegmentStatus;
+use system::{Stopped, SystemStatus};
+use uow::record;
+
+use super::{Context, DONE, status};
+use crate::failure::{Failure, Result};
+use crate::output::{Output, bytes, count};
+use crate::passphrase::PassphraseArgs;
+
+/// Print the log
+#[derive(Args, Debug)]
+#[command(after_help = "Example: holdfast log print /srv/bank --type commit --json")]
+pub(crate) struct LogArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand, Debug)]
+enum What {
+    Print(PrintArgs),
+    Segments(SegmentsArgs),
+}
+
+/// Print the records that a restart would read, of a stopped system
+///
+/// One line a record: where it stands, its type, its unit of work, its data set, its length. Never
+/// what a user stored. With --json one object a line.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: holdfast log print /srv/bank --from 0x4000 --set ACCOUNTS")]
+struct PrintArgs {
+    /// The system's folder
+    dir: PathBuf,
+    #[command(flatten)]
+    passphrase: PassphraseArgs,
+    /// Only records at this position or behind, such as 0x1f40
+    #[arg(long, value_name = "LSN", value_parser = lsn)]
+    from: Option<Lsn>,
+    /// Only records before this position
+    #[arg(long, value_name = "LSN", value_parser = lsn)]
+    to: Option<Lsn>,
+    /// Only records of this type
+    #[arg(long = "type", value_name = "TYPE")]
+    kind: Option<String>,
+    /// Only records of this unit of work
+    #[arg(long, value_name = "NUMBER")]
+    unit: Option<u64>,
+    /// Only records of this data set
+    #[arg(long, value_name = "NAME")]
+    set: Option<String>,
+    /// Print the groups that hold the records, too
+    #[arg(long)]
+    groups: bool,
+}
+
+/// Print the segments in use, of a running or a stopped system
+#[derive(Args, Debug)]
+#[command(after_help = "Example: holdfast log segments /srv/bank")]
+struct SegmentsArgs {
+    /// The system's folder
+    dir: PathBuf,
+    #[command(flatten)]
+    passphrase: PassphraseArgs,
+}
+
+/// A line of the print.
+#[derive(Serialize)]
+#[serde(tag = "line", rename_all = "snake_case")]
+enum Line {
+    Record {
+        lsn: u64,
+        r#type: &'static str,
+        unit: Option<u64>,
+        set: Option<u32>,
+        set_name: Option<String>,
+        bytes: u64,
+        body_bytes: usize,
+        previous: Option<u64>,
+        compensation: bool,
+    },
+    Group {
+        group: u64,
+        first_lsn: u64,
+        end_lsn: u64,
+        file: PathBuf,
+        offset: u64,
+        disk_bytes: u64,
+        format: String,
+        generation: u32,
+    },
+    Damage {
+        group: u64,
+        file: PathBuf,
+        offset: u64,
+        what: String,
+    },
+}
+
+pub(super) fn run(context: &mut Context, args: &LogArgs) -> Result<ExitCode> {
+    match &args.what {
+        What::Print(args) => print(context, args),
+        What::Segments(args) => segments(context, args),
+    }
+}
+
+fn lsn(text: &str) -> std::result::Result<Lsn, String> {
+    let number = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    number.map(Lsn).map_err(|_| "a position is a number such as 8000 or 0x1f40".into())
+}
+
+fn print(context: &mut Context, args: &PrintArgs) -> Result<ExitCode> {
+    let stopped = Stopped::look(&context.seam, &args.dir, &args.passphrase.get()?)?;
+    // Names stand in the log, perhaps behind the records that mention their data sets.
+    let survey = stopped.survey(&mut |_| ())?;
+    let named = |name: &String| {
+        let mut sets = survey.sets.values();
+        let set = sets.find(|(_, set)| set.name == *name).map(|(_, set)| set.id);
+        set.ok_or_else(|| {
+            let what = format!("the log knows no data set {name}");
+            Failure::other(what, "`holdfast sets list` names those that there are.")
+        })
+    };
+    let wanted = args.set.as_ref().map(named).transpose()?;
+    let name = |id: DataSetId| survey.sets.get(&id).map(|(_, set)| set.name.clone());
+    let output = &mut context.output;
+    let mut outcome = Ok(());
+    let mut see = |scanned: &Scanned<'_>| -> Result<()> {
+        match line(scanned, args, wanted, &name) {
+            Some(line) if output.is_json() => output.value(&line),
+            Some(line) => output.line(text(&line)),
+            None => Ok(()),
+        }
+    };
+    stopped.survey(&mut |scanned| {
+        if outcome.is_ok() {
+            outcome = see(scanned);
+        }
+    })?;
+    outcome?;
+    DONE
+}
+
+fn line(
+    scanned: &Scanned<'_>,
+    args: &PrintArgs,
+    wanted: Option<DataSetId>,
+    name: &dyn Fn(DataSetId) -> Option<String>,
+) -> Option<Line> {
+    match scanned {
+        Scanned::Record(record) => {
+            let set = set_of(record);
+            let kind = type_of(record.kind);
+            let fits = args.from.is_none_or(|from| record.lsn >= from)
+                && args.to.is_none_or(|to| record.lsn < to)
+                && args.kind.as_ref().is_none_or(|wanted| wanted == kind)
+                && args.unit.is_none_or(|unit| record.uow.0 == unit)
+                && wanted.is_none_or(|wanted| set == Some(wanted));
+            fits.then(|| Line::Record {
+                lsn: record.lsn.0,
+                r#type: kind,
+                unit: Some(record.uow.0).filter(|unit| *unit != 0),
+                set: set.map(|set| set.0),
+                set_name: set.and_then(name),
+                bytes: record.end.0 - record.lsn.0,
+                body_bytes: record.body.len(),
+                previous: Some(record.previous.0).filter(|lsn| *lsn != 0),
+                compensation: record.flags & record::flag::COMPENSATION != 0,
+            })
+        }
+        Scanned::Group(group) if args.groups => {
+            let fits = args.from.is_none_or(|from| group.end > from)
+                && args.to.is_none_or(|to| group.first < to);
+            fits.then(|| Line::Group {
+                group: group.number.0,
+                first_lsn: group.first.0,
+                end_lsn: group.end.0,
+                file: group.path.clone(),
+                offset: group.offset,
+                disk_bytes: group.disk_bytes,
+                format: group.format.to_string(),
+                generation: group.generation.0,
+            })
+        }
+        Scanned::Group(_) => None,
+        Scanned::Damage { number, path, offset, why } => Some(Line::Damage {
+            group: number.0,
+            file: path.clone(),
+            offset: *offset,
+            what: why.clone(),
+        }),
+    }
+}
+
+/// A record of the tree is called by the tree's name for it.
+fn type_of(kind: u8) -> &'static str {
+    match kind {
+        record::kind::RESOURCE_FIRST..=record::kind::RESOURCE_LAST => {
+            btree::records::name_of(kind).unwrap_or("change")
+        }
+        _ => record::name_of(kind),
+    }
+}
+
+fn set_of(record: &Record<'_>) -> Option<DataSetId> {
+    if record.kind == record::kind::SET_MADE {
+        // The definition begins behind the tag prefix of the map's top.
+        let definition = record.body.get(8..)?;
+        return space::Definition::decode(definition).ok().map(|definition| definition.id);
+    }
+    record::set_of(record.kind, record.body)
+}
+
+fn text(line: &Line) -> String {
+    match line {
+        Line::Record {
+            lsn, r#type, unit, set, set_name, bytes, previous, compensation, ..
+        } => {
+            let unit = unit.map_or("-".to_owned(), |unit| format!("uow{unit}"));
+            let set = match (set, set_name) {
+                (_, Some(name)) => name.clone(),
+                (Some(set), None) => format!("ds{set}"),
+                (None, None) => "-".to_owned(),
+            };
+            let previous = previous.map_or(String::new(), |lsn| format!("  after {lsn:#x}"));
+            let compensation = if *compensation { "  compensation" } else { "" };
+            format!(
+                "{lsn:#014x}  {:<16} {unit:<12} {set:<20} {bytes:>7} B{previous}{compensation}",
+                r#type
+            )
+        }
+        Line::Group { group, first_lsn, end_lsn, file, offset, disk_bytes, format, generation } => {
+            let key = if *generation == 0 { String::new() } else { format!(" gen{generation}") };
+            let span = format!("{first_lsn:#x} to {end_lsn:#x}");
+            let place = format!("{} at {offset}", file.display());
+            format!("group {group}: {span}, {place}, {disk_bytes} B, {format}{key}")
+        }
+        Line::Damage { group, file, offset, what } => {
+            format!("DAMAGED group {group}: {} at {offset}: {what}", file.display())
+        }
+    }
+}
+
+fn segments(context: &mut Context, args: &SegmentsArgs) -> Result<ExitCode> {
+    let status = status::of(context, &args.dir, &args.passphrase)?;
+    let segments = match &status {
+        SystemStatus::Running(running) => &running.log.segments,
+        SystemStatus::StoppedInOrder(stopped) | SystemStatus::NeedsRestart(stopped) => {
+            &stopped.segments
+        }
+    };
+    match context.output.is_json() {
+        true => context.output.document(segments)?,
+        false => table(&mut context.output, segments)?,
+    }
+    DONE
+}
+
+fn table(output: &mut Output, segments: &[SegmentStatus]) -> Result<()> {
+    if segments.is_empty() {
+        return output.line("the log is empty");
+    }
+    let row = |segment: &SegmentStatus| {
+        let length = segment.end_lsn.map(|end| end - segment.first_lsn);
+        vec![
+            segment.name.clone(),
+            format!("{:#x}", segment.first_lsn),
+            segment.end_lsn.map_or("-".to_owned(), |end| format!("{end:#x}")),
+            length.map_or("-".to_owned(), bytes),
+            count(segment.first_group),
+            if segment.current { "current" } else { "" }.to_owned(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = segments.iter().map(row).collect();
+    output.table(&["segment", "from", "to", "records", "first group", ""], &rows)
+}

@@ -1,0 +1,83 @@
+//! The subcommands: one file each. To add one, add its file, its arguments to [`Command`] and its
+//! line to [`run`].
+
+mod bench;
+mod demo;
+mod init;
+mod keys;
+mod log;
+mod restart;
+mod sets;
+mod status;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use seam::Seam;
+
+use crate::failure::Result;
+use crate::output::Output;
+
+/// Holdfast: an encrypted transaction platform.
+///
+/// A system is a folder: configuration, keys, log and data sets. `init` makes one; the other
+/// commands take its folder first. Exit codes: 0 done, 1 failed, 2 wrong usage.
+#[derive(Parser, Debug)]
+#[command(name = "holdfast", version, max_term_width = 100)]
+#[command(after_help = "Example: holdfast init /srv/bank && holdfast status /srv/bank")]
+pub(crate) struct Cli {
+    /// Print results, and errors, as JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    Init(init::InitArgs),
+    Keys(keys::KeysArgs),
+    Status(status::StatusArgs),
+    Verify(verify::VerifyArgs),
+    Restart(restart::RestartArgs),
+    Log(log::LogArgs),
+    Sets(sets::SetsArgs),
+    Bench(bench::BenchArgs),
+    Demo(demo::DemoArgs),
+    #[command(hide = true, name = demo::WORKER)]
+    Worker(demo::WorkerArgs),
+}
+
+/// What every subcommand is given.
+pub(crate) struct Context {
+    /// Disk, clock, entropy.
+    pub(crate) seam: Seam,
+    /// Standard output.
+    pub(crate) output: Output,
+}
+
+/// Runs a command line.
+pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
+    // Whatever the command reads next, it may be a secret (K22). What the operating system refuses
+    // is said by whoever opens a system.
+    let _notes = system::hygiene::protect_process();
+    let mut context = Context { seam: Seam::real(), output: Output::new(cli.json) };
+    let code = match cli.command {
+        Command::Init(args) => init::run(&mut context, &args),
+        Command::Keys(args) => keys::run(&mut context, &args),
+        Command::Status(args) => status::run(&mut context, &args),
+        Command::Verify(args) => verify::run(&mut context, &args),
+        Command::Restart(args) => restart::run(&mut context, &args),
+        Command::Log(args) => log::run(&mut context, &args),
+        Command::Sets(args) => sets::run(&mut context, &args),
+        Command::Bench(args) => bench::run(&context, &args),
+        Command::Demo(args) => demo::run(&mut context, &args),
+        Command::Worker(args) => demo::work(&context, &args),
+    }?;
+    context.output.flush()?;
+    Ok(code)
+}
+
+/// A command that is done.
+const DONE: Result<ExitCode> = Ok(ExitCode::SUCCESS);

@@ -1,0 +1,137 @@
+//! `holdfast sets`: the data sets of a system.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use seal::Passphrase;
+use store::{SetAttributes, Store};
+use system::{Bytes, OpenOptions, System, SystemStatus};
+
+use super::{Context, DONE, status};
+use crate::failure::{Failure, Result};
+use crate::output::warn;
+use crate::passphrase::PassphraseArgs;
+
+/// List, make and drop data sets
+#[derive(Args, Debug)]
+#[command(after_help = "Example: holdfast sets list /srv/bank")]
+pub(crate) struct SetsArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand, Debug)]
+enum What {
+    /// List the data sets of a running or a stopped system
+    #[command(after_help = "Example: holdfast sets list /srv/bank --json")]
+    List {
+        /// The system's folder
+        dir: PathBuf,
+        #[command(flatten)]
+        passphrase: PassphraseArgs,
+    },
+    Create(CreateArgs),
+    /// Drop a data set and everything in it; the system must be stopped
+    #[command(after_help = "Example: holdfast sets drop /srv/bank ACCOUNTS")]
+    Drop {
+        /// The system's folder
+        dir: PathBuf,
+        #[command(flatten)]
+        passphrase: PassphraseArgs,
+        /// The data set
+        name: String,
+    },
+}
+
+/// Make an empty data set; the system must be stopped
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example: holdfast sets create /srv/bank ACCOUNTS --interval-bytes 4096 --label payroll")]
+struct CreateArgs {
+    /// The system's folder
+    dir: PathBuf,
+    #[command(flatten)]
+    passphrase: PassphraseArgs,
+    /// The data set's name
+    name: String,
+    /// Bytes of a control interval, 512 B to 32 KiB
+    #[arg(long, value_name = "BYTES")]
+    interval_bytes: Option<Bytes>,
+    /// Keep it in clear
+    #[arg(long)]
+    plain: bool,
+    /// The label of the key that seals it
+    #[arg(long)]
+    label: Option<String>,
+    /// The pool that holds its intervals
+    #[arg(long)]
+    pool: Option<String>,
+}
+
+pub(super) fn run(context: &mut Context, args: &SetsArgs) -> Result<ExitCode> {
+    match &args.what {
+        What::List { dir, passphrase } => {
+            let status = status::of(context, dir, passphrase)?;
+            let sets = match &status {
+                SystemStatus::Running(running) => &running.data_sets,
+                SystemStatus::StoppedInOrder(stopped) | SystemStatus::NeedsRestart(stopped) => {
+                    &stopped.data_sets
+                }
+            };
+            match context.output.is_json() {
+                true => context.output.document(sets)?,
+                false => status::data_sets(&mut context.output, sets)?,
+            }
+            DONE
+        }
+        What::Create(args) => create(context, args),
+        What::Drop { dir, passphrase, name } => {
+            let system = open(context, dir, &passphrase.get()?)?;
+            let dropped = drop_set(&system, name);
+            system.close()?;
+            dropped?;
+            said(context, name, "dropped")
+        }
+    }
+}
+
+fn create(context: &mut Context, args: &CreateArgs) -> Result<ExitCode> {
+    let too_large =
+        || Failure::usage("an interval of that size is not possible", "Choose 512 B to 32 KiB.");
+    let interval = args.interval_bytes.map(|bytes| u32::try_from(bytes.0).map_err(|_| too_large()));
+    let attributes = SetAttributes {
+        interval_bytes: interval.transpose()?,
+        pool: args.pool.clone(),
+        key_label: args.label.clone(),
+        plain: args.plain,
+        ..SetAttributes::default()
+    };
+    let system = open(context, &args.dir, &args.passphrase.get()?)?;
+    let made = system.store().create_set(&args.name, &attributes);
+    system.close()?;
+    made?;
+    said(context, &args.name, "made")
+}
+
+fn drop_set(system: &System, name: &str) -> Result<()> {
+    let Some(set) = system.store().set(name)? else {
+        let what = format!("there is no data set {name}");
+        return Err(Failure::other(what, "`holdfast sets list` names those that there are."));
+    };
+    Ok(system.store().drop_set(set)?)
+}
+
+fn open(context: &Context, dir: &std::path::Path, passphrase: &Passphrase) -> Result<System> {
+    let system = System::open(&context.seam, dir, passphrase, OpenOptions::default())?;
+    system.notes().iter().for_each(warn);
+    Ok(system)
+}
+
+fn said(context: &mut Context, name: &str, what: &str) -> Result<ExitCode> {
+    match context.output.is_json() {
+        true => context.output.document(&serde_json::json!({ "name": name, "state": what }))?,
+        false => context.output.line(format!("data set {name} is {what}"))?,
+    }
+    DONE
+}

@@ -1,0 +1,113 @@
+//! What ends a command before its time, and how it is told.
+
+use std::fmt::Display;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use base::{Code, Coded};
+use seal::SealError;
+use store::StoreError;
+use system::SystemError;
+
+/// Why a command ends.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// An error of the layers below, with code and remedy.
+    Error(Box<dyn Coded>),
+    /// The command was asked for something that makes no sense.
+    Usage {
+        /// What is wrong.
+        what: String,
+        /// How it would be right.
+        remedy: String,
+    },
+    /// The command itself could not do something.
+    Other {
+        /// What, and with which object.
+        what: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// Whoever read the output is gone.
+    ReaderGone,
+}
+
+/// An answer or the reason why there is none.
+pub(crate) type Result<T> = std::result::Result<T, Failure>;
+
+/// What the command's own failures say in place of a layer's code.
+const OWN: Code = Code("HFY100");
+const USAGE: Code = Code("HFY101");
+
+impl Failure {
+    pub(crate) fn usage(what: impl Display, remedy: impl Display) -> Failure {
+        Failure::Usage { what: what.to_string(), remedy: remedy.to_string() }
+    }
+
+    pub(crate) fn other(what: impl Display, remedy: impl Display) -> Failure {
+        Failure::Other { what: what.to_string(), remedy: remedy.to_string() }
+    }
+
+    /// The one place that turns failures into exit codes.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            Failure::Usage { .. } => ExitCode::from(2),
+            Failure::Error(_) | Failure::Other { .. } => ExitCode::FAILURE,
+            Failure::ReaderGone => ExitCode::SUCCESS,
+        }
+    }
+
+    fn parts(&self) -> (Code, String, String) {
+        match self {
+            Failure::Error(error) => (error.code(), error.to_string(), error.remedy()),
+            Failure::Usage { what, remedy } => (USAGE, what.clone(), remedy.clone()),
+            Failure::Other { what, remedy } => (OWN, what.clone(), remedy.clone()),
+            Failure::ReaderGone => (OWN, "the reader is gone".into(), String::new()),
+        }
+    }
+
+    /// Tells it on standard error, as text or as one line of JSON.
+    pub(crate) fn tell(&self, json: bool) {
+        let (code, what, remedy) = self.parts();
+        let text = if json {
+            let error = serde_json::json!({ "code": code.0, "what": what, "remedy": remedy });
+            serde_json::json!({ "error": error }).to_string()
+        } else if remedy.is_empty() {
+            format!("error: {what} ({code})")
+        } else {
+            format!("error: {what} ({code})\n  {remedy}")
+        };
+        // If even that cannot be written, the exit code says it.
+        let _ = writeln!(io::stderr(), "{text}");
+    }
+}
+
+impl From<SystemError> for Failure {
+    fn from(error: SystemError) -> Failure {
+        Failure::Error(Box::new(error))
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Failure {
+        Failure::Error(Box::new(error))
+    }
+}
+
+impl From<SealError> for Failure {
+    fn from(error: SealError) -> Failure {
+        Failure::Error(Box::new(error))
+    }
+}
+
+/// Errors of standard output: everything else that reads or writes has its own text.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::ReaderGone,
+            _ => {
+                Failure::other(format!("the result cannot be written: {error}"), "Write elsewhere.")
+            }
+        }
+    }
+}

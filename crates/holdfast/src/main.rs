@@ -1,0 +1,43 @@
+//! The command `holdfast`: makes systems, shows how they are, proves them, demonstrates them.
+//!
+//! Glue only: each subcommand is a file in `command/` that reads its arguments, calls the crates
+//! below and prints what they answer. What every subcommand keeps:
+//!
+//! 1. Exit codes are 0 for done, 1 for failed, 2 for wrong usage; one place decides ([`main`]).
+//! 2. Results go to standard output, as text for people or with `--json` for programs; progress,
+//!    warnings and errors go to standard error.
+//! 3. An error says what happened, to which object, and what to do ([`failure`]).
+//! 4. A passphrase is never shown, neither typed nor in an error ([`passphrase`]).
+//! 5. A reader that goes away (`holdfast log print DIR | head`) ends the command, quietly.
+
+mod command;
+mod failure;
+mod output;
+mod passphrase;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let cli = match command::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version end well; a reader that went away is nobody's fault.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    let json = cli.json;
+    match command::run(cli) {
+        Ok(code) => code,
+        Err(Failure::ReaderGone) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.tell(json);
+            failure.exit_code()
+        }
+    }
+}

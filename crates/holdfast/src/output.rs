@@ -1,0 +1,167 @@
+//! Results on standard output: text for people or JSON for programs.
+
+use std::fmt::Display;
+use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write as _};
+
+use serde::Serialize;
+
+use crate::failure::Result;
+
+/// Standard output.
+pub(crate) struct Output {
+    json: bool,
+    stdout: BufWriter<Stdout>,
+}
+
+impl Output {
+    pub(crate) fn new(json: bool) -> Output {
+        Output { json, stdout: BufWriter::new(io::stdout()) }
+    }
+
+    /// Whether a program reads it.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// A line of text.
+    pub(crate) fn line(&mut self, text: impl Display) -> Result<()> {
+        Ok(writeln!(self.stdout, "{text}")?)
+    }
+
+    /// A value as one line of JSON.
+    pub(crate) fn value(&mut self, value: &impl Serialize) -> Result<()> {
+        let text = serde_json::to_string(value).map_err(io::Error::from)?;
+        self.line(text)
+    }
+
+    /// A value as JSON that people can read, too.
+    pub(crate) fn document(&mut self, value: &impl Serialize) -> Result<()> {
+        let text = serde_json::to_string_pretty(value).map_err(io::Error::from)?;
+        self.line(text)
+    }
+
+    /// A table: columns as wide as their widest cell, numbers to the right.
+    pub(crate) fn table(&mut self, head: &[&str], rows: &[Vec<String>]) -> Result<()> {
+        let cells = |column: usize| rows.iter().map(move |row| row[column].as_str());
+        let widths: Vec<usize> = (0..head.len())
+            .map(|column| {
+                let widest = cells(column).map(|cell| cell.chars().count()).max().unwrap_or(0);
+                widest.max(head[column].len())
+            })
+            .collect();
+        let is_number = |cell: &str| cell.starts_with(|c: char| c.is_ascii_digit());
+        let right: Vec<bool> = (0..head.len())
+            .map(|column| !rows.is_empty() && cells(column).all(|c| c == "-" || is_number(c)))
+            .collect();
+        let line = |row: &mut dyn Iterator<Item = &str>| {
+            let mut text = String::new();
+            for (column, cell) in row.enumerate() {
+                let width = widths[column];
+                match right[column] {
+                    true => text += &format!("  {cell:>width$}"),
+                    false => text += &format!("  {cell:<width$}"),
+                }
+            }
+            text.trim_end().to_owned()
+        };
+        self.line(line(&mut head.iter().copied()))?;
+        for row in rows {
+            self.line(line(&mut row.iter().map(String::as_str)))?;
+        }
+        Ok(())
+    }
+
+    /// Writes what has gathered.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        Ok(self.stdout.flush()?)
+    }
+}
+
+/// Whether a person sees standard error.
+pub(crate) fn is_watched() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// A warning on standard error.
+pub(crate) fn warn(text: impl Display) {
+    let _ = writeln!(io::stderr(), "warning: {text}");
+}
+
+/// An amount of bytes for people, to three digits.
+pub(crate) fn bytes(amount: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = amount as f64;
+    let mut unit = 0;
+    while value >= 1000.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    match unit {
+        0 => format!("{amount} B"),
+        _ if value.fract() == 0.0 => format!("{value:.0} {}", UNITS[unit]),
+        _ if value < 9.995 => format!("{value:.2} {}", UNITS[unit]),
+        _ if value < 99.95 => format!("{value:.1} {}", UNITS[unit]),
+        _ => format!("{value:.0} {}", UNITS[unit]),
+    }
+}
+
+/// A count for people, with signs between thousands.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Microseconds for people.
+pub(crate) fn microseconds(us: u64) -> String {
+    match us {
+        0..10_000 => format!("{us} us"),
+        10_000..10_000_000 => format!("{:.1} ms", us as f64 / 1e3),
+        _ => format!("{:.1} s", us as f64 / 1e6),
+    }
+}
+
+/// A moment, given in microseconds since 1970-01-01 UTC, as people write it.
+pub(crate) fn utc(us: u64) -> String {
+    let (days, second) = (us / 86_400_000_000, us / 1_000_000 % 86_400);
+    // Days of the civil calendar, counted in years that begin in March.
+    let z = days + 719_468;
+    let (era, day_of_era) = (z / 146_097, z % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let (hour, minute) = (second / 3_600, second / 60 % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{:02} UTC", second % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_written_for_people() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!(
+            [12, 1_536, 64 << 20, 3 << 40].map(bytes),
+            ["12 B", "1.50 KiB", "64 MiB", "3 TiB"]
+        );
+        assert_eq!([7, 12_345, 98_765_432].map(microseconds), ["7 us", "12.3 ms", "98.8 s"]);
+    }
+
+    #[test]
+    fn moments_are_dates() {
+        assert_eq!(utc(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(utc(951_827_696_000_000), "2000-02-29 12:34:56 UTC");
+        assert_eq!(utc(1_798_761_599_999_999), "2026-12-31 23:59:59 UTC");
+    }
+}

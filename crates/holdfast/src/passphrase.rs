@@ -1,0 +1,122 @@
+//! Where passphrases come from: a file, a variable of the environment, or a person.
+//!
+//! 1. They are never shown and stand in no error.
+//! 2. One line end at the end of a file does not belong to the passphrase; everything else does.
+//! 3. Without a file and a variable a person is asked, if there is a terminal to ask on.
+
+use std::io::{IsTerminal as _, Read as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use seal::Passphrase;
+
+use crate::failure::{Failure, Result};
+use crate::output::warn;
+
+/// The arguments of every command that opens a key file.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct PassphraseArgs {
+    /// Read the passphrase from this file; otherwise from the variable HOLDFAST_PASSPHRASE, or
+    /// from the terminal
+    #[arg(long, value_name = "FILE")]
+    pub(crate) passphrase_file: Option<PathBuf>,
+}
+
+const VARIABLE: &str = "HOLDFAST_PASSPHRASE";
+const NEW_VARIABLE: &str = "HOLDFAST_NEW_PASSPHRASE";
+/// No passphrase is longer.
+const BYTES_MAX: u64 = 64 << 10;
+
+impl PassphraseArgs {
+    /// The passphrase of a system that there is.
+    pub(crate) fn get(&self) -> Result<Passphrase> {
+        find(self.passphrase_file.as_deref(), VARIABLE, || ask("Passphrase: "))
+    }
+
+    /// The passphrase of a system that is being made: typed twice.
+    pub(crate) fn choose(&self) -> Result<Passphrase> {
+        find(self.passphrase_file.as_deref(), VARIABLE, ask_twice)
+    }
+}
+
+/// A passphrase that is to replace another one.
+pub(crate) fn choose_new(file: Option<&Path>) -> Result<Passphrase> {
+    find(file, NEW_VARIABLE, ask_twice)
+}
+
+fn find(
+    file: Option<&Path>,
+    variable: &str,
+    ask: impl FnOnce() -> Result<Passphrase>,
+) -> Result<Passphrase> {
+    let passphrase = match (file, std::env::var_os(variable)) {
+        (Some(path), _) => read(path)?,
+        (None, Some(value)) => Passphrase::new(value.into_encoded_bytes()),
+        (None, None) if std::io::stdin().is_terminal() => ask()?,
+        (None, None) => {
+            let option = if variable == VARIABLE { "" } else { "new-" };
+            return Err(Failure::usage(
+                "a passphrase is needed, and there is no terminal to ask on",
+                format!("Give --{option}passphrase-file FILE, or set {variable}."),
+            ));
+        }
+    };
+    match passphrase.is_empty() {
+        true => Err(Failure::usage("the passphrase is empty", "Choose one that nobody guesses.")),
+        false => Ok(passphrase),
+    }
+}
+
+/// Reads a file, or what a shell puts in place of one.
+fn read(path: &Path) -> Result<Passphrase> {
+    let failed = |error| {
+        let what = format!("the passphrase cannot be read from {}: {error}", path.display());
+        Failure::other(what, "Check the path and the permissions of the file.")
+    };
+    // An input of the command, perhaps a pipe: not a file of a system.
+    #[allow(clippy::disallowed_methods)]
+    let file = std::fs::File::open(path).map_err(failed)?;
+    let about = file.metadata().map_err(failed)?;
+    if about.is_file() && about.permissions().mode() & 0o077 != 0 {
+        warn(format!("{} can be read by others than its owner", path.display()));
+    }
+    // Room for all of it at once, so that growing leaves no copy behind.
+    let mut bytes = Vec::with_capacity(BYTES_MAX as usize + 1);
+    file.take(BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > BYTES_MAX {
+        let what = format!("{} is too long to be a passphrase", path.display());
+        return Err(Failure::usage(what, "Name the file that holds the passphrase alone."));
+    }
+    if bytes.last() == Some(&b'\n') {
+        bytes.pop();
+        if bytes.last() == Some(&b'\r') {
+            bytes.pop();
+        }
+    }
+    Ok(Passphrase::new(bytes))
+}
+
+fn ask(prompt: &str) -> Result<Passphrase> {
+    let typed = typed(prompt)?;
+    Ok(Passphrase::new(typed))
+}
+
+fn ask_twice() -> Result<Passphrase> {
+    let (first, again) = (typed("New passphrase: ")?, typed("Once more: ")?);
+    let same = first == again;
+    // Both are wiped, whatever happens.
+    let (first, _again) = (Passphrase::new(first), Passphrase::new(again));
+    match same {
+        true => Ok(first),
+        false => Err(Failure::usage("the two passphrases differ", "Type the same one twice.")),
+    }
+}
+
+fn typed(prompt: &str) -> Result<Vec<u8>> {
+    let answer = rpassword::prompt_password(prompt);
+    answer.map(String::into_bytes).map_err(|error| {
+        let what = format!("the passphrase cannot be read from the terminal: {error}");
+        Failure::other(what, "Give --passphrase-file FILE, or set HOLDFAST_PASSPHRASE.")
+    })
+}

@@ -1,0 +1,64 @@
+//! A log copy that missed groups is recorded as stale; if only that one is left, a start is
+//! refused until somebody accepts by name what is lost (K9).
+
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
+
+mod common;
+
+use std::fs;
+
+use common::{DEMO, Folder, bank, on};
+
+#[test]
+fn a_stale_log_copy_is_never_taken_for_a_good_one() {
+    let folder = Folder::new("stale-copy");
+    let dir = bank(&folder, &[]);
+    let (good, stale) = (dir.join("log"), dir.join("log-copy"));
+    let aside = dir.join("aside");
+    // The second copy's device is gone for a while.
+    fs::rename(&stale, &aside).unwrap();
+    fs::write(&stale, "no folder").unwrap();
+    let ended = on(DEMO, &["sets", "create"], &dir, &["LATE"]).done();
+    assert!(ended.err.contains("warning") && ended.err.contains("log-copy"), "{}", ended.err);
+    let status = on(DEMO, &["status", "--json"], &dir, &[]).done().json();
+    assert_eq!(status["stale_copy"]["path"].as_str(), stale.to_str());
+
+    // It comes back, and the good one goes.
+    fs::remove_file(&stale).unwrap();
+    fs::rename(&aside, &stale).unwrap();
+    fs::rename(&good, &aside).unwrap();
+    on(DEMO, &["status"], &dir, &[]).failed("HFL013", &["stale"]);
+    on(DEMO, &["restart"], &dir, &[]).failed("HFL013", &["stale"]);
+
+    // With the good one back it is made anew, and is good again.
+    fs::rename(&aside, &good).unwrap();
+    on(DEMO, &["restart"], &dir, &[]).done();
+    let status = on(DEMO, &["status", "--json"], &dir, &[]).done().json();
+    assert!(status["stale_copy"].is_null(), "{status}");
+    let sets = on(DEMO, &["sets", "list"], &dir, &[]).done().out;
+    assert!(sets.contains("LATE"), "{sets}");
+    on(DEMO, &["verify"], &dir, &[]).done();
+    fs::rename(&good, &aside).unwrap();
+    fs::create_dir(&good).unwrap();
+    on(DEMO, &["restart"], &dir, &[]).done();
+    on(DEMO, &["verify"], &dir, &[]).done();
+}
+
+#[test]
+fn accepting_a_loss_does_not_accept_a_contradiction() {
+    let folder = Folder::new("accepted");
+    let dir = bank(&folder, &[]);
+    let (good, stale, aside) = (dir.join("log"), dir.join("log-copy"), dir.join("aside"));
+    fs::rename(&stale, &aside).unwrap();
+    fs::write(&stale, "no folder").unwrap();
+    on(DEMO, &["sets", "create"], &dir, &["LATE"]).done();
+    fs::remove_file(&stale).unwrap();
+    fs::rename(&aside, &stale).unwrap();
+    fs::remove_dir_all(&good).unwrap();
+    fs::create_dir(&good).unwrap();
+    on(DEMO, &["restart"], &dir, &[]).failed("HFL013", &["stale"]);
+    // The control file has a checkpoint that stands behind the end of the stale copy: with that
+    // log the data sets cannot be made consistent, whatever anybody accepts (K6).
+    let accept = ["--accept-loss-with-stale-log-copy"];
+    on(DEMO, &["restart"], &dir, &accept).failed("HFL012", &["the log ends at"]);
+}

@@ -1,0 +1,534 @@
+//! The configuration of a system: `holdfast.toml`, made by `init`, edited by people.
+//!
+//! 1. A setting that this release does not know is an error that names its line; a setting that is
+//!    left out has its default, which stands as a comment in the file that `init` writes.
+//! 2. Paths are relative to the system's folder. Amounts of bytes are numbers or texts such as
+//!    `"64 MiB"`.
+//! 3. Nothing secret stands here, and nothing that must be believed: keys and the log prove
+//!    themselves, whatever this file says.
+
+mod size;
+mod template;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use base::SystemId;
+use lock::LockConfig;
+use log::LogConfig;
+use pool::WriterConfig;
+use seal::Format;
+use seam::disk::{Disk, read_small};
+use serde::Deserialize;
+use serde::de::Error as _;
+use store_kernel::StoreDefaults;
+use uow::{KernelConfig, PoolPlan};
+
+use crate::SystemError;
+pub use size::Bytes;
+
+/// The name of the configuration within a system's folder.
+pub const CONFIG_FILE: &str = "holdfast.toml";
+/// The version of the configuration that this release writes.
+const VERSION: u64 = 1;
+/// No configuration is longer.
+const FILE_BYTES_MAX: usize = 1 << 20;
+
+/// A system's configuration.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SystemConfig {
+    /// The version of the configuration's layout.
+    pub version: u64,
+    /// The identity of the system, drawn when it was made.
+    #[serde(deserialize_with = "system_id")]
+    pub system: SystemId,
+    /// The log.
+    #[serde(default)]
+    pub log: LogSettings,
+    /// Buffer pools by name.
+    #[serde(default = "default_pools", rename = "pool")]
+    pub pools: BTreeMap<String, PoolSettings>,
+    /// What new data sets are like.
+    #[serde(default)]
+    pub data: DataSettings,
+    /// Locks.
+    #[serde(default)]
+    pub locks: LockSettings,
+    /// Limits of a unit of work.
+    #[serde(default)]
+    pub units: UnitSettings,
+    /// When checkpoints are taken and pages written.
+    #[serde(default)]
+    pub checkpoint: CheckpointSettings,
+    /// Keys.
+    #[serde(default)]
+    pub keys: KeySettings,
+}
+
+/// The section `[log]`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LogSettings {
+    /// One folder, or two for dual logging.
+    pub copies: Vec<PathBuf>,
+    /// Files side by side.
+    pub stripes: u8,
+    /// The length of a segment's file.
+    pub segment_bytes: Bytes,
+    /// Segments made at once.
+    pub segments_min: u32,
+    /// Segments at most.
+    pub segments_max: u32,
+    /// Memory in which records gather.
+    pub ring_bytes: Bytes,
+    /// The largest write.
+    pub group_bytes_max: Bytes,
+    /// `sealed` or `plain`.
+    #[serde(deserialize_with = "format")]
+    pub format: Format,
+}
+
+/// A section `[pool.NAME]`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PoolSettings {
+    /// The unit of its intervals, in bytes.
+    pub unit: Bytes,
+    /// How much memory its frames take.
+    pub bytes: Bytes,
+}
+
+/// The section `[data]`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DataSettings {
+    /// `sealed` or `plain`.
+    #[serde(deserialize_with = "format")]
+    pub format: Format,
+    /// Bytes of a control interval.
+    pub interval_bytes: Bytes,
+    /// Where files of data sets lie, in turn.
+    pub folders: Vec<String>,
+    /// Bytes of one file; 0: one file for all.
+    pub file_bytes: Bytes,
+}
+
+/// The section `[locks]`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LockSettings {
+    /// Locks of all units of work together.
+    pub locks_max: usize,
+    /// Locks of one unit of work.
+    pub locks_per_unit_max: usize,
+    /// How long a wait lasts at most, in seconds; 0 for ever.
+    pub timeout_seconds: u64,
+}
+
+/// The section `[units]`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct UnitSettings {
+    /// A unit of work that spans more log is backed out (K15).
+    pub log_bytes_max: Bytes,
+    /// What of its undo is kept in memory (K23).
+    pub undo_bytes_max: Bytes,
+}
+
+/// The section `[checkpoint]`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CheckpointSettings {
+    /// A checkpoint is taken after so much log.
+    pub log_bytes: Bytes,
+    /// And after so many seconds.
+    pub interval_seconds: u64,
+    /// Pages are written so that a restart has at most about so much log to redo.
+    pub redo_bytes_max: Bytes,
+    /// Pages are written when so many percent of a pool are changed.
+    pub changed_percent_max: u8,
+}
+
+/// The section `[keys]`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct KeySettings {
+    /// The key file.
+    pub file: PathBuf,
+}
+
+impl Default for LogSettings {
+    fn default() -> LogSettings {
+        let log = LogConfig::new(vec!["log".into()]);
+        LogSettings {
+            copies: log.copies,
+            stripes: log.stripes,
+            segment_bytes: Bytes(log.segment_bytes),
+            segments_min: log.segments_min,
+            segments_max: log.segments_max,
+            ring_bytes: Bytes(log.ring_bytes as u64),
+            group_bytes_max: Bytes(log.group_bytes_max as u64),
+            format: log.format,
+        }
+    }
+}
+
+impl Default for DataSettings {
+    fn default() -> DataSettings {
+        DataSettings {
+            format: Format::Sealed,
+            interval_bytes: Bytes(8192),
+            folders: vec!["data".into()],
+            file_bytes: Bytes(0),
+        }
+    }
+}
+
+impl Default for LockSettings {
+    fn default() -> LockSettings {
+        let locks = LockConfig::default();
+        LockSettings {
+            locks_max: locks.locks_max,
+            locks_per_unit_max: locks.locks_per_owner_max,
+            timeout_seconds: locks.timeout.map_or(0, |timeout| timeout.as_secs()),
+        }
+    }
+}
+
+impl Default for UnitSettings {
+    fn default() -> UnitSettings {
+        let kernel = KernelConfig::new(Path::new(""));
+        UnitSettings {
+            log_bytes_max: Bytes(kernel.uow_log_bytes_max),
+            undo_bytes_max: Bytes(kernel.uow_undo_bytes_max as u64),
+        }
+    }
+}
+
+impl Default for CheckpointSettings {
+    fn default() -> CheckpointSettings {
+        let kernel = KernelConfig::new(Path::new(""));
+        CheckpointSettings {
+            log_bytes: Bytes(kernel.checkpoint_bytes),
+            interval_seconds: kernel.checkpoint_interval.as_secs(),
+            redo_bytes_max: Bytes(kernel.writer.redo_bytes_max),
+            changed_percent_max: (kernel.writer.dirty_share_max * 100.0) as u8,
+        }
+    }
+}
+
+impl Default for KeySettings {
+    fn default() -> KeySettings {
+        KeySettings { file: "holdfast.keys".into() }
+    }
+}
+
+fn default_pools() -> BTreeMap<String, PoolSettings> {
+    let plans = KernelConfig::new(Path::new("")).pools;
+    let settings = |plan: &PoolPlan| PoolSettings {
+        unit: Bytes(plan.unit_bytes as u64),
+        bytes: Bytes((plan.unit_bytes * plan.frames) as u64),
+    };
+    plans.iter().map(|plan| (plan.name.clone(), settings(plan))).collect()
+}
+
+fn system_id<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<SystemId, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    parse_system_id(&text).ok_or_else(|| D::Error::custom("a system has 32 hexadecimal digits"))
+}
+
+fn parse_system_id(text: &str) -> Option<SystemId> {
+    let mut id = SystemId::default();
+    if text.len() != 2 * id.0.len() || !text.is_ascii() {
+        return None;
+    }
+    for (byte, digits) in id.0.iter_mut().zip(text.as_bytes().chunks(2)) {
+        *byte = u8::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()?;
+    }
+    Some(id)
+}
+
+fn format<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Format, D::Error> {
+    match String::deserialize(deserializer)?.as_str() {
+        "sealed" => Ok(Format::Sealed),
+        "plain" => Ok(Format::Plain),
+        other => Err(D::Error::custom(format!("\"{other}\" is neither \"sealed\" nor \"plain\""))),
+    }
+}
+
+impl SystemConfig {
+    /// The usual configuration of a system.
+    #[must_use]
+    pub fn new(system: SystemId) -> SystemConfig {
+        SystemConfig {
+            version: VERSION,
+            system,
+            log: LogSettings::default(),
+            pools: default_pools(),
+            data: DataSettings::default(),
+            locks: LockSettings::default(),
+            units: UnitSettings::default(),
+            checkpoint: CheckpointSettings::default(),
+            keys: KeySettings::default(),
+        }
+    }
+
+    /// Reads the configuration of the system in `dir`.
+    ///
+    /// # Errors
+    /// [`SystemError::NotASystem`], [`SystemError::Config`] with the line,
+    /// [`SystemError::FutureConfig`].
+    pub fn read(disk: &dyn Disk, dir: &Path) -> Result<SystemConfig, SystemError> {
+        let path = dir.join(CONFIG_FILE);
+        match disk.exists(&path) {
+            Ok(true) => {}
+            Ok(false) => return Err(SystemError::NotASystem { dir: dir.to_owned() }),
+            Err(error) => return Err(SystemError::io("look for", &path, error)),
+        }
+        let bytes = read_small(disk, &path, FILE_BYTES_MAX)
+            .map_err(|error| SystemError::io("read", &path, error))?;
+        SystemConfig::parse(&bytes, &path)
+    }
+
+    fn parse(bytes: &[u8], path: &Path) -> Result<SystemConfig, SystemError> {
+        let at = |line: usize, why: String| SystemError::Config { path: path.into(), line, why };
+        let text = str::from_utf8(bytes).map_err(|error| {
+            let line = line_of(bytes, error.valid_up_to());
+            at(line, "it is not text in UTF-8".into())
+        })?;
+        // The version decides before anything that a later release may have added.
+        if let Some(found) = version_of(text)
+            && found > VERSION
+        {
+            return Err(SystemError::FutureConfig { path: path.into(), found });
+        }
+        let config: SystemConfig = toml::from_str(text).map_err(|error| {
+            let start = error.span().map_or(0, |span| span.start);
+            at(line_of(bytes, start), error.message().replace('\n', " "))
+        })?;
+        config.check().map_err(|(setting, why)| at(line_with(text, setting), why))?;
+        Ok(config)
+    }
+
+    /// The file as `init` writes it.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        template::write(self)
+    }
+
+    /// Where the key file is.
+    #[must_use]
+    pub fn key_file(&self, dir: &Path) -> PathBuf {
+        dir.join(&self.keys.file)
+    }
+
+    /// The folders of the log's copies.
+    #[must_use]
+    pub fn log_folders(&self, dir: &Path) -> Vec<PathBuf> {
+        self.log.copies.iter().map(|copy| dir.join(copy)).collect()
+    }
+
+    /// The kernel's set-up for a system in `dir`.
+    #[must_use]
+    pub fn kernel(&self, dir: &Path) -> KernelConfig {
+        let mut kernel = KernelConfig::new(dir);
+        kernel.log = LogConfig {
+            stripes: self.log.stripes,
+            segment_bytes: self.log.segment_bytes.0,
+            segments_min: self.log.segments_min,
+            segments_max: self.log.segments_max,
+            ring_bytes: self.log.ring_bytes.0 as usize,
+            group_bytes_max: self.log.group_bytes_max.0 as usize,
+            format: self.log.format,
+            ..LogConfig::new(self.log_folders(dir))
+        };
+        let plan = |(name, pool): (&String, &PoolSettings)| PoolPlan {
+            name: name.clone(),
+            unit_bytes: pool.unit.0 as usize,
+            frames: (pool.bytes.0 / pool.unit.0) as usize,
+        };
+        kernel.pools = self.pools.iter().map(plan).collect();
+        kernel.locks = LockConfig {
+            locks_max: self.locks.locks_max,
+            locks_per_owner_max: self.locks.locks_per_unit_max,
+            timeout: Some(self.locks.timeout_seconds).filter(|s| *s > 0).map(Duration::from_secs),
+            ..LockConfig::default()
+        };
+        kernel.uow_log_bytes_max = self.units.log_bytes_max.0;
+        kernel.uow_undo_bytes_max = self.units.undo_bytes_max.0 as usize;
+        kernel.checkpoint_bytes = self.checkpoint.log_bytes.0.min(self.log_capacity() / 8);
+        kernel.checkpoint_interval = Duration::from_secs(self.checkpoint.interval_seconds);
+        kernel.writer = WriterConfig {
+            redo_bytes_max: self.checkpoint.redo_bytes_max.0.min(self.log_capacity() / 4),
+            dirty_share_max: f64::from(self.checkpoint.changed_percent_max) / 100.0,
+            ..WriterConfig::default()
+        };
+        kernel
+    }
+
+    /// What the log may hold. Pages are written and checkpoints taken long before it is full,
+    /// whatever else is set: nobody shall wait for room in the log.
+    fn log_capacity(&self) -> u64 {
+        let files = u64::from(self.log.segments_max) * u64::from(self.log.stripes);
+        files.saturating_mul(self.log.segment_bytes.0)
+    }
+
+    /// What a new set is given when its maker leaves it open.
+    #[must_use]
+    pub fn store_defaults(&self) -> StoreDefaults {
+        StoreDefaults {
+            interval_bytes: self.data.interval_bytes.0 as u32,
+            format: self.data.format,
+            folders: self.data.folders.clone(),
+            file_bytes: self.data.file_bytes.0,
+            ..StoreDefaults::default()
+        }
+    }
+
+    /// What the layers below would take for granted. The log checks its own settings.
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        if self.pools.is_empty() {
+            return Err(("pool", "a system needs at least one pool".into()));
+        }
+        for (name, pool) in &self.pools {
+            let Bytes(unit) = pool.unit;
+            if unit == 0 || !unit.is_multiple_of(4096) || unit > 32_768 {
+                return Err((
+                    "unit",
+                    format!(
+                        "pool {name} has a unit of {unit} bytes; a multiple of 4096 up to 32768"
+                    ),
+                ));
+            }
+            let frames = pool.bytes.0 / unit;
+            if !(FRAMES_MIN..=FRAMES_MAX).contains(&frames) {
+                return Err((
+                    "bytes",
+                    format!("pool {name} would have {frames} frames; {FRAMES_MIN} to {FRAMES_MAX}"),
+                ));
+            }
+        }
+        let interval = u32::try_from(self.data.interval_bytes.0).unwrap_or(u32::MAX);
+        if !space::definition::is_ci_size(interval) {
+            let why = format!("{interval} is no control interval size; 512 to 32768 bytes");
+            return Err(("interval_bytes", why));
+        }
+        let unit = space::definition::unit_of(interval);
+        if !self.pools.values().any(|pool| pool.unit.0 == unit as u64) {
+            return Err(("interval_bytes", format!("no pool has units of {unit} bytes")));
+        }
+        if !(1..=100).contains(&self.checkpoint.changed_percent_max) {
+            return Err(("changed_percent_max", "it is 1 to 100 percent".into()));
+        }
+        if self.data.folders.is_empty() || self.data.folders.len() > 64 {
+            return Err(("folders", "data sets lie in 1 to 64 folders".into()));
+        }
+        if !(1..=2).contains(&self.log.copies.len()) {
+            return Err(("copies", "a log has one or two copies".into()));
+        }
+        Ok(())
+    }
+}
+
+const FRAMES_MIN: u64 = pool::FRAMES_MIN as u64;
+const FRAMES_MAX: u64 = 1 << 28;
+
+fn version_of(text: &str) -> Option<u64> {
+    #[derive(Deserialize)]
+    struct Only {
+        version: Option<u64>,
+    }
+    toml::from_str::<Only>(text).ok()?.version
+}
+
+fn line_of(bytes: &[u8], at: usize) -> usize {
+    1 + bytes[..at.min(bytes.len())].iter().filter(|byte| **byte == b'\n').count()
+}
+
+/// The line that sets something, or the first.
+fn line_with(text: &str, setting: &str) -> usize {
+    let sets = |line: &str| {
+        let line = line.trim_start().trim_start_matches('[');
+        line.strip_prefix(setting).is_some_and(|rest| rest.trim_start().starts_with(['=', '.']))
+    };
+    text.lines().position(sets).map_or(1, |index| index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<SystemConfig, SystemError> {
+        SystemConfig::parse(text.as_bytes(), Path::new("holdfast.toml"))
+    }
+
+    fn text() -> String {
+        SystemConfig::new(SystemId([0xa7; 16])).to_text()
+    }
+
+    #[test]
+    fn the_template_says_what_the_defaults_are() {
+        let config = SystemConfig::new(SystemId([0xa7; 16]));
+        assert_eq!(parse(&config.to_text()).unwrap(), config);
+        // With every comment that sets something made a setting, nothing changes.
+        let set: String = text()
+            .lines()
+            .map(|line| line.strip_prefix("#: ").unwrap_or(line).to_owned() + "\n")
+            .collect();
+        assert_ne!(set, text());
+        assert_eq!(parse(&set).unwrap(), config, "{set}");
+    }
+
+    #[test]
+    fn what_differs_from_the_defaults_is_written_and_read() {
+        let mut config = SystemConfig::new(SystemId([1; 16]));
+        config.log.copies = vec!["log".into(), "/mnt/b/log".into()];
+        config.log.segment_bytes = Bytes(1 << 20);
+        config.log.format = Format::Plain;
+        config.data.format = Format::Plain;
+        config.locks.timeout_seconds = 5;
+        config
+            .pools
+            .insert("large".into(), PoolSettings { unit: Bytes(32_768), bytes: Bytes(1 << 30) });
+        assert_eq!(parse(&config.to_text()).unwrap(), config);
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_line() {
+        let line = |text: &str| match parse(text) {
+            Err(SystemError::Config { line, why, .. }) => (line, why),
+            other => panic!("{other:?}"),
+        };
+        let base = text();
+        let changed = base.replace("[locks]\n", "[locks]\nlock_max = 3\n");
+        let (at, why) = line(&changed);
+        assert_eq!(changed.lines().nth(at - 1), Some("lock_max = 3"), "{why}");
+        assert!(why.contains("lock_max"), "{why}");
+        let (at, why) = line(&base.replace("[log]", "[lug]"));
+        assert_eq!(base.lines().position(|l| l == "[log]"), Some(at - 1), "{why}");
+        let (at, why) = line(&base.replace("unit = \"8 KiB\"", "unit = \"9 KiB\""));
+        assert!(base.lines().nth(at - 1).unwrap().contains("unit"), "{at} {why}");
+        assert!(why.contains("9216"), "{why}");
+    }
+
+    #[test]
+    fn pages_are_written_long_before_the_log_is_full() {
+        let mut config = SystemConfig::new(SystemId([1; 16]));
+        config.log.segment_bytes = Bytes(1 << 20);
+        let kernel = config.kernel(Path::new("/srv/bank"));
+        let capacity = u64::from(config.log.segments_max) << 20;
+        assert!(kernel.writer.redo_bytes_max <= capacity / 4);
+        assert!(kernel.checkpoint_bytes <= capacity / 8);
+        config.log.segment_bytes = Bytes(1 << 30);
+        let kernel = config.kernel(Path::new("/srv/bank"));
+        assert_eq!(kernel.writer.redo_bytes_max, config.checkpoint.redo_bytes_max.0);
+    }
+
+    #[test]
+    fn a_version_from_the_future_is_refused_whatever_else_it_says() {
+        let later = text().replace("version = 1", "version = 2") + "\n[teleport]\nspeed = 9\n";
+        assert!(matches!(parse(&later), Err(SystemError::FutureConfig { found: 2, .. })));
+    }
+}

@@ -1,0 +1,158 @@
+//! The configuration as text: every setting with its meaning, those with their default as comments.
+//!
+//! A line that begins with `#: ` is a setting in its default; take the sign away to change it.
+
+use std::fmt::Write as _;
+
+use super::{
+    CheckpointSettings, DataSettings, KeySettings, LockSettings, LogSettings, SystemConfig,
+    UnitSettings,
+};
+
+struct Text(String);
+
+impl Text {
+    fn line(&mut self, text: &str) {
+        self.0.push_str(text);
+        self.0.push('\n');
+    }
+
+    /// A setting: as a comment if it has its default.
+    fn set<T: PartialEq>(
+        &mut self,
+        name: &str,
+        (value, default): (&T, &T),
+        shown: impl Fn(&T) -> String,
+        meaning: &str,
+    ) {
+        let sign = if value == default { "#: " } else { "" };
+        let setting = format!("{sign}{name} = {}", shown(value));
+        let _ = writeln!(self.0, "{setting:<34} # {meaning}");
+    }
+}
+
+pub(super) fn write(config: &SystemConfig) -> String {
+    let mut text = Text(String::new());
+    text.line(
+        "# A Holdfast system. Lines that begin with \"#: \" are settings in their default: take",
+    );
+    text.line("# that sign away to change one. Changes take effect at the next start.");
+    let _ = writeln!(text.0, "version = {}", config.version);
+    let _ = writeln!(text.0, "system = \"{}\"  # its identity; never change it\n", config.system);
+    log(&mut text, &config.log);
+    text.line("# Buffer pools: one for each unit size that data sets use, more if you name them.");
+    for (name, pool) in &config.pools {
+        let _ = writeln!(text.0, "[pool.{}]", key(name));
+        let _ = writeln!(text.0, "unit = {}", amount(&pool.unit));
+        let _ = writeln!(text.0, "bytes = {}\n", amount(&pool.bytes));
+    }
+    data(&mut text, &config.data);
+    rest(&mut text, config);
+    text.0
+}
+
+fn log(text: &mut Text, log: &LogSettings) {
+    let usual = LogSettings::default();
+    text.line("[log]");
+    let copies: Vec<String> =
+        log.copies.iter().map(|copy| quoted(&copy.display().to_string())).collect();
+    let _ =
+        writeln!(text.0, "copies = [{}]  # one folder, or two on two devices", copies.join(", "));
+    text.line("# Stripes and the length of segments stay as they were when the log was made.");
+    text.set("stripes", (&log.stripes, &usual.stripes), plain, "files side by side, 1 to 8");
+    let segment = (&log.segment_bytes, &usual.segment_bytes);
+    text.set("segment_bytes", segment, amount, "length of a segment's file");
+    let most = (&log.segments_max, &usual.segments_max);
+    text.set("segments_min", (&log.segments_min, &usual.segments_min), plain, "made at once");
+    text.set("segments_max", most, plain, "at most; restart must fit in them");
+    text.set("ring_bytes", (&log.ring_bytes, &usual.ring_bytes), amount, "memory for records");
+    let group = (&log.group_bytes_max, &usual.group_bytes_max);
+    text.set("group_bytes_max", group, amount, "the largest single write");
+    text.set("format", (&log.format, &usual.format), named, "\"sealed\" or \"plain\"");
+    text.line("");
+}
+
+fn data(text: &mut Text, data: &DataSettings) {
+    let usual = DataSettings::default();
+    text.line("# What a new data set is given unless its maker says otherwise.");
+    text.line("[data]");
+    text.set("format", (&data.format, &usual.format), named, "\"sealed\" or \"plain\"");
+    let interval = (&data.interval_bytes, &usual.interval_bytes);
+    text.set("interval_bytes", interval, amount, "a control interval, 512 B to 32 KiB");
+    let list = |folders: &Vec<String>| {
+        let names: Vec<String> = folders.iter().map(|name| quoted(name)).collect();
+        format!("[{}]", names.join(", "))
+    };
+    text.set("folders", (&data.folders, &usual.folders), list, "where files lie, in turn");
+    let file = (&data.file_bytes, &usual.file_bytes);
+    text.set("file_bytes", file, amount, "of one file; 0: one file for all");
+    text.line("");
+}
+
+fn rest(text: &mut Text, config: &SystemConfig) {
+    let (locks, usual) = (&config.locks, LockSettings::default());
+    text.line("[locks]");
+    text.set("locks_max", (&locks.locks_max, &usual.locks_max), plain, "about 150 bytes each");
+    let per_unit = (&locks.locks_per_unit_max, &usual.locks_per_unit_max);
+    text.set("locks_per_unit_max", per_unit, plain, "of one unit of work");
+    let timeout = (&locks.timeout_seconds, &usual.timeout_seconds);
+    text.set("timeout_seconds", timeout, plain, "0: deadlocks alone end waits");
+    text.line("");
+    let (units, usual) = (&config.units, UnitSettings::default());
+    text.line("[units]");
+    let span = (&units.log_bytes_max, &usual.log_bytes_max);
+    text.set("log_bytes_max", span, amount, "log that a unit of work may span");
+    let undo = (&units.undo_bytes_max, &usual.undo_bytes_max);
+    text.set("undo_bytes_max", undo, amount, "its undo kept in memory");
+    text.line("");
+    let (checkpoint, usual) = (&config.checkpoint, CheckpointSettings::default());
+    text.line("[checkpoint]");
+    text.set(
+        "log_bytes",
+        (&checkpoint.log_bytes, &usual.log_bytes),
+        amount,
+        "one each so much; log / 8 at most",
+    );
+    let interval = (&checkpoint.interval_seconds, &usual.interval_seconds);
+    text.set("interval_seconds", interval, plain, "and one each so many seconds");
+    let redo = (&checkpoint.redo_bytes_max, &usual.redo_bytes_max);
+    text.set("redo_bytes_max", redo, amount, "to redo at restart; log / 4 at most");
+    let changed = (&checkpoint.changed_percent_max, &usual.changed_percent_max);
+    text.set("changed_percent_max", changed, plain, "of a pool, then pages are written");
+    text.line("");
+    let usual = KeySettings::default();
+    text.line("[keys]");
+    let path = |path: &std::path::PathBuf| quoted(&path.display().to_string());
+    text.set("file", (&config.keys.file, &usual.file), path, "under a passphrase");
+}
+
+fn plain<T: ToString>(value: &T) -> String {
+    value.to_string()
+}
+
+fn amount(value: &super::Bytes) -> String {
+    quoted(&value.to_string())
+}
+
+fn named(format: &seal::Format) -> String {
+    quoted(&format.to_string())
+}
+
+fn quoted(text: &str) -> String {
+    let escaped: String = text.chars().flat_map(escape).collect();
+    format!("\"{escaped}\"")
+}
+
+fn escape(c: char) -> Vec<char> {
+    match c {
+        '"' | '\\' => vec!['\\', c],
+        c if c.is_control() => format!("\\u{:04X}", c as u32).chars().collect(),
+        c => vec![c],
+    }
+}
+
+/// A name as a key: bare if it can be.
+fn key(name: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !name.is_empty() && name.chars().all(bare) { name.into() } else { quoted(name) }
+}

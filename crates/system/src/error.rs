@@ -1,0 +1,165 @@
+//! What can go wrong with a system as a whole, with the code and the remedy of each.
+
+use std::path::{Path, PathBuf};
+
+use base::{Code, Coded};
+use log::LogError;
+use pool::PoolError;
+use pool::double_write::DoubleWriteError;
+use seal::SealError;
+use space::SpaceError;
+use store::StoreError;
+use uow::UowError;
+
+/// Why a system cannot be made, opened, looked at or closed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SystemError {
+    /// The folder holds no system.
+    #[error("{} is no system: it has no holdfast.toml", dir.display())]
+    NotASystem {
+        /// The folder.
+        dir: PathBuf,
+    },
+    /// Something is where a system was to be made.
+    #[error("no system can be made in {}: there is {found} already", dir.display())]
+    Occupied {
+        /// The folder.
+        dir: PathBuf,
+        /// What stands in the way.
+        found: String,
+    },
+    /// The configuration cannot be read as one.
+    #[error("{}, line {line}: {why}", path.display())]
+    Config {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong there.
+        why: String,
+    },
+    /// The configuration was written for a later Holdfast (K21).
+    #[error("{} has version {found}, which this Holdfast does not know", path.display())]
+    FutureConfig {
+        /// The file.
+        path: PathBuf,
+        /// What it says.
+        found: u64,
+    },
+    /// Another process has the system open.
+    #[error("the system in {} is open in {holder}", dir.display())]
+    InUse {
+        /// The folder.
+        dir: PathBuf,
+        /// Which process, as far as it is known.
+        holder: String,
+    },
+    /// A process has the system open and does not say how it is.
+    #[error("a process has the system in {} open, but gives no status: {why}", dir.display())]
+    NoAnswer {
+        /// The folder.
+        dir: PathBuf,
+        /// What was met.
+        why: String,
+    },
+    /// The operating system.
+    #[error("cannot {verb} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        verb: &'static str,
+        /// With which file or folder.
+        path: PathBuf,
+        /// What it said.
+        source: std::io::Error,
+    },
+    /// The kernel.
+    #[error(transparent)]
+    Kernel(#[from] UowError),
+    /// Keys.
+    #[error(transparent)]
+    Keys(#[from] SealError),
+    /// The log.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// Data sets.
+    #[error(transparent)]
+    Space(#[from] SpaceError),
+    /// Intervals.
+    #[error(transparent)]
+    Pool(#[from] PoolError),
+    /// The double-write area.
+    #[error(transparent)]
+    DoubleWrite(#[from] DoubleWriteError),
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl SystemError {
+    pub(crate) fn io(verb: &'static str, path: &Path, source: std::io::Error) -> SystemError {
+        SystemError::Io { verb, path: path.to_owned(), source }
+    }
+}
+
+impl Coded for SystemError {
+    fn code(&self) -> Code {
+        match self {
+            SystemError::NotASystem { .. } => Code("HFY001"),
+            SystemError::Occupied { .. } => Code("HFY002"),
+            SystemError::Config { .. } => Code("HFY003"),
+            SystemError::FutureConfig { .. } => Code("HFY004"),
+            SystemError::InUse { .. } => Code("HFY005"),
+            SystemError::NoAnswer { .. } => Code("HFY006"),
+            SystemError::Io { .. } => Code("HFY007"),
+            SystemError::Kernel(error) => error.code(),
+            SystemError::Keys(error) => error.code(),
+            SystemError::Log(error) => error.code(),
+            SystemError::Space(error) => error.code(),
+            SystemError::Pool(error) => error.code(),
+            SystemError::DoubleWrite(error) => error.code(),
+            SystemError::Store(error) => error.code(),
+        }
+    }
+
+    fn remedy(&self) -> String {
+        match self {
+            SystemError::NotASystem { dir } => {
+                format!("Name the folder of a system, or make one: holdfast init {}", dir.display())
+            }
+            SystemError::Occupied { .. } => "Name a folder that is empty or does not exist.".into(),
+            SystemError::Config { path, .. } => {
+                format!("Correct that line of {}; its comments name every setting.", path.display())
+            }
+            SystemError::FutureConfig { .. } => "Use the Holdfast that wrote it.".into(),
+            SystemError::InUse { dir, .. } => format!(
+                "Wait for that process to end, or stop it; `holdfast status {}` shows its work.",
+                dir.display()
+            ),
+            SystemError::NoAnswer { .. } => {
+                "It may be starting or stopping: try again; if it hangs, end it: the next start \
+                 recovers what was acknowledged."
+                    .into()
+            }
+            SystemError::Io { source, .. } => remedy_of(source.kind()).into(),
+            SystemError::Kernel(error) => error.remedy(),
+            SystemError::Keys(error) => error.remedy(),
+            SystemError::Log(error) => error.remedy(),
+            SystemError::Space(error) => error.remedy(),
+            SystemError::Pool(error) => error.remedy(),
+            SystemError::DoubleWrite(error) => error.remedy(),
+            SystemError::Store(error) => error.remedy(),
+        }
+    }
+}
+
+fn remedy_of(kind: std::io::ErrorKind) -> &'static str {
+    match kind {
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+            "Free space on the device, then try again."
+        }
+        std::io::ErrorKind::PermissionDenied => "Run as the owner of the system's folder.",
+        std::io::ErrorKind::NotFound => "Check the path.",
+        _ => "Check the device and the permissions of the file.",
+    }
+}

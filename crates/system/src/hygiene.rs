@@ -1,0 +1,79 @@
+//! What a process that holds keys does for them (K22), and what an operator should know about the
+//! machine it runs on.
+
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
+use seal::CipherCheck;
+use seam::Seam;
+
+/// Keeps keys out of core dumps, and the memory of this process from other processes of the user.
+/// What the operating system refuses is said in a sentence.
+#[must_use]
+pub fn protect_process() -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Err(error) = set_dumpable_behavior(DumpableBehavior::NotDumpable) {
+        notes.push(format!("the process cannot be kept from being dumped: {error}"));
+    }
+    let none = Rlimit { current: Some(0), maximum: Some(0) };
+    if let Err(error) = setrlimit(Resource::Core, none) {
+        notes.push(format!("core dumps cannot be switched off: {error}"));
+    }
+    notes
+}
+
+/// What an operator should know about cipher and disk, a sentence each; and the cipher's rate.
+#[must_use]
+pub fn look_at_machine(seam: &Seam, dir: &Path) -> (CipherCheck, Vec<String>) {
+    let cipher = CipherCheck::run(seam.clock.as_ref());
+    let mut notes = Vec::new();
+    if !cipher.instructions {
+        notes.push(cipher.to_string());
+    }
+    if !has_direct_io(dir) {
+        notes.push(format!(
+            "{} lies on a file system without direct I/O: pages also take room in the operating \
+             system's cache",
+            dir.display()
+        ));
+    }
+    (cipher, notes)
+}
+
+/// Whether files of that folder can be read and written past the cache. A folder of the simulator
+/// is not on this machine, and counts as one that can.
+fn has_direct_io(dir: &Path) -> bool {
+    let flags = OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC;
+    let probe = rustix::fs::open(dir.join("control"), flags, Mode::empty());
+    !matches!(probe, Err(rustix::io::Errno::INVAL))
+}
+
+/// Bytes of memory that this process has resident; 0 if the operating system does not say.
+#[must_use]
+pub fn resident_bytes() -> u64 {
+    // A file of the kernel's, not of a system: it is not on any disk that the seam could simulate.
+    let Ok(text) = std::fs::read_to_string("/proc/self/status") else { return 0 };
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+    kib.and_then(|kib| kib.trim().parse::<u64>().ok()).unwrap_or(0) << 10
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_protected_process_has_no_core_dumps() {
+        assert_eq!(protect_process(), Vec::<String>::new());
+        let limit = rustix::process::getrlimit(Resource::Core);
+        assert_eq!(limit.current, Some(0));
+        let dumpable = rustix::process::dumpable_behavior().unwrap();
+        assert_eq!(dumpable, DumpableBehavior::NotDumpable);
+    }
+
+    #[test]
+    fn a_process_has_memory() {
+        assert!(resident_bytes() > 100_000);
+    }
+}

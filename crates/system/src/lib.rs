@@ -1,0 +1,44 @@
+//! A system: the folder that holds one, opening it, looking at it, proving it.
+//!
+//! ```text
+//!   DIR/holdfast.toml    configuration, edited by people      config/
+//!   DIR/holdfast.keys    key file, under a passphrase         (crate seal)
+//!   DIR/control          where restart begins                 (crate uow)
+//!   DIR/log/             the log, or DIR/log and another      (crate log)
+//!   DIR/double-write     against torn writes                  (crate pool)
+//!   DIR/data/            the data sets' files                 (crate space)
+//!   DIR/lock             held by the process that has it open
+//!   DIR/status.sock      where that process says how it is    serve.rs
+//! ```
+//!
+//! Invariants:
+//! 1. A folder is a system once it has its `holdfast.toml`, which `init` writes last.
+//! 2. Looking at a system, `verify` included, changes no byte of it: everything goes through a
+//!    disk that keeps writes in memory (`shadow`).
+//! 3. A process that has opened a key ring leaves no core dumps (K22).
+//! 4. The key file is changed only under the system's lock, by whoever has it.
+//!
+//! It is not the catalog of databases and programs, nor recovery from image copies.
+
+mod config;
+mod error;
+pub mod hygiene;
+mod serve;
+mod shadow;
+pub mod status;
+mod survey;
+mod system;
+mod verify;
+
+pub use config::{
+    Bytes, CONFIG_FILE, CheckpointSettings, DataSettings, KeySettings, LockSettings, LogSettings,
+    PoolSettings, SystemConfig, UnitSettings,
+};
+pub use error::SystemError;
+pub use serve::{SOCKET, ask};
+pub use status::SystemStatus;
+pub use survey::{LogDamage, LogSurvey, Stopped, SurveyedSegment, status};
+pub use system::{
+    InitOptions, LABELS, OpenOptions, System, explain, look_at_key_ring, open_key_ring,
+};
+pub use verify::{Finding, Phase, SetReport, VerifyReport, verify};

@@ -1,0 +1,459 @@
+//! A look at a stopped system through its control file and its log: which data sets there are,
+//! what a restart would find. Nothing is written, no file is opened for writing.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use base::bytes::Reader;
+use base::{DataSetId, GroupNumber, Lsn, UowId};
+use log::{GroupInfo, LogEnv, LogEvents, LogStart, Record, Scanned};
+use seal::{KeyProvider, KeyRing, Passphrase};
+use seam::Seam;
+use seam::disk::HeldLock;
+use seam::stop::StopSwitch;
+use space::Definition;
+use uow::checkpoint::Checkpoint;
+use uow::control::{ControlBlock, ControlFile, ControlKeys};
+use uow::record::kind;
+
+use crate::shadow::ShadowDisk;
+use crate::status::{DataSetStatus, SegmentStatus, StaleCopy, StoppedStatus, SystemStatus};
+use crate::{SystemConfig, SystemError, serve, system};
+
+/// A stopped system, locked against being opened, and seen through a disk that forgets writes.
+pub struct Stopped {
+    pub(crate) dir: PathBuf,
+    pub(crate) config: SystemConfig,
+    pub(crate) keys: Arc<KeyRing>,
+    /// The outside, with every write kept in memory.
+    pub(crate) seam: Seam,
+    _lock: Box<dyn HeldLock>,
+}
+
+/// What the control file and the log say.
+#[derive(Clone, Debug)]
+pub struct LogSurvey {
+    /// The control block.
+    pub control: ControlBlock,
+    /// Where the last whole record ends.
+    pub end: Lsn,
+    /// The newest checkpoint.
+    pub checkpoint: Checkpoint,
+    /// Records from the oldest that restart reads.
+    pub records: u64,
+    /// Groups that hold them.
+    pub groups: u64,
+    /// The last of them.
+    pub last_group: GroupNumber,
+    /// The segments' files, in order, on the copy that they were read from.
+    pub segments: Vec<SurveyedSegment>,
+    /// Groups that one copy lacks.
+    pub damages: Vec<LogDamage>,
+    /// Which data sets exist, with the tag prefix that the top of each one's map had.
+    pub sets: BTreeMap<DataSetId, (u64, Definition)>,
+    /// Units of work that a restart backs out, and where each begins.
+    pub in_flight: BTreeMap<UowId, Lsn>,
+}
+
+/// A file of a segment, as far as the scan went through it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SurveyedSegment {
+    /// The file.
+    pub path: PathBuf,
+    /// Its first group that was looked at.
+    pub first_group: GroupNumber,
+    /// Where that begins.
+    pub first: Lsn,
+    /// Where its last group ends.
+    pub end: Lsn,
+    /// Groups in it.
+    pub groups: u64,
+    /// Their bytes on disk.
+    pub disk_bytes: u64,
+}
+
+/// A group that one copy of the log lacks while another has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogDamage {
+    /// The group.
+    pub number: GroupNumber,
+    /// The file that should hold it.
+    pub path: PathBuf,
+    /// Where in the file.
+    pub offset: u64,
+    /// What is wrong there.
+    pub why: String,
+}
+
+/// What a look at a stopped system may keep in memory (see [`ShadowDisk`]).
+const SHADOW_BYTES_MAX: u64 = 2 << 30;
+
+/// The log seals at most so many groups for each stripe before the first of them is durable.
+const GROUPS_IN_FLIGHT_PER_STRIPE: u64 = 2;
+
+/// How the system in `dir` is: asks the process that has it open, or looks at its files.
+///
+/// # Errors
+/// [`SystemError::NoAnswer`] if it is open but does not answer; without a passphrase a stopped
+/// system gives `passphrase`'s error; otherwise whatever is wrong with its files.
+pub fn status(
+    seam: &Seam,
+    dir: &Path,
+    passphrase: impl FnOnce() -> Result<Passphrase, SystemError>,
+) -> Result<SystemStatus, SystemError> {
+    SystemConfig::read(seam.disk.as_ref(), dir)?;
+    let no_answer = |why: String| SystemError::NoAnswer { dir: dir.to_owned(), why };
+    let ask = || serve::ask(dir).map_err(|error| no_answer(error.to_string()));
+    if let Some(status) = ask()? {
+        return Ok(SystemStatus::Running(status));
+    }
+    // Who has it open is found before anybody is asked for a passphrase.
+    match system::lock(seam, dir) {
+        Err(SystemError::InUse { .. }) => {
+            let status = ask()?.ok_or_else(|| no_answer("its socket does not listen".into()))?;
+            return Ok(SystemStatus::Running(status));
+        }
+        other => drop(other?),
+    }
+    Stopped::look(seam, dir, &passphrase()?)?.status()
+}
+
+impl Stopped {
+    /// Locks a stopped system and opens its key file.
+    ///
+    /// # Errors
+    /// [`SystemError::InUse`]; whatever is wrong with configuration or key file.
+    pub fn look(seam: &Seam, dir: &Path, passphrase: &Passphrase) -> Result<Stopped, SystemError> {
+        let notes = crate::hygiene::protect_process();
+        drop(notes); // Nothing depends on it here; `status` of a running system shows them.
+        let config = SystemConfig::read(seam.disk.as_ref(), dir)?;
+        let lock = system::lock(seam, dir)?;
+        let keys = Arc::new(system::open_keys(seam, dir, &config, passphrase)?);
+        let disk = ShadowDisk::new(Arc::clone(&seam.disk), SHADOW_BYTES_MAX);
+        let seam = Seam { disk: Arc::new(disk), ..seam.clone() };
+        Ok(Stopped { dir: dir.to_owned(), config, keys, seam, _lock: lock })
+    }
+
+    /// The configuration.
+    #[must_use]
+    pub fn config(&self) -> &SystemConfig {
+        &self.config
+    }
+
+    /// The key ring.
+    #[must_use]
+    pub fn keys(&self) -> &Arc<KeyRing> {
+        &self.keys
+    }
+
+    /// The newest control block that proves itself.
+    ///
+    /// # Errors
+    /// If none does.
+    pub fn control(&self) -> Result<ControlBlock, SystemError> {
+        let keys = ControlKeys {
+            keys: Arc::clone(&self.keys) as Arc<dyn KeyProvider>,
+            label: self.config.kernel(&self.dir).system_label,
+            system: self.config.system,
+        };
+        Ok(ControlFile::open(&self.seam, &self.dir.join("control"), &keys)?.1)
+    }
+
+    /// Goes through the log from where restart would read it, and shows every record and group to
+    /// `visit` on the way.
+    ///
+    /// # Errors
+    /// Damage that no copy can mend; a log that was cut or put back.
+    pub fn survey(&self, visit: &mut dyn FnMut(&Scanned<'_>)) -> Result<LogSurvey, SystemError> {
+        let control = self.control()?;
+        let kernel = self.config.kernel(&self.dir);
+        let env = LogEnv {
+            seam: self.seam.clone(),
+            keys: Arc::clone(&self.keys) as Arc<dyn KeyProvider>,
+            system: self.config.system,
+            stop: Arc::new(StopSwitch::default()),
+            events: Arc::new(NoEvents),
+        };
+        let start = LogStart {
+            from: control.needed_from,
+            proven: control.proven,
+            stale: control.stale,
+            ..LogStart::NEW
+        };
+        let mut surveyor = Surveyor::new(&control);
+        let end = log::scan(&env, &kernel.log, &start, &mut |scanned| {
+            surveyor.see(&scanned);
+            visit(&scanned);
+        })?;
+        surveyor.finish(control, end)
+    }
+
+    /// How the system is.
+    ///
+    /// # Errors
+    /// As [`Stopped::survey`].
+    pub fn status(&self) -> Result<SystemStatus, SystemError> {
+        let survey = self.survey(&mut |_| ())?;
+        let orderly = survey.is_orderly();
+        let status = Box::new(self.stopped_status(&survey));
+        Ok(match orderly {
+            true => SystemStatus::StoppedInOrder(status),
+            false => SystemStatus::NeedsRestart(status),
+        })
+    }
+
+    fn stopped_status(&self, survey: &LogSurvey) -> StoppedStatus {
+        let control = &survey.control;
+        let copies = self.config.log_folders(&self.dir);
+        let stale_copy = control.stale.map(|(copy, from)| StaleCopy {
+            path: copies.get(usize::from(copy)).map_or(String::new(), |p| p.display().to_string()),
+            from_group: from.0,
+        });
+        let damage = |damage: &LogDamage| {
+            let LogDamage { number, path, offset, why } = damage;
+            format!("{number}: {} at {offset}: {why}", path.display())
+        };
+        StoppedStatus {
+            system: self.config.system.to_string(),
+            dir: self.dir.display().to_string(),
+            written_utc_us: control.utc_us,
+            log_end: survey.end.0,
+            restart_from: control.needed_from.0,
+            redo_from: survey.checkpoint.redo.0,
+            records: survey.records,
+            units_in_flight: survey.in_flight.keys().map(|uow| uow.0).collect(),
+            stale_copy,
+            segments: survey.segments.iter().map(segment).collect(),
+            data_sets: survey.sets.values().map(|(_, set)| self.data_set(set)).collect(),
+            damages: survey.damages.iter().map(damage).collect(),
+        }
+    }
+
+    fn data_set(&self, definition: &Definition) -> DataSetStatus {
+        let (_, intervals) = self.files(definition);
+        DataSetStatus { intervals, ..DataSetStatus::of_definition(definition) }
+    }
+
+    /// Whether a group may have been in flight when the log ended: then nobody was told of it, and
+    /// it need not be on every copy.
+    pub(crate) fn was_in_flight(&self, survey: &LogSurvey, number: GroupNumber) -> bool {
+        let lanes = u64::from(self.config.log.stripes);
+        number.0 + GROUPS_IN_FLIGHT_PER_STRIPE * lanes > survey.last_group.0
+    }
+
+    /// The files of a data set with their lengths, and how many whole intervals they hold.
+    pub(crate) fn files(&self, definition: &Definition) -> (Vec<(PathBuf, u64)>, u32) {
+        let unit = definition.unit_bytes() as u64;
+        let mut files = Vec::new();
+        let mut intervals = 0;
+        for number in 0.. {
+            let path = self.dir.join(definition.file_name(number));
+            let how = seam::disk::Open::READ;
+            let Ok(len) = self.seam.disk.open(&path, how).and_then(|file| file.len()) else {
+                break;
+            };
+            files.push((path, len));
+            intervals += len / unit;
+            let full = len / unit >= u64::from(definition.file_intervals);
+            if definition.file_intervals == 0 || !full {
+                break;
+            }
+        }
+        (files, u32::try_from(intervals).unwrap_or(u32::MAX))
+    }
+}
+
+impl LogSurvey {
+    /// Whether the system was stopped in order, or never started: a restart has nothing to do.
+    #[must_use]
+    pub fn is_orderly(&self) -> bool {
+        let untouched = self.control.checkpoint == Lsn::NONE && self.records == 0;
+        (self.control.orderly || untouched) && self.in_flight.is_empty()
+    }
+}
+
+fn segment(segment: &SurveyedSegment) -> SegmentStatus {
+    let name = segment.path.file_stem().map(|name| name.to_string_lossy().into_owned());
+    SegmentStatus {
+        name: name.unwrap_or_default(),
+        first_lsn: segment.first.0,
+        end_lsn: Some(segment.end.0),
+        first_group: segment.first_group.0,
+        current: false,
+    }
+}
+
+/// A scan changes nothing, so nothing can be lost on the way.
+struct NoEvents;
+
+impl LogEvents for NoEvents {
+    fn copy_lost(&self, _copy: u8, _from: GroupNumber, _why: &str) -> Result<(), String> {
+        Err("the log is only being looked at".into())
+    }
+}
+
+/// Puts a survey together from what a scan meets.
+struct Surveyor {
+    from: Lsn,
+    checkpoint_at: Lsn,
+    checkpoint: Vec<u8>,
+    parts_missing: Option<u32>,
+    records: u64,
+    groups: u64,
+    last_group: GroupNumber,
+    segments: Vec<SurveyedSegment>,
+    damages: Vec<LogDamage>,
+    /// Data sets that were made or dropped, and where that stands in the log.
+    changes: Vec<(Lsn, Change)>,
+    in_flight: BTreeMap<UowId, Lsn>,
+    fault: Option<(Lsn, &'static str)>,
+}
+
+enum Change {
+    Made(u64, Definition),
+    Gone(DataSetId),
+}
+
+impl Surveyor {
+    fn new(control: &ControlBlock) -> Surveyor {
+        Surveyor {
+            from: control.needed_from,
+            checkpoint_at: control.checkpoint,
+            checkpoint: Vec::new(),
+            parts_missing: None,
+            records: 0,
+            groups: 0,
+            last_group: GroupNumber(0),
+            segments: Vec::new(),
+            damages: Vec::new(),
+            changes: Vec::new(),
+            in_flight: BTreeMap::new(),
+            fault: None,
+        }
+    }
+
+    fn see(&mut self, scanned: &Scanned<'_>) {
+        match scanned {
+            Scanned::Group(group) => self.group(group),
+            Scanned::Record(record) => {
+                // A scan begins where the segment does; a restart reads less.
+                self.records += u64::from(record.lsn >= self.from);
+                self.unit(record);
+                if self.record(record).is_none() {
+                    self.fault.get_or_insert((record.lsn, "its body is none of its kind"));
+                }
+            }
+            Scanned::Damage { number, path, offset, why } => self.damages.push(LogDamage {
+                number: *number,
+                path: path.clone(),
+                offset: *offset,
+                why: why.clone(),
+            }),
+        }
+    }
+
+    fn group(&mut self, group: &GroupInfo) {
+        self.groups += 1;
+        self.last_group = group.number;
+        let known = self.segments.iter_mut().rev().find(|segment| segment.path == group.path);
+        match known {
+            Some(segment) if group.number >= segment.first_group => {
+                segment.end = group.end;
+                segment.groups += 1;
+                segment.disk_bytes += group.disk_bytes;
+            }
+            _ => self.segments.push(SurveyedSegment {
+                path: group.path.clone(),
+                first_group: group.number,
+                first: group.first,
+                end: group.end,
+                groups: 1,
+                disk_bytes: group.disk_bytes,
+            }),
+        }
+    }
+
+    fn unit(&mut self, record: &Record<'_>) {
+        // A record of taking back names the unit of work that freed the interval, long committed.
+        if record.uow == UowId::NONE || record.kind == kind::TAKEN_BACK {
+            return;
+        }
+        match record.kind {
+            kind::COMMIT | kind::BACKED_OUT => {
+                self.in_flight.remove(&record.uow);
+            }
+            _ => {
+                self.in_flight.entry(record.uow).or_insert(record.lsn);
+            }
+        }
+    }
+
+    fn record(&mut self, record: &Record<'_>) -> Option<()> {
+        let mut body = Reader::new(record.body);
+        match record.kind {
+            kind::CHECKPOINT if record.lsn >= self.checkpoint_at => {
+                let (part, parts) = (body.u32()?, body.u32()?);
+                let wanted = match self.parts_missing {
+                    None => record.lsn == self.checkpoint_at && part == 0,
+                    Some(missing) => missing > 0 && part == parts - missing,
+                };
+                if wanted {
+                    self.checkpoint.extend_from_slice(body.rest());
+                    self.parts_missing = Some(parts.checked_sub(part + 1)?);
+                }
+            }
+            kind::SET_MADE => {
+                let top = body.u64()?;
+                let definition = Definition::decode(body.rest()).ok()?;
+                self.changes.push((record.lsn, Change::Made(top, definition)));
+            }
+            kind::SET_GONE => {
+                self.changes.push((record.lsn, Change::Gone(DataSetId(body.u32()?))));
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn finish(self, control: ControlBlock, end: Lsn) -> Result<LogSurvey, SystemError> {
+        let damaged = |object: String, why: String| {
+            SystemError::Kernel(uow::UowError::Damaged { object, why })
+        };
+        if let Some((lsn, why)) = self.fault {
+            return Err(damaged(format!("the log record at {lsn}"), why.into()));
+        }
+        let at = self.checkpoint_at;
+        let checkpoint = match self.parts_missing {
+            _ if at == Lsn::NONE => Checkpoint::initial(),
+            Some(0) => Checkpoint::decode(&self.checkpoint)
+                .map_err(|why| damaged(format!("the checkpoint at {at}"), why))?,
+            _ => return Err(damaged(format!("the checkpoint at {at}"), "it is not whole".into())),
+        };
+        let mut sets: BTreeMap<DataSetId, (u64, Definition)> =
+            checkpoint.sets.iter().map(|(top, set)| (set.id, (*top, set.clone()))).collect();
+        for (lsn, change) in self.changes {
+            match change {
+                _ if lsn < checkpoint.begin => {}
+                Change::Made(top, definition) => {
+                    sets.insert(definition.id, (top, definition));
+                }
+                Change::Gone(id) => {
+                    sets.remove(&id);
+                }
+            }
+        }
+        Ok(LogSurvey {
+            control,
+            end,
+            checkpoint,
+            records: self.records,
+            groups: self.groups,
+            last_group: self.last_group,
+            segments: self.segments,
+            damages: self.damages,
+            sets,
+            in_flight: self.in_flight,
+        })
+    }
+}

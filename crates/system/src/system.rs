@@ -1,0 +1,359 @@
+//! A system: a folder, its key ring, and a running kernel over them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::{Coded, SystemId};
+use btree::TreeResource;
+use seal::{CipherCheck, KdfCost, KeyProvider, KeyRing, Passphrase};
+use seam::Seam;
+use seam::disk::{Disk, HeldLock, make_dir, replace_small};
+use store_kernel::KernelStore;
+use uow::{Kernel, Parts, UowError};
+
+use crate::config::CONFIG_FILE;
+use crate::serve::{self, StatusServer};
+use crate::status::{self, RunningStatus};
+use crate::{SystemConfig, SystemError, hygiene};
+
+/// The labels that every system has: its control file and double-write area, its log, its data.
+pub const LABELS: [&str; 3] = ["system", "log", "data"];
+
+/// How a system is made.
+#[derive(Clone, Debug)]
+pub struct InitOptions {
+    /// Its configuration; the identity in it is drawn anew.
+    pub config: SystemConfig,
+    /// What a guess at the passphrase costs.
+    pub cost: KdfCost,
+}
+
+impl Default for InitOptions {
+    fn default() -> InitOptions {
+        InitOptions { config: SystemConfig::new(SystemId::default()), cost: KdfCost::default() }
+    }
+}
+
+/// How a system is opened.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenOptions {
+    /// Answer other processes that ask for the status, through a socket in the folder.
+    pub serve_status: bool,
+    /// Use a log copy that is recorded as stale if there is no other; what it lacks is lost (K9).
+    pub override_stale: bool,
+}
+
+impl Default for OpenOptions {
+    fn default() -> OpenOptions {
+        OpenOptions { serve_status: true, override_stale: false }
+    }
+}
+
+/// An open system.
+pub struct System {
+    inner: Arc<Inner>,
+    store: KernelStore,
+    server: Option<StatusServer>,
+}
+
+/// What the status server shares with the system.
+pub(crate) struct Inner {
+    pub(crate) dir: PathBuf,
+    pub(crate) config: SystemConfig,
+    pub(crate) keys: Arc<KeyRing>,
+    pub(crate) kernel: Arc<Kernel>,
+    pub(crate) cipher: CipherCheck,
+    pub(crate) notes: Vec<String>,
+    /// When it was opened, by the clock and in CPU time of the process.
+    pub(crate) opened: Duration,
+    pub(crate) opened_cpu_us: u64,
+}
+
+impl System {
+    /// Makes a system in a folder that is empty or does not exist: key file, control file, log,
+    /// double-write area, and last of all its configuration. If it cannot be finished, what was
+    /// made is removed.
+    ///
+    /// # Errors
+    /// [`SystemError::Occupied`], an unusable configuration, whatever disk and key ring say.
+    pub fn init(
+        seam: &Seam,
+        dir: &Path,
+        passphrase: &Passphrase,
+        options: &InitOptions,
+    ) -> Result<SystemId, SystemError> {
+        let mut config = options.config.clone();
+        let entropy = seam.entropy.fill(&mut config.system.0);
+        entropy.map_err(|error| SystemError::io("draw an identity for", dir, error))?;
+        free_place(seam.disk.as_ref(), dir, &config)?;
+        let made = make(seam, dir, passphrase, options.cost, &config);
+        if made.is_err() {
+            clean_up(seam.disk.as_ref(), dir, &config);
+        }
+        made.map(|()| config.system)
+    }
+
+    /// Opens a system: proves the key file, restarts the kernel, serves the status.
+    ///
+    /// # Errors
+    /// [`SystemError::InUse`] if another process has it; everything that can be missing, foreign,
+    /// damaged or of a later release.
+    pub fn open(
+        seam: &Seam,
+        dir: &Path,
+        passphrase: &Passphrase,
+        options: OpenOptions,
+    ) -> Result<System, SystemError> {
+        let mut notes = hygiene::protect_process();
+        let config = SystemConfig::read(seam.disk.as_ref(), dir)?;
+        let lock = lock(seam, dir)?;
+        let keys = Arc::new(open_keys(seam, dir, &config, passphrase)?);
+        let (cipher, observed) = hygiene::look_at_machine(seam, dir);
+        notes.extend(observed);
+        let (opened, opened_cpu_us) = (seam.clock.monotonic(), seam::clock::process_cpu_us());
+        let parts = Parts {
+            override_stale: options.override_stale,
+            ..parts(seam, dir, &config, Arc::clone(&keys) as Arc<dyn KeyProvider>)
+        };
+        drop(lock); // The kernel takes it again, for as long as it runs.
+        let kernel = open_kernel(&parts, &config, dir)?;
+        if let Some(report) = kernel.restart_report() {
+            notes.extend(report.log.notes.iter().cloned());
+        }
+        let store = KernelStore::new(&kernel, config.store_defaults())?;
+        let dir = dir.to_owned();
+        let inner =
+            Arc::new(Inner { dir, config, keys, kernel, cipher, notes, opened, opened_cpu_us });
+        let server = if options.serve_status { Some(StatusServer::start(&inner)?) } else { None };
+        Ok(System { inner, store, server })
+    }
+
+    /// The kernel.
+    #[must_use]
+    pub fn kernel(&self) -> &Arc<Kernel> {
+        &self.inner.kernel
+    }
+
+    /// The store over the kernel.
+    #[must_use]
+    pub fn store(&self) -> &KernelStore {
+        &self.store
+    }
+
+    /// The key ring.
+    #[must_use]
+    pub fn keys(&self) -> &Arc<KeyRing> {
+        &self.inner.keys
+    }
+
+    /// The configuration.
+    #[must_use]
+    pub fn config(&self) -> &SystemConfig {
+        &self.inner.config
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.inner.dir
+    }
+
+    /// What an operator should know, a sentence each.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.inner.notes
+    }
+
+    /// How it is now.
+    #[must_use]
+    pub fn status(&self) -> RunningStatus {
+        status::of_running(&self.inner)
+    }
+
+    /// Stops in order: everything on disk, nothing for a restart to do. Nobody uses the kernel.
+    ///
+    /// # Errors
+    /// If the kernel has stopped by itself or the disk refuses; the next start does the rest.
+    pub fn close(mut self) -> Result<(), SystemError> {
+        drop(self.server.take());
+        Ok(self.inner.kernel.close()?)
+    }
+}
+
+/// Opens the kernel. Somebody who only looks may have come between the two locks.
+fn open_kernel(
+    parts: &Parts,
+    config: &SystemConfig,
+    dir: &Path,
+) -> Result<Arc<Kernel>, SystemError> {
+    loop {
+        match Kernel::open(parts.clone(), config.kernel(dir)) {
+            Err(UowError::Io { source, .. }) if source.kind() == std::io::ErrorKind::WouldBlock => {
+                drop(lock(&parts.seam, dir)?);
+            }
+            other => return Ok(other?),
+        }
+    }
+}
+
+/// What the kernel is made of.
+pub(crate) fn parts(
+    seam: &Seam,
+    dir: &Path,
+    config: &SystemConfig,
+    keys: Arc<dyn KeyProvider>,
+) -> Parts {
+    Parts {
+        seam: seam.clone(),
+        keys,
+        system: config.system,
+        home: dir.to_owned(),
+        resource: Arc::new(TreeResource),
+        override_stale: false,
+    }
+}
+
+/// Opens the key ring of a system whose configuration has been read.
+pub(crate) fn open_keys(
+    seam: &Seam,
+    dir: &Path,
+    config: &SystemConfig,
+    passphrase: &Passphrase,
+) -> Result<KeyRing, SystemError> {
+    Ok(KeyRing::open(seam, &config.key_file(dir), config.system, passphrase)?)
+}
+
+/// Opens the key ring to change it. The lock keeps the system from being opened meanwhile, for a
+/// running system keeps its own view of the file.
+///
+/// # Errors
+/// As [`System::open`], for the files that are looked at.
+pub fn open_key_ring(
+    seam: &Seam,
+    dir: &Path,
+    passphrase: &Passphrase,
+) -> Result<(KeyRing, Box<dyn HeldLock>), SystemError> {
+    let config = SystemConfig::read(seam.disk.as_ref(), dir)?;
+    let lock = lock(seam, dir)?;
+    Ok((open_keys(seam, dir, &config, passphrase)?, lock))
+}
+
+/// Opens the key ring to look at it; the system may be running.
+///
+/// # Errors
+/// As [`open_key_ring`].
+pub fn look_at_key_ring(
+    seam: &Seam,
+    dir: &Path,
+    passphrase: &Passphrase,
+) -> Result<KeyRing, SystemError> {
+    let config = SystemConfig::read(seam.disk.as_ref(), dir)?;
+    open_keys(seam, dir, &config, passphrase)
+}
+
+/// Takes the lock that says that a system is open. Whoever only looks at a stopped system holds it
+/// for a moment, and so does a process that is starting: they are waited for.
+pub(crate) fn lock(seam: &Seam, dir: &Path) -> Result<Box<dyn HeldLock>, SystemError> {
+    let begun = seam.clock.monotonic();
+    loop {
+        let error = match seam.disk.lock(&dir.join("lock")) {
+            Ok(lock) => return Ok(lock),
+            Err(error) => error,
+        };
+        if error.kind() != std::io::ErrorKind::WouldBlock {
+            return Err(SystemError::io("lock", &dir.join("lock"), error));
+        }
+        let holder = serve::ask(dir).ok().flatten().map(|status| status.process.pid);
+        if holder.is_some() || seam.clock.monotonic().saturating_sub(begun) > PATIENCE {
+            let holder = holder.map_or("another process".into(), |pid| format!("process {pid}"));
+            return Err(SystemError::InUse { dir: dir.to_owned(), holder });
+        }
+        seam.clock.sleep(LOOK);
+    }
+}
+
+/// How long a lock is waited for whose holder does not say that it has the system open.
+const PATIENCE: Duration = Duration::from_secs(3);
+const LOOK: Duration = Duration::from_millis(20);
+
+fn free_place(disk: &dyn Disk, dir: &Path, config: &SystemConfig) -> Result<(), SystemError> {
+    let occupied = |found: &Path| SystemError::Occupied {
+        dir: dir.to_owned(),
+        found: found.display().to_string(),
+    };
+    let exists =
+        |path: &Path| disk.exists(path).map_err(|error| SystemError::io("look for", path, error));
+    let list =
+        |folder: &Path| disk.list(folder).map_err(|error| SystemError::io("list", folder, error));
+    if exists(dir)? {
+        for name in list(dir)? {
+            // Empty folders do no harm; an unfinished `init` leaves some.
+            if !disk.list(&dir.join(&name)).is_ok_and(|names| names.is_empty()) {
+                return Err(occupied(&name));
+            }
+        }
+    }
+    for folder in config.log_folders(dir) {
+        if exists(&folder)?
+            && let Some(name) = list(&folder)?.first()
+        {
+            return Err(occupied(&folder.join(name)));
+        }
+    }
+    if exists(&config.key_file(dir))? {
+        return Err(occupied(&config.key_file(dir)));
+    }
+    Ok(())
+}
+
+fn make(
+    seam: &Seam,
+    dir: &Path,
+    passphrase: &Passphrase,
+    cost: KdfCost,
+    config: &SystemConfig,
+) -> Result<(), SystemError> {
+    let disk = seam.disk.as_ref();
+    for folder in std::iter::once(dir.to_owned()).chain(config.log_folders(dir)) {
+        make_dir(disk, &folder).map_err(|error| SystemError::io("make", &folder, error))?;
+    }
+    for folder in &config.data.folders {
+        let folder = dir.join(folder);
+        make_dir(disk, &folder).map_err(|error| SystemError::io("make", &folder, error))?;
+    }
+    let keys = KeyRing::create(seam, &config.key_file(dir), config.system, passphrase, cost)?;
+    for label in LABELS {
+        keys.add_label(label)?;
+    }
+    let parts = parts(seam, dir, config, Arc::new(keys));
+    Kernel::create(&parts, &config.kernel(dir))?;
+    let path = dir.join(CONFIG_FILE);
+    replace_small(disk, &path, config.to_text().as_bytes())
+        .map_err(|error| SystemError::io("write", &path, error))
+}
+
+/// Removes what an unfinished `make` has left, as far as that goes.
+fn clean_up(disk: &dyn Disk, dir: &Path, config: &SystemConfig) {
+    let mut paths = vec![config.key_file(dir), config.key_file(dir).with_extension("new")];
+    for name in ["control", "double-write", "holdfast.new", CONFIG_FILE] {
+        paths.push(dir.join(name));
+    }
+    for folder in config.log_folders(dir) {
+        let names = disk.list(&folder).unwrap_or_default();
+        let segments = names.iter().filter(|name| name.to_string_lossy().starts_with("segment-"));
+        paths.extend(segments.map(|name| folder.join(name)));
+    }
+    for path in paths {
+        // What is not there need not go; what cannot be removed, the next try names.
+        let _ = disk.remove(&path);
+    }
+}
+
+/// A line for people that says what went wrong, and one that says what to do.
+#[must_use]
+pub fn explain(error: &dyn Coded) -> String {
+    let remedy = error.remedy();
+    let separator = if remedy.is_empty() { "" } else { "\n" };
+    format!("{} ({}){separator}{remedy}", error, error.code())
+}
