@@ -1,0 +1,62 @@
+//! Searches random seeds for as long as told, on every core. A seed that fails is printed with the
+//! command that runs it again; the program then ends with 1.
+//!
+//! usage: `soak [--minutes N] [--from SEED]`
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::time::Duration;
+
+use holdfast_sim::swarm::{Plan, swarm};
+use seam::clock::{Clock, RealClock};
+
+const USAGE: &str = "usage: soak [--minutes N] [--from SEED]
+Searches random seeds in the crash simulator for N minutes (60), from SEED on (1).
+example: soak --minutes 5 --from 1000000";
+
+fn main() {
+    let Some((minutes, from)) = arguments() else {
+        eprintln!("{USAGE}");
+        std::process::exit(2);
+    };
+    let clock = RealClock::new();
+    let end = Duration::from_secs(minutes * 60);
+    let (next, failed) = (AtomicU64::new(from), AtomicBool::new(false));
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let search = || {
+        // With no minutes one seed is run, whatever time it takes.
+        while clock.monotonic() < end || next.load(SeqCst) == from {
+            let seed = next.fetch_add(1, SeqCst);
+            if let Err(failure) = swarm(&Plan::drawn(seed)) {
+                failed.store(true, SeqCst);
+                println!("seed {seed} failed: {failure}");
+                println!("again: soak --minutes 0 --from {seed}");
+            }
+            if (seed - from + 1).is_multiple_of(1_000) {
+                eprintln!("{} seeds in {} s", seed - from + 1, clock.monotonic().as_secs());
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(search);
+        }
+    });
+    let said = if failed.load(SeqCst) { "FAILED" } else { "none failed" };
+    println!("{} seeds, {said}", next.load(SeqCst) - from);
+    std::process::exit(i32::from(failed.load(SeqCst)));
+}
+
+/// Minutes and the first seed; `None` if the command line makes no sense.
+fn arguments() -> Option<(u64, u64)> {
+    let (mut minutes, mut from) = (60, 1);
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        let number = words.next()?.parse().ok()?;
+        match word.as_str() {
+            "--minutes" => minutes = number,
+            "--from" => from = number,
+            _ => return None,
+        }
+    }
+    Some((minutes, from))
+}

@@ -1,0 +1,16 @@
+//! The proof of the kernel by simulation (K1, K20).
+
+// A failure says all there is to say, once, and ends the run.
+#![allow(clippy::result_large_err)]
+
+pub mod crew;
+pub mod history;
+pub mod machine;
+pub mod media;
+pub mod phantoms;
+pub mod plants;
+pub mod scenario;
+pub mod swarm;
+pub mod sweep;
+pub mod verify;
+pub mod world;

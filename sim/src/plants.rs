@@ -1,0 +1,326 @@
+//! The proof of the proof: for each deliberate bug, the part of the suite that must find it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use base::{CiNumber, DataSetId, KeyGeneration};
+use seal::{Format, KeyProvider, PageSealer, TestKeys};
+use seam::plant::{Plant, plant};
+use seam::sim::{CrashStyle, Fault, FaultKind, Rng, SimDisk};
+
+use crate::machine::Make;
+use crate::media::{self, Met, Rested};
+use crate::phantoms;
+use crate::scenario::{self, Scenario, key, value};
+use crate::swarm::{Plan, Trouble, swarm};
+use crate::sweep::{self, Thoroughness, sweep};
+use crate::verify::{self, Claim, Wrong};
+use crate::world::World;
+
+/// A deliberate bug, and how it is hunted.
+#[derive(Clone, Copy)]
+pub struct Hunt {
+    /// The bug.
+    pub plant: Plant,
+    /// Which part of the suite finds it.
+    pub by: &'static str,
+    /// Runs that part.
+    pub run: fn() -> Result<(), String>,
+}
+
+/// Every deliberate bug.
+pub const ALL: &[Hunt] = &[
+    Hunt { plant: Plant::PageBeforeLog, by: "sweep of pages", run: || swept(&scenario::PAGES) },
+    Hunt {
+        plant: Plant::ReplyBeforeDurable,
+        by: "sweep of checkpoint",
+        run: || swept(&scenario::CHECKPOINT),
+    },
+    Hunt {
+        plant: Plant::ReadBeforeWriterDurable,
+        by: "sweep of readers",
+        run: || swept(&scenario::READERS),
+    },
+    Hunt { plant: Plant::NoDoubleWrite, by: "sweep of pages", run: || swept(&scenario::PAGES) },
+    Hunt { plant: Plant::NonceReused, by: "no nonce twice on a disk", run: no_nonce_twice },
+    Hunt { plant: Plant::UndoSkipped, by: "sweep of backout", run: || swept(&scenario::BACKOUT) },
+    Hunt { plant: Plant::HalfSplit, by: "sweep of split", run: || swept(&scenario::SPLIT) },
+    Hunt {
+        plant: Plant::ChainNotChecked,
+        by: "the tail of another log",
+        run: a_foreign_tail_is_refused,
+    },
+    Hunt {
+        plant: Plant::StaleCopyPreferred,
+        by: "sweep of lost-first-copy",
+        run: || swept(&scenario::LOST_FIRST),
+    },
+    Hunt { plant: Plant::EndTooEarly, by: "damage within a log", run: damage_is_no_end },
+    Hunt { plant: Plant::FreshnessNotChecked, by: "media faults of data", run: data_is_put_back },
+    Hunt { plant: Plant::PlainAccepted, by: "plain pages in a sealed set", run: plain_is_refused },
+    Hunt { plant: Plant::LocksDroppedEarly, by: "swarm over few keys", run: crowded },
+    Hunt {
+        plant: Plant::CheckpointTooNew,
+        by: "sweep of checkpoint",
+        run: || swept(&scenario::CHECKPOINT),
+    },
+    Hunt {
+        plant: Plant::NoCompensation,
+        by: "sweep of backout",
+        run: || swept(&scenario::BACKOUT),
+    },
+    Hunt {
+        plant: Plant::SpaceReusedEarly,
+        by: "sweep of overflow",
+        run: || swept(&scenario::OVERFLOW),
+    },
+    Hunt {
+        plant: Plant::LostCopyUnrecorded,
+        by: "only the stale copy is left",
+        run: only_the_stale_copy_is_left,
+    },
+    Hunt { plant: Plant::NextKeyNotLocked, by: "phantoms", run: phantoms::nothing_appears },
+];
+
+/// Runs the part that hunts a bug, with the bug planted or without. An error says what was found.
+///
+/// # Errors
+/// What the suite found.
+pub fn hunt(hunt: &Hunt, planted: bool) -> Result<(), String> {
+    plant(planted.then_some(hunt.plant));
+    let found = (hunt.run)();
+    plant(None);
+    found
+}
+
+fn swept(scenario: &Scenario) -> Result<(), String> {
+    let thoroughness = Thoroughness { random_images: 2, deep_every: 4 };
+    for seed in 1..=3 {
+        sweep(scenario, seed, thoroughness).map_err(|failure| failure.to_string())?;
+    }
+    Ok(())
+}
+
+/// Many programs over few keys: whoever reads what is not committed is soon found.
+fn crowded() -> Result<(), String> {
+    for seed in 1..=60 {
+        let drawn = Plan::drawn(seed);
+        let plan = Plan { tasks: 5, sets: 1, keys: 4, trouble: Trouble::None, ..drawn };
+        swarm(&plan).map_err(|failure| failure.to_string())?;
+    }
+    Ok(())
+}
+
+fn every_file(
+    make: &Make,
+    of: &str,
+    spoil: fn(&SimDisk, &SimDisk, &PathBuf, &mut Rng),
+) -> Result<(), String> {
+    let rested = media::stopped(make, 1);
+    for path in media::files(&rested.disk).iter().filter(|path| path.starts_with(of)) {
+        for time in 0..20 {
+            let mut rng = Rng::stream(time, "hunt");
+            let disk = rested.disk.snapshot();
+            spoil(&disk, &rested.earlier, path, &mut rng);
+            let _: Met = media::meet(&rested, &disk, time)?;
+        }
+    }
+    Ok(())
+}
+
+/// Every page that was written since goes back to its older version.
+fn data_is_put_back() -> Result<(), String> {
+    every_file(&Make::small(), "/system/data", |disk, earlier, path, rng| {
+        let block = rng.below(disk.len_raw(path) / 4096) * 4096;
+        if earlier.len_raw(path) > block {
+            disk.write_raw(path, block, &earlier.read_raw(path, block, 4096));
+        }
+    })
+}
+
+/// Whoever has only the copy that misses groups must not start as if nothing had happened (K9).
+///
+/// # Errors
+/// If it does.
+pub fn only_the_stale_copy_is_left() -> Result<(), String> {
+    for (scenario, survivor) in
+        [(&scenario::LOST_FIRST, "/log2"), (&scenario::LOST_SECOND, "/log1")]
+    {
+        let points = sweep::points(scenario, 1).map_err(|failure| failure.to_string())?;
+        let mut rng = Rng::stream(1, "survivor");
+        for point in points {
+            let disk = point.disk.crash_image(&mut rng, CrashStyle::DropAll);
+            disk.inject(Fault::new(FaultKind::Dead, survivor));
+            match verify::restart(&point.claim, &disk, rng.word() >> 1) {
+                Ok(_) | Err(Wrong::Said { .. }) => {}
+                Err(Wrong::Broken(why)) => return Err(format!("{}: {why}", point.what)),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// No two pages that were ever on a disk have one salt and one counter (K3).
+///
+/// # Errors
+/// If two have.
+pub fn no_nonce_twice() -> Result<(), String> {
+    let points = sweep::points(&scenario::PAGES, 1).map_err(|failure| failure.to_string())?;
+    let mut seen = BTreeMap::new();
+    for point in points {
+        let disk = point.disk.crash_image(&mut Rng::new(1), CrashStyle::KeepAll);
+        for path in media::files(&disk).iter().filter(|path| path.starts_with("/system/data")) {
+            for block in 0..disk.len_raw(path) / 4096 {
+                let page = disk.read_raw(path, block * 4096, 4096);
+                let Ok(trailer) = PageSealer::trailer(&page) else { continue };
+                let nonce = (path.clone(), trailer.salt.0, trailer.counter);
+                let content = (block, base::hash::bytes(&page));
+                if *seen.entry(nonce).or_insert(content) != content {
+                    let name = path.display();
+                    let counter = trailer.counter;
+                    return Err(format!("{name}: counter {counter} sealed two pages"));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A page that says that it is plain, with the right checksum, is none in a sealed data set (K4).
+///
+/// # Errors
+/// If it is accepted.
+pub fn plain_is_refused() -> Result<(), String> {
+    let make = Make::small();
+    let rested = media::stopped(&make, 1);
+    let (claim, disk) = (rested.claim, rested.disk);
+    let medium = disk.clone();
+    let accepted = verify::run(1, &disk, move |seam| {
+        let parts = claim.make.parts(seam.clone());
+        let keys: Arc<dyn KeyProvider> = Arc::new(TestKeys::new(7));
+        let set = DataSetId(2);
+        let generation = KeyGeneration(0);
+        let entropy = Arc::clone(&seam.entropy);
+        let forger =
+            PageSealer::new(keys, entropy, parts.system, set, "data", Format::Plain, generation);
+        let kernel = claim.make.open(seam)?;
+        let one = kernel.set(set).ok_or_else(|| "there is no second data set".to_owned())?;
+        let ci = CiNumber(5);
+        let mut page = seam::mem::AlignedBuf::zeroed(one.unit_bytes());
+        forger.seal(ci, &mut page).map_err(|error| error.to_string())?;
+        let path = format!("/system/{}", one.definition().file_name(0));
+        medium.write_raw(path, u64::from(ci.0) * page.len() as u64, &page);
+        Ok(one.read_past_pool(ci, &mut page).is_ok())
+    });
+    match accepted {
+        Ok(false) => Ok(()),
+        Ok(true) => Err("a plain page was accepted in a sealed data set".into()),
+        Err(why) => Err(why.to_string()),
+    }
+}
+
+/// A machine that only logs: it writes no page and takes no checkpoint while it works.
+fn logger() -> Make {
+    Make {
+        frames: 512,
+        segment_bytes: 1 << 20,
+        segments_max: 4,
+        redo_bytes_max: 1 << 30,
+        checkpoint_bytes: 1 << 30,
+        ..Make::small()
+    }
+}
+
+const LOG_FILE: &str = "/log1/segment-000.stripe-0";
+
+/// A damaged group that others follow is not the end of the log (K7).
+///
+/// # Errors
+/// If it is taken for it.
+pub fn damage_is_no_end() -> Result<(), String> {
+    let rested = media::crashed(&logger(), 1);
+    let groups = groups_of(&rested.disk);
+    let inner = &groups[2..groups.len() - 8];
+    for (number, group) in inner.iter().enumerate().step_by(3) {
+        let disk = rested.disk.snapshot();
+        disk.corrupt(LOG_FILE, group.offset + 130, &[0x10]);
+        media::meet(&rested, &disk, number as u64)?;
+    }
+    Ok(())
+}
+
+/// A group in a log file, as its header says.
+struct Group {
+    offset: u64,
+    number: u64,
+    begins_salt: bool,
+}
+
+fn groups_of(disk: &SimDisk) -> Vec<Group> {
+    let blocks = 1..disk.len_raw(LOG_FILE) / 4096;
+    let headers = blocks.map(|block| (block * 4096, disk.read_raw(LOG_FILE, block * 4096, 128)));
+    headers
+        .filter(|(_, header)| header.starts_with(b"HFLG"))
+        .map(|(offset, header)| Group {
+            offset,
+            number: base::bytes::get_u64(&header, 48),
+            begins_salt: header[7] & 1 != 0,
+        })
+        .collect()
+}
+
+/// Two systems go on from one disk; the tail of the second one's log is put behind the first one's.
+/// Each group of that tail is genuine and stands where it could stand; only the chain tells.
+///
+/// # Errors
+/// If it is taken for the first one's.
+pub fn a_foreign_tail_is_refused() -> Result<(), String> {
+    for seed in 1..=8 {
+        let rested = media::stopped(&logger(), seed);
+        let claim = |history| Claim { history, ..rested.claim.clone() };
+        let (one, other) = (claim(rested.claim.history.fork()), claim(rested.claim.history.fork()));
+        let first = go_on(&one, &rested.disk, seed * 10, 0..12)?;
+        let second = go_on(&other, &rested.disk, seed * 10 + 1, 0..1)?;
+        let second = go_on(&other, &second, seed * 10 + 2, 1..12)?;
+        let tail = groups_of(&second).into_iter().rfind(|group| group.begins_salt);
+        let tail = tail.ok_or_else(|| "there is no tail".to_owned())?;
+        let meets = |group: &Group| (group.offset, group.number) == (tail.offset, tail.number);
+        if !groups_of(&first).iter().any(meets) {
+            continue;
+        }
+        let len = second.len_raw(LOG_FILE) - tail.offset;
+        let bytes = second.read_raw(LOG_FILE, tail.offset, len as usize);
+        first.write_raw(LOG_FILE, tail.offset, &bytes);
+        let moment = one.history.moment();
+        let spliced = Rested {
+            claim: Claim { moment, ..one },
+            disk: first.snapshot(),
+            earlier: first.snapshot(),
+        };
+        media::meet(&spliced, &first, seed)?;
+    }
+    Ok(())
+}
+
+/// One more life: some records get new values, then the machine crashes.
+fn go_on(
+    claim: &Claim,
+    disk: &SimDisk,
+    seed: u64,
+    numbers: std::ops::Range<u64>,
+) -> Result<SimDisk, String> {
+    let disk = disk.snapshot();
+    let claim = claim.clone();
+    let done = verify::run(seed, &disk, move |seam| {
+        let kernel = claim.make.open(seam)?;
+        let world = World::new(kernel, claim.history, claim.make);
+        let one = world.set("one");
+        for n in numbers {
+            world.commit(|work| work.put(&one, &key(n), &value(n, seed, 100)))?;
+        }
+        Ok(())
+    });
+    done.map_err(|why| why.to_string())?;
+    Ok(disk.crash_image(&mut Rng::new(seed), CrashStyle::DropAll))
+}

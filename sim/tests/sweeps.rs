@@ -1,0 +1,79 @@
+//! Every crash point of every scenario.
+
+use holdfast_sim::scenario::{self, Scenario};
+use holdfast_sim::sweep::{Thoroughness, sweep};
+
+fn every_crash_point(scenario: &Scenario) {
+    let seeds = std::env::var("SEEDS").map_or(2, |seeds| seeds.parse().unwrap());
+    for seed in 1..=seeds {
+        match sweep(scenario, seed, Thoroughness::USUAL) {
+            Ok(swept) => eprintln!("{}: {swept:?}", scenario.name),
+            Err(failure) => panic!("{failure}"),
+        }
+    }
+}
+
+#[test]
+fn every_crash_point_of_checkpoints() {
+    every_crash_point(&scenario::CHECKPOINT);
+}
+
+#[test]
+fn every_crash_point_of_segment_switches() {
+    every_crash_point(&scenario::SEGMENTS);
+}
+
+#[test]
+fn every_crash_point_of_splits() {
+    every_crash_point(&scenario::SPLIT);
+}
+
+#[test]
+fn every_crash_point_of_range_deletes() {
+    every_crash_point(&scenario::RANGE_DELETE);
+}
+
+#[test]
+fn every_crash_point_of_backouts() {
+    every_crash_point(&scenario::BACKOUT);
+}
+
+#[test]
+fn every_crash_point_of_long_values() {
+    every_crash_point(&scenario::OVERFLOW);
+}
+
+#[test]
+fn every_crash_point_of_bulk_loads() {
+    every_crash_point(&scenario::LOAD);
+}
+
+#[test]
+fn every_crash_point_of_making_and_dropping_data_sets() {
+    every_crash_point(&scenario::SETS);
+}
+
+#[test]
+fn every_crash_point_of_page_writes() {
+    every_crash_point(&scenario::PAGES);
+}
+
+#[test]
+fn every_crash_point_of_losing_the_first_log_copy() {
+    every_crash_point(&scenario::LOST_FIRST);
+}
+
+#[test]
+fn every_crash_point_of_losing_the_second_log_copy() {
+    every_crash_point(&scenario::LOST_SECOND);
+}
+
+#[test]
+fn every_crash_point_of_an_orderly_stop() {
+    every_crash_point(&scenario::ORDERLY_STOP);
+}
+
+#[test]
+fn every_crash_point_of_restart_itself() {
+    every_crash_point(&scenario::RESTART);
+}
