@@ -1,0 +1,80 @@
+//! Fuzz targets: everything that decodes bytes from a disk, or text that people edit.
+//!
+//! Each module is one target: `fuzz` takes any bytes and panics if a promise is broken, `seeds`
+//! makes valid inputs to start from. The promises are the same everywhere:
+//!
+//! 1. No bytes make a decoder panic, loop or take memory out of proportion.
+//! 2. What is accepted encodes to the same again, or behaves like what it claims to be.
+//! 3. Sealed bytes that were changed are never accepted as something new: what comes out is what
+//!    was sealed, an older part of it, or an error.
+//!
+//! `make fuzz` runs all of them for a while, `make fuzz ONLY="NAME"` one. Files live on the
+//! simulator's disk, in memory.
+
+pub mod checkpoint;
+pub mod configuration;
+pub mod control_file;
+pub mod definition;
+pub mod double_write;
+pub mod header_interval;
+pub mod input;
+pub mod kernel_records;
+pub mod key_file;
+pub mod log_files;
+pub mod page;
+pub mod restart;
+pub mod tree_node;
+pub mod tree_redo;
+
+use std::path::Path;
+use std::{env, fs};
+
+/// One target.
+#[derive(Clone, Copy)]
+pub struct Target {
+    /// Its name, that of its module and of its file in `fuzz_targets`.
+    pub name: &'static str,
+    /// Takes any bytes; panics if a promise is broken.
+    pub fuzz: fn(&[u8]),
+    /// Makes valid inputs.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+}
+
+macro_rules! targets {
+    ($($name:ident),*) => {
+        &[$(Target { name: stringify!($name), fuzz: $name::fuzz, seeds: $name::seeds }),*]
+    };
+}
+
+/// Every target.
+pub const TARGETS: &[Target] = targets![
+    checkpoint,
+    configuration,
+    control_file,
+    definition,
+    double_write,
+    header_interval,
+    kernel_records,
+    key_file,
+    log_files,
+    page,
+    restart,
+    tree_node,
+    tree_redo
+];
+
+/// Writes a target's first inputs to its part of the folder `HOLDFAST_FUZZ_CORPUS`, if that is set;
+/// called before the fuzzer reads them.
+///
+/// # Panics
+/// If the folder cannot be written.
+#[allow(clippy::disallowed_methods)] // the fuzzer's own files, not a system's
+pub fn plant_seeds(target: &str, seeds: fn() -> Vec<Vec<u8>>) {
+    let Some(corpus) = env::var_os("HOLDFAST_FUZZ_CORPUS") else { return };
+    let folder = Path::new(&corpus).join(target);
+    fs::create_dir_all(&folder).expect("the corpus can be written");
+    for (number, bytes) in seeds().iter().enumerate() {
+        let path = folder.join(format!("seed-{number}"));
+        fs::write(path, bytes).expect("the corpus can be written");
+    }
+}
