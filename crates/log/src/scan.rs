@@ -3,7 +3,7 @@
 //! Invariants:
 //! 1. Nothing is changed, no file is opened for writing.
 //! 2. Every group from the first one asked for to the log's end is read on every copy; each one
-//!    that a copy lacks is named with its file and offset.
+//!    that a copy lacks is named with its file and offset; so is every file that was cut short.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -62,6 +62,13 @@ pub enum Scanned<'a> {
         /// What is wrong there.
         why: String,
     },
+    /// A file that is shorter than a segment, whether or not the log goes through it.
+    Short {
+        /// The file.
+        path: PathBuf,
+        /// Its length, in bytes.
+        len: u64,
+    },
 }
 
 /// Goes through the log from the segment that holds `start.from` to its end and shows everything
@@ -80,6 +87,9 @@ pub fn scan(
     let survey = Survey::take(env, config, &mut book, false)?;
     let trust = Trust::decide(config, &survey, start)?;
     survey.check_legible(config)?;
+    for (at, file) in survey.files.iter().filter(|(_, file)| file.len < config.segment_bytes) {
+        visit(Scanned::Short { path: at.path(config), len: file.len });
+    }
     let all = survey.segments(config, &trust.sources)?;
     let (_, chain) = split_at(&all, start.from).map_err(|gone| survey.explain(config, gone))?;
     let mut walk = Walk::new(config, &survey, chain);

@@ -50,6 +50,8 @@ pub struct LogSurvey {
     pub segments: Vec<SurveyedSegment>,
     /// Groups that one copy lacks.
     pub damages: Vec<LogDamage>,
+    /// Files that are shorter than a segment, and how long they are.
+    pub short: Vec<(PathBuf, u64)>,
     /// Which data sets exist, with the tag prefix that the top of each one's map had.
     pub sets: BTreeMap<DataSetId, (u64, Definition)>,
     /// Units of work that a restart backs out, and where each begins.
@@ -304,6 +306,7 @@ struct Surveyor {
     last_group: GroupNumber,
     segments: Vec<SurveyedSegment>,
     damages: Vec<LogDamage>,
+    short: Vec<(PathBuf, u64)>,
     /// Data sets that were made or dropped, and where that stands in the log.
     changes: Vec<(Lsn, Change)>,
     in_flight: BTreeMap<UowId, Lsn>,
@@ -327,6 +330,7 @@ impl Surveyor {
             last_group: GroupNumber(0),
             segments: Vec::new(),
             damages: Vec::new(),
+            short: Vec::new(),
             changes: Vec::new(),
             in_flight: BTreeMap::new(),
             fault: None,
@@ -350,6 +354,7 @@ impl Surveyor {
                 offset: *offset,
                 why: why.clone(),
             }),
+            Scanned::Short { path, len } => self.short.push((path.clone(), *len)),
         }
     }
 
@@ -452,6 +457,7 @@ impl Surveyor {
             last_group: self.last_group,
             segments: self.segments,
             damages: self.damages,
+            short: self.short,
             sets,
             in_flight: self.in_flight,
         })

@@ -278,6 +278,11 @@ impl Kernel {
             block.proven = end;
             block.orderly = orderly;
         });
+        // The last word of an orderly stop stands in both slots, so that neither can be lost unseen.
+        let updated = updated.and_then(|()| match orderly {
+            true => self.control.update(|_| ()),
+            false => Ok(()),
+        });
         // What the file says now is not known: whoever asked for the checkpoint, nobody goes on.
         updated.map_err(|error| UowError::Stopped(self.stop.stop(error.to_string())))?;
         self.log.truncate(needed_from);

@@ -192,7 +192,7 @@ fn line(
                 generation: group.generation.0,
             })
         }
-        Scanned::Group(_) => None,
+        Scanned::Group(_) | Scanned::Short { .. } => None,
         Scanned::Damage { number, path, offset, why } => Some(Line::Damage {
             group: number.0,
             file: path.clone(),

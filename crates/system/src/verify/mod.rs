@@ -273,6 +273,7 @@ impl Verifier {
                     .into(),
             });
         }
+        self.short_segments(&survey);
         if let Some((copy, from)) = survey.control.stale {
             let copies = stopped.config.log_folders(&stopped.dir);
             let path = copies.get(usize::from(copy)).map(|p| p.display().to_string());
@@ -284,12 +285,34 @@ impl Verifier {
         Some(survey)
     }
 
+    /// A file of the log is as long as a segment from the moment it is used.
+    fn short_segments(&mut self, survey: &LogSurvey) {
+        for (path, len) in &survey.short {
+            if !survey.is_orderly() {
+                self.note(format!("{} may have been in the making: {len} bytes", path.display()));
+                continue;
+            }
+            self.find(Finding {
+                object: "log".into(),
+                file: Some(path.clone()),
+                offset: Some(*len),
+                interval: None,
+                what: format!("the file ends after {len} bytes: it was cut short"),
+                remedy: "The next start fills it from the other copy; look at the device.".into(),
+            });
+        }
+    }
+
     /// The newest slot of the control file has proven itself; does the other one, too?
     fn control_slots(&mut self, stopped: &Stopped, survey: &LogSurvey) {
         let path = stopped.dir.join("control");
+        let file = stopped.seam.disk.open(&path, Open::DATA);
+        let len = file.and_then(|file| file.len()).unwrap_or(0);
         for slot in 0..2_u64 {
             let Err(error) = control_with_only(stopped, slot) else { continue };
-            if !survey.is_orderly() {
+            // A crash tears a slot that is being written, but it never makes the file shorter.
+            let is_there = (slot + 1) * BLOCK as u64 <= len;
+            if is_there && !survey.is_orderly() {
                 self.note(format!("slot {slot} of the control file was being written: {error}"));
                 continue;
             }
