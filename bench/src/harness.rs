@@ -22,6 +22,8 @@ use crate::machine;
 pub(crate) struct Settings {
     /// Seconds instead of minutes; good for trying, not for quoting.
     pub(crate) quick: bool,
+    /// Without the peers.
+    pub(crate) alone: bool,
     /// Rounds of an interleaved comparison.
     pub(crate) rounds: usize,
     /// Length of one slice.
@@ -245,6 +247,7 @@ mod tests {
     fn settings(rounds: usize) -> Settings {
         Settings {
             quick: true,
+            alone: false,
             rounds,
             slice: Duration::from_millis(4),
             data: PathBuf::new(),

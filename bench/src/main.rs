@@ -77,6 +77,9 @@ struct RunArguments {
     /// Rounds of each interleaved comparison [default: 9, quick 3].
     #[arg(long)]
     rounds: Option<usize>,
+    /// Without the peers: for profiles of Holdfast itself.
+    #[arg(long)]
+    alone: bool,
     /// Folder for data while measuring, on the disk to be measured.
     #[arg(long, env = "HOLDFAST_BENCH_DATA", default_value = "target/bench/data")]
     data: PathBuf,
@@ -126,6 +129,7 @@ fn run(arguments: &RunArguments) -> Result<()> {
     let quick = arguments.quick;
     let settings = Settings {
         quick,
+        alone: arguments.alone,
         rounds: arguments.rounds.unwrap_or(if quick { 3 } else { 9 }).max(1),
         slice: Duration::from_millis(if quick { 200 } else { 1000 }),
         data: arguments.data.clone(),

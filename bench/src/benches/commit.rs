@@ -12,7 +12,7 @@ use crate::error::{BenchError, Result};
 use crate::harness::{Entry, Sample, Track, Work, interleave, ratio};
 use crate::ours::{Checkpoints, Form, Store, StoreSetup};
 use crate::peers::postgres::{self, Clients, Server, Variant};
-use crate::peers::{self, KeyedPeer};
+use crate::peers::KeyedPeer;
 use crate::raw::on_threads;
 use crate::workload::{self, Deadline, Random};
 
@@ -39,7 +39,7 @@ const SEALING_PERCENT_LIMIT: f64 = 4.0;
 fn run(context: &Context, document: &mut Document) -> Result<()> {
     let records = context.settings.pick(1_000_000, 100_000);
     let stores = open_ours(context, records)?;
-    let embedded = peers::open_all(&context.folder.join("peers"), records)?;
+    let embedded = context.embedded(records)?;
     document.describe_embedded(&embedded);
     let server = open_postgres(context, records, document)?;
     let clients = match &server {
@@ -121,7 +121,7 @@ fn open_postgres(
     records: u64,
     document: &mut Document,
 ) -> Result<Option<Server>> {
-    match Server::create(&context.folder.join("postgresql")) {
+    match context.postgres() {
         Ok(mut server) => {
             eprintln!("  {}: loading {records} records", postgres::NAME);
             server.load(records)?;

@@ -27,7 +27,7 @@ use crate::error::{BenchError, Result};
 use crate::harness::{Sample, Settings, Track};
 use crate::machine::{self, Machine};
 use crate::ours::{self, Kernel};
-use crate::peers::Embedded;
+use crate::peers::{self, Embedded, postgres};
 
 /// One benchmark of the list.
 pub(crate) struct Benchmark {
@@ -57,6 +57,24 @@ pub(crate) struct Context {
     pub(crate) kernel: Option<&'static dyn Kernel>,
     /// This benchmark's own folder, empty.
     pub(crate) folder: PathBuf,
+}
+
+impl Context {
+    /// The embedded peers, each with so many records, unless Holdfast runs alone.
+    fn embedded(&self, records: u64) -> Result<Embedded> {
+        match self.settings.alone {
+            true => Ok(Embedded::default()),
+            false => peers::open_all(&self.folder.join("peers"), records),
+        }
+    }
+
+    /// A PostgreSQL server, unless Holdfast runs alone.
+    fn postgres(&self) -> Result<postgres::Server> {
+        match self.settings.alone {
+            true => Err(BenchError::Missing { peer: postgres::NAME, reason: "--alone".into() }),
+            false => postgres::Server::create(&self.folder.join("postgresql")),
+        }
+    }
 }
 
 /// Finds a benchmark by its name.
@@ -220,7 +238,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("holdfast-{name}-{}", std::process::id()));
         let (data, results) = (folder.clone(), folder.clone());
         let slice = Duration::from_millis(4);
-        let settings = Settings { quick: true, rounds: 2, slice, data, results };
+        let settings = Settings { quick: true, alone: false, rounds: 2, slice, data, results };
         Context { settings, kernel: Some(&crate::fake::FakeKernel), folder }
     }
 

@@ -139,7 +139,7 @@ fn postgres_redo_rate(
     log_bytes: u64,
     document: &mut Document,
 ) -> Result<Option<f64>> {
-    let mut server = match Server::create(&context.folder.join("postgresql")) {
+    let mut server = match context.postgres() {
         Err(error @ BenchError::Missing { .. }) => {
             document.add_missing(postgres::NAME, &error.to_string());
             return Ok(None);

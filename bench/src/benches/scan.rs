@@ -8,7 +8,7 @@ use crate::document::{Check, Document, Figure, Shape};
 use crate::error::{BenchError, Result};
 use crate::harness::{Entry, Sample, Spread, Track, Work, interleave};
 use crate::ours::{Checkpoints, Form, Kernel, Store, StoreSetup};
-use crate::peers::{self, gets, scans};
+use crate::peers::{gets, scans};
 use crate::raw::RawFiles;
 use crate::workload;
 
@@ -72,7 +72,7 @@ fn in_memory(
     let pool_bytes = records * 400;
     let create = |kernel| create(context, kernel, "memory", records, pool_bytes);
     let store = context.kernel.map(create).transpose()?;
-    let embedded = peers::open_all(&context.folder.join("peers"), records)?;
+    let embedded = context.embedded(records)?;
     document.describe_embedded(&embedded);
     let operations = [("get", false, GET_US_LIMIT), ("scan", true, SCAN_US_LIMIT)];
     for (operation, scans, limit) in operations {
