@@ -42,6 +42,8 @@ pub(crate) struct Core {
     pub(crate) durable: AtomicU64,
     /// Somebody waits for everything before.
     pub(crate) wanted: AtomicU64,
+    /// A group that waits for company waits no longer once the log ends here.
+    pub(crate) enough: AtomicU64,
     /// Where ordinary records and the reserve must end together.
     pub(crate) limit: AtomicU64,
     /// Bytes that undo has reserved.
@@ -50,6 +52,8 @@ pub(crate) struct Core {
     pub(crate) ahead: AtomicBool,
     /// A writer has been called and has not answered yet; spares the second call.
     pub(crate) called: AtomicBool,
+    /// All copies of a group are written by one thread: the disk has not refused so far.
+    pub(crate) together: AtomicBool,
     /// The writers are to end.
     pub(crate) closed: AtomicBool,
     pub(crate) ring_waiters: AtomicU32,
@@ -92,7 +96,8 @@ impl Core {
     }
 
     pub(crate) fn refresh_idle(&self, board: &Board) {
-        self.idle.store(board.admits(false), SeqCst);
+        let idle = board.admits(false) && !board.company.is_expected(self.ring.next());
+        self.idle.store(idle, SeqCst);
         self.ahead.store(board.admits(true), SeqCst);
     }
 
@@ -120,7 +125,8 @@ impl Core {
         let full = place.end.0 >= self.taken.load(SeqCst) + self.payload_max as u64
             && self.ahead.load(SeqCst)
             && !self.called.load(SeqCst);
-        if full || self.wanted.load(SeqCst) > place.lsn.0 {
+        let enough = place.end.0 >= self.enough.load(SeqCst);
+        if full || enough || self.wanted.load(SeqCst) > place.lsn.0 {
             self.kick();
         }
         Ok(place)
@@ -231,7 +237,7 @@ impl Core {
         let sealed = self.seal_next(Why::Driven, &mut sealer);
         drop(sealer);
         let Some(job) = sealed else { return false };
-        self.run(job);
+        self.run(job, None);
         true
     }
 
@@ -248,7 +254,7 @@ impl Core {
             let sealed = self.seal_next(Why::Wanted, &mut sealer);
             drop(sealer);
             if let Some(job) = sealed {
-                self.run(job);
+                self.run(job, None);
             }
         }
         if self.durable() < up_to {

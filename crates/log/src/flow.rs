@@ -1,6 +1,7 @@
 //! Groups in flight: sealed, being written, not yet durable; and who waits for them.
 //!
-//! A *lane* is one copy of one stripe. It holds at most [`LANE_DEPTH`] groups: while one is being
+//! A *lane* is one copy of one stripe. Where the disk can, one thread writes a group on all lanes of
+//! its stripe at once; otherwise each lane has a thread of its own. A lane holds at most [`LANE_DEPTH`] groups: while one is being
 //! written the next full one is sealed and written beside it, so that the device never idles.
 //!
 //! Invariants:
@@ -19,7 +20,8 @@ use base::{GroupNumber, Lsn};
 use seam::mem::AlignedBuf;
 use seam::sync::{Condvar, Mutex};
 
-use crate::segment::{SegmentId, SlotFiles};
+use crate::company::Company;
+use crate::segment::{FileAt, SegmentId, SlotFiles};
 use crate::{DurableSink, LogConfig, LogError};
 
 /// What is known about a copy.
@@ -36,11 +38,12 @@ pub(crate) enum CopyState {
 /// Groups that may be on one lane at a time.
 pub(crate) const LANE_DEPTH: usize = 2;
 
-/// A group to be written on one lane.
+/// A group to be written on one lane, or on all lanes of its stripe at once.
 #[derive(Clone)]
 pub(crate) struct Job {
     pub(crate) number: GroupNumber,
-    pub(crate) copy: u8,
+    /// The copies to write, a bit for each.
+    pub(crate) copies: u8,
     pub(crate) stripe: u8,
     pub(crate) files: Arc<SlotFiles>,
     pub(crate) offset: u64,
@@ -48,6 +51,13 @@ pub(crate) struct Job {
     pub(crate) buffer: Arc<AlignedBuf>,
     /// The file's header, when this is the first group in it.
     pub(crate) head: Option<SegmentId>,
+}
+
+impl Job {
+    /// Which file a copy of it goes to.
+    pub(crate) fn at(&self, copy: u8) -> FileAt {
+        FileAt { copy, slot: self.files.slot, stripe: self.stripe }
+    }
 }
 
 struct Flight {
@@ -92,6 +102,7 @@ pub(crate) struct Board {
     pub(crate) sinks: VecDeque<Waiting>,
     pub(crate) delivering: bool,
     pub(crate) ready: Vec<Waiting>,
+    pub(crate) company: Company,
 }
 
 impl Board {
@@ -111,6 +122,7 @@ impl Board {
             sinks: VecDeque::with_capacity(256),
             delivering: false,
             ready: Vec::with_capacity(256),
+            company: Company::default(),
         }
     }
 
@@ -126,8 +138,7 @@ impl Board {
 
     /// The copies that get new groups.
     pub(crate) fn living(&self) -> impl Iterator<Item = u8> + use<> {
-        let mask = self.mask();
-        (0..8).filter(move |copy| mask & (1 << copy) != 0)
+        each(self.mask())
     }
 
     fn mask(&self) -> u8 {
@@ -183,27 +194,25 @@ impl Board {
         self.free.push(Arc::new(buffer));
     }
 
-    /// Puts a sealed group into flight. The caller gets the lead copy's job, to write it itself.
-    pub(crate) fn launch(&mut self, end: Lsn, job: &Job) -> Option<Job> {
+    /// Puts a sealed group into flight. The caller gets the lead copy's job, to write it itself, or
+    /// the job for all copies `together`.
+    pub(crate) fn launch(&mut self, end: Lsn, job: &Job, together: bool) -> Option<Job> {
         assert_eq!(job.number.0, self.next, "groups fly in order");
         assert!(self.next < self.first + self.window, "no more than W groups in flight (K7)");
         let pending = self.mask();
         self.flight.push_back(Flight { end, pending, buffer: Arc::clone(&job.buffer) });
         self.next += 1;
-        let lead = self.lead();
-        let mut mine = None;
+        let lead = self.lead()?;
         for copy in self.living() {
-            let job = Job { copy, ..job.clone() };
             let lane = self.lane(job.stripe, copy);
             assert!(lane.load() < LANE_DEPTH, "a lane takes {LANE_DEPTH} groups");
-            if Some(copy) == lead {
+            if together || copy == lead {
                 lane.writing += 1;
-                mine = Some(job);
             } else {
-                lane.queue.push_back(job);
+                lane.queue.push_back(Job { copies: 1 << copy, ..job.clone() });
             }
         }
-        mine
+        Some(Job { copies: if together { pending } else { 1 << lead }, ..job.clone() })
     }
 
     /// The next job that waits on a lane.
@@ -224,10 +233,10 @@ impl Board {
         self.lane(stripe, copy).writing -= 1;
     }
 
-    /// A copy has a group. Returns how far the log is durable now, if that is further than before.
-    pub(crate) fn landed(&mut self, number: GroupNumber, copy: u8) -> Option<Lsn> {
+    /// Some copies have a group. Returns how far the log is durable now, if that is further than before.
+    pub(crate) fn landed(&mut self, number: GroupNumber, copies: u8) -> Option<Lsn> {
         let index = number.0.checked_sub(self.first)? as usize;
-        self.flight.get_mut(index)?.pending &= !(1 << copy);
+        self.flight.get_mut(index)?.pending &= !copies;
         self.settle()
     }
 
@@ -272,6 +281,11 @@ impl Board {
         let at = self.sinks.len() - behind;
         self.sinks.insert(at, waiting);
     }
+}
+
+/// The copies that a mask names.
+pub(crate) fn each(mask: u8) -> impl Iterator<Item = u8> + use<> {
+    (0..8).filter(move |copy| mask & (1 << copy) != 0)
 }
 
 /// What losing a copy means.

@@ -22,6 +22,7 @@
 //!
 //! The log does not know what its records mean; kinds and flags are bytes of the layers above.
 
+mod company;
 mod config;
 mod core;
 mod directory;

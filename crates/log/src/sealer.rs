@@ -5,7 +5,7 @@
 //!    the one before. What is sealed is free in the ring at once.
 //! 2. Natural group commit, no timer: a partial group is sealed only when nobody writes on its
 //!    stripe; what gathers meanwhile becomes the next group. A full one goes beside the one that
-//!    is being written. Whoever seals a group also writes its first copy, without a hand-over.
+//!    is being written. Whoever seals a group also writes it, or its first copy, without a hand-over.
 //! 3. The salt is this open's own; its first group says so (K3, K8).
 //!
 //! Lock order: sealer, then directory, then board.
@@ -161,7 +161,7 @@ impl Core {
         self.stats.sealed(gathered.to - gathered.from, len as u64);
         let job = Job {
             number,
-            copy: 0,
+            copies: 0,
             stripe: stripe as u8,
             files,
             offset,
@@ -170,7 +170,8 @@ impl Core {
             head,
         };
         let mut board = self.board.lock();
-        let mine = board.launch(end, &job);
+        let mine = board.launch(end, &job, self.together.load(SeqCst));
+        self.end_wait(&mut board);
         if planted(Plant::ReplyBeforeDurable) {
             self.durable.fetch_max(end.0, SeqCst);
         }

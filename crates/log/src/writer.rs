@@ -8,15 +8,16 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
-use base::{GroupNumber, Lsn};
+use base::Lsn;
+use seam::disk::File;
 use seam::plant::{Plant, planted};
 use seam::sync::MutexGuard;
 
 use crate::LogError;
+use crate::company::Landing;
 use crate::core::{Core, HOLE_POLL};
-use crate::flow::{Board, Job, Losing, Waiting};
+use crate::flow::{Board, Job, Losing, Waiting, each};
 use crate::sealer::Why;
-use crate::segment::FileAt;
 
 /// So many of those told next are looked at, whether they are the same sink.
 const SINKS_LOOKED_AT: usize = 16;
@@ -25,10 +26,11 @@ impl Core {
     /// The body of a thread for one lane. The lead copy's threads also seal.
     pub(crate) fn lane_loop(&self, stripe: u8, copy: u8) {
         let mut board = self.board.lock();
+        let lane = board.lane_index(stripe, copy);
         loop {
             if let Some(job) = board.next_job(stripe, copy) {
                 drop(board);
-                self.run(job);
+                self.run(job, Some(lane));
                 board = self.board.lock();
                 continue;
             }
@@ -43,24 +45,43 @@ impl Core {
                     board = self.board.lock();
                     if !board.has_job(stripe, copy) && self.demand(&board) {
                         // A record is reserved and not yet whole.
-                        let lane = &self.lanes[board.lane_index(stripe, copy)];
-                        lane.wait_for(&mut board, HOLE_POLL);
+                        self.lanes[lane].wait_for(&mut board, HOLE_POLL);
                     }
                     continue;
                 };
-                self.run(job);
+                self.run(job, Some(lane));
                 board = self.board.lock();
                 continue;
             }
-            self.lanes[board.lane_index(stripe, copy)].wait(&mut board);
+            match board.company.watch() {
+                Some((watching, until)) if watching == lane => {
+                    let now = self.env.seam.clock.monotonic();
+                    if now >= until {
+                        self.end_wait(&mut board);
+                        self.refresh_idle(&board);
+                        // The next group may be another lane's.
+                        self.nudge(&board);
+                        continue;
+                    }
+                    self.lanes[lane].wait_for(&mut board, until - now);
+                }
+                _ => self.lanes[lane].wait(&mut board),
+            }
         }
+    }
+
+    /// Nobody is waited for any longer.
+    pub(crate) fn end_wait(&self, board: &mut Board) {
+        self.enough.store(u64::MAX, SeqCst);
+        board.company.end();
     }
 
     /// Whether a group should be sealed now and nobody is at it.
     pub(crate) fn demand(&self, board: &Board) -> bool {
         let taken = self.taken.load(SeqCst);
-        let full = self.ring.next().saturating_sub(taken) >= self.payload_max as u64;
-        let wanted = self.wanted.load(SeqCst) > taken;
+        let next = self.ring.next();
+        let full = next.saturating_sub(taken) >= self.payload_max as u64;
+        let wanted = self.wanted.load(SeqCst) > taken && !board.company.is_expected(next);
         let admitted = (full && board.admits(true)) || (wanted && board.admits(false));
         admitted && !self.env.stop.is_set()
     }
@@ -72,44 +93,91 @@ impl Core {
         }
     }
 
-    /// Writes one group on one copy and tells everybody.
-    pub(crate) fn run(&self, job: Job) {
+    /// Writes one group on one copy, or on all of them, and tells everybody. `lane` is the
+    /// lane that the thread serves, if it serves one.
+    pub(crate) fn run(&self, job: Job, lane: Option<usize>) {
         let begin = self.env.seam.clock.monotonic();
-        let outcome = self.write(&job);
+        let failed = self.write(&job);
         let took = self.env.seam.clock.monotonic().saturating_sub(begin);
-        let Job { number, copy, stripe, buffer, .. } = job;
+        let Job { number, copies, stripe, buffer, .. } = job;
         drop(buffer);
-        match outcome {
-            Ok(()) => self.stats.flush_us.record(took.as_micros() as u64),
-            Err(error) => {
-                self.stats.failed_writes.one();
-                self.board.lock().lane_done(stripe, copy);
-                // The error has stopped the kernel if there was no other copy.
-                let _ = self.lose(copy, &error);
-                return;
+        let lost = failed.iter().fold(0, |mask, (copy, _)| mask | 1 << copy);
+        {
+            let mut board = self.board.lock();
+            each(copies).for_each(|copy| board.lane_done(stripe, copy));
+            if copies & !lost != 0 {
+                self.stats.flush_us.record(took.as_micros() as u64);
+                board.company.wrote(took);
+                let durable = board.landed(number, copies & !lost);
+                if let (Some(durable), Some(lane)) = (durable, lane)
+                    && board.in_flight() == 0
+                {
+                    self.expect_company(&mut board, lane, durable);
+                }
+                self.settled(board, durable);
             }
         }
-        self.landed(number, stripe, copy);
+        for (copy, error) in failed {
+            self.stats.failed_writes.one();
+            // The error has stopped the kernel if there was no other copy.
+            let _ = self.lose(copy, &error);
+        }
     }
 
-    fn write(&self, job: &Job) -> Result<(), LogError> {
-        let at = FileAt { copy: job.copy, slot: job.files.slot, stripe: job.stripe };
-        let Some(file) = job.files.get(job.copy, job.stripe) else {
+    /// Writes a group; the copies on which that failed come back.
+    fn write(&self, job: &Job) -> Vec<(u8, LogError)> {
+        let mut failed = Vec::new();
+        let mut sound = Vec::with_capacity(job.copies.count_ones() as usize);
+        for copy in each(job.copies) {
+            match self.file_of(job, copy) {
+                Ok(file) => sound.push((copy, file)),
+                Err(error) => failed.push((copy, error)),
+            }
+        }
+        let bytes = &job.buffer[..job.len];
+        let outcomes = match &sound[..] {
+            [(_, only)] => vec![only.write_at(bytes, job.offset)],
+            several => {
+                let files: Vec<&dyn File> = several.iter().map(|(_, file)| *file).collect();
+                let written = self.env.seam.disk.write_copies(&files, job.offset, bytes);
+                written.unwrap_or_else(|| {
+                    // From the next group on each copy has its thread.
+                    self.together.store(false, SeqCst);
+                    files.iter().map(|file| file.write_at(bytes, job.offset)).collect()
+                })
+            }
+        };
+        for ((copy, _), outcome) in sound.into_iter().zip(outcomes) {
+            if let Err(error) = outcome {
+                let path = job.at(copy).path(&self.config);
+                failed.push((copy, LogError::io("write", path, error)));
+            }
+        }
+        failed
+    }
+
+    /// The file that a copy of a group goes to, with its header if the group is the first there.
+    fn file_of<'j>(&self, job: &'j Job, copy: u8) -> Result<&'j dyn File, LogError> {
+        let at = job.at(copy);
+        let Some(file) = job.files.get(copy, job.stripe) else {
             let gone = std::io::ErrorKind::NotFound.into();
             return Err(LogError::io("write", at.path(&self.config), gone));
         };
         if let Some(id) = &job.head {
             self.heads.write(&self.config, id, at, file.as_ref())?;
         }
-        let written = file.write_at(&job.buffer[..job.len], job.offset);
-        written.map_err(|error| LogError::io("write", at.path(&self.config), error))
+        Ok(file.as_ref())
     }
 
-    fn landed(&self, number: GroupNumber, stripe: u8, copy: u8) {
-        let mut board = self.board.lock();
-        board.lane_done(stripe, copy);
-        let durable = board.landed(number, copy);
-        self.settled(board, durable);
+    /// The log is at rest: shall those who are there wait for those who are told now?
+    fn expect_company(&self, board: &mut Board, lane: usize, durable: Lsn) {
+        let (taken, next) = (self.taken.load(SeqCst), self.ring.next());
+        let landed = durable.0.saturating_sub(self.durable.load(SeqCst));
+        let now = self.env.seam.clock.monotonic();
+        let landing = Landing { bytes: landed, taken, next, now };
+        if let Some(enough) = board.company.landed(lane, landing) {
+            self.enough.store(enough, SeqCst);
+        }
     }
 
     /// After the flight has changed: moves the durable end, keeps the device busy, tells who
@@ -181,6 +249,8 @@ impl Core {
         }
         let mut board = self.board.lock();
         let durable = board.lost(copy);
+        // It may have been this copy's thread that looked at the clock.
+        self.end_wait(&mut board);
         self.lanes.iter().for_each(seam::sync::Condvar::notify_all);
         self.settled(board, durable);
         Ok(())

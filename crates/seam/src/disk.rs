@@ -13,6 +13,7 @@
 //! Buffers and offsets of files opened `direct` are multiples of [`BLOCK`]; use
 //! [`crate::mem::AlignedBuf`].
 
+use std::any::Any;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -62,7 +63,7 @@ impl Open {
 }
 
 /// An open file. All calls name their place; there is no cursor to share.
-pub trait File: Send + Sync {
+pub trait File: Any + Send + Sync {
     /// Fills `buf` from `offset`. `UnexpectedEof` if the file ends before.
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()>;
     /// Writes all of `buf` at `offset`, growing the file if needed.
@@ -93,6 +94,16 @@ pub trait HeldLock: Send + Sync {}
 pub trait Disk: Send + Sync {
     /// Opens or makes a file. New files are readable by their owner only.
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn File>>;
+    /// Writes the same bytes at the same place of several files at once, each with its own outcome.
+    /// `None` if this disk cannot: then the caller uses a thread for each.
+    fn write_copies(
+        &self,
+        _files: &[&dyn File],
+        _offset: u64,
+        _buf: &[u8],
+    ) -> Option<Vec<io::Result<()>>> {
+        None
+    }
     /// Whether there is a file or folder of that name.
     fn exists(&self, path: &Path) -> io::Result<bool>;
     /// The names in a folder, sorted.

@@ -5,6 +5,7 @@
 //! Locks are held on an open file description that is closed on exec, so a guest program never
 //! inherits them.
 
+use std::any::Any;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -14,14 +15,14 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use rustix::fs::{self, FallocateFlags, FlockOperation, Mode, OFlags};
 
 use crate::disk::{Create, Disk, File, HeldLock, Open};
-use crate::ring::Rings;
+use crate::ring::{Rings, Write};
 
 /// The files of this machine.
 #[derive(Default)]
 pub struct RealDisk {
     /// Whether some file could not be opened past the cache, for `status`.
     buffered: AtomicBool,
-    /// For batches of writes to files that are direct and synced by hand.
+    /// For several writes at once.
     rings: Arc<Rings>,
 }
 
@@ -55,8 +56,7 @@ impl Disk for RealDisk {
         if how.direct {
             match fs::open(path, flags | OFlags::DIRECT, mode) {
                 Ok(fd) => {
-                    // Synchronous writes through a ring run in a kernel worker of its own
-                    // priority, which costs milliseconds now and then.
+                    // One by one they gain nothing from a ring: a flush ends each of them.
                     let rings = (!how.dsync).then(|| Arc::clone(&self.rings));
                     return Ok(Arc::new(RealFile { fd, rings }));
                 }
@@ -70,6 +70,20 @@ impl Disk for RealDisk {
         }
         let fd = fs::open(path, flags, mode).map_err(|errno| named(errno, "open", path))?;
         Ok(Arc::new(RealFile { fd, rings: None }))
+    }
+
+    fn write_copies(
+        &self,
+        files: &[&dyn File],
+        offset: u64,
+        buf: &[u8],
+    ) -> Option<Vec<io::Result<()>>> {
+        let mut writes = Vec::with_capacity(files.len());
+        for file in files {
+            let file = (*file as &dyn Any).downcast_ref::<RealFile>()?;
+            writes.push(Write { fd: file.fd.as_fd(), offset, buf });
+        }
+        self.rings.write(&writes)
     }
 
     fn exists(&self, path: &Path) -> io::Result<bool> {
@@ -159,10 +173,15 @@ impl File for RealFile {
 
     fn write_batch(&self, writes: &[(u64, &[u8])]) -> io::Result<()> {
         let rings = self.rings.as_ref().filter(|_| writes.len() > 1);
-        let deep = rings.and_then(|rings| rings.write(self.fd.as_fd(), writes));
-        deep.unwrap_or_else(|| {
-            writes.iter().try_for_each(|(offset, buf)| self.write_at(buf, *offset))
-        })
+        let deep = rings.and_then(|rings| {
+            let fd = self.fd.as_fd();
+            let one = |&(offset, buf): &(u64, _)| Write { fd, offset, buf };
+            rings.write(&writes.iter().map(one).collect::<Vec<_>>())
+        });
+        match deep {
+            Some(results) => results.into_iter().collect(),
+            None => writes.iter().try_for_each(|(offset, buf)| self.write_at(buf, *offset)),
+        }
     }
 
     fn sync(&self) -> io::Result<()> {

@@ -155,12 +155,7 @@ impl Uow {
     ///
     /// # Errors
     /// As for [`Uow::lock`].
-    pub fn escalate(
-        &mut self,
-        set: DataSetId,
-        mode: Mode,
-        wait: Wait,
-    ) -> Result<usize, UowError> {
+    pub fn escalate(&mut self, set: DataSetId, mode: Mode, wait: Wait) -> Result<usize, UowError> {
         if wait != Wait::No {
             pool::assert_none_held("a wait for a lock");
         }

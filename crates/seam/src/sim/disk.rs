@@ -8,6 +8,7 @@
 //! 3. The state is behind a lock of the real machine that is never held across a scheduling point.
 //! 4. A copy ([`SimDisk::snapshot`]) shares all blocks and costs a few pointers per file.
 
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -107,6 +108,8 @@ pub(super) struct State {
     pub(super) faults: Faults,
     /// Bytes that all files together may take.
     capacity: Option<u64>,
+    /// Whether this life's machine writes several files at once.
+    together: bool,
 }
 
 impl Default for SimDisk {
@@ -132,6 +135,7 @@ impl SimDisk {
             observer: None,
             faults: Faults::default(),
             capacity: None,
+            together: false,
         })
     }
 
@@ -243,6 +247,7 @@ impl SimDisk {
         self.with(|state| {
             state.lives += 1;
             state.rng = Rng::stream(seed ^ base::hash::avalanche(state.lives), "disk");
+            state.together = state.rng.one_in(2);
             state.lives
         })
     }
@@ -301,6 +306,7 @@ impl State {
             observer: None,
             faults: Faults::default(),
             capacity: self.capacity,
+            together: self.together,
         }
     }
 
@@ -386,6 +392,22 @@ impl Disk for SimDisk {
         };
         self.with(|state| state.counts.opens += 1);
         Ok(Arc::new(SimFile { disk: self.clone(), inode, how, path }))
+    }
+
+    fn write_copies(
+        &self,
+        files: &[&dyn File],
+        offset: u64,
+        buf: &[u8],
+    ) -> Option<Vec<io::Result<()>>> {
+        if !self.with(|state| state.together) {
+            return None;
+        }
+        let mut known = Vec::with_capacity(files.len());
+        for one in files {
+            known.push((*one as &dyn Any).downcast_ref::<SimFile>()?);
+        }
+        Some(SimFile::write_alike(&known, offset, buf))
     }
 
     fn exists(&self, path: &Path) -> io::Result<bool> {

@@ -125,6 +125,34 @@ impl SimFile {
         })
     }
 
+    /// Writes the same to several files, all under way at once.
+    pub(super) fn write_alike(files: &[&SimFile], offset: u64, buf: &[u8]) -> Vec<io::Result<()>> {
+        let Some(first) = files.first() else { return Vec::new() };
+        let mut results: Vec<_> = files.iter().map(|_| disk_pause(0)).collect();
+        let mut order: Vec<usize> = (0..files.len()).collect();
+        first.disk.with(|state| state.rng.shuffle(&mut order));
+        let mut underway = Vec::with_capacity(files.len());
+        for place in order {
+            let file = files[place];
+            file.check_direct(buf, offset);
+            if results[place].is_ok() {
+                match file.check_writable().and_then(|()| file.begin(offset, buf)) {
+                    Ok(begun) => underway.push((place, begun)),
+                    Err(error) => results[place] = Err(error),
+                }
+            }
+        }
+        let delay_ns = underway.iter().map(|(_, underway)| underway.verdict.delay_ns).max();
+        let paused = disk_pause(disk_latency(|config| config.write_us) + delay_ns.unwrap_or(0));
+        for (place, underway) in underway {
+            results[place] = match &paused {
+                Ok(()) => files[place].finish(&underway),
+                Err(error) => Err(io::Error::other(error.to_string())),
+            };
+        }
+        results
+    }
+
     /// Changes the length: durable after a sync.
     fn change_length(&self, call: Call, change: Change) -> io::Result<()> {
         self.check_writable()?;
