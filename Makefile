@@ -31,9 +31,9 @@ bench: ## Run the benchmarks beside their peers (ONLY="seal commit" for some of 
 	@. scripts/common.sh; choose_toolchain; \
 	cargo run --release -p holdfast-bench --features redb -- run $(ONLY)
 
-soak: ## Search seeds for MINUTES=60 in the crash simulator
+soak: ## Crash the simulator for MINUTES=60, then kill real processes KILLS=2000 times
 	@scripts/setup.sh build
-	@scripts/soak.sh $(or $(MINUTES),60)
+	@scripts/soak.sh $(or $(MINUTES),60) $(or $(KILLS),2000)
 
 fuzz: ## Fuzz every decoder for SECONDS=60 each (ONLY="key_file" for some of them)
 	@scripts/setup.sh fuzz

@@ -1,8 +1,22 @@
 #!/usr/bin/env bash
-# Searches seeds in the crash simulator for a while. A seed that fails is printed with the command
-# that repeats it.
-# usage: scripts/soak.sh MINUTES
+# Searches seeds in the crash simulator for a while, and then kills real processes. A seed that
+# fails is printed with the command that repeats it. Both parts run, whatever the first one finds.
+# usage: scripts/soak.sh MINUTES KILLS    0 leaves a part out
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 choose_toolchain
-exec cargo run --release -p holdfast-sim --bin soak -- --minutes "$1"
+
+minutes=$1 kills=$2 failed=()
+[[ "$minutes$kills" =~ ^[0-9]+$ ]] || fail "MINUTES and KILLS are numbers, 0 to leave a part out"
+
+if ((minutes > 0)); then
+    say "== simulated crashes for $minutes minutes"
+    cargo run --release -p holdfast-sim --bin soak -- --minutes "$minutes" ||
+        failed+=("the crash simulator")
+fi
+if ((kills > 0)); then
+    say "== a real process, killed $kills times (a second each, about)"
+    HOLDFAST_KILLS=$kills cargo test --release -p holdfast \
+        --test a_killed_process_loses_nothing -- --nocapture || failed+=("killing a process")
+fi
+((${#failed[@]} == 0)) || fail "failed: $(printf '%s; ' "${failed[@]}")see above"
