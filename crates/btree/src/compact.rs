@@ -74,9 +74,13 @@ impl Tree<'_> {
             true => None,
             false => Some(self.left_of(level, low)?),
         };
-        let parent = self.set.pin(parent_ci)?;
-        let left = left_ci.map(|ci| self.set.pin(ci)).transpose()?;
-        let (old, new) = (self.set.pin(old_ci)?, self.set.pin_fresh(new_ci)?);
+        let (parent, old) = (self.pin_seen(parent_ci)?, self.pin_seen(old_ci)?);
+        let (Some(parent), Some(old)) = (parent, old) else { return Ok(false) };
+        let left = match left_ci.map(|ci| self.pin_seen(ci)).transpose()? {
+            Some(None) => return Ok(false),
+            left => left.flatten(),
+        };
+        let new = self.set.pin_fresh(new_ci)?;
         let mut parent = parent.exclusive();
         let as_seen = node_of(parent.bytes(), level + 1)
             .is_some_and(|node| slot < node.count() && node.child_at(slot) == old_ci);

@@ -20,7 +20,7 @@ use pool::{Hint, SharedCi};
 use crate::TreeError;
 use crate::node::{NodeCursor, NodeView};
 use crate::overflow::{self, Reference};
-use crate::tree::{Bound, LeafHint, Tree};
+use crate::tree::{Bound, LeafHint, Tree, may_be_gone};
 
 /// A place in a tree. See the file's head for what it promises.
 pub struct Cursor {
@@ -285,8 +285,10 @@ impl Cursor {
             return Ok(true);
         }
         let reference = Reference::decode(self.copy.value().bytes);
-        if overflow::read(tree.set, reference, &mut self.long)? && self.is_current(tree) {
-            return Ok(true);
+        match overflow::read(tree.set, reference, &mut self.long) {
+            Ok(true) if self.is_current(tree) => return Ok(true),
+            Err(error) if !may_be_gone(&error) => return Err(error),
+            _ => {}
         }
         seam::thread::yield_now();
         if tree.get(self.copy.key(), &mut self.long)? {
@@ -335,7 +337,11 @@ impl Cursor {
         self.pass();
         std::mem::swap(&mut self.anchor, &mut self.fence);
         let Some(right) = right else { return Ok(Onward::Search { behind: false }) };
-        let page = tree.set.shared(right)?;
+        // If it cannot be had it may be gone since the copy was made: the search finds out.
+        let Some(page) = tree.pin_seen(right)? else {
+            return Ok(Onward::Search { behind: false });
+        };
+        let page = page.shared();
         let follows = NodeView::opened(page.bytes()).is_ok_and(|node| {
             node.level() == 0 && node.number() == right && node.low_fence() == self.anchor
         });

@@ -29,6 +29,13 @@
 //! | `compact` | moving nodes from the end of a set to its front |
 //! | `verify` | the proof of a whole tree |
 
+// The unit tests of descents use what the tests of the whole crate use.
+#[cfg(test)]
+extern crate self as holdfast_btree;
+#[cfg(test)]
+#[path = "../tests/common/mod.rs"]
+mod common;
+
 mod compact;
 mod cursor;
 mod error;

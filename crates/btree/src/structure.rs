@@ -117,7 +117,8 @@ impl Tree<'_> {
         key: &[u8],
         growth: Growth<'_>,
     ) -> Result<bool, TreeError> {
-        let (left, right) = (self.set.pin(ci)?, self.set.pin_fresh(number)?);
+        let Some(left) = self.pin_seen(ci)? else { return Ok(false) };
+        let right = self.set.pin_fresh(number)?;
         let mut left = left.exclusive();
         let Some(split) = plan(left.bytes(), level, key, growth) else { return Ok(false) };
         let mut right = right.exclusive();
@@ -187,7 +188,8 @@ impl Tree<'_> {
         purpose: Purpose,
     ) -> Result<(), TreeError> {
         let separator = {
-            let page = self.set.shared(child)?;
+            let Some(page) = self.pin_seen(child)? else { return Ok(()) };
+            let page = page.shared();
             match node_of(page.bytes(), level) {
                 Some(node) if !node.low_fence().is_empty() => node.low_fence().to_vec(),
                 _ => return Ok(()),
@@ -196,7 +198,7 @@ impl Tree<'_> {
         let value = child.0.to_le_bytes();
         let value = Value::inline(&value);
         loop {
-            let pinned = self.set.pin(child)?;
+            let Some(pinned) = self.pin_seen(child)? else { return Ok(()) };
             let Some(parent) = self.reach_level::<ExclusiveCi<'_>>(&separator, level + 1)? else {
                 return Ok(());
             };
@@ -260,7 +262,8 @@ impl Tree<'_> {
         let right = (index + 1 < node.count()).then(|| node.child_at(index + 1));
         drop(parent);
         let is_empty = {
-            let page = self.set.shared(child)?;
+            let Some(page) = self.pin_seen(child)? else { return Ok(Merged::No) };
+            let page = page.shared();
             match node_of(page.bytes(), level) {
                 Some(node) if is_sparse(node) => node.count() == 0,
                 _ => return Ok(Merged::No),
@@ -286,8 +289,11 @@ impl Tree<'_> {
         slot: usize,
         level: u8,
     ) -> Result<bool, TreeError> {
-        let parent = self.set.pin(parent_ci)?;
-        let (left, right) = (self.set.pin(left_ci)?, self.set.pin(right_ci)?);
+        let (parent, left) = (self.pin_seen(parent_ci)?, self.pin_seen(left_ci)?);
+        let (Some(parent), Some(left), Some(right)) = (parent, left, self.pin_seen(right_ci)?)
+        else {
+            return Ok(false);
+        };
         let mut parent = parent.exclusive();
         let as_seen = node_of(parent.bytes(), level + 1).is_some_and(|node| {
             slot > 0
@@ -322,8 +328,9 @@ impl Tree<'_> {
     fn collapse_root(&self) -> Result<bool, TreeError> {
         let mut collapsed = false;
         while let Some(child) = self.only_child_of_root()? {
-            let (root, pinned) = (self.set.pin(ROOT)?, self.set.pin(child)?);
-            let (mut root, mut page) = (root.exclusive(), pinned.exclusive());
+            let root = self.set.pin(ROOT)?;
+            let Some(page) = self.pin_seen(child)? else { break };
+            let (mut root, mut page) = (root.exclusive(), page.exclusive());
             let as_seen = only_child(root.bytes()) == Some(child)
                 && NodeView::opened(page.bytes()).is_ok_and(|node| node.right().is_none());
             if !as_seen {

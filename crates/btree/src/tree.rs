@@ -2,12 +2,14 @@
 //!
 //! A descent latches one node at a time (invariant 2 of the crate). What it finds at the end of a
 //! pointer may be a node further left than wanted, because of a split: it goes right. Or it may be
-//! anything else, because the node has been merged or moved away: it begins again.
+//! anything else, because the node has been merged or moved away: it begins again. The interval may
+//! even be gone from the disk, because the file's tail was cut off since the pointer was read; so
+//! what cannot be had counts as damaged only once a second descent has come to it, too.
 
 use std::sync::Arc;
 
 use base::CiNumber;
-use pool::{ExclusiveCi, Hint, PoolError, SharedCi};
+use pool::{ExclusiveCi, Hint, Pinned, PoolError, SharedCi};
 use space::{DataSet, Purpose, ROOT};
 use uow::{Kernel, UowError};
 
@@ -171,13 +173,15 @@ impl<'k> Tree<'k> {
             let reference = overflow::Reference::decode(stored.bytes);
             let hint = leaf.guard.hint();
             drop(leaf);
-            let whole = overflow::read(self.set, reference, value)?;
-            if whole
-                && (self.set.is_unchanged(hint) || self.still_refers(key, reference, attempt)?)
-            {
-                return Ok(true);
+            let read = overflow::read(self.set, reference, value);
+            // As long as a leaf refers to a value, the value is there.
+            let sure = self.set.is_unchanged(hint) || attempt >= DESCENTS_MAX;
+            match read {
+                Ok(true) if sure || self.still_refers(key, reference, attempt)? => return Ok(true),
+                Ok(false) if sure => return Err(self.broken_chain(reference)),
+                Err(error) if sure || !may_be_gone(&error) => return Err(error),
+                _ => seam::thread::yield_now(),
             }
-            seam::thread::yield_now();
         }
         unreachable!("the loop ends by returning")
     }
@@ -321,13 +325,15 @@ impl<'k> Tree<'k> {
         key: &[u8],
         level: u8,
     ) -> Result<Option<Reached<G>>, TreeError> {
-        let mut last = ROOT;
+        let (mut last, mut doubt) = (ROOT, None);
         for _ in 0..DESCENTS_MAX {
-            match self.try_reach(key, level, &mut last)? {
-                Descent::Reached(reached) => return Ok(Some(reached)),
-                Descent::TooLow => return Ok(None),
-                Descent::Again => seam::thread::yield_now(),
+            match self.try_reach(key, level, &mut last) {
+                Ok(Descent::Reached(reached)) => return Ok(Some(reached)),
+                Ok(Descent::TooLow) => return Ok(None),
+                Ok(Descent::Again) => {}
+                Err(error) => believe_twice(error, last, &mut doubt)?,
             }
+            seam::thread::yield_now();
         }
         Err(self.damaged(last, format!("no descent gets beyond it to level {level}")))
     }
@@ -398,10 +404,12 @@ impl<'k> Tree<'k> {
         key: Option<&[u8]>,
         level: u8,
     ) -> Result<SharedCi<'k>, TreeError> {
-        let mut last = ROOT;
+        let (mut last, mut doubt) = (ROOT, None);
         for _ in 0..DESCENTS_MAX {
-            if let Some(leaf) = self.try_reach_below(key, level, &mut last)? {
-                return Ok(leaf);
+            match self.try_reach_below(key, level, &mut last) {
+                Ok(Some(leaf)) => return Ok(leaf),
+                Ok(None) => {}
+                Err(error) => believe_twice(error, last, &mut doubt)?,
             }
             seam::thread::yield_now();
         }
@@ -431,6 +439,16 @@ impl<'k> Tree<'k> {
         }
     }
 
+    /// Pins an interval that somebody saw a moment ago as a part of the tree. `None` if it cannot
+    /// be had: it may be gone by now, and if not, the next descent to it says so.
+    pub(crate) fn pin_seen(&self, ci: CiNumber) -> Result<Option<Pinned<'k>>, TreeError> {
+        match self.set.pin(ci).map_err(TreeError::from) {
+            Ok(pinned) => Ok(Some(pinned)),
+            Err(error) if ci != ROOT && may_be_gone(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     fn root<'b>(&self, bytes: &'b [u8]) -> Result<NodeView<'b>, TreeError> {
         NodeView::opened(bytes).map_err(|damage| self.damaged(ROOT, damage.to_string()))
     }
@@ -455,6 +473,10 @@ impl<'k> Tree<'k> {
         }
     }
 
+    pub(crate) fn broken_chain(&self, reference: overflow::Reference) -> TreeError {
+        self.damaged(reference.first, "the chain of a long value is broken")
+    }
+
     /// Whether a value of this length stands in the leaf itself.
     pub(crate) fn is_inline(&self, key_len: usize, value_len: usize) -> bool {
         let usable = self.set.usable_bytes();
@@ -473,6 +495,26 @@ impl<'k> Tree<'k> {
             return Err(TreeError::ValueTooLong { name: name(), bytes: value.len(), bytes_max });
         }
         Ok(())
+    }
+}
+
+/// Whether an error may mean no more than that an interval was freed and cut off after somebody had
+/// read its number.
+pub(crate) fn may_be_gone(error: &TreeError) -> bool {
+    matches!(error, TreeError::Pool(PoolError::Damaged { .. } | PoolError::Read { .. }))
+}
+
+/// A descent could not have interval `at`. Where the pointer to it was read nothing is latched any
+/// more, so the interval may be gone; the root never is. A second descent that comes to the same
+/// interval has read a pointer that was written after that, or was right all the time.
+fn believe_twice(
+    error: TreeError,
+    at: CiNumber,
+    doubt: &mut Option<CiNumber>,
+) -> Result<(), TreeError> {
+    match at == ROOT || !may_be_gone(&error) || doubt.replace(at) == Some(at) {
+        true => Err(error),
+        false => Ok(()),
     }
 }
 
@@ -541,3 +583,6 @@ impl Stored<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

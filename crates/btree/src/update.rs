@@ -461,8 +461,7 @@ impl Tree<'_> {
 
     fn free_chain(&self, uow: &mut Uow, reference: Reference) -> Result<(), TreeError> {
         let intervals = overflow::intervals(self.set, reference)?;
-        let broken = || self.damaged(reference.first, "the chain of a long value is broken");
-        for ci in intervals.ok_or_else(broken)? {
+        for ci in intervals.ok_or_else(|| self.broken_chain(reference))? {
             uow.free_at_commit(self.set, ci);
         }
         Ok(())
