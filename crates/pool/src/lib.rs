@@ -16,6 +16,7 @@
 //!    its copy is durable in the double-write area.
 //! 5. No latch is held while waiting for input, output or a lock (K16).
 
+pub mod ahead;
 pub mod backing;
 pub mod dirty;
 pub mod double_write;

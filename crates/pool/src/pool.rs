@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use base::stats::{Counter, Striped};
 use base::{CiNumber, DataSetId, Lsn};
-use seam::mem::AlignedBuf;
 use seam::stop::StopSwitch;
 use seam::sync::{Condvar, Mutex};
 
@@ -78,12 +77,12 @@ pub(crate) struct Counters {
 
 /// Frames for the intervals of any number of data sets with one unit size.
 pub struct Pool {
-    config: PoolConfig,
+    pub(crate) config: PoolConfig,
     pub(crate) index: u32,
     pub(crate) frames: Frames,
-    table: Table,
-    state: Mutex<State>,
-    changed: Condvar,
+    pub(crate) table: Table,
+    pub(crate) state: Mutex<State>,
+    pub(crate) changed: Condvar,
     pub(crate) dirty: Arc<DirtyQueue>,
     /// Somebody waits for a frame: the page writer hurries.
     pub(crate) pressed: AtomicBool,
@@ -92,8 +91,10 @@ pub struct Pool {
     clock: Arc<dyn seam::clock::Clock>,
 }
 
-struct State {
-    free: Vec<FrameId>,
+pub(crate) struct State {
+    pub(crate) free: Vec<FrameId>,
+    /// Frames claimed for windows that are not read yet.
+    pub(crate) ahead: usize,
     hand: usize,
     all: Vec<FrameId>,
     /// Counts calls, so that one in 64 is timed.
@@ -133,7 +134,7 @@ impl Pool {
             all.extend(frames.add_extent(extent, count));
         }
         let free = all.iter().rev().copied().collect();
-        let state = Mutex::new(State { free, hand: 0, all, sample: 0 });
+        let state = Mutex::new(State { free, ahead: 0, hand: 0, all, sample: 0 });
         Pool {
             config: PoolConfig { frames: wanted, ..config },
             index,
@@ -281,40 +282,6 @@ impl Pool {
     #[must_use]
     pub fn is_resident(&self, set: DataSetId, ci: CiNumber) -> bool {
         self.table.probe(&self.frames, Key::new(set, ci)).is_some()
-    }
-
-    /// Reads those of `count` consecutive intervals that are not in memory, run by run, each run in
-    /// one input operation through `scratch` (sequential buffering). Errors are left to whoever
-    /// wants the interval.
-    pub fn read_ahead(
-        &self,
-        set: &dyn Backing,
-        first: CiNumber,
-        count: u32,
-        scratch: &mut AlignedBuf,
-    ) {
-        latches::assert_none_held("a read");
-        // Never more than an eighth of the pool, or the windows would evict each other.
-        let count = count.min((self.config.frames / 8) as u32);
-        let run_max = scratch.len() / self.config.unit_bytes;
-        let mut run: Vec<&Frame> = Vec::with_capacity(run_max);
-        for ci in first.0..first.0 + count {
-            if set.is_map(CiNumber(ci)) {
-                self.read_run(set, &mut run, scratch);
-                if self.pin(set, CiNumber(ci)).is_err() {
-                    return;
-                }
-                continue;
-            }
-            match self.try_claim_for(Key::new(set.id(), CiNumber(ci))) {
-                Some(frame) => run.push(frame),
-                None => self.read_run(set, &mut run, scratch),
-            }
-            if run.len() == run_max {
-                self.read_run(set, &mut run, scratch);
-            }
-        }
-        self.read_run(set, &mut run, scratch);
     }
 
     /// Forgets every interval of a data set from `from` on, changed or not: they are gone. Nobody
@@ -484,21 +451,8 @@ impl Pool {
         }
     }
 
-    /// The same for read-ahead: only if it needs no wait and the interval is not in memory.
-    fn try_claim_for(&self, key: Key) -> Option<&Frame> {
-        let mut state = self.state.lock();
-        if self.table.probe(&self.frames, key).is_some() {
-            return None;
-        }
-        let frame = self.take_frame(&mut state, Asker::Program)?;
-        frame.set_loading(true);
-        self.table.insert(frame, key);
-        frame.end_claim(1);
-        Some(frame)
-    }
-
     /// A claimed frame that holds nothing: a free one, or the clock's next victim.
-    fn take_frame(&self, state: &mut State, asker: Asker) -> Option<&Frame> {
+    pub(crate) fn take_frame(&self, state: &mut State, asker: Asker) -> Option<&Frame> {
         let sampled = state.sample.is_multiple_of(64).then(|| self.clock.monotonic());
         state.sample = state.sample.wrapping_add(1);
         let frame = self.take_free(state, asker).or_else(|| self.evict(state, asker));
@@ -553,49 +507,23 @@ impl Pool {
         set.open(frame.key().ci(), unit)
     }
 
-    /// Reads consecutive intervals in one operation and opens them in the frames claimed for them.
-    #[allow(unsafe_code)]
-    fn read_run(&self, set: &dyn Backing, run: &mut Vec<&Frame>, scratch: &mut AlignedBuf) {
-        let Some(first) = run.first() else { return };
-        let unit_bytes = self.config.unit_bytes;
-        let units = &mut scratch[..run.len() * unit_bytes];
-        let read = set.read_raw(first.key().ci(), units);
-        self.counters.reads.add(run.len() as u64);
-        if run.len() > 1 {
-            self.counters.multi_reads.one();
-            self.counters.multi_intervals.add(run.len() as u64);
-        }
-        for (frame, raw) in run.iter().zip(units.chunks_exact(unit_bytes)) {
-            // SAFETY: this thread claimed each frame and set it loading.
-            let unit = unsafe { frame.unit_of_loader() };
-            unit.copy_from_slice(raw);
-            let good = read.is_ok() && set.open(frame.key().ci(), unit).is_ok();
-            self.loaded_ahead(frame, good);
-        }
-        run.clear();
-    }
-
     /// Ends a load. A frame whose load failed is free again; whoever waited tries for itself.
     fn loaded(&self, frame: &Frame, good: bool) {
         let mut state = self.state.lock();
-        if !good {
-            self.table.remove(&self.frames, frame);
-            frame.set_loading(false);
-            frame.claim_from_pin();
-            state.free.push(frame.id());
-        } else {
-            frame.set_loading(false);
+        match good {
+            true => frame.set_loading(false),
+            false => self.give_up(&mut state, frame),
         }
         drop(state);
         self.changed.notify_all();
     }
 
-    /// Ends a load that nobody waits for yet: the frame is not pinned afterwards.
-    fn loaded_ahead(&self, frame: &Frame, good: bool) {
-        self.loaded(frame, good);
-        if good {
-            frame.unpin();
-        }
+    /// A load failed: the frame is free again.
+    pub(crate) fn give_up(&self, state: &mut State, frame: &Frame) {
+        self.table.remove(&self.frames, frame);
+        frame.set_loading(false);
+        frame.claim_from_pin();
+        state.free.push(frame.id());
     }
 
     /// Frames became clean: whoever waits for one looks again.

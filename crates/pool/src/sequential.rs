@@ -13,15 +13,19 @@ use seam::mem::AlignedBuf;
 use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
 
+use crate::ahead::Window;
 use crate::{Backing, Pool};
 
 /// Intervals in order before a scan is believed.
 const RUN_MIN: u32 = 3;
 /// How far from consecutive a step may be: map intervals lie between data intervals.
 const STEP_MAX: u32 = 4;
-/// The first window, in bytes, and the largest.
+/// The first window, in bytes.
 const WINDOW_BYTES_MIN: u32 = 64 << 10;
-pub(crate) const WINDOW_BYTES_MAX: u32 = 1 << 20;
+/// The largest window, in bytes.
+pub const WINDOW_BYTES_MAX: usize = 1 << 20;
+/// Windows that are asked for ahead of the scan.
+const WINDOWS_AHEAD: u32 = 3;
 
 /// What one cursor has seen lately.
 #[derive(Clone, Debug, Default)]
@@ -35,7 +39,13 @@ pub struct Detector {
 
 impl Detector {
     /// The cursor moved onto `ci`. Returns the window that should be read now, if any.
-    pub fn step(&mut self, ci: CiNumber, unit_bytes: usize) -> Option<(CiNumber, u32)> {
+    /// No window is larger than `window_max` intervals.
+    pub fn step(
+        &mut self,
+        ci: CiNumber,
+        unit_bytes: usize,
+        window_max: u32,
+    ) -> Option<(CiNumber, u32)> {
         let ahead = ci.0.wrapping_sub(self.last);
         self.last = ci.0;
         if ahead == 0 {
@@ -51,17 +61,17 @@ impl Detector {
         }
         let unit = unit_bytes as u32;
         if self.window == 0 {
-            self.window = WINDOW_BYTES_MIN / unit;
+            self.window = (WINDOW_BYTES_MIN / unit).min(window_max);
             self.asked = ci.0 + 1;
         }
-        // One window is being worked on, one stands ready, one is being read.
-        if ci.0 + self.window * 2 <= self.asked {
+        // One window is being worked on, the others are ready or being read: the device never idles.
+        if ci.0 + self.window * WINDOWS_AHEAD <= self.asked {
             return None;
         }
         let first = self.asked.max(ci.0 + 1);
         let count = self.window;
         self.asked = first + count;
-        self.window = (self.window * 2).min(WINDOW_BYTES_MAX / unit);
+        self.window = (self.window * 2).min(window_max);
         Some((CiNumber(first), count))
     }
 }
@@ -86,8 +96,7 @@ struct State {
 struct Request {
     pool: Arc<Pool>,
     set: Arc<dyn Backing>,
-    first: CiNumber,
-    count: u32,
+    window: Window,
 }
 
 /// More requests than this waiting means that reading ahead does not keep up: new ones are dropped.
@@ -113,7 +122,8 @@ impl ReadAhead {
     pub fn request(&self, pool: &Arc<Pool>, set: Arc<dyn Backing>, first: CiNumber, count: u32) {
         let mut state = self.shared.state.lock();
         if state.requests.len() < REQUESTS_MAX && !state.ended {
-            state.requests.push_back(Request { pool: Arc::clone(pool), set, first, count });
+            let window = pool.claim_window(&*set, first, count);
+            state.requests.push_back(Request { pool: Arc::clone(pool), set, window });
             drop(state);
             self.shared.wanted.notify_one();
         }
@@ -131,15 +141,17 @@ impl ReadAhead {
 
 impl Shared {
     fn run(&self) {
-        let mut scratch = AlignedBuf::zeroed(WINDOW_BYTES_MAX as usize);
+        let mut scratch = AlignedBuf::zeroed(WINDOW_BYTES_MAX);
         let mut state = self.state.lock();
-        while !state.ended {
+        loop {
             match state.requests.pop_front() {
+                None if state.ended => return,
                 None => self.wanted.wait(&mut state),
+                // Also at the end: a window that is claimed gets read.
                 Some(request) => {
                     drop(state);
-                    let Request { pool, set, first, count } = &request;
-                    pool.read_ahead(&**set, *first, *count, &mut scratch);
+                    let Request { pool, set, window } = &request;
+                    pool.read_window(&**set, window, &mut scratch);
                     drop(request);
                     state = self.state.lock();
                 }
@@ -157,7 +169,7 @@ mod tests {
         let mut detector = Detector::default();
         let mut next = None;
         for ci in 10..2_000 {
-            if let Some((first, count)) = detector.step(CiNumber(ci), 4096) {
+            if let Some((first, count)) = detector.step(CiNumber(ci), 4096, 256) {
                 assert!(first.0 > ci, "only what lies ahead is read");
                 if let Some(end) = next {
                     assert_eq!(first.0, end, "windows leave no gap and do not overlap");
@@ -176,7 +188,7 @@ mod tests {
     fn jumping_about_asks_for_nothing() {
         let mut detector = Detector::default();
         for step in 0..100_u32 {
-            assert_eq!(detector.step(CiNumber(step * 7_919 % 10_007), 4096), None);
+            assert_eq!(detector.step(CiNumber(step * 7_919 % 10_007), 4096, 256), None);
         }
     }
 }

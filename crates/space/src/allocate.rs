@@ -76,16 +76,21 @@ impl DataSet {
     /// Takes an interval back; `log` as for [`DataSet::allocate`].
     ///
     /// # Errors
-    /// What `log` or the map says.
+    /// What `log` or the map says. Damage, if the interval is not in use: two places led to it.
     pub fn give_back<E: From<pool::PoolError>>(
         &self,
         ci: CiNumber,
         log: &mut dyn FnMut(&mut ExclusiveCi<'_>, CiNumber) -> Result<(), E>,
     ) -> Result<(), E> {
-        assert!(!self.layout.is_reserved(ci), "{ci} is never given out");
+        let never = || self.damaged(ci, "it is given back, but is not in use".into()).into();
+        if self.layout.is_reserved(ci) {
+            return Err(never());
+        }
         let mut page = self.exclusive(self.layout.map1_of(ci))?;
         let index = ci.0 % self.layout.per_map();
-        assert!(map::is_used(page.bytes(), self.layout, index), "{ci} is given back once");
+        if !map::is_used(page.bytes(), self.layout, index) {
+            return Err(never());
+        }
         log(&mut page, ci)?;
         map::set_used(page.bytes_mut(), self.layout, index, false);
         drop(page);

@@ -10,9 +10,9 @@ use std::sync::{Arc, Weak};
 
 use base::stats::Counter;
 use base::{CiNumber, DataSetId, Lsn, SystemId};
-use pool::sequential::{Detector, ReadAhead};
+use pool::sequential::{Detector, ReadAhead, WINDOW_BYTES_MAX};
 use pool::{Backing, ExclusiveCi, Hint, Pinned, Pool, PoolError, SharedCi};
-use seal::{KeyProvider, PageSealer};
+use seal::{Format, KeyProvider, PageSealer};
 use seam::Seam;
 use seam::plant::{Plant, planted};
 use seam::stop::StopSwitch;
@@ -21,6 +21,9 @@ use seam::sync::Mutex;
 use crate::files::Files;
 use crate::layout::Guardian;
 use crate::{Definition, MapLayout, Overlay, SpaceError, map};
+
+/// What the layer above says is wrong with the contents of an interval, if anything.
+pub type Contents = Arc<dyn Fn(CiNumber, &[u8]) -> Option<String> + Send + Sync>;
 
 /// What every data set of a system shares.
 #[derive(Clone)]
@@ -37,6 +40,9 @@ pub struct Environment {
     pub stop: Arc<StopSwitch>,
     /// The threads that read windows ahead of scans.
     pub read_ahead: Arc<ReadAhead>,
+    /// Proves the contents of plain intervals that were read: their checksum finds accidents, but
+    /// anybody can make it. What is sealed was written here and is not looked at again.
+    pub contents: Option<Contents>,
 }
 
 /// What a data set has done since it was opened.
@@ -240,7 +246,9 @@ impl DataSet {
     /// A cursor moved onto `ci`: if it is scanning, what lies ahead is read meanwhile.
     #[inline]
     pub fn ahead(&self, detector: &mut Detector, ci: CiNumber) {
-        let Some((first, count)) = detector.step(ci, self.unit_bytes()) else { return };
+        let window_max = self.pool.window_max(WINDOW_BYTES_MAX);
+        let asked = detector.step(ci, self.unit_bytes(), window_max);
+        let Some((first, count)) = asked else { return };
         let count = count.min(self.intervals().saturating_sub(first.0));
         if count > 0
             && !self.pool.is_resident(self.id(), CiNumber(first.0 + count - 1))
@@ -395,7 +403,19 @@ impl DataSet {
         }
     }
 
-    fn damaged(&self, ci: CiNumber, why: String) -> PoolError {
+    /// Whether the contents of a plain interval make sense.
+    fn prove_contents(&self, ci: CiNumber, unit: &[u8]) -> Result<(), PoolError> {
+        if self.definition.format != Format::Plain {
+            return Ok(());
+        }
+        let contents = self.environment.contents.as_ref();
+        match contents.and_then(|damage| damage(ci, &unit[..self.usable_bytes()])) {
+            Some(why) => Err(self.damaged(ci, format!("its checksum is right, but {why}"))),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn damaged(&self, ci: CiNumber, why: String) -> PoolError {
         PoolError::Damaged { name: self.name().to_owned(), set: self.id(), ci, why }
     }
 }
@@ -444,6 +464,11 @@ impl Backing for DataSet {
     }
 
     fn open(&self, ci: CiNumber, unit: &mut [u8]) -> Result<(), PoolError> {
+        // Maps are made when they are asked for. A pointer may come from a forged interval.
+        let behind = ci.0 >= self.intervals() && !self.is_map(ci);
+        if behind || ci.0 >= self.layout.intervals_max() {
+            return Err(self.damaged(ci, "it lies behind the end of the data set".into()));
+        }
         let expected = self.expected_prefix(ci)?;
         if expected == 0
             && let Some(level) = self.layout.map_level(ci)
@@ -456,7 +481,7 @@ impl Backing for DataSet {
         let prefix =
             self.sealer.open(ci, unit).map_err(|error| self.damaged(ci, error.to_string()))?;
         if prefix.0 == expected || planted(Plant::FreshnessNotChecked) {
-            return Ok(());
+            return self.prove_contents(ci, unit);
         }
         let why = match expected {
             0 => "it was never written, yet something stands there".to_owned(),
