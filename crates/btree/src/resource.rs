@@ -9,7 +9,7 @@ use base::CiNumber;
 use space::{DataSet, Header, ROOT};
 use uow::{RecordDamage, Resource, Target, Undo, UowError};
 
-use crate::node::{Kind, NodeBuilder, NodeDamage, NodeMut, NodeView, Split, Value};
+use crate::node::{Kind, LEVEL_MAX, NodeBuilder, NodeDamage, NodeMut, NodeView, Split, Value};
 use crate::records::{Piece, Record, Relocate};
 use crate::tree::{Tree, format_empty};
 use crate::{overflow, update};
@@ -91,6 +91,14 @@ impl Resource for TreeResource {
             }
             structure => redo_structure(&structure, ci, page),
         }
+    }
+
+    fn damage(&self, ci: CiNumber, page: &[u8]) -> Option<String> {
+        if let Some(damage) = crate::node_damage(page) {
+            return Some(damage.to_string());
+        }
+        let named = Header::read(page).ci;
+        (named != ci).then(|| format!("it says that it is interval {named}"))
     }
 
     fn undo(
@@ -218,7 +226,7 @@ fn new_root(
     children: [CiNumber; 2],
 ) -> Result<(), RecordDamage> {
     let level = left_image.get(9).copied().unwrap_or(u8::MAX);
-    check(level < u8::MAX)?;
+    check(level < LEVEL_MAX)?;
     check(separator.len() <= crate::node::key_bytes_max(page.len()))?;
     let [left, right] = children.map(|child| child.0.to_le_bytes());
     let mut root = NodeBuilder::new(page, Kind::Inner, level + 1, ROOT, b"");

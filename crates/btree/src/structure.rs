@@ -289,6 +289,9 @@ impl Tree<'_> {
         slot: usize,
         level: u8,
     ) -> Result<bool, TreeError> {
+        if left_ci == right_ci || left_ci == parent_ci || right_ci == parent_ci {
+            return Err(self.damaged(parent_ci, "two of its entries lead to one node"));
+        }
         let (parent, left) = (self.pin_seen(parent_ci)?, self.pin_seen(left_ci)?);
         let (Some(parent), Some(left), Some(right)) = (parent, left, self.pin_seen(right_ci)?)
         else {
@@ -312,6 +315,11 @@ impl Tree<'_> {
         // A node between them that nobody has posted yet must stay reachable.
         if low.right() != Some(right_ci) || !may_merge(low, high) {
             return Ok(false);
+        }
+        let mut fence = Vec::new();
+        if !low.high_fence(&mut fence) || fence != high.low_fence() {
+            let why = "its low fence is not the high fence of its left sibling";
+            return Err(self.damaged(right_ci, why));
         }
         let mut image = Vec::new();
         high.write_image(&mut image);
@@ -357,5 +365,6 @@ impl Tree<'_> {
 
 fn only_child(bytes: &[u8]) -> Option<CiNumber> {
     let root = NodeView::opened(bytes).ok()?;
-    (root.kind() == Kind::Inner && root.count() == 1).then(|| root.child_at(0))
+    let child = (root.kind() == Kind::Inner && root.count() == 1).then(|| root.child_at(0));
+    child.filter(|child| *child != ROOT)
 }

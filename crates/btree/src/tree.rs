@@ -79,7 +79,7 @@ pub(crate) struct Reached<G> {
 }
 
 /// So many descents that led nowhere mean damage, not rivals.
-const DESCENTS_MAX: usize = 100_000;
+const DESCENTS_MAX: usize = 10_000;
 /// So many times a value is read anew because its leaf changed meanwhile, before the reference
 /// alone decides.
 const REREADS_MAX: usize = 64;
@@ -346,6 +346,7 @@ impl<'k> Tree<'k> {
     ) -> Result<Descent<G>, TreeError> {
         let mut unposted = None;
         let mut expected = None;
+        let mut rights = 0;
         *at = ROOT;
         loop {
             if expected == Some(level) {
@@ -357,6 +358,7 @@ impl<'k> Tree<'k> {
                     Step::Right(right) => {
                         unposted = Some(right);
                         *at = right;
+                        self.count_rights(&mut rights, right)?;
                     }
                     Step::Down(_) | Step::Again => return Ok(Descent::Again),
                 }
@@ -382,6 +384,7 @@ impl<'k> Tree<'k> {
                 Step::Right(right) => {
                     *at = right;
                     expected = Some(here);
+                    self.count_rights(&mut rights, right)?;
                 }
                 Step::Down(child) => {
                     *at = child;
@@ -423,6 +426,7 @@ impl<'k> Tree<'k> {
         at: &mut CiNumber,
     ) -> Result<Option<SharedCi<'k>>, TreeError> {
         let mut expected = None;
+        let mut rights = 0;
         *at = ROOT;
         loop {
             let guard = self.set.shared(*at)?;
@@ -432,10 +436,22 @@ impl<'k> Tree<'k> {
             };
             match step_below(*at, guard.bytes(), key, here, level) {
                 Step::Here(_) => return Ok(Some(guard)),
-                Step::Right(right) => (*at, expected) = (right, Some(here)),
+                Step::Right(right) => {
+                    (*at, expected) = (right, Some(here));
+                    self.count_rights(&mut rights, right)?;
+                }
                 Step::Down(child) => (*at, expected) = (child, Some(here - 1)),
                 Step::Again => return Ok(None),
             }
+        }
+    }
+
+    /// Counts the steps to the right of one descent: more than there are nodes go round and round.
+    fn count_rights(&self, rights: &mut u32, ci: CiNumber) -> Result<(), TreeError> {
+        *rights += 1;
+        match *rights > self.set.intervals() {
+            true => Err(self.damaged(ci, "the right links of its level go in a circle")),
+            false => Ok(()),
         }
     }
 

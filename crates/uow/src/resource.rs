@@ -43,6 +43,10 @@ pub trait Resource: Send + Sync {
         page: &mut [u8],
     ) -> Result<(), RecordDamage>;
 
+    /// What is wrong with the contents of an interval that was read, if anything. Asked for plain
+    /// data sets, whose checksum anybody can make: what it lets pass makes nobody panic.
+    fn damage(&self, ci: CiNumber, page: &[u8]) -> Option<String>;
+
     /// Undoes a change of a unit of work: finds what it changed, wherever that is by now, and logs
     /// compensation.
     ///

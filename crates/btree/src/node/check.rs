@@ -7,7 +7,7 @@ use base::CiNumber;
 use base::bytes::get_u16;
 
 use super::{
-    FLAG_HIGH_INFINITE, HEADER_BYTES, Head, KIND_INNER, KIND_LEAF, Kind, LAYOUT_VERSION,
+    FLAG_HIGH_INFINITE, HEADER_BYTES, Head, KIND_INNER, KIND_LEAF, Kind, LAYOUT_VERSION, LEVEL_MAX,
     NodeCursor, NodeMut, NodeView, OVERFLOW_FLAG, OVERFLOW_REFERENCE_BYTES, Place, RESTART_FLAG,
     SHARED_MASK, SLOT_BYTES, Slot, USABLE_BYTES_MAX, USABLE_BYTES_MIN, Value, at, field_of,
     head_at, head_of, is_overflow, is_restart, key_bytes_max, offset_of, shared_of,
@@ -100,7 +100,7 @@ impl NodeView<'_> {
             return Err(NodeDamage::Size(len));
         }
         let (kind, level) = (self.bytes[at::KIND], self.bytes[at::LEVEL]);
-        if !matches!((kind, level), (KIND_LEAF, 0) | (KIND_INNER, 1..)) {
+        if !matches!((kind, level), (KIND_LEAF, 0) | (KIND_INNER, 1..=LEVEL_MAX)) {
             return Err(NodeDamage::Kind { kind, level });
         }
         let version = get_u16(self.bytes, at::VERSION);

@@ -77,6 +77,8 @@ pub const KIND_FREE: u8 = 8;
 
 /// The layout that this code writes; a higher number is refused.
 pub const LAYOUT_VERSION: u16 = 1;
+/// The highest level of a node. No tree comes near it.
+pub const LEVEL_MAX: u8 = 63;
 /// Where the slots begin.
 pub const HEADER_BYTES: usize = 32;
 /// Bytes of a slot.

@@ -462,6 +462,8 @@ fn open_alone(
         home: stopped.dir.clone(),
         stop: Arc::clone(&stop),
         read_ahead: Arc::new(ReadAhead::start(0).map_err(no_threads)?),
+        // Contents are looked at one by one, with a finding for each.
+        contents: None,
     };
     let unit_bytes = definition.unit_bytes();
     let config = PoolConfig {

@@ -393,6 +393,10 @@ fn assemble(
         home: parts.home.clone(),
         stop: Arc::clone(&stop),
         read_ahead: Arc::new(ReadAhead::start(config.read_ahead_threads)?),
+        contents: Some({
+            let resource = Arc::clone(&parts.resource);
+            Arc::new(move |ci, page| resource.damage(ci, page))
+        }),
     };
     let log_capacity = log.space().capacity_bytes;
     Ok(Arc::new(Kernel {
