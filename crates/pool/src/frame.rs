@@ -148,19 +148,6 @@ impl Frame {
         }
     }
 
-    /// Has the processor fetch the beginning of the interval, where its header and directory stand,
-    /// all at once instead of line by line as a search comes to them.
-    #[inline]
-    pub(crate) fn fetch(&self) {
-        #[cfg(target_arch = "x86_64")]
-        for line in 0..FETCHED_BYTES / 64 {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: a unit is longer than what is fetched, so the address lies within it; and
-            // fetching reads nothing.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(self.bytes.add(line * 64).cast_const().cast()) };
-        }
-    }
-
     #[inline]
     pub(crate) fn touch(&self) {
         if self.flags.load(Relaxed) & REFERENCED == 0 {
@@ -235,7 +222,7 @@ pub(crate) struct Frames {
 struct Extent {
     frames: Box<[Frame]>,
     /// Owns the memory that the frames point into.
-    _memory: AlignedBuf,
+    memory: AlignedBuf,
 }
 
 impl Frames {
@@ -273,7 +260,7 @@ impl Frames {
             })
             .collect();
         let ids = frames.iter().map(|frame| frame.id).collect();
-        let added = self.extents[extent].set(Extent { frames, _memory: memory });
+        let added = self.extents[extent].set(Extent { frames, memory });
         assert!(added.is_ok(), "an extent comes into being once");
         ids
     }
@@ -283,6 +270,24 @@ impl Frames {
         let extent = self.extents[(id.0 >> FrameId::PLACE_BITS) as usize].get();
         let place = (id.0 & ((1 << FrameId::PLACE_BITS) - 1)) as usize;
         &extent.expect("ids come from extents that exist").frames[place]
+    }
+
+    /// Has the processor fetch the beginning of an interval, where its header and directory stand,
+    /// all at once instead of line by line as a search comes to them, and while it still looks at
+    /// the descriptor.
+    #[inline]
+    #[allow(unsafe_code)]
+    pub(crate) fn fetch(&self, id: FrameId) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(extent) = self.extents[(id.0 >> FrameId::PLACE_BITS) as usize].get() {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let place = (id.0 & ((1 << FrameId::PLACE_BITS) - 1)) as usize;
+            let unit = extent.memory.as_ptr().cast_const().wrapping_add(place * self.unit_bytes);
+            for line in 0..FETCHED_BYTES / 64 {
+                // SAFETY: fetching reads nothing, whatever the address.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(unit.wrapping_add(line * 64).cast()) };
+            }
+        }
     }
 
     /// Every frame that exists, in order.

@@ -374,7 +374,6 @@ impl Pool {
             && frame.try_pin()
         {
             if frame.holds(key) {
-                frame.fetch();
                 frame.touch();
                 self.counters.hits.one(seam::thread::slot());
                 return Ok(frame);

@@ -57,6 +57,7 @@ impl Table {
             if at == FrameId::NONE {
                 return None;
             }
+            frames.fetch(at);
             let frame = frames.get(at);
             if frame.key() == key {
                 return Some(frame);
