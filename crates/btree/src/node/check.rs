@@ -3,14 +3,16 @@
 //! [`NodeView::check`] may be given any bytes. Once it has said yes, no other operation on them
 //! panics: whatever they rely on (offsets, lengths, order, limits, counters) is checked here.
 
+use std::cmp::Ordering;
+
 use base::CiNumber;
 use base::bytes::get_u16;
 
 use super::{
-    FLAG_HIGH_INFINITE, HEADER_BYTES, Head, KIND_INNER, KIND_LEAF, Kind, LAYOUT_VERSION, LEVEL_MAX,
-    NodeCursor, NodeMut, NodeView, OVERFLOW_FLAG, OVERFLOW_REFERENCE_BYTES, Place, RESTART_FLAG,
-    SHARED_MASK, SLOT_BYTES, Slot, USABLE_BYTES_MAX, USABLE_BYTES_MIN, Value, at, field_of,
-    head_at, head_of, is_overflow, is_restart, key_bytes_max, offset_of, shared_of,
+    ESCAPE, FLAG_HIGH_INFINITE, HEADER_BYTES, Head, KIND_INNER, KIND_LEAF, Kind, LAYOUT_VERSION,
+    LEVEL_MAX, NodeCursor, NodeMut, NodeView, OVERFLOW_FLAG, OVERFLOW_REFERENCE_BYTES, Place,
+    RESTART_FLAG, SHARED_MASK, SLOT_BYTES, Slot, USABLE_BYTES_MAX, USABLE_BYTES_MIN, Value, at,
+    field_of, head_at, head_of, is_overflow, is_restart, key_bytes_max, offset_of, shared_of,
 };
 
 /// Why bytes are not a node. `link` counts the fences: 0 is the low fence, 1 the first entry.
@@ -120,18 +122,17 @@ impl NodeView<'_> {
 
     fn check_cells(&self) -> Result<(), NodeDamage> {
         let heap_begin = self.heap_begin();
-        let mut cells = Vec::with_capacity(self.links());
+        let (mut used, mut overlap) = (0, false);
+        let mut taken = [0; USABLE_BYTES_MAX.div_ceil(64)];
         for (link, slot) in self.slots().iter().enumerate() {
             let begin = offset_of(*slot);
             let end = self.cell_end(begin).ok_or(NodeDamage::Cell { link })?;
             if begin < heap_begin {
                 return Err(NodeDamage::Cell { link });
             }
-            cells.push((begin, end));
+            used += end - begin;
+            overlap |= !take(&mut taken, begin, end);
         }
-        cells.sort_unstable();
-        let overlap = cells.windows(2).any(|pair| pair[0].1 > pair[1].0);
-        let used: usize = cells.iter().map(|(begin, end)| end - begin).sum();
         let garbage = usize::from(get_u16(self.bytes, at::GARBAGE));
         if overlap || used + garbage != self.bytes.len() - heap_begin {
             return Err(NodeDamage::Heap { used });
@@ -141,16 +142,22 @@ impl NodeView<'_> {
 
     /// Where the cell ends, if it lies inside and its lengths are written the one right way.
     fn cell_end(&self, begin: usize) -> Option<usize> {
-        // A head has at most six bytes; a cell so near the end is short, so pad it for reading.
         let mut padded = [0; 6];
-        let raw = &self.bytes[begin.min(self.bytes.len())..];
-        let len = raw.len().min(6);
-        padded[..len].copy_from_slice(&raw[..len]);
-        let head = Head::read(&padded, 0);
-        let mut written = [0; 6];
-        head.write(&mut written, 0);
+        let raw = match self.bytes.get(begin..begin + 6) {
+            Some(raw) => raw,
+            None => {
+                // A head has at most six bytes; so near the end it is short, so pad it for reading.
+                let raw = self.bytes.get(begin..)?;
+                padded[..raw.len()].copy_from_slice(raw);
+                &padded
+            }
+        };
+        let head = Head::read(raw, 0);
+        // A length that fits into one byte stands in one byte.
+        let short = usize::from(ESCAPE);
+        let canonical = (raw[0] != ESCAPE || head.suffix_len >= short)
+            && (raw[1] != ESCAPE || head.value_len >= short);
         let end = begin + head.bytes() + head.suffix_len + head.value_len;
-        let canonical = written[..head.bytes()] == padded[..head.bytes()];
         (canonical && end <= self.bytes.len()).then_some(end)
     }
 
@@ -172,14 +179,14 @@ impl NodeView<'_> {
             if head_of(*slot) != head_at(suffix, 0) {
                 return Err(NodeDamage::Slot { link });
             }
-            let ascends = suffix > &key[shared..];
+            let order = suffix.cmp(&key[shared..]);
             // The first entry may equal the low fence, and in an inner node it must.
             let equal_allowed = link <= 1 && count > 0 || link == 0;
-            let equals = suffix == &key[shared..];
+            let equals = order == Ordering::Equal;
             key.truncate(shared);
             key.extend_from_slice(suffix);
-            if !(ascends || equals && equal_allowed) || key.len() > key_bytes_max(self.bytes.len())
-            {
+            let ordered = order == Ordering::Greater || equals && equal_allowed;
+            if !ordered || key.len() > key_bytes_max(self.bytes.len()) {
                 return Err(NodeDamage::Order { link });
             }
             if self.kind() == Kind::Inner && link == 1 && !(equals && count > 0) {
@@ -212,6 +219,19 @@ impl NodeView<'_> {
         }
         Ok(())
     }
+}
+
+/// Marks the bytes from `begin` to `end` in a map of bits; `false` if one was marked before.
+fn take(taken: &mut [u64], begin: usize, end: usize) -> bool {
+    let mut free = true;
+    for (word, bits) in taken.iter_mut().enumerate().take(end.div_ceil(64)).skip(begin / 64) {
+        let low = begin.saturating_sub(word * 64);
+        let high = (end - word * 64).min(64);
+        let mask = (u64::MAX >> (64 - (high - low))) << low;
+        free &= *bits & mask == 0;
+        *bits |= mask;
+    }
+    free
 }
 
 /// Gives bytes to the check and, if it accepts them, every operation to them: the fuzz target.
@@ -310,4 +330,26 @@ fn fuzz_split(bytes: &[u8]) {
     assert!(node.merge_from(right).is_ok());
     prove(node.view().bytes());
     assert_eq!(before, entries_of(node.view()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_taken_once() {
+        let ranges = [(0, 64), (64, 65), (100, 300), (65, 100), (300, 302), (511, 512)];
+        let mut taken = [0; 8];
+        assert!(ranges.iter().all(|(begin, end)| take(&mut taken, *begin, *end)));
+        for at in 0..512 {
+            let free = !ranges.iter().any(|(begin, end)| (*begin..*end).contains(&at));
+            let mut copy = taken;
+            assert_eq!(take(&mut copy, at, at + 1), free, "byte {at}");
+            assert_eq!(copy, {
+                taken[at / 64] |= 1 << (at % 64);
+                taken
+            });
+        }
+        assert!(!take(&mut [1, 0, 1 << 63], 1, 192));
+    }
 }
