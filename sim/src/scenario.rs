@@ -60,6 +60,7 @@ pub const ALL: &[Scenario] = &[
     BACKOUT,
     OVERFLOW,
     LOAD,
+    LONG_LOAD,
     SETS,
     PAGES,
     LOST_FIRST,
@@ -308,6 +309,49 @@ pub const LOAD: Scenario = Scenario {
         world.commit(|work| work.put(&world.set("one"), &key(1), b"other"))
     },
 };
+
+/// Loads that are longer than the log: committed, backed out, and cut short.
+pub const LONG_LOAD: Scenario = Scenario {
+    name: "long-load",
+    about: "loads longer than the log, which is used again behind their backs",
+    make: || Make { segment_bytes: 24 << 10, segments_max: 5, group_bytes_max: 8 << 10, ..busy() },
+    crashed: false,
+    setup: |world| {
+        filled(world, 4, 60)?;
+        for name in ["two", "three"] {
+            world.make_set(name)?;
+        }
+        Ok(())
+    },
+    script: |world| {
+        let [one, two, three] = ["one", "two", "three"].map(|name| world.set(name));
+        let begin = world.kernel.log().next_lsn();
+        let mut lost = world.begin()?;
+        lost.put(&one, &key(1), b"before it")?;
+        lost.load(&two, &records(0, 90, 1_200))?;
+        used_again_since(world, begin);
+        let point = lost.savepoint();
+        lost.put(&one, &key(2), b"behind it")?;
+        lost.roll_back(point)?;
+        lost.put(&one, &key(2), b"behind it again")?;
+        world.kernel.checkpoint_now(false)?;
+        lost.back_out()?;
+        let begin = world.kernel.log().next_lsn();
+        world.commit(|work| work.load(&two, &records(0, 90, 1_200)))?;
+        used_again_since(world, begin);
+        let begin = world.kernel.log().next_lsn();
+        let mut unfinished = world.begin()?;
+        unfinished.load(&three, &records(0, 90, 1_200))?;
+        used_again_since(world, begin);
+        world.commit(|work| work.put(&one, &key(1), b"other"))
+    },
+};
+
+/// Panics if the log still has what was logged at `begin`.
+fn used_again_since(world: &World, begin: base::Lsn) {
+    let oldest = world.kernel.log().segments()[0].first;
+    assert!(oldest > begin, "the log still begins at {oldest}, although {begin} is long ago");
+}
 
 /// Data sets are made and dropped; units of work span several.
 pub const SETS: Scenario = Scenario {

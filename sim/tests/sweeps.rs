@@ -49,6 +49,11 @@ fn every_crash_point_of_bulk_loads() {
 }
 
 #[test]
+fn every_crash_point_of_loads_longer_than_the_log() {
+    every_crash_point(&scenario::LONG_LOAD);
+}
+
+#[test]
 fn every_crash_point_of_making_and_dropping_data_sets() {
     every_crash_point(&scenario::SETS);
 }

@@ -1,9 +1,10 @@
 //! Bulk load: an empty data set is filled with sorted records, leaf behind leaf.
 //!
-//! The load logs one undoable record at its beginning; its nodes are redo-only images. The tree
-//! stays empty for everybody until the root is written last. Undo empties the data set: all that is
-//! in use there belongs to the load, because nobody else may work on the data set meanwhile (the
-//! caller holds it locked).
+//! The load logs one undoable record at its beginning; its nodes are redo-only images. With that
+//! record the unit of work is anchored: checkpoints carry it, the log behind them is used again,
+//! and a load may be as long as the device is large. The tree stays empty for everybody until the
+//! root is written last. Undo empties the data set: all that is in use there belongs to the load,
+//! because nobody else may work on the data set meanwhile (the caller holds it locked).
 
 use base::CiNumber;
 use pool::ExclusiveCi;
@@ -61,6 +62,8 @@ impl<'k> Tree<'k> {
             return Err(TreeError::NotEmpty { name: self.set.name().to_owned() });
         }
         uow.change(self.set, kind::LOAD_BEGINS, &[], &mut root)?;
+        // If it has done much else before, its log is kept, and bounds the load.
+        let _ = uow.anchor();
         let usable = self.set.usable_bytes();
         let mut bytes = vec![0; usable];
         let leaf = NodeBuilder::new(&mut bytes, Kind::Leaf, 0, ROOT, b"").suspend();
@@ -354,18 +357,28 @@ impl Tree<'_> {
             let mut root = self.set.exclusive(ROOT)?;
             uow.change(self.set, kind::LOAD_BEGINS, &[], &mut root)?;
         }
+        let _ = uow.anchor();
         Ok(uow.backout()?)
     }
 }
+
+/// After so many intervals the undo of a load looks whether the log has room.
+const FREED_BETWEEN_LOOKS: u32 = 64;
 
 /// Frees every interval but the root. What is in memory is also marked as free, so that no cursor
 /// takes its copy for current.
 fn free_all(tree: Tree<'_>) -> Result<(), UowError> {
     let layout = tree.set.layout();
-    for ci in (0..tree.set.intervals()).map(CiNumber) {
+    let mut freed = 0_u32;
+    // Checkpoints may cut the free end off meanwhile; what lies before it has its maps.
+    for ci in (0..tree.set.high_water()?).map(CiNumber) {
         if layout.is_reserved(ci) || !tree.set.is_used(ci)? {
             continue;
         }
+        if freed.is_multiple_of(FREED_BETWEEN_LOOKS) {
+            tree.kernel.make_room_for_undo()?;
+        }
+        freed += 1;
         if tree.set.pool().is_resident(tree.set.id(), ci) {
             let fields = Fields::new().ci(ci);
             let mut page = tree.set.pin_fresh(ci)?.exclusive();

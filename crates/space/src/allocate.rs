@@ -103,6 +103,13 @@ impl DataSet {
     /// # Errors
     /// If a map cannot be read.
     pub fn high_water(&self) -> Result<u32, SpaceError> {
+        // Nobody cuts off the maps that are looked at.
+        let _growing = self.growing.lock();
+        self.last_used()
+    }
+
+    /// The same for whoever holds `growing`.
+    fn last_used(&self) -> Result<u32, SpaceError> {
         let per_map = self.layout.per_map();
         let mut block = (self.intervals().max(1) - 1) / per_map;
         loop {
@@ -137,7 +144,7 @@ impl DataSet {
     /// Whatever the disk says.
     pub fn cut(&self) -> Result<u32, SpaceError> {
         let _growing = self.growing.lock();
-        let peak = self.peak.load(Acquire).max(self.high_water()?);
+        let peak = self.peak.load(Acquire).max(self.last_used()?);
         let keep = peak.saturating_add(INTERVALS_OF_UNDO);
         let have = self.intervals();
         if keep >= have {

@@ -10,10 +10,11 @@
 //! | 8 | next unit of work |
 //! | 4 | next data set |
 //! | 8 | latest batch |
-//! | 4, then 24 each | active units of work: number, first, last |
+//! | 4, then 24 each | active units of work: number, oldest LSN that undo reads, where it begins |
 //! | 4, then each | data sets: tag prefix of the topmost map 8, length 2, definition |
 //! | 4, then each | frees that follow from commits: unit 8, count 4, (data set 4, interval 4) each |
 //! | 4, then 8 each | intervals in transit: data set, interval |
+//! | 4, then each | anchored: unit 8, LSN 8, previous 8, data set 4, kind 1, length 2, body |
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,7 @@ use base::bytes::{Reader, push_string16};
 use base::{CiNumber, DataSetId, Lsn, UowId};
 use space::Definition;
 
-use crate::active::ActiveUow;
+use crate::active::{ActiveUow, AnchoredRecord};
 
 /// The state of the kernel that is not in intervals.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub struct Checkpoint {
     pub frees: BTreeMap<UowId, Vec<(DataSetId, CiNumber)>>,
     /// Intervals that are in use and belong to nothing yet, or no longer.
     pub transit: Vec<(DataSetId, CiNumber)>,
+    /// What anchored units of work among the active ones have logged that can be undone.
+    pub anchored: BTreeMap<UowId, Vec<AnchoredRecord>>,
 }
 
 const VERSION: u16 = 1;
@@ -62,6 +65,7 @@ impl Checkpoint {
             sets: Vec::new(),
             frees: BTreeMap::new(),
             transit: Vec::new(),
+            anchored: BTreeMap::new(),
         }
     }
 
@@ -101,6 +105,18 @@ impl Checkpoint {
         }
         out.extend_from_slice(&(self.transit.len() as u32).to_le_bytes());
         out.extend_from_slice(&crate::record::encode_places(&self.transit));
+        let count: usize = self.anchored.values().map(Vec::len).sum();
+        out.extend_from_slice(&(count as u32).to_le_bytes());
+        for (uow, records) in &self.anchored {
+            for record in records {
+                for word in [uow.0, record.lsn.0, record.previous.0] {
+                    out.extend_from_slice(&word.to_le_bytes());
+                }
+                out.extend_from_slice(&record.set.0.to_le_bytes());
+                out.push(record.kind);
+                push_string16(&mut out, &record.body);
+            }
+        }
         out
     }
 
@@ -141,6 +157,7 @@ fn decode_fields(reader: &mut Reader<'_>) -> Option<Checkpoint> {
     }
     let count = reader.u32()? as usize;
     let transit = crate::record::decode_places(reader.take(count.checked_mul(8)?)?)?;
+    let anchored = decode_anchored(reader)?;
     reader.is_empty().then_some(Checkpoint {
         begin,
         redo,
@@ -151,7 +168,21 @@ fn decode_fields(reader: &mut Reader<'_>) -> Option<Checkpoint> {
         sets,
         frees,
         transit,
+        anchored,
     })
+}
+
+fn decode_anchored(reader: &mut Reader<'_>) -> Option<BTreeMap<UowId, Vec<AnchoredRecord>>> {
+    let mut anchored: BTreeMap<UowId, Vec<AnchoredRecord>> = BTreeMap::new();
+    for _ in 0..reader.u32()? {
+        let uow = UowId(reader.u64()?);
+        let (lsn, previous) = (Lsn(reader.u64()?), Lsn(reader.u64()?));
+        let (set, kind) = (DataSetId(reader.u32()?), reader.u8()?);
+        let body = reader.string16()?.to_vec();
+        let record = AnchoredRecord { lsn, previous, set, kind, body };
+        anchored.entry(uow).or_default().push(record);
+    }
+    Some(anchored)
 }
 
 #[cfg(test)]
@@ -164,6 +195,10 @@ mod tests {
         checkpoint.active.push(ActiveUow { uow: UowId(3), first: Lsn(70), last: Lsn(90) });
         checkpoint.frees.insert(UowId(2), vec![(DataSetId(1), CiNumber(9))]);
         checkpoint.transit = vec![(DataSetId(3), CiNumber(4)), (DataSetId(3), CiNumber(5))];
+        let (set, previous) = (DataSetId(3), Lsn::NONE);
+        let record = AnchoredRecord { lsn: Lsn(90), previous, set, kind: 40, body: vec![1, 2] };
+        let other = AnchoredRecord { previous: Lsn(90), body: Vec::new(), ..record.clone() };
+        checkpoint.anchored.insert(UowId(3), vec![record, other]);
         let bytes = checkpoint.encode();
         assert_eq!(Checkpoint::decode(&bytes), Ok(checkpoint));
         for len in 0..bytes.len() {

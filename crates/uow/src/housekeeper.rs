@@ -164,6 +164,19 @@ impl Kernel {
         Err(UowError::LogFull { uow, holder })
     }
 
+    /// Between two steps of a long undo, without a latch: makes room in the log if little is left
+    /// and that can be done. Undo waits for nobody; it also has what ordinary records leave free.
+    ///
+    /// # Errors
+    /// If a checkpoint cannot be written.
+    pub fn make_room_for_undo(&self) -> Result<(), UowError> {
+        pool::assert_none_held("a checkpoint");
+        if self.log.room() < self.log_capacity / 8 && self.make_room()? {
+            self.checkpoint_now(false)?;
+        }
+        Ok(())
+    }
+
     /// Gives back the intervals of units of work whose commit is durable.
     pub(crate) fn free_after_commit(&self) -> Result<(), UowError> {
         let _work = self.housekeeper.work.lock();
@@ -219,6 +232,7 @@ impl Kernel {
             checkpoint.sets = all.iter().map(|set| (set.top(), set.definition().clone())).collect();
         }
         checkpoint.active = self.active.list();
+        checkpoint.anchored = self.active.anchored_of(&checkpoint.active);
         let frees = self.housekeeper.frees.lock().clone();
         checkpoint.frees = frees.into_iter().map(|(uow, free)| (uow, free.1)).collect();
         checkpoint.next_uow = self.next_uow.load(std::sync::atomic::Ordering::SeqCst);

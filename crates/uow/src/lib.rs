@@ -20,7 +20,7 @@
 //! |---|---|
 //! | `kernel` | the parts of an open system, structure changes, statistics |
 //! | `unit`, `undo` | units of work and how they are undone |
-//! | `active` | who is active, for the checkpoint |
+//! | `active` | who is active, what log his undo needs, for the checkpoint |
 //! | `record` | the kernel's own log records |
 //! | `registry` | which data sets exist |
 //! | `transit` | intervals between the map and a structure |

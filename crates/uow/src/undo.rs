@@ -7,7 +7,7 @@ use pool::ExclusiveCi;
 use seam::plant::{Plant, planted};
 use space::DataSet;
 
-use crate::active::SlotNumber;
+use crate::active::{AnchoredRecord, SlotNumber};
 use crate::record::{Change, flag, kind};
 use crate::{Kernel, UowError};
 
@@ -70,6 +70,26 @@ impl UndoList {
         self.entries.clear();
     }
 
+    /// All that is undone from `last` on, if everything is still in memory and takes at most
+    /// `bytes_max`.
+    pub(crate) fn whole(&self, last: Lsn, bytes_max: usize) -> Option<Vec<AnchoredRecord>> {
+        let mut at = last;
+        let mut records = Vec::with_capacity(self.entries.len());
+        if self.bytes.len() + self.entries.len() * size_of::<Entry>() > bytes_max {
+            return None;
+        }
+        for entry in self.entries.iter().rev() {
+            if entry.lsn != at {
+                return None;
+            }
+            let Entry { lsn, previous, set, kind, .. } = *entry;
+            let body = self.bytes[entry.start as usize..][..entry.len as usize].to_vec();
+            records.push(AnchoredRecord { lsn, previous, set, kind, body });
+            at = previous;
+        }
+        (at == Lsn::NONE).then_some(records)
+    }
+
     fn pop(&mut self, lsn: Lsn) -> Option<(Entry, Vec<u8>)> {
         let entry = self.entries.pop_if(|entry| entry.lsn == lsn)?;
         let body = self.bytes[entry.start as usize..][..entry.len as usize].to_vec();
@@ -82,7 +102,7 @@ impl UndoList {
 pub struct Undo<'k> {
     kernel: &'k Arc<Kernel>,
     uow: UowId,
-    slot: Option<SlotNumber>,
+    slot: SlotNumber,
     last: Lsn,
     /// The record being undone, and where the chain goes on behind it.
     current: Lsn,
@@ -94,7 +114,7 @@ impl<'k> Undo<'k> {
     pub(crate) fn new(
         kernel: &'k Arc<Kernel>,
         uow: UowId,
-        slot: Option<SlotNumber>,
+        slot: SlotNumber,
         last: Lsn,
     ) -> Undo<'k> {
         Undo { kernel, uow, slot, last, current: Lsn::NONE, next: Lsn::NONE, complete: false }
@@ -106,7 +126,8 @@ impl<'k> Undo<'k> {
         self.kernel
     }
 
-    /// The unit's latest record.
+    /// Where undo goes on: what is undone is no longer part of the chain, so that nobody need read
+    /// its compensation.
     pub(crate) fn last(&self) -> Lsn {
         self.last
     }
@@ -157,24 +178,22 @@ impl<'k> Undo<'k> {
             let steps = self.kernel.steps(set, kind, &whole)?;
             let kernel = self.kernel;
             let body: [&[u8]; 3] = [&id, &next, &whole];
-            let mut append = || self.append(kind, flag::COMPENSATION, &body);
+            let mut append = || self.append(kind, &body, undo_next);
             if steps.is_empty() { append()? } else { kernel.transit.log(&steps, append)? }
         };
         self.kernel.apply(set, kind, &whole, page, lsn)
     }
 
-    fn append(&mut self, kind: u8, flags: u8, body: &[&[u8]]) -> Result<Lsn, UowError> {
+    /// Appends a compensation; undo goes on at `undo_next`.
+    fn append(&mut self, kind: u8, body: &[&[u8]], undo_next: Lsn) -> Result<Lsn, UowError> {
         let kernel = self.kernel;
-        if let Some(slot) = self.slot {
-            kernel.active.begin_append(slot);
-        }
+        kernel.active.begin_append(self.slot);
+        let flags = flag::COMPENSATION;
         let appended = kernel.log.append_reserved(kind, flags, self.uow, self.last, body);
-        if let Ok(place) = &appended {
-            self.last = place.lsn;
+        if appended.is_ok() {
+            self.last = undo_next;
         }
-        if let Some(slot) = self.slot {
-            kernel.active.end_append(slot, self.last);
-        }
+        kernel.active.end_append(self.slot, self.last);
         Ok(appended?.lsn)
     }
 
@@ -187,14 +206,18 @@ impl<'k> Undo<'k> {
                     self.undo_record(entry.lsn, entry.previous, entry.set, entry.kind, &body)?;
                     entry.previous
                 }
-                None => self.undo_from_log(at)?,
+                None => self.undo_at(at)?,
             };
         }
         Ok(())
     }
 
-    /// Undoes the record at `lsn` as the log has it; returns where the chain goes on.
-    pub(crate) fn undo_from_log(&mut self, lsn: Lsn) -> Result<Lsn, UowError> {
+    /// Undoes the record at `lsn`, anchored or in the log; returns where the chain goes on.
+    pub(crate) fn undo_at(&mut self, lsn: Lsn) -> Result<Lsn, UowError> {
+        if let Some(record) = self.kernel.active.anchored_at(self.uow, lsn) {
+            self.undo_record(lsn, record.previous, record.set, record.kind, &record.body)?;
+            return Ok(record.previous);
+        }
         let mut body = Vec::new();
         let head = self.kernel.log.read_record(lsn, &mut body)?;
         let is_change = (kind::RESOURCE_FIRST..=kind::RESOURCE_LAST).contains(&head.kind)
@@ -216,8 +239,12 @@ impl<'k> Undo<'k> {
 
     /// Ends a unit of work that restart has undone.
     pub(crate) fn end_at_restart(&mut self) -> Result<(), UowError> {
-        let utc = self.kernel.parts.seam.clock.utc_us().to_le_bytes();
-        self.append(kind::BACKED_OUT, 0, &[&utc]).map(|_| ())
+        let kernel = self.kernel;
+        let utc = kernel.parts.seam.clock.utc_us().to_le_bytes();
+        kernel.active.begin_append(self.slot);
+        kernel.log.append_reserved(kind::BACKED_OUT, 0, self.uow, self.last, &[&utc])?;
+        kernel.active.leave(self.slot);
+        Ok(())
     }
 
     fn undo_record(
@@ -237,7 +264,7 @@ impl<'k> Undo<'k> {
         }
         if !self.complete {
             let (id, next) = (set.0.to_le_bytes(), previous.0.to_le_bytes());
-            self.append(kind::UNDO_END, flag::COMPENSATION, &[&id, &next])?;
+            self.append(kind::UNDO_END, &[&id, &next], previous)?;
         }
         Ok(())
     }

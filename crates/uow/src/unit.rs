@@ -12,7 +12,7 @@ use pool::ExclusiveCi;
 use seam::plant::{Plant, planted};
 use space::DataSet;
 
-use crate::active::SlotNumber;
+use crate::active::{SlotNumber, UNPINNED};
 use crate::record::{flag, kind};
 use crate::transit::Step;
 use crate::undo::UndoList;
@@ -45,7 +45,9 @@ pub struct Uow {
     id: UowId,
     owner: Owner,
     slot: Option<SlotNumber>,
+    /// The oldest record that its undo would read in the log, if it is not [`UNPINNED`].
     first: Lsn,
+    /// Where its undo begins.
     last: Lsn,
     undo: UndoList,
     /// Log space reserved for its undo (K15), and what of it no change has used yet.
@@ -58,6 +60,8 @@ pub struct Uow {
 
 /// Log space for undo is reserved in pieces of this size.
 const RESERVE_BYTES: u64 = 16 << 10;
+/// What checkpoints carry for one unit of work at most.
+const ANCHORED_BYTES_MAX: usize = 4 << 10;
 /// What a compensation record may be longer than the record that it undoes.
 const COMPENSATION_EXTRA: u64 = 96;
 
@@ -75,7 +79,7 @@ impl Kernel {
             id,
             owner: self.locks.owner(id, options.times_chosen),
             slot: None,
-            first: Lsn::NONE,
+            first: UNPINNED,
             last: Lsn::NONE,
             undo,
             reserved: 0,
@@ -187,7 +191,7 @@ impl Uow {
     pub fn prepare(&mut self, log_bytes: usize) -> Result<(), UowError> {
         let kernel = Arc::clone(&self.kernel);
         kernel.stop.check()?;
-        if self.first != Lsn::NONE {
+        if self.first != UNPINNED {
             let bytes = kernel.log.next_lsn().0.saturating_sub(self.first.0);
             let bytes_max = kernel.config.uow_log_bytes_max.min(kernel.log_bytes_for_one());
             if bytes > bytes_max {
@@ -208,6 +212,25 @@ impl Uow {
         Ok(())
     }
 
+    /// From now on checkpoints carry what it has logged so far, so that it keeps no log from being
+    /// used again, until it logs something undoable again. For work that logs little that can be
+    /// undone and much besides. Returns whether that could be done: not if its undo is long.
+    pub fn anchor(&mut self) -> bool {
+        let Some(slot) = self.slot else { return false };
+        let Some(records) = self.undo.whole(self.last, ANCHORED_BYTES_MAX) else { return false };
+        self.kernel.active.anchor(slot, records);
+        self.first = UNPINNED;
+        true
+    }
+
+    /// Its next record must stay in the log. It is appending.
+    fn pin(&mut self, slot: SlotNumber) {
+        if self.first == UNPINNED {
+            self.first = self.kernel.log.next_lsn();
+            self.kernel.active.pin(slot, self.first);
+        }
+    }
+
     /// Logs an undoable change of one interval and applies it. [`Uow::prepare`] came before the
     /// latch; the caller has made sure that the change fits.
     ///
@@ -225,22 +248,18 @@ impl Uow {
         page.begin_change(kernel.log.next_lsn());
         let id = set.id().0.to_le_bytes();
         let previous = self.last;
-        let whole = self.undo.staged(staged.clone());
-        let len = whole.len() as u64;
+        let len = staged.len() as u64;
         let slot = match self.slot {
             Some(slot) => slot,
             None => {
-                self.first = kernel.log.next_lsn();
-                let slot = kernel.active.enter(self.id, self.first);
-                let slot = slot.ok_or_else(|| UowError::Damaged {
-                    object: "the table of active units of work".into(),
-                    why: "it is full".into(),
-                })?;
+                let slot = kernel.active.enter(self.id)?;
                 self.slot = Some(slot);
                 slot
             }
         };
         kernel.active.begin_append(slot);
+        self.pin(slot);
+        let whole = self.undo.staged(staged.clone());
         let parts: [&[u8]; 2] = [&id, whole];
         let append = || kernel.log.append_reserved(kind, flag::UNDOABLE, self.id, previous, &parts);
         let interval = (set.id(), page.ci());
@@ -292,10 +311,17 @@ impl Uow {
 
     fn undo_to(&mut self, until: Lsn) -> Result<(), UowError> {
         let kernel = Arc::clone(&self.kernel);
-        let mut undo = Undo::new(&kernel, self.id, self.slot, self.last);
+        let Some(slot) = self.slot else { return Ok(()) };
+        let mut undo = Undo::new(&kernel, self.id, slot, self.last);
         let undone = undo.back_to(until, &mut self.undo);
         self.last = undo.last();
-        undone.map_err(|error| kernel.cannot_undo(self.id, &error))
+        undone.map_err(|error| kernel.cannot_undo(self.id, &error))?;
+        // What is left to undo, if anything, is not in the log alone.
+        if self.last == Lsn::NONE || kernel.active.anchored_at(self.id, self.last).is_some() {
+            self.first = UNPINNED;
+            kernel.active.unpin(slot);
+        }
+        Ok(())
     }
 
     /// Commits. When this returns, the unit of work, or what it read, is durable. Returns the LSN
@@ -374,10 +400,12 @@ impl Uow {
     }
 
     fn log_frees(&mut self, slot: SlotNumber) -> Result<(), UowError> {
-        for places in self.frees.chunks(FREES_A_RECORD) {
-            let body = crate::record::encode_places(places);
+        let bodies = self.frees.chunks(FREES_A_RECORD).map(crate::record::encode_places);
+        for body in bodies.collect::<Vec<_>>() {
+            self.kernel.active.begin_append(slot);
+            // Analysis reads them when it sees the commit.
+            self.pin(slot);
             let kernel = &self.kernel;
-            kernel.active.begin_append(slot);
             let appended =
                 kernel.log.append_reserved(kind::FREES_AT_COMMIT, 0, self.id, self.last, &[&body]);
             if let Ok(place) = &appended {

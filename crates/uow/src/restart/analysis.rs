@@ -7,9 +7,9 @@ use base::{CiNumber, DataSetId, Lsn, UowId};
 use log::{Log, Record};
 use space::{Definition, Overlay};
 
-use crate::active::ActiveUow;
+use crate::active::{ActiveUow, AnchoredRecord};
 use crate::checkpoint::Checkpoint;
-use crate::record::{Change, Written, WrittenEntry, decode_places, decode_settled, kind};
+use crate::record::{Change, Written, WrittenEntry, decode_places, decode_settled, flag, kind};
 use crate::resource::Target;
 use crate::{Resource, UowError};
 
@@ -27,6 +27,8 @@ pub(crate) struct Analysis {
     /// Data sets whose end is logged; files may be left.
     pub(crate) gone: Vec<Definition>,
     pub(crate) active: BTreeMap<UowId, ActiveUow>,
+    /// What the checkpoint carries for those of them that were anchored.
+    pub(crate) anchored: BTreeMap<UowId, Vec<AnchoredRecord>>,
     pub(crate) frees: BTreeMap<UowId, Vec<(DataSetId, CiNumber)>>,
     pub(crate) overlays: FixedMap<DataSetId, Overlay>,
     pub(crate) open_batch: Option<OpenBatch>,
@@ -52,6 +54,7 @@ impl Analysis {
             sets: from.sets.iter().map(|(top, def)| (def.id, (*top, def.clone()))).collect(),
             gone: Vec::new(),
             active: from.active.iter().map(|active| (active.uow, *active)).collect(),
+            anchored: from.anchored.clone(),
             frees: from.frees.clone(),
             overlays: FixedMap::default(),
             open_batch: None,
@@ -63,7 +66,8 @@ impl Analysis {
             begin: from.begin,
             uncommitted: BTreeMap::new(),
         };
-        // Frees that a unit of work logged before the checkpoint stand behind its first record.
+        // Frees that a unit of work logged before the checkpoint stand behind the record that it
+        // pins the log with: it has pinned it for them if for nothing else.
         let oldest = from.active.iter().map(|active| active.first).min();
         let start = oldest.map_or(from.redo, |oldest| oldest.min(from.redo));
         let mut reader = log.read(start.min(end), end);
@@ -82,6 +86,7 @@ impl Analysis {
         for uow in analysis.active.keys() {
             analysis.uncommitted.remove(uow);
         }
+        analysis.anchored.retain(|uow, _| analysis.active.contains_key(uow));
         Ok(analysis)
     }
 
@@ -90,7 +95,7 @@ impl Analysis {
             self.uncommitted.entry(record.uow).or_default().extend(decode_places(record.body)?);
         }
         if record.lsn >= self.begin {
-            self.see_unit(record);
+            self.see_unit(record)?;
             self.see_set(record)?;
         }
         if record.lsn >= redo { self.see_map(record) } else { Some(()) }
@@ -117,9 +122,9 @@ impl Analysis {
     }
 
     /// Who is active.
-    fn see_unit(&mut self, record: &Record<'_>) {
+    fn see_unit(&mut self, record: &Record<'_>) -> Option<()> {
         if record.uow == UowId::NONE || record.kind == kind::TAKEN_BACK {
-            return;
+            return Some(());
         }
         self.next_uow = self.next_uow.max(record.uow.0 + 1);
         match record.kind {
@@ -134,10 +139,18 @@ impl Analysis {
                 self.uncommitted.remove(&record.uow);
             }
             _ => {
-                let first = ActiveUow { uow: record.uow, first: record.lsn, last: record.lsn };
-                self.active.entry(record.uow).or_insert(first).last = record.lsn;
+                let new = ActiveUow { uow: record.uow, first: record.lsn, last: record.lsn };
+                let active = self.active.entry(record.uow).or_insert(new);
+                if record.flags & flag::COMPENSATION != 0 {
+                    // Undo does not read it, so it does not pin it.
+                    active.last = Change::decode(record.flags, record.body)?.undo_next?;
+                } else {
+                    active.first = active.first.min(record.lsn);
+                    active.last = record.lsn;
+                }
             }
         }
+        Some(())
     }
 
     /// Which data sets exist.

@@ -37,7 +37,7 @@ use seam::stop::StopSwitch;
 use seam::sync::Mutex;
 use space::{DataSet, Environment};
 
-use crate::active::Active;
+use crate::active::{Active, ActiveUow};
 use crate::checkpoint::Checkpoint;
 use crate::control::{ControlBlock, ControlFile, ControlKeys};
 use crate::housekeeper::Housekeeper;
@@ -150,11 +150,12 @@ impl Kernel {
         self.read_wanted(&analysis);
         let redone = self.redo(checkpoint.redo, opened.end)?;
         let redo_time = self.parts.seam.clock.monotonic().saturating_sub(redo_start);
-        let backed_out = self.back_out(&analysis)?;
-        self.take_back_stranded()?;
-        for (uow, places) in analysis.frees {
+        // A long undo may take checkpoints, so from here on everything is where they look for it.
+        for (uow, places) in std::mem::take(&mut analysis.frees) {
             self.housekeeper.free_later(uow, Lsn::NONE, places);
         }
+        let backed_out = self.back_out(&analysis)?;
+        self.take_back_stranded()?;
         self.free_after_commit()?;
         self.log.wait_durable(self.log.next_lsn())?;
         self.checkpoint_now(false)?;
@@ -227,17 +228,23 @@ impl Kernel {
         if planted(Plant::UndoSkipped) {
             return Ok(Vec::new());
         }
-        let mut heads: std::collections::BTreeMap<Lsn, Undo<'_>> = analysis
-            .active
-            .values()
-            .map(|active| (active.last, Undo::new(self, active.uow, None, active.last)))
-            .collect();
-        while let Some((lsn, mut undo)) = heads.pop_last() {
-            let next = if lsn == Lsn::NONE { lsn } else { undo.undo_from_log(lsn)? };
+        for (uow, records) in &analysis.anchored {
+            self.active.carry(*uow, records.clone());
+        }
+        let mut heads = std::collections::BTreeMap::new();
+        for ActiveUow { uow, first, last } in analysis.active.values().copied() {
+            let slot = self.active.enter(uow)?;
+            self.active.begin_append(slot);
+            self.active.pin(slot, first);
+            self.active.end_append(slot, last);
+            heads.insert((last, uow), Undo::new(self, uow, slot, last));
+        }
+        while let Some(((lsn, uow), mut undo)) = heads.pop_last() {
+            let next = if lsn == Lsn::NONE { lsn } else { undo.undo_at(lsn)? };
             if next == Lsn::NONE {
                 undo.end_at_restart()?;
             } else {
-                heads.insert(next, undo);
+                heads.insert((next, uow), undo);
             }
         }
         Ok(analysis.active.keys().copied().collect())
