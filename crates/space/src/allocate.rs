@@ -13,6 +13,8 @@ use crate::{DataSet, SpaceError, map};
 
 /// Ordinary allocation leaves at least this many intervals on the device to undo (K15).
 const INTERVALS_OF_UNDO: u32 = 32;
+/// What maps take at the front of a block at most, behind the interval that is before them.
+const BLOCK_MAPS: u32 = 4;
 /// Files grow by at least this much, and by an eighth of what they have.
 const GROW_BYTES_MIN: u32 = 1 << 20;
 
@@ -145,8 +147,8 @@ impl DataSet {
     pub fn cut(&self) -> Result<u32, SpaceError> {
         let _growing = self.growing.lock();
         let peak = self.peak.load(Acquire).max(self.last_used()?);
-        let keep = peak.saturating_add(INTERVALS_OF_UNDO);
         let have = self.intervals();
+        let keep = self.keep_maps(peak.saturating_add(INTERVALS_OF_UNDO), have)?;
         if keep >= have {
             return Ok(0);
         }
@@ -154,6 +156,21 @@ impl DataSet {
         self.files.shrink(keep)?;
         self.intervals.store(keep, Release);
         Ok(have - keep)
+    }
+
+    /// Where the files may be cut at or behind `keep`. A map that was written stays: its own map says
+    /// so, and when the files grow again, zeros in its place would be taken for damage.
+    fn keep_maps(&self, keep: u32, have: u32) -> Result<u32, SpaceError> {
+        let per_map = self.layout.per_map();
+        let mut block = (have.max(1) - 1) / per_map;
+        while block * per_map + BLOCK_MAPS > keep {
+            let first = block * per_map;
+            if self.expected_prefix(self.layout.map1_of(CiNumber(first)))? != 0 {
+                return Ok(first + BLOCK_MAPS);
+            }
+            block -= 1;
+        }
+        Ok(keep)
     }
 
     fn free_in(&self, map_ci: CiNumber, from: u32) -> Result<Option<CiNumber>, SpaceError> {

@@ -71,6 +71,7 @@ fn a_load_may_be_longer_than_the_log() {
     unit.commit().unwrap();
     store.empty_set(set).unwrap();
     assert_eq!(btree::Tree::new(store.kernel(), &data).check().unwrap().records, 0);
+    assert_eq!(store.load_sorted(set, &mut Pairs::new([("a", "1")])).unwrap(), 1);
     expect_quiet(store.kernel());
 }
 
@@ -88,6 +89,12 @@ fn a_load_longer_than_the_log_that_fails_leaves_an_empty_set_and_no_space_in_use
     });
     assert_eq!(in_use.collect::<Vec<_>>(), []);
     assert_eq!(btree::Tree::new(kernel, &data).check().unwrap().records, 0);
-    assert_eq!(store.load_sorted(set, &mut Pairs::new([("a", "1")])).unwrap(), 1);
+    // Checkpoints cut the free end of its files off; it is loaded again all the same.
+    for _ in 0..3 {
+        kernel.write_out().unwrap();
+        kernel.checkpoint_now(false).unwrap();
+    }
+    assert_eq!(load(&store, set, false).unwrap(), RECORDS);
+    assert_eq!(btree::Tree::new(kernel, &data).check().unwrap().records, RECORDS);
     expect_quiet(kernel);
 }
