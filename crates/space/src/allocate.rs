@@ -158,8 +158,8 @@ impl DataSet {
         Ok(have - keep)
     }
 
-    /// Where the files may be cut at or behind `keep`. A map that was written stays: its own map says
-    /// so, and when the files grow again, zeros in its place would be taken for damage.
+    /// Where the files may be cut, at or behind `keep`. A map that was written stays: its own map
+    /// says so, and when the files grow again, zeros in its place would be taken for damage.
     fn keep_maps(&self, keep: u32, have: u32) -> Result<u32, SpaceError> {
         let per_map = self.layout.per_map();
         let mut block = (have.max(1) - 1) / per_map;
