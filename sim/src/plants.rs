@@ -104,7 +104,7 @@ fn swept(scenario: &Scenario) -> Result<(), String> {
 
 /// Many programs over few keys: whoever reads what is not committed is soon found.
 fn crowded() -> Result<(), String> {
-    for seed in 1..=60 {
+    for seed in 1..=400 {
         let drawn = Plan::drawn(seed);
         let plan = Plan { tasks: 5, sets: 1, keys: 4, trouble: Trouble::None, ..drawn };
         swarm(&plan).map_err(|failure| failure.to_string())?;

@@ -282,9 +282,11 @@ impl Frames {
         if let Some(extent) = self.extents[(id.0 >> FrameId::PLACE_BITS) as usize].get() {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             let place = (id.0 & ((1 << FrameId::PLACE_BITS) - 1)) as usize;
+            // SAFETY: fetching reads nothing, whatever the address.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>((&raw const extent.frames[place]).cast()) };
             let unit = extent.memory.as_ptr().cast_const().wrapping_add(place * self.unit_bytes);
             for line in 0..FETCHED_BYTES / 64 {
-                // SAFETY: fetching reads nothing, whatever the address.
+                // SAFETY: as above.
                 unsafe { _mm_prefetch::<_MM_HINT_T0>(unit.wrapping_add(line * 64).cast()) };
             }
         }

@@ -284,6 +284,12 @@ impl Pool {
         self.table.probe(&self.frames, Key::new(set, ci)).is_some()
     }
 
+    /// Has the processor fetch an interval that is wanted soon, if it is in memory.
+    #[inline]
+    pub fn fetch(&self, set: DataSetId, ci: CiNumber) {
+        self.table.fetch(&self.frames, Key::new(set, ci));
+    }
+
     /// Forgets every interval of a data set from `from` on, changed or not: they are gone. Nobody
     /// else uses them any more, but the page writer may just be done with one.
     ///

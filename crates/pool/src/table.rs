@@ -67,6 +67,15 @@ impl Table {
         None
     }
 
+    /// Has the processor fetch what the next [`probe`](Table::probe) for the interval will look at.
+    #[inline]
+    pub(crate) fn fetch(&self, frames: &Frames, key: Key) {
+        let at = FrameId(self.bucket(key).load(Acquire));
+        if at != FrameId::NONE {
+            frames.fetch(at);
+        }
+    }
+
     /// Hangs a frame into its chain. Under the pool's mutex.
     pub(crate) fn insert(&self, frame: &Frame, key: Key) {
         let bucket = self.bucket(key);

@@ -14,7 +14,7 @@ use seam::disk::HeldLock;
 use seam::stop::StopSwitch;
 use space::Definition;
 use uow::checkpoint::Checkpoint;
-use uow::control::{ControlBlock, ControlFile, ControlKeys};
+use uow::control::{ControlBlock, ControlFile, ControlKeys, refused_by_log};
 use uow::record::kind;
 
 use crate::shadow::ShadowDisk;
@@ -187,7 +187,14 @@ impl Stopped {
         let end = log::scan(&env, &kernel.log, &start, &mut |scanned| {
             surveyor.see(&scanned);
             visit(&scanned);
-        })?;
+        });
+        let refused = |error| match error {
+            gone @ log::LogError::Gone { .. } => {
+                SystemError::Kernel(refused_by_log(&self.dir.join("control"), gone))
+            }
+            other => other.into(),
+        };
+        let end = end.map_err(refused)?;
         surveyor.finish(control, end)
     }
 

@@ -223,6 +223,20 @@ impl ControlFile {
     }
 }
 
+/// What a refusal of the log means to whoever came with what the control file at `path` says.
+#[must_use]
+pub fn refused_by_log(path: &Path, error: log::LogError) -> UowError {
+    match error {
+        log::LogError::Gone { lsn, oldest } => {
+            let why = format!(
+                "it is older than the log: it begins at {lsn}, where the log begins at {oldest}"
+            );
+            bad(path, why, "Put the control file back that belongs to this log.")
+        }
+        other => other.into(),
+    }
+}
+
 impl LogEvents for ControlFile {
     fn copy_lost(&self, copy: u8, from: GroupNumber, _why: &str) -> Result<(), String> {
         if planted(Plant::LostCopyUnrecorded) {

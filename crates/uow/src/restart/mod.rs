@@ -15,6 +15,7 @@
 //! was logged meanwhile is read by the next restart.
 
 mod analysis;
+mod crew;
 mod maps;
 mod redo;
 mod repair;
@@ -39,7 +40,7 @@ use space::{DataSet, Environment};
 
 use crate::active::{Active, ActiveUow};
 use crate::checkpoint::Checkpoint;
-use crate::control::{ControlBlock, ControlFile, ControlKeys};
+use crate::control::{ControlBlock, ControlFile, ControlKeys, refused_by_log};
 use crate::housekeeper::Housekeeper;
 use crate::journal::LogJournal;
 use crate::kernel::Counts;
@@ -302,7 +303,9 @@ fn open_log(
         ..LogStart::NEW
     };
     let env = log_env(parts, stop, Arc::clone(control));
-    let (log, opened) = Log::open(env, config.log.clone(), start)?;
+    let opened = Log::open(env, config.log.clone(), start);
+    let refused = |error| refused_by_log(&parts.home.join(CONTROL), error);
+    let (log, opened) = opened.map_err(refused)?;
     if block.stale.is_some() && !opened.single {
         control.update(|block| block.stale = None)?;
     }

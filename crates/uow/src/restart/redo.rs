@@ -9,6 +9,7 @@ use seam::mem::AlignedBuf;
 use space::DataSet;
 
 use super::analysis::Analysis;
+use super::crew::{Crew, Item};
 use crate::record::{Change, decode_places, kind};
 use crate::resource::Target;
 use crate::transit::{Step, steps_of};
@@ -49,12 +50,26 @@ impl Kernel {
     }
 
     /// Repeats every change between two LSNs that is not on disk. Returns how many.
-    pub(super) fn redo(&self, from: Lsn, end: Lsn) -> Result<u64, UowError> {
+    pub(super) fn redo(self: &Arc<Self>, from: Lsn, end: Lsn) -> Result<u64, UowError> {
         let sets: BTreeMap<DataSetId, Arc<DataSet>> =
             self.all_sets().into_iter().map(|set| (set.id(), set)).collect();
+        let sets = Arc::new(sets);
+        let mut crew = Crew::start(self, &sets)?;
+        let read = self.give_out(from, end, &sets, &mut crew);
+        let redone = crew.finish();
+        read.and(redone)
+    }
+
+    /// Reads the log for the crew.
+    fn give_out(
+        &self,
+        from: Lsn,
+        end: Lsn,
+        sets: &BTreeMap<DataSetId, Arc<DataSet>>,
+        crew: &mut Crew,
+    ) -> Result<(), UowError> {
         let mut reader = self.log.read(from.min(end), end);
         let mut targets = Vec::new();
-        let mut redone = 0;
         while let Some(record) = reader.next()? {
             if matches!(record.kind, kind::GIVEN_OUT | kind::TAKEN_BACK) {
                 let step =
@@ -78,33 +93,34 @@ impl Kernel {
             if !steps.is_empty() {
                 self.transit.see(&steps);
             }
-            for target in &targets {
-                redone += u64::from(self.redo_target(set, &record, change.body, *target)?);
+            for target in targets.iter().copied() {
+                let (set, kind, lsn) = (set.id(), record.kind, record.lsn);
+                crew.give(Item { set, kind, lsn, target }, change.body);
             }
         }
-        Ok(redone)
+        Ok(())
     }
 
-    fn redo_target(
+    /// Repeats a change of one interval, if it is not on disk; whether it was not.
+    pub(super) fn redo_target(
         &self,
         set: &DataSet,
-        record: &Record<'_>,
+        item: &Item,
         body: &[u8],
-        target: Target,
     ) -> Result<bool, UowError> {
-        let Target { ci, fresh, .. } = target;
-        if set.page_lsn_on_disk(ci).is_some_and(|on_disk| record.lsn <= on_disk) {
+        let Item { kind, lsn, target: Target { ci, fresh, .. }, .. } = *item;
+        if set.page_lsn_on_disk(ci).is_some_and(|on_disk| lsn <= on_disk) {
             return Ok(false);
         }
         // A version on disk that the log does not mention is older than the redo point, so a record
         // that formats the interval need not read it.
         let unread = fresh && !set.pool().is_resident(set.id(), ci);
         let mut page = if unread { set.pin_fresh(ci)?.exclusive() } else { set.exclusive(ci)? };
-        if !unread && page.lsn() >= record.lsn {
+        if !unread && page.lsn() >= lsn {
             return Ok(false);
         }
-        page.begin_change(record.lsn);
-        self.apply(set, record.kind, body, &mut page, record.lsn)?;
+        page.begin_change(lsn);
+        self.apply(set, kind, body, &mut page, lsn)?;
         Ok(true)
     }
 }
