@@ -61,6 +61,7 @@ pub const ALL: &[Scenario] = &[
     OVERFLOW,
     LOAD,
     LONG_LOAD,
+    REGROW,
     SETS,
     PAGES,
     LOST_FIRST,
@@ -352,6 +353,36 @@ fn used_again_since(world: &World, begin: base::Lsn) {
     let oldest = world.kernel.log().segments()[0].first;
     assert!(oldest > begin, "the log still begins at {oldest}, although {begin} is long ago");
 }
+
+/// A file is cut behind its last interval in use, and grows again.
+pub const REGROW: Scenario = Scenario {
+    name: "regrow",
+    about: "a file is cut behind its last interval in use, and grows again",
+    make: || Make { segments_max: 8, ..busy() },
+    crashed: false,
+    setup: |world| {
+        filled(world, 160, 1_800)?;
+        Ok(world.kernel.write_out()?)
+    },
+    script: |world| {
+        let one = world.set("one");
+        let grown = one.intervals();
+        world.commit(|work| work.remove_range(&one, &key(2), &key(1_000)).map(|_| ()))?;
+        for n in 0..6 {
+            world.commit(|work| work.put(&one, &key(n), &value(n, 1, 300)))?;
+            world.kernel.settle_frees(one.id())?;
+            world.kernel.write_out()?;
+            world.kernel.checkpoint_now(false)?;
+        }
+        let cut = one.intervals();
+        assert!(cut < grown, "the file was cut: {cut} of {grown}, peak {:?}", one.watch_peak());
+        for n in 0..130 {
+            world.commit(|work| work.put(&one, &key(n * 37 % 130), &value(n, 2, 1_700)))?;
+        }
+        assert!(one.intervals() > cut, "and grew again: {}", one.intervals());
+        Ok(())
+    },
+};
 
 /// Data sets are made and dropped; units of work span several.
 pub const SETS: Scenario = Scenario {

@@ -90,7 +90,11 @@ impl std::fmt::Display for Failure {
         let Failure { plan, generation, why } = self;
         writeln!(f, "seed {}, generation {generation}: {why}", plan.seed)?;
         writeln!(f, "{plan:?}")?;
-        write!(f, "replay: cargo run -p holdfast-sim --release -- replay {}", plan.seed)
+        write!(
+            f,
+            "replay: cargo run -p holdfast-sim --release --bin soak -- --minutes 0 --from {}",
+            plan.seed
+        )
     }
 }
 
@@ -477,7 +481,7 @@ impl Program {
         {
             return Ok(());
         }
-        let name = format!("own{}.{}", work.unit().0, self.rng.below(1_000));
+        let name = format!("own{}.{}", work.unit().0, self.rng.below(1 << 40));
         let set = self.world.make_set(&name)?;
         let count = self.rng.between(0, 60);
         let world = self.world.clone();

@@ -54,6 +54,11 @@ fn every_crash_point_of_loads_longer_than_the_log() {
 }
 
 #[test]
+fn every_crash_point_of_a_file_that_is_cut_and_grows_again() {
+    every_crash_point(&scenario::REGROW);
+}
+
+#[test]
 fn every_crash_point_of_making_and_dropping_data_sets() {
     every_crash_point(&scenario::SETS);
 }

@@ -1,8 +1,9 @@
 //! Groups in flight: sealed, being written, not yet durable; and who waits for them.
 //!
-//! A *lane* is one copy of one stripe. Where the disk can, one thread writes a group on all lanes of
-//! its stripe at once; otherwise each lane has a thread of its own. A lane holds at most [`LANE_DEPTH`] groups: while one is being
-//! written the next full one is sealed and written beside it, so that the device never idles.
+//! A *lane* is one copy of one stripe. Where the disk can, one thread writes a group on all lanes
+//! of its stripe at once; otherwise each lane has a thread of its own. A lane holds at most
+//! [`LANE_DEPTH`] groups: while one is being written the next full one is sealed and written beside
+//! it, so that the device never idles.
 //!
 //! Invariants:
 //! 1. `flight` holds the groups from the first that is not durable to the last that is sealed,
@@ -233,7 +234,8 @@ impl Board {
         self.lane(stripe, copy).writing -= 1;
     }
 
-    /// Some copies have a group. Returns how far the log is durable now, if that is further than before.
+    /// Some copies have a group. Returns how far the log is durable now, if that is further than
+    /// before.
     pub(crate) fn landed(&mut self, number: GroupNumber, copies: u8) -> Option<Lsn> {
         let index = number.0.checked_sub(self.first)? as usize;
         self.flight.get_mut(index)?.pending &= !copies;

@@ -5,7 +5,8 @@
 //!    the one before. What is sealed is free in the ring at once.
 //! 2. Natural group commit, no timer: a partial group is sealed only when nobody writes on its
 //!    stripe; what gathers meanwhile becomes the next group. A full one goes beside the one that
-//!    is being written. Whoever seals a group also writes it, or its first copy, without a hand-over.
+//!    is being written. Whoever seals a group also writes it, or its first copy, without a hand-
+//!    over.
 //! 3. The salt is this open's own; its first group says so (K3, K8).
 //!
 //! Lock order: sealer, then directory, then board.

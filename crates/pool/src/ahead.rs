@@ -1,12 +1,12 @@
 //! Windows: many consecutive intervals read in one operation, before anybody asks for them.
 //!
-//! A window's frames are claimed when it is asked for, so a scan that catches up with a window waits
-//! for it instead of reading the intervals one by one beside it.
+//! A window's frames are claimed when it is asked for, so a scan that catches up with a window
+//! waits for it instead of reading the intervals one by one beside it.
 //!
 //! Invariants:
 //! 1. Whoever claims a window reads it or gives it up; frames of a window are pinned and loading
 //!    until then.
-//! 2. All windows together hold at most a quarter of the frames, so that they never starve those
+//! 2. All windows together hold at most an eighth of the frames, so that they never starve those
 //!    who need a frame now, the windows' own map intervals among them.
 
 use base::CiNumber;
@@ -33,14 +33,14 @@ impl Pool {
     /// The largest window for this pool, in intervals, if it may take at most `bytes`.
     #[must_use]
     pub fn window_max(&self, bytes: usize) -> u32 {
-        (bytes / self.config.unit_bytes).min(self.config.frames / 16).max(1) as u32
+        (bytes / self.config.unit_bytes).min(self.config.frames / 32).max(1) as u32
     }
 
     /// Claims frames for those of `count` consecutive intervals that are not in memory, as far as
     /// frames can be had without waiting.
     pub fn claim_window(&self, set: &dyn Backing, first: CiNumber, count: u32) -> Window {
         let mut window = Window { first, count, claimed: Vec::with_capacity(count as usize) };
-        let ahead_max = self.config.frames / 4;
+        let ahead_max = self.config.frames / 8;
         let mut state = self.state.lock();
         for ci in (first.0..first.0.saturating_add(count)).map(CiNumber) {
             let key = Key::new(set.id(), ci);

@@ -64,7 +64,8 @@ impl Detector {
             self.window = (WINDOW_BYTES_MIN / unit).min(window_max);
             self.asked = ci.0 + 1;
         }
-        // One window is being worked on, the others are ready or being read: the device never idles.
+        // One window is being worked on, the others are ready or being read: the device never
+        // idles.
         if ci.0 + self.window * WINDOWS_AHEAD <= self.asked {
             return None;
         }

@@ -108,8 +108,8 @@ impl<'a> Batch<'a> {
     /// Fills the queue.
     #[allow(unsafe_code)]
     fn send(&mut self, ring: &mut IoUring) {
-        // With more than two entries Linux collects what is sent and calls the device once for all of
-        // it; an empty one makes three of two.
+        // With more than two entries Linux collects what is sent and calls the device once for all
+        // of it; an empty one makes three of two.
         if self.waiting.len() == 2 && self.underway == 0 {
             let nothing = opcode::Nop::new().build().user_data(NOTHING);
             // SAFETY: it names no memory.

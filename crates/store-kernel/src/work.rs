@@ -103,8 +103,8 @@ impl Work {
         used.handle.check()
     }
 
-    /// Locks the whole set and gives back the locks on its keys: there are too many. `false` if that
-    /// is of no use, because the keys are not locked by the store.
+    /// Locks the whole set and gives back the locks on its keys: there are too many. `false` if
+    /// that is of no use, because the keys are not locked by the store.
     pub(crate) fn escalate(&mut self, used: &mut Used, mode: Mode) -> Result<bool> {
         if used.handle.locking == Locking::Caller {
             return Ok(false);

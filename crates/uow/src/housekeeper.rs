@@ -292,7 +292,8 @@ impl Kernel {
             block.proven = end;
             block.orderly = orderly;
         });
-        // The last word of an orderly stop stands in both slots, so that neither can be lost unseen.
+        // The last word of an orderly stop stands in both slots, so that neither can be lost
+        // unseen.
         let updated = updated.and_then(|()| match orderly {
             true => self.control.update(|_| ()),
             false => Ok(()),

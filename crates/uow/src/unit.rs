@@ -154,8 +154,8 @@ impl Uow {
         Ok(())
     }
 
-    /// Locks a whole data set and gives back the locks on its keys that this speaks for; returns how
-    /// many those were.
+    /// Locks a whole data set and gives back the locks on its keys that this speaks for; returns
+    /// how many those were.
     ///
     /// # Errors
     /// As for [`Uow::lock`].

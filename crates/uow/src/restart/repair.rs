@@ -102,6 +102,16 @@ fn old(set: &Arc<DataSet>, entry: WrittenEntry) -> SettledEntry {
     SettledEntry { set: set.id(), ci: entry.ci, page_lsn: Lsn::NONE, prefix: entry.old }
 }
 
+/// Whether nothing stands where an interval should.
+fn is_blank(set: &Arc<DataSet>, ci: CiNumber) -> Result<bool, UowError> {
+    if ci.0 >= set.intervals() {
+        return Ok(true);
+    }
+    let mut unit = AlignedBuf::zeroed(set.unit_bytes());
+    pool::Backing::read_raw(&**set, ci, &mut unit)?;
+    Ok(unit.iter().all(|byte| *byte == 0))
+}
+
 /// Which of its two versions an interval has on disk.
 fn on_disk(set: &Arc<DataSet>, entry: WrittenEntry) -> Result<SettledEntry, UowError> {
     let mut unit = AlignedBuf::zeroed(set.unit_bytes());
@@ -113,6 +123,8 @@ fn on_disk(set: &Arc<DataSet>, entry: WrittenEntry) -> Result<SettledEntry, UowE
         Ok(prefix) if prefix == entry.old => Ok(old(set, entry)),
         // Never written before, and not now either: whatever stands there is of no interest.
         _ if entry.old == 0 => Ok(old(set, entry)),
+        // Cut off with the end of the file since its old version, and the file has grown again.
+        _ if is_blank(set, entry.ci)? => Ok(SettledEntry { prefix: 0, ..old(set, entry) }),
         Ok(_) => Err(UowError::Pool(PoolError::Damaged {
             name: set.name().to_owned(),
             set: set.id(),
