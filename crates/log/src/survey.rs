@@ -121,8 +121,9 @@ impl Survey {
         Ok(segments)
     }
 
-    /// Flaws that are more than damage: a newer version that no other copy contradicts, a copy
-    /// that belongs to another system, a log of which no header at all can be read.
+    /// Flaws that are more than damage: a newer version that no other copy contradicts, a header
+    /// that the disk does not give and no other copy has, a copy that belongs to another system, a
+    /// log of which no header at all is legible.
     pub(crate) fn check_legible(&self, config: &LogConfig) -> Result<(), LogError> {
         let mut first = None;
         for (at, surveyed) in &self.files {
@@ -135,6 +136,11 @@ impl Survey {
                 Flaw::Version(found) if !self.files.iter().any(twin) => {
                     let (offset, found, known) = (0, *found, VERSION);
                     return Err(LogError::FutureVersion { path, offset, found, known });
+                }
+                // It may be the newest segment's: what is there might be taken for the log's end, and
+                // the file for a free one.
+                Flaw::Io(why) if !self.files.iter().any(twin) => {
+                    return Err(LogError::io("read", path, std::io::Error::other(why.clone())));
                 }
                 Flaw::Foreign(system) if !self.has_legible(at.copy) => {
                     return Err(LogError::Foreign {
