@@ -273,8 +273,8 @@ impl Frames {
     }
 
     /// Has the processor fetch the beginning of an interval, where its header and directory stand,
-    /// all at once instead of line by line as a search comes to them, and while it still looks at
-    /// the descriptor.
+    /// and its end, where its first cell does: all at once instead of line by line as a search
+    /// comes to them, and while it still looks at the descriptor.
     #[inline]
     #[allow(unsafe_code)]
     pub(crate) fn fetch(&self, id: FrameId) {
@@ -285,9 +285,10 @@ impl Frames {
             // SAFETY: fetching reads nothing, whatever the address.
             unsafe { _mm_prefetch::<_MM_HINT_T0>((&raw const extent.frames[place]).cast()) };
             let unit = extent.memory.as_ptr().cast_const().wrapping_add(place * self.unit_bytes);
-            for line in 0..FETCHED_BYTES / 64 {
+            let begin = (0..FETCHED_BYTES).step_by(64);
+            for at in begin.chain([self.usable_bytes - 48, self.usable_bytes - 1]) {
                 // SAFETY: as above.
-                unsafe { _mm_prefetch::<_MM_HINT_T0>(unit.wrapping_add(line * 64).cast()) };
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(unit.wrapping_add(at).cast()) };
             }
         }
     }
