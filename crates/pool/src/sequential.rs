@@ -25,7 +25,7 @@ const WINDOW_BYTES_MIN: u32 = 64 << 10;
 /// The largest window, in bytes.
 pub const WINDOW_BYTES_MAX: usize = 1 << 20;
 /// Windows that are asked for ahead of the scan.
-const WINDOWS_AHEAD: u32 = 4;
+const WINDOWS_AHEAD: u32 = 6;
 
 /// What one cursor has seen lately.
 #[derive(Clone, Debug, Default)]

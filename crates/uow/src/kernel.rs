@@ -86,7 +86,7 @@ impl KernelConfig {
             uow_undo_bytes_max: 4 << 20,
             checkpoint_bytes: 64 << 20,
             checkpoint_interval: Duration::from_secs(60),
-            read_ahead_threads: 3,
+            read_ahead_threads: 5,
             system_label: "system".into(),
         }
     }
