@@ -72,6 +72,6 @@ fn a_truncated_file_is_named_and_nothing_is_changed() {
 fn last_segment(dir: &Path) -> PathBuf {
     let printed = on(DEMO, &["log", "print"], dir, &["--groups", "--json"]).done();
     let lines = printed.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let last = lines.filter(|line| line["disk_bytes"].is_u64()).last().unwrap();
+    let last = lines.rev().find(|line| line["disk_bytes"].is_u64()).unwrap();
     PathBuf::from(last["file"].as_str().unwrap())
 }
