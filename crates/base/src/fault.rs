@@ -19,6 +19,7 @@ use std::fmt;
 /// | `B` | B+tree |
 /// | `T` | store trait |
 /// | `Y` | system, commands |
+/// | `A` | assembler macro source |
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code(pub &'static str);
 

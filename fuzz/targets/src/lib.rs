@@ -21,6 +21,7 @@ pub mod input;
 pub mod kernel_records;
 pub mod key_file;
 pub mod log_files;
+pub mod macro_source;
 pub mod page;
 pub mod restart;
 pub mod tree_node;
@@ -57,6 +58,7 @@ pub const TARGETS: &[Target] = targets![
     kernel_records,
     key_file,
     log_files,
+    macro_source,
     page,
     restart,
     tree_node,

@@ -1,0 +1,203 @@
+//! What is said about a source: errors, warnings and notes, each with a code and a place.
+//!
+//! Owns the codes of this crate and the [`Log`] that gathers diagnostics. Invariants:
+//!
+//! 1. The same thing is said about the same place once, however often a loop comes by.
+//! 2. A log holds at most [`MOST`] diagnostics; the last one then says that there were more.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::statement::{Place, SourceId};
+
+/// The most diagnostics of one reading; a file that is no macro source at all has no end of them.
+pub(crate) const MOST: usize = 500;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Said for information.
+    Note,
+    /// Accepted, but perhaps not what was meant.
+    Warning,
+    /// Not accepted.
+    Error,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
+    }
+}
+
+/// One thing that is said about a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// A stable code such as `HFA010`.
+    pub code: &'static str,
+    /// What it is about.
+    pub place: Place,
+    /// What is the matter, and with which word.
+    pub message: String,
+    /// What to do, as an imperative sentence.
+    pub help: Option<String>,
+}
+
+/// The codes; their numbers are stable.
+pub(crate) mod code {
+    pub(crate) const TABS: &str = "HFA001";
+    pub(crate) const LOWER_CASE: &str = "HFA002";
+    pub(crate) const NOT_UTF8: &str = "HFA003";
+    pub(crate) const CONTROL_CHARACTERS: &str = "HFA004";
+    pub(crate) const LONG_CARD: &str = "HFA005";
+    pub(crate) const SHORT_LAST_CARD: &str = "HFA006";
+    pub(crate) const JOB_CONTROL: &str = "HFA007";
+    pub(crate) const TOO_LARGE: &str = "HFA008";
+
+    pub(crate) const BEFORE_COLUMN_16: &str = "HFA010";
+    pub(crate) const COMMENT_INSIDE: &str = "HFA011";
+    pub(crate) const ENDS_CONTINUED: &str = "HFA012";
+    pub(crate) const COMMA_WITHOUT_MARK: &str = "HFA013";
+    pub(crate) const READ_AS_COMMENT: &str = "HFA014";
+    pub(crate) const TOO_MANY_CARDS: &str = "HFA015";
+    pub(crate) const COMMENT_CONTINUED: &str = "HFA016";
+
+    pub(crate) const LABEL: &str = "HFA020";
+    pub(crate) const NO_OPERATION: &str = "HFA021";
+    pub(crate) const OPERATION: &str = "HFA022";
+    pub(crate) const INCLUDE: &str = "HFA023";
+
+    pub(crate) const QUOTE: &str = "HFA030";
+    pub(crate) const PARENTHESIS: &str = "HFA031";
+    pub(crate) const STRAY_TEXT: &str = "HFA032";
+    pub(crate) const TOO_DEEP: &str = "HFA033";
+
+    pub(crate) const COPY_NAME: &str = "HFA040";
+    pub(crate) const COPY_MISSING: &str = "HFA041";
+    pub(crate) const COPY_RECURSION: &str = "HFA042";
+    pub(crate) const COPY_LIMIT: &str = "HFA043";
+
+    pub(crate) const UNSUPPORTED: &str = "HFA050";
+    pub(crate) const UNDEFINED: &str = "HFA051";
+    pub(crate) const EXPRESSION: &str = "HFA052";
+    pub(crate) const SEQUENCE_SYMBOL: &str = "HFA053";
+    pub(crate) const LOOP: &str = "HFA054";
+    pub(crate) const MACRO: &str = "HFA055";
+    pub(crate) const CALL_DEPTH: &str = "HFA056";
+    pub(crate) const VALUE_SIZE: &str = "HFA057";
+    pub(crate) const PARAMETER: &str = "HFA058";
+    pub(crate) const VARIABLE: &str = "HFA059";
+    pub(crate) const MNOTE: &str = "HFA060";
+
+    pub(crate) const MORE: &str = "HFA099";
+}
+
+/// Gathers diagnostics.
+#[derive(Debug, Default)]
+pub(crate) struct Log {
+    said: Vec<Diagnostic>,
+    known: BTreeSet<(&'static str, Place, String)>,
+    once: BTreeSet<(&'static str, SourceId)>,
+}
+
+impl Log {
+    /// Something that is not accepted.
+    pub(crate) fn error(
+        &mut self,
+        code: &'static str,
+        place: Place,
+        message: impl Into<String>,
+        help: &str,
+    ) {
+        self.say(Severity::Error, code, place, message.into(), help);
+    }
+
+    /// Something that is accepted but perhaps not meant.
+    pub(crate) fn warn(
+        &mut self,
+        code: &'static str,
+        place: Place,
+        message: impl Into<String>,
+        help: &str,
+    ) {
+        self.say(Severity::Warning, code, place, message.into(), help);
+    }
+
+    /// A warning of which one per source is enough.
+    pub(crate) fn warn_once(
+        &mut self,
+        code: &'static str,
+        place: Place,
+        message: impl Into<String>,
+        help: &str,
+    ) {
+        if self.once.insert((code, place.source)) {
+            self.say(Severity::Warning, code, place, message.into(), help);
+        }
+    }
+
+    /// Adds one; an empty help is none.
+    pub(crate) fn say(
+        &mut self,
+        severity: Severity,
+        code: &'static str,
+        place: Place,
+        message: String,
+        help: &str,
+    ) {
+        if self.said.len() > MOST || !self.known.insert((code, place, message.clone())) {
+            return;
+        }
+        let help = (!help.is_empty()).then(|| help.to_owned());
+        if self.said.len() < MOST {
+            self.said.push(Diagnostic { severity, code, place, message, help });
+            return;
+        }
+        let help = Some("Correct what is listed and read the source again.".to_owned());
+        let message = format!("there is more to say than these {MOST} messages; it is left out");
+        let severity = Severity::Error;
+        self.said.push(Diagnostic { severity, code: code::MORE, place, message, help });
+    }
+
+    /// All of them, in the order in which they came up.
+    pub(crate) fn into_diagnostics(self) -> Vec<Diagnostic> {
+        self.said
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(card: u32) -> Place {
+        Place { card, ..Place::default() }
+    }
+
+    #[test]
+    fn the_same_is_said_once() {
+        let mut log = Log::default();
+        log.error(code::QUOTE, at(1), "a", "");
+        log.error(code::QUOTE, at(1), "a", "");
+        log.error(code::QUOTE, at(2), "a", "");
+        log.warn_once(code::TABS, at(1), "tabs", "");
+        log.warn_once(code::TABS, at(2), "tabs", "");
+        assert_eq!(log.into_diagnostics().len(), 3);
+    }
+
+    #[test]
+    fn a_log_has_an_end_and_says_so() {
+        let mut log = Log::default();
+        for card in 0..2 * MOST as u32 {
+            log.warn(code::LABEL, at(card), "a", "");
+        }
+        let said = log.into_diagnostics();
+        assert_eq!(said.len(), MOST + 1);
+        assert_eq!(said.last().map(|last| last.code), Some(code::MORE));
+    }
+}
