@@ -20,6 +20,7 @@ use std::fmt;
 /// | `T` | store trait |
 /// | `Y` | system, commands |
 /// | `A` | assembler macro source |
+/// | `G` | database and program definitions |
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code(pub &'static str);
 

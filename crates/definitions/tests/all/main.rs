@@ -1,0 +1,10 @@
+//! Sources of a small library's databases and programs, through all steps of this crate.
+
+mod change;
+mod compiled;
+mod diagnostics;
+mod encoded;
+mod mutated;
+mod resolved;
+mod samples;
+mod support;
