@@ -1,6 +1,6 @@
 //! What is said about a source: errors, warnings and notes, each with a code and a place.
 //!
-//! Owns the codes of this crate and the [`Log`] that gathers diagnostics. Invariants:
+//! Owns the [`Log`] that gathers diagnostics. Invariants:
 //!
 //! 1. The same thing is said about the same place once, however often a loop comes by.
 //! 2. A log holds at most [`MOST`] diagnostics; the last one then says that there were more.
@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+pub(crate) use crate::code;
 use crate::statement::{Place, SourceId};
 
 /// The most diagnostics of one reading; a file that is no macro source at all has no end of them.
@@ -47,55 +48,6 @@ pub struct Diagnostic {
     pub message: String,
     /// What to do, as an imperative sentence.
     pub help: Option<String>,
-}
-
-/// The codes; their numbers are stable.
-pub(crate) mod code {
-    pub(crate) const TABS: &str = "HFA001";
-    pub(crate) const LOWER_CASE: &str = "HFA002";
-    pub(crate) const NOT_UTF8: &str = "HFA003";
-    pub(crate) const CONTROL_CHARACTERS: &str = "HFA004";
-    pub(crate) const LONG_CARD: &str = "HFA005";
-    pub(crate) const SHORT_LAST_CARD: &str = "HFA006";
-    pub(crate) const JOB_CONTROL: &str = "HFA007";
-    pub(crate) const TOO_LARGE: &str = "HFA008";
-
-    pub(crate) const BEFORE_COLUMN_16: &str = "HFA010";
-    pub(crate) const COMMENT_INSIDE: &str = "HFA011";
-    pub(crate) const ENDS_CONTINUED: &str = "HFA012";
-    pub(crate) const COMMA_WITHOUT_MARK: &str = "HFA013";
-    pub(crate) const READ_AS_COMMENT: &str = "HFA014";
-    pub(crate) const TOO_MANY_CARDS: &str = "HFA015";
-    pub(crate) const COMMENT_CONTINUED: &str = "HFA016";
-
-    pub(crate) const LABEL: &str = "HFA020";
-    pub(crate) const NO_OPERATION: &str = "HFA021";
-    pub(crate) const OPERATION: &str = "HFA022";
-    pub(crate) const INCLUDE: &str = "HFA023";
-
-    pub(crate) const QUOTE: &str = "HFA030";
-    pub(crate) const PARENTHESIS: &str = "HFA031";
-    pub(crate) const STRAY_TEXT: &str = "HFA032";
-    pub(crate) const TOO_DEEP: &str = "HFA033";
-
-    pub(crate) const COPY_NAME: &str = "HFA040";
-    pub(crate) const COPY_MISSING: &str = "HFA041";
-    pub(crate) const COPY_RECURSION: &str = "HFA042";
-    pub(crate) const COPY_LIMIT: &str = "HFA043";
-
-    pub(crate) const UNSUPPORTED: &str = "HFA050";
-    pub(crate) const UNDEFINED: &str = "HFA051";
-    pub(crate) const EXPRESSION: &str = "HFA052";
-    pub(crate) const SEQUENCE_SYMBOL: &str = "HFA053";
-    pub(crate) const LOOP: &str = "HFA054";
-    pub(crate) const MACRO: &str = "HFA055";
-    pub(crate) const CALL_DEPTH: &str = "HFA056";
-    pub(crate) const VALUE_SIZE: &str = "HFA057";
-    pub(crate) const PARAMETER: &str = "HFA058";
-    pub(crate) const VARIABLE: &str = "HFA059";
-    pub(crate) const MNOTE: &str = "HFA060";
-
-    pub(crate) const MORE: &str = "HFA099";
 }
 
 /// Gathers diagnostics.

@@ -23,6 +23,7 @@
 use std::path::Path;
 
 mod cards;
+mod code;
 mod copy;
 mod diagnostic;
 mod expand;
@@ -32,6 +33,7 @@ mod sources;
 mod statement;
 mod text;
 
+pub use code::CODES;
 pub use copy::{CopyMembers, Folders, NoMembers};
 pub use diagnostic::{Diagnostic, Severity};
 pub use sources::Sources;
