@@ -22,6 +22,7 @@ pub mod kernel_records;
 pub mod key_file;
 pub mod log_files;
 pub mod macro_source;
+pub mod members;
 pub mod page;
 pub mod restart;
 pub mod tree_node;
@@ -59,6 +60,7 @@ pub const TARGETS: &[Target] = targets![
     key_file,
     log_files,
     macro_source,
+    members,
     page,
     restart,
     tree_node,
