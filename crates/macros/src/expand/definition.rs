@@ -30,7 +30,7 @@ pub(crate) struct Macro {
 }
 
 impl Macro {
-    /// The macro of a prototype statement and the lines up to MEND.
+    /// The macro of a prototype statement and the lines up to MEND, which may have a label.
     pub(crate) fn new(prototype: &Line, body: Vec<Rc<Line>>) -> Result<Self, Failure> {
         let name = string(&prototype.op);
         if !(name.starts_with(is_letter) && name.chars().all(is_symbol)) {

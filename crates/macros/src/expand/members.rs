@@ -97,7 +97,7 @@ impl Expander<'_> {
                 Err(Failure::unsupported(inner.place(), "a definition inside of a definition"))
             }
             (None, Some(prototype)) if taken.len() > 2 => {
-                Macro::new(prototype, taken[2..taken.len() - 1].to_vec())
+                Macro::new(prototype, taken[2..].to_vec())
             }
             _ => Err(Failure {
                 place: taken[0].place(),

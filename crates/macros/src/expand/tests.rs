@@ -236,6 +236,11 @@ fn loops_and_branches_inside_of_macros() {
 }
 
 #[test]
+fn branches_may_lead_to_mend() {
+    assert_made(" MACRO\n M\n AGO .END\n A NO\n.END MEND\n M\n A YES\n", &["A YES"]);
+}
+
+#[test]
 fn branches_in_open_code_go_forward_and_back() {
     let text = "
 &I SETA 0
