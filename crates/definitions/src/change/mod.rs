@@ -109,6 +109,14 @@ fn randomizers(old: &Dbd, new: &Dbd, changes: &mut Changes) {
         );
         changes.add(Effect::Reload, what);
     }
+    let partitioned = old.organization.is_partitioned() && new.organization.is_partitioned();
+    if partitioned && old.partition_exit != new.partition_exit {
+        let what = format!(
+            "PSNAME= of {} changes, so roots go to other partitions: unload and load it",
+            new.name
+        );
+        changes.add(Effect::Reload, what);
+    }
 }
 
 fn gsam(old: &Dbd, new: &Dbd, changes: &mut Changes) {

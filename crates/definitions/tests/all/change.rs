@@ -49,6 +49,7 @@ fn each_change_has_its_effect() {
         (BOOKDB, "DFSHDC40,3,500", "DFSHDC40,3,900", Reload),
         (BOOKDB, "COMPRTN=(PACKIT,DATA,INIT)", "COMPRTN=(OTHER,DATA)", Reload),
         (BOOKDB, "NAME=COPY,PARENT=BOOK", "NAME=COPY,PARENT=LENT", LosesData),
+        (HISTDB, "PSNAME=PICKPART", "PSNAME=OTHERS", Reload),
         (NAMEIX, "BYTES=24", "BYTES=25", BuildIndex),
         (NAMEIX, "ACCESS=INDEX", "ACCESS=PSINDEX", BuildIndex),
         (MEMBLOG, "NAME=COPY,", "NAME=ITEM,", Harmless),
