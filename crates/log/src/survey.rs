@@ -137,8 +137,8 @@ impl Survey {
                     let (offset, found, known) = (0, *found, VERSION);
                     return Err(LogError::FutureVersion { path, offset, found, known });
                 }
-                // It may be the newest segment's: what is there might be taken for the log's end, and
-                // the file for a free one.
+                // It may be the newest segment's: the log would seem to end before, and the file
+                // to be free.
                 Flaw::Io(why) if !self.files.iter().any(twin) => {
                     return Err(LogError::io("read", path, std::io::Error::other(why.clone())));
                 }
