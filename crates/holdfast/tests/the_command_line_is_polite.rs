@@ -29,6 +29,7 @@ fn every_subcommand_has_help_with_an_example() {
         &["sets", "list"],
         &["sets", "create"],
         &["sets", "drop"],
+        &["gen"],
         &["bench"],
         &["demo"],
     ] {

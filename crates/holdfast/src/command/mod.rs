@@ -3,6 +3,7 @@
 
 mod bench;
 mod demo;
+mod r#gen;
 mod init;
 mod keys;
 mod log;
@@ -43,6 +44,7 @@ enum Command {
     Restart(restart::RestartArgs),
     Log(log::LogArgs),
     Sets(sets::SetsArgs),
+    Gen(r#gen::GenArgs),
     Bench(bench::BenchArgs),
     Demo(demo::DemoArgs),
     #[command(hide = true, name = demo::WORKER)]
@@ -71,6 +73,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Restart(args) => restart::run(&mut context, &args),
         Command::Log(args) => log::run(&mut context, &args),
         Command::Sets(args) => sets::run(&mut context, &args),
+        Command::Gen(args) => r#gen::run(&mut context, &args),
         Command::Bench(args) => bench::run(&context, &args),
         Command::Demo(args) => demo::run(&mut context, &args),
         Command::Worker(args) => demo::work(&context, &args),

@@ -1,0 +1,421 @@
+//! `holdfast gen`: compiles DBDs and PSBs, fits them together, and stores them in a system.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use base::Coded as _;
+use clap::Args;
+use definitions::resolve::Overlay;
+use definitions::{
+    CompiledMember, Diagnostic, Finding, Member, MemberKind, MemberName, Severity, compile,
+};
+use macros::{Folders, Sources};
+use repository::{Difference, Repository, name_of};
+use serde::{Serialize, Serializer};
+use store::Store;
+use system::{OpenOptions, System};
+
+use super::{Context, DONE};
+use crate::failure::{Failure, Result};
+use crate::output::{Output, warn};
+use crate::passphrase::PassphraseArgs;
+
+/// Compile DBD and PSB macro source and store the definitions
+///
+/// What a file holds its statements say, not its name: DBDs, PSBs, several of both, or neither;
+/// then it is named and skipped. All members are fitted to each other and to what the system has
+/// already. If there is an error, nothing is stored.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: holdfast gen -s /srv/bank dbdlib psblib -I copylib")]
+pub(crate) struct GenArgs {
+    /// The system's folder; the system must be stopped
+    #[arg(short, long, value_name = "DIR")]
+    system: PathBuf,
+    #[command(flatten)]
+    passphrase: PassphraseArgs,
+    /// Sources: files, and folders with all that is in them but hidden files and folders
+    #[arg(required = true, value_name = "FILE|FOLDER")]
+    sources: Vec<PathBuf>,
+    /// A folder with the members that COPY names, and with macros; may be repeated
+    #[arg(short = 'I', long = "include", value_name = "FOLDER")]
+    include: Vec<PathBuf>,
+    /// Store nothing; only say what would be made
+    #[arg(long)]
+    check: bool,
+}
+
+/// What became of everything.
+#[derive(Serialize)]
+struct Report {
+    members: Vec<Item>,
+    skipped: Vec<Skipped>,
+    diagnostics: Vec<Said>,
+    errors: usize,
+    warnings: usize,
+    check: bool,
+    stored: bool,
+}
+
+/// A member of a source.
+#[derive(Serialize)]
+struct Item {
+    kind: &'static str,
+    name: String,
+    path: PathBuf,
+    card: u32,
+    state: State,
+    #[serde(skip)]
+    compiled: CompiledMember,
+}
+
+/// What becomes of a member.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    Made,
+    Changed,
+    LeftAlone,
+    Wrong,
+    HeldBack,
+}
+
+/// A file without a DBD or a PSB.
+#[derive(Serialize)]
+struct Skipped {
+    path: PathBuf,
+    reason: String,
+}
+
+/// Something that there is to say about a source.
+#[derive(Serialize)]
+struct Said {
+    #[serde(serialize_with = "as_text")]
+    severity: Severity,
+    code: &'static str,
+    /// The member, where it is known.
+    member: Option<String>,
+    /// Of a member that was stored before, there are no cards.
+    path: Option<PathBuf>,
+    card: Option<u32>,
+    column: Option<u16>,
+    message: String,
+    help: Option<String>,
+    #[serde(skip)]
+    shown: String,
+}
+
+fn as_text<S: Serializer>(
+    value: &impl fmt::Display,
+    to: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    to.collect_str(value)
+}
+
+pub(super) fn run(context: &mut Context, args: &GenArgs) -> Result<ExitCode> {
+    if let Some(lost) = args.include.iter().find(|folder| !folder.is_dir()) {
+        let what = format!("{} is no folder to find COPY members in", lost.display());
+        return Err(Failure::usage(what, "Correct the path behind -I."));
+    }
+    let files = files(&args.sources)?;
+    let passphrase = args.passphrase.get()?;
+    let system = System::open(&context.seam, &args.system, &passphrase, OpenOptions::default())?;
+    system.notes().iter().for_each(warn);
+    let report = generate(system.store(), &files, &Folders::new(args.include.clone()), args.check);
+    system.close()?;
+    let report = report?;
+    if context.output.is_json() {
+        context.output.document(&report)?;
+        return if report.errors == 0 { DONE } else { Ok(ExitCode::FAILURE) };
+    }
+    tell(&mut context.output, &report)?;
+    match report.errors {
+        0 => DONE,
+        errors => {
+            let errors = if errors == 1 { "1 error".into() } else { format!("{errors} errors") };
+            let what = format!("nothing was stored, for there is {errors} in the sources");
+            Err(Failure::other(what, "Correct what is shown above, then compile all of it again."))
+        }
+    }
+}
+
+fn tell(output: &mut Output, report: &Report) -> Result<()> {
+    for said in &report.diagnostics {
+        let _ = write!(io::stderr(), "{}", said.shown);
+    }
+    for item in &report.members {
+        let state = match (item.state, report.check) {
+            (State::Made, false) => "made",
+            (State::Made, true) => "would be made",
+            (State::Changed, false) => "changed",
+            (State::Changed, true) => "would be changed",
+            (State::LeftAlone, _) => "left alone, it is there already",
+            (State::Wrong, _) => "has errors",
+            (State::HeldBack, _) => "not stored, because of errors elsewhere",
+        };
+        output.line(format!("{}: {state}", item.title()))?;
+    }
+    for skipped in &report.skipped {
+        output.line(format!("{}: skipped, {}", skipped.path.display(), skipped.reason))?;
+    }
+    Ok(())
+}
+
+/// Compiles everything, fits it together, and stores what is new if nothing is wrong.
+fn generate<S: Store>(
+    store: &S,
+    files: &[(PathBuf, Vec<u8>)],
+    copies: &Folders,
+    check: bool,
+) -> Result<Report> {
+    let repository = Repository::read(store).map_err(|error| Failure::Error(Box::new(error)))?;
+    let mut work = Work::default();
+    for (path, bytes) in files {
+        work.compile(path, bytes, copies);
+    }
+    work.refuse_doubles();
+    // What does not compile is missing elsewhere, too; to say so would only hide the cause.
+    if work.errors() == 0 {
+        work.fit(&repository);
+    }
+    let errors = work.errors();
+    let changed = work.settle(&repository, errors > 0);
+    let stored = errors == 0 && !check;
+    if stored {
+        repository::put(store, &changed).map_err(|error| Failure::Error(Box::new(error)))?;
+    }
+    warn_of_damage(&repository, &changed, stored);
+    let warnings = work.said.iter().filter(|said| said.severity == Severity::Warning).count();
+    let Work { items: members, skipped, said: diagnostics, .. } = work;
+    Ok(Report { members, skipped, diagnostics, errors, warnings, check, stored })
+}
+
+/// Names what is stored but cannot be read, unless it was replaced just now.
+fn warn_of_damage(repository: &Repository, changed: &[Member], stored: bool) {
+    let replaced = |name: &MemberName| stored && changed.iter().any(|one| name_of(one) == *name);
+    for (name, error) in repository.damaged().iter().filter(|(name, _)| !replaced(name)) {
+        let (code, remedy) = (error.code(), error.remedy());
+        warn(format!("{name} of the system is as good as absent: {error} ({code}); {remedy}"));
+    }
+}
+
+/// The sources on their way.
+#[derive(Default)]
+struct Work {
+    sources: Sources,
+    items: Vec<Item>,
+    skipped: Vec<Skipped>,
+    said: Vec<Said>,
+}
+
+impl Work {
+    fn errors(&self) -> usize {
+        self.said.iter().filter(|said| said.severity == Severity::Error).count()
+    }
+
+    fn compile(&mut self, path: &Path, bytes: &[u8], copies: &Folders) {
+        let program = macros::read(&mut self.sources, path, bytes, copies);
+        let compiled = compile(&program);
+        let is_error = |one: &&Diagnostic| one.severity == Severity::Error;
+        if compiled.members.is_empty() && !compiled.diagnostics.iter().any(|one| is_error(&one)) {
+            // Whatever it is, it is no macro source that somebody would want to correct; but a
+            // member that is only a COPY of one that is not there must not go unnoticed.
+            let mut reason = "it is neither DBD nor PSB".to_owned();
+            if let Some(first) = program.diagnostics.iter().find(is_error) {
+                let (code, card) = (first.code, first.place.card);
+                reason += &format!(" (card {card}: {}, {code})", first.message);
+            }
+            self.skipped.push(Skipped { path: path.to_owned(), reason });
+            return;
+        }
+        let mut diagnostics = program.diagnostics;
+        diagnostics.extend(compiled.diagnostics);
+        diagnostics.sort_by_key(|one| one.place);
+        for one in &diagnostics {
+            self.say(one, None);
+        }
+        for member in compiled.members {
+            let kind = match member.kind {
+                MemberKind::Dbd => "DBD",
+                MemberKind::Psb => "PSB",
+            };
+            self.items.push(Item {
+                kind,
+                name: member.name.clone(),
+                path: path.to_owned(),
+                card: member.place.card,
+                state: if member.member.is_some() { State::LeftAlone } else { State::Wrong },
+                compiled: member,
+            });
+        }
+    }
+
+    fn say(&mut self, one: &Diagnostic, member: Option<MemberName>) {
+        self.said.push(Said {
+            severity: one.severity,
+            code: one.code,
+            member: member.map(|name| name.to_string()),
+            path: Some(self.sources.path(one.place.source).to_owned()),
+            card: Some(one.place.card),
+            column: Some(one.place.column),
+            message: one.message.clone(),
+            help: one.help.clone(),
+            shown: self.sources.show(one),
+        });
+    }
+
+    /// Two members of one name and kind: nobody could say which of them is meant.
+    fn refuse_doubles(&mut self) {
+        let mut first: BTreeMap<(&str, String), String> = BTreeMap::new();
+        let mut found = Vec::new();
+        for item in self.items.iter_mut().filter(|item| !item.name.is_empty()) {
+            let place = format!("{}:{}", item.path.display(), item.card);
+            let Some(other) = first.get(&(item.kind, item.name.clone())) else {
+                first.insert((item.kind, item.name.clone()), place);
+                continue;
+            };
+            item.state = State::Wrong;
+            found.push(Diagnostic {
+                severity: Severity::Error,
+                code: "HFG116",
+                place: item.compiled.place,
+                message: format!("{} is given twice; the first is at {other}", item.title()),
+                help: Some("compile one of them only".into()),
+            });
+        }
+        for one in &found {
+            self.say(one, None);
+        }
+    }
+
+    /// Fits the members to each other and to those of the system.
+    fn fit(&mut self, repository: &Repository) {
+        let mut overlay = Overlay::new(repository);
+        let mut index = BTreeMap::new();
+        for (at, item) in self.items.iter().enumerate() {
+            if let Some(member) = &item.compiled.member {
+                index.insert(name_of(member), at);
+                overlay.add(member.clone());
+            }
+        }
+        for finding in overlay.resolve().findings {
+            match index.get(&finding.member) {
+                Some(at) => {
+                    let item = &mut self.items[*at];
+                    if finding.severity == Severity::Error {
+                        item.state = State::Wrong;
+                    }
+                    let one = finding.diagnostic(&item.compiled.places);
+                    self.say(&one, Some(finding.member));
+                }
+                // Of what was stored before, only that matters which no longer fits.
+                None if finding.severity == Severity::Error => self.say_of_stored(finding),
+                None => {}
+            }
+        }
+    }
+
+    fn say_of_stored(&mut self, finding: Finding) {
+        let member = finding.member.to_string();
+        let mut shown = format!(
+            "{} {}: {}\n  --> {member}, which is stored in the system\n",
+            finding.severity, finding.code, finding.message
+        );
+        if let Some(help) = &finding.help {
+            shown += &format!("  = help: {help}\n");
+        }
+        self.said.push(Said {
+            severity: finding.severity,
+            code: finding.code,
+            member: Some(member),
+            path: None,
+            card: None,
+            column: None,
+            message: finding.message,
+            help: finding.help,
+            shown,
+        });
+    }
+
+    /// Settles what becomes of each member, and answers those that are to be stored.
+    fn settle(&mut self, repository: &Repository, failed: bool) -> Vec<Member> {
+        let mut changed = Vec::new();
+        for item in self.items.iter_mut().filter(|item| item.state != State::Wrong) {
+            let Some(member) = &item.compiled.member else { continue };
+            item.state = match repository.difference(member) {
+                Difference::Same => continue,
+                _ if failed => State::HeldBack,
+                Difference::New => State::Made,
+                Difference::Changed => State::Changed,
+            };
+            changed.push(member.clone());
+        }
+        changed
+    }
+}
+
+impl Item {
+    fn title(&self) -> String {
+        match self.name.as_str() {
+            "" => format!("{} without a name at {}:{}", self.kind, self.path.display(), self.card),
+            name => format!("{} {name}", self.kind),
+        }
+    }
+}
+
+/// Every file that is meant, once, with its bytes.
+// Sources are people's files; they are no part of a system.
+#[allow(clippy::disallowed_methods)]
+fn files(sources: &[PathBuf]) -> Result<Vec<(PathBuf, Vec<u8>)>> {
+    let mut paths = Vec::new();
+    for source in sources {
+        match source.is_dir() {
+            true => gather(source, &mut paths)?,
+            false => paths.push(source.clone()),
+        }
+    }
+    let mut known = BTreeSet::new();
+    let mut files = Vec::with_capacity(paths.len());
+    for path in paths {
+        let real = path.canonicalize().map_err(|error| unreadable(&path, &error))?;
+        if known.insert(real) {
+            let bytes = std::fs::read(&path).map_err(|error| unreadable(&path, &error))?;
+            files.push((path, bytes));
+        }
+    }
+    if files.is_empty() {
+        let what = "there is no file in these folders";
+        return Err(Failure::other(what, "Name the files or folders that hold DBDs and PSBs."));
+    }
+    Ok(files)
+}
+
+/// The files of a folder and of the folders in it, in the order of their names.
+#[allow(clippy::disallowed_methods)] // as above
+fn gather(folder: &Path, paths: &mut Vec<PathBuf>) -> Result<()> {
+    let failed = |error: io::Error| unreadable(folder, &error);
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if !entry.file_name().as_encoded_bytes().starts_with(b".") {
+            // A link to a folder is not followed, so there is no circle to run in.
+            entries.push((entry.path(), entry.file_type().map_err(failed)?.is_dir()));
+        }
+    }
+    entries.sort();
+    for (path, is_folder) in entries {
+        if is_folder {
+            gather(&path, paths)?;
+        } else if path.is_file() {
+            paths.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    let what = format!("{} cannot be read: {error}", path.display());
+    Failure::other(what, "Check the path and the permissions.")
+}
