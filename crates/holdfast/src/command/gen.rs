@@ -134,8 +134,8 @@ pub(super) fn run(context: &mut Context, args: &GenArgs) -> Result<ExitCode> {
     match report.errors {
         0 => DONE,
         errors => {
-            let errors = if errors == 1 { "1 error".into() } else { format!("{errors} errors") };
-            let what = format!("nothing was stored, for there is {errors} in the sources");
+            let many = if errors == 1 { "1 error".into() } else { format!("{errors} errors") };
+            let what = format!("{many} in the sources: nothing was stored");
             Err(Failure::other(what, "Correct what is shown above, then compile all of it again."))
         }
     }
