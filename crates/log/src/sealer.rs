@@ -3,10 +3,10 @@
 //! Invariants:
 //! 1. Groups are sealed one after the other under the sealer's mutex, for each names the tag of
 //!    the one before. What is sealed is free in the ring at once.
-//! 2. Natural group commit, no timer: a partial group is sealed only when nobody writes on its
-//!    stripe; what gathers meanwhile becomes the next group. A full one goes beside the one that
-//!    is being written. Whoever seals a group also writes it, or its first copy, without a hand-
-//!    over.
+//! 2. Natural group commit: a partial group is sealed only when nobody writes on its stripe; what
+//!    gathers meanwhile becomes the next group, which waits longer only for company, where that
+//!    pays (see there). A full one goes beside the one that is being written. Whoever seals a group
+//!    also writes it, or its first copy, without a hand-over.
 //! 3. The salt is this open's own; its first group says so (K3, K8).
 //!
 //! Lock order: sealer, then directory, then board.

@@ -266,9 +266,9 @@ pub struct WriterStatus {
 /// Locks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LockStatus {
-    /// Held now.
+    /// Held at this moment.
     pub held: u64,
-    /// Waited for now.
+    /// Waits at this moment.
     pub waiting: u64,
     /// Granted so far.
     pub acquired: u64,

@@ -105,7 +105,7 @@ impl<'a> NodeBuilder<'a> {
         self.state.left_bytes = bytes;
     }
 
-    /// Stops for now.
+    /// Lets go of the bytes between two entries, so that their owner can move.
     #[must_use]
     pub fn suspend(self) -> Unfinished {
         self.state
