@@ -107,6 +107,9 @@ macro_rules! c_functions {
             }
 
             $(
+                /// # Safety
+                ///
+                /// As the library's manual says of the C function.
                 #[inline]
                 #[allow(clippy::too_many_arguments)] // as many as the C function has
                 unsafe fn $name(&self, $($argument: $kind),*) $(-> $result)? {
