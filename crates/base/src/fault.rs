@@ -21,6 +21,13 @@ use std::fmt;
 /// | `Y` | system, commands |
 /// | `A` | assembler macro source |
 /// | `G` | database and program definitions |
+/// | `X` | EXEC DLI in COBOL sources |
+/// | `F` | unload files |
+/// | `C` | control statements of the DL/I test program |
+/// | `Q` | sequential files (GSAM) |
+/// | `H` | databases over the store |
+/// | `I` | the call engine |
+/// | `R` | regions and programs |
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code(pub &'static str);
 

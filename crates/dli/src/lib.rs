@@ -1,0 +1,1 @@
+//! The DL/I call engine.

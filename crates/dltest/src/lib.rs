@@ -1,0 +1,1 @@
+//! Control statements of the DL/I test program, and its report.

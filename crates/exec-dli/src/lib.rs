@@ -1,0 +1,1 @@
+//! EXEC DLI in COBOL sources: taken apart and written as CALL statements.

@@ -1,0 +1,1 @@
+//! Sequential files as GSAM gives them to programs.

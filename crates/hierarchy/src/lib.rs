@@ -1,0 +1,1 @@
+//! Databases as key order: segments, indexes and logical relationships over a keyed store.

@@ -1,0 +1,1 @@
+//! Programs as guests: their processes, their call interface, their libraries.

@@ -1,0 +1,1 @@
+//! Segment search arguments: taken apart, checked against a view, and tried on segments.

@@ -1,0 +1,1 @@
+//! Database unload files in the format that HD unload writes.
