@@ -25,6 +25,7 @@ use std::fmt;
 /// | `F` | unload files |
 /// | `C` | control statements of the DL/I test program |
 /// | `Q` | sequential files (GSAM) |
+/// | `W` | where roots go: randomizers, partitions |
 /// | `H` | databases over the store |
 /// | `I` | the call engine |
 /// | `R` | regions and programs |

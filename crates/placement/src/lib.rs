@@ -1,0 +1,1 @@
+//! Where a root goes: randomizers, partitions, collation.
