@@ -1,0 +1,319 @@
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID.    BANKLOAD.
+       AUTHOR.        DATA BASE GROUP.
+      *----------------------------------------------------------------
+      * INITIAL LOAD OF BANKCUST, BANKBRAN AND BANKHIST.
+      *
+      * CUSTIN, ACCTIN AND POSTIN ARE IN ASCENDING SEQUENCE OF THEIR
+      * KEYS AND ARE MATCHED, SO THAT EACH CUSTOMER IS FOLLOWED BY HIS
+      * ACCOUNTS AND EACH ACCOUNT BY ITS POSTINGS. HISTIN IS SPLIT AT
+      * EACH NEW ACCOUNT NUMBER.
+      *
+      * THE DATA BASES MUST BE EMPTY. AFTER RETURN CODE 16 THEY HOLD
+      * PART OF A LOAD: EMPTY THEM BEFORE THE NEXT ATTEMPT.
+      *----------------------------------------------------------------
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT CUST-FILE ASSIGN TO CUSTIN
+                  ORGANIZATION IS SEQUENTIAL
+                  FILE STATUS IS CUST-FS.
+           SELECT ACCT-FILE ASSIGN TO ACCTIN
+                  ORGANIZATION IS SEQUENTIAL
+                  FILE STATUS IS ACCT-FS.
+           SELECT POST-FILE ASSIGN TO POSTIN
+                  ORGANIZATION IS SEQUENTIAL
+                  FILE STATUS IS POST-FS.
+           SELECT BRAN-FILE ASSIGN TO BRANIN
+                  ORGANIZATION IS SEQUENTIAL
+                  FILE STATUS IS BRAN-FS.
+           SELECT HIST-FILE ASSIGN TO HISTIN
+                  ORGANIZATION IS SEQUENTIAL
+                  FILE STATUS IS HIST-FS.
+       DATA DIVISION.
+       FILE SECTION.
+       FD  CUST-FILE
+           BLOCK CONTAINS 0 RECORDS
+           RECORD CONTAINS 160 CHARACTERS.
+       01  CUST-RECORD.
+           COPY CUSTSEG.
+       FD  ACCT-FILE
+           BLOCK CONTAINS 0 RECORDS
+           RECORD CONTAINS 80 CHARACTERS.
+       01  ACCT-RECORD.
+           COPY ACCTSEG.
+       FD  POST-FILE
+           BLOCK CONTAINS 0 RECORDS
+           RECORD CONTAINS 66 CHARACTERS.
+       01  POST-RECORD.
+           05  POST-ACCOUNT              PIC X(10).
+           COPY POSTSEG.
+       FD  BRAN-FILE
+           BLOCK CONTAINS 0 RECORDS
+           RECORD CONTAINS 100 CHARACTERS.
+       01  BRAN-RECORD.
+           COPY BRANSEG.
+       FD  HIST-FILE
+           BLOCK CONTAINS 0 RECORDS
+           RECORD CONTAINS 82 CHARACTERS.
+       01  HIST-RECORD.
+           05  HIST-ACCOUNT              PIC X(10).
+           COPY HENTSEG.
+
+       WORKING-STORAGE SECTION.
+           COPY DLIFUNC.
+           COPY DLERRW.
+           COPY CUSTSSA.
+           COPY BRANSSA.
+           COPY HISTSSA.
+       01  HISTACCT-AREA.
+           COPY HACCSEG.
+       01  FILE-STATUS-AREA.
+           05  CUST-FS                   PIC X(02)  VALUE '00'.
+           05  ACCT-FS                   PIC X(02)  VALUE '00'.
+           05  POST-FS                   PIC X(02)  VALUE '00'.
+           05  BRAN-FS                   PIC X(02)  VALUE '00'.
+           05  HIST-FS                   PIC X(02)  VALUE '00'.
+       01  BAD-FILE                      PIC X(08).
+       01  BAD-STATUS                    PIC X(02).
+      * HIGH-VALUES IN A KEY STAND FOR THE END OF ITS FILE.
+       01  CURRENT-KEYS.
+           05  CUST-KEY                  PIC X(08).
+           05  ACCT-KEY                  PIC X(10).
+           05  ACCT-KEY-PARTS REDEFINES ACCT-KEY.
+               10  ACCT-KEY-CUSTOMER     PIC X(08).
+               10  FILLER                PIC X(02).
+           05  POST-KEY-ACCOUNT          PIC X(10).
+           05  HIST-KEY-ACCOUNT          PIC X(10).
+       01  COUNTERS.
+           05  CUST-COUNT                PIC S9(09) COMP-3 VALUE 0.
+           05  ACCT-COUNT                PIC S9(09) COMP-3 VALUE 0.
+           05  POST-COUNT                PIC S9(09) COMP-3 VALUE 0.
+           05  BRAN-COUNTED              PIC S9(09) COMP-3 VALUE 0.
+           05  HACC-COUNT                PIC S9(09) COMP-3 VALUE 0.
+           05  HENT-COUNT                PIC S9(09) COMP-3 VALUE 0.
+           05  TOTAL-COUNT               PIC S9(09) COMP-3 VALUE 0.
+           05  UNTIL-REPORT              PIC S9(09) COMP-3 VALUE 10000.
+       01  EDITED-COUNT                  PIC ZZZ,ZZZ,ZZ9.
+
+       LINKAGE SECTION.
+           COPY DBPCBM REPLACING ==:P:== BY ==CUS==.
+           COPY DBPCBM REPLACING ==:P:== BY ==BRA==.
+           COPY DBPCBM REPLACING ==:P:== BY ==HIS==.
+
+       PROCEDURE DIVISION.
+           ENTRY 'DLITCBL' USING CUS-PCB BRA-PCB HIS-PCB.
+
+       0000-MAIN.
+           MOVE 'BANKLOAD' TO ERR-PROGRAM.
+           MOVE 0 TO RETURN-CODE.
+           PERFORM 1000-OPEN-FILES.
+           PERFORM 2000-LOAD-BRANCH UNTIL BRAN-FS = '10'.
+           PERFORM 3000-LOAD-CUSTOMER UNTIL CUST-KEY = HIGH-VALUES.
+           IF ACCT-KEY NOT = HIGH-VALUES
+               OR POST-KEY-ACCOUNT NOT = HIGH-VALUES
+               GO TO 9100-ORPHAN
+           END-IF.
+           PERFORM 4000-LOAD-HISTORY
+               UNTIL HIST-KEY-ACCOUNT = HIGH-VALUES.
+           PERFORM 8000-CLOSE-FILES.
+           GOBACK.
+
+       1000-OPEN-FILES.
+           OPEN INPUT CUST-FILE.
+           MOVE 'CUSTIN' TO BAD-FILE.
+           MOVE CUST-FS TO BAD-STATUS.
+           IF BAD-STATUS NOT = '00' GO TO 9200-FILE-ERROR.
+           OPEN INPUT ACCT-FILE.
+           MOVE 'ACCTIN' TO BAD-FILE.
+           MOVE ACCT-FS TO BAD-STATUS.
+           IF BAD-STATUS NOT = '00' GO TO 9200-FILE-ERROR.
+           OPEN INPUT POST-FILE.
+           MOVE 'POSTIN' TO BAD-FILE.
+           MOVE POST-FS TO BAD-STATUS.
+           IF BAD-STATUS NOT = '00' GO TO 9200-FILE-ERROR.
+           OPEN INPUT BRAN-FILE.
+           MOVE 'BRANIN' TO BAD-FILE.
+           MOVE BRAN-FS TO BAD-STATUS.
+           IF BAD-STATUS NOT = '00' GO TO 9200-FILE-ERROR.
+           OPEN INPUT HIST-FILE.
+           MOVE 'HISTIN' TO BAD-FILE.
+           MOVE HIST-FS TO BAD-STATUS.
+           IF BAD-STATUS NOT = '00' GO TO 9200-FILE-ERROR.
+           PERFORM 5100-READ-CUSTOMER.
+           PERFORM 5200-READ-ACCOUNT.
+           PERFORM 5300-READ-POSTING.
+           PERFORM 5400-READ-BRANCH.
+           PERFORM 5500-READ-HISTORY.
+
+       2000-LOAD-BRANCH.
+           CALL 'CBLTDLI' USING DLI-ISRT BRA-PCB BRAN-SEG SSA-BRANCH.
+           IF NOT BRA-OK
+               MOVE '2000-LOAD-BRANCH' TO ERR-PARAGRAPH
+               MOVE BRAN-NO TO ERR-KEY
+               MOVE BRA-PCB TO ERR-PCB
+               GO TO 9000-LOAD-ERROR
+           END-IF.
+           ADD 1 TO BRAN-COUNTED.
+           PERFORM 5400-READ-BRANCH.
+
+       3000-LOAD-CUSTOMER.
+           CALL 'CBLTDLI' USING DLI-ISRT CUS-PCB CUST-SEG SSA-CUSTOMER.
+           IF NOT CUS-OK
+               MOVE '3000-LOAD-CUSTOMER' TO ERR-PARAGRAPH
+               MOVE CUST-KEY TO ERR-KEY
+               MOVE CUS-PCB TO ERR-PCB
+               GO TO 9000-LOAD-ERROR
+           END-IF.
+           ADD 1 TO CUST-COUNT.
+           IF ACCT-KEY-CUSTOMER < CUST-KEY GO TO 9100-ORPHAN.
+           PERFORM 3100-LOAD-ACCOUNT
+               UNTIL ACCT-KEY-CUSTOMER NOT = CUST-KEY.
+           SUBTRACT 1 FROM UNTIL-REPORT.
+           IF UNTIL-REPORT = 0
+               MOVE CUST-COUNT TO EDITED-COUNT
+               DISPLAY 'BANKLOAD CUSTOMERS SO FAR       ' EDITED-COUNT
+               MOVE 10000 TO UNTIL-REPORT
+           END-IF.
+           PERFORM 5100-READ-CUSTOMER.
+
+       3100-LOAD-ACCOUNT.
+           CALL 'CBLTDLI' USING DLI-ISRT CUS-PCB ACCT-SEG SSA-ACCOUNT.
+           IF NOT CUS-OK
+               MOVE '3100-LOAD-ACCOUNT' TO ERR-PARAGRAPH
+               MOVE ACCT-KEY TO ERR-KEY
+               MOVE CUS-PCB TO ERR-PCB
+               GO TO 9000-LOAD-ERROR
+           END-IF.
+           ADD 1 TO ACCT-COUNT.
+           IF POST-KEY-ACCOUNT < ACCT-KEY GO TO 9100-ORPHAN.
+           PERFORM 3200-LOAD-POSTING
+               UNTIL POST-KEY-ACCOUNT NOT = ACCT-KEY.
+           PERFORM 5200-READ-ACCOUNT.
+
+       3200-LOAD-POSTING.
+           CALL 'CBLTDLI' USING DLI-ISRT CUS-PCB POST-SEG SSA-POSTING.
+           IF NOT CUS-OK
+               MOVE '3200-LOAD-POSTING' TO ERR-PARAGRAPH
+               MOVE POST-RECORD TO ERR-KEY
+               MOVE CUS-PCB TO ERR-PCB
+               GO TO 9000-LOAD-ERROR
+           END-IF.
+           ADD 1 TO POST-COUNT.
+           PERFORM 5300-READ-POSTING.
+
+       4000-LOAD-HISTORY.
+           IF HIST-KEY-ACCOUNT NOT = HACC-ACCOUNT OR HACC-COUNT = 0
+               PERFORM 4100-LOAD-HISTACCT
+           END-IF.
+           CALL 'CBLTDLI' USING DLI-ISRT HIS-PCB HENT-SEG SSA-HISTENT.
+           IF NOT HIS-OK
+               MOVE '4000-LOAD-HISTORY' TO ERR-PARAGRAPH
+               MOVE HIST-RECORD TO ERR-KEY
+               MOVE HIS-PCB TO ERR-PCB
+               GO TO 9000-LOAD-ERROR
+           END-IF.
+           ADD 1 TO HENT-COUNT.
+           PERFORM 5500-READ-HISTORY.
+
+       4100-LOAD-HISTACCT.
+           MOVE SPACES TO HACC-SEG.
+           MOVE HIST-KEY-ACCOUNT TO HACC-ACCOUNT.
+           MOVE HENT-DATE TO HACC-SINCE.
+           MOVE HENT-BRANCH TO HACC-BRANCH.
+           CALL 'CBLTDLI' USING DLI-ISRT HIS-PCB HACC-SEG SSA-HISTACCT.
+           IF NOT HIS-OK
+               MOVE '4100-LOAD-HISTACCT' TO ERR-PARAGRAPH
+               MOVE HACC-ACCOUNT TO ERR-KEY
+               MOVE HIS-PCB TO ERR-PCB
+               GO TO 9000-LOAD-ERROR
+           END-IF.
+           ADD 1 TO HACC-COUNT.
+
+       5100-READ-CUSTOMER.
+           READ CUST-FILE AT END MOVE HIGH-VALUES TO CUST-KEY.
+           IF CUST-FS = '00'
+               MOVE CUST-NO TO CUST-KEY
+           ELSE
+               IF CUST-FS NOT = '10'
+                   MOVE 'CUSTIN' TO BAD-FILE
+                   MOVE CUST-FS TO BAD-STATUS
+                   GO TO 9200-FILE-ERROR.
+
+       5200-READ-ACCOUNT.
+           READ ACCT-FILE AT END MOVE HIGH-VALUES TO ACCT-KEY.
+           IF ACCT-FS = '00'
+               MOVE ACCT-NO TO ACCT-KEY
+           ELSE
+               IF ACCT-FS NOT = '10'
+                   MOVE 'ACCTIN' TO BAD-FILE
+                   MOVE ACCT-FS TO BAD-STATUS
+                   GO TO 9200-FILE-ERROR.
+
+       5300-READ-POSTING.
+           READ POST-FILE AT END MOVE HIGH-VALUES TO POST-KEY-ACCOUNT.
+           IF POST-FS = '00'
+               MOVE POST-ACCOUNT TO POST-KEY-ACCOUNT
+           ELSE
+               IF POST-FS NOT = '10'
+                   MOVE 'POSTIN' TO BAD-FILE
+                   MOVE POST-FS TO BAD-STATUS
+                   GO TO 9200-FILE-ERROR.
+
+       5400-READ-BRANCH.
+           READ BRAN-FILE AT END CONTINUE.
+           IF BRAN-FS NOT = '00' AND NOT = '10'
+               MOVE 'BRANIN' TO BAD-FILE
+               MOVE BRAN-FS TO BAD-STATUS
+               GO TO 9200-FILE-ERROR.
+
+       5500-READ-HISTORY.
+           READ HIST-FILE AT END MOVE HIGH-VALUES TO HIST-KEY-ACCOUNT.
+           IF HIST-FS = '00'
+               MOVE HIST-ACCOUNT TO HIST-KEY-ACCOUNT
+           ELSE
+               IF HIST-FS NOT = '10'
+                   MOVE 'HISTIN' TO BAD-FILE
+                   MOVE HIST-FS TO BAD-STATUS
+                   GO TO 9200-FILE-ERROR.
+
+       8000-CLOSE-FILES.
+           CLOSE CUST-FILE ACCT-FILE POST-FILE BRAN-FILE HIST-FILE.
+           ADD CUST-COUNT ACCT-COUNT POST-COUNT BRAN-COUNTED
+               HACC-COUNT HENT-COUNT GIVING TOTAL-COUNT.
+           MOVE BRAN-COUNTED TO EDITED-COUNT.
+           DISPLAY 'BANKLOAD BRANCHES               ' EDITED-COUNT.
+           MOVE CUST-COUNT TO EDITED-COUNT.
+           DISPLAY 'BANKLOAD CUSTOMERS              ' EDITED-COUNT.
+           MOVE ACCT-COUNT TO EDITED-COUNT.
+           DISPLAY 'BANKLOAD ACCOUNTS               ' EDITED-COUNT.
+           MOVE POST-COUNT TO EDITED-COUNT.
+           DISPLAY 'BANKLOAD POSTINGS               ' EDITED-COUNT.
+           MOVE HACC-COUNT TO EDITED-COUNT.
+           DISPLAY 'BANKLOAD ACCOUNTS WITH HISTORY  ' EDITED-COUNT.
+           MOVE HENT-COUNT TO EDITED-COUNT.
+           DISPLAY 'BANKLOAD HISTORY ENTRIES        ' EDITED-COUNT.
+           MOVE TOTAL-COUNT TO EDITED-COUNT.
+           DISPLAY 'BANKLOAD SEGMENTS IN ALL        ' EDITED-COUNT.
+
+       9000-LOAD-ERROR.
+           MOVE DLI-ISRT TO ERR-CALL.
+           PERFORM 9900-DLI-ERROR.
+           GOBACK.
+
+       9100-ORPHAN.
+           DISPLAY 'BANKLOAD ACCTIN OR POSTIN HAS A RECORD WITHOUT '
+                   'OWNER, OR IS OUT OF SEQUENCE'.
+           DISPLAY 'BANKLOAD CUSTOMER ' CUST-KEY
+                   ' ACCOUNT ' ACCT-KEY
+                   ' POSTING OF ' POST-KEY-ACCOUNT.
+           MOVE 16 TO RETURN-CODE.
+           GOBACK.
+
+       9200-FILE-ERROR.
+           DISPLAY 'BANKLOAD FILE ' BAD-FILE ' HAS FILE STATUS '
+                   BAD-STATUS.
+           MOVE 16 TO RETURN-CODE.
+           GOBACK.
+
+           COPY DLERRP.

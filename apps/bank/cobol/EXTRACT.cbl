@@ -1,0 +1,188 @@
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID.    EXTRACT.
+       AUTHOR.        CUSTOMER STATEMENTS GROUP.
+      *----------------------------------------------------------------
+      * WRITES THE STATEMENTS OF ALL CUSTOMERS TO EXTROUT.
+      *
+      * FOR EACH CUSTOMER A LINE WITH HIS ADDRESS; FOR EACH ACCOUNT ONE
+      * THAT OPENS IT, ONE FOR EACH POSTING, AND ONE WITH THE BALANCE.
+      * THE LINES ARE IN THE SEQUENCE OF THE DATA BASE.
+      *----------------------------------------------------------------
+       ENVIRONMENT DIVISION.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+           COPY DLIFUNC.
+           COPY DLERRW.
+           COPY CUSTSSA.
+      * WHAT A CALL BRINGS THE PCB TELLS: THE SEGMENT GOES TO ITS OWN
+      * AREA, SINCE THE ACCOUNT IS WANTED AGAIN BEHIND ITS POSTINGS.
+       01  SEGMENT-AREA                  PIC X(160).
+       01  CUSTOMER-AREA.
+           COPY CUSTSEG.
+       01  ACCOUNT-AREA.
+           COPY ACCTSEG.
+       01  POSTING-AREA.
+           COPY POSTSEG.
+       01  EXTRACT-AREA.
+           COPY EXTRREC.
+
+       01  CUSTOMER-LINE.
+           05  CL-SURNAME                PIC X(24).
+           05  CL-FORENAME               PIC X(20).
+           05  CL-POSTCODE               PIC X(08).
+           05  FILLER                    PIC X(01)  VALUE SPACE.
+           05  CL-CITY                   PIC X(24).
+       01  POSTING-LINE.
+           05  PL-DATE                   PIC 9999/99/99.
+           05  FILLER                    PIC X(01)  VALUE SPACE.
+           05  PL-REF                    PIC 9(09).
+           05  FILLER                    PIC X(01)  VALUE SPACE.
+           05  PL-TEXT                   PIC X(24).
+       77  OPEN-ACCOUNT                  PIC X(01)  VALUE 'N'.
+           88  ACCOUNT-IS-OPEN                      VALUE 'Y'.
+           88  NO-ACCOUNT-IS-OPEN                   VALUE 'N'.
+       01  COUNTERS.
+           05  CUST-COUNT                PIC S9(09) COMP-3 VALUE 0.
+           05  ACCT-COUNT                PIC S9(09) COMP-3 VALUE 0.
+           05  POST-COUNT                PIC S9(09) COMP-3 VALUE 0.
+           05  LINE-COUNT                PIC S9(09) COMP-3 VALUE 0.
+           05  BALANCE-TOTAL             PIC S9(15)V99 COMP-3 VALUE 0.
+       01  EDITED-COUNT                  PIC ZZZ,ZZZ,ZZ9.
+       01  EDITED-AMOUNT                 PIC Z(14)9.99-.
+
+       LINKAGE SECTION.
+           COPY IOPCBM.
+           COPY DBPCBM REPLACING ==:P:== BY ==CUS==.
+           COPY GSPCBM REPLACING ==:P:== BY ==EXT==.
+
+       PROCEDURE DIVISION.
+           ENTRY 'DLITCBL' USING IO-PCB CUS-PCB EXT-PCB.
+
+       0000-MAIN.
+           MOVE 'EXTRACT' TO ERR-PROGRAM.
+           MOVE 0 TO RETURN-CODE.
+           PERFORM 3000-NEXT-CUSTOMER.
+           PERFORM 2000-CUSTOMER UNTIL CUS-AT-END.
+           PERFORM 8000-TOTALS.
+           GOBACK.
+
+       2000-CUSTOMER.
+           ADD 1 TO CUST-COUNT.
+           MOVE SPACES TO EXTR-RECORD.
+           SET EXTR-CUSTOMER TO TRUE.
+           MOVE CUST-NO TO EXTR-NUMBER.
+           MOVE CUST-SURNAME TO CL-SURNAME.
+           MOVE CUST-FORENAME TO CL-FORENAME.
+           MOVE CUST-POSTCODE TO CL-POSTCODE.
+           MOVE CUST-CITY TO CL-CITY.
+           MOVE CUSTOMER-LINE TO EXTR-TEXT.
+           PERFORM 4000-WRITE-LINE.
+           PERFORM 3100-NEXT-DEPENDENT.
+           PERFORM 2100-DEPENDENT UNTIL CUS-NOT-FOUND.
+           IF ACCOUNT-IS-OPEN PERFORM 2200-CLOSE-ACCOUNT.
+           PERFORM 3000-NEXT-CUSTOMER.
+
+       2100-DEPENDENT.
+           EVALUATE CUS-SEGMENT
+               WHEN 'ACCOUNT'
+                   IF ACCOUNT-IS-OPEN PERFORM 2200-CLOSE-ACCOUNT
+                   END-IF
+                   MOVE SEGMENT-AREA TO ACCT-SEG
+                   PERFORM 2110-OPEN-ACCOUNT
+               WHEN 'POSTING'
+                   MOVE SEGMENT-AREA TO POST-SEG
+                   PERFORM 2120-POSTING
+               WHEN OTHER
+                   MOVE DLI-GNP TO ERR-CALL
+                   MOVE '2100-DEPENDENT' TO ERR-PARAGRAPH
+                   PERFORM 9100-DB-ERROR
+           END-EVALUATE.
+           PERFORM 3100-NEXT-DEPENDENT.
+
+       2110-OPEN-ACCOUNT.
+           ADD 1 TO ACCT-COUNT.
+           SET ACCOUNT-IS-OPEN TO TRUE.
+           MOVE SPACES TO EXTR-RECORD.
+           SET EXTR-ACCOUNT TO TRUE.
+           MOVE ACCT-NO TO EXTR-NUMBER.
+           EVALUATE TRUE
+               WHEN ACCT-CURRENT
+                   MOVE 'CURRENT ACCOUNT' TO EXTR-TEXT
+               WHEN ACCT-SAVINGS
+                   MOVE 'SAVINGS ACCOUNT' TO EXTR-TEXT
+               WHEN ACCT-DEPOSIT
+                   MOVE 'FIXED DEPOSIT' TO EXTR-TEXT
+           END-EVALUATE.
+           PERFORM 4000-WRITE-LINE.
+
+       2120-POSTING.
+           ADD 1 TO POST-COUNT.
+           MOVE SPACES TO EXTR-RECORD.
+           SET EXTR-POSTING TO TRUE.
+           MOVE ACCT-NO TO EXTR-NUMBER.
+           MOVE POST-DATE TO PL-DATE.
+           MOVE POST-REF TO PL-REF.
+           MOVE POST-TEXT TO PL-TEXT.
+           MOVE POSTING-LINE TO EXTR-TEXT.
+           MOVE POST-AMOUNT TO EXTR-AMOUNT.
+           PERFORM 4000-WRITE-LINE.
+
+       2200-CLOSE-ACCOUNT.
+           MOVE SPACES TO EXTR-RECORD.
+           SET EXTR-BALANCE TO TRUE.
+           MOVE ACCT-NO TO EXTR-NUMBER.
+           MOVE 'BALANCE' TO EXTR-TEXT.
+           MOVE ACCT-BALANCE TO EXTR-AMOUNT.
+           ADD ACCT-BALANCE TO BALANCE-TOTAL.
+           PERFORM 4000-WRITE-LINE.
+           SET NO-ACCOUNT-IS-OPEN TO TRUE.
+
+       3000-NEXT-CUSTOMER.
+           CALL 'CBLTDLI' USING DLI-GN CUS-PCB CUST-SEG SSA-CUSTOMER.
+           IF NOT CUS-OK AND NOT CUS-AT-END
+               MOVE DLI-GN TO ERR-CALL
+               MOVE '3000-NEXT-CUSTOMER' TO ERR-PARAGRAPH
+               PERFORM 9100-DB-ERROR
+           END-IF.
+
+      * WITHOUT SSA: WHATEVER COMES NEXT BELOW THE CUSTOMER. GA AND GK
+      * SAY THAT THE LEVEL OR THE TYPE CHANGED, WHICH IS NO ERROR.
+       3100-NEXT-DEPENDENT.
+           CALL 'CBLTDLI' USING DLI-GNP CUS-PCB SEGMENT-AREA.
+           IF NOT CUS-MOVED-ON AND NOT CUS-NOT-FOUND
+               MOVE DLI-GNP TO ERR-CALL
+               MOVE '3100-NEXT-DEPENDENT' TO ERR-PARAGRAPH
+               PERFORM 9100-DB-ERROR
+           END-IF.
+
+       4000-WRITE-LINE.
+           CALL 'CBLTDLI' USING DLI-ISRT EXT-PCB EXTR-RECORD.
+           IF NOT EXT-OK
+               MOVE DLI-ISRT TO ERR-CALL
+               MOVE '4000-WRITE-LINE' TO ERR-PARAGRAPH
+               MOVE EXTR-NUMBER TO ERR-KEY
+               MOVE EXT-PCB TO ERR-PCB
+               PERFORM 9900-DLI-ERROR
+               GOBACK
+           END-IF.
+           ADD 1 TO LINE-COUNT.
+
+       8000-TOTALS.
+           MOVE CUST-COUNT TO EDITED-COUNT.
+           DISPLAY 'EXTRACT  CUSTOMERS              ' EDITED-COUNT.
+           MOVE ACCT-COUNT TO EDITED-COUNT.
+           DISPLAY 'EXTRACT  ACCOUNTS               ' EDITED-COUNT.
+           MOVE POST-COUNT TO EDITED-COUNT.
+           DISPLAY 'EXTRACT  POSTINGS               ' EDITED-COUNT.
+           MOVE LINE-COUNT TO EDITED-COUNT.
+           DISPLAY 'EXTRACT  LINES                  ' EDITED-COUNT.
+           MOVE BALANCE-TOTAL TO EDITED-AMOUNT.
+           DISPLAY 'EXTRACT  BALANCES        ' EDITED-AMOUNT.
+
+       9100-DB-ERROR.
+           MOVE CUST-NO TO ERR-KEY.
+           MOVE CUS-PCB TO ERR-PCB.
+           PERFORM 9900-DLI-ERROR.
+           GOBACK.
+
+           COPY DLERRP.

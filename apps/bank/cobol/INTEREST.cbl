@@ -1,0 +1,178 @@
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID.    INTEREST.
+       AUTHOR.        ACCOUNTING GROUP.
+      *----------------------------------------------------------------
+      * ACCRUES A MONTH'S INTEREST ON EVERY ACCOUNT IN CREDIT.
+      *
+      * READS ALL ACCOUNTS IN SEQUENCE AND REPLACES THEM. A CHECKPOINT
+      * LOSES THE PLACE IN THE DATA BASE, SO THE LAST ACCOUNT IS READ
+      * AGAIN BEHIND IT; AFTER A RESTART TOO. AN ACCOUNT THAT HAS ITS
+      * INTEREST FOR THE DAY IS LEFT ALONE: RUNNING TWICE DOES NO HARM.
+      *
+      * SYSIN:  DATE =19960331   THE DAY THAT THE INTEREST IS FOR
+      *----------------------------------------------------------------
+       ENVIRONMENT DIVISION.
+       CONFIGURATION SECTION.
+       SPECIAL-NAMES.
+           SYSIN IS CARD-READER.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+           COPY DLIFUNC.
+           COPY DLERRW.
+           COPY CUSTSSA.
+       01  ACCOUNT-AREA.
+           COPY ACCTSEG.
+
+       01  CONTROL-CARD.
+           05  CARD-WORD                 PIC X(06).
+           05  CARD-DATE                 PIC 9(08).
+           05  FILLER                    PIC X(66).
+       77  CHECKPOINT-EVERY              PIC S9(05) COMP-3 VALUE 1000.
+       77  SINCE-CHECKPOINT              PIC S9(05) COMP-3 VALUE 0.
+       77  MONTHLY-INTEREST              PIC S9(11)V99 COMP-3.
+
+       01  RESTART-PARAMETERS.
+           05  LONGEST-AREA              PIC S9(09) COMP VALUE 80.
+           05  SAVE-LENGTH               PIC S9(09) COMP.
+           05  RESTART-ID                PIC X(14)  VALUE SPACES.
+           05  CHECKPOINT-ID.
+               10  FILLER                PIC X(03)  VALUE 'INT'.
+               10  CHECKPOINT-NUMBER     PIC 9(05).
+       01  SAVE-AREA.
+           05  SAVE-DATE                 PIC 9(08)        VALUE 0.
+           05  SAVE-ACCOUNT              PIC X(10)        VALUE SPACES.
+           05  SAVE-CHECKPOINTS          PIC 9(05)        VALUE 0.
+           05  SAVE-READ                 PIC S9(09) COMP-3 VALUE 0.
+           05  SAVE-ACCRUED              PIC S9(09) COMP-3 VALUE 0.
+           05  SAVE-INTEREST             PIC S9(13)V99 COMP-3 VALUE 0.
+       01  EDITED-COUNT                  PIC ZZZ,ZZZ,ZZ9.
+       01  EDITED-AMOUNT                 PIC Z(14)9.99-.
+
+       LINKAGE SECTION.
+           COPY IOPCBM.
+           COPY DBPCBM REPLACING ==:P:== BY ==CUS==.
+
+       PROCEDURE DIVISION USING IO-PCB CUS-PCB.
+
+       0000-MAIN.
+           MOVE 'INTEREST' TO ERR-PROGRAM.
+           MOVE 0 TO RETURN-CODE.
+           PERFORM 1000-START.
+           PERFORM 3000-NEXT-ACCOUNT.
+           PERFORM 2000-ACCOUNT UNTIL CUS-AT-END.
+           PERFORM 8000-TOTALS.
+           GOBACK.
+
+       1000-START.
+           MOVE SPACES TO CONTROL-CARD.
+           ACCEPT CONTROL-CARD FROM CARD-READER.
+           IF CARD-WORD NOT = 'DATE =' OR CARD-DATE NOT NUMERIC
+               DISPLAY 'INTEREST SYSIN MUST SAY DATE =YYYYMMDD, NOT '
+                       CONTROL-CARD
+               MOVE 16 TO RETURN-CODE
+               GOBACK
+           END-IF.
+           MOVE CARD-DATE TO SAVE-DATE.
+           MOVE LENGTH OF SAVE-AREA TO SAVE-LENGTH.
+           CALL 'CBLTDLI' USING DLI-XRST IO-PCB LONGEST-AREA RESTART-ID
+                                SAVE-LENGTH SAVE-AREA.
+           IF NOT IO-OK
+               MOVE DLI-XRST TO ERR-CALL
+               MOVE '1000-START' TO ERR-PARAGRAPH
+               GO TO 9000-IO-ERROR
+           END-IF.
+           IF RESTART-ID = SPACES
+               PERFORM 7000-CHECKPOINT
+           ELSE
+               DISPLAY 'INTEREST RESTARTED FROM ' RESTART-ID
+                       ' BEHIND ACCOUNT ' SAVE-ACCOUNT
+               PERFORM 7100-FIND-PLACE
+           END-IF.
+
+       2000-ACCOUNT.
+           ADD 1 TO SAVE-READ.
+           MOVE ACCT-NO TO SAVE-ACCOUNT.
+           IF ACCT-BALANCE > 0 AND ACCT-ACCRUED-ON NOT = SAVE-DATE
+               PERFORM 2100-ACCRUE
+           END-IF.
+           IF SINCE-CHECKPOINT NOT < CHECKPOINT-EVERY
+               PERFORM 7000-CHECKPOINT
+           END-IF.
+           PERFORM 3000-NEXT-ACCOUNT.
+
+      * THE RATE IS IN PER CENT A YEAR.
+       2100-ACCRUE.
+           COMPUTE MONTHLY-INTEREST ROUNDED =
+                   ACCT-BALANCE * ACCT-RATE / 1200.
+           ADD MONTHLY-INTEREST TO ACCT-ACCRUED.
+           MOVE SAVE-DATE TO ACCT-ACCRUED-ON.
+           CALL 'CBLTDLI' USING DLI-REPL CUS-PCB ACCT-SEG.
+           IF NOT CUS-OK
+               MOVE DLI-REPL TO ERR-CALL
+               MOVE '2100-ACCRUE' TO ERR-PARAGRAPH
+               MOVE CUS-PCB TO ERR-PCB
+               GO TO 9100-DB-ERROR
+           END-IF.
+           ADD MONTHLY-INTEREST TO SAVE-INTEREST.
+           ADD 1 TO SAVE-ACCRUED.
+           ADD 1 TO SINCE-CHECKPOINT.
+
+       3000-NEXT-ACCOUNT.
+           CALL 'CBLTDLI' USING DLI-GHN CUS-PCB ACCT-SEG SSA-ACCOUNT.
+           IF NOT CUS-OK AND NOT CUS-AT-END
+               MOVE DLI-GHN TO ERR-CALL
+               MOVE '3000-NEXT-ACCOUNT' TO ERR-PARAGRAPH
+               MOVE CUS-PCB TO ERR-PCB
+               GO TO 9100-DB-ERROR
+           END-IF.
+
+       7000-CHECKPOINT.
+           ADD 1 TO SAVE-CHECKPOINTS.
+           MOVE SAVE-CHECKPOINTS TO CHECKPOINT-NUMBER.
+           CALL 'CBLTDLI' USING DLI-CHKP IO-PCB LONGEST-AREA
+                                CHECKPOINT-ID SAVE-LENGTH SAVE-AREA.
+           IF NOT IO-OK
+               MOVE DLI-CHKP TO ERR-CALL
+               MOVE '7000-CHECKPOINT' TO ERR-PARAGRAPH
+               GO TO 9000-IO-ERROR
+           END-IF.
+           MOVE 0 TO SINCE-CHECKPOINT.
+           PERFORM 7100-FIND-PLACE.
+
+       7100-FIND-PLACE.
+           IF SAVE-ACCOUNT NOT = SPACES
+               MOVE SAVE-ACCOUNT TO SSA-CUSTOMER-KEY
+               MOVE SAVE-ACCOUNT TO SSA-ACCOUNT-KEY
+               CALL 'CBLTDLI' USING DLI-GU CUS-PCB ACCT-SEG
+                                    SSA-CUSTOMER-EQ SSA-ACCOUNT-EQ
+               IF NOT CUS-OK
+                   MOVE DLI-GU TO ERR-CALL
+                   MOVE '7100-FIND-PLACE' TO ERR-PARAGRAPH
+                   MOVE CUS-PCB TO ERR-PCB
+                   GO TO 9100-DB-ERROR
+               END-IF
+           END-IF.
+
+       8000-TOTALS.
+           MOVE SAVE-READ TO EDITED-COUNT.
+           DISPLAY 'INTEREST ACCOUNTS READ          ' EDITED-COUNT.
+           MOVE SAVE-ACCRUED TO EDITED-COUNT.
+           DISPLAY 'INTEREST ACCOUNTS WITH INTEREST ' EDITED-COUNT.
+           MOVE SAVE-INTEREST TO EDITED-AMOUNT.
+           DISPLAY 'INTEREST ACCRUED         ' EDITED-AMOUNT.
+
+       9000-IO-ERROR.
+           MOVE SPACES TO ERR-PCB.
+           MOVE 'I/O PCB' TO ERR-DBD-NAME.
+           MOVE IO-STATUS TO ERR-STATUS.
+           PERFORM 9100-DB-ERROR.
+
+       9100-DB-ERROR.
+           MOVE SAVE-ACCOUNT TO ERR-KEY.
+           PERFORM 9900-DLI-ERROR.
+           CALL 'CBLTDLI' USING DLI-ROLB IO-PCB.
+           DISPLAY 'INTEREST BACKED OUT TO CHECKPOINT ' CHECKPOINT-ID
+                   '; RESTART FROM THERE'.
+           GOBACK.
+
+           COPY DLERRP.

@@ -1,0 +1,417 @@
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID.    TELLER.
+       AUTHOR.        TELLER SYSTEMS GROUP.
+      *----------------------------------------------------------------
+      * POSTS THE DAY'S TRANSACTIONS.
+      *
+      * FOR EACH RECORD OF TRANIN: THE ACCOUNT'S BALANCE, A POSTING
+      * BELOW IT, THE BRANCH'S TOTALS FOR EVER AND FOR THE DAY, AND AN
+      * ENTRY OF THE ACCOUNT'S HISTORY. WHAT CANNOT BE POSTED GOES TO
+      * REJOUT WITH THE REASON.
+      *
+      * A SYMBOLIC CHECKPOINT IS TAKEN EACH SO MANY TRANSACTIONS. AFTER
+      * A RESTART TRANIN AND REJOUT STAND WHERE THEY STOOD, AND THE
+      * TOTALS ARE THOSE OF THE WHOLE RUN.
+      *
+      * SYSIN, ALL CARDS OPTIONAL, A BLANK ONE ENDS THEM:
+      *   CHKPT=000500   TRANSACTIONS FROM CHECKPOINT TO CHECKPOINT
+      *   ROLL =000130   GIVE UP AFTER SO MANY, TO PRACTISE A RESTART
+      *----------------------------------------------------------------
+       ENVIRONMENT DIVISION.
+       CONFIGURATION SECTION.
+       SPECIAL-NAMES.
+           SYSIN IS CARD-READER.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+           COPY DLIFUNC.
+           COPY DLERRW.
+           COPY CUSTSSA.
+           COPY BRANSSA.
+           COPY HISTSSA.
+      * CUSTOMER AND ACCOUNT COME TOGETHER, BY ONE PATH CALL.
+       01  PATH-AREA.
+           COPY CUSTSEG.
+           COPY ACCTSEG.
+       01  POSTING-AREA.
+           COPY POSTSEG.
+       01  BRANCH-AREA.
+           COPY BRANSEG.
+       01  BRDAY-AREA.
+           COPY BRDYSEG.
+       01  HISTACCT-AREA.
+           COPY HACCSEG.
+       01  HISTENT-AREA.
+           COPY HENTSEG.
+       01  TRANSACTION-AREA.
+           COPY TRANREC.
+       01  REJECT-AREA.
+           COPY REJREC.
+
+       01  CONTROL-CARD.
+           05  CARD-WORD                 PIC X(06).
+           05  CARD-NUMBER               PIC 9(06).
+           05  FILLER                    PIC X(68).
+       01  RUN-OPTIONS.
+           05  CHECKPOINT-EVERY          PIC 9(06)  VALUE 500.
+           05  ROLL-AFTER                PIC 9(06)  VALUE 0.
+       01  SWITCHES.
+           05  INPUT-SWITCH              PIC X(01)  VALUE 'N'.
+               88  END-OF-INPUT                     VALUE 'Y'.
+           05  REFUSAL                   PIC X(20).
+               88  ACCEPTED                         VALUE SPACES.
+       01  WORK-AREA.
+           05  SINCE-CHECKPOINT          PIC 9(06)  VALUE 0.
+           05  SIGNED-AMOUNT             PIC S9(11)V99 COMP-3.
+           05  OPEN-FOR-OUTPUT           PIC X(04)  VALUE 'OUT '.
+
+      * XRST AND CHKP WANT THE LENGTHS AS FULLWORDS.
+       01  RESTART-PARAMETERS.
+           05  LONGEST-AREA              PIC S9(09) COMP VALUE 240.
+           05  SAVE-LENGTH               PIC S9(09) COMP.
+           05  RESTART-ID                PIC X(14)  VALUE SPACES.
+           05  CHECKPOINT-ID.
+               10  FILLER                PIC X(03)  VALUE 'TEL'.
+               10  CHECKPOINT-NUMBER     PIC 9(05).
+       01  SAVE-AREA.
+           05  SAVE-CHECKPOINTS          PIC 9(05)        VALUE 0.
+           05  SAVE-READ                 PIC S9(09) COMP-3 VALUE 0.
+           05  SAVE-POSTED               PIC S9(09) COMP-3 VALUE 0.
+           05  SAVE-REFUSED              PIC S9(09) COMP-3 VALUE 0.
+           05  SAVE-DEPOSITS             PIC S9(13)V99 COMP-3 VALUE 0.
+           05  SAVE-WITHDRAWALS          PIC S9(13)V99 COMP-3 VALUE 0.
+       01  EDITED-COUNT                  PIC ZZZ,ZZZ,ZZ9.
+       01  EDITED-AMOUNT                 PIC Z(14)9.99-.
+
+       LINKAGE SECTION.
+           COPY IOPCBM.
+           COPY DBPCBM REPLACING ==:P:== BY ==CUS==.
+           COPY DBPCBM REPLACING ==:P:== BY ==BRA==.
+           COPY DBPCBM REPLACING ==:P:== BY ==HIS==.
+           COPY GSPCBM REPLACING ==:P:== BY ==TRN==.
+           COPY GSPCBM REPLACING ==:P:== BY ==REJ==.
+
+       PROCEDURE DIVISION USING IO-PCB CUS-PCB BRA-PCB HIS-PCB
+                                TRN-PCB REJ-PCB.
+
+       0000-MAIN.
+           MOVE 'TELLER' TO ERR-PROGRAM.
+           MOVE 0 TO RETURN-CODE.
+           PERFORM 1000-START.
+           PERFORM 3000-READ-TRANSACTION.
+           PERFORM 2000-TRANSACTION UNTIL END-OF-INPUT.
+           PERFORM 8000-TOTALS.
+           GOBACK.
+
+       1000-START.
+           MOVE SPACES TO CONTROL-CARD.
+           ACCEPT CONTROL-CARD FROM CARD-READER.
+           PERFORM 1100-CONTROL-CARD UNTIL CONTROL-CARD = SPACES.
+           MOVE LENGTH OF SAVE-AREA TO SAVE-LENGTH.
+           CALL 'CBLTDLI' USING DLI-XRST IO-PCB LONGEST-AREA RESTART-ID
+                                SAVE-LENGTH SAVE-AREA.
+           IF NOT IO-OK
+               MOVE DLI-XRST TO ERR-CALL
+               MOVE '1000-START' TO ERR-PARAGRAPH
+               GO TO 9000-IO-ERROR
+           END-IF.
+           IF RESTART-ID = SPACES
+               PERFORM 1200-FIRST-START
+           ELSE
+               MOVE SAVE-READ TO EDITED-COUNT
+               DISPLAY 'TELLER   RESTARTED FROM ' RESTART-ID
+                       ' BEHIND TRANSACTION ' EDITED-COUNT
+           END-IF.
+
+       1100-CONTROL-CARD.
+           IF CARD-NUMBER NOT NUMERIC
+               DISPLAY 'TELLER   NO NUMBER IN COLUMNS 7-12: '
+                       CONTROL-CARD
+               MOVE 16 TO RETURN-CODE
+               GOBACK
+           END-IF.
+           EVALUATE CARD-WORD
+               WHEN 'CHKPT='
+                   MOVE CARD-NUMBER TO CHECKPOINT-EVERY
+               WHEN 'ROLL ='
+                   MOVE CARD-NUMBER TO ROLL-AFTER
+               WHEN OTHER
+                   DISPLAY 'TELLER   UNKNOWN CONTROL CARD: '
+                           CONTROL-CARD
+                   MOVE 16 TO RETURN-CODE
+                   GOBACK
+           END-EVALUATE.
+           MOVE SPACES TO CONTROL-CARD.
+           ACCEPT CONTROL-CARD FROM CARD-READER.
+
+      * A FIRST CHECKPOINT, SO THAT A RESTART ALWAYS FINDS ONE; AND A
+      * FILE FOR REFUSALS, EVEN IF THERE ARE NONE.
+       1200-FIRST-START.
+           CALL 'CBLTDLI' USING DLI-OPEN REJ-PCB OPEN-FOR-OUTPUT.
+           IF NOT REJ-OK
+               MOVE DLI-OPEN TO ERR-CALL
+               MOVE '1200-FIRST-START' TO ERR-PARAGRAPH
+               MOVE REJ-PCB TO ERR-PCB
+               GO TO 9100-DB-ERROR
+           END-IF.
+           PERFORM 7000-CHECKPOINT.
+
+       2000-TRANSACTION.
+           MOVE SPACES TO REFUSAL.
+           PERFORM 2100-FIND-ACCOUNT.
+           IF ACCEPTED PERFORM 2200-FIND-BRANCH.
+           IF ACCEPTED PERFORM 2300-CHECK-LIMIT.
+           IF ACCEPTED
+               PERFORM 2400-POST
+               PERFORM 2500-BRANCH-TOTALS
+               PERFORM 2600-HISTORY
+               ADD 1 TO SAVE-POSTED
+           ELSE
+               PERFORM 2900-REFUSE
+               ADD 1 TO SAVE-REFUSED
+           END-IF.
+           ADD 1 TO SINCE-CHECKPOINT.
+           IF SAVE-READ = ROLL-AFTER
+               PERFORM 9300-GIVE-UP
+           END-IF.
+           IF SINCE-CHECKPOINT NOT < CHECKPOINT-EVERY
+               PERFORM 7000-CHECKPOINT
+           END-IF.
+           PERFORM 3000-READ-TRANSACTION.
+
+       2100-FIND-ACCOUNT.
+           MOVE 'D' TO SSA-CUSTOMER-CODE.
+           MOVE TRAN-CUSTOMER TO SSA-CUSTOMER-KEY.
+           MOVE TRAN-ACCOUNT TO SSA-ACCOUNT-KEY.
+           CALL 'CBLTDLI' USING DLI-GHU CUS-PCB PATH-AREA
+                                SSA-CUSTOMER-EQ SSA-ACCOUNT-EQ.
+           IF CUS-NOT-FOUND
+               MOVE 'NO SUCH ACCOUNT' TO REFUSAL
+           ELSE
+               IF NOT CUS-OK
+                   MOVE DLI-GHU TO ERR-CALL
+                   MOVE '2100-FIND-ACCOUNT' TO ERR-PARAGRAPH
+                   MOVE CUS-PCB TO ERR-PCB
+                   GO TO 9100-DB-ERROR
+               END-IF
+               IF CUST-BLOCKED
+                   MOVE 'CUSTOMER IS BLOCKED' TO REFUSAL
+               END-IF
+           END-IF.
+
+       2200-FIND-BRANCH.
+           MOVE TRAN-BRANCH TO SSA-BRANCH-KEY.
+           CALL 'CBLTDLI' USING DLI-GHU BRA-PCB BRAN-SEG SSA-BRANCH-EQ.
+           IF BRA-NOT-FOUND
+               MOVE 'NO SUCH BRANCH' TO REFUSAL
+           ELSE
+               IF NOT BRA-OK
+                   MOVE DLI-GHU TO ERR-CALL
+                   MOVE '2200-FIND-BRANCH' TO ERR-PARAGRAPH
+                   MOVE BRA-PCB TO ERR-PCB
+                   GO TO 9100-DB-ERROR
+               END-IF
+           END-IF.
+
+       2300-CHECK-LIMIT.
+           IF TRAN-IS-WITHDRAWAL
+               COMPUTE SIGNED-AMOUNT = 0 - TRAN-AMOUNT
+               IF ACCT-BALANCE + SIGNED-AMOUNT < 0 - ACCT-LIMIT
+                   MOVE 'OVER THE LIMIT' TO REFUSAL
+               END-IF
+           ELSE
+               MOVE TRAN-AMOUNT TO SIGNED-AMOUNT
+           END-IF.
+
+       2400-POST.
+           ADD SIGNED-AMOUNT TO ACCT-BALANCE.
+           ADD 1 TO ACCT-POSTINGS.
+           MOVE TRAN-DATE TO ACCT-LAST-DATE.
+           CALL 'CBLTDLI' USING DLI-REPL CUS-PCB PATH-AREA
+                                SSA-CUSTOMER-KEEP SSA-ACCOUNT.
+           IF NOT CUS-OK
+               MOVE DLI-REPL TO ERR-CALL
+               MOVE '2400-POST' TO ERR-PARAGRAPH
+               MOVE CUS-PCB TO ERR-PCB
+               GO TO 9100-DB-ERROR
+           END-IF.
+           MOVE SPACES TO POST-SEG.
+           MOVE TRAN-DATE TO POST-DATE.
+           MOVE TRAN-REF TO POST-REF.
+           MOVE TRAN-KIND TO POST-KIND.
+           MOVE SIGNED-AMOUNT TO POST-AMOUNT.
+           SET POST-BY-TELLER TO TRUE.
+           MOVE TRAN-TELLER TO POST-TELLER.
+           MOVE TRAN-TEXT TO POST-TEXT.
+           MOVE '-' TO SSA-CUSTOMER-CODE.
+           CALL 'CBLTDLI' USING DLI-ISRT CUS-PCB POST-SEG
+                                SSA-CUSTOMER-EQ SSA-ACCOUNT-EQ
+                                SSA-POSTING.
+           IF NOT CUS-OK
+               MOVE DLI-ISRT TO ERR-CALL
+               MOVE '2400-POST' TO ERR-PARAGRAPH
+               MOVE CUS-PCB TO ERR-PCB
+               GO TO 9100-DB-ERROR
+           END-IF.
+
+       2500-BRANCH-TOTALS.
+           IF TRAN-IS-DEPOSIT
+               ADD TRAN-AMOUNT TO BRAN-DEPOSITS SAVE-DEPOSITS
+           ELSE
+               ADD TRAN-AMOUNT TO BRAN-WITHDRAWALS SAVE-WITHDRAWALS
+           END-IF.
+           ADD 1 TO BRAN-COUNT.
+           CALL 'CBLTDLI' USING DLI-REPL BRA-PCB BRAN-SEG.
+           IF NOT BRA-OK
+               MOVE DLI-REPL TO ERR-CALL
+               MOVE '2500-BRANCH-TOTALS' TO ERR-PARAGRAPH
+               MOVE BRA-PCB TO ERR-PCB
+               GO TO 9100-DB-ERROR
+           END-IF.
+           MOVE TRAN-DATE TO SSA-BRDAY-KEY.
+           CALL 'CBLTDLI' USING DLI-GHU BRA-PCB BRDY-SEG
+                                SSA-BRANCH-EQ SSA-BRDAY-EQ.
+           EVALUATE TRUE
+               WHEN BRA-OK
+                   PERFORM 2510-COUNT-DAY
+                   MOVE DLI-REPL TO ERR-CALL
+                   CALL 'CBLTDLI' USING DLI-REPL BRA-PCB BRDY-SEG
+               WHEN BRA-NOT-FOUND
+                   MOVE SPACES TO BRDY-SEG
+                   MOVE TRAN-DATE TO BRDY-DAY
+                   MOVE 0 TO BRDY-DEPOSITS BRDY-WITHDRAWALS BRDY-COUNT
+                   PERFORM 2510-COUNT-DAY
+                   MOVE DLI-ISRT TO ERR-CALL
+                   CALL 'CBLTDLI' USING DLI-ISRT BRA-PCB BRDY-SEG
+                                        SSA-BRANCH-EQ SSA-BRDAY
+               WHEN OTHER
+                   MOVE DLI-GHU TO ERR-CALL
+           END-EVALUATE.
+           IF NOT BRA-OK
+               MOVE '2500-BRANCH-TOTALS' TO ERR-PARAGRAPH
+               MOVE BRA-PCB TO ERR-PCB
+               GO TO 9100-DB-ERROR
+           END-IF.
+
+       2510-COUNT-DAY.
+           IF TRAN-IS-DEPOSIT
+               ADD TRAN-AMOUNT TO BRDY-DEPOSITS
+           ELSE
+               ADD TRAN-AMOUNT TO BRDY-WITHDRAWALS
+           END-IF.
+           ADD 1 TO BRDY-COUNT.
+
+       2600-HISTORY.
+           MOVE SPACES TO HENT-SEG.
+           MOVE TRAN-DATE TO HENT-DATE.
+           MOVE TRAN-REF TO HENT-REF.
+           MOVE TRAN-TIME TO HENT-TIME.
+           SET HENT-BY-TELLER TO TRUE.
+           MOVE TRAN-BRANCH TO HENT-BRANCH.
+           MOVE TRAN-TELLER TO HENT-TELLER.
+           MOVE SIGNED-AMOUNT TO HENT-AMOUNT.
+           MOVE ACCT-BALANCE TO HENT-BALANCE.
+           MOVE TRAN-TEXT TO HENT-TEXT.
+           MOVE TRAN-ACCOUNT TO SSA-HISTACCT-KEY.
+           CALL 'CBLTDLI' USING DLI-ISRT HIS-PCB HENT-SEG
+                                SSA-HISTACCT-EQ SSA-HISTENT.
+           IF HIS-NOT-FOUND
+               PERFORM 2610-FIRST-OF-ACCOUNT
+           END-IF.
+           IF NOT HIS-OK
+               MOVE DLI-ISRT TO ERR-CALL
+               MOVE '2600-HISTORY' TO ERR-PARAGRAPH
+               MOVE HIS-PCB TO ERR-PCB
+               GO TO 9100-DB-ERROR
+           END-IF.
+
+       2610-FIRST-OF-ACCOUNT.
+           MOVE SPACES TO HACC-SEG.
+           MOVE TRAN-ACCOUNT TO HACC-ACCOUNT.
+           MOVE TRAN-DATE TO HACC-SINCE.
+           MOVE TRAN-BRANCH TO HACC-BRANCH.
+           CALL 'CBLTDLI' USING DLI-ISRT HIS-PCB HACC-SEG SSA-HISTACCT.
+           IF HIS-OK
+               CALL 'CBLTDLI' USING DLI-ISRT HIS-PCB HENT-SEG
+                                    SSA-HISTACCT-EQ SSA-HISTENT
+           END-IF.
+
+       2900-REFUSE.
+           MOVE TRAN-RECORD TO REJ-TRANSACTION.
+           MOVE REFUSAL TO REJ-REASON.
+           CALL 'CBLTDLI' USING DLI-ISRT REJ-PCB REJ-RECORD.
+           IF NOT REJ-OK
+               MOVE DLI-ISRT TO ERR-CALL
+               MOVE '2900-REFUSE' TO ERR-PARAGRAPH
+               MOVE REJ-PCB TO ERR-PCB
+               GO TO 9100-DB-ERROR
+           END-IF.
+
+       3000-READ-TRANSACTION.
+           CALL 'CBLTDLI' USING DLI-GN TRN-PCB TRAN-RECORD.
+           IF TRN-AT-END
+               SET END-OF-INPUT TO TRUE
+           ELSE
+               IF NOT TRN-OK
+                   MOVE DLI-GN TO ERR-CALL
+                   MOVE '3000-READ-TRANSACTION' TO ERR-PARAGRAPH
+                   MOVE TRN-PCB TO ERR-PCB
+                   GO TO 9100-DB-ERROR
+               END-IF
+               ADD 1 TO SAVE-READ
+           END-IF.
+
+      * THE COUNT OF CHECKPOINTS IS SAVED TOO, SO THAT THEIR IDS GO ON
+      * AFTER A RESTART.
+       7000-CHECKPOINT.
+           ADD 1 TO SAVE-CHECKPOINTS.
+           MOVE SAVE-CHECKPOINTS TO CHECKPOINT-NUMBER.
+           CALL 'CBLTDLI' USING DLI-CHKP IO-PCB LONGEST-AREA
+                                CHECKPOINT-ID SAVE-LENGTH SAVE-AREA.
+           IF NOT IO-OK
+               MOVE DLI-CHKP TO ERR-CALL
+               MOVE '7000-CHECKPOINT' TO ERR-PARAGRAPH
+               GO TO 9000-IO-ERROR
+           END-IF.
+           MOVE 0 TO SINCE-CHECKPOINT.
+
+       8000-TOTALS.
+           MOVE SAVE-READ TO EDITED-COUNT.
+           DISPLAY 'TELLER   TRANSACTIONS READ      ' EDITED-COUNT.
+           MOVE SAVE-POSTED TO EDITED-COUNT.
+           DISPLAY 'TELLER   POSTED                 ' EDITED-COUNT.
+           MOVE SAVE-REFUSED TO EDITED-COUNT.
+           DISPLAY 'TELLER   REFUSED                ' EDITED-COUNT.
+           MOVE SAVE-CHECKPOINTS TO EDITED-COUNT.
+           DISPLAY 'TELLER   CHECKPOINTS            ' EDITED-COUNT.
+           MOVE SAVE-DEPOSITS TO EDITED-AMOUNT.
+           DISPLAY 'TELLER   DEPOSITS        ' EDITED-AMOUNT.
+           MOVE SAVE-WITHDRAWALS TO EDITED-AMOUNT.
+           DISPLAY 'TELLER   WITHDRAWALS     ' EDITED-AMOUNT.
+
+       9000-IO-ERROR.
+           MOVE SPACES TO ERR-PCB.
+           MOVE 'I/O PCB' TO ERR-DBD-NAME.
+           MOVE IO-STATUS TO ERR-STATUS.
+           PERFORM 9100-DB-ERROR.
+
+      * WHAT WAS DONE SINCE THE LAST CHECKPOINT IS TAKEN BACK: A RETURN
+      * CODE ALONE WOULD COMMIT IT.
+       9100-DB-ERROR.
+           MOVE TRANSACTION-AREA TO ERR-KEY.
+           PERFORM 9900-DLI-ERROR.
+           CALL 'CBLTDLI' USING DLI-ROLB IO-PCB.
+           DISPLAY 'TELLER   BACKED OUT TO CHECKPOINT ' CHECKPOINT-ID
+                   '; RESTART FROM THERE'.
+           GOBACK.
+
+       9300-GIVE-UP.
+           MOVE SAVE-READ TO EDITED-COUNT.
+           DISPLAY 'TELLER   GIVING UP AS ASKED, BEHIND TRANSACTION'
+                   EDITED-COUNT.
+           CALL 'CBLTDLI' USING DLI-ROLL IO-PCB.
+      * NOBODY RETURNS FROM ROLL.
+           MOVE DLI-ROLL TO ERR-CALL.
+           MOVE '9300-GIVE-UP' TO ERR-PARAGRAPH.
+           GO TO 9000-IO-ERROR.
+
+           COPY DLERRP.
