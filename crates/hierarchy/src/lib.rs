@@ -1,1 +1,35 @@
-//! Databases as key order: segments, indexes and logical relationships over a keyed store.
+//! Databases as key order: hierarchies of segments over a keyed store (rules H1 to H8).
+//!
+//! Hierarchic sequence is key sequence: a segment's key is its path, so the next segment is the
+//! next key, what lies beneath a segment is a range, and one tree serves every organization.
+//! This crate owns how segments, index entries and logical relationships are stored and how they
+//! change together. It knows the store trait and nothing beneath it, and nothing of calls, status
+//! codes or positions: those are the call engine's.
+//!
+//! | question | where |
+//! |---|---|
+//! | what does a key look like? | [`schema`], [`twin`] |
+//! | what stands in front of a segment's data? | [`value`] |
+//! | which sets does a database have? | [`database`] |
+//! | what does an index entry look like? | [`index`] |
+//! | who are the logical children of a segment? | [`relation`] |
+//! | what changes with a segment? | [`change`] |
+//!
+//! Invariants stand at the top of each module.
+
+pub mod change;
+pub mod database;
+pub mod error;
+pub mod index;
+pub mod relation;
+pub mod schema;
+pub mod twin;
+pub mod value;
+
+pub use change::{Changed, Work};
+pub use database::{Database, is_kept};
+pub use error::{Damaged, HierarchyError, Result};
+pub use index::{IndexEntry, IndexTree, Source};
+pub use relation::Relation;
+pub use schema::{KeyField, LEVELS_MAX, Levels, Schema, SegmentType, TypeAt, behind};
+pub use value::{SEGMENT_BYTES_MAX, Stored};

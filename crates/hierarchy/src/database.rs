@@ -1,0 +1,220 @@
+//! A database: its schema, and the sets of the store that hold it.
+//!
+//! | set | holds |
+//! |---|---|
+//! | `DBD` | all segments of a database that is not partitioned |
+//! | `DBD.PARTITION` | those of one partition |
+//! | the name of an index DBD | the entries of a secondary index ([`crate::index`]) |
+//! | `DBD.SEGMENT.LOGICAL` | where the logical children of a parent are ([`crate::relation`]) |
+//!
+//! Invariants:
+//! 1. A segment's parent is there as long as the segment is, but for logical parents that were
+//!    deleted on their physical path: those are there and marked.
+//! 2. Segments, index entries and relations change in one unit of work, together.
+
+use std::sync::Arc;
+
+use definitions::resolve::{Definitions, resolve_dbd};
+use definitions::{Dbd, DbdName, Organization};
+use placement::Placement;
+use store::{Locking, SetAttributes, SetId, Store};
+
+use crate::error::{Damaged, HierarchyError, Result};
+use crate::index::IndexTree;
+use crate::relation::{self, Relation};
+use crate::schema::{Levels, Schema, TypeAt};
+
+/// A database and its sets.
+#[derive(Clone, Debug)]
+pub struct Database {
+    /// How its segments become keys.
+    pub schema: Schema,
+    /// The set of each partition; one if it has none.
+    pub sets: Vec<SetId>,
+    /// Its secondary indexes.
+    pub indexes: Vec<IndexTree>,
+    /// The logical relationships of its logical children.
+    pub as_child: Vec<Relation>,
+    /// The logical relationships of its logical parents.
+    pub as_parent: Vec<Relation>,
+    /// The byte that stands for a blank in its data.
+    pub blank: u8,
+    /// For each type, whether deleting it has to look at every segment beneath.
+    entangled: Vec<bool>,
+}
+
+impl Database {
+    /// Opens a database, and makes the sets that it does not have yet. `placements` says where
+    /// roots go, of this database and of its indexes.
+    ///
+    /// # Errors
+    /// If a definition is missing, the organization is not kept in the store, the configuration
+    /// does not fit, or the store refuses.
+    pub fn open<S: Store>(
+        store: &S,
+        name: DbdName,
+        definitions: &dyn Definitions,
+        placements: &mut dyn FnMut(&Dbd) -> Result<Placement>,
+    ) -> Result<Database> {
+        let dbd = definitions.dbd(name).ok_or(HierarchyError::NoDefinition(name))?;
+        if !is_kept(dbd.organization) {
+            return Err(HierarchyError::NotKept(name, dbd.organization));
+        }
+        let placement = placements(&dbd)?;
+        let own = attributes(&dbd, &placement, None);
+        let (as_child, as_parent) = relation::open(&dbd, definitions, |set| {
+            make_set(store, set, &own)
+        })?;
+        let unordered = as_child.iter().filter(|relation| !relation.unique);
+        let mut with_identity: Vec<TypeAt> = unordered.map(|relation| relation.child).collect();
+        let (indexes, _) = resolve_dbd(&dbd, definitions);
+        let mut trees = Vec::with_capacity(indexes.len());
+        let at = |code: u8| TypeAt(code.saturating_sub(1));
+        for index in indexes {
+            if IndexTree::needs_identity(&index) {
+                with_identity.push(at(index.source_code));
+            }
+            let set = match definitions.dbd(index.dbd) {
+                Some(of) => attributes(&of, &placements(&of)?, Some(&own)),
+                None => own.clone(),
+            };
+            let set = make_set(store, index.dbd.text(), &set)?;
+            let (source, target) = (at(index.source_code), at(index.target_code));
+            let target_level = usize::from(dbd.segments[target.index()].level);
+            trees.push(IndexTree { index, set, source, target, target_level });
+        }
+        let blank = placement.encoding().blank();
+        let placement = Arc::new(placement);
+        let mut sets = Vec::with_capacity(placement.partitions().len());
+        for partition in placement.partitions() {
+            let set = match partition.name.is_empty() {
+                true => name.text().to_owned(),
+                false => format!("{name}.{}", partition.name),
+            };
+            let interval_bytes = partition.interval_bytes.or(own.interval_bytes);
+            sets.push(make_set(store, &set, &SetAttributes { interval_bytes, ..own.clone() })?);
+        }
+        let schema = Schema::new(&dbd, placement, |one| with_identity.contains(&one));
+        let mut database = Database {
+            schema,
+            sets,
+            indexes: trees,
+            as_child,
+            as_parent,
+            blank,
+            entangled: Vec::new(),
+        };
+        database.entangled = database.find_entangled();
+        Ok(database)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> DbdName {
+        self.schema.dbd.name
+    }
+
+    /// The set and the key in it of a path.
+    ///
+    /// # Errors
+    /// If the path names a partition that is not there.
+    pub fn locate<'p>(&self, path: &'p [u8]) -> Result<(SetId, &'p [u8])> {
+        let (partition, key) = self.schema.split(path);
+        match self.sets.get(usize::from(partition)) {
+            Some(set) => Ok((*set, key)),
+            None => Err(self.damaged(Damaged("a path leads into a partition that is not there"))),
+        }
+    }
+
+    /// The concatenated key of a path, appended to `to`.
+    pub fn concatenate(&self, path: &[u8], levels: &Levels, to: &mut Vec<u8>) {
+        for level in 1..=levels.len() {
+            let above = levels.end(level - 1);
+            self.schema.key_of(levels.type_at(level), &path[..levels.end(level)], above, to);
+        }
+    }
+
+    /// Takes a path apart.
+    ///
+    /// # Errors
+    /// If it is none of this database.
+    pub fn parse(&self, path: &[u8]) -> Result<Levels> {
+        let mut levels = Levels::NONE;
+        match self.schema.parse(path, &mut levels) {
+            true => Ok(levels),
+            false => Err(self.damaged(Damaged("a stored key is no path of a segment"))),
+        }
+    }
+
+    /// Whether deleting a segment of this type has to look at what lies beneath, one by one (H7).
+    #[must_use]
+    pub fn is_entangled(&self, of: TypeAt) -> bool {
+        self.entangled[of.index()]
+    }
+
+    /// Names this database in an error about its bytes.
+    #[must_use]
+    pub fn damaged(&self, what: Damaged) -> HierarchyError {
+        HierarchyError::Damaged { database: self.name(), what }
+    }
+
+    fn find_entangled(&self) -> Vec<bool> {
+        let types = &self.schema.types;
+        let mut entangled: Vec<bool> = (0..types.len())
+            .map(|at| {
+                let kind = &types[at];
+                kind.is_logical_child
+                    || kind.is_logical_parent
+                    || self.indexes.iter().any(|tree| tree.source.index() == at)
+            })
+            .collect();
+        // Children stand behind their parents.
+        for at in (0..types.len()).rev() {
+            if let Some(parent) = types[at].parent.filter(|_| entangled[at]) {
+                entangled[parent.index()] = true;
+            }
+        }
+        entangled
+    }
+}
+
+/// Whether databases of that organization are kept as paths in the store.
+#[must_use]
+pub fn is_kept(organization: Organization) -> bool {
+    use Organization::{Hdam, Hidam, Hisam, Hsam, Phdam, Phidam, Shisam, Shsam};
+    matches!(organization, Hsam | Shsam | Hisam | Shisam | Hdam | Hidam | Phdam | Phidam)
+}
+
+/// How the sets of a database are kept; an index that has no settings is kept as its database.
+fn attributes(dbd: &Dbd, placement: &Placement, above: Option<&SetAttributes>) -> SetAttributes {
+    let interval_bytes = placement.partitions().first().and_then(|one| one.interval_bytes);
+    let pool = placement.pool().map(str::to_owned);
+    SetAttributes {
+        locking: Locking::Caller,
+        interval_bytes: interval_bytes.or(above.and_then(|one| one.interval_bytes)),
+        pool: pool.or_else(|| above.and_then(|one| one.pool.clone())),
+        key_label: None,
+        plain: placement.plain().unwrap_or(above.is_some_and(|one| one.plain)),
+        free_percent: free_percent(dbd),
+    }
+}
+
+/// `FRSPC=`: the free space of each interval, as far as it makes sense for a tree.
+fn free_percent(dbd: &Dbd) -> u8 {
+    let given = dbd.data_sets.first().and_then(|set| set.free_space.second).unwrap_or(0);
+    u8::try_from(given.min(80)).unwrap_or(0)
+}
+
+/// The set of that name, made if it is not there.
+fn make_set<S: Store>(store: &S, name: &str, attributes: &SetAttributes) -> Result<SetId> {
+    if let Some(set) = store.set(name)? {
+        return Ok(set);
+    }
+    match store.create_set(name, attributes) {
+        // Somebody else was faster.
+        Err(store::StoreError::SetExists(_)) => {
+            Ok(store.set(name)?.ok_or(store::StoreError::SetExists(name.into()))?)
+        }
+        made => Ok(made?),
+    }
+}

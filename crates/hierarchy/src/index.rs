@@ -1,0 +1,164 @@
+//! Secondary indexes: the entries that stand for source segments (H6).
+//!
+//! An index is a set of its own, under the name of its index database.
+//!
+//! | part of the key | bytes | where |
+//! |---|---|---|
+//! | constant | 1 | `CONST=` |
+//! | search fields | their lengths | in the database's collation, where they hold characters |
+//! | subsequence fields | their lengths | likewise |
+//! | order | 8 | in an index that is not unique: the inverse of the source's identity |
+//!
+//! The value is the source's path with its length in two bytes (big endian) in front, then the
+//! duplicate data fields. The target's path is the beginning of the source's.
+//!
+//! Invariants:
+//! 1. Each source has one entry in each of its indexes, unless its search fields are suppressed.
+//! 2. Among equal search and subsequence fields the newest source stands first (facts, section 12
+//!    row 65): identities ascend with time.
+
+use definitions::resolve::{Index, IndexPart, PartSource};
+use definitions::{FieldType, NullValue};
+use placement::Collation;
+use store::SetId;
+
+use crate::schema::TypeAt;
+
+/// Bytes that order entries of equal fields.
+const ORDER_BYTES: usize = 8;
+
+/// A secondary index of a database, and where its entries are.
+#[derive(Clone, Debug)]
+pub struct IndexTree {
+    /// What it says.
+    pub index: Index,
+    /// Its set.
+    pub set: SetId,
+    /// Its source.
+    pub source: TypeAt,
+    /// Its target.
+    pub target: TypeAt,
+    /// The level of the target, from 1.
+    pub target_level: usize,
+}
+
+/// What an entry is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'s> {
+    /// The source segment as the program knows it.
+    pub data: &'s [u8],
+    /// Its concatenated key.
+    pub concatenated: &'s [u8],
+    /// Its identity.
+    pub identity: u64,
+    /// Its path.
+    pub path: &'s [u8],
+    /// The byte that stands for a blank in its data.
+    pub blank: u8,
+}
+
+/// An entry: key and value.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IndexEntry {
+    /// Its key.
+    pub key: Vec<u8>,
+    /// Its value.
+    pub value: Vec<u8>,
+}
+
+impl IndexTree {
+    /// Whether its sources need an identity: to order equal entries, or for `/SX`.
+    #[must_use]
+    pub fn needs_identity(index: &Index) -> bool {
+        let all = index.search.iter().chain(&index.subsequence).chain(&index.data);
+        !index.unique || all.into_iter().any(|part| part.from == PartSource::Unique)
+    }
+
+    /// Makes the entry of a source; `false` if it has none (row 66).
+    pub fn make(&self, collation: Collation, source: &Source<'_>, entry: &mut IndexEntry) -> bool {
+        entry.key.clear();
+        entry.value.clear();
+        entry.key.extend(self.index.constant);
+        let search_at = entry.key.len();
+        for part in &self.index.search {
+            if !self.put(part, source, true, &mut entry.key) {
+                return false;
+            }
+        }
+        if self.is_suppressed(&entry.key[search_at..], source.blank) {
+            return false;
+        }
+        for part in &self.index.subsequence {
+            self.put(part, source, false, &mut entry.key);
+        }
+        let mut at = search_at;
+        for part in self.index.search.iter().chain(&self.index.subsequence) {
+            let end = at + usize::from(part.len);
+            collation.of_field(part.kind_of_data).apply(&mut entry.key[at..end]);
+            at = end;
+        }
+        if !self.index.unique {
+            entry.key.extend_from_slice(&(!source.identity).to_be_bytes());
+        }
+        // A path is shorter than a key of the store may be.
+        entry.value.extend_from_slice(&(source.path.len() as u16).to_be_bytes());
+        entry.value.extend_from_slice(source.path);
+        for part in &self.index.data {
+            self.put(part, source, false, &mut entry.value);
+        }
+        true
+    }
+
+    /// Appends a field; `false` if the source is too short for a search field.
+    fn put(&self, part: &IndexPart, source: &Source<'_>, strict: bool, to: &mut Vec<u8>) -> bool {
+        let len = usize::from(part.len);
+        let (bytes, from) = match part.from {
+            PartSource::Segment(offset) => (source.data, usize::from(offset)),
+            PartSource::ConcatenatedKey(offset) => (source.concatenated, usize::from(offset)),
+            PartSource::Unique => {
+                let identity = source.identity.to_be_bytes();
+                let from = ORDER_BYTES.saturating_sub(len);
+                to.resize(to.len() + len.saturating_sub(ORDER_BYTES), 0);
+                to.extend_from_slice(&identity[from..]);
+                return true;
+            }
+        };
+        if let Some(field) = bytes.get(from..from + len) {
+            to.extend_from_slice(field);
+            return true;
+        }
+        // Row 66: a field that a short segment does not reach is zero by its type.
+        let fill = match part.kind_of_data {
+            FieldType::Packed => 0x0F,
+            FieldType::Character if source.blank == 0x40 => 0xF0,
+            FieldType::Character => b'0',
+            _ => 0,
+        };
+        to.resize(to.len() + len, fill);
+        !strict
+    }
+
+    fn is_suppressed(&self, search: &[u8], blank: u8) -> bool {
+        let null = match self.index.null {
+            None => return false,
+            Some(NullValue::Blank) => blank,
+            Some(NullValue::Zero) => 0,
+            Some(NullValue::Byte(byte)) => byte,
+        };
+        search.iter().all(|byte| *byte == null)
+    }
+
+    /// Where the search fields stand in a key.
+    #[must_use]
+    pub fn search(&self) -> std::ops::Range<usize> {
+        let from = usize::from(self.index.constant.is_some());
+        from..from + self.index.search_len() as usize
+    }
+
+    /// The path of an entry's source and its duplicate data.
+    #[must_use]
+    pub fn source_of<'v>(&self, value: &'v [u8]) -> Option<(&'v [u8], &'v [u8])> {
+        let (len, rest) = value.split_first_chunk()?;
+        rest.split_at_checked(usize::from(u16::from_be_bytes(*len)))
+    }
+}

@@ -1,0 +1,253 @@
+//! Logical relationships: who the logical children of a segment are (H8).
+//!
+//! A logical child stores the path of its logical parent. The other direction is a set of its own.
+//!
+//! | part of the key | bytes | where |
+//! |---|---|---|
+//! | path of the logical parent | as in [`crate::schema`] | always |
+//! | key | its length | if the logical twins have a sequence field |
+//! | order | 8 | if that is not unique, or there is none: the child's identity, or its inverse |
+//!
+//! The value is the path of the logical child.
+//!
+//! Invariants:
+//! 1. Each logical child has one entry, under the parent whose path it stores.
+//! 2. Identities ascend with time, so `LAST` orders equal twins by them and `FIRST` by their inverse;
+//!    `HERE` counts as `FIRST`, for no program stands on both paths at once.
+//! 3. The key of logical twins is what a program sees on the logical path: in the area the
+//!    concatenated key of the physical parent stands in place of the logical one's (row 71).
+
+use std::sync::Arc;
+
+use definitions::resolve::Definitions;
+use definitions::{Dbd, DbdName, Organization, SegmentName, TwinPlace};
+use store::{Outcome, SetId, Unit};
+
+use crate::change::Changed;
+use crate::database::Database;
+use crate::error::Result;
+use crate::schema::TypeAt;
+use crate::value::Stored;
+
+/// A logical child type and its logical parent.
+#[derive(Clone, Debug)]
+pub struct Relation {
+    /// The database of the logical child.
+    pub child_dbd: DbdName,
+    /// The logical child.
+    pub child: TypeAt,
+    /// Its name.
+    pub child_name: SegmentName,
+    /// The database of the logical parent.
+    pub parent_dbd: DbdName,
+    /// The logical parent.
+    pub parent: TypeAt,
+    /// Bytes of the logical parent's concatenated key, with which the child begins.
+    pub parent_key_len: usize,
+    /// Where the logical twins' key comes from, in the child as it is stored.
+    pub key: Vec<KeyPart>,
+    /// Whether logical twins must differ in their key.
+    pub unique: bool,
+    /// Where a new twin goes that no unique key places.
+    pub place: TwinPlace,
+    /// The set of its entries.
+    pub set: SetId,
+}
+
+/// A piece of the key of logical twins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyPart {
+    /// Of the logical child's data as it is stored, from an offset on.
+    Child {
+        /// Where it begins.
+        offset: usize,
+        /// Its length.
+        len: usize,
+    },
+    /// Of the concatenated key of its physical parent.
+    PhysicalParent {
+        /// Where it begins.
+        offset: usize,
+        /// Its length.
+        len: usize,
+    },
+}
+
+/// The relations of a database's logical children, and of its logical parents.
+pub(crate) fn open(
+    dbd: &Arc<Dbd>,
+    definitions: &dyn Definitions,
+    mut make_set: impl FnMut(&str) -> Result<SetId>,
+) -> Result<(Vec<Relation>, Vec<Relation>)> {
+    let (mut as_child, mut as_parent) = (Vec::new(), Vec::new());
+    if dbd.organization == Organization::Logical {
+        return Ok((as_child, as_parent));
+    }
+    for (at, segment) in dbd.segments.iter().enumerate() {
+        if segment.logical_parent.is_some() && !segment.is_virtual() {
+            as_child.extend(relation(dbd, at, definitions, &mut make_set)?);
+        }
+        for child in segment.children.iter().filter(|child| child.indexed.is_none()) {
+            let Some(of) = definitions.dbd(child.dbd) else { continue };
+            let Some(at) = of.position(child.segment) else { continue };
+            let names = of.segments[at].logical_parent.as_ref();
+            if names.is_some_and(|one| (one.segment, one.dbd) == (segment.name, dbd.name)) {
+                as_parent.extend(relation(&of, at, definitions, &mut make_set)?);
+            }
+        }
+    }
+    Ok((as_child, as_parent))
+}
+
+fn relation(
+    dbd: &Arc<Dbd>,
+    at: usize,
+    definitions: &dyn Definitions,
+    make_set: &mut impl FnMut(&str) -> Result<SetId>,
+) -> Result<Option<Relation>> {
+    let segment = &dbd.segments[at];
+    let Some(logical) = &segment.logical_parent else { return Ok(None) };
+    let Some(of) = definitions.dbd(logical.dbd) else { return Ok(None) };
+    let Some(parent) = of.position(logical.segment) else { return Ok(None) };
+    let set = make_set(&format!("{}.{}.LOGICAL", dbd.name, segment.name))?;
+    let lchild = of.segments[parent]
+        .children
+        .iter()
+        .find(|child| (child.segment, child.dbd) == (segment.name, dbd.name));
+    let parent_key_len = of.concatenated_key_len(parent) as usize;
+    let above = segment.parent.map_or(0, |up| dbd.concatenated_key_len(usize::from(up)) as usize);
+    // The key on the logical path is that of the virtual child which shows this one.
+    let pair = lchild.and_then(|child| child.pair).and_then(|name| of.segment(name));
+    let key = pair.and_then(|pair| pair.key().filter(|_| pair.is_virtual()));
+    let unique = pair.is_some_and(|pair| pair.is_virtual() && pair.has_unique_key());
+    let parts = key.map_or_else(Vec::new, |field| {
+        let from = field.offset().unwrap_or(0);
+        key_parts(from, from + usize::from(field.len), above, parent_key_len)
+    });
+    let place = lchild.and_then(|child| child.place).or(pair.map(|pair| pair.rules.place));
+    Ok(Some(Relation {
+        child_dbd: dbd.name,
+        child: TypeAt(at as u8),
+        child_name: segment.name,
+        parent_dbd: of.name,
+        parent: TypeAt(parent as u8),
+        parent_key_len,
+        key: parts,
+        unique,
+        place: place.unwrap_or(TwinPlace::Last),
+        set,
+    }))
+}
+
+/// Where the bytes `from..to` of a virtual child come from: in front stands the concatenated key
+/// of the physical parent, behind it the intersection data.
+fn key_parts(from: usize, to: usize, above: usize, parent_key_len: usize) -> Vec<KeyPart> {
+    let mut parts = Vec::with_capacity(2);
+    if from < above {
+        let len = to.min(above) - from;
+        parts.push(KeyPart::PhysicalParent { offset: from, len });
+    }
+    if to > above {
+        let start = from.max(above);
+        let offset = start - above + parent_key_len;
+        parts.push(KeyPart::Child { offset, len: to - start });
+    }
+    parts
+}
+
+impl Relation {
+    /// The key of a logical twin without its position; `physical` is the concatenated key of the
+    /// child's physical parent.
+    pub fn put_key(&self, child: &[u8], physical: &[u8], to: &mut Vec<u8>) {
+        for part in &self.key {
+            let (bytes, offset, len) = match *part {
+                KeyPart::Child { offset, len } => (child, offset, len),
+                KeyPart::PhysicalParent { offset, len } => (physical, offset, len),
+            };
+            let from = offset.min(bytes.len());
+            let field = &bytes[from..(offset + len).min(bytes.len()).max(from)];
+            to.extend_from_slice(field);
+            to.resize(to.len() + len - field.len(), 0);
+        }
+    }
+
+    /// The length of that key.
+    #[must_use]
+    pub fn key_len(&self) -> usize {
+        self.key
+            .iter()
+            .map(|part| match part {
+                KeyPart::Child { len, .. } | KeyPart::PhysicalParent { len, .. } => *len,
+            })
+            .sum()
+    }
+}
+
+impl Database {
+    /// The relation of a logical child type.
+    #[must_use]
+    pub fn relation_of(&self, child: TypeAt) -> Option<&Relation> {
+        self.as_child.iter().find(|relation| relation.child == child)
+    }
+
+    /// Adds the entry of a logical child.
+    pub(crate) fn relate<U: Unit>(
+        &self,
+        unit: &mut U,
+        child: TypeAt,
+        path: &[u8],
+        stored: &Stored<'_>,
+        data: &[u8],
+    ) -> Result<Changed> {
+        let Some((set, key)) = self.relation_entry(child, path, stored, data)? else {
+            return Ok(Changed::Done);
+        };
+        match unit.insert(set, &key, path)? {
+            Outcome::Exists => Ok(Changed::Exists),
+            _ => Ok(Changed::Done),
+        }
+    }
+
+    /// Removes the entry of a logical child.
+    pub(crate) fn unrelate<U: Unit>(
+        &self,
+        unit: &mut U,
+        child: TypeAt,
+        path: &[u8],
+        stored: &Stored<'_>,
+        data: &[u8],
+    ) -> Result<()> {
+        if let Some((set, key)) = self.relation_entry(child, path, stored, data)? {
+            let _ = unit.delete(set, &key)?;
+        }
+        Ok(())
+    }
+
+    /// The set and the key of a logical child's entry.
+    ///
+    /// # Errors
+    /// If `path` is none of this database.
+    pub fn relation_entry(
+        &self,
+        child: TypeAt,
+        path: &[u8],
+        stored: &Stored<'_>,
+        data: &[u8],
+    ) -> Result<Option<(SetId, Vec<u8>)>> {
+        let Some(relation) = self.relation_of(child) else { return Ok(None) };
+        let mut up = self.parse(path)?;
+        up.truncate(up.len().saturating_sub(1));
+        let mut physical = Vec::new();
+        self.concatenate(&path[..up.end(up.len())], &up, &mut physical);
+        let mut key = stored.logical_parent.to_vec();
+        relation.put_key(data, &physical, &mut key);
+        if !relation.unique {
+            let order = match relation.place {
+                TwinPlace::Last => stored.identity,
+                TwinPlace::First | TwinPlace::Here => !stored.identity,
+            };
+            key.extend_from_slice(&order.to_be_bytes());
+        }
+        Ok(Some((relation.set, key)))
+    }
+}

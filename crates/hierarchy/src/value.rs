@@ -1,0 +1,143 @@
+//! A segment as it is stored: its data, and what some types carry in front of it.
+//!
+//! Most segments are stored as the program sees them. Those whose type
+//! [has a header](crate::SegmentType::has_header) begin with one:
+//!
+//! | part | bytes | where |
+//! |---|---|---|
+//! | flags | 1 | always |
+//! | identity | 8, big endian | sources of an index that needs one |
+//! | length, path | 2, big endian; n | logical children: the path of the logical parent |
+//! | length | 4, big endian | compressed data: its length when expanded |
+//! | data | the rest | compressed or not |
+//!
+//! Invariants:
+//! 1. Compressed data expands to at most [`SEGMENT_BYTES_MAX`]; anything else is damage.
+//! 2. What compression does not make shorter is stored as it is.
+
+use crate::error::Damaged;
+use crate::schema::SegmentType;
+
+/// Bytes of a segment at most.
+pub const SEGMENT_BYTES_MAX: usize = 1 << 16;
+
+const COMPRESSED: u8 = 1;
+const DELETED_PHYSICALLY: u8 = 2;
+const KNOWN: u8 = COMPRESSED | DELETED_PHYSICALLY;
+
+/// A stored segment, taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stored<'v> {
+    /// Whether it was deleted on its physical path and lives on for its logical children.
+    pub is_deleted: bool,
+    /// Its number, 0 if its type has none.
+    pub identity: u64,
+    /// The path of its logical parent, empty if it has none.
+    pub logical_parent: &'v [u8],
+    pub(crate) data: &'v [u8],
+    pub(crate) compressed: bool,
+}
+
+impl<'v> Stored<'v> {
+    /// A segment that is to be stored.
+    #[must_use]
+    pub fn new(data: &'v [u8]) -> Stored<'v> {
+        Stored { is_deleted: false, identity: 0, logical_parent: &[], data, compressed: false }
+    }
+
+    /// Takes a stored value apart.
+    ///
+    /// # Errors
+    /// If it is no value of that type.
+    pub fn read(kind: &SegmentType, value: &'v [u8]) -> Result<Stored<'v>, Damaged> {
+        if !kind.has_header() {
+            return Ok(Stored::new(value));
+        }
+        let short = Damaged("a segment is shorter than its header");
+        let (flags, mut rest) = value.split_first().ok_or(short)?;
+        if flags & !KNOWN != 0 {
+            return Err(Damaged("a segment has flags that this release does not know"));
+        }
+        let mut stored = Stored::new(&[]);
+        stored.is_deleted = flags & DELETED_PHYSICALLY != 0;
+        stored.compressed = flags & COMPRESSED != 0;
+        if kind.has_identity {
+            let (identity, behind) = rest.split_first_chunk().ok_or(short)?;
+            (stored.identity, rest) = (u64::from_be_bytes(*identity), behind);
+        }
+        if kind.is_logical_child {
+            let (len, behind) = rest.split_first_chunk().ok_or(short)?;
+            let len = usize::from(u16::from_be_bytes(*len));
+            (stored.logical_parent, rest) = behind.split_at_checked(len).ok_or(short)?;
+        }
+        stored.data = rest;
+        Ok(stored)
+    }
+
+    /// The data, in `scratch` if it had to be expanded.
+    ///
+    /// # Errors
+    /// If compressed data does not expand.
+    pub fn data<'s>(&self, scratch: &'s mut Vec<u8>) -> Result<&'s [u8], Damaged>
+    where
+        'v: 's,
+    {
+        if !self.compressed {
+            return Ok(self.data);
+        }
+        let bad = Damaged("a compressed segment does not expand");
+        let (len, packed) = self.data.split_first_chunk().ok_or(bad)?;
+        let len = usize::try_from(u32::from_be_bytes(*len)).map_err(|_| bad)?;
+        if len > SEGMENT_BYTES_MAX {
+            return Err(bad);
+        }
+        scratch.clear();
+        scratch.resize(len, 0);
+        let got = lz4_flex::block::decompress_into(packed, scratch).map_err(|_| bad)?;
+        if got != len {
+            return Err(bad);
+        }
+        Ok(scratch)
+    }
+
+    /// Writes the value to store.
+    pub fn write(&self, kind: &SegmentType, to: &mut Vec<u8>) {
+        to.clear();
+        if !kind.has_header() {
+            to.extend_from_slice(self.data);
+            return;
+        }
+        to.push(if self.is_deleted { DELETED_PHYSICALLY } else { 0 });
+        if kind.has_identity {
+            to.extend_from_slice(&self.identity.to_be_bytes());
+        }
+        if kind.is_logical_child {
+            // A path has fewer bytes than a key of the store may have.
+            let len = u16::try_from(self.logical_parent.len()).unwrap_or(u16::MAX);
+            to.extend_from_slice(&len.to_be_bytes());
+            to.extend_from_slice(&self.logical_parent[..usize::from(len)]);
+        }
+        if kind.compression.is_some() && self.compress(to) {
+            to[0] |= COMPRESSED;
+            return;
+        }
+        to.extend_from_slice(self.data);
+    }
+
+    /// Appends the data compressed, if that makes it shorter.
+    fn compress(&self, to: &mut Vec<u8>) -> bool {
+        let start = to.len();
+        // A segment has 64 KiB at most.
+        to.extend_from_slice(&(self.data.len() as u32).to_be_bytes());
+        let packed = to.len();
+        to.resize(packed + lz4_flex::block::get_maximum_output_size(self.data.len()), 0);
+        match lz4_flex::block::compress_into(self.data, &mut to[packed..]) {
+            Ok(len) if packed - start + len < self.data.len() => to.truncate(packed + len),
+            _ => {
+                to.truncate(start);
+                return false;
+            }
+        }
+        true
+    }
+}
