@@ -30,7 +30,7 @@ pub use alphabet::Alphabet;
 pub use bounds::{Bound, Bounds};
 pub use code::{Calling, Code, Codes, Subsets};
 pub use matches::{Entries, Subject};
-pub use parse::{CONDITIONS_MAX, SSAS_MAX, parse};
+pub use parse::{CONDITIONS_MAX, SSAS_MAX, parse, parse_into};
 pub use refusal::{Reason, Refusal, Status};
 pub use ssa::{Condition, Joined, Operand, Operator, Qualification, Sets, Ssa, Ssas};
 pub use table::Table;

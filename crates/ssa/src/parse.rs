@@ -17,8 +17,6 @@
 //! 3. Nothing is taken from the heap for up to four SSAs with up to four conditions each: they
 //!    stand within [`Ssas`], values stay where the program has them, and a refusal is a few bytes.
 
-use smallvec::SmallVec;
-
 use crate::code::{Calling, Code};
 use crate::refusal::{Reason, Refusal};
 use crate::ssa::{Condition, Joined, Operand, Operator, Qualification, Sets, Ssa, Ssas};
@@ -40,17 +38,34 @@ const NAME_LEN: usize = 8;
 /// The first thing that is wrong, with the status code for the program.
 pub fn parse<'a>(table: &Table, calling: Calling, ssas: &[&'a [u8]]) -> Result<Ssas<'a>, Refusal> {
     let mut list = Ssas::default();
+    parse_into(table, calling, ssas, &mut list)?;
+    Ok(list)
+}
+
+/// As [`parse`], but what was taken apart stays where it was written: moving it would cost as
+/// much as taking it apart.
+///
+/// # Errors
+///
+/// As [`parse`]; the list is then empty.
+pub fn parse_into<'a>(
+    table: &Table,
+    calling: Calling,
+    ssas: &[&'a [u8]],
+    list: &mut Ssas<'a>,
+) -> Result<(), Refusal> {
+    list.0.clear();
     let mut call = Call { calling, conditions: 0, inserting: false };
+    let syntax = table.alphabet.syntax();
     for (at, bytes) in ssas.iter().enumerate() {
         call.inserting |= calling == Calling::Insert && at + 1 == ssas.len();
-        let syntax = table.alphabet.syntax();
         let mut reader = Reader { table, call: &mut call, syntax, bytes, at: 0, level: 0 };
-        match reader.ssa(&list) {
-            Ok(ssa) => list.0.push(ssa),
-            Err(reason) => return Err(reader.refusal(at, reason)),
+        if let Err(reason) = reader.ssa(list) {
+            list.0.clear();
+            return Err(reader.refusal(at, reason));
         }
     }
-    Ok(list)
+    Ok(())
 }
 
 /// What the SSAs of one call have in common.
@@ -104,47 +119,42 @@ impl<'a> Reader<'_, 'a> {
         Ok(value)
     }
 
-    fn ssa(&mut self, above: &[Ssa<'a>]) -> Result<Ssa<'a>, Reason> {
-        if above.len() >= SSAS_MAX {
+    /// Adds an SSA to the list.
+    fn ssa(&mut self, list: &mut Ssas<'a>) -> Result<(), Reason> {
+        if list.len() >= SSAS_MAX {
             return Err(Reason::TooMany);
         }
         let table = self.table;
         let name = u64::from_be_bytes(self.next()?);
         let (place, segment) = table.named(name).ok_or(Reason::UnknownSegment)?;
         self.level = segment.level;
-        if above.last().is_some_and(|last| !table.is_above(last.segment, segment)) {
+        let above = list.last().map(|last| last.segment);
+        if above.is_some_and(|above| !table.is_above(above, segment)) {
             return Err(Reason::NotBelow);
         }
-        if self.call.calling == Calling::Delete && !above.is_empty() {
+        if self.call.calling == Calling::Delete && above.is_some() {
             return Err(Reason::DeleteSecond);
         }
         self.at = NAME_LEN;
-        let mut ssa = Ssa {
-            segment: place,
-            level: segment.level,
-            codes: Default::default(),
-            lock_class: None,
-            subsets: Default::default(),
-            qualification: Qualification::None,
-        };
+        let ssa = list.add(place, segment.level);
         if self.bytes.len() == NAME_LEN {
-            return Ok(ssa);
+            return Ok(());
         }
         match self.sign()? {
-            b' ' => return Ok(ssa),
+            b' ' => return Ok(()),
             b'(' => {}
             b'*' => {
                 self.at += 1;
-                self.codes(&mut ssa, segment, above.is_empty())?;
+                self.codes(ssa, segment, above.is_none())?;
             }
             _ => return Err(Reason::AfterName),
         }
         if self.sign()? == b'(' {
-            self.qualification(&mut ssa, segment)?;
+            self.qualification(ssa, segment)?;
         } else if ssa.codes.has(Code::C) {
             return Err(Reason::KeyMissing);
         }
-        Ok(ssa)
+        Ok(())
     }
 
     /// Accepts the codes up to the blank or parenthesis behind them.
@@ -219,21 +229,29 @@ impl<'a> Reader<'_, 'a> {
         self.at += 1;
         ssa.codes.remove(Code::U);
         ssa.codes.remove(Code::V);
-        ssa.qualification = if ssa.codes.has(Code::C) {
+        if ssa.codes.has(Code::C) {
             let len = segment.key_at.saturating_add(segment.key_len);
             let key = self.value(usize::try_from(len).unwrap_or(usize::MAX))?;
             if self.sign()? != b')' {
                 return Err(Reason::AfterValue);
             }
-            Qualification::ConcatenatedKey(key)
-        } else {
-            Qualification::Sets(self.sets(segment, ssa.codes.has(Code::O))?)
-        };
+            ssa.qualification = Qualification::ConcatenatedKey(key);
+            return Ok(());
+        }
+        let by_position = ssa.codes.has(Code::O);
+        ssa.qualification = Qualification::Sets(Sets::default());
+        if let Qualification::Sets(sets) = &mut ssa.qualification {
+            self.sets(segment, by_position, sets)?;
+        }
         Ok(())
     }
 
-    fn sets(&mut self, segment: &Segment, by_position: bool) -> Result<Sets<'a>, Reason> {
-        let mut conditions = SmallVec::new();
+    fn sets(
+        &mut self,
+        segment: &Segment,
+        by_position: bool,
+        sets: &mut Sets<'a>,
+    ) -> Result<(), Reason> {
         let mut joined = Joined::Or;
         let mut before: Option<Operand> = None;
         loop {
@@ -254,9 +272,9 @@ impl<'a> Reader<'_, 'a> {
             let operator = Operator::of(spelling).ok_or(Reason::BadOperator)?;
             self.at += spelling.len();
             let value = self.value(usize::from(len))?;
-            conditions.push(Condition { operand, operator, joined, value });
+            sets.0.push(Condition { operand, operator, joined, value });
             joined = match self.sign()? {
-                b')' => return Ok(Sets(conditions)),
+                b')' => return Ok(()),
                 b'*' | b'&' => Joined::And,
                 b'+' | b'|' => Joined::Or,
                 b'#' => Joined::Independent,

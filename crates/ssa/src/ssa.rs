@@ -25,6 +25,22 @@ impl<'a> Deref for Ssas<'a> {
     }
 }
 
+impl<'a> Ssas<'a> {
+    /// Adds an SSA that says nothing yet but its segment.
+    pub(crate) fn add(&mut self, segment: u16, level: u8) -> &mut Ssa<'a> {
+        let at = self.0.len();
+        self.0.push(Ssa {
+            segment,
+            level,
+            codes: Codes::default(),
+            lock_class: None,
+            subsets: Subsets::default(),
+            qualification: Qualification::None,
+        });
+        &mut self.0[at]
+    }
+}
+
 /// One SSA.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ssa<'a> {
@@ -54,7 +70,7 @@ pub enum Qualification<'a> {
 }
 
 /// Conditions in disjunctive form: sets joined by OR, conditions of a set joined by AND (row 18).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sets<'a>(pub(crate) SmallVec<[Condition<'a>; 4]>);
 
 impl<'a> Sets<'a> {

@@ -3,7 +3,7 @@
 use holdfast_ssa as ssa;
 
 use ssa::Calling::{self, Delete, Get, Insert, Replace};
-use ssa::{CONDITIONS_MAX, Reason, Refusal, Status, parse};
+use ssa::{CONDITIONS_MAX, Reason, Refusal, Ssas, Status, parse, parse_into};
 
 use crate::views::{deep, fast, get, joined, names_only, shop, table};
 
@@ -98,6 +98,20 @@ fn each_refusal_names_status_ssa_and_level() {
         assert_eq!(seen, (*reason, *ssa, *level), "{calling:?} {texts:?}");
         assert_eq!(refusal.status, reason.status());
     }
+}
+
+#[test]
+fn a_refused_call_leaves_no_ssas_behind() {
+    let table = table(&shop());
+    let mut list = Ssas::default();
+    let right: [&[u8]; 2] = [b"CUSTOMER ", b"ACCOUNT  "];
+    for _ in 0..2 {
+        parse_into(&table, Get, &right, &mut list).unwrap();
+        assert_eq!(list.len(), 2);
+    }
+    let wrong: [&[u8]; 2] = [b"CUSTOMER ", b"ACCOUNT (ACCTNO   =007*"];
+    assert!(parse_into(&table, Get, &wrong, &mut list).is_err());
+    assert!(list.is_empty());
 }
 
 #[test]
