@@ -65,6 +65,13 @@ const CASES: &[Case] = &[
     (Insert, &[b"CUSTOMER(CUSTKEY  =0001)"], Reason::InsertQualified, 0, 1),
     (Insert, &[b"NOTE    *C(0001)"], Reason::InsertQualified, 0, 2),
     (Insert, &[b"CUSTOMER*D(CUSTKEY  =0001)", b"NOTE     "], Reason::InsertQualified, 0, 1),
+    (
+        Insert,
+        &[b"CUSTOMER*D ", b"ACCOUNT (ACCTNO   =007)", b"POSTING  "],
+        Reason::InsertQualified,
+        1,
+        2,
+    ),
     (Replace, &[b"CUSTOMER(CUSTKEY  =0001)"], Reason::ReplaceQualified, 0, 1),
     (Delete, &[b"CUSTOMER(CUSTKEY  =0001)"], Reason::DeleteQualified, 0, 1),
     (Delete, &[b"CUSTOMER ", b"ACCOUNT  "], Reason::DeleteSecond, 1, 2),
