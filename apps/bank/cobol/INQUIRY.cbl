@@ -54,6 +54,7 @@
            05  AL-BALANCE                PIC Z(12)9.99-.
            05  FILLER                    PIC X(01)  VALUE SPACE.
            05  AL-CURRENCY               PIC X(03).
+       77  WORST-CODE                    PIC S9(04) COMP VALUE 0.
        77  FOUND-COUNT                   PIC S9(07) COMP-3.
        77  EDITED-COUNT                  PIC ZZZ,ZZZ,ZZ9.
 
@@ -66,9 +67,10 @@
 
        0000-MAIN.
            MOVE 'INQUIRY' TO ERR-PROGRAM.
-           MOVE 0 TO RETURN-CODE.
            PERFORM 1000-READ-CARD.
            PERFORM 2000-NAME UNTIL NAME-CARD = SPACES.
+      * EVERY CALL SETS THE RETURN CODE, SO THIS COMES LAST.
+           MOVE WORST-CODE TO RETURN-CODE.
            GOBACK.
 
        1000-READ-CARD.
@@ -88,7 +90,7 @@
            PERFORM 2100-CUSTOMER UNTIL CUS-NOT-FOUND OR CUS-AT-END.
            MOVE FOUND-COUNT TO EDITED-COUNT.
            DISPLAY 'INQUIRY  FOUND ' CARD-NAME EDITED-COUNT.
-           IF FOUND-COUNT = 0 MOVE 4 TO RETURN-CODE.
+           IF FOUND-COUNT = 0 MOVE 4 TO WORST-CODE.
            PERFORM 1000-READ-CARD.
 
        2100-CUSTOMER.

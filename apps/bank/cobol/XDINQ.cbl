@@ -52,15 +52,17 @@
            05  FILLER                    PIC X(07)  VALUE '  LAST '.
            05  AL-LAST                   PIC X(17).
            05  AL-AMOUNT                 PIC Z(10)9.99-.
+       77  WORST-CODE                    PIC S9(04) COMP VALUE 0.
        77  ACCOUNT-COUNT                 PIC S9(07) COMP-3.
        77  EDITED-COUNT                  PIC ZZZ,ZZZ,ZZ9.
 
        PROCEDURE DIVISION.
 
        0000-MAIN.
-           MOVE 0 TO RETURN-CODE.
            PERFORM 1000-READ-CARD.
            PERFORM 2000-CUSTOMER UNTIL NUMBER-CARD = SPACES.
+      * EVERY COMMAND SETS THE RETURN CODE, SO THIS COMES LAST.
+           MOVE WORST-CODE TO RETURN-CODE.
            GOBACK.
 
        1000-READ-CARD.
@@ -77,7 +79,7 @@
                    PERFORM 2100-SHOW-CUSTOMER
                WHEN 'GE'
                    DISPLAY 'XDINQ    NO CUSTOMER ' CARD-CUSTOMER
-                   MOVE 4 TO RETURN-CODE
+                   MOVE 4 TO WORST-CODE
                WHEN OTHER
                    GO TO 9000-DLI-ERROR
            END-EVALUATE.
