@@ -1,1 +1,87 @@
 //! DL/I as a plain tree in memory, written only from the facts; for tests.
+//!
+//! The judge against which the call engine is compared with random calls. Simplicity beats speed
+//! everywhere: trees of structs, linear searches, the row of the facts beside each rule. Where
+//! the facts leave something open, a comment with `decision:` says what was taken.
+//!
+//! * [`Model`]: databases, PCBs and their calls; [`Subject`] is what it and an engine have in
+//!   common, [`Feedback`] what a call gives back;
+//! * [`Setup`]: DBDs and a PSB from macro source;
+//! * [`cases`]: the facts row by row, as calls with what they must give back;
+//! * [`script`]: calls as text; [`compare`](compare::compare): two subjects, the same calls.
+//!
+//! Invariants:
+//! 1. Nothing here knows the engine: neither its code nor its way of storing.
+//! 2. The same calls give the same feedback, always.
+
+use std::sync::Arc;
+
+use definitions::DbdName;
+
+pub mod cases;
+pub mod compare;
+pub mod script;
+
+mod area;
+mod forest;
+mod get;
+mod index;
+mod insert;
+mod lens;
+mod load;
+mod logical;
+mod model;
+mod position;
+mod qualify;
+mod search;
+mod setup;
+mod ssa;
+mod update;
+
+pub use compare::compare;
+pub use model::Model;
+pub use setup::{Setup, SetupError};
+
+/// What orders the roots of a hashed database: of a database and a root key the bytes by which
+/// roots are sorted, equal ones by key.
+pub type RootOrder = Arc<dyn Fn(DbdName, &[u8]) -> Vec<u8> + Send + Sync>;
+
+/// What a call gives back: the PCB, and what went into the area.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Feedback {
+    /// The status code; blanks if done.
+    pub status: [u8; 2],
+    /// The segment level.
+    pub level: u8,
+    /// The segment name.
+    pub segment: [u8; 8],
+    /// The key feedback in its returned length.
+    pub key: Vec<u8>,
+    /// What a get put into the area; `None` if it is untouched.
+    pub area: Option<Vec<u8>>,
+}
+
+impl Feedback {
+    /// A feedback of these parts.
+    #[must_use]
+    pub fn new(
+        status: [u8; 2],
+        level: u8,
+        segment: [u8; 8],
+        key: Vec<u8>,
+        area: Option<Vec<u8>>,
+    ) -> Feedback {
+        Feedback { status, level, segment, key, area }
+    }
+}
+
+/// Whatever takes database calls: the model, or an engine.
+pub trait Subject {
+    /// A call. `pcb` counts the database PCBs of the PSB from 0; `area` is what ISRT, REPL and
+    /// DLET read.
+    fn call(&mut self, pcb: usize, function: &str, area: &[u8], ssas: &[Vec<u8>]) -> Feedback;
+    /// Commits; positions are lost.
+    fn checkpoint(&mut self);
+    /// Backs out to the last commit; positions are lost.
+    fn rollback(&mut self);
+}

@@ -1,0 +1,154 @@
+//! From the program's area to stored segments (facts, section 12 rows 43 to 47).
+//!
+//! Invariants:
+//! 1. The area is taken apart in level order without gaps (section 2 rule 15).
+
+use definitions::resolve::ViewSegment;
+use definitions::{FieldType, Rule};
+
+use crate::lens::{fill, filled, part, to_usize};
+
+/// Why an area cannot be used.
+pub(crate) type Status = &'static [u8; 2];
+
+/// What an insert gives for one level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Given {
+    /// The segment, without its destination parent.
+    pub(crate) image: Vec<u8>,
+    /// The destination parent's data, if the insert rule asks for it (row 72).
+    pub(crate) joined: Option<Vec<u8>>,
+}
+
+/// Takes the segment of a level off the front of the area, for an ISRT.
+pub(crate) fn take(segment: &ViewSegment, area: &mut &[u8]) -> Result<Given, Status> {
+    if !segment.seen.is_empty() {
+        let seen = split(area, to_usize(segment.seen_len))?;
+        return Ok(Given { image: built(segment, seen), joined: None });
+    }
+    let image = split(area, length(segment, area)?)?.to_vec();
+    let joined = match &segment.destination {
+        Some(other) if other.rules.insert != Rule::Physical => {
+            Some(split(area, usize::from(other.max))?.to_vec())
+        }
+        _ => None,
+    };
+    check(segment, &image)?;
+    Ok(Given { image, joined })
+}
+
+/// `len` bytes off the front. decision: an area that is too short is AB.
+pub(crate) fn split<'a>(area: &mut &'a [u8], len: usize) -> Result<&'a [u8], Status> {
+    let (taken, rest) = area.split_at_checked(len).ok_or(b"AB")?;
+    *area = rest;
+    Ok(taken)
+}
+
+/// The length of the segment at the front of the area.
+pub(crate) fn length(segment: &ViewSegment, area: &[u8]) -> Result<usize, Status> {
+    if !segment.variable {
+        return Ok(usize::from(segment.max));
+    }
+    let ll = area.first_chunk::<2>().ok_or(b"AB")?;
+    let len = usize::from(u16::from_be_bytes(*ll));
+    let fits = (usize::from(segment.min)..=usize::from(segment.max)).contains(&len);
+    if fits { Ok(len) } else { Err(b"V1") }
+}
+
+/// Row 43: LL reaches to the end of the key.
+pub(crate) fn check(segment: &ViewSegment, image: &[u8]) -> Result<(), Status> {
+    let end = segment.key.map_or(0, |key| usize::from(key.offset) + usize::from(key.len));
+    if image.len() < end { Err(b"V1") } else { Ok(()) }
+}
+
+/// Row 46: a segment made of its sensitive fields.
+///
+/// decision: fills are laid down in the order of the fields; LL is at least the shortest length.
+fn built(segment: &ViewSegment, area: &[u8]) -> Vec<u8> {
+    let mut image = blank_image(segment);
+    let mut end = usize::from(if segment.variable { segment.min } else { segment.max });
+    for seen in segment.seen.iter().filter(|seen| !seen.field.of_destination) {
+        let (at, len) = (usize::from(seen.field.offset), usize::from(seen.field.len));
+        image[at..at + len].copy_from_slice(part(area, usize::from(seen.offset), len));
+        end = end.max(at + len);
+    }
+    image.truncate(end);
+    set_length(segment, &mut image);
+    image
+}
+
+/// A segment of full length with the fill of each field.
+fn blank_image(segment: &ViewSegment) -> Vec<u8> {
+    let mut image = vec![0; usize::from(segment.max)];
+    for field in segment.fields.iter().filter(|field| !field.of_destination) {
+        let (at, len) = (usize::from(field.offset), usize::from(field.len));
+        image[at..at + len].copy_from_slice(&fill(len, field.kind_of_data));
+    }
+    image
+}
+
+fn set_length(segment: &ViewSegment, image: &mut [u8]) {
+    if segment.variable && image.len() >= 2 {
+        let len = u16::try_from(image.len()).unwrap_or(u16::MAX);
+        image[..2].copy_from_slice(&len.to_be_bytes());
+    }
+}
+
+/// A segment after a REPL through its sensitive fields: a field beyond its end that gets another
+/// value than its fill lengthens it (row 46); REPLACE=NO is DA (row 47).
+pub(crate) fn replaced(
+    segment: &ViewSegment,
+    old: &[u8],
+    before: &[u8],
+    area: &[u8],
+) -> Result<Vec<u8>, Status> {
+    let mut image = old.to_vec();
+    for seen in segment.seen.iter().filter(|seen| !seen.field.of_destination) {
+        let (at, len) = (usize::from(seen.field.offset), usize::from(seen.field.len));
+        let value = part(area, usize::from(seen.offset), len);
+        if value == part(before, usize::from(seen.offset), len) {
+            continue;
+        }
+        if !seen.replace || seen.field.is_key {
+            return Err(b"DA");
+        }
+        if image.len() < at + len {
+            let longer = blank_image(segment);
+            image.extend_from_slice(&longer[image.len()..at + len]);
+        }
+        image[at..at + len].copy_from_slice(value);
+    }
+    set_length(segment, &mut image);
+    Ok(image)
+}
+
+/// Whether a segment through SENFLDs shows its key, and where.
+pub(crate) fn seen_key(segment: &ViewSegment) -> Option<(usize, usize)> {
+    let key = segment.key?;
+    if segment.seen.is_empty() {
+        return Some((usize::from(key.offset), usize::from(key.len)));
+    }
+    let seen = segment.seen.iter().find(|seen| seen.field.name == key.name)?;
+    Some((usize::from(seen.offset), usize::from(key.len)))
+}
+
+/// A field of an index source, or what stands for it in a short segment (row 66).
+pub(crate) fn field_or_zeros(
+    bytes: &[u8],
+    offset: usize,
+    len: usize,
+    kind: FieldType,
+) -> Vec<u8> {
+    if bytes.len() >= offset + len {
+        return filled(bytes, offset, len, kind);
+    }
+    match kind {
+        FieldType::Packed => {
+            let mut zero = vec![0; len];
+            zero.iter_mut().last().into_iter().for_each(|sign| *sign = 0x0F);
+            zero
+        }
+        FieldType::Character => vec![b'0'; len],
+        FieldType::Hexadecimal | FieldType::Fullword | FieldType::Halfword => vec![0; len],
+    }
+}

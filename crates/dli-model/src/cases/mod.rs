@@ -1,0 +1,63 @@
+//! The facts as cases: calls and what they must give back, for the model and for any engine.
+//!
+//! Each case cites its row: `2.6` is rule 6 of section 2 of the facts, `12.6` row 6 of section 12,
+//! `1.II` a status code of section 1, `3` the syntax of SSAs.
+//!
+//! Invariants:
+//! 1. No case depends on the order of the roots of a hashed database.
+
+use crate::compare::run;
+use crate::script::{Script, Sources};
+use crate::{Setup, Subject};
+
+/// Sources that several files of cases use.
+const LIBRARY: &[(&str, &str)] = &[("shop", include_str!("shop.src.txt"))];
+
+/// The files of cases: name and text.
+pub const FILES: &[(&str, &str)] = &[
+    ("rules", include_str!("rules.txt")),
+];
+
+/// The sources of a script.
+#[must_use]
+pub fn sources(script: &Script) -> &str {
+    match &script.sources {
+        Sources::Text(text) => text,
+        Sources::Named(name) => {
+            LIBRARY.iter().find(|(one, _)| one == name).map_or("", |(_, text)| text)
+        }
+    }
+}
+
+/// Runs all cases against what `make` makes, each in empty databases, and tells which fail.
+pub fn suite(make: impl Fn(&Setup) -> Box<dyn Subject>) -> Vec<String> {
+    let mut failures = Vec::new();
+    for (name, text) in FILES {
+        failures.extend(run_file(name, text, &make));
+    }
+    failures
+}
+
+/// Runs the cases of one script.
+pub fn run_file(
+    name: &str,
+    text: &str,
+    make: &impl Fn(&Setup) -> Box<dyn Subject>,
+) -> Vec<String> {
+    let script = match Script::parse(text) {
+        Ok(script) => script,
+        Err(error) => return vec![format!("{name}: {error}")],
+    };
+    let setup = match Setup::from_source(sources(&script)) {
+        Ok(setup) => Setup { online: script.online, ..setup },
+        Err(error) => return vec![format!("{name}: {error}")],
+    };
+    let mut failures = Vec::new();
+    for case in &script.cases {
+        let mut subject = make(&setup);
+        if let Err(difference) = run(subject.as_mut(), &script.given, case) {
+            failures.push(format!("{name}: {}\n{difference}", case.title));
+        }
+    }
+    failures
+}

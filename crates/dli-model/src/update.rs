@@ -1,0 +1,209 @@
+//! REPL and DLET (facts, section 12 rows 32 to 36).
+//!
+//! Invariants:
+//! 1. Both leave what the PCB shows as it was; REPL leaves the position too (rows 4 and 5).
+
+use definitions::resolve::ViewSegment;
+
+use crate::area;
+use crate::lens::{Node, part};
+use crate::model::{End, Hold, Model, Shown};
+use crate::position::Tail;
+use crate::ssa::{self, Fault, Purpose, Ssa};
+use crate::{index, logical};
+
+/// A level of the hold as the area gives it back.
+struct Part<'a> {
+    node: Node,
+    /// What the get put into the area.
+    before: &'a [u8],
+    now: &'a [u8],
+}
+
+impl Model {
+    /// The hold, or DJ; AM where the PCB cannot have one for this call.
+    ///
+    /// decision: a PCB none of whose segments may be replaced or deleted gives AM, hold or not.
+    fn held(&mut self, pcb: usize, letter: char) -> Result<Hold, End> {
+        let view = &self.pcbs[pcb].view;
+        if !view.segments.iter().any(|segment| segment.options.allows(letter)) {
+            return Err(End::status(b"AM"));
+        }
+        let lens = self.lens(pcb);
+        let hold = self.pcbs[pcb].hold.clone();
+        // decision: what another PCB deleted is held no longer.
+        if let Some(hold) = hold.filter(|hold| !hold.path.iter().any(|node| lens.is_gone(node))) {
+            return Ok(hold);
+        }
+        // Rule 2: without position the PCB shows nothing; else it stays (rule 12).
+        if self.pcbs[pcb].position.path.is_empty() {
+            self.pcbs[pcb].shown = Shown::nothing();
+        }
+        Err(End::status(b"DJ"))
+    }
+
+    /// The SSAs of a REPL or DLET, which must name levels that were retrieved (row 34).
+    ///
+    /// decision: a level that was not is AJ.
+    fn held_ssas(
+        &self,
+        pcb: usize,
+        ssas: &[Vec<u8>],
+        purpose: Purpose,
+        hold: &Hold,
+    ) -> Result<Vec<Ssa>, Fault> {
+        let view = &self.pcbs[pcb].view;
+        let read = ssa::read(view, ssas, purpose)?;
+        for (at, ssa) in read.iter().enumerate() {
+            let was_held = hold.levels.iter().any(|(level, _)| hold.path[*level].seg == ssa.seg);
+            if !was_held || (purpose == Purpose::Delete && at > 0) {
+                return Err(Fault { status: *b"AJ", level: view.segments[ssa.seg].level });
+            }
+        }
+        Ok(read)
+    }
+
+    pub(crate) fn replace(&mut self, pcb: usize, area: &[u8], ssas: &[Vec<u8>]) -> End {
+        let hold = match self.held(pcb, 'R') {
+            Ok(hold) => hold,
+            Err(end) => return end,
+        };
+        let ssas = match self.held_ssas(pcb, ssas, Purpose::Replace, &hold) {
+            Ok(ssas) => ssas,
+            Err(fault) => return self.fault(pcb, fault),
+        };
+        let before = self.forest.clone();
+        match self.replace_parts(pcb, &hold, &ssas, area) {
+            Ok(new_hold) => {
+                index::follow(self, pcb);
+                self.pcbs[pcb].hold = Some(new_hold);
+                End::status(b"  ")
+            }
+            Err(status) => {
+                self.forest = before;
+                End::status(status)
+            }
+        }
+    }
+
+    /// Replaces level by level; the first offence ends it (row 33).
+    fn replace_parts(
+        &mut self,
+        pcb: usize,
+        hold: &Hold,
+        ssas: &[Ssa],
+        mut area: &[u8],
+    ) -> Result<Hold, area::Status> {
+        let mut new_hold = hold.clone();
+        let mut may_replace = false;
+        for (at, (level, before)) in hold.levels.iter().enumerate() {
+            let node = hold.path[*level];
+            let segment = self.pcbs[pcb].view.segments[node.seg].clone();
+            let skipped = ssas.iter().any(|ssa| ssa.seg == node.seg && ssa.has(b'N'));
+            // Rule 15: a level marked N has its room, as the get filled it.
+            let len = if skipped { before.len() } else { given_len(&segment, before, area)? };
+            let now = area::split(&mut area, len)?;
+            if skipped {
+                continue;
+            }
+            may_replace |= segment.options.allows('R');
+            if now != before {
+                self.replace_one(pcb, &segment, &Part { node, before, now })?;
+                new_hold.levels[at].1 = self.lens(pcb).area(&node);
+            }
+        }
+        // decision: a REPL of levels none of which has R is AM, even if nothing was changed.
+        if !may_replace && !hold.levels.is_empty() {
+            return Err(b"AM");
+        }
+        if self.index() { Ok(new_hold) } else { Err(b"NI") }
+    }
+
+    fn replace_one(
+        &mut self,
+        pcb: usize,
+        segment: &ViewSegment,
+        part: &Part<'_>,
+    ) -> Result<(), area::Status> {
+        if !segment.options.allows('R') {
+            return Err(b"AM");
+        }
+        let old = self.lens(pcb).image(&part.node);
+        let (image, joined) = match segment.seen.is_empty() {
+            true => logical::parts_of_area(segment, old.len(), part.now),
+            false => (area::replaced(segment, &old, part.before, part.now)?, None),
+        };
+        if let Some(key) = segment.key {
+            let (at, len) = (usize::from(key.offset), usize::from(key.len));
+            if crate::lens::part(&old, at, len) != crate::lens::part(&image, at, len) {
+                // V1 before DA: a segment that ends within its key has none to compare.
+                area::check(segment, &image)?;
+                return Err(b"DA");
+            }
+        }
+        logical::replace(self, pcb, &part.node, image, joined)
+    }
+
+    pub(crate) fn delete(&mut self, pcb: usize, area: &[u8], ssas: &[Vec<u8>]) -> End {
+        let hold = match self.held(pcb, 'D') {
+            Ok(hold) => hold,
+            Err(end) => return end,
+        };
+        let ssas = match self.held_ssas(pcb, ssas, Purpose::Delete, &hold) {
+            Ok(ssas) => ssas,
+            Err(fault) => return self.fault(pcb, fault),
+        };
+        // Row 35: the highest segment returned, or the one that the SSA names.
+        let named = |(level, _): &&(usize, Vec<u8>)| {
+            ssas.first().is_none_or(|ssa| hold.path[*level].seg == ssa.seg)
+        };
+        let Some((level, before)) = hold.levels.iter().find(named) else {
+            return End::status(b"DJ");
+        };
+        let node = hold.path[*level];
+        let segment = &self.pcbs[pcb].view.segments[node.seg];
+        let fixed = logical::is_fixed(&self.lens(pcb), node.seg);
+        if !segment.options.allows('D') || fixed {
+            return End::status(b"AM");
+        }
+        let in_front = hold.levels.iter().take_while(|(one, _)| one < level);
+        let offset: usize = in_front.map(|(_, bytes)| bytes.len()).sum();
+        if let Some((at, len)) = area::seen_key(segment)
+            && part(area, offset + at, len) != part(before, at, len)
+        {
+            return End::status(b"DA");
+        }
+        self.delete_node(pcb, &hold.path[..*level], node)
+    }
+
+    /// Rows 4 and 10: the point is behind the deleted subtree, the levels above stay; the
+    /// parentage goes if it was on or beneath the segment.
+    fn delete_node(&mut self, pcb: usize, above: &[Node], node: Node) -> End {
+        let before = self.forest.clone();
+        if let Err(status) = logical::delete(self, pcb, &node) {
+            self.forest = before;
+            return End::status(status);
+        }
+        // A deletion adds no entry to an index, so that none can be there twice.
+        self.index();
+        let mut position = self.pcbs[pcb].position.clone();
+        position.go(&self.lens(pcb), above.to_vec(), Tail::Behind(node));
+        let one = &mut self.pcbs[pcb];
+        one.position = position;
+        one.hold = None;
+        let within = |path: &Vec<Node>| path.contains(&node);
+        one.parentage = one.parentage.take().filter(|path| !within(path));
+        End::status(b"  ")
+    }
+}
+
+/// The length of a level in the area of a REPL: LL may change (row 43).
+fn given_len(segment: &ViewSegment, before: &[u8], area: &[u8]) -> Result<usize, area::Status> {
+    if !segment.seen.is_empty() || !segment.variable {
+        return Ok(before.len());
+    }
+    let image = area::length(segment, area)?;
+    let old = before.first_chunk::<2>().map_or(0, |ll| usize::from(u16::from_be_bytes(*ll)));
+    // A joined destination parent follows in its own length.
+    Ok(image + before.len().saturating_sub(old))
+}
