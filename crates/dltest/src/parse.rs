@@ -1,0 +1,318 @@
+//! Cards to statements.
+//!
+//! Invariants:
+//!
+//! 1. A call is finished only when a card comes that belongs to no call before it, for data and
+//!    comparisons follow it. Comments and errors in between come behind it.
+//! 2. A call with a wrong card of its own or of its data is left out, with everything that
+//!    belongs to it. A wrong comparison leaves out only itself; a wrong print option leaves the
+//!    choice of the PCB in force.
+//! 3. A card that is ignored (`N`, `.`) may stand between a card and its continuation.
+
+mod compare;
+
+use crate::card::{Card, LAST, cards};
+use crate::fault::{self, CardError};
+use crate::piece::{Form, Piece};
+use crate::statement::{Call, Deck, Item, PcbChoice, PrintOptions, Status};
+
+/// How often a call can be repeated.
+const REPEAT_MAX: u32 = 9999;
+/// Where the print options of a status stand.
+const OPTIONS: [usize; 6] = [3, 4, 5, 7, 9, 11];
+
+/// What a continuation goes on with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Open {
+    /// Nothing: the card before was not continued.
+    Closed,
+    /// The SSAs of the call.
+    Ssas,
+    /// The data of the call.
+    Data,
+    /// The key that a PCB is compared with.
+    Key,
+    /// The data that the I/O area is compared with.
+    DataCheck,
+    /// A statement that is left out.
+    LeftOut,
+}
+
+#[derive(Default)]
+struct Parser {
+    deck: Deck,
+    /// The call that data and comparisons belong to.
+    call: Option<Call>,
+    /// What comes behind it.
+    behind: Vec<Item>,
+    /// Whether that call was wrong, so that what belongs to it is left out.
+    is_left_out: bool,
+    /// What the card before begins with.
+    previous: Option<u8>,
+    /// The function of the call before.
+    function: Option<[u8; 4]>,
+    open: Option<(Open, u32)>,
+}
+
+/// Reads a deck.
+#[must_use]
+pub fn parse(bytes: &[u8]) -> Deck {
+    let mut parser = Parser::default();
+    for card in cards(bytes) {
+        if card.columns(1, 2) == b"/*" {
+            break;
+        }
+        if !card.is_blank() {
+            parser.card(&card);
+        }
+    }
+    parser.close();
+    parser.flush();
+    parser.deck
+}
+
+impl Parser {
+    fn card(&mut self, card: &Card) {
+        let begin = card.column(1);
+        if self.open() != Open::Closed {
+            if matches!(begin, b'N' | b'.') {
+                return;
+            }
+            if self.continues(card) {
+                return self.continuation(card);
+            }
+            if !self.is_more_data(card) {
+                self.close();
+            }
+        }
+        self.open = None;
+        let kind = if begin == b' ' { self.previous } else { Some(begin) };
+        self.previous = kind;
+        match kind {
+            Some(b'W') if begin == b' ' || card.columns(1, 3) == b"WTO" => self.comment(card, 4),
+            Some(b'U' | b'T') => self.comment(card, 2),
+            Some(b'N' | b'.' | b'O') => {}
+            Some(b'S') => self.status(card),
+            Some(b'L') => self.call(card),
+            Some(b'E') => self.compare(card),
+            kind => {
+                let message = match kind {
+                    None => "the first card needs a type".to_owned(),
+                    Some(kind) => format!("'{}' is no type of card", kind.escape_ascii()),
+                };
+                self.wrong(card, 1, fault::TYPE, message);
+                self.leave_open(card, Open::LeftOut);
+            }
+        }
+    }
+
+    fn open(&self) -> Open {
+        self.open.map_or(Open::Closed, |(open, _)| open)
+    }
+
+    /// Says that what the card continues is this, if it is continued.
+    fn leave_open(&mut self, card: &Card, open: Open) {
+        self.open = card.is_continued().then_some((open, card.number));
+    }
+
+    /// Whether a card behind a continued one is its continuation.
+    fn continues(&self, card: &Card) -> bool {
+        let is_call = matches!(self.open(), Open::Ssas | Open::Data);
+        let is_more = matches!(&card.function(), b"CONT" | b"    ");
+        card.column(1) == b' ' || (is_call && card.column(1) == b'L' && is_more)
+    }
+
+    /// Whether a card with a type brings data that a continued card announced.
+    fn is_more_data(&self, card: &Card) -> bool {
+        let begin = match self.open() {
+            Open::Ssas | Open::Data => b'L',
+            Open::DataCheck => b'E',
+            _ => return false,
+        };
+        card.column(1) == begin && card.function() == *b"DATA"
+    }
+
+    fn continuation(&mut self, card: &Card) {
+        let (open, text) = (self.open(), card.text());
+        let Some(call) = &mut self.call else { return self.leave_open(card, Open::LeftOut) };
+        let is_data = card.function() == *b"DATA";
+        match (open, &card.function()) {
+            (Open::Ssas | Open::Data, b"DATA") => return self.data(card),
+            (Open::DataCheck, b"DATA") => return self.compare(card),
+            (Open::Ssas, b"CONT") => match call.ssas.last_mut() {
+                Some(ssa) => ssa.extend_from_slice(text),
+                None => call.ssas.push(text.to_vec()),
+            },
+            (Open::Ssas, _) if text.iter().any(|byte| *byte != b' ') => {
+                call.ssas.push(text.to_vec());
+            }
+            (Open::Data, _) => extend(&mut call.data, text),
+            (Open::DataCheck, _) => extend(&mut call.data_checks, text),
+            (Open::Key, _) if !is_data => {
+                let key = call.pcb_checks.last_mut().and_then(|check| check.key.as_mut());
+                key.into_iter().for_each(|key| key.extend_from_slice(text));
+            }
+            _ => {}
+        }
+        self.leave_open(card, open);
+    }
+
+    /// Says so if a card was continued and no continuation came.
+    fn close(&mut self) {
+        if let Some((Open::LeftOut, _)) | None = self.open {
+            return;
+        }
+        let Some((_, card)) = self.open.take() else { return };
+        let message = "the card is continued, but the next one is no continuation".to_owned();
+        self.emit(Item::Wrong(CardError { card, column: 72, code: fault::BROKEN, message }));
+    }
+
+    /// Finishes the call.
+    fn flush(&mut self) {
+        self.is_left_out = false;
+        if let Some(mut call) = self.call.take() {
+            call.ssas.iter_mut().for_each(finish_ssa);
+            call.pcb_checks.iter_mut().for_each(compare::finish);
+            self.deck.items.push(Item::Call(call));
+        }
+        self.deck.items.append(&mut self.behind);
+    }
+
+    /// Puts an item behind the call that is not finished yet, or else at the end.
+    fn emit(&mut self, item: Item) {
+        let items = if self.call.is_some() { &mut self.behind } else { &mut self.deck.items };
+        items.push(item);
+    }
+
+    fn wrong(&mut self, card: &Card, column: u8, code: &'static str, message: String) {
+        self.emit(Item::Wrong(CardError { card: card.number, column, code, message }));
+    }
+
+    /// Leaves out the call and everything that belongs to it.
+    fn drop_call(&mut self, card: &Card) {
+        self.call = None;
+        self.is_left_out = true;
+        self.deck.items.append(&mut self.behind);
+        self.leave_open(card, Open::LeftOut);
+    }
+
+    fn comment(&mut self, card: &Card, from: usize) {
+        let is_conditional = self.previous == Some(b'T');
+        let text = String::from_utf8_lossy(card.columns(from, LAST)).trim_end().to_owned();
+        self.emit(Item::Comment { text, is_conditional });
+    }
+
+    fn status(&mut self, card: &Card) {
+        self.flush();
+        let options = OPTIONS.map(|column| card.column(column));
+        let mut print = None;
+        if let Some(bad) = options.iter().position(|option| !b" 012".contains(option)) {
+            let message = format!("'{}' is no print option", options[bad].escape_ascii());
+            self.wrong(card, OPTIONS[bad] as u8, fault::OPTION, message);
+        } else if options != [b' '; 6] {
+            let [comments, aib, call, compare, pcb, segment] =
+                options.map(|option| matches!(option, b'1' | b'2'));
+            print = Some(PrintOptions { comments, aib, call, compare, pcb, segment });
+        }
+        let word = String::from_utf8_lossy(card.trimmed(16, 23));
+        let pcb = (!word.is_empty()).then(|| PcbChoice::of(&word));
+        self.emit(Item::Status(Status { card: card.number, print, pcb }));
+    }
+
+    fn call(&mut self, card: &Card) {
+        let function = match &card.function() {
+            b"DATA" => return self.data(card),
+            b"CONT" => {
+                let message = "CONT continues nothing: column 72 before it is blank".to_owned();
+                return self.wrong(card, 10, fault::ORPHAN, message);
+            }
+            b"    " => self.function,
+            function => Some(*function),
+        };
+        self.flush();
+        self.function = function;
+        let Some(function) = function else {
+            let message = "the call has no function, nor has one before it".to_owned();
+            self.wrong(card, 10, fault::NO_FUNCTION, message);
+            return self.drop_call(card);
+        };
+        let Some(repeat) = number(card, 5, 8).map(|said| said.unwrap_or(1)) else {
+            return self.bad_number(card, "how often the call is repeated");
+        };
+        if !(1..=REPEAT_MAX).contains(&repeat) {
+            return self.bad_number(card, "how often the call is repeated");
+        }
+        let text = card.text();
+        let has_ssa = text.iter().any(|byte| *byte != b' ');
+        self.call = Some(Call {
+            card: card.number,
+            repeat,
+            function,
+            ssas: if has_ssa { vec![text.to_vec()] } else { Vec::new() },
+            data: Vec::new(),
+            pcb_checks: Vec::new(),
+            data_checks: Vec::new(),
+            ends_at_difference: false,
+        });
+        self.leave_open(card, Open::Ssas);
+    }
+
+    fn bad_number(&mut self, card: &Card, what: &str) {
+        let said = card.trimmed(5, 8).escape_ascii().to_string();
+        self.wrong(card, 5, fault::NUMBER, format!("'{said}' is no number that says {what}"));
+        self.drop_call(card);
+    }
+
+    fn data(&mut self, card: &Card) {
+        if self.is_left_out {
+            return self.leave_open(card, Open::LeftOut);
+        }
+        if self.call.is_none() {
+            let message = "this is data of a call, but there is no call before it".to_owned();
+            self.wrong(card, 10, fault::NO_CALL, message);
+            return self.leave_open(card, Open::LeftOut);
+        }
+        match (piece(card), &mut self.call) {
+            (Some(piece), Some(call)) => call.data.push(piece),
+            _ => return self.bad_number(card, "how long the data is"),
+        }
+        self.leave_open(card, Open::Data);
+    }
+}
+
+/// A number that stands in columns: outer `None` if something else stands there, inner if
+/// nothing does.
+fn number(card: &Card, from: usize, to: usize) -> Option<Option<u32>> {
+    match card.trimmed(from, to) {
+        [] => Some(None),
+        word if word.iter().all(u8::is_ascii_digit) => {
+            std::str::from_utf8(word).ok()?.parse().ok().map(Some)
+        }
+        _ => None,
+    }
+}
+
+/// The data of a `DATA` card, if its length is right.
+fn piece(card: &Card) -> Option<Piece> {
+    let length = number(card, 5, 8)?.map(|length| length as usize);
+    let form = Form::of(card.column(4));
+    Some(Piece { card: card.number, form, length, text: card.text().to_vec() })
+}
+
+fn extend(pieces: &mut [Piece], text: &[u8]) {
+    if let Some(piece) = pieces.last_mut() {
+        piece.text.extend_from_slice(text);
+    }
+}
+
+/// Makes the columns of an SSA what a program passes: the name in 8 characters, and a blank
+/// behind it if no parenthesis closes it.
+fn finish_ssa(ssa: &mut Vec<u8>) {
+    const NAME: usize = 8;
+    let end = ssa.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
+    ssa.resize(end.max(NAME), b' ');
+    ssa.truncate(end.max(NAME));
+    if ssa.last() != Some(&b')') || ssa.len() == NAME {
+        ssa.push(b' ');
+    }
+}

@@ -1,0 +1,226 @@
+//! Cards and the statements they say, rule by rule.
+
+use holdfast_dltest::{Form, Item, PcbChoice, PrintOptions, Status, StatusCheck, parse};
+
+use crate::support::{calls, card, deck, errors, ssas};
+
+/// A card's text up to column 71, with a mark in 72.
+fn marked(text: &str) -> String {
+    format!("{text:71}X")
+}
+
+#[test]
+fn a_call_has_function_and_ssa_in_their_columns() {
+    // The card, the function, and the SSAs.
+    let cases: [(&str, &[u8; 4], &[&str]); 8] = [
+        ("L        GU", b"GU  ", &[]),
+        ("L        GHNP  ROOT", b"GHNP", &["ROOT     "]),
+        ("L        GN    LONGNAME", b"GN  ", &["LONGNAME "]),
+        ("L        GN    ROOT    *D", b"GN  ", &["ROOT    *D "]),
+        ("L        GU    ROOT    (KEY      =A1)", b"GU  ", &["ROOT    (KEY      =A1)"]),
+        ("L        GU    ROOT    *DP(KEY     = A  )", b"GU  ", &["ROOT    *DP(KEY     = A  )"]),
+        ("L        UG    ROOT", b"UG  ", &["ROOT     "]),
+        ("L        GU    ROOT    (KEY      =A1", b"GU  ", &["ROOT    (KEY      =A1 "]),
+    ];
+    for (text, function, expected) in cases {
+        let deck = deck(&[text]);
+        let calls = calls(&deck);
+        assert_eq!((&calls[0].function, ssas(calls[0])), (function, strings(expected)), "{text}");
+        assert_eq!((calls[0].repeat, deck.items.len()), (1, 1));
+    }
+}
+
+fn strings(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+#[test]
+fn what_stands_behind_column_71_carries_nothing() {
+    let text = card(&[(1, "L"), (10, "GU"), (16, "ROOT"), (73, "00010000")]);
+    let deck = parse(text.as_bytes());
+    assert_eq!(ssas(calls(&deck)[0]), ["ROOT     "]);
+    assert!(errors(&deck).is_empty());
+}
+
+#[test]
+fn repeat_counts_stand_in_columns_5_to_8() {
+    for (text, repeat) in [("L   0030 GNP", 30), ("L      2 GN", 2), ("L   9999 GN", 9999)] {
+        assert_eq!(calls(&deck(&[text]))[0].repeat, repeat);
+    }
+}
+
+#[test]
+fn ssas_continue_on_cards_with_blank_first_columns() {
+    let deck = deck(&[
+        &marked("L        GU    ROOT    *D(KEY      =A1)"),
+        // A function on a continuation is ignored.
+        &marked("         GNP   CHILD   (NAME    >=B)"),
+        &marked(""),
+        "               GRAND",
+        "L        GN",
+    ]);
+    let calls = calls(&deck);
+    let expected = ["ROOT    *D(KEY      =A1)", "CHILD   (NAME    >=B)", "GRAND    "];
+    assert_eq!(ssas(calls[0]), expected);
+    assert_eq!((&calls[1].function, calls.len()), (b"GN  ", 2));
+    assert!(errors(&deck).is_empty());
+}
+
+#[test]
+fn a_value_keeps_its_position_over_cont() {
+    let first = marked("L        GU    ROOT    (NAME    = LONG VALUE");
+    let deck = deck(&[&first, "         CONT       )"]);
+    let value = format!("{:37}{:5}", "LONG VALUE", "");
+    assert_eq!(ssas(calls(&deck)[0]), [format!("ROOT    (NAME    = {value})")]);
+    // On an L card as well, and with further SSAs behind.
+    let deck = self::deck(&[&first, &marked("L        CONT  )"), "               CHILD"]);
+    assert_eq!(ssas(calls(&deck)[0])[1], "CHILD    ");
+    assert_eq!(calls(&deck).len(), 1);
+}
+
+#[test]
+fn data_belongs_to_the_call_before_it() {
+    let deck = deck(&[
+        "L        ISRT  ROOT",
+        "U between",
+        "L        DATA  A1 FIRST",
+        &marked("L        ISRT  ROOT    *D"),
+        &marked("               CHILD"),
+        &marked("         DATA  A2"),
+        "         CONT  B7",
+        "L      8 DATA  EIGHT",
+    ]);
+    let calls = calls(&deck);
+    assert_eq!(calls.len(), 2);
+    assert_eq!(calls[0].data[0].text, format!("{:56}", "A1 FIRST").as_bytes());
+    assert_eq!(ssas(calls[1]), ["ROOT    *D ", "CHILD    "]);
+    let [long, eight] = &calls[1].data[..] else { panic!("there are two pieces") };
+    assert_eq!(long.text, format!("{:56}{:56}", "A2", "B7").as_bytes());
+    assert_eq!((long.length, long.len(), eight.length), (None, 112, Some(8)));
+    assert!(errors(&deck).is_empty());
+}
+
+#[test]
+fn data_can_follow_a_continued_call_on_an_l_card() {
+    let deck =
+        deck(&[&marked("L        CHKP"), &marked("L        DATA  ID"), "L  V   4 DATA  FOUR"]);
+    let call = calls(&deck)[0];
+    assert_eq!((call.data.len(), call.ssas.len(), errors(&deck).len()), (2, 0, 0));
+}
+
+#[test]
+fn forms_of_data_stand_in_column_4() {
+    for (column, form) in [
+        (" ", Form::Plain),
+        ("P", Form::Plain),
+        ("V", Form::Variable),
+        ("M", Form::Variable),
+        ("Z", Form::Message),
+    ] {
+        let deck = deck(&["L        ISRT  ROOT", &format!("L  {column}0004 DATA  FOUR")]);
+        assert_eq!(calls(&deck)[0].data[0].form, form);
+    }
+}
+
+#[test]
+fn blank_types_and_functions_are_those_before() {
+    let deck = deck(&[
+        "L        GU    ROOT",
+        "               CHILD",
+        "L        DATA  A",
+        "L              GRAND",
+        "         GN",
+        "U one",
+        "  two",
+    ]);
+    let calls = calls(&deck);
+    let functions: Vec<_> = calls.iter().map(|call| &call.function).collect();
+    assert_eq!(functions, [b"GU  ", b"GU  ", b"GU  ", b"GN  "]);
+    let texts = deck.items.iter().filter(|item| matches!(item, Item::Comment { .. }));
+    assert_eq!(texts.count(), 2);
+}
+
+#[test]
+fn status_cards_choose_options_and_pcb() {
+    let all = PrintOptions::default();
+    let none = PrintOptions {
+        comments: false,
+        aib: false,
+        call: false,
+        compare: false,
+        pcb: false,
+        segment: false,
+    };
+    let number = |number| Some(PcbChoice::Number(number));
+    let name = |name: &str| Some(PcbChoice::Name(name.to_owned()));
+    let cases = [
+        ("S 111 1 1 1    CUSTDB", Some(all), name("CUSTDB")),
+        ("S 100 0 0 0    12", Some(PrintOptions { comments: true, ..none }), number(12)),
+        ("S 1 1 1 1 1", Some(PrintOptions { aib: false, ..all }), None),
+        ("S     1", Some(PrintOptions { compare: true, ..none }), None),
+        ("S              CUSTPCB", None, name("CUSTPCB")),
+        ("S                    2", None, number(2)),
+    ];
+    for (text, print, pcb) in cases {
+        let status = Status { card: 1, print, pcb };
+        assert_eq!(deck(&[text]).items, [Item::Status(status)], "{text}");
+    }
+}
+
+#[test]
+fn comparisons_belong_to_the_call_before_them() {
+    let deck = deck(&[
+        "L        GU    ROOT",
+        "U between",
+        "EH8 02 OK CHILD    0004A1B2",
+        "E",
+        "E      XX",
+        "E 8    GE",
+        "E   0004 DATA  A1 B",
+    ]);
+    let call = calls(&deck)[0];
+    let [full, blank, any, code] = &call.pcb_checks[..] else { panic!("there are four") };
+    assert_eq!((full.is_held, full.ends_at_difference, full.level), (true, true, Some(2)));
+    assert_eq!((full.status, full.key_length), (StatusCheck::Good, Some(4)));
+    assert_eq!(full.segment.as_deref(), Some(&b"CHILD"[..]));
+    assert_eq!(full.key.as_deref(), Some(&b"A1B2"[..]));
+    assert_eq!((blank.status, blank.level), (StatusCheck::Code(*b"  "), None));
+    assert_eq!(any.status, StatusCheck::Any);
+    assert_eq!((code.status, code.ends_at_difference), (StatusCheck::Code(*b"GE"), true));
+    assert_eq!(call.data_checks[0].length, Some(4));
+}
+
+#[test]
+fn keys_and_data_to_compare_can_continue() {
+    let deck = deck(&[
+        "L        GU    ROOT",
+        &format!("{:23}{:48}X", "E                  0050", "A"),
+        "               BC",
+        &marked("E        DATA  A"),
+        "               B",
+    ]);
+    let call = calls(&deck)[0];
+    let key = call.pcb_checks[0].key.as_deref().expect("there is a key");
+    assert_eq!(key, format!("{:48}BC", "A").as_bytes());
+    assert_eq!(call.data_checks[0].text.len(), 112);
+    assert!(errors(&deck).is_empty());
+}
+
+#[test]
+fn comments_are_kept_and_ignored_cards_are_not() {
+    let deck = deck(&["U one", "T two", "WTO three", "N GU", ". GU", "O ABORT=0", "", "/*", "?"]);
+    let comment = |text: &str, is_conditional| Item::Comment { text: text.into(), is_conditional };
+    assert_eq!(
+        deck.items,
+        [comment(" one", false), comment(" two", true), comment(" three", false)]
+    );
+}
+
+#[test]
+fn an_ignored_call_ignores_its_continuation() {
+    let deck = deck(&[&marked("N        GU    ROOT"), "               CHILD", "L        GN"]);
+    assert_eq!((calls(&deck).len(), deck.items.len()), (1, 1));
+    // Within a call it does no harm.
+    let deck = self::deck(&[&marked("L        GU    ROOT"), "N note", "               CHILD"]);
+    assert_eq!(ssas(calls(&deck)[0]).len(), 2);
+}
