@@ -159,12 +159,12 @@ impl Parser {
 
     /// Says so if a card was continued and no continuation came.
     fn close(&mut self) {
-        if let Some((Open::LeftOut, _)) | None = self.open {
-            return;
+        if let Some((open, card)) = self.open.take()
+            && open != Open::LeftOut
+        {
+            let message = "the card is continued, but the next one is no continuation".to_owned();
+            self.emit(Item::Wrong(CardError { card, column: 72, code: fault::BROKEN, message }));
         }
-        let Some((_, card)) = self.open.take() else { return };
-        let message = "the card is continued, but the next one is no continuation".to_owned();
-        self.emit(Item::Wrong(CardError { card, column: 72, code: fault::BROKEN, message }));
     }
 
     /// Finishes the call.

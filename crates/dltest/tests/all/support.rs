@@ -21,13 +21,15 @@ pub(crate) fn deck(cards: &[&str]) -> Deck {
 }
 
 pub(crate) fn calls(deck: &Deck) -> Vec<&Call> {
-    let call = |item| if let Item::Call(call) = item { Some(call) } else { None };
-    deck.items.iter().filter_map(call).collect()
+    let items = deck.items.iter();
+    items.filter_map(|item| if let Item::Call(call) = item { Some(call) } else { None }).collect()
 }
 
 pub(crate) fn errors(deck: &Deck) -> Vec<&CardError> {
-    let error = |item| if let Item::Wrong(error) = item { Some(error) } else { None };
-    deck.items.iter().filter_map(error).collect()
+    let items = deck.items.iter();
+    items
+        .filter_map(|item| if let Item::Wrong(error) = item { Some(error) } else { None })
+        .collect()
 }
 
 /// The SSAs of a call as text.
