@@ -28,7 +28,8 @@ pub fn branch_number(index: u64) -> u64 {
     101 + index
 }
 
-/// A kind of account: its code, the text of its rate, and the limits that it may have.
+/// A kind of account: its code, the rates and limits that it may have, and how much at most is
+/// brought forward. Rates are in hundredths of a per cent, the rest in cents.
 struct Kind {
     code: &'static str,
     rates: [i64; 2],

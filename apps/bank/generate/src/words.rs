@@ -72,13 +72,16 @@ pub fn draw_surname(random: &mut Random) -> usize {
     (head * tails + tail) as usize
 }
 
-/// A forename, sometimes two.
+/// A forename, sometimes two that differ.
 pub fn draw_forename(random: &mut Random) -> String {
-    let first = random.pick(&FORENAMES);
+    let count = FORENAMES.len() as u64;
+    let first = random.below(count);
+    let name = FORENAMES[first as usize];
     if random.chance(250) {
-        return format!("{first} {}", random.pick(&FORENAMES));
+        let second = (first + random.between(1, count - 1)) % count;
+        return format!("{name} {}", FORENAMES[second as usize]);
     }
-    first.to_owned()
+    name.to_owned()
 }
 
 /// A house in a street.
