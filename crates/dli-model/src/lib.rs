@@ -8,6 +8,7 @@
 //!   common, [`Feedback`] what a call gives back;
 //! * [`Setup`]: DBDs and a PSB from macro source;
 //! * [`cases`]: the facts row by row, as calls with what they must give back;
+//! * `random` (feature `generate`): random databases, programs and calls;
 //! * [`script`]: calls as text; [`compare`](compare::compare): two subjects, the same calls.
 //!
 //! Invariants:
@@ -20,6 +21,8 @@ use definitions::DbdName;
 
 pub mod cases;
 pub mod compare;
+#[cfg(any(test, feature = "generate"))]
+pub mod random;
 pub mod script;
 
 mod area;

@@ -1,0 +1,116 @@
+//! Random databases, programs and calls, with shrinking: strategies for proptest.
+//!
+//! Invariants:
+//! 1. A [`Trial`] is its numbers; sources and calls follow from them, so that proptest shrinks
+//!    calls away and numbers to zero, and what is left still compiles.
+
+mod calls;
+mod shape;
+
+pub use calls::{Numbers, script};
+pub use shape::{Kind, Seen, Shape, World};
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::script::Script;
+use crate::{RootOrder, Setup, SetupError};
+
+/// A database, a program and calls, as numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trial {
+    /// The database and the program.
+    pub shape: Shape,
+    /// The inserts at the beginning.
+    pub inserts: Vec<Numbers>,
+    /// The calls behind them.
+    pub calls: Vec<Numbers>,
+}
+
+impl Trial {
+    /// The setup, and the script of its calls.
+    ///
+    /// # Errors
+    /// Never, as long as the shapes compile.
+    pub fn make(&self, order: RootOrder) -> Result<(Setup, Script), SetupError> {
+        let world = self.shape.world();
+        let setup = Setup::from_source(&world.source)?;
+        let script = script(&world, &setup, order, &self.inserts, &self.calls);
+        Ok((setup, script))
+    }
+}
+
+/// Databases with one to seven types and programs with one to three PCBs.
+pub fn shapes() -> impl Strategy<Value = Shape> {
+    let segments = vec(any::<[u8; 4]>(), 1..=7);
+    let pcbs = vec(any::<[u8; 5]>(), 0..=2);
+    (any::<u8>(), segments, pcbs, any::<u8>()).prop_map(|(organization, segments, pcbs, index)| {
+        Shape { organization, segments, pcbs, index }
+    })
+}
+
+/// Trials with at most that many calls.
+pub fn trials(calls: usize) -> impl Strategy<Value = Trial> {
+    let inserts = vec(any::<Numbers>(), 4..40);
+    let calls = vec(any::<Numbers>(), 1..=calls);
+    (shapes(), inserts, calls).prop_map(|(shape, inserts, calls)| Trial { shape, inserts, calls })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::script::Step;
+    use crate::{Model, Subject, compare};
+
+    fn order() -> RootOrder {
+        Arc::new(|_, key: &[u8]| key.iter().rev().copied().collect())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..<_>::default() })]
+
+        #[test]
+        fn trials_compile_and_models_agree(trial in trials(60)) {
+            let (setup, script) = trial.make(order()).map_err(|error| {
+                TestCaseError::fail(format!("{error}\n{}", trial.shape.world().source))
+            })?;
+            let mut model = Model::new(&setup, order());
+            let mut other = Model::new(&setup, order());
+            prop_assert!(compare(&mut model, &mut other, &script).is_ok());
+            let text = script.to_string();
+            prop_assert_eq!(Script::parse(&text).map(|one| one.to_string()), Ok(text));
+        }
+    }
+
+    #[test]
+    fn random_calls_meet_many_statuses() {
+        use proptest::strategy::ValueTree;
+        use proptest::test_runner::TestRunner;
+        let mut runner = TestRunner::deterministic();
+        let mut met: BTreeMap<[u8; 2], usize> = BTreeMap::new();
+        for _ in 0..200 {
+            let trial = trials(60).new_tree(&mut runner).unwrap().current();
+            let (setup, script) = trial.make(order()).unwrap();
+            let mut model = Model::new(&setup, order());
+            for step in &script.cases[0].steps {
+                if let Step::Call(call) = step {
+                    let feedback = model.call(call.pcb, &call.function, &call.area, &call.ssas);
+                    *met.entry(feedback.status).or_default() += 1;
+                }
+            }
+        }
+        let shown: Vec<String> = met
+            .iter()
+            .map(|(status, count)| format!("{} {count}", String::from_utf8_lossy(status)))
+            .collect();
+        for status in [b"  ", b"GE", b"GB", b"GA", b"GK", b"GP", b"II", b"DJ", b"DA", b"AM"] {
+            assert!(met.contains_key(status), "{shown:?}");
+        }
+        let calls: usize = met.values().sum();
+        let done: usize = [b"  ", b"GA", b"GK"].iter().map(|status| met[*status]).sum();
+        assert!(done * 2 > calls, "half of all calls succeed: {shown:?}");
+    }
+}

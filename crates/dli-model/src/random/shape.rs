@@ -1,0 +1,257 @@
+//! Random databases and programs, drawn from numbers, written as macro source.
+//!
+//! Every segment has the same three fields, so that calls are easily made up:
+//!
+//! | field | place | length |
+//! |---|---|---|
+//! | (LL) | 1, variable length only | 2 |
+//! | `Kn` | 1 or 3 | 2: the key, if it has one |
+//! | `Fn` | behind it | 1 |
+//! | `Tn` | behind it | 2; of variable length it may be missing |
+//!
+//! Invariants:
+//! 1. Whatever the numbers are, the sources compile and fit.
+//! 2. Zeros are the simplest: HIDAM, a unique key everywhere, one PCB with everything.
+
+use std::fmt::Write as _;
+
+/// What a database and a program are drawn from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Which organization.
+    pub organization: u8,
+    /// The types: parent, key, rules, form.
+    pub segments: Vec<[u8; 4]>,
+    /// The PCBs behind the first: options, positions, types left out, options of types, fields.
+    pub pcbs: Vec<[u8; 5]>,
+    /// Whether there is a secondary index, and on what.
+    pub index: u8,
+}
+
+/// A segment type, as calls need to know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// Its name.
+    pub name: String,
+    /// Its number, which its fields carry.
+    pub number: usize,
+    /// The place of its parent.
+    pub parent: Option<usize>,
+    /// Whether it has a key.
+    pub keyed: bool,
+    /// Whether the key is unique.
+    pub unique: bool,
+    /// Whether it begins with LL.
+    pub variable: bool,
+    /// The rule for twins.
+    rule: &'static str,
+    single: bool,
+}
+
+/// What a PCB sees of a type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The type.
+    pub kind: usize,
+    /// Whether through fields: `K` at 1, `F` at 4.
+    pub fields: bool,
+}
+
+/// A database and a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct World {
+    /// The macro source.
+    pub source: String,
+    /// The types in hierarchic order.
+    pub kinds: Vec<Kind>,
+    /// What each PCB sees, in hierarchic order; the first sees all.
+    pub pcbs: Vec<Vec<Seen>>,
+    /// The PCBs whose root is met by a secondary index.
+    pub by_index: Vec<bool>,
+}
+
+const ORGANIZATIONS: &[&str] = &["HIDAM", "HDAM", "HISAM", "PHIDAM", "PHDAM"];
+const OPTIONS: &[&str] = &["AP", "A", "G", "GP", "GRDP", "GIP", "GOP", "GRP", "GIDP"];
+const OF_TYPES: &[&str] = &["", "", "", "", "K", "G", "GRDP", "GIRP", "A"];
+
+impl Shape {
+    /// The sources, and what calls need to know of them.
+    #[must_use]
+    pub fn world(&self) -> World {
+        let organization = pick(ORGANIZATIONS, self.organization);
+        let kinds = self.kinds(organization);
+        let indexed = self.index % 4 == 3 && matches!(organization, "HIDAM" | "HDAM");
+        let mut world = World {
+            source: database(organization, &kinds, indexed),
+            pcbs: Vec::new(),
+            by_index: Vec::new(),
+            kinds,
+        };
+        world.add_pcb([0; 5], false);
+        for pcb in &self.pcbs {
+            world.add_pcb(*pcb, indexed && pcb[3] % 2 == 1);
+        }
+        world.source.push_str("         PSBGEN LANG=COBOL,PSBNAME=RANDOM\n         END\n");
+        world
+    }
+
+    /// The types in hierarchic order.
+    fn kinds(&self, organization: &str) -> Vec<Kind> {
+        let mut drawn: Vec<(Kind, usize)> = Vec::new();
+        for (number, [parent, key, rules, form]) in self.segments.iter().enumerate() {
+            let parent = number.checked_sub(1).map(|last| usize::from(*parent) % (last + 1));
+            let level = parent.map_or(1, |parent| drawn[parent].1 + 1);
+            // At most four levels: a deeper one goes under the root.
+            let parent = if level > 4 { Some(0) } else { parent };
+            let level = parent.map_or(1, |parent| drawn[parent].1 + 1);
+            let root = parent.is_none();
+            let hashed = matches!(organization, "HDAM" | "PHDAM");
+            let unique = match key % 5 {
+                0..=2 => true,
+                _ => root && !hashed,
+            };
+            drawn.push((
+                Kind {
+                    name: format!("S{number}"),
+                    number,
+                    parent,
+                    keyed: root || unique || key % 5 == 3,
+                    unique,
+                    variable: form % 4 == 3,
+                    rule: pick(&["LAST", "FIRST", "HERE"], *rules),
+                    single: !root && form % 8 == 6,
+                },
+                level,
+            ));
+        }
+        in_order(drawn.into_iter().map(|(kind, _)| kind).collect())
+    }
+}
+
+/// The types in hierarchic order, each behind its parent.
+fn in_order(drawn: Vec<Kind>) -> Vec<Kind> {
+    let mut order: Vec<usize> = Vec::new();
+    let mut waiting: Vec<usize> = if drawn.is_empty() { Vec::new() } else { vec![0] };
+    while let Some(next) = waiting.pop() {
+        order.push(next);
+        let beneath = (0..drawn.len()).rev().filter(|at| drawn[*at].parent == Some(next));
+        waiting.extend(beneath);
+    }
+    let place = |number: usize| order.iter().position(|one| *one == number);
+    let moved = |at: &usize| {
+        let parent = drawn[*at].parent.and_then(place);
+        Kind { parent, ..drawn[*at].clone() }
+    };
+    order.iter().map(moved).collect()
+}
+
+fn pick<'a>(words: &[&'a str], number: u8) -> &'a str {
+    words[usize::from(number) % words.len()]
+}
+
+fn line(source: &mut String, text: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(source, "         {text}");
+}
+
+fn database(organization: &str, kinds: &[Kind], indexed: bool) -> String {
+    let mut source = String::new();
+    let hashed = matches!(organization, "HDAM" | "PHDAM");
+    let randomizer = if hashed { ",RMNAME=(RANDOM,1,50,500)" } else { "" };
+    let method = if organization.starts_with('P') { "OSAM" } else { "VSAM" };
+    line(&mut source, &format!("DBD   NAME=RANDDB,ACCESS=({organization},{method}){randomizer}"));
+    if !organization.starts_with('P') {
+        let overflow = if organization == "HISAM" { ",OVFLW=RANDOV" } else { "" };
+        line(&mut source, &format!("DATASET DD1=RANDDD{overflow}"));
+    }
+    for kind in kinds {
+        segment(&mut source, kind, kinds);
+        if kind.parent.is_none() && organization == "HIDAM" {
+            line(&mut source, "LCHILD NAME=(RANDKEY,RANDPX),POINTER=INDX");
+        }
+        if kind.parent.is_none() && indexed {
+            line(&mut source, "LCHILD NAME=(INDKEY,RANDIX),POINTER=INDX");
+            line(&mut source, "XDFLD NAME=XF,SRCH=F0,SUBSEQ=/SX1");
+            line(&mut source, "FIELD NAME=/SX1");
+        }
+    }
+    line(&mut source, "DBDGEN");
+    if organization == "HIDAM" {
+        index(&mut source, ("RANDPX", "RANDKEY"), 2, "K0");
+    }
+    if indexed {
+        index(&mut source, ("RANDIX", "INDKEY"), 5, "XF");
+    }
+    source
+}
+
+fn segment(source: &mut String, kind: &Kind, kinds: &[Kind]) {
+    let n = kind.number;
+    let parent = kind.parent.map_or("0", |parent| kinds[parent].name.as_str());
+    let bytes = if kind.variable { "(7,5)" } else { "5" };
+    let pointer = if kind.single { ",PTR=NOTWIN" } else { "" };
+    let text = format!(
+        "SEGM  NAME={},PARENT={parent},BYTES={bytes},RULES=(LLL,{}){pointer}",
+        kind.name, kind.rule
+    );
+    line(source, &text);
+    let start = if kind.variable { 3 } else { 1 };
+    let key = match (kind.keyed, kind.unique) {
+        (true, true) => format!("(K{n},SEQ,U)"),
+        (true, false) => format!("(K{n},SEQ,M)"),
+        (false, _) => format!("K{n}"),
+    };
+    line(source, &format!("FIELD NAME={key},START={start},BYTES=2"));
+    line(source, &format!("FIELD NAME=F{n},START={},BYTES=1", start + 2));
+    line(source, &format!("FIELD NAME=T{n},START={},BYTES=2", start + 3));
+}
+
+fn index(source: &mut String, (dbd, segment): (&str, &str), len: usize, field: &str) {
+    line(source, &format!("DBD   NAME={dbd},ACCESS=(INDEX,VSAM)"));
+    line(source, &format!("DATASET DD1={dbd}"));
+    line(source, &format!("SEGM  NAME={segment},PARENT=0,BYTES={len}"));
+    line(source, &format!("FIELD NAME=(KEY,SEQ,U),START=1,BYTES={len}"));
+    line(source, &format!("LCHILD NAME=(S0,RANDDB),INDEX={field}"));
+    line(source, "DBDGEN");
+}
+
+impl World {
+    /// Adds a PCB; all zeros make one with everything.
+    fn add_pcb(&mut self, [options, multiple, left_out, of_types, fields]: [u8; 5], by_index: bool) {
+        let multiple = if multiple % 4 == 3 { ",\n               POS=MULTIPLE" } else { "" };
+        let sequence = if by_index { ",\n               PROCSEQ=RANDIX" } else { "" };
+        let options = pick(OPTIONS, options);
+        let text = format!("PCB   TYPE=DB,DBDNAME=RANDDB,PROCOPT={options}{multiple}{sequence}");
+        line(&mut self.source, &text);
+        let mut seen: Vec<Seen> = Vec::new();
+        for (at, kind) in self.kinds.iter().enumerate() {
+            let visible = kind.parent.is_none_or(|up| seen.iter().any(|one| one.kind == up));
+            let left = kind.parent.is_some() && left_out.rotate_right(u32_of(at)) & 7 == 7;
+            if !visible || left {
+                continue;
+            }
+            let parent = kind.parent.map_or("0", |parent| self.kinds[parent].name.as_str());
+            let through_fields = fields.rotate_right(u32_of(at)) & 7 == 7;
+            let own = pick(OF_TYPES, of_types.rotate_right(u32_of(at)) % 9);
+            let own = match own {
+                "" => String::new(),
+                _ if of_types < 128 => String::new(),
+                _ => format!(",PROCOPT={own}"),
+            };
+            line(&mut self.source, &format!("SENSEG NAME={},PARENT={parent}{own}", kind.name));
+            if through_fields {
+                line(&mut self.source, &format!("SENFLD NAME=K{},START=1", kind.number));
+                let replace = if fields % 2 == 0 { ",REPL=NO" } else { "" };
+                let text = format!("SENFLD NAME=F{},START=4{replace}", kind.number);
+                line(&mut self.source, &text);
+            }
+            seen.push(Seen { kind: at, fields: through_fields });
+        }
+        self.pcbs.push(seen);
+        self.by_index.push(by_index);
+    }
+}
+
+fn u32_of(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(0)
+}
