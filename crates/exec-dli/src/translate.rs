@@ -5,8 +5,10 @@
 //! between is blanked. The member moves lengths and numbers into a table, then calls:
 //!
 //! ```text
-//! CALL "HFEXDLI" USING descriptor DIBVER HFX-NUMBERS item item ...
+//! CALL "HFEXDLI" USING descriptor DIBVER HFX-NUMBERS item item ... RETURNING OMITTED
 //! ```
+//!
+//! The entry returns nothing, so that RETURN-CODE stays what the program has made it.
 //!
 //! | parameter | what |
 //! |---|---|
@@ -293,6 +295,7 @@ fn text_of(file: &File, exec: &Token, statement: &Statement) -> Result<Vec<u8>, 
     for parameter in &statement.parameters {
         out.line(parameter);
     }
+    out.line(b"RETURNING OMITTED");
     Ok(out.text)
 }
 

@@ -326,7 +326,13 @@ impl Builder<'_> {
     }
 
     fn area_of(&mut self, tokens: &[Token], length: Option<Number>) -> Result<Area, Diagnostic> {
-        if tokens[0].kind != Kind::Word || tokens[0].text.iter().all(u8::is_ascii_digit) {
+        let is_item = |token: &Token| match token.kind {
+            Kind::Word => !token.text.iter().all(u8::is_ascii_digit),
+            // A placeholder such as `:PREFIX:` in a member that is copied with REPLACING.
+            Kind::Mark => token.is_mark(":"),
+            Kind::Literal | Kind::Period => false,
+        };
+        if !is_item(&tokens[0]) {
             let message = format!("{} is no item of the program", tokens[0].shown());
             let help = "Write the name of an item of the DATA DIVISION.";
             return Err(self.file.wrong(code::ARGUMENT, &tokens[0], message, help));
@@ -388,10 +394,19 @@ fn statistics(group: &Group<'_>) -> String {
     format!("{method}{kind}")
 }
 
-/// Tokens as COBOL text.
+/// Tokens as COBOL text, with blanks only where the source has some: what a COPY is to replace
+/// must look as it did.
 fn join(tokens: &[Token]) -> Vec<u8> {
-    let texts: Vec<&[u8]> = tokens.iter().map(|token| token.text.as_slice()).collect();
-    texts.join(&b' ')
+    let mut out = Vec::new();
+    let mut end = tokens.first().map_or(0, |token| token.start);
+    for token in tokens {
+        if token.start != end {
+            out.push(b' ');
+        }
+        out.extend_from_slice(&token.text);
+        end = token.end;
+    }
+    out
 }
 
 /// What a literal stands for; nothing if the token is none.

@@ -1,0 +1,18 @@
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID. PLAIN.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       01  GU-FUNCTION   PIC X(4) VALUE 'GU  '.
+       01  AN-AREA       PIC X(80).
+       01  POS           PIC S9(4) COMP.
+       LINKAGE SECTION.
+       01  DB-PCB.
+           05  DBD-NAME  PIC X(8).
+           05  FILLER    PIC X(2).
+           05  STATUS-CODE PIC XX.
+       PROCEDURE DIVISION.
+           ENTRY 'DLITCBL' USING DB-PCB.
+      *    EXEC DLI IN A COMMENT
+           CALL 'CBLTDLI' USING GU-FUNCTION, DB-PCB, AN-AREA.
+           DISPLAY 'EXEC DLI GU END-EXEC'.
+           GOBACK.
