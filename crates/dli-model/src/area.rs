@@ -133,12 +133,7 @@ pub(crate) fn seen_key(segment: &ViewSegment) -> Option<(usize, usize)> {
 }
 
 /// A field of an index source, or what stands for it in a short segment (row 66).
-pub(crate) fn field_or_zeros(
-    bytes: &[u8],
-    offset: usize,
-    len: usize,
-    kind: FieldType,
-) -> Vec<u8> {
+pub(crate) fn field_or_zeros(bytes: &[u8], offset: usize, len: usize, kind: FieldType) -> Vec<u8> {
     if bytes.len() >= offset + len {
         return filled(bytes, offset, len, kind);
     }

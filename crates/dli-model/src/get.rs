@@ -69,7 +69,8 @@ impl Model {
         };
         let mut paths = upper.iter().filter(|ssa| ssa.has(b'D'));
         let seen = |seg: usize| readable(seg) || view.segments[seg].key_only;
-        seen(lowest.seg) && paths.all(|ssa| view.segments[ssa.seg].options.has('P') && seen(ssa.seg))
+        seen(lowest.seg)
+            && paths.all(|ssa| view.segments[ssa.seg].options.has('P') && seen(ssa.seg))
     }
 
     /// The path that the call must stay beneath: none but for GNP; `None` is GP (row 12).
@@ -163,11 +164,7 @@ impl Model {
         let mut search = Search::new(&lens, &start, direction, &levels, floor);
         // Only an insert can lose its parent.
         if let Ok(Some(path)) = search.run() {
-            return Outcome {
-                status: *b"  ",
-                point: Some((path.clone(), Tail::Inside)),
-                path,
-            };
+            return Outcome { status: *b"  ", point: Some((path.clone(), Tail::Inside)), path };
         }
         // Row 15: GB only if nothing bounded the search.
         let limited = levels.first().is_some_and(|root| root.asked.is_limited());

@@ -52,7 +52,7 @@ impl Model {
             Ok(parent) => parent,
             Err(end) => return end,
         };
-        self.insert_under(pcb, parent, &ssas[first_new..], &new, &given)
+        self.insert_under(pcb, parent, &ssas, &new, &given)
     }
 
     /// The SSAs, and the place of the first that stands for a new segment.
@@ -84,12 +84,16 @@ impl Model {
     /// Rows 28, 31 and 69.
     fn may_insert(&self, pcb: usize, new: &[usize]) -> bool {
         let view = &self.pcbs[pcb].view;
-        let path_needs_p = self.online || new.iter().any(|seg| !view.segments[*seg].seen.is_empty());
+        let path_needs_p =
+            self.online || new.iter().any(|seg| !view.segments[*seg].seen.is_empty());
         new.iter().all(|seg| {
             let segment = &view.segments[*seg];
             let key_seen = segment.key.is_none() || area::seen_key(segment).is_some();
             let has_p = new.len() == 1 || !path_needs_p || segment.options.has('P');
-            segment.options.allows('I') && key_seen && has_p && !logical::is_fixed(&self.lens(pcb), *seg)
+            segment.options.allows('I')
+                && key_seen
+                && has_p
+                && !logical::is_fixed(&self.lens(pcb), *seg)
         })
     }
 
@@ -123,7 +127,8 @@ impl Model {
     ) -> End {
         let before = self.forest.clone();
         let mut path = parent.clone();
-        for ((ssa, seg), given) in ssas.iter().zip(new).zip(given) {
+        let lowest = &ssas[ssas.len() - new.len()..];
+        for ((ssa, seg), given) in lowest.iter().zip(new).zip(given) {
             let place = Override { first: ssa.has(b'F'), last: ssa.has(b'L') };
             match self.add(pcb, &path, *seg, given, place) {
                 Ok(node) => path.push(node),
@@ -146,11 +151,9 @@ impl Model {
         position.go(&self.lens(pcb), path.clone(), Tail::Inside);
         self.pcbs[pcb].position = position;
         self.show(pcb, &path);
-        let with_p = path.iter().rev().find(|node| {
-            ssas.iter().any(|ssa| ssa.seg == node.seg && ssa.has(b'P'))
-        });
-        if let Some(level) = with_p.map(|node| path.iter().position(|one| one == node)) {
-            self.pcbs[pcb].parentage = level.map(|level| path[..=level].to_vec());
+        let with_p = |node: &Node| ssas.iter().any(|ssa| ssa.seg == node.seg && ssa.has(b'P'));
+        if let Some(level) = path.iter().rposition(with_p) {
+            self.pcbs[pcb].parentage = Some(path[..=level].to_vec());
         }
         End::status(b"  ")
     }
@@ -182,8 +185,9 @@ impl Model {
         place: Override,
     ) -> Result<Node, Stop> {
         let lens = self.lens(pcb);
-        let at = place_for(&lens, above, seg, given, place, self.pcbs[pcb].position.here(seg, above))
-            .map_err(Stop::Refused)?;
+        let at =
+            place_for(&lens, above, seg, given, place, self.pcbs[pcb].position.here(seg, above))
+                .map_err(Stop::Refused)?;
         let id = self.store(pcb, above, seg, given, at).map_err(Stop::Status)?;
         Ok(Node { seg, id, entry: None })
     }

@@ -95,9 +95,10 @@ impl Model {
             let level = lens.seg(level.seg).level;
             return Err(self.fault(pcb, crate::ssa::Fault { status: *b"AJ", level }));
         }
-        let fits = levels.iter().zip(&path).take_while(|(level, node)| {
-            level.seg == node.seg && level.asked.is_met(&lens, node)
-        });
+        let fits = levels
+            .iter()
+            .zip(&path)
+            .take_while(|(level, node)| level.seg == node.seg && level.asked.is_met(&lens, node));
         let fitting = fits.count();
         if fitting == levels.len() {
             return Ok(path[..fitting].to_vec());

@@ -81,8 +81,7 @@ impl End {
 }
 
 /// The functions of a database PCB.
-const FUNCTIONS: &[&str] =
-    &["GU", "GN", "GNP", "GHU", "GHN", "GHNP", "ISRT", "REPL", "DLET"];
+const FUNCTIONS: &[&str] = &["GU", "GN", "GNP", "GHU", "GHN", "GHNP", "ISRT", "REPL", "DLET"];
 
 impl Model {
     /// Empty databases, and the PCBs of a program in front of them.

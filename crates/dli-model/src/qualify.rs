@@ -22,11 +22,9 @@ impl Asked {
             (Some(_), _) if seg == 0 => {
                 Field::Indexed { index: 0, len: value.len(), sequence: true }
             }
-            (_, Some(key)) => Field::Segment {
-                offset: usize::from(key.offset),
-                len: value.len(),
-                is_key: true,
-            },
+            (_, Some(key)) => {
+                Field::Segment { offset: usize::from(key.offset), len: value.len(), is_key: true }
+            }
             (_, None) => return Asked::default(),
         };
         let operator = Operator::Eq;
@@ -82,7 +80,8 @@ fn is_order(condition: &Condition) -> bool {
 
 /// The conditions of a set that limit the key.
 fn limits(set: &[Vec<Condition>]) -> impl Iterator<Item = &Condition> {
-    let upper = |one: &&Condition| matches!(one.operator, Operator::Eq | Operator::Lt | Operator::Le);
+    let upper =
+        |one: &&Condition| matches!(one.operator, Operator::Eq | Operator::Lt | Operator::Le);
     set.iter().take(1).flatten().filter(upper).filter(|one| is_order(one))
 }
 
@@ -90,7 +89,9 @@ fn limits(set: &[Vec<Condition>]) -> impl Iterator<Item = &Condition> {
 fn group_is_met(lens: &Lens<'_>, node: &Node, group: &[Condition], first: bool) -> bool {
     let plain = group.iter().all(|one| plain_is_met(lens, node, one));
     let indexed = |at: usize| {
-        group.iter().filter(move |one| matches!(one.field, Field::Indexed { index, .. } if index == at))
+        group
+            .iter()
+            .filter(move |one| matches!(one.field, Field::Indexed { index, .. } if index == at))
     };
     let met_by =
         |entry: &Entry, at| indexed(at).all(|one| one.operator.holds(&entry.search, &one.value));

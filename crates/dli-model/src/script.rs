@@ -177,9 +177,9 @@ impl Script {
                 "sources" => script.sources = Sources::Named(rest.trim().to_owned()),
                 "online" => script.online = true,
                 "given" => script.given.clear(),
-                "case" => script
-                    .cases
-                    .push(Case { title: rest.trim().to_owned(), steps: Vec::new() }),
+                "case" => {
+                    script.cases.push(Case { title: rest.trim().to_owned(), steps: Vec::new() })
+                }
                 "checkpoint" => script.steps().push(Step::Checkpoint),
                 "rollback" => script.steps().push(Step::Rollback),
                 "=" => {

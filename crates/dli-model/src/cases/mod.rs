@@ -11,11 +11,27 @@ use crate::script::{Script, Sources};
 use crate::{Setup, Subject};
 
 /// Sources that several files of cases use.
-const LIBRARY: &[(&str, &str)] = &[("shop", include_str!("shop.src.txt"))];
+const LIBRARY: &[(&str, &str)] = &[
+    ("shop", include_str!("shop.src.txt")),
+    ("pair", include_str!("pair.src.txt")),
+    ("staff", include_str!("staff.src.txt")),
+    ("loads", include_str!("loads.src.txt")),
+];
 
 /// The files of cases: name and text.
 pub const FILES: &[(&str, &str)] = &[
     ("rules", include_str!("rules.txt")),
+    ("position", include_str!("position.txt")),
+    ("parentage", include_str!("parentage.txt")),
+    ("ends", include_str!("ends.txt")),
+    ("codes", include_str!("codes.txt")),
+    ("insert", include_str!("insert.txt")),
+    ("online", include_str!("online.txt")),
+    ("update", include_str!("update.txt")),
+    ("options", include_str!("options.txt")),
+    ("fields", include_str!("fields.txt")),
+    ("loads", include_str!("loads.txt")),
+    ("hashed", include_str!("hashed.txt")),
 ];
 
 /// The sources of a script.
@@ -39,11 +55,7 @@ pub fn suite(make: impl Fn(&Setup) -> Box<dyn Subject>) -> Vec<String> {
 }
 
 /// Runs the cases of one script.
-pub fn run_file(
-    name: &str,
-    text: &str,
-    make: &impl Fn(&Setup) -> Box<dyn Subject>,
-) -> Vec<String> {
+pub fn run_file(name: &str, text: &str, make: &impl Fn(&Setup) -> Box<dyn Subject>) -> Vec<String> {
     let script = match Script::parse(text) {
         Ok(script) => script,
         Err(error) => return vec![format!("{name}: {error}")],

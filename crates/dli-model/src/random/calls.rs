@@ -56,8 +56,7 @@ pub fn script(
     calls: &[Numbers],
 ) -> Script {
     let model = Model::new(setup, order);
-    let mut maker =
-        Maker { world, model, known: Vec::new(), steps: Vec::new(), last: Vec::new() };
+    let mut maker = Maker { world, model, known: Vec::new(), steps: Vec::new(), last: Vec::new() };
     for numbers in inserts {
         let mut dice = Dice { numbers: numbers.iter() };
         maker.insert(0, &mut dice);
@@ -216,9 +215,8 @@ impl Maker<'_> {
     /// An insert under a parent that is there, mostly.
     fn insert(&mut self, pcb: usize, dice: &mut Dice<'_>) {
         let seen = self.world.pcbs[pcb].clone();
-        let target = self.target(&seen, dice, |kind| {
-            kind.parent.map(|parent| self.world.kinds[parent].number)
-        });
+        let target = self
+            .target(&seen, dice, |kind| kind.parent.map(|parent| self.world.kinds[parent].number));
         let kind = &self.world.kinds[target.kind];
         let path = self.path(target.kind);
         let (mut ssas, mut keys) = match kind.parent {

@@ -217,7 +217,11 @@ fn index(source: &mut String, (dbd, segment): (&str, &str), len: usize, field: &
 
 impl World {
     /// Adds a PCB; all zeros make one with everything.
-    fn add_pcb(&mut self, [options, multiple, left_out, of_types, fields]: [u8; 5], by_index: bool) {
+    fn add_pcb(
+        &mut self,
+        [options, multiple, left_out, of_types, fields]: [u8; 5],
+        by_index: bool,
+    ) {
         let multiple = if multiple % 4 == 3 { ",\n               POS=MULTIPLE" } else { "" };
         let sequence = if by_index { ",\n               PROCSEQ=RANDIX" } else { "" };
         let options = pick(OPTIONS, options);
