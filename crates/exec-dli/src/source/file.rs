@@ -63,7 +63,9 @@ impl File {
 
     /// Blanks the code in a range. Tabs stay, so that what follows keeps its column.
     pub(crate) fn erase(&mut self, range: Range<usize>) {
-        for line in &self.lines {
+        let first = self.lines.partition_point(|line| line.all.end < range.start);
+        let touched = self.lines[first..].iter().take_while(|line| line.all.start < range.end);
+        for line in touched {
             let from = line.code.start.max(range.start);
             let to = line.code.end.min(range.end);
             if from >= to {
