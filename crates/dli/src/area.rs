@@ -1,0 +1,218 @@
+//! Between stored segments and I/O areas: lengths, sensitive fields, concatenated segments.
+//!
+//! Invariants:
+//! 1. Nothing is written or read beyond the area that was given; what does not fit is cut off,
+//!    and `filled` never exceeds the area.
+
+use definitions::resolve::{SeenField, ViewSegment};
+use definitions::{FieldType, SegmentPart};
+use store::Store;
+
+use crate::pcb::DbPcb;
+use crate::shape::Shape;
+use crate::status::Status;
+
+/// The byte that stands for a field that is not there (rows 46 and 66).
+pub(crate) fn fill_of(kind: FieldType, blank: u8) -> u8 {
+    match kind {
+        FieldType::Character => blank,
+        FieldType::Packed | FieldType::Hexadecimal | FieldType::Fullword | FieldType::Halfword => 0,
+    }
+}
+
+/// Writes what a field holds that is not there: packed zero has its sign.
+fn fill(field: &mut [u8], kind: FieldType, blank: u8) {
+    field.fill(fill_of(kind, blank));
+    if kind == FieldType::Packed
+        && let Some(last) = field.last_mut()
+    {
+        *last = 0x0C;
+    }
+}
+
+impl<S: Store> DbPcb<S> {
+    /// Puts the segment that the trail holds at a level into the area, behind what is there.
+    pub(crate) fn put_area(
+        &self,
+        shape: &Shape,
+        (node, level): (u16, usize),
+        area: &mut [u8],
+        at: usize,
+    ) -> usize {
+        let segment = shape.segment(node);
+        let (data, joined) = (&self.trail.data[level - 1], &self.trail.joined[level - 1]);
+        if !segment.seen.is_empty() {
+            let blank = shape.database(shape.node(node)).blank;
+            return put_seen(segment, (data, joined), blank, area, at);
+        }
+        let mut end = at;
+        if segment.part == SegmentPart::Data {
+            end = put(area, end, data);
+        }
+        if let Some(destination) = &segment.destination
+            && destination.part == SegmentPart::Data
+        {
+            end = put(area, end, joined);
+        }
+        end
+    }
+}
+
+fn put(area: &mut [u8], at: usize, bytes: &[u8]) -> usize {
+    let room = area.len().saturating_sub(at);
+    let len = bytes.len().min(room);
+    area[at..at + len].copy_from_slice(&bytes[..len]);
+    at + len
+}
+
+/// Rows 45 and 46: a segment of fixed length, gaps blank.
+fn put_seen(
+    segment: &ViewSegment,
+    (data, joined): (&[u8], &[u8]),
+    blank: u8,
+    area: &mut [u8],
+    at: usize,
+) -> usize {
+    let len = (segment.seen_len as usize).min(area.len().saturating_sub(at));
+    let own = &mut area[at..at + len];
+    own.fill(blank);
+    for seen in &segment.seen {
+        let source = if seen.field.of_destination { joined } else { data };
+        let Some(place) = own.get_mut(span(seen)) else { continue };
+        let from = usize::from(seen.field.offset);
+        match source.get(from..from + usize::from(seen.field.len)) {
+            Some(field) => place.copy_from_slice(field),
+            None => fill(place, seen.field.kind_of_data, blank),
+        }
+    }
+    at + len
+}
+
+fn span(seen: &SeenField) -> std::ops::Range<usize> {
+    let from = usize::from(seen.offset);
+    from..from + usize::from(seen.field.len)
+}
+
+/// How many bytes of the area a segment takes that the program gives, at the beginning of `area`.
+///
+/// # Errors
+/// V1 for an LL out of bounds, AB where the area is too short.
+pub(crate) fn given_len(segment: &ViewSegment, area: &[u8]) -> Result<usize, Status> {
+    if !segment.seen.is_empty() {
+        let len = segment.seen_len as usize;
+        return if area.len() < len { Err(Status::AB) } else { Ok(len) };
+    }
+    if !segment.variable {
+        let len = usize::from(segment.max);
+        return if area.len() < len { Err(Status::AB) } else { Ok(len) };
+    }
+    let Some((ll, _)) = area.split_first_chunk() else { return Err(Status::AB) };
+    let ll = usize::from(u16::from_be_bytes(*ll));
+    let key_end =
+        segment.key.map_or(0, |key| usize::from(key.offset) + usize::from(key.len));
+    let bounds = usize::from(segment.min)..=usize::from(segment.max);
+    if !bounds.contains(&ll) || ll < key_end || ll < 2 {
+        return Err(Status::V1);
+    }
+    if area.len() < ll { Err(Status::AB) } else { Ok(ll) }
+}
+
+/// Makes the segment to insert from what the program gives (rows 45 and 46).
+pub(crate) fn from_program(segment: &ViewSegment, given: &[u8], blank: u8, to: &mut Vec<u8>) {
+    to.clear();
+    if segment.seen.is_empty() {
+        to.extend_from_slice(given);
+        return;
+    }
+    let own = || segment.seen.iter().filter(|seen| !seen.field.of_destination);
+    let needed = own().map(|seen| usize::from(seen.field.offset) + usize::from(seen.field.len));
+    let len = match segment.variable {
+        true => needed.max().unwrap_or(0).max(usize::from(segment.min)),
+        false => usize::from(segment.max),
+    };
+    to.resize(len, 0);
+    for field in segment.fields.iter().filter(|field| !field.of_destination) {
+        let from = usize::from(field.offset);
+        if let Some(place) = to.get_mut(from..from + usize::from(field.len)) {
+            fill(place, field.kind_of_data, blank);
+        }
+    }
+    for seen in own() {
+        let from = usize::from(seen.field.offset);
+        let place = to.get_mut(from..from + usize::from(seen.field.len));
+        if let (Some(place), Some(field)) = (place, given.get(span(seen))) {
+            place.copy_from_slice(field);
+        }
+    }
+    if segment.variable {
+        put_ll(to);
+    }
+}
+
+/// Makes the segment that replaces `old` from what the program gives.
+///
+/// # Errors
+/// DA if a field was changed that may not be (row 47).
+pub(crate) fn replaced(
+    segment: &ViewSegment,
+    (old, given): (&[u8], &[u8]),
+    blank: u8,
+    to: &mut Vec<u8>,
+) -> Result<(), Status> {
+    to.clear();
+    if segment.seen.is_empty() {
+        to.extend_from_slice(given);
+        return Ok(());
+    }
+    to.extend_from_slice(old);
+    let mut shown = Vec::new();
+    for seen in segment.seen.iter().filter(|seen| !seen.field.of_destination) {
+        let Some(field) = given.get(span(seen)) else { continue };
+        let from = usize::from(seen.field.offset);
+        let end = from + field.len();
+        shown.clear();
+        match old.get(from..end) {
+            Some(was) => shown.extend_from_slice(was),
+            None => {
+                shown.resize(field.len(), 0);
+                fill(&mut shown, seen.field.kind_of_data, blank);
+            }
+        }
+        if field == shown {
+            continue;
+        }
+        if !seen.replace {
+            return Err(Status::DA);
+        }
+        if to.len() < end {
+            lengthen(segment, end, blank, to);
+        }
+        to[from..end].copy_from_slice(field);
+    }
+    if segment.variable {
+        put_ll(to);
+    }
+    Ok(())
+}
+
+/// Lengthens a short segment; the fields that come to light hold their fill (row 46).
+fn lengthen(segment: &ViewSegment, end: usize, blank: u8, data: &mut Vec<u8>) {
+    let old = data.len();
+    data.resize(end, 0);
+    for field in segment.fields.iter().filter(|field| !field.of_destination) {
+        let from = usize::from(field.offset);
+        if from >= old
+            && let Some(place) = data.get_mut(from..from + usize::from(field.len))
+        {
+            fill(place, field.kind_of_data, blank);
+        }
+    }
+}
+
+fn put_ll(data: &mut [u8]) {
+    // A segment is shorter than 64 KiB.
+    let ll = (data.len() as u16).to_be_bytes();
+    if let Some(place) = data.first_chunk_mut() {
+        *place = ll;
+    }
+}

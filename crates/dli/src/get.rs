@@ -1,0 +1,498 @@
+//! GU, GN, GNP and their hold forms.
+//!
+//! Rows are those of the facts' section 12 unless another section is named.
+
+use std::sync::Arc;
+
+use hierarchy::{Result, Stored};
+use ssa::{Calling, Ssa, Ssas};
+use store::{Cursor, Position as Place, Read, Store, Unit};
+
+use crate::pcb::{DbPcb, Held};
+use crate::plan::Plan;
+use crate::position::Side;
+use crate::search::{Found, Reach, seek_behind};
+use crate::shape::Shape;
+use crate::status::Status;
+
+/// The kinds of get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Get {
+    /// GU: from the front.
+    Unique,
+    /// GN: from the point.
+    Next,
+    /// GNP: from the point, below the parent.
+    WithinParent,
+}
+
+/// What a call answers: its status and how many bytes of the area it filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) status: Status,
+    pub(crate) filled: usize,
+}
+
+impl Answer {
+    pub(crate) fn of(status: Status) -> Answer {
+        Answer { status, filled: 0 }
+    }
+}
+
+impl<S: Store> DbPcb<S> {
+    /// A get call.
+    pub(crate) fn get(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        (get, hold): (Get, bool),
+        ssas: &[&[u8]],
+        area: &mut [u8],
+    ) -> Result<Answer> {
+        let shape = Arc::clone(&self.shape);
+        let mut list = Ssas::default();
+        if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Get, ssas, &mut list) {
+            self.mask.level = refusal.level;
+            return Ok(Answer::of(refusal.status.into()));
+        }
+        if let Some(status) = self.forbids_get(&shape, &list) {
+            return Ok(Answer::of(status));
+        }
+        self.held.clear();
+        if get == Get::WithinParent && self.parentage.levels.is_empty() {
+            self.mask.clear();
+            return Ok(Answer::of(Status::GP));
+        }
+        let answer = match list.is_empty() {
+            true if get == Get::Unique => self.first_root(reach, &shape, area)?,
+            true => self.next_segment(reach, &shape, get == Get::WithinParent, area)?,
+            false => self.qualified(reach, &shape, get, &list, area)?,
+        };
+        if !hold || !answer.status.is_ok() {
+            self.held.clear();
+        }
+        Ok(answer)
+    }
+
+    /// Whether options forbid a get (rows 25, 37, 40).
+    fn forbids_get(&self, shape: &Shape, list: &Ssas<'_>) -> Option<Status> {
+        if shape.view.options.is_load() {
+            return Some(Status::AM);
+        }
+        let reads = |at: u16| {
+            let options = shape.node(at).options;
+            options.allows('G') || options.has('K')
+        };
+        let Some(last) = list.last() else {
+            return (!shape.nodes.iter().any(|node| node.options.allows('G')))
+                .then_some(Status::AM);
+        };
+        let above = list.len() - 1;
+        let wanted = list[..above].iter().filter(|ssa| ssa.codes.has(ssa::Code::D));
+        for ssa in wanted {
+            // P of the PCB, or of the SENSEG that replaces its options.
+            let options = shape.node(ssa.segment).options;
+            let paths = options.has('P') || shape.node(last.segment).options.has('P');
+            if !paths || !reads(ssa.segment) {
+                return Some(Status::AM);
+            }
+        }
+        (!reads(last.segment)).then_some(Status::AM)
+    }
+
+    /// GU without SSAs.
+    fn first_root(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        area: &mut [u8],
+    ) -> Result<Answer> {
+        self.cancel_parentage();
+        self.trail.forget_best();
+        self.trail.start(&[], &hierarchy::Levels::NONE);
+        let plan = Plan::new(shape, 0, &[]);
+        self.finish(reach, shape, (Get::Unique, &plan), area)
+    }
+
+    /// A get with SSAs.
+    fn qualified(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        get: Get,
+        list: &[Ssa<'_>],
+        area: &mut [u8],
+    ) -> Result<Answer> {
+        let Some(last) = list.last() else { return Ok(Answer::of(Status::AH)) };
+        let mut plan = Plan::new(shape, last.segment, list);
+        plan.from_point = get != Get::Unique && !plan.afresh;
+        self.trail.forget_best();
+        self.trail.start(&[], &hierarchy::Levels::NONE);
+        if get == Get::WithinParent {
+            if let Some(status) = self.enter_parent(reach, shape, &mut plan)? {
+                return Ok(Answer::of(status));
+            }
+        } else {
+            self.cancel_parentage();
+        }
+        self.finish(reach, shape, (get, &plan), area)
+    }
+
+    /// Makes the parent's levels the base of a GNP. Answers a status if that does not fit.
+    fn enter_parent(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        plan: &mut Plan<'_, '_>,
+    ) -> Result<Option<Status>> {
+        let levels = self.parentage.levels;
+        let depth = levels.len();
+        let parent = self.node_at(&levels, depth);
+        let within = plan.levels.get(depth - 1).is_some_and(|level| level.node == parent);
+        if plan.target() <= depth || !within {
+            // Row 12: the parent's own type, or one that is not beneath it.
+            self.mask.clear();
+            return Ok(Some(Status::GP));
+        }
+        plan.base = depth;
+        let path = std::mem::take(&mut self.parentage.path);
+        self.trail.start(&path, &levels);
+        let fits = self.fits(reach, shape, plan, &path)?;
+        self.parentage.path = path;
+        if !fits {
+            // Row 13.
+            self.trail.best.truncate(0);
+            self.trail.best_levels = crate::trail::TrailLevels::default();
+            self.mask.clear();
+            return Ok(Some(Status::GE));
+        }
+        Ok(None)
+    }
+
+    /// Whether the levels of the established path satisfy their SSAs (row 13).
+    fn fits(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        plan: &Plan<'_, '_>,
+        path: &[u8],
+    ) -> Result<bool> {
+        let levels = self.parentage.levels;
+        for level in 1..=plan.base {
+            let step = plan.level(level);
+            if matches!(step.need, crate::plan::Need::Any) && !step.wanted {
+                continue;
+            }
+            if !self.load(reach, shape, (step.node, level), &path[..levels.end(level)])? {
+                return Ok(false);
+            }
+            let (data, joined) = (&self.trail.data[level - 1], &self.trail.joined[level - 1]);
+            let occurrence =
+                crate::subject::Occurrence { shape, node: step.node, data, joined };
+            if !crate::search::satisfies(step, shape, &occurrence) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reads the segment of a plain path into the trail's data of that level.
+    pub(crate) fn load(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        (node, level): (u16, usize),
+        path: &[u8],
+    ) -> Result<bool> {
+        let database = shape.database(shape.node(node));
+        let (set, key) = database.locate(path)?;
+        let mut value = std::mem::take(&mut self.seek);
+        let there = reach.unit.get(set, key, Read::Unlocked, &mut value)?;
+        if there {
+            let kind = database.schema.of(shape.node(node).of);
+            let stored = Stored::read(kind, &value).map_err(|what| database.damaged(what))?;
+            let data = stored.data(&mut self.expanded).map_err(|what| database.damaged(what))?;
+            let kept = &mut self.trail.data[level - 1];
+            kept.clear();
+            kept.extend_from_slice(data);
+        }
+        self.seek = value;
+        Ok(there)
+    }
+
+    /// Searches, and settles position, feedback and area.
+    fn finish(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        (get, plan): (Get, &Plan<'_, '_>),
+        area: &mut [u8],
+    ) -> Result<Answer> {
+        self.wanted_level = plan.target();
+        let found = self.search(reach, plan)?;
+        if found != Found::Path {
+            return Ok(self.miss(shape, get, plan, found, area));
+        }
+        self.take_trail();
+        self.position.settle();
+        let (path, levels) = (std::mem::take(&mut self.position.path), self.position.levels);
+        self.show(&path, &levels);
+        self.position.path = path;
+        if get != Get::WithinParent {
+            self.set_parentage(plan.parentage.unwrap_or(plan.target()));
+        } else if let Some(level) = plan.parentage {
+            self.set_parentage(level);
+        }
+        let mut filled = 0;
+        for level in 1..=plan.target() {
+            let step = plan.level(level);
+            let node = step.node;
+            let wanted = step.wanted || level == plan.target();
+            if wanted && !shape.node(node).options.has('K') {
+                filled = self.put_area(shape, (node, level), area, filled);
+                self.held.push(Held { level, node });
+            }
+            if let Some(class) = step.class {
+                reach.locks.hold(self.number, class);
+            }
+        }
+        Ok(Answer { status: Status::OK, filled })
+    }
+
+    /// GE, GB or FM: rows 6, 7, 15 and 16.
+    pub(crate) fn miss(
+        &mut self,
+        shape: &Shape,
+        get: Get,
+        plan: &Plan<'_, '_>,
+        found: Found,
+        area: &mut [u8],
+    ) -> Answer {
+        let best = self.trail.best_levels.0;
+        let depth = best.len();
+        let wanted = |level: &crate::plan::LevelPlan<'_, '_>| level.wanted;
+        let put = plan.levels[..depth.max(plan.base)].iter().any(wanted);
+        let at_end = get == Get::Next && !plan.is_limited() && !put;
+        if at_end && found == Found::Nothing {
+            self.position.reset();
+            self.mask.clear();
+            self.cancel_parentage();
+            return Answer::of(Status::GB);
+        }
+        let best_path = std::mem::take(&mut self.trail.best);
+        self.show(&best_path, &best);
+        self.position.path.clone_from(&best_path);
+        self.position.levels = best;
+        self.trail.best = best_path;
+        self.point_behind_miss(shape, get, plan, depth);
+        if get != Get::WithinParent
+            && let Some(level) = plan.parentage.filter(|level| *level <= depth)
+        {
+            self.set_parentage(level);
+        }
+        let mut filled = 0;
+        for level in plan.base + 1..=depth.min(plan.target()) {
+            let step = plan.level(level);
+            if step.wanted && level != plan.target() {
+                filled = self.put_area(shape, (step.node, level), area, filled);
+            }
+        }
+        let status = if found == Found::Rejected { Status::FM } else { Status::GE };
+        Answer { status, filled }
+    }
+
+    /// Puts the point where the search gave up (rows 6 and 7).
+    fn point_behind_miss(&mut self, shape: &Shape, get: Get, plan: &Plan<'_, '_>, depth: usize) {
+        if get == Get::WithinParent {
+            let end = self.position.levels.end(plan.base);
+            self.seek.clear();
+            self.seek.extend_from_slice(&self.position.path[..end]);
+            return self.position.point_at(&self.seek, Side::Behind);
+        }
+        let failed = depth + 1;
+        if failed > plan.target() {
+            return;
+        }
+        let limits = &self.trail.limits[failed - 1];
+        self.seek.clear();
+        self.seek.extend_from_slice(self.position.down_to(depth));
+        if failed > 1 {
+            self.seek.push(shape.node(plan.level(failed).node).code);
+        }
+        if limits.has_upper {
+            let side = if limits.upper_inclusive { Side::Behind } else { Side::Before };
+            self.seek.extend_from_slice(&limits.upper);
+            self.position.point_at(&self.seek, side);
+        } else if failed > 1 {
+            self.position.point_at(&self.seek, Side::Behind);
+        } else {
+            self.position.point_at_end();
+        }
+    }
+
+    /// GN and GNP without SSAs: the next segment in hierarchic order.
+    fn next_segment(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        within_parent: bool,
+        area: &mut [u8],
+    ) -> Result<Answer> {
+        let before = (self.mask.level, self.mask.segment);
+        let found = match shape.is_plain {
+            true => self.scan(reach, shape, within_parent)?,
+            false => self.scan_woven(reach, shape, within_parent)?,
+        };
+        if !within_parent {
+            self.cancel_parentage();
+        }
+        if !found {
+            if within_parent {
+                let (path, levels) =
+                    (std::mem::take(&mut self.parentage.path), self.parentage.levels);
+                self.show(&path, &levels);
+                self.position.path.clone_from(&path);
+                self.position.levels = levels;
+                self.position.point_at(&path, Side::Behind);
+                self.parentage.path = path;
+                return Ok(Answer::of(Status::GE));
+            }
+            self.position.reset();
+            self.mask.clear();
+            return Ok(Answer::of(Status::GB));
+        }
+        self.note_marks();
+        self.position.settle();
+        let (path, levels) = (std::mem::take(&mut self.position.path), self.position.levels);
+        self.show(&path, &levels);
+        self.position.path = path;
+        let level = levels.len();
+        let node = self.node_at(&levels, level);
+        if !within_parent {
+            self.set_parentage(level);
+        }
+        let filled = self.put_area(shape, (node, level), area, 0);
+        self.held.push(Held { level, node });
+        Ok(Answer { status: crossed(before, level, self.mask.segment), filled })
+    }
+
+    /// Finds the next segment of a plain view; position and data are those of the segment.
+    fn scan(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        within_parent: bool,
+    ) -> Result<bool> {
+        let database = &shape.databases[0];
+        let schema = &database.schema;
+        let front = if schema.is_partitioned() { hierarchy::schema::PARTITION_BYTES } else { 0 };
+        if self.position.is_at_end() {
+            return Ok(false);
+        }
+        let mode = self.lock_mode();
+        let (mut key, mut side) = match self.position.cut() {
+            Some(cut) => (cut.key.to_vec(), cut.side),
+            None => (vec![0; front], Side::After),
+        };
+        if within_parent && !key.starts_with(&self.parentage.path) {
+            key.clone_from(&self.parentage.path);
+            side = Side::After;
+        }
+        let (mut partition, _) = schema.split(&key);
+        let mut local = key.split_off(front.min(key.len()));
+        while let Some(set) = database.sets.get(usize::from(partition)) {
+            let cursor = self.cursors.get(reach.store, *set)?;
+            match side {
+                Side::Before => cursor.seek(Place::Before(&local)),
+                Side::After if cursor.key() != Some(&local[..]) => {
+                    cursor.seek(Place::After(&local));
+                }
+                Side::After => {}
+                Side::Behind => seek_behind(cursor, &mut local),
+            }
+            if local.is_empty() {
+                cursor.seek(Place::Front);
+            }
+            while let Some(entry) = reach.unit.next(cursor, Read::Unlocked)? {
+                let path = &mut self.seek;
+                path.clear();
+                if front > 0 {
+                    path.extend_from_slice(&partition.to_be_bytes());
+                }
+                path.extend_from_slice(entry.key);
+                if within_parent && !path.starts_with(&self.parentage.path) {
+                    return Ok(false);
+                }
+                let mut levels = shared_levels(&self.position, path);
+                if !schema.parse(path, &mut levels) {
+                    return Err(database.damaged(hierarchy::Damaged("a stored key is no path")));
+                }
+                let of = levels.type_at(levels.len());
+                let node = shape.node_of.get(of.index()).copied().flatten();
+                let Some(node) = node else {
+                    let len = path.len() - front;
+                    let mut end = entry.key[..len].to_vec();
+                    seek_behind(cursor, &mut end);
+                    continue;
+                };
+                let mut entry = entry;
+                if levels.len() == 1
+                    && let Some(mode) = mode
+                    && reach.locks.enter(reach.unit, self.number, (*set, entry.key), mode)?
+                {
+                    match reach.unit.current(cursor, Read::Unlocked)? {
+                        Some(now) => entry = now,
+                        None => continue,
+                    }
+                }
+                let kind = schema.of(of);
+                let stored =
+                    Stored::read(kind, entry.value).map_err(|what| database.damaged(what))?;
+                if stored.is_deleted {
+                    let mut end = entry.key.to_vec();
+                    seek_behind(cursor, &mut end);
+                    continue;
+                }
+                if !shape.node(node).options.allows('G') {
+                    continue;
+                }
+                let data =
+                    stored.data(&mut self.expanded).map_err(|what| database.damaged(what))?;
+                let kept = &mut self.trail.data[levels.len() - 1];
+                kept.clear();
+                kept.extend_from_slice(data);
+                std::mem::swap(&mut self.position.path, &mut self.seek);
+                self.position.levels = levels;
+                return Ok(true);
+            }
+            partition += 1;
+            local.clear();
+            side = Side::Before;
+        }
+        Ok(false)
+    }
+}
+
+/// The levels of the present path that another path begins with.
+fn shared_levels(position: &crate::position::Position, path: &[u8]) -> hierarchy::Levels {
+    let mut levels = position.levels;
+    while !levels.is_empty() {
+        let end = levels.end(levels.len());
+        if path.get(..end) == Some(&position.path[..end])
+            && path.get(end).is_none_or(|_| true)
+        {
+            break;
+        }
+        levels.truncate(levels.len() - 1);
+    }
+    levels
+}
+
+/// GA, GK or blank, by what the PCB showed before (section 2 rule 6).
+fn crossed(before: (u8, [u8; 8]), level: usize, segment: [u8; 8]) -> Status {
+    let (old_level, old_segment) = (usize::from(before.0), before.1);
+    match level.cmp(&old_level) {
+        std::cmp::Ordering::Less => Status::GA,
+        std::cmp::Ordering::Equal if segment != old_segment => Status::GK,
+        _ => Status::OK,
+    }
+}

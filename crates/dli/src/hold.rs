@@ -1,0 +1,303 @@
+//! REPL and DLET: changes of what a get-hold returned.
+//!
+//! Rows are those of the facts' section 12.
+
+use std::sync::Arc;
+
+use hierarchy::{Changed, Levels, Result, Stored};
+use ssa::{Calling, Code, Ssas};
+use store::{Read, Store, Unit};
+
+use crate::area;
+use crate::get::Answer;
+use crate::pcb::{DbPcb, Held};
+use crate::position::Side;
+use crate::search::Reach;
+use crate::shape::Shape;
+use crate::status::Status;
+
+/// One segment of a path that is replaced.
+struct Replacement {
+    held: Held,
+    path: Vec<u8>,
+    levels: Levels,
+    value: Vec<u8>,
+    old: Vec<u8>,
+    new: Vec<u8>,
+}
+
+impl<S: Store> DbPcb<S> {
+    /// REPL.
+    pub(crate) fn replace(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        ssas: &[&[u8]],
+        area: &[u8],
+    ) -> Result<Answer> {
+        let shape = Arc::clone(&self.shape);
+        let mut list = Ssas::default();
+        if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Replace, ssas, &mut list) {
+            self.mask.level = refusal.level;
+            return Ok(Answer::of(refusal.status.into()));
+        }
+        if shape.view.options.is_load() {
+            return Ok(Answer::of(Status::AM));
+        }
+        if self.held.is_empty() {
+            return Ok(self.without_hold());
+        }
+        let held = self.held.clone();
+        let known = |node: u16| held.iter().any(|one| one.node == node);
+        if let Some(ssa) = list.iter().find(|ssa| !known(ssa.segment)) {
+            self.mask.level = ssa.level;
+            return Ok(Answer::of(Status::AJ));
+        }
+        let left_out = |node: u16| {
+            list.iter().any(|ssa| ssa.segment == node && ssa.codes.has(Code::N))
+        };
+        let mut changes: Vec<Replacement> = Vec::with_capacity(held.len());
+        let mut at = 0;
+        for one in held {
+            let segment = shape.segment(one.node);
+            let rest = area.get(at..).unwrap_or(&[]);
+            let skipped = left_out(one.node);
+            let len = match area::given_len(segment, rest) {
+                Ok(len) => len,
+                Err(_) if skipped => self.stored_len(reach, &shape, one)?,
+                Err(status) => return Ok(Answer::of(status)),
+            };
+            let given = rest.get(..len).unwrap_or(rest);
+            at += len;
+            if skipped {
+                continue;
+            }
+            match self.replacement(reach, &shape, one, given)? {
+                Ok(Some(change)) => changes.push(change),
+                Ok(None) => {}
+                Err(status) => return Ok(Answer::of(status)),
+            }
+        }
+        self.apply(reach, &shape, &changes)
+    }
+
+    fn without_hold(&mut self) -> Answer {
+        if self.position.levels.is_empty() {
+            self.mask.clear();
+        }
+        Answer::of(Status::DJ)
+    }
+
+    fn stored_len(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        held: Held,
+    ) -> Result<usize> {
+        let path = self.position.down_to(held.level).to_vec();
+        self.load(reach, shape, (held.node, held.level), &path)?;
+        Ok(self.trail.data[held.level - 1].len())
+    }
+
+    /// What one level of a REPL does; `None` if its bytes are unchanged (row 33).
+    fn replacement(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        held: Held,
+        given: &[u8],
+    ) -> Result<std::result::Result<Option<Replacement>, Status>> {
+        let node = shape.node(held.node);
+        let segment = shape.segment(held.node);
+        let database = shape.database(node);
+        let path = self.stored_path(shape, held);
+        let (set, key) = database.locate(&path)?;
+        let levels = database.parse(&path)?;
+        let mut value = Vec::new();
+        if !reach.unit.get(set, key, Read::Unlocked, &mut value)? {
+            // Deleted through another PCB since.
+            return Ok(Err(Status::DJ));
+        }
+        let kind = database.schema.of(node.of);
+        let stored = Stored::read(kind, &value).map_err(|what| database.damaged(what))?;
+        let mut scratch = Vec::new();
+        let old = stored.data(&mut scratch).map_err(|what| database.damaged(what))?.to_vec();
+        let mut new = Vec::new();
+        if let Err(status) =
+            area::replaced(segment, (&old, given), database.blank, &mut new)
+        {
+            return Ok(Err(status));
+        }
+        if let Some(key) = kind.key {
+            let field = key.offset..key.offset + key.len;
+            if old.get(field.clone()) != new.get(field) {
+                return Ok(Err(Status::DA));
+            }
+        }
+        if old == new {
+            return Ok(Ok(None));
+        }
+        if !node.options.allows('R') {
+            return Ok(Err(Status::AM));
+        }
+        Ok(Ok(Some(Replacement { held, path, levels, value, old, new })))
+    }
+
+    /// The path of a held occurrence in the database that stores it.
+    pub(crate) fn stored_path(&self, shape: &Shape, held: Held) -> Vec<u8> {
+        match shape.is_plain {
+            true => self.position.down_to(held.level).to_vec(),
+            false => self.trail.carried[held.level - 1].path.clone(),
+        }
+    }
+
+    fn apply(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        changes: &[Replacement],
+    ) -> Result<Answer> {
+        let careful = changes.len() > 1
+            || changes.iter().any(|change| {
+                let node = shape.node(change.held.node);
+                shape.database(node).needs_savepoint(node.of)
+            });
+        let point = match careful {
+            true => Some(reach.unit.savepoint().map_err(hierarchy::HierarchyError::from)?),
+            false => None,
+        };
+        for change in changes {
+            let node = shape.node(change.held.node);
+            let database = shape.database(node);
+            self.lock_for_change(reach, database, &change.path)?;
+            let kind = database.schema.of(node.of);
+            let stored =
+                Stored::read(kind, &change.value).map_err(|what| database.damaged(what))?;
+            let place = (&change.path[..], &change.levels);
+            let data = (&change.old[..], &change.new[..]);
+            let done = database.replace(reach.unit, place, &stored, data, &mut self.work)?;
+            if done != Changed::Done {
+                if let Some(point) = point {
+                    reach.unit.rollback_to(point)?;
+                }
+                return Ok(Answer::of(Status::NI));
+            }
+        }
+        Ok(Answer::of(Status::OK))
+    }
+
+    /// Locks the record of a path for a change.
+    pub(crate) fn lock_for_change(
+        &self,
+        reach: &mut Reach<'_, S>,
+        database: &hierarchy::Database,
+        path: &[u8],
+    ) -> Result<()> {
+        if !reach.locks.are_shared() {
+            return Ok(());
+        }
+        let (set, key) = database.locate(path)?;
+        let levels = database.parse(path)?;
+        let root = levels.end(1) - (path.len() - key.len());
+        reach.locks.change(reach.unit, (set, &key[..root]))
+    }
+
+    /// DLET.
+    pub(crate) fn delete(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        ssas: &[&[u8]],
+        area: &[u8],
+    ) -> Result<Answer> {
+        let shape = Arc::clone(&self.shape);
+        let mut list = Ssas::default();
+        if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Delete, ssas, &mut list) {
+            self.mask.level = refusal.level;
+            return Ok(Answer::of(refusal.status.into()));
+        }
+        if shape.view.options.is_load() {
+            return Ok(Answer::of(Status::AM));
+        }
+        let Some(first) = self.held.first().copied() else { return Ok(self.without_hold()) };
+        let (mut at, mut chosen) = (0, first);
+        if let Some(ssa) = list.first() {
+            let Some(place) = self.held.iter().position(|one| one.node == ssa.segment) else {
+                self.mask.level = ssa.level;
+                return Ok(Answer::of(Status::AJ));
+            };
+            for above in self.held[..place].to_vec() {
+                let rest = area.get(at..).unwrap_or(&[]);
+                at += match area::given_len(shape.segment(above.node), rest) {
+                    Ok(len) => len,
+                    Err(_) => self.stored_len(reach, &shape, above)?,
+                };
+            }
+            chosen = self.held[place];
+        }
+        let given = area.get(at..).unwrap_or(&[]);
+        if self.key_differs(reach, &shape, chosen, given)? {
+            return Ok(Answer::of(Status::DA));
+        }
+        if !shape.node(chosen.node).options.allows('D') {
+            return Ok(Answer::of(Status::AM));
+        }
+        if chosen.level == 1 && crate::weave::is_inverted(&shape) {
+            return Ok(Answer::of(Status::AM));
+        }
+        self.remove(reach, &shape, chosen)
+    }
+
+    /// Whether the key in the area is another one than that of the segment (row 35).
+    fn key_differs(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        held: Held,
+        given: &[u8],
+    ) -> Result<bool> {
+        let node = shape.node(held.node);
+        let segment = shape.segment(held.node);
+        let database = shape.database(node);
+        let path = self.stored_path(shape, held);
+        let mut old = Vec::new();
+        crate::weave::read(reach.unit, database, &path, &mut old)?;
+        let Some(key) = database.schema.of(node.of).key else { return Ok(false) };
+        let old = old.get(key.offset..key.offset + key.len);
+        let from = match segment.seen.iter().find(|seen| seen.field.is_key) {
+            Some(seen) => usize::from(seen.offset),
+            None if segment.seen.is_empty() => key.offset,
+            None => return Ok(false),
+        };
+        Ok(given.get(from..from + key.len) != old)
+    }
+
+    fn remove(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        held: Held,
+    ) -> Result<Answer> {
+        let node = shape.node(held.node);
+        let database = shape.database(node);
+        let path = self.stored_path(shape, held);
+        self.lock_for_change(reach, database, &path)?;
+        let levels = database.parse(&path)?;
+        if let Some(status) = crate::relate::forbids_delete((reach.store, &mut *reach.unit), shape, held, &path)? {
+            return Ok(Answer::of(status));
+        }
+        let target = (reach.store, &mut *reach.unit);
+        let gone = database.delete(target, (&path, &levels), &mut self.work)?;
+        self.held.clear();
+        if gone == 0 {
+            return Ok(Answer::of(Status::DJ));
+        }
+        let end = self.position.levels.end(held.level);
+        let deleted = self.position.path[..end].to_vec();
+        // Row 10: the parent itself, or what is above it, is gone.
+        if self.parentage.path.starts_with(&deleted) {
+            self.cancel_parentage();
+        }
+        self.position.truncate(held.level - 1);
+        self.position.point_at(&deleted, Side::Behind);
+        Ok(Answer::of(Status::OK))
+    }
+}

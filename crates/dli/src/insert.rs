@@ -1,0 +1,365 @@
+//! ISRT: where a new segment goes (facts, section 12 rows 27 to 31).
+
+use std::sync::Arc;
+
+use definitions::TwinPlace;
+use hierarchy::{Changed, Levels, Result, TypeAt, twin};
+use ssa::{Calling, Code, Ssa, Ssas};
+use store::{Cursor, Position as Place, Read, Store, Unit};
+
+use crate::area;
+use crate::get::{Answer, Get};
+use crate::pcb::DbPcb;
+use crate::plan::Plan;
+use crate::position::Side;
+use crate::search::{Found, Reach, seek_behind};
+use crate::shape::{Node, Shape};
+use crate::status::Status;
+
+impl<S: Store> DbPcb<S> {
+    /// ISRT outside a load.
+    pub(crate) fn insert(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        ssas: &[&[u8]],
+        area: &[u8],
+        online: bool,
+    ) -> Result<Answer> {
+        let shape = Arc::clone(&self.shape);
+        if ssas.is_empty() {
+            return Ok(Answer::of(Status::AH));
+        }
+        let mut list = Ssas::default();
+        if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Insert, ssas, &mut list) {
+            self.mask.level = refusal.level;
+            return Ok(Answer::of(refusal.status.into()));
+        }
+        let split = list.iter().position(|ssa| ssa.codes.has(Code::D)).unwrap_or(list.len() - 1);
+        let (above, new) = list.split_at(split);
+        if let Some(status) = self.forbids_insert(&shape, new, online) {
+            return Ok(Answer::of(status));
+        }
+        self.held.clear();
+        if let Some(answer) = self.find_parent(reach, &shape, above, new[0].segment)? {
+            return Ok(answer);
+        }
+        self.insert_path(reach, &shape, new, area)
+    }
+
+    /// Whether options, sensitivity or the sequence forbid an insert (rows 28, 31, 69).
+    fn forbids_insert(&self, shape: &Shape, new: &[Ssa<'_>], online: bool) -> Option<Status> {
+        let path_call = new.len() > 1 || new.iter().any(|ssa| ssa.codes.has(Code::D));
+        let mut level = new[0].level;
+        for ssa in new {
+            let node = shape.node(ssa.segment);
+            let segment = shape.segment(ssa.segment);
+            let seen = segment.seen.is_empty() || segment.key.is_none();
+            let key_seen = seen || segment.seen.iter().any(|one| one.field.is_key);
+            if !node.options.allows('I') || !key_seen {
+                return Some(Status::AM);
+            }
+            if path_call && (online || !segment.seen.is_empty()) && !node.options.has('P') {
+                return Some(Status::AM);
+            }
+            if crate::relate::forbids_insert(shape, node) {
+                return Some(Status::AM);
+            }
+            if ssa.level != level {
+                return Some(Status::AC);
+            }
+            level += 1;
+        }
+        None
+    }
+
+    /// Finds the parent; the trail holds its path then. Otherwise answers GE or GD.
+    fn find_parent(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        above: &[Ssa<'_>],
+        new_node: u16,
+    ) -> Result<Option<Answer>> {
+        self.trail.forget_best();
+        self.trail.start(&[], &Levels::NONE);
+        let Some(parent) = shape.node(new_node).parent else { return Ok(None) };
+        let mut plan = Plan::new(shape, parent, above);
+        plan.hold_unnamed();
+        self.wanted_level = 0;
+        self.lost = false;
+        match self.search(reach, &plan)? {
+            Found::Path => Ok(None),
+            _ if self.lost => Ok(Some(Answer::of(Status::GD))),
+            found => Ok(Some(self.miss(shape, Get::Unique, &plan, found, &mut []))),
+        }
+    }
+
+    /// Inserts the new segments below the trail, all or none.
+    fn insert_path(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        new: &[Ssa<'_>],
+        area: &[u8],
+    ) -> Result<Answer> {
+        let careful = new.len() > 1
+            || new.iter().any(|ssa| {
+                let node = shape.node(ssa.segment);
+                shape.database(node).needs_savepoint(node.of) || node.destination.is_some()
+            });
+        let point = match careful {
+            true => Some(reach.unit.savepoint().map_err(hierarchy::HierarchyError::from)?),
+            false => None,
+        };
+        let (mut at, above) = (0, self.trail.len());
+        for ssa in new {
+            let rest = area.get(at..).unwrap_or(&[]);
+            let status = match crate::relate::given(shape, ssa.segment, rest) {
+                Ok(len) => {
+                    at += len;
+                    self.insert_one(reach, shape, ssa, &rest[..len])?
+                }
+                Err(status) => status,
+            };
+            if status != Status::OK {
+                if let Some(point) = point {
+                    reach.unit.rollback_to(point)?;
+                }
+                self.after_refusal(shape, status, above);
+                return Ok(Answer::of(status));
+            }
+        }
+        self.take_trail();
+        self.position.settle();
+        let (path, levels) = (std::mem::take(&mut self.position.path), self.position.levels);
+        self.show(&path, &levels);
+        self.position.path = path;
+        if let Some(ssa) = new.iter().rev().find(|ssa| ssa.codes.has(Code::P)) {
+            self.set_parentage(usize::from(ssa.level));
+        }
+        Ok(Answer::of(Status::OK))
+    }
+
+    /// Position and feedback after an insert that was refused: after II the next GN returns the
+    /// twin that is there (row 8).
+    fn after_refusal(&mut self, shape: &Shape, status: Status, above: usize) {
+        if !matches!(status, Status::II | Status::NI | Status::IX | Status::FM) {
+            return;
+        }
+        let twin = std::mem::take(&mut self.trail.best);
+        self.trail.truncate(above);
+        self.position.path.clone_from(&self.trail.key);
+        self.position.levels = self.trail.levels.0;
+        let (path, levels) = (std::mem::take(&mut self.position.path), self.position.levels);
+        self.show(&path, &levels);
+        self.position.path = path;
+        if status == Status::II {
+            self.position.point_at(&twin, Side::Before);
+        }
+        self.trail.best = twin;
+        let _ = shape;
+    }
+
+    /// Inserts one segment below the trail, and adds it to the trail.
+    fn insert_one(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        ssa: &Ssa<'_>,
+        given: &[u8],
+    ) -> Result<Status> {
+        let node = shape.node(ssa.segment);
+        if !shape.is_plain || shape.database(node).schema.of(node.of).is_logical_child {
+            return self.insert_woven(reach, shape, ssa, given);
+        }
+        let segment = shape.segment(ssa.segment);
+        let database = shape.database(node);
+        let mut data = std::mem::take(&mut self.expanded);
+        area::from_program(segment, given, database.blank, &mut data);
+        let mut part = Vec::with_capacity(32);
+        let place = place_of(ssa, segment.rules.place);
+        let above = self.trail.key.clone();
+        let here = self.twin_here(node);
+        let asked = (node.of, &above[..], segment.single);
+        let placed = (place, here.as_deref());
+        let status = self.make_part(reach, database, asked, &data, placed, &mut part)?;
+        if status != Status::OK {
+            self.expanded = data;
+            return Ok(status);
+        }
+        self.trail.push(node, &part);
+        let path = std::mem::take(&mut self.trail.key);
+        let levels = self.trail.levels.0;
+        if levels.len() == 1 && reach.locks.are_shared() {
+            let (set, key) = database.locate(&path)?;
+            let mode = store::LockMode::Exclusive;
+            reach.locks.enter(reach.unit, self.number, (set, key), mode)?;
+        }
+        self.lock_for_change(reach, database, &path)?;
+        let target = (reach.store, &mut *reach.unit);
+        let done = database.insert(target, (&path, &levels), &data, &[], &mut self.work)?;
+        self.trail.best.clone_from(&path);
+        self.trail.key = path;
+        self.expanded = data;
+        Ok(match done {
+            Changed::Done => Status::OK,
+            Changed::Exists => Status::II,
+            Changed::IndexExists => Status::NI,
+        })
+    }
+
+    /// Makes the part of the path for a new segment of a type below a path.
+    pub(crate) fn make_part(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        database: &hierarchy::Database,
+        (of, above, single): (TypeAt, &[u8], bool),
+        data: &[u8],
+        (place, here): (TwinPlace, Option<&[u8]>),
+        part: &mut Vec<u8>,
+    ) -> Result<Status> {
+        let schema = &database.schema;
+        let kind = schema.of(of);
+        let key = kind.key.map_or(&[][..], |key| {
+            data.get(key.offset..key.offset + key.len).unwrap_or(&[])
+        });
+        if let Some(status) = put_front(database, of, key, part) {
+            return Ok(status);
+        }
+        schema.put_key(of, key, part);
+        if !kind.has_position() && !single {
+            return Ok(Status::OK);
+        }
+        let mut twins = above.to_vec();
+        if of != TypeAt::ROOT {
+            twins.push(of.code());
+        }
+        if single && self.has_twin(reach, database, &twins)? {
+            self.trail.best.clone_from(&twins);
+            return Ok(Status::II);
+        }
+        if kind.has_position() {
+            twins.extend_from_slice(part);
+            let here = here.and_then(|here| here.strip_prefix(&part[..]));
+            let mut position = Vec::new();
+            self.choose_position(reach, database, &twins, (place, here), &mut position)?;
+            part.extend_from_slice(&position);
+        }
+        Ok(Status::OK)
+    }
+
+    fn has_twin(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        database: &hierarchy::Database,
+        twins: &[u8],
+    ) -> Result<bool> {
+        let (set, prefix) = database.locate(twins)?;
+        let cursor = self.cursors.get(reach.store, set)?;
+        cursor.seek(Place::Before(prefix));
+        let entry = reach.unit.next(cursor, Read::Unlocked)?;
+        Ok(entry.is_some_and(|entry| entry.key.starts_with(prefix)))
+    }
+
+    /// The part of the twin that the path is on, if it is a twin of a new segment of this node.
+    fn twin_here(&self, node: &Node) -> Option<Vec<u8>> {
+        let levels = &self.position.levels;
+        let level = node.level;
+        let above = self.trail.end(level - 1);
+        let of = TypeAt::of_code(node.code)?;
+        let same = levels.len() >= level
+            && levels.type_at(level) == of
+            && self.position.down_to(level - 1) == &self.trail.key[..above];
+        let from = above + usize::from(level > 1);
+        same.then(|| self.position.down_to(level)[from..].to_vec())
+    }
+
+    /// The position of a new twin among those whose paths begin with `twins` (row 29).
+    fn choose_position(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        database: &hierarchy::Database,
+        twins: &[u8],
+        (place, here): (TwinPlace, Option<&[u8]>),
+        to: &mut Vec<u8>,
+    ) -> Result<()> {
+        let (set, prefix) = database.locate(twins)?;
+        let cursor = self.cursors.get(reach.store, set)?;
+        let mut buffer = prefix.to_vec();
+        match (place, here) {
+            (TwinPlace::Last, _) => seek_behind(cursor, &mut buffer),
+            (TwinPlace::Here, Some(here)) => {
+                buffer.extend_from_slice(here);
+                cursor.seek(Place::Before(&buffer));
+                match reach.unit.previous(cursor, Read::Unlocked)? {
+                    Some(entry) if entry.key.starts_with(prefix) => {
+                        twin::between(position(&entry.key[prefix.len()..]), here, to);
+                    }
+                    _ => twin::in_front(here, to),
+                }
+                return Ok(());
+            }
+            (TwinPlace::First | TwinPlace::Here, _) => cursor.seek(Place::Before(&buffer)),
+        }
+        let entry = match place {
+            TwinPlace::Last => reach.unit.previous(cursor, Read::Unlocked)?,
+            TwinPlace::First | TwinPlace::Here => reach.unit.next(cursor, Read::Unlocked)?,
+        };
+        match entry.filter(|entry| entry.key.starts_with(prefix)) {
+            None => twin::only(to),
+            Some(entry) => {
+                let other = position(&entry.key[prefix.len()..]);
+                match place {
+                    TwinPlace::Last => twin::behind(other, to),
+                    TwinPlace::First | TwinPlace::Here => twin::in_front(other, to),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes what stands in front of a root's key; a status if that key cannot be a root.
+pub(crate) fn put_front(
+    database: &hierarchy::Database,
+    of: TypeAt,
+    key: &[u8],
+    part: &mut Vec<u8>,
+) -> Option<Status> {
+    use definitions::Organization::{Hidam, Hisam, Phidam, Shisam};
+    if of != TypeAt::ROOT {
+        return None;
+    }
+    let schema = &database.schema;
+    let highest = matches!(schema.organization(), Hisam | Shisam | Hidam | Phidam);
+    if highest && !key.is_empty() && key.iter().all(|byte| *byte == 0xFF) {
+        return Some(Status::II);
+    }
+    let Some(partition) = schema.placement.partition_of(key) else { return Some(Status::FM) };
+    if schema.is_partitioned() {
+        part.extend_from_slice(&partition.to_be_bytes());
+    }
+    if schema.is_hashed() {
+        match schema.placement.anchor(partition, key) {
+            Some(anchor) => part.extend_from_slice(&anchor),
+            None => return Some(Status::FM),
+        }
+    }
+    None
+}
+
+/// The position at the beginning of what stands behind a key.
+fn position(bytes: &[u8]) -> &[u8] {
+    &bytes[..twin::len(bytes).unwrap_or(0)]
+}
+
+/// Where a twin goes: the rule, or the command code that overrides it.
+pub(crate) fn place_of(ssa: &Ssa<'_>, rule: TwinPlace) -> TwinPlace {
+    if ssa.codes.has(Code::L) {
+        TwinPlace::Last
+    } else if ssa.codes.has(Code::F) && rule == TwinPlace::Here {
+        TwinPlace::First
+    } else {
+        rule
+    }
+}

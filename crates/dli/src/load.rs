@@ -1,0 +1,200 @@
+//! Load mode: ISRT under PROCOPT=L (facts, section 12 rows 48 to 50).
+//!
+//! The path of the PCB is the path that was loaded last; every new segment goes behind it.
+
+use std::sync::Arc;
+
+use hierarchy::{Changed, Result, TypeAt, twin};
+use ssa::{Calling, Code, Ssa, Ssas};
+use store::Store;
+
+use crate::area;
+use crate::get::Answer;
+use crate::pcb::DbPcb;
+use crate::search::Reach;
+use crate::shape::{Node, Shape};
+use crate::status::Status;
+
+impl<S: Store> DbPcb<S> {
+    /// ISRT in a load.
+    pub(crate) fn load_segments(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        ssas: &[&[u8]],
+        area: &[u8],
+    ) -> Result<Answer> {
+        let shape = Arc::clone(&self.shape);
+        if ssas.is_empty() {
+            return Ok(Answer::of(Status::AH));
+        }
+        let mut list = Ssas::default();
+        if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Insert, ssas, &mut list) {
+            self.mask.level = refusal.level;
+            return Ok(Answer::of(refusal.status.into()));
+        }
+        let split = list.iter().position(|ssa| ssa.codes.has(Code::D)).unwrap_or(list.len() - 1);
+        let (above, new) = list.split_at(split);
+        if !self.fits_loaded(&shape, above) {
+            return Ok(self.not_loaded(&shape, new[0].segment));
+        }
+        let mut at = 0;
+        for ssa in new {
+            let rest = area.get(at..).unwrap_or(&[]);
+            let given = match area::given_len(shape.segment(ssa.segment), rest) {
+                Ok(len) => &rest[..len],
+                Err(status) => return Ok(Answer::of(status)),
+            };
+            at += given.len();
+            let status = self.load_one(reach, &shape, ssa, given)?;
+            if status == Status::LD {
+                return Ok(self.not_loaded(&shape, ssa.segment));
+            }
+            if status != Status::OK {
+                return Ok(Answer::of(status));
+            }
+        }
+        Ok(Answer::of(Status::OK))
+    }
+
+    /// Whether the SSAs above the new segment fit the path that was loaded last (row 49).
+    fn fits_loaded(&self, shape: &Shape, above: &[Ssa<'_>]) -> bool {
+        above.iter().all(|ssa| {
+            let node = shape.node(ssa.segment);
+            let levels = &self.position.levels;
+            if levels.len() < node.level || self.node_at(levels, node.level) != ssa.segment {
+                return false;
+            }
+            let Some(exact) = ssa.key_bounds(&shape.table).exact() else { return true };
+            let schema = &shape.database(node).schema;
+            let mut key = Vec::with_capacity(exact.len());
+            let above = levels.end(node.level - 1);
+            schema.key_of(node.of, self.position.down_to(node.level), above, &mut key);
+            key == exact
+        })
+    }
+
+    /// LD: the PCB shows the deepest parent that has been loaded.
+    fn not_loaded(&mut self, shape: &Shape, node: u16) -> Answer {
+        let levels = self.position.levels;
+        let path = &shape.node(node).path;
+        let known = path
+            .iter()
+            .enumerate()
+            .take_while(|(at, one)| {
+                *at < levels.len() && self.node_at(&levels, at + 1) == **one
+            })
+            .count();
+        let mut shown = levels;
+        shown.truncate(known);
+        let path = self.position.down_to(known).to_vec();
+        self.show(&path, &shown);
+        Answer::of(Status::LD)
+    }
+
+    fn load_one(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        ssa: &Ssa<'_>,
+        given: &[u8],
+    ) -> Result<Status> {
+        let node = shape.node(ssa.segment);
+        let segment = shape.segment(ssa.segment);
+        let database = shape.database(node).clone();
+        if database.schema.of(node.of).is_logical_child
+            && database.schema.organization().is_partitioned()
+        {
+            return Ok(Status::LF);
+        }
+        let mut data = std::mem::take(&mut self.expanded);
+        area::from_program(segment, given, database.blank, &mut data);
+        let status = self.load_data(reach, shape, node, &database, &data);
+        self.expanded = data;
+        status
+    }
+
+    fn load_data(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        node: &Node,
+        database: &hierarchy::Database,
+        data: &[u8],
+    ) -> Result<Status> {
+        let (schema, levels) = (&database.schema, self.position.levels);
+        let (level, kind) = (node.level, schema.of(node.of));
+        let parent_loaded = level == 1
+            || levels.len() >= level - 1
+                && node.parent == Some(self.node_at(&levels, level - 1));
+        if !parent_loaded {
+            return Ok(Status::LD);
+        }
+        let key = kind.key.map_or(&[][..], |key| {
+            data.get(key.offset..key.offset + key.len).unwrap_or(&[])
+        });
+        let mut part = Vec::with_capacity(32);
+        if let Some(status) = crate::insert::put_front(database, node.of, key, &mut part) {
+            return Ok(if status == Status::II { Status::LB } else { status });
+        }
+        schema.put_key(node.of, key, &mut part);
+        let above = levels.end(level - 1);
+        let from = above + usize::from(level > 1);
+        let last = (levels.len() >= level).then(|| self.position.down_to(level)[from..].to_vec());
+        let last_type = levels.type_at(level);
+        let mut position = Vec::new();
+        match &last {
+            Some(_) if level > 1 && last_type > node.of => return Ok(Status::LE),
+            Some(last) if last_type == node.of => {
+                let twin = &last[..part.len().min(last.len())];
+                let in_order = level > 1 || schema.placement.keeps_key_order();
+                match part.as_slice().cmp(twin) {
+                    std::cmp::Ordering::Less if in_order => return Ok(Status::LC),
+                    std::cmp::Ordering::Equal if !kind.has_position() => return Ok(Status::LB),
+                    std::cmp::Ordering::Equal => twin::behind(&last[part.len()..], &mut position),
+                    _ => twin::only(&mut position),
+                }
+                if shape.segment(self.node_at(&levels, level)).single && level > 1 {
+                    return Ok(Status::LB);
+                }
+            }
+            _ => twin::only(&mut position),
+        }
+        if kind.has_position() {
+            part.extend_from_slice(&position);
+        }
+        self.add_loaded(reach, shape, node, (&part, data))
+    }
+
+    fn add_loaded(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        node: &Node,
+        (part, data): (&[u8], &[u8]),
+    ) -> Result<Status> {
+        let database = shape.database(node);
+        let above = self.position.levels.end(node.level - 1);
+        let mut path = self.position.path[..above].to_vec();
+        let mut levels = self.position.levels;
+        levels.truncate(node.level - 1);
+        if node.level > 1 {
+            path.push(node.code);
+        }
+        path.extend_from_slice(part);
+        levels.push(TypeAt::of_code(node.code).unwrap_or(TypeAt::ROOT), path.len());
+        let Some(parent) = crate::relate::loaded_parent(reach, shape, node, data)? else {
+            return Ok(Status::IX);
+        };
+        let target = (reach.store, &mut *reach.unit);
+        match database.insert(target, (&path, &levels), data, &parent, &mut self.work)? {
+            Changed::Exists => return Ok(Status::LB),
+            Changed::IndexExists => return Ok(Status::NI),
+            Changed::Done => {}
+        }
+        self.show(&path, &levels);
+        self.position.path = path;
+        self.position.levels = levels;
+        self.position.settle();
+        Ok(Status::OK)
+    }
+}

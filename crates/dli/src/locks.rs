@@ -1,0 +1,144 @@
+//! Locks of database records (H5).
+//!
+//! Each PCB keeps the record locked that its position is in. A record that was only read is given
+//! back when the position leaves it; one that was changed stays locked to the sync point, and so
+//! does one that a Q class holds until that class is dequeued.
+//!
+//! Invariants:
+//! 1. A record is given back only if no other PCB of the program stands in it, nothing in it was
+//!    changed, and no class holds it.
+//! 2. Where nobody else can use the databases, nothing is locked at all.
+
+use hierarchy::Result;
+use store::{Grant, LockMode, LockName, SetId, Unit, Wait};
+
+/// The name of a database record: the set and the key of its root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Record {
+    set: SetId,
+    root: Vec<u8>,
+}
+
+impl Record {
+    fn is(&self, set: SetId, root: &[u8]) -> bool {
+        self.set == set && self.root == root
+    }
+
+    fn name(&self) -> LockName<'_> {
+        LockName { space: self.set.0, name: &self.root }
+    }
+}
+
+/// The locks of a program.
+#[derive(Debug, Default)]
+pub(crate) struct Locks {
+    /// Whether others use the databases too.
+    shared: bool,
+    /// For each PCB the record that it stands in.
+    current: Vec<Option<Record>>,
+    /// Records that a class holds.
+    classes: Vec<(u8, Record)>,
+    /// Given-back buffers.
+    spare: Vec<Vec<u8>>,
+}
+
+impl Locks {
+    /// For a program with so many PCBs.
+    pub(crate) fn new(shared: bool, pcbs: usize) -> Locks {
+        Locks { shared, current: vec![None; pcbs], classes: Vec::new(), spare: Vec::new() }
+    }
+
+    /// Whether anything is locked at all.
+    pub(crate) fn are_shared(&self) -> bool {
+        self.shared
+    }
+
+    /// Locks the record that the PCB moves to, and gives back the one that it leaves. Answers
+    /// whether the record was not locked before: what was read of it must be read again.
+    pub(crate) fn enter<U: Unit>(
+        &mut self,
+        unit: &mut U,
+        pcb: usize,
+        (set, root): (SetId, &[u8]),
+        mode: LockMode,
+    ) -> Result<bool> {
+        if !self.shared {
+            return Ok(false);
+        }
+        if self.current[pcb].as_ref().is_some_and(|record| record.is(set, root)) {
+            return Ok(false);
+        }
+        self.leave(unit, pcb)?;
+        let mut bytes = self.spare.pop().unwrap_or_default();
+        bytes.clear();
+        bytes.extend_from_slice(root);
+        let record = Record { set, root: bytes };
+        let grant = unit.lock(record.name(), mode, Wait::Forever)?;
+        self.current[pcb] = Some(record);
+        Ok(grant == Grant::New)
+    }
+
+    /// Locks another record besides, to the sync point: a level of the path lies in it.
+    pub(crate) fn join<U: Unit>(
+        &mut self,
+        unit: &mut U,
+        (set, root): (SetId, &[u8]),
+        mode: LockMode,
+    ) -> Result<()> {
+        let _ = unit.lock(LockName { space: set.0, name: root }, mode, Wait::Forever)?;
+        Ok(())
+    }
+
+    /// Gives back the record that the PCB stands in, unless it is needed for something else.
+    pub(crate) fn leave<U: Unit>(&mut self, unit: &mut U, pcb: usize) -> Result<()> {
+        let Some(record) = self.current[pcb].take() else { return Ok(()) };
+        let elsewhere = self.current.iter().flatten().any(|other| *other == record)
+            || self.classes.iter().any(|(_, other)| *other == record);
+        if !elsewhere && unit.held(record.name()) != Some(LockMode::Exclusive) {
+            unit.unlock(record.name())?;
+        }
+        self.spare.push(record.root);
+        Ok(())
+    }
+
+    /// Locks a record for a change, to the sync point.
+    pub(crate) fn change<U: Unit>(
+        &mut self,
+        unit: &mut U,
+        (set, root): (SetId, &[u8]),
+    ) -> Result<()> {
+        if self.shared {
+            let name = LockName { space: set.0, name: root };
+            let _ = unit.lock(name, LockMode::Exclusive, Wait::Forever)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the PCB's record in a class.
+    pub(crate) fn hold(&mut self, pcb: usize, class: u8) {
+        if let Some(record) = &self.current[pcb] {
+            self.classes.push((class, record.clone()));
+        }
+    }
+
+    /// Drops a class (DEQ).
+    pub(crate) fn dequeue<U: Unit>(&mut self, unit: &mut U, class: u8) -> Result<()> {
+        let (dropped, kept): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.classes).into_iter().partition(|(one, _)| *one == class);
+        self.classes = kept;
+        for (_, record) in dropped {
+            let elsewhere = self.current.iter().flatten().any(|other| *other == record)
+                || self.classes.iter().any(|(_, other)| *other == record);
+            if !elsewhere && unit.held(record.name()) != Some(LockMode::Exclusive) {
+                unit.unlock(record.name())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets everything: the unit of work has ended, and its locks with it.
+    pub(crate) fn forget(&mut self) {
+        self.current.iter_mut().for_each(|one| *one = None);
+        self.classes.clear();
+    }
+}

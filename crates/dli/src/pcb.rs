@@ -1,0 +1,232 @@
+//! A database PCB: what a program sees through it, and where it stands.
+
+use std::sync::Arc;
+
+use hierarchy::{Levels, Result, Work};
+use store::{LockMode, SetId, Store};
+
+use crate::mask::Mask;
+use crate::position::Position;
+use crate::shape::{Chain, Shape};
+use crate::trail::Trail;
+
+/// Cursors by set: a PCB keeps one in each set that it walks.
+pub(crate) struct Cursors<S: Store> {
+    list: Vec<(SetId, S::Cursor)>,
+    last: usize,
+}
+
+impl<S: Store> Cursors<S> {
+    pub(crate) fn new() -> Cursors<S> {
+        Cursors { list: Vec::new(), last: 0 }
+    }
+
+    /// The cursor of a set.
+    pub(crate) fn get(&mut self, store: &S, set: SetId) -> Result<&mut S::Cursor> {
+        if self.list.get(self.last).is_none_or(|(of, _)| *of != set) {
+            self.last = match self.list.iter().position(|(of, _)| *of == set) {
+                Some(at) => at,
+                None => {
+                    self.list.push((set, store.cursor(set)?));
+                    self.list.len() - 1
+                }
+            };
+        }
+        Ok(&mut self.list[self.last].1)
+    }
+}
+
+/// A segment that a get-hold returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) level: usize,
+    pub(crate) node: u16,
+}
+
+/// The parent that GNP stays below.
+#[derive(Clone, Debug)]
+pub(crate) struct Parentage {
+    /// Its path; empty if there is none.
+    pub(crate) path: Vec<u8>,
+    pub(crate) levels: Levels,
+}
+
+/// The load that a PCB does.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Loading {
+    /// Whether the database was found empty and is being loaded.
+    pub(crate) begun: bool,
+}
+
+/// A database PCB.
+pub(crate) struct DbPcb<S: Store> {
+    /// Its number among the program's database PCBs.
+    pub(crate) number: usize,
+    pub(crate) shape: Arc<Shape>,
+    pub(crate) mask: Mask,
+    pub(crate) position: Position,
+    pub(crate) parentage: Parentage,
+    /// What the last get-hold returned, the highest level first; empty if nothing is held.
+    pub(crate) held: Vec<Held>,
+    pub(crate) trail: Trail,
+    pub(crate) cursors: Cursors<S>,
+    /// With multiple positioning: for each node the path that was read last.
+    pub(crate) marks: Vec<Vec<u8>>,
+    /// The level whose data a search keeps in any case.
+    pub(crate) wanted_level: usize,
+    pub(crate) loading: Loading,
+    /// Whether a search met a held occurrence that is no longer there.
+    pub(crate) lost: bool,
+    // Buffers.
+    pub(crate) start: Vec<u8>,
+    pub(crate) seek: Vec<u8>,
+    pub(crate) expanded: Vec<u8>,
+    pub(crate) work: Work,
+}
+
+impl<S: Store> DbPcb<S> {
+    pub(crate) fn new(number: usize, shape: Arc<Shape>) -> DbPcb<S> {
+        let marks = if shape.view.multiple_positions { shape.nodes.len() } else { 0 };
+        let mut trail = Trail::default();
+        trail.reserve(shape.nodes.iter().map(|node| node.level).max().unwrap_or(0));
+        DbPcb {
+            number,
+            mask: Mask::new(&shape.view),
+            position: Position::new(),
+            parentage: Parentage { path: Vec::new(), levels: Levels::NONE },
+            held: Vec::new(),
+            trail,
+            cursors: Cursors::new(),
+            marks: vec![Vec::new(); marks],
+            wanted_level: 0,
+            loading: Loading::default(),
+            lost: false,
+            start: Vec::new(),
+            seek: Vec::new(),
+            expanded: Vec::new(),
+            work: Work::default(),
+            shape,
+        }
+    }
+
+    /// How a record is locked that the position moves to; `None` for PROCOPT=GO.
+    pub(crate) fn lock_mode(&self) -> Option<LockMode> {
+        let options = self.shape.view.options;
+        if options.has('O') {
+            return None;
+        }
+        let updates = ['I', 'R', 'D'].into_iter().any(|letter| options.allows(letter));
+        Some(if updates { LockMode::Update } else { LockMode::Shared })
+    }
+
+    /// Forgets position, parentage and hold: a sync point.
+    pub(crate) fn forget(&mut self) {
+        self.position.reset();
+        self.cancel_parentage();
+        self.held.clear();
+        self.marks.iter_mut().for_each(Vec::clear);
+    }
+
+    pub(crate) fn cancel_parentage(&mut self) {
+        self.parentage.path.clear();
+        self.parentage.levels = Levels::NONE;
+    }
+
+    /// Makes the path's level the parent of GNP.
+    pub(crate) fn set_parentage(&mut self, level: usize) {
+        let end = self.position.levels.end(level);
+        self.parentage.path.clear();
+        self.parentage.path.extend_from_slice(&self.position.path[..end]);
+        self.parentage.levels = self.position.levels;
+        self.parentage.levels.truncate(level);
+    }
+
+    /// The node of a level of a path.
+    pub(crate) fn node_at(&self, levels: &Levels, level: usize) -> u16 {
+        let of = levels.type_at(level);
+        if self.shape.is_plain {
+            return self.shape.node_of[of.index()].unwrap_or(0);
+        }
+        u16::from(of.0)
+    }
+
+    /// Shows a path in the PCB: level, segment name and concatenated key.
+    pub(crate) fn show(&mut self, path: &[u8], levels: &Levels) {
+        let depth = levels.len();
+        if depth == 0 {
+            return self.mask.clear();
+        }
+        let shape = Arc::clone(&self.shape);
+        self.mask.key_len = 0;
+        for level in 1..=depth {
+            let node = shape.node(self.node_at(levels, level));
+            let from = levels.end(level - 1) + usize::from(level > 1);
+            let part = &path[from..levels.end(level)];
+            self.show_key(&shape, node, part, level);
+        }
+        let node = self.node_at(levels, depth);
+        self.mask.show(depth, shape.segment(node).name);
+    }
+
+    fn show_key(&mut self, shape: &Shape, node: &crate::shape::Node, part: &[u8], level: usize) {
+        let database = shape.database(node);
+        let (len, at) = (node.key_len, node.key_at);
+        match node.chain {
+            Chain::Root | Chain::Child { .. } => {
+                let front = match node.chain {
+                    Chain::Root => database.schema.front(),
+                    _ => 0,
+                };
+                let inverse = database.schema.key_collation(node.of).inverse();
+                let key = part.get(front..front + len).unwrap_or(&[]);
+                self.mask.put_key(at, key.iter().map(|byte| inverse[usize::from(*byte)]));
+            }
+            Chain::Index(index) => {
+                let tree = &database.indexes[index];
+                let mut key = part.get(tree.search()).unwrap_or(&[]).to_vec();
+                let collation = database.schema.placement.collation();
+                let mut from = 0;
+                for field in &tree.index.search {
+                    let end = (from + usize::from(field.len)).min(key.len());
+                    collation.of_field(field.kind_of_data).revert(&mut key[from..end]);
+                    from = end;
+                }
+                self.mask.put_key(at, key.into_iter());
+            }
+            Chain::Relation { .. } => {
+                self.mask.put_key(at, part.iter().copied().take(len));
+            }
+            Chain::Up { .. } => {
+                let carried = self.trail.carried.get(level - 1);
+                let path = carried.map_or(&[][..], |carried| &carried.path);
+                let mut key = Vec::new();
+                if let Ok(levels) = database.parse(path) {
+                    let above = levels.end(levels.len().saturating_sub(1));
+                    database.schema.key_of(node.of, path, above, &mut key);
+                }
+                self.mask.put_key(at, key.into_iter());
+            }
+        }
+    }
+
+    /// Takes the trail as the new path.
+    pub(crate) fn take_trail(&mut self) {
+        std::mem::swap(&mut self.position.path, &mut self.trail.key);
+        self.position.levels = self.trail.levels.0;
+        self.note_marks();
+    }
+
+    /// With multiple positioning: remembers where each level of the path was read.
+    pub(crate) fn note_marks(&mut self) {
+        if self.marks.is_empty() {
+            return;
+        }
+        let levels = self.position.levels;
+        for level in 1..=levels.len() {
+            let node = usize::from(self.node_at(&levels, level));
+            let mark = &mut self.marks[node];
+            mark.clear();
+            mark.extend_from_slice(&self.position.path[..levels.end(level)]);
+        }
+    }
+}

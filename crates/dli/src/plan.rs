@@ -1,0 +1,170 @@
+//! What a call asks of each level of a path, made from its SSAs.
+//!
+//! Invariants:
+//! 1. A plan has one entry for each level below its base, down to the target, without gaps.
+
+use smallvec::SmallVec;
+use ssa::{Bounds, Code, Qualification, Ssa};
+
+use crate::shape::Shape;
+
+/// What an occurrence must satisfy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Need<'p, 'v> {
+    /// Nothing.
+    Any,
+    /// An SSA.
+    Ssa(&'p Ssa<'v>),
+    /// This key: the piece of a concatenated key that belongs to its level (row 20).
+    Key(&'v [u8]),
+}
+
+/// One level of a plan.
+#[derive(Clone, Debug)]
+pub(crate) struct LevelPlan<'p, 'v> {
+    pub(crate) node: u16,
+    pub(crate) need: Need<'p, 'v>,
+    pub(crate) bounds: Bounds<'v>,
+    /// F: go back to the first twin under the present parent.
+    pub(crate) first: bool,
+    /// L: the last twin only.
+    pub(crate) last: bool,
+    /// U, V, or a level of an ISRT that no SSA names: the present occurrence only.
+    pub(crate) held: bool,
+    /// D: the segment is wanted too.
+    pub(crate) wanted: bool,
+    /// Q: the class that keeps it.
+    pub(crate) class: Option<u8>,
+    /// Whether an SSA names this level.
+    pub(crate) named: bool,
+}
+
+/// The levels of a call.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan<'p, 'v> {
+    pub(crate) levels: SmallVec<[LevelPlan<'p, 'v>; 4]>,
+    /// Levels that are fixed before the search begins.
+    pub(crate) base: usize,
+    /// Whether the search begins at the point, not at the front.
+    pub(crate) from_point: bool,
+    /// G: neither randomizer nor choice of a partition.
+    pub(crate) in_sequence: bool,
+    /// The level of the lowest P.
+    pub(crate) parentage: Option<usize>,
+    /// A: position is forgotten first.
+    pub(crate) afresh: bool,
+}
+
+impl<'p, 'v> Plan<'p, 'v> {
+    /// The plan of SSAs for a path down to `target`.
+    pub(crate) fn new(shape: &Shape, target: u16, ssas: &'p [Ssa<'v>]) -> Plan<'p, 'v> {
+        let mut plan = Plan {
+            levels: SmallVec::new(),
+            base: 0,
+            from_point: false,
+            in_sequence: false,
+            parentage: None,
+            afresh: false,
+        };
+        let path = &shape.node(target).path;
+        let (list, mut ssas) = (ssas, ssas.iter().peekable());
+        for node in path {
+            let ssa = ssas.next_if(|ssa| ssa.segment == *node);
+            plan.push(shape, *node, ssa);
+        }
+        plan.spread_key(shape);
+        plan.hold_above(list, shape);
+        plan
+    }
+
+    fn push(&mut self, shape: &Shape, node: u16, ssa: Option<&'p Ssa<'v>>) {
+        let any = Bounds { lower: None, upper: None, decides: true };
+        let mut level = LevelPlan {
+            node,
+            need: Need::Any,
+            bounds: any,
+            first: false,
+            last: false,
+            held: false,
+            wanted: false,
+            class: None,
+            named: ssa.is_some(),
+        };
+        if let Some(ssa) = ssa {
+            if ssa.qualification != Qualification::None {
+                level.need = Need::Ssa(ssa);
+                level.bounds = ssa.key_bounds(&shape.table);
+            }
+            let is_root = shape.node(node).parent.is_none();
+            level.first = ssa.codes.has(Code::F) && !is_root;
+            level.last = ssa.codes.has(Code::L) && !is_root;
+            level.held = ssa.codes.has(Code::U) || ssa.codes.has(Code::V);
+            level.wanted = ssa.codes.has(Code::D);
+            level.class = ssa.lock_class;
+            self.in_sequence |= ssa.codes.has(Code::G);
+            self.afresh |= ssa.codes.has(Code::A);
+            if ssa.codes.has(Code::P) {
+                self.parentage = Some(shape.node(node).level);
+            }
+        }
+        self.levels.push(level);
+    }
+
+    /// A concatenated key says the key of every level above its own (row 20).
+    fn spread_key(&mut self, shape: &Shape) {
+        let whole = self.levels.iter().enumerate().find_map(|(at, level)| match level.need {
+            Need::Ssa(Ssa { qualification: Qualification::ConcatenatedKey(key), .. }) => {
+                Some((at, *key))
+            }
+            _ => None,
+        });
+        let Some((at, whole)) = whole else { return };
+        for level in &mut self.levels[..=at] {
+            let key = shape.table.key_in(level.node, whole).filter(|key| !key.is_empty());
+            if let Some(key) = key {
+                let bound = Some(ssa::Bound { value: key, inclusive: true });
+                level.need = Need::Key(key);
+                level.bounds = Bounds { lower: bound, upper: bound, decides: true };
+            } else {
+                level.need = Need::Any;
+            }
+        }
+    }
+
+    /// V holds all levels above its own, too (row 24).
+    fn hold_above(&mut self, ssas: &[Ssa<'_>], shape: &Shape) {
+        let lowest = ssas
+            .iter()
+            .filter(|ssa| ssa.codes.has(Code::V))
+            .map(|ssa| shape.node(ssa.segment).level)
+            .max();
+        if let Some(lowest) = lowest {
+            for level in self.levels.iter_mut().take(lowest) {
+                level.held = true;
+            }
+        }
+    }
+
+    /// Levels that no SSA names are taken from the present path (row 27).
+    pub(crate) fn hold_unnamed(&mut self) {
+        for level in self.levels.iter_mut().filter(|level| !level.named) {
+            level.held = true;
+        }
+    }
+
+    /// The plan of one level, from 1.
+    pub(crate) fn level(&self, level: usize) -> &LevelPlan<'p, 'v> {
+        &self.levels[level - 1]
+    }
+
+    /// The level of the target.
+    pub(crate) fn target(&self) -> usize {
+        self.levels.len()
+    }
+
+    /// Whether something limits the search at the root: it then ends with GE, not GB (row 15).
+    pub(crate) fn is_limited(&self) -> bool {
+        self.levels.first().is_some_and(|root| root.bounds.is_limited())
+            || self.levels.iter().any(|level| level.held)
+    }
+}

@@ -1,0 +1,471 @@
+//! The search for a path: the heart of every get, and of the parent of an ISRT.
+//!
+//! Levels are tried from the top down. At each level the twins below the present parent are
+//! walked in order until one satisfies what the call asks of that level; then the next level is
+//! entered. When a level has no more twins, the one above goes on.
+//!
+//! ```text
+//! level 1   A ------------- B ------------- C       A does not match, B does
+//! level 2                   B1 -- B2 -- B3          B1 does not match, B2 does, and so on
+//! ```
+//!
+//! Invariants:
+//! 1. A twin counts only if something of it lies behind the point: itself at the lowest level,
+//!    itself or something beneath at the levels above.
+//! 2. The deepest path that matched is kept for the feedback of GE (facts, section 12 row 16).
+//! 3. A root is locked before anything in its record is believed (H5).
+
+use std::cmp::Ordering;
+
+use hierarchy::{Result, Stored, TypeAt};
+use store::{Cursor, Position as Place, Read, SetId, Store, Unit};
+
+use crate::locks::Locks;
+use crate::pcb::DbPcb;
+use crate::plan::{LevelPlan, Need, Plan};
+use crate::position::{Cut, Side};
+use crate::shape::{Chain, Node, Shape};
+use crate::subject::Occurrence;
+use crate::trail::Limits;
+use crate::weave;
+
+/// What a search works with.
+pub(crate) struct Reach<'r, S: Store> {
+    pub(crate) store: &'r S,
+    pub(crate) unit: &'r mut S::Unit,
+    pub(crate) locks: &'r mut Locks,
+}
+
+/// How a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// The trail holds the path.
+    Path,
+    /// Nothing satisfies the call.
+    Nothing,
+    /// The randomizer or the choice of a partition rejected the root key.
+    Rejected,
+}
+
+/// Where a walk along twins begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// At the first.
+    First,
+    /// At a cut, whose key stands in the PCB's buffer.
+    At(Side),
+    /// Nowhere: all of them are in front of the point.
+    Nowhere,
+}
+
+impl<S: Store> DbPcb<S> {
+    /// Searches for the path of a plan; the trail holds the levels of its base.
+    pub(crate) fn search(&mut self, reach: &mut Reach<'_, S>, plan: &Plan<'_, '_>) -> Result<Found> {
+        let shape = std::sync::Arc::clone(&self.shape);
+        self.trail.limit(&shape, plan);
+        let exact = |level: usize| plan.level(level).bounds.exact().is_some();
+        if plan.base == 0 && self.trail.limits[0].rejected {
+            return Ok(if exact(1) { Found::Rejected } else { Found::Nothing });
+        }
+        let mut level = plan.base + 1;
+        let mut goes_on = false;
+        loop {
+            self.trail.truncate(if goes_on { level } else { level - 1 });
+            let found = self.candidate(reach, &shape, plan, level, goes_on)?;
+            if found {
+                self.trail.note_best();
+                if level == plan.target() {
+                    return Ok(Found::Path);
+                }
+                level += 1;
+                goes_on = false;
+            } else {
+                self.trail.truncate(level - 1);
+                level -= 1;
+                if level == plan.base {
+                    return Ok(Found::Nothing);
+                }
+                goes_on = true;
+            }
+        }
+    }
+
+    /// Finds the first, or the next, occurrence of a level that satisfies the plan.
+    pub(crate) fn candidate(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        plan: &Plan<'_, '_>,
+        level: usize,
+        goes_on: bool,
+    ) -> Result<bool> {
+        let step = plan.level(level);
+        let node = shape.node(step.node);
+        if let Some(held) = self.held_part(plan, level, step) {
+            self.trail.truncate(level - 1);
+            if goes_on {
+                return Ok(false);
+            }
+            let found = self.present(reach, shape, step, level, &held)?;
+            self.lost |= !found;
+            return Ok(found);
+        }
+        let start = match goes_on {
+            true => {
+                let part = self.trail.part(level).to_vec();
+                self.trail.truncate(level - 1);
+                self.start = part;
+                Start::At(Side::Behind)
+            }
+            false => self.begin(shape, plan, level),
+        };
+        if start == Start::Nowhere {
+            return Ok(false);
+        }
+        if step.last {
+            return Ok(!goes_on && self.last_twin(reach, shape, step, level, start)?);
+        }
+        match node.chain {
+            Chain::Root => self.roots(reach, shape, step, start),
+            Chain::Child { .. } => {
+                let (set, prefix) = self.below_parent(shape, node, level)?;
+                self.twins(reach, shape, step, level, (set, &prefix), start, 0).map(|end| end.0)
+            }
+            Chain::Index(_) | Chain::Relation { .. } | Chain::Up { .. } => {
+                self.woven(reach, shape, step, level, start)
+            }
+        }
+    }
+
+    /// The part of the present occurrence, if this level is held to it.
+    fn held_part(&self, plan: &Plan<'_, '_>, level: usize, step: &LevelPlan<'_, '_>) -> Option<Vec<u8>> {
+        let levels = &self.position.levels;
+        if !step.held || levels.len() < level || !matches!(step.need, Need::Any) {
+            return None;
+        }
+        let node = self.shape.node(step.node);
+        let of = TypeAt::of_code(node.code).unwrap_or(TypeAt::ROOT);
+        let above = self.trail.end(level - 1);
+        let moved = self.trail.key[..above] != *self.position.down_to(level - 1);
+        if moved || levels.type_at(level) != of || plan.afresh {
+            return None;
+        }
+        let from = above + usize::from(level > 1);
+        Some(self.position.down_to(level)[from..].to_vec())
+    }
+
+    /// Where the walk of a level begins, and the cut in `self.start`.
+    fn begin(&mut self, shape: &Shape, plan: &Plan<'_, '_>, level: usize) -> Start {
+        let step = plan.level(level);
+        let node = shape.node(step.node);
+        let mut start = match plan.from_point && !self.goes_back(plan, level) {
+            true => self.behind_point(shape, node, level, level == plan.target()),
+            false => Start::First,
+        };
+        let limits = &self.trail.limits[level - 1];
+        if limits.rejected {
+            return Start::Nowhere;
+        }
+        if limits.has_lower {
+            let side = if limits.lower_inclusive { Side::Before } else { Side::Behind };
+            let lower = Cut { key: &limits.lower, side };
+            let further = match start {
+                Start::First => true,
+                Start::At(side) => lower.order(&Cut { key: &self.start, side }).is_gt(),
+                Start::Nowhere => false,
+            };
+            if further {
+                self.start.clone_from(&limits.lower);
+                start = Start::At(side);
+            }
+        }
+        start
+    }
+
+    /// Whether code F, here or above, lifts the point (row 22).
+    fn goes_back(&self, plan: &Plan<'_, '_>, level: usize) -> bool {
+        (plan.base + 1..=level).any(|at| {
+            let above = self.trail.end(at - 1);
+            at > 1
+                && plan.level(at).first
+                && self.position.levels.len() >= at - 1
+                && self.trail.key[..above] == *self.position.down_to(at - 1)
+        })
+    }
+
+    /// The cut of the point within the chain of a node; its key goes to `self.start`.
+    fn behind_point(&mut self, shape: &Shape, node: &Node, level: usize, lowest: bool) -> Start {
+        let above = self.trail.end(level - 1);
+        if self.position.is_at_end() {
+            return Start::Nowhere;
+        }
+        let mark = self.mark(node, above);
+        let cut = match &mark {
+            Some(mark) => Cut { key: mark, side: Side::After },
+            None if self.marks.is_empty() || level == 1 => match self.position.cut() {
+                Some(cut) => cut,
+                None => return Start::First,
+            },
+            None => return Start::First,
+        };
+        let Some(rest) = cut.key.strip_prefix(&self.trail.key[..above]) else {
+            return Start::First;
+        };
+        let rest = match (level, rest.split_first()) {
+            (1, _) => rest,
+            (_, None) => {
+                return if cut.side == Side::Behind { Start::Nowhere } else { Start::First };
+            }
+            (_, Some((code, _))) if *code < node.code => return Start::First,
+            (_, Some((code, _))) if *code > node.code => return Start::Nowhere,
+            (_, Some((_, rest))) => rest,
+        };
+        let mut side = cut.side;
+        let mut len = rest.len();
+        if !lowest {
+            match shape.part_len(node, rest) {
+                Some(part) if part == rest.len() && side == Side::Behind => {}
+                Some(part) => (len, side) = (part, Side::Before),
+                None => {}
+            }
+        }
+        self.start.clear();
+        self.start.extend_from_slice(&rest[..len]);
+        Start::At(side)
+    }
+
+    /// With multiple positioning: where this segment type was read last below the same parent.
+    fn mark(&self, node: &Node, above: usize) -> Option<Vec<u8>> {
+        let at = *node.path.last()?;
+        let mark = self.marks.get(usize::from(at))?;
+        let same = mark.len() > above && mark.starts_with(&self.trail.key[..above]);
+        same.then(|| mark.clone())
+    }
+
+    /// The set and the prefix of the keys that stand for a node's occurrences below the trail.
+    fn below_parent(
+        &self,
+        shape: &Shape,
+        node: &Node,
+        level: usize,
+    ) -> Result<(SetId, Vec<u8>)> {
+        let database = shape.database(node);
+        let (set, key) = database.locate(self.parent_path(shape, node, level))?;
+        let mut prefix = key.to_vec();
+        prefix.push(node.of.code());
+        Ok((set, prefix))
+    }
+
+    /// The path of the occurrence that a node hangs on.
+    pub(crate) fn parent_path(&self, shape: &Shape, node: &Node, level: usize) -> &[u8] {
+        if shape.is_plain {
+            return &self.trail.key[..self.trail.end(level - 1)];
+        }
+        let carried = &self.trail.carried[level - 2];
+        match node.chain {
+            Chain::Child { of_destination: true }
+            | Chain::Relation { of_destination: true, .. }
+            | Chain::Up { of_destination: true } => &carried.joined,
+            _ => &carried.path,
+        }
+    }
+
+    /// Walks the roots, over all partitions.
+    fn roots(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        step: &LevelPlan<'_, '_>,
+        start: Start,
+    ) -> Result<bool> {
+        let database = shape.database(shape.node(step.node)).clone();
+        let (mut partition, mut start) = (0, start);
+        if database.schema.is_partitioned()
+            && let Start::At(_) = start
+        {
+            partition = database.schema.split(&self.start).0;
+            self.start.drain(..self.start.len().min(hierarchy::schema::PARTITION_BYTES));
+        }
+        while let Some(set) = database.sets.get(usize::from(partition)) {
+            let (found, ended) =
+                self.twins(reach, shape, step, 1, (*set, &[]), start, partition)?;
+            if found || ended {
+                return Ok(found);
+            }
+            (partition, start) = (partition + 1, Start::First);
+        }
+        Ok(false)
+    }
+
+    /// Walks twins that stand in one set behind a prefix. Answers whether one satisfies the plan,
+    /// and whether the walk was ended by the plan's bounds.
+    #[expect(clippy::too_many_arguments, reason = "the walk is one loop over all that it needs")]
+    fn twins(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        step: &LevelPlan<'_, '_>,
+        level: usize,
+        (set, prefix): (SetId, &[u8]),
+        start: Start,
+        partition: u16,
+    ) -> Result<(bool, bool)> {
+        let node = shape.node(step.node);
+        let database = shape.database(node);
+        let front = partition_bytes(shape, node, partition);
+        let mode = self.lock_mode();
+        let number = self.number;
+        let cursor = self.cursors.get(reach.store, set)?;
+        seek(cursor, prefix, start, &self.start, &mut self.seek);
+        loop {
+            let Some(entry) = reach.unit.next(cursor, Read::Unlocked)? else { break };
+            let Some(rest) = entry.key.strip_prefix(prefix) else { break };
+            let Some(len) = tree_part_len(database, node, rest) else {
+                return Err(database.damaged(hierarchy::Damaged("a stored key is no path")));
+            };
+            let trail = &mut self.trail;
+            if above_limit(&trail.limits[level - 1], &front, &rest[..len]) {
+                return Ok((false, true));
+            }
+            if len < rest.len() {
+                skip(cursor, prefix.len() + len, &mut self.seek);
+                continue;
+            }
+            let mut entry = entry;
+            if level == 1
+                && let Some(mode) = mode
+                && reach.locks.enter(reach.unit, number, (set, entry.key), mode)?
+            {
+                // What was read before the lock was had may have changed.
+                match reach.unit.current(cursor, Read::Unlocked)? {
+                    Some(now) => entry = now,
+                    None => continue,
+                }
+            }
+            let kind = database.schema.of(node.of);
+            let stored = Stored::read(kind, entry.value).map_err(|what| database.damaged(what))?;
+            if stored.is_deleted {
+                skip(cursor, prefix.len() + len, &mut self.seek);
+                continue;
+            }
+            let data = stored.data(&mut self.expanded).map_err(|what| database.damaged(what))?;
+            if !shape.is_plain {
+                let carried = &mut trail.carried[level - 1];
+                carried.set(&front, entry.key);
+                let joined = &mut trail.joined[level - 1];
+                weave::join(reach.unit, shape, node, &stored, carried, joined)?;
+            }
+            if trail.limits[level - 1].test {
+                let joined = &trail.joined[level - 1];
+                let occurrence = Occurrence { shape, node: step.node, data, joined };
+                if !satisfies(step, shape, &occurrence) {
+                    continue;
+                }
+            }
+            if step.wanted || level == self.wanted_level {
+                trail.data[level - 1].clear();
+                trail.data[level - 1].extend_from_slice(data);
+            }
+            let key = cursor.key().unwrap_or(&[]);
+            let part = &key[prefix.len()..];
+            match front.is_empty() {
+                true => trail.push(node, part),
+                false => {
+                    self.seek.clear();
+                    self.seek.extend_from_slice(&front);
+                    self.seek.extend_from_slice(part);
+                    trail.push(node, &self.seek);
+                }
+            }
+            return Ok((true, false));
+        }
+        Ok((false, false))
+    }
+}
+
+/// Whether an occurrence satisfies what the plan asks of its level.
+pub(crate) fn satisfies(step: &LevelPlan<'_, '_>, shape: &Shape, of: &Occurrence<'_>) -> bool {
+    match step.need {
+        Need::Any => true,
+        Need::Ssa(ssa) => ssa.matches(&shape.table, of).unwrap_or(false),
+        Need::Key(key) => of.key() == Some(key),
+    }
+}
+
+/// What stands in front of a tree's keys in a path.
+fn partition_bytes(shape: &Shape, node: &Node, partition: u16) -> Vec<u8> {
+    let database = shape.database(node);
+    match node.chain {
+        Chain::Root if database.schema.is_partitioned() => partition.to_be_bytes().to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// How long the part of a path is at the beginning of a tree's key.
+fn tree_part_len(
+    database: &hierarchy::Database,
+    node: &Node,
+    rest: &[u8],
+) -> Option<usize> {
+    if node.of != TypeAt::ROOT {
+        return database.schema.part_len(node.of, rest);
+    }
+    let anchor = if database.schema.is_hashed() { hierarchy::schema::ANCHOR_BYTES } else { 0 };
+    Some(anchor + database.schema.part_len(TypeAt::ROOT, rest.get(anchor..)?)?)
+}
+
+/// Whether a part, of which the first bytes stand in `front`, lies above the upper bound.
+pub(crate) fn above_limit(limits: &Limits, front: &[u8], part: &[u8]) -> bool {
+    if !limits.has_upper {
+        return false;
+    }
+    let (limit_front, limit) = limits.upper.split_at(front.len().min(limits.upper.len()));
+    let head = &part[..part.len().min(limit.len())];
+    match front.cmp(limit_front).then_with(|| head.cmp(limit)) {
+        Ordering::Less => false,
+        Ordering::Equal => !limits.upper_inclusive,
+        Ordering::Greater => true,
+    }
+}
+
+/// Places a cursor at the start of a walk.
+pub(crate) fn seek<C: Cursor>(cursor: &mut C, prefix: &[u8], start: Start, at: &[u8], buffer: &mut Vec<u8>) {
+    buffer.clear();
+    buffer.extend_from_slice(prefix);
+    match start {
+        Start::At(side) => {
+            buffer.extend_from_slice(at);
+            match side {
+                Side::Before => cursor.seek(Place::Before(buffer)),
+                Side::After => {
+                    if cursor.key() != Some(buffer.as_slice()) {
+                        cursor.seek(Place::After(buffer));
+                    }
+                }
+                Side::Behind => seek_behind(cursor, buffer),
+            }
+        }
+        Start::First | Start::Nowhere => cursor.seek(Place::Before(buffer)),
+    }
+}
+
+/// Places a cursor behind everything that begins with the first bytes of its key.
+fn skip<C: Cursor>(cursor: &mut C, len: usize, buffer: &mut Vec<u8>) {
+    buffer.clear();
+    let key = cursor.key().unwrap_or(&[]);
+    buffer.extend_from_slice(&key[..len.min(key.len())]);
+    seek_behind(cursor, buffer);
+}
+
+/// Places a cursor behind everything that begins with the buffer's bytes.
+pub(crate) fn seek_behind<C: Cursor>(cursor: &mut C, buffer: &mut Vec<u8>) {
+    let end = buffer.iter().rposition(|byte| *byte != 0xFF);
+    match end {
+        Some(end) => {
+            buffer.truncate(end + 1);
+            buffer[end] += 1;
+            cursor.seek(Place::Before(buffer));
+        }
+        None => cursor.seek(Place::Back),
+    }
+}

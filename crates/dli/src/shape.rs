@@ -1,0 +1,360 @@
+//! A view made ready for calls: how the occurrences of each of its segments are found.
+//!
+//! Calls move on *virtual keys*: bytes whose order is the hierarchic order of the view. In a view of
+//! one database in its own order they are the paths of segments. Through an index or a logical
+//! relationship they are woven from several trees:
+//!
+//! | segment is reached as | part of the virtual key |
+//! |---|---|
+//! | root, or physical child | as in its path |
+//! | root over a secondary index | the key of the index entry |
+//! | virtual logical child | the key in the relation, behind the parent's path |
+//! | physical parent of what is above it (inverted) | nothing: there is one |
+//!
+//! Each part but the root's has a code in front: in a plain view the segment code, in a woven one
+//! the place in the view and one.
+//!
+//! Invariants:
+//! 1. In a plain view the virtual key of a segment is its path.
+//! 2. A node's parent stands in front of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use definitions::resolve::{Definitions, Destination, Home, View, ViewSegment};
+use definitions::{DbdName, ProcessingOptions};
+use hierarchy::{Database, LEVELS_MAX, TypeAt};
+use placement::Collation;
+use ssa::{Alphabet, Table};
+
+/// How the occurrences of a segment are found below those of its parent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Chain {
+    /// All roots of the database.
+    Root,
+    /// The targets of the index at this place of the database's indexes.
+    Index(usize),
+    /// The physical children of the parent, or of the parent's destination.
+    Child { of_destination: bool },
+    /// The logical children of the parent, or of its destination: the relation at this place of
+    /// what the parent's database knows as parent.
+    Relation { at: usize, of_destination: bool },
+    /// The physical parent of the parent, or of its destination.
+    Up { of_destination: bool },
+}
+
+/// A segment of the view.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) chain: Chain,
+    /// The database that stores it, among the shape's.
+    pub(crate) database: usize,
+    /// Its type there.
+    pub(crate) of: TypeAt,
+    /// The destination parent that is joined to it.
+    pub(crate) destination: Option<Joined>,
+    /// Its code in virtual keys; none for the root.
+    pub(crate) code: u8,
+    pub(crate) level: usize,
+    pub(crate) parent: Option<u16>,
+    pub(crate) children: Vec<u16>,
+    /// The nodes from the root down to this one.
+    pub(crate) path: Vec<u16>,
+    /// Where its key stands in the concatenated key.
+    pub(crate) key_at: usize,
+    pub(crate) key_len: usize,
+    pub(crate) options: ProcessingOptions,
+    /// Whether its twins are found by their key in order.
+    pub(crate) is_ordered: bool,
+}
+
+/// A destination parent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Joined {
+    pub(crate) database: usize,
+    pub(crate) of: TypeAt,
+}
+
+/// A view made ready.
+#[derive(Clone, Debug)]
+pub(crate) struct Shape {
+    pub(crate) view: View,
+    pub(crate) table: Table,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) databases: Vec<Arc<Database>>,
+    /// Virtual keys are paths of the first database.
+    pub(crate) is_plain: bool,
+    /// In a plain view: the node of each segment type.
+    pub(crate) node_of: Vec<Option<u16>>,
+    /// Bytes of the longest path call.
+    pub(crate) area_max: usize,
+}
+
+/// Why a view cannot be used.
+pub(crate) enum ShapeError {
+    /// A database could not be opened.
+    Database(Box<hierarchy::HierarchyError>),
+    /// What the definitions say about this segment fits no path.
+    NoPath(definitions::SegmentName),
+}
+
+impl From<hierarchy::HierarchyError> for ShapeError {
+    fn from(error: hierarchy::HierarchyError) -> ShapeError {
+        ShapeError::Database(Box::new(error))
+    }
+}
+
+impl Shape {
+    /// Makes a view ready; `open` gives the databases.
+    pub(crate) fn new(
+        view: View,
+        definitions: &dyn Definitions,
+        open: &mut dyn FnMut(DbdName) -> hierarchy::Result<Arc<Database>>,
+    ) -> Result<Shape, ShapeError> {
+        let mut builder = Builder { databases: Vec::new(), places: BTreeMap::new(), open };
+        let mut nodes: Vec<Node> = Vec::with_capacity(view.segments.len());
+        for (at, segment) in view.segments.iter().enumerate() {
+            let node = builder.node(&view, &nodes, segment, definitions)?;
+            if let Some(parent) = node.parent {
+                // A view has fewer segments than a code has values.
+                nodes[usize::from(parent)].children.push(at as u16);
+            }
+            nodes.push(node);
+            nodes[at].path.push(at as u16);
+        }
+        let databases = builder.databases;
+        let is_plain = nodes.iter().all(|node| {
+                node.database == 0
+                    && node.destination.is_none()
+                    && matches!(node.chain, Chain::Root | Chain::Child { of_destination: false })
+        });
+        let mut node_of = Vec::new();
+        if is_plain {
+            node_of = vec![None; databases[0].schema.types.len()];
+            for (at, node) in nodes.iter().enumerate() {
+                node_of[node.of.index()] = Some(at as u16);
+            }
+        } else {
+            for (at, node) in nodes.iter_mut().enumerate() {
+                node.code = (at + 1) as u8;
+            }
+        }
+        let collation = databases.first().map(|one| one.schema.placement.collation());
+        let collation = collation.filter(|one| *one != Collation::Binary);
+        let table = Table::new(&view, Alphabet::Ascii, collation.map(Collation::table));
+        let area_max = longest_path(&view, &nodes);
+        Ok(Shape { view, table, nodes, databases, is_plain, node_of, area_max })
+    }
+
+    pub(crate) fn node(&self, at: u16) -> &Node {
+        &self.nodes[usize::from(at)]
+    }
+
+    pub(crate) fn segment(&self, at: u16) -> &ViewSegment {
+        &self.view.segments[usize::from(at)]
+    }
+
+    /// The database that stores a node.
+    pub(crate) fn database(&self, node: &Node) -> &Arc<Database> {
+        &self.databases[node.database]
+    }
+
+    /// An open database by its name.
+    pub(crate) fn named(&self, name: DbdName) -> Option<&Arc<Database>> {
+        self.databases.iter().find(|database| database.name() == name)
+    }
+
+    /// The length of a node's part of a virtual key, at the beginning of `bytes`, without code.
+    pub(crate) fn part_len(&self, node: &Node, bytes: &[u8]) -> Option<usize> {
+        let database = self.database(node);
+        let len = match node.chain {
+            Chain::Root => {
+                let front = database.schema.front();
+                front + database.schema.part_len(TypeAt::ROOT, bytes.get(front..)?)?
+            }
+            Chain::Child { .. } => return database.schema.part_len(node.of, bytes),
+            Chain::Index(at) => {
+                let index = &database.indexes[at].index;
+                index.key_len() as usize + if index.unique { 0 } else { ORDER_BYTES }
+            }
+            Chain::Relation { at, .. } => {
+                let parent = self.node(node.parent?);
+                let relation = &self.parent_database(node, parent).as_parent[at];
+                relation.key_len() + if relation.unique { 0 } else { ORDER_BYTES }
+            }
+            Chain::Up { .. } => 0,
+        };
+        (len <= bytes.len()).then_some(len)
+    }
+
+    /// The database in which the parent's occurrence stands that a node hangs on.
+    pub(crate) fn parent_database(&self, node: &Node, parent: &Node) -> &Arc<Database> {
+        let of_destination = match node.chain {
+            Chain::Child { of_destination }
+            | Chain::Relation { of_destination, .. }
+            | Chain::Up { of_destination } => of_destination,
+            Chain::Root | Chain::Index(_) => false,
+        };
+        let joined = parent.destination.filter(|_| of_destination);
+        &self.databases[joined.map_or(parent.database, |joined| joined.database)]
+    }
+}
+
+/// Bytes that order entries of equal keys in indexes and relations.
+pub(crate) const ORDER_BYTES: usize = 8;
+
+struct Builder<'o> {
+    databases: Vec<Arc<Database>>,
+    places: BTreeMap<DbdName, usize>,
+    open: &'o mut dyn FnMut(DbdName) -> hierarchy::Result<Arc<Database>>,
+}
+
+impl Builder<'_> {
+    fn place(&mut self, name: DbdName) -> hierarchy::Result<usize> {
+        if let Some(place) = self.places.get(&name) {
+            return Ok(*place);
+        }
+        self.databases.push((self.open)(name)?);
+        self.places.insert(name, self.databases.len() - 1);
+        Ok(self.databases.len() - 1)
+    }
+
+    fn node(
+        &mut self,
+        view: &View,
+        nodes: &[Node],
+        segment: &ViewSegment,
+        definitions: &dyn Definitions,
+    ) -> Result<Node, ShapeError> {
+        let database = self.place(segment.stored.dbd)?;
+        let of = TypeAt::of_code(segment.stored.code).ok_or(ShapeError::NoPath(segment.name))?;
+        // A logical child is inserted only below a parent that is there.
+        let relation = self.databases[database].relation_of(of).map(|one| one.parent_dbd);
+        if let Some(parent) = relation {
+            self.place(parent)?;
+        }
+        let destination = match &segment.destination {
+            Some(joined) => Some(self.joined(joined, segment)?),
+            None => None,
+        };
+        let chain = match segment.parent {
+            None => self.root_chain(view, database),
+            Some(parent) => {
+                let above = &view.segments[usize::from(parent)];
+                let found = chain_below(segment, above, definitions);
+                let found = found.ok_or(ShapeError::NoPath(segment.name))?;
+                self.relation_chain(found, segment, above)?
+            }
+        };
+        let parent = segment.parent.map(|at| &nodes[usize::from(at)]);
+        let path = parent.map_or_else(Vec::new, |parent| parent.path.clone());
+        let schema = &self.databases[database].schema;
+        let is_ordered = match chain {
+            Chain::Root => !schema.is_hashed() && segment.key.is_some(),
+            Chain::Index(_) => true,
+            Chain::Up { .. } => false,
+            Chain::Child { .. } | Chain::Relation { .. } => segment.key.is_some(),
+        };
+        let own_key = segment.key.map_or(0, |key| usize::from(key.len));
+        let key_len = match (&view.sequence, segment.parent) {
+            (Some(index), None) => index.search_len() as usize,
+            _ => own_key,
+        };
+        Ok(Node {
+            chain,
+            database,
+            of,
+            destination,
+            code: of.code(),
+            level: usize::from(segment.level).min(LEVELS_MAX),
+            parent: segment.parent,
+            children: Vec::new(),
+            path,
+            key_at: segment.key_at as usize,
+            key_len,
+            options: segment.options,
+            is_ordered,
+        })
+    }
+
+    fn joined(&mut self, of: &Destination, segment: &ViewSegment) -> Result<Joined, ShapeError> {
+        let database = self.place(of.home.dbd)?;
+        let at = TypeAt::of_code(of.home.code).ok_or(ShapeError::NoPath(segment.name))?;
+        Ok(Joined { database, of: at })
+    }
+
+    fn root_chain(&self, view: &View, database: usize) -> Chain {
+        let index = view.sequence.as_ref().and_then(|index| {
+            let indexes = &self.databases[database].indexes;
+            indexes.iter().position(|tree| tree.index.dbd == index.dbd)
+        });
+        index.map_or(Chain::Root, Chain::Index)
+    }
+
+    /// Finds the relation behind a virtual logical child.
+    fn relation_chain(
+        &mut self,
+        chain: Chain,
+        segment: &ViewSegment,
+        above: &ViewSegment,
+    ) -> Result<Chain, ShapeError> {
+        let Chain::Relation { of_destination, .. } = chain else { return Ok(chain) };
+        let home = match &above.destination {
+            Some(joined) if of_destination => joined.home,
+            _ => above.stored,
+        };
+        let parent = self.place(home.dbd)?;
+        let relations = &self.databases[parent].as_parent;
+        let at = relations.iter().position(|relation| {
+            relation.child_dbd == segment.stored.dbd && relation.child_name == segment.stored.segment
+        });
+        match at {
+            Some(at) => Ok(Chain::Relation { at, of_destination }),
+            None => Err(ShapeError::NoPath(segment.name)),
+        }
+    }
+}
+
+/// How a segment hangs on the one above it in the view.
+fn chain_below(
+    segment: &ViewSegment,
+    above: &ViewSegment,
+    definitions: &dyn Definitions,
+) -> Option<Chain> {
+    let parent_of = |home: Home| {
+        let dbd = definitions.dbd(home.dbd)?;
+        let at = usize::from(home.code.checked_sub(1)?);
+        let parent = usize::from(dbd.segments.get(at)?.parent?);
+        Some((home.dbd, dbd.segments.get(parent)?.code))
+    };
+    let is = |one: Option<(DbdName, u8)>, home: Home| one == Some((home.dbd, home.code));
+    let destination = above.destination.as_ref().map(|joined| joined.home);
+    let is_virtual = segment.home != segment.stored;
+    for (of_destination, home) in [(false, Some(above.home)), (true, destination)] {
+        let Some(home) = home else { continue };
+        if is(parent_of(segment.home), home) {
+            return Some(match is_virtual {
+                true => Chain::Relation { at: 0, of_destination },
+                false => Chain::Child { of_destination },
+            });
+        }
+        if is(parent_of(home), segment.home) {
+            return Some(Chain::Up { of_destination });
+        }
+    }
+    None
+}
+
+/// The bytes of the longest path from the root as it may be returned by one call.
+fn longest_path(view: &View, nodes: &[Node]) -> usize {
+    let len = |at: u16| -> usize {
+        let segment = &view.segments[usize::from(at)];
+        if segment.seen_len > 0 {
+            return segment.seen_len as usize;
+        }
+        let joined = segment.destination.as_ref().map_or(0, |joined| usize::from(joined.max));
+        usize::from(segment.max) + joined
+    };
+    let paths = nodes.iter().map(|node| node.path.iter().copied().map(len).sum());
+    paths.max().unwrap_or(0)
+}
