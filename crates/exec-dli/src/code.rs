@@ -29,6 +29,7 @@ codes! {
     TOO_MANY_COMMANDS = "HFX004", "more commands than there are names for their translations";
     COPY_DEPTH = "HFX005", "COPY members copy each other without end";
     BROKEN_WORD = "HFX006", "a word that must stand whole is continued on the next line";
+    PATH_NAME = "HFX007", "a member with commands is copied by a path, not by its name";
     // One command.
     NO_VERB = "HFX020", "this is no command of DL/I";
     UNKNOWN_OPTION = "HFX021", "this is no option of a command";

@@ -49,6 +49,9 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
+/// What a step of the translation answers.
+pub(crate) type Checked<T> = Result<T, Box<Diagnostic>>;
+
 impl base::Coded for Diagnostic {
     fn code(&self) -> base::Code {
         base::Code(self.code)

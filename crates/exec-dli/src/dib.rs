@@ -48,7 +48,7 @@ const RETURNED: &[&[u8; 2]] = &[
     b"BB", b"BD", b"FD", b"FR", b"GC", // relatives of BA, BC, FH, FW and GE
     b"BJ", b"BK", b"NA", b"NU", // what REFRESH and QUERY are there to say
     b"RA", b"RC", b"SA", b"SB", b"SC", // points to roll back to
-    b"TA", b"TC", b"TE", b"TH", b"TJ", b"TL", b"TN", b"TY", b"TZ", // scheduling
+    b"TA", b"TC", b"TE", b"TH", b"TJ", b"TL", b"TY", b"TZ", // scheduling
 ];
 
 /// What becomes of a command.

@@ -7,7 +7,8 @@
 //! In the running program: the region is called with a descriptor, the DIB, numbers and items;
 //! [`decode`] makes a [`Command`] of the descriptor, [`plan`](plan::plan) makes the call of that,
 //! and [`scatter`](plan::scatter) says what goes back into which item. [`dib`] holds the block that
-//! tells the program the outcome, and which status codes end the program instead.
+//! tells the program the outcome, and which status codes end the program instead; [`Schedule`]
+//! answers SCHD and TERM.
 //!
 //! The crate reads no file and calls nothing: it is bytes to bytes.
 //!
@@ -27,6 +28,7 @@ pub mod dib;
 mod exec;
 mod facts;
 pub mod plan;
+mod schedule;
 mod source;
 mod translate;
 
@@ -36,4 +38,5 @@ pub use config::{CONFIGURATION, CONFIGURATION_NAME};
 pub use descriptor::{DescriptorError, HEADER, Header, VERSION, decode, encode, header};
 pub use diagnostic::Diagnostic;
 pub use facts::ProgramFacts;
+pub use schedule::Schedule;
 pub use translate::{ENTRY, Member, Members, NoMembers, Options, Translation, translate};

@@ -130,10 +130,9 @@ pub enum Action {
     Call(Call),
     /// Give the state of that PCB's database: blank, NA or NU.
     Query(u16),
-    /// Schedule that PSB. In batch the step's own PSB is there already: blank if this names it and
-    /// it is not scheduled by a command before (TC), TA if it names another.
+    /// Schedule that PSB; see [`Schedule`](crate::Schedule).
     Schedule([u8; 8]),
-    /// Commit, and give up the PSB: until the next SCHD, commands get TH, and TERM gets TG.
+    /// Commit, and give up the PSB; see [`Schedule`](crate::Schedule).
     Terminate,
 }
 

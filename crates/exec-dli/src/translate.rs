@@ -1,7 +1,7 @@
 //! The translation: each command becomes the COPY of a small member that this module writes.
 //!
-//! A COPY in place of the command keeps every line of the source where it was, however much text the
-//! command needs. The word EXEC becomes COPY, END-EXEC becomes the member's name, what stands
+//! A COPY in place of the command keeps every line of the source where it was, however much text
+//! the command needs. The word EXEC becomes COPY, END-EXEC becomes the member's name, what stands
 //! between is blanked. The member moves lengths and numbers into a table, then calls:
 //!
 //! ```text
@@ -31,7 +31,7 @@ use std::rc::Rc;
 
 use crate::code;
 use crate::descriptor;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Checked, Diagnostic};
 use crate::exec::build::{Computed, MOST, Statement, statement};
 use crate::facts::ProgramFacts;
 use crate::source::file::File;
@@ -76,7 +76,7 @@ pub struct Options<'a> {
 /// A COPY member that the translated source needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Its name, as the COPY has it.
+    /// Its name, as the COPY has it; a plain word.
     pub name: String,
     /// Its text.
     pub text: Vec<u8>,
@@ -148,7 +148,7 @@ impl Writer {
         }
     }
 
-    fn place_storage(&mut self, anchor: Anchor, declares_dib: bool) -> Result<(), Diagnostic> {
+    fn place_storage(&mut self, anchor: Anchor, declares_dib: bool) -> Checked<()> {
         let file = &self.files[anchor.file];
         let tokens = Rc::clone(&file.tokens);
         let (first, second) = (&tokens[anchor.token], &tokens[anchor.token + 1]);
@@ -167,12 +167,7 @@ impl Writer {
         Ok(())
     }
 
-    fn add_member(
-        &mut self,
-        file: usize,
-        token: &Token,
-        text: Vec<u8>,
-    ) -> Result<String, Diagnostic> {
+    fn add_member(&mut self, file: usize, token: &Token, text: Vec<u8>) -> Checked<String> {
         let Some(name) = member_name(self.members.len()) else {
             let message = "the source has more EXEC DLI commands than can be translated";
             let help = "Split the source.";
@@ -182,21 +177,28 @@ impl Writer {
         Ok(name)
     }
 
-    fn note(&mut self, result: Result<(), Diagnostic>) {
+    fn note(&mut self, result: Checked<()>) {
         if let Err(wrong) = result
             && self.diagnostics.len() < walk::MOST
         {
-            self.diagnostics.push(wrong);
+            self.diagnostics.push(*wrong);
         }
     }
 
     fn finish(mut self, names: &BTreeMap<String, usize>, programs: Vec<Program>) -> Translation {
         for (name, file) in names {
             let file = &self.files[*file];
-            if file.is_changed() {
-                let (name, text) = (name.clone(), file.text().to_vec());
-                self.members.push(Member { name, text });
+            if !file.is_changed() {
+                continue;
             }
+            let wrong = file.tokens.first().filter(|_| !is_plain(name)).map(|first| {
+                let message = format!("{name} holds commands, but COPY names it by a path");
+                let help = "Copy the member by its name alone.";
+                file.wrong(code::PATH_NAME, first, message, help)
+            });
+            let (name, text) = (name.clone(), file.text().to_vec());
+            self.members.push(Member { name, text });
+            self.note(wrong.map_or(Ok(()), Err));
         }
         self.diagnostics.sort_by_key(|said| (said.line, said.column));
         Translation {
@@ -209,7 +211,7 @@ impl Writer {
 }
 
 /// Words that are written over must not be broken by a line's end.
-fn whole(file: &File, tokens: &[&Token]) -> Result<(), Diagnostic> {
+fn whole(file: &File, tokens: &[&Token]) -> Checked<()> {
     match tokens.iter().find(|token| !file.is_whole(token)) {
         None => Ok(()),
         Some(token) => {
@@ -226,6 +228,11 @@ fn member_name(number: usize) -> Option<String> {
     let digit = |value: usize| char::from(digits[value % 36]);
     let fits = number < 36 * 36 * 36;
     fits.then(|| format!("HFX{}{}{}", digit(number / 1296), digit(number / 36), digit(number)))
+}
+
+/// Whether a member can be put beside others under its name.
+fn is_plain(name: &str) -> bool {
+    !name.starts_with('.') && !name.contains(['/', '\\', '\0'])
 }
 
 /// Lines of a member in free format that all claim to be one line of the source.
@@ -265,7 +272,7 @@ impl MemberText {
 }
 
 /// The member of a command.
-fn text_of(file: &File, exec: &Token, statement: &Statement) -> Result<Vec<u8>, Diagnostic> {
+fn text_of(file: &File, exec: &Token, statement: &Statement) -> Checked<Vec<u8>> {
     let count = |len: usize| u8::try_from(len).ok();
     let descriptor = count(statement.parameters.len())
         .zip(count(statement.numbers.len()))

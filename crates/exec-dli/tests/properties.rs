@@ -55,7 +55,7 @@ prop_compose! {
     fn command()(
         verb in select(Verb::ALL.to_vec()), pcb in option::of(number()),
         name in option::of(text()), area in option::of(area()), most in option::of(number()),
-        feedback in option::of(self::area()), saved in vec(self::area(), 0..7),
+        feedback in option::of(area()), saved in vec(area(), 0..7),
         segments in vec(segment(), 0..5),
     ) -> Command {
         Command { verb, pcb, name, area, most, feedback, saved, segments }
@@ -173,7 +173,9 @@ proptest! {
     }
 
     #[test]
-    fn no_source_makes_translating_panic(source in words(), member in words(), free in any::<bool>()) {
+    fn no_source_makes_translating_panic(
+        source in words(), member in words(), free in any::<bool>(),
+    ) {
         let options = Options { file: "a\"b\n", is_free: free };
         let made = translate(source.as_bytes(), &options, &Same(member.into_bytes()));
         prop_assert_eq!(made.text.len(), source.len());

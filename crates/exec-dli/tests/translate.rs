@@ -163,6 +163,7 @@ const WRONG: &[(&str, &str)] = &[
     ("HFX002", "EXEC DLI TERM."),
     ("HFX002", "EXEC DLI TERM\nEXEC DLI TERM END-EXEC."),
     ("HFX005", "COPY ROUND."),
+    ("HFX007", "COPY '../ROLL.cpy'."),
     ("HFX020", "EXEC DLI FETCH END-EXEC."),
     ("HFX020", "EXEC DLI END-EXEC."),
     ("HFX021", "EXEC DLI GU USING PCB(1) INTOO(A) END-EXEC."),
@@ -199,7 +200,9 @@ const WRONG: &[(&str, &str)] = &[
 
 #[test]
 fn every_code_is_provoked() {
-    let copies = Copies(BTreeMap::from([("ROUND", "           COPY ROUND.\n")]));
+    let roll = "           EXEC DLI ROLB END-EXEC.\n";
+    let round = "           COPY ROUND.\n";
+    let copies = Copies(BTreeMap::from([("ROUND", round), ("../ROLL.cpy", roll)]));
     let mut provoked: Vec<String> = Vec::new();
     let mut check = |code: &str, source: &str| {
         let made = translate(source.as_bytes(), &OPTIONS, &copies);

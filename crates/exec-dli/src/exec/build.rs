@@ -12,7 +12,7 @@ use crate::code;
 use crate::command::{
     Area, Command, Condition, Join, Number, Operator, Segment, Subset, Text, Verb,
 };
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Checked, Diagnostic};
 use crate::source::file::File;
 use crate::source::words::{Kind, Token};
 
@@ -40,11 +40,7 @@ pub(crate) struct Statement {
 }
 
 /// Understands the command between EXEC DLI and END-EXEC.
-pub(crate) fn statement(
-    file: &File,
-    tokens: &[Token],
-    end: &Token,
-) -> Result<Statement, Diagnostic> {
+pub(crate) fn statement(file: &File, tokens: &[Token], end: &Token) -> Checked<Statement> {
     let parts = parts(file, tokens, end)?;
     let command = Command::new(parts.verb);
     let statement = Statement { command, parameters: Vec::new(), numbers: Vec::new() };
@@ -65,7 +61,7 @@ struct Builder<'f> {
 }
 
 impl Builder<'_> {
-    fn command(&mut self, parts: &Parts<'_>) -> Result<(), Diagnostic> {
+    fn command(&mut self, parts: &Parts<'_>) -> Checked<()> {
         let group = &parts.command;
         let name = match parts.verb {
             Verb::Statistics => Some(Text::Literal(statistics(group).into_bytes())),
@@ -94,7 +90,7 @@ impl Builder<'_> {
     }
 
     /// The argument that the command itself has.
-    fn name(&mut self, group: &Group<'_>) -> Result<Option<Text>, Diagnostic> {
+    fn name(&mut self, group: &Group<'_>) -> Checked<Option<Text>> {
         let lengths = [("ID", 8), ("TOKEN", 4), ("PSB", 8), ("LOCKCLASS", 1), ("STATUSGROUP", 1)];
         for (keyword, length) in lengths {
             let Some(item) = find(group, keyword) else { continue };
@@ -108,7 +104,7 @@ impl Builder<'_> {
     }
 
     /// AREA1 LENGTH1 to AREA7 LENGTH7.
-    fn saved(&mut self, group: &Group<'_>) -> Result<(), Diagnostic> {
+    fn saved(&mut self, group: &Group<'_>) -> Checked<()> {
         for number in b'1'..=b'7' {
             let numbered = |keyword: &str| {
                 let is_it = |item: &&Item<'_>| {
@@ -135,7 +131,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn segment(&mut self, group: &Group<'_>) -> Result<Segment, Diagnostic> {
+    fn segment(&mut self, group: &Group<'_>) -> Checked<Segment> {
         let is = |keyword: &str| find(group, keyword).is_some();
         let mut segment = Segment {
             is_variable: is("VARIABLE"),
@@ -183,7 +179,7 @@ impl Builder<'_> {
     }
 
     /// Which segments need areas, and whether those that have one form a path.
-    fn path(&self, parts: &Parts<'_>) -> Result<(), Diagnostic> {
+    fn path(&self, parts: &Parts<'_>) -> Checked<()> {
         let verb = parts.verb;
         let segments = &self.statement.command.segments;
         let stores = matches!(verb, Verb::Insert | Verb::Replace | Verb::Delete | Verb::Load);
@@ -219,7 +215,7 @@ impl Builder<'_> {
         &mut self,
         item: &Item<'_>,
         lengths: Option<&Item<'_>>,
-    ) -> Result<Vec<Condition>, Diagnostic> {
+    ) -> Checked<Vec<Condition>> {
         let mut out: Vec<Condition> = Vec::new();
         let mut lengths = lengths.map(|item| item.arguments.as_slice()).unwrap_or_default().iter();
         for argument in &item.arguments {
@@ -255,14 +251,14 @@ impl Builder<'_> {
         Ok(out)
     }
 
-    fn bad_condition(&self, token: &Token) -> Diagnostic {
+    fn bad_condition(&self, token: &Token) -> Box<Diagnostic> {
         let message = format!("the condition cannot be understood at {}", token.shown());
         let help = "Write WHERE(field = area), with AND or OR between conditions.";
         self.file.wrong(code::CONDITION, token, message, help)
     }
 
     /// A name, or the item in inner parentheses that holds one.
-    fn object_name(&mut self, item: &Item<'_>) -> Result<Text, Diagnostic> {
+    fn object_name(&mut self, item: &Item<'_>) -> Checked<Text> {
         match item.arguments[0] {
             [token] => self.plain_name(token).map(Text::Literal),
             [open, inner @ .., close] if open.is_mark("(") && close.is_mark(")") => {
@@ -275,7 +271,7 @@ impl Builder<'_> {
         }
     }
 
-    fn plain_name(&self, token: &Token) -> Result<Vec<u8>, Diagnostic> {
+    fn plain_name(&self, token: &Token) -> Checked<Vec<u8>> {
         let name = literal(token).unwrap_or_else(|| token.text.clone()).to_ascii_uppercase();
         let is_first = |b: &u8| b.is_ascii_uppercase() || b"#@$".contains(b);
         let fits = (1..=8).contains(&name.len())
@@ -284,14 +280,14 @@ impl Builder<'_> {
         if fits { Ok(name) } else { Err(self.bad_name(token)) }
     }
 
-    fn bad_name(&self, token: &Token) -> Diagnostic {
+    fn bad_name(&self, token: &Token) -> Box<Diagnostic> {
         let help = "Write a name of one to eight letters and digits, or an item as ((item)).";
         let message = format!("{} is no name", token.shown());
         self.file.wrong(code::NAME, token, message, help)
     }
 
     /// A class of one letter: a literal, the letter itself, or an item that holds it.
-    fn class(&mut self, item: &Item<'_>) -> Result<Text, Diagnostic> {
+    fn class(&mut self, item: &Item<'_>) -> Checked<Text> {
         if let [token] = item.arguments[0]
             && token.kind == Kind::Word
             && token.text.len() == 1
@@ -303,7 +299,7 @@ impl Builder<'_> {
     }
 
     /// A literal, or an item; its own length if none is given.
-    fn text(&mut self, tokens: &[Token], length: Option<Number>) -> Result<Text, Diagnostic> {
+    fn text(&mut self, tokens: &[Token], length: Option<Number>) -> Checked<Text> {
         if let [token] = tokens {
             if let Some(value) = literal(token) {
                 return Ok(Text::Literal(value));
@@ -316,16 +312,16 @@ impl Builder<'_> {
         Ok(Text::Area(area))
     }
 
-    fn area(&mut self, tokens: &[Token], length: Option<&Item<'_>>) -> Result<Area, Diagnostic> {
+    fn area(&mut self, tokens: &[Token], length: Option<&Item<'_>>) -> Checked<Area> {
         let length = self.length(length)?;
         self.area_of(tokens, length)
     }
 
-    fn length(&mut self, item: Option<&Item<'_>>) -> Result<Option<Number>, Diagnostic> {
+    fn length(&mut self, item: Option<&Item<'_>>) -> Checked<Option<Number>> {
         item.map(|item| self.number(item.arguments[0])).transpose()
     }
 
-    fn area_of(&mut self, tokens: &[Token], length: Option<Number>) -> Result<Area, Diagnostic> {
+    fn area_of(&mut self, tokens: &[Token], length: Option<Number>) -> Checked<Area> {
         let is_item = |token: &Token| match token.kind {
             Kind::Word => !token.text.iter().all(u8::is_ascii_digit),
             // A placeholder such as `:PREFIX:` in a member that is copied with REPLACING.
@@ -346,7 +342,7 @@ impl Builder<'_> {
         Ok(Area { parameter, length })
     }
 
-    fn number(&mut self, tokens: &[Token]) -> Result<Number, Diagnostic> {
+    fn number(&mut self, tokens: &[Token]) -> Checked<Number> {
         let digits = |token: &Token| std::str::from_utf8(&token.text).ok()?.parse::<i32>().ok();
         match tokens {
             [token] if token.kind == Kind::Word && digits(token).is_some() => {

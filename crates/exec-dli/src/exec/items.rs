@@ -9,7 +9,7 @@
 use super::verbs;
 use crate::code;
 use crate::command::Verb;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Checked;
 use crate::source::file::File;
 use crate::source::words::{Kind, Token};
 
@@ -41,11 +41,7 @@ pub(crate) fn find<'g, 'a>(group: &'g [Item<'a>], keyword: &str) -> Option<&'g I
 }
 
 /// Takes a command apart; `tokens` are those between EXEC DLI and END-EXEC, `end` is END-EXEC.
-pub(crate) fn parts<'a>(
-    file: &File,
-    tokens: &'a [Token],
-    end: &'a Token,
-) -> Result<Parts<'a>, Diagnostic> {
+pub(crate) fn parts<'a>(file: &File, tokens: &'a [Token], end: &'a Token) -> Checked<Parts<'a>> {
     let (verb, length) = verb(file, tokens, end)?;
     let mut reader = Reader { file, verb, tokens, at: length };
     let mut parts =
@@ -78,7 +74,7 @@ pub(crate) fn parts<'a>(
     Ok(parts)
 }
 
-fn verb(file: &File, tokens: &[Token], end: &Token) -> Result<(Verb, usize), Diagnostic> {
+fn verb(file: &File, tokens: &[Token], end: &Token) -> Checked<(Verb, usize)> {
     for (spelling, verb) in verbs::VERBS {
         let words = spelling.split(' ').count();
         let is_it =
@@ -95,7 +91,7 @@ fn verb(file: &File, tokens: &[Token], end: &Token) -> Result<(Verb, usize), Dia
 }
 
 /// Whether the options of each group fit each other, and none is missing.
-fn check(file: &File, parts: &Parts<'_>) -> Result<(), Diagnostic> {
+fn check(file: &File, parts: &Parts<'_>) -> Checked<()> {
     for group in std::iter::once(&parts.command).chain(&parts.segments) {
         for (one, other) in verbs::EXCLUSIVE {
             if let (Some(_), Some(item)) = (find(group, one), find(group, other)) {
@@ -138,7 +134,7 @@ struct Reader<'f, 'a> {
 }
 
 impl<'a> Reader<'_, 'a> {
-    fn item(&mut self) -> Result<Option<Item<'a>>, Diagnostic> {
+    fn item(&mut self) -> Checked<Option<Item<'a>>> {
         while self.tokens.get(self.at).is_some_and(|token| token.is_mark(",") || token.is("USING"))
         {
             self.at += 1;
@@ -173,7 +169,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// What stands in the parentheses that follow, parted by the commas outside of inner ones.
-    fn arguments(&mut self) -> Result<Vec<&'a [Token]>, Diagnostic> {
+    fn arguments(&mut self) -> Checked<Vec<&'a [Token]>> {
         let mut out = Vec::new();
         let Some(open) = self.tokens.get(self.at).filter(|token| token.is_mark("(")) else {
             return Ok(out);

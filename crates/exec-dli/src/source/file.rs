@@ -100,13 +100,13 @@ impl File {
         token: &Token,
         message: impl Into<String>,
         help: &str,
-    ) -> Diagnostic {
+    ) -> Box<Diagnostic> {
         let number = self.line(token.start);
         let line = self.lines.get(number - 1).map_or(0..0, |line| line.all.clone());
         let column = token.start.saturating_sub(line.start) + 1;
         // Tabs would put the carets elsewhere.
         let card = String::from_utf8_lossy(&self.source[line]).replace('\t', " ");
-        Diagnostic {
+        Box::new(Diagnostic {
             code,
             file: self.name.clone(),
             line: number,
@@ -115,7 +115,7 @@ impl File {
             message: message.into(),
             help: help.to_owned(),
             card,
-        }
+        })
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Invariants:
 //!
-//! 1. A member is read once and walked as often as it is copied; a command in it is found each
-//!    time, since each time it may belong to another program.
+//! 1. A member is read once for each spelling of its name, and walked as often as it is copied:
+//!    each time its commands may belong to another program.
 //! 2. Walking ends: members that copy each other are given up with an error.
 //! 3. What stands in comments, literals, pseudo-text and the IDENTIFICATION DIVISION is no command.
 
@@ -57,8 +57,9 @@ pub(crate) struct Program {
 
 /// Everything that was found.
 pub(crate) struct Found {
-    /// The source itself is the first; the others are members, under these names.
+    /// The source itself is the first; the others are members.
     pub(crate) files: Vec<File>,
+    /// The members by their names, as each COPY writes them.
     pub(crate) member_names: BTreeMap<String, usize>,
     pub(crate) programs: Vec<Program>,
     /// Every command once.
@@ -202,7 +203,7 @@ impl Walker<'_> {
         let kind = tokens.get(at + 1).and_then(Token::upper).unwrap_or_default();
         let is_text = matches!(self.division, None | Some(Division::Identification));
         let is_foreign = kind != "DLI";
-        if is_text && file == 0 || kind.is_empty() {
+        if is_text || kind.is_empty() {
             return at + 1;
         }
         let in_procedure = self.division == Some(Division::Procedure);
@@ -218,19 +219,19 @@ impl Walker<'_> {
             let help = "Write END-EXEC behind the command.";
             let message = format!("EXEC {kind} has no END-EXEC");
             let wrong = begin.wrong(code::UNCLOSED, &tokens[at], message, help);
-            self.say(wrong);
+            self.say(*wrong);
             return bound.unwrap_or(tokens.len());
         };
         if is_foreign {
             let help = "Take the command out, or translate it with its own preprocessor first.";
             let message = format!("EXEC {kind} is no command of DL/I");
             let wrong = begin.wrong(code::FOREIGN, &tokens[at + 1], message, help);
-            self.say(wrong);
+            self.say(*wrong);
         } else if !in_procedure {
             let help = "Put the command into the PROCEDURE DIVISION.";
             let message = "EXEC DLI stands outside of a PROCEDURE DIVISION";
             let wrong = begin.wrong(code::MISPLACED, &tokens[at], message, help);
-            self.say(wrong);
+            self.say(*wrong);
         } else {
             let site = Site { file, first: at, last };
             self.program().facts.uses_exec_dli = true;
@@ -246,7 +247,7 @@ impl Walker<'_> {
         };
         let shown = token.shown();
         let name = shown.trim_matches(['\'', '"']);
-        let known = self.found.member_names.get(&name.to_ascii_uppercase()).copied();
+        let known = self.found.member_names.get(name).copied();
         let member = known.or_else(|| self.read_member(name));
         // A member that is not there is the compiler's to complain about.
         let Some(member) = member else { return end };
@@ -255,7 +256,7 @@ impl Walker<'_> {
             let help = "Let no member copy itself, not even through others.";
             let message = format!("the COPY of {name} has no end");
             let wrong = self.found.files[file].wrong(code::COPY_DEPTH, token, message, help);
-            self.say(wrong);
+            self.say(*wrong);
             return end;
         }
         self.file(member, depth + 1);
@@ -266,7 +267,7 @@ impl Walker<'_> {
         let text = self.members.member(name)?;
         self.found.files.push(File::new(name, text, self.format));
         let member = self.found.files.len() - 1;
-        self.found.member_names.insert(name.to_ascii_uppercase(), member);
+        self.found.member_names.insert(name.to_owned(), member);
         Some(member)
     }
 
