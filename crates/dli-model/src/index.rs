@@ -1,17 +1,158 @@
 //! Secondary indexes: kept by comparing what they should hold with what they hold
 //! (facts, section 12 rows 64 to 70).
+//!
+//! Invariants:
+//! 1. There is one entry for each source that is there and has one, in the order search fields,
+//!    SUBSEQ, last in first out (row 65).
+//! 2. An entry never changes: where its source did, it is gone and another one is new.
 
-use crate::forest::Forest;
-use crate::lens::Databases;
+use std::sync::Arc;
+
+use definitions::resolve::{Definitions, Index, IndexPart, PartSource, resolve_dbd};
+use definitions::{Dbd, DbdName, FieldKind, NullValue, Psb, PsbName};
+
+use crate::area::field_or_zeros;
+use crate::forest::{Entry, Forest, Id, Type};
+use crate::lens::{Databases, part};
 use crate::model::Model;
 
+struct Known<'d>(&'d Databases);
+
+impl Definitions for Known<'_> {
+    fn dbd(&self, name: DbdName) -> Option<Arc<Dbd>> {
+        self.0.get(&name).cloned()
+    }
+
+    fn psb(&self, _: PsbName) -> Option<Arc<Psb>> {
+        None
+    }
+}
+
+/// The secondary indexes of all databases.
+pub(crate) fn of(dbds: &Databases) -> Vec<Index> {
+    dbds.values().flat_map(|dbd| resolve_dbd(dbd, &Known(dbds)).0).collect()
+}
+
 /// Brings all indexes up to date; `false` if a unique one would have a duplicate (row 67).
-pub(crate) fn maintain(forest: &mut Forest, dbds: &Databases) -> bool {
-    let _ = (forest, dbds);
+pub(crate) fn maintain(forest: &mut Forest, dbds: &Databases, indexes: &[Index]) -> bool {
+    indexes.iter().all(|index| maintain_one(forest, dbds, index))
+}
+
+fn maintain_one(forest: &mut Forest, dbds: &Databases, index: &Index) -> bool {
+    let wanted = wanted(forest, dbds, index);
+    let mut order = forest.indexes.get(&index.dbd).cloned().unwrap_or_default();
+    for id in &order {
+        let entry = &mut forest.entries[*id];
+        entry.gone |= !wanted.iter().any(|one| same(one, entry));
+    }
+    for new in wanted {
+        let there = |id: &Id| !forest.entries[*id].gone && same(&forest.entries[*id], &new);
+        if order.iter().any(there) {
+            continue;
+        }
+        let key = |entry: &Entry| (entry.search.clone(), entry.subsequence.clone());
+        let equal = |id: &&Id| {
+            let old = &forest.entries[**id];
+            !old.gone && key(old) == key(&new)
+        };
+        if index.unique && order.iter().any(|id| equal(&id)) {
+            return false;
+        }
+        let at = order.iter().position(|id| key(&forest.entries[*id]) >= key(&new));
+        order.insert(at.unwrap_or(order.len()), forest.entries.len());
+        forest.entries.push(new);
+    }
+    forest.indexes.insert(index.dbd, order);
     true
+}
+
+fn same(one: &Entry, other: &Entry) -> bool {
+    let key = |entry: &Entry| (entry.source, entry.target);
+    key(one) == key(other) && one.search == other.search && one.subsequence == other.subsequence
+}
+
+/// The entries that an index should hold.
+fn wanted(forest: &Forest, dbds: &Databases, index: &Index) -> Vec<Entry> {
+    let source = Type { dbd: index.target_dbd, code: index.source_code };
+    let mut entries = Vec::new();
+    for id in forest.of_type(source) {
+        let target = forest.upward(id).find(|up| forest.get(*up).kind.code == index.target_code);
+        let Some(target) = target else { continue };
+        let data = &forest.get(id).data;
+        // Row 66: a search field beyond LL means no entry.
+        let there = |one: &IndexPart| match one.from {
+            PartSource::Segment(at) => usize::from(at) + usize::from(one.len) <= data.len(),
+            PartSource::ConcatenatedKey(_) | PartSource::Unique => true,
+        };
+        let search = value(forest, dbds, id, &index.search);
+        if index.search.iter().all(there) && !is_null(index, &search) {
+            let subsequence = value(forest, dbds, id, &index.subsequence);
+            entries.push(Entry { search, subsequence, source: id, target, gone: false });
+        }
+    }
+    entries
+}
+
+/// Row 66: only if every byte of the search fields is that value.
+fn is_null(index: &Index, search: &[u8]) -> bool {
+    let byte = match index.null {
+        None => return false,
+        Some(NullValue::Byte(byte)) => byte,
+        Some(NullValue::Blank) => b' ',
+        Some(NullValue::Zero) => 0,
+    };
+    search.iter().all(|one| *one == byte)
+}
+
+fn value(forest: &Forest, dbds: &Databases, id: Id, parts: &[IndexPart]) -> Vec<u8> {
+    let mut value = Vec::new();
+    for one in parts {
+        let len = usize::from(one.len);
+        match one.from {
+            PartSource::Segment(at) => {
+                let data = &forest.get(id).data;
+                value.extend(field_or_zeros(data, usize::from(at), len, one.kind_of_data));
+            }
+            PartSource::ConcatenatedKey(at) => {
+                let key = concatenated_key(forest, dbds, id);
+                let mut field = part(&key, usize::from(at), len).to_vec();
+                field.resize(len, 0);
+                value.extend(field);
+            }
+            // Row 68: opaque; here the number of the occurrence, which ascends.
+            PartSource::Unique => {
+                let number = u64::try_from(id).unwrap_or(u64::MAX).to_be_bytes();
+                value.extend(&number[number.len().saturating_sub(len)..]);
+            }
+        }
+    }
+    value
+}
+
+/// The physical concatenated key of an occurrence.
+pub(crate) fn concatenated_key(forest: &Forest, dbds: &Databases, id: Id) -> Vec<u8> {
+    let mut levels: Vec<Vec<u8>> = forest.upward(id).map(|one| key(forest, dbds, one)).collect();
+    levels.reverse();
+    levels.concat()
+}
+
+/// The key of an occurrence in its physical database.
+pub(crate) fn key(forest: &Forest, dbds: &Databases, id: Id) -> Vec<u8> {
+    let occurrence = forest.get(id);
+    let at = usize::from(occurrence.kind.code).saturating_sub(1);
+    let segment = dbds.get(&occurrence.kind.dbd).and_then(|dbd| dbd.segments.get(at));
+    let is_key = |field: &&definitions::Field| matches!(field.kind, FieldKind::Key { .. });
+    let Some(field) = segment.and_then(|segment| segment.fields.iter().find(is_key)) else {
+        return Vec::new();
+    };
+    part(&occurrence.data, field.offset().unwrap_or(0), usize::from(field.len)).to_vec()
 }
 
 /// Row 14: under PROCSEQ a REPL that changes the indexed field cancels the parentage.
 pub(crate) fn follow(model: &mut Model, pcb: usize) {
-    let _ = (model, pcb);
+    let lens = model.lens(pcb);
+    let moved = model.pcbs[pcb].position.path.first().is_some_and(|root| lens.is_gone(root));
+    if moved {
+        model.pcbs[pcb].parentage = None;
+    }
 }

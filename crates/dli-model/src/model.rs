@@ -6,7 +6,7 @@
 //!    was shown (section 2 rule 6).
 
 use definitions::DbdName;
-use definitions::resolve::{ResolvedKind, View};
+use definitions::resolve::{Index, ResolvedKind, View};
 
 use crate::forest::{Forest, Type};
 use crate::lens::{Databases, Lens, Path};
@@ -17,6 +17,7 @@ use crate::{Feedback, RootOrder, Setup, Subject, index};
 /// DL/I as a plain tree in memory.
 pub struct Model {
     pub(crate) dbds: Databases,
+    indexes: Vec<Index>,
     pub(crate) order: RootOrder,
     /// Whether a path insert needs P (row 28): BMP, MPP and IFP.
     pub(crate) online: bool,
@@ -99,8 +100,10 @@ impl Model {
             shown: Shown::nothing(),
             may_load: None,
         };
+        let dbds: Databases = setup.dbds.iter().map(|dbd| (dbd.name, dbd.clone())).collect();
         Model {
-            dbds: setup.dbds.iter().map(|dbd| (dbd.name, dbd.clone())).collect(),
+            indexes: index::of(&dbds),
+            dbds,
             order,
             online: setup.online,
             forest: Forest::default(),
@@ -150,7 +153,7 @@ impl Model {
 
     /// Brings the indexes up to date; `false` if a unique one would have a duplicate (row 67).
     pub(crate) fn index(&mut self) -> bool {
-        index::maintain(&mut self.forest, &self.dbds)
+        index::maintain(&mut self.forest, &self.dbds, &self.indexes)
     }
 
     /// Whether the databases beneath a PCB are empty.

@@ -161,6 +161,11 @@ pub(crate) fn following(
 ) -> Option<Path> {
     let mut at = Position::front(false);
     (at.path, at.tail) = (position.path.clone(), position.tail);
+    // What is gone has no dependents, and a root whose index entry went away shows none.
+    if let Some(level) = at.path.iter().position(|node| lens.is_gone(node)) {
+        at.tail = Tail::Behind(at.path[level]);
+        at.path.truncate(level);
+    }
     loop {
         let next = next_under(lens, &at);
         if let Some(node) = next {

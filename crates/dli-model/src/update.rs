@@ -29,10 +29,10 @@ impl Model {
         if !view.segments.iter().any(|segment| segment.options.allows(letter)) {
             return Err(End::status(b"AM"));
         }
-        let lens = self.lens(pcb);
         let hold = self.pcbs[pcb].hold.clone();
         // decision: what another PCB deleted is held no longer.
-        if let Some(hold) = hold.filter(|hold| !hold.path.iter().any(|node| lens.is_gone(node))) {
+        let is_there = |hold: &Hold| !hold.path.iter().any(|node| self.forest.get(node.id).gone);
+        if let Some(hold) = hold.filter(is_there) {
             return Ok(hold);
         }
         // Rule 2: without position the PCB shows nothing; else it stays (rule 12).

@@ -16,6 +16,7 @@ const LIBRARY: &[(&str, &str)] = &[
     ("pair", include_str!("pair.src.txt")),
     ("staff", include_str!("staff.src.txt")),
     ("loads", include_str!("loads.src.txt")),
+    ("club", include_str!("club.src.txt")),
 ];
 
 /// The files of cases: name and text.
@@ -32,6 +33,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("fields", include_str!("fields.txt")),
     ("loads", include_str!("loads.txt")),
     ("hashed", include_str!("hashed.txt")),
+    ("indexes", include_str!("indexes.txt")),
 ];
 
 /// The sources of a script.

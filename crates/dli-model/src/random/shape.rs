@@ -171,16 +171,16 @@ fn database(organization: &str, kinds: &[Kind], indexed: bool) -> String {
         }
         if kind.parent.is_none() && indexed {
             line(&mut source, "LCHILD NAME=(INDKEY,RANDIX),POINTER=INDX");
-            line(&mut source, "XDFLD NAME=XF,SRCH=F0,SUBSEQ=/SX1");
-            line(&mut source, "FIELD NAME=/SX1");
+            line(&mut source, "XDFLD NAME=XF,SRCH=F0");
         }
     }
     line(&mut source, "DBDGEN");
     if organization == "HIDAM" {
-        index(&mut source, ("RANDPX", "RANDKEY"), 2, "K0");
+        index(&mut source, ("RANDPX", "RANDKEY"), (2, 'U'), "K0");
     }
     if indexed {
-        index(&mut source, ("RANDIX", "INDKEY"), 5, "XF");
+        // Equal entries come last in first out.
+        index(&mut source, ("RANDIX", "INDKEY"), (1, 'M'), "XF");
     }
     source
 }
@@ -206,11 +206,16 @@ fn segment(source: &mut String, kind: &Kind, kinds: &[Kind]) {
     line(source, &format!("FIELD NAME=T{n},START={},BYTES=2", start + 3));
 }
 
-fn index(source: &mut String, (dbd, segment): (&str, &str), len: usize, field: &str) {
+fn index(
+    source: &mut String,
+    (dbd, segment): (&str, &str),
+    (len, unique): (usize, char),
+    field: &str,
+) {
     line(source, &format!("DBD   NAME={dbd},ACCESS=(INDEX,VSAM)"));
     line(source, &format!("DATASET DD1={dbd}"));
     line(source, &format!("SEGM  NAME={segment},PARENT=0,BYTES={len}"));
-    line(source, &format!("FIELD NAME=(KEY,SEQ,U),START=1,BYTES={len}"));
+    line(source, &format!("FIELD NAME=(KEY,SEQ,{unique}),START=1,BYTES={len}"));
     line(source, &format!("LCHILD NAME=(S0,RANDDB),INDEX={field}"));
     line(source, "DBDGEN");
 }
