@@ -1,1 +1,66 @@
 //! Programs as guests: their processes, their call interface, their libraries.
+//!
+//! An application program is a process of its own. It can loop, crash or stop; its unit of work is
+//! then backed out, and nobody else notices.
+//!
+//! ```text
+//!  program --CBLTDLI--> abi -> interface -> link --embedded--> Server (types DLI and DBB)
+//!                                                \--mailbox--> bmp ---> Server (type BMP)
+//! ```
+//!
+//! | to understand | look at |
+//! |---|---|
+//! | what a call means to a server | [`Server`], [`Request`], [`Reply`] |
+//! | which bytes travel | [`wire`] |
+//! | how addresses become a call | `parameters`, `calls`, `compose`, `interface` |
+//! | PCB masks, AIBs | `masks`, `aib` |
+//! | the exported functions, and why the executable exports them | `abi` |
+//! | sources, the compiler, its cache | [`program`] |
+//! | how a program's process begins and ends | [`guest`], from outside [`host`] |
+//! | calls to a running system | [`bmp`], `mailbox` |
+//! | DD names, the trace, EXEC DLI | [`Dd`], [`Trace`], [`exec`] |
+//!
+//! Invariants:
+//! 1. A program and a server never see each other's memory: calls are messages.
+//! 2. Bytes from the other side of that border are checked like bytes from outside, on both sides.
+//! 3. A program's normal end, whatever its return code, is a commit; every other end is a backout.
+//! 4. An executable whose programs are to find the call interface must be linked with the dynamic
+//!    list `exports.list`; [`guest::run`] refuses to start a program otherwise.
+
+mod abi;
+mod aib;
+pub mod bmp;
+mod calls;
+mod compose;
+mod dd;
+mod error;
+pub mod exec;
+mod fuzz;
+pub mod guest;
+pub mod host;
+mod interface;
+mod ledger;
+mod link;
+mod mailbox;
+mod masks;
+mod memory;
+mod parameters;
+pub mod program;
+mod record;
+mod server;
+pub mod shape;
+mod ssas;
+mod trace;
+pub mod wire;
+
+pub use dd::{Dd, Files, records_of};
+pub use error::RegionError;
+pub use fuzz::exercise;
+pub use interface::{DirectAnswer, DirectCall};
+pub use link::{Embedded, Link};
+pub use masks::Order;
+pub use record::CallRecord;
+pub use server::{
+    Abend, AibFields, AibReply, Ending, Failure, Feedback, IoFeedback, Reply, Request, Server,
+};
+pub use trace::{Trace, TraceForm};

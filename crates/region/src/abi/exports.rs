@@ -1,0 +1,94 @@
+//! The functions that programs call, by the names that IMS gives them.
+//!
+//! | name | for |
+//! |---|---|
+//! | `CBLTDLI` | COBOL |
+//! | `AIBTDLI` | any language, with an AIB in place of the PCB |
+//! | `CEETDLI` | any language, with either |
+//! | `PLITDLI` | PL/I: a count in front, pointers to PCBs |
+//! | `ASMTDLI` | assembler |
+//! | `CTDLI` | C |
+//! | `HFEXDLI` | what EXEC DLI commands are translated into |
+//!
+//! All recognise what they are given by what it is ([`crate::parameters`]), so that they differ in
+//! name only.
+
+use std::ffi::{c_char, c_int, c_void};
+
+use crate::guest;
+
+/// A function as the linker knows it.
+type Function = *const c_void;
+
+/// The most addresses that an EXEC DLI command passes.
+const COMMAND_MAX: usize = 128;
+
+macro_rules! export {
+    ($name:ident => $handle:path, $($parameter:ident)*) => {
+        #[doc = concat!("The entry `", stringify!($name), "` of the call interface.")]
+        ///
+        /// Takes the addresses of a call's parameters. A caller that passes fewer leaves the rest
+        /// as its registers and stack have them; they are told from parameters by count, by null,
+        /// or by what they point at, and never followed unchecked.
+        // SAFETY: no other symbol of this name exists in an executable with this crate.
+        #[unsafe(no_mangle)]
+        #[allow(non_snake_case, clippy::too_many_arguments)]
+        extern "C" fn $name($($parameter: usize),*) -> c_int {
+            $handle(&[$($parameter),*]);
+            0
+        }
+    };
+}
+
+macro_rules! export_call {
+    ($($name:ident)*) => {
+        $(export!($name => guest::called, a b c d e f g h i j k l m n o p q r s t);)*
+    };
+}
+
+export_call!(AIBTDLI ASMTDLI CBLTDLI CEETDLI CTDLI PLITDLI);
+
+export!(HFEXDLI => commanded,
+    a0 b0 c0 d0 e0 f0 g0 h0 a1 b1 c1 d1 e1 f1 g1 h1 a2 b2 c2 d2 e2 f2 g2 h2 a3 b3 c3 d3 e3 f3 g3 h3
+    a4 b4 c4 d4 e4 f4 g4 h4 a5 b5 c5 d5 e5 f5 g5 h5 a6 b6 c6 d6 e6 f6 g6 h6 a7 b7 c7 d7 e7 f7 g7 h7
+    a8 b8 c8 d8 e8 f8 g8 h8 a9 b9 c9 d9 e9 f9 g9 h9 i0 j0 k0 l0 m0 n0 o0 p0 i1 j1 k1 l1 m1 n1 o1 p1
+    i2 j2 k2 l2 m2 n2 o2 p2 i3 j3 k3 l3 m3 n3 o3 p3 i4 j4 k4 l4 m4 n4 o4 p4 i5 j5 k5 l5 m5 n5 o5 p5);
+
+fn commanded(raw: &[usize; COMMAND_MAX]) {
+    guest::commanded(raw);
+}
+
+/// The exported names with their addresses.
+pub(crate) fn exports() -> [(&'static str, Function); 7] {
+    [
+        ("AIBTDLI", AIBTDLI as Function),
+        ("ASMTDLI", ASMTDLI as Function),
+        ("CBLTDLI", CBLTDLI as Function),
+        ("CEETDLI", CEETDLI as Function),
+        ("CTDLI", CTDLI as Function),
+        ("HFEXDLI", HFEXDLI as Function),
+        ("PLITDLI", PLITDLI as Function),
+    ]
+}
+
+/// What libcob calls when it ends a program with an error of its own.
+pub(super) extern "C" fn runtime_error(text: *const c_char) -> c_int {
+    guest::runtime_error(text as usize);
+    0
+}
+
+extern "C" fn left(status: c_int, _: *mut c_void) {
+    guest::left(status);
+}
+
+/// Has [`guest::left`] called when something in this process calls `exit`.
+pub(crate) fn watch_exits() -> Result<(), String> {
+    type OnExit = unsafe extern "C" fn(extern "C" fn(c_int, *mut c_void), *mut c_void) -> c_int;
+    let this = libloading::os::unix::Library::this();
+    // SAFETY: the C library's `on_exit` has this type, and `left` is there as long as the process.
+    let failed = unsafe {
+        let on_exit = this.get::<OnExit>(b"on_exit").map_err(|error| error.to_string())?;
+        on_exit(left, std::ptr::null_mut())
+    };
+    if failed == 0 { Ok(()) } else { Err("no room for another exit handler".to_owned()) }
+}

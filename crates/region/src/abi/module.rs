@@ -1,0 +1,189 @@
+//! Libraries that are loaded while running: programs, and libcob, which runs COBOL programs.
+//!
+//! Invariants:
+//! 1. A program's library is loaded with local names only: every COBOL program may export the name
+//!    `DLITCBL`, and none may see another's.
+//! 2. Libraries are never unloaded: their exit handlers run at the end of the process.
+
+use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
+use std::path::Path;
+
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+
+use super::exports::runtime_error;
+
+/// The most PCBs that an entry can be given.
+pub(crate) const PCBS_MAX: usize = 64;
+
+/// The names under which the COBOL run-time library is known, newest first.
+const LIBCOB: &[&str] = &["libcob.so.4", "libcob.so.5", "libcob.so"];
+/// Not to load a library that is not loaded yet; the same value on every Linux.
+const RTLD_NOLOAD: c_int = 4;
+
+/// A program's library.
+pub(crate) struct Module(Library);
+
+/// A place in it where the program can be entered.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry(*const c_void);
+
+impl Module {
+    /// Loads it, and whatever libraries it needs.
+    pub(crate) fn open(path: &Path) -> Result<Module, String> {
+        // SAFETY: loading runs the library's own initialisers. It is a program that somebody who
+        // may run programs asks us to run; whatever it does, it does as this process.
+        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
+        library.map(Module).map_err(|error| error.to_string())
+    }
+
+    /// The entry of a name.
+    pub(crate) fn entry(&self, name: &str) -> Option<Entry> {
+        address(&self.0, name).map(Entry)
+    }
+
+    /// Keeps the library until the process ends.
+    pub(crate) fn keep(self) {
+        std::mem::forget(self);
+    }
+}
+
+fn address(library: &Library, name: &str) -> Option<*const c_void> {
+    // SAFETY: only the symbol's address is taken.
+    let symbol = unsafe { library.get::<*const c_void>(name.as_bytes()) }.ok()?;
+    let address = symbol.as_raw_ptr().cast_const();
+    (!address.is_null()).then_some(address)
+}
+
+/// The address under which the whole process knows a name.
+pub(crate) fn exported_at(name: &str) -> Option<*const c_void> {
+    address(&Library::this(), name)
+}
+
+macro_rules! usize_at {
+    ($index:literal) => {
+        usize
+    };
+}
+
+macro_rules! enter {
+    ($address:expr, $list:expr, $($index:literal)*) => {{
+        type Program = unsafe extern "C" fn($(usize_at!($index)),*) -> c_int;
+        // SAFETY: the address is that of a function that was compiled for the C calling
+        // convention, in which a caller may pass more arguments than are taken: the caller cleans
+        // up. What the program does with its PCBs is its own affair; they are mapped for good.
+        unsafe {
+            let program = std::mem::transmute::<*const c_void, Program>($address);
+            program($($list[$index]),*)
+        }
+    }};
+}
+
+impl Entry {
+    /// Enters the program with the addresses of its PCBs, and null for the rest; gives back what it
+    /// returns, if it returns.
+    pub(crate) fn enter(self, pcbs: &[usize]) -> i32 {
+        let mut list = [0; PCBS_MAX];
+        for (place, pcb) in list.iter_mut().zip(pcbs) {
+            *place = *pcb;
+        }
+        enter!(self.0, list,
+            0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+            32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59
+            60 61 62 63)
+    }
+}
+
+/// The COBOL run-time library.
+pub(crate) struct Cobol {
+    library: Library,
+    count: unsafe extern "C" fn() -> c_int,
+}
+
+impl Cobol {
+    /// The one that the program has brought with it; `None` if it is no COBOL program.
+    pub(crate) fn loaded() -> Result<Option<Cobol>, String> {
+        let open = |name: &&str| {
+            // SAFETY: the library is loaded already, or it is not loaded now.
+            unsafe { Library::open(Some(OsStr::new(name)), RTLD_NOW | RTLD_NOLOAD) }.ok()
+        };
+        let Some(library) = LIBCOB.iter().find_map(open) else { return Ok(None) };
+        // SAFETY: libcob declares `int cob_get_num_params (void)`.
+        let count =
+            unsafe { library.get::<unsafe extern "C" fn() -> c_int>(b"cob_get_num_params") };
+        let count = *count.map_err(|error| error.to_string())?;
+        Ok(Some(Cobol { library, count }))
+    }
+
+    /// Initialises it with a program's command line, and has its errors reported to us.
+    pub(crate) fn init(&self, arguments: &[&str]) -> Result<(), String> {
+        type Init = unsafe extern "C" fn(c_int, *const *const c_char);
+        type ErrorProc = unsafe extern "C" fn(*const c_char, *const *const c_void) -> c_int;
+        let text = |text: &&str| CString::new(text.replace('\0', " ")).unwrap_or_default();
+        let mut list: Vec<*const c_char> =
+            arguments.iter().map(text).map(|text| text.into_raw().cast_const()).collect();
+        let count = list.len() as c_int;
+        list.push(std::ptr::null());
+        let list: &'static [*const c_char] = list.leak();
+        let report = runtime_error as *const c_void;
+        // SAFETY: both functions are declared so by libcob; it keeps the command line, which is
+        // never freed, and copies the handler's address from where it is given it.
+        unsafe {
+            let init = self.library.get::<Init>(b"cob_init").map_err(|error| error.to_string())?;
+            let error_proc = self.library.get::<ErrorProc>(b"cob_sys_error_proc");
+            init(count, list.as_ptr());
+            let install = [0; 1];
+            error_proc.map_err(|error| error.to_string())?(install.as_ptr(), &raw const report);
+        }
+        Ok(())
+    }
+
+    /// How many parameters the call has that is being made.
+    pub(crate) fn parameters(&self) -> usize {
+        // SAFETY: as declared by libcob, which is initialised before a program runs.
+        usize::try_from(unsafe { (self.count)() }).unwrap_or_default()
+    }
+
+    /// Closes the files of a program that has returned.
+    pub(crate) fn tidy(&self) {
+        type Tidy = unsafe extern "C" fn() -> c_int;
+        // SAFETY: libcob declares `int cob_tidy (void)`, and the program is over.
+        unsafe {
+            if let Ok(tidy) = self.library.get::<Tidy>(b"cob_tidy") {
+                tidy();
+            }
+        }
+    }
+}
+
+/// Writes out what the C library buffers: a program's DISPLAYs.
+pub(crate) fn flush() {
+    type Flush = unsafe extern "C" fn(*mut c_void) -> c_int;
+    // SAFETY: the C library's `fflush`, which takes null for all streams.
+    unsafe {
+        if let Ok(flush) = Library::this().get::<Flush>(b"fflush") {
+            flush(std::ptr::null_mut());
+        }
+    }
+}
+
+/// Ends the process without running exit handlers, of which this may be one.
+pub(crate) fn leave(status: i32) -> ! {
+    type Exit = unsafe extern "C" fn(c_int) -> !;
+    // SAFETY: the C library's `_exit`.
+    unsafe {
+        match Library::this().get::<Exit>(b"_exit") {
+            Ok(exit) => exit(status),
+            Err(_) => std::process::abort(),
+        }
+    }
+}
+
+/// The text that libcob hands to [`runtime_error`].
+pub(crate) fn text_at(address: usize) -> String {
+    if address == 0 {
+        return String::new();
+    }
+    // SAFETY: libcob passes a C string that lives during the call.
+    let text = unsafe { CStr::from_ptr(address as *const c_char) };
+    text.to_string_lossy().into_owned()
+}

@@ -1,0 +1,146 @@
+//! The application interface block: how a program names a PCB instead of pointing at it.
+//!
+//! | offset | bytes | field |
+//! |---|---|---|
+//! | 0 | 8 | `DFSAIB` |
+//! | 8 | 4 | length |
+//! | 12 | 8 | subfunction |
+//! | 20, 28 | 8, 8 | names of resources |
+//! | 44, 48 | 4, 4 | length of the area, bytes of it that were used |
+//! | 52, 56 | 4, 4 | resource field, length of the options |
+//! | 64, 68, 72 | 4, 4, 4 | return code, reason, extension |
+//! | 76 | 4 | address of the PCB |
+//! | 88 | 16 | user token |
+//!
+//! Invariants:
+//! 1. Integers are read in the byte order in which the block's own length makes sense, whatever the
+//!    PCBs have, and written in the same.
+//! 2. Only the fields that a call sets are written.
+
+use crate::masks::Order;
+use crate::memory::Reach;
+use crate::server::{AibFields, AibReply};
+use crate::shape::Name;
+
+/// Look at the PCB's status.
+pub(crate) const SEE_STATUS: u32 = 0x900;
+/// The call's parameters are wrong.
+pub(crate) const WRONG_PARAMETER: u32 = 0x104;
+/// Reasons with [`WRONG_PARAMETER`] (general knowledge; kept in this one place).
+pub(crate) const REASON_NOT_AN_AIB: u32 = 0x204;
+/// No PCB has the name.
+pub(crate) const REASON_NO_SUCH_PCB: u32 = 0x208;
+
+const BYTES: usize = 128;
+const AREA_LEN: usize = 44;
+const AREA_USED: usize = 48;
+const RETURN_CODE: usize = 64;
+const PCB_ADDRESS: usize = 76;
+
+/// A program's block, read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Aib {
+    /// Where it is.
+    pub(crate) address: usize,
+    pub(crate) order: Order,
+    pub(crate) fields: AibFields,
+    pub(crate) area_len: usize,
+}
+
+/// Why there is no block to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoAib {
+    /// The address leads nowhere.
+    Unreachable,
+    /// What is there is no AIB; but it can be told so.
+    Strange(Order),
+}
+
+impl Aib {
+    /// Reads a program's block.
+    pub(crate) fn read(address: usize, reach: &mut Reach) -> Result<Aib, NoAib> {
+        let block: [u8; BYTES] = reach.array(address).ok_or(NoAib::Unreachable)?;
+        if reach.writable(address, BYTES) < BYTES {
+            return Err(NoAib::Unreachable);
+        }
+        let word = |at: usize| [block[at], block[at + 1], block[at + 2], block[at + 3]];
+        let name = |at: usize| -> Name { std::array::from_fn(|index| block[at + index]) };
+        let makes_sense = |order: &Order| (128..=4096).contains(&order.number(word(8)));
+        let order = [Order::Big, Order::Native].into_iter().find(makes_sense);
+        let (Some(order), b"DFSAIB  ") = (order, &block[..8]) else {
+            return Err(NoAib::Strange(order.unwrap_or_default()));
+        };
+        let number = |at: usize| order.number(word(at));
+        let fields = AibFields {
+            subfunction: name(12),
+            resource: name(20),
+            resource2: name(28),
+            resource_field: number(52),
+            options_len: number(56),
+            token: std::array::from_fn(|index| block[88 + index]),
+        };
+        Ok(Aib { address, order, fields, area_len: number(AREA_LEN) as usize })
+    }
+
+    /// Writes what a call came to.
+    pub(crate) fn answer(&self, reply: &AibReply, pcb: Option<usize>, reach: &mut Reach) {
+        let mut put = |at: usize, value: u32| {
+            reach.write(self.address + at, &self.order.bytes(value));
+        };
+        put(AREA_USED, reply.area_used);
+        if let Some(pcb) = pcb {
+            put(PCB_ADDRESS, pcb as u32);
+        }
+        refuse(self.address, self.order, reply, reach);
+    }
+}
+
+/// Writes return code, reason and extension.
+pub(crate) fn refuse(address: usize, order: Order, reply: &AibReply, reach: &mut Reach) {
+    let mut bytes = [0; 12];
+    for (place, value) in
+        bytes.chunks_exact_mut(4).zip([reply.return_code, reply.reason, reply.extension])
+    {
+        place.copy_from_slice(&order.bytes(value));
+    }
+    reach.write(address + RETURN_CODE, &bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(order: Order) -> [u8; BYTES] {
+        let mut block = [0; BYTES];
+        block[..8].copy_from_slice(b"DFSAIB  ");
+        block[8..12].copy_from_slice(&order.bytes(128));
+        block[20..28].copy_from_slice(b"SHOP    ");
+        block[44..48].copy_from_slice(&order.bytes(80));
+        block
+    }
+
+    #[test]
+    fn both_byte_orders_are_understood_and_answered() {
+        for order in [Order::Big, Order::Native] {
+            let mut block = block(order);
+            let mut reach = Reach::new();
+            let aib = Aib::read(block.as_mut_ptr() as usize, &mut reach).expect("an AIB");
+            assert_eq!((aib.area_len, aib.order, aib.fields.resource), (80, order, *b"SHOP    "));
+            let reply = AibReply { return_code: SEE_STATUS, area_used: 14, ..AibReply::default() };
+            aib.answer(&reply, Some(0x1000_0000), &mut reach);
+            assert_eq!(block[64..68], order.bytes(0x900));
+            assert_eq!(block[48..52], order.bytes(14));
+            assert_eq!(block[76..80], order.bytes(0x1000_0000));
+        }
+    }
+
+    #[test]
+    fn what_is_no_aib_is_refused() {
+        let mut block = block(Order::Big);
+        block[0] = b'X';
+        let address = block.as_mut_ptr() as usize;
+        let refused = Aib::read(address, &mut Reach::new()).err();
+        assert_eq!(refused, Some(NoAib::Strange(Order::Big)));
+        assert_eq!(Aib::read(8, &mut Reach::new()).err(), Some(NoAib::Unreachable));
+    }
+}

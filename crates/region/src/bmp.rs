@@ -1,0 +1,351 @@
+//! Programs that call a running system: region type BMP.
+//!
+//! A program's process connects to the system's socket and says which job it is; the system
+//! schedules it and hands it memory for its calls ([`crate::mailbox`]). The connection stays open
+//! for as long as both live: its end is how each learns of the other's.
+//!
+//! | from the program | bytes | from the system | bytes |
+//! |---|---|---|---|
+//! | `HFBM` | 4 | 0 welcome, 1 refused, 2 other version | 1, with the memory if welcome |
+//! | version | 4 | length | 4 |
+//! | length | 4 | the PCBs' shapes; code, text and remedy; or the version | |
+//! | the job, in the words of whoever schedules | | | |
+//!
+//! Invariants:
+//! 1. A program that goes away without a word is backed out.
+//! 2. What a program sends can end its own connection, and nothing else.
+//! 3. Only processes of the system's own user get in.
+
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
+
+use base::bytes::{Reader, push_string16};
+use rustix::net::{RecvFlags, SendFlags};
+use seam::sync::Mutex;
+use seam::thread::JoinHandle;
+
+use crate::error::RegionError;
+use crate::link::Link;
+use crate::mailbox::Mailbox;
+use crate::server::{Ending, Failure, Server};
+use crate::shape::{self, PcbShape};
+use crate::wire::{Served, Work, serve};
+
+/// The version of the call interface between a program's process and a system.
+pub const VERSION: u32 = 1;
+
+const MAGIC: &[u8; 4] = b"HFBM";
+const WELCOME: u8 = 0;
+const REFUSED: u8 = 1;
+const OTHER_VERSION: u8 = 2;
+const JOB_BYTES_MAX: usize = 1 << 20;
+const SHAPES_BYTES_MAX: usize = 64 << 20;
+
+/// Who schedules PSBs for programs that come.
+pub trait Schedule: Send + Sync {
+    /// Schedules the PSB of a job, which is in the words of the two sides' owners.
+    ///
+    /// # Errors
+    /// Why it cannot run.
+    fn schedule(&self, job: &[u8]) -> Result<Box<dyn Server>, Failure>;
+}
+
+/// A system's door for programs.
+pub struct Door {
+    path: PathBuf,
+    shared: Arc<Hall>,
+    acceptor: Option<JoinHandle>,
+}
+
+/// What the threads of a door share.
+struct Hall {
+    schedule: Arc<dyn Schedule>,
+    closing: AtomicBool,
+    programs: Mutex<Vec<(Arc<AtomicBool>, JoinHandle)>>,
+}
+
+impl Door {
+    /// Opens the door at a path. The caller owns the system, so a socket that is there is one that
+    /// a crash has left.
+    ///
+    /// # Errors
+    /// If the socket cannot be made.
+    pub fn open(path: &Path, schedule: Arc<dyn Schedule>) -> Result<Door, RegionError> {
+        let _ = rustix::fs::unlink(path);
+        let listener = UnixListener::bind(path).map_err(RegionError::file(path))?;
+        rustix::fs::chmod(path, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR)
+            .map_err(|errno| RegionError::file(path)(errno.into()))?;
+        let closing = AtomicBool::new(false);
+        let shared = Arc::new(Hall { schedule, closing, programs: Mutex::new(Vec::new()) });
+        let hall = shared.clone();
+        let acceptor = seam::thread::spawn("door", move || accept(&listener, &hall));
+        let acceptor = Some(acceptor.map_err(RegionError::file(path))?);
+        Ok(Door { path: path.to_owned(), shared, acceptor })
+    }
+
+    /// How many programs are being served.
+    #[must_use]
+    pub fn programs(&self) -> usize {
+        let programs = self.shared.programs.lock();
+        programs.iter().filter(|(over, _)| !over.load(SeqCst)).count()
+    }
+
+    /// Lets nobody in any more, sends those away who are there (they are backed out), and waits
+    /// until they have gone.
+    pub fn close(mut self) {
+        self.shut();
+    }
+
+    fn shut(&mut self) {
+        self.shared.closing.store(true, SeqCst);
+        let Some(acceptor) = self.acceptor.take() else { return };
+        // The acceptor sleeps until somebody comes.
+        let _ = UnixStream::connect(&self.path);
+        acceptor.join();
+        let programs = std::mem::take(&mut *self.shared.programs.lock());
+        for (_, thread) in programs {
+            thread.join();
+        }
+        let _ = rustix::fs::unlink(&self.path);
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        self.shut();
+    }
+}
+
+fn accept(listener: &UnixListener, hall: &Arc<Hall>) {
+    for stream in listener.incoming() {
+        if hall.closing.load(SeqCst) {
+            return;
+        }
+        let Ok(stream) = stream else { continue };
+        let over = Arc::new(AtomicBool::new(false));
+        let (inside, ours) = (hall.clone(), over.clone());
+        let thread = seam::thread::spawn("program", move || {
+            // A failure concerns this program alone; it sees the connection end.
+            let _ = seam::thread::catch(|| receive(stream, &inside));
+            ours.store(true, SeqCst);
+        });
+        let Ok(thread) = thread else { continue };
+        let mut programs = hall.programs.lock();
+        programs.retain(|(over, _)| !over.load(SeqCst));
+        programs.push((over, thread));
+    }
+}
+
+/// One program, from its first word to its last.
+fn receive(mut stream: UnixStream, hall: &Hall) -> Result<(), RegionError> {
+    let own = rustix::process::geteuid();
+    let peer = rustix::net::sockopt::socket_peercred(&stream).map(|peer| peer.uid);
+    if peer.ok() != Some(own) {
+        return Ok(());
+    }
+    // A process that connects and says nothing must not keep the door from closing.
+    let patience = std::time::Duration::from_secs(10);
+    stream.set_read_timeout(Some(patience)).map_err(lost)?;
+    let Some(job) = read_hello(&mut stream)? else {
+        return say(&mut stream, OTHER_VERSION, &VERSION.to_le_bytes(), None);
+    };
+    let mut server = match hall.schedule.schedule(&job) {
+        Ok(server) => server,
+        Err(failure) => return say(&mut stream, REFUSED, &failure_bytes(&failure), None),
+    };
+    let served = attend(&mut stream, hall, &mut *server);
+    if !matches!(served, Ok(true)) {
+        let _ = server.end(Ending::Abend);
+    }
+    served.map(|_| ())
+}
+
+/// Answers a program's calls; `true` once it has said how it ended.
+fn attend(
+    stream: &mut UnixStream,
+    hall: &Hall,
+    server: &mut dyn Server,
+) -> Result<bool, RegionError> {
+    let mailbox = Mailbox::create()?;
+    say(stream, WELCOME, &shape::encode(server.pcbs()), Some(&mailbox))?;
+    let mut work = Work::default();
+    let (mut message, mut answer) = (Vec::new(), Vec::new());
+    let stays = || !hall.closing.load(SeqCst) && lives(stream);
+    while mailbox.receive(&mut message, stays)? {
+        let served = serve(&message, &mut work, server, &mut answer);
+        let served = served.map_err(|_| RegionError::Protocol("a call"))?;
+        mailbox.send(&answer)?;
+        if served == Served::End {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn read_hello(stream: &mut UnixStream) -> Result<Option<Vec<u8>>, RegionError> {
+    let mut head = [0; 12];
+    stream.read_exact(&mut head).map_err(lost)?;
+    let mut reader = Reader::new(&head);
+    let magic: Option<[u8; 4]> = reader.array();
+    let (version, length) = (reader.u32(), reader.u32().unwrap_or(u32::MAX) as usize);
+    if magic != Some(*MAGIC) || version != Some(VERSION) {
+        return Ok(None);
+    }
+    if length > JOB_BYTES_MAX {
+        return Err(RegionError::Protocol("the length of a job"));
+    }
+    let mut job = vec![0; length];
+    stream.read_exact(&mut job).map_err(lost)?;
+    Ok(Some(job))
+}
+
+/// Answers a hello; a welcome carries the mailbox's memory.
+fn say(
+    stream: &mut UnixStream,
+    kind: u8,
+    bytes: &[u8],
+    mailbox: Option<&Mailbox>,
+) -> Result<(), RegionError> {
+    use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, sendmsg};
+    let kind = [std::io::IoSlice::new(std::slice::from_ref(&kind))];
+    let handles = mailbox.map(Mailbox::fd);
+    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if handles.is_some() {
+        control.push(SendAncillaryMessage::ScmRights(handles.as_slice()));
+    }
+    sendmsg(&*stream, &kind, &mut control, SendFlags::NOSIGNAL)
+        .map_err(|errno| lost(errno.into()))?;
+    stream.write_all(&(bytes.len() as u32).to_le_bytes()).map_err(lost)?;
+    stream.write_all(bytes).map_err(lost)
+}
+
+fn failure_bytes(failure: &Failure) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for text in [&failure.code, &failure.text, &failure.remedy] {
+        push_string16(&mut bytes, &text.as_bytes()[..text.len().min(4000)]);
+    }
+    bytes
+}
+
+fn read_failure(bytes: &[u8]) -> Option<Failure> {
+    let mut reader = Reader::new(bytes);
+    let mut text = || Some(String::from_utf8_lossy(reader.string16()?).into_owned());
+    Some(Failure { code: text()?, text: text()?, remedy: text()? })
+}
+
+/// A connection to a running system, on which a program's calls go.
+pub struct Connection {
+    stream: UnixStream,
+    mailbox: Mailbox,
+    shapes: Vec<PcbShape>,
+}
+
+impl Connection {
+    /// Connects to the system whose socket is at `path`, and has the PSB of a job scheduled.
+    ///
+    /// # Errors
+    /// If no system answers, or if it refuses the job.
+    pub fn open(path: &Path, job: &[u8]) -> Result<Connection, RegionError> {
+        let absent = |error: std::io::Error| RegionError::NoSystem {
+            path: path.to_owned(),
+            text: error.to_string(),
+        };
+        let mut stream = UnixStream::connect(path).map_err(absent)?;
+        let mut hello = MAGIC.to_vec();
+        hello.extend_from_slice(&VERSION.to_le_bytes());
+        hello.extend_from_slice(&(job.len() as u32).to_le_bytes());
+        hello.extend_from_slice(job);
+        stream.write_all(&hello).map_err(lost)?;
+        let (kind, memory) = receive_welcome(&stream)?;
+        let bytes = read_answer(&mut stream)?;
+        match (kind, memory) {
+            (WELCOME, Some(memory)) => {
+                let shapes = shape::decode(&bytes);
+                let shapes = shapes.ok_or(RegionError::Protocol("the PCBs of the job"))?;
+                Ok(Connection { stream, mailbox: Mailbox::join(memory)?, shapes })
+            }
+            (REFUSED, _) => {
+                let failure = read_failure(&bytes);
+                let failure = failure.ok_or(RegionError::Protocol("why the job is refused"))?;
+                Err(RegionError::Refused(failure))
+            }
+            (OTHER_VERSION, _) => {
+                let theirs = Reader::new(&bytes).u32().unwrap_or_default();
+                Err(RegionError::Version { theirs, ours: VERSION })
+            }
+            _ => Err(RegionError::Protocol("the welcome")),
+        }
+    }
+}
+
+fn receive_welcome(stream: &UnixStream) -> Result<(u8, Option<OwnedFd>), RegionError> {
+    use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, recvmsg};
+    let mut kind = [u8::MAX];
+    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let received = recvmsg(
+        stream,
+        &mut [std::io::IoSliceMut::new(&mut kind)],
+        &mut control,
+        RecvFlags::CMSG_CLOEXEC,
+    );
+    let received = received.map_err(|errno| lost(errno.into()))?;
+    if received.bytes == 0 {
+        return Err(RegionError::Protocol("the connection ended before a welcome"));
+    }
+    let mut handles = control.drain().filter_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut handles) => handles.next(),
+        _ => None,
+    });
+    Ok((kind[0], handles.next()))
+}
+
+fn read_answer(stream: &mut UnixStream) -> Result<Vec<u8>, RegionError> {
+    let mut length = [0; 4];
+    stream.read_exact(&mut length).map_err(lost)?;
+    let length = u32::from_le_bytes(length) as usize;
+    if length > SHAPES_BYTES_MAX {
+        return Err(RegionError::Protocol("the length of an answer"));
+    }
+    let mut bytes = vec![0; length];
+    stream.read_exact(&mut bytes).map_err(lost)?;
+    Ok(bytes)
+}
+
+impl Link for Connection {
+    fn shapes(&self) -> &[PcbShape] {
+        &self.shapes
+    }
+
+    fn exchange(&mut self, message: &[u8], answer: &mut Vec<u8>) -> Result<(), RegionError> {
+        self.mailbox.send(message)?;
+        if self.mailbox.receive(answer, || lives(&self.stream))? {
+            Ok(())
+        } else {
+            Err(RegionError::Protocol("the system has stopped, or sent this program away"))
+        }
+    }
+
+    fn is_far(&self) -> bool {
+        true
+    }
+}
+
+/// Whether the other end of a connection is still open.
+fn lives(stream: &UnixStream) -> bool {
+    let mut byte = [0_u8];
+    match rustix::net::recv(stream, &mut byte[..], RecvFlags::PEEK | RecvFlags::DONTWAIT) {
+        Ok((_, received)) => received > 0,
+        Err(errno) => errno == rustix::io::Errno::AGAIN || errno == rustix::io::Errno::INTR,
+    }
+}
+
+fn lost(error: std::io::Error) -> RegionError {
+    RegionError::Process(format!("the connection broke: {error}"))
+}

@@ -1,0 +1,150 @@
+//! Which parameters the functions take, and what of them goes in and comes back (facts, section 5).
+//!
+//! Invariants:
+//! 1. A function that is not in the table goes to the engine with its area and nothing else: it is
+//!    the engine that says AD or AM.
+//! 2. Functions are compared as they are written; in lower case they are unknown (row 79).
+
+use crate::shape::PcbKind;
+
+/// How long an I/O area is, if no AIB says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AreaLen {
+    /// There is none.
+    None,
+    /// As the PCB's longest path, record or message.
+    Longest,
+    /// Always the same.
+    Fixed(usize),
+    /// Two bytes in front say it.
+    Counted,
+    /// As the function of STAT asks for.
+    Statistics,
+}
+
+/// Which way an area goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    In,
+    Out,
+    Both,
+}
+
+/// What stands behind the area.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Behind {
+    Nothing,
+    /// Search arguments.
+    Ssas,
+    /// One item of fixed length.
+    Item(usize, Way),
+    /// A record search argument, as long as the PCB's.
+    Rsa,
+    /// Perhaps a length in front of the area, and then pairs of length and area.
+    Pairs(Way),
+}
+
+/// The parameters of a call behind its PCB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    pub(crate) area: AreaLen,
+    pub(crate) way: Way,
+    pub(crate) behind: Behind,
+}
+
+const fn plan(area: AreaLen, way: Way, behind: Behind) -> Plan {
+    Plan { area, way, behind }
+}
+
+/// The parameters of a function with a PCB of a kind.
+pub(crate) fn plan_of(function: [u8; 4], kind: Option<&PcbKind>) -> Plan {
+    match kind {
+        Some(PcbKind::Database(_)) => of_database(function),
+        Some(PcbKind::Gsam(_)) => of_file(function),
+        Some(PcbKind::Io | PcbKind::Alternate { .. }) | None => of_terminal(function),
+    }
+}
+
+fn of_database(function: [u8; 4]) -> Plan {
+    use AreaLen::{Fixed, Longest, Statistics};
+    match &function {
+        b"GU  " | b"GN  " | b"GNP " | b"GHU " | b"GHN " | b"GHNP" => {
+            plan(Longest, Way::Out, Behind::Ssas)
+        }
+        b"ISRT" | b"REPL" | b"DLET" => plan(Longest, Way::In, Behind::Ssas),
+        b"POS " | b"FLD " => plan(Fixed(4096), Way::Both, Behind::Ssas),
+        b"STAT" => plan(Statistics, Way::Out, Behind::Item(9, Way::In)),
+        b"DEQ " => plan(Fixed(1), Way::In, Behind::Nothing),
+        b"GSCD" => plan(Fixed(8), Way::Out, Behind::Nothing),
+        _ => plan(Longest, Way::In, Behind::Nothing),
+    }
+}
+
+fn of_file(function: [u8; 4]) -> Plan {
+    use AreaLen::{Fixed, Longest};
+    match &function {
+        b"GU  " | b"GN  " | b"GHU " | b"GHN " => plan(Longest, Way::Out, Behind::Rsa),
+        b"ISRT" => plan(Longest, Way::In, Behind::Rsa),
+        b"OPEN" => plan(Fixed(4), Way::In, Behind::Nothing),
+        b"CLSE" => plan(AreaLen::None, Way::In, Behind::Nothing),
+        _ => plan(Longest, Way::In, Behind::Nothing),
+    }
+}
+
+fn of_terminal(function: [u8; 4]) -> Plan {
+    use AreaLen::{Counted, Fixed, Longest, Statistics};
+    match &function {
+        b"GU  " | b"GN  " | b"GCMD" | b"RCMD" | b"GMSG" | b"INQY" | b"ROLB" => {
+            plan(Longest, Way::Out, Behind::Nothing)
+        }
+        b"ISRT" | b"PURG" => plan(Counted, Way::In, Behind::Item(8, Way::In)),
+        b"CHNG" => plan(Fixed(8), Way::In, Behind::Nothing),
+        b"CHKP" => plan(Fixed(8), Way::In, Behind::Pairs(Way::In)),
+        b"XRST" => plan(Fixed(14), Way::Both, Behind::Pairs(Way::Both)),
+        b"SETS" | b"SETU" => plan(Counted, Way::In, Behind::Item(4, Way::In)),
+        b"ROLS" => plan(Counted, Way::Both, Behind::Item(4, Way::In)),
+        b"ROLL" | b"SYNC" | b"TERM" => plan(AreaLen::None, Way::In, Behind::Nothing),
+        b"LOG " | b"INIT" | b"CMD " | b"ICMD" | b"AUTH" | b"SETO" | b"ICAL" => {
+            plan(Counted, Way::Both, Behind::Nothing)
+        }
+        b"STAT" => plan(Statistics, Way::Out, Behind::Item(9, Way::In)),
+        b"DEQ " => plan(Fixed(1), Way::In, Behind::Nothing),
+        b"GSCD" => plan(Fixed(8), Way::Out, Behind::Nothing),
+        _ => plan(Counted, Way::In, Behind::Nothing),
+    }
+}
+
+/// How long the area of STAT is for one of its functions: the enhanced ones return more.
+pub(crate) fn statistics_len(function: &[u8]) -> usize {
+    if function.get(2..4) == Some(b"ES") { 600 } else { 360 }
+}
+
+/// Whether 4 bytes can be a function code. It need not be a right one.
+pub(crate) fn is_function(bytes: [u8; 4]) -> bool {
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b' ';
+    bytes[0].is_ascii_alphabetic() && bytes.iter().all(is_letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shape::tests::sample;
+
+    #[test]
+    fn the_same_function_means_other_parameters_with_another_pcb() {
+        let shapes = sample();
+        let of = |function, pcb: usize| plan_of(function, Some(&shapes[pcb].kind));
+        assert_eq!(of(*b"GU  ", 0).behind, Behind::Nothing);
+        assert_eq!(of(*b"GU  ", 1).behind, Behind::Ssas);
+        assert_eq!(of(*b"GU  ", 2).behind, Behind::Rsa);
+        assert_eq!(of(*b"CHKP", 0).behind, Behind::Pairs(Way::In));
+        assert_eq!(of(*b"gu  ", 1).behind, Behind::Nothing);
+    }
+
+    #[test]
+    fn a_count_is_no_function() {
+        assert!(is_function(*b"GU  ") && is_function(*b"ghnp") && is_function(*b"XXXX"));
+        assert!(!is_function([0, 0, 0, 4]) && !is_function([4, 0, 0, 0]));
+        assert!(!is_function(*b"    "));
+    }
+}

@@ -1,0 +1,205 @@
+//! Writing a call into a message from what its parameters point at.
+//!
+//! Invariants:
+//! 1. Of each parameter as many bytes are taken as it has: an AIB says it of the area, its first
+//!    two bytes of a counted area, the syntax of a search argument, the PCB of the rest.
+//! 2. An address that leads nowhere ends the program; nothing has been sent then.
+
+use crate::calls::{AreaLen, Behind, Plan, Way, statistics_len};
+use crate::interface::out_of_reach;
+use crate::masks::Order;
+use crate::memory::Reach;
+use crate::parameters::Parameters;
+use crate::server::Abend;
+use crate::shape::{DatabaseShape, PcbKind, PcbShape};
+use crate::ssas::{SSA_BYTES_MAX, measure};
+use crate::wire::{AREA_BYTES_MAX, MORE_MAX, SSAS_MAX, Writer};
+
+/// Bytes of calls that may wait for the next one.
+const RIDING_BYTES_MAX: usize = 64 << 10;
+/// How much of a search argument is looked at first.
+const SSA_BYTES_USUAL: usize = 256;
+/// The longest area whose first two bytes say how long it is.
+const COUNTED_MAX: usize = 32_767;
+/// What is taken of a counted area whose count makes no sense in either byte order.
+const UNCOUNTED: usize = 64;
+
+/// Writes one call.
+pub(crate) struct Composer<'a> {
+    pub(crate) parameters: &'a Parameters,
+    pub(crate) shape: Option<&'a PcbShape>,
+    pub(crate) aib_area_len: Option<usize>,
+    pub(crate) order: Order,
+    /// Whether calls that need no answer wait for the next one.
+    pub(crate) may_ride: bool,
+    /// Where the length of a record of undefined length stands.
+    pub(crate) undefined: Option<usize>,
+    pub(crate) reach: &'a mut Reach,
+    pub(crate) scratch: &'a mut Vec<u8>,
+    /// Where the search arguments stand in the message.
+    pub(crate) ssas: &'a mut Vec<(usize, usize)>,
+    pub(crate) writer: Writer<'a>,
+}
+
+/// Where a call's results go in the program's memory.
+#[derive(Default)]
+pub(crate) struct Places {
+    pub(crate) area: Option<usize>,
+    pub(crate) more: [Option<usize>; MORE_MAX],
+    count: usize,
+    /// The call waits for the next one.
+    pub(crate) rides: bool,
+}
+
+impl Composer<'_> {
+    /// Writes the call; says where its results go.
+    pub(crate) fn compose(mut self, plan: Plan) -> Result<Places, Abend> {
+        let mut places = Places::default();
+        // CHKP with more than an id, and XRST, have a length in front of their area.
+        let counted = matches!(plan.behind, Behind::Pairs(_)) && self.parameters.count() > 2;
+        let area = if counted { 2 } else { 1 };
+        let first = area + 1;
+        match (plan.behind, self.shape.map(|shape| &shape.kind)) {
+            (Behind::Ssas, Some(PcbKind::Database(database))) => self.ssas(database, first)?,
+            (Behind::Item(len, way), _) => self.item(first, len, way, &mut places)?,
+            (Behind::Rsa, Some(PcbKind::Gsam(gsam))) => {
+                self.item(first, usize::from(gsam.rsa_len), Way::Both, &mut places)?;
+            }
+            (Behind::Pairs(way), _) => {
+                for index in (first..self.parameters.count()).step_by(2) {
+                    let len = self.length(index)?;
+                    self.item(index + 1, len, way, &mut places)?;
+                }
+            }
+            _ => {}
+        }
+        if let Some(address) = self.parameters.get(area) {
+            self.area(address, plan, &mut places)?;
+        }
+        if places.rides {
+            self.writer.without_answer();
+        }
+        self.writer.finish();
+        Ok(places)
+    }
+
+    fn ssas(&mut self, database: &DatabaseShape, first: usize) -> Result<(), Abend> {
+        for index in first..self.parameters.count().min(first + SSAS_MAX) {
+            let address = self.parameters.get(index).unwrap_or_default();
+            let mut len = 0;
+            for look_at in [SSA_BYTES_USUAL, SSA_BYTES_MAX] {
+                self.scratch.clear();
+                let seen = self.reach.read(address, look_at, self.scratch);
+                len = measure(database, self.scratch);
+                if len < seen || seen < look_at {
+                    break;
+                }
+            }
+            if self.scratch.is_empty() {
+                return Err(self.nowhere(index));
+            }
+            let place = self.writer.ssa(&self.scratch[..len]);
+            self.ssas.push(place);
+        }
+        Ok(())
+    }
+
+    /// A further parameter; none if the program left it out.
+    fn item(
+        &mut self,
+        index: usize,
+        len: usize,
+        way: Way,
+        places: &mut Places,
+    ) -> Result<(), Abend> {
+        let Some(address) = self.parameters.get(index) else { return Ok(()) };
+        if places.count == MORE_MAX {
+            return Ok(());
+        }
+        self.scratch.clear();
+        let seen = self.reach.read(address, len, self.scratch);
+        if seen == 0 && len > 0 {
+            return Err(self.nowhere(index));
+        }
+        self.writer.more(self.scratch);
+        places.more[places.count] = (way != Way::In).then_some(address);
+        places.count += 1;
+        Ok(())
+    }
+
+    /// The 4 bytes of length in front of an area of CHKP or XRST.
+    fn length(&mut self, index: usize) -> Result<usize, Abend> {
+        let address = self.parameters.get(index).unwrap_or_default();
+        let bytes = self.reach.array(address).ok_or_else(|| self.nowhere(index))?;
+        let usual = self.order.number(bytes) as usize;
+        let other = usual.swap_bytes() >> (usize::BITS - 32);
+        // A length that makes sense in the other byte order alone was meant so.
+        let len = if usual > AREA_BYTES_MAX { other } else { usual };
+        Ok(len.min(AREA_BYTES_MAX / MORE_MAX))
+    }
+
+    fn area(&mut self, address: usize, plan: Plan, places: &mut Places) -> Result<(), Abend> {
+        let room = self.area_len(address, plan).min(AREA_BYTES_MAX);
+        let reached = if plan.way == Way::Out {
+            self.reach.writable(address, room)
+        } else {
+            self.reach.readable(address, room)
+        };
+        if reached == 0 && room > 0 {
+            return Err(out_of_reach(self.parameters.function, "its I/O area"));
+        }
+        self.scratch.clear();
+        if plan.way != Way::Out {
+            self.reach.read(address, reached, self.scratch);
+        }
+        if plan.way != Way::In {
+            places.area = Some(address);
+        }
+        self.writer.area(reached, self.scratch);
+        let short = self.writer.len() <= RIDING_BYTES_MAX;
+        places.rides = self.may_ride && short && rides(self.parameters.function, self.scratch);
+        Ok(())
+    }
+
+    fn area_len(&mut self, address: usize, plan: Plan) -> usize {
+        let pairs = matches!(plan.behind, Behind::Pairs(_));
+        match (self.aib_area_len, plan.area) {
+            (Some(len), AreaLen::Longest) => len,
+            (Some(len), _) if len > 0 && !pairs => len,
+            (_, AreaLen::None) => 0,
+            (_, AreaLen::Fixed(len)) => len,
+            (_, AreaLen::Counted) => self.counted(address),
+            (_, AreaLen::Statistics) => {
+                let function = self.parameters.get(2).and_then(|at| self.reach.array::<4>(at));
+                statistics_len(&function.unwrap_or_default())
+            }
+            (None, AreaLen::Longest) => {
+                let longest = self.shape.map_or(0, |shape| shape.area_max as usize);
+                let inserts = plan.way == Way::In;
+                let undefined = self.undefined.filter(|_| inserts);
+                let exact = undefined.and_then(|at| self.reach.array(at));
+                exact.map_or(longest, |len| longest.min(self.order.number(len) as usize))
+            }
+        }
+    }
+
+    /// The length that stands in an area's first two bytes, in the order that makes sense.
+    fn counted(&mut self, address: usize) -> usize {
+        let Some(bytes) = self.reach.array::<2>(address) else { return UNCOUNTED };
+        let usual = self.order.half(bytes);
+        let lengths = [usual, usual.swap_bytes()].map(usize::from);
+        let makes_sense = |len: &usize| (5..=COUNTED_MAX).contains(len);
+        lengths.into_iter().find(makes_sense).unwrap_or(UNCOUNTED)
+    }
+
+    fn nowhere(&self, index: usize) -> Abend {
+        let what = format!("parameter {} of the call", index + 2);
+        out_of_reach(self.parameters.function, &what)
+    }
+}
+
+/// Whether a call needs no answer: a LOG call that can only succeed. Nothing that the program does
+/// before its next call depends on the record; a later abend backs everything out alike.
+fn rides(function: [u8; 4], area: &[u8]) -> bool {
+    function == *b"LOG " && area.len() > 5 && area[4] >= 0xa0
+}

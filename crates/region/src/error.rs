@@ -1,0 +1,176 @@
+//! What can go wrong with a program as a guest, outside of its calls.
+//!
+//! Invariants:
+//! 1. A code keeps its meaning.
+//! 2. What a call answers is no error here: statuses and abends belong to the program.
+
+use std::path::{Path, PathBuf};
+
+use base::{Code, Coded};
+
+/// Why a program could not be prepared, started or served.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegionError {
+    /// A file could not be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The program's file is not there.
+    #[error("there is no program {}", .0.display())]
+    NoProgram(PathBuf),
+    /// A compiler could not be started.
+    #[error("{compiler}, which compiles {}, could not be started: {text}", path.display())]
+    NoCompiler {
+        /// Its command.
+        compiler: String,
+        /// What was to be compiled.
+        path: PathBuf,
+        /// What the system says.
+        text: String,
+    },
+    /// A source has errors.
+    #[error("{} does not compile\n{messages}", path.display())]
+    Source {
+        /// The source.
+        path: PathBuf,
+        /// The compiler's messages with the lines that they mean.
+        messages: String,
+    },
+    /// A shared object could not be loaded.
+    #[error("{} cannot be loaded: {text}", path.display())]
+    Load {
+        /// Which one.
+        path: PathBuf,
+        /// What the loader says.
+        text: String,
+    },
+    /// A program has no entry that could be called.
+    #[error("{} has no entry {}", path.display(), names.join(" or "))]
+    NoEntry {
+        /// The program.
+        path: PathBuf,
+        /// The entries that were looked for.
+        names: Vec<String>,
+    },
+    /// The COBOL run-time library is missing or strange.
+    #[error("the COBOL run-time library cannot be used: {0}")]
+    Runtime(String),
+    /// A PSB has more PCBs than can be passed.
+    #[error("the PSB passes {count} PCBs; a program can be given {max}")]
+    TooManyPcbs {
+        /// How many it has.
+        count: usize,
+        /// How many can be given.
+        max: usize,
+    },
+    /// The executable does not export the call interface.
+    #[error("this executable does not export {0}, so no program could call it")]
+    NotExported(&'static str),
+    /// Memory that is needed could not be had.
+    #[error("no memory for {what}: {text}")]
+    Memory {
+        /// What it was for.
+        what: &'static str,
+        /// What the system says.
+        text: String,
+    },
+    /// A DD operand is not of the form NAME=PATH.
+    #[error("\"{0}\" is no DD: NAME=PATH or NAME=PATH,text is expected")]
+    Dd(String),
+    /// A file of lines cannot become records.
+    #[error("DD {dd}: {text}")]
+    Lines {
+        /// The DD's name.
+        dd: String,
+        /// What is wrong.
+        text: String,
+    },
+    /// No control region answers.
+    #[error("no system answers at {}: {text}", path.display())]
+    NoSystem {
+        /// Its socket.
+        path: PathBuf,
+        /// What the operating system says.
+        text: String,
+    },
+    /// The control region speaks another version.
+    #[error("the running system speaks version {theirs} of the call interface, this one {ours}")]
+    Version {
+        /// What it speaks.
+        theirs: u32,
+        /// What we speak.
+        ours: u32,
+    },
+    /// The control region refused the program.
+    #[error("{}", .0.text)]
+    Refused(crate::server::Failure),
+    /// What came over the connection makes no sense.
+    #[error("the other side of the call interface said something that makes no sense: {0}")]
+    Protocol(&'static str),
+    /// The program's process could not be started.
+    #[error("the program's process could not be started: {0}")]
+    Process(String),
+    /// The call interface itself failed.
+    #[error("the call interface failed: {0}")]
+    Broken(String),
+}
+
+impl RegionError {
+    pub(crate) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> RegionError + '_ {
+        move |source| RegionError::File { path: path.to_owned(), source }
+    }
+}
+
+impl Coded for RegionError {
+    fn code(&self) -> Code {
+        match self {
+            RegionError::File { .. } => Code("HFR001"),
+            RegionError::NoProgram(_) => Code("HFR002"),
+            RegionError::NoCompiler { .. } => Code("HFR003"),
+            RegionError::Source { .. } => Code("HFR004"),
+            RegionError::Load { .. } => Code("HFR005"),
+            RegionError::NoEntry { .. } => Code("HFR006"),
+            RegionError::Runtime(_) => Code("HFR007"),
+            RegionError::TooManyPcbs { .. } => Code("HFR008"),
+            RegionError::NotExported(_) => Code("HFR009"),
+            RegionError::Memory { .. } => Code("HFR010"),
+            RegionError::Dd(_) => Code("HFR011"),
+            RegionError::Lines { .. } => Code("HFR012"),
+            RegionError::NoSystem { .. } => Code("HFR013"),
+            RegionError::Version { .. } => Code("HFR014"),
+            RegionError::Refused(_) => Code("HFR015"),
+            RegionError::Protocol(_) => Code("HFR016"),
+            RegionError::Process(_) => Code("HFR017"),
+            RegionError::Broken(_) => Code("HFR018"),
+        }
+    }
+
+    fn remedy(&self) -> String {
+        match self {
+            RegionError::File { .. } => "make the file accessible",
+            RegionError::NoProgram(_) => "give the path of a COBOL or C source or shared object",
+            RegionError::NoCompiler { .. } => "install it (Debian: gnucobol, gcc)",
+            RegionError::Source { .. } => "correct the source, or give its copy folders with -I",
+            RegionError::Load { .. } => "build the shared object for this machine",
+            RegionError::NoEntry { .. } => "name the program's entry with --entry",
+            RegionError::Runtime(_) => "install GnuCOBOL 3 (Debian: gnucobol)",
+            RegionError::TooManyPcbs { .. } => "give PCBs that only AIB calls use LIST=NO",
+            RegionError::NotExported(_) => "link it with exports.list of the region crate",
+            RegionError::Memory { .. } => "give the process more memory",
+            RegionError::Dd(_) => "write it as in --dd INFILE=input.dat",
+            RegionError::Lines { .. } => "convert the file, or give it without \",text\"",
+            RegionError::NoSystem { .. } => "start it with: holdfast start -s SYSTEM",
+            RegionError::Version { .. } => "stop the system and start it with this release",
+            RegionError::Refused(failure) => return failure.remedy.clone(),
+            RegionError::Protocol(_) => "restart the program; if it comes again, report it",
+            RegionError::Broken(_) => "keep the trace of the calls and report it",
+            RegionError::Process(_) => "see what the operating system says",
+        }
+        .to_owned()
+    }
+}

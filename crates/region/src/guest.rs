@@ -1,0 +1,259 @@
+//! A program's process from the inside: entering the program, its calls, and its end.
+//!
+//! A process runs one program. It ends in one of these ways:
+//!
+//! | the program | the unit of work |
+//! |---|---|
+//! | returns (GOBACK), or calls `exit` outside of a call (STOP RUN) | is committed |
+//! | is ended by a call (ROLL, a bad parameter), or by an error of the COBOL run time | backed out |
+//! | calls `exit` inside a call, dies of a signal | backed out when the process is gone |
+//!
+//! Invariants:
+//! 1. The server hears of the end once, and never while a call is being made.
+//! 2. What the ledger says last is true: "return code" stands there only after the commit.
+//! 3. A panic in the call interface ends the program like an abend.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+
+use base::Coded;
+use seam::sync::Mutex;
+
+use crate::abi::{self, Cobol, Module, PCBS_MAX};
+use crate::error::RegionError;
+use crate::exec::{Commands, DESCRIPTOR_BYTES_MAX, Program};
+use crate::interface::{Interface, abend};
+use crate::ledger::{Ledger, State};
+use crate::link::Link;
+use crate::masks::Order;
+use crate::parameters::MAX;
+use crate::program::Prepared;
+use crate::server::{Abend, Ending};
+use crate::trace::Trace;
+
+/// What a program's process is to do.
+pub struct Job {
+    /// The program.
+    pub program: Prepared,
+    /// The entry, if not the usual one.
+    pub entry: Option<String>,
+    /// The order of bytes in PCBs, if not the usual one of the program's language.
+    pub order: Option<Order>,
+    /// What the program gets as its command line.
+    pub parm: Option<String>,
+    /// Where to trace calls.
+    pub trace: Option<Trace>,
+    /// Who carries out EXEC DLI commands.
+    pub commands: Option<Box<dyn Commands>>,
+}
+
+/// The running program's way to its server.
+pub(crate) struct Caller {
+    pub(crate) interface: Interface,
+    cobol: Option<Cobol>,
+    commands: Option<Box<dyn Commands>>,
+}
+
+/// How a program ended, as its process sees it.
+enum End {
+    Normal(i32),
+    Abend(Abend),
+}
+
+static CALLER: Mutex<Option<Caller>> = Mutex::new(None);
+static RUNTIME_ERROR: Mutex<Option<String>> = Mutex::new(None);
+/// Whether the program has been entered; an exit before that is not its own.
+static ENTERED: AtomicBool = AtomicBool::new(false);
+
+/// Runs a program in this process, whose only task this is, and never returns: the process ends
+/// with the program, and the one that started it reads in the ledger what came of it
+/// ([`crate::host::run`]).
+pub fn run(link: Box<dyn Link>, job: Job) -> ! {
+    // Whoever started this process waits for it; nobody would hear of an orphan's outcome.
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    let ledger = match Ledger::inherited() {
+        Ok(ledger) => ledger,
+        Err(error) => {
+            eprintln!("{}: {error}", error.code());
+            abi::leave(2);
+        }
+    };
+    let Job { program, entry, order, parm, trace, commands } = job;
+    let order = order.unwrap_or(program.usual_order());
+    let mut interface = match Interface::new(link, order, ledger, trace) {
+        Ok(interface) => interface,
+        Err(error) => {
+            eprintln!("{}: {error}", error.code());
+            abi::leave(2);
+        }
+    };
+    match start(&interface, &program, entry.as_deref(), parm.as_deref()) {
+        Ok((entry, cobol, pcbs)) => {
+            interface.ledger().set_state(State::Running);
+            *CALLER.lock() = Some(Caller { interface, cobol, commands });
+            ENTERED.store(true, SeqCst);
+            let return_code = entry.enter(&pcbs);
+            returned(return_code)
+        }
+        Err(error) => {
+            interface.ledger().abend(error.code().0, &error.to_string());
+            interface.ledger().set_state(State::NotStarted);
+            let _ = interface.end(Ending::Abend);
+            drop(interface);
+            abi::leave(1);
+        }
+    }
+}
+
+type Ready = (abi::Entry, Option<Cobol>, Vec<usize>);
+
+/// Loads a program and everything that it needs.
+fn start(
+    interface: &Interface,
+    program: &Prepared,
+    entry: Option<&str>,
+    parm: Option<&str>,
+) -> Result<Ready, RegionError> {
+    for (name, address) in abi::exports() {
+        if abi::exported_at(name) != Some(address) {
+            return Err(RegionError::NotExported(name));
+        }
+    }
+    let pcbs = interface.pcb_addresses();
+    if pcbs.len() > PCBS_MAX {
+        return Err(RegionError::TooManyPcbs { count: pcbs.len(), max: PCBS_MAX });
+    }
+    let path = program.object();
+    let module =
+        Module::open(path).map_err(|text| RegionError::Load { path: path.to_owned(), text })?;
+    let names = program.entries(entry);
+    let found = names.iter().find_map(|name| module.entry(name));
+    let entry = found.ok_or_else(|| RegionError::NoEntry {
+        path: program.source().to_owned(),
+        names: names.clone(),
+    })?;
+    module.keep();
+    abi::watch_exits().map_err(RegionError::Runtime)?;
+    let cobol = Cobol::loaded().map_err(RegionError::Runtime)?;
+    if let Some(cobol) = &cobol {
+        let name = program.source().to_string_lossy();
+        let arguments = std::iter::once(&*name).chain(parm);
+        cobol.init(&arguments.collect::<Vec<_>>()).map_err(RegionError::Runtime)?;
+    }
+    Ok((entry, cobol, pcbs))
+}
+
+/// The program has returned from its entry.
+fn returned(return_code: i32) -> ! {
+    if let Some(cobol) = CALLER.lock().as_ref().and_then(|caller| caller.cobol.as_ref()) {
+        cobol.tidy();
+    }
+    let caller = CALLER.lock().take();
+    finish(caller, End::Normal(return_code))
+}
+
+/// Something in this process has called `exit`.
+pub(crate) fn left(status: i32) {
+    if !ENTERED.load(Relaxed) {
+        return;
+    }
+    // While a call is being made somebody has the lock. Then the process ends as it is, and the
+    // ledger says that it was in a call.
+    let Some(mut guard) = CALLER.try_lock() else { return };
+    let Some(caller) = guard.take() else { return };
+    drop(guard);
+    let error = RUNTIME_ERROR.try_lock().and_then(|mut error| error.take());
+    let end = match error {
+        Some(text) if status != 0 => End::Abend(abend("U4038", &text)),
+        _ => End::Normal(status),
+    };
+    finish(Some(caller), end)
+}
+
+/// The COBOL run time reports an error; it ends the program right after.
+pub(crate) fn runtime_error(text: usize) {
+    if let Some(mut error) = RUNTIME_ERROR.try_lock() {
+        *error = Some(abi::text_at(text));
+    }
+}
+
+/// Commits or backs out, says so in the ledger, and ends the process.
+fn finish(caller: Option<Caller>, end: End) -> ! {
+    let Some(mut caller) = caller else { abi::leave(1) };
+    let interface = &mut caller.interface;
+    interface.ledger().set_state(State::AtEnd);
+    // What the program has displayed belongs in front of what is said about its end.
+    abi::flush();
+    let ended = seam::thread::catch(|| match &end {
+        End::Normal(return_code) => match interface.end(Ending::Normal) {
+            Ok(()) => {
+                interface.ledger().return_code(i64::from(*return_code));
+                i32::from(*return_code != 0)
+            }
+            Err(abend) => {
+                interface.ledger().abend(&abend.code, &abend.text);
+                1
+            }
+        },
+        End::Abend(abend) => {
+            interface.ledger().abend(&abend.code, &abend.text);
+            let _ = interface.end(Ending::Abend);
+            1
+        }
+    });
+    let status = ended.unwrap_or_else(|panic| {
+        let error = RegionError::Broken(panic);
+        interface.ledger().abend(error.code().0, &error.to_string());
+        1
+    });
+    interface.ledger().set_state(State::Ended);
+    drop(caller);
+    abi::leave(status)
+}
+
+/// A DL/I call.
+pub(crate) fn called(raw: &[usize; MAX]) {
+    during_a_call(|caller| {
+        let known = caller.cobol.as_ref().map(Cobol::parameters);
+        caller.interface.call(raw, known)
+    });
+}
+
+/// An EXEC DLI command: a descriptor, and the data items that it speaks of.
+pub(crate) fn commanded(raw: &[usize]) {
+    during_a_call(|caller| {
+        let Some(mut commands) = caller.commands.take() else {
+            return Err(abend("U0474", "this program was not prepared for EXEC DLI commands"));
+        };
+        let known = caller.cobol.as_ref().map_or(1, Cobol::parameters).clamp(1, raw.len());
+        let mut descriptor = Vec::new();
+        caller.interface.reach().read(raw[0], DESCRIPTOR_BYTES_MAX, &mut descriptor);
+        let mut program = Program { caller, items: &raw[1..known] };
+        let done = commands.command(&descriptor, &mut program);
+        caller.commands = Some(commands);
+        done
+    });
+}
+
+/// Does what a program asks for; an abend, or a panic of ours, ends it.
+fn during_a_call(body: impl FnOnce(&mut Caller) -> Result<(), Abend>) {
+    // A signal handler of the program that makes a call in the middle of another, or a thread of
+    // it: there is one program, and its calls come one after the other.
+    let Some(mut guard) = CALLER.try_lock() else {
+        eprintln!("a DL/I call was made while another one was going on");
+        abi::leave(1);
+    };
+    let Some(caller) = guard.as_mut() else { return };
+    let done = seam::thread::catch(|| body(caller));
+    let ended = match done {
+        Ok(Ok(())) => return,
+        Ok(Err(abend)) => abend,
+        Err(panic) => {
+            let error = RegionError::Broken(panic);
+            abend(error.code().0, &error.to_string())
+        }
+    };
+    let caller = guard.take();
+    drop(guard);
+    finish(caller, End::Abend(ended))
+}

@@ -1,0 +1,208 @@
+//! A program's process from the outside: starting it, waiting for its end, and telling what it was.
+//!
+//! The process is this executable again, with arguments that make it call [`crate::guest::run`].
+//! What happened stands in the ledger, and in how the process ended.
+//!
+//! Invariants:
+//! 1. Only a process that said so itself has committed. Whatever else its end looks like, the unit
+//!    of work is backed out, if not by the process then by restart or by the running system.
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+
+use rustix::fs::{Mode, OFlags};
+use serde::Serialize;
+
+use crate::dd::Files;
+use crate::error::RegionError;
+use crate::ledger::{LEDGER, Ledger, Said, State};
+use crate::record::CallRecord;
+use crate::server::Abend;
+
+/// How a program's process ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Normally; the unit of work is committed.
+    Normal {
+        /// RETURN-CODE, or what was given to `exit`.
+        return_code: i64,
+    },
+    /// By an abend; the unit of work is backed out.
+    Abend(Abend),
+    /// It was not entered.
+    NotStarted(Abend),
+}
+
+/// What came of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// How it ended.
+    pub ended: Ended,
+    /// How many calls it made.
+    pub calls: u64,
+    /// Its last calls, the oldest first.
+    pub last_calls: Vec<CallRecord>,
+}
+
+/// A report as a program reads it.
+#[derive(Serialize)]
+struct ReportJson<'a> {
+    return_code: Option<i64>,
+    abend: Option<&'a str>,
+    text: Option<&'a str>,
+    calls: u64,
+    last_calls: &'a [CallRecord],
+}
+
+impl Report {
+    /// What the command that ran the program ends with: 0 for return code 0, else 1.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        u8::from(self.ended != Ended::Normal { return_code: 0 })
+    }
+
+    /// The report as JSON; the last calls are in it only after an abend.
+    #[must_use]
+    pub fn json(&self) -> serde_json::Value {
+        let (return_code, abend) = match &self.ended {
+            Ended::Normal { return_code } => (Some(*return_code), None),
+            Ended::Abend(abend) | Ended::NotStarted(abend) => (None, Some(abend)),
+        };
+        let report = ReportJson {
+            return_code,
+            abend: abend.map(|abend| abend.code.as_str()),
+            text: abend.map(|abend| abend.text.as_str()),
+            calls: self.calls,
+            last_calls: if abend.is_some() { &self.last_calls } else { &[] },
+        };
+        serde_json::to_value(report).unwrap_or_default()
+    }
+}
+
+impl std::fmt::Display for Report {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.ended {
+            Ended::Normal { return_code } => {
+                write!(f, "the program ended with return code {return_code}, {}", self.calls)?;
+                f.write_str(if self.calls == 1 { " call" } else { " calls" })
+            }
+            Ended::NotStarted(Abend { code, text }) => {
+                write!(f, "the program was not started ({code}): {text}")
+            }
+            Ended::Abend(Abend { code, text }) => {
+                write!(f, "the program ended with abend {code}: {text}")?;
+                write!(f, "\nIts unit of work is backed out to the last commit.")?;
+                if !self.last_calls.is_empty() {
+                    write!(f, " Its last calls were:")?;
+                }
+                self.last_calls.iter().try_for_each(|call| write!(f, "\n{call}"))
+            }
+        }
+    }
+}
+
+/// Runs a program's process: `command` is this executable with the arguments that lead it to
+/// [`crate::guest::run`].
+///
+/// # Errors
+/// If the process cannot be started. How it ends is no error here.
+pub fn run(command: &mut Command, files: &Files) -> Result<Report, RegionError> {
+    let ledger = Ledger::create()?;
+    command.env(LEDGER, ledger.handle());
+    command.envs(files.environment.iter().map(|(name, value)| (name, value)));
+    if let Some(path) = &files.input {
+        command.stdin(open(path, OFlags::RDONLY)?);
+    }
+    if let Some(path) = &files.output {
+        command.stdout(open(path, OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC)?);
+    }
+    let status = command.status().map_err(|error| RegionError::Process(error.to_string()))?;
+    Ok(report(&ledger, status))
+}
+
+fn open(path: &Path, flags: OFlags) -> Result<Stdio, RegionError> {
+    let mode = Mode::RUSR | Mode::WUSR;
+    let file = rustix::fs::open(path, flags | OFlags::CLOEXEC, mode);
+    file.map(Stdio::from).map_err(|errno| RegionError::file(path)(errno.into()))
+}
+
+fn report(ledger: &Ledger, status: ExitStatus) -> Report {
+    let ended = match (ledger.said(), ledger.state()) {
+        (Said::Abend { code, text }, State::NotStarted) => Ended::NotStarted(Abend { code, text }),
+        (Said::Abend { code, text }, _) => Ended::Abend(Abend { code, text }),
+        (Said::ReturnCode(return_code), _) => Ended::Normal { return_code },
+        (Said::Nothing, State::Starting) if status.signal().is_none() => {
+            let text =
+                format!("its process ended with {status} before it began").replace(": ", " ");
+            Ended::NotStarted(Abend { code: "HFR017".to_owned(), text })
+        }
+        (Said::Nothing, state) => Ended::Abend(unsaid(status, state)),
+    };
+    Report { ended, calls: ledger.calls(), last_calls: ledger.last_calls() }
+}
+
+/// The abend of a process that could not say it itself.
+fn unsaid(status: ExitStatus, state: State) -> Abend {
+    let place = match state {
+        State::InCall => "in a DL/I call",
+        State::AtEnd => "while its last changes were being committed",
+        _ => "outside of a DL/I call",
+    };
+    let (code, what) = match status.signal() {
+        Some(4) => ("S0C1", "an instruction that there is not (SIGILL)".to_owned()),
+        Some(6) => ("SIGABRT", "its own wish (SIGABRT)".to_owned()),
+        Some(7) => ("S0C5", "an address that leads nowhere (SIGBUS)".to_owned()),
+        Some(8) => ("S0CB", "a division by zero (SIGFPE)".to_owned()),
+        Some(9) => ("S222", "somebody who stopped it (SIGKILL)".to_owned()),
+        Some(11) => ("S0C4", "an address that is not its own (SIGSEGV)".to_owned()),
+        Some(15) => ("S222", "somebody who asked it to stop (SIGTERM)".to_owned()),
+        Some(24) => ("S322", "its limit of CPU time (SIGXCPU)".to_owned()),
+        Some(signal) => ("SIGNAL", format!("signal {signal}")),
+        None => {
+            let text = format!("the program called exit {place}");
+            return Abend { code: "HFR019".to_owned(), text };
+        }
+    };
+    Abend { code: code.to_owned(), text: format!("the program was ended by {what} {place}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended(raw: i32, prepare: impl FnOnce(&mut Ledger)) -> Ended {
+        let mut ledger = Ledger::create().expect("memory");
+        prepare(&mut ledger);
+        report(&ledger, ExitStatus::from_raw(raw)).ended
+    }
+
+    #[test]
+    fn only_what_the_process_said_is_a_normal_end() {
+        assert_eq!(ended(0, |ledger| ledger.return_code(0)), Ended::Normal { return_code: 0 });
+        let Ended::NotStarted(_) = ended(0, |_| ()) else { panic!("it never began") };
+        let Ended::Abend(abend) = ended(0, |ledger| ledger.set_state(State::InCall)) else {
+            panic!("it stopped inside a call");
+        };
+        assert_eq!(abend.code, "HFR019");
+        let Ended::Abend(abend) = ended(11, |ledger| ledger.set_state(State::Running)) else {
+            panic!("it died");
+        };
+        assert_eq!(abend.code, "S0C4");
+        assert!(abend.text.contains("outside of a DL/I call"), "{}", abend.text);
+    }
+
+    #[test]
+    fn a_report_reads_as_text_and_as_json() {
+        let mut ledger = Ledger::create().expect("memory");
+        ledger.begin(1, *b"GU  ", *b"SHOP    ", [&b"CUSTOMER"[..]].into_iter());
+        let report = report(&ledger, ExitStatus::from_raw(9));
+        let text = report.to_string();
+        assert!(text.starts_with("the program ended with abend S222: "), "{text}");
+        assert!(text.contains("       1 GU   SHOP     did not return"), "{text}");
+        assert_eq!(report.exit_code(), 1);
+        let json = report.json();
+        assert_eq!(json["abend"], "S222");
+        assert_eq!(json["last_calls"][0]["call"], "GU");
+    }
+}

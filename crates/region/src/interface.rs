@@ -1,0 +1,438 @@
+//! The call interface of a program: from the bare addresses of a call to the server and back.
+//!
+//! Invariants:
+//! 1. Bytes are copied out of the program's memory before the call and into it after; during the
+//!    call the server works on memory of ours.
+//! 2. A program's address that leads nowhere, and a PCB that is none, end the program with an
+//!    abend that says which parameter it was. Nothing has been changed then.
+//! 3. Every call is noted before it is made and again when it has returned.
+
+use base::Coded;
+
+use crate::aib::{self, Aib, NoAib};
+use crate::calls::{Behind, Plan, plan_of};
+use crate::compose::{Composer, Places};
+use crate::error::RegionError;
+use crate::ledger::{Ledger, Shown};
+use crate::link::Link;
+use crate::masks::{Masks, Order};
+use crate::memory::Reach;
+use crate::parameters::{MAX, Parameters, pcb_at};
+use crate::record::{CallRecord, readable};
+use crate::server::{Abend, AibReply, Ending};
+use crate::shape::{NO_NAME, Name, PcbKind, PcbShape, name, text};
+use crate::trace::Trace;
+use crate::wire::{Answer, MORE_MAX, SSAS_MAX, Writer};
+
+/// A program's calls.
+pub(crate) struct Interface {
+    link: Box<dyn Link>,
+    shapes: Vec<PcbShape>,
+    titles: Vec<Name>,
+    masks: Masks,
+    order: Order,
+    reach: Reach,
+    ledger: Ledger,
+    trace: Option<Trace>,
+    number: u64,
+    /// The message that is being written; calls that ride stand in it until the next one.
+    message: Vec<u8>,
+    answer: Vec<u8>,
+    scratch: Vec<u8>,
+    /// Where this call's search arguments stand in the message.
+    ssas: Vec<(usize, usize)>,
+    traced_ssas: Vec<String>,
+    /// What the call's own PCB showed last.
+    status: [u8; 2],
+    key: Vec<u8>,
+}
+
+/// Whom a call is for.
+struct Target {
+    pcb: Option<usize>,
+    aib: Option<Aib>,
+}
+
+impl Interface {
+    /// The calls of a program that `link` serves.
+    pub(crate) fn new(
+        link: Box<dyn Link>,
+        order: Order,
+        ledger: Ledger,
+        trace: Option<Trace>,
+    ) -> Result<Interface, RegionError> {
+        let shapes = link.shapes().to_vec();
+        Ok(Interface {
+            masks: Masks::new(&shapes, order)?,
+            titles: shapes.iter().map(|shape| name(&shape.title())).collect(),
+            shapes,
+            link,
+            order,
+            reach: Reach::new(),
+            ledger,
+            trace,
+            number: 0,
+            message: Vec::new(),
+            answer: Vec::new(),
+            scratch: Vec::new(),
+            ssas: Vec::new(),
+            traced_ssas: Vec::new(),
+            status: *b"  ",
+            key: Vec::new(),
+        })
+    }
+
+    pub(crate) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    pub(crate) fn shapes(&self) -> &[PcbShape] {
+        &self.shapes
+    }
+
+    pub(crate) fn reach(&mut self) -> &mut Reach {
+        &mut self.reach
+    }
+
+    /// The addresses of the PCBs that the program is given.
+    pub(crate) fn pcb_addresses(&self) -> Vec<usize> {
+        let listed = self.shapes.iter().enumerate().filter(|(_, shape)| shape.listed);
+        listed.map(|(pcb, _)| self.masks.address(pcb)).collect()
+    }
+
+    /// Makes the call that a parameter list describes. `known` is how many parameters there are,
+    /// if the caller's language tells.
+    pub(crate) fn call(&mut self, raw: &[usize; MAX], known: Option<usize>) -> Result<(), Abend> {
+        let parameters = Parameters::read(raw, known, &mut self.reach);
+        let mut parameters = parameters.ok_or_else(|| {
+            abend("U0474", "a DL/I call without a function code among its first parameters")
+        })?;
+        if known.is_none() {
+            parameters.cut_at_null();
+        }
+        let Some(target) = self.target(&parameters)? else { return Ok(()) };
+        let plan = plan_of(parameters.function, target.pcb.map(|pcb| &self.shapes[pcb].kind));
+        if known.is_none() && plan.behind == Behind::Ssas {
+            self.cut_at_noise(&mut parameters);
+        }
+        let places = self.compose(&parameters, &target, plan)?;
+        if places.rides {
+            self.ride(parameters.function, &target);
+            return Ok(());
+        }
+        self.exchange(parameters.function, target.pcb)?;
+        self.give_back(parameters.function, &target, &places)
+    }
+
+    /// Whom a call is for; `None` if its AIB was told that it names nobody.
+    fn target(&mut self, parameters: &Parameters) -> Result<Option<Target>, Abend> {
+        let function = parameters.function;
+        let Some(address) = parameters.get(0) else {
+            let alone = matches!(&function, b"ROLL" | b"SYNC");
+            return if alone {
+                Ok(Some(Target { pcb: Some(0), aib: None }))
+            } else {
+                Err(abend("U0476", &format!("{} was called without a PCB", text(&function))))
+            };
+        };
+        if let Some(pcb) = pcb_at(address, &self.masks, &mut self.reach) {
+            return Ok(Some(Target { pcb: Some(pcb), aib: None }));
+        }
+        match Aib::read(address, &mut self.reach) {
+            Ok(aib) => Ok(self.named(function, aib)),
+            Err(NoAib::Strange(order)) if self.begins_like_an_aib(address) => {
+                let reason = aib::REASON_NOT_AN_AIB;
+                self.refuse(address, order, reason);
+                Ok(None)
+            }
+            Err(_) => Err(abend(
+                "U0476",
+                &format!("{}: its second parameter is neither a PCB nor an AIB", text(&function)),
+            )),
+        }
+    }
+
+    fn begins_like_an_aib(&mut self, address: usize) -> bool {
+        self.reach.array::<3>(address) == Some(*b"DFS")
+    }
+
+    /// The PCB that an AIB names; `None` if there is none, which the AIB is told.
+    fn named(&mut self, function: [u8; 4], aib: Aib) -> Option<Target> {
+        let wanted = aib.fields.resource;
+        let pcb = if wanted == name("IOPCB") {
+            Some(0)
+        } else {
+            self.shapes.iter().position(|shape| shape.name == wanted && wanted != NO_NAME)
+        };
+        let needs_none =
+            matches!(&function, b"INQY" | b"ICAL" | b"APSB" | b"DPSB" | b"GMSG" | b"ICMD");
+        if pcb.is_none() && !needs_none {
+            self.refuse(aib.address, aib.order, aib::REASON_NO_SUCH_PCB);
+            return None;
+        }
+        Some(Target { pcb, aib: Some(aib) })
+    }
+
+    fn refuse(&mut self, address: usize, order: Order, reason: u32) {
+        let return_code = aib::WRONG_PARAMETER;
+        let reply = AibReply { return_code, reason, ..AibReply::default() };
+        aib::refuse(address, order, &reply, &mut self.reach);
+    }
+
+    /// A C program that passes no count leaves whatever registers hold behind its last search
+    /// argument: what does not begin with a name ends the list.
+    fn cut_at_noise(&mut self, parameters: &mut Parameters) {
+        for index in 2..parameters.count() {
+            let address = parameters.get(index).unwrap_or_default();
+            let begins = self.reach.array::<8>(address);
+            let is_name = |byte: &u8| {
+                byte.is_ascii_uppercase()
+                    || byte.is_ascii_digit()
+                    || matches!(byte, b' ' | b'@' | b'#' | b'$')
+            };
+            let named = begins.is_some_and(|name| name[0] != b' ' && name.iter().all(is_name));
+            if !named {
+                return parameters.cut(index);
+            }
+        }
+    }
+
+    /// Writes the call behind those that wait in the message.
+    fn compose(
+        &mut self,
+        parameters: &Parameters,
+        target: &Target,
+        plan: Plan,
+    ) -> Result<Places, Abend> {
+        let fields = target.aib.as_ref().map(|aib| &aib.fields);
+        let function = parameters.function;
+        let writer = Writer::call(&mut self.message, function, target.pcb, fields);
+        self.ssas.clear();
+        let composer = Composer {
+            parameters,
+            shape: target.pcb.map(|pcb| &self.shapes[pcb]),
+            aib_area_len: target.aib.map(|aib| aib.area_len),
+            order: self.order,
+            may_ride: self.link.is_far() && target.aib.is_none(),
+            undefined: target.pcb.and_then(|pcb| undefined_at(&self.shapes, &self.masks, pcb)),
+            reach: &mut self.reach,
+            scratch: &mut self.scratch,
+            ssas: &mut self.ssas,
+            writer,
+        };
+        composer.compose(plan)
+    }
+
+    fn exchange(&mut self, function: [u8; 4], pcb: Option<usize>) -> Result<(), Abend> {
+        self.begin(function, pcb);
+        let sent = self.link.exchange(&self.message, &mut self.answer);
+        self.message.clear();
+        sent.map_err(|error| lost(&error))
+    }
+
+    fn begin(&mut self, function: [u8; 4], pcb: Option<usize>) {
+        self.number += 1;
+        let title = pcb.map_or(NO_NAME, |pcb| self.titles[pcb]);
+        let (message, ssas) = (&self.message, &self.ssas);
+        let ssas = ssas.iter().map(|(from, to)| &message[*from..*to]);
+        if self.trace.is_some() {
+            self.traced_ssas = ssas.clone().map(readable).collect();
+        }
+        self.ledger.begin(self.number, function, title, ssas);
+    }
+
+    fn note(&mut self, function: [u8; 4], pcb: Option<usize>, shown: &Shown<'_>) {
+        self.ledger.finish(self.number, function, shown);
+        if let Some(trace) = &mut self.trace {
+            trace.write(&CallRecord {
+                number: self.number,
+                call: text(&function),
+                pcb: pcb.map_or_else(String::new, |pcb| text(&self.titles[pcb])),
+                ssas: std::mem::take(&mut self.traced_ssas),
+                status: Some(readable(&shown.status)),
+                level: shown.level,
+                segment: text(&shown.segment),
+                key: readable(shown.key),
+            });
+        }
+    }
+
+    /// A call that waits for the next one is done as far as the program can see.
+    fn ride(&mut self, function: [u8; 4], target: &Target) {
+        self.begin(function, target.pcb);
+        if let Some(pcb) = target.pcb {
+            self.masks.write_status(pcb, *b"  ");
+        }
+        let shown = Shown { status: *b"  ", level: 0, segment: NO_NAME, key: &[] };
+        self.note(function, target.pcb, &shown);
+    }
+
+    /// Brings an answer into the program's memory.
+    fn give_back(
+        &mut self,
+        function: [u8; 4],
+        target: &Target,
+        places: &Places,
+    ) -> Result<(), Abend> {
+        let bytes = std::mem::take(&mut self.answer);
+        let answer = Answer::parse(&bytes).map_err(|_| strange_answer())?;
+        self.show(function, target.pcb, &answer);
+        if let Some(abend) = answer.abend {
+            return Err(abend);
+        }
+        if let Some(address) = places.area {
+            if !self.reach.write(address, answer.area) {
+                return Err(out_of_reach(function, "its I/O area"));
+            }
+        }
+        for (address, bytes) in places.more.iter().zip(answer.more()) {
+            if let Some(address) = address {
+                self.reach.write(*address, bytes);
+            }
+        }
+        if let Some(aib) = &target.aib {
+            let mut reply = answer.aib;
+            if reply.return_code == 0 && self.status != *b"  " {
+                reply.return_code = aib::SEE_STATUS;
+            }
+            if reply.area_used == 0 {
+                reply.area_used = answer.area.len() as u32;
+            }
+            let address = target.pcb.map(|pcb| self.masks.address(pcb));
+            aib.answer(&reply, address, &mut self.reach);
+        }
+        drop(answer);
+        self.answer = bytes;
+        Ok(())
+    }
+
+    /// Writes the PCBs that an answer names, and notes what the call's own one shows.
+    fn show(&mut self, function: [u8; 4], pcb: Option<usize>, answer: &Answer<'_>) {
+        self.status = *b"  ";
+        self.key.clear();
+        let (mut level, mut segment) = (0, NO_NAME);
+        answer.pcbs(|number, feedback| {
+            let Some(shape) = self.shapes.get(number) else { return };
+            self.masks.write(number, shape, &feedback);
+            if Some(number) == pcb {
+                (self.status, level, segment) = (feedback.status, feedback.level, feedback.segment);
+                self.key.extend_from_slice(feedback.key);
+            }
+        });
+        let key = std::mem::take(&mut self.key);
+        self.note(function, pcb, &Shown { status: self.status, level, segment, key: &key });
+        self.key = key;
+    }
+
+    /// Tells the server that the program is over. An error says why there was no commit.
+    pub(crate) fn end(&mut self, ending: Ending) -> Result<(), Abend> {
+        if ending == Ending::Abend {
+            self.message.clear();
+        }
+        Writer::end(&mut self.message, ending);
+        let sent = self.link.exchange(&self.message, &mut self.answer);
+        self.message.clear();
+        sent.map_err(|error| lost(&error))?;
+        let answer = Answer::parse(&self.answer).map_err(|_| strange_answer())?;
+        answer.abend.map_or(Ok(()), Err)
+    }
+}
+
+/// A call that somebody makes for the program, with everything at hand.
+pub struct DirectCall<'a> {
+    /// The function.
+    pub function: [u8; 4],
+    /// The PCB's number.
+    pub pcb: usize,
+    /// The search arguments, each exactly as long as it is.
+    pub ssas: &'a [&'a [u8]],
+    /// Further parameters, as in [`crate::server::Request::more`].
+    pub more: &'a [&'a [u8]],
+    /// What the area holds before the call.
+    pub area: Option<&'a [u8]>,
+    /// How long the area may become.
+    pub room: usize,
+}
+
+/// What a direct call came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DirectAnswer {
+    /// The status code.
+    pub status: [u8; 2],
+    /// The level that the PCB shows.
+    pub level: u8,
+    /// The segment that the PCB shows.
+    pub segment: Name,
+    /// The key feedback.
+    pub key: Vec<u8>,
+    /// What the call set of the area.
+    pub area: Vec<u8>,
+    /// The further parameters as the call left them.
+    pub more: Vec<Vec<u8>>,
+}
+
+impl Interface {
+    /// Makes a call of ours in the program's name; its PCB shows the outcome all the same.
+    pub(crate) fn direct(&mut self, call: &DirectCall<'_>) -> Result<DirectAnswer, Abend> {
+        if call.pcb >= self.shapes.len() {
+            return Err(abend("U0476", &format!("there is no PCB {}", call.pcb)));
+        }
+        self.ssas.clear();
+        let mut writer = Writer::call(&mut self.message, call.function, Some(call.pcb), None);
+        for ssa in call.ssas.iter().take(SSAS_MAX) {
+            self.ssas.push(writer.ssa(ssa));
+        }
+        call.more.iter().take(MORE_MAX).for_each(|item| writer.more(item));
+        if let Some(area) = call.area {
+            writer.area(call.room, area);
+        }
+        writer.finish();
+        self.exchange(call.function, Some(call.pcb))?;
+        let bytes = std::mem::take(&mut self.answer);
+        let answer = Answer::parse(&bytes).map_err(|_| strange_answer())?;
+        self.show(call.function, Some(call.pcb), &answer);
+        if let Some(abend) = answer.abend {
+            return Err(abend);
+        }
+        let mut said = DirectAnswer {
+            area: answer.area.to_vec(),
+            more: answer.more().map(<[u8]>::to_vec).collect(),
+            ..DirectAnswer::default()
+        };
+        answer.pcbs(|number, feedback| {
+            if number == call.pcb {
+                said.status = feedback.status;
+                said.level = feedback.level;
+                said.segment = feedback.segment;
+                said.key = feedback.key.to_vec();
+            }
+        });
+        Ok(said)
+    }
+}
+
+/// Where the program puts the length of a record before it inserts it: behind the RSA in the PCB.
+fn undefined_at(shapes: &[PcbShape], masks: &Masks, pcb: usize) -> Option<usize> {
+    match &shapes[pcb].kind {
+        PcbKind::Gsam(gsam) if gsam.undefined => Some(masks.undefined_length_at(pcb, gsam.rsa_len)),
+        _ => None,
+    }
+}
+
+/// An abend of ours.
+pub(crate) fn abend(code: &str, text: &str) -> Abend {
+    Abend { code: code.to_owned(), text: text.to_owned() }
+}
+
+/// A parameter leads nowhere.
+pub(crate) fn out_of_reach(function: [u8; 4], what: &str) -> Abend {
+    abend("U0474", &format!("{}: {what} is not in the program's memory", text(&function)))
+}
+
+fn lost(error: &RegionError) -> Abend {
+    Abend { code: error.code().to_string(), text: error.to_string() }
+}
+
+fn strange_answer() -> Abend {
+    lost(&RegionError::Protocol("the answer to a call"))
+}

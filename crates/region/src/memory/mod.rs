@@ -1,0 +1,17 @@
+//! Memory that is not Rust's own: what a program shows us, PCBs below 4 GiB, and memory that two
+//! processes share.
+//!
+//! Invariants:
+//! 1. Outside of this folder and of `abi` the crate has no unsafe code.
+//! 2. No reference ever points into memory that a program or another process may change: bytes are
+//!    copied in and out.
+
+#![allow(unsafe_code)]
+
+mod low;
+mod reach;
+mod shared;
+
+pub(crate) use low::Rooms;
+pub(crate) use reach::Reach;
+pub(crate) use shared::Shared;

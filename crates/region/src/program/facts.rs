@@ -1,0 +1,176 @@
+//! What the COBOL compiler knows about a program: its entries, and the records of its files.
+//!
+//! It stands in the C source that `cobc` makes. We keep it beside the shared object:
+//!
+//! | line | means |
+//! |---|---|
+//! | `entry NAME yes` or `no` | a function of the module, and whether it takes parameters |
+//! | `file NAME BYTES` | a sequential file assigned to a name, with its longest record |
+//!
+//! Invariants:
+//! 1. The first entry is the first program's PROGRAM-ID.
+//! 2. A line that is not understood is left out: at worst an entry has to be named.
+
+use std::collections::BTreeMap;
+
+use super::DLITCBL;
+
+/// A function by which a module can be entered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryPoint {
+    /// Its name as the linker has it.
+    pub name: String,
+    /// Whether it takes parameters.
+    pub has_parameters: bool,
+}
+
+/// A file of a COBOL program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CobolFile {
+    /// The name that it is assigned to: its DD.
+    pub name: String,
+    /// Bytes of its longest record.
+    pub record_bytes: usize,
+}
+
+/// What is known about a COBOL program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Its entries, PROGRAM-ID first.
+    pub entries: Vec<EntryPoint>,
+    /// Its files.
+    pub files: Vec<CobolFile>,
+}
+
+impl Facts {
+    /// Where the program may be entered, the preferred name first.
+    pub(super) fn entries(&self) -> Vec<String> {
+        let Some(first) = self.entries.first() else { return vec![DLITCBL.to_owned()] };
+        let named = self.entries.iter().any(|entry| entry.name == DLITCBL);
+        match (first.has_parameters, named) {
+            (false, true) => vec![DLITCBL.to_owned()],
+            _ => vec![first.name.clone()],
+        }
+    }
+
+    /// Reads them from what `cobc` made of a program: the C source, and its local storage.
+    pub(super) fn of_translation(source: &str, storage: &str) -> Facts {
+        let mut entries = Vec::new();
+        let mut fields: BTreeMap<&str, String> = BTreeMap::new();
+        for line in storage.lines().chain(source.lines()) {
+            if let Some((name, text)) = constant(line) {
+                fields.insert(name, text);
+            }
+        }
+        let mut assigned: BTreeMap<&str, &str> = BTreeMap::new();
+        let mut lengths: BTreeMap<&str, usize> = BTreeMap::new();
+        for line in source.lines() {
+            if let Some(entry) = prototype(line) {
+                entries.push(entry);
+            } else if let Some((file, field)) = member(line, "assign") {
+                let field = field.rsplit('&').next().unwrap_or_default();
+                assigned.insert(file, field);
+            } else if let Some((file, len)) = member(line, "record_max") {
+                lengths.insert(file, len.parse().unwrap_or_default());
+            }
+        }
+        let file = |(file, field): (&&str, &&str)| {
+            let name = fields.get(field)?.clone();
+            let record_bytes = *lengths.get(file)?;
+            (record_bytes > 0).then_some(CobolFile { name, record_bytes })
+        };
+        Facts { entries, files: assigned.iter().filter_map(file).collect() }
+    }
+
+    pub(super) fn to_text(&self) -> String {
+        let yes = |has| if has { "yes" } else { "no" };
+        let entries = self.entries.iter();
+        let entries =
+            entries.map(|entry| format!("entry {} {}\n", entry.name, yes(entry.has_parameters)));
+        let files = self.files.iter();
+        let files = files.map(|file| format!("file {} {}\n", file.name, file.record_bytes));
+        entries.chain(files).collect()
+    }
+
+    pub(super) fn from_text(text: &str) -> Facts {
+        let mut facts = Facts::default();
+        for line in text.lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            match words[..] {
+                ["entry", name, has] => facts
+                    .entries
+                    .push(EntryPoint { name: name.to_owned(), has_parameters: has == "yes" }),
+                ["file", name, bytes] => facts.files.push(CobolFile {
+                    name: name.to_owned(),
+                    record_bytes: bytes.parse().unwrap_or_default(),
+                }),
+                _ => {}
+            }
+        }
+        facts
+    }
+}
+
+/// `int  NAME (void);` or `int  NAME (cob_u8_t *, cob_u8_t *);`
+fn prototype(line: &str) -> Option<EntryPoint> {
+    let rest = line.strip_prefix("int")?.strip_suffix(");")?;
+    let (name, parameters) = rest.split_once('(')?;
+    let name = name.trim();
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    is_name.then(|| EntryPoint {
+        name: name.to_owned(),
+        has_parameters: parameters.trim() != "void" && !parameters.trim().is_empty(),
+    })
+}
+
+/// `h_FILE->member = (cast)value;`
+fn member<'a>(line: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
+    let (file, rest) = line.trim().split_once("->")?;
+    let value = rest.strip_prefix(name)?.trim_start().strip_prefix('=')?;
+    Some((file, value.trim().trim_end_matches(';')))
+}
+
+/// `static const cob_field c_2 = {6, (cob_u8_ptr)"INFILE", &a_3};`
+fn constant(line: &str) -> Option<(&str, String)> {
+    let rest = line.strip_prefix("static")?;
+    let (_, rest) = rest.split_once("cob_field ")?;
+    let (name, value) = rest.split_once('=')?;
+    let text = value.split('"').nth(1)?;
+    Some((name.trim(), text.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &str = "\
+int\t\tPROGA (void);\n\
+int\t\tDLITCBL (cob_u8_t *, cob_u8_t *);\n\
+static int\t\tPROGA_ (const int, cob_u8_t *, cob_u8_t *);\n\
+  h_IN_FILE->select_name = (const char *)\"IN-FILE\";\n\
+  h_IN_FILE->assign = (cob_field *)&c_2;\n\
+  h_IN_FILE->record_max = 13;\n\
+  h_VARYING->assign = (cob_field *)&f_9;\n\
+  h_VARYING->record_max = 80;\n";
+    const STORAGE: &str =
+        "static const cob_field c_2\t= {6, (cob_u8_ptr)\"INFILE\", &a_3};\t/* Literal */\n";
+
+    #[test]
+    fn entries_and_files_are_found_in_a_translation() {
+        let facts = Facts::of_translation(SOURCE, STORAGE);
+        let entry =
+            |name: &str, has_parameters| EntryPoint { name: name.to_owned(), has_parameters };
+        assert_eq!(facts.entries, [entry("PROGA", false), entry("DLITCBL", true)]);
+        assert_eq!(facts.files, [CobolFile { name: "INFILE".to_owned(), record_bytes: 13 }]);
+        assert_eq!(facts.entries(), ["DLITCBL"]);
+        assert_eq!(Facts::from_text(&facts.to_text()), facts);
+    }
+
+    #[test]
+    fn a_program_with_using_is_entered_at_its_name() {
+        let source = SOURCE.replace("PROGA (void)", "PROGA (cob_u8_t *)");
+        assert_eq!(Facts::of_translation(&source, "").entries(), ["PROGA"]);
+        let alone = Facts::of_translation("int\t\tMY__PROG (void);\n", "");
+        assert_eq!(alone.entries(), ["MY__PROG"]);
+    }
+}

@@ -1,0 +1,242 @@
+//! Programs as files: sources that are compiled into a cache, and shared objects.
+//!
+//! | file | is | entered at |
+//! |---|---|---|
+//! | begins with X'7F' `ELF` | a shared object | `DLITCBL`, or the file's name |
+//! | ends with `.c` | a C source | `DLITCBL`, or the file's name |
+//! | anything else | a COBOL source | PROGRAM-ID if that has USING, else `DLITCBL` if it is there |
+//!
+//! Invariants:
+//! 1. What was compiled is used again only if source, copied members, compiler, configuration and
+//!    options are the same, byte for byte.
+//! 2. A compilation that was cut short leaves nothing that a later one could take for a program.
+
+mod c;
+mod cobol;
+mod copies;
+mod facts;
+mod messages;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use seam::disk::{Disk, read_small};
+
+pub use self::facts::{CobolFile, EntryPoint, Facts};
+use crate::error::RegionError;
+use crate::masks::Order;
+
+/// The longest source, and the longest member.
+const SOURCE_BYTES_MAX: usize = 64 << 20;
+
+/// What a program is written in, as far as it matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// COBOL, compiled here.
+    Cobol,
+    /// C, compiled here.
+    C,
+    /// Unknown: a shared object.
+    Object,
+}
+
+/// A program that can be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prepared {
+    source: PathBuf,
+    object: PathBuf,
+    language: Language,
+    facts: Facts,
+    fresh: bool,
+    warnings: String,
+}
+
+impl Prepared {
+    /// The file that was given.
+    #[must_use]
+    pub fn source(&self) -> &Path {
+        &self.source
+    }
+
+    /// The shared object that is loaded.
+    #[must_use]
+    pub fn object(&self) -> &Path {
+        &self.object
+    }
+
+    /// What it is written in.
+    #[must_use]
+    pub fn language(&self) -> Language {
+        self.language
+    }
+
+    /// The files of a COBOL program, by the names that it assigns them to.
+    #[must_use]
+    pub fn files(&self) -> &[CobolFile] {
+        &self.facts.files
+    }
+
+    /// Whether it was compiled just now.
+    #[must_use]
+    pub fn is_fresh(&self) -> bool {
+        self.fresh
+    }
+
+    /// What the compiler remarked, if it was compiled just now.
+    #[must_use]
+    pub fn warnings(&self) -> &str {
+        &self.warnings
+    }
+
+    /// The order of bytes in PCBs that its language has: COMP is big-endian, C is not.
+    #[must_use]
+    pub fn usual_order(&self) -> Order {
+        match self.language {
+            Language::Cobol | Language::Object => Order::Big,
+            Language::C => Order::Native,
+        }
+    }
+
+    /// The names at which it may be entered, the preferred one first.
+    #[must_use]
+    pub fn entries(&self, wanted: Option<&str>) -> Vec<String> {
+        if let Some(wanted) = wanted {
+            return vec![wanted.to_owned()];
+        }
+        if self.language == Language::Cobol {
+            return self.facts.entries();
+        }
+        let stem = self.source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        vec![DLITCBL.to_owned(), stem.to_ascii_uppercase(), stem]
+    }
+}
+
+/// The entry of programs whose PROCEDURE DIVISION takes no parameters.
+pub(crate) const DLITCBL: &str = "DLITCBL";
+
+/// A source that was translated before the compiler sees it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Translated {
+    /// The text for the compiler, with the lines of the original in their places.
+    pub text: Vec<u8>,
+    /// Members that go with it, by name, and are found before those of the copy folders.
+    pub members: Vec<(String, Vec<u8>)>,
+}
+
+/// Who prepares COBOL sources for the compiler.
+pub trait Translate {
+    /// Translates a source. `member` finds what it copies.
+    ///
+    /// # Errors
+    /// What is wrong with it, for people, with the lines shown.
+    fn translate(
+        &self,
+        file: &Path,
+        source: &[u8],
+        member: &dyn Fn(&str) -> Option<Vec<u8>>,
+    ) -> Result<Translated, String>;
+
+    /// The compiler configuration that its text is written for.
+    fn configuration(&self) -> &str;
+}
+
+/// Where and how programs are compiled.
+pub struct Workshop<'a> {
+    /// The disk.
+    pub disk: &'a dyn Disk,
+    /// The folder of what has been compiled.
+    pub cache: PathBuf,
+    /// Where members and headers are looked for, in this order, and at last beside the source.
+    pub copy_folders: Vec<PathBuf>,
+    /// Who prepares COBOL sources.
+    pub translate: &'a dyn Translate,
+    /// Further options for the compiler.
+    pub options: Vec<String>,
+}
+
+impl Workshop<'_> {
+    /// Makes a file ready to run.
+    ///
+    /// # Errors
+    /// If it is missing, or does not compile.
+    pub fn prepare(&self, path: &Path) -> Result<Prepared, RegionError> {
+        if !self.disk.exists(path).map_err(RegionError::file(path))? {
+            return Err(RegionError::NoProgram(path.to_owned()));
+        }
+        let path = std::path::absolute(path).map_err(RegionError::file(path))?;
+        let source = self.read(&path)?;
+        if source.starts_with(b"\x7fELF") {
+            return Ok(Prepared {
+                source: path.clone(),
+                object: path,
+                language: Language::Object,
+                facts: Facts::default(),
+                fresh: false,
+                warnings: String::new(),
+            });
+        }
+        if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("c")) {
+            return self.prepare_c(&path);
+        }
+        self.prepare_cobol(&path, &source)
+    }
+
+    fn read(&self, path: &Path) -> Result<Vec<u8>, RegionError> {
+        read_small(self.disk, path, SOURCE_BYTES_MAX).map_err(RegionError::file(path))
+    }
+
+    /// The copy folders, and the source's own at last.
+    fn folders(&self, source: &Path) -> Vec<PathBuf> {
+        let own = source.parent().map(Path::to_owned);
+        let given = self.copy_folders.iter();
+        let given = given.map(|folder| std::path::absolute(folder).unwrap_or(folder.clone()));
+        given.chain(own).collect()
+    }
+
+    /// Runs a compiler.
+    fn run(&self, command: &mut Command, source: &Path) -> Result<Output, RegionError> {
+        command.output().map_err(|error| RegionError::NoCompiler {
+            compiler: command.get_program().to_string_lossy().into_owned(),
+            path: source.to_owned(),
+            text: error.to_string(),
+        })
+    }
+
+    /// A folder to compile in, which becomes `object_folder` when everything has succeeded.
+    fn begin(&self, object_folder: &Path) -> Result<PathBuf, RegionError> {
+        let folder = object_folder.with_extension(format!("new-{}", std::process::id()));
+        self.disk.create_dir(&folder).map_err(RegionError::file(&folder))?;
+        Ok(folder)
+    }
+
+    /// Gives a folder its name. Another process may have compiled the same meanwhile.
+    fn publish(&self, folder: &Path, object_folder: &Path) -> Result<(), RegionError> {
+        match self.disk.rename(folder, object_folder) {
+            Ok(()) => Ok(()),
+            Err(_) if self.disk.exists(object_folder).unwrap_or(false) => Ok(()),
+            Err(error) => Err(RegionError::file(object_folder)(error)),
+        }
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), RegionError> {
+        use seam::disk::{Create, Open};
+        let how = Open { create: Create::IfMissing, write: true, direct: false, dsync: false };
+        let file = self.disk.open(path, how).map_err(RegionError::file(path))?;
+        file.set_len(0).and_then(|()| file.write_at(bytes, 0)).map_err(RegionError::file(path))
+    }
+}
+
+/// The name of what has been compiled: a digest of all that it depends on.
+#[derive(Default)]
+struct Digest(Vec<u8>);
+
+impl Digest {
+    fn add(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+        self.0.extend_from_slice(bytes);
+    }
+
+    fn name(&self) -> String {
+        format!("{:032x}", twox_hash::XxHash3_128::oneshot(&self.0))
+    }
+}

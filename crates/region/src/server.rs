@@ -1,0 +1,207 @@
+//! Who answers a program's calls: the one interface between the call engine and the programs.
+//!
+//! The same [`Request`] and [`Reply`] serve a program in the engine's own process and one that
+//! calls from another process; [`crate::wire`] carries them as bytes.
+//!
+//! Invariants:
+//! 1. Everything that a request lends is memory of ours, of exactly the stated length. Nothing that
+//!    a server does with it reaches the program's memory; what it set is copied there afterwards.
+//! 2. After [`Server::end`] a server is called no more.
+
+use crate::shape::{Name, PcbShape};
+
+/// A PSB that is scheduled for one program: what calls are answered by.
+pub trait Server: Send {
+    /// The PCBs in the order of the PSB, the I/O PCB first, as number 0. They never change.
+    fn pcbs(&self) -> &[PcbShape];
+    /// Answers a call.
+    fn call(&mut self, request: Request<'_>, reply: &mut Reply);
+    /// The program is over: commits or backs out. An error says why there was no commit.
+    ///
+    /// # Errors
+    /// What went wrong, for people; the unit of work is backed out then.
+    fn end(&mut self, ending: Ending) -> Result<(), Failure>;
+}
+
+/// One call.
+pub struct Request<'a> {
+    /// The function, padded with blanks, as the program wrote it.
+    pub function: [u8; 4],
+    /// The PCB's number; `None` only for AIB calls that need none.
+    pub pcb: Option<usize>,
+    /// The I/O area: what the program gave, as long as it may be. `None` if it passed none. Its
+    /// contents are the program's for calls that bring data, otherwise arbitrary.
+    pub area: Option<&'a mut [u8]>,
+    /// The search arguments, each cut where its syntax ends.
+    pub ssas: &'a [&'a [u8]],
+    /// Further parameters in their order: the areas of CHKP and XRST, an RSA, a token, a MOD name,
+    /// the function of STAT. What is written to them goes back to the program.
+    pub more: &'a mut [&'a mut [u8]],
+    /// What the AIB says, if the call came with one.
+    pub aib: Option<AibFields>,
+}
+
+/// The fields of an AIB that a program sets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AibFields {
+    /// AIBSFUNC, the subfunction.
+    pub subfunction: Name,
+    /// AIBRSNM1, the resource's name.
+    pub resource: Name,
+    /// AIBRSNM2.
+    pub resource2: Name,
+    /// AIBRSFLD.
+    pub resource_field: u32,
+    /// AIBOPLEN.
+    pub options_len: u32,
+    /// The user token.
+    pub token: [u8; 16],
+}
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Normally, with whatever return code: commit.
+    Normal,
+    /// By an abend: back out to the last commit.
+    Abend,
+}
+
+/// Why something did not happen, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// A stable code such as `HFR010`.
+    pub code: String,
+    /// What happened.
+    pub text: String,
+    /// What to do about it; may be empty.
+    pub remedy: String,
+}
+
+/// The end that a call puts to its program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Abend {
+    /// Such as `U0778`, `S0C4`.
+    pub code: String,
+    /// Why, for people.
+    pub text: String,
+}
+
+/// What a PCB says after a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Feedback<'a> {
+    /// The status code.
+    pub status: [u8; 2],
+    /// The level, 0 to 15; databases only.
+    pub level: u8,
+    /// The segment's name; of an alternate PCB the destination.
+    pub segment: Name,
+    /// The concatenated key; of a sequential file the RSA, and behind it in 4 bytes, least first,
+    /// the length of a record of undefined length.
+    pub key: &'a [u8],
+    /// What the I/O PCB says besides its status.
+    pub io: Option<&'a IoFeedback>,
+}
+
+impl<'a> Feedback<'a> {
+    /// A status without anything else.
+    #[must_use]
+    pub fn status(status: [u8; 2]) -> Feedback<'a> {
+        Feedback { status, level: 0, segment: crate::shape::NO_NAME, key: &[], io: None }
+    }
+}
+
+/// What the I/O PCB says besides its status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IoFeedback {
+    /// The logical terminal.
+    pub terminal: Name,
+    /// Local date, packed 0yydddF.
+    pub date: [u8; 4],
+    /// Local time, packed HHMMSSt.
+    pub time: [u8; 4],
+    /// The input message's number.
+    pub sequence: u32,
+    /// The MOD name.
+    pub mod_name: Name,
+    /// The user.
+    pub user: Name,
+    /// The user's group.
+    pub group: Name,
+    /// Date, time and distance from UTC, packed.
+    pub stamp: [u8; 12],
+    /// U, L, P or O: what `user` is.
+    pub indicator: u8,
+}
+
+impl Default for IoFeedback {
+    fn default() -> IoFeedback {
+        use crate::shape::NO_NAME;
+        IoFeedback {
+            terminal: NO_NAME,
+            date: [0; 4],
+            time: [0; 4],
+            sequence: 0,
+            mod_name: NO_NAME,
+            user: NO_NAME,
+            group: NO_NAME,
+            stamp: [0; 12],
+            indicator: b' ',
+        }
+    }
+}
+
+/// The answer to a call. It is kept from call to call so that its memory is.
+#[derive(Debug, Default)]
+pub struct Reply {
+    pub(crate) filled: usize,
+    pub(crate) aib: AibReply,
+    pub(crate) abend: Option<Abend>,
+    pub(crate) pcbs: u16,
+    pub(crate) feedback: Vec<u8>,
+}
+
+/// The fields of an AIB that a call sets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AibReply {
+    /// AIBRETRN; 0 leaves it to the PCB's status.
+    pub return_code: u32,
+    /// AIBREASN.
+    pub reason: u32,
+    /// AIBERRXT.
+    pub extension: u32,
+    /// AIBOAUSE; 0 if it is the length that was filled.
+    pub area_used: u32,
+}
+
+impl Reply {
+    /// Forgets the last answer.
+    pub fn clear(&mut self) {
+        self.filled = 0;
+        self.aib = AibReply::default();
+        self.abend = None;
+        self.pcbs = 0;
+        self.feedback.clear();
+    }
+
+    /// Says what a PCB shows; once for the call's own PCB, and for others if the call changes them.
+    pub fn pcb(&mut self, pcb: usize, feedback: Feedback<'_>) {
+        self.pcbs += 1;
+        crate::wire::put_feedback(pcb, &feedback, &mut self.feedback);
+    }
+
+    /// Says how many bytes of the area the call has set.
+    pub fn fill(&mut self, bytes: usize) {
+        self.filled = bytes;
+    }
+
+    /// Says what the AIB shows, if it is more than the PCB's status tells.
+    pub fn aib(&mut self, aib: AibReply) {
+        self.aib = aib;
+    }
+
+    /// Ends the program.
+    pub fn abend(&mut self, code: &str, text: impl Into<String>) {
+        self.abend = Some(Abend { code: code.to_owned(), text: text.into() });
+    }
+}

@@ -1,0 +1,276 @@
+//! What a program's PCBs look like from its side of the call interface.
+//!
+//! Whoever schedules a PSB says it once; with it the program's side knows which parameters of a
+//! call are PCBs, how long their search arguments are, and how the masks begin.
+//!
+//! | bytes | of a list of shapes |
+//! |---|---|
+//! | 2 | how many |
+//! | 8, 1, 4, 1 | for each: name, whether listed, longest area, kind 0 to 3 |
+//! | 8 | alternate: destination |
+//! | 8, 4, 1, 1 | GSAM: DBD, options, bytes of RSA, whether undefined |
+//! | 8, 4, 4, 2 | database: DBD, options, bytes of key feedback, segments |
+//! | 8, 2, 2 | for each segment: name, bytes of its concatenated key, fields |
+//! | 8, 2 | for each field: name, bytes |
+//!
+//! Invariants:
+//! 1. Shapes stand in the order of the PSB, the I/O PCB first, as number 0.
+//! 2. What was encoded decodes to the same; other bytes are refused, never a panic.
+
+use base::bytes::Reader;
+
+/// A name as a program sees it: 8 bytes, padded with blanks.
+pub type Name = [u8; 8];
+
+/// Eight blanks: no name.
+pub const NO_NAME: Name = *b"        ";
+
+/// A name from text, cut and padded to 8 bytes.
+#[must_use]
+pub fn name(text: &str) -> Name {
+    let mut name = NO_NAME;
+    for (place, byte) in name.iter_mut().zip(text.bytes()) {
+        *place = byte;
+    }
+    name
+}
+
+/// A name as text without the blanks behind it.
+#[must_use]
+pub fn text(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).trim_end_matches([' ', '\0']).to_owned()
+}
+
+/// One PCB.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PcbShape {
+    /// Its name, by which AIB calls find it; blank if it has none. `IOPCB` for the I/O PCB.
+    pub name: Name,
+    /// Whether it is among the program's parameters.
+    pub listed: bool,
+    /// The longest I/O area: of a database its longest path, of a file its longest record.
+    pub area_max: u32,
+    /// What it is for.
+    pub kind: PcbKind,
+}
+
+/// The kinds of PCB.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PcbKind {
+    /// The I/O PCB.
+    Io,
+    /// An alternate PCB.
+    Alternate {
+        /// Where its messages go; blank if it is modifiable.
+        destination: Name,
+    },
+    /// A database.
+    Database(DatabaseShape),
+    /// A sequential file.
+    Gsam(GsamShape),
+}
+
+/// A database as a PCB sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DatabaseShape {
+    /// The DBD that the PCB names.
+    pub dbd: Name,
+    /// Its processing options, padded with blanks.
+    pub options: [u8; 4],
+    /// Bytes of the longest concatenated key.
+    pub key_max: u32,
+    /// The sensitive segments in hierarchic order.
+    pub segments: Vec<SegmentShape>,
+}
+
+/// A segment type as far as the length of a search argument depends on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SegmentShape {
+    /// Its name.
+    pub name: Name,
+    /// Bytes of the concatenated key down to it, which command code C takes.
+    pub key_path: u16,
+    /// The fields that search arguments may name, XDFLDs among them.
+    pub fields: Vec<FieldShape>,
+}
+
+/// A field that search arguments may name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FieldShape {
+    /// Its name.
+    pub name: Name,
+    /// Its length.
+    pub len: u16,
+}
+
+/// A sequential file as a PCB sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GsamShape {
+    /// The DBD that the PCB names.
+    pub dbd: Name,
+    /// Its processing options, padded with blanks.
+    pub options: [u8; 4],
+    /// Bytes of the record search argument: 8 or 12.
+    pub rsa_len: u8,
+    /// Records of undefined length: the PCB says how long each is.
+    pub undefined: bool,
+}
+
+impl PcbShape {
+    /// What a person calls it: its own name, or that of its database.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let fallback = match &self.kind {
+            PcbKind::Io => name("IOPCB"),
+            PcbKind::Alternate { destination } => *destination,
+            PcbKind::Database(database) => database.dbd,
+            PcbKind::Gsam(gsam) => gsam.dbd,
+        };
+        text(if self.name == NO_NAME { &fallback } else { &self.name })
+    }
+}
+
+/// The bytes of a list of shapes.
+#[must_use]
+pub fn encode(shapes: &[PcbShape]) -> Vec<u8> {
+    let mut out = Vec::new();
+    out.extend_from_slice(&(shapes.len() as u16).to_le_bytes());
+    for shape in shapes {
+        out.extend_from_slice(&shape.name);
+        out.push(u8::from(shape.listed));
+        out.extend_from_slice(&shape.area_max.to_le_bytes());
+        match &shape.kind {
+            PcbKind::Io => out.push(0),
+            PcbKind::Alternate { destination } => {
+                out.push(1);
+                out.extend_from_slice(destination);
+            }
+            PcbKind::Gsam(gsam) => {
+                out.push(2);
+                out.extend_from_slice(&gsam.dbd);
+                out.extend_from_slice(&gsam.options);
+                out.extend_from_slice(&[gsam.rsa_len, u8::from(gsam.undefined)]);
+            }
+            PcbKind::Database(database) => encode_database(database, &mut out),
+        }
+    }
+    out
+}
+
+fn encode_database(database: &DatabaseShape, out: &mut Vec<u8>) {
+    out.push(3);
+    out.extend_from_slice(&database.dbd);
+    out.extend_from_slice(&database.options);
+    out.extend_from_slice(&database.key_max.to_le_bytes());
+    out.extend_from_slice(&(database.segments.len() as u16).to_le_bytes());
+    for segment in &database.segments {
+        out.extend_from_slice(&segment.name);
+        out.extend_from_slice(&segment.key_path.to_le_bytes());
+        out.extend_from_slice(&(segment.fields.len() as u16).to_le_bytes());
+        for field in &segment.fields {
+            out.extend_from_slice(&field.name);
+            out.extend_from_slice(&field.len.to_le_bytes());
+        }
+    }
+}
+
+/// The shapes that bytes say; `None` if they say none.
+#[must_use]
+pub fn decode(bytes: &[u8]) -> Option<Vec<PcbShape>> {
+    let mut reader = Reader::new(bytes);
+    let count = reader.u16()?;
+    let shapes: Option<Vec<PcbShape>> = (0..count).map(|_| decode_one(&mut reader)).collect();
+    shapes.filter(|_| reader.is_empty())
+}
+
+fn decode_one(reader: &mut Reader<'_>) -> Option<PcbShape> {
+    let name = reader.array()?;
+    let listed = flag(reader)?;
+    let area_max = reader.u32()?;
+    let kind = match reader.u8()? {
+        0 => PcbKind::Io,
+        1 => PcbKind::Alternate { destination: reader.array()? },
+        2 => PcbKind::Gsam(GsamShape {
+            dbd: reader.array()?,
+            options: reader.array()?,
+            rsa_len: reader.u8()?,
+            undefined: flag(reader)?,
+        }),
+        3 => PcbKind::Database(decode_database(reader)?),
+        _ => return None,
+    };
+    Some(PcbShape { name, listed, area_max, kind })
+}
+
+fn decode_database(reader: &mut Reader<'_>) -> Option<DatabaseShape> {
+    let dbd = reader.array()?;
+    let options = reader.array()?;
+    let key_max = reader.u32()?;
+    let segment = |reader: &mut Reader<'_>| {
+        let name = reader.array()?;
+        let key_path = reader.u16()?;
+        let field = |reader: &mut Reader<'_>| {
+            Some(FieldShape { name: reader.array()?, len: reader.u16()? })
+        };
+        let fields = (0..reader.u16()?).map(|_| field(reader)).collect::<Option<_>>()?;
+        Some(SegmentShape { name, key_path, fields })
+    };
+    let segments = (0..reader.u16()?).map(|_| segment(reader)).collect::<Option<_>>()?;
+    Some(DatabaseShape { dbd, options, key_max, segments })
+}
+
+fn flag(reader: &mut Reader<'_>) -> Option<bool> {
+    match reader.u8()? {
+        0 => Some(false),
+        1 => Some(true),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// An I/O PCB, a database with two segments, and a file.
+    pub(crate) fn sample() -> Vec<PcbShape> {
+        let field = |text: &str, len| FieldShape { name: name(text), len };
+        let customer = SegmentShape {
+            name: name("CUSTOMER"),
+            key_path: 6,
+            fields: vec![field("CUSTKEY", 6), field("CITY", 10)],
+        };
+        let order =
+            SegmentShape { name: name("ORDER"), key_path: 10, fields: vec![field("ORDKEY", 4)] };
+        let database = DatabaseShape {
+            dbd: name("SHOPDB"),
+            options: *b"AP  ",
+            key_max: 10,
+            segments: vec![customer, order],
+        };
+        let gsam =
+            GsamShape { dbd: name("EXTRACT"), options: *b"LS  ", rsa_len: 8, undefined: true };
+        let io = PcbShape { name: name("IOPCB"), listed: true, area_max: 64, kind: PcbKind::Io };
+        let of = |text, area_max, kind| PcbShape { name: name(text), listed: true, area_max, kind };
+        vec![
+            io,
+            of("SHOP", 80, PcbKind::Database(database)),
+            of("", 100, PcbKind::Gsam(gsam)),
+            of("ALT", 64, PcbKind::Alternate { destination: name("PRINTER") }),
+        ]
+    }
+
+    #[test]
+    fn shapes_survive_encoding_and_cut_bytes_are_refused() {
+        let bytes = encode(&sample());
+        assert_eq!(decode(&bytes), Some(sample()));
+        for len in 0..bytes.len() {
+            assert_eq!(decode(&bytes[..len]), None, "cut at {len}");
+        }
+    }
+
+    #[test]
+    fn a_pcb_without_a_name_is_called_after_its_database() {
+        let titles: Vec<String> = sample().iter().map(PcbShape::title).collect();
+        assert_eq!(titles, ["IOPCB", "SHOP", "EXTRACT", "ALT"]);
+    }
+}

@@ -1,0 +1,1 @@
+//! Programs of many shapes run as guests.
