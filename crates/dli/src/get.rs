@@ -51,7 +51,7 @@ impl<S: Store> DbPcb<S> {
         let shape = Arc::clone(&self.shape);
         let mut list = Ssas::default();
         if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Get, ssas, &mut list) {
-            self.mask.level = refusal.level;
+            self.mask.level = level_of(&refusal);
             return Ok(Answer::of(refusal.status.into()));
         }
         if let Some(status) = self.forbids_get(&shape, &list) {
@@ -155,8 +155,9 @@ impl<S: Store> DbPcb<S> {
         }
         plan.base = depth;
         let path = std::mem::take(&mut self.parentage.path);
+        let there = self.carry(reach, shape, &path, &levels)?;
         self.trail.start(&path, &levels);
-        let fits = self.fits(reach, shape, plan, &path)?;
+        let fits = there && self.fits(reach, shape, plan, &path)?;
         self.parentage.path = path;
         if !fits {
             // Row 13.
@@ -182,13 +183,20 @@ impl<S: Store> DbPcb<S> {
             if matches!(step.need, crate::plan::Need::Any) && !step.wanted {
                 continue;
             }
-            if !self.load(reach, shape, (step.node, level), &path[..levels.end(level)])? {
+            if shape.is_plain
+                && !self.load(reach, shape, (step.node, level), &path[..levels.end(level)])?
+            {
                 return Ok(false);
             }
+            let stored = match shape.is_plain {
+                true => path[..levels.end(level)].to_vec(),
+                false => self.trail.carried[level - 1].path.clone(),
+            };
+            let indexed = crate::subject::indexed(reach, shape, step, &stored, None)?;
             let (data, joined) = (&self.trail.data[level - 1], &self.trail.joined[level - 1]);
-            let occurrence =
-                crate::subject::Occurrence { shape, node: step.node, data, joined };
-            if !crate::search::satisfies(step, shape, &occurrence) {
+            let (node, indexed) = (step.node, indexed.as_ref());
+            let occurrence = crate::subject::Occurrence { shape, node, data, joined, indexed };
+            if !occurrence.satisfies(step) {
                 return Ok(false);
             }
         }
@@ -470,6 +478,12 @@ impl<S: Store> DbPcb<S> {
         }
         Ok(false)
     }
+}
+
+/// The level that the PCB shows for a bad SSA (section 2 rule 5); of an unknown segment that of
+/// its place among the SSAs.
+pub(crate) fn level_of(refusal: &ssa::Refusal) -> u8 {
+    if refusal.level > 0 { refusal.level } else { refusal.ssa + 1 }
 }
 
 /// The levels of the present path that another path begins with.

@@ -37,7 +37,7 @@ impl<S: Store> DbPcb<S> {
         let shape = Arc::clone(&self.shape);
         let mut list = Ssas::default();
         if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Replace, ssas, &mut list) {
-            self.mask.level = refusal.level;
+            self.mask.level = crate::get::level_of(&refusal);
             return Ok(Answer::of(refusal.status.into()));
         }
         if shape.view.options.is_load() {
@@ -175,6 +175,9 @@ impl<S: Store> DbPcb<S> {
             let place = (&change.path[..], &change.levels);
             let data = (&change.old[..], &change.new[..]);
             let done = database.replace(reach.unit, place, &stored, data, &mut self.work)?;
+            if matches!(node.chain, crate::shape::Chain::Index(_)) && self.moves(shape, change) {
+                self.cancel_parentage();
+            }
             if done != Changed::Done {
                 if let Some(point) = point {
                     reach.unit.rollback_to(point)?;
@@ -183,6 +186,20 @@ impl<S: Store> DbPcb<S> {
             }
         }
         Ok(Answer::of(Status::OK))
+    }
+
+    /// Whether a change moves the segment's entry in the index of PROCSEQ (row 14).
+    fn moves(&self, shape: &Shape, change: &Replacement) -> bool {
+        let node = shape.node(change.held.node);
+        let crate::shape::Chain::Index(at) = node.chain else { return false };
+        let search = &shape.database(node).indexes[at].index.search;
+        search.iter().any(|part| match part.from {
+            definitions::resolve::PartSource::Segment(offset) => {
+                let field = usize::from(offset)..usize::from(offset) + usize::from(part.len);
+                change.old.get(field.clone()) != change.new.get(field)
+            }
+            _ => false,
+        })
     }
 
     /// Locks the record of a path for a change.
@@ -211,7 +228,7 @@ impl<S: Store> DbPcb<S> {
         let shape = Arc::clone(&self.shape);
         let mut list = Ssas::default();
         if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Delete, ssas, &mut list) {
-            self.mask.level = refusal.level;
+            self.mask.level = crate::get::level_of(&refusal);
             return Ok(Answer::of(refusal.status.into()));
         }
         if shape.view.options.is_load() {
@@ -240,7 +257,7 @@ impl<S: Store> DbPcb<S> {
         if !shape.node(chosen.node).options.allows('D') {
             return Ok(Answer::of(Status::AM));
         }
-        if chosen.level == 1 && crate::weave::is_inverted(&shape) {
+        if crate::relate::is_of_sequence(shape.node(chosen.node)) {
             return Ok(Answer::of(Status::AM));
         }
         self.remove(reach, &shape, chosen)

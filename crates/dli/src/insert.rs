@@ -31,7 +31,7 @@ impl<S: Store> DbPcb<S> {
         }
         let mut list = Ssas::default();
         if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Insert, ssas, &mut list) {
-            self.mask.level = refusal.level;
+            self.mask.level = crate::get::level_of(&refusal);
             return Ok(Answer::of(refusal.status.into()));
         }
         let split = list.iter().position(|ssa| ssa.codes.has(Code::D)).unwrap_or(list.len() - 1);
@@ -43,7 +43,12 @@ impl<S: Store> DbPcb<S> {
         if let Some(answer) = self.find_parent(reach, &shape, above, new[0].segment)? {
             return Ok(answer);
         }
-        self.insert_path(reach, &shape, new, area)
+        let answer = self.insert_path(reach, &shape, new, area)?;
+        let parent = list.iter().rev().find(|ssa| ssa.codes.has(Code::P));
+        if let Some(ssa) = parent.filter(|_| answer.status == Status::OK) {
+            self.set_parentage(usize::from(ssa.level));
+        }
+        Ok(answer)
     }
 
     /// Whether options, sensitivity or the sequence forbid an insert (rows 28, 31, 69).
@@ -61,7 +66,7 @@ impl<S: Store> DbPcb<S> {
             if path_call && (online || !segment.seen.is_empty()) && !node.options.has('P') {
                 return Some(Status::AM);
             }
-            if crate::relate::forbids_insert(shape, node) {
+            if crate::relate::is_of_sequence(node) {
                 return Some(Status::AM);
             }
             if ssa.level != level {
@@ -134,9 +139,6 @@ impl<S: Store> DbPcb<S> {
         let (path, levels) = (std::mem::take(&mut self.position.path), self.position.levels);
         self.show(&path, &levels);
         self.position.path = path;
-        if let Some(ssa) = new.iter().rev().find(|ssa| ssa.codes.has(Code::P)) {
-            self.set_parentage(usize::from(ssa.level));
-        }
         Ok(Answer::of(Status::OK))
     }
 

@@ -1,6 +1,7 @@
 //! The DL/I call engine: what a program's calls do to databases.
 
 mod area;
+mod failure;
 mod get;
 mod hold;
 mod insert;
@@ -12,11 +13,14 @@ mod plan;
 mod position;
 mod relate;
 mod search;
+mod session;
 mod shape;
 mod status;
 mod subject;
 mod trail;
 mod weave;
 
+pub use failure::{Failure, SessionError};
 pub use mask::Mask;
+pub use session::{Reply, Session, SessionOptions};
 pub use status::Status;

@@ -124,6 +124,7 @@ impl<S: Store> DbPcb<S> {
         self.position.reset();
         self.cancel_parentage();
         self.held.clear();
+        self.mask.clear();
         self.marks.iter_mut().for_each(Vec::clear);
     }
 

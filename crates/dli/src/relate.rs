@@ -16,10 +16,9 @@ use crate::search::Reach;
 use crate::shape::{Chain, Joined, Node, Shape};
 use crate::status::Status;
 
-/// Whether nothing can be inserted as this segment: the target of PROCSEQ, what is above it, and
-/// whatever is reached upwards (row 69).
-pub(crate) fn forbids_insert(shape: &Shape, node: &Node) -> bool {
-    let _ = shape;
+/// Whether a segment is the target of PROCSEQ or stands above it: it is neither inserted nor
+/// deleted there (row 69).
+pub(crate) fn is_of_sequence(node: &Node) -> bool {
     matches!(node.chain, Chain::Index(_) | Chain::Up { .. })
 }
 
@@ -106,9 +105,6 @@ pub(crate) fn forbids_delete<S: Store>(
     path: &[u8],
 ) -> Result<Option<Status>> {
     let node = shape.node(held.node);
-    if matches!(node.chain, Chain::Up { .. }) {
-        return Ok(Some(Status::AM));
-    }
     let database = shape.database(node);
     let levels = database.parse(path)?;
     let physical = matches!(node.chain, Chain::Root | Chain::Child { .. });

@@ -25,7 +25,7 @@ use crate::pcb::DbPcb;
 use crate::plan::{LevelPlan, Need, Plan};
 use crate::position::{Cut, Side};
 use crate::shape::{Chain, Node, Shape};
-use crate::subject::Occurrence;
+use crate::subject::{self, Occurrence};
 use crate::trail::Limits;
 use crate::weave;
 
@@ -357,8 +357,11 @@ impl<S: Store> DbPcb<S> {
             }
             if trail.limits[level - 1].test {
                 let joined = &trail.joined[level - 1];
-                let occurrence = Occurrence { shape, node: step.node, data, joined };
-                if !satisfies(step, shape, &occurrence) {
+                let path = [&front, entry.key].concat();
+                let indexed = subject::indexed(reach, shape, step, &path, None)?;
+                let indexed = indexed.as_ref();
+                let occurrence = Occurrence { shape, node: step.node, data, joined, indexed };
+                if !occurrence.satisfies(step) {
                     continue;
                 }
             }
@@ -380,15 +383,6 @@ impl<S: Store> DbPcb<S> {
             return Ok((true, false));
         }
         Ok((false, false))
-    }
-}
-
-/// Whether an occurrence satisfies what the plan asks of its level.
-pub(crate) fn satisfies(step: &LevelPlan<'_, '_>, shape: &Shape, of: &Occurrence<'_>) -> bool {
-    match step.need {
-        Need::Any => true,
-        Need::Ssa(ssa) => ssa.matches(&shape.table, of).unwrap_or(false),
-        Need::Key(key) => of.key() == Some(key),
     }
 }
 

@@ -2,16 +2,33 @@
 
 use std::convert::Infallible;
 
-use ssa::{Entries, Subject};
+use hierarchy::{Database, IndexEntry, IndexTree, Result, Source, Stored, TypeAt};
+use placement::Collation;
+use ssa::{Entries, Operand, Qualification, Ssa, Subject};
+use store::{Cursor, KeyRange, Read, Store, Unit};
 
-use crate::shape::Shape;
+use crate::plan::{LevelPlan, Need};
+use crate::search::Reach;
+use crate::shape::{Chain, Node, Shape};
 
-/// An occurrence: its data and that of its destination parent.
+/// The search fields of the index entries that lead to an occurrence, as far as an SSA asks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Indexed {
+    /// Of the entry over which it was reached.
+    current: Option<Vec<u8>>,
+    /// Of all entries of the index of PROCSEQ.
+    sequence: Vec<Vec<u8>>,
+    /// Of all entries of each index that the segment lists.
+    listed: Vec<Vec<Vec<u8>>>,
+}
+
+/// An occurrence: its data, that of its destination parent, and its index entries.
 pub(crate) struct Occurrence<'o> {
     pub(crate) shape: &'o Shape,
     pub(crate) node: u16,
     pub(crate) data: &'o [u8],
     pub(crate) joined: &'o [u8],
+    pub(crate) indexed: Option<&'o Indexed>,
 }
 
 impl Occurrence<'_> {
@@ -20,6 +37,18 @@ impl Occurrence<'_> {
         let key = self.shape.segment(self.node).key?;
         let from = usize::from(key.offset);
         self.data.get(from..from + usize::from(key.len))
+    }
+
+    /// Whether it satisfies what a plan asks of its level.
+    pub(crate) fn satisfies(&self, step: &LevelPlan<'_, '_>) -> bool {
+        match step.need {
+            Need::Any => true,
+            Need::Ssa(ssa) => match ssa.matches(&self.shape.table, self) {
+                Ok(matches) => matches,
+                Err(never) => match never {},
+            },
+            Need::Key(key) => self.key() == Some(key),
+        }
     }
 }
 
@@ -34,9 +63,105 @@ impl Subject for Occurrence<'_> {
 
     fn any_entry(
         &self,
-        _entries: Entries,
-        _test: &mut dyn FnMut(&[u8]) -> bool,
-    ) -> Result<bool, Infallible> {
-        Ok(false)
+        entries: Entries,
+        test: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> std::result::Result<bool, Infallible> {
+        let Some(indexed) = self.indexed else { return Ok(false) };
+        let list = match entries {
+            Entries::Current => {
+                return Ok(indexed.current.as_deref().is_some_and(test));
+            }
+            Entries::Sequence => Some(&indexed.sequence),
+            Entries::Listed(at) => indexed.listed.get(usize::from(at)),
+        };
+        Ok(list.is_some_and(|list| list.iter().any(|entry| test(entry))))
     }
+}
+
+/// Collects the index entries that an SSA asks about; `None` if it asks about none.
+pub(crate) fn indexed<S: Store>(
+    reach: &mut Reach<'_, S>,
+    shape: &Shape,
+    step: &LevelPlan<'_, '_>,
+    path: &[u8],
+    part: Option<&[u8]>,
+) -> Result<Option<Indexed>> {
+    let Need::Ssa(Ssa { qualification: Qualification::Sets(sets), .. }) = step.need else {
+        return Ok(None);
+    };
+    if !sets.conditions().iter().any(|condition| condition.operand.is_indexed()) {
+        return Ok(None);
+    }
+    let node = shape.node(step.node);
+    let database = shape.database(node);
+    let mut found = Indexed { listed: Vec::new(), ..Indexed::default() };
+    if let Chain::Index(at) = node.chain {
+        let tree = &database.indexes[at];
+        found.current = part.map(|part| search_of(tree, database, part));
+        if sets.conditions().iter().any(|one| one.operand == Operand::Sequence) {
+            found.sequence = entries(reach, database, node, tree, path)?;
+        }
+    }
+    for index in &shape.segment(step.node).indices {
+        let tree = database.indexes.iter().find(|tree| tree.index.dbd == index.dbd);
+        found.listed.push(match tree {
+            Some(tree) => entries(reach, database, node, tree, path)?,
+            None => Vec::new(),
+        });
+    }
+    Ok(Some(found))
+}
+
+/// The search fields of an index key, as data.
+fn search_of(tree: &IndexTree, database: &Database, key: &[u8]) -> Vec<u8> {
+    let mut search = key.get(tree.search()).unwrap_or(&[]).to_vec();
+    let (mut from, collation) = (0, database.schema.placement.collation());
+    for field in &tree.index.search {
+        let end = (from + usize::from(field.len)).min(search.len());
+        collation.of_field(field.kind_of_data).revert(&mut search[from..end]);
+        from = end;
+    }
+    search
+}
+
+/// The search fields of every source beneath a target.
+fn entries<S: Store>(
+    reach: &mut Reach<'_, S>,
+    database: &Database,
+    node: &Node,
+    tree: &IndexTree,
+    path: &[u8],
+) -> Result<Vec<Vec<u8>>> {
+    let (set, key) = database.locate(path)?;
+    let front = path.len() - key.len();
+    let (mut cursor, mut end) = (reach.store.cursor(set)?, Vec::new());
+    cursor.limit(KeyRange::prefix(key, &mut end));
+    let (mut list, mut here) = (Vec::new(), path[..front].to_vec());
+    let (mut expanded, mut concatenated) = (Vec::new(), Vec::new());
+    let mut made = IndexEntry::default();
+    debug_assert!(tree.target == node.of || node.of == TypeAt::ROOT || tree.target != tree.source);
+    while let Some(entry) = reach.unit.next(&mut cursor, Read::Unlocked)? {
+        here.truncate(front);
+        here.extend_from_slice(entry.key);
+        let levels = database.parse(&here)?;
+        if levels.type_at(levels.len()) != tree.source {
+            continue;
+        }
+        let kind = database.schema.of(tree.source);
+        let stored = Stored::read(kind, entry.value).map_err(|what| database.damaged(what))?;
+        let data = stored.data(&mut expanded).map_err(|what| database.damaged(what))?;
+        concatenated.clear();
+        database.concatenate(&here, &levels, &mut concatenated);
+        let source = Source {
+            data,
+            concatenated: &concatenated,
+            identity: stored.identity,
+            path: &here,
+            blank: database.blank,
+        };
+        if tree.make(Collation::Binary, &source, &mut made) {
+            list.push(made.key[tree.search()].to_vec());
+        }
+    }
+    Ok(list)
 }

@@ -8,13 +8,13 @@
 //! 1. An index entry is believed only while the record of its target is locked: it is read again
 //!    when that lock was new (H6).
 
-use hierarchy::{Database, Levels, Result, Stored, TypeAt};
+use hierarchy::{Database, Levels, Result, Stored};
 use store::{Cursor, LockMode, Position as Place, Read, SetId, Store, Unit};
 
 use crate::pcb::DbPcb;
 use crate::plan::{LevelPlan, Plan};
 use crate::position::Side;
-use crate::search::{Reach, Start, above_limit, satisfies, seek, seek_behind};
+use crate::search::{Reach, Start, above_limit, seek, seek_behind};
 use crate::shape::{Chain, Node, Shape};
 use crate::subject::Occurrence;
 use crate::trail::Carried;
@@ -304,8 +304,10 @@ impl<S: Store> DbPcb<S> {
         let data = turn(database, node, path, data, &mut turned)?;
         if trail.limits[level - 1].test {
             let joined = &trail.joined[level - 1];
-            let occurrence = Occurrence { shape, node: step.node, data, joined };
-            if !satisfies(step, shape, &occurrence) {
+            let indexed = crate::subject::indexed(reach, shape, step, path, Some(part))?;
+            let indexed = indexed.as_ref();
+            let occurrence = Occurrence { shape, node: step.node, data, joined, indexed };
+            if !occurrence.satisfies(step) {
                 return Ok(false);
             }
         }
@@ -448,9 +450,4 @@ impl<S: Store> DbPcb<S> {
         }
         Ok(false)
     }
-}
-
-/// Whether the root of the view is not the root of its database.
-pub(crate) fn is_inverted(shape: &Shape) -> bool {
-    shape.nodes.first().is_some_and(|root| root.of != TypeAt::ROOT)
 }

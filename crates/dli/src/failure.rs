@@ -1,0 +1,75 @@
+//! What ends a program instead of answering its call.
+
+use base::{Code, Coded};
+use definitions::{DbdName, PsbName, SegmentName};
+use hierarchy::HierarchyError;
+
+/// Why a PSB cannot be scheduled.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// A database cannot be opened.
+    #[error(transparent)]
+    Database(#[from] HierarchyError),
+    /// The definitions of a segment fit no path.
+    #[error("PSB {psb}: no path leads to segment {segment} of {dbd}")]
+    NoPath {
+        /// The PSB.
+        psb: PsbName,
+        /// The database that its PCB names.
+        dbd: DbdName,
+        /// The segment.
+        segment: SegmentName,
+    },
+}
+
+impl Coded for SessionError {
+    fn code(&self) -> Code {
+        match self {
+            SessionError::Database(error) => error.code(),
+            SessionError::NoPath { .. } => Code("HFI001"),
+        }
+    }
+
+    fn remedy(&self) -> String {
+        match self {
+            SessionError::Database(error) => error.remedy(),
+            SessionError::NoPath { psb, dbd, .. } => {
+                format!("Compile {dbd}, the databases that it names, and PSB {psb} again.")
+            }
+        }
+    }
+}
+
+/// The end of a program that a call leads to: its unit of work has to be backed out.
+#[derive(Debug, thiserror::Error)]
+#[error("abend {abend}: {error}")]
+pub struct Failure {
+    /// The abend code, such as `U0777`.
+    pub abend: &'static str,
+    /// Why.
+    #[source]
+    pub error: HierarchyError,
+}
+
+impl Failure {
+    /// Chosen to end a deadlock.
+    pub(crate) fn deadlock() -> Failure {
+        Failure { abend: "U0777", error: HierarchyError::Store(store::StoreError::Deadlock) }
+    }
+
+    /// The store failed.
+    pub(crate) fn store(error: HierarchyError) -> Failure {
+        Failure { abend: "U0844", error }
+    }
+}
+
+impl Coded for Failure {
+    fn code(&self) -> Code {
+        self.error.code()
+    }
+
+    fn remedy(&self) -> String {
+        self.error.remedy()
+    }
+}

@@ -1,0 +1,238 @@
+//! A program's use of databases: the PCBs of its PSB, and the unit of work that its calls share.
+//!
+//! Invariants:
+//! 1. One unit of work at a time: it begins with the first call and ends with a sync point.
+//! 2. After a failure nothing of the unit of work stays, and no call succeeds until it was backed
+//!    out.
+
+use std::sync::Arc;
+
+use definitions::resolve::{Definitions, ResolvedKind, ResolvedPsb};
+use definitions::{DbdName, SegmentName};
+use hierarchy::{Database, HierarchyError};
+use store::{Read, Store, StoreError, Unit, UnitOptions};
+
+use crate::failure::{Failure, SessionError};
+use crate::get::{Answer, Get};
+use crate::locks::Locks;
+use crate::mask::Mask;
+use crate::pcb::DbPcb;
+use crate::search::Reach;
+use crate::shape::{Shape, ShapeError};
+use crate::status::Status;
+
+/// How a program runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SessionOptions {
+    /// Whether other programs use the databases at the same time.
+    pub shared: bool,
+    /// BMP, MPP or IFP: a path ISRT needs PROCOPT=P (row 28).
+    pub online: bool,
+    /// Whom to name in messages about locks.
+    pub owner: u64,
+}
+
+/// What a call did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// The status code.
+    pub status: Status,
+    /// How many bytes of the I/O area the call filled.
+    pub filled: usize,
+}
+
+/// A PCB of the program.
+pub(crate) enum Slot<S: Store> {
+    /// For a database.
+    Database(Box<DbPcb<S>>),
+    /// For something else.
+    Other,
+}
+
+/// A program's databases.
+pub struct Session<S: Store> {
+    store: S,
+    options: SessionOptions,
+    unit: Option<S::Unit>,
+    locks: Locks,
+    slots: Vec<Slot<S>>,
+}
+
+impl<S: Store> Session<S> {
+    /// Opens the databases of a PSB. `open` gives each database, the same one every time.
+    ///
+    /// # Errors
+    /// If a database cannot be opened.
+    pub fn open(
+        store: &S,
+        psb: &ResolvedPsb,
+        definitions: &dyn Definitions,
+        open: &mut dyn FnMut(DbdName) -> hierarchy::Result<Arc<Database>>,
+        options: SessionOptions,
+    ) -> Result<Session<S>, SessionError> {
+        let mut slots = Vec::with_capacity(psb.pcbs.len());
+        for (number, pcb) in psb.pcbs.iter().enumerate() {
+            let ResolvedKind::Database(view) = &pcb.kind else {
+                slots.push(Slot::Other);
+                continue;
+            };
+            let shape = Shape::new((**view).clone(), definitions, open).map_err(|error| {
+                match error {
+                    ShapeError::Database(error) => SessionError::Database(*error),
+                    ShapeError::NoPath(segment) => no_path(psb, view.dbd, segment),
+                }
+            })?;
+            slots.push(Slot::Database(Box::new(DbPcb::new(number, Arc::new(shape)))));
+        }
+        let locks = Locks::new(options.shared, slots.len());
+        Ok(Session { store: store.clone(), options, unit: None, locks, slots })
+    }
+
+    /// What a PCB shows; `None` if it is not one of a database.
+    #[must_use]
+    pub fn mask(&self, pcb: usize) -> Option<&Mask> {
+        match self.slots.get(pcb)? {
+            Slot::Database(pcb) => Some(&pcb.mask),
+            Slot::Other => None,
+        }
+    }
+
+    /// The longest I/O area that a call through a PCB may fill.
+    #[must_use]
+    pub fn area_max(&self, pcb: usize) -> usize {
+        match self.slots.get(pcb) {
+            Some(Slot::Database(pcb)) => pcb.shape.area_max,
+            _ => 0,
+        }
+    }
+
+    /// A call through a database PCB. `area` is what the program passed, if it did.
+    ///
+    /// # Errors
+    /// A [`Failure`] ends the program: its unit of work has to be backed out.
+    pub fn call(
+        &mut self,
+        pcb: usize,
+        function: [u8; 4],
+        area: Option<&mut [u8]>,
+        ssas: &[&[u8]],
+    ) -> Result<Reply, Failure> {
+        let answer = self.answer(pcb, function, area, ssas).map_err(Failure::of)?;
+        if let Some(Slot::Database(pcb)) = self.slots.get_mut(pcb) {
+            pcb.mask.status = answer.status;
+        }
+        Ok(Reply { status: answer.status, filled: answer.filled })
+    }
+
+    fn answer(
+        &mut self,
+        pcb: usize,
+        function: [u8; 4],
+        area: Option<&mut [u8]>,
+        ssas: &[&[u8]],
+    ) -> hierarchy::Result<Answer> {
+        let online = self.options.online;
+        if self.unit.is_none() {
+            let owner = self.options.owner;
+            self.unit = Some(self.store.begin(UnitOptions { owner, ..UnitOptions::default() })?);
+        }
+        let Session { store, unit: Some(unit), locks, slots, .. } = self else {
+            return Ok(Answer::of(Status::AD));
+        };
+        let Some(Slot::Database(pcb)) = slots.get_mut(pcb) else {
+            return Ok(Answer::of(Status::AD));
+        };
+        let mut reach = Reach { store: &*store, unit, locks };
+        let get = match &function {
+            b"GU  " => Some((Get::Unique, false)),
+            b"GHU " => Some((Get::Unique, true)),
+            b"GN  " => Some((Get::Next, false)),
+            b"GHN " => Some((Get::Next, true)),
+            b"GNP " => Some((Get::WithinParent, false)),
+            b"GHNP" => Some((Get::WithinParent, true)),
+            b"ISRT" | b"REPL" | b"DLET" => None,
+            _ => return Ok(Answer::of(Status::AD)),
+        };
+        let Some(area) = area else { return Ok(Answer::of(Status::AB)) };
+        if let Some(get) = get {
+            return pcb.get(&mut reach, get, ssas, area);
+        }
+        match &function {
+            b"ISRT" if pcb.shape.view.options.is_load() => {
+                if !pcb.loading.begun {
+                    if pcb.holds_something(&mut reach)? {
+                        return Ok(Answer::of(Status::AI));
+                    }
+                    pcb.loading.begun = true;
+                }
+                pcb.load_segments(&mut reach, ssas, area)
+            }
+            b"ISRT" => pcb.insert(&mut reach, ssas, area, online),
+            b"REPL" => pcb.replace(&mut reach, ssas, area),
+            _ => pcb.delete(&mut reach, ssas, area),
+        }
+    }
+
+    /// Commits; positions are lost (row 1). Durable on return.
+    ///
+    /// # Errors
+    /// If the store could not commit.
+    pub fn commit(&mut self) -> Result<(), Failure> {
+        self.forget();
+        match self.unit.take() {
+            Some(unit) => unit.commit().map(drop).map_err(|error| Failure::of(error.into())),
+            None => Ok(()),
+        }
+    }
+
+    /// Backs out to the last commit; positions are lost.
+    ///
+    /// # Errors
+    /// If the store has stopped.
+    pub fn backout(&mut self) -> Result<(), Failure> {
+        self.forget();
+        match self.unit.take() {
+            Some(unit) => unit.backout().map_err(|error| Failure::of(error.into())),
+            None => Ok(()),
+        }
+    }
+
+    fn forget(&mut self) {
+        self.locks.forget();
+        for slot in &mut self.slots {
+            if let Slot::Database(pcb) = slot
+                && !pcb.loading.begun
+            {
+                pcb.forget();
+            }
+        }
+    }
+}
+
+fn no_path(psb: &ResolvedPsb, dbd: DbdName, segment: SegmentName) -> SessionError {
+    SessionError::NoPath { psb: psb.name, dbd, segment }
+}
+
+impl<S: Store> DbPcb<S> {
+    /// Whether the database that is to be loaded holds a segment already.
+    fn holds_something(&mut self, reach: &mut Reach<'_, S>) -> hierarchy::Result<bool> {
+        for database in &self.shape.databases[..1] {
+            for set in &database.sets {
+                let mut cursor = reach.store.cursor(*set)?;
+                if reach.unit.next(&mut cursor, Read::Unlocked)?.is_some() {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Failure {
+    fn of(error: HierarchyError) -> Failure {
+        match error {
+            HierarchyError::Store(StoreError::Deadlock) => Failure::deadlock(),
+            error => Failure::store(error),
+        }
+    }
+}
