@@ -39,13 +39,13 @@ pub struct Partition {
 
 impl Partition {
     pub(crate) fn new(name: &str, bytes: Option<Bytes>) -> Partition {
-        Partition { name: name.to_owned(), interval_bytes: bytes.map(interval) }
+        Partition { name: name.to_owned(), interval_bytes: bytes.map(interval_of) }
     }
 }
 
 /// The control interval that holds a block of so many bytes: multiples of 512 up to 8 KiB, of
 /// 2 KiB above.
-fn interval(Bytes(bytes): Bytes) -> u32 {
+pub(crate) fn interval_of(Bytes(bytes): Bytes) -> u32 {
     let bytes = u32::try_from(bytes).unwrap_or(INTERVAL_BYTES_MAX);
     let step = if bytes <= 8192 { 512 } else { 2048 };
     bytes.next_multiple_of(step).clamp(INTERVAL_BYTES_MIN, INTERVAL_BYTES_MAX)
@@ -171,7 +171,7 @@ mod tests {
             (32_767, 32_768),
             (u64::MAX, 32_768),
         ] {
-            assert_eq!(interval(Bytes(bytes)), size, "{bytes}");
+            assert_eq!(interval_of(Bytes(bytes)), size, "{bytes}");
         }
     }
 
@@ -239,5 +239,38 @@ mod tests {
         assert!(long.contains("partition ONE, high_key: it has 5 bytes"), "{long}");
         assert!(error(&[("ONE", Some(""))]).contains("0 bytes"));
         assert!(error(&[("ONE", Some("\u{e9}"))]).contains("U+00E9"));
+    }
+
+    proptest::proptest! {
+        /// The lowest end that is not below the key, as one would look for it by eye.
+        #[test]
+        fn the_partition_is_found_that_a_person_would_find(
+            ends in proptest::collection::btree_set("[A-Ca-c0-2]{1,3}", 1..20),
+            open: bool,
+            keys in proptest::collection::vec(proptest::collection::vec(0..=255_u8, 0..6), 20),
+            near in proptest::collection::vec("[A-Ca-c0-2]{4}", 20),
+            ebcdic: bool,
+        ) {
+            let collation = if ebcdic { Collation::Ebcdic } else { Collation::Binary };
+            let mut given: Vec<(&str, Option<&str>)> =
+                ends.iter().map(|end| (end.as_str(), Some(end.as_str()))).collect();
+            if open {
+                given.push(("OPEN", None));
+            }
+            let settings = settings(&given);
+            let (selection, order) = Selection::new("DB", &settings, 4, collation).unwrap();
+            let applied = |partition: &PartitionSettings| {
+                let mut end = partition.high_key.clone().unwrap_or_default().into_bytes();
+                collation.apply(&mut end);
+                end.resize(4, 0xff);
+                end
+            };
+            for mut key in keys.into_iter().chain(near.into_iter().map(String::into_bytes)) {
+                let found = selection.find(&key).map(|number| applied(order[usize::from(number)]));
+                collation.apply(&mut key);
+                let fits = order.iter().map(|one| applied(one)).filter(|end| *end >= key);
+                proptest::prop_assert_eq!(found, fits.min());
+            }
+        }
     }
 }

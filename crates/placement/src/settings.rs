@@ -33,6 +33,7 @@ use crate::amount::Bytes;
 use crate::collation::Collation;
 use crate::error::PlacementError;
 use crate::hash::{ANCHORS_MAX, BLOCKS_MAX};
+use crate::partition::interval_of;
 
 /// The largest control interval.
 pub(crate) const INTERVAL_BYTES_MAX: u32 = 32_768;
@@ -295,6 +296,14 @@ impl Settings {
         interval("interval_bytes", database.interval_bytes).map_err(|(setting, why)| {
             PlacementError::Setting { database: name.into(), setting: setting.into(), why }
         })
+    }
+}
+
+impl DatabaseSettings {
+    /// The control intervals that the settings ask for, each a size that there is.
+    pub fn intervals(&self) -> impl Iterator<Item = u32> {
+        let of_partitions = self.partitions.iter().filter_map(|partition| partition.block_bytes);
+        self.interval_bytes.into_iter().chain(of_partitions).map(interval_of)
     }
 }
 

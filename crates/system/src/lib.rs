@@ -32,7 +32,7 @@ mod verify;
 
 pub use config::{
     Bytes, CONFIG_FILE, CheckpointSettings, DataSettings, KeySettings, LockSettings, LogSettings,
-    PoolSettings, SystemConfig, UnitSettings,
+    PoolSettings, SystemConfig, UnitSettings, read_root_list,
 };
 pub use error::SystemError;
 pub use serve::{SOCKET, ask};

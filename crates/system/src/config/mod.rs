@@ -7,7 +7,7 @@
 //! 3. Nothing secret stands here, and nothing that must be believed: keys and the log prove
 //!    themselves, whatever this file says.
 
-mod size;
+mod databases;
 mod template;
 
 use std::collections::BTreeMap;
@@ -17,6 +17,7 @@ use std::time::Duration;
 use base::SystemId;
 use lock::LockConfig;
 use log::LogConfig;
+use placement::{Compat, DatabaseSettings, RandomizerSettings};
 use pool::WriterConfig;
 use seal::Format;
 use seam::disk::{Disk, read_small};
@@ -26,7 +27,8 @@ use store_kernel::StoreDefaults;
 use uow::{KernelConfig, PoolPlan};
 
 use crate::SystemError;
-pub use size::Bytes;
+pub use databases::read_root_list;
+pub use placement::Bytes;
 
 /// The name of the configuration within a system's folder.
 pub const CONFIG_FILE: &str = "holdfast.toml";
@@ -65,6 +67,15 @@ pub struct SystemConfig {
     /// Keys.
     #[serde(default)]
     pub keys: KeySettings,
+    /// What randomizers do, by the names that DBDs and databases' settings use.
+    #[serde(default, rename = "randomizer")]
+    pub randomizers: BTreeMap<String, RandomizerSettings>,
+    /// Databases, by the names of their DBDs.
+    #[serde(default, rename = "database")]
+    pub databases: BTreeMap<String, DatabaseSettings>,
+    /// Rules of the host that a program could notice.
+    #[serde(default)]
+    pub compat: Compat,
 }
 
 /// The section `[log]`.
@@ -272,6 +283,9 @@ impl SystemConfig {
             units: UnitSettings::default(),
             checkpoint: CheckpointSettings::default(),
             keys: KeySettings::default(),
+            randomizers: BTreeMap::new(),
+            databases: BTreeMap::new(),
+            compat: Compat::default(),
         }
     }
 
@@ -309,6 +323,8 @@ impl SystemConfig {
             at(line_of(bytes, start), error.message().replace('\n', " "))
         })?;
         config.check().map_err(|(setting, why)| at(line_with(text, setting), why))?;
+        let checked = config.check_databases();
+        checked.map_err(|(section, why)| at(line_with(text, &section), why))?;
         Ok(config)
     }
 
@@ -447,11 +463,12 @@ fn line_of(bytes: &[u8], at: usize) -> usize {
     1 + bytes[..at.min(bytes.len())].iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// The line that sets something, or the first.
+/// The line that sets something, or begins a section of that name, or the first.
 fn line_with(text: &str, setting: &str) -> usize {
     let sets = |line: &str| {
         let line = line.trim_start().trim_start_matches('[');
-        line.strip_prefix(setting).is_some_and(|rest| rest.trim_start().starts_with(['=', '.']))
+        let rest = line.strip_prefix(setting);
+        rest.is_some_and(|rest| rest.trim_start().starts_with(['=', '.', ']']))
     };
     text.lines().position(sets).map_or(1, |index| index + 1)
 }

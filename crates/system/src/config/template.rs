@@ -6,19 +6,19 @@ use std::fmt::Write as _;
 
 use super::{
     CheckpointSettings, DataSettings, KeySettings, LockSettings, LogSettings, SystemConfig,
-    UnitSettings,
+    UnitSettings, databases,
 };
 
-struct Text(String);
+pub(super) struct Text(pub(super) String);
 
 impl Text {
-    fn line(&mut self, text: &str) {
+    pub(super) fn line(&mut self, text: &str) {
         self.0.push_str(text);
         self.0.push('\n');
     }
 
     /// A setting: as a comment if it has its default.
-    fn set<T: PartialEq>(
+    pub(super) fn set<T: PartialEq>(
         &mut self,
         name: &str,
         (value, default): (&T, &T),
@@ -48,6 +48,7 @@ pub(super) fn write(config: &SystemConfig) -> String {
     }
     data(&mut text, &config.data);
     rest(&mut text, config);
+    databases::write(&mut text, config);
     text.0
 }
 
@@ -126,11 +127,11 @@ fn rest(text: &mut Text, config: &SystemConfig) {
     text.set("file", (&config.keys.file, &usual.file), path, "under a passphrase");
 }
 
-fn plain<T: ToString>(value: &T) -> String {
+pub(super) fn plain<T: ToString>(value: &T) -> String {
     value.to_string()
 }
 
-fn amount(value: &super::Bytes) -> String {
+pub(super) fn amount(value: &super::Bytes) -> String {
     quoted(&value.to_string())
 }
 
@@ -138,7 +139,7 @@ fn named(format: &seal::Format) -> String {
     quoted(&format.to_string())
 }
 
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let escaped: String = text.chars().flat_map(escape).collect();
     format!("\"{escaped}\"")
 }
@@ -152,7 +153,7 @@ fn escape(c: char) -> Vec<char> {
 }
 
 /// A name as a key: bare if it can be.
-fn key(name: &str) -> String {
+pub(super) fn key(name: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !name.is_empty() && name.chars().all(bare) { name.into() } else { quoted(name) }
 }
