@@ -33,12 +33,12 @@ pub(crate) struct Occurrence {
     pub(crate) kind: Type,
     pub(crate) parent: Option<Id>,
     pub(crate) data: Vec<u8>,
-    /// Deleted since the last commit.
+    /// Deleted on its physical path.
     pub(crate) gone: bool,
     /// Of a logical child: the occurrence at the other end.
     pub(crate) logical_parent: Option<Id>,
-    /// Of a logical child: deleted on its physical path, on its logical path (row 74).
-    pub(crate) deleted: (bool, bool),
+    /// Of a logical child: deleted on its logical path (row 74).
+    pub(crate) gone_logically: bool,
 }
 
 /// An entry of a secondary index (rows 64 and 65).
@@ -93,22 +93,26 @@ impl Forest {
         at: usize,
     ) -> Id {
         let id = self.all.len();
-        let (gone, logical_parent, deleted) = (false, None, (false, false));
-        self.all.push(Occurrence { kind, parent, data, gone, logical_parent, deleted });
+        let (gone, gone_logically, logical_parent) = (false, false, None);
+        self.all.push(Occurrence { kind, parent, data, gone, logical_parent, gone_logically });
         self.chains.entry((kind, parent)).or_default().insert(at, id);
         id
     }
 
-    /// Deletes an occurrence and everything beneath it; returns them, parents first.
-    pub(crate) fn delete(&mut self, id: Id) -> Vec<Id> {
-        let mut deleted = vec![id];
+    /// An occurrence and everything beneath it that is there, parents first.
+    pub(crate) fn subtree(&self, id: Id) -> Vec<Id> {
+        let mut all = vec![id];
         let mut at = 0;
-        while let Some(next) = deleted.get(at).copied() {
-            self.all[next].gone = true;
-            deleted.extend(self.children(next));
+        while let Some(next) = all.get(at).copied() {
+            all.extend(self.children(next));
             at += 1;
         }
-        deleted
+        all
+    }
+
+    /// How many occurrences there ever were.
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
     }
 
     /// The dependents of an occurrence that are there, of every type.
@@ -130,8 +134,11 @@ impl Forest {
     /// Takes what is gone out of its chains: no position leads there any more.
     pub(crate) fn forget_the_gone(&mut self) {
         let (all, entries) = (&self.all, &self.entries);
-        for chain in self.chains.values_mut().chain(self.logical.values_mut()) {
+        for chain in self.chains.values_mut() {
             chain.retain(|id| !all[*id].gone);
+        }
+        for chain in self.logical.values_mut() {
+            chain.retain(|id| !all[*id].gone_logically);
         }
         for index in self.indexes.values_mut() {
             index.retain(|id| !entries[*id].gone);

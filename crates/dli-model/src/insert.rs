@@ -235,11 +235,12 @@ fn place_for(
     let segment = lens.seg(seg);
     let chain = lens.twins(seg, above);
     let here = here.filter(|node| !lens.is_gone(node));
+    let rule = logical::twin_rule(lens.dbds, Type::of(&segment.home));
     if let Some(twin) = chain.iter().find(|node| segment.single && !lens.is_gone(node)) {
         return Err(Refused::Twin(*twin));
     }
     let Some(key) = segment.key else {
-        return Ok(by_rule(&chain, 0..chain.len(), here, segment.rules.place, place));
+        return Ok(by_rule(&chain, 0..chain.len(), here, rule, place));
     };
     let value = crate::lens::part(&given.image, usize::from(key.offset), usize::from(key.len));
     if above.is_empty() && has_high_key(lens, value) {
@@ -253,7 +254,7 @@ fn place_for(
         let twin = chain[from..to].iter().find(|node| !lens.is_gone(node));
         return twin.map_or(Ok(from), |twin| Err(Refused::Twin(*twin)));
     }
-    Ok(by_rule(&chain, from..to, here, segment.rules.place, place))
+    Ok(by_rule(&chain, from..to, here, rule, place))
 }
 
 /// Row 29, among the twins in `range`.

@@ -75,7 +75,7 @@ impl<'m> Lens<'m> {
         for end in ends {
             let kind = logical::kind_seen_from(self, parent, end);
             if logical::is_virtual(self.dbds, home) && self.parent_type(home) == Some(kind) {
-                return logical::twins(self, home, end).into_iter().map(node).collect();
+                return logical::twins(self.forest, home, end).iter().copied().map(node).collect();
             }
             if self.parent_type(home) == Some(kind) {
                 return self.forest.chain(home, Some(end)).iter().copied().map(node).collect();
@@ -111,7 +111,10 @@ impl<'m> Lens<'m> {
     /// Whether a node was deleted, or its index entry went away.
     pub(crate) fn is_gone(&self, node: &Node) -> bool {
         let entry_gone = node.entry.is_some_and(|entry| self.forest.entries[entry].gone);
-        entry_gone || self.forest.get(node.id).gone
+        let occurrence = self.forest.get(node.id);
+        let segment = self.seg(node.seg);
+        let by_logical_path = segment.home != segment.stored;
+        entry_gone || if by_logical_path { occurrence.gone_logically } else { occurrence.gone }
     }
 
     /// The segment's bytes on the path that is used, LL included, destination parent not.

@@ -36,6 +36,7 @@ mod logical;
 mod model;
 mod position;
 mod qualify;
+mod remove;
 mod search;
 mod setup;
 mod ssa;

@@ -68,7 +68,7 @@ impl Model {
                 return End::status(status);
             }
         }
-        if !self.index() {
+        if logical::link(self).is_err() || !self.index() {
             self.forest = before;
             return End::status(b"NI");
         }

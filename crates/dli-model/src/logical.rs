@@ -1,18 +1,83 @@
-//! Logical relationships: what is at the other end of a logical child (facts, rows 71 to 74).
+//! Logical relationships: what is at the other end of a logical child (facts, rows 71 to 73).
+//!
+//! A logical child is stored once, on its physical path, as the destination's concatenated key
+//! and the intersection data; its virtual pair is the same occurrence seen from the other end.
+//!
+//! Invariants:
+//! 1. A virtual chain under a logical parent holds the children that lead to it, in the order of
+//!    the virtual child's key or of the `RULES=` of its LCHILD.
 
-use definitions::SegmentPart;
 use definitions::resolve::ViewSegment;
+use definitions::{Rule, Segment, SegmentPart, TwinPlace};
 
 use crate::area::{Given, Status};
-use crate::forest::{Id, Type};
-use crate::lens::{Databases, Lens, Node};
+use crate::forest::{Forest, Id, Type};
+use crate::index::concatenated_key;
+use crate::lens::{Databases, Lens, Node, parent_type, part, to_usize};
 use crate::model::Model;
+
+pub(crate) fn segment_of(dbds: &Databases, kind: Type) -> Option<&Segment> {
+    let at = usize::from(kind.code).checked_sub(1)?;
+    dbds.get(&kind.dbd)?.segments.get(at)
+}
+
+fn type_named(
+    dbds: &Databases,
+    dbd: definitions::DbdName,
+    name: &definitions::SegmentName,
+) -> Option<Type> {
+    let segment = dbds.get(&dbd)?.segment(*name)?;
+    Some(Type { dbd, code: segment.code })
+}
 
 /// Whether a type is a virtual logical child.
 pub(crate) fn is_virtual(dbds: &Databases, kind: Type) -> bool {
-    let at = usize::from(kind.code).saturating_sub(1);
-    let segment = dbds.get(&kind.dbd).and_then(|dbd| dbd.segments.get(at));
-    segment.is_some_and(|segment| segment.is_virtual())
+    segment_of(dbds, kind).is_some_and(Segment::is_virtual)
+}
+
+/// Whether a type is a logical child, real or virtual.
+pub(crate) fn is_child(dbds: &Databases, kind: Type) -> bool {
+    let segment = segment_of(dbds, kind);
+    segment.is_some_and(|segment| segment.is_virtual() || segment.logical_parent.is_some())
+}
+
+/// The type that is stored: of a virtual child its source.
+fn stored(dbds: &Databases, kind: Type) -> Type {
+    let source = segment_of(dbds, kind).and_then(|segment| segment.sources.first());
+    source.and_then(|one| type_named(dbds, one.dbd, &one.segment)).unwrap_or(kind)
+}
+
+/// The virtual pair of a real child, if it has one.
+pub(crate) fn pair(dbds: &Databases, kind: Type) -> Option<Type> {
+    dbds.values().find_map(|dbd| {
+        let is_pair = |one: &&Segment| {
+            let own = Type { dbd: dbd.name, code: one.code };
+            one.is_virtual() && stored(dbds, own) == kind
+        };
+        let segment = dbd.segments.iter().find(is_pair)?;
+        Some(Type { dbd: dbd.name, code: segment.code })
+    })
+}
+
+/// The type at the other end of a child, real or virtual.
+pub(crate) fn destination_type(dbds: &Databases, kind: Type) -> Option<Type> {
+    if is_virtual(dbds, kind) {
+        return parent_type(dbds, stored(dbds, kind));
+    }
+    let logical = segment_of(dbds, kind)?.logical_parent.as_ref()?;
+    type_named(dbds, logical.dbd, &logical.segment)
+}
+
+fn key_len(dbds: &Databases, kind: Type) -> usize {
+    let len = |dbd: &definitions::Dbd| dbd.concatenated_key_len(usize::from(kind.code) - 1);
+    dbds.get(&kind.dbd).map_or(0, |dbd| to_usize(len(dbd)))
+}
+
+/// The length of the destination's key at the front of a child, and where it begins.
+fn key_part(dbds: &Databases, kind: Type) -> (usize, usize) {
+    let variable = segment_of(dbds, stored(dbds, kind)).is_some_and(|segment| segment.variable);
+    let len = destination_type(dbds, kind).map_or(0, |other| key_len(dbds, other));
+    (if variable { 2 } else { 0 }, len)
 }
 
 /// The type as which an end of a node is seen: of the node itself its home.
@@ -35,13 +100,36 @@ pub(crate) fn destination(lens: &Lens<'_>, node: &Node) -> Option<Id> {
 }
 
 /// The logical twins under a logical parent.
-pub(crate) fn twins(lens: &Lens<'_>, kind: Type, parent: Id) -> Vec<Id> {
-    lens.forest.logical.get(&(kind, parent)).cloned().unwrap_or_default()
+pub(crate) fn twins(forest: &Forest, kind: Type, parent: Id) -> &[Id] {
+    forest.logical.get(&(kind, parent)).map_or(&[], Vec::as_slice)
 }
 
 /// The bytes of a node on the path that is used.
 pub(crate) fn image(lens: &Lens<'_>, node: &Node) -> Vec<u8> {
-    lens.forest.get(node.id).data.clone()
+    image_as(lens.forest, lens.dbds, Type::of(&lens.seg(node.seg).home), node.id)
+}
+
+/// Row 71: from the logical side the key is the physical parent's.
+fn image_as(forest: &Forest, dbds: &Databases, kind: Type, id: Id) -> Vec<u8> {
+    let occurrence = forest.get(id);
+    let data = &occurrence.data;
+    if kind == occurrence.kind || !is_virtual(dbds, kind) {
+        return data.clone();
+    }
+    let key = occurrence.parent.map_or_else(Vec::new, |up| concatenated_key(forest, dbds, up));
+    let (at, len) = key_part(dbds, occurrence.kind);
+    with_key(data, at, len, &key)
+}
+
+/// A child with another key at its front.
+fn with_key(data: &[u8], at: usize, len: usize, key: &[u8]) -> Vec<u8> {
+    let rest = data.get(at + len..).unwrap_or(&[]);
+    let mut image = [part(data, 0, at), key, rest].concat();
+    if at == 2 {
+        let ll = u16::try_from(image.len()).unwrap_or(u16::MAX);
+        image[..2].copy_from_slice(&ll.to_be_bytes());
+    }
+    image
 }
 
 /// A segment and its destination parent in the area, each as `SOURCE=` says.
@@ -72,7 +160,28 @@ pub(crate) fn end_of_type(lens: &Lens<'_>, above: Option<&Node>, kind: Type) -> 
     ends.into_iter().flatten().find(fits)
 }
 
-/// Stores a new segment under a parent.
+/// Where twins go that no unique key places: of a virtual child the LCHILD says it.
+pub(crate) fn twin_rule(dbds: &Databases, kind: Type) -> TwinPlace {
+    let own = segment_of(dbds, kind).map_or(TwinPlace::Last, |segment| segment.rules.place);
+    if !is_virtual(dbds, kind) {
+        return own;
+    }
+    let real = stored(dbds, kind);
+    let above = parent_type(dbds, kind).and_then(|above| segment_of(dbds, above));
+    let mut children = above.into_iter().flat_map(|above| &above.children);
+    let names = |child: &&definitions::LogicalChild| {
+        type_named(dbds, child.dbd, &child.segment) == Some(real)
+    };
+    children.find(names).and_then(|child| child.place).unwrap_or(own)
+}
+
+/// The occurrence of a type with that concatenated key.
+fn find(model: &Model, kind: Type, key: &[u8]) -> Option<Id> {
+    let is = |id: &Id| concatenated_key(&model.forest, &model.dbds, *id) == key;
+    model.forest.of_type(kind).find(is)
+}
+
+/// Stores a new segment under a parent; a logical child with its destination parent (row 72).
 pub(crate) fn store(
     model: &mut Model,
     pcb: usize,
@@ -80,43 +189,208 @@ pub(crate) fn store(
     given: &Given,
     at: usize,
 ) -> Result<Id, Status> {
-    let home = Type::of(&model.pcbs[pcb].view.segments[seg].home);
-    Ok(model.forest.insert(home, parent, given.image.clone(), at))
+    let segment = &model.pcbs[pcb].view.segments[seg];
+    let home = Type::of(&segment.home);
+    let loading = model.pcbs[pcb].view.options.is_load();
+    if !is_child(&model.dbds, home) {
+        return Ok(model.forest.insert(home, parent, given.image.clone(), at));
+    }
+    let from_virtual = is_virtual(&model.dbds, home);
+    let other = match destination_for(model, home, given) {
+        // Row 50: a load does not need the logical parent yet.
+        Err(_) if loading && !from_virtual => None,
+        other => Some(other?),
+    };
+    if !from_virtual {
+        let id = model.forest.insert(home, parent, given.image.clone(), at);
+        join(model, id, other, None)?;
+        return Ok(id);
+    }
+    // Row 71: stored with the key of the logical parent.
+    let real = stored(&model.dbds, home);
+    let key = parent.map_or_else(Vec::new, |up| concatenated_key(&model.forest, &model.dbds, up));
+    let (offset, len) = key_part(&model.dbds, home);
+    let image = with_key(&given.image, offset, len, &key);
+    let chain = model.forest.chain(real, other).to_vec();
+    let place = place(model, real, &chain, &image, false)?;
+    let id = model.forest.insert(real, other, image, place);
+    join(model, id, parent, Some(at))?;
+    Ok(id)
+}
+
+/// Links a child with its logical parent, in the chain of its virtual pair.
+fn join(model: &mut Model, id: Id, other: Option<Id>, at: Option<usize>) -> Result<(), Status> {
+    model.forest.get_mut(id).logical_parent = other;
+    let kind = model.forest.get(id).kind;
+    let (Some(other), Some(pair)) = (other, pair(&model.dbds, kind)) else { return Ok(()) };
+    let chain = twins(&model.forest, pair, other).to_vec();
+    let at = match at {
+        Some(at) => at,
+        None => {
+            let image = image_as(&model.forest, &model.dbds, pair, id);
+            place(model, pair, &chain, &image, true)?
+        }
+    };
+    model.forest.logical.entry((pair, other)).or_default().insert(at, id);
+    Ok(())
+}
+
+/// Links the children whose logical parent was loaded after them.
+pub(crate) fn link(model: &mut Model) -> Result<(), Status> {
+    let kinds: Vec<Type> = model
+        .dbds
+        .values()
+        .flat_map(|dbd| dbd.segments.iter().map(|one| Type { dbd: dbd.name, code: one.code }))
+        .filter(|kind| is_child(&model.dbds, *kind) && !is_virtual(&model.dbds, *kind))
+        .collect();
+    for kind in kinds {
+        let lonely = model.forest.of_type(kind);
+        let lonely: Vec<Id> =
+            lonely.filter(|id| model.forest.get(*id).logical_parent.is_none()).collect();
+        for id in lonely {
+            let (at, len) = key_part(&model.dbds, kind);
+            let key = part(&model.forest.get(id).data, at, len).to_vec();
+            let Some(other) = destination_type(&model.dbds, kind) else { continue };
+            if let Some(other) = find(model, other, &key) {
+                join(model, id, Some(other), None)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The place of a segment in a chain on a path that the call does not use: overrides do not
+/// count there, and HERE is FIRST (row 29). II if the unique key is there.
+fn place(
+    model: &Model,
+    kind: Type,
+    chain: &[Id],
+    image: &[u8],
+    is_logical: bool,
+) -> Result<usize, Status> {
+    let segment = segment_of(&model.dbds, kind).ok_or(b"IX")?;
+    let rule = twin_rule(&model.dbds, kind);
+    let by_rule = |range: std::ops::Range<usize>| match rule {
+        TwinPlace::Last => range.end,
+        TwinPlace::First | TwinPlace::Here => range.start,
+    };
+    let Some(field) = segment.key() else { return Ok(by_rule(0..chain.len())) };
+    let key_of =
+        |image: &[u8]| part(image, field.offset().unwrap_or(0), usize::from(field.len)).to_vec();
+    let key = key_of(image);
+    let of = |id: &Id| key_of(&image_as(&model.forest, &model.dbds, kind, *id));
+    let from = chain.iter().position(|id| of(id) >= key).unwrap_or(chain.len());
+    let to = chain.iter().position(|id| of(id) > key).unwrap_or(chain.len());
+    if !segment.has_unique_key() {
+        return Ok(by_rule(from..to));
+    }
+    let is_gone = |id: &Id| {
+        let one = model.forest.get(*id);
+        if is_logical { one.gone_logically } else { one.gone }
+    };
+    if chain[from..to].iter().all(is_gone) { Ok(from) } else { Err(b"II") }
+}
+
+/// Row 72: the destination parent of a new child, made or replaced as its insert rule says.
+fn destination_for(model: &mut Model, home: Type, given: &Given) -> Result<Id, Status> {
+    let kind = destination_type(&model.dbds, home).ok_or(b"IX")?;
+    let (at, len) = key_part(&model.dbds, home);
+    let key = part(&given.image, at, len).to_vec();
+    let there = find(model, kind, &key);
+    let Some(data) = &given.joined else { return there.ok_or(b"IX") };
+    let segment = segment_of(&model.dbds, kind).ok_or(b"IX")?;
+    let rule = segment.rules.insert;
+    let own =
+        segment.key().map_or((0, 0), |field| (field.offset().unwrap_or(0), usize::from(field.len)));
+    let above = key.len().saturating_sub(own.1);
+    if part(data, own.0, own.1) != &key[above..] {
+        return Err(b"IX");
+    }
+    if let Some(id) = there {
+        if rule == Rule::Virtual {
+            model.forest.get_mut(id).data.clone_from(data);
+        }
+        return Ok(id);
+    }
+    let parent = match parent_type(&model.dbds, kind) {
+        Some(up) => Some(find(model, up, &key[..above]).ok_or(b"IX")?),
+        None => None,
+    };
+    let chain = model.forest.chain(kind, parent).to_vec();
+    let place = match parent {
+        None => place_of_root(model, kind, &chain, &key),
+        Some(_) => place(model, kind, &chain, data, false)?,
+    };
+    Ok(model.forest.insert(kind, parent, data.clone(), place))
+}
+
+/// The place of a new root, in the randomizer's order where there is one.
+fn place_of_root(model: &Model, kind: Type, chain: &[Id], key: &[u8]) -> usize {
+    let hashed = model.dbds.get(&kind.dbd).is_some_and(|dbd| dbd.organization.is_hashed());
+    let rank = |key: &[u8]| {
+        let order = if hashed { (model.order)(kind.dbd, key) } else { Vec::new() };
+        (order, key.to_vec())
+    };
+    let of = |id: &Id| rank(&crate::index::key(&model.forest, &model.dbds, *id));
+    chain.iter().position(|id| of(id) >= rank(key)).unwrap_or(chain.len())
 }
 
 /// What a REPL gives back: the segment, and the destination parent's data.
 pub(crate) fn parts_of_area(
     segment: &ViewSegment,
-    old_len: usize,
+    old: &[u8],
     now: &[u8],
 ) -> (Vec<u8>, Option<Vec<u8>>) {
-    let _ = (segment, old_len);
-    (now.to_vec(), None)
+    let Some(other) = &segment.destination else { return (now.to_vec(), None) };
+    let joined = if other.part == SegmentPart::Data { usize::from(other.max) } else { 0 };
+    let (own, rest) = now.split_at(now.len().saturating_sub(joined));
+    let own = if segment.part == SegmentPart::Key { old.to_vec() } else { own.to_vec() };
+    (own, (joined > 0).then(|| rest.to_vec()))
 }
 
-/// Puts new bytes in place of a segment.
+/// Puts new bytes in place of a segment and its destination parent (row 73).
+///
+/// decision: the replace rule of a logical child itself has no effect.
 pub(crate) fn replace(
     model: &mut Model,
     pcb: usize,
     node: &Node,
-    image: Vec<u8>,
+    image: &[u8],
     joined: Option<Vec<u8>>,
 ) -> Result<(), Status> {
-    let _ = (pcb, joined);
-    model.forest.get_mut(node.id).data = image;
+    let lens = model.lens(pcb);
+    let old = lens.image(node);
+    let home = Type::of(&lens.seg(node.seg).home);
+    let mut data = image.to_vec();
+    if is_child(&model.dbds, home) {
+        let (at, len) = key_part(&model.dbds, home);
+        // The destination's key cannot change, whether it is in the sequence field or not.
+        if part(&old, at, len) != part(image, at, len) {
+            return Err(b"DA");
+        }
+        if is_virtual(&model.dbds, home) {
+            let stored = model.forest.get(node.id);
+            let (offset, size) = key_part(&model.dbds, stored.kind);
+            let key = part(&stored.data, offset, size).to_vec();
+            data = with_key(image, at, len, &key);
+        }
+    }
+    let other = destination(&lens, node);
+    if let (Some(joined), Some(other), Some(about)) =
+        (joined, other, &lens.seg(node.seg).destination)
+        && model.forest.get(other).data != joined
+    {
+        let before = &model.forest.get(other).data;
+        let key = about.key.map_or((0, 0), |key| (usize::from(key.offset), usize::from(key.len)));
+        if part(before, key.0, key.1) != part(&joined, key.0, key.1) {
+            return Err(b"DA");
+        }
+        match about.rules.replace {
+            Rule::Physical => return Err(b"RX"),
+            Rule::Logical => {}
+            Rule::Virtual => model.forest.get_mut(other).data = joined,
+        }
+    }
+    model.forest.get_mut(node.id).data = data;
     Ok(())
-}
-
-/// Deletes a segment and all beneath it.
-pub(crate) fn delete(model: &mut Model, pcb: usize, node: &Node) -> Result<(), Status> {
-    let _ = pcb;
-    model.forest.delete(node.id);
-    Ok(())
-}
-
-/// Whether a type is a logical child, real or virtual.
-pub(crate) fn is_child(dbds: &Databases, kind: Type) -> bool {
-    let at = usize::from(kind.code).saturating_sub(1);
-    let segment = dbds.get(&kind.dbd).and_then(|dbd| dbd.segments.get(at));
-    segment.is_some_and(|segment| segment.is_virtual() || segment.logical_parent.is_some())
 }

@@ -10,7 +10,7 @@ use crate::lens::{Node, part};
 use crate::model::{End, Hold, Model, Shown};
 use crate::position::Tail;
 use crate::ssa::{self, Fault, Purpose, Ssa};
-use crate::{index, logical};
+use crate::{index, logical, remove};
 
 /// A level of the hold as the area gives it back.
 struct Part<'a> {
@@ -31,7 +31,10 @@ impl Model {
         }
         let hold = self.pcbs[pcb].hold.clone();
         // decision: what another PCB deleted is held no longer.
-        let is_there = |hold: &Hold| !hold.path.iter().any(|node| self.forest.get(node.id).gone);
+        let lens = self.lens(pcb);
+        let without_entry = |node: &Node| Node { entry: None, ..*node };
+        let is_there =
+            |hold: &Hold| !hold.path.iter().any(|node| lens.is_gone(&without_entry(node)));
         if let Some(hold) = hold.filter(is_there) {
             return Ok(hold);
         }
@@ -130,7 +133,7 @@ impl Model {
         }
         let old = self.lens(pcb).image(&part.node);
         let (image, joined) = match segment.seen.is_empty() {
-            true => logical::parts_of_area(segment, old.len(), part.now),
+            true => logical::parts_of_area(segment, &old, part.now),
             false => (area::replaced(segment, &old, part.before, part.now)?, None),
         };
         if let Some(key) = segment.key {
@@ -141,7 +144,7 @@ impl Model {
                 return Err(b"DA");
             }
         }
-        logical::replace(self, pcb, &part.node, image, joined)
+        logical::replace(self, pcb, &part.node, &image, joined)
     }
 
     pub(crate) fn delete(&mut self, pcb: usize, area: &[u8], ssas: &[Vec<u8>]) -> End {
@@ -180,7 +183,7 @@ impl Model {
     /// parentage goes if it was on or beneath the segment.
     fn delete_node(&mut self, pcb: usize, above: &[Node], node: Node) -> End {
         let before = self.forest.clone();
-        if let Err(status) = logical::delete(self, pcb, &node) {
+        if let Err(status) = remove::delete(self, pcb, &node) {
             self.forest = before;
             return End::status(status);
         }

@@ -34,6 +34,9 @@ pub const FILES: &[(&str, &str)] = &[
     ("loads", include_str!("loads.txt")),
     ("hashed", include_str!("hashed.txt")),
     ("indexes", include_str!("indexes.txt")),
+    ("logical", include_str!("logical.txt")),
+    ("logical_rules", include_str!("logical_rules.txt")),
+    ("logical_delete", include_str!("logical_delete.txt")),
 ];
 
 /// The sources of a script.

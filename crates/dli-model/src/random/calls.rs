@@ -5,8 +5,6 @@
 //! 1. The same numbers make the same script.
 //! 2. Zeros are the simplest: GU of the root by `=` on its key.
 
-use std::sync::Arc;
-
 use super::shape::{Kind, Seen, World};
 use crate::script::{Call, Case, Script, Sources, Step};
 use crate::{Feedback, Model, RootOrder, Setup, Subject};
