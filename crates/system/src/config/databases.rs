@@ -16,7 +16,7 @@ use super::SystemConfig;
 use super::template::{Text, amount, key, plain, quoted};
 
 /// How people begin: every line a comment.
-const EXAMPLE: &str = r#"# Databases have sections of their own, by the names of their DBDs. All settings have defaults:
+const EXAMPLE: &str = r#"# Databases have sections of their own, by the names of their DBDs:
 # [database.HISTORY]
 # collation = "binary"             # "ebcdic": ASCII data in the order of the host
 # encoding = "ascii"               # "ebcdic": the code page of character data
