@@ -52,7 +52,7 @@ impl Model {
             Ok(parent) => parent,
             Err(end) => return end,
         };
-        self.insert_under(pcb, parent, &ssas, &new, &given)
+        self.insert_under(pcb, &parent, &ssas, &new, &given)
     }
 
     /// The SSAs, and the place of the first that stands for a new segment.
@@ -120,13 +120,13 @@ impl Model {
     fn insert_under(
         &mut self,
         pcb: usize,
-        parent: Path,
+        parent: &[Node],
         ssas: &[Ssa],
         new: &[usize],
         given: &[Given],
     ) -> End {
         let before = self.forest.clone();
-        let mut path = parent.clone();
+        let mut path = parent.to_vec();
         let lowest = &ssas[ssas.len() - new.len()..];
         for ((ssa, seg), given) in lowest.iter().zip(new).zip(given) {
             let place = Override { first: ssa.has(b'F'), last: ssa.has(b'L') };
@@ -134,7 +134,7 @@ impl Model {
                 Ok(node) => path.push(node),
                 Err(Stop::Refused(refused)) => {
                     self.forest = before;
-                    return self.refuse(pcb, parent, refused);
+                    return self.refuse(pcb, parent, &refused);
                 }
                 Err(Stop::Status(status)) => {
                     self.forest = before;
@@ -162,16 +162,16 @@ impl Model {
     ///
     /// decision: the PCB shows the parent, as after GE; for a key of X'FF' the point is behind
     /// the last twin.
-    fn refuse(&mut self, pcb: usize, parent: Path, refused: Refused) -> End {
+    fn refuse(&mut self, pcb: usize, parent: &[Node], refused: &Refused) -> End {
         let lens = self.lens(pcb);
         let tail = match refused {
-            Refused::Twin(node) => Tail::Before(node),
+            Refused::Twin(node) => Tail::Before(*node),
             Refused::HighKey => Tail::BehindAll(0),
         };
         let mut position = self.pcbs[pcb].position.clone();
-        position.go(&lens, parent.clone(), tail);
+        position.go(&lens, parent.to_vec(), tail);
         self.pcbs[pcb].position = position;
-        self.show(pcb, &parent);
+        self.show(pcb, parent);
         End::status(b"II")
     }
 

@@ -72,15 +72,15 @@ impl Model {
             self.forest = before;
             return End::status(b"NI");
         }
-        self.loaded(pcb, path);
+        self.loaded(pcb, &path);
         End::status(b"  ")
     }
 
-    fn loaded(&mut self, pcb: usize, path: Path) {
+    fn loaded(&mut self, pcb: usize, path: &[Node]) {
         let mut position = self.pcbs[pcb].position.clone();
-        position.go(&self.lens(pcb), path.clone(), Tail::Inside);
+        position.go(&self.lens(pcb), path.to_vec(), Tail::Inside);
         self.pcbs[pcb].position = position;
-        self.show(pcb, &path);
+        self.show(pcb, path);
     }
 
     /// The last loaded path down to the parent, which the SSAs must fit (row 49); LD without it.

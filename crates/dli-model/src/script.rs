@@ -178,7 +178,7 @@ impl Script {
                 "online" => script.online = true,
                 "given" => script.given.clear(),
                 "case" => {
-                    script.cases.push(Case { title: rest.trim().to_owned(), steps: Vec::new() })
+                    script.cases.push(Case { title: rest.trim().to_owned(), steps: Vec::new() });
                 }
                 "checkpoint" => script.steps().push(Step::Checkpoint),
                 "rollback" => script.steps().push(Step::Rollback),
@@ -366,7 +366,7 @@ impl fmt::Display for Expected {
             None => f.write_str(" ?")?,
         }
         match &self.segment {
-            Some(name) if name == b"        " => f.write_str(" -")?,
+            Some([b' ', ..]) => f.write_str(" -")?,
             Some(name) => write!(f, " {}", String::from_utf8_lossy(name).trim_end())?,
             None => f.write_str(" ?")?,
         }

@@ -180,7 +180,7 @@ impl Maker<'_> {
             // U and V go with unqualified SSAs.
             let plain = codes.contains(['U', 'V']);
             match if plain { 6 } else { choice } {
-                5 | 6 | 7 => ssa.push(b' '),
+                5..=7 => ssa.push(b' '),
                 _ if by_index => ssa.extend(by_search_field(choice, dice)),
                 choice => ssa.extend(qualification(kind, *key, choice, dice)),
             }

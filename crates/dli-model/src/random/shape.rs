@@ -124,12 +124,13 @@ impl Shape {
                 level,
             ));
         }
-        in_order(drawn.into_iter().map(|(kind, _)| kind).collect())
+        let drawn: Vec<Kind> = drawn.into_iter().map(|(kind, _)| kind).collect();
+        in_order(&drawn)
     }
 }
 
 /// The types in hierarchic order, each behind its parent.
-fn in_order(drawn: Vec<Kind>) -> Vec<Kind> {
+fn in_order(drawn: &[Kind]) -> Vec<Kind> {
     let mut order: Vec<usize> = Vec::new();
     let mut waiting: Vec<usize> = if drawn.is_empty() { Vec::new() } else { vec![0] };
     while let Some(next) = waiting.pop() {
