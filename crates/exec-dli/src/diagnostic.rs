@@ -24,7 +24,7 @@ pub struct Diagnostic {
     pub message: String,
     /// What to do, as an imperative sentence.
     pub help: String,
-    /// The line as it was read.
+    /// The line as it was read; empty if it is too long to be shown.
     pub card: String,
 }
 
@@ -33,17 +33,25 @@ impl fmt::Display for Diagnostic {
         let Diagnostic { code, file, line, column, message, .. } = self;
         writeln!(f, "error {code}: {message}")?;
         writeln!(f, "  --> {file}:{line}:{column}")?;
-        let number = line.to_string();
+        if !self.card.is_empty() {
+            self.show_card(f)?;
+        }
+        if self.help.is_empty() { Ok(()) } else { writeln!(f, "  = help: {}", self.help) }
+    }
+}
+
+impl Diagnostic {
+    fn show_card(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = self.line.to_string();
         let margin = " ".repeat(number.len());
         let visible = |c: char| if c.is_control() { '.' } else { c };
         let card: String = self.card.chars().map(visible).collect();
-        let before = " ".repeat(column.saturating_sub(1));
+        let before = " ".repeat(self.column.saturating_sub(1));
         let room = card.chars().count().saturating_sub(before.len());
         let carets = "^".repeat(self.len.min(room).max(1));
         writeln!(f, " {margin} |")?;
         writeln!(f, " {number} | {}", card.trim_end())?;
-        writeln!(f, " {margin} | {before}{carets}")?;
-        if self.help.is_empty() { Ok(()) } else { writeln!(f, "  = help: {}", self.help) }
+        writeln!(f, " {margin} | {before}{carets}")
     }
 }
 

@@ -67,7 +67,8 @@ impl Members for NoMembers {
 /// How a source is to be read.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    /// The file as messages are to name it.
+    /// The file as messages are to name it, also those of the compiler about commands: best the
+    /// path under which the compiler gets the translation.
     pub file: &'a str,
     /// Whether it begins in free format.
     pub is_free: bool,
@@ -89,7 +90,7 @@ pub struct Translation {
     pub text: Vec<u8>,
     /// Members that must be found in front of all others.
     pub members: Vec<Member>,
-    /// The programs of the source, in the order of their names.
+    /// The programs of the source, in the order in which they begin.
     pub programs: Vec<ProgramFacts>,
     /// What cannot be translated; empty if all went well.
     pub diagnostics: Vec<Diagnostic>,
@@ -104,6 +105,9 @@ pub fn translate(source: &[u8], options: &Options<'_>, members: &dyn Members) ->
     let mut writer = Writer { files, diagnostics, members: Vec::new() };
     for site in &sites {
         writer.command(*site);
+        if writer.diagnostics.len() >= walk::MOST {
+            break;
+        }
     }
     writer.storage(&programs);
     writer.finish(&member_names, programs)
@@ -302,7 +306,7 @@ fn text_of(file: &File, exec: &Token, statement: &Statement) -> Checked<Vec<u8>>
     for parameter in &statement.parameters {
         out.line(parameter);
     }
-    out.line(b"RETURNING OMITTED");
+    out.line(b"RETURNING OMITTED END-CALL");
     Ok(out.text)
 }
 

@@ -182,6 +182,21 @@ proptest! {
     }
 
     #[test]
+    fn no_damage_to_a_program_makes_translating_panic(
+        at in any::<prop::sample::Index>(), len in 0..40_usize, with in words(),
+        twice in any::<bool>(),
+    ) {
+        let mut source = include_bytes!("programs/verbs.cbl").to_vec();
+        let at = at.index(source.len());
+        let end = source.len().min(at + len);
+        let with = if twice { source[at..end].repeat(2) } else { with.into_bytes() };
+        source.splice(at..end, with);
+        let options = Options { file: "a", is_free: false };
+        let made = translate(&source, &options, &Same(source.clone()));
+        prop_assert_eq!(made.text.len(), source.len());
+    }
+
+    #[test]
     fn no_bytes_make_translating_panic(source in vec(any::<u8>(), 0..400)) {
         let options = Options { file: "a", is_free: false };
         let made = translate(&source, &options, &Same(source.clone()));

@@ -59,7 +59,7 @@ fn a_command_becomes_a_copy_in_its_place() {
          40F000101\"",
         "DIBVER HFX-NUMBERS",
         "AREA-1",
-        "RETURNING OMITTED",
+        "RETURNING OMITTED END-CALL",
     ];
     let expected: Vec<&str> = expected.into_iter().collect();
     let lines = lines(&made.members[0]);

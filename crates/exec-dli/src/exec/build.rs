@@ -368,9 +368,12 @@ impl Builder<'_> {
     }
 }
 
-/// The index of a value in a list, to which it is added if it is not there. An index past what a
-/// command can have is wrong, but then the command is refused by its count.
+/// The index of a value in a list, to which it is added if it is not there. Past what a command can
+/// have it is of no meaning: the command is then refused by the list's length.
 fn index<T: PartialEq>(list: &mut Vec<T>, value: T) -> u8 {
+    if list.len() > MOST {
+        return u8::MAX;
+    }
     let known = list.iter().position(|known| *known == value);
     let at = known.unwrap_or_else(|| {
         list.push(value);

@@ -13,12 +13,14 @@ use super::lines::{Format, Kind as LineKind, Line, lines};
 use super::words::{Token, tokens};
 use crate::diagnostic::Diagnostic;
 
+/// The longest line that a diagnostic shows.
+const LINE_SHOWN: usize = 400;
+
 /// A file or a COPY member.
 pub(crate) struct File {
     /// As it is shown.
     pub(crate) name: String,
     pub(crate) tokens: Rc<[Token]>,
-    /// The format behind its last line; a COPY member gives back its own.
     source: Vec<u8>,
     lines: Vec<Line>,
     text: Vec<u8>,
@@ -104,8 +106,9 @@ impl File {
         let number = self.line(token.start);
         let line = self.lines.get(number - 1).map_or(0..0, |line| line.all.clone());
         let column = token.start.saturating_sub(line.start) + 1;
-        // Tabs would put the carets elsewhere.
-        let card = String::from_utf8_lossy(&self.source[line]).replace('\t', " ");
+        // Tabs would put the carets elsewhere; a line that fills a page shows nobody anything.
+        let shown = if line.len() > LINE_SHOWN { &[] } else { &self.source[line] };
+        let card = String::from_utf8_lossy(shown).replace('\t', " ");
         Box::new(Diagnostic {
             code,
             file: self.name.clone(),

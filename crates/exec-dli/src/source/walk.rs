@@ -104,7 +104,7 @@ impl Walker<'_> {
     fn file(&mut self, file: usize, depth: usize) {
         let tokens = Rc::clone(&self.found.files[file].tokens);
         let mut at = 0;
-        while at < tokens.len() {
+        while at < tokens.len() && self.copies <= COPIES {
             at = self.step(file, &tokens, at, depth).max(at + 1);
         }
     }

@@ -26,6 +26,20 @@
            EXEC DLI GNP USING PCB(1) SEGMENT(A) KEYS(TEXT-8)
               KEYLENGTH(4) SEGMENT(B) MOVENEXT('1') SET('2')
               END-EXEC.
+       INSIDE-OTHERS.
+           CALL 'OTHER' USING N
+               ON EXCEPTION
+                   EXEC DLI ROLB END-EXEC
+               NOT ON EXCEPTION
+                   EXEC DLI TERM END-EXEC
+           END-CALL
+           EVALUATE N WHEN 1
+               EXEC DLI ROLB END-EXEC
+             WHEN OTHER
+               PERFORM 2 TIMES EXEC DLI ROLB END-EXEC END-PERFORM
+           END-EVALUATE
+           IF N = 1 IF N = 2 EXEC DLI ROLB END-EXEC ELSE NEXT SENTENCE
+           ELSE EXEC DLI ROLB END-EXEC.
        UPDATES.
            EXEC DLI ISRT USING PCB(1) SEGMENT(A) WHERE(B = 'C''S')
               SEGMENT(D) FROM(AREA-1(1)) SEGLENGTH(20) LAST SEGMENT(E)
