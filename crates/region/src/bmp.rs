@@ -1,7 +1,7 @@
 //! Programs that call a running system: region type BMP.
 //!
 //! A program's process connects to the system's socket and says which job it is; the system
-//! schedules it and hands it memory for its calls ([`crate::mailbox`]). The connection stays open
+//! schedules it and hands it memory for its calls (`mailbox`). The connection stays open
 //! for as long as both live: its end is how each learns of the other's.
 //!
 //! | from the program | bytes | from the system | bytes |
@@ -346,6 +346,7 @@ fn lives(stream: &UnixStream) -> bool {
     }
 }
 
+#[allow(clippy::needless_pass_by_value)] // as `map_err` hands it over
 fn lost(error: std::io::Error) -> RegionError {
     RegionError::Process(format!("the connection broke: {error}"))
 }

@@ -140,6 +140,7 @@ fn start(
         let arguments = std::iter::once(&*name).chain(parm);
         cobol.init(&arguments.collect::<Vec<_>>()).map_err(RegionError::Runtime)?;
     }
+    abi::die_by_signals();
     Ok((entry, cobol, pcbs))
 }
 
@@ -149,7 +150,7 @@ fn returned(return_code: i32) -> ! {
         cobol.tidy();
     }
     let caller = CALLER.lock().take();
-    finish(caller, End::Normal(return_code))
+    finish(caller, &End::Normal(return_code))
 }
 
 /// Something in this process has called `exit`.
@@ -167,7 +168,7 @@ pub(crate) fn left(status: i32) {
         Some(text) if status != 0 => End::Abend(abend("U4038", &text)),
         _ => End::Normal(status),
     };
-    finish(Some(caller), end)
+    finish(Some(caller), &end)
 }
 
 /// The COBOL run time reports an error; it ends the program right after.
@@ -178,13 +179,13 @@ pub(crate) fn runtime_error(text: usize) {
 }
 
 /// Commits or backs out, says so in the ledger, and ends the process.
-fn finish(caller: Option<Caller>, end: End) -> ! {
+fn finish(caller: Option<Caller>, end: &End) -> ! {
     let Some(mut caller) = caller else { abi::leave(1) };
     let interface = &mut caller.interface;
     interface.ledger().set_state(State::AtEnd);
     // What the program has displayed belongs in front of what is said about its end.
     abi::flush();
-    let ended = seam::thread::catch(|| match &end {
+    let ended = seam::thread::catch(|| match end {
         End::Normal(return_code) => match interface.end(Ending::Normal) {
             Ok(()) => {
                 interface.ledger().return_code(i64::from(*return_code));
@@ -255,5 +256,5 @@ fn during_a_call(body: impl FnOnce(&mut Caller) -> Result<(), Abend>) {
     };
     let caller = guard.take();
     drop(guard);
-    finish(caller, End::Abend(ended))
+    finish(caller, &End::Abend(ended))
 }

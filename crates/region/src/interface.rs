@@ -280,10 +280,9 @@ impl Interface {
         if let Some(abend) = answer.abend {
             return Err(abend);
         }
-        if let Some(address) = places.area {
-            if !self.reach.write(address, answer.area) {
-                return Err(out_of_reach(function, "its I/O area"));
-            }
+        let unwritten = places.area.filter(|area| !self.reach.write(*area, answer.area));
+        if unwritten.is_some() {
+            return Err(out_of_reach(function, "its I/O area"));
         }
         for (address, bytes) in places.more.iter().zip(answer.more()) {
             if let Some(address) = address {

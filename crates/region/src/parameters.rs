@@ -40,7 +40,7 @@ impl Parameters {
         let list = &raw[..known];
         let first = word(*list.first()?, reach)?;
         if is_function(first) {
-            return Some(Parameters::new(first, &list[1..], |address| Some(address)));
+            return Some(Parameters::new(first, &list[1..], Some));
         }
         let count = [Order::Big, Order::Native].map(|order| order.number(first) as usize);
         let count = count.into_iter().find(|count| (1..MAX).contains(count))?;
@@ -48,7 +48,7 @@ impl Parameters {
         let second = *list.first()?;
         let function = word(second, reach).filter(|function| is_function(*function));
         if let Some(function) = function {
-            return Some(Parameters::new(function, &list[1..], |address| Some(address)));
+            return Some(Parameters::new(function, &list[1..], Some));
         }
         let function = word(pointer(second, reach)?, reach)?;
         let indirect = |address| pointer(address, reach);

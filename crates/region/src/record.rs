@@ -79,7 +79,11 @@ mod tests {
             segment: "ORDER".to_owned(),
             key: "000042ORD1".to_owned(),
         };
-        let text = "      17 GHU  SHOP     status '  ' level 02 ORDER    key 000042ORD1\n              CUSTOMER(CUSTKEY  =000042)\n              ORDER   ";
+        let text = concat!(
+            "      17 GHU  SHOP     status '  ' level 02 ORDER    key 000042ORD1\n",
+            "              CUSTOMER(CUSTKEY  =000042)\n",
+            "              ORDER   ",
+        );
         assert_eq!(record.to_string(), text);
         let open = CallRecord { status: None, ..record };
         assert!(open.to_string().contains("did not return"));

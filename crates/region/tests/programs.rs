@@ -1,1 +1,302 @@
-//! Programs of many shapes run as guests.
+//! Programs of many shapes, compiled by the real compilers and run as guests of a scripted server.
+
+mod shop {
+    pub(crate) mod server;
+    pub(crate) mod stage;
+}
+
+use holdfast_region::host::Ended;
+use holdfast_region::{RegionError, bmp};
+use shop::stage::{Outcome, Play, door, folder, guests, have, perform, play, prepare};
+
+/// The process of a program; in the run of the tests itself it does nothing.
+#[test]
+fn guest() {
+    perform();
+}
+
+fn normal(outcome: &Outcome, return_code: i64) {
+    let last = outcome.log.last().map(String::as_str);
+    assert_eq!(outcome.report.ended, Ended::Normal { return_code }, "{}", outcome.report);
+    assert_eq!(last, Some("end Normal"));
+}
+
+fn abend(outcome: &Outcome) -> (String, String) {
+    let Ended::Abend(abend) = &outcome.report.ended else { panic!("{}", outcome.report) };
+    assert!(!outcome.log.iter().any(|line| line == "end Normal"), "nothing is committed");
+    (abend.code.clone(), abend.text.clone())
+}
+
+#[test]
+fn a_program_with_an_entry_reads_all_customers_and_stops() {
+    if !have("cobc") {
+        return;
+    }
+    for far in [false, true] {
+        let test = if far { "entry-far" } else { "entry" };
+        let outcome = play(test, Play { program: "entry.cbl", far, ..Play::default() });
+        normal(&outcome, 0);
+        assert_eq!(outcome.report.calls, 5);
+        let lines: Vec<&str> = outcome
+            .output
+            .lines()
+            .filter_map(|line| line.find("SHOPDB").map(|at| &line[at..]))
+            .collect();
+        assert_eq!(lines[0], "SHOPDB  /01/  /CUSTOMER/0006/000002/CUSTOMER NUMBER 2       ");
+        assert_eq!(lines[3], "SHOPDB  /01/  /CUSTOMER/0006/000005/CUSTOMER NUMBER 5       ");
+        // The key feedback behind the returned length, and the area, stay as they were.
+        assert_eq!(lines[4], "SHOPDB  /00/GB/        /0000/000005/CUSTOMER NUMBER 5       ");
+        assert_eq!(outcome.log[0], "GU   pcb 1 area 30 CUSTOMER(CUSTKEY  =000002)");
+    }
+}
+
+#[test]
+fn a_program_with_using_sees_native_integers_and_its_return_code_comes_out() {
+    if !have("cobc") {
+        return;
+    }
+    let order = "native";
+    let outcome = play("using", Play { program: "using.cbl", order, ..Play::default() });
+    normal(&outcome, 4);
+    assert!(outcome.output.contains("  /+0000000006/+0000000001/CUSTOMER NUMBER 4"));
+    assert!(outcome.output.contains("NO FOURTH PCB"));
+    assert_eq!(outcome.report.exit_code(), 1);
+}
+
+#[test]
+fn every_stop_run_is_a_commit() {
+    if !have("cobc") {
+        return;
+    }
+    let outcome = play("stop", Play { program: "fails.cbl", parm: "STOP", ..Play::default() });
+    normal(&outcome, 12);
+}
+
+#[test]
+fn a_program_that_fails_is_backed_out_and_its_last_calls_are_known() {
+    if !have("cobc") {
+        return;
+    }
+    for far in [false, true] {
+        let fail = |parm: &str| {
+            let test = format!("fails-{parm}-{far}");
+            play(&test, Play { program: "fails.cbl", parm, far, ..Play::default() })
+        };
+        let address = fail("ADDRESS");
+        assert_eq!(abend(&address).0, "S0C4");
+        assert_eq!(address.report.last_calls.len(), 1);
+        assert_eq!(address.report.last_calls[0].key, "000001");
+        let (code, text) = abend(&fail("CALL"));
+        assert_eq!(code, "U4038");
+        assert!(text.contains("NOTTHERE"), "{text}");
+        let pcb = fail("PCB");
+        assert_eq!(abend(&pcb).0, "U0476");
+        assert_eq!(pcb.log.last().map(String::as_str), Some("end Abend"));
+        normal(&fail("NOAREA"), 0);
+        assert_eq!(
+            abend(&fail("BADAREA")),
+            ("U0474".into(), "GU: its I/O area is not in the program's memory".into())
+        );
+        let roll = fail("ROLL");
+        assert_eq!(abend(&roll).0, "U0778");
+        assert!(!roll.output.contains("STILL THERE"));
+        let unknown = fail("XYZ");
+        normal(&unknown, 0);
+        assert!(unknown.output.contains("STILL THERE"));
+    }
+}
+
+#[test]
+fn a_stop_inside_a_call_and_a_broken_server_are_abends() {
+    if !have("cobc") {
+        return;
+    }
+    let fail = |parm: &str| {
+        let test = format!("inside-{parm}");
+        play(&test, Play { program: "fails.cbl", parm, ..Play::default() })
+    };
+    let exit = fail("EXIT");
+    let (code, text) = abend(&exit);
+    assert_eq!(code, "HFR019");
+    assert!(text.contains("in a DL/I call"), "{text}");
+    let last = exit.report.last_calls.last().expect("a call");
+    assert_eq!((last.call.as_str(), last.status.as_deref()), ("EXIT", None));
+    let (code, text) = abend(&fail("PANI"));
+    assert_eq!(code, "HFR018");
+    assert!(text.contains("the server is broken"), "{text}");
+}
+
+#[test]
+fn checkpoints_carry_areas_out_and_back() {
+    if !have("cobc") {
+        return;
+    }
+    for far in [false, true] {
+        let test = format!("restart-{far}");
+        let outcome = play(&test, Play { program: "restart.cbl", far, ..Play::default() });
+        normal(&outcome, 0);
+        let output = &outcome.output;
+        assert!(output.contains("CHKP0007    /SAVED BY THE SHOP   /42"), "{output}");
+        assert!(output.contains("LOG   \n"), "{output}");
+        let expected = [
+            "XRST pcb 0 area 14 ",
+            "LOG  pcb 0 area 10 ",
+            "CHKP pcb 0 area 8 ",
+            "saved 2",
+            "  SAVED BY THE SHOP   ",
+            "  43",
+            "CHKP pcb 0 area 8 ",
+            "saved 0",
+            "end Normal",
+        ];
+        assert_eq!(outcome.log, expected);
+    }
+}
+
+#[test]
+fn dd_names_lead_to_files_lines_and_standard_input() {
+    if !have("cobc") {
+        return;
+    }
+    let own = folder("dd-files");
+    let input = own.join("orders");
+    let sysin = own.join("sysin");
+    put(&input, "ONE\nTWO MORE\n");
+    put(&sysin, "alpha\nbeta\n");
+    let bills = own.join("bills");
+    let dds = [
+        format!("ORDERS={},text", input.display()),
+        format!("BILLS={},text", bills.display()),
+        format!("SYSIN={}", sysin.display()),
+    ];
+    let dds: Vec<&str> = dds.iter().map(String::as_str).collect();
+    let outcome = play("dd", Play { program: "files.cbl", dds: &dds, ..Play::default() });
+    normal(&outcome, 0);
+    for line in ["FIRST alpha", "SECOND beta", "<ONE         >", "<TWO MORE    >"] {
+        assert!(outcome.output.contains(line), "{line} in {}", outcome.output);
+    }
+    assert_eq!(shop::stage::read(&bills), "ONE          BILL\nTWO MORE     BILL\n");
+}
+
+fn put(path: &std::path::Path, text: &str) {
+    seam::disk::replace_small(&seam::real::RealDisk::new(), path, text.as_bytes()).expect("a file");
+}
+
+#[test]
+fn exec_dli_commands_reach_who_carries_them_out() {
+    if !have("cobc") {
+        return;
+    }
+    let outcome = play("command", Play { program: "command.cbl", ..Play::default() });
+    normal(&outcome, 0);
+    assert!(outcome.output.contains("000003/CUSTOMER NUMBER 3"), "{}", outcome.output);
+    assert_eq!(outcome.report.calls, 1);
+}
+
+#[test]
+fn a_c_program_may_call_in_every_style() {
+    if !have("cc") {
+        return;
+    }
+    for far in [false, true] {
+        let test = format!("styles-{far}");
+        let outcome = play(&test, Play { program: "styles.c", far, ..Play::default() });
+        normal(&outcome, 0);
+        let expected = "\
+pli: '  ' CUSTOMER 6 1 000005CUSTOMER NUMBER 5       \n\
+pli gn: 'GB'          0 1 000005CUSTOMER NUMBER 5       \n\
+c: '  ' CUSTOMER 6 1 000005CUSTOMER NUMBER 5       \n\
+asm: '  ' CUSTOMER 6 1 000005CUSTOMER NUMBER 5       \n\
+aib 0 0 30 same pcb\n\
+aib end 900\n\
+aib nobody 104 208\n\
+aib strange 104\n";
+        assert!(outcome.output.contains(expected), "{}", outcome.output);
+    }
+}
+
+#[test]
+fn a_c_program_may_end_in_every_way() {
+    if !have("cc") {
+        return;
+    }
+    let run = |entry: &str| {
+        let test = format!("c-{entry}");
+        play(&test, Play { program: "styles.c", entry, ..Play::default() })
+    };
+    normal(&run("leaves"), 7);
+    let divided = run("divide");
+    let (code, text) = abend(&divided);
+    assert_eq!(code, "S0CB");
+    assert!(text.contains("outside of a DL/I call"), "{text}");
+    let missing = run("nowhere");
+    let Ended::NotStarted(abend) = &missing.report.ended else { panic!("{}", missing.report) };
+    assert_eq!(abend.code, "HFR006");
+    assert!(abend.text.ends_with("has no entry nowhere"), "{}", abend.text);
+}
+
+#[test]
+fn a_trace_has_every_call() {
+    if !have("cobc") {
+        return;
+    }
+    let outcome = play("trace", Play { program: "entry.cbl", trace: true, ..Play::default() });
+    let lines: Vec<serde_json::Value> =
+        outcome.trace.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(lines.len(), 5);
+    assert_eq!(lines[0]["ssas"][0], "CUSTOMER(CUSTKEY  =000002)");
+    assert_eq!(lines[0]["key"], "000002");
+    assert_eq!(lines[4]["status"], "GB");
+}
+
+#[test]
+fn errors_of_a_source_are_shown_with_its_lines() {
+    if !have("cobc") {
+        return;
+    }
+    let error = prepare(&guests().join("broken.cbl")).expect_err("it does not compile");
+    let RegionError::Source { messages, .. } = &error else { panic!("{error}") };
+    assert!(messages.contains("broken.cbl:7: error: 'NOBODY-KNOWS' is not defined"), "{messages}");
+    assert!(messages.contains("     7 |            MOVE CUSTOMER-KEY TO NOBODY-KNOWS."));
+    assert!(matches!(prepare(&guests().join("no.cbl")), Err(RegionError::NoProgram(_))));
+}
+
+#[test]
+fn what_was_compiled_is_used_again() {
+    if !have("cobc") {
+        return;
+    }
+    let first = prepare(&guests().join("entry.cbl")).expect("a program");
+    let second = prepare(&guests().join("entry.cbl")).expect("a program");
+    assert!(!second.is_fresh());
+    assert_eq!(first.object(), second.object());
+}
+
+#[test]
+fn a_system_refuses_jobs_and_sends_programs_away() {
+    let folder = folder("door");
+    let socket = folder.join("socket");
+    let absent = bmp::Connection::open(&socket, b"the shop").err().expect("nobody is there");
+    assert!(matches!(absent, RegionError::NoSystem { .. }), "{absent}");
+    let door = door(&folder);
+    let refused = bmp::Connection::open(&socket, b"another").err().expect("a refusal");
+    assert!(matches!(&refused, RegionError::Refused(failure) if failure.code == "HFY999"));
+    let connection = bmp::Connection::open(&socket, b"the shop").expect("a connection");
+    assert_eq!(door.programs(), 1);
+    door.close();
+    assert_eq!(shop::stage::read(&folder.join("log")), "end Abend\n");
+    drop(connection);
+}
+
+#[test]
+fn a_program_that_goes_without_a_word_is_backed_out() {
+    let folder = folder("gone");
+    let door = door(&folder);
+    let connection = bmp::Connection::open(&folder.join("socket"), b"the shop");
+    drop(connection.expect("a connection"));
+    while door.programs() > 0 {
+        seam::thread::yield_now();
+    }
+    assert_eq!(shop::stage::read(&folder.join("log")), "end Abend\n");
+    door.close();
+}

@@ -49,10 +49,12 @@ macro_rules! export_call {
 export_call!(AIBTDLI ASMTDLI CBLTDLI CEETDLI CTDLI PLITDLI);
 
 export!(HFEXDLI => commanded,
-    a0 b0 c0 d0 e0 f0 g0 h0 a1 b1 c1 d1 e1 f1 g1 h1 a2 b2 c2 d2 e2 f2 g2 h2 a3 b3 c3 d3 e3 f3 g3 h3
-    a4 b4 c4 d4 e4 f4 g4 h4 a5 b5 c5 d5 e5 f5 g5 h5 a6 b6 c6 d6 e6 f6 g6 h6 a7 b7 c7 d7 e7 f7 g7 h7
-    a8 b8 c8 d8 e8 f8 g8 h8 a9 b9 c9 d9 e9 f9 g9 h9 i0 j0 k0 l0 m0 n0 o0 p0 i1 j1 k1 l1 m1 n1 o1 p1
-    i2 j2 k2 l2 m2 n2 o2 p2 i3 j3 k3 l3 m3 n3 o3 p3 i4 j4 k4 l4 m4 n4 o4 p4 i5 j5 k5 l5 m5 n5 o5 p5);
+    a0 b0 c0 d0 e0 f0 g0 h0 i0 j0 k0 l0 m0 n0 o0 p0 a1 b1 c1 d1 e1 f1 g1 h1
+    i1 j1 k1 l1 m1 n1 o1 p1 a2 b2 c2 d2 e2 f2 g2 h2 i2 j2 k2 l2 m2 n2 o2 p2
+    a3 b3 c3 d3 e3 f3 g3 h3 i3 j3 k3 l3 m3 n3 o3 p3 a4 b4 c4 d4 e4 f4 g4 h4
+    i4 j4 k4 l4 m4 n4 o4 p4 a5 b5 c5 d5 e5 f5 g5 h5 i5 j5 k5 l5 m5 n5 o5 p5
+    a6 b6 c6 d6 e6 f6 g6 h6 i6 j6 k6 l6 m6 n6 o6 p6 a7 b7 c7 d7 e7 f7 g7 h7
+    i7 j7 k7 l7 m7 n7 o7 p7);
 
 fn commanded(raw: &[usize; COMMAND_MAX]) {
     guest::commanded(raw);

@@ -15,4 +15,6 @@ mod exports;
 mod module;
 
 pub(crate) use exports::{exports, watch_exits};
-pub(crate) use module::{Cobol, Entry, Module, PCBS_MAX, exported_at, flush, leave, text_at};
+pub(crate) use module::{
+    Cobol, Entry, Module, PCBS_MAX, die_by_signals, exported_at, flush, leave, text_at,
+};

@@ -155,6 +155,33 @@ impl Cobol {
     }
 }
 
+/// Has every fatal signal end the process as the system does it. libcob, and perhaps a program's
+/// other libraries, would call `exit` instead, which looks like a program that stops by itself.
+/// Has whole lines written when they are displayed, so that such an end does not lose them.
+pub(crate) fn die_by_signals() {
+    type Signal = unsafe extern "C" fn(c_int, usize) -> usize;
+    type Buffer = unsafe extern "C" fn(*mut c_void, *mut c_char, c_int, usize) -> c_int;
+    const SIG_DFL: usize = 0;
+    const LINES: c_int = 1;
+    // Hangup, interrupt, quit, illegal instruction, abort, bus error, division, address, pipe,
+    // terminate, CPU limit: the same numbers on every Linux that we support.
+    const FATAL: [c_int; 11] = [1, 2, 3, 4, 6, 7, 8, 11, 13, 15, 24];
+    let this = Library::this();
+    // SAFETY: the C library's `signal` and `setvbuf`, and its variable `stdout`; nothing has been
+    // written to it yet, and the handlers that are replaced were those of libraries.
+    unsafe {
+        if let Ok(signal) = this.get::<Signal>(b"signal") {
+            for number in FATAL {
+                signal(number, SIG_DFL);
+            }
+        }
+        let output = this.get::<*mut *mut c_void>(b"stdout");
+        if let (Ok(buffer), Ok(output)) = (this.get::<Buffer>(b"setvbuf"), output) {
+            buffer(**output, std::ptr::null_mut(), LINES, 4096);
+        }
+    }
+}
+
 /// Writes out what the C library buffers: a program's DISPLAYs.
 pub(crate) fn flush() {
     type Flush = unsafe extern "C" fn(*mut c_void) -> c_int;

@@ -24,6 +24,8 @@ const OBJECT: &str = "program.so";
 const FACTS: &str = "facts";
 const CONFIGURATION: &str = "holdfast.conf";
 const COPIES: &str = "copy";
+/// The compiler makes C names of its files' names, and does not like all of them.
+const SOURCE: &str = "program.cbl";
 const TRANSLATION: &str = "program.c";
 
 /// A source on its way through the compiler.
@@ -32,7 +34,6 @@ struct Compilation<'a> {
     original: &'a [u8],
     translated: Translated,
     members: BTreeMap<String, Copied>,
-    file_name: String,
 }
 
 impl Workshop<'_> {
@@ -49,8 +50,7 @@ impl Workshop<'_> {
         let mut texts = vec![&translated.text[..]];
         texts.extend(translated.members.iter().map(|(_, text)| &text[..]));
         let members = folders.copied_by(self.disk, &texts);
-        let file_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let work = Compilation { path, original, translated, members, file_name };
+        let work = Compilation { path, original, translated, members };
         let folder = self.cache.join(self.digest(&work)?);
         let done = self.disk.exists(&folder.join(FACTS)).map_err(RegionError::file(&folder))?;
         let warnings = if done { String::new() } else { self.compile(&work, &folder)? };
@@ -71,7 +71,6 @@ impl Workshop<'_> {
         digest.add(&version.stdout);
         digest.add(self.translate.configuration().as_bytes());
         self.options.iter().for_each(|option| digest.add(option.as_bytes()));
-        digest.add(work.file_name.as_bytes());
         digest.add(&work.translated.text);
         for (name, text) in &work.translated.members {
             digest.add(name.as_bytes());
@@ -88,7 +87,7 @@ impl Workshop<'_> {
     fn compile(&self, work: &Compilation<'_>, object_folder: &Path) -> Result<String, RegionError> {
         let folder = self.begin(object_folder)?;
         self.write(&folder.join(CONFIGURATION), self.translate.configuration().as_bytes())?;
-        self.write(&folder.join(&work.file_name), &work.translated.text)?;
+        self.write(&folder.join(SOURCE), &work.translated.text)?;
         let copies = folder.join(COPIES);
         self.disk.create_dir(&copies).map_err(RegionError::file(&copies))?;
         for (name, copied) in &work.members {
@@ -100,7 +99,7 @@ impl Workshop<'_> {
         let mut translate = self.compiler(&folder);
         translate.args(["-C", "-ffold-copy=UPPER", "-I", COPIES, "-o", TRANSLATION]);
         translate.arg(format!("-conf=./{CONFIGURATION}")).args(&self.options);
-        let warnings = self.checked(&mut translate.arg(&work.file_name), work)?;
+        let warnings = self.checked(translate.arg(SOURCE), work)?;
         let c_source = self.read(&folder.join(TRANSLATION))?;
         let storage = self.read(&folder.join(format!("{TRANSLATION}.h")))?;
         let facts = Facts::of_translation(
@@ -144,7 +143,7 @@ impl Workshop<'_> {
             .iter()
             .flat_map(|(name, copied)| file_names(name).map(|file| (file, copied)))
             .collect();
-        let own = Shown { compiled: &work.file_name, original: work.path, text: work.original };
+        let own = Shown { compiled: SOURCE, original: work.path, text: work.original };
         let copied = laid_out.iter().map(|(file, copied)| Shown {
             compiled: file,
             original: &copied.path,

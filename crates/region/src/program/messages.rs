@@ -57,7 +57,8 @@ mod tests {
         let text = b"first\n  MOVE NOSUCH TO X.\nlast\n";
         let files = [Shown { compiled: "P.cbl", original: Path::new("src/teller.cbl"), text }];
         let messages = "dir/P.cbl:2: error: 'NOSUCH' is not defined\ncobc: note\n";
-        let expected = "src/teller.cbl:2: error: 'NOSUCH' is not defined\n     2 |   MOVE NOSUCH TO X.\ncobc: note";
+        let expected = "src/teller.cbl:2: error: 'NOSUCH' is not defined\n     \
+            2 |   MOVE NOSUCH TO X.\ncobc: note";
         assert_eq!(for_people(messages, &files), expected);
     }
 }

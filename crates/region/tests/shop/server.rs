@@ -1,0 +1,176 @@
+//! A scripted server: five customers, and a log of everything that it was asked.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use holdfast_region::shape::{
+    DatabaseShape, FieldShape, GsamShape, NO_NAME, Name, PcbKind, PcbShape, SegmentShape, name,
+};
+use holdfast_region::{Ending, Failure, Feedback, IoFeedback, Reply, Request, Server};
+use seam::disk::{Create, Disk, File, Open};
+use seam::real::RealDisk;
+
+pub(crate) const SEGMENT_BYTES: usize = 30;
+
+/// The server.
+pub(crate) struct Shop {
+    shapes: Vec<PcbShape>,
+    customers: Vec<[u8; SEGMENT_BYTES]>,
+    at: Option<usize>,
+    saved: Vec<Vec<u8>>,
+    log: Log,
+}
+
+/// Lines in a file that outlive the process.
+struct Log {
+    file: Arc<dyn File>,
+    end: u64,
+}
+
+impl Log {
+    fn line(&mut self, text: &str) {
+        let line = format!("{text}\n");
+        self.file.write_at(line.as_bytes(), self.end).expect("room for the log");
+        self.end += line.len() as u64;
+    }
+}
+
+impl Shop {
+    pub(crate) fn new(log: &Path) -> Shop {
+        let how = Open { create: Create::IfMissing, write: true, direct: false, dsync: false };
+        let file = RealDisk::new().open(log, how).expect("a log");
+        let customer = |key: usize| {
+            let text = format!("{key:06}CUSTOMER NUMBER {key:<8}");
+            let mut segment = [b' '; SEGMENT_BYTES];
+            segment.copy_from_slice(&text.as_bytes()[..SEGMENT_BYTES]);
+            segment
+        };
+        Shop {
+            shapes: shapes(),
+            customers: (1..=5).map(customer).collect(),
+            at: None,
+            saved: vec![b"SAVED BY THE SHOP".to_vec(), b"42".to_vec()],
+            log: Log { end: file.len().expect("a length"), file },
+        }
+    }
+
+    fn get(&mut self, function: [u8; 4], ssas: &[&[u8]]) -> [u8; 2] {
+        let wanted = ssas.first().and_then(|ssa| ssa.get(19..25));
+        let found = match (wanted, &function[..2]) {
+            (Some(key), _) => self.customers.iter().position(|customer| customer.starts_with(key)),
+            (None, b"GN") => {
+                let next = self.at.map_or(0, |at| at + 1);
+                (next < self.customers.len()).then_some(next)
+            }
+            (None, _) => Some(0),
+        };
+        match (found, wanted) {
+            (Some(found), _) => {
+                self.at = Some(found);
+                *b"  "
+            }
+            (None, Some(_)) => *b"GE",
+            (None, None) => {
+                self.at = None;
+                *b"GB"
+            }
+        }
+    }
+
+    fn database(&mut self, request: Request<'_>, reply: &mut Reply) {
+        let Request { function, pcb, area, ssas, .. } = request;
+        let pcb = pcb.unwrap_or_default();
+        let mut status = match &function {
+            b"GU  " | b"GN  " | b"GHU " | b"GHN " => self.get(function, ssas),
+            b"REPL" => *b"  ",
+            _ => *b"AD",
+        };
+        let (Some(at), b"  ") = (self.at, &status) else {
+            return reply.pcb(pcb, Feedback::status(status));
+        };
+        match area {
+            Some(area) if area.len() < SEGMENT_BYTES => status = *b"AG",
+            Some(area) if function == *b"REPL" => {
+                self.customers[at].copy_from_slice(&area[..SEGMENT_BYTES]);
+            }
+            Some(area) => {
+                area[..SEGMENT_BYTES].copy_from_slice(&self.customers[at]);
+                reply.fill(SEGMENT_BYTES);
+            }
+            None => status = *b"AB",
+        }
+        let key = &self.customers[at][..6];
+        let segment = name("CUSTOMER");
+        reply.pcb(pcb, Feedback { level: 1, segment, key, ..Feedback::status(status) });
+    }
+
+    fn system(&mut self, request: Request<'_>, reply: &mut Reply) {
+        let Request { function, area, more, .. } = request;
+        let io = IoFeedback { user: name("CLERK"), sequence: 7, ..IoFeedback::default() };
+        let status = match &function {
+            b"CHKP" => {
+                self.log.line(&format!("saved {}", more.len()));
+                for item in more.iter() {
+                    self.log.line(&format!("  {}", String::from_utf8_lossy(item)));
+                }
+                *b"  "
+            }
+            b"XRST" => {
+                if area.as_ref().is_some_and(|area| area.starts_with(b"LAST")) {
+                    for (item, saved) in more.iter_mut().zip(&self.saved) {
+                        item[..saved.len()].copy_from_slice(saved);
+                    }
+                    if let Some(area) = area {
+                        area[..8].copy_from_slice(b"CHKP0007");
+                        reply.fill(8);
+                    }
+                }
+                *b"  "
+            }
+            b"ROLL" => return reply.abend("U0778", "the program asked for it"),
+            b"LOG " => *b"  ",
+            // What no real server does, to see what then becomes of the program.
+            b"EXIT" => std::process::exit(3),
+            b"PANI" => panic!("the server is broken"),
+            _ => *b"AD",
+        };
+        reply.pcb(0, Feedback { io: Some(&io), ..Feedback::status(status) });
+    }
+}
+
+impl Server for Shop {
+    fn pcbs(&self) -> &[PcbShape] {
+        &self.shapes
+    }
+
+    fn call(&mut self, request: Request<'_>, reply: &mut Reply) {
+        let ssas: Vec<_> = request.ssas.iter().map(|ssa| String::from_utf8_lossy(ssa)).collect();
+        let function = String::from_utf8_lossy(&request.function).into_owned();
+        let area = request.area.as_ref().map_or(0, |area| area.len());
+        let pcb = request.pcb.unwrap_or(99);
+        self.log.line(&format!("{function} pcb {pcb} area {area} {}", ssas.join(" ")));
+        if request.pcb == Some(1) {
+            self.database(request, reply);
+        } else {
+            self.system(request, reply);
+        }
+    }
+
+    fn end(&mut self, ending: Ending) -> Result<(), Failure> {
+        self.log.line(&format!("end {ending:?}"));
+        Ok(())
+    }
+}
+
+fn shapes() -> Vec<PcbShape> {
+    let fields = vec![FieldShape { name: name("CUSTKEY"), len: 6 }];
+    let segments = vec![SegmentShape { name: name("CUSTOMER"), key_path: 6, fields }];
+    let database = DatabaseShape { dbd: name("SHOPDB"), options: *b"A   ", key_max: 6, segments };
+    let gsam = GsamShape { dbd: name("EXTRACT"), options: *b"L   ", rsa_len: 8, undefined: false };
+    let of = |title: Name, area_max, kind| PcbShape { name: title, listed: true, area_max, kind };
+    vec![
+        of(name("IOPCB"), 64, PcbKind::Io),
+        of(name("SHOP"), SEGMENT_BYTES as u32, PcbKind::Database(database)),
+        of(NO_NAME, 80, PcbKind::Gsam(gsam)),
+    ]
+}

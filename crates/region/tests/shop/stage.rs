@@ -1,0 +1,198 @@
+//! Running the programs of the tests: the test's own executable, started again, is their process.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use holdfast_region::bmp::{Connection, Door, Schedule};
+use holdfast_region::exec::Commands;
+use holdfast_region::program::{Prepared, Translate, Translated, Workshop};
+use holdfast_region::{
+    Dd, Embedded, Failure, Files, Link, Order, RegionError, Server, Trace, guest, host,
+};
+use seam::disk::{Disk, read_small};
+use seam::real::RealDisk;
+
+use crate::shop::server::Shop;
+
+/// Leaves sources as they are.
+pub(crate) struct Plain;
+
+impl Translate for Plain {
+    fn translate(
+        &self,
+        _: &Path,
+        source: &[u8],
+        _: &dyn Fn(&str) -> Option<Vec<u8>>,
+    ) -> Result<Translated, String> {
+        Ok(Translated { text: source.to_vec(), members: Vec::new() })
+    }
+
+    fn configuration(&self) -> &str {
+        "include \"ibm.conf\"\nname: \"tests\"\n"
+    }
+}
+
+/// How a program is run.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Play<'a> {
+    pub(crate) program: &'a str,
+    pub(crate) dds: &'a [&'a str],
+    pub(crate) entry: &'a str,
+    pub(crate) order: &'a str,
+    pub(crate) parm: &'a str,
+    pub(crate) trace: bool,
+    pub(crate) far: bool,
+}
+
+/// What came of it.
+pub(crate) struct Outcome {
+    pub(crate) report: host::Report,
+    pub(crate) output: String,
+    pub(crate) log: Vec<String>,
+    pub(crate) trace: String,
+}
+
+const STAGE: &str = "HOLDFAST_TEST_STAGE";
+
+pub(crate) fn have(compiler: &str) -> bool {
+    let found = Command::new(compiler).arg("--version").output().is_ok();
+    if !found {
+        eprintln!("skipped: {compiler} is not installed");
+    }
+    found
+}
+
+/// A folder of this test's own, empty.
+pub(crate) fn folder(test: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("region-{test}"));
+    let disk = RealDisk::new();
+    disk.create_dir(&folder).expect("a folder");
+    for entry in disk.list(&folder).expect("a list") {
+        let _ = disk.remove(&folder.join(entry));
+    }
+    folder
+}
+
+pub(crate) fn read(path: &Path) -> String {
+    let bytes = read_small(&RealDisk::new(), path, 1 << 24).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+pub(crate) fn guests() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/guests")
+}
+
+pub(crate) fn prepare(program: &Path) -> Result<Prepared, RegionError> {
+    let disk = RealDisk::new();
+    let workshop = Workshop {
+        disk: &disk,
+        cache: Path::new(env!("CARGO_TARGET_TMPDIR")).join("region-programs"),
+        copy_folders: vec![guests().join("copy")],
+        translate: &Plain,
+        options: Vec::new(),
+    };
+    disk.create_dir(&workshop.cache).expect("a cache");
+    workshop.prepare(program)
+}
+
+struct Shops(PathBuf);
+
+impl Schedule for Shops {
+    fn schedule(&self, job: &[u8]) -> Result<Box<dyn Server>, Failure> {
+        if job != b"the shop" {
+            let text = "there is no such job".to_owned();
+            return Err(Failure { code: "HFY999".into(), text, remedy: "name another".into() });
+        }
+        Ok(Box::new(Shop::new(&self.0)))
+    }
+}
+
+pub(crate) fn door(folder: &Path) -> Door {
+    let shops = Arc::new(Shops(folder.join("log")));
+    Door::open(&folder.join("socket"), shops).expect("a socket")
+}
+
+/// Runs a program for a test.
+pub(crate) fn play(test: &str, play: Play<'_>) -> Outcome {
+    let folder = folder(test);
+    let door = play.far.then(|| door(&folder));
+    let program = guests().join(play.program);
+    let prepared = prepare(&program).unwrap_or_else(|error| panic!("{error}"));
+    let output = folder.join("output");
+    let mut dds: Vec<Dd> = play.dds.iter().map(|dd| Dd::parse(dd).expect("a DD")).collect();
+    dds.push(Dd { name: "SYSOUT".into(), path: output.clone(), text: false });
+    let disk = RealDisk::new();
+    let files =
+        Files::prepare(&disk, &dds, prepared.files(), &folder).unwrap_or_else(|e| panic!("{e}"));
+    let mut command = Command::new(std::env::current_exe().expect("this executable"));
+    command.args(["guest", "--exact", "--nocapture", "--test-threads=1"]);
+    command.env(STAGE, &folder).env("STAGE_PROGRAM", &program);
+    command.env("STAGE_ENTRY", play.entry).env("STAGE_ORDER", play.order);
+    command.env("STAGE_PARM", play.parm);
+    command.env("STAGE_TRACE", if play.trace { "yes" } else { "" });
+    command.env("STAGE_FAR", if play.far { "yes" } else { "" });
+    let report = host::run(&mut command, &files).expect("a process");
+    files.finish(&disk).expect("files");
+    if let Some(door) = door {
+        door.close();
+    }
+    Outcome {
+        report,
+        output: read(&output),
+        log: read(&folder.join("log")).lines().map(str::to_owned).collect(),
+        trace: read(&folder.join("trace.jsonl")),
+    }
+}
+
+/// What a program's process does.
+pub(crate) fn perform() {
+    let Ok(folder) = std::env::var(STAGE) else { return };
+    let folder = PathBuf::from(folder);
+    let said = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
+    let link: Box<dyn Link> = match said("STAGE_FAR") {
+        Some(_) => {
+            let connection = Connection::open(&folder.join("socket"), b"the shop");
+            Box::new(connection.expect("a connection"))
+        }
+        None => Box::new(Embedded::new(Box::new(Shop::new(&folder.join("log"))))),
+    };
+    let program = PathBuf::from(said("STAGE_PROGRAM").expect("a program"));
+    let trace = said("STAGE_TRACE")
+        .map(|_| Trace::create(&RealDisk::new(), &folder.join("trace.jsonl")).expect("a trace"));
+    let job = guest::Job {
+        program: prepare(&program).expect("a program"),
+        entry: said("STAGE_ENTRY"),
+        order: said("STAGE_ORDER").map(|_| Order::Native),
+        parm: said("STAGE_PARM"),
+        trace,
+        commands: Some(Box::new(Echo) as Box<dyn Commands>),
+    };
+    guest::run(link, job)
+}
+
+/// Carries out a command that says: read the first customer into the first item.
+struct Echo;
+
+impl Commands for Echo {
+    fn command(
+        &mut self,
+        descriptor: &[u8],
+        program: &mut holdfast_region::exec::Program<'_>,
+    ) -> Result<(), holdfast_region::Abend> {
+        assert!(descriptor.starts_with(b"FIRST"), "the descriptor comes as it was written");
+        let call = holdfast_region::DirectCall {
+            function: *b"GHU ",
+            pcb: 1,
+            ssas: &[b"CUSTOMER(CUSTKEY  =000003)"],
+            more: &[],
+            area: Some(&[]),
+            room: 30,
+        };
+        let answer = program.call(&call)?;
+        assert!(program.write(0, &answer.area), "the program's item can be written");
+        assert_eq!(program.items(), 2);
+        assert_eq!(program.read(1, 4), b"MORE");
+        Ok(())
+    }
+}
