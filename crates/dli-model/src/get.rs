@@ -4,6 +4,8 @@
 //! 1. A get ends the hold of its PCB, whatever comes of it (row 32).
 //! 2. The parentage is cancelled by every GU and GN, and by no GNP (row 10).
 
+use definitions::Organization;
+
 use crate::lens::{Lens, Node, Path};
 use crate::model::{End, Hold, Model, Shown};
 use crate::position::{Position, Tail, following, is_behind};
@@ -39,7 +41,8 @@ impl Model {
             Ok(ssas) => ssas,
             Err(fault) => return self.fault(pcb, fault),
         };
-        if !self.may_get(pcb, &ssas) {
+        // decision: a call with AC, AJ, AK or AM leaves the parentage as well as the position.
+        if !self.may_get(pcb, &ssas) || self.is_hold_of_hsam(pcb, function) {
             return End::status(b"AM");
         }
         let parent = self.pcbs[pcb].parentage.clone();
@@ -71,6 +74,13 @@ impl Model {
         let seen = |seg: usize| readable(seg) || view.segments[seg].key_only;
         seen(lowest.seg)
             && paths.all(|ssa| view.segments[ssa.seg].options.has('P') && seen(ssa.seg))
+    }
+
+    /// Row 80: HSAM and SHSAM know no hold.
+    fn is_hold_of_hsam(&self, pcb: usize, function: &str) -> bool {
+        let organization = self.pcbs[pcb].view.organization;
+        let sequential = matches!(organization, Organization::Hsam | Organization::Shsam);
+        sequential && function.starts_with("GH")
     }
 
     /// The path that the call must stay beneath: none but for GNP; `None` is GP (row 12).

@@ -44,6 +44,7 @@ impl Model {
         if !self.may_insert(pcb, &new) {
             return End::status(b"AM");
         }
+        // decision: an area that cannot be used is found before the parent is looked for.
         let given = match take_all(&self.lens(pcb), &new, area) {
             Ok(given) => given,
             Err(status) => return End::status(status),

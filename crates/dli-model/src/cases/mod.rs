@@ -6,9 +6,9 @@
 //! Invariants:
 //! 1. No case depends on the order of the roots of a hashed database.
 
-use crate::compare::run;
+use crate::compare::{compare, run};
 use crate::script::{Script, Sources};
-use crate::{Setup, Subject};
+use crate::{Model, RootOrder, Setup, Subject};
 
 /// Sources that several files of cases use.
 const LIBRARY: &[(&str, &str)] = &[
@@ -33,11 +33,20 @@ pub const FILES: &[(&str, &str)] = &[
     ("fields", include_str!("fields.txt")),
     ("loads", include_str!("loads.txt")),
     ("hashed", include_str!("hashed.txt")),
+    ("compressed", include_str!("compressed.txt")),
+    ("halload", include_str!("halload.txt")),
     ("indexes", include_str!("indexes.txt")),
     ("logical", include_str!("logical.txt")),
     ("logical_rules", include_str!("logical_rules.txt")),
     ("logical_delete", include_str!("logical_delete.txt")),
 ];
+
+/// Differences that were found once between an engine and the model, as scripts in the folder
+/// `scripts` of this crate; whoever adds a file adds its line here.
+pub const FOUND: &[(&str, &str)] = &[(
+    "a_twin_that_another_pcb_deleted",
+    include_str!("../../scripts/a_twin_that_another_pcb_deleted.txt"),
+)];
 
 /// The sources of a script.
 #[must_use]
@@ -57,6 +66,33 @@ pub fn suite(make: impl Fn(&Setup) -> Box<dyn Subject>) -> Vec<String> {
         failures.extend(run_file(name, text, &make));
     }
     failures
+}
+
+/// Runs all scripts of [`FOUND`] through the model and what `make` makes, and tells which differ.
+pub fn replay(order: &RootOrder, make: impl Fn(&Setup) -> Box<dyn Subject>) -> Vec<String> {
+    let mut failures = Vec::new();
+    for (name, text) in FOUND {
+        failures
+            .extend(replay_one(text, order, &make).map_err(|what| format!("{name}: {what}")).err());
+    }
+    failures
+}
+
+fn replay_one(
+    text: &str,
+    order: &RootOrder,
+    make: &impl Fn(&Setup) -> Box<dyn Subject>,
+) -> Result<(), String> {
+    let script = Script::parse(text).map_err(|error| error.to_string())?;
+    let setup = Setup::from_source(sources(&script)).map_err(|error| error.to_string())?;
+    let setup = Setup { online: script.online, ..setup };
+    for case in &script.cases {
+        let one = Script { cases: vec![case.clone()], ..script.clone() };
+        let mut model = Model::new(&setup, order.clone());
+        compare(&mut model, make(&setup).as_mut(), &one)
+            .map_err(|difference| format!("{}\n{difference}", case.title))?;
+    }
+    Ok(())
 }
 
 /// Runs the cases of one script.

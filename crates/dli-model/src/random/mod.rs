@@ -13,8 +13,9 @@ pub use shape::{Kind, Seen, Shape, World};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use crate::compare::compare;
 use crate::script::Script;
-use crate::{RootOrder, Setup, SetupError};
+use crate::{Model, RootOrder, Setup, SetupError, Subject};
 
 /// A database, a program and calls, as numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +41,23 @@ impl Trial {
     }
 }
 
+/// Runs a trial through the model and what `make` makes.
+///
+/// # Errors
+/// With the first difference, as a script that can be kept in the folder `scripts`.
+pub fn check(
+    trial: &Trial,
+    order: &RootOrder,
+    make: impl FnOnce(&Setup) -> Box<dyn Subject>,
+) -> Result<(), String> {
+    let (setup, script) = trial.make(order.clone()).map_err(|error| error.to_string())?;
+    let mut model = Model::new(&setup, order.clone());
+    compare(&mut model, make(&setup).as_mut(), &script).map_err(|difference| {
+        let sources = Script { cases: Vec::new(), ..script };
+        format!("{sources}case found\n{difference}")
+    })
+}
+
 /// Databases with one to seven types and programs with one to three PCBs.
 pub fn shapes() -> impl Strategy<Value = Shape> {
     let segments = vec(any::<[u8; 4]>(), 1..=7);
@@ -63,7 +81,6 @@ mod tests {
 
     use super::*;
     use crate::script::Step;
-    use crate::{Model, Subject, compare};
 
     fn order() -> RootOrder {
         Arc::new(|_, key: &[u8]| key.iter().rev().copied().collect())
@@ -78,14 +95,60 @@ mod tests {
 
         #[test]
         fn trials_compile_and_models_agree(trial in trials(60)) {
-            let (setup, script) = trial.make(order()).map_err(|error| {
+            let twin = |setup: &Setup| Box::new(Model::new(setup, order())) as Box<dyn Subject>;
+            prop_assert_eq!(check(&trial, &order(), twin), Ok(()));
+            let (_, script) = trial.make(order()).map_err(|error| {
                 TestCaseError::fail(format!("{error}\n{}", trial.shape.world().source))
             })?;
-            let mut model = Model::new(&setup, order());
-            let mut other = Model::new(&setup, order());
-            prop_assert!(compare(&mut model, &mut other, &script).is_ok());
             let text = script.to_string();
             prop_assert_eq!(Script::parse(&text).map(|one| one.to_string()), Ok(text));
+        }
+    }
+
+    /// What GN without SSA goes through from the front.
+    fn walk(model: &mut Model) -> Vec<(u8, Vec<u8>)> {
+        model.checkpoint();
+        let mut met = Vec::new();
+        loop {
+            let feedback = model.call(0, "GN", &[], &[]);
+            if feedback.status == *b"GB" {
+                return met;
+            }
+            met.push((feedback.level, feedback.key));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: 100,
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        #[test]
+        fn a_walk_meets_every_segment_once(trial in trials(40)) {
+            let (setup, script) = trial.make(order()).map_err(|error| {
+                TestCaseError::fail(error.to_string())
+            })?;
+            let mut model = Model::new(&setup, order());
+            for step in &script.cases[0].steps {
+                if let Step::Call(call) = step {
+                    model.call(call.pcb, &call.function, &call.area, &call.ssas);
+                }
+            }
+            let main = setup.dbds.iter().find(|dbd| dbd.name.text() == "RANDDB");
+            let main = main.ok_or_else(|| TestCaseError::fail("no database"))?;
+            let count: usize =
+                main.segments.iter().map(|one| model.count(main.name, one.code)).sum();
+            let met = walk(&mut model);
+            prop_assert_eq!(met.len(), count);
+            let roots: Vec<Vec<u8>> =
+                met.iter().filter(|one| one.0 == 1).map(|one| one.1.clone()).collect();
+            let rank = |key: &Vec<u8>| match main.organization.is_hashed() {
+                true => order()(main.name, key),
+                false => key.clone(),
+            };
+            prop_assert!(roots.is_sorted_by_key(rank), "{:?}", roots);
         }
     }
 

@@ -1,20 +1,53 @@
 //! The model against the facts.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use holdfast_dli_model as dli_model;
 
-use dli_model::cases::suite;
-use dli_model::{Model, Setup, Subject};
+use dli_model::cases::{FILES, replay, suite};
+use dli_model::script::Script;
+use dli_model::{Model, RootOrder, Setup, Subject};
 
-/// A model whose hashed roots stand in the order of their keys' last bytes.
+/// Hashed roots stand in the order of their keys read backwards.
+fn order() -> RootOrder {
+    Arc::new(|_, key: &[u8]| key.iter().rev().copied().collect())
+}
+
 fn model(setup: &Setup) -> Box<dyn Subject> {
-    let order = |_, key: &[u8]| key.iter().rev().copied().collect();
-    Box::new(Model::new(setup, Arc::new(order)))
+    Box::new(Model::new(setup, order()))
+}
+
+#[test]
+fn the_scripts_of_old_differences_run() {
+    assert_eq!(replay(&order(), model), Vec::<String>::new());
 }
 
 #[test]
 fn the_model_does_what_the_facts_say() {
     let failures = suite(model);
     assert!(failures.is_empty(), "{} cases fail:\n\n{}", failures.len(), failures.join("\n\n"));
+}
+
+/// The rows of a section that the titles of the cases cite.
+fn cited(section: &str) -> BTreeSet<u32> {
+    let mut rows = BTreeSet::new();
+    for (name, text) in FILES {
+        let script = Script::parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        for case in script.cases {
+            let words = case.title.split(' ').filter_map(|word| word.strip_prefix(section));
+            rows.extend(words.filter_map(|row| row.strip_prefix('.')?.parse::<u32>().ok()));
+        }
+    }
+    rows
+}
+
+#[test]
+fn every_row_on_calls_has_a_case() {
+    let missing = |section, rows: &mut dyn Iterator<Item = u32>| {
+        let cited = cited(section);
+        rows.filter(|row| !cited.contains(row)).collect::<Vec<_>>()
+    };
+    assert_eq!(missing("2", &mut (1..=19)), [], "rules of section 2");
+    assert_eq!(missing("12", &mut (1..=50).chain(64..=74)), [], "rows of section 12");
 }
