@@ -26,15 +26,21 @@
 //! | V7 | the area of STAT is too short |
 //! | TN | a parameter is missing |
 //! | TP | the number of the PCB is not positive |
-//! | TZ | the segments are longer than 64 KiB together |
+//! | TZ | an item, or the segments together, are longer than 64 KiB |
 //!
 //! Invariants:
 //!
-//! 1. No byte beyond an item's stated length is asked for, and none is given back.
+//! 1. No byte beyond an item's stated length is asked for, nor more than 64 KiB of it; none beyond
+//!    it is given back.
 //! 2. What a segment of fixed length sends is exactly its length; of variable length, its LL.
+
+use std::cell::RefCell;
 
 use crate::command::{Area, Command, Number, Segment, Text, Verb};
 use crate::dib::ByteOrder;
+
+/// The longest item that is read.
+const ITEM_MOST: usize = 64 << 10;
 
 /// A status code.
 pub type Status = [u8; 2];
@@ -42,9 +48,9 @@ pub type Status = [u8; 2];
 /// What the running program passed.
 pub trait Items {
     /// The number at this index; the region has as many as the descriptor's header says.
-    fn number(&self, slot: u8) -> i32;
-    /// The first bytes of an item; nothing if the parameter was not passed.
-    fn item(&self, parameter: u8, length: usize) -> Option<&[u8]>;
+    fn number(&mut self, slot: u8) -> i32;
+    /// The first bytes of an item, all of them; nothing if the parameter was not passed.
+    fn item(&mut self, parameter: u8, length: usize) -> Option<Vec<u8>>;
     /// How the program stores the length in front of a segment of variable length.
     fn order(&self) -> ByteOrder {
         ByteOrder::Big
@@ -152,8 +158,12 @@ pub struct Plan {
 /// # Errors
 ///
 /// The status that the command gets instead, if a value is impossible.
-pub fn plan(command: &Command, items: &dyn Items, segments: &dyn Segments) -> Result<Plan, Status> {
-    Planner { command, items, segments }.plan()
+pub fn plan(
+    command: &Command,
+    items: &mut dyn Items,
+    segments: &dyn Segments,
+) -> Result<Plan, Status> {
+    Planner { command, items: RefCell::new(items), segments }.plan()
 }
 
 /// The pieces of an I/O area that go back to the program, each with its item.
@@ -194,7 +204,7 @@ fn leading_length(bytes: &[u8], order: ByteOrder) -> Option<usize> {
 
 struct Planner<'a> {
     command: &'a Command,
-    items: &'a dyn Items,
+    items: RefCell<&'a mut dyn Items>,
     segments: &'a dyn Segments,
 }
 
@@ -261,7 +271,7 @@ impl Planner<'_> {
                 self.gather(&mut area, pcb, segment, from)?;
             }
         }
-        if area.len() > usize::from(u16::MAX) {
+        if area.len() > ITEM_MOST {
             return Err(*b"TZ");
         }
         let arguments = vec![Argument::Bytes(area)];
@@ -278,24 +288,24 @@ impl Planner<'_> {
         from: Area,
     ) -> Result<(), Status> {
         let room = self.room(from, *b"V2")?;
-        let item = self.items.item(room.parameter, room.length).ok_or(*b"TN")?;
+        let item = self.item(room)?;
         let size = self.segments.size(pcb, &self.segment_name(segment)?);
         if segment.is_variable || size == Some(SegmentSize::Variable) {
-            let length = leading_length(item, self.items.order()).ok_or(*b"V2")?;
+            let length = leading_length(&item, self.items.borrow().order()).ok_or(*b"V2")?;
             // A length that is too small is V1, which the call finds.
             let bytes = item.get(..length.max(2)).ok_or(*b"V4")?;
             out.extend_from_slice(bytes);
             return Ok(());
         }
         let Some(SegmentSize::Fixed(length)) = size else {
-            out.extend_from_slice(item);
+            out.extend_from_slice(&item);
             return Ok(());
         };
         match item.get(..length) {
             Some(bytes) => out.extend_from_slice(bytes),
             // Of a segment to delete only the key counts.
             None if self.command.verb == Verb::Delete => {
-                out.extend_from_slice(item);
+                out.extend_from_slice(&item);
                 out.resize(out.len() + length - item.len(), 0);
             }
             None => return Err(*b"V2"),
@@ -493,7 +503,7 @@ impl Planner<'_> {
     fn number(&self, number: Number) -> i32 {
         match number {
             Number::Literal(value) => value,
-            Number::Slot(slot) => self.items.number(slot),
+            Number::Slot(slot) => self.items.borrow_mut().number(slot),
         }
     }
 
@@ -512,10 +522,17 @@ impl Planner<'_> {
             Text::Literal(bytes) => Ok(bytes.clone()),
             Text::Area(area) => {
                 let room = self.room(*area, status)?;
-                let item = self.items.item(room.parameter, room.length);
-                item.map(<[u8]>::to_vec).ok_or(*b"TN")
+                self.item(room)
             }
         }
+    }
+
+    fn item(&self, room: Room) -> Result<Vec<u8>, Status> {
+        if room.length > ITEM_MOST {
+            return Err(*b"TZ");
+        }
+        let item = self.items.borrow_mut().item(room.parameter, room.length);
+        item.filter(|item| item.len() == room.length).ok_or(*b"TN")
     }
 }
 

@@ -105,6 +105,36 @@ fn every_program_compiles() {
 }
 
 #[test]
+fn the_longest_command_compiles() {
+    if !has_compiler() {
+        return;
+    }
+    // 112 items with as many lengths, in 14 levels.
+    let condition = |level: usize| {
+        let value =
+            |n: usize| format!("           FIELD{n} = VALUE-OF-THE-ITEM ({})\n", level * 8 + n);
+        format!(
+            "           SEGMENT(S{level}) WHERE(\n{}           )\n",
+            [1, 2, 3, 4, 5, 6, 7, 8].map(value).join("           AND\n")
+        )
+    };
+    let source = format!(
+        "       IDENTIFICATION DIVISION.\n       PROGRAM-ID. LONGEST.\n       DATA DIVISION.\n       \
+         WORKING-STORAGE SECTION.\n       01 T. 05 VALUE-OF-THE-ITEM PIC X(9) OCCURS 120.\n       \
+         PROCEDURE DIVISION.\n           EXEC DLI GU USING PCB(1)\n{}           END-EXEC\n           \
+         GOBACK.\n",
+        (0..14).map(condition).collect::<String>()
+    );
+    let file = "longest.cbl";
+    let translation = translate(source.as_bytes(), &Options { file, is_free: false }, &Folder);
+    assert_eq!(translation.diagnostics, []);
+    let folder = folder("longest");
+    put(&folder, file, &translation);
+    let output = compile(&folder, &["-m", file]);
+    assert!(output.status.success(), "{}", said(&output));
+}
+
+#[test]
 fn messages_name_the_line_of_the_command() {
     if !has_compiler() {
         return;
@@ -127,12 +157,14 @@ fn messages_name_the_line_of_the_command() {
 struct Passed(Vec<i32>);
 
 impl Items for Passed {
-    fn number(&self, slot: u8) -> i32 {
+    fn number(&mut self, slot: u8) -> i32 {
         self.0[usize::from(slot)]
     }
 
-    fn item(&self, _parameter: u8, length: usize) -> Option<&[u8]> {
-        b"VALUE.....VALUE.....VALUE.....VALUE.....VALUE.....VALUE.....".get(..length)
+    fn item(&mut self, _parameter: u8, length: usize) -> Option<Vec<u8>> {
+        b"VALUE.....VALUE.....VALUE.....VALUE.....VALUE.....VALUE....."
+            .get(..length)
+            .map(<[u8]>::to_vec)
     }
 }
 
@@ -153,7 +185,7 @@ fn call(line: &str) -> (String, Vec<String>) {
     let numbers = numbers.split(',').filter_map(|number| number.parse().ok()).collect();
     let command = decode(&bytes).expect("a command");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    match plan(&command, &Passed(numbers), &Sizes).expect("a plan").action {
+    match plan(&command, &mut Passed(numbers), &Sizes).expect("a plan").action {
         Action::Call(call) => {
             (text(&call.function), call.ssas.iter().map(|ssa| text(ssa)).collect())
         }

@@ -68,12 +68,12 @@ struct Program {
 }
 
 impl Items for Program {
-    fn number(&self, slot: u8) -> i32 {
+    fn number(&mut self, slot: u8) -> i32 {
         self.numbers[usize::from(slot)]
     }
 
-    fn item(&self, _parameter: u8, length: usize) -> Option<&[u8]> {
-        self.item.get(..length)
+    fn item(&mut self, _parameter: u8, length: usize) -> Option<Vec<u8>> {
+        self.item.get(..length).map(<[u8]>::to_vec)
     }
 }
 
@@ -169,7 +169,7 @@ proptest! {
             0 => SegmentSize::Variable,
             len => SegmentSize::Fixed(len),
         });
-        let _ = plan(&command, &Program { numbers, item }, &Sizes(size));
+        let _ = plan(&command, &mut Program { numbers, item }, &Sizes(size));
     }
 
     #[test]

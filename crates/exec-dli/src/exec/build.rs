@@ -16,7 +16,8 @@ use crate::diagnostic::{Checked, Diagnostic};
 use crate::source::file::File;
 use crate::source::words::{Kind, Token};
 
-/// The most parameters and the most numbers of a command.
+/// The most parameters and the most numbers of a command. With what stands in front of them, fewer
+/// addresses than an entry of the region takes (128).
 pub(crate) const MOST: usize = 120;
 
 /// The most segments: a database has no more levels.
