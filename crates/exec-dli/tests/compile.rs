@@ -109,21 +109,20 @@ fn the_longest_command_compiles() {
     if !has_compiler() {
         return;
     }
-    // 112 items with as many lengths, in 14 levels.
-    let condition = |level: usize| {
-        let value =
-            |n: usize| format!("           FIELD{n} = VALUE-OF-THE-ITEM ({})\n", level * 8 + n);
-        format!(
-            "           SEGMENT(S{level}) WHERE(\n{}           )\n",
-            [1, 2, 3, 4, 5, 6, 7, 8].map(value).join("           AND\n")
-        )
+    // 112 items in 14 levels.
+    let condition = |n: usize| format!("           FIELD{} = AN-ITEM ({n})\n", n % 8);
+    let level = |at: usize| {
+        let conditions: Vec<String> = (1..=8).map(|n| condition(at * 8 + n)).collect();
+        let conditions = conditions.join("           AND\n");
+        format!("           SEGMENT(S{at}) WHERE(\n{conditions}           )\n")
     };
+    let levels: String = (0..14).map(level).collect();
     let source = format!(
-        "       IDENTIFICATION DIVISION.\n       PROGRAM-ID. LONGEST.\n       DATA DIVISION.\n       \
-         WORKING-STORAGE SECTION.\n       01 T. 05 VALUE-OF-THE-ITEM PIC X(9) OCCURS 120.\n       \
-         PROCEDURE DIVISION.\n           EXEC DLI GU USING PCB(1)\n{}           END-EXEC\n           \
-         GOBACK.\n",
-        (0..14).map(condition).collect::<String>()
+        "       IDENTIFICATION DIVISION.\n       PROGRAM-ID. LONGEST.\n       DATA DIVISION.\n\
+         \x20      WORKING-STORAGE SECTION.\n\
+         \x20      01 T. 05 AN-ITEM PIC X(9) OCCURS 120.\n\
+         \x20      PROCEDURE DIVISION.\n           EXEC DLI GU USING PCB(1)\n{levels}\
+         \x20          END-EXEC\n           GOBACK.\n"
     );
     let file = "longest.cbl";
     let translation = translate(source.as_bytes(), &Options { file, is_free: false }, &Folder);
