@@ -8,8 +8,9 @@
 //! CALL "HFEXDLI" USING descriptor DIBVER HFX-NUMBERS item item ... RETURNING OMITTED
 //! ```
 //!
-//! A region that counts items behind the descriptor has the DIB as item 0, the numbers as item 1 and
-//! the parameter of number n as item n + 2. The entry returns nothing, so that RETURN-CODE stays what the program has made it.
+//! A region that counts items behind the descriptor has the DIB as item 0, the numbers as item 1,
+//! and the parameter of number n as item n + 2. The entry returns nothing, so that RETURN-CODE
+//! stays what the program has made it.
 //!
 //! | parameter | what |
 //! |---|---|
