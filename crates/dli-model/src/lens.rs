@@ -112,8 +112,8 @@ impl<'m> Lens<'m> {
     pub(crate) fn is_gone(&self, node: &Node) -> bool {
         let entry_gone = node.entry.is_some_and(|entry| self.forest.entries[entry].gone);
         let occurrence = self.forest.get(node.id);
-        let segment = self.seg(node.seg);
-        let by_logical_path = segment.home != segment.stored;
+        let home = Type::of(&self.seg(node.seg).home);
+        let by_logical_path = logical::is_virtual(self.dbds, home);
         entry_gone || if by_logical_path { occurrence.gone_logically } else { occurrence.gone }
     }
 

@@ -8,7 +8,7 @@
 //!    the virtual child's key or of the `RULES=` of its LCHILD.
 
 use definitions::resolve::ViewSegment;
-use definitions::{Rule, Segment, SegmentPart, TwinPlace};
+use definitions::{LogicalChild, Organization, Rule, Segment, SegmentPart, TwinPlace};
 
 use crate::area::{Given, Status};
 use crate::forest::{Forest, Id, Type};
@@ -30,9 +30,21 @@ fn type_named(
     Some(Type { dbd, code: segment.code })
 }
 
-/// Whether a type is a virtual logical child.
+/// Of a physically paired child the other one of the pair.
+fn partner(dbds: &Databases, kind: Type) -> Option<Type> {
+    let logical = segment_of(dbds, kind)?.logical_parent.as_ref()?;
+    let parent = dbds.get(&logical.dbd)?.segment(logical.segment)?;
+    let names = |child: &&LogicalChild| type_named(dbds, child.dbd, &child.segment) == Some(kind);
+    let other = type_named(dbds, logical.dbd, &parent.children.iter().find(names)?.pair?)?;
+    let is_real = segment_of(dbds, other).is_some_and(|one| one.logical_parent.is_some());
+    is_real.then_some(other)
+}
+
+/// Whether a type is a virtual logical child. Of two that are physically paired one is stored
+/// and the other is shown as if it were virtual: a program sees no difference.
 pub(crate) fn is_virtual(dbds: &Databases, kind: Type) -> bool {
-    segment_of(dbds, kind).is_some_and(Segment::is_virtual)
+    let declared = segment_of(dbds, kind).is_some_and(Segment::is_virtual);
+    declared || partner(dbds, kind).is_some_and(|other| other < kind)
 }
 
 /// Whether a type is a logical child, real or virtual.
@@ -43,16 +55,21 @@ pub(crate) fn is_child(dbds: &Databases, kind: Type) -> bool {
 
 /// The type that is stored: of a virtual child its source.
 fn stored(dbds: &Databases, kind: Type) -> Type {
+    if let Some(other) = partner(dbds, kind) {
+        return other.min(kind);
+    }
     let source = segment_of(dbds, kind).and_then(|segment| segment.sources.first());
     source.and_then(|one| type_named(dbds, one.dbd, &one.segment)).unwrap_or(kind)
 }
 
 /// The virtual pair of a real child, if it has one.
 pub(crate) fn pair(dbds: &Databases, kind: Type) -> Option<Type> {
-    dbds.values().find_map(|dbd| {
+    // The segments of a logical database have sources too, and are none.
+    let physical = dbds.values().filter(|dbd| dbd.organization != Organization::Logical);
+    physical.into_iter().find_map(|dbd| {
         let is_pair = |one: &&Segment| {
             let own = Type { dbd: dbd.name, code: one.code };
-            one.is_virtual() && stored(dbds, own) == kind
+            is_virtual(dbds, own) && stored(dbds, own) == kind
         };
         let segment = dbd.segments.iter().find(is_pair)?;
         Some(Type { dbd: dbd.name, code: segment.code })
@@ -93,9 +110,9 @@ pub(crate) fn destination(lens: &Lens<'_>, node: &Node) -> Option<Id> {
     let segment = lens.seg(node.seg);
     segment.destination.as_ref()?;
     let occurrence = lens.forest.get(node.id);
-    match segment.home == segment.stored {
-        true => occurrence.logical_parent,
-        false => occurrence.parent,
+    match is_virtual(lens.dbds, Type::of(&segment.home)) {
+        true => occurrence.parent,
+        false => occurrence.logical_parent,
     }
 }
 
@@ -169,9 +186,7 @@ pub(crate) fn twin_rule(dbds: &Databases, kind: Type) -> TwinPlace {
     let real = stored(dbds, kind);
     let above = parent_type(dbds, kind).and_then(|above| segment_of(dbds, above));
     let mut children = above.into_iter().flat_map(|above| &above.children);
-    let names = |child: &&definitions::LogicalChild| {
-        type_named(dbds, child.dbd, &child.segment) == Some(real)
-    };
+    let names = |child: &&LogicalChild| type_named(dbds, child.dbd, &child.segment) == Some(real);
     children.find(names).and_then(|child| child.place).unwrap_or(own)
 }
 

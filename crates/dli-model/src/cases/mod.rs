@@ -37,6 +37,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("halload", include_str!("halload.txt")),
     ("indexes", include_str!("indexes.txt")),
     ("logical", include_str!("logical.txt")),
+    ("paired", include_str!("paired.txt")),
     ("logical_rules", include_str!("logical_rules.txt")),
     ("logical_delete", include_str!("logical_delete.txt")),
 ];
