@@ -10,7 +10,7 @@ use store::{Cursor, Position as Place, Read, Store, Unit};
 
 use crate::pcb::{DbPcb, Held};
 use crate::plan::Plan;
-use crate::position::Side;
+use crate::position::{Cut, Side};
 use crate::search::{Found, Reach, seek_behind};
 use crate::shape::Shape;
 use crate::status::Status;
@@ -51,14 +51,13 @@ impl<S: Store> DbPcb<S> {
         let shape = Arc::clone(&self.shape);
         let mut list = Ssas::default();
         if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Get, ssas, &mut list) {
-            self.mask.level = level_of(&refusal);
-            return Ok(Answer::of(refusal.status.into()));
+            return Ok(self.refuse(&refusal));
         }
         if let Some(status) = self.forbids_get(&shape, &list) {
             return Ok(Answer::of(status));
         }
         self.held.clear();
-        if get == Get::WithinParent && self.parentage.levels.is_empty() {
+        if get == Get::WithinParent && !self.has_parent(reach, &shape)? {
             self.mask.clear();
             return Ok(Answer::of(Status::GP));
         }
@@ -71,6 +70,53 @@ impl<S: Store> DbPcb<S> {
             self.held.clear();
         }
         Ok(answer)
+    }
+
+    /// A bad SSA: the PCB shows its level, and what the path holds there (section 2 rule 5). An
+    /// unknown segment fails at the level of its place among the SSAs.
+    pub(crate) fn refuse(&mut self, refusal: &ssa::Refusal) -> Answer {
+        let level = if refusal.level > 0 { refusal.level } else { refusal.ssa + 1 };
+        self.fault(level, refusal.status.into())
+    }
+
+    /// A call that fails at a level: the PCB shows what the path holds there.
+    pub(crate) fn fault(&mut self, level: u8, status: Status) -> Answer {
+        let depth = usize::from(level);
+        match depth <= self.position.levels.len() {
+            true => self.show_path(depth),
+            false => self.mask.clear(),
+        }
+        self.mask.level = level;
+        Answer::of(status)
+    }
+
+    /// Shows the path down to a level.
+    pub(crate) fn show_path(&mut self, depth: usize) {
+        let mut levels = self.position.levels;
+        levels.truncate(depth);
+        let path = std::mem::take(&mut self.position.path);
+        self.show(&path[..levels.end(levels.len())], &levels);
+        self.position.path = path;
+    }
+
+    /// Whether there is parentage, and the parent still is.
+    fn has_parent(&mut self, reach: &mut Reach<'_, S>, shape: &Shape) -> Result<bool> {
+        if self.parentage.levels.is_empty() {
+            return Ok(false);
+        }
+        if !self.shares {
+            return Ok(true);
+        }
+        let (path, levels) = (std::mem::take(&mut self.parentage.path), self.parentage.levels);
+        let there = match shape.is_plain {
+            true => {
+                let node = self.node_at(&levels, levels.len());
+                self.load(reach, shape, (node, levels.len()), &path)?
+            }
+            false => self.carry(reach, shape, &path, &levels)?,
+        };
+        self.parentage.path = path;
+        Ok(there)
     }
 
     /// Whether options forbid a get (rows 25, 37, 40).
@@ -154,6 +200,12 @@ impl<S: Store> DbPcb<S> {
             return Ok(Some(Status::GP));
         }
         plan.base = depth;
+        if plan.from_point && self.is_behind_parent() {
+            plan.nowhere = true;
+        }
+        // The point is elsewhere: the parent's dependents are read from the first on.
+        plan.outside = !self.position.path.starts_with(&self.parentage.path);
+        plan.from_point &= !plan.outside;
         let path = std::mem::take(&mut self.parentage.path);
         let there = self.carry(reach, shape, &path, &levels)?;
         self.trail.start(&path, &levels);
@@ -167,6 +219,16 @@ impl<S: Store> DbPcb<S> {
             return Ok(Some(Status::GE));
         }
         Ok(None)
+    }
+
+    /// Whether the point lies behind everything beneath the parent.
+    pub(crate) fn is_behind_parent(&self) -> bool {
+        if self.is_multiple() {
+            return self.is_marked_behind(&self.parentage.path, &self.parentage.levels);
+        }
+        let parent = Cut { key: &self.parentage.path, side: Side::Behind };
+        self.position.is_at_end()
+            || self.position.cut().is_some_and(|cut| parent.order(&cut).is_le())
     }
 
     /// Whether the levels of the established path satisfy their SSAs (row 13).
@@ -242,9 +304,9 @@ impl<S: Store> DbPcb<S> {
         }
         self.take_trail();
         self.position.settle();
-        let (path, levels) = (std::mem::take(&mut self.position.path), self.position.levels);
-        self.show(&path, &levels);
-        self.position.path = path;
+        self.note_marks();
+        let levels = self.position.levels;
+        self.show_path(levels.len());
         if get != Get::WithinParent {
             self.set_parentage(plan.parentage.unwrap_or(plan.target()));
         } else if let Some(level) = plan.parentage {
@@ -282,6 +344,7 @@ impl<S: Store> DbPcb<S> {
         let at_end = get == Get::Next && !plan.is_limited() && !put;
         if at_end && found == Found::Nothing {
             self.position.reset();
+            self.marks.iter_mut().for_each(|mark| *mark = None);
             self.mask.clear();
             self.cancel_parentage();
             return Answer::of(Status::GB);
@@ -292,6 +355,7 @@ impl<S: Store> DbPcb<S> {
         self.position.levels = best;
         self.trail.best = best_path;
         self.point_behind_miss(shape, get, plan, depth);
+        self.note_marks();
         if get != Get::WithinParent
             && let Some(level) = plan.parentage.filter(|level| *level <= depth)
         {
@@ -320,21 +384,34 @@ impl<S: Store> DbPcb<S> {
         if failed > plan.target() {
             return;
         }
+        let step = plan.level(failed);
+        let node = shape.node(step.node);
         let limits = &self.trail.limits[failed - 1];
         self.seek.clear();
         self.seek.extend_from_slice(self.position.down_to(depth));
         if failed > 1 {
-            self.seek.push(shape.node(plan.level(failed).node).code);
+            self.seek.push(node.code);
         }
-        if limits.has_upper {
-            let side = if limits.upper_inclusive { Side::Behind } else { Side::Before };
-            self.seek.extend_from_slice(&limits.upper);
-            self.position.point_at(&self.seek, side);
-        } else if failed > 1 {
-            self.position.point_at(&self.seek, Side::Behind);
-        } else {
-            self.position.point_at_end();
+        if !limits.has_upper || step.last {
+            match failed {
+                1 => self.position.point_at_end(),
+                _ => self.position.point_at(&self.seek, Side::Behind),
+            }
+            return;
         }
+        // A search that began behind the limit gave up at its first twin.
+        let side = if limits.upper_inclusive { Side::Behind } else { Side::Before };
+        let mut end = Cut { key: &limits.upper, side };
+        if let Some(mut side) = limits.began_side {
+            let part = shape.part_len(node, &limits.began).unwrap_or(limits.began.len());
+            if side == Side::After || part < limits.began.len() {
+                side = Side::Behind;
+            }
+            let began = Cut { key: &limits.began[..part], side };
+            end = if began.order(&end).is_gt() { began } else { end };
+        }
+        self.seek.extend_from_slice(end.key);
+        self.position.point_at(&self.seek, end.side);
     }
 
     /// GN and GNP without SSAs: the next segment in hierarchic order.
@@ -361,18 +438,19 @@ impl<S: Store> DbPcb<S> {
                 self.position.path.clone_from(&path);
                 self.position.levels = levels;
                 self.position.point_at(&path, Side::Behind);
+                self.note_marks();
                 self.parentage.path = path;
                 return Ok(Answer::of(Status::GE));
             }
             self.position.reset();
+            self.marks.iter_mut().for_each(|mark| *mark = None);
             self.mask.clear();
             return Ok(Answer::of(Status::GB));
         }
-        self.note_marks();
         self.position.settle();
-        let (path, levels) = (std::mem::take(&mut self.position.path), self.position.levels);
-        self.show(&path, &levels);
-        self.position.path = path;
+        self.note_marks();
+        let levels = self.position.levels;
+        self.show_path(levels.len());
         let level = levels.len();
         let node = self.node_at(&levels, level);
         if !within_parent {
@@ -401,7 +479,11 @@ impl<S: Store> DbPcb<S> {
             Some(cut) => (cut.key.to_vec(), cut.side),
             None => (vec![0; front], Side::After),
         };
-        if within_parent && !key.starts_with(&self.parentage.path) {
+        if within_parent && self.is_behind_parent() {
+            return Ok(false);
+        }
+        let parent = Cut { key: &self.parentage.path, side: Side::After };
+        if within_parent && Cut { key: &key, side }.order(&parent).is_lt() {
             key.clone_from(&self.parentage.path);
             side = Side::After;
         }
@@ -478,12 +560,6 @@ impl<S: Store> DbPcb<S> {
         }
         Ok(false)
     }
-}
-
-/// The level that the PCB shows for a bad SSA (section 2 rule 5); of an unknown segment that of
-/// its place among the SSAs.
-pub(crate) fn level_of(refusal: &ssa::Refusal) -> u8 {
-    if refusal.level > 0 { refusal.level } else { refusal.ssa + 1 }
 }
 
 /// The levels of the present path that another path begins with.

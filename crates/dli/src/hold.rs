@@ -35,32 +35,28 @@ impl<S: Store> DbPcb<S> {
         area: &[u8],
     ) -> Result<Answer> {
         let shape = Arc::clone(&self.shape);
+        if let Some(answer) = self.without_hold(reach, &shape, 'R')? {
+            return Ok(answer);
+        }
         let mut list = Ssas::default();
         if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Replace, ssas, &mut list) {
-            self.mask.level = crate::get::level_of(&refusal);
-            return Ok(Answer::of(refusal.status.into()));
-        }
-        if shape.view.options.is_load() {
-            return Ok(Answer::of(Status::AM));
-        }
-        if self.held.is_empty() {
-            return Ok(self.without_hold());
+            return Ok(self.refuse(&refusal));
         }
         let held = self.held.clone();
         let known = |node: u16| held.iter().any(|one| one.node == node);
         if let Some(ssa) = list.iter().find(|ssa| !known(ssa.segment)) {
-            self.mask.level = ssa.level;
-            return Ok(Answer::of(Status::AJ));
+            return Ok(self.fault(ssa.level, Status::AJ));
         }
         let left_out = |node: u16| {
             list.iter().any(|ssa| ssa.segment == node && ssa.codes.has(Code::N))
         };
         let mut changes: Vec<Replacement> = Vec::with_capacity(held.len());
-        let mut at = 0;
+        let (mut at, mut may_replace) = (0, false);
         for one in held {
             let segment = shape.segment(one.node);
             let rest = area.get(at..).unwrap_or(&[]);
             let skipped = left_out(one.node);
+            may_replace |= !skipped && shape.node(one.node).options.allows('R');
             let len = match area::given_len(segment, rest) {
                 Ok(len) => len,
                 Err(_) if skipped => self.stored_len(reach, &shape, one)?,
@@ -77,14 +73,40 @@ impl<S: Store> DbPcb<S> {
                 Err(status) => return Ok(Answer::of(status)),
             }
         }
+        if !may_replace {
+            return Ok(Answer::of(Status::AM));
+        }
         self.apply(reach, &shape, &changes)
     }
 
-    fn without_hold(&mut self) -> Answer {
+    /// DJ if nothing is held; AM if no segment of the PCB may be changed so, hold or not.
+    fn without_hold(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        letter: char,
+    ) -> Result<Option<Answer>> {
+        if !shape.nodes.iter().any(|node| node.options.allows(letter)) {
+            return Ok(Some(Answer::of(Status::AM)));
+        }
+        // What another PCB has deleted is held no longer.
+        let gone = match self.held.last().copied() {
+            Some(lowest) if self.shares => {
+                let node = shape.node(lowest.node);
+                let path = self.stored_path(shape, lowest);
+                let (set, key) = shape.database(node).locate(&path)?;
+                !reach.unit.get(set, key, Read::Unlocked, &mut self.seek)?
+            }
+            Some(_) => false,
+            None => true,
+        };
+        if !gone {
+            return Ok(None);
+        }
         if self.position.levels.is_empty() {
             self.mask.clear();
         }
-        Answer::of(Status::DJ)
+        Ok(Some(Answer::of(Status::DJ)))
     }
 
     fn stored_len(
@@ -226,20 +248,20 @@ impl<S: Store> DbPcb<S> {
         area: &[u8],
     ) -> Result<Answer> {
         let shape = Arc::clone(&self.shape);
+        if let Some(answer) = self.without_hold(reach, &shape, 'D')? {
+            return Ok(answer);
+        }
         let mut list = Ssas::default();
         if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Delete, ssas, &mut list) {
-            self.mask.level = crate::get::level_of(&refusal);
-            return Ok(Answer::of(refusal.status.into()));
+            return Ok(self.refuse(&refusal));
         }
-        if shape.view.options.is_load() {
-            return Ok(Answer::of(Status::AM));
-        }
-        let Some(first) = self.held.first().copied() else { return Ok(self.without_hold()) };
+        let Some(first) = self.held.first().copied() else {
+            return Ok(Answer::of(Status::DJ));
+        };
         let (mut at, mut chosen) = (0, first);
         if let Some(ssa) = list.first() {
             let Some(place) = self.held.iter().position(|one| one.node == ssa.segment) else {
-                self.mask.level = ssa.level;
-                return Ok(Answer::of(Status::AJ));
+                return Ok(self.fault(ssa.level, Status::AJ));
             };
             for above in self.held[..place].to_vec() {
                 let rest = area.get(at..).unwrap_or(&[]);
@@ -315,6 +337,7 @@ impl<S: Store> DbPcb<S> {
         }
         self.position.truncate(held.level - 1);
         self.position.point_at(&deleted, Side::Behind);
+        self.note_marks();
         Ok(Answer::of(Status::OK))
     }
 }

@@ -31,8 +31,7 @@ impl<S: Store> DbPcb<S> {
         }
         let mut list = Ssas::default();
         if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Insert, ssas, &mut list) {
-            self.mask.level = crate::get::level_of(&refusal);
-            return Ok(Answer::of(refusal.status.into()));
+            return Ok(self.refuse(&refusal));
         }
         let split = list.iter().position(|ssa| ssa.codes.has(Code::D)).unwrap_or(list.len() - 1);
         let (above, new) = list.split_at(split);
@@ -136,9 +135,8 @@ impl<S: Store> DbPcb<S> {
         }
         self.take_trail();
         self.position.settle();
-        let (path, levels) = (std::mem::take(&mut self.position.path), self.position.levels);
-        self.show(&path, &levels);
-        self.position.path = path;
+        self.note_marks();
+        self.show_path(self.position.levels.len());
         Ok(Answer::of(Status::OK))
     }
 
@@ -152,12 +150,11 @@ impl<S: Store> DbPcb<S> {
         self.trail.truncate(above);
         self.position.path.clone_from(&self.trail.key);
         self.position.levels = self.trail.levels.0;
-        let (path, levels) = (std::mem::take(&mut self.position.path), self.position.levels);
-        self.show(&path, &levels);
-        self.position.path = path;
+        self.show_path(self.position.levels.len());
         if status == Status::II {
             self.position.point_at(&twin, Side::Before);
         }
+        self.note_marks();
         self.trail.best = twin;
         let _ = shape;
     }
@@ -265,15 +262,9 @@ impl<S: Store> DbPcb<S> {
 
     /// The part of the twin that the path is on, if it is a twin of a new segment of this node.
     fn twin_here(&self, node: &Node) -> Option<Vec<u8>> {
-        let levels = &self.position.levels;
-        let level = node.level;
-        let above = self.trail.end(level - 1);
-        let of = TypeAt::of_code(node.code)?;
-        let same = levels.len() >= level
-            && levels.type_at(level) == of
-            && self.position.down_to(level - 1) == &self.trail.key[..above];
-        let from = above + usize::from(level > 1);
-        same.then(|| self.position.down_to(level)[from..].to_vec())
+        let here = self.present_of(*node.path.last()?, node.level)?;
+        let from = self.trail.end(node.level - 1) + usize::from(node.level > 1);
+        Some(here[from..].to_vec())
     }
 
     /// The position of a new twin among those whose paths begin with `twins` (row 29).

@@ -7,6 +7,7 @@ mod hold;
 mod insert;
 mod load;
 mod locks;
+mod marks;
 mod mask;
 mod pcb;
 mod plan;
@@ -22,5 +23,5 @@ mod weave;
 
 pub use failure::{Failure, SessionError};
 pub use mask::Mask;
-pub use session::{Reply, Session, SessionOptions};
+pub use session::{Place, Reply, Session, SessionOptions};
 pub use status::Status;

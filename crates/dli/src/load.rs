@@ -29,9 +29,9 @@ impl<S: Store> DbPcb<S> {
         }
         let mut list = Ssas::default();
         if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Insert, ssas, &mut list) {
-            self.mask.level = crate::get::level_of(&refusal);
+            let answer = self.refuse(&refusal);
             let in_order = refusal.reason != ssa::Reason::NotBelow;
-            return Ok(Answer::of(if in_order { refusal.status.into() } else { Status::LE }));
+            return Ok(if in_order { answer } else { Answer::of(Status::LE) });
         }
         let split = list.iter().position(|ssa| ssa.codes.has(Code::D)).unwrap_or(list.len() - 1);
         let (above, new) = list.split_at(split);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hierarchy::{Levels, Result, Work};
 use store::{LockMode, SetId, Store};
 
+use crate::marks::Mark;
 use crate::mask::Mask;
 use crate::position::Position;
 use crate::shape::{Chain, Shape};
@@ -70,11 +71,13 @@ pub(crate) struct DbPcb<S: Store> {
     pub(crate) held: Vec<Held>,
     pub(crate) trail: Trail,
     pub(crate) cursors: Cursors<S>,
-    /// With multiple positioning: for each node the path that was read last.
-    pub(crate) marks: Vec<Vec<u8>>,
+    /// With multiple positioning: for each node where its chain goes on.
+    pub(crate) marks: Vec<Option<Mark>>,
     /// The level whose data a search keeps in any case.
     pub(crate) wanted_level: usize,
     pub(crate) loading: Loading,
+    /// Whether another PCB of the program, or another program, may delete what this one stands on.
+    pub(crate) shares: bool,
     /// Whether a search met a held occurrence that is no longer there.
     pub(crate) lost: bool,
     // Buffers.
@@ -97,9 +100,10 @@ impl<S: Store> DbPcb<S> {
             held: Vec::new(),
             trail,
             cursors: Cursors::new(),
-            marks: vec![Vec::new(); marks],
+            marks: vec![None; marks],
             wanted_level: 0,
             loading: Loading::default(),
+            shares: true,
             lost: false,
             start: Vec::new(),
             seek: Vec::new(),
@@ -125,7 +129,7 @@ impl<S: Store> DbPcb<S> {
         self.cancel_parentage();
         self.held.clear();
         self.mask.clear();
-        self.marks.iter_mut().for_each(Vec::clear);
+        self.marks.iter_mut().for_each(|mark| *mark = None);
     }
 
     pub(crate) fn cancel_parentage(&mut self) {
@@ -214,20 +218,5 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn take_trail(&mut self) {
         std::mem::swap(&mut self.position.path, &mut self.trail.key);
         self.position.levels = self.trail.levels.0;
-        self.note_marks();
-    }
-
-    /// With multiple positioning: remembers where each level of the path was read.
-    pub(crate) fn note_marks(&mut self) {
-        if self.marks.is_empty() {
-            return;
-        }
-        let levels = self.position.levels;
-        for level in 1..=levels.len() {
-            let node = usize::from(self.node_at(&levels, level));
-            let mark = &mut self.marks[node];
-            mark.clear();
-            mark.extend_from_slice(&self.position.path[..levels.end(level)]);
-        }
     }
 }

@@ -37,6 +37,8 @@ pub(crate) struct LevelPlan<'p, 'v> {
     pub(crate) class: Option<u8>,
     /// Whether an SSA names this level.
     pub(crate) named: bool,
+    /// Only the first occurrence counts (row 27).
+    pub(crate) only_first: bool,
 }
 
 /// The levels of a call.
@@ -53,6 +55,10 @@ pub(crate) struct Plan<'p, 'v> {
     pub(crate) parentage: Option<usize>,
     /// A: position is forgotten first.
     pub(crate) afresh: bool,
+    /// Nothing can be found: the point lies behind the parent.
+    pub(crate) nowhere: bool,
+    /// The path does not lead through the parent.
+    pub(crate) outside: bool,
 }
 
 impl<'p, 'v> Plan<'p, 'v> {
@@ -65,6 +71,8 @@ impl<'p, 'v> Plan<'p, 'v> {
             in_sequence: false,
             parentage: None,
             afresh: false,
+            nowhere: false,
+            outside: false,
         };
         let path = &shape.node(target).path;
         let (list, mut ssas) = (ssas, ssas.iter().peekable());
@@ -89,6 +97,7 @@ impl<'p, 'v> Plan<'p, 'v> {
             wanted: false,
             class: None,
             named: ssa.is_some(),
+            only_first: false,
         };
         if let Some(ssa) = ssa {
             if ssa.qualification != Qualification::None {
@@ -124,6 +133,7 @@ impl<'p, 'v> Plan<'p, 'v> {
             if let Some(key) = key {
                 let bound = Some(ssa::Bound { value: key, inclusive: true });
                 level.need = Need::Key(key);
+                level.named = true;
                 level.bounds = Bounds { lower: bound, upper: bound, decides: true };
             } else {
                 level.need = Need::Any;
@@ -149,6 +159,7 @@ impl<'p, 'v> Plan<'p, 'v> {
     pub(crate) fn hold_unnamed(&mut self) {
         for level in self.levels.iter_mut().filter(|level| !level.named) {
             level.held = true;
+            level.only_first = true;
         }
     }
 

@@ -67,6 +67,9 @@ impl<S: Store> DbPcb<S> {
         if plan.base == 0 && self.trail.limits[0].rejected {
             return Ok(if exact(1) { Found::Rejected } else { Found::Nothing });
         }
+        if plan.nowhere {
+            return Ok(Found::Nothing);
+        }
         let mut level = plan.base + 1;
         let mut goes_on = false;
         loop {
@@ -111,13 +114,20 @@ impl<S: Store> DbPcb<S> {
             return Ok(found);
         }
         let start = match goes_on {
+            true if step.only_first => return Ok(false),
             true => {
                 let part = self.trail.part(level).to_vec();
                 self.trail.truncate(level - 1);
                 self.start = part;
                 Start::At(Side::Behind)
             }
-            false => self.begin(shape, plan, level),
+            false => {
+                let start = self.begin(shape, plan, level);
+                let limits = &mut self.trail.limits[level - 1];
+                limits.began_side = if let Start::At(side) = start { Some(side) } else { None };
+                limits.began.clone_from(&self.start);
+                start
+            }
         };
         if start == Start::Nowhere {
             return Ok(false);
@@ -139,19 +149,25 @@ impl<S: Store> DbPcb<S> {
 
     /// The part of the present occurrence, if this level is held to it.
     fn held_part(&self, plan: &Plan<'_, '_>, level: usize, step: &LevelPlan<'_, '_>) -> Option<Vec<u8>> {
+        if !step.held || !matches!(step.need, Need::Any) || plan.afresh {
+            return None;
+        }
+        let here = self.present_of(step.node, level)?;
+        Some(here[self.trail.end(level - 1) + usize::from(level > 1)..].to_vec())
+    }
+
+    /// The virtual key of the present occurrence of a node, if it lies below the trail.
+    pub(crate) fn present_of(&self, at: u16, level: usize) -> Option<&[u8]> {
+        let above = &self.trail.key[..self.trail.end(level - 1)];
+        if self.is_multiple() {
+            return self.mark(at, above)?.on();
+        }
         let levels = &self.position.levels;
-        if !step.held || levels.len() < level || !matches!(step.need, Need::Any) {
-            return None;
-        }
-        let node = self.shape.node(step.node);
-        let of = TypeAt::of_code(node.code).unwrap_or(TypeAt::ROOT);
-        let above = self.trail.end(level - 1);
-        let moved = self.trail.key[..above] != *self.position.down_to(level - 1);
-        if moved || levels.type_at(level) != of || plan.afresh {
-            return None;
-        }
-        let from = above + usize::from(level > 1);
-        Some(self.position.down_to(level)[from..].to_vec())
+        let of = TypeAt::of_code(self.shape.node(at).code).unwrap_or(TypeAt::ROOT);
+        let same = levels.len() >= level
+            && levels.type_at(level) == of
+            && self.position.down_to(level - 1) == above;
+        same.then(|| self.position.down_to(level))
     }
 
     /// Where the walk of a level begins, and the cut in `self.start`.
@@ -159,7 +175,7 @@ impl<S: Store> DbPcb<S> {
         let step = plan.level(level);
         let node = shape.node(step.node);
         let mut start = match plan.from_point && !self.goes_back(plan, level) {
-            true => self.behind_point(shape, node, level, level == plan.target()),
+            true => self.behind_point(shape, plan, (node, level)),
             false => Start::First,
         };
         let limits = &self.trail.limits[level - 1];
@@ -188,25 +204,34 @@ impl<S: Store> DbPcb<S> {
             let above = self.trail.end(at - 1);
             at > 1
                 && plan.level(at).first
+                && !plan.level(at).last
                 && self.position.levels.len() >= at - 1
                 && self.trail.key[..above] == *self.position.down_to(at - 1)
         })
     }
 
     /// The cut of the point within the chain of a node; its key goes to `self.start`.
-    fn behind_point(&mut self, shape: &Shape, node: &Node, level: usize, lowest: bool) -> Start {
+    fn behind_point(
+        &mut self,
+        shape: &Shape,
+        plan: &Plan<'_, '_>,
+        (node, level): (&Node, usize),
+    ) -> Start {
+        let lowest = level == plan.target();
         let above = self.trail.end(level - 1);
-        if self.position.is_at_end() {
+        if self.position.is_at_end() && !self.is_multiple() {
             return Start::Nowhere;
         }
-        let mark = self.mark(node, above);
-        let cut = match &mark {
-            Some(mark) => Cut { key: mark, side: Side::After },
-            None if self.marks.is_empty() || level == 1 => match self.position.cut() {
+        let own = node.path.last().copied().unwrap_or(0);
+        let cut = match self.is_multiple() && !plan.outside {
+            true => match self.mark(own, &self.trail.key[..above]) {
+                Some(mark) => mark.cut(),
+                None => return Start::First,
+            },
+            false => match self.position.cut() {
                 Some(cut) => cut,
                 None => return Start::First,
             },
-            None => return Start::First,
         };
         let Some(rest) = cut.key.strip_prefix(&self.trail.key[..above]) else {
             return Start::First;
@@ -229,17 +254,9 @@ impl<S: Store> DbPcb<S> {
                 None => {}
             }
         }
-        self.start.clear();
-        self.start.extend_from_slice(&rest[..len]);
+        let start = rest[..len].to_vec();
+        self.start = start;
         Start::At(side)
-    }
-
-    /// With multiple positioning: where this segment type was read last below the same parent.
-    fn mark(&self, node: &Node, above: usize) -> Option<Vec<u8>> {
-        let at = *node.path.last()?;
-        let mark = self.marks.get(usize::from(at))?;
-        let same = mark.len() > above && mark.starts_with(&self.trail.key[..above]);
-        same.then(|| mark.clone())
     }
 
     /// The set and the prefix of the keys that stand for a node's occurrences below the trail.

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use definitions::resolve::{Definitions, ResolvedKind, ResolvedPsb};
 use definitions::{DbdName, SegmentName};
-use hierarchy::{Database, HierarchyError};
-use store::{Read, Store, StoreError, Unit, UnitOptions};
+use hierarchy::{Database, HierarchyError, Levels};
+use store::{Read, Savepoint, Store, StoreError, Unit, UnitOptions};
 
 use crate::failure::{Failure, SessionError};
 use crate::get::{Answer, Get};
@@ -39,6 +39,15 @@ pub struct Reply {
     pub status: Status,
     /// How many bytes of the I/O area the call filled.
     pub filled: usize,
+}
+
+/// Where a PCB stands, in bytes that outlive the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The segments of the path, as places in the view.
+    pub nodes: Vec<u16>,
+    /// The path.
+    pub key: Vec<u8>,
 }
 
 /// A PCB of the program.
@@ -132,10 +141,7 @@ impl<S: Store> Session<S> {
         ssas: &[&[u8]],
     ) -> hierarchy::Result<Answer> {
         let online = self.options.online;
-        if self.unit.is_none() {
-            let owner = self.options.owner;
-            self.unit = Some(self.store.begin(UnitOptions { owner, ..UnitOptions::default() })?);
-        }
+        self.begin()?;
         let Session { store, unit: Some(unit), locks, slots, .. } = self else {
             return Ok(Answer::of(Status::AD));
         };
@@ -197,6 +203,85 @@ impl<S: Store> Session<S> {
         }
     }
 
+    /// The unit of work of the calls, begun if there is none: what is stored through it is
+    /// committed with them.
+    ///
+    /// # Errors
+    /// If the store cannot begin one.
+    pub fn unit(&mut self) -> Result<&mut S::Unit, Failure> {
+        self.begin().map_err(Failure::of)?;
+        match &mut self.unit {
+            Some(unit) => Ok(unit),
+            None => Err(Failure::store(StoreError::NoSuchSavepoint.into())),
+        }
+    }
+
+    fn begin(&mut self) -> hierarchy::Result<()> {
+        if self.unit.is_none() {
+            let owner = self.options.owner;
+            self.unit = Some(self.store.begin(UnitOptions { owner, ..UnitOptions::default() })?);
+        }
+        Ok(())
+    }
+
+    /// Marks the point reached (SETS).
+    ///
+    /// # Errors
+    /// If the store has no room for another one.
+    pub fn savepoint(&mut self) -> Result<Savepoint, Failure> {
+        self.unit()?.savepoint().map_err(|error| Failure::of(error.into()))
+    }
+
+    /// Undoes every change made since a savepoint (ROLS); positions are lost.
+    ///
+    /// # Errors
+    /// If there is no such savepoint, or the store has stopped.
+    pub fn rollback_to(&mut self, savepoint: Savepoint) -> Result<(), Failure> {
+        for slot in &mut self.slots {
+            if let Slot::Database(pcb) = slot {
+                pcb.forget();
+            }
+        }
+        self.unit()?.rollback_to(savepoint).map_err(|error| Failure::of(error.into()))
+    }
+
+    /// Gives back what a class of command code Q keeps (DEQ).
+    ///
+    /// # Errors
+    /// If the store has stopped.
+    pub fn dequeue(&mut self, class: u8) -> Result<(), Failure> {
+        match &mut self.unit {
+            Some(unit) => self.locks.dequeue(unit, class).map_err(Failure::of),
+            None => Ok(()),
+        }
+    }
+
+    /// Where a database PCB stands, to be found again after a restart (row 53). Empty without
+    /// position.
+    #[must_use]
+    pub fn place(&self, pcb: usize) -> Option<Place> {
+        let Slot::Database(pcb) = self.slots.get(pcb)? else { return None };
+        let levels = &pcb.position.levels;
+        let nodes = (1..=levels.len()).map(|level| pcb.node_at(levels, level)).collect();
+        Some(Place { nodes, key: pcb.position.path.clone() })
+    }
+
+    /// Stands where a PCB stood, as far as that is still there; the PCB's status tells (row 53).
+    ///
+    /// # Errors
+    /// A [`Failure`] ends the program.
+    pub fn find_place(&mut self, pcb: usize, place: &Place) -> Result<Status, Failure> {
+        self.begin().map_err(Failure::of)?;
+        let Session { store, unit: Some(unit), locks, slots, .. } = self else {
+            return Ok(Status::GE);
+        };
+        let Some(Slot::Database(pcb)) = slots.get_mut(pcb) else { return Ok(Status::AD) };
+        let mut reach = Reach { store: &*store, unit, locks };
+        let status = pcb.return_to(&mut reach, place).map_err(Failure::of)?;
+        pcb.mask.status = status;
+        Ok(status)
+    }
+
     fn forget(&mut self) {
         self.locks.forget();
         for slot in &mut self.slots {
@@ -225,6 +310,30 @@ impl<S: Store> DbPcb<S> {
             }
         }
         Ok(false)
+    }
+}
+
+impl<S: Store> DbPcb<S> {
+    fn return_to(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        place: &Place,
+    ) -> hierarchy::Result<Status> {
+        self.forget();
+        if place.nodes.is_empty() {
+            return Ok(Status::OK);
+        }
+        let shape = Arc::clone(&self.shape);
+        let Some(levels) = shape.levels_of(&place.nodes, &place.key) else {
+            return Ok(Status::GE);
+        };
+        self.trail.forget_best();
+        self.trail.start(&[], &Levels::NONE);
+        let there = self.stand_at(reach, &shape, &place.key, &levels)?;
+        self.take_trail();
+        self.position.settle();
+        self.show_path(self.position.levels.len());
+        Ok(if there { Status::OK } else { Status::GE })
     }
 }
 

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use definitions::resolve::{Definitions, Destination, Home, View, ViewSegment};
 use definitions::{DbdName, ProcessingOptions};
-use hierarchy::{Database, LEVELS_MAX, TypeAt};
+use hierarchy::{Database, LEVELS_MAX, Levels, TypeAt};
 use placement::Collation;
 use ssa::{Alphabet, Table};
 
@@ -162,6 +162,20 @@ impl Shape {
     /// An open database by its name.
     pub(crate) fn named(&self, name: DbdName) -> Option<&Arc<Database>> {
         self.databases.iter().find(|database| database.name() == name)
+    }
+
+    /// The levels of a virtual key whose nodes are known; `None` if it does not fit them.
+    pub(crate) fn levels_of(&self, nodes: &[u16], key: &[u8]) -> Option<Levels> {
+        let (mut levels, mut end) = (Levels::NONE, 0);
+        for (level, at) in nodes.iter().enumerate() {
+            let node = self.nodes.get(usize::from(*at))?;
+            let from = end + usize::from(level > 0);
+            let part = self.part_len(node, key.get(from..)?)?;
+            end = from + part;
+            let of = TypeAt::of_code(node.code).unwrap_or(TypeAt::ROOT);
+            (node.level == level + 1 && levels.push(of, end)).then_some(())?;
+        }
+        (end == key.len()).then_some(levels)
     }
 
     /// The length of a node's part of a virtual key, at the beginning of `bytes`, without code.

@@ -3,6 +3,7 @@
 use hierarchy::{Levels, TypeAt};
 
 use crate::plan::Plan;
+use crate::position::Side;
 use crate::shape::{Chain, Node, Shape};
 
 /// Where the occurrence of a woven level is stored.
@@ -39,6 +40,9 @@ pub(crate) struct Limits {
     pub(crate) test: bool,
     /// No partition or anchor for the key: FM.
     pub(crate) rejected: bool,
+    /// Where the last walk of this level began, if not at the first twin.
+    pub(crate) began: Vec<u8>,
+    pub(crate) began_side: Option<Side>,
 }
 
 /// The path that is being tried.
@@ -142,6 +146,7 @@ impl Trail {
             *limits = Limits {
                 lower: std::mem::take(&mut limits.lower),
                 upper: std::mem::take(&mut limits.upper),
+                began: std::mem::take(&mut limits.began),
                 lower_inclusive: true,
                 upper_inclusive: true,
                 test: !matches!(step.need, crate::plan::Need::Any),

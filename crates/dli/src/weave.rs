@@ -13,7 +13,7 @@ use store::{Cursor, LockMode, Position as Place, Read, SetId, Store, Unit};
 
 use crate::pcb::DbPcb;
 use crate::plan::{LevelPlan, Plan};
-use crate::position::Side;
+use crate::position::{Cut, Side};
 use crate::search::{Reach, Start, above_limit, seek, seek_behind};
 use crate::shape::{Chain, Node, Shape};
 use crate::subject::Occurrence;
@@ -185,7 +185,7 @@ impl<S: Store> DbPcb<S> {
             Source::Segments(set, prefix) => (set, prefix, false),
             Source::One(_) => return self.woven(reach, shape, step, level, start),
         };
-        let from = crate::position::Cut {
+        let from = Cut {
             key: &self.start.clone(),
             side: if let Start::At(side) = start { side } else { Side::Before },
         };
@@ -207,7 +207,7 @@ impl<S: Store> DbPcb<S> {
             let Some(part) = len.and_then(|len| rest.get(..len)).map(<[u8]>::to_vec) else {
                 return Ok(false);
             };
-            let own = crate::position::Cut { key: &part, side: Side::After };
+            let own = Cut { key: &part, side: Side::After };
             if start != Start::First && own.order(&from).is_le() {
                 return Ok(false);
             }
@@ -349,6 +349,17 @@ impl<S: Store> DbPcb<S> {
             return Ok(true);
         }
         self.trail.start(&[], &Levels::NONE);
+        self.stand_at(reach, shape, path, levels)
+    }
+
+    /// Arrives at every level of a path, from the top down; `false` where one is gone.
+    pub(crate) fn stand_at(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        path: &[u8],
+        levels: &Levels,
+    ) -> Result<bool> {
         for level in 1..=levels.len() {
             let node = self.node_at(levels, level);
             let plan = Plan::new(shape, node, &[]);
@@ -371,10 +382,12 @@ impl<S: Store> DbPcb<S> {
     ) -> Result<bool> {
         let base = if within_parent { self.parentage.levels.len() } else { 0 };
         if within_parent {
+            if self.is_behind_parent() {
+                return Ok(false);
+            }
+            let parent = Cut { key: &self.parentage.path, side: Side::After };
             let inside = self.position.path.starts_with(&self.parentage.path)
-                && self.position.cut().is_some_and(|cut| {
-                    cut.key.starts_with(&self.parentage.path)
-                });
+                && self.position.cut().is_some_and(|cut| cut.order(&parent).is_ge());
             if !inside {
                 self.position.path.clone_from(&self.parentage.path);
                 self.position.levels = self.parentage.levels;

@@ -2,14 +2,55 @@
 
 mod support;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use definitions::DbdName;
+use dli_model::random::trials;
+use dli_model::{Model, RootOrder, Setup, SetupError, compare};
+use placement::Placement;
+use proptest::prelude::*;
 use support::subject;
 
 #[test]
 fn every_case_of_the_facts_holds() {
     let failures = dli_model::cases::suite(|setup| Box::new(subject(setup)));
-    let shown: Vec<&String> = failures.iter().take(12).collect();
-    for failure in &shown {
+    for failure in failures.iter().take(12) {
         println!("{failure}\n");
     }
     assert!(failures.is_empty(), "{} cases fail", failures.len());
+}
+
+/// Roots of hashed databases stand where the engine's randomizer puts them.
+fn order(setup: &Setup) -> RootOrder {
+    let placements: BTreeMap<DbdName, Placement> = setup
+        .dbds
+        .iter()
+        .filter_map(|dbd| Some((dbd.name, support::placement(dbd).ok()?)))
+        .collect();
+    Arc::new(move |dbd, key: &[u8]| {
+        let anchor = placements.get(&dbd).and_then(|placement| placement.anchor(0, key));
+        [anchor.unwrap_or_default().as_slice(), key].concat()
+    })
+}
+
+fn cases() -> u32 {
+    std::env::var("HOLDFAST_TRIALS").ok().and_then(|text| text.parse().ok()).unwrap_or(300)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 4_000, ..<_>::default() })]
+
+    #[test]
+    fn random_programs_get_what_the_model_says(trial in trials(60)) {
+        let source = trial.shape.world().source;
+        let fail = |error: SetupError| TestCaseError::fail(format!("{error}\n{source}"));
+        let order = order(&Setup::from_source(&source).map_err(fail)?);
+        let (setup, script) = trial.make(Arc::clone(&order)).map_err(fail)?;
+        let mut model = Model::new(&setup, order);
+        let mut engine = subject(&setup);
+        if let Err(difference) = compare(&mut model, &mut engine, &script) {
+            return Err(TestCaseError::fail(format!("{source}\n{difference}")));
+        }
+    }
 }

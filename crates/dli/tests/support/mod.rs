@@ -29,6 +29,13 @@ impl Definitions for Members {
     }
 }
 
+/// Where roots go without any settings.
+pub fn placement(dbd: &Dbd) -> hierarchy::Result<Placement> {
+    let mut none = |_: &str| Err(std::io::Error::other("no files here"));
+    let placement = Placement::new(dbd, &Settings::default(), &mut none);
+    placement.map_err(|error| Arc::new(error).into())
+}
+
 /// An engine.
 pub struct Engine {
     session: Session<ModelStore>,
@@ -45,11 +52,7 @@ pub fn subject(setup: &Setup) -> Engine {
         if let Some(database) = open.get(&name) {
             return Ok(Arc::clone(database));
         }
-        let settings = Settings::default();
-        let database = Database::open(&store, name, &members, &mut |dbd| {
-            let mut none = |_: &str| Err(std::io::Error::other("no files here"));
-            Placement::new(dbd, &settings, &mut none).map_err(|error| Arc::new(error).into())
-        })?;
+        let database = Database::open(&store, name, &members, &mut |dbd| placement(dbd))?;
         let database = Arc::new(database);
         open.insert(name, Arc::clone(&database));
         Ok(database)
