@@ -483,7 +483,7 @@ impl<S: Store> DbPcb<S> {
             return Ok(false);
         }
         let parent = Cut { key: &self.parentage.path, side: Side::After };
-        if within_parent && Cut { key: &key, side }.order(&parent).is_lt() {
+        if within_parent && (Cut { key: &key, side }).order(&parent).is_lt() {
             key.clone_from(&self.parentage.path);
             side = Side::After;
         }

@@ -39,7 +39,7 @@ fn cases() -> u32 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 4_000, ..<_>::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 4_000, failure_persistence: None, ..<_>::default() })]
 
     #[test]
     fn random_programs_get_what_the_model_says(trial in trials(60)) {
