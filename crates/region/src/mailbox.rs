@@ -32,8 +32,11 @@ const MESSAGE: usize = 64;
 /// Room for the longest call: area, further parameters, search arguments, what rides with it.
 const BYTES: usize = 4 * AREA_BYTES_MAX;
 
-/// How often the turn is looked at before going to sleep.
-const LOOKS: u32 = 200;
+/// How often the turn is looked at before others are let run: an answer may be almost there.
+const LOOKS: u32 = 50;
+/// How often others are let run before going to sleep: where both sides have one processor, the
+/// other side goes on at once, and waking it would cost several times as much.
+const YIELDS: u32 = 100;
 /// How long to sleep before looking whether the other side still lives.
 const NAP: Duration = Duration::from_millis(50);
 
@@ -128,11 +131,15 @@ impl Mailbox {
         let turn = self.shared.turn(TURN);
         let others = self.side.other();
         let theirs = |value| value == others.turn() || value == others.watched_turn();
-        for _ in 0..LOOKS {
+        for look in 0..LOOKS + YIELDS {
             if !theirs(turn.load()) {
                 return true;
             }
-            std::hint::spin_loop();
+            if look < LOOKS {
+                std::hint::spin_loop();
+            } else {
+                rustix::thread::sched_yield();
+            }
         }
         while theirs(turn.load()) {
             let watched = others.watched_turn();
