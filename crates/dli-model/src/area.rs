@@ -6,7 +6,8 @@
 use definitions::resolve::ViewSegment;
 use definitions::{FieldType, Rule};
 
-use crate::lens::{fill, filled, part, to_usize};
+use crate::lens::{Lens, fill, filled, part, to_usize};
+use crate::logical;
 
 /// Why an area cannot be used.
 pub(crate) type Status = &'static [u8; 2];
@@ -21,7 +22,8 @@ pub(crate) struct Given {
 }
 
 /// Takes the segment of a level off the front of the area, for an ISRT.
-pub(crate) fn take(segment: &ViewSegment, area: &mut &[u8]) -> Result<Given, Status> {
+pub(crate) fn take(lens: &Lens<'_>, seg: usize, area: &mut &[u8]) -> Result<Given, Status> {
+    let segment = lens.seg(seg);
     if !segment.seen.is_empty() {
         let seen = split(area, to_usize(segment.seen_len))?;
         return Ok(Given { image: built(segment, seen), joined: None });
@@ -29,7 +31,7 @@ pub(crate) fn take(segment: &ViewSegment, area: &mut &[u8]) -> Result<Given, Sta
     let image = split(area, length(segment, area)?)?.to_vec();
     let joined = match &segment.destination {
         Some(other) if other.rules.insert != Rule::Physical => {
-            Some(split(area, usize::from(other.max))?.to_vec())
+            Some(split(area, logical::joined_len(lens, other, area)?)?.to_vec())
         }
         _ => None,
     };
@@ -49,10 +51,13 @@ pub(crate) fn length(segment: &ViewSegment, area: &[u8]) -> Result<usize, Status
     if !segment.variable {
         return Ok(usize::from(segment.max));
     }
-    let ll = area.first_chunk::<2>().ok_or(b"AB")?;
-    let len = usize::from(u16::from_be_bytes(*ll));
-    let fits = (usize::from(segment.min)..=usize::from(segment.max)).contains(&len);
-    if fits { Ok(len) } else { Err(b"V1") }
+    ll(area, segment.min, segment.max)
+}
+
+/// The LL at the front of the area.
+pub(crate) fn ll(area: &[u8], min: u16, max: u16) -> Result<usize, Status> {
+    let len = u16::from_be_bytes(*area.first_chunk::<2>().ok_or(b"AB")?);
+    if (min..=max).contains(&len) { Ok(usize::from(len)) } else { Err(b"V1") }
 }
 
 /// Row 43: LL reaches to the end of the key.

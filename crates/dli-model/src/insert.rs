@@ -221,7 +221,7 @@ pub(crate) fn take_all(
     new: &[usize],
     mut area: &[u8],
 ) -> Result<Vec<Given>, area::Status> {
-    new.iter().map(|seg| area::take(lens.seg(*seg), &mut area)).collect()
+    new.iter().map(|seg| area::take(lens, *seg, &mut area)).collect()
 }
 
 /// The place of a new twin in its chain (rows 29 and 30).

@@ -7,7 +7,7 @@
 //! 1. A virtual chain under a logical parent holds the children that lead to it, in the order of
 //!    the virtual child's key or of the `RULES=` of its LCHILD.
 
-use definitions::resolve::ViewSegment;
+use definitions::resolve::{Destination, ViewSegment};
 use definitions::{LogicalChild, Organization, Rule, Segment, SegmentPart, TwinPlace};
 
 use crate::area::{Given, Status};
@@ -350,17 +350,35 @@ fn place_of_root(model: &Model, kind: Type, chain: &[Id], key: &[u8]) -> usize {
     chain.iter().position(|id| of(id) >= rank(key)).unwrap_or(chain.len())
 }
 
-/// What a REPL gives back: the segment, and the destination parent's data.
-pub(crate) fn parts_of_area(
-    segment: &ViewSegment,
-    old: &[u8],
-    now: &[u8],
-) -> (Vec<u8>, Option<Vec<u8>>) {
-    let Some(other) = &segment.destination else { return (now.to_vec(), None) };
-    let joined = if other.part == SegmentPart::Data { usize::from(other.max) } else { 0 };
-    let (own, rest) = now.split_at(now.len().saturating_sub(joined));
-    let own = if segment.part == SegmentPart::Key { old.to_vec() } else { own.to_vec() };
-    (own, (joined > 0).then(|| rest.to_vec()))
+/// The length of the destination parent's data at the front of the area.
+pub(crate) fn joined_len(
+    lens: &Lens<'_>,
+    other: &Destination,
+    area: &[u8],
+) -> Result<usize, Status> {
+    match segment_of(lens.dbds, Type::of(&other.home)) {
+        Some(segment) if segment.variable => crate::area::ll(area, segment.min, segment.max),
+        _ => Ok(usize::from(other.max)),
+    }
+}
+
+/// The lengths in the area of a REPL of the segment and of its destination parent's data, of
+/// which either may be left out (`SOURCE=`).
+pub(crate) fn lengths_in_area(
+    lens: &Lens<'_>,
+    seg: usize,
+    area: &[u8],
+) -> Result<(usize, usize), Status> {
+    let segment = lens.seg(seg);
+    let whole = segment.destination.is_none() || segment.part == SegmentPart::Data;
+    let own = if whole { crate::area::length(segment, area)? } else { 0 };
+    let joined = match &segment.destination {
+        Some(other) if other.part == SegmentPart::Data => {
+            joined_len(lens, other, area.get(own..).unwrap_or(&[]))?
+        }
+        _ => 0,
+    };
+    Ok((own, joined))
 }
 
 /// Puts new bytes in place of a segment and its destination parent (row 73).

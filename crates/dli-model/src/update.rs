@@ -18,6 +18,8 @@ struct Part<'a> {
     /// What the get put into the area.
     before: &'a [u8],
     now: &'a [u8],
+    /// How much of it is the segment itself; the rest is its destination parent.
+    own: usize,
 }
 
 impl Model {
@@ -98,25 +100,31 @@ impl Model {
         mut area: &[u8],
     ) -> Result<Hold, area::Status> {
         let mut new_hold = hold.clone();
-        let mut may_replace = false;
+        let (mut asked, mut may_replace) = (false, false);
         for (at, (level, before)) in hold.levels.iter().enumerate() {
             let node = hold.path[*level];
             let segment = self.pcbs[pcb].view.segments[node.seg].clone();
             let skipped = ssas.iter().any(|ssa| ssa.seg == node.seg && ssa.has(b'N'));
-            // Rule 15: a level marked N has its room, as the get filled it.
-            let len = if skipped { before.len() } else { given_len(&segment, before, area)? };
-            let now = area::split(&mut area, len)?;
             if skipped {
+                // Rule 15: it has its room, as the get filled it.
+                area::split(&mut area, before.len())?;
                 continue;
             }
+            let fields = !segment.seen.is_empty();
+            let (own, joined) = match fields {
+                true => (before.len(), 0),
+                false => logical::lengths_in_area(&self.lens(pcb), node.seg, area)?,
+            };
+            let now = area::split(&mut area, own + joined)?;
+            asked = true;
             may_replace |= segment.options.allows('R');
             if now != before {
-                self.replace_one(pcb, &segment, &Part { node, before, now })?;
+                self.replace_one(pcb, &segment, &Part { node, before, now, own })?;
                 new_hold.levels[at].1 = self.lens(pcb).area(&node);
             }
         }
         // decision: a REPL of levels none of which has R is AM, even if nothing was changed.
-        if !may_replace && !hold.levels.is_empty() {
+        if asked && !may_replace {
             return Err(b"AM");
         }
         if self.index() { Ok(new_hold) } else { Err(b"NI") }
@@ -132,9 +140,11 @@ impl Model {
             return Err(b"AM");
         }
         let old = self.lens(pcb).image(&part.node);
+        let (own, rest) = part.now.split_at(part.own);
         let (image, joined) = match segment.seen.is_empty() {
-            true => logical::parts_of_area(segment, &old, part.now),
             false => (area::replaced(segment, &old, part.before, part.now)?, None),
+            true if own.is_empty() => (old.clone(), Some(rest.to_vec())),
+            true => (own.to_vec(), (!rest.is_empty()).then(|| rest.to_vec())),
         };
         if let Some(key) = segment.key {
             let (at, len) = (usize::from(key.offset), usize::from(key.len));
@@ -198,15 +208,4 @@ impl Model {
         one.parentage = one.parentage.take().filter(|path| !within(path));
         End::status(b"  ")
     }
-}
-
-/// The length of a level in the area of a REPL: LL may change (row 43).
-fn given_len(segment: &ViewSegment, before: &[u8], area: &[u8]) -> Result<usize, area::Status> {
-    if !segment.seen.is_empty() || !segment.variable {
-        return Ok(before.len());
-    }
-    let image = area::length(segment, area)?;
-    let old = before.first_chunk::<2>().map_or(0, |ll| usize::from(u16::from_be_bytes(*ll)));
-    // A joined destination parent follows in its own length.
-    Ok(image + before.len().saturating_sub(old))
 }

@@ -38,6 +38,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("indexes", include_str!("indexes.txt")),
     ("logical", include_str!("logical.txt")),
     ("paired", include_str!("paired.txt")),
+    ("oneway", include_str!("oneway.txt")),
     ("logical_rules", include_str!("logical_rules.txt")),
     ("logical_delete", include_str!("logical_delete.txt")),
 ];
