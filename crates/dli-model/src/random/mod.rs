@@ -69,7 +69,7 @@ pub fn shapes() -> impl Strategy<Value = Shape> {
 
 /// Trials with at most that many calls.
 pub fn trials(calls: usize) -> impl Strategy<Value = Trial> {
-    let inserts = vec(any::<Numbers>(), 4..40);
+    let inserts = vec(any::<Numbers>(), 0..40);
     let calls = vec(any::<Numbers>(), 1..=calls);
     (shapes(), inserts, calls).prop_map(|(shape, inserts, calls)| Trial { shape, inserts, calls })
 }
@@ -79,7 +79,10 @@ mod tests {
     use std::collections::BTreeMap;
     use std::sync::Arc;
 
+    use proptest::test_runner::{RngAlgorithm, TestRng};
+
     use super::*;
+    use crate::Feedback;
     use crate::script::Step;
 
     fn order() -> RootOrder {
@@ -150,6 +153,41 @@ mod tests {
             };
             prop_assert!(roots.is_sorted_by_key(rank), "{:?}", roots);
         }
+    }
+
+    /// An engine that forgets to hold on GHN.
+    struct Forgetful(Model);
+
+    impl Subject for Forgetful {
+        fn call(&mut self, pcb: usize, name: &str, area: &[u8], ssas: &[Vec<u8>]) -> Feedback {
+            let name = if name == "GHN" { "GN" } else { name };
+            self.0.call(pcb, name, area, ssas)
+        }
+
+        fn checkpoint(&mut self) {
+            self.0.checkpoint();
+        }
+
+        fn rollback(&mut self) {
+            self.0.rollback();
+        }
+    }
+
+    #[test]
+    fn a_wrong_engine_is_found_and_its_trial_shrunk() {
+        use proptest::test_runner::{Config, TestError, TestRunner};
+        let config = Config { failure_persistence: None, ..Config::default() };
+        let mut runner =
+            TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+        let make =
+            |setup: &Setup| -> Box<dyn Subject> { Box::new(Forgetful(Model::new(setup, order()))) };
+        let run = |trial| check(&trial, &order(), make).map_err(TestCaseError::fail);
+        let Err(TestError::Fail(reason, trial)) = runner.run(&trials(60), run) else {
+            panic!("an engine that does not hold passes");
+        };
+        assert!(trial.calls.len() <= 4 && trial.shape.pcbs.is_empty(), "{reason}");
+        let script = Script::parse(reason.message()).unwrap();
+        assert_eq!(script.cases.len(), 1, "{reason}");
     }
 
     #[test]
