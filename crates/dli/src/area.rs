@@ -149,6 +149,16 @@ pub(crate) fn from_program(segment: &ViewSegment, given: &[u8], blank: u8, to: &
     }
 }
 
+/// Whether the program gives back something else than it was shown.
+pub(crate) fn differs(segment: &ViewSegment, old: &[u8], given: &[u8], blank: u8) -> bool {
+    if segment.seen.is_empty() {
+        return old != given;
+    }
+    let mut shown = vec![0; segment.seen_len as usize];
+    put_seen(segment, (old, &[]), blank, &mut shown, 0);
+    shown != given
+}
+
 /// Makes the segment that replaces `old` from what the program gives.
 ///
 /// # Errors

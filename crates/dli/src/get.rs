@@ -209,14 +209,14 @@ impl<S: Store> DbPcb<S> {
         let path = std::mem::take(&mut self.parentage.path);
         let there = self.carry(reach, shape, &path, &levels)?;
         self.trail.start(&path, &levels);
-        let fits = there && self.fits(reach, shape, plan, &path)?;
+        let fits = if there { self.fits(reach, shape, plan, &path)? } else { 0 };
         self.parentage.path = path;
-        if !fits {
+        if fits < depth {
             // Row 13.
-            self.trail.best.truncate(0);
-            self.trail.best_levels = crate::trail::TrailLevels::default();
-            self.mask.clear();
-            return Ok(Some(Status::GE));
+            plan.nowhere = true;
+            self.trail.truncate(fits);
+            self.trail.forget_best();
+            self.trail.note_best();
         }
         Ok(None)
     }
@@ -231,14 +231,14 @@ impl<S: Store> DbPcb<S> {
             || self.position.cut().is_some_and(|cut| parent.order(&cut).is_le())
     }
 
-    /// Whether the levels of the established path satisfy their SSAs (row 13).
+    /// How many levels of the established path satisfy their SSAs, from the top (row 13).
     fn fits(
         &mut self,
         reach: &mut Reach<'_, S>,
         shape: &Shape,
         plan: &Plan<'_, '_>,
         path: &[u8],
-    ) -> Result<bool> {
+    ) -> Result<usize> {
         let levels = self.parentage.levels;
         for level in 1..=plan.base {
             let step = plan.level(level);
@@ -248,7 +248,7 @@ impl<S: Store> DbPcb<S> {
             if shape.is_plain
                 && !self.load(reach, shape, (step.node, level), &path[..levels.end(level)])?
             {
-                return Ok(false);
+                return Ok(level - 1);
             }
             let stored = match shape.is_plain {
                 true => path[..levels.end(level)].to_vec(),
@@ -259,10 +259,10 @@ impl<S: Store> DbPcb<S> {
             let (node, indexed) = (step.node, indexed.as_ref());
             let occurrence = crate::subject::Occurrence { shape, node, data, joined, indexed };
             if !occurrence.satisfies(step) {
-                return Ok(false);
+                return Ok(level - 1);
             }
         }
-        Ok(true)
+        Ok(plan.base)
     }
 
     /// Reads the segment of a plain path into the trail's data of that level.
@@ -298,9 +298,10 @@ impl<S: Store> DbPcb<S> {
         area: &mut [u8],
     ) -> Result<Answer> {
         self.wanted_level = plan.target();
+        self.was_held = false;
         let found = self.search(reach, plan)?;
         if found != Found::Path {
-            return Ok(self.miss(shape, get, plan, found, area));
+            return self.miss(reach, shape, (get, plan), found, area);
         }
         self.take_trail();
         self.position.settle();
@@ -331,46 +332,70 @@ impl<S: Store> DbPcb<S> {
     /// GE, GB or FM: rows 6, 7, 15 and 16.
     pub(crate) fn miss(
         &mut self,
+        reach: &mut Reach<'_, S>,
         shape: &Shape,
-        get: Get,
-        plan: &Plan<'_, '_>,
+        (get, plan): (Get, &Plan<'_, '_>),
         found: Found,
         area: &mut [u8],
-    ) -> Answer {
+    ) -> Result<Answer> {
         let best = self.trail.best_levels.0;
         let depth = best.len();
         let wanted = |level: &crate::plan::LevelPlan<'_, '_>| level.wanted;
-        let put = plan.levels[..depth.max(plan.base)].iter().any(wanted);
-        let at_end = get == Get::Next && !plan.is_limited() && !put;
+        let put = plan.levels[..depth].iter().any(wanted);
+        let at_end = get == Get::Next && !plan.is_limited() && !put && !self.was_held;
         if at_end && found == Found::Nothing {
             self.position.reset();
             self.marks.iter_mut().for_each(|mark| *mark = None);
             self.mask.clear();
             self.cancel_parentage();
-            return Answer::of(Status::GB);
+            return Ok(Answer::of(Status::GB));
         }
         let best_path = std::mem::take(&mut self.trail.best);
         self.show(&best_path, &best);
-        self.position.path.clone_from(&best_path);
-        self.position.levels = best;
-        self.trail.best = best_path;
+        if get == Get::WithinParent {
+            // Row 7: behind the parent's last dependent.
+            self.position.path.clone_from(&self.parentage.path);
+            self.position.levels = self.parentage.levels;
+        } else {
+            self.position.path.clone_from(&best_path);
+            self.position.levels = best;
+        }
         self.point_behind_miss(shape, get, plan, depth);
         self.note_marks();
-        if get != Get::WithinParent
-            && let Some(level) = plan.parentage.filter(|level| *level <= depth)
-        {
-            self.set_parentage(level);
+        if let Some(level) = plan.parentage.filter(|level| *level <= depth) {
+            self.parentage.path = best_path[..best.end(level)].to_vec();
+            self.parentage.levels = best;
+            self.parentage.levels.truncate(level);
         }
+        self.trail.best = best_path;
         let mut filled = 0;
         for level in plan.base + 1..=depth.min(plan.target()) {
             let step = plan.level(level);
             if step.wanted && level != plan.target() {
+                self.again(reach, shape, level)?;
                 filled = self.put_area(shape, (step.node, level), area, filled);
             }
         }
         let status = if found == Found::Rejected { Status::FM } else { Status::GE };
-        Answer { status, filled }
+        Ok(Answer { status, filled })
     }
+
+    /// Reads a level of the deepest path that matched: the search has gone on since.
+    fn again(&mut self, reach: &mut Reach<'_, S>, shape: &Shape, level: usize) -> Result<()> {
+        let (path, levels) = (self.trail.best.clone(), self.trail.best_levels.0);
+        let mut above = levels;
+        above.truncate(level);
+        match shape.is_plain {
+            true => {
+                let node = self.node_at(&levels, level);
+                self.load(reach, shape, (node, level), &path[..levels.end(level)])?
+            }
+            false => self.carry(reach, shape, &path[..levels.end(level)], &above)?,
+        };
+        Ok(())
+    }
+
+
 
     /// Puts the point where the search gave up (rows 6 and 7).
     fn point_behind_miss(&mut self, shape: &Shape, get: Get, plan: &Plan<'_, '_>, depth: usize) {
@@ -392,7 +417,7 @@ impl<S: Store> DbPcb<S> {
         if failed > 1 {
             self.seek.push(node.code);
         }
-        if !limits.has_upper || step.last {
+        if !limits.has_upper || step.last || limits.exhausted {
             match failed {
                 1 => self.position.point_at_end(),
                 _ => self.position.point_at(&self.seek, Side::Behind),

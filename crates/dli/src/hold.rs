@@ -143,6 +143,10 @@ impl<S: Store> DbPcb<S> {
         let stored = Stored::read(kind, &value).map_err(|what| database.damaged(what))?;
         let mut scratch = Vec::new();
         let old = stored.data(&mut scratch).map_err(|what| database.damaged(what))?.to_vec();
+        if !node.options.allows('R') {
+            let changed = area::differs(segment, &old, given, database.blank);
+            return Ok(if changed { Err(Status::AM) } else { Ok(None) });
+        }
         let mut new = Vec::new();
         if let Err(status) =
             area::replaced(segment, (&old, given), database.blank, &mut new)
@@ -157,9 +161,6 @@ impl<S: Store> DbPcb<S> {
         }
         if old == new {
             return Ok(Ok(None));
-        }
-        if !node.options.allows('R') {
-            return Ok(Err(Status::AM));
         }
         Ok(Ok(Some(Replacement { held, path, levels, value, old, new })))
     }

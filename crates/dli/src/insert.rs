@@ -94,7 +94,7 @@ impl<S: Store> DbPcb<S> {
         match self.search(reach, &plan)? {
             Found::Path => Ok(None),
             _ if self.lost => Ok(Some(Answer::of(Status::GD))),
-            found => Ok(Some(self.miss(shape, Get::Unique, &plan, found, &mut []))),
+            found => self.miss(reach, shape, (Get::Unique, &plan), found, &mut []).map(Some),
         }
     }
 

@@ -80,6 +80,8 @@ pub(crate) struct DbPcb<S: Store> {
     pub(crate) shares: bool,
     /// Whether a search met a held occurrence that is no longer there.
     pub(crate) lost: bool,
+    /// Whether a search was held to a present occurrence.
+    pub(crate) was_held: bool,
     // Buffers.
     pub(crate) start: Vec<u8>,
     pub(crate) seek: Vec<u8>,
@@ -105,6 +107,7 @@ impl<S: Store> DbPcb<S> {
             loading: Loading::default(),
             shares: true,
             lost: false,
+            was_held: false,
             start: Vec::new(),
             seek: Vec::new(),
             expanded: Vec::new(),

@@ -176,6 +176,5 @@ impl<'p, 'v> Plan<'p, 'v> {
     /// Whether something limits the search at the root: it then ends with GE, not GB (row 15).
     pub(crate) fn is_limited(&self) -> bool {
         self.levels.first().is_some_and(|root| root.bounds.is_limited())
-            || self.levels.iter().any(|level| level.held)
     }
 }

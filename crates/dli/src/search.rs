@@ -106,6 +106,7 @@ impl<S: Store> DbPcb<S> {
         let node = shape.node(step.node);
         if let Some(held) = self.held_part(plan, level, step) {
             self.trail.truncate(level - 1);
+            self.was_held = true;
             if goes_on {
                 return Ok(false);
             }
@@ -126,6 +127,7 @@ impl<S: Store> DbPcb<S> {
                 let limits = &mut self.trail.limits[level - 1];
                 limits.began_side = if let Start::At(side) = start { Some(side) } else { None };
                 limits.began.clone_from(&self.start);
+                limits.exhausted = start == Start::Nowhere;
                 start
             }
         };

@@ -43,6 +43,8 @@ pub(crate) struct Limits {
     /// Where the last walk of this level began, if not at the first twin.
     pub(crate) began: Vec<u8>,
     pub(crate) began_side: Option<Side>,
+    /// The last walk did not begin at all: everything was in front of the point.
+    pub(crate) exhausted: bool,
 }
 
 /// The path that is being tried.
