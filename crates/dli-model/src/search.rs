@@ -125,7 +125,10 @@ impl<'a> Search<'a> {
         for node in self.candidates(level, above, bounded)? {
             if !level.asked.is_met(self.lens, &node) {
                 if level.asked.is_passed(self.lens, &node) {
-                    give_up = Tail::Before(node);
+                    // decision: where the point is within that twin already, it goes behind it,
+                    // for GN goes only forward.
+                    let passed = bounded && here == Some(node);
+                    give_up = if passed { Tail::Behind(node) } else { Tail::Before(node) };
                     break;
                 }
                 continue;

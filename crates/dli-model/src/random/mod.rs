@@ -155,6 +155,41 @@ mod tests {
         }
     }
 
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: 200,
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        /// Calls are changed a little: bytes of SSAs and areas replaced, or cut off.
+        #[test]
+        fn no_bytes_make_the_model_panic(
+            trial in trials(40),
+            changes in vec((any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 40),
+        ) {
+            let (setup, script) = trial.make(order()).map_err(|error| {
+                TestCaseError::fail(error.to_string())
+            })?;
+            let mut model = Model::new(&setup, order());
+            let change = |bytes: &mut Vec<u8>, (at, byte, cut): &(prop::sample::Index, u8, bool)| {
+                if !bytes.is_empty() {
+                    let at = at.index(bytes.len());
+                    bytes[at] = *byte;
+                    bytes.truncate(if *cut { at } else { usize::MAX });
+                }
+            };
+            for (step, how) in script.cases[0].steps.iter().zip(changes.iter().cycle()) {
+                if let Step::Call(call) = step {
+                    let mut call = call.clone();
+                    call.ssas.iter_mut().for_each(|ssa| change(ssa, how));
+                    change(&mut call.area, how);
+                    model.call(call.pcb, &call.function, &call.area, &call.ssas);
+                }
+            }
+        }
+    }
+
     /// An engine that forgets to hold on GHN.
     struct Forgetful(Model);
 
