@@ -12,6 +12,9 @@
 //! | 76 | 4 | address of the PCB |
 //! | 88 | 16 | user token |
 //!
+//! A COBOL program whose block has POINTER items for the three addresses at 76 has 8 bytes for each
+//! and a block of 140 bytes or more; its length tells, and the address is written in 8 bytes then.
+//!
 //! Invariants:
 //! 1. Integers are read in the byte order in which the block's own length makes sense, whatever the
 //!    PCBs have, and written in the same.
@@ -36,6 +39,10 @@ const AREA_LEN: usize = 44;
 const AREA_USED: usize = 48;
 const RETURN_CODE: usize = 64;
 const PCB_ADDRESS: usize = 76;
+const TOKEN: usize = 88;
+/// What three addresses of 8 bytes add to a block, which is then so long at least.
+const WIDER: usize = 12;
+const WIDE_BYTES: u32 = BYTES as u32 + WIDER as u32;
 
 /// A program's block, read.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +52,8 @@ pub(crate) struct Aib {
     pub(crate) order: Order,
     pub(crate) fields: AibFields,
     pub(crate) area_len: usize,
+    /// Addresses have 8 bytes.
+    wide: bool,
 }
 
 /// Why there is no block to read.
@@ -71,26 +80,28 @@ impl Aib {
             return Err(NoAib::Strange(order.unwrap_or_default()));
         };
         let number = |at: usize| order.number(word(at));
+        let wide = number(8) >= WIDE_BYTES;
+        let token = reach.array(address + TOKEN + if wide { WIDER } else { 0 });
         let fields = AibFields {
             subfunction: name(12),
             resource: name(20),
             resource2: name(28),
             resource_field: number(52),
             options_len: number(56),
-            token: std::array::from_fn(|index| block[88 + index]),
+            token: token.ok_or(NoAib::Unreachable)?,
         };
-        Ok(Aib { address, order, fields, area_len: number(AREA_LEN) as usize })
+        Ok(Aib { address, order, fields, area_len: number(AREA_LEN) as usize, wide })
     }
 
     /// Writes what a call came to.
     pub(crate) fn answer(&self, reply: &AibReply, pcb: Option<usize>, reach: &mut Reach) {
-        let mut put = |at: usize, value: u32| {
-            reach.write(self.address + at, &self.order.bytes(value));
+        reach.write(self.address + AREA_USED, &self.order.bytes(reply.area_used));
+        let place = self.address + PCB_ADDRESS;
+        match (pcb, self.wide) {
+            (Some(pcb), true) => reach.write(place, &pcb.to_ne_bytes()),
+            (Some(pcb), false) => reach.write(place, &self.order.bytes(pcb as u32)),
+            (None, _) => true,
         };
-        put(AREA_USED, reply.area_used);
-        if let Some(pcb) = pcb {
-            put(PCB_ADDRESS, pcb as u32);
-        }
         refuse(self.address, self.order, reply, reach);
     }
 }
@@ -132,6 +143,19 @@ mod tests {
             assert_eq!(block[48..52], order.bytes(14));
             assert_eq!(block[76..80], order.bytes(0x1000_0000));
         }
+    }
+
+    #[test]
+    fn a_longer_block_has_longer_addresses() {
+        let mut block = [0; 140];
+        block[..BYTES].copy_from_slice(&self::block(Order::Big));
+        block[8..12].copy_from_slice(&140_u32.to_be_bytes());
+        block[100..116].copy_from_slice(b"SIXTEEN BYTES...");
+        let mut reach = Reach::new();
+        let aib = Aib::read(block.as_mut_ptr() as usize, &mut reach).expect("an AIB");
+        assert_eq!(&aib.fields.token, b"SIXTEEN BYTES...");
+        aib.answer(&AibReply::default(), Some(0x1000_0000), &mut reach);
+        assert_eq!(block[76..84], 0x1000_0000_usize.to_ne_bytes());
     }
 
     #[test]

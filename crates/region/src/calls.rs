@@ -76,6 +76,7 @@ fn of_database(function: [u8; 4]) -> Plan {
         b"STAT" => plan(Statistics, Way::Out, Behind::Item(9, Way::In)),
         b"DEQ " => plan(Fixed(1), Way::In, Behind::Nothing),
         b"GSCD" => plan(Fixed(8), Way::Out, Behind::Nothing),
+        b"INQY" => plan(Longest, Way::Out, Behind::Nothing),
         _ => plan(Longest, Way::In, Behind::Nothing),
     }
 }
@@ -87,6 +88,7 @@ fn of_file(function: [u8; 4]) -> Plan {
         b"ISRT" => plan(Longest, Way::In, Behind::Rsa),
         b"OPEN" => plan(Fixed(4), Way::In, Behind::Nothing),
         b"CLSE" => plan(AreaLen::None, Way::In, Behind::Nothing),
+        b"INQY" => plan(Longest, Way::Out, Behind::Nothing),
         _ => plan(Longest, Way::In, Behind::Nothing),
     }
 }

@@ -35,7 +35,13 @@ fn read_answer(bytes: &[u8]) {
 
 fn shapes() -> Vec<PcbShape> {
     let fields = vec![FieldShape { name: name("KEY"), len: 3 }];
-    let segments = vec![SegmentShape { name: name("ROOT"), key_path: 3, fields }];
+    let segments = vec![SegmentShape {
+        name: name("ROOT"),
+        bytes_max: 9,
+        variable: true,
+        key_path: 3,
+        fields,
+    }];
     let database =
         shape::DatabaseShape { dbd: name("DB"), options: *b"A   ", key_max: 3, segments };
     let kind = PcbKind::Database(database);

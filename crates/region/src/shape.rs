@@ -10,7 +10,7 @@
 //! | 8 | alternate: destination |
 //! | 8, 4, 1, 1 | GSAM: DBD, options, bytes of RSA, whether undefined |
 //! | 8, 4, 4, 2 | database: DBD, options, bytes of key feedback, segments |
-//! | 8, 2, 2 | for each segment: name, bytes of its concatenated key, fields |
+//! | 8, 2, 1, 2, 2 | for each segment: name, longest, whether variable, key of its path, fields |
 //! | 8, 2 | for each field: name, bytes |
 //!
 //! Invariants:
@@ -83,11 +83,15 @@ pub struct DatabaseShape {
     pub segments: Vec<SegmentShape>,
 }
 
-/// A segment type as far as the length of a search argument depends on it.
+/// A segment type as far as lengths depend on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentShape {
     /// Its name.
     pub name: Name,
+    /// Its longest length, as the program sees it.
+    pub bytes_max: u16,
+    /// Whether it begins with its length.
+    pub variable: bool,
     /// Bytes of the concatenated key down to it, which command code C takes.
     pub key_path: u16,
     /// The fields that search arguments may name, XDFLDs among them.
@@ -165,6 +169,8 @@ fn encode_database(database: &DatabaseShape, out: &mut Vec<u8>) {
     out.extend_from_slice(&(database.segments.len() as u16).to_le_bytes());
     for segment in &database.segments {
         out.extend_from_slice(&segment.name);
+        out.extend_from_slice(&segment.bytes_max.to_le_bytes());
+        out.push(u8::from(segment.variable));
         out.extend_from_slice(&segment.key_path.to_le_bytes());
         out.extend_from_slice(&(segment.fields.len() as u16).to_le_bytes());
         for field in &segment.fields {
@@ -208,12 +214,14 @@ fn decode_database(reader: &mut Reader<'_>) -> Option<DatabaseShape> {
     let key_max = reader.u32()?;
     let segment = |reader: &mut Reader<'_>| {
         let name = reader.array()?;
+        let bytes_max = reader.u16()?;
+        let variable = flag(reader)?;
         let key_path = reader.u16()?;
         let field = |reader: &mut Reader<'_>| {
             Some(FieldShape { name: reader.array()?, len: reader.u16()? })
         };
         let fields = (0..reader.u16()?).map(|_| field(reader)).collect::<Option<_>>()?;
-        Some(SegmentShape { name, key_path, fields })
+        Some(SegmentShape { name, bytes_max, variable, key_path, fields })
     };
     let segments = (0..reader.u16()?).map(|_| segment(reader)).collect::<Option<_>>()?;
     Some(DatabaseShape { dbd, options, key_max, segments })
@@ -236,11 +244,18 @@ pub(crate) mod tests {
         let field = |text: &str, len| FieldShape { name: name(text), len };
         let customer = SegmentShape {
             name: name("CUSTOMER"),
+            bytes_max: 60,
+            variable: false,
             key_path: 6,
             fields: vec![field("CUSTKEY", 6), field("CITY", 10)],
         };
-        let order =
-            SegmentShape { name: name("ORDER"), key_path: 10, fields: vec![field("ORDKEY", 4)] };
+        let order = SegmentShape {
+            name: name("ORDER"),
+            bytes_max: 20,
+            variable: true,
+            key_path: 10,
+            fields: vec![field("ORDKEY", 4)],
+        };
         let database = DatabaseShape {
             dbd: name("SHOPDB"),
             options: *b"AP  ",

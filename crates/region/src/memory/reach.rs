@@ -5,9 +5,10 @@
 //!
 //! Invariants:
 //! 1. Bytes are copied in and out; nobody gets a reference into a program's memory.
-//! 2. An address that the list does not know makes the list be read again, once. What a program
-//!    unmaps afterwards may still be listed: reading it ends the program with a signal, as reading
-//!    it itself would have done.
+//! 2. Where less is listed than is asked for, the list is read again; what then is still too short
+//!    is remembered to be so, since an area that ends near the end of a mapping is normal. What a
+//!    program unmaps may still be listed: reading it ends the program with a signal, as reading it
+//!    itself would have done.
 
 use std::ffi::c_void;
 
@@ -21,16 +22,30 @@ struct Span {
     write: bool,
 }
 
+/// What was asked for, and could not be reached whole.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Question {
+    at: usize,
+    want: usize,
+    write: bool,
+}
+
+/// How many short areas are remembered.
+const SHORT_MAX: usize = 64;
+/// No program has anything here: numbers that are taken for addresses are.
+const LOWEST: usize = 4096;
+
 /// What of this process's memory can be read and written.
 pub(crate) struct Reach {
     spans: Vec<Span>,
     last: usize,
+    short: Vec<Question>,
 }
 
 impl Reach {
     /// Knows nothing yet.
     pub(crate) fn new() -> Reach {
-        Reach { spans: Vec::new(), last: 0 }
+        Reach { spans: Vec::new(), last: 0, short: Vec::new() }
     }
 
     /// How many of the `want` bytes from `at` on can be read.
@@ -78,18 +93,21 @@ impl Reach {
     }
 
     fn extent(&mut self, at: usize, want: usize, write: bool) -> usize {
-        if at == 0 || want == 0 {
+        if at < LOWEST || want == 0 {
             return 0;
         }
         let found = self.known(at, want, write);
-        if found > 0 && found == want {
+        let question = Question { at, want, write };
+        if found == want || (found > 0 && self.short.contains(&question)) {
             return found;
         }
-        // Not known, or an end that may have moved since (a stack or a heap that grew).
-        let before = self.spans.len();
-        if found == 0 || before == 0 {
-            self.reload();
-            return self.known(at, want, write);
+        self.reload();
+        let found = self.known(at, want, write);
+        if found < want {
+            if self.short.len() == SHORT_MAX {
+                self.short.clear();
+            }
+            self.short.push(question);
         }
         found
     }
@@ -200,7 +218,7 @@ mod tests {
     #[test]
     fn neighbours_count_as_one_piece_and_gaps_end_it() {
         let text = "1000-2000 r--p x\n2000-3000 rw-p x\n4000-5000 rw-p x\n5000-6000 ---p x\n";
-        let mut reach = Reach { spans: parse(text), last: 0 };
+        let mut reach = Reach { spans: parse(text), last: 0, short: Vec::new() };
         assert_eq!(reach.known(0x1800, 0x1000, false), 0x1000);
         assert_eq!(reach.known(0x1800, 0x9000, false), 0x1800);
         assert_eq!(reach.known(0x1800, 8, true), 0);

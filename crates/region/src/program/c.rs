@@ -46,6 +46,7 @@ impl Workshop<'_> {
             build.arg("-shared").arg("-o").arg(new.join(OBJECT)).arg(path);
             let output = self.run(&mut build, path)?;
             if !output.status.success() {
+                self.discard(&new);
                 return Err(failed(&output));
             }
             warnings = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();

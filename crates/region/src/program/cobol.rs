@@ -86,6 +86,15 @@ impl Workshop<'_> {
     /// Compiles into a folder that appears only when it is complete; gives back the warnings.
     fn compile(&self, work: &Compilation<'_>, object_folder: &Path) -> Result<String, RegionError> {
         let folder = self.begin(object_folder)?;
+        let compiled = self.compile_in(&folder, work);
+        match &compiled {
+            Ok(_) => self.publish(&folder, object_folder)?,
+            Err(_) => self.discard(&folder),
+        }
+        compiled
+    }
+
+    fn compile_in(&self, folder: &Path, work: &Compilation<'_>) -> Result<String, RegionError> {
         self.write(&folder.join(CONFIGURATION), self.translate.configuration().as_bytes())?;
         self.write(&folder.join(SOURCE), &work.translated.text)?;
         let copies = folder.join(COPIES);
@@ -96,7 +105,7 @@ impl Workshop<'_> {
         for (name, text) in &work.translated.members {
             self.lay_out(&copies, &name.to_ascii_uppercase(), text)?;
         }
-        let mut translate = self.compiler(&folder);
+        let mut translate = self.compiler(folder);
         translate.args(["-C", "-ffold-copy=UPPER", "-I", COPIES, "-o", TRANSLATION]);
         translate.arg(format!("-conf=./{CONFIGURATION}")).args(&self.options);
         let warnings = self.checked(translate.arg(SOURCE), work)?;
@@ -106,10 +115,9 @@ impl Workshop<'_> {
             &String::from_utf8_lossy(&c_source),
             &String::from_utf8_lossy(&storage),
         );
-        let mut build = self.compiler(&folder);
+        let mut build = self.compiler(folder);
         self.checked(build.args(["-m", "-o", OBJECT, TRANSLATION]), work)?;
         self.write(&folder.join(FACTS), facts.to_text().as_bytes())?;
-        self.publish(&folder, object_folder)?;
         Ok(warnings)
     }
 

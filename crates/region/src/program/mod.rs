@@ -213,9 +213,23 @@ impl Workshop<'_> {
     fn publish(&self, folder: &Path, object_folder: &Path) -> Result<(), RegionError> {
         match self.disk.rename(folder, object_folder) {
             Ok(()) => Ok(()),
-            Err(_) if self.disk.exists(object_folder).unwrap_or(false) => Ok(()),
+            Err(_) if self.disk.exists(object_folder).unwrap_or(false) => {
+                self.discard(folder);
+                Ok(())
+            }
             Err(error) => Err(RegionError::file(object_folder)(error)),
         }
+    }
+
+    /// Removes the folder of a compilation that failed. What cannot be removed does no harm.
+    fn discard(&self, folder: &Path) {
+        for path in self.disk.list(folder).unwrap_or_default() {
+            let path = folder.join(path);
+            if self.disk.remove(&path).is_err() {
+                self.discard(&path);
+            }
+        }
+        let _ = rustix::fs::rmdir(folder);
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), RegionError> {

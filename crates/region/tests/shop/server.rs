@@ -164,7 +164,13 @@ impl Server for Shop {
 
 fn shapes() -> Vec<PcbShape> {
     let fields = vec![FieldShape { name: name("CUSTKEY"), len: 6 }];
-    let segments = vec![SegmentShape { name: name("CUSTOMER"), key_path: 6, fields }];
+    let segments = vec![SegmentShape {
+        name: name("CUSTOMER"),
+        bytes_max: SEGMENT_BYTES as u16,
+        variable: false,
+        key_path: 6,
+        fields,
+    }];
     let database = DatabaseShape { dbd: name("SHOPDB"), options: *b"A   ", key_max: 6, segments };
     let gsam = GsamShape { dbd: name("EXTRACT"), options: *b"L   ", rsa_len: 8, undefined: false };
     let of = |title: Name, area_max, kind| PcbShape { name: title, listed: true, area_max, kind };
