@@ -63,7 +63,7 @@ impl Database {
         let of = levels.type_at(levels.len());
         let kind = self.schema.of(of);
         let (set, key) = self.locate(path)?;
-        let identity = if kind.has_identity { store.draw(set, 1)? } else { 0 };
+        let identity = if kind.has_identity { store.draw(self.identities(), 1)? } else { 0 };
         let stored = Stored { identity, logical_parent, ..Stored::new(data) };
         stored.write(kind, &mut work.value);
         if unit.insert(set, key, &work.value)? == Outcome::Exists {
@@ -119,7 +119,8 @@ impl Database {
             let source = |data| Source { data, concatenated, identity, path, blank };
             for tree in self.indexes.iter().filter(|tree| tree.source == of) {
                 let had = tree.make(self.schema.placement.collation(), &source(old), &mut work.old);
-                let has = tree.make(self.schema.placement.collation(), &source(new_data), &mut work.new);
+                let has =
+                    tree.make(self.schema.placement.collation(), &source(new_data), &mut work.new);
                 if had == has && work.old == work.new {
                     continue;
                 }

@@ -62,9 +62,8 @@ impl Database {
         }
         let placement = placements(&dbd)?;
         let own = attributes(&dbd, &placement, None);
-        let (as_child, as_parent) = relation::open(&dbd, definitions, |set| {
-            make_set(store, set, &own)
-        })?;
+        let (as_child, as_parent) =
+            relation::open(&dbd, definitions, |set| make_set(store, set, &own))?;
         let unordered = as_child.iter().filter(|relation| !relation.unique);
         let mut with_identity: Vec<TypeAt> = unordered.map(|relation| relation.child).collect();
         let (indexes, _) = resolve_dbd(&dbd, definitions);
@@ -124,6 +123,13 @@ impl Database {
             Some(set) => Ok((*set, key)),
             None => Err(self.damaged(Damaged("a path leads into a partition that is not there"))),
         }
+    }
+
+    /// The set whose sequence gives segments their identities: one for all partitions, for their
+    /// segments meet in indexes and relations.
+    #[must_use]
+    pub fn identities(&self) -> SetId {
+        self.sets[0]
     }
 
     /// The concatenated key of a path, appended to `to`.

@@ -1,7 +1,10 @@
 //! What can go wrong with a database, beneath the rules of DL/I.
 
+use std::fmt;
+use std::sync::Arc;
+
 use base::{Code, Coded};
-use definitions::DbdName;
+use definitions::{DbdName, SegmentName};
 use placement::PlacementError;
 use store::StoreError;
 
@@ -12,6 +15,61 @@ pub type Result<T> = std::result::Result<T, HierarchyError>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Damaged(pub &'static str);
+
+/// A segment that a load cannot take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The database.
+    pub database: DbdName,
+    /// The place of the segment in the input, from 1, where it is known.
+    pub number: Option<u64>,
+    /// Its type, where it is known.
+    pub segment: Option<SegmentName>,
+    /// Its concatenated key, for people.
+    pub key: String,
+    /// Why not.
+    pub why: String,
+    /// What to do.
+    pub remedy: &'static str,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "load of {}", self.database)?;
+        if let Some(number) = self.number {
+            write!(f, ", segment number {number}")?;
+        }
+        if let Some(segment) = self.segment {
+            write!(f, ", {segment}")?;
+        }
+        match self.key.is_empty() {
+            true => write!(f, ": {}", self.why),
+            false => write!(f, " with key {}: {}", self.key, self.why),
+        }
+    }
+}
+
+/// What differs between stored data and what the system says about it now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Differs {
+    /// The database.
+    pub database: DbdName,
+    /// As the data was stored.
+    pub was: String,
+    /// As the system says now.
+    pub is: String,
+}
+
+impl fmt::Display for Differs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Differs { database, was, is } = self;
+        write!(f, "database {database} holds data that was stored under \"{was}\"")?;
+        match is.is_empty() {
+            true => write!(f, ", which is gone"),
+            false => write!(f, ", now it says \"{is}\""),
+        }
+    }
+}
 
 /// Why a database could not do what was asked.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -36,13 +94,41 @@ pub enum HierarchyError {
     NotKept(DbdName, definitions::Organization),
     /// The configuration does not say where roots go.
     #[error(transparent)]
-    Placement(#[from] std::sync::Arc<PlacementError>),
+    Placement(#[from] Arc<PlacementError>),
     /// A load of the database was begun and not ended.
     #[error("a load of database {0} was begun and has not ended")]
     Loading(DbdName),
     /// The database holds segments, and the work needs an empty one.
     #[error("database {0} is not empty")]
     NotEmpty(DbdName),
+    /// The settings that decide where roots and keys stand are others than when data was stored.
+    #[error("{0}")]
+    Placed(Box<Differs>),
+    /// The definition says otherwise what stored segments look like.
+    #[error("{0}")]
+    Formed(Box<Differs>),
+    /// A segment cannot be loaded.
+    #[error("{0}")]
+    Refused(Box<Refused>),
+    /// What a load reads from has failed.
+    #[error("{0}")]
+    Input(Arc<dyn Coded + Send + Sync>),
+    /// An index has to be built first.
+    #[error("index {index} of database {database} is not built")]
+    IndexDue {
+        /// The database.
+        database: DbdName,
+        /// The index.
+        index: DbdName,
+    },
+    /// The database has no such secondary index.
+    #[error("database {database} has no secondary index {index}")]
+    NoIndex {
+        /// The database.
+        database: DbdName,
+        /// The index.
+        index: DbdName,
+    },
 }
 
 impl Coded for HierarchyError {
@@ -55,6 +141,12 @@ impl Coded for HierarchyError {
             HierarchyError::Placement(error) => error.code(),
             HierarchyError::Loading(_) => Code("HFH004"),
             HierarchyError::NotEmpty(_) => Code("HFH005"),
+            HierarchyError::Placed(_) => Code("HFH006"),
+            HierarchyError::Formed(_) => Code("HFH007"),
+            HierarchyError::Refused(_) => Code("HFH008"),
+            HierarchyError::Input(error) => error.code(),
+            HierarchyError::IndexDue { .. } => Code("HFH009"),
+            HierarchyError::NoIndex { .. } => Code("HFH010"),
         }
     }
 
@@ -75,6 +167,25 @@ impl Coded for HierarchyError {
             ),
             HierarchyError::NotEmpty(name) => {
                 format!("Empty it with `holdfast db empty {name} --yes` first.")
+            }
+            HierarchyError::Placed(differs) => format!(
+                "Set it as it was. To change it, `holdfast unload {0}` under the old settings, \
+                 `holdfast db empty {0} --yes`, then `holdfast load {0}` under the new ones.",
+                differs.database
+            ),
+            HierarchyError::Formed(differs) => format!(
+                "Compile the definition that {0} was loaded with. To change it, \
+                 `holdfast unload {0}` with the old one, `holdfast db empty {0} --yes`, \
+                 `holdfast gen`, then `holdfast load {0}`.",
+                differs.database
+            ),
+            HierarchyError::Refused(refused) => refused.remedy.into(),
+            HierarchyError::Input(error) => error.remedy(),
+            HierarchyError::IndexDue { database, index } => {
+                format!("Build it with `holdfast index build {database} {index}`.")
+            }
+            HierarchyError::NoIndex { database, .. } => {
+                format!("`holdfast db status {database}` names those that it has.")
             }
         }
     }

@@ -14,21 +14,34 @@
 //! | what does an index entry look like? | [`index`] |
 //! | who are the logical children of a segment? | [`relation`] |
 //! | what changes with a segment? | [`change`] |
+//! | may this database be used? under which definition was it stored? | [`state`] |
+//! | how is a database filled, walked, emptied as a whole? | [`load`], [`walk`], [`build`] |
+//! | how many segments are there? are they sound? | [`count`], [`verify`] |
 //!
 //! Invariants stand at the top of each module.
 
+mod arrange;
+pub mod build;
 pub mod change;
+pub mod count;
 pub mod database;
 pub mod error;
+mod fill;
+pub mod find;
 pub mod index;
+pub mod load;
 pub mod relation;
 pub mod schema;
+pub mod shown;
+pub mod state;
 pub mod twin;
 pub mod value;
+pub mod verify;
+pub mod walk;
 
 pub use change::{Changed, Work};
 pub use database::{Database, is_kept};
-pub use error::{Damaged, HierarchyError, Result};
+pub use error::{Damaged, Differs, HierarchyError, Refused, Result};
 pub use index::{IndexEntry, IndexTree, Source};
 pub use relation::Relation;
 pub use schema::{KeyField, LEVELS_MAX, Levels, Schema, SegmentType, TypeAt, behind};

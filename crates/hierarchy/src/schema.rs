@@ -201,8 +201,8 @@ impl Schema {
     ) -> Schema {
         let partitioned = dbd.organization.is_partitioned();
         let hashed = placement.is_hashed();
-        let front = if partitioned { PARTITION_BYTES } else { 0 }
-            + if hashed { ANCHOR_BYTES } else { 0 };
+        let front =
+            if partitioned { PARTITION_BYTES } else { 0 } + if hashed { ANCHOR_BYTES } else { 0 };
         let types = dbd.segments.iter().enumerate();
         let types = types.map(|(at, segment)| {
             // A DBD has 255 segment types at most.

@@ -66,9 +66,9 @@ fn decode(bytes: &[u8]) -> (i64, &[u8]) {
     let Some(total) = len(bytes) else { return (0, &[]) };
     let number = number_len(bytes[0]).min(NUMBER_BYTES_MAX);
     let below = bytes[0] < 0x80;
-    let magnitude = bytes[1..=number].iter().fold(0_u64, |value, byte| {
-        value << 8 | u64::from(if below { !*byte } else { *byte })
-    });
+    let magnitude = bytes[1..=number]
+        .iter()
+        .fold(0_u64, |value, byte| value << 8 | u64::from(if below { !*byte } else { *byte }));
     let magnitude = i64::try_from(magnitude).unwrap_or(i64::MAX);
     (if below { -magnitude } else { magnitude }, &bytes[1 + number..total - 1])
 }

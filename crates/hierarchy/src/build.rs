@@ -1,0 +1,123 @@
+//! Building secondary indexes from the segments, and emptying a database.
+//!
+//! Invariants:
+//! 1. An index that is being built is recorded as due until all of its entries are there.
+//! 2. A database that is being emptied counts as in a load until nothing is left.
+
+use definitions::DbdName;
+use store::Store;
+
+use crate::database::Database;
+use crate::error::{HierarchyError, Result};
+use crate::fill::{Filler, ROOM};
+use crate::index::{IndexEntry, IndexTree, Source};
+use crate::load::clashes;
+use crate::state::{self, State};
+use crate::value::Stored;
+
+impl Database {
+    /// The secondary index of that name, or all of them.
+    ///
+    /// # Errors
+    /// [`HierarchyError::NoIndex`].
+    pub fn index_trees(&self, only: Option<DbdName>) -> Result<Vec<&IndexTree>> {
+        let wanted = |tree: &&IndexTree| only.is_none_or(|only| only == tree.index.dbd);
+        let trees: Vec<&IndexTree> = self.indexes.iter().filter(wanted).collect();
+        match only {
+            Some(index) if trees.is_empty() => {
+                Err(HierarchyError::NoIndex { database: self.name(), index })
+            }
+            _ => Ok(trees),
+        }
+    }
+
+    /// Builds one or all secondary indexes anew. Answers how many entries each has. `progress` is
+    /// told how many segments were seen.
+    ///
+    /// # Errors
+    /// If there is no such index; if a segment cannot be read, or two have the same entry in a
+    /// unique index; if the store refuses. Then the indexes stay recorded as due.
+    pub fn build_indexes<S: Store>(
+        &self,
+        store: &S,
+        only: Option<DbdName>,
+        mut progress: impl FnMut(u64),
+    ) -> Result<Vec<(DbdName, u64)>> {
+        let trees = self.index_trees(only)?;
+        if state::admit(store, self)? == State::Loading {
+            return Err(HierarchyError::Loading(self.name()));
+        }
+        let mut filler = Filler::new(store, ROOM);
+        for tree in &trees {
+            state::set_due(store, tree.index.dbd, true)?;
+            store.empty_set(tree.set)?;
+            filler.slot(tree.set)?;
+        }
+        let collation = self.schema.placement.collation();
+        let (mut expanded, mut concatenated) = (Vec::new(), Vec::new());
+        let (mut entry, mut seen_all) = (IndexEntry::default(), 0);
+        self.walk(store, |seen| {
+            seen_all += 1;
+            progress(seen_all);
+            let mut trees = trees.iter().filter(|tree| tree.source == seen.of).peekable();
+            if trees.peek().is_none() {
+                return Ok(());
+            }
+            let kind = self.schema.of(seen.of);
+            let stored = Stored::read(kind, seen.value).map_err(|what| self.damaged(what))?;
+            let data = stored.data(&mut expanded).map_err(|what| self.damaged(what))?;
+            concatenated.clear();
+            self.concatenate(seen.path, seen.levels, &mut concatenated);
+            let source = Source {
+                data,
+                concatenated: &concatenated,
+                identity: stored.identity,
+                path: seen.path,
+                blank: self.blank,
+            };
+            for tree in trees {
+                if tree.make(collation, &source, &mut entry) {
+                    let slot = filler.slot(tree.set)?;
+                    filler.add(slot, (&entry.key, &entry.value), 0);
+                }
+            }
+            match filler.is_full() {
+                true => self.flush(&mut filler),
+                false => Ok(()),
+            }
+        })?;
+        self.flush(&mut filler)?;
+        let mut built = Vec::with_capacity(trees.len());
+        for tree in &trees {
+            let slot = filler.slot(tree.set)?;
+            built.push((tree.index.dbd, filler.written(slot)));
+            state::set_due(store, tree.index.dbd, false)?;
+        }
+        Ok(built)
+    }
+
+    fn flush<S: Store>(&self, filler: &mut Filler<'_, S>) -> Result<()> {
+        match filler.flush() {
+            Ok(()) => Ok(()),
+            Err(stop) => Err(stop.error(|clash| clashes(self, filler.set(clash.slot), &clash))),
+        }
+    }
+
+    /// Empties the database: its segments, the entries of its indexes, and the relations of its
+    /// logical children. Logical children in other databases are left as they are.
+    ///
+    /// # Errors
+    /// If the store refuses; then the database counts as in a load.
+    pub fn empty<S: Store>(&self, store: &S) -> Result<()> {
+        state::record(store, self, State::Loading)?;
+        let indexes = self.indexes.iter().map(|tree| tree.set);
+        let relations = self.as_child.iter().map(|relation| relation.set);
+        for set in indexes.chain(relations).chain(self.sets.iter().copied()) {
+            store.empty_set(set)?;
+        }
+        for tree in &self.indexes {
+            state::set_due(store, tree.index.dbd, false)?;
+        }
+        state::record(store, self, State::Ready)
+    }
+}

@@ -1,0 +1,367 @@
+//! Loading a database as a whole, from segments in hierarchic order.
+//!
+//! ```text
+//!   input ──▶ arrange ──┬──▶ in key order: straight into the partition's set
+//!                       ├──▶ hashed, or out of order: sorted first
+//!                       └──▶ index entries, relations: sorted first
+//! ```
+//!
+//! Invariants:
+//! 1. The database is empty before, and in a load ([`State::Loading`]) until all of it is there: a
+//!    crash leaves a database that nobody takes for a loaded one.
+//! 2. A load that fails without a crash leaves an empty database.
+//! 3. Every logical child that was loaded has its logical parent.
+
+use std::sync::Arc;
+
+use base::Coded;
+use definitions::DbdName;
+use store::{Entry, LoadSource, Read, SetId, Store, Unit, UnitOptions};
+
+use crate::arrange::Arranger;
+use crate::database::Database;
+use crate::error::{HierarchyError, Refused, Result};
+use crate::fill::{Clash, Filler, ROOM};
+use crate::relation::Relation;
+use crate::schema::TypeAt;
+use crate::shown::shown;
+use crate::state::{self, State};
+
+/// A segment that is to be loaded.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'i> {
+    /// Its type.
+    pub of: TypeAt,
+    /// Its data, as programs know it.
+    pub data: &'i [u8],
+}
+
+/// Why there is no next segment.
+pub type InputError = Arc<dyn Coded + Send + Sync>;
+
+/// What a load reads from.
+pub trait Input {
+    /// The next segment in hierarchic order, `None` behind the last one.
+    ///
+    /// # Errors
+    /// What keeps the input from going on.
+    fn next_segment(&mut self) -> std::result::Result<Option<Given<'_>>, InputError>;
+}
+
+/// What a load made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Loaded {
+    /// Segments.
+    pub segments: u64,
+    /// Entries of each secondary index.
+    pub indexes: Vec<(DbdName, u64)>,
+    /// Whether segments had to be sorted, though their organization keeps key order.
+    pub out_of_order: bool,
+}
+
+/// Finds a database by its name: one that holds logical parents.
+pub type Others<'o> = &'o mut dyn FnMut(DbdName) -> Result<Arc<Database>>;
+
+impl Database {
+    /// Loads the database, which is empty.
+    ///
+    /// # Errors
+    /// If it is not empty, or a load was broken off; if the input fails or has a segment that
+    /// cannot be loaded; if the store refuses.
+    pub fn load<S: Store>(
+        &self,
+        store: &S,
+        others: Others<'_>,
+        input: &mut impl Input,
+    ) -> Result<Loaded> {
+        self.load_within(store, others, input, ROOM)
+    }
+
+    /// Loads with that much room to sort in.
+    pub(crate) fn load_within<S: Store>(
+        &self,
+        store: &S,
+        others: Others<'_>,
+        input: &mut impl Input,
+        room: usize,
+    ) -> Result<Loaded> {
+        let parents: Vec<Arc<Database>> =
+            self.as_child.iter().map(|one| others(one.parent_dbd)).collect::<Result<_>>()?;
+        for parent in parents.iter().filter(|parent| parent.name() != self.name()) {
+            if state::admit(store, parent)? == State::Loading {
+                return Err(HierarchyError::Loading(parent.name()));
+            }
+        }
+        state::begin_load(store, self)?;
+        let done = self.fill(store, &parents, input, room);
+        match done {
+            Ok(loaded) => {
+                state::end_load(store, self)?;
+                for tree in &self.indexes {
+                    state::set_due(store, tree.index.dbd, false)?;
+                }
+                Ok(loaded)
+            }
+            Err(error) => {
+                // If that fails, too, the state says what to do.
+                let _ = self.empty(store);
+                Err(error)
+            }
+        }
+    }
+
+    fn fill<S: Store>(
+        &self,
+        store: &S,
+        parents: &[Arc<Database>],
+        input: &mut impl Input,
+        room: usize,
+    ) -> Result<Loaded> {
+        let mut filler = Filler::new(store, room);
+        // The first slots are the partitions.
+        for set in &self.sets {
+            filler.slot(*set)?;
+        }
+        let mut loading = Loading {
+            database: self,
+            arranger: Arranger::new(store, self, parents),
+            input,
+            filler,
+            held: false,
+            number: 0,
+            slot: 0,
+            last: Vec::new(),
+            error: None,
+        };
+        let out_of_order = loading.run(store)?;
+        let Loading { filler, number: segments, .. } = loading;
+        for (relation, parent) in self.as_child.iter().zip(parents) {
+            self.check_parents(store, relation, parent)?;
+        }
+        let mut indexes = Vec::with_capacity(self.indexes.len());
+        let mut filler = filler;
+        for tree in &self.indexes {
+            let slot = filler.slot(tree.set)?;
+            indexes.push((tree.index.dbd, filler.written(slot)));
+        }
+        Ok(Loaded { segments, indexes, out_of_order })
+    }
+
+    /// Whether all logical parents are there that the relation names; it is ordered by them.
+    fn check_parents<S: Store>(
+        &self,
+        store: &S,
+        relation: &Relation,
+        parents: &Database,
+    ) -> Result<()> {
+        let (mut value, mut known) = (Vec::new(), Vec::new());
+        let mut unit = store.begin(UnitOptions::READ_ONLY)?;
+        let mut cursor = store.cursor(relation.set)?;
+        loop {
+            let Some(entry) = unit.next(&mut cursor, Read::Unlocked)? else { break };
+            let Some(len) = parents.parent_len(relation.parent, entry.key) else {
+                return Err(self.damaged(crate::Damaged("a relation names no logical parent")));
+            };
+            if known == entry.key[..len] {
+                continue;
+            }
+            known.clear();
+            known.extend_from_slice(&entry.key[..len]);
+            let child = entry.value.to_vec();
+            if !parents.is_there(&mut unit, relation.parent, &known, &mut value)? {
+                return Err(self.no_parent(relation, parents, (&child, &known)));
+            }
+        }
+        unit.commit()?;
+        Ok(())
+    }
+
+    fn no_parent(
+        &self,
+        relation: &Relation,
+        parents: &Database,
+        (child, parent): (&[u8], &[u8]),
+    ) -> HierarchyError {
+        let kind = parents.schema.of(relation.parent);
+        let (of, key) = (parents.name(), parents.shown_key(parent));
+        HierarchyError::Refused(Box::new(Refused {
+            database: self.name(),
+            number: None,
+            segment: Some(relation.child_name),
+            key: self.shown_key(child),
+            why: format!("its logical parent, {} in {of} with key {key}, is missing", kind.name),
+            remedy: "Load the logical parents first, or leave such logical children out.",
+        }))
+    }
+
+    /// The concatenated key of a path, for people; the path itself if it is none.
+    #[must_use]
+    pub fn shown_key(&self, path: &[u8]) -> String {
+        let encoding = self.schema.placement.encoding();
+        let Ok(levels) = self.parse(path) else { return shown(path, encoding) };
+        let mut concatenated = Vec::new();
+        self.concatenate(path, &levels, &mut concatenated);
+        shown(&concatenated, encoding)
+    }
+
+    /// How long the path of a segment of that type is at the beginning of `bytes`.
+    #[must_use]
+    pub fn parent_len(&self, of: TypeAt, bytes: &[u8]) -> Option<usize> {
+        let mut end = self.schema.front();
+        for at in self.way_to(of) {
+            if at != TypeAt::ROOT {
+                (*bytes.get(end)? == at.code()).then_some(())?;
+                end += 1;
+            }
+            end += self.schema.part_len(at, bytes.get(end..)?)?;
+        }
+        Some(end)
+    }
+}
+
+/// A load on its way; and what a bulk load of one partition reads from.
+struct Loading<'l, S: Store, I> {
+    database: &'l Database,
+    arranger: Arranger<'l, S>,
+    input: &'l mut I,
+    filler: Filler<'l, S>,
+    /// Whether the segment that the arranger has placed is not stored yet.
+    held: bool,
+    /// How many segments came.
+    number: u64,
+    /// The partition that is being loaded in bulk.
+    slot: usize,
+    /// The key that went into it last.
+    last: Vec<u8>,
+    /// Why the bulk load was broken off.
+    error: Option<HierarchyError>,
+}
+
+impl<S: Store, I: Input> Loading<'_, S, I> {
+    /// Loads everything. Answers whether segments came out of order.
+    fn run(&mut self, store: &S) -> Result<bool> {
+        let streams = !self.database.schema.is_hashed();
+        let mut in_order = true;
+        while self.held || self.read()? {
+            let slot = self.partition();
+            if streams && in_order && self.filler.loads(slot) && !self.filler.is_full() {
+                (self.slot, self.held) = (slot, true);
+                self.last.clear();
+                let set = self.filler.set(slot);
+                match (store.load_sorted(set, self), self.error.take()) {
+                    (_, Some(error)) => return Err(error),
+                    (Err(error), None) => return Err(error.into()),
+                    (Ok(count), None) => self.filler.loaded(slot, count),
+                }
+                continue;
+            }
+            in_order = false;
+            let (_, key) = self.database.schema.split(&self.arranger.path);
+            self.filler.add(slot, (key, &self.arranger.value), self.number);
+            self.held = false;
+            if self.filler.is_full() {
+                self.flush()?;
+            }
+        }
+        self.flush()?;
+        Ok(streams && !in_order)
+    }
+
+    /// Reads and places the next segment; `false` behind the last one.
+    fn read(&mut self) -> Result<bool> {
+        let given = self.input.next_segment().map_err(HierarchyError::Input)?;
+        let Some(Given { of, data }) = given else { return Ok(false) };
+        self.number += 1;
+        self.arranger.place(self.number, of, data, &mut self.filler)?;
+        Ok(true)
+    }
+
+    fn partition(&self) -> usize {
+        usize::from(self.database.schema.split(&self.arranger.path).0)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let database = self.database;
+        let Loading { filler, .. } = self;
+        match filler.flush() {
+            Ok(()) => Ok(()),
+            Err(stop) => Err(stop.error(|clash| clashes(database, filler.set(clash.slot), &clash))),
+        }
+    }
+
+    /// The next step of a bulk load; `false` where it ends, with a segment held if there is one
+    /// that does not belong into it.
+    fn step(&mut self) -> Result<bool> {
+        if !self.held {
+            if self.filler.is_full() || !self.read()? {
+                return Ok(false);
+            }
+            let (partition, key) = self.database.schema.split(&self.arranger.path);
+            if usize::from(partition) != self.slot || key < self.last.as_slice() {
+                self.held = true;
+                return Ok(false);
+            }
+            if key == self.last {
+                let (slot, number) = (self.slot, self.number);
+                let clash = Clash { slot, key: key.to_vec(), value: Vec::new(), number };
+                return Err(clashes(self.database, self.filler.set(slot), &clash));
+            }
+        }
+        self.held = false;
+        let (_, key) = self.database.schema.split(&self.arranger.path);
+        self.last.clear();
+        self.last.extend_from_slice(key);
+        Ok(true)
+    }
+}
+
+impl<S: Store, I: Input> LoadSource for Loading<'_, S, I> {
+    fn next_entry(&mut self) -> store::Result<Option<Entry<'_>>> {
+        match self.step() {
+            Ok(true) => Ok(Some(Entry { key: &self.last, value: &self.arranger.value })),
+            Ok(false) => Ok(None),
+            Err(error) => {
+                self.error = Some(error.clone());
+                Err(store::source_error(error))
+            }
+        }
+    }
+}
+
+/// What it means that the key of an entry is taken.
+pub(crate) fn clashes(database: &Database, set: SetId, clash: &Clash) -> HierarchyError {
+    let encoding = database.schema.placement.encoding();
+    let (path, why) = if let Some(at) = database.sets.iter().position(|one| *one == set) {
+        let mut path = Vec::new();
+        if database.schema.is_partitioned() {
+            // A HALDB has 1001 partitions at most.
+            path.extend_from_slice(&(at as u16).to_be_bytes());
+        }
+        path.extend_from_slice(&clash.key);
+        (path, "there is one of that key already (status II)".to_owned())
+    } else if let Some(tree) = database.indexes.iter().find(|tree| tree.set == set) {
+        let path = tree.source_of(&clash.value).map(|(path, _)| path.to_vec());
+        let key = shown(clash.key.get(tree.search()).unwrap_or(&clash.key), encoding);
+        let why = format!(
+            "index {} is unique and has an entry with {} {key} already (status NI)",
+            tree.index.dbd, tree.index.name
+        );
+        (path.unwrap_or_default(), why)
+    } else {
+        let why = "its logical parent has a logical child of that key already (status II)";
+        (clash.value.clone(), why.to_owned())
+    };
+    let levels = database.parse(&path).ok();
+    let segment = levels.map(|levels| database.schema.of(levels.type_at(levels.len())).name);
+    HierarchyError::Refused(Box::new(Refused {
+        database: database.name(),
+        number: (clash.number > 0).then_some(clash.number),
+        segment,
+        key: database.shown_key(&path),
+        why,
+        remedy: "Leave one of the two out, or correct the definition.",
+    }))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,328 @@
+//! What is known about a database's data beside the data: whether it is whole, and under which
+//! definition and settings it was stored.
+//!
+//! Owns the set [`SET`].
+//!
+//! | key | value |
+//! |---|---|
+//! | name of a DBD, 8 bytes with blanks | version 1, then `R` ready, `L` loading or `B` to be built (indexes), then the form as text |
+//!
+//! The *form* of a database is what its stored keys and values follow from, one fact a line: where
+//! roots go ([`placement::Placement::identity`]), then each segment type with its code, key and
+//! what stands in front of its data.
+//!
+//! Invariants:
+//! 1. Data never has another form than the one that is recorded: what the system says now is
+//!    compared whenever a database is admitted, and an empty database takes on what is said now.
+//! 2. A database whose load was begun and not ended is never taken for a loaded one, nor an index
+//!    that has to be built for a built one, over any crash.
+
+use std::sync::Arc;
+
+use definitions::resolve::{Definitions, resolve_dbd};
+use definitions::{Dbd, DbdName};
+use placement::Placement;
+use store::{Read, SetAttributes, SetId, Store, Unit, UnitOptions};
+
+use crate::database::Database;
+use crate::error::{Damaged, Differs, HierarchyError, Result};
+use crate::index::IndexTree;
+use crate::relation;
+use crate::schema::{Schema, TypeAt};
+
+/// The set that holds it.
+pub const SET: &str = "HOLDFAST.DATABASES";
+
+const VERSION: u8 = 1;
+/// With what the facts about segment types begin.
+const SEGMENT: &str = "segment ";
+
+/// How a database or an index is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It can be used.
+    Ready,
+    /// A load of the database was begun and has not ended.
+    Loading,
+    /// The index has to be built.
+    Due,
+}
+
+/// What is recorded of a database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// How it is.
+    pub state: State,
+    /// Its form; empty for an index.
+    pub form: String,
+}
+
+impl Record {
+    fn encode(&self) -> Vec<u8> {
+        let state = match self.state {
+            State::Ready => b'R',
+            State::Loading => b'L',
+            State::Due => b'B',
+        };
+        let mut bytes = vec![VERSION, state];
+        bytes.extend_from_slice(self.form.as_bytes());
+        bytes
+    }
+
+    fn decode(bytes: &[u8]) -> std::result::Result<Record, Damaged> {
+        let (version, state, form) = match bytes {
+            [version, state, form @ ..] => (*version, *state, form),
+            _ => return Err(Damaged("its state is too short")),
+        };
+        let state = match (version, state) {
+            (VERSION, b'R') => State::Ready,
+            (VERSION, b'L') => State::Loading,
+            (VERSION, b'B') => State::Due,
+            (VERSION, _) => return Err(Damaged("its state is none that there is")),
+            _ => return Err(Damaged("its state was written by a later release")),
+        };
+        let form = str::from_utf8(form).map_err(|_| Damaged("its recorded form is no text"))?;
+        Ok(Record { state, form: form.to_owned() })
+    }
+}
+
+/// What is recorded of a database, or of an index.
+///
+/// # Errors
+/// If the store refuses, or no release up to this one wrote it.
+pub fn state_of<S: Store>(store: &S, name: DbdName) -> Result<Option<Record>> {
+    let Some(set) = store.set(SET)? else { return Ok(None) };
+    let mut unit = store.begin(UnitOptions::READ_ONLY)?;
+    let mut value = Vec::new();
+    let found = unit.get(set, name.bytes(), Read::Shared, &mut value)?;
+    unit.commit()?;
+    match found {
+        false => Ok(None),
+        true => Record::decode(&value)
+            .map(Some)
+            .map_err(|what| HierarchyError::Damaged { database: name, what }),
+    }
+}
+
+/// Takes a database into use: compares its recorded form with what the system says now. Answers
+/// whether it is ready or in a load.
+///
+/// # Errors
+/// [`HierarchyError::Placed`], [`HierarchyError::Formed`], or if the store refuses.
+pub fn admit<S: Store>(store: &S, database: &Database) -> Result<State> {
+    let name = database.name();
+    let form = form(&database.schema);
+    let record = state_of(store, name)?;
+    match record {
+        Some(record) if record.form == form => Ok(record.state),
+        record => {
+            let state = record.as_ref().map_or(State::Ready, |record| record.state);
+            if let Some(record) = &record
+                && let Err(differs) = compare(name, &record.form, &form)
+                && !is_empty(store, database)?
+            {
+                return Err(differs);
+            }
+            put(store, name, Some(&Record { state, form }))?;
+            Ok(state)
+        }
+    }
+}
+
+/// Takes a database into use for programs: as [`admit`], and it has to be whole.
+///
+/// # Errors
+/// As [`admit`]; [`HierarchyError::Loading`], [`HierarchyError::IndexDue`].
+pub fn admit_whole<S: Store>(store: &S, database: &Database) -> Result<()> {
+    if admit(store, database)? == State::Loading {
+        return Err(HierarchyError::Loading(database.name()));
+    }
+    for tree in &database.indexes {
+        let index = tree.index.dbd;
+        if state_of(store, index)?.is_some_and(|record| record.state == State::Due) {
+            return Err(HierarchyError::IndexDue { database: database.name(), index });
+        }
+    }
+    Ok(())
+}
+
+/// Begins a load: from now on the database is in a load until [`end_load`].
+///
+/// # Errors
+/// [`HierarchyError::NotEmpty`], or [`HierarchyError::Loading`] if a load was broken off and has
+/// left something; as [`admit`].
+pub fn begin_load<S: Store>(store: &S, database: &Database) -> Result<()> {
+    let state = admit(store, database)?;
+    if !is_empty(store, database)? {
+        return Err(match state {
+            State::Loading => HierarchyError::Loading(database.name()),
+            _ => HierarchyError::NotEmpty(database.name()),
+        });
+    }
+    record(store, database, State::Loading)
+}
+
+/// Ends a load: everything is there.
+///
+/// # Errors
+/// If the store refuses.
+pub fn end_load<S: Store>(store: &S, database: &Database) -> Result<()> {
+    record(store, database, State::Ready)
+}
+
+pub(crate) fn record<S: Store>(store: &S, database: &Database, state: State) -> Result<()> {
+    let form = form(&database.schema);
+    put(store, database.name(), Some(&Record { state, form }))
+}
+
+/// Records that an index has to be built before programs use its database, or that it is built.
+///
+/// # Errors
+/// If the store refuses.
+pub fn set_due<S: Store>(store: &S, index: DbdName, due: bool) -> Result<()> {
+    let record = Record { state: State::Due, form: String::new() };
+    match due {
+        true => put(store, index, Some(&record)),
+        false => put(store, index, None),
+    }
+}
+
+fn put<S: Store>(store: &S, name: DbdName, record: Option<&Record>) -> Result<()> {
+    let set = match (store.set(SET)?, record) {
+        (Some(set), _) => set,
+        (None, None) => return Ok(()),
+        (None, Some(_)) => store.create_set(SET, &SetAttributes::default())?,
+    };
+    let value = record.map(Record::encode);
+    store::run(store, UnitOptions::default(), |unit| match &value {
+        Some(value) => unit.put(set, name.bytes(), value),
+        None => unit.delete(set, name.bytes()).map(drop),
+    })?;
+    Ok(())
+}
+
+/// Whether a database holds no segments.
+///
+/// # Errors
+/// If the store refuses.
+pub fn is_empty<S: Store>(store: &S, database: &Database) -> Result<bool> {
+    for set in &database.sets {
+        if !is_empty_set(store, *set)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+pub(crate) fn is_empty_set<S: Store>(store: &S, set: SetId) -> Result<bool> {
+    let mut unit = store.begin(UnitOptions::READ_ONLY)?;
+    let mut cursor = store.cursor(set)?;
+    let empty = unit.next(&mut cursor, Read::Unlocked)?.is_none();
+    unit.commit()?;
+    Ok(empty)
+}
+
+/// The form of a database.
+#[must_use]
+pub fn form(schema: &Schema) -> String {
+    use std::fmt::Write as _;
+    let mut text = schema.placement.identity();
+    for (at, kind) in schema.types.iter().enumerate().filter(|(_, kind)| !kind.is_virtual) {
+        let parent = kind.parent.map_or(0, TypeAt::code);
+        let _ = write!(text, "{SEGMENT}{} code {} under {parent}", kind.name, at + 1);
+        if let Some(key) = kind.key {
+            let unique = if key.unique { "unique " } else { "" };
+            let _ = write!(text, ", {unique}key {} at {}", key.len, key.offset);
+            let order = schema.key_collation(TypeAt(at as u8)).name();
+            let _ = write!(text, " {order}");
+        }
+        let parts = [
+            (kind.has_identity, ", identity"),
+            (kind.is_logical_child, ", logical child"),
+            (kind.is_logical_parent, ", logical parent"),
+            (kind.compression.is_some(), ", compressed"),
+        ];
+        text.extend(parts.into_iter().filter(|(has, _)| *has).map(|(_, part)| part));
+        text.push('\n');
+    }
+    text
+}
+
+/// The form that a definition gives a database, without touching the store.
+///
+/// # Errors
+/// If a definition that it needs is missing.
+pub fn form_of(
+    dbd: &Arc<Dbd>,
+    definitions: &dyn Definitions,
+    placement: Placement,
+) -> Result<String> {
+    let (as_child, _) = relation::open(dbd, definitions, |_| Ok(SetId(0)))?;
+    let unordered = as_child.iter().filter(|relation| !relation.unique);
+    let mut with_identity: Vec<TypeAt> = unordered.map(|relation| relation.child).collect();
+    let (indexes, _) = resolve_dbd(dbd, definitions);
+    for index in indexes.iter().filter(|index| IndexTree::needs_identity(index)) {
+        with_identity.extend(TypeAt::of_code(index.source_code));
+    }
+    let placement = Arc::new(placement);
+    Ok(form(&Schema::new(dbd, placement, |one| with_identity.contains(&one))))
+}
+
+/// Whether data of one form can be used under another one: it places roots alike, and has at
+/// least the same segment types.
+///
+/// # Errors
+/// The first fact that differs.
+pub fn compare(database: DbdName, was: &str, is: &str) -> Result<()> {
+    let is_segment = |line: &&str| line.starts_with(SEGMENT);
+    let mut now = is.lines().filter(|line| !is_segment(line));
+    for line in was.lines().filter(|line| !is_segment(line)) {
+        let other = now.next().unwrap_or("");
+        if line != other {
+            let (was, is) = (line.to_owned(), other.to_owned());
+            return Err(HierarchyError::Placed(Box::new(Differs { database, was, is })));
+        }
+    }
+    if let Some(more) = now.next() {
+        let (was, is) = ("fewer partitions".to_owned(), more.to_owned());
+        return Err(HierarchyError::Placed(Box::new(Differs { database, was, is })));
+    }
+    for line in was.lines().filter(is_segment) {
+        if is.lines().any(|one| one == line) {
+            continue;
+        }
+        let name = |line: &str| line.split(' ').nth(1).map(str::to_owned);
+        let other = is.lines().filter(is_segment).find(|one| name(one) == name(line));
+        let (was, is) = (line.to_owned(), other.unwrap_or("").to_owned());
+        return Err(HierarchyError::Formed(Box::new(Differs { database, was, is })));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_comes_back_and_anything_else_is_named() {
+        for state in [State::Ready, State::Loading, State::Due] {
+            let record = Record { state, form: "collation binary\n".into() };
+            assert_eq!(Record::decode(&record.encode()), Ok(record));
+        }
+        for bytes in [&b""[..], b"\x01", b"\x01X", b"\x02R", b"\x01R\xFF"] {
+            assert!(Record::decode(bytes).is_err(), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn more_segments_fit_and_other_places_do_not() {
+        let name = DbdName::new("CUSTDB").unwrap();
+        let was = "collation binary\nroots by key\nsegment A code 1 under 0\n";
+        let more = format!("{was}segment B code 2 under 1\n");
+        assert!(compare(name, was, was).is_ok() && compare(name, was, &more).is_ok());
+        let gone = compare(name, &more, was).unwrap_err().to_string();
+        assert!(gone.contains("segment B") && gone.contains("gone"), "{gone}");
+        let moved = compare(name, was, &was.replace("binary", "ebcdic")).unwrap_err();
+        assert!(matches!(moved, HierarchyError::Placed(_)), "{moved}");
+    }
+}
