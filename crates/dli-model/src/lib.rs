@@ -11,6 +11,31 @@
 //! * `random` (feature `generate`): random databases, programs and calls;
 //! * [`script`]: calls as text; [`compare`](compare::compare): two subjects, the same calls.
 //!
+//! ```
+//! use std::sync::Arc;
+//! use holdfast_dli_model::{Model, Setup, Subject};
+//!
+//! let setup = Setup::from_source("* A DATABASE AND A PROGRAM
+//!          DBD   NAME=TOYDB,ACCESS=(HDAM,OSAM),RMNAME=(HASH,1,10,500)
+//!          DATASET DD1=TOYDD
+//!          SEGM  NAME=TOY,PARENT=0,BYTES=4
+//!          FIELD NAME=(NO,SEQ,U),START=1,BYTES=2
+//!          DBDGEN
+//!          PCB   TYPE=DB,DBDNAME=TOYDB,PROCOPT=A
+//!          SENSEG NAME=TOY
+//!          PSBGEN LANG=COBOL,PSBNAME=PLAY
+//! ")?;
+//! let mut model = Model::new(&setup, Arc::new(|_, key| key.to_vec()));
+//! model.call(0, "ISRT", b"T1ab", &[b"TOY      ".to_vec()]);
+//! let feedback = model.call(0, "GU", &[], &[b"TOY     (NO      = T1)".to_vec()]);
+//! assert_eq!(feedback.status, *b"  ");
+//! assert_eq!(feedback.area.as_deref(), Some(&b"T1ab"[..]));
+//! # Ok::<(), holdfast_dli_model::SetupError>(())
+//! ```
+//!
+//! An engine is held to it by [`cases::suite`] (the facts), [`cases::replay`] (what was found
+//! once) and `random::check` inside of a proptest (what was not found yet).
+//!
 //! Invariants:
 //! 1. Nothing here knows the engine: neither its code nor its way of storing.
 //! 2. The same calls give the same feedback, always.

@@ -162,6 +162,8 @@ impl<'a> Search<'a> {
         }
         let here = self.position.here(level.seg, above);
         let from_path = self.direction == Direction::Parent && !level.given;
+        // Row 24. decision: U on the lowest level returns the present occurrence once more; on GU
+        // it counts as long as the levels above are the occurrences of the path.
         if let Some(node) = here.filter(|_| level.held || from_path) {
             self.held = true;
             return match self.lens.is_gone(&node) {
