@@ -49,6 +49,8 @@ impl<S: Store> DbPcb<S> {
         area: &mut [u8],
     ) -> Result<Answer> {
         let shape = Arc::clone(&self.shape);
+        self.holding = false;
+        self.held.clear();
         let mut list = Ssas::default();
         if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Get, ssas, &mut list) {
             return Ok(self.refuse(&refusal));
@@ -56,7 +58,6 @@ impl<S: Store> DbPcb<S> {
         if let Some(status) = self.forbids_get(&shape, &list) {
             return Ok(Answer::of(status));
         }
-        self.held.clear();
         if get == Get::WithinParent && !self.has_parent(reach, &shape)? {
             self.mask.clear();
             return Ok(Answer::of(Status::GP));
@@ -66,9 +67,7 @@ impl<S: Store> DbPcb<S> {
             true => self.next_segment(reach, &shape, get == Get::WithinParent, area)?,
             false => self.qualified(reach, &shape, get, &list, area)?,
         };
-        if !hold || !answer.status.is_ok() {
-            self.held.clear();
-        }
+        self.holding = hold && answer.status.is_ok();
         Ok(answer)
     }
 
@@ -136,9 +135,7 @@ impl<S: Store> DbPcb<S> {
         let wanted = list[..above].iter().filter(|ssa| ssa.codes.has(ssa::Code::D));
         for ssa in wanted {
             // P of the PCB, or of the SENSEG that replaces its options.
-            let options = shape.node(ssa.segment).options;
-            let paths = options.has('P') || shape.node(last.segment).options.has('P');
-            if !paths || !reads(ssa.segment) {
+            if !shape.node(ssa.segment).options.has('P') || !reads(ssa.segment) {
                 return Some(Status::AM);
             }
         }
@@ -200,16 +197,18 @@ impl<S: Store> DbPcb<S> {
             return Ok(Some(Status::GP));
         }
         plan.base = depth;
-        if plan.from_point && self.is_behind_parent() {
-            plan.nowhere = true;
-        }
-        // The point is elsewhere: the parent's dependents are read from the first on.
+        // With the point elsewhere the parent's dependents are read from the first on, or all of
+        // them are in front of it.
         plan.outside = !self.position.path.starts_with(&self.parentage.path);
+        plan.nowhere = plan.from_point && plan.outside && self.is_behind_parent();
         plan.from_point &= !plan.outside;
         let path = std::mem::take(&mut self.parentage.path);
         let there = self.carry(reach, shape, &path, &levels)?;
         self.trail.start(&path, &levels);
-        let fits = if there { self.fits(reach, shape, plan, &path)? } else { 0 };
+        let fits = match there && !plan.nowhere {
+            true => self.fits(reach, shape, plan, &path)?,
+            false => depth,
+        };
         self.parentage.path = path;
         if fits < depth {
             // Row 13.
@@ -369,7 +368,7 @@ impl<S: Store> DbPcb<S> {
         }
         self.trail.best = best_path;
         let mut filled = 0;
-        for level in plan.base + 1..=depth.min(plan.target()) {
+        for level in 1..=depth.min(plan.target()) {
             let step = plan.level(level);
             if step.wanted && level != plan.target() {
                 self.again(reach, shape, level)?;
@@ -417,7 +416,7 @@ impl<S: Store> DbPcb<S> {
         if failed > 1 {
             self.seek.push(node.code);
         }
-        if !limits.has_upper || step.last || limits.exhausted {
+        if !limits.passed || step.last || limits.exhausted {
             match failed {
                 1 => self.position.point_at_end(),
                 _ => self.position.point_at(&self.seek, Side::Behind),

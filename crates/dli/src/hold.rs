@@ -51,29 +51,31 @@ impl<S: Store> DbPcb<S> {
             list.iter().any(|ssa| ssa.segment == node && ssa.codes.has(Code::N))
         };
         let mut changes: Vec<Replacement> = Vec::with_capacity(held.len());
-        let (mut at, mut may_replace) = (0, false);
+        let (mut at, mut asked, mut may_replace) = (0, false, false);
         for one in held {
             let segment = shape.segment(one.node);
             let rest = area.get(at..).unwrap_or(&[]);
             let skipped = left_out(one.node);
-            may_replace |= !skipped && shape.node(one.node).options.allows('R');
+            if skipped {
+                // Section 2 rule 15: it has its room, as the get filled it.
+                at += self.filled_len(reach, &shape, one)?;
+                continue;
+            }
+            asked = true;
+            may_replace |= shape.node(one.node).options.allows('R');
             let len = match area::given_len(segment, rest) {
                 Ok(len) => len,
-                Err(_) if skipped => self.stored_len(reach, &shape, one)?,
                 Err(status) => return Ok(Answer::of(status)),
             };
             let given = rest.get(..len).unwrap_or(rest);
             at += len;
-            if skipped {
-                continue;
-            }
             match self.replacement(reach, &shape, one, given)? {
                 Ok(Some(change)) => changes.push(change),
                 Ok(None) => {}
                 Err(status) => return Ok(Answer::of(status)),
             }
         }
-        if !may_replace {
+        if asked && !may_replace {
             return Ok(Answer::of(Status::AM));
         }
         self.apply(reach, &shape, &changes)
@@ -90,7 +92,7 @@ impl<S: Store> DbPcb<S> {
             return Ok(Some(Answer::of(Status::AM)));
         }
         // What another PCB has deleted is held no longer.
-        let gone = match self.held.last().copied() {
+        let gone = match self.held.last().copied().filter(|_| self.holding) {
             Some(lowest) if self.shares => {
                 let node = shape.node(lowest.node);
                 let path = self.stored_path(shape, lowest);
@@ -98,7 +100,7 @@ impl<S: Store> DbPcb<S> {
                 !reach.unit.get(set, key, Read::Unlocked, &mut self.seek)?
             }
             Some(_) => false,
-            None => true,
+            None => !self.holding,
         };
         if !gone {
             return Ok(None);
@@ -109,15 +111,19 @@ impl<S: Store> DbPcb<S> {
         Ok(Some(Answer::of(Status::DJ)))
     }
 
-    fn stored_len(
+    /// How many bytes of the area the get filled for a level.
+    fn filled_len(
         &mut self,
         reach: &mut Reach<'_, S>,
         shape: &Shape,
         held: Held,
     ) -> Result<usize> {
-        let path = self.position.down_to(held.level).to_vec();
-        self.load(reach, shape, (held.node, held.level), &path)?;
-        Ok(self.trail.data[held.level - 1].len())
+        if shape.is_plain {
+            let path = self.position.down_to(held.level).to_vec();
+            self.load(reach, shape, (held.node, held.level), &path)?;
+        }
+        let mut room = vec![0; shape.area_max];
+        Ok(self.put_area(shape, (held.node, held.level), &mut room, 0))
     }
 
     /// What one level of a REPL does; `None` if its bytes are unchanged (row 33).
@@ -268,7 +274,7 @@ impl<S: Store> DbPcb<S> {
                 let rest = area.get(at..).unwrap_or(&[]);
                 at += match area::given_len(shape.segment(above.node), rest) {
                     Ok(len) => len,
-                    Err(_) => self.stored_len(reach, &shape, above)?,
+                    Err(_) => self.filled_len(reach, &shape, above)?,
                 };
             }
             chosen = self.held[place];
@@ -326,7 +332,7 @@ impl<S: Store> DbPcb<S> {
         }
         let target = (reach.store, &mut *reach.unit);
         let gone = database.delete(target, (&path, &levels), &mut self.work)?;
-        self.held.clear();
+        self.holding = false;
         if gone == 0 {
             return Ok(Answer::of(Status::DJ));
         }

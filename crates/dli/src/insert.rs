@@ -26,6 +26,7 @@ impl<S: Store> DbPcb<S> {
         online: bool,
     ) -> Result<Answer> {
         let shape = Arc::clone(&self.shape);
+        self.holding = false;
         if ssas.is_empty() {
             return Ok(Answer::of(Status::AH));
         }
@@ -38,7 +39,6 @@ impl<S: Store> DbPcb<S> {
         if let Some(status) = self.forbids_insert(&shape, new, online) {
             return Ok(Answer::of(status));
         }
-        self.held.clear();
         if let Some(answer) = self.find_parent(reach, &shape, above, new[0].segment)? {
             return Ok(answer);
         }

@@ -67,7 +67,9 @@ pub(crate) struct DbPcb<S: Store> {
     pub(crate) mask: Mask,
     pub(crate) position: Position,
     pub(crate) parentage: Parentage,
-    /// What the last get-hold returned, the highest level first; empty if nothing is held.
+    /// Whether the last call was a get-hold that found its segment.
+    pub(crate) holding: bool,
+    /// What it returned, the highest level first; nothing of a segment with PROCOPT=K.
     pub(crate) held: Vec<Held>,
     pub(crate) trail: Trail,
     pub(crate) cursors: Cursors<S>,
@@ -99,6 +101,7 @@ impl<S: Store> DbPcb<S> {
             mask: Mask::new(&shape.view),
             position: Position::new(),
             parentage: Parentage { path: Vec::new(), levels: Levels::NONE },
+            holding: false,
             held: Vec::new(),
             trail,
             cursors: Cursors::new(),
@@ -130,7 +133,7 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn forget(&mut self) {
         self.position.reset();
         self.cancel_parentage();
-        self.held.clear();
+        self.holding = false;
         self.mask.clear();
         self.marks.iter_mut().for_each(|mark| *mark = None);
     }

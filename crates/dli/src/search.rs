@@ -128,6 +128,7 @@ impl<S: Store> DbPcb<S> {
                 limits.began_side = if let Start::At(side) = start { Some(side) } else { None };
                 limits.began.clone_from(&self.start);
                 limits.exhausted = start == Start::Nowhere;
+                limits.passed = false;
                 start
             }
         };
@@ -251,7 +252,11 @@ impl<S: Store> DbPcb<S> {
         let mut len = rest.len();
         if !lowest {
             match shape.part_len(node, rest) {
-                Some(part) if part == rest.len() && side == Side::Behind => {}
+                // Its dependents are passed; it still counts as long as the path leads through it.
+                Some(part)
+                    if part == rest.len()
+                        && side == Side::Behind
+                        && self.present_of(own, level) != Some(cut.key) => {}
                 Some(part) => (len, side) = (part, Side::Before),
                 None => {}
             }
@@ -344,6 +349,7 @@ impl<S: Store> DbPcb<S> {
             };
             let trail = &mut self.trail;
             if above_limit(&trail.limits[level - 1], &front, &rest[..len]) {
+                trail.limits[level - 1].passed = true;
                 return Ok((false, true));
             }
             if len < rest.len() {

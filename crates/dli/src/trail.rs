@@ -45,6 +45,8 @@ pub(crate) struct Limits {
     pub(crate) began_side: Option<Side>,
     /// The last walk did not begin at all: everything was in front of the point.
     pub(crate) exhausted: bool,
+    /// The last walk met an occurrence behind the upper bound.
+    pub(crate) passed: bool,
 }
 
 /// The path that is being tried.

@@ -158,6 +158,7 @@ impl<S: Store> DbPcb<S> {
             let Some(entry) = reach.unit.next(cursor, Read::Unlocked)? else { return Ok(false) };
             let Some(part) = entry.key.strip_prefix(&prefix[..]) else { return Ok(false) };
             if above_limit(&self.trail.limits[level - 1], &[], part) {
+                self.trail.limits[level - 1].passed = true;
                 return Ok(false);
             }
             let (part, value) = (part.to_vec(), entry.value.to_vec());
