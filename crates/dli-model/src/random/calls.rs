@@ -50,20 +50,26 @@ pub fn script(
     world: &World,
     setup: &Setup,
     order: RootOrder,
-    inserts: &[Numbers],
-    calls: &[Numbers],
+    (inserts, calls): (&[Numbers], &[Numbers]),
+    load: bool,
 ) -> Script {
     let model = Model::new(setup, order);
     let mut maker = Maker { world, model, known: Vec::new(), steps: Vec::new(), last: Vec::new() };
     for numbers in inserts {
         let mut dice = Dice { numbers: numbers.iter() };
-        maker.insert(0, &mut dice);
+        match load {
+            true => maker.load(&mut dice),
+            false => maker.insert(0, &mut dice),
+        }
     }
     maker.steps.push(Step::Checkpoint);
     maker.model.checkpoint();
     for numbers in calls {
         let mut dice = Dice { numbers: numbers.iter() };
-        maker.any(&mut dice);
+        match load {
+            true => maker.get(1, "GN", &mut dice),
+            false => maker.any(&mut dice),
+        }
     }
     let case = Case { title: "random".to_owned(), steps: maker.steps };
     Script {
@@ -247,6 +253,55 @@ impl Maker<'_> {
         if feedback.status == *b"  " {
             self.known.push(Known { kind: target.kind, keys });
         }
+    }
+
+    /// An insert in load mode: mostly a dependent of the segment loaded last, or its next twin.
+    fn load(&mut self, dice: &mut Dice<'_>) {
+        let last = self.known.last().cloned();
+        let beneath = |kind: usize| {
+            let kinds = self.world.kinds.iter().enumerate();
+            kinds.filter(|(_, one)| one.parent == Some(kind)).map(|(at, _)| at).collect()
+        };
+        let (kind, above, from) = match (last, dice.roll(4)) {
+            (None, _) => (0, Vec::new(), 0),
+            (Some(last), 0 | 1) => {
+                let below: Vec<usize> = beneath(last.kind);
+                match below.get(dice.roll(below.len())) {
+                    Some(kind) => (*kind, last.keys, 0),
+                    None => (0, Vec::new(), self.loaded_roots()),
+                }
+            }
+            (Some(mut last), 2) => {
+                let key = last.keys.pop().unwrap_or_default();
+                (last.kind, last.keys, usize::from(key[1].saturating_sub(b'0')) + 1)
+            }
+            (Some(last), _) => {
+                // Somewhere on the path, or quite out of order.
+                let kind = dice.roll(self.world.kinds.len());
+                let level = self.path(kind).len() - 1;
+                (kind, last.keys.get(..level).unwrap_or(&[]).to_vec(), dice.roll(5))
+            }
+        };
+        let key = [b'K', b'0' + u8::try_from(from % 10).unwrap_or(0)];
+        let one = self.world.kinds[kind].clone();
+        let seen = Seen { kind, fields: false };
+        let area = area(&one, &seen, key, dice);
+        let mut ssas = Vec::new();
+        if dice.one_in(4) {
+            let path = self.path(kind);
+            ssas = self.exact(&path[..path.len() - 1], &above);
+        }
+        ssas.push(format!("{:<8} ", one.name).into_bytes());
+        let function = "ISRT".to_owned();
+        let feedback = self.run(Call { pcb: 0, function, area, ssas, expected: None });
+        if feedback.status == *b"  " {
+            let keys = above.into_iter().chain([key]).collect();
+            self.known.push(Known { kind, keys });
+        }
+    }
+
+    fn loaded_roots(&self) -> usize {
+        self.known.iter().filter(|known| known.kind == 0).count()
     }
 
     /// `=` on every key; an unkeyed level is unqualified.

@@ -36,7 +36,8 @@ impl Trial {
     pub fn make(&self, order: RootOrder) -> Result<(Setup, Script), SetupError> {
         let world = self.shape.world();
         let setup = Setup::from_source(&world.source)?;
-        let script = script(&world, &setup, order, &self.inserts, &self.calls);
+        let steps = (self.inserts.as_slice(), self.calls.as_slice());
+        let script = script(&world, &setup, order, steps, self.shape.load);
         Ok((setup, script))
     }
 }
@@ -63,7 +64,7 @@ pub fn shapes() -> impl Strategy<Value = Shape> {
     let segments = vec(any::<[u8; 4]>(), 1..=7);
     let pcbs = vec(any::<[u8; 5]>(), 0..=2);
     (any::<u8>(), segments, pcbs, any::<u8>()).prop_map(|(organization, segments, pcbs, index)| {
-        Shape { organization, segments, pcbs, index }
+        Shape { organization, segments, pcbs, index, load: false }
     })
 }
 
@@ -74,12 +75,21 @@ pub fn trials(calls: usize) -> impl Strategy<Value = Trial> {
     (shapes(), inserts, calls).prop_map(|(shape, inserts, calls)| Trial { shape, inserts, calls })
 }
 
+/// Trials of load mode, with at most that many inserts; then a walk through what was loaded.
+pub fn loads(inserts: usize) -> impl Strategy<Value = Trial> {
+    let shape = shapes().prop_map(|shape| Shape { load: true, pcbs: Vec::new(), ..shape });
+    let inserts = vec(any::<Numbers>(), 1..=inserts);
+    let calls = vec(any::<Numbers>(), 0..40);
+    (shape, inserts, calls).prop_map(|(shape, inserts, calls)| Trial { shape, inserts, calls })
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
     use std::sync::Arc;
 
-    use proptest::test_runner::{RngAlgorithm, TestRng};
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 
     use super::*;
     use crate::Feedback;
@@ -210,7 +220,6 @@ mod tests {
 
     #[test]
     fn a_wrong_engine_is_found_and_its_trial_shrunk() {
-        use proptest::test_runner::{Config, TestError, TestRunner};
         let config = Config { failure_persistence: None, ..Config::default() };
         let mut runner =
             TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
@@ -225,14 +234,12 @@ mod tests {
         assert_eq!(script.cases.len(), 1, "{reason}");
     }
 
-    #[test]
-    fn random_calls_meet_many_statuses() {
-        use proptest::strategy::ValueTree;
-        use proptest::test_runner::TestRunner;
+    /// How often each status is met.
+    fn statuses<T: Strategy<Value = Trial>>(trials: &T) -> BTreeMap<[u8; 2], usize> {
         let mut runner = TestRunner::deterministic();
         let mut met: BTreeMap<[u8; 2], usize> = BTreeMap::new();
         for _ in 0..200 {
-            let trial = trials(60).new_tree(&mut runner).unwrap().current();
+            let trial = trials.new_tree(&mut runner).unwrap().current();
             let (setup, script) = trial.make(order()).unwrap();
             let mut model = Model::new(&setup, order());
             for step in &script.cases[0].steps {
@@ -242,6 +249,21 @@ mod tests {
                 }
             }
         }
+        met
+    }
+
+    #[test]
+    fn random_loads_meet_many_statuses() {
+        let met = statuses(&loads(60));
+        for status in [b"  ", b"LB", b"LC", b"LD", b"LE"] {
+            assert!(met.contains_key(status), "{met:?}");
+        }
+        assert!(met[b"  "] * 2 > met.values().sum(), "half of all calls succeed: {met:?}");
+    }
+
+    #[test]
+    fn random_calls_meet_many_statuses() {
+        let met = statuses(&trials(60));
         let shown: Vec<String> = met
             .iter()
             .map(|(status, count)| format!("{} {count}", String::from_utf8_lossy(status)))

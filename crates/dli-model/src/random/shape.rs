@@ -24,8 +24,10 @@ pub struct Shape {
     pub segments: Vec<[u8; 4]>,
     /// The PCBs behind the first: options, positions, types left out, options of types, fields.
     pub pcbs: Vec<[u8; 5]>,
-    /// Whether there is a secondary index, and on what.
+    /// Whether there is a secondary index.
     pub index: u8,
+    /// Whether the first PCB loads; the second then reads, and there are no others.
+    pub load: bool,
 }
 
 /// A segment type, as calls need to know it.
@@ -87,9 +89,15 @@ impl Shape {
             by_index: Vec::new(),
             kinds,
         };
-        world.add_pcb([0; 5], false);
-        for pcb in &self.pcbs {
-            world.add_pcb(*pcb, indexed && pcb[3] % 2 == 1);
+        if self.load {
+            let hashed = matches!(organization, "HDAM" | "PHDAM");
+            world.add_pcb(if hashed { "L" } else { "LS" }, [0; 4], false);
+            world.add_pcb("G", [0; 4], false);
+        } else {
+            world.add_pcb(OPTIONS[0], [0; 4], false);
+            for [options, rest @ ..] in &self.pcbs {
+                world.add_pcb(pick(OPTIONS, *options), *rest, indexed && rest[2] % 2 == 1);
+            }
         }
         world.source.push_str("         PSBGEN LANG=COBOL,PSBNAME=RANDOM\n         END\n");
         world
@@ -225,12 +233,12 @@ impl World {
     /// Adds a PCB; all zeros make one with everything.
     fn add_pcb(
         &mut self,
-        [options, multiple, left_out, of_types, fields]: [u8; 5],
+        options: &str,
+        [multiple, left_out, of_types, fields]: [u8; 4],
         by_index: bool,
     ) {
         let multiple = if multiple % 4 == 3 { ",\n               POS=MULTIPLE" } else { "" };
         let sequence = if by_index { ",\n               PROCSEQ=RANDIX" } else { "" };
-        let options = pick(OPTIONS, options);
         let text = format!("PCB   TYPE=DB,DBDNAME=RANDDB,PROCOPT={options}{multiple}{sequence}");
         line(&mut self.source, &text);
         let mut seen: Vec<Seen> = Vec::new();
