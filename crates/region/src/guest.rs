@@ -13,7 +13,7 @@
 //! 2. What the ledger says last is true: "return code" stands there only after the commit.
 //! 3. A panic in the call interface ends the program like an abend.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use base::Coded;
@@ -25,7 +25,7 @@ use crate::exec::{Commands, DESCRIPTOR_BYTES_MAX, Program};
 use crate::interface::{Interface, abend};
 use crate::ledger::{Ledger, State};
 use crate::link::Link;
-use crate::masks::Order;
+use crate::masks::{Masks, Order};
 use crate::parameters::MAX;
 use crate::program::Prepared;
 use crate::server::{Abend, Ending};
@@ -62,8 +62,9 @@ enum End {
 
 static CALLER: Mutex<Option<Caller>> = Mutex::new(None);
 static RUNTIME_ERROR: Mutex<Option<String>> = Mutex::new(None);
-/// Whether the program has been entered; an exit before that is not its own.
-static ENTERED: AtomicBool = AtomicBool::new(false);
+/// The process whose program has been entered; 0 before that. A copy of it that a program makes by
+/// `fork` is not the program, and its exit means nothing.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
 
 /// Runs a program in this process, whose only task this is, and never returns: the process ends
 /// with the program, and the one that started it reads in the ledger what came of it
@@ -71,38 +72,44 @@ static ENTERED: AtomicBool = AtomicBool::new(false);
 pub fn run(link: Box<dyn Link>, job: Job) -> ! {
     // Whoever started this process waits for it; nobody would hear of an orphan's outcome.
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
-    let ledger = match Ledger::inherited() {
-        Ok(ledger) => ledger,
-        Err(error) => {
-            eprintln!("{}: {error}", error.code());
-            abi::leave(2);
-        }
-    };
     let Job { program, entry, order, parm, trace, commands } = job;
     let order = order.unwrap_or(program.usual_order());
-    let mut interface = match Interface::new(link, order, ledger, trace) {
-        Ok(interface) => interface,
-        Err(error) => {
-            eprintln!("{}: {error}", error.code());
-            abi::leave(2);
-        }
+    let (masks, ledger) = match (Masks::new(link.shapes(), order), Ledger::inherited()) {
+        (Ok(masks), Ok(ledger)) => (masks, ledger),
+        (Err(error), _) | (_, Err(error)) => refuse(&error),
     };
+    let mut interface = Interface::new(link, masks, order, ledger, trace);
     match start(&interface, &program, entry.as_deref(), parm.as_deref()) {
         Ok((entry, cobol, pcbs)) => {
             interface.ledger().set_state(State::Running);
             *CALLER.lock() = Some(Caller { interface, cobol, commands });
-            ENTERED.store(true, SeqCst);
+            PROCESS.store(std::process::id(), SeqCst);
             let return_code = entry.enter(&pcbs);
             returned(return_code)
         }
         Err(error) => {
-            interface.ledger().abend(error.code().0, &error.to_string());
-            interface.ledger().set_state(State::NotStarted);
             let _ = interface.end(Ending::Abend);
+            not_started(interface.ledger(), &error);
             drop(interface);
             abi::leave(1);
         }
     }
+}
+
+/// Ends this process because its program cannot be run; the one that started it reads why.
+pub fn refuse(error: &dyn Coded) -> ! {
+    match Ledger::inherited() {
+        Ok(ledger) => not_started(&ledger, error),
+        Err(other) => eprintln!("{}: {error}\n{}: {other}", error.code(), other.code()),
+    }
+    abi::leave(1)
+}
+
+fn not_started(ledger: &Ledger, error: &dyn Coded) {
+    let (text, remedy) = (error.to_string(), error.remedy());
+    let text = if remedy.is_empty() { text } else { format!("{text}\n{remedy}") };
+    ledger.abend(error.code().0, &text);
+    ledger.set_state(State::NotStarted);
 }
 
 type Ready = (abi::Entry, Option<Cobol>, Vec<usize>);
@@ -155,7 +162,7 @@ fn returned(return_code: i32) -> ! {
 
 /// Something in this process has called `exit`.
 pub(crate) fn left(status: i32) {
-    if !ENTERED.load(Relaxed) {
+    if PROCESS.load(Relaxed) != std::process::id() {
         return;
     }
     // While a call is being made somebody has the lock. Then the process ends as it is, and the

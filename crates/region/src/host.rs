@@ -160,7 +160,8 @@ fn unsaid(status: ExitStatus, state: State) -> Abend {
         Some(24) => ("S322", "its limit of CPU time (SIGXCPU)".to_owned()),
         Some(signal) => ("SIGNAL", format!("signal {signal}")),
         None => {
-            let text = format!("the program called exit {place}");
+            let how = if state == State::InCall { "called exit" } else { "left without a word" };
+            let text = format!("the program {how} {place}");
             return Abend { code: "HFR019".to_owned(), text };
         }
     };

@@ -54,16 +54,17 @@ struct Target {
 }
 
 impl Interface {
-    /// The calls of a program that `link` serves.
+    /// The calls of a program that `link` serves, and whose PCBs have been laid out.
     pub(crate) fn new(
         link: Box<dyn Link>,
+        masks: Masks,
         order: Order,
         ledger: Ledger,
         trace: Option<Trace>,
-    ) -> Result<Interface, RegionError> {
+    ) -> Interface {
         let shapes = link.shapes().to_vec();
-        Ok(Interface {
-            masks: Masks::new(&shapes, order)?,
+        Interface {
+            masks,
             titles: shapes.iter().map(|shape| name(&shape.title())).collect(),
             shapes,
             link,
@@ -79,7 +80,7 @@ impl Interface {
             traced_ssas: Vec::new(),
             status: *b"  ",
             key: Vec::new(),
-        })
+        }
     }
 
     pub(crate) fn ledger(&self) -> &Ledger {

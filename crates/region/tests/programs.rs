@@ -232,7 +232,40 @@ fn a_c_program_may_end_in_every_way() {
     let missing = run("nowhere");
     let Ended::NotStarted(abend) = &missing.report.ended else { panic!("{}", missing.report) };
     assert_eq!(abend.code, "HFR006");
-    assert!(abend.text.ends_with("has no entry nowhere"), "{}", abend.text);
+    assert!(abend.text.contains("has no entry nowhere\n"), "{}", abend.text);
+}
+
+#[test]
+fn a_file_gives_and_takes_search_arguments_and_lengths() {
+    if !have("cc") {
+        return;
+    }
+    let outcome = play("gsam", Play { program: "files.c", ..Play::default() });
+    normal(&outcome, 0);
+    let expected = "got '  ' RSA00001 5 HELLO.. RSA00001 8\nsearched 'GB'\nput '  '\n";
+    assert!(outcome.output.contains(expected), "{}", outcome.output);
+    assert!(outcome.log.contains(&"searched Some(\"RSA00042\")".to_owned()), "{:?}", outcome.log);
+    assert!(outcome.log.contains(&"written NEW".to_owned()), "{:?}", outcome.log);
+}
+
+#[test]
+fn a_program_finds_its_pcb_by_an_aib_and_calls_another_program() {
+    if !have("cobc") {
+        return;
+    }
+    let library = folder("steplib");
+    let called = prepare(&guests().join("SHOPSUB.cbl")).expect("a program");
+    let disk = seam::real::RealDisk::new();
+    let object = seam::disk::read_small(&disk, called.object(), 1 << 24).expect("an object");
+    let bytes = object.as_slice();
+    seam::disk::replace_small(&disk, &library.join("SHOPSUB.so"), bytes).expect("a copy");
+    let steplib = format!("STEPLIB={}", library.display());
+    let dds = [steplib.as_str()];
+    let outcome = play("calls", Play { program: "calls.cbl", dds: &dds, ..Play::default() });
+    normal(&outcome, 0);
+    let output = &outcome.output;
+    assert!(output.contains("+0000000000/+0000000000/+0000000030/SHOPDB  /000001"), "{output}");
+    assert!(output.contains("CUSTOMER NUMBER 2"), "{output}");
 }
 
 #[test]

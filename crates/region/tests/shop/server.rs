@@ -104,6 +104,33 @@ impl Shop {
         reply.pcb(pcb, Feedback { level: 1, segment, key, ..Feedback::status(status) });
     }
 
+    fn file(&mut self, request: Request<'_>, reply: &mut Reply) {
+        let Request { function, area, more, .. } = request;
+        let mut key = *b"RSA00001\0\0\0\0";
+        let status = match (&function, area) {
+            (b"GN  ", Some(area)) => {
+                area[..5].copy_from_slice(b"HELLO");
+                reply.fill(5);
+                key[8] = 5;
+                *b"  "
+            }
+            (b"GU  ", Some(_)) => {
+                let rsa = more.first().map(|rsa| String::from_utf8_lossy(rsa).into_owned());
+                self.log.line(&format!("searched {rsa:?}"));
+                *b"GB"
+            }
+            (b"ISRT", Some(area)) => {
+                self.log.line(&format!("written {}", String::from_utf8_lossy(area)));
+                *b"  "
+            }
+            _ => *b"AM",
+        };
+        if let (Some(item), b"  ") = (more.first_mut(), &status) {
+            item.copy_from_slice(&key[..8]);
+        }
+        reply.pcb(2, Feedback { key: &key, ..Feedback::status(status) });
+    }
+
     fn system(&mut self, request: Request<'_>, reply: &mut Reply) {
         let Request { function, area, more, .. } = request;
         let io = IoFeedback { user: name("CLERK"), sequence: 7, ..IoFeedback::default() };
@@ -149,10 +176,10 @@ impl Server for Shop {
         let area = request.area.as_ref().map_or(0, |area| area.len());
         let pcb = request.pcb.unwrap_or(99);
         self.log.line(&format!("{function} pcb {pcb} area {area} {}", ssas.join(" ")));
-        if request.pcb == Some(1) {
-            self.database(request, reply);
-        } else {
-            self.system(request, reply);
+        match request.pcb {
+            Some(1) => self.database(request, reply),
+            Some(2) => self.file(request, reply),
+            _ => self.system(request, reply),
         }
     }
 
@@ -172,7 +199,7 @@ fn shapes() -> Vec<PcbShape> {
         fields,
     }];
     let database = DatabaseShape { dbd: name("SHOPDB"), options: *b"A   ", key_max: 6, segments };
-    let gsam = GsamShape { dbd: name("EXTRACT"), options: *b"L   ", rsa_len: 8, undefined: false };
+    let gsam = GsamShape { dbd: name("EXTRACT"), options: *b"L   ", rsa_len: 8, undefined: true };
     let of = |title: Name, area_max, kind| PcbShape { name: title, listed: true, area_max, kind };
     vec![
         of(name("IOPCB"), 64, PcbKind::Io),
