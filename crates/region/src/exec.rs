@@ -10,6 +10,7 @@
 
 use crate::guest::Caller;
 use crate::interface::{DirectAnswer, DirectCall};
+use crate::masks::Order;
 use crate::server::Abend;
 use crate::shape::PcbShape;
 
@@ -58,6 +59,12 @@ impl Program<'_> {
     #[must_use]
     pub fn pcbs(&self) -> &[PcbShape] {
         self.caller.interface.shapes()
+    }
+
+    /// The order of bytes in the program's integers.
+    #[must_use]
+    pub fn order(&self) -> Order {
+        self.caller.interface.order()
     }
 
     /// Makes a call.

@@ -42,8 +42,13 @@ fn shapes() -> Vec<PcbShape> {
         key_path: 3,
         fields,
     }];
-    let database =
-        shape::DatabaseShape { dbd: name("DB"), options: *b"A   ", key_max: 3, segments };
+    let database = shape::DatabaseShape {
+        dbd: name("DB"),
+        organization: name("HIDAM"),
+        options: *b"A   ",
+        key_max: 3,
+        segments,
+    };
     let kind = PcbKind::Database(database);
     vec![PcbShape { name: NO_NAME, listed: true, area_max: 64, kind }]
 }

@@ -87,6 +87,10 @@ impl Interface {
         &self.ledger
     }
 
+    pub(crate) fn order(&self) -> Order {
+        self.order
+    }
+
     pub(crate) fn shapes(&self) -> &[PcbShape] {
         &self.shapes
     }
@@ -369,6 +373,8 @@ pub struct DirectAnswer {
     pub area: Vec<u8>,
     /// The further parameters as the call left them.
     pub more: Vec<Vec<u8>>,
+    /// The status code of every PCB that the call changed, with its number.
+    pub statuses: Vec<(usize, [u8; 2])>,
 }
 
 impl Interface {
@@ -400,6 +406,7 @@ impl Interface {
             ..DirectAnswer::default()
         };
         answer.pcbs(|number, feedback| {
+            said.statuses.push((number, feedback.status));
             if number == call.pcb {
                 said.status = feedback.status;
                 said.level = feedback.level;

@@ -31,6 +31,7 @@ mod abi;
 mod aib;
 pub mod bmp;
 mod calls;
+mod commands;
 mod compose;
 mod dd;
 mod error;
@@ -53,6 +54,7 @@ mod ssas;
 mod trace;
 pub mod wire;
 
+pub use commands::{ExecDli, Preprocessor};
 pub use dd::{Dd, Files, records_of};
 pub use error::RegionError;
 pub use fuzz::exercise;

@@ -9,7 +9,7 @@
 //! | 8, 1, 4, 1 | for each: name, whether listed, longest area, kind 0 to 3 |
 //! | 8 | alternate: destination |
 //! | 8, 4, 1, 1 | GSAM: DBD, options, bytes of RSA, whether undefined |
-//! | 8, 4, 4, 2 | database: DBD, options, bytes of key feedback, segments |
+//! | 8, 8, 4, 4, 2 | database: DBD, organization, options, bytes of key feedback, segments |
 //! | 8, 2, 1, 2, 2 | for each segment: name, longest, whether variable, key of its path, fields |
 //! | 8, 2 | for each field: name, bytes |
 //!
@@ -75,6 +75,8 @@ pub enum PcbKind {
 pub struct DatabaseShape {
     /// The DBD that the PCB names.
     pub dbd: Name,
+    /// Its organization, such as `HIDAM`.
+    pub organization: Name,
     /// Its processing options, padded with blanks.
     pub options: [u8; 4],
     /// Bytes of the longest concatenated key.
@@ -164,6 +166,7 @@ pub fn encode(shapes: &[PcbShape]) -> Vec<u8> {
 fn encode_database(database: &DatabaseShape, out: &mut Vec<u8>) {
     out.push(3);
     out.extend_from_slice(&database.dbd);
+    out.extend_from_slice(&database.organization);
     out.extend_from_slice(&database.options);
     out.extend_from_slice(&database.key_max.to_le_bytes());
     out.extend_from_slice(&(database.segments.len() as u16).to_le_bytes());
@@ -210,6 +213,7 @@ fn decode_one(reader: &mut Reader<'_>) -> Option<PcbShape> {
 
 fn decode_database(reader: &mut Reader<'_>) -> Option<DatabaseShape> {
     let dbd = reader.array()?;
+    let organization = reader.array()?;
     let options = reader.array()?;
     let key_max = reader.u32()?;
     let segment = |reader: &mut Reader<'_>| {
@@ -224,7 +228,7 @@ fn decode_database(reader: &mut Reader<'_>) -> Option<DatabaseShape> {
         Some(SegmentShape { name, bytes_max, variable, key_path, fields })
     };
     let segments = (0..reader.u16()?).map(|_| segment(reader)).collect::<Option<_>>()?;
-    Some(DatabaseShape { dbd, options, key_max, segments })
+    Some(DatabaseShape { dbd, organization, options, key_max, segments })
 }
 
 fn flag(reader: &mut Reader<'_>) -> Option<bool> {
@@ -258,6 +262,7 @@ pub(crate) mod tests {
         };
         let database = DatabaseShape {
             dbd: name("SHOPDB"),
+            organization: name("HIDAM"),
             options: *b"AP  ",
             key_max: 10,
             segments: vec![customer, order],

@@ -68,7 +68,7 @@ fn every_stop_run_is_a_commit() {
     if !have("cobc") {
         return;
     }
-    let outcome = play("stop", Play { program: "fails.cbl", parm: "STOP", ..Play::default() });
+    let outcome = play("stop", Play { program: "fails.cbl", input: "STOP\n", ..Play::default() });
     normal(&outcome, 12);
 }
 
@@ -78,9 +78,12 @@ fn a_program_that_fails_is_backed_out_and_its_last_calls_are_known() {
         return;
     }
     for far in [false, true] {
-        let fail = |parm: &str| {
-            let test = format!("fails-{parm}-{far}");
-            play(&test, Play { program: "fails.cbl", parm, far, ..Play::default() })
+        let fail = |how: &str| {
+            let test = format!("fails-{how}-{far}");
+            play(
+                &test,
+                Play { program: "fails.cbl", input: &format!("{how}\n"), far, ..Play::default() },
+            )
         };
         let address = fail("ADDRESS");
         assert_eq!(abend(&address).0, "S0C4");
@@ -111,9 +114,9 @@ fn a_stop_inside_a_call_and_a_broken_server_are_abends() {
     if !have("cobc") {
         return;
     }
-    let fail = |parm: &str| {
-        let test = format!("inside-{parm}");
-        play(&test, Play { program: "fails.cbl", parm, ..Play::default() })
+    let fail = |how: &str| {
+        let test = format!("inside-{how}");
+        play(&test, Play { program: "fails.cbl", input: &format!("{how}\n"), ..Play::default() })
     };
     let exit = fail("EXIT");
     let (code, text) = abend(&exit);
@@ -183,14 +186,27 @@ fn put(path: &std::path::Path, text: &str) {
 }
 
 #[test]
-fn exec_dli_commands_reach_who_carries_them_out() {
+fn exec_dli_commands_are_carried_out() {
     if !have("cobc") {
         return;
     }
     let outcome = play("command", Play { program: "command.cbl", ..Play::default() });
-    normal(&outcome, 0);
-    assert!(outcome.output.contains("000003/CUSTOMER NUMBER 3"), "{}", outcome.output);
-    assert_eq!(outcome.report.calls, 1);
+    // DLET is not among the calls of the shop: a status that does not return to the program.
+    let (code, text) = abend(&outcome);
+    assert_eq!(code, "U1041");
+    assert!(text.contains("AD"), "{text}");
+    for line in [
+        "SCHD   ",
+        "  /CUSTOMER/01/SHOPDB  /000003/CUSTOMER NUMBER 3       ",
+        "NONE GE",
+        "TERM   ",
+        "GN TH",
+    ] {
+        assert!(outcome.output.contains(line), "{line} in {}", outcome.output);
+    }
+    assert!(!outcome.output.contains("NOT REACHED"));
+    let calls: Vec<&str> = outcome.log.iter().map(|line| &line[..4]).collect();
+    assert_eq!(calls, ["GHU ", "GHU ", "CHKP", "save", "SYNC", "DLET", "end "]);
 }
 
 #[test]

@@ -6,6 +6,9 @@
 //! | `facts` | entries and files |
 //! | `holdfast.conf`, `copy/` | what the compiler was given |
 //!
+//! The compiler makes C names of its files' names, and does not like all of them; so it sees every
+//! source under one name.
+//!
 //! Invariants:
 //! 1. Messages name the user's files and show the user's lines.
 
@@ -16,7 +19,7 @@ use std::process::{Command, Output};
 use super::copies::{Copied, Folders, file_names};
 use super::facts::Facts;
 use super::messages::{Shown, for_people};
-use super::{Digest, Language, Prepared, Translated, Workshop};
+use super::{COMPILED_NAME, Digest, Language, Prepared, Translated, Workshop};
 use crate::error::RegionError;
 
 const COMPILER: &str = "cobc";
@@ -24,8 +27,6 @@ const OBJECT: &str = "program.so";
 const FACTS: &str = "facts";
 const CONFIGURATION: &str = "holdfast.conf";
 const COPIES: &str = "copy";
-/// The compiler makes C names of its files' names, and does not like all of them.
-const SOURCE: &str = "program.cbl";
 const TRANSLATION: &str = "program.c";
 
 /// A source on its way through the compiler.
@@ -45,8 +46,10 @@ impl Workshop<'_> {
         let folders = Folders::open(self.disk, &self.folders(path))?;
         let member = |name: &str| folders.member(self.disk, name).map(|copied| copied.text);
         let translated = self.translate.translate(path, original, &member);
-        let translated = translated
-            .map_err(|messages| RegionError::Source { path: path.to_owned(), messages })?;
+        let translated = translated.map_err(|messages| RegionError::Source {
+            path: path.to_owned(),
+            messages: messages.replace(COMPILED_NAME, &path.to_string_lossy()),
+        })?;
         let mut texts = vec![&translated.text[..]];
         texts.extend(translated.members.iter().map(|(_, text)| &text[..]));
         let members = folders.copied_by(self.disk, &texts);
@@ -96,7 +99,7 @@ impl Workshop<'_> {
 
     fn compile_in(&self, folder: &Path, work: &Compilation<'_>) -> Result<String, RegionError> {
         self.write(&folder.join(CONFIGURATION), self.translate.configuration().as_bytes())?;
-        self.write(&folder.join(SOURCE), &work.translated.text)?;
+        self.write(&folder.join(COMPILED_NAME), &work.translated.text)?;
         let copies = folder.join(COPIES);
         self.disk.create_dir(&copies).map_err(RegionError::file(&copies))?;
         for (name, copied) in &work.members {
@@ -108,7 +111,7 @@ impl Workshop<'_> {
         let mut translate = self.compiler(folder);
         translate.args(["-C", "-ffold-copy=UPPER", "-I", COPIES, "-o", TRANSLATION]);
         translate.arg(format!("-conf=./{CONFIGURATION}")).args(&self.options);
-        let warnings = self.checked(translate.arg(SOURCE), work)?;
+        let warnings = self.checked(translate.arg(COMPILED_NAME), work)?;
         let c_source = self.read(&folder.join(TRANSLATION))?;
         let storage = self.read(&folder.join(format!("{TRANSLATION}.h")))?;
         let facts = Facts::of_translation(
@@ -151,7 +154,7 @@ impl Workshop<'_> {
             .iter()
             .flat_map(|(name, copied)| file_names(name).map(|file| (file, copied)))
             .collect();
-        let own = Shown { compiled: SOURCE, original: work.path, text: work.original };
+        let own = Shown { compiled: COMPILED_NAME, original: work.path, text: work.original };
         let copied = laid_out.iter().map(|(file, copied)| Shown {
             compiled: file,
             original: &copied.path,

@@ -114,6 +114,10 @@ impl Prepared {
 /// The entry of programs whose PROCEDURE DIVISION takes no parameters.
 pub(crate) const DLITCBL: &str = "DLITCBL";
 
+/// The name under which the compiler sees a COBOL source. A translation may name it in what it
+/// writes; in messages it becomes the name that the source really has.
+pub const COMPILED_NAME: &str = "program.cbl";
+
 /// A source that was translated before the compiler sees it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Translated {

@@ -13,7 +13,7 @@
        01  NOWHERE                 PIC X(100).
        PROCEDURE DIVISION USING IO-PCB SHOP-PCB.
            CALL 'CBLTDLI' USING GU SHOP-PCB CUSTOMER-AREA.
-           ACCEPT HOW FROM COMMAND-LINE.
+           ACCEPT HOW.
            DISPLAY 'HOW: ' HOW.
            EVALUATE HOW
                WHEN 'ADDRESS' MOVE 'X' TO NOWHERE

@@ -155,7 +155,7 @@ impl Shop {
                 *b"  "
             }
             b"ROLL" => return reply.abend("U0778", "the program asked for it"),
-            b"LOG " => *b"  ",
+            b"LOG " | b"SYNC" => *b"  ",
             // What no real server does, to see what then becomes of the program.
             b"EXIT" => std::process::exit(3),
             b"PANI" => panic!("the server is broken"),
@@ -198,7 +198,13 @@ fn shapes() -> Vec<PcbShape> {
         key_path: 6,
         fields,
     }];
-    let database = DatabaseShape { dbd: name("SHOPDB"), options: *b"A   ", key_max: 6, segments };
+    let database = DatabaseShape {
+        dbd: name("SHOPDB"),
+        organization: name("HIDAM"),
+        options: *b"A   ",
+        key_max: 6,
+        segments,
+    };
     let gsam = GsamShape { dbd: name("EXTRACT"), options: *b"L   ", rsa_len: 8, undefined: true };
     let of = |title: Name, area_max, kind| PcbShape { name: title, listed: true, area_max, kind };
     vec![

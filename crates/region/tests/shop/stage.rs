@@ -5,33 +5,15 @@ use std::process::Command;
 use std::sync::Arc;
 
 use holdfast_region::bmp::{Connection, Door, Schedule};
-use holdfast_region::exec::Commands;
-use holdfast_region::program::{Prepared, Translate, Translated, Workshop};
+use holdfast_region::program::{Prepared, Workshop};
 use holdfast_region::{
-    Dd, Embedded, Failure, Files, Link, Order, RegionError, Server, Trace, guest, host,
+    Dd, Embedded, ExecDli, Failure, Files, Link, Order, Preprocessor, RegionError, Server, Trace,
+    guest, host,
 };
 use seam::disk::{Disk, read_small};
 use seam::real::RealDisk;
 
 use crate::shop::server::Shop;
-
-/// Leaves sources as they are.
-pub(crate) struct Plain;
-
-impl Translate for Plain {
-    fn translate(
-        &self,
-        _: &Path,
-        source: &[u8],
-        _: &dyn Fn(&str) -> Option<Vec<u8>>,
-    ) -> Result<Translated, String> {
-        Ok(Translated { text: source.to_vec(), members: Vec::new() })
-    }
-
-    fn configuration(&self) -> &str {
-        "include \"ibm.conf\"\nname: \"tests\"\n"
-    }
-}
 
 /// How a program is run.
 #[derive(Clone, Copy, Default)]
@@ -40,7 +22,8 @@ pub(crate) struct Play<'a> {
     pub(crate) dds: &'a [&'a str],
     pub(crate) entry: &'a str,
     pub(crate) order: &'a str,
-    pub(crate) parm: &'a str,
+    /// What it reads from standard input.
+    pub(crate) input: &'a str,
     pub(crate) trace: bool,
     pub(crate) far: bool,
 }
@@ -89,7 +72,7 @@ pub(crate) fn prepare(program: &Path) -> Result<Prepared, RegionError> {
         disk: &disk,
         cache: Path::new(env!("CARGO_TARGET_TMPDIR")).join("region-programs"),
         copy_folders: vec![guests().join("copy")],
-        translate: &Plain,
+        translate: &Preprocessor::default(),
         options: Vec::new(),
     };
     disk.create_dir(&workshop.cache).expect("a cache");
@@ -123,13 +106,17 @@ pub(crate) fn play(test: &str, play: Play<'_>) -> Outcome {
     let mut dds: Vec<Dd> = play.dds.iter().map(|dd| Dd::parse(dd).expect("a DD")).collect();
     dds.push(Dd { name: "SYSOUT".into(), path: output.clone(), text: false });
     let disk = RealDisk::new();
+    if !play.input.is_empty() {
+        let sysin = folder.join("sysin");
+        seam::disk::replace_small(&disk, &sysin, play.input.as_bytes()).expect("a file");
+        dds.push(Dd { name: "SYSIN".into(), path: sysin, text: false });
+    }
     let files =
         Files::prepare(&disk, &dds, prepared.files(), &folder).unwrap_or_else(|e| panic!("{e}"));
     let mut command = Command::new(std::env::current_exe().expect("this executable"));
     command.args(["guest", "--exact", "--nocapture", "--test-threads=1"]);
     command.env(STAGE, &folder).env("STAGE_PROGRAM", &program);
     command.env("STAGE_ENTRY", play.entry).env("STAGE_ORDER", play.order);
-    command.env("STAGE_PARM", play.parm);
     command.env("STAGE_TRACE", if play.trace { "yes" } else { "" });
     command.env("STAGE_FAR", if play.far { "yes" } else { "" });
     let report = host::run(&mut command, &files).expect("a process");
@@ -164,35 +151,9 @@ pub(crate) fn perform() {
         program: prepare(&program).expect("a program"),
         entry: said("STAGE_ENTRY"),
         order: said("STAGE_ORDER").map(|_| Order::Native),
-        parm: said("STAGE_PARM"),
+        parm: Some("the parm".to_owned()),
         trace,
-        commands: Some(Box::new(Echo) as Box<dyn Commands>),
+        commands: Some(Box::new(ExecDli::new("SHOPPSB"))),
     };
     guest::run(link, job)
-}
-
-/// Carries out a command that says: read the first customer into the first item.
-struct Echo;
-
-impl Commands for Echo {
-    fn command(
-        &mut self,
-        descriptor: &[u8],
-        program: &mut holdfast_region::exec::Program<'_>,
-    ) -> Result<(), holdfast_region::Abend> {
-        assert!(descriptor.starts_with(b"FIRST"), "the descriptor comes as it was written");
-        let call = holdfast_region::DirectCall {
-            function: *b"GHU ",
-            pcb: 1,
-            ssas: &[b"CUSTOMER(CUSTKEY  =000003)"],
-            more: &[],
-            area: Some(&[]),
-            room: 30,
-        };
-        let answer = program.call(&call)?;
-        assert!(program.write(0, &answer.area), "the program's item can be written");
-        assert_eq!(program.items(), 2);
-        assert_eq!(program.read(1, 4), b"MORE");
-        Ok(())
-    }
 }
