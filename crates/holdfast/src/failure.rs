@@ -5,9 +5,12 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use base::{Code, Coded};
+use hierarchy::HierarchyError;
+use repository::RepositoryError;
 use seal::SealError;
 use store::StoreError;
 use system::SystemError;
+use unload::UnloadError;
 
 /// Why a command ends.
 #[derive(Debug)]
@@ -90,6 +93,24 @@ impl From<SystemError> for Failure {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Failure {
+        Failure::Error(Box::new(error))
+    }
+}
+
+impl From<HierarchyError> for Failure {
+    fn from(error: HierarchyError) -> Failure {
+        Failure::Error(Box::new(error))
+    }
+}
+
+impl From<UnloadError> for Failure {
+    fn from(error: UnloadError) -> Failure {
+        Failure::Error(Box::new(error))
+    }
+}
+
+impl From<RepositoryError> for Failure {
+    fn from(error: RepositoryError) -> Failure {
         Failure::Error(Box::new(error))
     }
 }

@@ -2,14 +2,18 @@
 //! line to [`run`].
 
 mod bench;
+mod db;
 mod demo;
 mod r#gen;
+mod index;
 mod init;
 mod keys;
+mod load;
 mod log;
 mod restart;
 mod sets;
 mod status;
+mod unload;
 mod verify;
 
 use std::process::ExitCode;
@@ -45,6 +49,10 @@ enum Command {
     Log(log::LogArgs),
     Sets(sets::SetsArgs),
     Gen(r#gen::GenArgs),
+    Load(load::LoadArgs),
+    Unload(unload::UnloadArgs),
+    Index(index::IndexArgs),
+    Db(db::DbArgs),
     Bench(bench::BenchArgs),
     Demo(demo::DemoArgs),
     #[command(hide = true, name = demo::WORKER)]
@@ -74,6 +82,10 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Log(args) => log::run(&mut context, &args),
         Command::Sets(args) => sets::run(&mut context, &args),
         Command::Gen(args) => r#gen::run(&mut context, &args),
+        Command::Load(args) => load::run(&mut context, &args),
+        Command::Unload(args) => unload::run(&mut context, &args),
+        Command::Index(args) => index::run(&mut context, &args),
+        Command::Db(args) => db::run(&mut context, &args),
         Command::Bench(args) => bench::run(&context, &args),
         Command::Demo(args) => demo::run(&mut context, &args),
         Command::Worker(args) => demo::work(&context, &args),

@@ -1,0 +1,110 @@
+//! `holdfast index`: builds and verifies secondary indexes.
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use definitions::DbdName;
+use serde_json::json;
+
+use super::db::tell_report;
+use super::{Context, DONE};
+use crate::databases::{SystemArgs, with};
+use crate::failure::{Failure, Result};
+use crate::output::count;
+use crate::progress::Progress;
+
+/// Build and verify secondary indexes
+#[derive(Args, Debug)]
+#[command(after_help = "Example: holdfast index build -s /srv/bank CUSTDB")]
+pub(crate) struct IndexArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand, Debug)]
+enum What {
+    /// Build one or all secondary indexes of a database anew, from its segments
+    #[command(after_help = "Example: holdfast index build -s /srv/bank CUSTDB CUSTNAME")]
+    Build(WhichArgs),
+    /// Verify one or all secondary indexes of a database against its segments
+    ///
+    /// Changes nothing. The exit code is 1 if anything is wrong.
+    #[command(after_help = "Example: holdfast index verify -s /srv/bank CUSTDB --json")]
+    Verify(WhichArgs),
+}
+
+/// Which indexes are meant.
+#[derive(Args, Debug)]
+struct WhichArgs {
+    #[command(flatten)]
+    system: SystemArgs,
+    /// The database
+    #[arg(value_name = "DB")]
+    database: String,
+    /// The index; all of the database if left out
+    index: Option<String>,
+}
+
+impl WhichArgs {
+    fn index(&self) -> Result<Option<DbdName>> {
+        let Some(text) = &self.index else { return Ok(None) };
+        match DbdName::new(&text.to_ascii_uppercase()) {
+            Some(name) => Ok(Some(name)),
+            None => Err(Failure::usage(
+                format!("{text} is no name of an index"),
+                "Give the name of its DBD: up to eight letters and digits.",
+            )),
+        }
+    }
+}
+
+pub(super) fn run(context: &mut Context, args: &IndexArgs) -> Result<ExitCode> {
+    match &args.what {
+        What::Build(args) => build(context, args),
+        What::Verify(args) => verify(context, args),
+    }
+}
+
+fn build(context: &mut Context, args: &WhichArgs) -> Result<ExitCode> {
+    let only = args.index()?;
+    with(context, &args.system, |context, _, databases| {
+        let database = databases.open(databases.named(&args.database)?)?;
+        let name = database.name();
+        let mut progress = Progress::new(&context.seam);
+        let built = database.build_indexes(&databases.store, only, |seen| {
+            if seen.is_multiple_of(4096) {
+                progress.show(name.text(), seen, 0, "segments");
+            }
+        })?;
+        drop(progress);
+        if context.output.is_json() {
+            let entries = |(index, entries): &(DbdName, u64)| json!({ "index": index.text(), "entries": entries });
+            let indexes: Vec<_> = built.iter().map(entries).collect();
+            context.output.document(&json!({ "database": name.text(), "indexes": indexes }))?;
+            return DONE;
+        }
+        if built.is_empty() {
+            context.output.line(format!("{name} has no secondary index"))?;
+        }
+        for (index, entries) in &built {
+            context.output.line(format!("{index}: built, {} entries", count(*entries)))?;
+        }
+        DONE
+    })
+}
+
+fn verify(context: &mut Context, args: &WhichArgs) -> Result<ExitCode> {
+    let only = args.index()?;
+    with(context, &args.system, |context, _, databases| {
+        let database = databases.open(databases.named(&args.database)?)?;
+        let name = database.name();
+        let mut progress = Progress::new(&context.seam);
+        let report = database.verify_indexes(&databases.store, only, |seen| {
+            if seen.is_multiple_of(4096) {
+                progress.show(name.text(), seen, 0, "segments");
+            }
+        })?;
+        drop(progress);
+        tell_report(&mut context.output, name, &report)
+    })
+}

@@ -1,0 +1,160 @@
+//! `holdfast load`: fills an empty database from an HD unload file.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Args;
+use hierarchy::load::{Given, Input, InputError, Loaded};
+use hierarchy::{Database, SegmentType, TypeAt};
+use serde_json::json;
+use unload::{Form, Reader, UnloadError};
+
+use super::{Context, DONE};
+use crate::databases::{SystemArgs, with};
+use crate::failure::{Failure, Result};
+use crate::output::{count, warn};
+use crate::progress::Progress;
+
+/// Load a database from an HD unload file
+///
+/// The database must be empty. Its secondary indexes are built with it; the databases of its
+/// logical parents must be loaded before. If the load fails, the database is empty again; if it
+/// is killed, the database cannot be used until it was emptied or loaded.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: holdfast load -s /srv/bank CUSTDB custdb.unload")]
+pub(crate) struct LoadArgs {
+    #[command(flatten)]
+    system: SystemArgs,
+    /// The database
+    #[arg(value_name = "DB")]
+    database: String,
+    /// The unload file, transferred in binary with its record descriptor words
+    file: PathBuf,
+}
+
+pub(super) fn run(context: &mut Context, args: &LoadArgs) -> Result<ExitCode> {
+    let (file, bytes) = open(&args.file)?;
+    with(context, &args.system, |context, _, databases| {
+        let database = databases.open(databases.named(&args.database)?)?;
+        let mut input = FileInput {
+            types: Vec::new(),
+            reader: Reader::new(file)?,
+            progress: Progress::new(&context.seam),
+            name: database.name().text().to_owned(),
+            bytes,
+        };
+        input.fit(&database)?;
+        let mut others = |name| databases.open(name);
+        let loaded = database.load(&databases.store, &mut others, &mut input)?;
+        drop(input);
+        tell(context, &database, &loaded)
+    })
+}
+
+fn tell(context: &mut Context, database: &Database, loaded: &Loaded) -> Result<ExitCode> {
+    let name = database.name();
+    if loaded.out_of_order {
+        warn(format!("the roots of {name} did not come in key order; they are now"));
+    }
+    if context.output.is_json() {
+        let entries = |(index, entries): &(definitions::DbdName, u64)| json!({ "index": index.text(), "entries": entries });
+        let indexes: Vec<_> = loaded.indexes.iter().map(entries).collect();
+        context.output.document(&json!({
+            "database": name.text(),
+            "segments": loaded.segments,
+            "out_of_order": loaded.out_of_order,
+            "indexes": indexes,
+        }))?;
+        return DONE;
+    }
+    context.output.line(format!("{name}: {} segments loaded", count(loaded.segments)))?;
+    for (index, entries) in &loaded.indexes {
+        context.output.line(format!("{index}: built, {} entries", count(*entries)))?;
+    }
+    DONE
+}
+
+/// Opens an unload file, and says how long it is.
+// People's files are no part of a system.
+#[allow(clippy::disallowed_methods)]
+fn open(path: &Path) -> Result<(File, u64)> {
+    let failed = |error| {
+        let what = format!("{} cannot be read: {error}", path.display());
+        Failure::other(what, "Check the path and the permissions.")
+    };
+    let file = File::open(path).map_err(failed)?;
+    let bytes = file.metadata().map_err(failed)?.len();
+    Ok((file, bytes))
+}
+
+/// An unload file as what a load reads from.
+struct FileInput {
+    reader: Reader<File>,
+    /// By the codes of the file: the types of the database.
+    types: Vec<Option<TypeAt>>,
+    progress: Progress,
+    name: String,
+    bytes: u64,
+}
+
+impl FileInput {
+    /// Fits the segment types of the file to those of the database.
+    fn fit(&mut self, database: &Database) -> Result<()> {
+        self.types = vec![None; 256];
+        for segment in self.reader.segments().to_vec() {
+            let name = definitions::SegmentName::new(segment.name.as_str());
+            let Some(at) = name.and_then(|name| database.schema.find(name)) else {
+                return Err(misfit(database, &format!("the segment {}", segment.name)));
+            };
+            let kind = database.schema.of(at);
+            if kind.level != segment.level {
+                let (name, level) = (segment.name, segment.level);
+                return Err(misfit(database, &format!("the segment {name} on level {level}")));
+            }
+            self.types[usize::from(segment.code)] = Some(at);
+            if let Some(form) = form_of(kind) {
+                self.reader.declare(segment.code, form)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn misfit(database: &Database, what: &str) -> Failure {
+    let name = database.name();
+    Failure::other(
+        format!("the file has {what}, and the DBD {name} has none such"),
+        format!("Load it with the definition of {name} that it was unloaded with."),
+    )
+}
+
+/// The lengths that segments of a type can have; of a virtual one nothing is said.
+pub(super) fn form_of(kind: &SegmentType) -> Option<Form> {
+    let len = |len: usize| u16::try_from(len).ok();
+    match (kind.is_virtual, kind.variable) {
+        (true, _) => None,
+        (false, true) => Some(Form::Variable { min: len(kind.min)?, max: len(kind.max)? }),
+        (false, false) => len(kind.max).map(Form::Fixed),
+    }
+}
+
+impl Input for FileInput {
+    fn next_segment(&mut self) -> std::result::Result<Option<Given<'_>>, InputError> {
+        let record = match self.reader.next_record() {
+            Ok(Some(record)) => record,
+            Ok(None) => return Ok(None),
+            Err(error) => return Err(Arc::new(error)),
+        };
+        if record.place.record.is_multiple_of(4096) {
+            self.progress.show(&self.name, record.place.offset, self.bytes, "bytes");
+        }
+        let code = record.segment.code;
+        match self.types.get(usize::from(code)).copied().flatten() {
+            Some(of) => Ok(Some(Given { of, data: record.data })),
+            // The reader lets no such record pass.
+            None => Err(Arc::new(UnloadError::UnknownCode(code))),
+        }
+    }
+}

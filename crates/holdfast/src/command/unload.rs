@@ -1,0 +1,202 @@
+//! `holdfast unload`: writes a database into an HD unload file.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use base::Coded;
+use clap::Args;
+use definitions::{ChildPointer, Organization, Segment};
+use hierarchy::{Database, HierarchyError, TypeAt};
+use serde_json::json;
+use store::Store;
+use unload::{Counts, Name, SegmentType, UnloadError, Writer};
+
+use super::load::form_of;
+use super::{Context, DONE};
+use crate::databases::{SystemArgs, with};
+use crate::failure::{Failure, Result};
+use crate::output::{count, warn};
+use crate::progress::Progress;
+
+/// Unload a database into an HD unload file
+///
+/// All segments in hierarchic order, with names in EBCDIC as hosts have them and data as it is
+/// stored. The file gets its name when it is whole. It is not sealed: whoever reads it reads the
+/// data.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: holdfast unload -s /srv/bank CUSTDB custdb.unload")]
+pub(crate) struct UnloadArgs {
+    #[command(flatten)]
+    system: SystemArgs,
+    /// The database
+    #[arg(value_name = "DB")]
+    database: String,
+    /// The file to write
+    file: PathBuf,
+    /// Replace the file if there is one
+    #[arg(long)]
+    replace: bool,
+}
+
+pub(super) fn run(context: &mut Context, args: &UnloadArgs) -> Result<ExitCode> {
+    if !args.replace && args.file.exists() {
+        let what = format!("{} is there already", args.file.display());
+        return Err(Failure::other(what, "Choose another name, or add --replace."));
+    }
+    with(context, &args.system, |context, _, databases| {
+        let database = databases.open(databases.named(&args.database)?)?;
+        let mut progress = Progress::new(&context.seam);
+        let written = write_whole(&args.file, |file| {
+            write(&database, &databases.store, file, &mut progress)
+        })?;
+        drop(progress);
+        if written.behind > 0 {
+            warn(format!(
+                "{} segments that were deleted on their physical path are not in the file",
+                count(written.behind)
+            ));
+        }
+        tell(context, &database, &written.counts, &args.file)
+    })
+}
+
+fn tell(
+    context: &mut Context,
+    database: &Database,
+    counts: &[(Name, Counts)],
+    file: &Path,
+) -> Result<ExitCode> {
+    let all: u64 = counts.iter().map(|(_, counts)| u64::from(counts.segments)).sum();
+    if context.output.is_json() {
+        let each = counts
+            .iter()
+            .map(|(name, counts)| json!({ "segment": name.as_str(), "segments": counts.segments }));
+        context.output.document(&json!({
+            "database": database.name().text(),
+            "file": file,
+            "segments": all,
+            "types": each.collect::<Vec<_>>(),
+        }))?;
+        return DONE;
+    }
+    let (name, file) = (database.name(), file.display());
+    context.output.line(format!("{name}: {} segments unloaded into {file}", count(all)))?;
+    let row =
+        |(name, counts): &(Name, Counts)| vec![name.to_string(), count(counts.segments.into())];
+    let rows: Vec<Vec<String>> = counts.iter().map(row).collect();
+    context.output.table(&["segment", "segments"], &rows)?;
+    DONE
+}
+
+/// What a file holds.
+struct Written {
+    /// By segment type.
+    counts: Vec<(Name, Counts)>,
+    /// Segments that are not in it, because they were deleted on their physical path.
+    behind: u64,
+}
+
+/// Writes all segments.
+fn write<S: Store>(
+    database: &Database,
+    store: &S,
+    file: &File,
+    progress: &mut Progress,
+) -> Result<Written> {
+    let types = types(database)?;
+    let mut writer = Writer::new(file, &types)?;
+    for one in &types {
+        let kind = TypeAt::of_code(one.code).map(|at| database.schema.of(at));
+        if let Some(form) = kind.and_then(form_of) {
+            writer.declare(one.code, form)?;
+        }
+    }
+    let (name, mut written) = (database.name(), 0_u64);
+    let behind = database.unload(store, |of, data| {
+        written += 1;
+        if written.is_multiple_of(4096) {
+            progress.show(name.text(), written, 0, "segments");
+        }
+        let refused = |error: UnloadError| -> Arc<dyn Coded + Send + Sync> { Arc::new(error) };
+        writer.segment(of.code(), data).map_err(|error| HierarchyError::Input(refused(error)))
+    })?;
+    let counts = types.iter().map(|one| one.name).zip(writer.counts().to_vec()).collect();
+    writer.finish()?;
+    Ok(Written { counts, behind })
+}
+
+/// The segment types that are stored, as a header names them.
+fn types(database: &Database) -> Result<Vec<SegmentType>> {
+    let dbd = &database.schema.dbd;
+    let stored = dbd.segments.iter().filter(|segment| !segment.is_virtual());
+    let kind = |segment: &Segment| {
+        let name = Name::new(segment.name.text()).ok_or_else(|| {
+            let what = format!("the segment name {} cannot stand in an unload file", segment.name);
+            Failure::other(what, "Use letters, digits, $, # and @.")
+        })?;
+        let stored_length = segment.max.saturating_add(prefix_bytes(dbd, segment));
+        Ok(SegmentType { code: segment.code, level: segment.level, name, stored_length })
+    };
+    stored.map(kind).collect()
+}
+
+/// Bytes of the prefix that a segment has on the host: code, delete byte and the pointers that
+/// its definition asks for.
+fn prefix_bytes(dbd: &definitions::Dbd, segment: &Segment) -> u16 {
+    use Organization::{Hdam, Hidam, Phdam, Phidam};
+    if !matches!(dbd.organization, Hdam | Hidam | Phdam | Phidam) {
+        return 2;
+    }
+    let words = [
+        ("HIER", 4),
+        ("HIERBWD", 8),
+        ("TWIN", 4),
+        ("TWINBWD", 8),
+        ("LTWIN", 4),
+        ("LTWINBWD", 8),
+        ("LPARNT", 4),
+        ("CTR", 4),
+    ];
+    let pointers = segment.pointers;
+    let named: u16 = words.iter().filter(|(word, _)| pointers.has(word)).map(|(_, len)| len).sum();
+    let is_hierarchic = pointers.has("HIER") || pointers.has("HIERBWD");
+    let chained = ["TWIN", "TWINBWD", "NOTWIN"].iter().any(|word| pointers.has(word));
+    let twins = if is_hierarchic || chained { 0 } else { 4 };
+    let at = segment.code.checked_sub(1);
+    let children = dbd.segments.iter().filter(|one| one.parent == at && !one.is_virtual());
+    let children: u16 = children
+        .map(|child| match child.parent_pointer {
+            _ if is_hierarchic => 0,
+            Some(ChildPointer::Dble) => 8,
+            _ => 4,
+        })
+        .sum();
+    2 + named + twins + children
+}
+
+/// Writes a file that gets its name when it is whole and durable.
+// People's files are no part of a system.
+#[allow(clippy::disallowed_methods)]
+fn write_whole<T>(path: &Path, body: impl FnOnce(&File) -> Result<T>) -> Result<T> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    let failed = |error: io::Error| {
+        let what = format!("{} cannot be written: {error}", path.display());
+        Failure::other(what, "Check the path, the permissions and the room on the disk.")
+    };
+    let file = File::create(&part).map_err(failed)?;
+    let done = body(&file).and_then(|answer| {
+        file.sync_all().map_err(failed)?;
+        std::fs::rename(&part, path).map_err(failed)?;
+        Ok(answer)
+    });
+    if done.is_err() {
+        // What is left of it is of no use to anybody.
+        let _ = std::fs::remove_file(&part);
+    }
+    done
+}

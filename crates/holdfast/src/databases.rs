@@ -1,0 +1,126 @@
+//! The databases of a system by their names: what commands that work on databases share.
+//!
+//! Invariants:
+//! 1. A database is opened once, and then it is the same for everybody who asks for it.
+//! 2. Nobody gets a database whose data was stored under other settings or another definition
+//!    than the system has now, unless it asks without [`Databases::open`]'s check.
+//! 3. A command closes the system, whatever became of its work.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use definitions::resolve::Definitions as _;
+use definitions::{Dbd, DbdName};
+use hierarchy::{Database, HierarchyError, state};
+use placement::{Placement, Settings};
+use repository::Repository;
+use seam::Seam;
+use seam::sync::Mutex;
+use store::Store;
+use store_kernel::KernelStore;
+use system::{OpenOptions, System};
+
+use crate::command::Context;
+use crate::failure::{Failure, Result};
+use crate::output::warn;
+use crate::passphrase::PassphraseArgs;
+
+/// The arguments of a command that works on the databases of a stopped system.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct SystemArgs {
+    /// The system's folder; the system must be stopped
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) system: PathBuf,
+    #[command(flatten)]
+    pub(crate) passphrase: PassphraseArgs,
+}
+
+/// The databases of a system.
+pub(crate) struct Databases<S> {
+    /// Where they are.
+    pub(crate) store: S,
+    /// Their definitions.
+    pub(crate) repository: Repository,
+    settings: Settings,
+    seam: Seam,
+    dir: PathBuf,
+    opened: Mutex<BTreeMap<DbdName, Arc<Database>>>,
+}
+
+impl Databases<KernelStore> {
+    /// The databases of an open system.
+    pub(crate) fn of(seam: &Seam, system: &System) -> Result<Databases<KernelStore>> {
+        Ok(Databases {
+            store: system.store().clone(),
+            repository: Repository::read(system.store())?,
+            settings: system.config().placement_settings(),
+            seam: seam.clone(),
+            dir: system.dir().to_owned(),
+            opened: Mutex::default(),
+        })
+    }
+}
+
+impl<S: Store> Databases<S> {
+    /// A database whose data fits its definition and the settings.
+    pub(crate) fn open(&self, name: DbdName) -> std::result::Result<Arc<Database>, HierarchyError> {
+        let database = self.open_unchecked(name)?;
+        state::admit(&self.store, &database)?;
+        Ok(database)
+    }
+
+    /// A database, whatever its data is like: to empty it.
+    pub(crate) fn open_unchecked(
+        &self,
+        name: DbdName,
+    ) -> std::result::Result<Arc<Database>, HierarchyError> {
+        if let Some(known) = self.opened.lock().get(&name) {
+            return Ok(Arc::clone(known));
+        }
+        let mut placements = |dbd: &Dbd| self.placement(dbd);
+        let made = Database::open(&self.store, name, &self.repository, &mut placements)?;
+        made.schema.placement.notes().iter().for_each(warn);
+        let mut opened = self.opened.lock();
+        Ok(Arc::clone(opened.entry(name).or_insert_with(|| Arc::new(made))))
+    }
+
+    /// Where the settings put the roots of a database.
+    pub(crate) fn placement(&self, dbd: &Dbd) -> std::result::Result<Placement, HierarchyError> {
+        let disk = &*self.seam.disk;
+        let mut load = |file: &str| system::read_root_list(disk, &self.dir, file);
+        Placement::new(dbd, &self.settings, &mut load).map_err(|error| Arc::new(error).into())
+    }
+
+    /// The name of a database that is defined, in whatever case it was typed.
+    pub(crate) fn named(&self, text: &str) -> Result<DbdName> {
+        let name = DbdName::new(&text.to_ascii_uppercase());
+        match name.filter(|name| self.repository.dbd(*name).is_some()) {
+            Some(name) => Ok(name),
+            None => Err(Failure::other(
+                format!("there is no DBD {}", text.to_ascii_uppercase()),
+                "Correct the name, or compile its source with `holdfast gen`.",
+            )),
+        }
+    }
+}
+
+/// Opens the system, lets `body` work on its databases, and closes the system in any case.
+pub(crate) fn with<T>(
+    context: &mut Context,
+    args: &SystemArgs,
+    body: impl FnOnce(&mut Context, &System, &Databases<KernelStore>) -> Result<T>,
+) -> Result<T> {
+    let passphrase = args.passphrase.get()?;
+    let dir: &Path = &args.system;
+    let system = System::open(&context.seam, dir, &passphrase, OpenOptions::default())?;
+    system.notes().iter().for_each(warn);
+    let done = Databases::of(&context.seam, &system)
+        .and_then(|databases| body(context, &system, &databases));
+    match (done, system.close()) {
+        (Ok(answer), Ok(())) => Ok(answer),
+        (Ok(_), Err(error)) => Err(error.into()),
+        (Err(failure), _) => Err(failure),
+    }
+}
