@@ -158,7 +158,8 @@ fn receive(mut stream: UnixStream, hall: &Hall) -> Result<(), RegionError> {
         Ok(server) => server,
         Err(failure) => return say(&mut stream, REFUSED, &failure_bytes(&failure), None),
     };
-    let served = attend(&mut stream, hall, &mut *server);
+    let served = seam::thread::catch(|| attend(&mut stream, hall, &mut *server));
+    let served = served.unwrap_or_else(|panic| Err(RegionError::Broken(panic)));
     if !matches!(served, Ok(true)) {
         let _ = server.end(Ending::Abend);
     }

@@ -17,8 +17,8 @@ use crate::wire::{AREA_BYTES_MAX, MORE_MAX, SSAS_MAX, Writer};
 
 /// Bytes of calls that may wait for the next one.
 const RIDING_BYTES_MAX: usize = 64 << 10;
-/// How much of a search argument is looked at first.
-const SSA_BYTES_USUAL: usize = 256;
+/// How much of a search argument is looked at: most are short, and their length has to be found.
+const SSA_LOOKS: [usize; 3] = [64, 1024, SSA_BYTES_MAX];
 /// The longest area whose first two bytes say how long it is.
 const COUNTED_MAX: usize = 32_767;
 /// What is taken of a counted area whose count makes no sense in either byte order.
@@ -87,7 +87,7 @@ impl Composer<'_> {
         for index in first..self.parameters.count().min(first + SSAS_MAX) {
             let address = self.parameters.get(index).unwrap_or_default();
             let mut len = 0;
-            for look_at in [SSA_BYTES_USUAL, SSA_BYTES_MAX] {
+            for look_at in SSA_LOOKS {
                 self.scratch.clear();
                 let seen = self.reach.read(address, look_at, self.scratch);
                 len = measure(database, self.scratch);

@@ -4,8 +4,9 @@
 //! What happened stands in the ledger, and in how the process ended.
 //!
 //! Invariants:
-//! 1. Only a process that said so itself has committed. Whatever else its end looks like, the unit
-//!    of work is backed out, if not by the process then by restart or by the running system.
+//! 1. Only a process that said so itself has committed for certain. Whatever else its end looks
+//!    like, the unit of work is backed out, if not by the process then by restart or by the running
+//!    system; except that nobody can tell of a process that died while it was committing.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -30,6 +31,9 @@ pub enum Ended {
     },
     /// By an abend; the unit of work is backed out.
     Abend(Abend),
+    /// Its process died while the last changes were being committed: only the system's log knows
+    /// whether they are.
+    InDoubt(Abend),
     /// It was not entered.
     NotStarted(Abend),
 }
@@ -67,7 +71,9 @@ impl Report {
     pub fn json(&self) -> serde_json::Value {
         let (return_code, abend) = match &self.ended {
             Ended::Normal { return_code } => (Some(*return_code), None),
-            Ended::Abend(abend) | Ended::NotStarted(abend) => (None, Some(abend)),
+            Ended::Abend(abend) | Ended::InDoubt(abend) | Ended::NotStarted(abend) => {
+                (None, Some(abend))
+            }
         };
         let report = ReportJson {
             return_code,
@@ -90,9 +96,12 @@ impl std::fmt::Display for Report {
             Ended::NotStarted(Abend { code, text }) => {
                 write!(f, "the program was not started ({code}): {text}")
             }
-            Ended::Abend(Abend { code, text }) => {
-                write!(f, "the program ended with abend {code}: {text}")?;
-                write!(f, "\nIts unit of work is backed out to the last commit.")?;
+            Ended::Abend(Abend { code, text }) | Ended::InDoubt(Abend { code, text }) => {
+                writeln!(f, "the program ended with abend {code}: {text}")?;
+                f.write_str(match self.ended {
+                    Ended::InDoubt(_) => "Whether its last changes count, restart decides.",
+                    _ => "Its unit of work is backed out to the last commit.",
+                })?;
                 if !self.last_calls.is_empty() {
                     write!(f, " Its last calls were:")?;
                 }
@@ -137,6 +146,7 @@ fn report(ledger: &Ledger, status: ExitStatus) -> Report {
                 format!("its process ended with {status} before it began").replace(": ", " ");
             Ended::NotStarted(Abend { code: "HFR017".to_owned(), text })
         }
+        (Said::Nothing, State::AtEnd) => Ended::InDoubt(unsaid(status, State::AtEnd)),
         (Said::Nothing, state) => Ended::Abend(unsaid(status, state)),
     };
     Report { ended, calls: ledger.calls(), last_calls: ledger.last_calls() }
@@ -190,6 +200,8 @@ mod tests {
             panic!("it died");
         };
         assert_eq!(abend.code, "S0C4");
+        let doubt = ended(9, |ledger| ledger.set_state(State::AtEnd));
+        assert!(matches!(doubt, Ended::InDoubt(_)), "{doubt:?}");
         assert!(abend.text.contains("outside of a DL/I call"), "{}", abend.text);
     }
 

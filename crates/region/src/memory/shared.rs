@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::time::Duration;
 
-use rustix::fs::MemfdFlags;
+use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
 use rustix::thread::futex;
@@ -26,16 +26,19 @@ impl Shared {
     /// New zeroed memory of `bytes` bytes, rounded up to whole pages. With `inherit`, programs that
     /// this process starts get the file with its number.
     pub(crate) fn create(name: &str, bytes: usize, inherit: bool) -> Result<Shared, Errno> {
-        let flags = if inherit { MemfdFlags::empty() } else { MemfdFlags::CLOEXEC };
-        let fd = rustix::fs::memfd_create(name, flags)?;
+        let closing = if inherit { MemfdFlags::empty() } else { MemfdFlags::CLOEXEC };
+        let fd = rustix::fs::memfd_create(name, closing | MemfdFlags::ALLOW_SEALING)?;
         rustix::fs::ftruncate(&fd, bytes.next_multiple_of(4096) as u64)?;
+        // Who shortened it would end whoever then looks behind its end.
+        rustix::fs::fcntl_add_seals(&fd, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
         Shared::map(fd)
     }
 
     /// Maps memory that another process has made.
     pub(crate) fn map(fd: OwnedFd) -> Result<Shared, Errno> {
         let bytes = rustix::fs::fstat(&fd)?.st_size as usize;
-        if bytes == 0 || !bytes.is_multiple_of(4096) || bytes > 1 << 30 {
+        let sealed = rustix::fs::fcntl_get_seals(&fd)?.contains(SealFlags::SHRINK);
+        if bytes == 0 || !bytes.is_multiple_of(4096) || bytes > 1 << 30 || !sealed {
             return Err(Errno::INVAL);
         }
         let protection = ProtFlags::READ | ProtFlags::WRITE;
@@ -45,7 +48,7 @@ impl Shared {
         };
         // SAFETY: the mapping is aligned to pages, `bytes` long, lives as long as the value that
         // owns it, which lends the words no longer, and is only used through atomics, which may be
-        // shared. Who shortens the file ends this process with a signal: only one's own user can.
+        // shared. The file cannot be shortened: it is sealed.
         let words = unsafe { std::slice::from_raw_parts(start.cast::<AtomicU64>(), bytes / 8) };
         Ok(Shared { fd, words })
     }
@@ -166,5 +169,6 @@ mod tests {
         theirs.get(8192 - 8, 15, &mut out);
         assert_eq!(out, b"more tha");
         theirs.put(9000, b"outside");
+        assert!(rustix::fs::ftruncate(theirs.fd(), 4096).is_err(), "nobody can shorten it");
     }
 }
