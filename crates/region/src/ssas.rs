@@ -124,6 +124,15 @@ mod tests {
     }
 
     #[test]
+    fn an_argument_that_goes_on_behind_what_was_looked_at_takes_all_of_it() {
+        let PcbKind::Database(database) = &sample()[1].kind else { unreachable!() };
+        let ssa = b"CUSTOMER*DP(CUSTKEY >=000042&CITY    <=ROTTERDAM +CUSTKEY  =000050)";
+        for len in 0..ssa.len() {
+            assert_eq!(measure(database, &ssa[..len]), len, "cut at {len}");
+        }
+    }
+
+    #[test]
     fn wrong_arguments_are_cut_behind_the_mistake() {
         assert_eq!(length(b"CUSTOMER(CUSTKEY  =000042X"), b"CUSTOMER(CUSTKEY  =000042X".len());
         assert_eq!(length(b"CUSTOMER(NOFIELD  =000042)"), b"CUSTOMER(NOFIELD  =0".len());
