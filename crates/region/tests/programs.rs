@@ -252,6 +252,23 @@ fn a_c_program_may_end_in_every_way() {
 }
 
 #[test]
+fn a_killed_program_and_one_whose_server_broke_are_backed_out_by_the_system() {
+    if !have("cc") || !have("cobc") {
+        return;
+    }
+    let entry = "killed";
+    let killed = play("killed", Play { program: "styles.c", entry, far: true, ..Play::default() });
+    assert_eq!(abend(&killed).0, "S222");
+    assert_eq!(killed.report.last_calls[0].key, "000001");
+    assert_eq!(killed.log.last().map(String::as_str), Some("end Abend"));
+    let input = "PANI\n";
+    let broken =
+        play("broken-far", Play { program: "fails.cbl", input, far: true, ..Play::default() });
+    assert_eq!(abend(&broken).0, "HFR016");
+    assert_eq!(broken.log.last().map(String::as_str), Some("end Abend"));
+}
+
+#[test]
 fn a_file_gives_and_takes_search_arguments_and_lengths() {
     if !have("cc") {
         return;

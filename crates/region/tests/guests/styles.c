@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -86,4 +87,13 @@ int leaves(void *io, struct pcb *shop)
         exit(9);
     wait(&status);
     exit(7);
+}
+
+int killed(void *io, struct pcb *shop)
+{
+    char area[30];
+
+    CTDLI("GU  ", shop, area, NULL);
+    raise(SIGKILL);
+    return 0;
 }
