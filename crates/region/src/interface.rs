@@ -112,12 +112,12 @@ impl Interface {
         let mut parameters = parameters.ok_or_else(|| {
             abend("U0474", "a DL/I call without a function code among its first parameters")
         })?;
-        if known.is_none() {
+        if !parameters.counted {
             parameters.cut_at_null();
         }
         let Some(target) = self.target(&parameters)? else { return Ok(()) };
         let plan = plan_of(parameters.function, target.pcb.map(|pcb| &self.shapes[pcb].kind));
-        if known.is_none() && plan.behind == Behind::Ssas {
+        if !parameters.counted && plan.behind == Behind::Ssas {
             self.cut_at_noise(&mut parameters);
         }
         let places = self.compose(&parameters, &target, plan)?;

@@ -27,6 +27,8 @@ pub(crate) struct Parameters {
     pub(crate) function: [u8; 4],
     addresses: [usize; MAX],
     count: usize,
+    /// The language or a count told how many there are.
+    pub(crate) counted: bool,
 }
 
 impl Parameters {
@@ -36,11 +38,12 @@ impl Parameters {
         known: Option<usize>,
         reach: &mut Reach,
     ) -> Option<Parameters> {
+        let counted = known.is_some();
         let known = known.unwrap_or(MAX).min(MAX);
         let list = &raw[..known];
         let first = word(*list.first()?, reach)?;
         if is_function(first) {
-            return Some(Parameters::new(first, &list[1..], Some));
+            return Some(Parameters { counted, ..Parameters::new(first, &list[1..], Some) });
         }
         let count = [Order::Big, Order::Native].map(|order| order.number(first) as usize);
         let count = count.into_iter().find(|count| (1..MAX).contains(count))?;
@@ -69,7 +72,7 @@ impl Parameters {
         while count > 0 && addresses[count - 1] == 0 {
             count -= 1;
         }
-        Parameters { function, addresses, count }
+        Parameters { function, addresses, count, counted: true }
     }
 
     /// The address of a parameter behind the function, from 0 for the PCB or AIB; `None` if it was
@@ -84,7 +87,7 @@ impl Parameters {
         self.count
     }
 
-    /// Without a count, and without libcob's, the list ends at the first null pointer.
+    /// Ends the list in front of the first null pointer.
     pub(crate) fn cut_at_null(&mut self) {
         let end = self.addresses[..self.count].iter().position(|address| *address == 0);
         self.count = end.unwrap_or(self.count);
@@ -146,8 +149,10 @@ mod tests {
             // Behind the count's last parameter stands whatever a register holds.
             let raw = list(&[at(&count), at(&function), at(&pcb), at(&area), at(&raw_noise())]);
             let read = Parameters::read(&raw, None, &mut reach).expect("a list");
-            assert_eq!((read.function, read.count()), (function, 2));
+            assert_eq!((read.function, read.count(), read.counted), (function, 2, true));
         }
+        let read = Parameters::read(&plain, None, &mut reach).expect("a list");
+        assert!(!read.counted);
     }
 
     fn raw_noise() -> [u8; 8] {
