@@ -66,8 +66,12 @@ impl Databases<KernelStore> {
 impl<S: Store> Databases<S> {
     /// A database whose data fits its definition and the settings.
     pub(crate) fn open(&self, name: DbdName) -> std::result::Result<Arc<Database>, HierarchyError> {
+        let is_new = !self.opened.lock().contains_key(&name);
         let database = self.open_unchecked(name)?;
         state::admit(&self.store, &database)?;
+        if is_new {
+            database.schema.placement.notes().iter().for_each(warn);
+        }
         Ok(database)
     }
 
@@ -81,7 +85,6 @@ impl<S: Store> Databases<S> {
         }
         let mut placements = |dbd: &Dbd| self.placement(dbd);
         let made = Database::open(&self.store, name, &self.repository, &mut placements)?;
-        made.schema.placement.notes().iter().for_each(warn);
         let mut opened = self.opened.lock();
         Ok(Arc::clone(opened.entry(name).or_insert_with(|| Arc::new(made))))
     }

@@ -1,5 +1,7 @@
 //! `holdfast gen`: compiles DBDs and PSBs, fits them together, and stores them in a system.
 
+mod data;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::{self, Write as _};
@@ -16,12 +18,12 @@ use macros::{Folders, Sources};
 use repository::{Difference, Repository, name_of};
 use serde::{Serialize, Serializer};
 use store::Store;
-use system::{OpenOptions, System};
 
+use self::data::Verdict;
 use super::{Context, DONE};
+use crate::databases::{Databases, SystemArgs, with};
 use crate::failure::{Failure, Result};
 use crate::output::{Output, warn};
-use crate::passphrase::PassphraseArgs;
 
 /// Compile DBD and PSB macro source and store the definitions
 ///
@@ -31,11 +33,8 @@ use crate::passphrase::PassphraseArgs;
 #[derive(Args, Debug)]
 #[command(after_help = "Example: holdfast gen -s /srv/bank dbdlib psblib -I copylib")]
 pub(crate) struct GenArgs {
-    /// The system's folder; the system must be stopped
-    #[arg(short, long, value_name = "DIR")]
-    system: PathBuf,
     #[command(flatten)]
-    passphrase: PassphraseArgs,
+    system: SystemArgs,
     /// Sources: files, and folders with all that is in them but hidden files and folders
     #[arg(required = true, value_name = "FILE|FOLDER")]
     sources: Vec<PathBuf>,
@@ -120,12 +119,10 @@ pub(super) fn run(context: &mut Context, args: &GenArgs) -> Result<ExitCode> {
         return Err(Failure::usage(what, "Correct the path behind -I."));
     }
     let files = files(&args.sources)?;
-    let passphrase = args.passphrase.get()?;
-    let system = System::open(&context.seam, &args.system, &passphrase, OpenOptions::default())?;
-    system.notes().iter().for_each(warn);
-    let report = generate(system.store(), &files, &Folders::new(args.include.clone()), args.check);
-    system.close()?;
-    let report = report?;
+    let copies = Folders::new(args.include.clone());
+    let report = with(context, &args.system, |_, _, databases| {
+        generate(databases, &files, &copies, args.check)
+    })?;
     if context.output.is_json() {
         context.output.document(&report)?;
         return if report.errors == 0 { DONE } else { Ok(ExitCode::FAILURE) };
@@ -165,12 +162,12 @@ fn tell(output: &mut Output, report: &Report) -> Result<()> {
 
 /// Compiles everything, fits it together, and stores what is new if nothing is wrong.
 fn generate<S: Store>(
-    store: &S,
+    databases: &Databases<S>,
     files: &[(PathBuf, Vec<u8>)],
     copies: &Folders,
     check: bool,
 ) -> Result<Report> {
-    let repository = Repository::read(store).map_err(|error| Failure::Error(Box::new(error)))?;
+    let repository = &databases.repository;
     let mut work = Work::default();
     for (path, bytes) in files {
         work.compile(path, bytes, copies);
@@ -178,15 +175,22 @@ fn generate<S: Store>(
     work.refuse_doubles();
     // What does not compile is missing elsewhere, too; to say so would only hide the cause.
     if work.errors() == 0 {
-        work.fit(&repository);
+        work.fit(repository);
+    }
+    let mut verdict = Verdict::default();
+    if work.errors() == 0 {
+        verdict = data::judge(databases, &work.overlay(repository))?;
+        work.say_of_data(&verdict);
     }
     let errors = work.errors();
-    let changed = work.settle(&repository, errors > 0);
+    let changed = work.settle(repository, errors > 0);
     let stored = errors == 0 && !check;
     if stored {
-        repository::put(store, &changed).map_err(|error| Failure::Error(Box::new(error)))?;
+        verdict.record_due(&databases.store)?;
+        repository::put(&databases.store, &changed)?;
+        verdict.drop_gone(&databases.store)?;
     }
-    warn_of_damage(&repository, &changed, stored);
+    warn_of_damage(repository, &changed, stored);
     let warnings = work.said.iter().filter(|said| said.severity == Severity::Warning).count();
     let Work { items: members, skipped, said: diagnostics, .. } = work;
     Ok(Report { members, skipped, diagnostics, errors, warnings, check, stored })
@@ -292,15 +296,11 @@ impl Work {
 
     /// Fits the members to each other and to those of the system.
     fn fit(&mut self, repository: &Repository) {
-        let mut overlay = Overlay::new(repository);
-        let mut index = BTreeMap::new();
-        for (at, item) in self.items.iter().enumerate() {
-            if let Some(member) = &item.compiled.member {
-                index.insert(name_of(member), at);
-                overlay.add(member.clone());
-            }
-        }
-        for finding in overlay.resolve().findings {
+        let members = self.items.iter().enumerate();
+        let index: BTreeMap<MemberName, usize> = members
+            .filter_map(|(at, item)| Some((name_of(item.compiled.member.as_ref()?), at)))
+            .collect();
+        for finding in self.overlay(repository).resolve().findings {
             match index.get(&finding.member) {
                 Some(at) => {
                     let item = &mut self.items[*at];
@@ -311,30 +311,74 @@ impl Work {
                     self.say(&one, Some(finding.member));
                 }
                 // Of what was stored before, only that matters which no longer fits.
-                None if finding.severity == Severity::Error => self.say_of_stored(finding),
+                None if finding.severity == Severity::Error => {
+                    let Finding { member, severity, code, message, help, .. } = finding;
+                    self.say_stored(member, (severity, code), message, help);
+                }
                 None => {}
             }
         }
     }
 
-    fn say_of_stored(&mut self, finding: Finding) {
-        let member = finding.member.to_string();
+    /// The members over those that are stored.
+    fn overlay<'r>(&self, repository: &'r Repository) -> Overlay<'r> {
+        let mut overlay = Overlay::new(repository);
+        for member in self.items.iter().filter_map(|item| item.compiled.member.as_ref()) {
+            overlay.add(member.clone());
+        }
+        overlay
+    }
+
+    /// Says what the members mean for the data that is stored.
+    fn say_of_data(&mut self, verdict: &Verdict) {
+        for one in &verdict.told {
+            let name = MemberName::Dbd(one.database);
+            let mut items = self.items.iter_mut();
+            let member = |item: &&mut Item| {
+                item.compiled.member.as_ref().is_some_and(|member| name_of(member) == name)
+            };
+            let place = items.find(member).map(|item| {
+                if one.severity == Severity::Error {
+                    item.state = State::Wrong;
+                }
+                item.compiled.place
+            });
+            let (severity, code, message) = (one.severity, one.code, one.message.clone());
+            let help = Some(one.help.clone());
+            match place {
+                Some(place) => {
+                    let one = Diagnostic { severity, code, place, message, help };
+                    self.say(&one, Some(name));
+                }
+                None => self.say_stored(name, (severity, code), message, help),
+            }
+        }
+    }
+
+    /// Says something of a member that was stored before.
+    fn say_stored(
+        &mut self,
+        member: MemberName,
+        (severity, code): (Severity, &'static str),
+        message: String,
+        help: Option<String>,
+    ) {
+        let member = member.to_string();
         let mut shown = format!(
-            "{} {}: {}\n  --> {member}, which is stored in the system\n",
-            finding.severity, finding.code, finding.message
+            "{severity} {code}: {message}\n  --> {member}, which is stored in the system\n"
         );
-        if let Some(help) = &finding.help {
+        if let Some(help) = &help {
             shown += &format!("  = help: {help}\n");
         }
         self.said.push(Said {
-            severity: finding.severity,
-            code: finding.code,
+            severity,
+            code,
             member: Some(member),
             path: None,
             card: None,
             column: None,
-            message: finding.message,
-            help: finding.help,
+            message,
+            help,
             shown,
         });
     }

@@ -1,0 +1,200 @@
+//! What changed definitions mean for the data that is stored under the old ones.
+//!
+//! | code | when | what becomes of it |
+//! |---|---|---|
+//! | HFG301 | data would be lost | refused |
+//! | HFG302 | the data has to be unloaded and loaded | refused until the database is empty |
+//! | HFG303 | an index has to be built | stored; programs are refused until it is built |
+//!
+//! Invariants:
+//! 1. A database without data may change in any way.
+//! 2. Databases whose own definition stays are judged, too, where one that they refer to changes.
+//! 3. An index is recorded as due before the definition is stored that makes it so.
+
+use std::collections::BTreeSet;
+
+use definitions::change::{Effect, compare};
+use definitions::resolve::{Definitions, Overlay};
+use definitions::{Dbd, DbdName, MemberName, Severity};
+use hierarchy::{is_kept, state};
+use store::Store;
+
+use crate::databases::Databases;
+use crate::failure::Result;
+
+/// Something that there is to say about a database with data.
+pub(super) struct Told {
+    pub(super) severity: Severity,
+    pub(super) code: &'static str,
+    pub(super) database: DbdName,
+    pub(super) message: String,
+    pub(super) help: String,
+}
+
+/// What changed definitions mean.
+#[derive(Default)]
+pub(super) struct Verdict {
+    pub(super) told: Vec<Told>,
+    /// Indexes that have to be built.
+    due: BTreeSet<DbdName>,
+    /// Indexes that there are no more.
+    gone: BTreeSet<DbdName>,
+}
+
+/// Judges the new definitions.
+pub(super) fn judge<S: Store>(databases: &Databases<S>, new: &Overlay<'_>) -> Result<Verdict> {
+    let mut verdict = Verdict::default();
+    for name in affected(databases, new) {
+        let (old, is) = (databases.repository.dbd(name), new.dbd(name));
+        let (Some(old), Some(is)) = (old, is) else { continue };
+        if old.organization.is_index() {
+            verdict.judge_index(databases, &old, &is)?;
+        } else if is_kept(old.organization) && has_data(databases, name)? {
+            verdict.judge_changes(&old, &is);
+            verdict.judge_form(databases, &is, new)?;
+        }
+    }
+    Ok(verdict)
+}
+
+/// The databases that new definitions are of, refer to, or are referred to by.
+fn affected<S: Store>(databases: &Databases<S>, new: &Overlay<'_>) -> BTreeSet<DbdName> {
+    let mut names = BTreeSet::new();
+    for dbd in new.dbds() {
+        names.insert(dbd.name);
+        let old = databases.repository.dbd(dbd.name);
+        for one in [Some(dbd), old.as_ref()].into_iter().flatten() {
+            for segment in &one.segments {
+                names.extend(segment.children.iter().map(|child| child.dbd));
+                names.extend(segment.logical_parent.as_ref().map(|parent| parent.dbd));
+            }
+        }
+        let referring = databases.repository.referring(dbd.name).into_iter();
+        names.extend(referring.filter_map(|member| match member {
+            MemberName::Dbd(name) => Some(name),
+            MemberName::Psb(_) => None,
+        }));
+    }
+    names
+}
+
+/// Whether a database holds data. One that was never opened holds none.
+fn has_data<S: Store>(databases: &Databases<S>, name: DbdName) -> Result<bool> {
+    let store = &databases.store;
+    if state::state_of(store, name)?.is_none() {
+        return Ok(false);
+    }
+    let database = databases.open_unchecked(name)?;
+    Ok(!state::is_empty(store, &database)?)
+}
+
+impl Verdict {
+    fn judge_changes(&mut self, old: &Dbd, new: &Dbd) {
+        let database = new.name;
+        for change in compare(old, new) {
+            let message = format!("{database} holds data, and {}", change.what);
+            match change.effect {
+                Effect::Harmless => {}
+                Effect::BuildIndex => {
+                    let indexes = new.secondary_indexes().map(|(_, _, child, _)| child.dbd);
+                    self.due.extend(indexes);
+                    let help = format!("then run `holdfast index build {database}`");
+                    self.tell(Severity::Warning, "HFG303", (database, message, help));
+                }
+                Effect::Reload => self.refuse_reload(database, message),
+                Effect::LosesData => {
+                    let help = format!(
+                        "if its data may go, run `holdfast db empty {database} --yes` first"
+                    );
+                    self.tell(Severity::Error, "HFG301", (database, message, help));
+                }
+            }
+        }
+        let is_kept = |name: DbdName| new.secondary_indexes().any(|(_, _, one, _)| one.dbd == name);
+        let gone = old.secondary_indexes().map(|(_, _, child, _)| child.dbd);
+        self.gone.extend(gone.filter(|name| !is_kept(*name)));
+    }
+
+    /// Whether stored keys and values are what the new definitions say.
+    fn judge_form<S: Store>(
+        &mut self,
+        databases: &Databases<S>,
+        new: &std::sync::Arc<Dbd>,
+        definitions: &Overlay<'_>,
+    ) -> Result<()> {
+        let database = new.name;
+        let is_refused = |one: &Told| one.severity == Severity::Error && one.database == database;
+        let Some(record) = state::state_of(&databases.store, database)? else { return Ok(()) };
+        if self.told.iter().any(is_refused) {
+            return Ok(());
+        }
+        let form = state::form_of(new, definitions, databases.placement(new)?)?;
+        if let Err(differs) = state::compare(database, &record.form, &form) {
+            self.refuse_reload(database, differs.to_string());
+        }
+        Ok(())
+    }
+
+    /// The entries of an index follow its database.
+    fn judge_index<S: Store>(
+        &mut self,
+        databases: &Databases<S>,
+        old: &Dbd,
+        new: &Dbd,
+    ) -> Result<()> {
+        let index = new.name;
+        let changes = compare(old, new);
+        let is_stored = databases.store.set(index.text())?.is_some();
+        if !is_stored || changes.iter().all(|change| change.effect == Effect::Harmless) {
+            return Ok(());
+        }
+        let target = old.segments.iter().flat_map(|segment| &segment.children).next();
+        let Some(target) = target.map(|child| child.dbd) else { return Ok(()) };
+        if !has_data(databases, target)? {
+            return Ok(());
+        }
+        self.due.insert(index);
+        for change in changes {
+            let message = format!("{target} holds data, and {}", change.what);
+            let help = format!("then run `holdfast index build {target} {index}`");
+            self.tell(Severity::Warning, "HFG303", (index, message, help));
+        }
+        Ok(())
+    }
+
+    fn refuse_reload(&mut self, database: DbdName, message: String) {
+        let help = format!(
+            "run `holdfast unload {database}` under the old definition, `holdfast db empty \
+             {database} --yes`, `holdfast gen`, and `holdfast load {database}`"
+        );
+        self.tell(Severity::Error, "HFG302", (database, message, help));
+    }
+
+    fn tell(
+        &mut self,
+        severity: Severity,
+        code: &'static str,
+        (database, message, help): (DbdName, String, String),
+    ) {
+        self.told.push(Told { severity, code, database, message, help });
+    }
+
+    /// Records which indexes have to be built: before the definitions are stored.
+    pub(super) fn record_due<S: Store>(&self, store: &S) -> Result<()> {
+        for index in &self.due {
+            state::set_due(store, *index, true)?;
+        }
+        Ok(())
+    }
+
+    /// Drops the entries of indexes that there are no more: behind that.
+    pub(super) fn drop_gone<S: Store>(&self, store: &S) -> Result<()> {
+        for index in &self.gone {
+            if let Some(set) = store.set(index.text())? {
+                store.drop_set(set)?;
+            }
+            state::set_due(store, *index, false)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! A definition whose database holds data changes only as far as the data allows: what would lose
+//! it is refused, what needs it unloaded says so, and an index that must be built is not used
+//! before.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{Ended, Folder, SECRET, init, on};
+
+const GENUINE: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../unload/tests/data/pautdb-hd-unload.dat");
+
+const SOURCE: &str = "* PENDING AUTHORIZATIONS
+         DBD   NAME=PAUTDB,ACCESS=(HDAM,OSAM),RMNAME=(PAUTRAND,2,50)
+         DATASET DD1=PAUTDD
+         SEGM  NAME=PAUTSUM0,PARENT=0,BYTES=100
+         FIELD NAME=(ACCNTID,SEQ,U),START=1,BYTES=6,TYPE=P
+         SEGM  NAME=PAUTDTL1,PARENT=PAUTSUM0,BYTES=200
+         FIELD NAME=(PAUT9CTS,SEQ,U),START=1,BYTES=8,TYPE=C
+         DBDGEN
+         FINISH
+         END
+";
+
+/// A secondary index on the roots; unique or not.
+const INDEX: &str = "         DBD   NAME=PAUTIX,ACCESS=(INDEX,VSAM)
+         DATASET DD1=PAUTIXDD
+         SEGM  NAME=ACCTKEY,PARENT=0,BYTES=6
+         FIELD NAME=(KEY,SEQ,U),START=1,BYTES=6
+         LCHILD NAME=(PAUTSUM0,PAUTDB),INDEX=XACCT
+         DBDGEN
+         FINISH
+         END
+";
+
+const WITH_INDEX: &str = "TYPE=P
+         LCHILD NAME=(ACCTKEY,PAUTIX),PTR=INDX
+         XDFLD NAME=XACCT,SRCH=ACCNTID
+";
+
+fn compile(folder: &Folder, dir: &Path, source: &str, more: &[&str]) -> Ended {
+    let path: PathBuf = folder.join("source");
+    fs::write(&path, source).unwrap();
+    on(SECRET, &["gen", "-s"], dir, &[&[path.to_str().unwrap()], more].concat())
+}
+
+#[test]
+fn a_changed_definition_keeps_its_data() {
+    let folder = Folder::new("gen-data");
+    let dir = folder.join("bank");
+    init(&dir, &[]);
+    let compile = |source: &str| compile(&folder, &dir, source, &[]);
+    let run = |words: &[&str], rest: &[&str]| on(SECRET, &[words, &["-s"]].concat(), &dir, rest);
+    compile(SOURCE).done();
+    // Without data anything goes.
+    compile(&SOURCE.replace("BYTES=200", "BYTES=190")).done();
+    compile(SOURCE).done();
+    run(&["load"], &["PAUTDB", GENUINE]).done();
+
+    let smaller = SOURCE.replace("BYTES=200", "BYTES=190");
+    let words = ["HFG301", "PAUTDB holds data", "PAUTDTL1 shrinks", "db empty PAUTDB"];
+    compile(&smaller).failed("HFY100", &words);
+    let longer = SOURCE.replace("BYTES=200", "BYTES=210");
+    let words = ["HFG302", "PAUTDTL1 grows", "holdfast unload PAUTDB", "source:2:10"];
+    compile(&longer).failed("HFY100", &words);
+    compile(&SOURCE.replace("2,50", "2,60")).failed("HFY100", &["HFG302", "RMNAME="]);
+
+    // A new segment type, and a field that nobody searches by, change nothing that is stored.
+    let more = SOURCE.replace(
+        "         DBDGEN",
+        "         SEGM  NAME=NEW,PARENT=PAUTSUM0,BYTES=9\n         DBDGEN",
+    );
+    assert_eq!(compile(&more).done().err, "");
+    run(&["db", "verify"], &["PAUTDB"]).done();
+
+    // A unique index only has to be built; one that is not unique needs numbers in the segments.
+    let indexed = more.replace("TYPE=P\n", WITH_INDEX) + INDEX;
+    let told = compile(&indexed).done();
+    assert!(told.err.contains("HFG303") && told.err.contains("index build PAUTDB"), "{}", told.err);
+    let status = run(&["db", "status"], &["PAUTDB", "--json"]).done().json();
+    assert_eq!(status["indexes"][0]["state"], "to be built");
+    run(&["index", "build"], &["PAUTDB"]).done();
+    let status = run(&["db", "status"], &["PAUTDB", "--json"]).done().json();
+    assert_eq!(
+        (&status["indexes"][0]["state"], &status["indexes"][0]["entries"]),
+        (&"ready".into(), &22.into())
+    );
+    run(&["db", "verify"], &["PAUTDB"]).done();
+    let not_unique = indexed.replace("(KEY,SEQ,U)", "(KEY,SEQ,M)");
+    let not_unique = not_unique.replace("DD1=PAUTIXDD", "DD1=PAUTIXDD,OVFLW=PAUTIXOV");
+    compile(&not_unique).failed("HFY100", &["HFG302", "identity", "holdfast load PAUTDB"]);
+
+    // The data comes over by unload and load.
+    let file = folder.join("kept");
+    let file = file.to_str().unwrap();
+    run(&["unload"], &["PAUTDB", file]).done();
+    run(&["db", "empty"], &["PAUTDB", "--yes"]).done();
+    compile(&not_unique).done();
+    run(&["load"], &["PAUTDB", file]).done();
+    run(&["db", "verify"], &["PAUTDB"]).done();
+}
