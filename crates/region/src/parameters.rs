@@ -9,9 +9,12 @@
 //! | all indirect | count, and of everything else the address of a pointer to it |
 //! | C without a count | function, PCB, area, ... up to the first null pointer |
 //!
+//! What libcob knows is the number of the last CALL of a COBOL program. A C function that such a
+//! program calls, and that makes calls of its own, therefore gives a count.
+//!
 //! Invariants:
 //! 1. A count is recognised by a function code that stands second (facts, section 12 row 79), in
-//!    either byte order.
+//!    either byte order. It holds whatever libcob says.
 //! 2. No list has more than [`MAX`] parameters; what follows a null pointer does not count.
 
 use crate::calls::is_function;
@@ -47,7 +50,7 @@ impl Parameters {
         }
         let count = [Order::Big, Order::Native].map(|order| order.number(first) as usize);
         let count = count.into_iter().find(|count| (1..MAX).contains(count))?;
-        let list = list.get(1..(1 + count).min(known))?;
+        let list = raw.get(1..=count)?;
         let second = *list.first()?;
         let function = word(second, reach).filter(|function| is_function(*function));
         if let Some(function) = function {

@@ -286,12 +286,7 @@ fn a_program_finds_its_pcb_by_an_aib_and_calls_another_program() {
     if !have("cobc") {
         return;
     }
-    let library = folder("steplib");
-    let called = prepare(&guests().join("SHOPSUB.cbl")).expect("a program");
-    let disk = seam::real::RealDisk::new();
-    let object = seam::disk::read_small(&disk, called.object(), 1 << 24).expect("an object");
-    let bytes = object.as_slice();
-    seam::disk::replace_small(&disk, &library.join("SHOPSUB.so"), bytes).expect("a copy");
+    let library = library("steplib", &["SHOPSUB.cbl"]);
     let steplib = format!("STEPLIB={}", library.display());
     let dds = [steplib.as_str()];
     let outcome = play("calls", Play { program: "calls.cbl", dds: &dds, ..Play::default() });
@@ -299,6 +294,32 @@ fn a_program_finds_its_pcb_by_an_aib_and_calls_another_program() {
     let output = &outcome.output;
     assert!(output.contains("+0000000000/+0000000000/+0000000030/SHOPDB  /000001"), "{output}");
     assert!(output.contains("CUSTOMER NUMBER 2"), "{output}");
+}
+
+/// A folder with programs that others call.
+fn library(test: &str, programs: &[&str]) -> std::path::PathBuf {
+    let library = folder(test);
+    let disk = seam::real::RealDisk::new();
+    for program in programs {
+        let called = prepare(&guests().join(program)).expect("a program");
+        let object = seam::disk::read_small(&disk, called.object(), 1 << 24).expect("an object");
+        let path = library.join(program).with_extension("so");
+        seam::disk::replace_small(&disk, &path, &object).expect("a copy");
+    }
+    library
+}
+
+#[test]
+fn a_c_function_of_a_cobol_program_makes_calls_too() {
+    if !have("cobc") || !have("cc") {
+        return;
+    }
+    let library = library("mixed-library", &["SHOPHELP.c"]);
+    let steplib = format!("STEPLIB={}", library.display());
+    let dds = [steplib.as_str()];
+    let outcome = play("mixed", Play { program: "mixed.cbl", dds: &dds, ..Play::default() });
+    normal(&outcome, 0);
+    assert!(outcome.output.contains("HELPED   /000004"), "{}", outcome.output);
 }
 
 #[test]
