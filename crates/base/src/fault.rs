@@ -29,6 +29,7 @@ use std::fmt;
 /// | `H` | databases over the store |
 /// | `I` | the call engine |
 /// | `R` | regions and programs |
+/// | `J` | scheduled PSBs, checkpoints |
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code(pub &'static str);
 

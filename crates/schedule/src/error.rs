@@ -1,0 +1,87 @@
+//! Why a PSB cannot be scheduled, and how failures become the end of a program.
+//!
+//! Invariants:
+//! 1. Each names the PSB, the database or the file.
+//! 2. A code keeps its meaning.
+
+use base::{Code, Coded};
+use definitions::PsbName;
+use dli::SessionError;
+use gsam::GsamError;
+use hierarchy::HierarchyError;
+use region::Abend;
+use store::StoreError;
+
+/// Why a PSB cannot be scheduled.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScheduleError {
+    /// A database cannot be used.
+    #[error("PSB {psb} cannot be scheduled: {error}")]
+    Database {
+        /// The PSB.
+        psb: PsbName,
+        /// What is wrong.
+        error: HierarchyError,
+    },
+    /// The call engine cannot work with the PSB.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// A sequential file has no usable definition.
+    #[error(transparent)]
+    File(#[from] GsamError),
+    /// The store refuses.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A checkpoint's name is too long.
+    #[error("{0} cannot be the name of a checkpoint")]
+    CheckpointName(String),
+}
+
+impl Coded for ScheduleError {
+    fn code(&self) -> Code {
+        match self {
+            ScheduleError::Database { error, .. } => error.code(),
+            ScheduleError::Session(error) => error.code(),
+            ScheduleError::File(error) => error.code(),
+            ScheduleError::Store(error) => error.code(),
+            ScheduleError::CheckpointName(_) => Code("HFJ001"),
+        }
+    }
+
+    fn remedy(&self) -> String {
+        match self {
+            ScheduleError::Database { error, .. } => error.remedy(),
+            ScheduleError::Session(error) => error.remedy(),
+            ScheduleError::File(error) => error.remedy(),
+            ScheduleError::Store(error) => error.remedy(),
+            ScheduleError::CheckpointName(_) => {
+                "Give LAST, a checkpoint's id of up to 8 characters, or its time stamp of 14."
+                    .into()
+            }
+        }
+    }
+}
+
+/// An abend with this code.
+pub(crate) fn abend(code: &str, text: impl Into<String>) -> Abend {
+    Abend { code: code.to_owned(), text: text.into() }
+}
+
+/// The abend that an error below leads to: what it says, and what to do.
+pub(crate) fn because(code: &str, error: &dyn Coded) -> Abend {
+    let remedy = error.remedy();
+    let separator = if remedy.is_empty() { "" } else { ". " };
+    abend(code, format!("{error} ({}){separator}{remedy}", error.code()))
+}
+
+/// The abend of a call that the store could not answer.
+pub(crate) fn ended(failure: dli::Failure) -> Abend {
+    because(failure.abend, &failure.error)
+}
+
+/// The abend of something that was stored through the unit of work and could not be.
+pub(crate) fn refused(error: &StoreError) -> Abend {
+    let code = if matches!(error, StoreError::Deadlock) { "U0777" } else { "U0844" };
+    because(code, error)
+}

@@ -1,0 +1,118 @@
+//! Calls through GSAM PCBs (facts, section 12 rows 59 to 63).
+//!
+//! Invariants:
+//! 1. Any function but OPEN, CLSE, GN, GU and ISRT is AM.
+//! 2. A file without a DD cannot be opened: AI, and whoever looks at the terminal reads which DD
+//!    is missing.
+//! 3. What the disk refuses stands on the terminal too; the program has the status alone.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use base::Coded as _;
+use definitions::resolve::GsamView;
+use gsam::{FileSpec, Form, Gsam, GsamError, Outcome, Status};
+use region::shape::NO_NAME;
+use region::{Feedback, Reply, Request};
+use seam::disk::Disk;
+
+/// How many faults of a file are told.
+const TOLD_MAX: u32 = 10;
+
+/// A GSAM PCB.
+pub(crate) struct FilePcb {
+    gsam: Gsam,
+    dd: String,
+    /// Whether the job has the DD.
+    given: bool,
+    told: u32,
+}
+
+impl FilePcb {
+    pub(crate) fn new(
+        disk: Arc<dyn Disk>,
+        view: &GsamView,
+        files: &dyn Fn(&str) -> Option<FileSpec>,
+    ) -> Result<FilePcb, GsamError> {
+        let dd = view.dd.map_or_else(|| view.dbd.text().to_owned(), |dd| dd.text().to_owned());
+        let file = files(&dd);
+        let given = file.is_some();
+        let absent = FileSpec { path: PathBuf::from(&dd), text: false };
+        let gsam = Gsam::new(disk, view, file.unwrap_or(absent))?;
+        Ok(FilePcb { gsam, dd, given, told: 0 })
+    }
+
+    pub(crate) fn gsam(&self) -> &Gsam {
+        &self.gsam
+    }
+
+    pub(crate) fn gsam_mut(&mut self) -> &mut Gsam {
+        &mut self.gsam
+    }
+
+    /// Answers a call.
+    pub(crate) fn call(&mut self, number: usize, request: Request<'_>, reply: &mut Reply) {
+        let is_get = request.function[0] == b'G';
+        let outcome = match self.given {
+            true => self.answer(request),
+            false => self.without_dd(request.function),
+        };
+        self.tell(outcome.status);
+        let mut key = Vec::with_capacity(12);
+        if let Some(rsa) = outcome.rsa {
+            key.extend_from_slice(&rsa.basic());
+            if matches!(self.gsam.form(), Form::Undefined { .. }) {
+                key.extend_from_slice(&(outcome.length as u32).to_le_bytes());
+            }
+        }
+        if is_get && outcome.status == Status::Done {
+            reply.fill(outcome.length);
+        }
+        let status = outcome.status.code();
+        reply.pcb(number, Feedback { status, level: 0, segment: NO_NAME, key: &key, io: None });
+    }
+
+    fn answer(&mut self, request: Request<'_>) -> Outcome {
+        let Request { function, area, more, ssas, .. } = request;
+        if !ssas.is_empty() {
+            return Status::Am.into();
+        }
+        match (&function, area) {
+            (b"OPEN", area) => self.gsam.open(area.map_or(&[][..], |area| &*area)).into(),
+            (b"CLSE", _) => self.gsam.close().into(),
+            (b"GN  " | b"GU  " | b"ISRT", None) => Status::Ab.into(),
+            (b"GN  ", Some(area)) => self.gsam.get_next(area),
+            (b"GU  ", Some(area)) => {
+                let rsa = more.first().map(|rsa| &**rsa);
+                self.gsam.get_unique(rsa, area)
+            }
+            (b"ISRT", Some(area)) => {
+                let length = u32::try_from(area.len()).unwrap_or(u32::MAX);
+                self.gsam.insert(area, length)
+            }
+            _ => Status::Am.into(),
+        }
+    }
+
+    fn without_dd(&self, function: [u8; 4]) -> Outcome {
+        match &function {
+            b"CLSE" => Status::Done.into(),
+            b"OPEN" | b"GN  " | b"GU  " | b"ISRT" => Status::Ai.into(),
+            _ => Status::Am.into(),
+        }
+    }
+
+    /// Tells the operator what is wrong with the file.
+    fn tell(&mut self, status: Status) {
+        if !matches!(status, Status::Ai | Status::Ao | Status::Af) || self.told == TOLD_MAX {
+            return;
+        }
+        self.told += 1;
+        let dd = &self.dd;
+        match self.gsam.fault() {
+            _ if !self.given => eprintln!("DD {dd} is missing: give --dd {dd}=PATH"),
+            Some(fault) => eprintln!("DD {dd}: {fault} ({})", fault.code()),
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! INIT and INQY: what a program asks about its databases and about itself.
+//!
+//! | offset | bytes | INQY ENVIRON |
+//! |---|---|---|
+//! | 0 | 8 | name of the system |
+//! | 8 | 4 | release, binary: X'00001501' |
+//! | 12, 20 | 8, 8 | type of the control region, of the program's region: `BATCH`, `DB`, `BMP` |
+//! | 28 | 4 | number of the region, binary |
+//! | 32, 40, 48 | 8, 8, 8 | program, PSB, transaction |
+//! | 56, 64 | 8, 8 | user, group |
+//! | 72 | 4 | status group: blank, `A`, `B` |
+//! | 76 | 24 | addresses and indicators that mean nothing here, binary zeros and blanks |
+//! | 100 | 52 | more of these |
+//!
+//! Invariants:
+//! 1. Binary fields are big-endian.
+//! 2. The return and reason codes of AIBs are kept here (general knowledge, [K]).
+
+use region::{Abend, AibReply, Feedback, Reply, Request};
+use store::Store;
+
+use crate::schedule::{Group, Pcb, Schedule};
+use crate::userlog::is_counted;
+
+/// A parameter of an AIB call is wrong.
+pub(crate) const WRONG_PARAMETER: u32 = 0x104;
+/// No PCB has the name.
+pub(crate) const UNKNOWN_RESOURCE: u32 = 0x208;
+/// The area is too short for what the call returns.
+pub(crate) const AREA_TOO_SHORT: u32 = 0x20C;
+/// There is no such subfunction.
+const UNKNOWN_SUBFUNCTION: u32 = 0x218;
+/// The call is not one for this kind of program.
+pub(crate) const NOT_FOR_BATCH: u32 = 0x228;
+
+const RELEASE: u32 = 0x1501;
+const SYSTEM: &[u8; 8] = b"HOLDFAST";
+const ENVIRON_SHORT: usize = 100;
+const ENVIRON: usize = 152;
+
+impl<S: Store> Schedule<S> {
+    /// INIT.
+    pub(crate) fn initialize(
+        &mut self,
+        request: &Request<'_>,
+        reply: &mut Reply,
+    ) -> Result<(), Abend> {
+        let text = request.area.as_deref().map(text_of);
+        let status = match text.as_deref() {
+            None => *b"AB",
+            Some("DBQUERY") => {
+                self.show_availability(reply);
+                *b"  "
+            }
+            Some("STATUS GROUPA") => {
+                self.group = self.group.max(Group::A);
+                *b"  "
+            }
+            Some("STATUS GROUPB") => {
+                self.group = Group::B;
+                *b"  "
+            }
+            Some(_) => *b"AJ",
+        };
+        reply.pcb(0, Feedback::status(status));
+        Ok(())
+    }
+
+    /// A PSB is scheduled only if all its databases can be used, so each of them can.
+    fn show_availability(&self, reply: &mut Reply) {
+        for (number, pcb) in self.pcbs.iter().enumerate() {
+            if let Pcb::Database(_) = pcb {
+                self.show(number, *b"  ", reply);
+            }
+        }
+    }
+
+    /// INQY.
+    pub(crate) fn inquire(&mut self, request: Request<'_>, reply: &mut Reply) -> Result<(), Abend> {
+        let Request { pcb, area, aib, .. } = request;
+        let number = pcb.filter(|number| *number < self.pcbs.len());
+        let status = |status: [u8; 2], reply: &mut Reply| {
+            if let Some(number) = number {
+                self.show(number, status, reply);
+            }
+        };
+        let Some(aib) = aib else {
+            status(*b"AD", reply);
+            return Ok(());
+        };
+        let subfunction = region::shape::text(&aib.subfunction);
+        let found = match subfunction.as_str() {
+            "FIND" => number.map(|_| Vec::new()),
+            "DBQUERY" => {
+                self.show_availability(reply);
+                Some(Vec::new())
+            }
+            "PROGRAM" => Some(self.program.to_vec()),
+            "ENVIRON" => {
+                let mut block = self.environment();
+                let room = area.as_deref().map_or(0, <[u8]>::len);
+                block.truncate(if room < ENVIRON { ENVIRON_SHORT } else { ENVIRON });
+                Some(block)
+            }
+            "LERUNOPT" => Some(vec![0; 4]),
+            "" | "NULL" | "MSGINFO" => {
+                // They tell of messages and their destinations, which there are none of.
+                status(*b"AL", reply);
+                return Ok(());
+            }
+            _ => {
+                reply.aib(wrong(UNKNOWN_SUBFUNCTION, 0));
+                return Ok(());
+            }
+        };
+        match found {
+            None => reply.aib(wrong(UNKNOWN_RESOURCE, 0)),
+            Some(bytes) => {
+                let said = give(&bytes, area, reply);
+                status(said, reply);
+            }
+        }
+        Ok(())
+    }
+
+    fn environment(&self) -> Vec<u8> {
+        let (control, own): (&[u8], &[u8]) = match self.options.online {
+            true => (b"DB      ", b"BMP     "),
+            false => (b"BATCH   ", b"BATCH   "),
+        };
+        let group: &[u8] = match self.group {
+            Group::None => b"    ",
+            Group::A => b"A   ",
+            Group::B => b"B   ",
+        };
+        let mut block = Vec::with_capacity(ENVIRON);
+        block.extend_from_slice(SYSTEM);
+        block.extend_from_slice(&RELEASE.to_be_bytes());
+        block.extend_from_slice(control);
+        block.extend_from_slice(own);
+        block.extend_from_slice(&(self.options.owner as u32).to_be_bytes());
+        block.extend_from_slice(&self.program);
+        block.extend_from_slice(self.psb.bytes());
+        // Transaction, user and group.
+        block.extend_from_slice(&[b' '; 24]);
+        block.extend_from_slice(group);
+        block.resize(ENVIRON, 0);
+        block
+    }
+}
+
+/// Puts an answer into the area; AG if it does not fit.
+fn give(bytes: &[u8], area: Option<&mut [u8]>, reply: &mut Reply) -> [u8; 2] {
+    if bytes.is_empty() {
+        return *b"  ";
+    }
+    let Some(area) = area else { return *b"AB" };
+    let len = area.len().min(bytes.len());
+    area[..len].copy_from_slice(&bytes[..len]);
+    reply.fill(len);
+    if len == bytes.len() {
+        return *b"  ";
+    }
+    reply.aib(wrong(AREA_TOO_SHORT, bytes.len()));
+    *b"AG"
+}
+
+fn wrong(reason: u32, needed: usize) -> AibReply {
+    let area_used = u32::try_from(needed).unwrap_or(u32::MAX);
+    AibReply { return_code: WRONG_PARAMETER, reason, extension: 0, area_used }
+}
+
+/// The text behind LL and ZZ, without blanks at its end.
+fn text_of(area: &[u8]) -> String {
+    let text = match is_counted(area) {
+        true => area.get(4..).unwrap_or_default(),
+        // Without a length that makes sense the text ends where it can be no text.
+        false => {
+            let text = area.get(4..).unwrap_or_default();
+            let end = text.iter().position(|byte| !(b' '..=b'~').contains(byte));
+            &text[..end.unwrap_or(text.len())]
+        }
+    };
+    region::shape::text(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_an_area_stands_behind_its_length() {
+        assert_eq!(text_of(b"\0\x0B\0\0DBQUERY"), "DBQUERY");
+        assert_eq!(text_of(b"\0\x0D\0\0DBQUERY  "), "DBQUERY");
+        assert_eq!(text_of(b"\0\x40\0\0DBQUERY \0rest"), "DBQUERY");
+        assert_eq!(text_of(b"\0"), "");
+    }
+}

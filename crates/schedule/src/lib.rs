@@ -1,0 +1,56 @@
+//! A scheduled PSB: what answers the calls of one program.
+//!
+//! A call comes from a region as a request and goes, by its PCB, to the call engine, to a
+//! sequential file, or stays here: checkpoints, restart, points to roll back to, the log,
+//! statistics and inquiries concern all PCBs together.
+//!
+//! ```text
+//!  region::Request --> Schedule --database PCB--> dli::Session --> store
+//!                              \---GSAM PCB-----> gsam::Gsam ----> file
+//!                               \--I/O PCB, AIB-> here ----------> both, in one unit of work
+//! ```
+//!
+//! | to understand | look at |
+//! |---|---|
+//! | which call goes where, how a program ends | `schedule` |
+//! | calls on database PCBs; a load and what it leaves | `database`, `load` |
+//! | calls on sequential files | `file` |
+//! | what PCBs look like to a program | `shapes` |
+//! | sync points, CHKP, XRST | `sync`; what a checkpoint keeps: `checkpoint` |
+//! | SETS, SETU, ROLS | `points` |
+//! | INIT, INQY, LOG, DEQ | `service`, `inquiry`, `userlog` |
+//! | STAT | `statistics` |
+//! | EXEC DLI at run time | `exec`; before the compiler: `translate` |
+//!
+//! Invariants:
+//! 1. A checkpoint's record, and everything that the program changed before it, are committed in
+//!    one unit of work: a restart never sees one without the other (facts, section 12 row 54).
+//! 2. Output files are durable up to a checkpoint before that checkpoint is committed.
+//! 3. After a call that ends the program nothing else of it is done but the backout.
+//! 4. A database whose load has not ended normally is never taken for a loaded one.
+
+mod checkpoint;
+mod database;
+mod error;
+mod exec;
+mod file;
+mod inquiry;
+mod load;
+mod points;
+mod schedule;
+mod service;
+mod shapes;
+mod statistics;
+mod sync;
+mod tally;
+mod translate;
+mod userlog;
+
+pub use checkpoint::{Checkpoint, SET as CHECKPOINTS};
+pub use error::ScheduleError;
+pub use exec::ExecDli;
+pub use schedule::{Environment, Options, Schedule};
+pub use statistics::{NoPools, PoolFigures, Pools};
+pub use tally::Tally;
+pub use translate::Translator;
+pub use userlog::SET as USER_LOG;

@@ -1,0 +1,298 @@
+//! The scheduled PSB itself: which call goes where, and how the program's end is met.
+//!
+//! | PCB | functions | answered in |
+//! |---|---|---|
+//! | database | gets, ISRT, REPL, DLET | `database` |
+//! | GSAM | OPEN, CLSE, GN, GU, ISRT | `file` |
+//! | I/O | CHKP, XRST, SYNC, ROLB, ROLL | `sync` |
+//! | I/O | SETS, SETU, ROLS | `points` |
+//! | I/O, or none with an AIB | INIT, INQY, LOG, DEQ, GSCD, messages | `service` |
+//! | I/O or database | STAT | `statistics` |
+//!
+//! Invariants:
+//! 1. PCB number n of the program is slot n - 1 of the call engine's session.
+//! 2. A program that was given a checkpoint from outside gets nothing done before its XRST.
+//! 3. The end of a program is met once; a schedule that is dropped without it is backed out.
+
+use std::sync::Arc;
+
+use base::Coded as _;
+use definitions::resolve::{Definitions, ResolvedKind, ResolvedPsb};
+use definitions::{DbdName, PsbName};
+use dli::{Session, SessionOptions};
+use gsam::{FileSpec, Gsam};
+use hierarchy::Database;
+use placement::BatchLog;
+use region::shape::{Name, PcbShape};
+use region::{Abend, Ending, Failure, Feedback, Reply, Request, Server};
+use seam::Seam;
+use seam::clock::Clock;
+use store::Store;
+
+use crate::checkpoint::Records;
+use crate::error::{ScheduleError, abend};
+use crate::file::FilePcb;
+use crate::load::Loads;
+use crate::points::Points;
+use crate::shapes;
+use crate::statistics::Pools;
+use crate::sync::{Restart, wanted_checkpoint};
+use crate::tally::Tally;
+use crate::userlog::UserLog;
+
+/// How a PSB is scheduled.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// As a BMP: beside other programs, with locks, and always with an I/O PCB.
+    pub online: bool,
+    /// Whom to name in messages about locks.
+    pub owner: u64,
+    /// The program's name, for INQY.
+    pub program: String,
+    /// The checkpoint to restart from, given from outside: it wins over the program's (row 52).
+    pub checkpoint: Option<String>,
+    /// Whether ROLB, SETS and ROLS work in batch (row 56).
+    pub batch_log: BatchLog,
+    /// After how many inserts a load is committed by itself.
+    pub load_commit: u32,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            online: false,
+            owner: 0,
+            program: String::new(),
+            checkpoint: None,
+            batch_log: BatchLog::Disk,
+            load_commit: 10_000,
+        }
+    }
+}
+
+/// What a schedule is built from.
+pub struct Environment<'a, S: Store> {
+    /// Where databases are.
+    pub store: &'a S,
+    /// Disk and clock.
+    pub seam: &'a Seam,
+    /// The PSB.
+    pub psb: &'a ResolvedPsb,
+    /// The definitions that it was resolved with.
+    pub definitions: &'a dyn Definitions,
+    /// Opens a database, the same one every time.
+    pub open: &'a mut dyn FnMut(DbdName) -> hierarchy::Result<Arc<Database>>,
+    /// The file that a DD names, if there is one.
+    pub files: &'a dyn Fn(&str) -> Option<FileSpec>,
+    /// What STAT tells of.
+    pub pools: Arc<dyn Pools>,
+}
+
+/// One PCB of the program.
+pub(crate) enum Pcb {
+    Io,
+    Alternate,
+    /// A database; the one that is loaded, if it is a load.
+    Database(Option<Arc<Database>>),
+    File(Box<FilePcb>),
+}
+
+/// Which status group the program has asked for (INIT).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Group {
+    None,
+    A,
+    B,
+}
+
+/// A PSB that is scheduled for one program.
+pub struct Schedule<S: Store> {
+    pub(crate) store: S,
+    pub(crate) session: Session<S>,
+    pub(crate) psb: PsbName,
+    pub(crate) options: Options,
+    pub(crate) program: Name,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) pools: Arc<dyn Pools>,
+    pub(crate) pcbs: Vec<Pcb>,
+    pub(crate) shapes: Vec<PcbShape>,
+    pub(crate) points: Points,
+    pub(crate) loads: Loads,
+    pub(crate) restart: Restart,
+    pub(crate) records: Records,
+    pub(crate) user_log: UserLog,
+    pub(crate) group: Group,
+    /// The subpool that the next STAT tells of.
+    pub(crate) subpool: usize,
+    tally: Tally,
+    is_over: bool,
+}
+
+impl<S: Store> Schedule<S> {
+    /// Schedules a PSB: opens its databases, and knows its files.
+    ///
+    /// # Errors
+    /// If a database cannot be used, or a file's definition does not say how its records look.
+    pub fn new(
+        environment: Environment<'_, S>,
+        options: Options,
+    ) -> Result<Schedule<S>, ScheduleError> {
+        let Environment { store, seam, psb, definitions, open, files, pools } = environment;
+        let restart = wanted_checkpoint(options.checkpoint.as_deref())?;
+        let loads = Loads::of(store, psb, open)?;
+        let engine =
+            SessionOptions { shared: options.online, online: options.online, owner: options.owner };
+        let session = Session::open(store, psb, definitions, open, engine)?;
+        let mut pcbs = vec![Pcb::Io];
+        let mut shapes = vec![shapes::of_io(psb, options.online)];
+        for (slot, pcb) in psb.pcbs.iter().enumerate() {
+            let ours = match &pcb.kind {
+                ResolvedKind::Terminal(_) => Pcb::Alternate,
+                ResolvedKind::Database(_) => Pcb::Database(loads.database_of(slot)),
+                ResolvedKind::Gsam(view) => {
+                    let file = FilePcb::new(Arc::clone(&seam.disk), view, files)?;
+                    Pcb::File(Box::new(file))
+                }
+            };
+            let file = if let Pcb::File(file) = &ours { Some(file.gsam()) } else { None };
+            shapes.push(shapes::of_pcb(pcb, session.area_max(slot), file));
+            pcbs.push(ours);
+        }
+        Ok(Schedule {
+            store: store.clone(),
+            session,
+            psb: psb.name,
+            program: shapes::named(&options.program),
+            clock: Arc::clone(&seam.clock),
+            pools,
+            pcbs,
+            shapes,
+            points: Points::of(psb),
+            loads,
+            restart,
+            records: Records::new(psb.name),
+            user_log: UserLog::new(psb.name),
+            group: Group::None,
+            subpool: 0,
+            tally: Tally::default(),
+            is_over: false,
+            options,
+        })
+    }
+
+    /// How many calls there were.
+    #[must_use]
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// Whether it runs as real batch without what a log makes possible (row 56).
+    pub(crate) fn is_without_log(&self) -> bool {
+        !self.options.online && self.options.batch_log == BatchLog::None
+    }
+
+    /// The files of the GSAM PCBs.
+    pub(crate) fn files(&mut self) -> impl Iterator<Item = &mut Gsam> {
+        self.pcbs.iter_mut().filter_map(|pcb| match pcb {
+            Pcb::File(file) => Some(file.gsam_mut()),
+            _ => None,
+        })
+    }
+
+    fn route(&mut self, request: Request<'_>, reply: &mut Reply) -> Result<(), Abend> {
+        if self.is_over {
+            return Err(abend("U0476", "a call after the end of the program"));
+        }
+        if request.function == *b"INQY" {
+            return self.inquire(request, reply);
+        }
+        let number = request.pcb.unwrap_or_default();
+        let kind = request.pcb.map(|number| self.pcbs.get(number));
+        match kind {
+            None => self.without_pcb(&request, reply),
+            Some(None) => return Err(abend("U0476", format!("there is no PCB {number}"))),
+            Some(Some(Pcb::Io)) => return self.service(request, reply),
+            Some(Some(Pcb::Alternate)) => {
+                let status = self.alternate(request.function);
+                reply.pcb(number, Feedback::status(status));
+            }
+            Some(Some(Pcb::Database(_))) => {
+                self.need_restart()?;
+                return self.database(number, request, reply);
+            }
+            Some(Some(Pcb::File(_))) => {
+                self.need_restart()?;
+                if let Some(Pcb::File(file)) = self.pcbs.get_mut(number) {
+                    file.call(number, request, reply);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows a database PCB with this status: level, segment and key as the engine has them.
+    pub(crate) fn show(&self, number: usize, status: [u8; 2], reply: &mut Reply) {
+        let Some(mask) = number.checked_sub(1).and_then(|slot| self.session.mask(slot)) else {
+            return reply.pcb(number, Feedback::status(status));
+        };
+        let (level, segment, key) = (mask.level, mask.segment, mask.key());
+        reply.pcb(number, Feedback { status, level, segment, key, io: None });
+    }
+
+    fn normal_end(&mut self) -> Result<(), Abend> {
+        self.need_restart()?;
+        for file in self.files() {
+            if file.close() != gsam::Status::Done {
+                let text = file.fault().map_or_else(String::new, ToString::to_string);
+                return Err(abend("U0844", text));
+            }
+        }
+        self.session.commit().map_err(crate::error::ended)?;
+        self.loads.end(&self.store)
+    }
+
+    fn abnormal_end(&mut self) -> Result<(), Abend> {
+        let backed_out = self.session.backout().map_err(crate::error::ended);
+        for file in self.files() {
+            // What a sequential file holds beyond the checkpoint is cut at the restart (row 63).
+            let _ = file.close();
+        }
+        backed_out?;
+        self.loads.give_up(&self.store)
+    }
+}
+
+impl<S: Store> Server for Schedule<S> {
+    fn pcbs(&self) -> &[PcbShape] {
+        &self.shapes
+    }
+
+    fn call(&mut self, request: Request<'_>, reply: &mut Reply) {
+        self.tally.count(request.function);
+        if let Err(Abend { code, text }) = self.route(request, reply) {
+            reply.abend(&code, text);
+        }
+    }
+
+    fn end(&mut self, ending: Ending) -> Result<(), Failure> {
+        if std::mem::replace(&mut self.is_over, true) {
+            return Ok(());
+        }
+        let ended = match ending {
+            Ending::Abend => self.abnormal_end(),
+            Ending::Normal => self.normal_end().or_else(|abend| {
+                let _ = self.abnormal_end();
+                Err(abend)
+            }),
+        };
+        ended.map_err(|Abend { code, text }| Failure { code, text, remedy: String::new() })
+    }
+}
+
+impl ScheduleError {
+    /// As a region hands it on.
+    #[must_use]
+    pub fn failure(&self) -> Failure {
+        Failure { code: self.code().to_string(), text: self.to_string(), remedy: self.remedy() }
+    }
+}

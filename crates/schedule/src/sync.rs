@@ -1,0 +1,289 @@
+//! Sync points: CHKP, SYNC, ROLB, ROLL; and XRST, which goes back to one (facts, section 12 rows
+//! 51 to 56 and 63).
+//!
+//! | call | files | databases | positions in databases |
+//! |---|---|---|---|
+//! | CHKP, basic or symbolic; SYNC | synced, stay where they are | committed | lost |
+//! | ROLB | stay as they are | backed out to the last sync point | lost |
+//! | ROLL | stay as they are | backed out, the program ends with U0778 | - |
+//! | XRST with an id | go back to where they were | - | sought again, by key |
+//!
+//! A checkpoint is symbolic if the program has issued XRST; a symbolic one needs that (row 51).
+//!
+//! Invariants:
+//! 1. A checkpoint's record is in the unit of work that it ends, and files are durable before it.
+//! 2. A restart that cannot find everything the checkpoint kept ends the program, U0102.
+
+use region::{Abend, Feedback, Reply, Request};
+use store::Store;
+
+use crate::checkpoint::{AREAS_MAX, Checkpoint, Sought, Spot, Stood, stamp_of};
+use crate::error::{ScheduleError, abend, because, ended, refused};
+use crate::schedule::{Pcb, Schedule};
+
+/// The abend of a restart that is not possible.
+const NO_RESTART: &str = "U0102";
+/// How much of XRST's work area is written: programs pass 12 bytes or 14.
+const WORK_BYTES: usize = 12;
+/// How many blanks at the front of XRST's work area mean a normal start.
+const BLANK_BYTES: usize = 5;
+
+/// How far the program is with restarting.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Restart {
+    /// The checkpoint that was given from outside.
+    wanted: Option<String>,
+    /// XRST was issued.
+    issued: bool,
+    /// A call was made that XRST has to stand before.
+    too_late: bool,
+}
+
+/// The restart that somebody outside asks for.
+pub(crate) fn wanted_checkpoint(name: Option<&str>) -> Result<Restart, ScheduleError> {
+    let Some(name) = name.map(str::trim).filter(|name| !name.is_empty()) else {
+        return Ok(Restart::default());
+    };
+    if name.len() > 8 && name.len() != 14 {
+        return Err(ScheduleError::CheckpointName(name.to_owned()));
+    }
+    Ok(Restart { wanted: Some(name.to_owned()), ..Restart::default() })
+}
+
+impl<S: Store> Schedule<S> {
+    /// A call that does something: a program that is to be restarted has to issue XRST before.
+    pub(crate) fn need_restart(&mut self) -> Result<(), Abend> {
+        self.restart.too_late = true;
+        match &self.restart {
+            Restart { wanted: Some(wanted), issued: false, .. } => Err(abend(
+                NO_RESTART,
+                format!(
+                    "the program was to be restarted from checkpoint {wanted}, but it does not \
+                     begin with XRST. Start it without a checkpoint"
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// CHKP.
+    pub(crate) fn checkpoint(&mut self, request: Request<'_>) -> Result<[u8; 2], Abend> {
+        self.need_restart()?;
+        let Request { area, more, .. } = request;
+        let Some(id) = area.as_deref().and_then(|area| area.first_chunk::<8>()) else {
+            return Ok(*b"AB");
+        };
+        if more.len() > AREAS_MAX {
+            return Ok(*b"AP");
+        }
+        if !self.restart.issued && !more.is_empty() {
+            return Ok(*b"AD");
+        }
+        self.sync_files()?;
+        if self.restart.issued {
+            let areas = more.iter().map(|area| area.to_vec()).collect();
+            self.put_record(*id, areas)?;
+        }
+        self.commit()?;
+        Ok(*b"  ")
+    }
+
+    /// SYNC.
+    pub(crate) fn sync(&mut self) -> Result<[u8; 2], Abend> {
+        self.need_restart()?;
+        self.sync_files()?;
+        self.commit()?;
+        Ok(*b"  ")
+    }
+
+    /// ROLB.
+    pub(crate) fn roll_back(&mut self) -> Result<[u8; 2], Abend> {
+        if self.is_without_log() {
+            return Ok(*b"AL");
+        }
+        self.session.backout().map_err(ended)?;
+        self.points.clear();
+        Ok(*b"  ")
+    }
+
+    fn sync_files(&mut self) -> Result<(), Abend> {
+        self.files().try_for_each(|file| file.sync()).map_err(|error| because("U0844", &error))
+    }
+
+    fn commit(&mut self) -> Result<(), Abend> {
+        self.session.commit().map_err(ended)?;
+        self.points.clear();
+        self.loads.committed();
+        Ok(())
+    }
+
+    fn put_record(&mut self, id: [u8; 8], areas: Vec<Vec<u8>>) -> Result<(), Abend> {
+        let stamp = stamp_of(self.clock.utc_us());
+        let checkpoint = Checkpoint { id, stamp, areas, spots: self.spots() };
+        let place = self.records.prepare(&self.store).map_err(|error| refused(&error))?;
+        let unit = self.session.unit().map_err(ended)?;
+        self.records.put(unit, place, &checkpoint).map_err(|error| refused(&error))
+    }
+
+    /// Where all PCBs stand.
+    fn spots(&self) -> Vec<Spot> {
+        let mut spots = Vec::new();
+        for (slot, pcb) in self.pcbs.iter().skip(1).enumerate() {
+            let (stood, dbd) = match pcb {
+                Pcb::File(file) => (Stood::File(file.gsam().place()), self.dbd_of(slot)),
+                Pcb::Database(_) => match self.session.place(slot) {
+                    Some(place) => (Stood::Database(place), self.dbd_of(slot)),
+                    None => continue,
+                },
+                Pcb::Io | Pcb::Alternate => continue,
+            };
+            spots.push(Spot { slot: slot as u16, dbd, stood });
+        }
+        spots
+    }
+
+    fn dbd_of(&self, slot: usize) -> [u8; 8] {
+        use region::shape::{NO_NAME, PcbKind};
+        match self.shapes.get(slot + 1).map(|shape| &shape.kind) {
+            Some(PcbKind::Database(database)) => database.dbd,
+            Some(PcbKind::Gsam(gsam)) => gsam.dbd,
+            _ => NO_NAME,
+        }
+    }
+
+    /// XRST.
+    pub(crate) fn extended_restart(
+        &mut self,
+        request: Request<'_>,
+        reply: &mut Reply,
+    ) -> Result<(), Abend> {
+        if self.restart.issued || self.restart.too_late {
+            reply.pcb(0, Feedback::status(*b"AD"));
+            return Ok(());
+        }
+        let Request { area: Some(area), more, .. } = request else {
+            reply.pcb(0, Feedback::status(*b"AB"));
+            return Ok(());
+        };
+        if more.len() > AREAS_MAX {
+            reply.pcb(0, Feedback::status(*b"AP"));
+            return Ok(());
+        }
+        self.restart.issued = true;
+        let front = &area[..area.len().min(BLANK_BYTES)];
+        let is_blank = front.iter().all(|byte| matches!(byte, b' ' | 0));
+        let wanted = match self.restart.wanted.take() {
+            Some(wanted) => wanted,
+            None if is_blank => {
+                reply.pcb(0, Feedback::status(*b"  "));
+                return Ok(());
+            }
+            None => wanted_of(area),
+        };
+        let checkpoint = self.sought(&wanted)?;
+        self.give_back(&checkpoint, &wanted, more)?;
+        self.go_back(&checkpoint, reply)?;
+        let shown = WORK_BYTES.min(area.len());
+        area[..shown].fill(b' ');
+        let id = shown.min(checkpoint.id.len());
+        area[..id].copy_from_slice(&checkpoint.id[..id]);
+        reply.fill(shown);
+        reply.pcb(0, Feedback::status(*b"  "));
+        Ok(())
+    }
+
+    fn sought(&self, wanted: &str) -> Result<Checkpoint, Abend> {
+        let found = self.records.find(&self.store, wanted).map_err(|error| refused(&error))?;
+        let psb = self.psb;
+        match found {
+            Sought::Found(checkpoint) => Ok(*checkpoint),
+            Sought::Absent(known) => {
+                let known = match known.is_empty() {
+                    true => "There is none at all".to_owned(),
+                    false => format!("The newest are {}", known.join(", ")),
+                };
+                let text = format!("there is no checkpoint {wanted} of PSB {psb}. {known}");
+                Err(abend(NO_RESTART, text))
+            }
+            Sought::Damaged => Err(abend(
+                NO_RESTART,
+                format!("the last checkpoint of PSB {psb} cannot be read. Name one by its id"),
+            )),
+        }
+    }
+
+    /// Gives the program its areas back; there may be fewer than at the checkpoint (row 52).
+    fn give_back(
+        &self,
+        checkpoint: &Checkpoint,
+        wanted: &str,
+        more: &mut [&mut [u8]],
+    ) -> Result<(), Abend> {
+        if more.len() > checkpoint.areas.len() {
+            let (asked, saved) = (more.len(), checkpoint.areas.len());
+            let text = format!("XRST has {asked} areas, and checkpoint {wanted} saved {saved}");
+            return Err(abend(NO_RESTART, text));
+        }
+        for (area, saved) in more.iter_mut().zip(&checkpoint.areas) {
+            let len = area.len().min(saved.len());
+            area[..len].copy_from_slice(&saved[..len]);
+        }
+        Ok(())
+    }
+
+    /// Brings all PCBs back to where they stood.
+    fn go_back(&mut self, checkpoint: &Checkpoint, reply: &mut Reply) -> Result<(), Abend> {
+        for spot in &checkpoint.spots {
+            let slot = usize::from(spot.slot);
+            let number = slot + 1;
+            let is_same = self.dbd_of(slot) == spot.dbd;
+            match (&spot.stood, self.pcbs.get_mut(number)) {
+                (Stood::File(place), Some(Pcb::File(file))) if is_same => {
+                    let back = file.gsam_mut().reposition(place);
+                    back.map_err(|error| because(NO_RESTART, &error))?;
+                }
+                (Stood::Database(place), Some(Pcb::Database(_))) if is_same => {
+                    let status = self.session.find_place(slot, place).map_err(ended)?;
+                    self.show(number, status.0, reply);
+                }
+                _ => {
+                    let dbd = region::shape::text(&spot.dbd);
+                    let text = format!(
+                        "PCB {number} of PSB {} was for {dbd} at the checkpoint and is not now. \
+                         Restart with the PSB that the checkpoint was taken with",
+                        self.psb,
+                    );
+                    return Err(abend(NO_RESTART, text));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a program's work area asks for.
+fn wanted_of(area: &[u8]) -> String {
+    let text = String::from_utf8_lossy(area);
+    let text = text.trim_end_matches([' ', '\0']);
+    // A time stamp has 14 bytes; an id is 8, and what stands behind it is none of it.
+    let is_stamp = text.len() == 14 && text.bytes().all(|byte| byte.is_ascii_digit());
+    match is_stamp {
+        true => text.to_owned(),
+        false => text.get(..8).unwrap_or(text).trim_end().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_work_area_names_a_checkpoint_or_a_moment() {
+        assert_eq!(wanted_of(b"CKPT0001      "), "CKPT0001");
+        assert_eq!(wanted_of(b"LAST\0\0\0\0\0\0\0\0\0\0"), "LAST");
+        assert_eq!(wanted_of(b"CKPT0001REST  "), "CKPT0001");
+        assert_eq!(wanted_of(b"00000601234567"), "00000601234567");
+        assert!(wanted_checkpoint(Some("MUCHTOOLONG")).is_err());
+        assert_eq!(wanted_checkpoint(Some(" ")).expect("none").wanted, None);
+    }
+}

@@ -1,0 +1,88 @@
+//! LOG: records that a program leaves for those who come after it.
+//!
+//! Owns the set [`SET`].
+//!
+//! | key | bytes | value | bytes |
+//! |---|---|---|---|
+//! | number, drawn from the set's sequence, big-endian | 8 | PSB | 8 |
+//! | | | microseconds since 1970-01-01 UTC, little-endian | 8 |
+//! | | | the record as the program gave it: LL, ZZ, code, text | LL |
+//!
+//! Invariants:
+//! 1. A record belongs to the unit of work that wrote it: it is there if and only if the changes
+//!    are that it speaks of.
+//! 2. Records are never changed, and nothing but a person removes them.
+
+use definitions::PsbName;
+use region::{Abend, Request};
+use store::{SetId, Store, Unit};
+
+use crate::checkpoint::named_set;
+use crate::error::{ended, refused};
+use crate::schedule::Schedule;
+
+/// The set that holds the records.
+pub const SET: &str = "HOLDFAST.USERLOG";
+
+/// LL, ZZ and the code.
+const PREFIX: usize = 5;
+/// The lowest code of a user's record.
+const LOWEST_CODE: u8 = 0xA0;
+
+/// The log of a program.
+pub(crate) struct UserLog {
+    psb: PsbName,
+    set: Option<SetId>,
+}
+
+impl UserLog {
+    pub(crate) fn new(psb: PsbName) -> UserLog {
+        UserLog { psb, set: None }
+    }
+}
+
+/// Whether the LL in front of an area says how long the area is, in either order of bytes.
+pub(crate) fn is_counted(area: &[u8]) -> bool {
+    let Some(ll) = area.first_chunk::<2>() else { return false };
+    [u16::from_be_bytes(*ll), u16::from_le_bytes(*ll)]
+        .into_iter()
+        .any(|ll| usize::from(ll) == area.len())
+}
+
+impl<S: Store> Schedule<S> {
+    /// LOG.
+    pub(crate) fn write_log(&mut self, request: &Request<'_>) -> Result<[u8; 2], Abend> {
+        let Some(area) = request.area.as_deref() else { return Ok(*b"AB") };
+        if area.len() < PREFIX || !is_counted(area) {
+            return Ok(*b"QF");
+        }
+        if area[PREFIX - 1] < LOWEST_CODE {
+            return Ok(*b"GL");
+        }
+        let set = match self.user_log.set {
+            Some(set) => set,
+            None => {
+                let set = named_set(&self.store, SET).map_err(|error| refused(&error))?;
+                *self.user_log.set.insert(set)
+            }
+        };
+        let number = self.store.draw(set, 1).map_err(|error| refused(&error))?;
+        let mut value = self.user_log.psb.bytes().to_vec();
+        value.extend_from_slice(&self.clock.utc_us().to_le_bytes());
+        value.extend_from_slice(area);
+        let unit = self.session.unit().map_err(ended)?;
+        unit.put(set, &number.to_be_bytes(), &value).map_err(|error| refused(&error))?;
+        Ok(*b"  ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_area_counts_itself_in_either_order() {
+        assert!(is_counted(b"\0\x06\0\0\xA0X") && is_counted(b"\x06\0\0\0\xA0X"));
+        assert!(!is_counted(b"\0\x07\0\0\xA0X") && !is_counted(b"\0"));
+    }
+}
