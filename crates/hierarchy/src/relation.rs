@@ -12,8 +12,8 @@
 //!
 //! Invariants:
 //! 1. Each logical child has one entry, under the parent whose path it stores.
-//! 2. Identities ascend with time, so `LAST` orders equal twins by them and `FIRST` by their inverse;
-//!    `HERE` counts as `FIRST`, for no program stands on both paths at once.
+//! 2. Identities ascend with time, so `LAST` orders equal twins by them and `FIRST` by their
+//!    inverse; `HERE` counts as `FIRST`, for no program stands on both paths at once.
 //! 3. The key of logical twins is what a program sees on the logical path: in the area the
 //!    concatenated key of the physical parent stands in place of the logical one's (row 71).
 

@@ -158,7 +158,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn positions_order_as_twins_were_put(places in prop::collection::vec(any::<u16>(), 1..200)) {
+        fn positions_order_as_twins_were_put(
+            places in prop::collection::vec(any::<u16>(), 1..200),
+        ) {
             let mut all: Vec<Vec<u8>> = vec![made(only)];
             for place in places {
                 let at = usize::from(place) % (all.len() + 1);

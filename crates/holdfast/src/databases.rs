@@ -64,7 +64,8 @@ impl Databases<KernelStore> {
 }
 
 impl<S: Store> Databases<S> {
-    /// A database whose data fits its definition and the settings.
+    /// A database whose data fits its definition and the settings. Programs need it to be whole,
+    /// too: [`state::admit_whole`].
     pub(crate) fn open(&self, name: DbdName) -> std::result::Result<Arc<Database>, HierarchyError> {
         let is_new = !self.opened.lock().contains_key(&name);
         let database = self.open_unchecked(name)?;

@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use base::{Code, Coded};
+use region::RegionError;
 use hierarchy::HierarchyError;
 use repository::RepositoryError;
 use seal::SealError;
@@ -60,7 +61,8 @@ impl Failure {
         }
     }
 
-    fn parts(&self) -> (Code, String, String) {
+    /// Its code, what happened, and what to do.
+    pub(crate) fn parts(&self) -> (Code, String, String) {
         match self {
             Failure::Error(error) => (error.code(), error.to_string(), error.remedy()),
             Failure::Usage { what, remedy } => (USAGE, what.clone(), remedy.clone()),
@@ -87,6 +89,12 @@ impl Failure {
 
 impl From<SystemError> for Failure {
     fn from(error: SystemError) -> Failure {
+        Failure::Error(Box::new(error))
+    }
+}
+
+impl From<RegionError> for Failure {
+    fn from(error: RegionError) -> Failure {
         Failure::Error(Box::new(error))
     }
 }

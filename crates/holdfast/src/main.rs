@@ -13,6 +13,7 @@
 mod command;
 mod databases;
 mod failure;
+mod job;
 mod output;
 mod passphrase;
 mod progress;

@@ -5,9 +5,12 @@
 mod common;
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
-use common::{Ended, Folder, SECRET, command, init, on, patch};
+use common::{Ended, Folder, SECRET, command, init, on, patch, pause};
 use serde_json::{Value, json};
 
 /// Made by others on a host; `unload` says more about it.
@@ -179,6 +182,40 @@ fn what_cannot_be_loaded_is_named_and_leaves_an_empty_database() {
         command(None).args(["db", "status", "--help"]).output().unwrap().status.code(),
         Some(0)
     );
+}
+
+#[test]
+fn a_killed_load_leaves_no_database_that_looks_loaded() {
+    let bank = Bank::new("load-killed");
+    let pipe = bank.folder.join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut load = command(Some(SECRET));
+    load.args(["load", "-s"]).arg(&bank.dir).arg("PAUTDB").arg(&pipe);
+    let mut load = load.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut writer = fs::OpenOptions::new().write(true).open(&pipe).unwrap();
+    writer.write_all(&fs::read(GENUINE).unwrap()[..30_000]).unwrap();
+    // The second commit says that a load has begun; more than that does not come.
+    let begun = Instant::now();
+    loop {
+        let status = on(SECRET, &["status", "--json"], &bank.dir, &[]);
+        if status.code == 0 && status.json()["units"]["commits"].as_u64() >= Some(2) {
+            break;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{}{}", status.out, status.err);
+        pause(20);
+    }
+    pause(200);
+    load.kill().unwrap();
+    load.wait().unwrap();
+    drop(writer);
+
+    assert_eq!(bank.status()["state"], "loading");
+    let file = bank.folder.join("file");
+    let unload = bank.run(&["unload"], &["PAUTDB", file.to_str().unwrap()]);
+    unload.failed("HFH004", &["a load of database PAUTDB was begun", "db empty PAUTDB --yes"]);
+    bank.run(&["db", "empty"], &["PAUTDB", "--yes"]).done();
+    bank.load(Path::new(GENUINE)).done();
+    assert_eq!(bank.run(&["db", "verify"], &["PAUTDB"]).done().code, 0);
 }
 
 #[test]

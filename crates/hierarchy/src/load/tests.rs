@@ -62,6 +62,24 @@ const SOURCE: &str = "* A SMALL WORLD
          DBDGEN
          FINISH
          END
+         DBD   NAME=HISTDB,ACCESS=(PHDAM,OSAM),RMNAME=(HISTRAND,1,50)
+         SEGM  NAME=DAY,PARENT=0,BYTES=6
+         FIELD NAME=(DATE,SEQ,U),START=1,BYTES=4
+         FIELD NAME=KIND,START=5,BYTES=2
+         LCHILD NAME=(KINDKEY,KINDIX),PTR=INDX
+         FIELD NAME=/SX1
+         XDFLD NAME=XKIND,SRCH=KIND,SUBSEQ=/SX1
+         SEGM  NAME=DEED,PARENT=DAY,BYTES=3
+         DBDGEN
+         FINISH
+         END
+         DBD   NAME=KINDIX,ACCESS=(PSINDEX,VSAM)
+         SEGM  NAME=KINDKEY,PARENT=0,BYTES=10
+         FIELD NAME=(KEY,SEQ,U),START=1,BYTES=10
+         LCHILD NAME=(DAY,HISTDB),INDEX=XKIND
+         DBDGEN
+         FINISH
+         END
 ";
 
 struct World {
@@ -84,7 +102,14 @@ impl World {
 
     fn open(&self, name: &str) -> Arc<Database> {
         let name = DbdName::new(name).unwrap();
-        let settings = Settings::default();
+        let mut settings = Settings::default();
+        let partition = |name: &str, high_key: Option<&str>| placement::PartitionSettings {
+            name: name.into(),
+            high_key: high_key.map(str::to_owned),
+            ..placement::PartitionSettings::default()
+        };
+        let own = settings.databases.entry("HISTDB".into()).or_default();
+        own.partitions = vec![partition("OLD", Some("0009")), partition("NEW", None)];
         let mut placements = |dbd: &definitions::Dbd| {
             Placement::new(dbd, &settings, &mut |_| Ok(Vec::new()))
                 .map_err(|error| Arc::new(error).into())
@@ -240,6 +265,45 @@ fn settings_do_not_change_under_data() {
     database.empty(&world.store).unwrap();
     assert_eq!(state::admit(&world.store, &other).unwrap(), State::Ready);
     assert_eq!(state::admit(&world.store, &database).unwrap(), State::Ready);
+}
+
+#[test]
+fn partitions_share_their_indexes() {
+    let world = World::new();
+    let database = world.open("HISTDB");
+    let days = (0_u32..40).map(|day| {
+        let number = (day * 7) % 40;
+        [seg(1, &format!("{number:04}AA")), seg(2, "ONE"), seg(2, "TWO"), seg(2, "ONE")]
+    });
+    let days: Vec<_> = days.flatten().collect();
+    for room in [ROOM, 100] {
+        let loaded = world.load_within(&database, &days, room).unwrap();
+        assert_eq!((loaded.segments, loaded.indexes[0].1, loaded.out_of_order), (160, 40, false));
+        let report = world.verify(&database);
+        assert_eq!((report.segments, report.entries, report.findings), (160, 40, Vec::new()));
+        let counted = |set: SetId| crate::count::count_entries(&world.store, set).unwrap();
+        let [old, new] = [database.sets[0], database.sets[1]].map(counted);
+        assert_eq!((old, new), (40, 120));
+        let all = unloaded(&world, &database);
+        let again: Vec<_> = days.chunks(4).map(<[_]>::to_vec).collect();
+        assert!(all.chunks(4).all(|one| again.contains(&one.to_vec())));
+        // What comes out goes in again, and comes out the same.
+        database.empty(&world.store).unwrap();
+        world.load_within(&database, &all, room).unwrap();
+        assert_eq!(unloaded(&world, &database), all);
+        database.empty(&world.store).unwrap();
+    }
+    // A root in the wrong partition is found.
+    world.load(&database, &days).unwrap();
+    let (old, new) = (database.sets[0], database.sets[1]);
+    let mut unit = world.store.begin(UnitOptions::default()).unwrap();
+    let mut cursor = world.store.cursor(old).unwrap();
+    let entry = unit.next(&mut cursor, Read::Unlocked).unwrap().unwrap();
+    let (key, value) = (entry.key.to_vec(), entry.value.to_vec());
+    unit.put(new, &key, &value).unwrap();
+    unit.commit().unwrap();
+    let found = format!("{:?}", world.verify(&database).findings);
+    assert!(found.contains("not in the partition"), "{found}");
 }
 
 fn change(world: &World, set: SetId, change: impl Fn(&mut Vec<u8>, &mut Vec<u8>)) {

@@ -1,10 +1,13 @@
 //! The subcommands: one file each. To add one, add its file, its arguments to [`Command`] and its
 //! line to [`run`].
 
+mod batch;
 mod bench;
 mod db;
 mod demo;
+mod dltest;
 mod r#gen;
+mod guest;
 mod index;
 mod init;
 mod keys;
@@ -12,7 +15,9 @@ mod load;
 mod log;
 mod restart;
 mod sets;
+mod start;
 mod status;
+mod stop;
 mod unload;
 mod verify;
 
@@ -49,6 +54,10 @@ enum Command {
     Log(log::LogArgs),
     Sets(sets::SetsArgs),
     Gen(r#gen::GenArgs),
+    Batch(batch::BatchArgs),
+    Dltest(dltest::DltestArgs),
+    Start(start::StartArgs),
+    Stop(stop::StopArgs),
     Load(load::LoadArgs),
     Unload(unload::UnloadArgs),
     Index(index::IndexArgs),
@@ -57,6 +66,8 @@ enum Command {
     Demo(demo::DemoArgs),
     #[command(hide = true, name = demo::WORKER)]
     Worker(demo::WorkerArgs),
+    #[command(hide = true, name = guest::NAME)]
+    Guest(guest::GuestArgs),
 }
 
 /// What every subcommand is given.
@@ -82,6 +93,10 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Log(args) => log::run(&mut context, &args),
         Command::Sets(args) => sets::run(&mut context, &args),
         Command::Gen(args) => r#gen::run(&mut context, &args),
+        Command::Batch(args) => batch::run(&mut context, &args),
+        Command::Dltest(args) => dltest::run(&mut context, &args),
+        Command::Start(args) => start::run(&mut context, &args),
+        Command::Stop(args) => stop::run(&mut context, &args),
         Command::Load(args) => load::run(&mut context, &args),
         Command::Unload(args) => unload::run(&mut context, &args),
         Command::Index(args) => index::run(&mut context, &args),
@@ -89,6 +104,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Bench(args) => bench::run(&context, &args),
         Command::Demo(args) => demo::run(&mut context, &args),
         Command::Worker(args) => demo::work(&context, &args),
+        Command::Guest(args) => guest::run(&context, &args),
     }?;
     context.output.flush()?;
     Ok(code)

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use base::Coded;
 use clap::Args;
 use definitions::{ChildPointer, Organization, Segment};
+use hierarchy::state::{self, State};
 use hierarchy::{Database, HierarchyError, TypeAt};
 use serde_json::json;
 use store::Store;
@@ -48,6 +49,9 @@ pub(super) fn run(context: &mut Context, args: &UnloadArgs) -> Result<ExitCode> 
     }
     with(context, &args.system, |context, _, databases| {
         let database = databases.open(databases.named(&args.database)?)?;
+        if state::admit(&databases.store, &database)? == State::Loading {
+            return Err(HierarchyError::Loading(database.name()).into());
+        }
         let mut progress = Progress::new(&context.seam);
         let written = write_whole(&args.file, |file| {
             write(&database, &databases.store, file, &mut progress)
