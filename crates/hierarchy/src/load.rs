@@ -128,6 +128,7 @@ impl Database {
             input,
             filler,
             held: false,
+            in_order: true,
             number: 0,
             slot: 0,
             last: Vec::new(),
@@ -229,6 +230,8 @@ struct Loading<'l, S: Store, I> {
     held: bool,
     /// How many segments came.
     number: u64,
+    /// Whether no segment came that a bulk load could not take in its turn.
+    in_order: bool,
     /// The partition that is being loaded in bulk.
     slot: usize,
     /// The key that went into it last.
@@ -241,10 +244,12 @@ impl<S: Store, I: Input> Loading<'_, S, I> {
     /// Loads everything. Answers whether segments came out of order.
     fn run(&mut self, store: &S) -> Result<bool> {
         let streams = !self.database.schema.is_hashed();
-        let mut in_order = true;
         while self.held || self.read()? {
             let slot = self.partition();
-            if streams && in_order && self.filler.loads(slot) && !self.filler.is_full() {
+            if streams && self.in_order && self.filler.loads(slot) {
+                if self.filler.is_full() {
+                    self.flush()?;
+                }
                 (self.slot, self.held) = (slot, true);
                 self.last.clear();
                 let set = self.filler.set(slot);
@@ -255,7 +260,6 @@ impl<S: Store, I: Input> Loading<'_, S, I> {
                 }
                 continue;
             }
-            in_order = false;
             let (_, key) = self.database.schema.split(&self.arranger.path);
             self.filler.add(slot, (key, &self.arranger.value), self.number);
             self.held = false;
@@ -264,7 +268,7 @@ impl<S: Store, I: Input> Loading<'_, S, I> {
             }
         }
         self.flush()?;
-        Ok(streams && !in_order)
+        Ok(!self.in_order)
     }
 
     /// Reads and places the next segment; `false` behind the last one.
@@ -297,7 +301,11 @@ impl<S: Store, I: Input> Loading<'_, S, I> {
                 return Ok(false);
             }
             let (partition, key) = self.database.schema.split(&self.arranger.path);
-            if usize::from(partition) != self.slot || key < self.last.as_slice() {
+            let place = (usize::from(partition), key);
+            if place < (self.slot, &self.last) {
+                self.in_order = false;
+            }
+            if place.0 != self.slot || !self.in_order {
                 self.held = true;
                 return Ok(false);
             }

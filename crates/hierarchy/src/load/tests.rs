@@ -201,7 +201,17 @@ fn what_is_loaded_comes_out_as_it_went_in() {
     assert!(matches!(world.load(&database, &customers()), Err(HierarchyError::NotEmpty(_))));
     database.empty(&world.store).unwrap();
     assert_eq!(world.verify(&database), Report::default());
-    assert_eq!(world.load(&database, &customers()).unwrap(), expected);
+    // However little room there is, what comes in order is in order.
+    for room in [1, 40, 100] {
+        let loaded = world.load_within(&database, &customers(), room).unwrap();
+        assert_eq!(loaded, expected);
+        assert_eq!(unloaded(&world, &database), customers());
+        assert_eq!(world.verify(&database).findings, []);
+        database.empty(&world.store).unwrap();
+    }
+    let turned: Vec<_> = customers().into_iter().rev().filter(|(code, _)| *code == 1).collect();
+    assert!(world.load(&database, &turned).unwrap().out_of_order);
+    assert_eq!(unloaded(&world, &database).len(), 3);
 }
 
 #[test]

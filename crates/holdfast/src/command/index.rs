@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use definitions::DbdName;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::db::tell_report;
 use super::{Context, DONE};
@@ -71,26 +71,34 @@ fn build(context: &mut Context, args: &WhichArgs) -> Result<ExitCode> {
         let database = databases.open(databases.named(&args.database)?)?;
         let name = database.name();
         let mut progress = Progress::new(&context.seam);
-        let built = database.build_indexes(&databases.store, only, |seen| {
+        let entries = database.build_indexes(&databases.store, only, |seen| {
             if seen.is_multiple_of(4096) {
                 progress.show(name.text(), seen, 0, "segments");
             }
         })?;
         drop(progress);
         if context.output.is_json() {
-            let entries = |(index, entries): &(DbdName, u64)| json!({ "index": index.text(), "entries": entries });
-            let indexes: Vec<_> = built.iter().map(entries).collect();
+            let indexes = built(&entries);
             context.output.document(&json!({ "database": name.text(), "indexes": indexes }))?;
             return DONE;
         }
-        if built.is_empty() {
+        if entries.is_empty() {
             context.output.line(format!("{name} has no secondary index"))?;
         }
-        for (index, entries) in &built {
+        for (index, entries) in &entries {
             context.output.line(format!("{index}: built, {} entries", count(*entries)))?;
         }
         DONE
     })
+}
+
+/// Indexes with their entries, as a program reads them.
+pub(super) fn built(indexes: &[(DbdName, u64)]) -> Vec<Value> {
+    let one = |(index, entries): &(DbdName, u64)| {
+        let index = index.text();
+        json!({ "index": index, "entries": entries })
+    };
+    indexes.iter().map(one).collect()
 }
 
 fn verify(context: &mut Context, args: &WhichArgs) -> Result<ExitCode> {

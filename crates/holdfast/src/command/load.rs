@@ -11,6 +11,7 @@ use hierarchy::{Database, SegmentType, TypeAt};
 use serde_json::json;
 use unload::{Form, Reader, UnloadError};
 
+use super::index::built;
 use super::{Context, DONE};
 use crate::databases::{SystemArgs, with};
 use crate::failure::{Failure, Result};
@@ -59,13 +60,11 @@ fn tell(context: &mut Context, database: &Database, loaded: &Loaded) -> Result<E
         warn(format!("the roots of {name} did not come in key order; they are now"));
     }
     if context.output.is_json() {
-        let entries = |(index, entries): &(definitions::DbdName, u64)| json!({ "index": index.text(), "entries": entries });
-        let indexes: Vec<_> = loaded.indexes.iter().map(entries).collect();
         context.output.document(&json!({
             "database": name.text(),
             "segments": loaded.segments,
             "out_of_order": loaded.out_of_order,
-            "indexes": indexes,
+            "indexes": built(&loaded.indexes),
         }))?;
         return DONE;
     }
