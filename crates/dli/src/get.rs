@@ -199,9 +199,9 @@ impl<S: Store> DbPcb<S> {
         plan.base = depth;
         // With the point elsewhere the parent's dependents are read from the first on, or all of
         // them are in front of it.
-        plan.outside = !self.position.path.starts_with(&self.parentage.path);
-        plan.nowhere = plan.from_point && plan.outside && self.is_behind_parent();
-        plan.from_point &= !plan.outside;
+        let outside = !self.position.path.starts_with(&self.parentage.path);
+        plan.nowhere = plan.from_point && outside && self.is_behind_parent();
+        plan.from_point &= !outside;
         let path = std::mem::take(&mut self.parentage.path);
         let there = self.carry(reach, shape, &path, &levels)?;
         self.trail.start(&path, &levels);
@@ -253,7 +253,8 @@ impl<S: Store> DbPcb<S> {
                 true => path[..levels.end(level)].to_vec(),
                 false => self.trail.carried[level - 1].path.clone(),
             };
-            let indexed = crate::subject::indexed(reach, shape, step, &stored, None)?;
+            let part = &path[levels.end(level - 1) + usize::from(level > 1)..levels.end(level)];
+            let indexed = crate::subject::indexed(reach, shape, step, &stored, Some(part))?;
             let (data, joined) = (&self.trail.data[level - 1], &self.trail.joined[level - 1]);
             let (node, indexed) = (step.node, indexed.as_ref());
             let occurrence = crate::subject::Occurrence { shape, node, data, joined, indexed };
@@ -416,26 +417,17 @@ impl<S: Store> DbPcb<S> {
         if failed > 1 {
             self.seek.push(node.code);
         }
-        if !limits.passed || step.last || limits.exhausted {
+        if !limits.passed || step.last {
             match failed {
                 1 => self.position.point_at_end(),
                 _ => self.position.point_at(&self.seek, Side::Behind),
             }
             return;
         }
-        // A search that began behind the limit gave up at its first twin.
-        let side = if limits.upper_inclusive { Side::Behind } else { Side::Before };
-        let mut end = Cut { key: &limits.upper, side };
-        if let Some(mut side) = limits.began_side {
-            let part = shape.part_len(node, &limits.began).unwrap_or(limits.began.len());
-            if side == Side::After || part < limits.began.len() {
-                side = Side::Behind;
-            }
-            let began = Cut { key: &limits.began[..part], side };
-            end = if began.order(&end).is_gt() { began } else { end };
-        }
-        self.seek.extend_from_slice(end.key);
-        self.position.point_at(&self.seek, end.side);
+        // Where the point is within that twin already, it goes behind it: GN goes only forward.
+        let side = if limits.passed_within { Side::Behind } else { Side::Before };
+        self.seek.extend_from_slice(&limits.passed_part);
+        self.position.point_at(&self.seek, side);
     }
 
     /// GN and GNP without SSAs: the next segment in hierarchic order.

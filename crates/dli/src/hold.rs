@@ -280,14 +280,14 @@ impl<S: Store> DbPcb<S> {
             chosen = self.held[place];
         }
         let given = area.get(at..).unwrap_or(&[]);
-        if self.key_differs(reach, &shape, chosen, given)? {
-            return Ok(Answer::of(Status::DA));
-        }
         if !shape.node(chosen.node).options.allows('D') {
             return Ok(Answer::of(Status::AM));
         }
         if crate::relate::is_of_sequence(shape.node(chosen.node)) {
             return Ok(Answer::of(Status::AM));
+        }
+        if self.key_differs(reach, &shape, chosen, given)? {
+            return Ok(Answer::of(Status::DA));
         }
         self.remove(reach, &shape, chosen)
     }

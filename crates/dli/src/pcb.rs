@@ -84,6 +84,8 @@ pub(crate) struct DbPcb<S: Store> {
     pub(crate) lost: bool,
     /// Whether a search was held to a present occurrence.
     pub(crate) was_held: bool,
+    /// The part of the occurrence that the point is within, if the walk of a level began there.
+    pub(crate) within: Option<Vec<u8>>,
     // Buffers.
     pub(crate) start: Vec<u8>,
     pub(crate) seek: Vec<u8>,
@@ -111,6 +113,7 @@ impl<S: Store> DbPcb<S> {
             shares: true,
             lost: false,
             was_held: false,
+            within: None,
             start: Vec::new(),
             seek: Vec::new(),
             expanded: Vec::new(),

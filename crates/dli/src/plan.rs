@@ -1,5 +1,7 @@
 //! What a call asks of each level of a path, made from its SSAs.
 //!
+//! Code G says nothing here: a root has one place, by whatever way it is searched.
+//!
 //! Invariants:
 //! 1. A plan has one entry for each level below its base, down to the target, without gaps.
 
@@ -49,16 +51,14 @@ pub(crate) struct Plan<'p, 'v> {
     pub(crate) base: usize,
     /// Whether the search begins at the point, not at the front.
     pub(crate) from_point: bool,
-    /// G: neither randomizer nor choice of a partition.
-    pub(crate) in_sequence: bool,
     /// The level of the lowest P.
     pub(crate) parentage: Option<usize>,
     /// A: position is forgotten first.
     pub(crate) afresh: bool,
     /// Nothing can be found: the point lies behind the parent.
     pub(crate) nowhere: bool,
-    /// The path does not lead through the parent.
-    pub(crate) outside: bool,
+    /// The point of the whole view decides, not that of each type (`POS=MULTIPLE`).
+    pub(crate) in_view: bool,
 }
 
 impl<'p, 'v> Plan<'p, 'v> {
@@ -68,11 +68,10 @@ impl<'p, 'v> Plan<'p, 'v> {
             levels: SmallVec::new(),
             base: 0,
             from_point: false,
-            in_sequence: false,
             parentage: None,
             afresh: false,
             nowhere: false,
-            outside: false,
+            in_view: false,
         };
         let path = &shape.node(target).path;
         let (list, mut ssas) = (ssas, ssas.iter().peekable());
@@ -110,7 +109,6 @@ impl<'p, 'v> Plan<'p, 'v> {
             level.held = ssa.codes.has(Code::U) || ssa.codes.has(Code::V);
             level.wanted = ssa.codes.has(Code::D);
             level.class = ssa.lock_class;
-            self.in_sequence |= ssa.codes.has(Code::G);
             self.afresh |= ssa.codes.has(Code::A);
             if ssa.codes.has(Code::P) {
                 self.parentage = Some(shape.node(node).level);

@@ -351,6 +351,7 @@ impl<S: Store> DbPcb<S> {
         let asked = (node.of, above, single);
         let status = self.make_part(reach, database, asked, data, (place, None), &mut part)?;
         if status != Status::OK {
+            self.note_twin(node, &[]);
             return Ok(status);
         }
         let mut path = above.to_vec();
@@ -365,10 +366,23 @@ impl<S: Store> DbPcb<S> {
             database.insert(target, (&path, &levels), data, logical_parent, &mut self.work)?;
         match done {
             Changed::Done => {}
-            Changed::Exists => return Ok(Status::II),
+            Changed::Exists => {
+                let part = if matches!(node.chain, Chain::Relation { .. }) { &[][..] } else { &part };
+                self.note_twin(node, part);
+                return Ok(Status::II);
+            }
             Changed::IndexExists => return Ok(Status::NI),
         }
         self.follow(reach, shape, (ssa.segment, node), (&path, &part))
+    }
+
+    /// Remembers where the twin is that has the key already.
+    fn note_twin(&mut self, node: &Node, part: &[u8]) {
+        self.trail.best.clone_from(&self.trail.key);
+        if node.level > 1 {
+            self.trail.best.push(node.code);
+        }
+        self.trail.best.extend_from_slice(part);
     }
 
     /// Adds the occurrence that was just stored to the trail.

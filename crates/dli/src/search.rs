@@ -124,11 +124,7 @@ impl<S: Store> DbPcb<S> {
             }
             false => {
                 let start = self.begin(shape, plan, level);
-                let limits = &mut self.trail.limits[level - 1];
-                limits.began_side = if let Start::At(side) = start { Some(side) } else { None };
-                limits.began.clone_from(&self.start);
-                limits.exhausted = start == Start::Nowhere;
-                limits.passed = false;
+                self.trail.limits[level - 1].passed = false;
                 start
             }
         };
@@ -177,6 +173,7 @@ impl<S: Store> DbPcb<S> {
     fn begin(&mut self, shape: &Shape, plan: &Plan<'_, '_>, level: usize) -> Start {
         let step = plan.level(level);
         let node = shape.node(step.node);
+        self.within = None;
         let mut start = match plan.from_point && !self.goes_back(plan, level) {
             true => self.behind_point(shape, plan, (node, level)),
             false => Start::First,
@@ -196,6 +193,7 @@ impl<S: Store> DbPcb<S> {
             if further {
                 self.start.clone_from(&limits.lower);
                 start = Start::At(side);
+                self.within = None;
             }
         }
         start
@@ -222,11 +220,11 @@ impl<S: Store> DbPcb<S> {
     ) -> Start {
         let lowest = level == plan.target();
         let above = self.trail.end(level - 1);
-        if self.position.is_at_end() && !self.is_multiple() {
+        if self.position.is_at_end() && (plan.in_view || !self.is_multiple()) {
             return Start::Nowhere;
         }
         let own = node.path.last().copied().unwrap_or(0);
-        let cut = match self.is_multiple() && !plan.outside {
+        let cut = match self.is_multiple() && !plan.in_view {
             true => match self.mark(own, &self.trail.key[..above]) {
                 Some(mark) => mark.cut(),
                 None => return Start::First,
@@ -248,7 +246,7 @@ impl<S: Store> DbPcb<S> {
             (_, Some((code, _))) if *code > node.code => return Start::Nowhere,
             (_, Some((_, rest))) => rest,
         };
-        let mut side = cut.side;
+        let (mut side, mut within) = (cut.side, false);
         let mut len = rest.len();
         if !lowest {
             match shape.part_len(node, rest) {
@@ -257,12 +255,16 @@ impl<S: Store> DbPcb<S> {
                     if part == rest.len()
                         && side == Side::Behind
                         && self.present_of(own, level) != Some(cut.key) => {}
-                Some(part) => (len, side) = (part, Side::Before),
+                Some(part) => {
+                    let in_front = part == rest.len() && side == Side::Before;
+                    (len, side, within) = (part, Side::Before, !in_front);
+                }
                 None => {}
             }
         }
         let start = rest[..len].to_vec();
         self.start = start;
+        self.within = within.then(|| self.start.clone());
         Start::At(side)
     }
 
@@ -347,14 +349,15 @@ impl<S: Store> DbPcb<S> {
             let Some(len) = tree_part_len(database, node, rest) else {
                 return Err(database.damaged(hierarchy::Damaged("a stored key is no path")));
             };
-            let trail = &mut self.trail;
-            if above_limit(&trail.limits[level - 1], &front, &rest[..len]) {
-                trail.limits[level - 1].passed = true;
-                return Ok((false, true));
-            }
             if len < rest.len() {
                 skip(cursor, prefix.len() + len, &mut self.seek);
                 continue;
+            }
+            let trail = &mut self.trail;
+            if above_limit(&trail.limits[level - 1], &front, &rest[..len]) {
+                let within = self.within.as_deref();
+                trail.limits[level - 1].pass(&front, &rest[..len], within);
+                return Ok((false, true));
             }
             let mut entry = entry;
             if level == 1

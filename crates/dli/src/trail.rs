@@ -3,7 +3,6 @@
 use hierarchy::{Levels, TypeAt};
 
 use crate::plan::Plan;
-use crate::position::Side;
 use crate::shape::{Chain, Node, Shape};
 
 /// Where the occurrence of a woven level is stored.
@@ -40,13 +39,11 @@ pub(crate) struct Limits {
     pub(crate) test: bool,
     /// No partition or anchor for the key: FM.
     pub(crate) rejected: bool,
-    /// Where the last walk of this level began, if not at the first twin.
-    pub(crate) began: Vec<u8>,
-    pub(crate) began_side: Option<Side>,
-    /// The last walk did not begin at all: everything was in front of the point.
-    pub(crate) exhausted: bool,
-    /// The last walk met an occurrence behind the upper bound.
+    /// Whether the last walk of this level met an occurrence behind the upper bound, and which.
     pub(crate) passed: bool,
+    pub(crate) passed_part: Vec<u8>,
+    /// Whether that is the occurrence that the point was within already.
+    pub(crate) passed_within: bool,
 }
 
 /// The path that is being tried.
@@ -72,6 +69,17 @@ pub(crate) struct TrailLevels(pub(crate) Levels);
 impl Default for TrailLevels {
     fn default() -> TrailLevels {
         TrailLevels(Levels::NONE)
+    }
+}
+
+impl Limits {
+    /// Remembers the occurrence behind the upper bound; its part may stand in two pieces.
+    pub(crate) fn pass(&mut self, front: &[u8], part: &[u8], within: Option<&[u8]>) {
+        self.passed = true;
+        self.passed_part.clear();
+        self.passed_part.extend_from_slice(front);
+        self.passed_part.extend_from_slice(part);
+        self.passed_within = within == Some(&self.passed_part);
     }
 }
 
@@ -150,7 +158,7 @@ impl Trail {
             *limits = Limits {
                 lower: std::mem::take(&mut limits.lower),
                 upper: std::mem::take(&mut limits.upper),
-                began: std::mem::take(&mut limits.began),
+                passed_part: std::mem::take(&mut limits.passed_part),
                 lower_inclusive: true,
                 upper_inclusive: true,
                 test: !matches!(step.need, crate::plan::Need::Any),
@@ -160,7 +168,7 @@ impl Trail {
             limits.upper.clear();
             let exact = step.bounds.exact();
             let in_order = match node.chain {
-                Chain::Root => root_order(shape, node, plan, exact.is_some()),
+                Chain::Root => root_order(shape, node, exact.is_some()),
                 _ => node.is_ordered,
             };
             if !in_order {
@@ -184,10 +192,10 @@ impl Trail {
 }
 
 /// Whether keys of a root lead to a place in the tree: all of them, or this exact one.
-fn root_order(shape: &Shape, node: &Node, plan: &Plan<'_, '_>, exact: bool) -> bool {
+fn root_order(shape: &Shape, node: &Node, exact: bool) -> bool {
     let schema = &shape.database(node).schema;
     let by_key = schema.placement.keeps_key_order();
-    node.key_len > 0 && (by_key || exact && !plan.in_sequence)
+    node.key_len > 0 && (by_key || exact)
 }
 
 /// Appends a key as it stands in virtual keys; `false` if no partition or anchor takes it.

@@ -158,7 +158,8 @@ impl<S: Store> DbPcb<S> {
             let Some(entry) = reach.unit.next(cursor, Read::Unlocked)? else { return Ok(false) };
             let Some(part) = entry.key.strip_prefix(&prefix[..]) else { return Ok(false) };
             if above_limit(&self.trail.limits[level - 1], &[], part) {
-                self.trail.limits[level - 1].passed = true;
+                let within = self.within.as_deref();
+                self.trail.limits[level - 1].pass(&[], part, within);
                 return Ok(false);
             }
             let (part, value) = (part.to_vec(), entry.value.to_vec());
@@ -454,6 +455,7 @@ impl<S: Store> DbPcb<S> {
                 let mut plan = Plan::new(shape, child, &[]);
                 plan.base = level;
                 plan.from_point = true;
+                plan.in_view = true;
                 self.trail.limit(shape, &plan);
                 self.trail.start(&path[..above.end(level)], &above);
                 self.wanted_level = level + 1;
