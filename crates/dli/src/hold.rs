@@ -92,16 +92,14 @@ impl<S: Store> DbPcb<S> {
             return Ok(Some(Answer::of(Status::AM)));
         }
         // What another PCB has deleted is held no longer.
-        let gone = match self.held.last().copied().filter(|_| self.holding) {
-            Some(lowest) if self.shares => {
-                let node = shape.node(lowest.node);
-                let path = self.stored_path(shape, lowest);
-                let (set, key) = shape.database(node).locate(&path)?;
-                !reach.unit.get(set, key, Read::Unlocked, &mut self.seek)?
-            }
-            Some(_) => false,
-            None => !self.holding,
-        };
+        let mut gone = !self.holding || self.position.levels.is_empty();
+        if !gone && self.shares {
+            let level = self.position.levels.len();
+            let lowest = Held { level, node: self.node_at(&self.position.levels, level) };
+            let path = self.stored_path(shape, lowest);
+            let (set, key) = shape.database(shape.node(lowest.node)).locate(&path)?;
+            gone = !reach.unit.get(set, key, Read::Unlocked, &mut self.seek)?;
+        }
         if !gone {
             return Ok(None);
         }

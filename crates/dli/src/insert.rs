@@ -52,7 +52,7 @@ impl<S: Store> DbPcb<S> {
 
     /// Whether options, sensitivity or the sequence forbid an insert (rows 28, 31, 69).
     fn forbids_insert(&self, shape: &Shape, new: &[Ssa<'_>], online: bool) -> Option<Status> {
-        let path_call = new.len() > 1 || new.iter().any(|ssa| ssa.codes.has(Code::D));
+        let path_call = new.len() > 1;
         let mut level = new[0].level;
         for ssa in new {
             let node = shape.node(ssa.segment);
