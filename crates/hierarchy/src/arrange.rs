@@ -119,10 +119,12 @@ impl<'d, S: Store> Arranger<'d, S> {
         if let Err(why) = self.put_part(of, key) {
             return refuse(self, why);
         }
-        let fits = u16::try_from(self.path.len() + self.part.len()).is_ok();
+        let most = self.store.capabilities().key_bytes_max;
+        let fits = self.path.len() + self.part.len() <= most.min(usize::from(u16::MAX));
         self.path.extend_from_slice(&self.part);
         if !fits || !self.levels.push(of, self.path.len()) {
-            return refuse(self, "its concatenated key is too long to be stored".into());
+            let why = format!("with all keys above it its key has more than {most} bytes");
+            return refuse(self, why);
         }
         self.numbers[above] = number;
         if let Err(why) = self.find_logical_parent(of, data)? {

@@ -106,7 +106,7 @@ pub enum HierarchyError {
     Placed(Box<Differs>),
     /// The definition says otherwise what stored segments look like.
     #[error("{0}")]
-    Formed(Box<Differs>),
+    LaidOut(Box<Differs>),
     /// A segment cannot be loaded.
     #[error("{0}")]
     Refused(Box<Refused>),
@@ -142,7 +142,7 @@ impl Coded for HierarchyError {
             HierarchyError::Loading(_) => Code("HFH004"),
             HierarchyError::NotEmpty(_) => Code("HFH005"),
             HierarchyError::Placed(_) => Code("HFH006"),
-            HierarchyError::Formed(_) => Code("HFH007"),
+            HierarchyError::LaidOut(_) => Code("HFH007"),
             HierarchyError::Refused(_) => Code("HFH008"),
             HierarchyError::Input(error) => error.code(),
             HierarchyError::IndexDue { .. } => Code("HFH009"),
@@ -173,7 +173,7 @@ impl Coded for HierarchyError {
                  `holdfast db empty {0} --yes`, then `holdfast load {0}` under the new ones.",
                 differs.database
             ),
-            HierarchyError::Formed(differs) => format!(
+            HierarchyError::LaidOut(differs) => format!(
                 "Compile the definition that {0} was loaded with. To change it, \
                  `holdfast unload {0}` with the old one, `holdfast db empty {0} --yes`, \
                  `holdfast gen`, then `holdfast load {0}`.",

@@ -5,14 +5,14 @@
 //!
 //! | key | value |
 //! |---|---|
-//! | name of a DBD, 8 bytes with blanks | version 1, then `R` ready, `L` loading or `B` to be built (indexes), then the form as text |
+//! | name of a DBD, 8 bytes with blanks | version 1, then `R` ready, `L` loading or `B` to be built (indexes), then the layout as text |
 //!
-//! The *form* of a database is what its stored keys and values follow from, one fact a line: where
-//! roots go ([`placement::Placement::identity`]), then each segment type with its code, key and
-//! what stands in front of its data.
+//! The *layout* of a database is what its stored keys and values follow from, one fact a line:
+//! where roots go ([`placement::Placement::identity`]), then each segment type with its code, key
+//! and what stands in front of its data.
 //!
 //! Invariants:
-//! 1. Data never has another form than the one that is recorded: what the system says now is
+//! 1. Data never has another layout than the one that is recorded: what the system says now is
 //!    compared whenever a database is admitted, and an empty database takes on what is said now.
 //! 2. A database whose load was begun and not ended is never taken for a loaded one, nor an index
 //!    that has to be built for a built one, over any crash.
@@ -53,8 +53,8 @@ pub enum State {
 pub struct Record {
     /// How it is.
     pub state: State,
-    /// Its form; empty for an index.
-    pub form: String,
+    /// Its layout; empty for an index.
+    pub layout: String,
 }
 
 impl Record {
@@ -65,13 +65,13 @@ impl Record {
             State::Due => b'B',
         };
         let mut bytes = vec![VERSION, state];
-        bytes.extend_from_slice(self.form.as_bytes());
+        bytes.extend_from_slice(self.layout.as_bytes());
         bytes
     }
 
     fn decode(bytes: &[u8]) -> std::result::Result<Record, Damaged> {
-        let (version, state, form) = match bytes {
-            [version, state, form @ ..] => (*version, *state, form),
+        let (version, state, layout) = match bytes {
+            [version, state, layout @ ..] => (*version, *state, layout),
             _ => return Err(Damaged("its state is too short")),
         };
         let state = match (version, state) {
@@ -81,8 +81,9 @@ impl Record {
             (VERSION, _) => return Err(Damaged("its state is none that there is")),
             _ => return Err(Damaged("its state was written by a later release")),
         };
-        let form = str::from_utf8(form).map_err(|_| Damaged("its recorded form is no text"))?;
-        Ok(Record { state, form: form.to_owned() })
+        let layout =
+            str::from_utf8(layout).map_err(|_| Damaged("its recorded layout is no text"))?;
+        Ok(Record { state, layout: layout.to_owned() })
     }
 }
 
@@ -104,26 +105,26 @@ pub fn state_of<S: Store>(store: &S, name: DbdName) -> Result<Option<Record>> {
     }
 }
 
-/// Takes a database into use: compares its recorded form with what the system says now. Answers
+/// Takes a database into use: compares its recorded layout with what the system says now. Answers
 /// whether it is ready or in a load.
 ///
 /// # Errors
-/// [`HierarchyError::Placed`], [`HierarchyError::Formed`], or if the store refuses.
+/// [`HierarchyError::Placed`], [`HierarchyError::LaidOut`], or if the store refuses.
 pub fn admit<S: Store>(store: &S, database: &Database) -> Result<State> {
     let name = database.name();
-    let form = form(&database.schema);
+    let layout = layout(&database.schema);
     let record = state_of(store, name)?;
     match record {
-        Some(record) if record.form == form => Ok(record.state),
+        Some(record) if record.layout == layout => Ok(record.state),
         record => {
             let state = record.as_ref().map_or(State::Ready, |record| record.state);
             if let Some(record) = &record
-                && let Err(differs) = compare(name, &record.form, &form)
+                && let Err(differs) = compare(name, &record.layout, &layout)
                 && !is_empty(store, database)?
             {
                 return Err(differs);
             }
-            put(store, name, Some(&Record { state, form }))?;
+            put(store, name, Some(&Record { state, layout }))?;
             Ok(state)
         }
     }
@@ -171,8 +172,8 @@ pub fn end_load<S: Store>(store: &S, database: &Database) -> Result<()> {
 }
 
 pub(crate) fn record<S: Store>(store: &S, database: &Database, state: State) -> Result<()> {
-    let form = form(&database.schema);
-    put(store, database.name(), Some(&Record { state, form }))
+    let layout = layout(&database.schema);
+    put(store, database.name(), Some(&Record { state, layout }))
 }
 
 /// Records that an index has to be built before programs use its database, or that it is built.
@@ -180,7 +181,7 @@ pub(crate) fn record<S: Store>(store: &S, database: &Database, state: State) -> 
 /// # Errors
 /// If the store refuses.
 pub fn set_due<S: Store>(store: &S, index: DbdName, due: bool) -> Result<()> {
-    let record = Record { state: State::Due, form: String::new() };
+    let record = Record { state: State::Due, layout: String::new() };
     match due {
         true => put(store, index, Some(&record)),
         false => put(store, index, None),
@@ -222,9 +223,9 @@ pub(crate) fn is_empty_set<S: Store>(store: &S, set: SetId) -> Result<bool> {
     Ok(empty)
 }
 
-/// The form of a database.
+/// The layout of a database.
 #[must_use]
-pub fn form(schema: &Schema) -> String {
+pub fn layout(schema: &Schema) -> String {
     use std::fmt::Write as _;
     let mut text = schema.placement.identity();
     for (at, kind) in schema.types.iter().enumerate().filter(|(_, kind)| !kind.is_virtual) {
@@ -248,11 +249,11 @@ pub fn form(schema: &Schema) -> String {
     text
 }
 
-/// The form that a definition gives a database, without touching the store.
+/// The layout that a definition gives a database, without touching the store.
 ///
 /// # Errors
 /// If a definition that it needs is missing.
-pub fn form_of(
+pub fn layout_of(
     dbd: &Arc<Dbd>,
     definitions: &dyn Definitions,
     placement: Placement,
@@ -265,10 +266,10 @@ pub fn form_of(
         with_identity.extend(TypeAt::of_code(index.source_code));
     }
     let placement = Arc::new(placement);
-    Ok(form(&Schema::new(dbd, placement, |one| with_identity.contains(&one))))
+    Ok(layout(&Schema::new(dbd, placement, |one| with_identity.contains(&one))))
 }
 
-/// Whether data of one form can be used under another one: it places roots alike, and has at
+/// Whether data of one layout can be used under another one: it places roots alike, and has at
 /// least the same segment types.
 ///
 /// # Errors
@@ -294,7 +295,7 @@ pub fn compare(database: DbdName, was: &str, is: &str) -> Result<()> {
         let name = |line: &str| line.split(' ').nth(1).map(str::to_owned);
         let other = is.lines().filter(is_segment).find(|one| name(one) == name(line));
         let (was, is) = (line.to_owned(), other.unwrap_or("").to_owned());
-        return Err(HierarchyError::Formed(Box::new(Differs { database, was, is })));
+        return Err(HierarchyError::LaidOut(Box::new(Differs { database, was, is })));
     }
     Ok(())
 }
@@ -306,7 +307,7 @@ mod tests {
     #[test]
     fn a_record_comes_back_and_anything_else_is_named() {
         for state in [State::Ready, State::Loading, State::Due] {
-            let record = Record { state, form: "collation binary\n".into() };
+            let record = Record { state, layout: "collation binary\n".into() };
             assert_eq!(Record::decode(&record.encode()), Ok(record));
         }
         for bytes in [&b""[..], b"\x01", b"\x01X", b"\x02R", b"\x01R\xFF"] {

@@ -89,8 +89,12 @@ struct World {
 
 impl World {
     fn new() -> World {
+        World::of(SOURCE)
+    }
+
+    fn of(source: &str) -> World {
         let mut sources = Sources::default();
-        let program = macros::read(&mut sources, Path::new("world"), SOURCE.as_bytes(), &NoMembers);
+        let program = macros::read(&mut sources, Path::new("world"), source.as_bytes(), &NoMembers);
         let compiled = compile(&program);
         assert!(compiled.diagnostics.is_empty(), "{:#?}", compiled.diagnostics);
         let mut definitions = Overlay::new(&Nothing);
@@ -243,6 +247,25 @@ fn what_cannot_be_loaded_is_named_and_nothing_stays() {
 }
 
 #[test]
+fn a_path_that_is_too_long_is_named() {
+    let mut source = "* DEEP\n         DBD   NAME=DEEPDB,ACCESS=(HDAM,OSAM),RMNAME=(DEEPRAND)
+         DATASET DD1=DEEPDD\n"
+        .to_owned();
+    for level in 1..=9 {
+        let above = if level == 1 { "0".into() } else { format!("S{}", level - 1) };
+        source += &format!("         SEGM  NAME=S{level},PARENT={above},BYTES=240\n");
+        source += "         FIELD NAME=(KEY,SEQ,U),START=1,BYTES=240\n";
+    }
+    let world = World::of(&(source + "         DBDGEN\n"));
+    let database = world.open("DEEPDB");
+    let segments: Vec<_> = (1..=9).map(|code| (code, vec![b'K'; 240])).collect();
+    world.load(&database, &segments[..8]).unwrap();
+    database.empty(&world.store).unwrap();
+    let error = world.load(&database, &segments).unwrap_err().to_string();
+    assert!(error.contains("number 9, S9") && error.contains("more than 2000"), "{error}");
+}
+
+#[test]
 fn a_load_that_was_broken_off_is_never_taken_for_a_loaded_database() {
     let world = World::new();
     let database = world.open("CUSTDB");
@@ -269,8 +292,8 @@ fn settings_do_not_change_under_data() {
     other.schema = crate::Schema::new(&database.schema.dbd, Arc::new(placement.clone()), |at| {
         database.schema.of(at).has_identity
     });
-    let form = state::form_of(&database.schema.dbd, &world.definitions, placement).unwrap();
-    assert_eq!(form, state::form(&other.schema));
+    let layout = state::layout_of(&database.schema.dbd, &world.definitions, placement).unwrap();
+    assert_eq!(layout, state::layout(&other.schema));
     assert!(matches!(state::admit(&world.store, &other), Err(HierarchyError::Placed(_))));
     database.empty(&world.store).unwrap();
     assert_eq!(state::admit(&world.store, &other).unwrap(), State::Ready);

@@ -51,7 +51,7 @@ pub(super) fn judge<S: Store>(databases: &Databases<S>, new: &Overlay<'_>) -> Re
             verdict.judge_index(databases, &old, &is)?;
         } else if is_kept(old.organization) && has_data(databases, name)? {
             verdict.judge_changes(&old, &is);
-            verdict.judge_form(databases, &is, new)?;
+            verdict.judge_layout(databases, &is, new)?;
         }
     }
     Ok(verdict)
@@ -116,7 +116,7 @@ impl Verdict {
     }
 
     /// Whether stored keys and values are what the new definitions say.
-    fn judge_form<S: Store>(
+    fn judge_layout<S: Store>(
         &mut self,
         databases: &Databases<S>,
         new: &std::sync::Arc<Dbd>,
@@ -128,8 +128,8 @@ impl Verdict {
         if self.told.iter().any(is_refused) {
             return Ok(());
         }
-        let form = state::form_of(new, definitions, databases.placement(new)?)?;
-        if let Err(differs) = state::compare(database, &record.form, &form) {
+        let layout = state::layout_of(new, definitions, databases.placement(new)?)?;
+        if let Err(differs) = state::compare(database, &record.layout, &layout) {
             self.refuse_reload(database, differs.to_string());
         }
         Ok(())
