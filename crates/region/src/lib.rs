@@ -31,6 +31,7 @@ mod abi;
 mod aib;
 pub mod bmp;
 mod calls;
+mod client;
 mod commands;
 mod compose;
 mod dd;
@@ -54,6 +55,7 @@ mod ssas;
 mod trace;
 pub mod wire;
 
+pub use client::Client;
 pub use commands::{ExecDli, Preprocessor};
 pub use dd::{Dd, Files, records_of};
 pub use error::RegionError;

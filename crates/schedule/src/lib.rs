@@ -20,7 +20,6 @@
 //! | SETS, SETU, ROLS | `points` |
 //! | INIT, INQY, LOG, DEQ | `service`, `inquiry`, `userlog` |
 //! | STAT | `statistics` |
-//! | EXEC DLI at run time | `exec`; before the compiler: `translate` |
 //!
 //! Invariants:
 //! 1. A checkpoint's record, and everything that the program changed before it, are committed in
@@ -32,7 +31,6 @@
 mod checkpoint;
 mod database;
 mod error;
-mod exec;
 mod file;
 mod inquiry;
 mod load;
@@ -43,14 +41,11 @@ mod shapes;
 mod statistics;
 mod sync;
 mod tally;
-mod translate;
 mod userlog;
 
 pub use checkpoint::{Checkpoint, SET as CHECKPOINTS};
 pub use error::ScheduleError;
-pub use exec::ExecDli;
 pub use schedule::{Environment, Options, Schedule};
 pub use statistics::{NoPools, PoolFigures, Pools};
 pub use tally::Tally;
-pub use translate::Translator;
 pub use userlog::SET as USER_LOG;

@@ -1,0 +1,264 @@
+//! `holdfast batch`: runs a program with its PSB and its files, as a job step does.
+//!
+//! The program runs in a process of its own (`guest`). Here it is compiled, its files are made
+//! ready, its process is started and waited for, and what came of it is told.
+
+use std::os::fd::AsFd as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+
+use clap::{Args, ValueHint};
+use region::host::{self, Ended, Report};
+use region::program::{Prepared, Workshop};
+use region::shape::{PcbKind, PcbShape};
+use region::{Dd, Files, Link as _, Preprocessor, Server as _};
+use seam::disk::Disk;
+use serde_json::json;
+use system::SystemConfig;
+
+use super::{Context, guest};
+use crate::failure::{Failure, Result};
+use crate::job::{Job, JobFile, Kind, PROGRAMS, PcbOrder, SOCKET, absolute};
+use crate::output::warn;
+use crate::passphrase::PassphraseArgs;
+
+/// Run a program with its PSB, as a job step does
+///
+/// FILE is a COBOL source (compiled with GnuCOBOL), a C source, or a shared object. What it was
+/// compiled to is kept in the system's folder and used again while nothing changes.
+///
+/// The program's normal end is a commit, whatever its return code; an abend backs out to the last
+/// checkpoint. The command ends with 0 if the return code is 0, else with 1.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  holdfast batch -s /srv/bank --psb TELLER --program teller.cbl -I copy \\
+      --dd TRANIN=today.dat --dd REJOUT=rejects.dat --dd SYSIN=teller.cards
+  holdfast batch -s /srv/bank --psb TELLER --program teller.cbl -I copy \\
+      --dd TRANIN=today.dat --dd REJOUT=rejects.dat --ckptid LAST
+  holdfast batch -s /srv/bank --psb TELLER --program teller.cbl --type bmp")]
+pub(crate) struct BatchArgs {
+    /// The system's folder
+    #[arg(short, long, value_name = "DIR")]
+    system: PathBuf,
+    #[command(flatten)]
+    passphrase: PassphraseArgs,
+    /// The program's PSB
+    #[arg(long, value_name = "NAME")]
+    psb: String,
+    /// The program
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    program: PathBuf,
+    /// The region type
+    #[arg(long = "type", value_name = "TYPE", default_value = "dli", ignore_case = true)]
+    kind: Kind,
+    /// A file of the program: GSAM's, a COBOL ASSIGN's, SYSIN, SYSOUT; with ,text its lines become
+    /// records; may be repeated
+    #[arg(long = "dd", value_name = "NAME=PATH[,text]")]
+    dds: Vec<String>,
+    /// What the program gets as its command line
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    parm: Option<String>,
+    /// The program's entry, if it is not the usual one
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
+    /// Restart from this checkpoint, whatever the program says: an id, a time stamp, or LAST
+    #[arg(long, value_name = "ID|LAST")]
+    ckptid: Option<String>,
+    /// The order of bytes in PCBs; big for COBOL, native for C if left out
+    #[arg(long, value_name = "ORDER", ignore_case = true)]
+    pcb_order: Option<PcbOrder>,
+    /// A folder with copy members; may be repeated
+    #[arg(short = 'I', long = "include", value_name = "FOLDER")]
+    include: Vec<PathBuf>,
+    /// The source is in free format from its first line on
+    #[arg(long)]
+    free: bool,
+    /// Record every call in this file; as JSON if its name ends with .json or .jsonl
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Compile the program, schedule the PSB, look at the files, but do not run the program
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
+    if let Some(lost) = args.include.iter().find(|folder| !folder.is_dir()) {
+        let what = format!("{} is no folder to find copy members in", lost.display());
+        return Err(Failure::usage(what, "Correct the path behind -I."));
+    }
+    let dds = dds_of(&args.dds)?;
+    // What is no system is said before anything is compiled.
+    SystemConfig::read(context.seam.disk.as_ref(), &args.system)?;
+    let job = job_of(args, &dds)?;
+    let prepared = prepare(&*context.seam.disk, &job)?;
+    if prepared.is_fresh() && !prepared.warnings().trim().is_empty() {
+        warn(prepared.warnings().trim_end());
+    }
+    if args.dry_run {
+        return rehearse(context, &job, &prepared);
+    }
+    // What `,text` means for a file that is not the program's own, its PSB says.
+    let is_own = |dd: &&Dd| {
+        let files = prepared.files();
+        !dd.text || files.iter().any(|file| file.name.eq_ignore_ascii_case(&dd.name))
+    };
+    let own: Vec<Dd> = dds.iter().filter(is_own).cloned().collect();
+    let disk = Arc::clone(&context.seam.disk);
+    let scratch = job.system.join(PROGRAMS).join("records");
+    let files = Files::prepare(&*disk, &own, prepared.files(), &scratch)?;
+    let report = play(context, &job, &files)?;
+    files.finish(&*disk)?;
+    tell(context, &report)
+}
+
+pub(super) fn dds_of(operands: &[String]) -> Result<Vec<Dd>> {
+    let mut dds: Vec<Dd> = Vec::new();
+    for operand in operands {
+        let dd = Dd::parse(operand).map_err(|error| {
+            Failure::usage(error, "Write it as in --dd INFILE=input.dat or --dd IN=lines.txt,text.")
+        })?;
+        if dds.iter().any(|other| other.name == dd.name) {
+            let what = format!("there are two files for DD {}", dd.name);
+            return Err(Failure::usage(what, "Give each DD once."));
+        }
+        dds.push(dd);
+    }
+    Ok(dds)
+}
+
+fn job_of(args: &BatchArgs, dds: &[Dd]) -> Result<Job> {
+    let folders = args.include.iter().map(|folder| absolute(folder));
+    Ok(Job {
+        system: absolute(&args.system)?,
+        passphrase_file: args.passphrase.passphrase_file.clone(),
+        kind: args.kind,
+        psb: args.psb.to_ascii_uppercase(),
+        program: absolute(&args.program)?,
+        files: dds.iter().map(JobFile::of).collect::<Result<_>>()?,
+        include: folders.collect::<Result<_>>()?,
+        free: args.free,
+        entry: args.entry.clone(),
+        parm: args.parm.clone(),
+        checkpoint: args.ckptid.clone(),
+        pcb_order: args.pcb_order,
+        trace: args.trace.as_deref().map(absolute).transpose()?,
+    })
+}
+
+/// Makes a job's program ready: compiled, unless that was done before.
+pub(super) fn prepare(disk: &dyn Disk, job: &Job) -> Result<Prepared> {
+    let cache = job.system.join(PROGRAMS);
+    seam::disk::make_dir(disk, &cache).map_err(|error| {
+        let what = format!("the folder {} cannot be made: {error}", cache.display());
+        Failure::other(what, "Make the system's folder writable.")
+    })?;
+    let workshop = Workshop {
+        disk,
+        cache,
+        copy_folders: job.include.clone(),
+        translate: &Preprocessor { is_free: job.free },
+        options: if job.free { vec!["-free".to_owned()] } else { Vec::new() },
+    };
+    Ok(workshop.prepare(&job.program)?)
+}
+
+/// Runs the program's process.
+fn play(context: &mut Context, job: &Job, files: &Files) -> Result<Report> {
+    let own = std::env::current_exe().map_err(|error| {
+        Failure::other(format!("this command cannot find itself: {error}"), "Install it again.")
+    })?;
+    let mut command = Command::new(own);
+    if context.output.is_json() {
+        command.arg("--json");
+        // Standard output is for the report alone.
+        let stderr = std::io::stderr().as_fd().try_clone_to_owned()?;
+        command.stdout(Stdio::from(stderr));
+    }
+    command.arg(guest::NAME).arg(job.to_text()?);
+    context.output.flush()?;
+    Ok(host::run(&mut command, files)?)
+}
+
+fn tell(context: &mut Context, report: &Report) -> Result<ExitCode> {
+    let code = ExitCode::from(report.exit_code());
+    if context.output.is_json() {
+        context.output.document(&report.json())?;
+        return Ok(code);
+    }
+    match report.ended {
+        Ended::Normal { .. } => context.output.line(report)?,
+        _ => eprintln!("error: {report}"),
+    }
+    Ok(code)
+}
+
+/// Says what would run, and that it could.
+fn rehearse(context: &mut Context, job: &Job, prepared: &Prepared) -> Result<ExitCode> {
+    let shapes: Vec<PcbShape> = match job.kind {
+        Kind::Bmp => connect(job)?.shapes().to_vec(),
+        Kind::Dli | Kind::Dbb => {
+            let mut server = guest::serve(&context.seam, job, false)?;
+            let shapes = server.pcbs().to_vec();
+            server
+                .end(region::Ending::Abend)
+                .map_err(|failure| Failure::other(failure.text, failure.remedy))?;
+            shapes
+        }
+    };
+    let entries = prepared.entries(job.entry.as_deref()).join(" or ");
+    let listed: Vec<&PcbShape> = shapes.iter().filter(|shape| shape.listed).collect();
+    let output = &mut context.output;
+    if output.is_json() {
+        let pcbs: Vec<_> = listed
+            .iter()
+            .map(|shape| json!({ "name": shape.title(), "kind": kind_of(shape) }))
+            .collect();
+        let program = prepared.source();
+        let psb = &job.psb;
+        output
+            .document(&json!({ "psb": psb, "program": program, "entry": entries, "pcbs": pcbs }))?;
+        return super::DONE;
+    }
+    output.line(format_args!("program {}, entered at {entries}", prepared.source().display()))?;
+    output.line(format_args!("PSB {}, which passes {} PCBs", job.psb, listed.len()))?;
+    for (at, shape) in listed.iter().enumerate() {
+        output.line(format_args!("  {:>2}  {:<8}  {}", at + 1, shape.title(), kind_of(shape)))?;
+    }
+    output.line("nothing was run")?;
+    super::DONE
+}
+
+fn kind_of(shape: &PcbShape) -> String {
+    let text = region::shape::text;
+    match &shape.kind {
+        PcbKind::Io => "I/O".to_owned(),
+        PcbKind::Alternate { .. } => "alternate".to_owned(),
+        PcbKind::Database(database) => {
+            let options = text(&database.options);
+            format!("{} {}, PROCOPT {options}", text(&database.organization), text(&database.dbd))
+        }
+        PcbKind::Gsam(gsam) => {
+            format!("GSAM {}, PROCOPT {}", text(&gsam.dbd), text(&gsam.options))
+        }
+    }
+}
+
+/// Connects to the started system of a job.
+pub(super) fn connect(job: &Job) -> Result<region::bmp::Connection> {
+    let text = job.to_text()?;
+    let path = job.system.join(SOCKET);
+    region::bmp::Connection::open(&path, text.as_bytes()).map_err(|error| match error {
+        region::RegionError::NoSystem { .. } => not_started(&job.system),
+        error => error.into(),
+    })
+}
+
+fn not_started(dir: &Path) -> Failure {
+    let dir = dir.display();
+    Failure::other(
+        format!("the system in {dir} is not started"),
+        format!("Start it with `holdfast start -s {dir}`, or leave out --type bmp."),
+    )
+}

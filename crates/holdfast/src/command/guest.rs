@@ -1,0 +1,84 @@
+//! The process of a program: what `holdfast batch` starts. Not for people.
+
+use std::process::ExitCode;
+
+use base::Coded as _;
+use clap::Args;
+use region::guest;
+use region::{Embedded, ExecDli, Link, Order, Trace};
+use seam::Seam;
+use system::{OpenOptions, System};
+
+use super::{Context, batch};
+use crate::databases::Databases;
+use crate::failure::Result;
+use crate::job::{self, Alone, Job, Kind, PcbOrder, Told};
+use crate::output::warn;
+use crate::passphrase::PassphraseArgs;
+
+/// What leads to this process.
+pub(super) const NAME: &str = "program-process";
+
+/// The process of a program
+#[derive(Args, Debug)]
+pub(crate) struct GuestArgs {
+    /// The job
+    job: String,
+}
+
+pub(super) fn run(context: &Context, args: &GuestArgs) -> Result<ExitCode> {
+    let ready = Job::from_text(args.job.as_bytes()).and_then(|job| {
+        let link = link(context, &job)?;
+        Ok((link, task(context, &job)?))
+    });
+    match ready {
+        Ok((link, task)) => guest::run(link, task),
+        Err(failure) => guest::refuse(&Told::from(failure)),
+    }
+}
+
+fn link(context: &Context, job: &Job) -> Result<Box<dyn Link>> {
+    Ok(match job.kind {
+        Kind::Bmp => Box::new(batch::connect(job)?),
+        Kind::Dli | Kind::Dbb => {
+            let server = serve(&context.seam, job, !context.output.is_json())?;
+            Box::new(Embedded::new(Box::new(server)))
+        }
+    })
+}
+
+/// Opens a stopped system and schedules the PSB of a job in this process.
+pub(super) fn serve(seam: &Seam, job: &Job, tells: bool) -> Result<Alone> {
+    let passphrase = PassphraseArgs { passphrase_file: job.passphrase_file.clone() }.get()?;
+    let system = System::open(seam, &job.system, &passphrase, OpenOptions::default())?;
+    system.notes().iter().for_each(warn);
+    let batch_log = system.config().placement_settings().compat.batch_log;
+    let scheduled = Databases::of(seam, &system).and_then(|databases| {
+        job::schedule(seam, system.kernel(), &databases, job, (0, batch_log))
+    });
+    match scheduled {
+        Ok(schedule) => Ok(Alone::new(schedule, system, tells)),
+        Err(failure) => {
+            if let Err(error) = system.close() {
+                warn(format!("{error} ({})", error.code()));
+            }
+            Err(failure)
+        }
+    }
+}
+
+fn task(context: &Context, job: &Job) -> Result<guest::Job> {
+    let disk = &*context.seam.disk;
+    let trace = job.trace.as_deref().map(|path| Trace::create(disk, path)).transpose()?;
+    Ok(guest::Job {
+        program: batch::prepare(disk, job)?,
+        entry: job.entry.clone(),
+        order: job.pcb_order.map(|order| match order {
+            PcbOrder::Big => Order::Big,
+            PcbOrder::Native => Order::Native,
+        }),
+        parm: job.parm.clone(),
+        trace,
+        commands: Some(Box::new(ExecDli::new(&job.psb))),
+    })
+}

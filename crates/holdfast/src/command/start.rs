@@ -1,0 +1,124 @@
+//! `holdfast start`: a system that many programs use at once.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use base::Coded as _;
+use clap::Args;
+use placement::BatchLog;
+use region::bmp::{self, Door};
+use region::{Failure as Refusal, Server};
+use seam::Seam;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use store_kernel::KernelStore;
+use system::{OpenOptions, System};
+use uow::Kernel;
+
+use super::{Context, DONE};
+use crate::databases::Databases;
+use crate::failure::{Failure, Result};
+use crate::job::{self, Job, Kind, SOCKET};
+use crate::output::warn;
+use crate::passphrase::PassphraseArgs;
+
+/// Start a system, for programs that use it at the same time (--type bmp)
+///
+/// Runs in the foreground until it is stopped, by `holdfast stop`, SIGTERM or Ctrl-C: programs that
+/// are running then are backed out, and everything is written to disk. Killed, it loses nothing: the
+/// next start backs out what was in flight.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: holdfast start -s /srv/bank & holdfast batch -s /srv/bank \
+--type bmp --psb TELLER --program teller.cbl; holdfast stop -s /srv/bank")]
+pub(crate) struct StartArgs {
+    /// The system's folder
+    #[arg(short, long, value_name = "DIR")]
+    system: PathBuf,
+    #[command(flatten)]
+    passphrase: PassphraseArgs,
+}
+
+/// Schedules PSBs for programs that come.
+struct Regions {
+    seam: Seam,
+    kernel: Arc<Kernel>,
+    databases: Databases<KernelStore>,
+    batch_log: BatchLog,
+    /// The number of the last program.
+    last: AtomicU64,
+}
+
+impl bmp::Schedule for Regions {
+    fn schedule(&self, job: &[u8]) -> std::result::Result<Box<dyn Server>, Refusal> {
+        self.serve(job).map_err(|failure| {
+            let (code, text, remedy) = failure.parts();
+            Refusal { code: code.to_string(), text, remedy }
+        })
+    }
+}
+
+impl Regions {
+    fn serve(&self, job: &[u8]) -> Result<Box<dyn Server>> {
+        let mut job = Job::from_text(job)?;
+        job.kind = Kind::Bmp;
+        let owner = self.last.fetch_add(1, Ordering::Relaxed) + 1;
+        let options = (owner, self.batch_log);
+        let schedule = job::schedule(&self.seam, &self.kernel, &self.databases, &job, options)?;
+        Ok(Box::new(schedule))
+    }
+}
+
+pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
+    let passphrase = args.passphrase.get()?;
+    // Taken before the system is open: no signal may end it out of order.
+    let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|error| {
+        Failure::other(format!("signals cannot be received: {error}"), "Try again.")
+    })?;
+    let system = System::open(&context.seam, &args.system, &passphrase, OpenOptions::default())?;
+    system.notes().iter().for_each(warn);
+    let door = match open_door(context, &system) {
+        Ok(door) => door,
+        Err(failure) => {
+            if let Err(error) = system.close() {
+                warn(format!("{error} ({})", error.code()));
+            }
+            return Err(failure);
+        }
+    };
+    say(context, &args.system, "started")?;
+    let _ = signals.forever().next();
+    let programs = door.programs();
+    if programs > 0 {
+        warn(format!("{programs} programs were running; they are backed out"));
+    }
+    door.close();
+    system.close()?;
+    say(context, &args.system, "stopped")?;
+    DONE
+}
+
+fn open_door(context: &Context, system: &System) -> Result<Door> {
+    let regions = Regions {
+        seam: context.seam.clone(),
+        kernel: Arc::clone(system.kernel()),
+        databases: Databases::of(&context.seam, system)?,
+        batch_log: system.config().placement_settings().compat.batch_log,
+        last: AtomicU64::new(0),
+    };
+    Ok(Door::open(&system.dir().join(SOCKET), Arc::new(regions))?)
+}
+
+/// Says what the system does now, at once: somebody may wait for it.
+fn say(context: &mut Context, dir: &std::path::Path, what: &str) -> Result<()> {
+    let process = std::process::id();
+    let dir = dir.display().to_string();
+    match context.output.is_json() {
+        true => context
+            .output
+            .value(&serde_json::json!({ "system": dir, "state": what, "process": process }))?,
+        false => context.output.line(format_args!("system {dir} {what}, process {process}"))?,
+    }
+    context.output.flush()
+}

@@ -1,0 +1,277 @@
+//! A job step: the program that is to run, its PSB, its files; and how its PSB is scheduled.
+//!
+//! The same job goes, as JSON, from the command to the program's process, and from there to a
+//! started system.
+//!
+//! Invariants:
+//! 1. Paths in a job are absolute: a started system works in another folder.
+//! 2. Whoever serves a program of type DLI or DBB closes the system when the program is over.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use base::{Code, Coded};
+use clap::ValueEnum;
+use definitions::PsbName;
+use definitions::resolve::{Definitions as _, ResolvedPsb, resolve_psb};
+use gsam::FileSpec;
+use placement::BatchLog;
+use region::shape::PcbShape;
+use region::{Dd, Ending, Reply, Request, Server};
+use schedule::{Environment, Options, PoolFigures, Pools, Schedule};
+use seam::Seam;
+use serde::{Deserialize, Serialize};
+use store_kernel::KernelStore;
+use system::System;
+use uow::Kernel;
+
+use crate::databases::Databases;
+use crate::failure::{Failure, Result};
+
+/// The socket in a system's folder at which programs call a started system.
+pub(crate) const SOCKET: &str = "regions.sock";
+/// The folder in a system's folder for compiled programs.
+pub(crate) const PROGRAMS: &str = "programs";
+
+/// How a program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    /// With the databases to itself; the system must be stopped
+    Dli,
+    /// The same
+    Dbb,
+    /// Beside other programs, in a started system
+    Bmp,
+}
+
+/// The order of bytes in the binary fields of PCBs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum PcbOrder {
+    /// As COMP has it
+    Big,
+    /// As the machine and COMP-5 have it
+    Native,
+}
+
+/// A job step.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Job {
+    pub(crate) system: PathBuf,
+    pub(crate) passphrase_file: Option<PathBuf>,
+    pub(crate) kind: Kind,
+    pub(crate) psb: String,
+    pub(crate) program: PathBuf,
+    pub(crate) files: Vec<JobFile>,
+    pub(crate) include: Vec<PathBuf>,
+    pub(crate) free: bool,
+    pub(crate) entry: Option<String>,
+    pub(crate) parm: Option<String>,
+    pub(crate) checkpoint: Option<String>,
+    pub(crate) pcb_order: Option<PcbOrder>,
+    pub(crate) trace: Option<PathBuf>,
+}
+
+/// A file of a job.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct JobFile {
+    dd: String,
+    path: PathBuf,
+    text: bool,
+}
+
+impl JobFile {
+    pub(crate) fn of(dd: &Dd) -> Result<JobFile> {
+        Ok(JobFile { dd: dd.name.clone(), path: absolute(&dd.path)?, text: dd.text })
+    }
+}
+
+/// A path that means the same in every folder.
+pub(crate) fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path).map_err(|error| {
+        Failure::other(format!("{}: {error}", path.display()), "Give another path.")
+    })
+}
+
+impl Job {
+    /// As text that another process reads.
+    pub(crate) fn to_text(&self) -> Result<String> {
+        serde_json::to_string(self).map_err(|error| {
+            Failure::other(
+                format!("the job cannot be handed to its process: {error}"),
+                "Give paths without characters that are no UTF-8.",
+            )
+        })
+    }
+
+    /// From the text of another process.
+    pub(crate) fn from_text(text: &[u8]) -> Result<Job> {
+        serde_json::from_slice(text).map_err(|error| {
+            Failure::other(
+                format!("what was handed over is no job: {error}"),
+                "Use the same release of Holdfast on both sides.",
+            )
+        })
+    }
+
+    /// The file that a DD names.
+    fn file(&self, dd: &str) -> Option<FileSpec> {
+        let file = self.files.iter().find(|file| file.dd == dd)?;
+        Some(FileSpec { path: file.path.clone(), text: file.text })
+    }
+
+    /// The program's name, as JCL would have it.
+    fn program_name(&self) -> String {
+        let stem = self.program.file_stem().unwrap_or_default();
+        stem.to_string_lossy().chars().take(8).collect()
+    }
+}
+
+/// A PSB of the system, fitted to its databases.
+pub(crate) fn psb_of(databases: &Databases<KernelStore>, text: &str) -> Result<ResolvedPsb> {
+    let shown = text.to_ascii_uppercase();
+    let psb = PsbName::new(&shown).and_then(|name| databases.repository.psb(name));
+    let psb = psb.ok_or_else(|| {
+        Failure::other(
+            format!("there is no PSB {shown}"),
+            "Correct the name, or compile its source with `holdfast gen`.",
+        )
+    })?;
+    let (resolved, findings) = resolve_psb(&psb, &databases.repository);
+    resolved.ok_or_else(|| {
+        let why = findings.iter().map(|finding| finding.message.clone());
+        Failure::other(
+            format!(
+                "PSB {shown} does not fit its databases: {}",
+                why.collect::<Vec<_>>().join("; ")
+            ),
+            "Compile the PSB and its DBDs again with `holdfast gen`.",
+        )
+    })
+}
+
+/// Schedules the PSB of a job.
+pub(crate) fn schedule(
+    seam: &Seam,
+    kernel: &Arc<Kernel>,
+    databases: &Databases<KernelStore>,
+    job: &Job,
+    (owner, batch_log): (u64, BatchLog),
+) -> Result<Schedule<KernelStore>> {
+    let psb = psb_of(databases, &job.psb)?;
+    let environment = Environment {
+        store: &databases.store,
+        seam,
+        psb: &psb,
+        definitions: &databases.repository,
+        open: &mut |name| databases.open(name),
+        files: &|dd| job.file(dd),
+        pools: Arc::new(KernelPools(Arc::clone(kernel))),
+    };
+    let options = Options {
+        online: job.kind == Kind::Bmp,
+        owner,
+        program: job.program_name(),
+        checkpoint: job.checkpoint.clone(),
+        batch_log,
+        ..Options::default()
+    };
+    Schedule::new(environment, options).map_err(|error| Failure::Error(Box::new(error)))
+}
+
+/// The buffer pools of a system, for STAT.
+struct KernelPools(Arc<Kernel>);
+
+impl Pools for KernelPools {
+    fn figures(&self) -> Vec<PoolFigures> {
+        let pools = self.0.statistics().pools;
+        pools
+            .into_iter()
+            .map(|stats| PoolFigures {
+                name: stats.name,
+                buffer_bytes: stats.unit_bytes as u64,
+                buffers: stats.frames as u64,
+                free: stats.free as u64,
+                found: stats.hits,
+                reads: stats.reads,
+                writes: stats.writes,
+                steals: stats.steals,
+                waits: stats.waits,
+                sequential_reads: stats.multi_block_reads,
+                sequential_blocks: stats.multi_block_intervals,
+            })
+            .collect()
+    }
+}
+
+/// A PSB that is scheduled for the only program that uses the system.
+pub(crate) struct Alone {
+    schedule: Schedule<KernelStore>,
+    system: Option<System>,
+    /// Say on standard error what was called.
+    tells: bool,
+}
+
+impl Alone {
+    pub(crate) fn new(schedule: Schedule<KernelStore>, system: System, tells: bool) -> Alone {
+        Alone { schedule, system: Some(system), tells }
+    }
+}
+
+impl Server for Alone {
+    fn pcbs(&self) -> &[PcbShape] {
+        self.schedule.pcbs()
+    }
+
+    fn call(&mut self, request: Request<'_>, reply: &mut Reply) {
+        self.schedule.call(request, reply);
+    }
+
+    fn end(&mut self, ending: Ending) -> std::result::Result<(), region::Failure> {
+        let ended = self.schedule.end(ending);
+        if self.tells && self.schedule.tally().all() > 0 {
+            eprintln!("calls: {}", self.schedule.tally());
+        }
+        if let Some(system) = self.system.take()
+            && let Err(error) = system.close()
+        {
+            // What was committed is on disk; the next start does what is left.
+            eprintln!("warning: the system was not closed in order: {error} ({})", error.code());
+        }
+        ended
+    }
+}
+
+/// A failure as an error of the layers below, for those who want one.
+#[derive(Debug)]
+pub(crate) struct Told {
+    code: Code,
+    what: String,
+    remedy: String,
+}
+
+impl From<Failure> for Told {
+    fn from(failure: Failure) -> Told {
+        let (code, what, remedy) = failure.parts();
+        Told { code, what, remedy }
+    }
+}
+
+impl std::fmt::Display for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for Told {}
+
+impl Coded for Told {
+    fn code(&self) -> Code {
+        self.code
+    }
+
+    fn remedy(&self) -> String {
+        self.remedy.clone()
+    }
+}
