@@ -108,8 +108,7 @@ pub(crate) fn given_len(segment: &ViewSegment, area: &[u8]) -> Result<usize, Sta
     }
     let Some((ll, _)) = area.split_first_chunk() else { return Err(Status::AB) };
     let ll = usize::from(u16::from_be_bytes(*ll));
-    let key_end =
-        segment.key.map_or(0, |key| usize::from(key.offset) + usize::from(key.len));
+    let key_end = segment.key.map_or(0, |key| usize::from(key.offset) + usize::from(key.len));
     let bounds = usize::from(segment.min)..=usize::from(segment.max);
     if !bounds.contains(&ll) || ll < key_end || ll < 2 {
         return Err(Status::V1);

@@ -395,8 +395,6 @@ impl<S: Store> DbPcb<S> {
         Ok(())
     }
 
-
-
     /// Puts the point where the search gave up (rows 6 and 7).
     fn point_behind_miss(&mut self, shape: &Shape, get: Get, plan: &Plan<'_, '_>, depth: usize) {
         if get == Get::WithinParent {
@@ -583,9 +581,7 @@ fn shared_levels(position: &crate::position::Position, path: &[u8]) -> hierarchy
     let mut levels = position.levels;
     while !levels.is_empty() {
         let end = levels.end(levels.len());
-        if path.get(..end) == Some(&position.path[..end])
-            && path.get(end).is_none_or(|_| true)
-        {
+        if path.get(..end) == Some(&position.path[..end]) && path.get(end).is_none_or(|_| true) {
             break;
         }
         levels.truncate(levels.len() - 1);

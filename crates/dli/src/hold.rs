@@ -47,9 +47,8 @@ impl<S: Store> DbPcb<S> {
         if let Some(ssa) = list.iter().find(|ssa| !known(ssa.segment)) {
             return Ok(self.fault(ssa.level, Status::AJ));
         }
-        let left_out = |node: u16| {
-            list.iter().any(|ssa| ssa.segment == node && ssa.codes.has(Code::N))
-        };
+        let left_out =
+            |node: u16| list.iter().any(|ssa| ssa.segment == node && ssa.codes.has(Code::N));
         let mut changes: Vec<Replacement> = Vec::with_capacity(held.len());
         let (mut at, mut asked, mut may_replace) = (0, false, false);
         for one in held {
@@ -58,7 +57,11 @@ impl<S: Store> DbPcb<S> {
             let skipped = left_out(one.node);
             if skipped {
                 // Section 2 rule 15: it has its room, as the get filled it.
-                at += self.filled_len(reach, &shape, one)?;
+                let filled = self.filled_len(reach, &shape, one)?;
+                if rest.len() < filled {
+                    return Ok(Answer::of(Status::AB));
+                }
+                at += filled;
                 continue;
             }
             asked = true;
@@ -110,12 +113,7 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// How many bytes of the area the get filled for a level.
-    fn filled_len(
-        &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
-        held: Held,
-    ) -> Result<usize> {
+    fn filled_len(&mut self, reach: &mut Reach<'_, S>, shape: &Shape, held: Held) -> Result<usize> {
         if shape.is_plain {
             let path = self.position.down_to(held.level).to_vec();
             self.load(reach, shape, (held.node, held.level), &path)?;
@@ -152,9 +150,7 @@ impl<S: Store> DbPcb<S> {
             return Ok(if changed { Err(Status::AM) } else { Ok(None) });
         }
         let mut new = Vec::new();
-        if let Err(status) =
-            area::replaced(segment, (&old, given), database.blank, &mut new)
-        {
+        if let Err(status) = area::replaced(segment, (&old, given), database.blank, &mut new) {
             return Ok(Err(status));
         }
         if let Some(key) = kind.key {
@@ -201,7 +197,8 @@ impl<S: Store> DbPcb<S> {
                 Stored::read(kind, &change.value).map_err(|what| database.damaged(what))?;
             let place = (&change.path[..], &change.levels);
             let data = (&change.old[..], &change.new[..]);
-            let done = database.replace(reach.unit, place, &stored, data, &mut self.work)?;
+            let target = (reach.store, &mut *reach.unit);
+            let done = database.replace(target, place, &stored, data, &mut self.work)?;
             if matches!(node.chain, crate::shape::Chain::Index(_)) && self.moves(shape, change) {
                 self.cancel_parentage();
             }
@@ -314,18 +311,15 @@ impl<S: Store> DbPcb<S> {
         Ok(given.get(from..from + key.len) != old)
     }
 
-    fn remove(
-        &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
-        held: Held,
-    ) -> Result<Answer> {
+    fn remove(&mut self, reach: &mut Reach<'_, S>, shape: &Shape, held: Held) -> Result<Answer> {
         let node = shape.node(held.node);
         let database = shape.database(node);
         let path = self.stored_path(shape, held);
         self.lock_for_change(reach, database, &path)?;
         let levels = database.parse(&path)?;
-        if let Some(status) = crate::relate::forbids_delete((reach.store, &mut *reach.unit), shape, held, &path)? {
+        if let Some(status) =
+            crate::relate::forbids_delete((reach.store, &mut *reach.unit), shape, held, &path)?
+        {
             return Ok(Answer::of(status));
         }
         let target = (reach.store, &mut *reach.unit);

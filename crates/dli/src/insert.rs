@@ -219,9 +219,9 @@ impl<S: Store> DbPcb<S> {
     ) -> Result<Status> {
         let schema = &database.schema;
         let kind = schema.of(of);
-        let key = kind.key.map_or(&[][..], |key| {
-            data.get(key.offset..key.offset + key.len).unwrap_or(&[])
-        });
+        let key = kind
+            .key
+            .map_or(&[][..], |key| data.get(key.offset..key.offset + key.len).unwrap_or(&[]));
         if let Some(status) = put_front(database, of, key, part) {
             return Ok(status);
         }

@@ -81,9 +81,7 @@ impl<S: Store> DbPcb<S> {
         let known = path
             .iter()
             .enumerate()
-            .take_while(|(at, one)| {
-                *at < levels.len() && self.node_at(&levels, at + 1) == **one
-            })
+            .take_while(|(at, one)| *at < levels.len() && self.node_at(&levels, at + 1) == **one)
             .count();
         let mut shown = levels;
         shown.truncate(known);
@@ -125,14 +123,13 @@ impl<S: Store> DbPcb<S> {
         let (schema, levels) = (&database.schema, self.position.levels);
         let (level, kind) = (node.level, schema.of(node.of));
         let parent_loaded = level == 1
-            || levels.len() >= level - 1
-                && node.parent == Some(self.node_at(&levels, level - 1));
+            || levels.len() >= level - 1 && node.parent == Some(self.node_at(&levels, level - 1));
         if !parent_loaded {
             return Ok(Status::LD);
         }
-        let key = kind.key.map_or(&[][..], |key| {
-            data.get(key.offset..key.offset + key.len).unwrap_or(&[])
-        });
+        let key = kind
+            .key
+            .map_or(&[][..], |key| data.get(key.offset..key.offset + key.len).unwrap_or(&[]));
         let mut part = Vec::with_capacity(32);
         if let Some(status) = crate::insert::put_front(database, node.of, key, &mut part) {
             return Ok(if status == Status::II { Status::LB } else { status });

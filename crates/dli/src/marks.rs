@@ -89,9 +89,8 @@ impl<S: Store> DbPcb<S> {
                 .map(|child| (*child, past(Some(self.shape.node(*child).code))))
                 .collect(),
             Some(cut) => {
-                let is_there = |child: &&u16| {
-                    depth == 0 || self.shape.node(**child).code == cut.key[above]
-                };
+                let is_there =
+                    |child: &&u16| depth == 0 || self.shape.node(**child).code == cut.key[above];
                 let mark = Mark { key: cut.key.to_vec(), side: cut.side, above };
                 let child = children.iter().find(is_there);
                 child.map(|child| (*child, mark)).into_iter().collect()

@@ -215,13 +215,14 @@ impl<S: Store> DbPcb<S> {
                 let (set, tree_key) = database.locate(&path)?;
                 let mut value = Vec::new();
                 reach.unit.get(set, tree_key, Read::Unlocked, &mut value)?;
-                let stored = hierarchy::Stored::read(kind, &value)
-                    .map_err(|what| database.damaged(what))?;
+                let stored =
+                    hierarchy::Stored::read(kind, &value).map_err(|what| database.damaged(what))?;
                 let mut old = Vec::new();
                 crate::weave::read(reach.unit, database, &path, &mut old)?;
                 let change = (&old[..], data);
                 let place = (&path[..], &levels);
-                let done = database.replace(reach.unit, place, &stored, change, &mut self.work)?;
+                let target = (reach.store, &mut *reach.unit);
+                let done = database.replace(target, place, &stored, change, &mut self.work)?;
                 Ok(if done == Changed::Done { Ok(path) } else { Err(Status::NI) })
             }
             Some(path) => Ok(Ok(path)),
@@ -367,7 +368,8 @@ impl<S: Store> DbPcb<S> {
         match done {
             Changed::Done => {}
             Changed::Exists => {
-                let part = if matches!(node.chain, Chain::Relation { .. }) { &[][..] } else { &part };
+                let part =
+                    if matches!(node.chain, Chain::Relation { .. }) { &[][..] } else { &part };
                 self.note_twin(node, part);
                 return Ok(Status::II);
             }

@@ -60,7 +60,11 @@ pub(crate) enum Start {
 
 impl<S: Store> DbPcb<S> {
     /// Searches for the path of a plan; the trail holds the levels of its base.
-    pub(crate) fn search(&mut self, reach: &mut Reach<'_, S>, plan: &Plan<'_, '_>) -> Result<Found> {
+    pub(crate) fn search(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        plan: &Plan<'_, '_>,
+    ) -> Result<Found> {
         let shape = std::sync::Arc::clone(&self.shape);
         self.trail.limit(&shape, plan);
         let exact = |level: usize| plan.level(level).bounds.exact().is_some();
@@ -147,7 +151,12 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// The part of the present occurrence, if this level is held to it.
-    fn held_part(&self, plan: &Plan<'_, '_>, level: usize, step: &LevelPlan<'_, '_>) -> Option<Vec<u8>> {
+    fn held_part(
+        &self,
+        plan: &Plan<'_, '_>,
+        level: usize,
+        step: &LevelPlan<'_, '_>,
+    ) -> Option<Vec<u8>> {
         if !step.held || !matches!(step.need, Need::Any) || plan.afresh {
             return None;
         }
@@ -269,12 +278,7 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// The set and the prefix of the keys that stand for a node's occurrences below the trail.
-    fn below_parent(
-        &self,
-        shape: &Shape,
-        node: &Node,
-        level: usize,
-    ) -> Result<(SetId, Vec<u8>)> {
+    fn below_parent(&self, shape: &Shape, node: &Node, level: usize) -> Result<(SetId, Vec<u8>)> {
         let database = shape.database(node);
         let (set, key) = database.locate(self.parent_path(shape, node, level))?;
         let mut prefix = key.to_vec();
@@ -424,11 +428,7 @@ fn partition_bytes(shape: &Shape, node: &Node, partition: u16) -> Vec<u8> {
 }
 
 /// How long the part of a path is at the beginning of a tree's key.
-fn tree_part_len(
-    database: &hierarchy::Database,
-    node: &Node,
-    rest: &[u8],
-) -> Option<usize> {
+fn tree_part_len(database: &hierarchy::Database, node: &Node, rest: &[u8]) -> Option<usize> {
     if node.of != TypeAt::ROOT {
         return database.schema.part_len(node.of, rest);
     }
@@ -451,7 +451,13 @@ pub(crate) fn above_limit(limits: &Limits, front: &[u8], part: &[u8]) -> bool {
 }
 
 /// Places a cursor at the start of a walk.
-pub(crate) fn seek<C: Cursor>(cursor: &mut C, prefix: &[u8], start: Start, at: &[u8], buffer: &mut Vec<u8>) {
+pub(crate) fn seek<C: Cursor>(
+    cursor: &mut C,
+    prefix: &[u8],
+    start: Start,
+    at: &[u8],
+    buffer: &mut Vec<u8>,
+) {
     buffer.clear();
     buffer.extend_from_slice(prefix);
     match start {

@@ -85,12 +85,11 @@ impl<S: Store> Session<S> {
                 slots.push(Slot::Other);
                 continue;
             };
-            let shape = Shape::new((**view).clone(), definitions, open).map_err(|error| {
-                match error {
+            let shape =
+                Shape::new((**view).clone(), definitions, open).map_err(|error| match error {
                     ShapeError::Database(error) => SessionError::Database(*error),
                     ShapeError::NoPath(segment) => no_path(psb, view.dbd, segment),
-                }
-            })?;
+                })?;
             slots.push(Slot::Database(Box::new(DbPcb::new(number, Arc::new(shape)))));
         }
         let locks = Locks::new(options.shared, slots.len());
@@ -314,11 +313,7 @@ impl<S: Store> DbPcb<S> {
 }
 
 impl<S: Store> DbPcb<S> {
-    fn return_to(
-        &mut self,
-        reach: &mut Reach<'_, S>,
-        place: &Place,
-    ) -> hierarchy::Result<Status> {
+    fn return_to(&mut self, reach: &mut Reach<'_, S>, place: &Place) -> hierarchy::Result<Status> {
         self.forget();
         if place.nodes.is_empty() {
             return Ok(Status::OK);

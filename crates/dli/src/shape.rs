@@ -124,9 +124,9 @@ impl Shape {
         }
         let databases = builder.databases;
         let is_plain = nodes.iter().all(|node| {
-                node.database == 0
-                    && node.destination.is_none()
-                    && matches!(node.chain, Chain::Root | Chain::Child { of_destination: false })
+            node.database == 0
+                && node.destination.is_none()
+                && matches!(node.chain, Chain::Root | Chain::Child { of_destination: false })
         });
         let mut node_of = Vec::new();
         if is_plain {
@@ -320,7 +320,8 @@ impl Builder<'_> {
         let parent = self.place(home.dbd)?;
         let relations = &self.databases[parent].as_parent;
         let at = relations.iter().position(|relation| {
-            relation.child_dbd == segment.stored.dbd && relation.child_name == segment.stored.segment
+            relation.child_dbd == segment.stored.dbd
+                && relation.child_name == segment.stored.segment
         });
         match at {
             Some(at) => Ok(Chain::Relation { at, of_destination }),

@@ -92,47 +92,77 @@ impl Database {
         Ok(Changed::Done)
     }
 
-    /// Replaces the data of the segment under `path`, whose present data is `old`.
+    /// Replaces the data of the segment under `path`, whose present data is `old`. If its entry
+    /// moves in an index that is not unique, it gets a new identity: the entry stands in front of
+    /// all equal ones then, as a new one does.
     ///
     /// # Errors
     /// If the store refuses.
-    pub fn replace<U: Unit>(
+    pub fn replace<S: Store>(
         &self,
-        unit: &mut U,
+        (store, unit): (&S, &mut S::Unit),
         (path, levels): (&[u8], &Levels),
         stored: &Stored<'_>,
         (old, new): (&[u8], &[u8]),
         work: &mut Work,
     ) -> Result<Changed> {
         let of = levels.type_at(levels.len());
-        let kind = self.schema.of(of);
         let (set, key) = self.locate(path)?;
-        let (identity, logical_parent) = (stored.identity, stored.logical_parent);
-        let is_deleted = stored.is_deleted;
-        let stored = Stored { identity, logical_parent, is_deleted, ..Stored::new(new) };
-        stored.write(kind, &mut work.value);
-        let _ = unit.replace(set, key, &work.value)?;
-        if self.is_source(of) {
+        let mut identity = stored.identity;
+        let is_source = self.is_source(of);
+        if is_source {
             self.concatenated(path, levels, work);
-            let concatenated = &work.concatenated;
-            let (blank, new_data) = (self.blank, new);
-            let source = |data| Source { data, concatenated, identity, path, blank };
-            for tree in self.indexes.iter().filter(|tree| tree.source == of) {
-                let had = tree.make(self.schema.placement.collation(), &source(old), &mut work.old);
-                let has =
-                    tree.make(self.schema.placement.collation(), &source(new_data), &mut work.new);
-                if had == has && work.old == work.new {
-                    continue;
-                }
-                if had {
-                    remove_entry(unit, tree, &work.old)?;
-                }
-                if has && !add_entry(unit, tree, &work.new)? {
-                    return Ok(Changed::IndexExists);
-                }
+            // The identity of a logical child orders it among logical twins, too.
+            let is_free = !self.schema.of(of).is_logical_child;
+            if is_free && self.moves_among_equals(of, (path, stored.identity), (old, new), work) {
+                identity = store.draw(set, 1)?;
+            }
+        }
+        let (logical_parent, is_deleted) = (stored.logical_parent, stored.is_deleted);
+        let value = Stored { identity, logical_parent, is_deleted, ..Stored::new(new) };
+        value.write(self.schema.of(of), &mut work.value);
+        let _ = unit.replace(set, key, &work.value)?;
+        if !is_source {
+            return Ok(Changed::Done);
+        }
+        let (concatenated, blank) = (&work.concatenated, self.blank);
+        let source = |data, identity| Source { data, concatenated, identity, path, blank };
+        let collation = self.schema.placement.collation();
+        for tree in self.indexes.iter().filter(|tree| tree.source == of) {
+            let had = tree.make(collation, &source(old, stored.identity), &mut work.old);
+            let has = tree.make(collation, &source(new, identity), &mut work.new);
+            if had == has && work.old == work.new {
+                continue;
+            }
+            if had {
+                remove_entry(unit, tree, &work.old)?;
+            }
+            if has && !add_entry(unit, tree, &work.new)? {
+                return Ok(Changed::IndexExists);
             }
         }
         Ok(Changed::Done)
+    }
+
+    /// Whether new data moves the entry of an index that is not unique.
+    fn moves_among_equals(
+        &self,
+        of: TypeAt,
+        (path, identity): (&[u8], u64),
+        (old, new): (&[u8], &[u8]),
+        work: &mut Work,
+    ) -> bool {
+        let (concatenated, blank) = (&work.concatenated, self.blank);
+        let source = |data| Source { data, concatenated, identity, path, blank };
+        let collation = self.schema.placement.collation();
+        let trees = self.indexes.iter().filter(|tree| tree.source == of && !tree.index.unique);
+        for tree in trees {
+            tree.make(collation, &source(old), &mut work.old);
+            if tree.make(collation, &source(new), &mut work.new) && work.old.key != work.new.key {
+                return true;
+            }
+        }
+        false
     }
 
     /// Deletes the segment under `path` and everything beneath it. Answers how many segments went.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use definitions::DbdName;
 use definitions::resolve::{Definitions, ResolvedKind};
 use definitions::{Dbd, MemberName, Psb, PsbName};
-use holdfast_dli::{Session, SessionOptions};
 use dli_model::{Feedback, Setup, Subject};
 use hierarchy::Database;
+use holdfast_dli::{Session, SessionOptions};
 use placement::{Placement, Settings};
 use store::model::ModelStore;
 
