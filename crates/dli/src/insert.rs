@@ -52,7 +52,8 @@ impl<S: Store> DbPcb<S> {
 
     /// Whether options, sensitivity or the sequence forbid an insert (rows 28, 31, 69).
     fn forbids_insert(&self, shape: &Shape, new: &[Ssa<'_>], online: bool) -> Option<Status> {
-        let path_call = new.len() > 1;
+        let fields = |ssa: &Ssa<'_>| !shape.segment(ssa.segment).seen.is_empty();
+        let needs_path = new.len() > 1 && (online || new.iter().any(fields));
         let mut level = new[0].level;
         for ssa in new {
             let node = shape.node(ssa.segment);
@@ -62,7 +63,7 @@ impl<S: Store> DbPcb<S> {
             if !node.options.allows('I') || !key_seen {
                 return Some(Status::AM);
             }
-            if path_call && (online || !segment.seen.is_empty()) && !node.options.has('P') {
+            if needs_path && !node.options.has('P') {
                 return Some(Status::AM);
             }
             if crate::relate::is_of_sequence(node) {
