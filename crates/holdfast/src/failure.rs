@@ -5,8 +5,8 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use base::{Code, Coded};
-use region::RegionError;
 use hierarchy::HierarchyError;
+use region::RegionError;
 use repository::RepositoryError;
 use seal::SealError;
 use store::StoreError;

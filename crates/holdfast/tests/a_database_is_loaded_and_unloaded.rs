@@ -172,6 +172,10 @@ fn what_cannot_be_loaded_is_named_and_leaves_an_empty_database() {
     bank.load(Path::new("/nowhere/at/all")).failed("HFY100", &["/nowhere/at/all"]);
     bank.run(&["load"], &["NODB", GENUINE]).failed("HFY100", &["there is no DBD NODB"]);
     bank.run(&["load"], &["PAUTIX", GENUINE]).failed("HFH003", &["PAUTIX"]);
+    bank.compile(&SOURCE.replace("PAUTDTL1", "DETAILS").replace("PAUTSUM0", "SUMMARY")).done();
+    let misfit = bank.load(Path::new(GENUINE));
+    misfit.failed("HFY100", &["the segment PAUTSUM0", "DBD PAUTDB has none such"]);
+    bank.compile(SOURCE).done();
     bank.load(Path::new(GENUINE)).done();
     let there = bank.folder.join("there");
     fs::write(&there, "mine").unwrap();
