@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use hierarchy::{Result, Stored};
 use ssa::{Calling, Ssa, Ssas};
-use store::{Cursor, Position as Place, Read, Store, Unit};
+use store::{Read, Store, Unit};
 
 use crate::pcb::{DbPcb, Held};
 use crate::plan::Plan;
 use crate::position::{Cut, Side};
-use crate::search::{Found, Reach, seek_behind};
+use crate::search::{Found, Reach};
 use crate::shape::Shape;
 use crate::status::Status;
 
@@ -474,119 +474,6 @@ impl<S: Store> DbPcb<S> {
         self.held.push(Held { level, node });
         Ok(Answer { status: crossed(before, level, self.mask.segment), filled })
     }
-
-    /// Finds the next segment of a plain view; position and data are those of the segment.
-    fn scan(
-        &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
-        within_parent: bool,
-    ) -> Result<bool> {
-        let database = &shape.databases[0];
-        let schema = &database.schema;
-        let front = if schema.is_partitioned() { hierarchy::schema::PARTITION_BYTES } else { 0 };
-        if self.position.is_at_end() {
-            return Ok(false);
-        }
-        let mode = self.lock_mode();
-        let (mut key, mut side) = match self.position.cut() {
-            Some(cut) => (cut.key.to_vec(), cut.side),
-            None => (vec![0; front], Side::After),
-        };
-        if within_parent && self.is_behind_parent() {
-            return Ok(false);
-        }
-        let parent = Cut { key: &self.parentage.path, side: Side::After };
-        if within_parent && (Cut { key: &key, side }).order(&parent).is_lt() {
-            key.clone_from(&self.parentage.path);
-            side = Side::After;
-        }
-        let (mut partition, _) = schema.split(&key);
-        let mut local = key.split_off(front.min(key.len()));
-        while let Some(set) = database.sets.get(usize::from(partition)) {
-            let cursor = self.cursors.get(reach.store, *set)?;
-            match side {
-                Side::Before => cursor.seek(Place::Before(&local)),
-                Side::After if cursor.key() != Some(&local[..]) => {
-                    cursor.seek(Place::After(&local));
-                }
-                Side::After => {}
-                Side::Behind => seek_behind(cursor, &mut local),
-            }
-            if local.is_empty() {
-                cursor.seek(Place::Front);
-            }
-            while let Some(entry) = reach.unit.next(cursor, Read::Unlocked)? {
-                let path = &mut self.seek;
-                path.clear();
-                if front > 0 {
-                    path.extend_from_slice(&partition.to_be_bytes());
-                }
-                path.extend_from_slice(entry.key);
-                if within_parent && !path.starts_with(&self.parentage.path) {
-                    return Ok(false);
-                }
-                let mut levels = shared_levels(&self.position, path);
-                if !schema.parse(path, &mut levels) {
-                    return Err(database.damaged(hierarchy::Damaged("a stored key is no path")));
-                }
-                let of = levels.type_at(levels.len());
-                let node = shape.node_of.get(of.index()).copied().flatten();
-                let Some(node) = node else {
-                    let len = path.len() - front;
-                    let mut end = entry.key[..len].to_vec();
-                    seek_behind(cursor, &mut end);
-                    continue;
-                };
-                let mut entry = entry;
-                if levels.len() == 1
-                    && let Some(mode) = mode
-                    && reach.locks.enter(reach.unit, self.number, (*set, entry.key), mode)?
-                {
-                    match reach.unit.current(cursor, Read::Unlocked)? {
-                        Some(now) => entry = now,
-                        None => continue,
-                    }
-                }
-                let kind = schema.of(of);
-                let stored =
-                    Stored::read(kind, entry.value).map_err(|what| database.damaged(what))?;
-                if stored.is_deleted {
-                    let mut end = entry.key.to_vec();
-                    seek_behind(cursor, &mut end);
-                    continue;
-                }
-                if !shape.node(node).options.allows('G') {
-                    continue;
-                }
-                let data =
-                    stored.data(&mut self.expanded).map_err(|what| database.damaged(what))?;
-                let kept = &mut self.trail.data[levels.len() - 1];
-                kept.clear();
-                kept.extend_from_slice(data);
-                std::mem::swap(&mut self.position.path, &mut self.seek);
-                self.position.levels = levels;
-                return Ok(true);
-            }
-            partition += 1;
-            local.clear();
-            side = Side::Before;
-        }
-        Ok(false)
-    }
-}
-
-/// The levels of the present path that another path begins with.
-fn shared_levels(position: &crate::position::Position, path: &[u8]) -> hierarchy::Levels {
-    let mut levels = position.levels;
-    while !levels.is_empty() {
-        let end = levels.end(levels.len());
-        if path.get(..end) == Some(&position.path[..end]) && path.get(end).is_none_or(|_| true) {
-            break;
-        }
-        levels.truncate(levels.len() - 1);
-    }
-    levels
 }
 
 /// GA, GK or blank, by what the PCB showed before (section 2 rule 6).

@@ -13,6 +13,7 @@ mod pcb;
 mod plan;
 mod position;
 mod relate;
+mod scan;
 mod search;
 mod session;
 mod shape;

@@ -89,6 +89,7 @@ pub(crate) struct DbPcb<S: Store> {
     // Buffers.
     pub(crate) start: Vec<u8>,
     pub(crate) seek: Vec<u8>,
+    pub(crate) prefix: Vec<u8>,
     pub(crate) expanded: Vec<u8>,
     pub(crate) work: Work,
 }
@@ -116,6 +117,7 @@ impl<S: Store> DbPcb<S> {
             within: None,
             start: Vec::new(),
             seek: Vec::new(),
+            prefix: Vec::new(),
             expanded: Vec::new(),
             work: Work::default(),
             shape,

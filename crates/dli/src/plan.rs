@@ -39,6 +39,8 @@ pub(crate) struct LevelPlan<'p, 'v> {
     pub(crate) class: Option<u8>,
     /// Whether an SSA names this level.
     pub(crate) named: bool,
+    /// Whether it asks about indexed fields.
+    pub(crate) indexed: bool,
     /// Only the first occurrence counts (row 27).
     pub(crate) only_first: bool,
 }
@@ -96,12 +98,14 @@ impl<'p, 'v> Plan<'p, 'v> {
             wanted: false,
             class: None,
             named: ssa.is_some(),
+            indexed: false,
             only_first: false,
         };
         if let Some(ssa) = ssa {
             if ssa.qualification != Qualification::None {
                 level.need = Need::Ssa(ssa);
                 level.bounds = ssa.key_bounds(&shape.table);
+                level.indexed = asks_indexes(ssa);
             }
             let is_root = shape.node(node).parent.is_none();
             level.first = ssa.codes.has(Code::F) && !is_root;
@@ -174,5 +178,15 @@ impl<'p, 'v> Plan<'p, 'v> {
     /// Whether something limits the search at the root: it then ends with GE, not GB (row 15).
     pub(crate) fn is_limited(&self) -> bool {
         self.levels.first().is_some_and(|root| root.bounds.is_limited())
+    }
+}
+
+/// Whether an SSA compares indexed fields.
+fn asks_indexes(ssa: &Ssa<'_>) -> bool {
+    match &ssa.qualification {
+        Qualification::Sets(sets) => {
+            sets.conditions().iter().any(|condition| condition.operand.is_indexed())
+        }
+        Qualification::None | Qualification::ConcatenatedKey(_) => false,
     }
 }

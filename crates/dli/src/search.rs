@@ -17,6 +17,7 @@
 
 use std::cmp::Ordering;
 
+use hierarchy::schema::PARTITION_BYTES;
 use hierarchy::{Result, Stored, TypeAt};
 use store::{Cursor, Position as Place, Read, SetId, Store, Unit};
 
@@ -114,6 +115,11 @@ impl<S: Store> DbPcb<S> {
             if goes_on {
                 return Ok(false);
             }
+            if shape.is_plain && !self.shares && !step.wanted && level != self.wanted_level {
+                // Nobody else can have deleted it.
+                self.trail.push(node, &held);
+                return Ok(true);
+            }
             let found = self.present(reach, shape, step, level, &held)?;
             self.lost |= !found;
             return Ok(found);
@@ -141,8 +147,11 @@ impl<S: Store> DbPcb<S> {
         match node.chain {
             Chain::Root => self.roots(reach, shape, step, start),
             Chain::Child { .. } => {
-                let (set, prefix) = self.below_parent(shape, node, level)?;
-                self.twins(reach, shape, step, level, (set, &prefix), start, 0).map(|end| end.0)
+                let mut prefix = std::mem::take(&mut self.prefix);
+                let set = self.below_parent(shape, node, level, &mut prefix)?;
+                let found = self.twins(reach, shape, step, level, (set, &prefix), start, 0);
+                self.prefix = prefix;
+                found.map(|end| end.0)
             }
             Chain::Index(_) | Chain::Relation { .. } | Chain::Up { .. } => {
                 self.woven(reach, shape, step, level, start)
@@ -278,12 +287,18 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// The set and the prefix of the keys that stand for a node's occurrences below the trail.
-    fn below_parent(&self, shape: &Shape, node: &Node, level: usize) -> Result<(SetId, Vec<u8>)> {
-        let database = shape.database(node);
-        let (set, key) = database.locate(self.parent_path(shape, node, level))?;
-        let mut prefix = key.to_vec();
+    fn below_parent(
+        &self,
+        shape: &Shape,
+        node: &Node,
+        level: usize,
+        prefix: &mut Vec<u8>,
+    ) -> Result<SetId> {
+        let (set, key) = shape.database(node).locate(self.parent_path(shape, node, level))?;
+        prefix.clear();
+        prefix.extend_from_slice(key);
         prefix.push(node.of.code());
-        Ok((set, prefix))
+        Ok(set)
     }
 
     /// The path of the occurrence that a node hangs on.
@@ -308,13 +323,13 @@ impl<S: Store> DbPcb<S> {
         step: &LevelPlan<'_, '_>,
         start: Start,
     ) -> Result<bool> {
-        let database = shape.database(shape.node(step.node)).clone();
+        let database = shape.database(shape.node(step.node));
         let (mut partition, mut start) = (0, start);
         if database.schema.is_partitioned()
             && let Start::At(_) = start
         {
             partition = database.schema.split(&self.start).0;
-            self.start.drain(..self.start.len().min(hierarchy::schema::PARTITION_BYTES));
+            self.start.drain(..self.start.len().min(PARTITION_BYTES));
         }
         while let Some(set) = database.sets.get(usize::from(partition)) {
             let (found, ended) =
@@ -342,7 +357,8 @@ impl<S: Store> DbPcb<S> {
     ) -> Result<(bool, bool)> {
         let node = shape.node(step.node);
         let database = shape.database(node);
-        let front = partition_bytes(shape, node, partition);
+        let number_bytes = partition.to_be_bytes();
+        let front = &number_bytes[..partition_bytes(shape, node)];
         let mode = self.lock_mode();
         let number = self.number;
         let cursor = self.cursors.get(reach.store, set)?;
@@ -358,9 +374,9 @@ impl<S: Store> DbPcb<S> {
                 continue;
             }
             let trail = &mut self.trail;
-            if above_limit(&trail.limits[level - 1], &front, &rest[..len]) {
+            if above_limit(&trail.limits[level - 1], front, &rest[..len]) {
                 let within = self.within.as_deref();
-                trail.limits[level - 1].pass(&front, &rest[..len], within);
+                trail.limits[level - 1].pass(front, &rest[..len], within);
                 return Ok((false, true));
             }
             let mut entry = entry;
@@ -383,14 +399,19 @@ impl<S: Store> DbPcb<S> {
             let data = stored.data(&mut self.expanded).map_err(|what| database.damaged(what))?;
             if !shape.is_plain {
                 let carried = &mut trail.carried[level - 1];
-                carried.set(&front, entry.key);
+                carried.set(front, entry.key);
                 let joined = &mut trail.joined[level - 1];
                 weave::join(reach.unit, shape, node, &stored, carried, joined)?;
             }
             if trail.limits[level - 1].test {
                 let joined = &trail.joined[level - 1];
-                let path = [&front, entry.key].concat();
-                let indexed = subject::indexed(reach, shape, step, &path, None)?;
+                let indexed = match step.indexed {
+                    true => {
+                        let path = [front, entry.key].concat();
+                        subject::indexed(reach, shape, step, &path, None)?
+                    }
+                    false => None,
+                };
                 let indexed = indexed.as_ref();
                 let occurrence = Occurrence { shape, node: step.node, data, joined, indexed };
                 if !occurrence.satisfies(step) {
@@ -407,7 +428,7 @@ impl<S: Store> DbPcb<S> {
                 true => trail.push(node, part),
                 false => {
                     self.seek.clear();
-                    self.seek.extend_from_slice(&front);
+                    self.seek.extend_from_slice(front);
                     self.seek.extend_from_slice(part);
                     trail.push(node, &self.seek);
                 }
@@ -418,13 +439,10 @@ impl<S: Store> DbPcb<S> {
     }
 }
 
-/// What stands in front of a tree's keys in a path.
-fn partition_bytes(shape: &Shape, node: &Node, partition: u16) -> Vec<u8> {
-    let database = shape.database(node);
-    match node.chain {
-        Chain::Root if database.schema.is_partitioned() => partition.to_be_bytes().to_vec(),
-        _ => Vec::new(),
-    }
+/// How many bytes of the partition stand in front of a tree's keys in a path.
+fn partition_bytes(shape: &Shape, node: &Node) -> usize {
+    let is_partitioned = shape.database(node).schema.is_partitioned();
+    if node.chain == Chain::Root && is_partitioned { PARTITION_BYTES } else { 0 }
 }
 
 /// How long the part of a path is at the beginning of a tree's key.

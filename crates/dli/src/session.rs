@@ -92,6 +92,7 @@ impl<S: Store> Session<S> {
                 })?;
             slots.push(Slot::Database(Box::new(DbPcb::new(number, Arc::new(shape)))));
         }
+        tell_who_shares(&mut slots);
         let locks = Locks::new(options.shared, slots.len());
         Ok(Session { store: store.clone(), options, unit: None, locks, slots })
     }
@@ -290,6 +291,27 @@ impl<S: Store> Session<S> {
                 pcb.forget();
             }
         }
+    }
+}
+
+/// Whether what a PCB stands on may be deleted through another PCB of the program. Other programs
+/// cannot delete it: its record is locked.
+fn tell_who_shares<S: Store>(slots: &mut [Slot<S>]) {
+    let deleting: Vec<(usize, Vec<DbdName>)> = slots
+        .iter()
+        .filter_map(|slot| match slot {
+            Slot::Database(pcb) if pcb.shape.nodes.iter().any(|one| one.options.allows('D')) => {
+                Some((pcb.number, pcb.shape.databases.iter().map(|one| one.name()).collect()))
+            }
+            _ => None,
+        })
+        .collect();
+    for slot in slots {
+        let Slot::Database(pcb) = slot else { continue };
+        let own: Vec<DbdName> = pcb.shape.databases.iter().map(|one| one.name()).collect();
+        pcb.shares = deleting.iter().any(|(number, databases)| {
+            *number != pcb.number && databases.iter().any(|name| own.contains(name))
+        });
     }
 }
 

@@ -89,7 +89,7 @@ pub(crate) fn indexed<S: Store>(
     let Need::Ssa(Ssa { qualification: Qualification::Sets(sets), .. }) = step.need else {
         return Ok(None);
     };
-    if !sets.conditions().iter().any(|condition| condition.operand.is_indexed()) {
+    if !step.indexed {
         return Ok(None);
     }
     let node = shape.node(step.node);
