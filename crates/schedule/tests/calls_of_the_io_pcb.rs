@@ -1,0 +1,171 @@
+//! Rollback, points, the log, inquiries, statistics, and what is refused (facts, section 5 and
+//! section 12 rows 26, 55 to 57 and 59).
+
+mod support;
+
+use holdfast_schedule::{Options, USER_LOG};
+use placement::BatchLog;
+use support::{ALONE, CLERK, Shop};
+
+#[test]
+fn rolb_returns_and_roll_ends_the_program() {
+    let shop = Shop::new("rolb");
+    let mut caller = shop.program(ALONE);
+    caller.customer(2, "0001");
+    assert_eq!(caller.service(b"CHKP", b"CKPT0001", &[]), "  ");
+    caller.customer(2, "0002");
+    assert_eq!(caller.service(b"ROLB", b"", &[]), "  ");
+    caller.customer(2, "0003");
+    assert_eq!(caller.service(b"ROLL", b"", &[]), "U0778");
+    caller.abend();
+    assert_eq!(shop.customers(), ["0001"]);
+}
+
+#[test]
+fn rols_goes_back_to_a_point_and_gives_its_data_back() {
+    let shop = Shop::new("rols");
+    let mut caller = shop.program(ALONE);
+    for (token, key) in [(b"AAAA", "0001"), (b"BBBB", "0002"), (b"CCCC", "0003")] {
+        let data = format!("\0\x08\0\0{key}");
+        assert_eq!(caller.service(b"SETS", data.as_bytes(), &[token]), "  ");
+        caller.customer(2, key);
+    }
+    let back = caller.call(0, b"ROLS", Some(b"\0\x08\0\0...."), (&[], &[b"BBBB"]));
+    let back = back.expect("an answer");
+    assert_eq!((back.status, &back.area[..]), (*b"  ", &b"\0\x08\0\x000002"[..]));
+    assert_eq!(caller.service(b"ROLS", b"", &[b"CCCC"]), "RA", "it was rolled back past");
+    caller.customer(2, "0004");
+    assert_eq!(caller.service(b"CHKP", b"CKPT0001", &[]), "  ");
+    assert_eq!(caller.service(b"ROLS", b"", &[b"AAAA"]), "RA", "a commit drops all points");
+    assert_eq!(caller.service(b"ROLS", b"", &[]), "U3303");
+    caller.abend();
+    assert_eq!(shop.customers(), ["0001", "0004"]);
+}
+
+#[test]
+fn there_are_nine_points_and_a_known_token_moves_its_own() {
+    let shop = Shop::new("nine");
+    let mut caller = shop.program(ALONE);
+    let tokens: Vec<[u8; 4]> = (0..10_u32).map(u32::to_be_bytes).collect();
+    for token in &tokens[..9] {
+        assert_eq!(caller.service(b"SETS", b"", &[token]), "  ");
+    }
+    assert_eq!(caller.service(b"SETS", b"", &[&tokens[9]]), "SB");
+    caller.customer(2, "0001");
+    assert_eq!(caller.service(b"SETS", b"", &[&tokens[0]]), "  ", "moved");
+    assert_eq!(caller.service(b"ROLS", b"", &[&tokens[0]]), "  ");
+    assert_eq!(caller.get(2, b"GU  ", &[b"CUSTOMER(CUSTNO  = 0001)"]).status, *b"  ");
+    assert_eq!(caller.status(0, b"SETS", None, &[]), "  ", "drops all");
+    assert_eq!(caller.service(b"ROLS", b"", &[&tokens[0]]), "RA");
+}
+
+#[test]
+fn points_are_not_possible_with_sequential_files() {
+    let shop = Shop::new("points");
+    let mut caller = shop.program(CLERK);
+    assert_eq!(caller.service(b"SETS", b"", &[b"AAAA"]), "SC");
+    assert_eq!(caller.service(b"SETU", b"", &[b"AAAA"]), "  ");
+    assert_eq!(caller.service(b"ROLS", b"", &[b"AAAA"]), "SC");
+}
+
+#[test]
+fn without_a_log_on_disk_batch_cannot_roll_back() {
+    let shop = Shop::new("al");
+    let options = Options { batch_log: BatchLog::None, ..Options::default() };
+    let mut caller = shop.program_with(ALONE, options.clone());
+    for function in [b"ROLB", b"SETS", b"ROLS"] {
+        assert_eq!(caller.service(function, b"", &[b"AAAA"]), "AL");
+    }
+    let mut online = shop.program_with(ALONE, Options { online: true, ..options });
+    assert_eq!(online.service(b"ROLB", b"", &[]), "  ");
+}
+
+#[test]
+fn log_records_are_committed_with_the_changes_that_they_speak_of() {
+    let shop = Shop::new("log");
+    let mut caller = shop.program(ALONE);
+    assert_eq!(caller.service(b"LOG ", b"\0\x09\0\0\xA0KEPT", &[]), "  ");
+    assert_eq!(caller.service(b"CHKP", b"CKPT0001", &[]), "  ");
+    assert_eq!(caller.service(b"LOG ", b"\0\x09\0\0\xA0LOST", &[]), "  ");
+    assert_eq!(caller.service(b"LOG ", b"\0\x09\0\0\x9FCODE", &[]), "GL");
+    assert_eq!(caller.service(b"LOG ", b"\0\x50\0\0\xA0LONG", &[]), "QF");
+    assert_eq!(caller.status(0, b"LOG ", None, &[]), "AB");
+    caller.abend();
+    let records = shop.entries(USER_LOG);
+    assert_eq!(records.len(), 1);
+    assert!(records[0].starts_with(b"ALONE   ") && records[0].ends_with(b"\xA0KEPT"));
+}
+
+#[test]
+fn messages_are_not_for_batch_and_a_bmp_has_none() {
+    let shop = Shop::new("messages");
+    let mut batch = shop.program(ALONE);
+    for function in [b"GU  ", b"GN  ", b"ISRT", b"PURG", b"CMD ", b"AUTH"] {
+        assert_eq!(batch.service(function, b"\0\x05\0\0X", &[]), "AL");
+    }
+    assert_eq!(batch.status(1, b"ISRT", Some(b"\0\x05\0\0X"), &[]), "AL");
+    assert_eq!(batch.status(1, b"GU  ", Some(b"."), &[]), "AD");
+    let mut bmp = shop.program_with(ALONE, Options { online: true, ..Options::default() });
+    assert_eq!(bmp.service(b"GU  ", b"....", &[]), "QC");
+    assert_eq!(bmp.service(b"GN  ", b"....", &[]), "QD");
+    assert_eq!(bmp.status(1, b"CHNG", Some(b"NOWHERE "), &[]), "A1");
+}
+
+#[test]
+fn unknown_functions_are_ad_and_gsam_has_am() {
+    let shop = Shop::new("unknown");
+    let mut caller = shop.program(CLERK);
+    for (pcb, status) in [(0, "AD"), (1, "AD"), (2, "AM"), (3, "AM")] {
+        for function in [b"XXXX", b"gu  ", b"FLD "] {
+            assert_eq!(caller.status(pcb, function, Some(b"...."), &[]), status);
+        }
+    }
+    assert_eq!(caller.status(3, b"GN  ", Some(b"...."), &[]), "AM", "it is for output");
+    assert_eq!(caller.status(2, b"GN  ", Some(b"...."), &[]), "AI", "there is no such file");
+    assert_eq!(caller.status(2, b"GU  ", Some(b"...."), &[]), "AH");
+    assert_eq!(caller.status(2, b"CLSE", None, &[]), "  ");
+    assert_eq!(caller.status(2, b"GN  ", None, &[]), "AB");
+    assert_eq!(caller.service(b"GSCD", b"........", &[]), "  ");
+}
+
+#[test]
+fn init_and_deq_know_their_words() {
+    let shop = Shop::new("init");
+    let mut caller = shop.program(ALONE);
+    for (text, status) in [
+        (&b"\0\x0B\0\0DBQUERY"[..], "  "),
+        (b"\0\x11\0\0STATUS GROUPA", "  "),
+        (b"\0\x11\0\0STATUS GROUPB", "  "),
+        (b"\0\x09\0\0OTHER", "AJ"),
+    ] {
+        assert_eq!(caller.service(b"INIT", text, &[]), status);
+    }
+    assert_eq!(caller.service(b"DEQ ", b"A", &[]), "  ");
+    assert_eq!(caller.service(b"DEQ ", b"K", &[]), "GL");
+    assert_eq!(caller.status(0, b"DEQ ", None, &[]), "GL");
+    assert_eq!(caller.status(2, b"INQY", Some(b"...."), &[]), "AD", "without an AIB");
+}
+
+#[test]
+fn stat_tells_of_all_pools_or_of_one_after_the_other() {
+    let shop = Shop::new("stat");
+    let mut caller = shop.program(ALONE);
+    let area = [b'.'; 360];
+    let mut stat = |function: &[u8]| {
+        let answer = caller.call(2, b"STAT", Some(&area), (&[], &[function])).expect("figures");
+        let status = String::from_utf8_lossy(&answer.status).into_owned();
+        (status, String::from_utf8_lossy(&answer.area).into_owned())
+    };
+    let (status, all) = stat(b"DBASF    ");
+    assert!(status == "  " && all.contains(" 42 ") && all.len() == 360, "{all}");
+    let (status, first) = stat(b"VBASS    ");
+    assert!(status == "  " && first.contains("SMALL") && first.len() == 180);
+    let (status, second) = stat(b"VBASS    ");
+    assert!(status == "GA" && second.contains("LARGE") && second.contains("READS 35"));
+    assert_eq!(stat(b"VBASS    "), ("GE".to_owned(), String::new()));
+    assert_eq!(stat(b"VBASS    ").0, "  ", "from the front again");
+    assert_eq!(stat(b"VBASU    ").1.len(), 72);
+    for wrong in [&b"DBASX    "[..], b"XXXXF    ", b""] {
+        assert_eq!(stat(wrong).0, "AC");
+    }
+}
