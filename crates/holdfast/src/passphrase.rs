@@ -23,7 +23,8 @@ pub(crate) struct PassphraseArgs {
     pub(crate) passphrase_file: Option<PathBuf>,
 }
 
-const VARIABLE: &str = "HOLDFAST_PASSPHRASE";
+/// The variable of the environment that may hold the passphrase.
+pub(crate) const VARIABLE: &str = "HOLDFAST_PASSPHRASE";
 const NEW_VARIABLE: &str = "HOLDFAST_NEW_PASSPHRASE";
 /// No passphrase is longer.
 const BYTES_MAX: u64 = 64 << 10;

@@ -21,7 +21,7 @@ use super::{Context, guest};
 use crate::failure::{Failure, Result};
 use crate::job::{Job, JobFile, Kind, PROGRAMS, PcbOrder, SOCKET, absolute};
 use crate::output::warn;
-use crate::passphrase::PassphraseArgs;
+use crate::passphrase::{PassphraseArgs, VARIABLE as PASSPHRASE};
 
 /// Run a program with its PSB, as a job step does
 ///
@@ -175,6 +175,10 @@ fn play(context: &mut Context, job: &Job, files: &Files) -> Result<Report> {
         // Standard output is for the report alone.
         let stderr = std::io::stderr().as_fd().try_clone_to_owned()?;
         command.stdout(Stdio::from(stderr));
+    }
+    if job.kind == Kind::Bmp {
+        // The program needs no key, so it gets nothing to find one with.
+        command.env_remove(PASSPHRASE);
     }
     command.arg(guest::NAME).arg(job.to_text()?);
     context.output.flush()?;

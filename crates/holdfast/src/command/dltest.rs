@@ -89,24 +89,22 @@ impl Coded for Abended {
 }
 
 impl Tester {
-    /// The PCB of the first calls.
-    fn new(client: Client, wanted: Option<&str>) -> Result<Tester> {
-        let is_database = |shape: &PcbShape| matches!(shape.kind, PcbKind::Database(_));
-        let first = client.pcbs().iter().position(is_database);
-        let mut tester = Tester { client, pcb: first.unwrap_or_default() };
-        if let Some(wanted) = wanted {
-            let choice = PcbChoice::of(&wanted.to_ascii_uppercase());
-            let found = tester.find(&choice).ok_or_else(|| {
-                let known: Vec<String> =
-                    tester.client.pcbs().iter().skip(1).map(PcbShape::title).collect();
-                Failure::usage(
-                    format!("the PSB has no PCB {wanted}"),
-                    format!("It has {}, numbered from 1.", known.join(", ")),
-                )
-            })?;
-            tester.pcb = found;
-        }
-        Ok(tester)
+    /// Makes the first calls use the PCB that was asked for, or else the first database.
+    fn begin(&mut self, wanted: Option<&str>) -> Result<()> {
+        let Some(wanted) = wanted else {
+            let is_database = |shape: &PcbShape| matches!(shape.kind, PcbKind::Database(_));
+            self.pcb = self.client.pcbs().iter().position(is_database).unwrap_or_default();
+            return Ok(());
+        };
+        self.pcb = self.find(&PcbChoice::of(&wanted.to_ascii_uppercase())).ok_or_else(|| {
+            let known: Vec<String> =
+                self.client.pcbs().iter().skip(1).map(PcbShape::title).collect();
+            Failure::usage(
+                format!("the PSB has no PCB {wanted}"),
+                format!("It has {}, numbered from 1.", known.join(", ")),
+            )
+        })?;
+        Ok(())
     }
 
     /// The PCB of a name or a number; numbers count the PCBs of the PSB from 1.
@@ -198,7 +196,12 @@ pub(super) fn run(context: &mut Context, args: &DltestArgs) -> Result<ExitCode> 
             Box::new(Embedded::new(Box::new(guest::serve(&context.seam, &job, false)?)))
         }
     };
-    let tester = Tester::new(Client::new(link), args.pcb.as_deref())?;
+    let mut tester = Tester { client: Client::new(link), pcb: 0 };
+    if let Err(failure) = tester.begin(args.pcb.as_deref()) {
+        // Nothing was done; what the end says is of less use than what was wrong.
+        let _ = tester.client.end(Ending::Abend);
+        return Err(failure);
+    }
     issue(context, &cards, tester)
 }
 

@@ -1,7 +1,7 @@
 //! `holdfast stop`: stops a started system in order.
 
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -24,6 +24,12 @@ pub(crate) struct StopArgs {
     /// How long to wait for the end
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     wait: u64,
+}
+
+/// Whether nobody has the system open any more.
+fn is_free(context: &Context, dir: &Path) -> bool {
+    let status = system::ask(dir).ok().flatten();
+    status.is_none() && context.seam.disk.lock(&dir.join("lock")).is_ok()
 }
 
 /// Between two looks.
@@ -53,7 +59,7 @@ pub(super) fn run(context: &mut Context, args: &StopArgs) -> Result<ExitCode> {
         Failure::other(what, "Stop it as the user that has started it.")
     })?;
     let begun = context.seam.clock.monotonic();
-    while test_kill_process(pid).is_ok() && system::ask(dir).ok().flatten().is_some() {
+    while test_kill_process(pid).is_ok() && !is_free(context, dir) {
         if context.seam.clock.monotonic().saturating_sub(begun) > Duration::from_secs(args.wait) {
             let what = format!("process {process} has not stopped within {} s", args.wait);
             return Err(Failure::other(what, "Wait for it; killing it loses nothing either."));
