@@ -265,7 +265,8 @@ impl<S: Store> DbPcb<S> {
             let Some(place) = self.held.iter().position(|one| one.node == ssa.segment) else {
                 return Ok(self.fault(ssa.level, Status::AJ));
             };
-            for above in self.held[..place].to_vec() {
+            for at_level in 0..place {
+                let above = self.held[at_level];
                 let rest = area.get(at..).unwrap_or(&[]);
                 at += match area::given_len(shape.segment(above.node), rest) {
                     Ok(len) => len,

@@ -54,8 +54,7 @@ impl<S: Store> DbPcb<S> {
     fn forbids_insert(&self, shape: &Shape, new: &[Ssa<'_>], online: bool) -> Option<Status> {
         let fields = |ssa: &Ssa<'_>| !shape.segment(ssa.segment).seen.is_empty();
         let needs_path = new.len() > 1 && (online || new.iter().any(fields));
-        let mut level = new[0].level;
-        for ssa in new {
+        for (level, ssa) in (new[0].level..).zip(new) {
             let node = shape.node(ssa.segment);
             let segment = shape.segment(ssa.segment);
             let seen = segment.seen.is_empty() || segment.key.is_none();
@@ -72,7 +71,6 @@ impl<S: Store> DbPcb<S> {
             if ssa.level != level {
                 return Some(Status::AC);
             }
-            level += 1;
         }
         None
     }

@@ -18,8 +18,8 @@
 use std::cmp::Ordering;
 
 use hierarchy::schema::PARTITION_BYTES;
-use hierarchy::{Result, Stored, TypeAt};
-use store::{Cursor, Position as Place, Read, SetId, Store, Unit};
+use hierarchy::{Damaged, Result, Stored, TypeAt};
+use store::{Cursor, Entry, Position as Place, Read, SetId, Store, Unit};
 
 use crate::locks::Locks;
 use crate::pcb::DbPcb;
@@ -27,7 +27,7 @@ use crate::plan::{LevelPlan, Need, Plan};
 use crate::position::{Cut, Side};
 use crate::shape::{Chain, Node, Shape};
 use crate::subject::{self, Occurrence};
-use crate::trail::Limits;
+use crate::trail::{Limits, Trail};
 use crate::weave;
 
 /// What a search works with.
@@ -149,9 +149,10 @@ impl<S: Store> DbPcb<S> {
             Chain::Child { .. } => {
                 let mut prefix = std::mem::take(&mut self.prefix);
                 let set = self.below_parent(shape, node, level, &mut prefix)?;
-                let found = self.twins(reach, shape, step, level, (set, &prefix), start, 0);
+                let tree = Tree { set, prefix: &prefix, partition: 0 };
+                let walked = self.twins(reach, shape, step, (level, start), &tree);
                 self.prefix = prefix;
-                found.map(|end| end.0)
+                walked.map(|walked| walked == Walked::Found)
             }
             Chain::Index(_) | Chain::Relation { .. } | Chain::Up { .. } => {
                 self.woven(reach, shape, step, level, start)
@@ -332,57 +333,51 @@ impl<S: Store> DbPcb<S> {
             self.start.drain(..self.start.len().min(PARTITION_BYTES));
         }
         while let Some(set) = database.sets.get(usize::from(partition)) {
-            let (found, ended) =
-                self.twins(reach, shape, step, 1, (*set, &[]), start, partition)?;
-            if found || ended {
-                return Ok(found);
+            let tree = Tree { set: *set, prefix: &[], partition };
+            match self.twins(reach, shape, step, (1, start), &tree)? {
+                Walked::Found => return Ok(true),
+                Walked::Passed => return Ok(false),
+                Walked::End => {}
             }
             (partition, start) = (partition + 1, Start::First);
         }
         Ok(false)
     }
 
-    /// Walks twins that stand in one set behind a prefix. Answers whether one satisfies the plan,
-    /// and whether the walk was ended by the plan's bounds.
-    #[expect(clippy::too_many_arguments, reason = "the walk is one loop over all that it needs")]
+    /// Walks twins that stand in one tree behind a prefix.
     fn twins(
         &mut self,
         reach: &mut Reach<'_, S>,
         shape: &Shape,
         step: &LevelPlan<'_, '_>,
-        level: usize,
-        (set, prefix): (SetId, &[u8]),
-        start: Start,
-        partition: u16,
-    ) -> Result<(bool, bool)> {
+        (level, start): (usize, Start),
+        tree: &Tree<'_>,
+    ) -> Result<Walked> {
         let node = shape.node(step.node);
         let database = shape.database(node);
-        let number_bytes = partition.to_be_bytes();
+        let number_bytes = tree.partition.to_be_bytes();
         let front = &number_bytes[..partition_bytes(shape, node)];
-        let mode = self.lock_mode();
-        let number = self.number;
-        let cursor = self.cursors.get(reach.store, set)?;
+        let mode = self.lock_mode().filter(|_| level == 1);
+        let keeps = step.wanted || level == self.wanted_level;
+        let prefix = tree.prefix;
+        let cursor = self.cursors.get(reach.store, tree.set)?;
         seek(cursor, prefix, start, &self.start, &mut self.seek);
-        loop {
-            let Some(entry) = reach.unit.next(cursor, Read::Unlocked)? else { break };
+        while let Some(mut entry) = reach.unit.next(cursor, Read::Unlocked)? {
             let Some(rest) = entry.key.strip_prefix(prefix) else { break };
             let Some(len) = tree_part_len(database, node, rest) else {
-                return Err(database.damaged(hierarchy::Damaged("a stored key is no path")));
+                return Err(database.damaged(Damaged("a stored key is no path")));
             };
             if len < rest.len() {
                 skip(cursor, prefix.len() + len, &mut self.seek);
                 continue;
             }
             let trail = &mut self.trail;
-            if above_limit(&trail.limits[level - 1], front, &rest[..len]) {
-                let within = self.within.as_deref();
-                trail.limits[level - 1].pass(front, &rest[..len], within);
-                return Ok((false, true));
+            if above_limit(&trail.limits[level - 1], front, rest) {
+                trail.limits[level - 1].pass(front, rest, self.within.as_deref());
+                return Ok(Walked::Passed);
             }
-            let mut entry = entry;
-            if level == 1
-                && let Some(mode) = mode
-                && reach.locks.enter(reach.unit, number, (set, entry.key), mode)?
+            if let Some(mode) = mode
+                && reach.locks.enter(reach.unit, self.number, (tree.set, entry.key), mode)?
             {
                 // What was read before the lock was had may have changed.
                 match reach.unit.current(cursor, Read::Unlocked)? {
@@ -390,52 +385,105 @@ impl<S: Store> DbPcb<S> {
                     None => continue,
                 }
             }
-            let kind = database.schema.of(node.of);
-            let stored = Stored::read(kind, entry.value).map_err(|what| database.damaged(what))?;
-            if stored.is_deleted {
-                skip(cursor, prefix.len() + len, &mut self.seek);
-                continue;
-            }
-            let data = stored.data(&mut self.expanded).map_err(|what| database.damaged(what))?;
-            if !shape.is_plain {
-                let carried = &mut trail.carried[level - 1];
-                carried.set(front, entry.key);
-                let joined = &mut trail.joined[level - 1];
-                weave::join(reach.unit, shape, node, &stored, carried, joined)?;
-            }
-            if trail.limits[level - 1].test {
-                let joined = &trail.joined[level - 1];
-                let indexed = match step.indexed {
-                    true => {
-                        let path = [front, entry.key].concat();
-                        subject::indexed(reach, shape, step, &path, None)?
-                    }
-                    false => None,
-                };
-                let indexed = indexed.as_ref();
-                let occurrence = Occurrence { shape, node: step.node, data, joined, indexed };
-                if !occurrence.satisfies(step) {
+            let expanded = &mut self.expanded;
+            let candidate = Candidate { step, level, front, keeps };
+            match candidate.weigh(reach, shape, (trail, expanded), entry)? {
+                Weighed::Fits => {}
+                Weighed::Fails => continue,
+                Weighed::Deleted => {
+                    skip(cursor, prefix.len() + len, &mut self.seek);
                     continue;
                 }
             }
-            if step.wanted || level == self.wanted_level {
-                trail.data[level - 1].clear();
-                trail.data[level - 1].extend_from_slice(data);
-            }
-            let key = cursor.key().unwrap_or(&[]);
-            let part = &key[prefix.len()..];
-            match front.is_empty() {
-                true => trail.push(node, part),
-                false => {
-                    self.seek.clear();
-                    self.seek.extend_from_slice(front);
-                    self.seek.extend_from_slice(part);
-                    trail.push(node, &self.seek);
-                }
-            }
-            return Ok((true, false));
+            let part = &cursor.key().unwrap_or(&[])[prefix.len()..];
+            self.seek.clear();
+            self.seek.extend_from_slice(front);
+            self.seek.extend_from_slice(part);
+            trail.push(node, &self.seek);
+            return Ok(Walked::Found);
         }
-        Ok((false, false))
+        Ok(Walked::End)
+    }
+}
+
+/// Where the twins of a walk stand.
+struct Tree<'t> {
+    set: SetId,
+    prefix: &'t [u8],
+    partition: u16,
+}
+
+/// How a walk along twins ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Walked {
+    /// At a twin that satisfies the plan; the trail holds it.
+    Found,
+    /// At one behind the upper bound.
+    Passed,
+    /// Behind the last one.
+    End,
+}
+
+/// A twin that may satisfy the plan.
+struct Candidate<'c, 'p, 'v> {
+    step: &'c LevelPlan<'p, 'v>,
+    level: usize,
+    /// The partition, as it stands in front of paths.
+    front: &'c [u8],
+    /// Whether its data is wanted.
+    keeps: bool,
+}
+
+/// What came of looking at a twin.
+enum Weighed {
+    Fits,
+    Fails,
+    /// It was deleted on its physical path.
+    Deleted,
+}
+
+impl Candidate<'_, '_, '_> {
+    /// Looks at a twin's data, and keeps it if it is wanted.
+    fn weigh<S: Store>(
+        &self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        (trail, expanded): (&mut Trail, &mut Vec<u8>),
+        entry: Entry<'_>,
+    ) -> Result<Weighed> {
+        let (step, at) = (self.step, self.level - 1);
+        let node = shape.node(step.node);
+        let database = shape.database(node);
+        let kind = database.schema.of(node.of);
+        let stored = Stored::read(kind, entry.value).map_err(|what| database.damaged(what))?;
+        if stored.is_deleted {
+            return Ok(Weighed::Deleted);
+        }
+        let data = stored.data(expanded).map_err(|what| database.damaged(what))?;
+        if !shape.is_plain {
+            let carried = &mut trail.carried[at];
+            carried.set(self.front, entry.key);
+            weave::join(reach.unit, shape, node, &stored, carried, &mut trail.joined[at])?;
+        }
+        if trail.limits[at].test {
+            let indexed = match step.indexed {
+                true => {
+                    let path = [self.front, entry.key].concat();
+                    subject::indexed(reach, shape, step, &path, None)?
+                }
+                false => None,
+            };
+            let (joined, indexed) = (&trail.joined[at], indexed.as_ref());
+            let occurrence = Occurrence { shape, node: step.node, data, joined, indexed };
+            if !occurrence.satisfies(step) {
+                return Ok(Weighed::Fails);
+            }
+        }
+        if self.keeps {
+            trail.data[at].clear();
+            trail.data[at].extend_from_slice(data);
+        }
+        Ok(Weighed::Fits)
     }
 }
 

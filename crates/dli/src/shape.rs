@@ -1,7 +1,7 @@
 //! A view made ready for calls: how the occurrences of each of its segments are found.
 //!
-//! Calls move on *virtual keys*: bytes whose order is the hierarchic order of the view. In a view of
-//! one database in its own order they are the paths of segments. Through an index or a logical
+//! Calls move on *virtual keys*: bytes whose order is the hierarchic order of the view. In a view
+//! of one database in its own order they are the paths of segments. Through an index or a logical
 //! relationship they are woven from several trees:
 //!
 //! | segment is reached as | part of the virtual key |
