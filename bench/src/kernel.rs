@@ -35,7 +35,8 @@ const SET: &str = "RECORDS";
 /// The interval size of the data set.
 const UNIT: usize = 8192;
 
-fn failed(error: impl std::fmt::Display) -> BenchError {
+/// An answer of the product that should not have come.
+pub(crate) fn failed(error: impl std::fmt::Display) -> BenchError {
     let (subject, action) = ("holdfast", "do what it was asked");
     BenchError::Subject { subject, action, reason: error.to_string() }
 }
@@ -88,10 +89,7 @@ impl Kernel for BuiltIn {
     }
 
     fn create_store(&self, setup: &StoreSetup) -> Result<Box<dyn Store>> {
-        let (parts, config) = plan(setup);
-        Uows::create(&parts, &config).map_err(failed)?;
-        let kernel = Uows::open(parts, config).map_err(failed)?;
-        let store = KernelStore::new(&kernel, defaults(setup)).map_err(failed)?;
+        let store = create(setup)?;
         store.create_set(SET, &SetAttributes::default()).map_err(failed)?;
         Ok(Box::new(OwnStore::new(store, setup)?))
     }
@@ -107,6 +105,14 @@ impl Kernel for BuiltIn {
         let store = KernelStore::new(&kernel, defaults(setup)).map_err(failed)?;
         Ok((Box::new(OwnStore::new(store, setup)?), restart))
     }
+}
+
+/// A new store without any set, over a kernel of its own.
+pub(crate) fn create(setup: &StoreSetup) -> Result<KernelStore> {
+    let (parts, config) = plan(setup);
+    Uows::create(&parts, &config).map_err(failed)?;
+    let kernel = Uows::open(parts, config).map_err(failed)?;
+    KernelStore::new(&kernel, defaults(setup)).map_err(failed)
 }
 
 fn defaults(setup: &StoreSetup) -> StoreDefaults {

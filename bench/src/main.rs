@@ -10,6 +10,8 @@
 
 mod benches;
 mod cpu;
+mod customers;
+mod databases;
 mod document;
 mod dynamic;
 mod error;

@@ -9,6 +9,7 @@
 mod child;
 mod commit;
 mod device;
+mod dli;
 mod log;
 mod memory;
 mod restart;
@@ -49,6 +50,7 @@ pub(crate) const ALL: &[Benchmark] = &[
     scan::BENCHMARK,
     restart::BENCHMARK,
     memory::BENCHMARK,
+    dli::BENCHMARK,
 ];
 
 /// What a benchmark has at hand.
