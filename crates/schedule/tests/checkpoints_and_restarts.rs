@@ -102,7 +102,7 @@ fn the_database_is_found_by_its_saved_key() {
     let mut caller = shop.program_with(ALONE, restarted("HERE"));
     assert_eq!(caller.service(b"XRST", NORMAL, &[]), "  ");
     let area = b"01ORDER   ";
-    let made = caller.call(2, b"ISRT", Some(area), (&[b"ORDER "], &[])).expect("an answer");
+    let made = caller.call(2, b"ISRT", Some(area), (&[b"ORDER    "], &[])).expect("an answer");
     assert_eq!((made.status, &made.key[..]), (*b"  ", &b"000201"[..]), "below the saved position");
 }
 

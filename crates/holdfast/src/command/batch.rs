@@ -159,9 +159,15 @@ pub(super) fn prepare(disk: &dyn Disk, job: &Job) -> Result<Prepared> {
         cache,
         copy_folders: job.include.clone(),
         translate: &Preprocessor { is_free: job.free },
-        options: if job.free { vec!["-free".to_owned()] } else { Vec::new() },
+        options: options_of(job),
     };
     Ok(workshop.prepare(&job.program)?)
+}
+
+/// What the compiler of COBOL is told besides.
+fn options_of(job: &Job) -> Vec<String> {
+    let is_c = job.program.extension().is_some_and(|one| one.eq_ignore_ascii_case("c"));
+    if job.free && !is_c { vec!["-free".to_owned()] } else { Vec::new() }
 }
 
 /// Runs the program's process.

@@ -91,7 +91,7 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     let _ = signals.forever().next();
     let programs = door.programs();
     if programs > 0 {
-        warn(format!("{programs} programs were running; they are backed out"));
+        warn(format!("programs that are running are backed out: {programs}"));
     }
     door.close();
     system.close()?;

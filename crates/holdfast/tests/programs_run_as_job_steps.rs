@@ -1,0 +1,318 @@
+//! Programs run with their PSBs: a normal end is a commit, every other end is a backout, programs
+//! of a started system do not lose each other's updates, a broken load is told.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
+
+mod common;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use common::{Ended, Folder, SECRET, command, init, on, run};
+use serde_json::Value;
+
+const SOURCES: &str = "* A SHOP
+         DBD   NAME=SHOPDB,ACCESS=(HDAM,OSAM),RMNAME=(HASHER,1,10)
+         DATASET DD1=SHOPDD
+         SEGM  NAME=CUSTOMER,PARENT=0,BYTES=20
+         FIELD NAME=(CUSTNO,SEQ,U),START=1,BYTES=8
+         DBDGEN
+         PCB   TYPE=DB,DBDNAME=SHOPDB,PROCOPT=A,KEYLEN=8
+         SENSEG NAME=CUSTOMER,PARENT=0
+         PSBGEN LANG=COBOL,PSBNAME=CLERK,CMPAT=YES
+         PCB   TYPE=DB,DBDNAME=SHOPDB,PROCOPT=L,KEYLEN=8
+         SENSEG NAME=CUSTOMER,PARENT=0
+         PSBGEN LANG=COBOL,PSBNAME=LOADER,CMPAT=YES
+         END
+";
+
+/// What stands in front of every program of these tests.
+const PRELUDE: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <signal.h>
+int CTDLI(), AIBTDLI();
+struct pcb {
+    char dbd[8], level[2], status[2], options[4], reserved[4], segment[8];
+    int key_length, segments;
+    char key[100];
+};
+struct aib {
+    char id[8];
+    int length;
+    char subfunction[8], resource[8], resource2[8], reserved[8];
+    int area_length, area_used, field, options, reserved2;
+    int return_code, reason, extension;
+    unsigned pcb, address2, address3;
+    char token[16], return_token[8], reserved3[16];
+};
+static char area[64];
+static void insert(struct pcb *shop, int key)
+{
+    sprintf(area, "%08d%012d", key, 0);
+    CTDLI("ISRT", shop, area, "CUSTOMER ", NULL);
+    if (memcmp(shop->status, "  ", 2)) {
+        printf("ISRT %d: %.2s\n", key, shop->status);
+        exit(16);
+    }
+}
+"#;
+
+/// A system with a shop, and a folder for programs.
+struct Shop {
+    folder: Folder,
+    dir: PathBuf,
+}
+
+impl Shop {
+    fn new(test: &str) -> Shop {
+        let folder = Folder::new(test);
+        let dir = folder.join("system");
+        init(&dir, &[]);
+        let sources = folder.join("sources");
+        fs::write(&sources, SOURCES).unwrap();
+        on(SECRET, &["gen", "-s"], &dir, &[sources.to_str().unwrap()]).done();
+        Shop { folder, dir }
+    }
+
+    fn program(&self, name: &str, body: &str) -> PathBuf {
+        let path = self.folder.join(name);
+        fs::write(
+            &path,
+            format!("{PRELUDE}\nint DLITCBL(struct pcb *io, struct pcb *shop)\n{body}"),
+        )
+        .unwrap();
+        path
+    }
+
+    fn arguments(&self, program: &Path, rest: &[&str]) -> Vec<String> {
+        let mut args = vec!["batch".to_owned(), "-s".to_owned(), text(&self.dir)];
+        args.extend(["--program".to_owned(), text(program)]);
+        args.extend(rest.iter().map(|word| (*word).to_owned()));
+        args
+    }
+
+    fn batch(&self, program: &Path, rest: &[&str]) -> Ended {
+        run(self.arguments(program, rest))
+    }
+
+    /// The customers' segments, from a test run of calls.
+    fn customers(&self) -> Vec<String> {
+        let ended = self.dltest(&["--psb", "CLERK", "--json"], "L   9999 GN\n").done();
+        let lines = ended.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let found = lines.filter(|line| line["status"] == "  ");
+        found.map(|line| unhex(line["data"].as_str().unwrap())).collect()
+    }
+
+    fn dltest(&self, rest: &[&str], cards: &str) -> Ended {
+        let mut command = command(Some(SECRET));
+        command.arg("dltest").arg("-s").arg(&self.dir).args(rest);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(cards.as_bytes()).unwrap();
+        Ended::of(&child.wait_with_output().unwrap())
+    }
+
+    /// Starts the system and waits until it says so.
+    fn start(&self) -> Child {
+        let mut command = command(Some(SECRET));
+        command.arg("start").arg("-s").arg(&self.dir).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.contains("started"), "{line}");
+        child
+    }
+
+    fn stop(&self, mut child: Child) {
+        run([OsStr::new("stop"), OsStr::new("-s"), self.dir.as_os_str()]).done();
+        assert!(child.wait().unwrap().success());
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.to_str().unwrap().to_owned()
+}
+
+fn unhex(digits: &str) -> String {
+    let pair = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).unwrap();
+    (0..digits.len() / 2).map(|at| char::from(pair(at * 2))).collect()
+}
+
+fn have_compiler() -> bool {
+    let found = std::process::Command::new("cc").arg("--version").output().is_ok();
+    if !found {
+        eprintln!("skipped: cc is not installed");
+    }
+    found
+}
+
+#[test]
+fn a_normal_end_commits_and_its_return_code_comes_out() {
+    if !have_compiler() {
+        return;
+    }
+    let shop = Shop::new("normal");
+    let program = shop.program("fine.c", "{ insert(shop, 1); insert(shop, 2); return 0; }");
+    let ended = shop.batch(&program, &["--psb", "clerk"]).done();
+    assert!(ended.out.contains("return code 0, 2 calls"), "{}", ended.out);
+    let program = shop.program("four.c", "{ insert(shop, 3); puts(\"SHOWN\"); return 4; }");
+    let ended = shop.batch(&program, &["--psb", "CLERK", "--json"]);
+    assert_eq!(ended.code, 1);
+    assert_eq!(ended.json()["return_code"], 4);
+    assert!(ended.err.contains("SHOWN"), "what it displays stands beside the report");
+    let trace = text(&shop.folder.join("calls.jsonl"));
+    let program = shop.program("stop.c", "{ insert(shop, 4); exit(0); }");
+    shop.batch(&program, &["--psb", "CLERK", "--trace", &trace, "--type", "DBB"]).done();
+    let call: Value = serde_json::from_str(fs::read_to_string(trace).unwrap().trim()).unwrap();
+    assert_eq!((&call["call"], &call["key"]), (&"ISRT".into(), &"00000004".into()));
+    let mut customers = shop.customers();
+    customers.sort();
+    assert_eq!(customers.len(), 4);
+    assert!(customers[3].starts_with("00000004"), "{customers:?}");
+}
+
+#[test]
+fn every_other_end_is_backed_out_and_the_last_calls_are_shown() {
+    if !have_compiler() {
+        return;
+    }
+    let shop = Shop::new("abend");
+    for (name, body, code) in [
+        ("abort.c", "{ insert(shop, 1); abort(); }", "SIGABRT"),
+        ("killed.c", "{ insert(shop, 1); raise(SIGKILL); return 0; }", "S222"),
+        ("address.c", "{ insert(shop, 1); *(volatile int *)16 = 1; return 0; }", "S0C4"),
+        ("roll.c", "{ insert(shop, 1); CTDLI(\"ROLL\", io, NULL); return 0; }", "U0778"),
+        ("nowhere.c", "{ insert(shop, 1); CTDLI(\"GU  \", 16, area, NULL); return 0; }", "U0476"),
+    ] {
+        let ended = shop.batch(&shop.program(name, body), &["--psb", "CLERK"]);
+        assert_eq!(ended.code, 1, "{name}");
+        assert!(ended.err.contains(code), "{name}: {}", ended.err);
+        assert!(ended.err.contains("ISRT SHOPDB"), "{name}: {}", ended.err);
+        assert!(shop.customers().is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn what_is_missing_or_wrong_is_named() {
+    if !have_compiler() {
+        return;
+    }
+    let shop = Shop::new("missing");
+    let fine = shop.program("fine.c", "{ return 0; }");
+    let says = |ended: Ended, code: i32, words: &[&str]| {
+        assert_eq!(ended.code, code, "{}", ended.err);
+        words.iter().for_each(|word| assert!(ended.err.contains(word), "{word}: {}", ended.err));
+    };
+    says(shop.batch(&fine, &["--psb", "NOBODY"]), 1, &["NOBODY", "holdfast gen"]);
+    let absent = shop.folder.join("absent.cbl");
+    says(shop.batch(&absent, &["--psb", "CLERK"]), 1, &["absent.cbl"]);
+    says(shop.batch(&fine, &["--psb", "CLERK", "--type", "bmp"]), 1, &["holdfast start -s"]);
+    says(shop.batch(&fine, &["--psb", "CLERK", "--dd", "NOPATH"]), 2, &["NOPATH"]);
+    let twice = ["--psb", "CLERK", "--dd", "A=x", "--dd", "a=y"];
+    says(shop.batch(&fine, &twice), 2, &["DD A"]);
+    says(shop.batch(&fine, &["--psb", "CLERK", "--ckptid", "MUCHTOOLONG"]), 1, &["MUCHTOOLONG"]);
+    let broken = shop.program("broken.c", "{ return }");
+    says(shop.batch(&broken, &["--psb", "CLERK"]), 1, &["broken.c", "does not compile"]);
+    says(shop.dltest(&["--psb", "CLERK", "--pcb", "OTHER"], ""), 2, &["OTHER", "SHOPDB"]);
+    let dry = shop.batch(&fine, &["--psb", "CLERK", "--dry-run"]).done();
+    assert!(dry.out.contains("HDAM SHOPDB, PROCOPT A") && dry.out.contains("nothing was run"));
+    run([OsStr::new("stop"), OsStr::new("-s"), shop.dir.as_os_str()]).failed("HFY100", &["not"]);
+}
+
+#[test]
+fn programs_of_a_started_system_lose_no_updates() {
+    if !have_compiler() {
+        return;
+    }
+    let shop = Shop::new("started");
+    let program = shop.program("first.c", "{ insert(shop, 1); return 0; }");
+    shop.batch(&program, &["--psb", "CLERK"]).done();
+    let system = shop.start();
+    let counter = "{
+        for (int time = 0; time < 150; time++) {
+            CTDLI(\"GHU \", shop, area, \"CUSTOMER(CUSTNO  = 00000001)\", NULL);
+            area[20] = 0;
+            sprintf(area + 8, \"%012d\", atoi(area + 8) + 1);
+            CTDLI(\"REPL\", shop, area, NULL);
+            if (memcmp(shop->status, \"  \", 2)) return 8;
+            CTDLI(\"CHKP\", io, \"CKPT0001\", NULL);
+        }
+        return 0;
+    }";
+    let program = shop.program("counter.c", counter);
+    let rest = ["--psb", "CLERK", "--type", "bmp"];
+    let begin = || {
+        let mut command = command(None);
+        command.args(shop.arguments(&program, &rest)).stdout(Stdio::piped());
+        command.stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let both = [begin(), begin()];
+    for child in both {
+        Ended::of(&child.wait_with_output().unwrap()).done();
+    }
+    let beside = shop.batch(&program, &["--psb", "CLERK"]);
+    assert!(beside.code == 1 && beside.err.contains("process"), "{}", beside.err);
+    let cards = "L        GU    CUSTOMER(CUSTNO   =00000001)\n";
+    let seen = shop.dltest(&["--psb", "CLERK", "--type", "bmp", "--json"], cards).done();
+    assert_eq!(unhex(seen.json()["data"].as_str().unwrap()), "00000001000000000300");
+    // One that dies in the middle, and one that the stop sends away.
+    let program = shop.program("dies.c", "{ insert(shop, 7); raise(SIGKILL); return 0; }");
+    assert_eq!(shop.batch(&program, &rest).code, 1);
+    shop.stop(system);
+    assert_eq!(shop.customers(), ["00000001000000000300"]);
+}
+
+#[test]
+fn a_broken_load_is_told_until_the_database_is_emptied() {
+    if !have_compiler() {
+        return;
+    }
+    let shop = Shop::new("load");
+    let body = "{ for (int key = 1; key <= 25000; key++) insert(shop, key); raise(SIGKILL); \
+                return 0; }";
+    let program = shop.program("dies.c", body);
+    assert_eq!(shop.batch(&program, &["--psb", "LOADER"]).code, 1);
+    let fine = shop.program("fine.c", "{ return 0; }");
+    let refused = shop.batch(&fine, &["--psb", "CLERK"]);
+    assert_eq!(refused.code, 1);
+    assert!(refused.err.contains("HFH004") && refused.err.contains("db empty SHOPDB --yes"));
+    let loader = shop.program("again.c", "{ insert(shop, 1); return 0; }");
+    let again = shop.batch(&loader, &["--psb", "LOADER"]);
+    assert!(again.code == 1 && again.out.contains("ISRT 1: AI"), "{}", again.out);
+    on(SECRET, &["db", "empty", "-s"], &shop.dir, &["SHOPDB", "--yes"]).done();
+    shop.batch(&loader, &["--psb", "LOADER"]).done();
+    assert_eq!(shop.customers().len(), 1);
+}
+
+#[test]
+fn an_aib_tells_what_the_program_runs_in() {
+    if !have_compiler() {
+        return;
+    }
+    let shop = Shop::new("aib");
+    let body = r#"{
+        static char block[152];
+        struct aib aib;
+        memset(&aib, 0, sizeof aib);
+        memcpy(aib.id, "DFSAIB  ", 8);
+        aib.length = sizeof aib;
+        aib.area_length = sizeof block;
+        memcpy(aib.resource, "IOPCB   ", 8);
+        memcpy(aib.subfunction, "ENVIRON ", 8);
+        AIBTDLI("INQY", &aib, block);
+        printf("%x %.8s/%.8s/%.8s\n", aib.return_code, block + 12, block + 32, block + 40);
+        memcpy(aib.subfunction, "NOTHING ", 8);
+        AIBTDLI("INQY", &aib, block);
+        printf("%x %x\n", aib.return_code, aib.reason);
+        insert(shop, 1);
+        memcpy(aib.resource, "SHOPDB  ", 8);
+        return 0;
+    }"#;
+    let ended = shop.batch(&shop.program("asks.c", body), &["--psb", "CLERK"]).done();
+    assert!(ended.out.contains("0 BATCH   /ASKS    /CLERK   "), "{}", ended.out);
+    assert!(ended.out.contains("104 218"), "{}", ended.out);
+}
