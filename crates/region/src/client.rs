@@ -1,7 +1,8 @@
 //! Calls without a program: whoever has everything at hand makes them over a link.
 //!
 //! Invariants:
-//! 1. A client's calls are the messages that a program's calls are; a server cannot tell them apart.
+//! 1. A client's calls are the messages that a program's calls are; a server cannot tell them
+//!    apart.
 
 use base::Coded;
 

@@ -3,7 +3,8 @@
 //! Invariants:
 //! 1. What the engine answers is what the program sees; here only loads begin, deadlocks become
 //!    BC for programs that asked for it, and an area that is too short becomes an AIB error.
-//! 2. A load is committed by itself only while no other PCB of the program has a position, for a
+//! 2. After that error the PCB stands where it stood, and holds nothing (row 79).
+//! 3. A load is committed by itself only while no other PCB of the program has a position, for a
 //!    commit would take that away.
 
 use dli::Status;
@@ -52,13 +53,15 @@ impl<S: Store> Schedule<S> {
             // An area whose length the program said: what does not fit must not be cut off.
             Some(area) if aib.is_some() && function[0] == b'G' && area.len() < longest => {
                 let mut whole = vec![0; longest];
+                let before = self.session.place(slot).unwrap_or_default();
                 let called = self.session.call(slot, function, Some(&mut whole), ssas);
                 if let Ok(answer) = &called {
                     match area.get_mut(..answer.filled) {
                         Some(front) => front.copy_from_slice(&whole[..answer.filled]),
                         None => {
                             reply.aib(too_short(answer.filled));
-                            return Ok(answer.status.0);
+                            let back = self.session.find_place(slot, &before);
+                            return back.map(|_| Status::OK.0).map_err(ended);
                         }
                     }
                 }

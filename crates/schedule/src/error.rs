@@ -76,6 +76,7 @@ pub(crate) fn because(code: &str, error: &dyn Coded) -> Abend {
 }
 
 /// The abend of a call that the store could not answer.
+#[allow(clippy::needless_pass_by_value)] // as `map_err` hands it over
 pub(crate) fn ended(failure: dli::Failure) -> Abend {
     because(failure.abend, &failure.error)
 }

@@ -280,9 +280,8 @@ impl<S: Store> Server for Schedule<S> {
         }
         let ended = match ending {
             Ending::Abend => self.abnormal_end(),
-            Ending::Normal => self.normal_end().or_else(|abend| {
+            Ending::Normal => self.normal_end().inspect_err(|_| {
                 let _ = self.abnormal_end();
-                Err(abend)
             }),
         };
         ended.map_err(|Abend { code, text }| Failure { code, text, remedy: String::new() })

@@ -26,9 +26,9 @@ use crate::passphrase::PassphraseArgs;
 
 /// Start a system, for programs that use it at the same time (--type bmp)
 ///
-/// Runs in the foreground until it is stopped, by `holdfast stop`, SIGTERM or Ctrl-C: programs that
-/// are running then are backed out, and everything is written to disk. Killed, it loses nothing: the
-/// next start backs out what was in flight.
+/// Runs in the foreground until it is stopped, by `holdfast stop`, SIGTERM or Ctrl-C: programs
+/// that are running then are backed out, and everything is written to disk. Killed, it loses
+/// nothing: the next start backs out what was in flight.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: holdfast start -s /srv/bank & holdfast batch -s /srv/bank \
 --type bmp --psb TELLER --program teller.cbl; holdfast stop -s /srv/bank")]
