@@ -1,4 +1,5 @@
-//! Fuzz targets: everything that decodes bytes from a disk, or text that people edit.
+//! Fuzz targets: everything that decodes bytes from a disk or a program, or text that people
+//! edit.
 //!
 //! Each module is one target: `fuzz` takes any bytes and panics if a promise is broken, `seeds`
 //! makes valid inputs to start from. The promises are the same everywhere:
@@ -11,11 +12,14 @@
 //! `make fuzz` runs all of them for a while, `make fuzz ONLY="NAME"` one. Files live on the
 //! simulator's disk, in memory.
 
+pub mod call_buffers;
 pub mod checkpoint;
 pub mod configuration;
 pub mod control_file;
+pub mod control_statements;
 pub mod definition;
 pub mod double_write;
+pub mod exec_dli;
 pub mod header_interval;
 pub mod input;
 pub mod kernel_records;
@@ -25,8 +29,13 @@ pub mod macro_source;
 pub mod members;
 pub mod page;
 pub mod restart;
+pub mod sequential_file;
+mod shop;
+pub mod ssa;
+pub mod stored_segments;
 pub mod tree_node;
 pub mod tree_redo;
+pub mod unload_file;
 
 use std::path::Path;
 use std::{env, fs};
@@ -50,11 +59,14 @@ macro_rules! targets {
 
 /// Every target.
 pub const TARGETS: &[Target] = targets![
+    call_buffers,
     checkpoint,
     configuration,
     control_file,
+    control_statements,
     definition,
     double_write,
+    exec_dli,
     header_interval,
     kernel_records,
     key_file,
@@ -63,8 +75,12 @@ pub const TARGETS: &[Target] = targets![
     members,
     page,
     restart,
+    sequential_file,
+    ssa,
+    stored_segments,
     tree_node,
-    tree_redo
+    tree_redo,
+    unload_file
 ];
 
 /// Writes a target's first inputs to its part of the folder `HOLDFAST_FUZZ_CORPUS`, if that is set;

@@ -54,7 +54,7 @@ fn fit(members: Vec<Member>) {
 #[must_use]
 pub fn seeds() -> Vec<Vec<u8>> {
     let source = "\
- DBD NAME=SHOPDB,ACCESS=(HDAM,OSAM),RMNAME=(RANDOM,3,100)
+\x20DBD NAME=SHOPDB,ACCESS=(HDAM,OSAM),RMNAME=(RANDOM,3,100)
  DATASET DD1=SHOPDD
  SEGM NAME=SHOP,PARENT=0,BYTES=40
  FIELD NAME=(NUMBER,SEQ,U),START=1,BYTES=4
@@ -80,6 +80,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
 ";
     let mut seeds = vec![source.as_bytes().to_vec()];
     let members = compiled(source.as_bytes()).members;
+    assert!(members.iter().all(|one| one.errors == 0), "{members:#?}");
     seeds.extend(members.iter().filter_map(|one| one.member.as_ref()).map(encode));
     seeds
 }
