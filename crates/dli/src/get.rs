@@ -68,6 +68,9 @@ impl<S: Store> DbPcb<S> {
             false => self.qualified(reach, &shape, get, &list, area)?,
         };
         self.holding = hold && answer.status.is_ok();
+        if answer.status.is_ok() {
+            self.known_at = reach.changes;
+        }
         Ok(answer)
     }
 
@@ -103,7 +106,7 @@ impl<S: Store> DbPcb<S> {
         if self.parentage.levels.is_empty() {
             return Ok(false);
         }
-        if !self.shares {
+        if !self.may_be_gone(reach) {
             return Ok(true);
         }
         let (path, levels) = (std::mem::take(&mut self.parentage.path), self.parentage.levels);

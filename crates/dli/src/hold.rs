@@ -96,7 +96,7 @@ impl<S: Store> DbPcb<S> {
         }
         // What another PCB has deleted is held no longer.
         let mut gone = !self.holding || self.position.levels.is_empty();
-        if !gone && self.shares {
+        if !gone && self.may_be_gone(reach) {
             let level = self.position.levels.len();
             let lowest = Held { level, node: self.node_at(&self.position.levels, level) };
             let path = self.stored_path(shape, lowest);

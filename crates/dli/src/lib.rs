@@ -1,6 +1,7 @@
 //! The DL/I call engine: what a program's calls do to databases.
 
 mod area;
+mod direct;
 mod failure;
 mod get;
 mod hold;

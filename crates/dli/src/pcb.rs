@@ -8,6 +8,7 @@ use store::{LockMode, SetId, Store};
 use crate::marks::Mark;
 use crate::mask::Mask;
 use crate::position::Position;
+use crate::search::Reach;
 use crate::shape::{Chain, Shape};
 use crate::trail::Trail;
 
@@ -80,6 +81,8 @@ pub(crate) struct DbPcb<S: Store> {
     pub(crate) loading: Loading,
     /// Whether another PCB of the program, or another program, may delete what this one stands on.
     pub(crate) shares: bool,
+    /// How often the program had changed anything when path and parentage were read.
+    pub(crate) known_at: u64,
     /// Whether a search met a held occurrence that is no longer there.
     pub(crate) lost: bool,
     /// Whether a search was held to a present occurrence.
@@ -112,6 +115,7 @@ impl<S: Store> DbPcb<S> {
             wanted_level: 0,
             loading: Loading::default(),
             shares: true,
+            known_at: 0,
             lost: false,
             was_held: false,
             within: None,
@@ -132,6 +136,11 @@ impl<S: Store> DbPcb<S> {
         }
         let updates = ['I', 'R', 'D'].into_iter().any(|letter| options.allows(letter));
         Some(if updates { LockMode::Update } else { LockMode::Shared })
+    }
+
+    /// Whether what the path stands on may have been deleted through another PCB since.
+    pub(crate) fn may_be_gone(&self, reach: &Reach<'_, S>) -> bool {
+        self.shares && self.known_at != reach.changes
     }
 
     /// Forgets position, parentage and hold: a sync point.

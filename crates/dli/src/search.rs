@@ -35,6 +35,8 @@ pub(crate) struct Reach<'r, S: Store> {
     pub(crate) store: &'r S,
     pub(crate) unit: &'r mut S::Unit,
     pub(crate) locks: &'r mut Locks,
+    /// How often the program has changed what positions may stand on.
+    pub(crate) changes: u64,
 }
 
 /// How a search ended.
@@ -74,6 +76,9 @@ impl<S: Store> DbPcb<S> {
         }
         if plan.nowhere {
             return Ok(Found::Nothing);
+        }
+        if self.direct(reach, &shape, plan)? {
+            return Ok(Found::Path);
         }
         let mut level = plan.base + 1;
         let mut goes_on = false;
@@ -115,7 +120,11 @@ impl<S: Store> DbPcb<S> {
             if goes_on {
                 return Ok(false);
             }
-            if shape.is_plain && !self.shares && !step.wanted && level != self.wanted_level {
+            if shape.is_plain
+                && !self.may_be_gone(reach)
+                && !step.wanted
+                && level != self.wanted_level
+            {
                 // Nobody else can have deleted it.
                 self.trail.push(node, &held);
                 return Ok(true);
@@ -143,6 +152,9 @@ impl<S: Store> DbPcb<S> {
         }
         if step.last {
             return Ok(!goes_on && self.last_twin(reach, shape, step, level, start)?);
+        }
+        if !goes_on && start == Start::At(Side::Before) && self.by_key(reach, shape, step, level)? {
+            return Ok(true);
         }
         match node.chain {
             Chain::Root => self.roots(reach, shape, step, start),
@@ -425,17 +437,17 @@ enum Walked {
 }
 
 /// A twin that may satisfy the plan.
-struct Candidate<'c, 'p, 'v> {
-    step: &'c LevelPlan<'p, 'v>,
-    level: usize,
+pub(crate) struct Candidate<'c, 'p, 'v> {
+    pub(crate) step: &'c LevelPlan<'p, 'v>,
+    pub(crate) level: usize,
     /// The partition, as it stands in front of paths.
-    front: &'c [u8],
+    pub(crate) front: &'c [u8],
     /// Whether its data is wanted.
-    keeps: bool,
+    pub(crate) keeps: bool,
 }
 
 /// What came of looking at a twin.
-enum Weighed {
+pub(crate) enum Weighed {
     Fits,
     Fails,
     /// It was deleted on its physical path.
@@ -444,7 +456,7 @@ enum Weighed {
 
 impl Candidate<'_, '_, '_> {
     /// Looks at a twin's data, and keeps it if it is wanted.
-    fn weigh<S: Store>(
+    pub(crate) fn weigh<S: Store>(
         &self,
         reach: &mut Reach<'_, S>,
         shape: &Shape,

@@ -65,6 +65,8 @@ pub struct Session<S: Store> {
     unit: Option<S::Unit>,
     locks: Locks,
     slots: Vec<Slot<S>>,
+    /// How many DLETs and REPLs there were: a path may have lost what it stands on since.
+    changes: u64,
 }
 
 impl<S: Store> Session<S> {
@@ -94,7 +96,7 @@ impl<S: Store> Session<S> {
         }
         tell_who_shares(&mut slots);
         let locks = Locks::new(options.shared, slots.len());
-        Ok(Session { store: store.clone(), options, unit: None, locks, slots })
+        Ok(Session { store: store.clone(), options, unit: None, locks, slots, changes: 0 })
     }
 
     /// What a PCB shows; `None` if it is not one of a database.
@@ -130,6 +132,9 @@ impl<S: Store> Session<S> {
         if let Some(Slot::Database(pcb)) = self.slots.get_mut(pcb) {
             pcb.mask.status = answer.status;
         }
+        if matches!(&function, b"DLET" | b"REPL") {
+            self.changes += 1;
+        }
         Ok(Reply { status: answer.status, filled: answer.filled })
     }
 
@@ -142,13 +147,13 @@ impl<S: Store> Session<S> {
     ) -> hierarchy::Result<Answer> {
         let online = self.options.online;
         self.begin()?;
-        let Session { store, unit: Some(unit), locks, slots, .. } = self else {
+        let Session { store, unit: Some(unit), locks, slots, changes, .. } = self else {
             return Ok(Answer::of(Status::AD));
         };
         let Some(Slot::Database(pcb)) = slots.get_mut(pcb) else {
             return Ok(Answer::of(Status::AD));
         };
-        let mut reach = Reach { store: &*store, unit, locks };
+        let mut reach = Reach { store: &*store, unit, locks, changes: *changes };
         let get = match &function {
             b"GU  " => Some((Get::Unique, false)),
             b"GHU " => Some((Get::Unique, true)),
@@ -272,11 +277,11 @@ impl<S: Store> Session<S> {
     /// A [`Failure`] ends the program.
     pub fn find_place(&mut self, pcb: usize, place: &Place) -> Result<Status, Failure> {
         self.begin().map_err(Failure::of)?;
-        let Session { store, unit: Some(unit), locks, slots, .. } = self else {
+        let Session { store, unit: Some(unit), locks, slots, changes, .. } = self else {
             return Ok(Status::GE);
         };
         let Some(Slot::Database(pcb)) = slots.get_mut(pcb) else { return Ok(Status::AD) };
-        let mut reach = Reach { store: &*store, unit, locks };
+        let mut reach = Reach { store: &*store, unit, locks, changes: *changes };
         let status = pcb.return_to(&mut reach, place).map_err(Failure::of)?;
         pcb.mask.status = status;
         Ok(status)
