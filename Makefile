@@ -10,16 +10,17 @@ TARGET := $(or $(CARGO_TARGET_DIR),$(if $(HOLDFAST_CACHE),$(HOLDFAST_CACHE)/targ
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
-setup: ## Install what building and testing need (FOR="build bench fuzz" for more)
+setup: ## Install what building and testing need (FOR="build cobol bench fuzz" for more)
 	@scripts/setup.sh $(or $(FOR),build)
 
-demo: ## A bank that is killed again and again and loses nothing (SECONDS=120)
-	@scripts/setup.sh build
+demo: ## A bank's COBOL programs, killed and restarted, losing nothing (CUSTOMERS=100000)
+	@scripts/setup.sh build cobol
 	@. scripts/common.sh; choose_toolchain; \
-	cargo run --release -p holdfast -- demo $(if $(SECONDS),--seconds $(SECONDS))
+	cargo build --release -p holdfast -p holdfast-bank-data
+	@scripts/demo.sh $(CUSTOMERS)
 
 test: ## Run every check and test
-	@scripts/setup.sh build
+	@scripts/setup.sh build cobol
 	@scripts/test.sh
 
 lint: ## Run only the checks that need no test to run

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a target of the Makefile needs and is not there yet. Run again, it does nothing.
-# usage: scripts/setup.sh [build|bench|fuzz]...
+# usage: scripts/setup.sh [build|cobol|bench|fuzz]...
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -21,6 +21,11 @@ setup_build() {
     cargo fetch --quiet --target x86_64-unknown-linux-gnu
 }
 
+# The compiler of the programs that run on Holdfast.
+setup_cobol() {
+    command -v cobc >/dev/null || need_packages gnucobol3
+}
+
 # The peers that the benchmarks run beside. One that cannot be had is reported as missing.
 setup_bench() {
     setup_build
@@ -37,7 +42,7 @@ setup_fuzz() {
 (($# == 0)) && set -- build
 for what in "$@"; do
     case $what in
-        build | bench | fuzz) "setup_$what" ;;
-        *) fail "nothing to set up is called \"$what\"; there are build, bench and fuzz" ;;
+        build | cobol | bench | fuzz) "setup_$what" ;;
+        *) fail "nothing to set up is called \"$what\"; there are build, cobol, bench and fuzz" ;;
     esac
 done
