@@ -159,9 +159,10 @@ impl Program {
         }
     }
 
-    /// The level of the segment that the last call found.
-    pub(crate) fn level(&self, pcb: usize) -> u8 {
-        self.session.mask(pcb).map_or(0, |mask| mask.level)
+    /// The level and the concatenated key of the segment that the last call found.
+    pub(crate) fn place(&self, pcb: usize) -> (usize, &[u8]) {
+        let mask = self.session.mask(pcb);
+        mask.map_or((0, &[]), |mask| (usize::from(mask.level), mask.key()))
     }
 
     /// Commits, durably.

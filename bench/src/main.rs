@@ -19,6 +19,7 @@ mod error;
 mod fake;
 mod harness;
 mod kernel;
+mod ledger;
 mod machine;
 mod ours;
 mod peers;

@@ -6,6 +6,7 @@
 //! 3. What a benchmark writes lies in a folder of its own below the data folder, removed at its
 //!    end.
 
+mod bmp;
 mod child;
 mod commit;
 mod device;
@@ -51,6 +52,7 @@ pub(crate) const ALL: &[Benchmark] = &[
     restart::BENCHMARK,
     memory::BENCHMARK,
     dli::BENCHMARK,
+    bmp::BENCHMARK,
 ];
 
 /// What a benchmark has at hand.

@@ -3,12 +3,16 @@
 //! Declarations follow lmdb.h of LMDB 0.9. The environment is used by one thread at a time.
 #![allow(unsafe_code)] // a C library: each call says why it is sound
 
+mod paths;
+
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 use std::path::Path;
 use std::ptr;
 use std::time::Duration;
 
 use base::stats::Histogram;
+
+pub(crate) use paths::Paths;
 
 use super::KeyedPeer;
 use crate::dynamic::{c_functions, text_of};
@@ -59,6 +63,9 @@ c_functions! {
         ) -> c_int;
         fn mdb_cursor_get(
             cursor: *mut c_void, key: *mut Slice, data: *mut Slice, operation: c_uint
+        ) -> c_int;
+        fn mdb_cursor_put(
+            cursor: *mut c_void, key: *const Slice, data: *const Slice, flags: c_uint
         ) -> c_int;
         fn mdb_cursor_close(cursor: *mut c_void);
     }

@@ -5,12 +5,16 @@
 //! of threads at once; a transaction by one at a time.
 #![allow(unsafe_code)] // a C library: each call says why it is sound
 
+mod paths;
+
 use std::ffi::{CString, c_char, c_int, c_uchar, c_void};
 use std::path::Path;
 use std::ptr;
 use std::time::Duration;
 
 use base::stats::Histogram;
+
+pub(crate) use paths::Paths;
 
 use super::KeyedPeer;
 use crate::dynamic::{c_functions, text_of};
@@ -66,6 +70,11 @@ c_functions! {
             value_bytes: *mut usize, error: *mut *mut c_char
         ) -> *mut c_char;
         fn rocksdb_transactiondb_create_iterator(database: Pointer, options: Pointer) -> Pointer;
+        fn rocksdb_transaction_create_iterator(
+            transaction: Pointer, options: Pointer
+        ) -> Pointer;
+        fn rocksdb_iter_seek(iterator: Pointer, key: *const c_char, key_bytes: usize);
+        fn rocksdb_iter_key(iterator: Pointer, bytes: *mut usize) -> *const c_char;
         fn rocksdb_iter_seek_to_first(iterator: Pointer);
         fn rocksdb_iter_valid(iterator: Pointer) -> c_uchar;
         fn rocksdb_iter_next(iterator: Pointer);
@@ -117,6 +126,11 @@ unsafe impl Sync for RocksDb {}
 impl RocksDb {
     /// A new database in an empty folder.
     pub(crate) fn create(folder: &Path) -> Result<RocksDb> {
+        RocksDb::create_with(folder, CACHE_BYTES, WRITE_BUFFER_BYTES)
+    }
+
+    /// The same with a cache and write buffers of other sizes.
+    fn create_with(folder: &Path, cache_bytes: usize, buffer_bytes: usize) -> Result<RocksDb> {
         let api = Api::load()?;
         let path = CString::new(folder.to_string_lossy().as_bytes())
             .expect("a path that was just created has no zero byte");
@@ -126,12 +140,12 @@ impl RocksDb {
         unsafe {
             let options = api.rocksdb_options_create();
             api.rocksdb_options_set_create_if_missing(options, 1);
-            api.rocksdb_options_set_write_buffer_size(options, WRITE_BUFFER_BYTES);
+            api.rocksdb_options_set_write_buffer_size(options, buffer_bytes);
             api.rocksdb_options_set_max_write_buffer_number(options, 4);
             api.rocksdb_options_set_compression(options, 0);
             api.rocksdb_options_set_recycle_log_file_num(options, 4);
             let table = api.rocksdb_block_based_options_create();
-            let cache = api.rocksdb_cache_create_lru(CACHE_BYTES);
+            let cache = api.rocksdb_cache_create_lru(cache_bytes);
             api.rocksdb_block_based_options_set_block_cache(table, cache);
             api.rocksdb_options_set_block_based_table_factory(options, table);
             let locks = api.rocksdb_transactiondb_options_create();
@@ -153,6 +167,38 @@ impl RocksDb {
                 transaction: api.rocksdb_transaction_options_create(),
                 records: 0,
             })
+        }
+    }
+
+    /// Writes records in batches, and out of the write buffers.
+    fn fill<K: AsRef<[u8]>, V: AsRef<[u8]>>(
+        &self,
+        records: impl Iterator<Item = (K, V)>,
+    ) -> Result<()> {
+        let (api, database) = (&self.api, self.database);
+        let mut error = ptr::null_mut();
+        // SAFETY: the batch is this thread's own, destroyed once; puts copy key and value.
+        unsafe {
+            let batch = api.rocksdb_writebatch_create();
+            let mut records = records.peekable();
+            let mut held = 0;
+            while let Some((key, value)) = records.next() {
+                let (key, value) = (key.as_ref(), value.as_ref());
+                let (key_at, value_at) = (key.as_ptr().cast(), value.as_ptr().cast());
+                api.rocksdb_writebatch_put(batch, key_at, key.len(), value_at, value.len());
+                held += 1;
+                if held == RECORDS_PER_BATCH || records.peek().is_none() {
+                    api.rocksdb_transactiondb_write(database, self.unsynced, batch, &mut error);
+                    check(api, "load", error)?;
+                    api.rocksdb_writebatch_clear(batch);
+                    held = 0;
+                }
+            }
+            api.rocksdb_writebatch_destroy(batch);
+            let flush = api.rocksdb_flushoptions_create();
+            api.rocksdb_transactiondb_flush(database, flush, &mut error);
+            api.rocksdb_flushoptions_destroy(flush);
+            check(api, "flush", error)
         }
     }
 
@@ -267,32 +313,7 @@ impl KeyedPeer for RocksDb {
     }
 
     fn load(&mut self, records: u64) -> Result<()> {
-        let mut error = ptr::null_mut();
-        // SAFETY: the batch is this thread's own, destroyed once; puts copy key and value.
-        unsafe {
-            let api = &self.api;
-            let batch = api.rocksdb_writebatch_create();
-            for id in 0..records {
-                let (key, value) = (workload::key(id), workload::value(id));
-                let (key_at, value_at) = (key.as_ptr().cast(), value.as_ptr().cast());
-                api.rocksdb_writebatch_put(batch, key_at, key.len(), value_at, value.len());
-                if (id + 1) % RECORDS_PER_BATCH == 0 || id + 1 == records {
-                    api.rocksdb_transactiondb_write(
-                        self.database,
-                        self.unsynced,
-                        batch,
-                        &mut error,
-                    );
-                    check(api, "load", error)?;
-                    api.rocksdb_writebatch_clear(batch);
-                }
-            }
-            api.rocksdb_writebatch_destroy(batch);
-            let flush = api.rocksdb_flushoptions_create();
-            api.rocksdb_transactiondb_flush(self.database, flush, &mut error);
-            api.rocksdb_flushoptions_destroy(flush);
-            check(api, "flush", error)?;
-        }
+        self.fill((0..records).map(|id| (workload::key(id), workload::value(id))))?;
         self.records = records;
         Ok(())
     }

@@ -3,12 +3,16 @@
 //! Declarations follow sqlite3.h of SQLite 3.40. The handle is used by one thread at a time.
 #![allow(unsafe_code)] // a C library: each call says why it is sound
 
+mod paths;
+
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::Path;
 use std::ptr;
 use std::time::Duration;
 
 use base::stats::Histogram;
+
+pub(crate) use paths::Paths;
 
 use super::KeyedPeer;
 use crate::dynamic::{c_functions, text_of};
@@ -157,13 +161,13 @@ impl Sqlite {
         Ok(())
     }
 
-    /// Gives the first column of the statement's row.
-    fn column<T>(&self, statement: *mut c_void, see: impl FnOnce(&[u8]) -> T) -> T {
+    /// Gives a column of the statement's row.
+    fn column<T>(&self, statement: *mut c_void, column: c_int, see: impl FnOnce(&[u8]) -> T) -> T {
         // SAFETY: the last step returned a row; the blob stays until the next step or reset, and
         // `see` cannot keep the slice.
         unsafe {
-            let bytes = self.api.sqlite3_column_blob(statement, 0);
-            let length = self.api.sqlite3_column_bytes(statement, 0) as usize;
+            let bytes = self.api.sqlite3_column_blob(statement, column);
+            let length = self.api.sqlite3_column_bytes(statement, column) as usize;
             see(if bytes.is_null() {
                 &[]
             } else {
@@ -177,7 +181,7 @@ impl Sqlite {
         // SAFETY: the statement was prepared on the open handle.
         let code = unsafe { self.api.sqlite3_step(self.select) };
         self.expect("read", code, ROW)?;
-        let value = self.column(self.select, |bytes| {
+        let value = self.column(self.select, 0, |bytes| {
             let mut value = [0; VALUE_BYTES];
             value.copy_from_slice(bytes);
             value
@@ -195,14 +199,19 @@ impl Sqlite {
     }
 
     /// Reads all records in order until `see` answers false.
-    fn each(&self, mut see: impl FnMut(&[u8]) -> bool) -> Result<()> {
+    fn each(&self, see: impl FnMut(&[u8]) -> bool) -> Result<()> {
+        self.each_of(self.scan, see)
+    }
+
+    /// Reads the first column of all rows of a statement until `see` answers false.
+    fn each_of(&self, statement: *mut c_void, mut see: impl FnMut(&[u8]) -> bool) -> Result<()> {
         loop {
             // SAFETY: the statement was prepared on the open handle.
-            let code = unsafe { self.api.sqlite3_step(self.scan) };
-            let more = code == ROW && self.column(self.scan, &mut see);
+            let code = unsafe { self.api.sqlite3_step(statement) };
+            let more = code == ROW && self.column(statement, 0, &mut see);
             if !more {
                 // SAFETY: as above.
-                unsafe { self.api.sqlite3_reset(self.scan) };
+                unsafe { self.api.sqlite3_reset(statement) };
                 return if code == ROW { Ok(()) } else { self.expect("scan", code, DONE) };
             }
         }

@@ -1,0 +1,287 @@
+//! A batch message program that reads all of a partitioned database and replaces some of it.
+
+use std::cell::RefCell;
+use std::path::Path;
+use std::time::Duration;
+
+use ::dli::SessionOptions;
+
+use super::{Benchmark, Context, PlotBuilder, track};
+use crate::databases::{Program, Site};
+use crate::document::{Check, Document, Figure, Shape};
+use crate::error::{BenchError, Result};
+use crate::harness::{Entry, Sample, Track, Work, interleave, ratio};
+use crate::kernel::failed;
+use crate::ledger;
+use crate::ours::{Checkpoints, Form, StoreSetup};
+use crate::peers::paths::{self, CALLS_PER_REPLACE, PathPeer, PathPeers, Row};
+use crate::workload::Deadline;
+
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    name: "bmp",
+    title: "A BMP over a partitioned database",
+    about: "One embedded program of type bmp goes through a PHIDAM in 32 partitions that is more \
+            than eight times its pool: ten get-hold-nexts of segments of 100 to 200 bytes, then a \
+            replace of the last, and so on, with locks; a durable commit and a return to the \
+            position every 440 calls. With sequential buffering; sealed and plain, two copies of \
+            the log. Peers: the same reads and replaces on rows keyed by path.",
+    takes: "4 minutes",
+    run,
+};
+
+/// Calls of a unit of work.
+const CALLS_PER_UNIT: u64 = 40 * CALLS_PER_REPLACE;
+/// The database is at least so many times its pool.
+const POOLS: u64 = 8;
+const CPU_US_LIMIT: f64 = 0.4;
+const SEALING_PERCENT_LIMIT: f64 = 5.0;
+const FORMS: [Form; 2] = [Form::Sealed, Form::Plain];
+const PCB: usize = 0;
+
+fn our_name(form: Form) -> String {
+    format!("Holdfast, {}", form.words())
+}
+
+fn run(context: &Context, document: &mut Document) -> Result<()> {
+    let pool_bytes: u64 = context.settings.pick(64 << 20, 8 << 20);
+    // Keys are stored shortened, so the data alone has to be large enough.
+    let ledgers = (POOLS * pool_bytes).div_ceil(ledger::BYTES).next_multiple_of(ledger::PARTITIONS);
+    let mut ours = Vec::new();
+    for form in FORMS {
+        eprintln!("  {}: loading {} segments", our_name(form), ledgers * ledger::SEGMENTS);
+        let setup = setup(context, form, pool_bytes)?;
+        let bmp = Bmp::new(ledger::create(&setup, ledgers)?, &setup.folder)?;
+        ours.push((form, RefCell::new(Count::of(bmp))));
+    }
+    if let Some((_, one)) = ours.first() {
+        document.notes.push(size_note(&one.borrow().of.folder, pool_bytes)?);
+    }
+    let peers = open_peers(context, pool_bytes, ledgers)?;
+    describe(document, &peers);
+    let mut theirs: Vec<(RefCell<Count<Box<dyn PathPeer>>>, Row)> =
+        peers.open.into_iter().map(|peer| (RefCell::new(Count::of(peer)), Row::none())).collect();
+
+    let mut entries = Vec::new();
+    for (form, bmp) in &ours {
+        entries.push(Entry::new(our_name(*form), |slice| {
+            bmp.borrow_mut().slice(slice, |bmp| bmp.unit(CALLS_PER_UNIT))
+        }));
+    }
+    for (peer, row) in &mut theirs {
+        let name = peer.borrow().of.name();
+        let peer = &*peer;
+        entries.push(Entry::new(name, move |slice| {
+            peer.borrow_mut().slice(slice, |peer| peer.unit(row, CALLS_PER_UNIT))
+        }));
+    }
+    let tracks = interleave(&context.settings, &mut entries)?;
+    drop(entries);
+    file(document, &tracks);
+    add_checks(document, &tracks);
+    let segments = ledgers * ledger::SEGMENTS;
+    for (_, bmp) in &ours {
+        let bmp = bmp.borrow();
+        bmp.confirm("holdfast", segments, ledger::total(&bmp.of.site)?)?;
+    }
+    for (peer, _) in theirs {
+        let mut peer = peer.into_inner();
+        let total = peer.of.total()?;
+        peer.confirm(peer.of.name(), segments, total)?;
+    }
+    document.notes.push(CACHES.into());
+    Ok(())
+}
+
+const CACHES: &str = "SQLite and RocksDB have a cache as large as Holdfast's pool. Theirs are not \
+                      all the memory they use: both read through the cache of the operating \
+                      system, as LMDB does, and their data fit into it. Holdfast reads and writes \
+                      past it.";
+
+fn setup(context: &Context, form: Form, pool_bytes: u64) -> Result<StoreSetup> {
+    let folder = context.folder.join(form.words());
+    std::fs::create_dir_all(&folder).map_err(BenchError::system("create", &folder))?;
+    let checkpoints = Checkpoints::Default;
+    Ok(StoreSetup { folder, form, copies: 2, pool_bytes, checkpoints })
+}
+
+/// How large the database is, which has to be enough.
+fn size_note(folder: &Path, pool_bytes: u64) -> Result<String> {
+    let data = folder.join("data");
+    let files = std::fs::read_dir(&data).map_err(BenchError::system("list", &data))?;
+    let bytes: u64 =
+        files.flatten().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum();
+    let times = bytes as f64 / pool_bytes as f64;
+    match bytes >= POOLS * pool_bytes {
+        true => Ok(format!(
+            "The database has {} MiB, {times:.1} times its pool of {} MiB.",
+            bytes >> 20,
+            pool_bytes >> 20
+        )),
+        false => Err(failed(format!("the database is only {times:.1} times its pool"))),
+    }
+}
+
+fn open_peers(context: &Context, pool_bytes: u64, ledgers: u64) -> Result<PathPeers> {
+    match context.settings.alone {
+        true => Ok(PathPeers::default()),
+        false => paths::open_all(&context.folder.join("peers"), pool_bytes, ledgers),
+    }
+}
+
+fn describe(document: &mut Document, peers: &PathPeers) {
+    for peer in &peers.open {
+        document.describe_peer(peer.name(), &peer.version(), &peer.settings());
+    }
+    for (name, reason) in &peers.missing {
+        document.add_missing(name, reason);
+    }
+}
+
+/// A contestant, and how many replaces it was asked for.
+struct Count<T> {
+    of: T,
+    replaces: u64,
+}
+
+impl<T> Count<T> {
+    fn of(of: T) -> Count<T> {
+        Count { of, replaces: 0 }
+    }
+
+    /// Units of work until the slice is over.
+    fn slice(
+        &mut self,
+        slice: Duration,
+        mut unit: impl FnMut(&mut T) -> Result<()>,
+    ) -> Result<Work> {
+        let deadline = Deadline::after(slice);
+        let mut operations = 0;
+        while !deadline.passed() {
+            unit(&mut self.of)?;
+            operations += CALLS_PER_UNIT;
+        }
+        self.replaces += operations / CALLS_PER_REPLACE;
+        Ok(Work { operations, ..Work::default() })
+    }
+
+    /// Every replace is in the data, and every segment still there.
+    fn confirm(&self, name: &'static str, segments: u64, total: (u64, u64)) -> Result<()> {
+        let expected = (segments, self.replaces);
+        if total == expected {
+            return Ok(());
+        }
+        let reason = format!("{expected:?} segments and replaces expected, {total:?} found");
+        Err(BenchError::subject(name, "keep every replace", reason))
+    }
+}
+
+/// Holdfast's contestant: a program that goes on where it was, around and around.
+struct Bmp {
+    // The program ends before its databases are closed.
+    program: Program,
+    site: Site,
+    folder: std::path::PathBuf,
+    /// By level, an SSA with command code C and room for a concatenated key.
+    ssas: [Vec<u8>; 3],
+}
+
+/// Where the concatenated key stands in an SSA with command code C.
+const SSA_KEY: usize = 11;
+
+impl Bmp {
+    fn new(site: Site, folder: &Path) -> Result<Bmp> {
+        let options = SessionOptions { shared: true, online: true, owner: 0 };
+        let program = site.program(ledger::PSB, options)?;
+        let key_bytes = [8, 12, 16];
+        let ssas = [0, 1, 2].map(|at| {
+            let (name, bytes): (&str, usize) = (ledger::NAMES[at], key_bytes[at]);
+            format!("{name:8}*C({:bytes$})", "").into_bytes()
+        });
+        Ok(Bmp { program, site, folder: folder.to_owned(), ssas })
+    }
+
+    /// A unit of work: calls, a commit, and a return to the position that it took.
+    fn unit(&mut self, calls: u64) -> Result<()> {
+        let mut filled = 0;
+        for call in 1..=calls {
+            if call % CALLS_PER_REPLACE > 0 {
+                filled = self.next()?;
+                continue;
+            }
+            ledger::change(&mut self.program.area[..filled]);
+            self.program.put(PCB, b"REPL", filled, &[])?;
+        }
+        let (level, key) = self.program.place(PCB);
+        let ssa = level.checked_sub(1).and_then(|at| self.ssas.get_mut(at));
+        let ssa = ssa.ok_or_else(|| failed("a replace left no position"))?;
+        ssa[SSA_KEY..][..key.len()].copy_from_slice(key);
+        self.program.commit()?;
+        match self.program.get(PCB, b"GHU ", &[ssa])? {
+            0 => Err(failed("the position was not found after a commit")),
+            _ => Ok(()),
+        }
+    }
+
+    /// The next segment; behind the last one the first.
+    fn next(&mut self) -> Result<usize> {
+        for _ in 0..2 {
+            let filled = self.program.get(PCB, b"GHN ", &[])?;
+            if filled > 0 {
+                return Ok(filled);
+            }
+        }
+        Err(failed("the database is empty"))
+    }
+}
+
+fn file(document: &mut Document, tracks: &[Track]) {
+    for track in tracks {
+        match track.name.strip_prefix("Holdfast, ") {
+            Some(form) => document.add_ours(track, &format!("_{form}")),
+            None => document.add_peer(&track.name, track, ""),
+        }
+    }
+    let mut costs = PlotBuilder::new("CPU for a call", "us", Shape::Bars, "");
+    costs.column("");
+    costs.tracks(tracks, Sample::cpu_us);
+    costs.finish(document);
+    let mut rates = PlotBuilder::new("Calls", "1/s", Shape::Bars, "");
+    rates.column("");
+    rates.tracks(tracks, Sample::rate);
+    rates.finish(document);
+}
+
+fn add_checks(document: &mut Document, tracks: &[Track]) {
+    let [sealed, plain] = FORMS.map(|form| track(tracks, &our_name(form)));
+    let cpu = sealed.map(|track| track.spread(Sample::cpu_us).median);
+    let name = "sealed, with sequential buffering, CPU for a call";
+    document.checks.push(Check::at_most(name, cpu, CPU_US_LIMIT, "us"));
+    let added = sealed.zip(plain).map(|(sealed, plain)| {
+        let spread = ratio(sealed, plain, Sample::cpu_us);
+        document.figures.insert("sealed_against_plain".into(), Figure::new(&spread, "x"));
+        (spread.median - 1.0) * 100.0
+    });
+    let name = "CPU that sealing adds, with sequential buffering";
+    document.checks.push(Check::at_most(name, added, SEALING_PERCENT_LIMIT, "%"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_goes_around_and_loses_no_replace() {
+        let context = super::super::tests::context("bmp");
+        let setup = setup(&context, Form::Sealed, 2 << 20).unwrap();
+        let site = ledger::create(&setup, ledger::PARTITIONS).unwrap();
+        let mut bmp = Count::of(Bmp::new(site, &setup.folder).unwrap());
+        let work = bmp.slice(Duration::from_millis(20), |bmp| bmp.unit(CALLS_PER_UNIT)).unwrap();
+        assert!(work.operations > 0);
+        let segments = ledger::PARTITIONS * ledger::SEGMENTS;
+        let total = ledger::total(&bmp.of.site).unwrap();
+        bmp.confirm("holdfast", segments, total).unwrap();
+        assert!(bmp.confirm("holdfast", segments, (segments, total.1 + 1)).is_err());
+        drop(bmp);
+        std::fs::remove_dir_all(&context.folder).unwrap();
+    }
+}
