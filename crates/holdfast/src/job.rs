@@ -18,7 +18,7 @@ use gsam::FileSpec;
 use placement::BatchLog;
 use region::shape::PcbShape;
 use region::{Dd, Ending, Reply, Request, Server};
-use schedule::{Environment, Options, PoolFigures, Pools, Schedule};
+use schedule::{Environment, Intents, Options, PoolFigures, Pools, Schedule};
 use seam::Seam;
 use serde::{Deserialize, Serialize};
 use store_kernel::KernelStore;
@@ -151,13 +151,23 @@ pub(crate) fn psb_of(databases: &Databases<KernelStore>, text: &str) -> Result<R
     })
 }
 
+/// The terms on which a program runs in a system.
+#[derive(Clone, Default)]
+pub(crate) struct Terms {
+    /// Its number, 0 for one that is alone.
+    pub(crate) owner: u64,
+    pub(crate) batch_log: BatchLog,
+    /// What the programs of the system have claimed.
+    pub(crate) intents: Arc<Intents>,
+}
+
 /// Schedules the PSB of a job.
 pub(crate) fn schedule(
     seam: &Seam,
     kernel: &Arc<Kernel>,
     databases: &Databases<KernelStore>,
     job: &Job,
-    (owner, batch_log): (u64, BatchLog),
+    terms: &Terms,
 ) -> Result<Schedule<KernelStore>> {
     let psb = psb_of(databases, &job.psb)?;
     let environment = Environment {
@@ -168,13 +178,14 @@ pub(crate) fn schedule(
         open: &mut |name| databases.open(name),
         files: &|dd| job.file(dd),
         pools: Arc::new(KernelPools(Arc::clone(kernel))),
+        intents: &terms.intents,
     };
     let options = Options {
         online: job.kind == Kind::Bmp,
-        owner,
+        owner: terms.owner,
         program: job.program_name(),
         checkpoint: job.checkpoint.clone(),
-        batch_log,
+        batch_log: terms.batch_log,
         ..Options::default()
     };
     Schedule::new(environment, options).map_err(|error| Failure::Error(Box::new(error)))

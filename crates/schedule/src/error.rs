@@ -5,7 +5,7 @@
 //! 2. A code keeps its meaning.
 
 use base::{Code, Coded};
-use definitions::PsbName;
+use definitions::{DbdName, PsbName};
 use dli::SessionError;
 use gsam::GsamError;
 use hierarchy::HierarchyError;
@@ -33,6 +33,24 @@ pub enum ScheduleError {
     /// The store refuses.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A load beside other programs.
+    #[error("PSB {psb} loads {dbd}, which no program of a started system can do")]
+    LoadOnline {
+        /// The PSB.
+        psb: PsbName,
+        /// The database.
+        dbd: DbdName,
+    },
+    /// Another program keeps this one away.
+    #[error("PSB {psb} cannot use {dbd} while PSB {holder} does: one of them has PROCOPT=E")]
+    Intent {
+        /// The PSB.
+        psb: PsbName,
+        /// The database.
+        dbd: DbdName,
+        /// The PSB of the program that runs.
+        holder: PsbName,
+    },
     /// A checkpoint's name is too long.
     #[error("{0} cannot be the name of a checkpoint")]
     CheckpointName(String),
@@ -46,6 +64,8 @@ impl Coded for ScheduleError {
             ScheduleError::File(error) => error.code(),
             ScheduleError::Store(error) => error.code(),
             ScheduleError::CheckpointName(_) => Code("HFJ001"),
+            ScheduleError::LoadOnline { .. } => Code("HFJ002"),
+            ScheduleError::Intent { .. } => Code("HFJ003"),
         }
     }
 
@@ -55,6 +75,12 @@ impl Coded for ScheduleError {
             ScheduleError::Session(error) => error.remedy(),
             ScheduleError::File(error) => error.remedy(),
             ScheduleError::Store(error) => error.remedy(),
+            ScheduleError::LoadOnline { .. } => {
+                "Stop the system, and run the load with --type dli.".into()
+            }
+            ScheduleError::Intent { holder, .. } => {
+                format!("Run it when the program with PSB {holder} has ended.")
+            }
             ScheduleError::CheckpointName(_) => {
                 "Give LAST, a checkpoint's id of up to 8 characters, or its time stamp of 14."
                     .into()

@@ -13,6 +13,7 @@
 //! | to understand | look at |
 //! |---|---|
 //! | which call goes where, how a program ends | `schedule` |
+//! | which programs may run beside each other | `intents` |
 //! | calls on database PCBs; a load and what it leaves | `database`, `load` |
 //! | calls on sequential files | `file` |
 //! | what PCBs look like to a program | `shapes` |
@@ -33,6 +34,7 @@ mod database;
 mod error;
 mod file;
 mod inquiry;
+mod intents;
 mod load;
 mod points;
 mod schedule;
@@ -45,6 +47,7 @@ mod userlog;
 
 pub use checkpoint::{Checkpoint, SET as CHECKPOINTS};
 pub use error::ScheduleError;
+pub use intents::Intents;
 pub use schedule::{Environment, Options, Schedule};
 pub use statistics::{NoPools, PoolFigures, Pools};
 pub use tally::Tally;

@@ -79,6 +79,11 @@ impl Loads {
         self.of_pcb.get(&slot).cloned()
     }
 
+    /// A database that is loaded, if there is one.
+    pub(crate) fn first(&self) -> Option<DbdName> {
+        self.of_pcb.values().next().map(|database| database.name())
+    }
+
     /// Whether the PCB at this place loads.
     pub(crate) fn is_load(&self, slot: usize) -> bool {
         self.of_pcb.contains_key(&slot)

@@ -32,6 +32,7 @@ use store::Store;
 use crate::checkpoint::Records;
 use crate::error::{ScheduleError, abend};
 use crate::file::FilePcb;
+use crate::intents::{Claimed, Conflict, Intents};
 use crate::load::Loads;
 use crate::points::Points;
 use crate::shapes;
@@ -86,6 +87,8 @@ pub struct Environment<'a, S: Store> {
     pub files: &'a dyn Fn(&str) -> Option<FileSpec>,
     /// What STAT tells of.
     pub pools: Arc<dyn Pools>,
+    /// What the other programs of the system have claimed.
+    pub intents: &'a Arc<Intents>,
 }
 
 /// One PCB of the program.
@@ -125,6 +128,7 @@ pub struct Schedule<S: Store> {
     /// The subpool that the next STAT tells of.
     pub(crate) subpool: usize,
     tally: Tally,
+    _claimed: Claimed,
     is_over: bool,
 }
 
@@ -137,9 +141,16 @@ impl<S: Store> Schedule<S> {
         environment: Environment<'_, S>,
         options: Options,
     ) -> Result<Schedule<S>, ScheduleError> {
-        let Environment { store, seam, psb, definitions, open, files, pools } = environment;
+        let Environment { store, seam, psb, definitions, open, files, pools, intents } =
+            environment;
         let restart = wanted_checkpoint(options.checkpoint.as_deref())?;
+        let claimed = intents.claim(psb).map_err(|Conflict { dbd, holder }| {
+            ScheduleError::Intent { psb: psb.name, dbd, holder }
+        })?;
         let loads = Loads::of(store, psb, open)?;
+        if let (true, Some(dbd)) = (options.online, loads.first()) {
+            return Err(ScheduleError::LoadOnline { psb: psb.name, dbd });
+        }
         let engine =
             SessionOptions { shared: options.online, online: options.online, owner: options.owner };
         let session = Session::open(store, psb, definitions, open, engine)?;
@@ -175,6 +186,7 @@ impl<S: Store> Schedule<S> {
             group: Group::None,
             subpool: 0,
             tally: Tally::default(),
+            _claimed: claimed,
             is_over: false,
             options,
         })

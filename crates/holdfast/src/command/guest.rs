@@ -12,7 +12,7 @@ use system::{OpenOptions, System};
 use super::{Context, batch};
 use crate::databases::Databases;
 use crate::failure::Result;
-use crate::job::{self, Alone, Job, Kind, PcbOrder, Told};
+use crate::job::{self, Alone, Job, Kind, PcbOrder, Terms, Told};
 use crate::output::warn;
 use crate::passphrase::PassphraseArgs;
 
@@ -54,7 +54,8 @@ pub(super) fn serve(seam: &Seam, job: &Job, tells: bool) -> Result<Alone> {
     system.notes().iter().for_each(warn);
     let batch_log = system.config().placement_settings().compat.batch_log;
     let scheduled = Databases::of(seam, &system).and_then(|databases| {
-        job::schedule(seam, system.kernel(), &databases, job, (0, batch_log))
+        let terms = Terms { batch_log, ..Terms::default() };
+        job::schedule(seam, system.kernel(), &databases, job, &terms)
     });
     match scheduled {
         Ok(schedule) => Ok(Alone::new(schedule, system, tells)),

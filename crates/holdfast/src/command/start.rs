@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::Coded as _;
 use clap::Args;
-use placement::BatchLog;
 use region::bmp::{self, Door};
 use region::{Failure as Refusal, Server};
 use seam::Seam;
@@ -20,7 +19,7 @@ use uow::Kernel;
 use super::{Context, DONE};
 use crate::databases::Databases;
 use crate::failure::{Failure, Result};
-use crate::job::{self, Job, Kind, SOCKET};
+use crate::job::{self, Job, Kind, SOCKET, Terms};
 use crate::output::warn;
 use crate::passphrase::PassphraseArgs;
 
@@ -45,7 +44,7 @@ struct Regions {
     seam: Seam,
     kernel: Arc<Kernel>,
     databases: Databases<KernelStore>,
-    batch_log: BatchLog,
+    terms: Terms,
     /// The number of the last program.
     last: AtomicU64,
 }
@@ -64,8 +63,8 @@ impl Regions {
         let mut job = Job::from_text(job)?;
         job.kind = Kind::Bmp;
         let owner = self.last.fetch_add(1, Ordering::Relaxed) + 1;
-        let options = (owner, self.batch_log);
-        let schedule = job::schedule(&self.seam, &self.kernel, &self.databases, &job, options)?;
+        let terms = Terms { owner, ..self.terms.clone() };
+        let schedule = job::schedule(&self.seam, &self.kernel, &self.databases, &job, &terms)?;
         Ok(Box::new(schedule))
     }
 }
@@ -100,11 +99,12 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
 }
 
 fn open_door(context: &Context, system: &System) -> Result<Door> {
+    let batch_log = system.config().placement_settings().compat.batch_log;
     let regions = Regions {
         seam: context.seam.clone(),
         kernel: Arc::clone(system.kernel()),
         databases: Databases::of(&context.seam, system)?,
-        batch_log: system.config().placement_settings().compat.batch_log,
+        terms: Terms { batch_log, ..Terms::default() },
         last: AtomicU64::new(0),
     };
     Ok(Door::open(&system.dir().join(SOCKET), Arc::new(regions))?)

@@ -11,7 +11,9 @@ use definitions::{Dbd, DbdName, MemberName, Psb, PsbName};
 use dli_model::Setup;
 use gsam::FileSpec;
 use hierarchy::Database;
-use holdfast_schedule::{Environment, Options, PoolFigures, Pools, Schedule, ScheduleError};
+use holdfast_schedule::{
+    Environment, Intents, Options, PoolFigures, Pools, Schedule, ScheduleError,
+};
 use placement::{Placement, Settings};
 use region::{Abend, Client, DirectAnswer, DirectCall, Embedded, Ending};
 use seam::Seam;
@@ -96,6 +98,7 @@ impl Pools for TwoPools {
 pub(crate) struct Shop {
     pub(crate) store: ModelStore,
     pub(crate) folder: PathBuf,
+    pub(crate) intents: Arc<Intents>,
 }
 
 impl Shop {
@@ -104,7 +107,7 @@ impl Shop {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("schedule-{test}"));
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).expect("a folder");
-        Shop { store: ModelStore::new(), folder }
+        Shop { store: ModelStore::new(), folder, intents: Arc::default() }
     }
 
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) {
@@ -147,6 +150,7 @@ impl Shop {
             open: &mut open,
             files: &file,
             pools: Arc::new(TwoPools),
+            intents: &self.intents,
         };
         Schedule::new(environment, options)
     }
