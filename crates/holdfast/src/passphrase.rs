@@ -12,7 +12,7 @@ use clap::Args;
 use seal::Passphrase;
 
 use crate::failure::{Failure, Result};
-use crate::output::warn;
+use crate::output::{is_watched, warn};
 
 /// The arguments of every command that opens a key file.
 #[derive(Args, Clone, Debug, Default)]
@@ -54,7 +54,8 @@ fn find(
     let passphrase = match (file, std::env::var_os(variable)) {
         (Some(path), _) => read(path)?,
         (None, Some(value)) => Passphrase::new(value.into_encoded_bytes()),
-        (None, None) if std::io::stdin().is_terminal() => ask()?,
+        // What is asked goes to the terminal and comes from there, whatever the input is.
+        (None, None) if std::io::stdin().is_terminal() || is_watched() => ask()?,
         (None, None) => {
             let option = if variable == VARIABLE { "" } else { "new-" };
             return Err(Failure::usage(

@@ -25,6 +25,17 @@ const SOURCES: &str = "* A SHOP
          PCB   TYPE=DB,DBDNAME=SHOPDB,PROCOPT=L,KEYLEN=8
          SENSEG NAME=CUSTOMER,PARENT=0
          PSBGEN LANG=COBOL,PSBNAME=LOADER,CMPAT=YES
+         DBD   NAME=ORDERS,ACCESS=(GSAM,BSAM)
+         DATASET DD1=INFILE,RECFM=F,RECORD=8
+         DBDGEN
+         DBD   NAME=BILLS,ACCESS=(GSAM,BSAM)
+         DATASET DD2=OUTFILE,RECFM=F,RECORD=8
+         DBDGEN
+         PCB   TYPE=DB,DBDNAME=SHOPDB,PROCOPT=A,KEYLEN=8
+         SENSEG NAME=CUSTOMER,PARENT=0
+         PCB   TYPE=GSAM,DBDNAME=ORDERS,PROCOPT=GS
+         PCB   TYPE=GSAM,DBDNAME=BILLS,PROCOPT=LS
+         PSBGEN LANG=COBOL,PSBNAME=BATCH,CMPAT=YES
          END
 ";
 
@@ -80,11 +91,9 @@ impl Shop {
 
     fn program(&self, name: &str, body: &str) -> PathBuf {
         let path = self.folder.join(name);
-        fs::write(
-            &path,
-            format!("{PRELUDE}\nint DLITCBL(struct pcb *io, struct pcb *shop)\n{body}"),
-        )
-        .unwrap();
+        let entry =
+            "int DLITCBL(struct pcb *io, struct pcb *shop, struct pcb *in, struct pcb *out)";
+        fs::write(&path, format!("{PRELUDE}\n{entry}\n{body}")).unwrap();
         path
     }
 
@@ -286,6 +295,51 @@ fn a_broken_load_is_told_until_the_database_is_emptied() {
     on(SECRET, &["db", "empty", "-s"], &shop.dir, &["SHOPDB", "--yes"]).done();
     shop.batch(&loader, &["--psb", "LOADER"]).done();
     assert_eq!(shop.customers().len(), 1);
+}
+
+/// Makes a customer and a bill of every order, with a checkpoint after each ten; dies once.
+const RESTARTABLE: &str = r#"{
+    static char work[15] = "              ", count[9] = "00000000", record[9], id[9];
+    int len = 8, done, starts_fresh;
+    CTDLI("XRST", io, &len, work, &len, count, NULL);
+    starts_fresh = work[0] == ' ';
+    done = atoi(count);
+    printf("begins behind %d\n", done);
+    for (;;) {
+        CTDLI("GN  ", in, record, NULL);
+        if (!memcmp(in->status, "GB", 2)) break;
+        insert(shop, atoi(record));
+        CTDLI("ISRT", out, record, NULL);
+        if (++done % 10 == 0) {
+            sprintf(id, "CK%06d", done);
+            sprintf(count, "%08d", done);
+            CTDLI("CHKP", io, &len, id, &len, count, NULL);
+        }
+        if (starts_fresh && done == 25) raise(SIGKILL);
+    }
+    return 0;
+}"#;
+
+#[test]
+fn a_killed_program_goes_on_from_its_last_checkpoint() {
+    if !have_compiler() {
+        return;
+    }
+    let shop = Shop::new("killed");
+    let program = shop.program("orders.c", RESTARTABLE);
+    let (input, output) = (shop.folder.join("orders"), shop.folder.join("bills"));
+    let orders: String = (1..=50).map(|number| format!("{number:08}")).collect();
+    fs::write(&input, &orders).unwrap();
+    let (input, bills) = (format!("INFILE={}", text(&input)), format!("OUTFILE={}", text(&output)));
+    let files = ["--psb", "BATCH", "--dd", &input, "--dd", &bills];
+    assert_eq!(shop.batch(&program, &files).code, 1);
+    assert_eq!(shop.customers().len(), 20, "as of the checkpoint");
+    let wrong = shop.batch(&program, &[&files[..], &["--ckptid", "CK000090"]].concat());
+    assert!(wrong.err.contains("U0102") && wrong.err.contains("CK000020"), "{}", wrong.err);
+    let again = shop.batch(&program, &[&files[..], &["--ckptid", "LAST"]].concat()).done();
+    assert!(again.out.contains("begins behind 20"), "{}", again.out);
+    assert_eq!(shop.customers().len(), 50);
+    assert_eq!(fs::read_to_string(&output).unwrap(), orders, "every bill exactly once");
 }
 
 #[test]
