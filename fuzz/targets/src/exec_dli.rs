@@ -1,5 +1,7 @@
 //! EXEC DLI: COBOL sources with commands, and the descriptors that running programs pass.
 
+use std::cell::Cell;
+
 use ::exec_dli::plan::{Items, SegmentSize, Segments, plan, scatter};
 use ::exec_dli::{
     Area, Command, Condition, HEADER, Join, Members, Number, Operator, Options, Segment, Text,
@@ -11,12 +13,19 @@ use crate::input::Input;
 /// No item is read beyond this, whatever its length is said to be.
 const ITEM_BYTES_MAX: usize = 64 << 10;
 
-/// Members that copy the source itself, without end.
-struct Same<'a>(&'a [u8]);
+/// More copies only take time: a source that copies itself twice does so to a limit.
+const COPIES_MAX: u32 = 8;
+
+/// Members that copy the source itself.
+struct Same<'a> {
+    source: &'a [u8],
+    copies: Cell<u32>,
+}
 
 impl Members for Same<'_> {
     fn member(&self, name: &str) -> Option<Vec<u8>> {
-        name.starts_with('M').then(|| self.0.to_vec())
+        let copies = self.copies.replace(self.copies.get() + 1);
+        (name.starts_with('M') && copies < COPIES_MAX).then(|| self.source.to_vec())
     }
 }
 
@@ -59,7 +68,7 @@ pub fn fuzz(bytes: &[u8]) {
     descriptor(bytes);
     for is_free in [false, true] {
         let options = Options { file: "any.cbl", is_free };
-        let made = translate(bytes, &options, &Same(bytes));
+        let made = translate(bytes, &options, &Same { source: bytes, copies: Cell::new(0) });
         assert_eq!(made.text.len(), bytes.len());
         let ends = |text: &[u8]| {
             let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
