@@ -3,6 +3,7 @@
 mod area;
 mod direct;
 mod failure;
+mod gaps;
 mod get;
 mod hold;
 mod insert;

@@ -29,6 +29,17 @@ impl Record {
     }
 }
 
+/// How a record came to be locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entered {
+    /// It was locked before.
+    Already,
+    /// Without a wait: what was read of the record itself must be read again.
+    AtOnce,
+    /// After a wait: what is in front of the record may have changed, too.
+    Waited,
+}
+
 /// The locks of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Locks {
@@ -53,29 +64,52 @@ impl Locks {
         self.shared
     }
 
-    /// Locks the record that the PCB moves to, and gives back the one that it leaves. Answers
-    /// whether the record was not locked before: what was read of it must be read again.
+    /// Locks the record that the PCB moves to, and gives back the one that it leaves.
     pub(crate) fn enter<U: Unit>(
         &mut self,
         unit: &mut U,
         pcb: usize,
         (set, root): (SetId, &[u8]),
         mode: LockMode,
-    ) -> Result<bool> {
-        if !self.shared {
-            return Ok(false);
-        }
-        if self.current[pcb].as_ref().is_some_and(|record| record.is(set, root)) {
-            return Ok(false);
+    ) -> Result<Entered> {
+        if !self.shared || self.current[pcb].as_ref().is_some_and(|record| record.is(set, root)) {
+            return Ok(Entered::Already);
         }
         self.leave(unit, pcb)?;
         let mut bytes = self.spare.pop().unwrap_or_default();
         bytes.clear();
         bytes.extend_from_slice(root);
         let record = Record { set, root: bytes };
-        let grant = unit.lock(record.name(), mode, Wait::Forever)?;
+        let entered = match unit.lock(record.name(), mode, Wait::No)? {
+            Grant::New => Entered::AtOnce,
+            Grant::Again => Entered::Already,
+            Grant::Busy => {
+                let _ = unit.lock(record.name(), mode, Wait::Forever)?;
+                Entered::Waited
+            }
+        };
         self.current[pcb] = Some(record);
-        Ok(grant == Grant::New)
+        Ok(entered)
+    }
+
+    /// Waits for whoever holds a name in a mode that excludes this one, and holds nothing more
+    /// than before. Answers whether there was anybody.
+    pub(crate) fn pass<U: Unit>(
+        &mut self,
+        unit: &mut U,
+        (set, key): (SetId, &[u8]),
+        mode: LockMode,
+    ) -> Result<bool> {
+        let name = LockName { space: set.0, name: key };
+        if !self.shared || unit.held(name).is_some() {
+            return Ok(false);
+        }
+        let at_once = unit.lock(name, mode, Wait::No)?.is_held();
+        if !at_once {
+            let _ = unit.lock(name, mode, Wait::Forever)?;
+        }
+        unit.unlock(name)?;
+        Ok(!at_once)
     }
 
     /// Locks another record besides, to the sync point: a level of the path lies in it.

@@ -10,6 +10,7 @@ use hierarchy::schema::PARTITION_BYTES;
 use hierarchy::{Damaged, Levels, Result, Stored};
 use store::{Cursor, Position as Place, Read, SetId, Store, Unit};
 
+use crate::locks::Entered;
 use crate::pcb::DbPcb;
 use crate::position::{Cut, Position, Side};
 use crate::search::{Reach, seek_behind};
@@ -24,6 +25,8 @@ enum Scanned {
     Outside,
     /// There is nothing more in this tree.
     End,
+    /// It had to wait for another program, and what it has read may have changed.
+    Again,
 }
 
 impl<S: Store> DbPcb<S> {
@@ -43,6 +46,10 @@ impl<S: Store> DbPcb<S> {
                 Scanned::Found => return Ok(true),
                 Scanned::Outside => return Ok(false),
                 Scanned::End => {}
+                Scanned::Again => {
+                    (partition, side) = self.scan_from(shape, within_parent);
+                    continue;
+                }
             }
             partition += 1;
             self.start.clear();
@@ -98,12 +105,15 @@ impl<S: Store> DbPcb<S> {
             let mut entry = entry;
             if levels.len() == 1
                 && let Some(mode) = mode
-                && reach.locks.enter(reach.unit, self.number, (set, entry.key), mode)?
             {
-                // What was read before the lock was had may have changed.
-                match reach.unit.current(cursor, Read::Unlocked)? {
-                    Some(now) => entry = now,
-                    None => continue,
+                match reach.locks.enter(reach.unit, self.number, (set, entry.key), mode)? {
+                    Entered::Already => {}
+                    // What was read before the lock was had may have changed.
+                    Entered::AtOnce => match reach.unit.current(cursor, Read::Unlocked)? {
+                        Some(now) => entry = now,
+                        None => continue,
+                    },
+                    Entered::Waited => return Ok(Scanned::Again),
                 }
             }
             let stored = Stored::read(schema.of(of), entry.value);
@@ -125,7 +135,10 @@ impl<S: Store> DbPcb<S> {
             self.position.levels = levels;
             return Ok(Scanned::Found);
         }
-        Ok(Scanned::End)
+        match Self::pass_gap(reach, set, None, mode.filter(|_| !within_parent))? {
+            true => Ok(Scanned::Again),
+            false => Ok(Scanned::End),
+        }
     }
 }
 

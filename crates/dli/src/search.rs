@@ -21,7 +21,7 @@ use hierarchy::schema::PARTITION_BYTES;
 use hierarchy::{Damaged, Result, Stored, TypeAt};
 use store::{Cursor, Entry, Position as Place, Read, SetId, Store, Unit};
 
-use crate::locks::Locks;
+use crate::locks::{Entered, Locks};
 use crate::pcb::DbPcb;
 use crate::plan::{LevelPlan, Need, Plan};
 use crate::position::{Cut, Side};
@@ -349,7 +349,7 @@ impl<S: Store> DbPcb<S> {
             match self.twins(reach, shape, step, (1, start), &tree)? {
                 Walked::Found => return Ok(true),
                 Walked::Passed => return Ok(false),
-                Walked::End => {}
+                Walked::End | Walked::Again => {}
             }
             (partition, start) = (partition + 1, Start::First);
         }
@@ -358,6 +358,22 @@ impl<S: Store> DbPcb<S> {
 
     /// Walks twins that stand in one tree behind a prefix.
     fn twins(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        step: &LevelPlan<'_, '_>,
+        at: (usize, Start),
+        tree: &Tree<'_>,
+    ) -> Result<Walked> {
+        loop {
+            let walked = self.walk(reach, shape, step, at, tree)?;
+            if walked != Walked::Again {
+                return Ok(walked);
+            }
+        }
+    }
+
+    fn walk(
         &mut self,
         reach: &mut Reach<'_, S>,
         shape: &Shape,
@@ -385,16 +401,22 @@ impl<S: Store> DbPcb<S> {
             }
             let trail = &mut self.trail;
             if above_limit(&trail.limits[level - 1], front, rest) {
+                if Self::pass_gap(reach, tree.set, Some(entry.key), mode)? {
+                    return Ok(Walked::Again);
+                }
                 trail.limits[level - 1].pass(front, rest, self.within.as_deref());
                 return Ok(Walked::Passed);
             }
-            if let Some(mode) = mode
-                && reach.locks.enter(reach.unit, self.number, (tree.set, entry.key), mode)?
-            {
-                // What was read before the lock was had may have changed.
-                match reach.unit.current(cursor, Read::Unlocked)? {
-                    Some(now) => entry = now,
-                    None => continue,
+            if let Some(mode) = mode {
+                let root = (tree.set, entry.key);
+                match reach.locks.enter(reach.unit, self.number, root, mode)? {
+                    Entered::Already => {}
+                    // What was read before the lock was had may have changed.
+                    Entered::AtOnce => match reach.unit.current(cursor, Read::Unlocked)? {
+                        Some(now) => entry = now,
+                        None => continue,
+                    },
+                    Entered::Waited => return Ok(Walked::Again),
                 }
             }
             let expanded = &mut self.expanded;
@@ -414,7 +436,10 @@ impl<S: Store> DbPcb<S> {
             trail.push(node, &self.seek);
             return Ok(Walked::Found);
         }
-        Ok(Walked::End)
+        match Self::pass_gap(reach, tree.set, None, mode)? {
+            true => Ok(Walked::Again),
+            false => Ok(Walked::End),
+        }
     }
 }
 
@@ -434,6 +459,8 @@ enum Walked {
     Passed,
     /// Behind the last one.
     End,
+    /// Nowhere: it had to wait for another program, and what it has read may have changed.
+    Again,
 }
 
 /// A twin that may satisfy the plan.

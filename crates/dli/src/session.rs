@@ -180,7 +180,10 @@ impl<S: Store> Session<S> {
             }
             b"ISRT" => pcb.insert(&mut reach, ssas, area, online),
             b"REPL" => pcb.replace(&mut reach, ssas, area),
-            _ => pcb.delete(&mut reach, ssas, area),
+            _ => {
+                pcb.lock_gap_behind(&mut reach)?;
+                pcb.delete(&mut reach, ssas, area)
+            }
         }
     }
 
