@@ -6,6 +6,7 @@
 
 use definitions::resolve::{SeenField, ViewSegment};
 use definitions::{FieldType, SegmentPart};
+use hierarchy::SegmentType;
 use store::Store;
 
 use crate::pcb::DbPcb;
@@ -39,10 +40,45 @@ impl<S: Store> DbPcb<S> {
         area: &mut [u8],
         at: usize,
     ) -> usize {
-        let segment = shape.segment(node);
         let (data, joined) = (&self.trail.data[level - 1], &self.trail.joined[level - 1]);
+        shape.put_area(node, (data, joined), area, at)
+    }
+}
+
+impl Shape {
+    /// The lengths in the area of a REPL of a segment and of its destination parent's data, of
+    /// which either may be left out (`SOURCE=`).
+    ///
+    /// # Errors
+    /// As [`given_len`].
+    pub(crate) fn lengths_in_area(&self, node: u16, area: &[u8]) -> Result<(usize, usize), Status> {
+        let segment = self.segment(node);
+        let joined = self.node(node).destination.zip(segment.destination.as_ref());
+        let Some((place, destination)) = joined.filter(|_| segment.seen.is_empty()) else {
+            return Ok((given_len(segment, area)?, 0));
+        };
+        let own = match segment.part {
+            SegmentPart::Data => given_len(segment, area)?,
+            SegmentPart::Key => 0,
+        };
+        if destination.part == SegmentPart::Key {
+            return Ok((own, 0));
+        }
+        let kind = self.databases[place.database].schema.of(place.of);
+        Ok((own, joined_len(kind, &area[own..])?))
+    }
+
+    /// Puts a segment and its destination parent into the area, behind what is there.
+    pub(crate) fn put_area(
+        &self,
+        node: u16,
+        (data, joined): (&[u8], &[u8]),
+        area: &mut [u8],
+        at: usize,
+    ) -> usize {
+        let segment = self.segment(node);
         if !segment.seen.is_empty() {
-            let blank = shape.database(shape.node(node)).blank;
+            let blank = self.database(self.node(node)).blank;
             return put_seen(segment, (data, joined), blank, area, at);
         }
         let mut end = at;
@@ -116,6 +152,22 @@ pub(crate) fn given_len(segment: &ViewSegment, area: &[u8]) -> Result<usize, Sta
     if area.len() < ll { Err(Status::AB) } else { Ok(ll) }
 }
 
+/// How many bytes of the area the destination parent's data takes, at the beginning of `area`.
+///
+/// # Errors
+/// As [`given_len`].
+pub(crate) fn joined_len(kind: &SegmentType, area: &[u8]) -> Result<usize, Status> {
+    let mut len = kind.max;
+    if kind.variable {
+        let Some(ll) = area.first_chunk() else { return Err(Status::AB) };
+        len = usize::from(u16::from_be_bytes(*ll));
+        if !(kind.min..=kind.max).contains(&len) || len < 2 {
+            return Err(Status::V1);
+        }
+    }
+    if area.len() < len { Err(Status::AB) } else { Ok(len) }
+}
+
 /// Makes the segment to insert from what the program gives (rows 45 and 46).
 pub(crate) fn from_program(segment: &ViewSegment, given: &[u8], blank: u8, to: &mut Vec<u8>) {
     to.clear();
@@ -148,13 +200,19 @@ pub(crate) fn from_program(segment: &ViewSegment, given: &[u8], blank: u8, to: &
     }
 }
 
-/// Whether the program gives back something else than it was shown.
-pub(crate) fn differs(segment: &ViewSegment, old: &[u8], given: &[u8], blank: u8) -> bool {
+/// Whether the program gives back something else than it was shown, of the segment itself and,
+/// through sensitive fields, of its destination parent.
+pub(crate) fn differs(
+    segment: &ViewSegment,
+    (old, joined): (&[u8], &[u8]),
+    given: &[u8],
+    blank: u8,
+) -> bool {
     if segment.seen.is_empty() {
         return old != given;
     }
     let mut shown = vec![0; segment.seen_len as usize];
-    put_seen(segment, (old, &[]), blank, &mut shown, 0);
+    put_seen(segment, (old, joined), blank, &mut shown, 0);
     shown != given
 }
 

@@ -279,10 +279,11 @@ impl<S: Store> DbPcb<S> {
         let database = shape.database(shape.node(node));
         let (set, key) = database.locate(path)?;
         let mut value = std::mem::take(&mut self.seek);
-        let there = reach.unit.get(set, key, Read::Unlocked, &mut value)?;
+        let mut there = reach.unit.get(set, key, Read::Unlocked, &mut value)?;
         if there {
             let kind = database.schema.of(shape.node(node).of);
             let stored = Stored::read(kind, &value).map_err(|what| database.damaged(what))?;
+            there = !stored.is_deleted;
             let data = stored.data(&mut self.expanded).map_err(|what| database.damaged(what))?;
             let kept = &mut self.trail.data[level - 1];
             kept.clear();

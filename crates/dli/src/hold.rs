@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use definitions::Rule;
 use hierarchy::{Changed, Levels, Result, Stored};
 use ssa::{Calling, Code, Ssas};
 use store::{Read, Store, Unit};
@@ -12,18 +13,43 @@ use crate::area;
 use crate::get::Answer;
 use crate::pcb::{DbPcb, Held};
 use crate::position::Side;
+use crate::relate;
 use crate::search::Reach;
-use crate::shape::Shape;
+use crate::shape::{Chain, Shape};
 use crate::status::Status;
+use crate::weave;
 
-/// One segment of a path that is replaced.
+/// One segment that is replaced: of the path, or the destination parent of one.
 struct Replacement {
-    held: Held,
+    node: u16,
+    /// Whether it is the node's own segment.
+    is_own: bool,
+    /// Its database, among the shape's.
+    database: usize,
     path: Vec<u8>,
     levels: Levels,
     value: Vec<u8>,
     old: Vec<u8>,
     new: Vec<u8>,
+}
+
+/// A held segment as it is now.
+struct Current {
+    path: Vec<u8>,
+    levels: Levels,
+    value: Vec<u8>,
+    data: Vec<u8>,
+    /// As it is seen on the path used, if that is not as it is stored.
+    turned: Option<Vec<u8>>,
+    /// The data of its destination parent.
+    joined: Vec<u8>,
+}
+
+impl Current {
+    /// As the program sees it.
+    fn shown(&self) -> &[u8] {
+        self.turned.as_deref().unwrap_or(&self.data)
+    }
 }
 
 impl<S: Store> DbPcb<S> {
@@ -52,7 +78,6 @@ impl<S: Store> DbPcb<S> {
         let mut changes: Vec<Replacement> = Vec::with_capacity(held.len());
         let (mut at, mut asked, mut may_replace) = (0, false, false);
         for one in held {
-            let segment = shape.segment(one.node);
             let rest = area.get(at..).unwrap_or(&[]);
             let skipped = left_out(one.node);
             if skipped {
@@ -66,16 +91,14 @@ impl<S: Store> DbPcb<S> {
             }
             asked = true;
             may_replace |= shape.node(one.node).options.allows('R');
-            let len = match area::given_len(segment, rest) {
-                Ok(len) => len,
+            let (own, joined) = match shape.lengths_in_area(one.node, rest) {
+                Ok(lengths) => lengths,
                 Err(status) => return Ok(Answer::of(status)),
             };
-            let given = rest.get(..len).unwrap_or(rest);
-            at += len;
-            match self.replacement(reach, &shape, one, given)? {
-                Ok(Some(change)) => changes.push(change),
-                Ok(None) => {}
-                Err(status) => return Ok(Answer::of(status)),
+            let given = (&rest[..own], &rest[own..own + joined]);
+            at += own + joined;
+            if let Err(status) = self.replacement(reach, &shape, one, given, &mut changes)? {
+                return Ok(Answer::of(status));
             }
         }
         if asked && !may_replace {
@@ -97,11 +120,7 @@ impl<S: Store> DbPcb<S> {
         // What another PCB has deleted is held no longer.
         let mut gone = !self.holding || self.position.levels.is_empty();
         if !gone && self.may_be_gone(reach) {
-            let level = self.position.levels.len();
-            let lowest = Held { level, node: self.node_at(&self.position.levels, level) };
-            let path = self.stored_path(shape, lowest);
-            let (set, key) = shape.database(shape.node(lowest.node)).locate(&path)?;
-            gone = !reach.unit.get(set, key, Read::Unlocked, &mut self.seek)?;
+            gone = self.lost_path(reach, shape)?;
         }
         if !gone {
             return Ok(None);
@@ -112,57 +131,156 @@ impl<S: Store> DbPcb<S> {
         Ok(Some(Answer::of(Status::DJ)))
     }
 
-    /// How many bytes of the area the get filled for a level.
-    fn filled_len(&mut self, reach: &mut Reach<'_, S>, shape: &Shape, held: Held) -> Result<usize> {
-        if shape.is_plain {
-            let path = self.position.down_to(held.level).to_vec();
-            self.load(reach, shape, (held.node, held.level), &path)?;
+    /// Whether something of the path was deleted through another PCB, or with something else.
+    fn lost_path(&mut self, reach: &mut Reach<'_, S>, shape: &Shape) -> Result<bool> {
+        let lowest = self.position.levels.len();
+        // What lies beneath a deleted segment of a plain view is deleted, too.
+        let highest = if shape.is_plain { lowest } else { 1 };
+        for level in highest..=lowest {
+            let node = self.node_at(&self.position.levels, level);
+            let path = self.stored_path(shape, Held { level, node });
+            let node = shape.node(node);
+            let database = shape.database(node);
+            let (set, key) = database.locate(&path)?;
+            if !reach.unit.get(set, key, Read::Unlocked, &mut self.seek)? {
+                return Ok(true);
+            }
+            let kind = database.schema.of(node.of);
+            let stored = Stored::read(kind, &self.seek).map_err(|what| database.damaged(what))?;
+            if weave::is_gone(node, &stored) {
+                return Ok(true);
+            }
         }
-        let mut room = vec![0; shape.area_max];
-        Ok(self.put_area(shape, (held.node, held.level), &mut room, 0))
+        Ok(false)
     }
 
-    /// What one level of a REPL does; `None` if its bytes are unchanged (row 33).
-    fn replacement(
+    /// A held segment as it is now; `None` if it was deleted since.
+    fn current(
         &mut self,
         reach: &mut Reach<'_, S>,
         shape: &Shape,
         held: Held,
-        given: &[u8],
-    ) -> Result<std::result::Result<Option<Replacement>, Status>> {
+    ) -> Result<Option<Current>> {
         let node = shape.node(held.node);
-        let segment = shape.segment(held.node);
         let database = shape.database(node);
         let path = self.stored_path(shape, held);
         let (set, key) = database.locate(&path)?;
         let levels = database.parse(&path)?;
         let mut value = Vec::new();
         if !reach.unit.get(set, key, Read::Unlocked, &mut value)? {
-            // Deleted through another PCB since.
-            return Ok(Err(Status::DJ));
+            return Ok(None);
         }
         let kind = database.schema.of(node.of);
         let stored = Stored::read(kind, &value).map_err(|what| database.damaged(what))?;
-        let mut scratch = Vec::new();
-        let old = stored.data(&mut scratch).map_err(|what| database.damaged(what))?.to_vec();
+        let data = stored.data(&mut self.expanded).map_err(|what| database.damaged(what))?;
+        let data = data.to_vec();
+        let mut turned = None;
+        if matches!(node.chain, Chain::Relation { .. }) {
+            let mut buffer = Vec::new();
+            weave::turn(database, node, &path, &data, &mut buffer)?;
+            turned = Some(buffer);
+        }
+        let mut joined = Vec::new();
+        if let Some(other) = node.destination {
+            let at = &self.trail.carried[held.level - 1].joined;
+            weave::read(reach.unit, &shape.databases[other.database], at, &mut joined)?;
+        }
+        Ok(Some(Current { path, levels, value, data, turned, joined }))
+    }
+
+    /// How many bytes of the area the get filled for a level.
+    fn filled_len(&mut self, reach: &mut Reach<'_, S>, shape: &Shape, held: Held) -> Result<usize> {
+        let Some(current) = self.current(reach, shape, held)? else { return Ok(0) };
+        let mut room = vec![0; shape.area_max];
+        Ok(shape.put_area(held.node, (current.shown(), &current.joined), &mut room, 0))
+    }
+
+    /// What one level of a REPL does: nothing if its bytes are unchanged (row 33).
+    fn replacement(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        held: Held,
+        (own, joined): (&[u8], &[u8]),
+        changes: &mut Vec<Replacement>,
+    ) -> Result<std::result::Result<(), Status>> {
+        let node = shape.node(held.node);
+        let segment = shape.segment(held.node);
+        let database = shape.database(node);
+        let Some(current) = self.current(reach, shape, held)? else {
+            // Deleted through another PCB since.
+            return Ok(Err(Status::DJ));
+        };
+        // Of a segment whose key alone is seen the area has nothing.
+        let own = if own.is_empty() { current.shown() } else { own };
+        let blank = database.blank;
+        let is_changed = area::differs(segment, (current.shown(), &current.joined), own, blank)
+            || (!joined.is_empty() && joined != current.joined);
+        if !is_changed {
+            return Ok(Ok(()));
+        }
         if !node.options.allows('R') {
-            let changed = area::differs(segment, &old, given, database.blank);
-            return Ok(if changed { Err(Status::AM) } else { Ok(None) });
+            return Ok(Err(Status::AM));
         }
         let mut new = Vec::new();
-        if let Err(status) = area::replaced(segment, (&old, given), database.blank, &mut new) {
+        if let Err(status) = area::replaced(segment, (current.shown(), own), blank, &mut new) {
             return Ok(Err(status));
         }
-        if let Some(key) = kind.key {
-            let field = key.offset..key.offset + key.len;
-            if old.get(field.clone()) != new.get(field) {
+        if let Some(key) = segment.key {
+            let key = usize::from(key.offset)..usize::from(key.offset) + usize::from(key.len);
+            if current.shown().get(key.clone()) != new.get(key) {
                 return Ok(Err(Status::DA));
             }
         }
-        if old == new {
-            return Ok(Ok(None));
+        let new = match relate::stored_form(database, node, &current.path, &current.data, new)? {
+            Ok(new) => new,
+            Err(status) => return Ok(Err(status)),
+        };
+        if !joined.is_empty() && joined != current.joined {
+            match self.destination_replacement(reach, shape, held, (&current.joined, joined))? {
+                Ok(change) => changes.extend(change),
+                Err(status) => return Ok(Err(status)),
+            }
         }
-        Ok(Ok(Some(Replacement { held, path, levels, value, old, new })))
+        let Current { path, levels, value, data: old, .. } = current;
+        if old != new {
+            let (node, database) = (held.node, node.database);
+            let is_own = true;
+            changes.push(Replacement { node, is_own, database, path, levels, value, old, new });
+        }
+        Ok(Ok(()))
+    }
+
+    /// What a REPL of a concatenated segment does to the destination parent (row 73).
+    fn destination_replacement(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        held: Held,
+        (old, new): (&[u8], &[u8]),
+    ) -> Result<std::result::Result<Option<Replacement>, Status>> {
+        let joined =
+            shape.node(held.node).destination.zip(shape.segment(held.node).destination.as_ref());
+        let Some((place, destination)) = joined else { return Ok(Ok(None)) };
+        let key = destination.key.map_or(0..0, |key| {
+            usize::from(key.offset)..usize::from(key.offset) + usize::from(key.len)
+        });
+        if old.get(key.clone()) != new.get(key) {
+            return Ok(Err(Status::DA));
+        }
+        match destination.rules.replace {
+            Rule::Physical => return Ok(Err(Status::RX)),
+            Rule::Logical => return Ok(Ok(None)),
+            Rule::Virtual => {}
+        }
+        let database = &shape.databases[place.database];
+        let path = self.trail.carried[held.level - 1].joined.clone();
+        let (set, key) = database.locate(&path)?;
+        let (levels, mut value) = (database.parse(&path)?, Vec::new());
+        reach.unit.get(set, key, Read::Unlocked, &mut value)?;
+        let (node, is_own, database) = (held.node, false, place.database);
+        let (old, new) = (old.to_vec(), new.to_vec());
+        Ok(Ok(Some(Replacement { node, is_own, database, path, levels, value, old, new })))
     }
 
     /// The path of a held occurrence in the database that stores it.
@@ -181,25 +299,26 @@ impl<S: Store> DbPcb<S> {
     ) -> Result<Answer> {
         let careful = changes.len() > 1
             || changes.iter().any(|change| {
-                let node = shape.node(change.held.node);
-                shape.database(node).needs_savepoint(node.of)
+                let database = &shape.databases[change.database];
+                database.needs_savepoint(change.levels.type_at(change.levels.len()))
             });
         let point = match careful {
             true => Some(reach.unit.savepoint().map_err(hierarchy::HierarchyError::from)?),
             false => None,
         };
         for change in changes {
-            let node = shape.node(change.held.node);
-            let database = shape.database(node);
+            let node = shape.node(change.node);
+            let database = &shape.databases[change.database];
             self.lock_for_change(reach, database, &change.path)?;
-            let kind = database.schema.of(node.of);
+            let kind = database.schema.of(change.levels.type_at(change.levels.len()));
             let stored =
                 Stored::read(kind, &change.value).map_err(|what| database.damaged(what))?;
             let place = (&change.path[..], &change.levels);
             let data = (&change.old[..], &change.new[..]);
             let target = (reach.store, &mut *reach.unit);
             let done = database.replace(target, place, &stored, data, &mut self.work)?;
-            if matches!(node.chain, crate::shape::Chain::Index(_)) && self.moves(shape, change) {
+            let is_sequence = change.is_own && matches!(node.chain, Chain::Index(_));
+            if is_sequence && self.moves(shape, change) {
                 self.cancel_parentage();
             }
             if done != Changed::Done {
@@ -214,8 +333,8 @@ impl<S: Store> DbPcb<S> {
 
     /// Whether a change moves the segment's entry in the index of PROCSEQ (row 14).
     fn moves(&self, shape: &Shape, change: &Replacement) -> bool {
-        let node = shape.node(change.held.node);
-        let crate::shape::Chain::Index(at) = node.chain else { return false };
+        let node = shape.node(change.node);
+        let Chain::Index(at) = node.chain else { return false };
         let search = &shape.database(node).indexes[at].index.search;
         search.iter().any(|part| match part.from {
             definitions::resolve::PartSource::Segment(offset) => {
@@ -269,8 +388,8 @@ impl<S: Store> DbPcb<S> {
                 let above = self.held[at_level];
                 let rest = area.get(at..).unwrap_or(&[]);
                 at += match area::given_len(shape.segment(above.node), rest) {
-                    Ok(len) => len,
-                    Err(_) => self.filled_len(reach, &shape, above)?,
+                    Ok(len) if shape.is_plain => len,
+                    _ => self.filled_len(reach, &shape, above)?,
                 };
             }
             chosen = self.held[place];
@@ -279,7 +398,7 @@ impl<S: Store> DbPcb<S> {
         if !shape.node(chosen.node).options.allows('D') {
             return Ok(Answer::of(Status::AM));
         }
-        if crate::relate::is_of_sequence(shape.node(chosen.node)) {
+        if relate::is_of_sequence(shape.node(chosen.node)) {
             return Ok(Answer::of(Status::AM));
         }
         if self.key_differs(reach, &shape, chosen, given)? {
@@ -296,38 +415,42 @@ impl<S: Store> DbPcb<S> {
         held: Held,
         given: &[u8],
     ) -> Result<bool> {
-        let node = shape.node(held.node);
         let segment = shape.segment(held.node);
-        let database = shape.database(node);
-        let path = self.stored_path(shape, held);
-        let mut old = Vec::new();
-        crate::weave::read(reach.unit, database, &path, &mut old)?;
-        let Some(key) = database.schema.of(node.of).key else { return Ok(false) };
-        let old = old.get(key.offset..key.offset + key.len);
+        let Some(key) = segment.key else { return Ok(false) };
         let from = match segment.seen.iter().find(|seen| seen.field.is_key) {
             Some(seen) => usize::from(seen.offset),
-            None if segment.seen.is_empty() => key.offset,
+            None if segment.seen.is_empty() => usize::from(key.offset),
             None => return Ok(false),
         };
-        Ok(given.get(from..from + key.len) != old)
+        let Some(current) = self.current(reach, shape, held)? else { return Ok(false) };
+        let field = from..from + usize::from(key.len);
+        if segment.seen.is_empty() && segment.destination.is_none() {
+            return Ok(given.get(field.clone()) != current.shown().get(field));
+        }
+        let mut room = vec![0; shape.area_max];
+        let len = shape.put_area(held.node, (current.shown(), &current.joined), &mut room, 0);
+        Ok(given.get(field.clone()) != room[..len].get(field))
     }
 
     fn remove(&mut self, reach: &mut Reach<'_, S>, shape: &Shape, held: Held) -> Result<Answer> {
         let node = shape.node(held.node);
         let database = shape.database(node);
         let path = self.stored_path(shape, held);
-        self.lock_for_change(reach, database, &path)?;
-        let levels = database.parse(&path)?;
-        if let Some(status) =
-            crate::relate::forbids_delete((reach.store, &mut *reach.unit), shape, held, &path)?
-        {
-            return Ok(Answer::of(status));
-        }
-        let target = (reach.store, &mut *reach.unit);
-        let gone = database.delete(target, (&path, &levels), &mut self.work)?;
-        self.holding = false;
-        if gone == 0 {
-            return Ok(Answer::of(Status::DJ));
+        if database.schema.of(node.of).may_outlive() {
+            let logically = matches!(node.chain, Chain::Relation { .. });
+            if !self.delete_by_rules(reach, shape, (database, &path), logically)? {
+                return Ok(Answer::of(Status::DX));
+            }
+            self.holding = false;
+        } else {
+            self.lock_for_change(reach, database, &path)?;
+            let levels = database.parse(&path)?;
+            let target = (reach.store, &mut *reach.unit);
+            let gone = database.delete(target, (&path, &levels), &mut self.work)?;
+            self.holding = false;
+            if gone == 0 {
+                return Ok(Answer::of(Status::DJ));
+            }
         }
         let end = self.position.levels.end(held.level);
         let deleted = self.position.path[..end].to_vec();

@@ -16,6 +16,24 @@ use crate::search::{Found, Reach, seek_behind};
 use crate::shape::{Node, Shape};
 use crate::status::Status;
 
+/// Why a segment was not inserted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) status: Status,
+    /// Whether the path that the call uses is in the way: then position and PCB move there.
+    pub(crate) is_here: bool,
+}
+
+impl Refusal {
+    pub(crate) fn here(status: Status) -> Refusal {
+        Refusal { status, is_here: true }
+    }
+
+    pub(crate) fn elsewhere(status: Status) -> Refusal {
+        Refusal { status, is_here: false }
+    }
+}
+
 impl<S: Store> DbPcb<S> {
     /// ISRT outside a load.
     pub(crate) fn insert(
@@ -117,19 +135,21 @@ impl<S: Store> DbPcb<S> {
         let (mut at, above) = (0, self.trail.len());
         for ssa in new {
             let rest = area.get(at..).unwrap_or(&[]);
-            let status = match crate::relate::given(shape, ssa.segment, rest) {
+            let done = match crate::relate::given(shape, ssa.segment, rest) {
                 Ok(len) => {
                     at += len;
                     self.insert_one(reach, shape, ssa, &rest[..len])?
                 }
-                Err(status) => status,
+                Err(status) => Err(Refusal::elsewhere(status)),
             };
-            if status != Status::OK {
+            if let Err(refusal) = done {
                 if let Some(point) = point {
                     reach.unit.rollback_to(point)?;
                 }
-                self.after_refusal(shape, status, above);
-                return Ok(Answer::of(status));
+                if refusal.is_here {
+                    self.after_refusal(refusal.status, above);
+                }
+                return Ok(Answer::of(refusal.status));
             }
         }
         self.take_trail();
@@ -141,10 +161,7 @@ impl<S: Store> DbPcb<S> {
 
     /// Position and feedback after an insert that was refused: after II the next GN returns the
     /// twin that is there (row 8).
-    fn after_refusal(&mut self, shape: &Shape, status: Status, above: usize) {
-        if !matches!(status, Status::II | Status::NI | Status::IX | Status::FM) {
-            return;
-        }
+    fn after_refusal(&mut self, status: Status, above: usize) {
         let twin = std::mem::take(&mut self.trail.best);
         self.trail.truncate(above);
         self.position.path.clone_from(&self.trail.key);
@@ -155,7 +172,6 @@ impl<S: Store> DbPcb<S> {
         }
         self.note_marks();
         self.trail.best = twin;
-        let _ = shape;
     }
 
     /// Inserts one segment below the trail, and adds it to the trail.
@@ -165,7 +181,7 @@ impl<S: Store> DbPcb<S> {
         shape: &Shape,
         ssa: &Ssa<'_>,
         given: &[u8],
-    ) -> Result<Status> {
+    ) -> Result<std::result::Result<(), Refusal>> {
         let node = shape.node(ssa.segment);
         if !shape.is_plain || shape.database(node).schema.of(node.of).is_logical_child {
             return self.insert_woven(reach, shape, ssa, given);
@@ -183,7 +199,7 @@ impl<S: Store> DbPcb<S> {
         let status = self.make_part(reach, database, asked, &data, placed, &mut part)?;
         if status != Status::OK {
             self.expanded = data;
-            return Ok(status);
+            return Ok(Err(Refusal::here(status)));
         }
         self.trail.push(node, &part);
         let path = std::mem::take(&mut self.trail.key);
@@ -200,9 +216,9 @@ impl<S: Store> DbPcb<S> {
         self.trail.key = path;
         self.expanded = data;
         Ok(match done {
-            Changed::Done => Status::OK,
-            Changed::Exists => Status::II,
-            Changed::IndexExists => Status::NI,
+            Changed::Done => Ok(()),
+            Changed::Exists => Err(Refusal::here(Status::II)),
+            Changed::IndexExists => Err(Refusal::here(Status::NI)),
         })
     }
 
@@ -260,7 +276,7 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// The part of the twin that the path is on, if it is a twin of a new segment of this node.
-    fn twin_here(&self, node: &Node) -> Option<Vec<u8>> {
+    pub(crate) fn twin_here(&self, node: &Node) -> Option<Vec<u8>> {
         let here = self.present_of(*node.path.last()?, node.level)?;
         let from = self.trail.end(node.level - 1) + usize::from(node.level > 1);
         Some(here[from..].to_vec())

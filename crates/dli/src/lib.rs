@@ -15,6 +15,7 @@ mod pcb;
 mod plan;
 mod position;
 mod relate;
+mod remove;
 mod scan;
 mod search;
 mod session;

@@ -1,20 +1,28 @@
-//! Logical relationships in changes: the rules of insert and delete (facts, section 12 rows 69 to
-//! 74).
+//! Logical relationships in inserts and replacements (facts, section 12 rows 69 to 73).
 //!
 //! Invariants:
 //! 1. A logical child is stored once, below its physical parent, with the path of its logical
 //!    parent; over whatever path it is inserted.
+//! 2. A twin that has the key on the path that the call uses is found before the destination
+//!    parent is looked for.
+//! 3. No key changes on any path: neither that of the twins below either parent nor the
+//!    destination's.
 
-use definitions::{DeleteRule, Rule};
-use hierarchy::{Changed, Database, Levels, Result, TypeAt};
+use definitions::{Rule, TwinPlace};
+use hierarchy::{Changed, Database, Relation, Result, Stored, TypeAt, twin};
 use ssa::Ssa;
-use store::{Cursor, KeyRange, Position as Place, Read, Store, Unit};
+use store::{Cursor, Position as Place, Read, Store, Unit};
 
 use crate::area;
-use crate::pcb::{DbPcb, Held};
-use crate::search::Reach;
+use crate::insert::Refusal;
+use crate::pcb::DbPcb;
+use crate::search::{Reach, seek_behind};
 use crate::shape::{Chain, Joined, Node, Shape};
 use crate::status::Status;
+use crate::weave;
+
+/// What a call made, or why it did not.
+type Made<T> = Result<std::result::Result<T, Refusal>>;
 
 /// Whether a segment is the target of PROCSEQ or stands above it: it is neither inserted nor
 /// deleted there (row 69).
@@ -27,59 +35,57 @@ pub(crate) fn is_of_sequence(node: &Node) -> bool {
 pub(crate) fn given(shape: &Shape, at: u16, area: &[u8]) -> std::result::Result<usize, Status> {
     let segment = shape.segment(at);
     let own = area::given_len(segment, area)?;
-    let Some(joined) = &segment.destination else { return Ok(own) };
-    if joined.rules.insert == Rule::Physical {
-        return Ok(own);
+    let joined = shape.node(at).destination.zip(segment.destination.as_ref());
+    match joined.filter(|_| segment.seen.is_empty()) {
+        Some((place, destination)) if destination.rules.insert != Rule::Physical => {
+            let kind = shape.databases[place.database].schema.of(place.of);
+            Ok(own + area::joined_len(kind, &area[own..])?)
+        }
+        _ => Ok(own),
     }
-    let whole = own + usize::from(joined.max);
-    if area.len() < whole { Err(Status::AB) } else { Ok(whole) }
 }
 
-/// The path of the segment with a concatenated key; the first where keys are not unique.
+/// The path of the segment with a concatenated key that is there; the first where keys are not
+/// unique.
 pub(crate) fn find_by_key<S: Store>(
     (store, unit): (&S, &mut S::Unit),
     database: &Database,
     of: TypeAt,
     key: &[u8],
 ) -> Result<Option<Vec<u8>>> {
-    let schema = &database.schema;
-    let mut types = vec![of];
-    while let Some(parent) = types.last().and_then(|at| schema.of(*at).parent) {
-        types.push(parent);
-    }
-    let (mut path, mut from) = (Vec::new(), 0);
-    for of in types.into_iter().rev() {
-        let kind = schema.of(of);
-        let len = kind.key.map_or(0, |key| key.len);
-        let Some(own) = key.get(from..from + len) else { return Ok(None) };
-        from += len;
-        if of == TypeAt::ROOT {
-            let Some(partition) = schema.placement.partition_of(own) else { return Ok(None) };
-            if schema.is_partitioned() {
-                path.extend_from_slice(&partition.to_be_bytes());
-            }
-            if schema.is_hashed() {
-                let Some(anchor) = schema.placement.anchor(partition, own) else {
-                    return Ok(None);
-                };
-                path.extend_from_slice(&anchor);
-            }
-        } else {
-            path.push(of.code());
+    let mut path = Vec::new();
+    let found = database
+        .path_of_key(of, key, &mut path, |path| first_twin((store, &mut *unit), database, path))?;
+    let found = found && database.is_there(unit, of, &path, &mut Vec::new())?;
+    Ok(found.then_some(path))
+}
+
+/// Appends the position of the first twin that is there behind a path without one.
+fn first_twin<S: Store>(
+    (store, unit): (&S, &mut S::Unit),
+    database: &Database,
+    path: &mut Vec<u8>,
+) -> Result<bool> {
+    let (set, prefix) = database.locate(path)?;
+    let (prefix, mut seek) = (prefix.to_vec(), Vec::new());
+    let mut cursor = store.cursor(set)?;
+    cursor.seek(Place::Before(&prefix));
+    while let Some(entry) = unit.next(&mut cursor, Read::Unlocked)? {
+        let Some(rest) = entry.key.strip_prefix(&prefix[..]) else { break };
+        let Some(len) = twin::len(rest).filter(|len| *len <= rest.len()) else { break };
+        let twin = [&path[..], &rest[..len]].concat();
+        let levels = database.parse(&twin)?;
+        let kind = database.schema.of(levels.type_at(levels.len()));
+        let stored = Stored::read(kind, entry.value).map_err(|what| database.damaged(what))?;
+        if !stored.is_deleted {
+            *path = twin;
+            return Ok(true);
         }
-        schema.put_key(of, own, &mut path);
-        let (set, prefix) = database.locate(&path)?;
-        let mut cursor = store.cursor(set)?;
-        cursor.seek(Place::Before(prefix));
-        let Some(entry) = unit.next(&mut cursor, Read::Unlocked)? else { return Ok(None) };
-        let Some(rest) = entry.key.strip_prefix(prefix) else { return Ok(None) };
-        let position = match kind.has_position() {
-            true => hierarchy::twin::len(rest).unwrap_or(0),
-            false => 0,
-        };
-        path.extend_from_slice(&rest[..position.min(rest.len())]);
+        seek.clear();
+        seek.extend_from_slice(&entry.key[..prefix.len() + len]);
+        seek_behind(&mut cursor, &mut seek);
     }
-    Ok(Some(path))
+    Ok(false)
 }
 
 /// The path of the logical parent of a segment that is loaded, if it is a logical child.
@@ -93,63 +99,57 @@ pub(crate) fn loaded_parent<S: Store>(
         return Ok(Some(Vec::new()));
     };
     let Some(parent) = shape.named(relation.parent_dbd) else { return Ok(None) };
-    let key = data.get(..relation.parent_key_len).unwrap_or(&[]);
+    let key = relation.parent_key(data);
     find_by_key((reach.store, reach.unit), parent, relation.parent, key)
 }
 
-/// Whether the delete rules forbid it (row 74).
-pub(crate) fn forbids_delete<S: Store>(
-    (store, unit): (&S, &mut S::Unit),
-    shape: &Shape,
-    held: Held,
+/// A replaced segment as it is stored, made of what the program sees on its path; DA if that
+/// changes a key on any path, or the key of its destination parent.
+pub(crate) fn stored_form(
+    database: &Database,
+    node: &Node,
     path: &[u8],
-) -> Result<Option<Status>> {
-    let node = shape.node(held.node);
-    let database = shape.database(node);
-    let levels = database.parse(path)?;
-    let physical = matches!(node.chain, Chain::Root | Chain::Child { .. });
-    let kind = database.schema.of(node.of);
-    let rules = database.schema.dbd.segments[node.of.index()].rules;
-    // Under rule P a logical child goes on its logical path first; it is stored once, so that
-    // path is the only one that deletes it.
-    if kind.is_logical_child && physical && rules.delete == DeleteRule::Physical {
-        return Ok(Some(Status::DX));
+    old: &[u8],
+    seen: Vec<u8>,
+) -> Result<std::result::Result<Vec<u8>, Status>> {
+    let mut new = seen;
+    if let Some(relation) = database.relation_of(node.of) {
+        let mut physical = Vec::new();
+        weave::concatenate_above(database, path, &mut physical)?;
+        if matches!(node.chain, Chain::Relation { .. }) {
+            let at = relation.parent_key_at;
+            if new.get(at..at + physical.len()) != Some(&physical[..]) {
+                return Ok(Err(Status::DA));
+            }
+            let seen = std::mem::take(&mut new);
+            relation.exchange(&seen, physical.len(), relation.parent_key(old), &mut new);
+        }
+        let (mut was, mut is) = (Vec::new(), Vec::new());
+        relation.put_key(old, &physical, &mut was);
+        relation.put_key(&new, &physical, &mut is);
+        if was != is || relation.parent_key(old) != relation.parent_key(&new) {
+            return Ok(Err(Status::DA));
+        }
     }
-    match has_protected_parents((store, unit), database, path, &levels)? {
-        true => Ok(Some(Status::DX)),
-        false => Ok(None),
+    if let Some(key) = database.schema.of(node.of).key {
+        let field = key.offset..key.offset + key.len;
+        if old.get(field.clone()) != new.get(field) {
+            return Ok(Err(Status::DA));
+        }
     }
+    Ok(Ok(new))
 }
 
-/// Whether a logical parent with rule P and living children is at a path or beneath it.
-fn has_protected_parents<S: Store>(
-    (store, unit): (&S, &mut S::Unit),
-    database: &Database,
-    path: &[u8],
-    levels: &Levels,
-) -> Result<bool> {
-    let own = levels.type_at(levels.len());
-    let below = |at: TypeAt| {
-        let mut up = Some(at);
-        std::iter::from_fn(move || {
-            let here = up?;
-            up = database.schema.of(here).parent;
-            Some(here)
-        })
-        .any(|one| one == own)
-    };
-    for relation in database.as_parent.iter().filter(|relation| below(relation.parent)) {
-        let rule = database.schema.dbd.segments[relation.parent.index()].rules.delete;
-        if rule != DeleteRule::Physical {
-            continue;
-        }
-        let (mut cursor, mut end) = (store.cursor(relation.set)?, Vec::new());
-        cursor.limit(KeyRange::prefix(path, &mut end));
-        if unit.next(&mut cursor, Read::Unlocked)?.is_some() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+/// A segment that is inserted, as its database knows it.
+struct New<'n> {
+    database: &'n Database,
+    of: TypeAt,
+    /// The path of its physical parent.
+    above: &'n [u8],
+    data: &'n [u8],
+    place: TwinPlace,
+    here: Option<&'n [u8]>,
+    single: bool,
 }
 
 impl<S: Store> DbPcb<S> {
@@ -160,32 +160,148 @@ impl<S: Store> DbPcb<S> {
         shape: &Shape,
         ssa: &Ssa<'_>,
         given: &[u8],
-    ) -> Result<Status> {
+    ) -> Made<()> {
         let node = shape.node(ssa.segment);
         let segment = shape.segment(ssa.segment);
         let database = shape.database(node);
         let own_len = match area::given_len(segment, given) {
             Ok(len) => len,
-            Err(status) => return Ok(status),
+            Err(status) => return Ok(Err(Refusal::elsewhere(status))),
         };
         let (own, joined) = given.split_at(own_len);
         let mut data = Vec::new();
         area::from_program(segment, own, database.blank, &mut data);
-        if !database.schema.of(node.of).is_logical_child {
-            return self.insert_dependent(reach, shape, ssa, &data);
+        match (database.relation_of(node.of), node.chain) {
+            (Some(relation), Chain::Relation { .. }) => {
+                self.insert_on_logical_path(reach, shape, (ssa, relation), &data, joined)
+            }
+            (relation, _) => {
+                self.insert_on_physical_path(reach, shape, (ssa, relation), &data, joined)
+            }
         }
-        if matches!(node.chain, Chain::Relation { .. }) {
-            return self.insert_on_logical_path(reach, shape, ssa, &data, joined);
-        }
-        let Some(relation) = database.relation_of(node.of) else { return Ok(Status::IX) };
-        let Some(parents) = shape.named(relation.parent_dbd) else { return Ok(Status::IX) };
-        let key = data.get(..relation.parent_key_len).unwrap_or(&[]);
-        let target = (parents.as_ref(), relation.parent);
-        let parent = match self.destination(reach, node.destination, target, key, joined)? {
-            Ok(parent) => parent,
-            Err(status) => return Ok(status),
+    }
+
+    /// Inserts below the physical parent: any segment, or a logical child with its parent's path.
+    fn insert_on_physical_path(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        (ssa, relation): (&Ssa<'_>, Option<&Relation>),
+        data: &[u8],
+        joined: &[u8],
+    ) -> Made<()> {
+        let node = shape.node(ssa.segment);
+        let segment = shape.segment(ssa.segment);
+        let database = shape.database(node);
+        let above = match node.level {
+            1 => Vec::new(),
+            level => self.parent_path(shape, node, level).to_vec(),
         };
-        self.store_child(reach, shape, ssa, &data, &parent)
+        let place = crate::insert::place_of(ssa, segment.rules.place);
+        let here = self.twin_here(node);
+        let (here, single) = (here.as_deref(), segment.single);
+        let new = New { database, of: node.of, above: &above, data, place, here, single };
+        let (path, part) = match self.make_path(reach, &new)? {
+            Ok(made) => made,
+            Err((status, part)) => {
+                self.note_twin(node, &part);
+                return Ok(Err(Refusal::here(status)));
+            }
+        };
+        let mut parent = Vec::new();
+        if let Some(relation) = relation {
+            let Some(parents) = shape.named(relation.parent_dbd) else {
+                return Ok(Err(Refusal::elsewhere(Status::IX)));
+            };
+            let target = (&**parents, relation.parent);
+            let key = relation.parent_key(data);
+            match self.destination(reach, node.destination, target, key, joined)? {
+                Ok(path) => parent = path,
+                Err(status) => return Ok(Err(Refusal::elsewhere(status))),
+            }
+            self.lock_for_change(reach, parents, &parent)?;
+        }
+        if let Err(refusal) = self.store_at(reach, database, &path, data, &parent)? {
+            return Ok(Err(refusal));
+        }
+        self.arrive_at_new(reach, shape, (ssa.segment, node), &part)
+    }
+
+    /// Inserts below the logical parent: the child goes below its physical parent (row 71).
+    fn insert_on_logical_path(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        (ssa, relation): (&Ssa<'_>, &Relation),
+        data: &[u8],
+        joined: &[u8],
+    ) -> Made<()> {
+        let node = shape.node(ssa.segment);
+        let database = shape.database(node);
+        let schema = &database.schema;
+        let (Some(parents), Some(above)) =
+            (shape.named(relation.parent_dbd), schema.of(node.of).parent)
+        else {
+            return Ok(Err(Refusal::elsewhere(Status::IX)));
+        };
+        let parent = self.parent_path(shape, node, node.level).to_vec();
+        let (parent_levels, mut key) = (parents.parse(&parent)?, Vec::new());
+        parents.concatenate(&parent, &parent_levels, &mut key);
+        let physical_len = schema.dbd.concatenated_key_len(above.index()) as usize;
+        let (at, mut stored) = (relation.parent_key_at, Vec::new());
+        let physical = data.get(at..at + physical_len).unwrap_or(&[]);
+        relation.exchange(data, physical_len, &key, &mut stored);
+        let single = shape.segment(ssa.segment).single;
+        if let Some(twin) = logical_twin(reach, (relation, single), &parent, (&stored, physical))? {
+            self.note_twin(node, &twin);
+            return Ok(Err(Refusal::here(Status::II)));
+        }
+        let target = (&**database, above);
+        let above = match self.destination(reach, node.destination, target, physical, joined)? {
+            Ok(path) => path,
+            Err(status) => return Ok(Err(Refusal::elsewhere(status))),
+        };
+        // Overrides count for the path used alone (row 29).
+        let own = &schema.dbd.segments[node.of.index()];
+        let (place, single) = (own.rules.place, own.pointers.has("NOTWIN"));
+        let (of, data) = (node.of, &stored[..]);
+        let new = New { database, of, above: &above, data, place, here: None, single };
+        let path = match self.make_path(reach, &new)? {
+            Ok((path, _)) => path,
+            Err((status, _)) => return Ok(Err(Refusal::elsewhere(status))),
+        };
+        self.lock_for_change(reach, parents, &parent)?;
+        if let Err(refusal) = self.store_at(reach, database, &path, &stored, &parent)? {
+            return Ok(Err(refusal));
+        }
+        let part = self.logical_part(reach, database, (node.of, &path), parent.len())?;
+        self.arrive_at_new(reach, shape, (ssa.segment, node), &part)
+    }
+
+    /// The path of a new segment and its own part of it; II, with that part, if the key is there.
+    #[expect(clippy::type_complexity, reason = "what there is of a path either way")]
+    fn make_path(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        new: &New<'_>,
+    ) -> Result<std::result::Result<(Vec<u8>, Vec<u8>), (Status, Vec<u8>)>> {
+        let mut part = Vec::new();
+        let asked = (new.of, new.above, new.single);
+        let placed = (new.place, new.here);
+        let status = self.make_part(reach, new.database, asked, new.data, placed, &mut part)?;
+        if status != Status::OK {
+            return Ok(Err((status, Vec::new())));
+        }
+        let mut path = new.above.to_vec();
+        if new.of != TypeAt::ROOT {
+            path.push(new.of.code());
+        }
+        path.extend_from_slice(&part);
+        let database = new.database;
+        match database.is_there(reach.unit, new.of, &path, &mut self.seek)? {
+            true => Ok(Err((Status::II, part))),
+            false => Ok(Ok((path, part))),
+        }
     }
 
     /// Finds the destination parent, and inserts or replaces it where the rules say so (row 72).
@@ -198,184 +314,92 @@ impl<S: Store> DbPcb<S> {
         data: &[u8],
     ) -> Result<std::result::Result<Vec<u8>, Status>> {
         let there = find_by_key((reach.store, reach.unit), database, of, key)?;
-        let rule = database.schema.dbd.segments[of.index()].rules.insert;
         if data.is_empty() || joined.is_none() {
             return Ok(there.ok_or(Status::IX));
         }
         let kind = database.schema.of(of);
-        let own_key = kind.key.and_then(|key| data.get(key.offset..key.offset + key.len));
-        if own_key.is_some_and(|own| !key.ends_with(own)) {
+        let own_len = kind.key.map_or(0, |key| key.len);
+        let (above, own) = key.split_at(key.len().saturating_sub(own_len));
+        let given = kind.key.and_then(|key| data.get(key.offset..key.offset + key.len));
+        if given.unwrap_or(&[]) != own {
             return Ok(Err(Status::IX));
         }
-        let levels_of = |path: &[u8]| database.parse(path);
+        let rule = database.schema.dbd.segments[of.index()].rules.insert;
         match there {
             Some(path) if rule == Rule::Virtual => {
-                let levels = levels_of(&path)?;
-                self.lock_for_change(reach, database, &path)?;
-                let (set, tree_key) = database.locate(&path)?;
-                let mut value = Vec::new();
-                reach.unit.get(set, tree_key, Read::Unlocked, &mut value)?;
-                let stored =
-                    hierarchy::Stored::read(kind, &value).map_err(|what| database.damaged(what))?;
-                let mut old = Vec::new();
-                crate::weave::read(reach.unit, database, &path, &mut old)?;
-                let change = (&old[..], data);
-                let place = (&path[..], &levels);
-                let target = (reach.store, &mut *reach.unit);
-                let done = database.replace(target, place, &stored, change, &mut self.work)?;
-                Ok(if done == Changed::Done { Ok(path) } else { Err(Status::NI) })
+                self.replace_destination(reach, (database, of), path, data)
             }
             Some(path) => Ok(Ok(path)),
-            None => self.insert_destination(reach, (database, of), key, data),
+            None => self.insert_destination(reach, (database, of), above, data),
         }
+    }
+
+    fn replace_destination(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        (database, of): (&Database, TypeAt),
+        path: Vec<u8>,
+        data: &[u8],
+    ) -> Result<std::result::Result<Vec<u8>, Status>> {
+        self.lock_for_change(reach, database, &path)?;
+        let (set, tree_key) = database.locate(&path)?;
+        let mut value = Vec::new();
+        reach.unit.get(set, tree_key, Read::Unlocked, &mut value)?;
+        let kind = database.schema.of(of);
+        let stored = Stored::read(kind, &value).map_err(|what| database.damaged(what))?;
+        let mut scratch = Vec::new();
+        let old = stored.data(&mut scratch).map_err(|what| database.damaged(what))?;
+        let levels = database.parse(&path)?;
+        let target = (reach.store, &mut *reach.unit);
+        let place = (&path[..], &levels);
+        let done = database.replace(target, place, &stored, (old, data), &mut self.work)?;
+        Ok(if done == Changed::Done { Ok(path) } else { Err(Status::NI) })
     }
 
     fn insert_destination(
         &mut self,
         reach: &mut Reach<'_, S>,
         (database, of): (&Database, TypeAt),
-        key: &[u8],
+        above: &[u8],
         data: &[u8],
     ) -> Result<std::result::Result<Vec<u8>, Status>> {
-        let schema = &database.schema;
-        let kind = schema.of(of);
-        let own = kind.key.map_or(0, |key| key.len);
-        let mut path = Vec::new();
-        if let Some(above) = kind.parent {
-            let up = &key[..key.len().saturating_sub(own)];
-            match find_by_key((reach.store, reach.unit), database, above, up)? {
-                Some(parent) => path = parent,
+        let mut parent = Vec::new();
+        if let Some(up) = database.schema.of(of).parent {
+            match find_by_key((reach.store, reach.unit), database, up, above)? {
+                Some(path) => parent = path,
                 None => return Ok(Err(Status::IX)),
             }
-            path.push(of.code());
-        } else {
-            let Some(partition) = schema.placement.partition_of(key) else {
-                return Ok(Err(Status::FM));
-            };
-            if schema.is_partitioned() {
-                path.extend_from_slice(&partition.to_be_bytes());
-            }
-            if schema.is_hashed() {
-                let Some(anchor) = schema.placement.anchor(partition, key) else {
-                    return Ok(Err(Status::FM));
-                };
-                path.extend_from_slice(&anchor);
-            }
         }
-        schema.put_key(of, &key[key.len().saturating_sub(own)..], &mut path);
-        if kind.has_position() {
-            hierarchy::twin::only(&mut path);
-        }
-        let levels = database.parse(&path)?;
-        self.lock_for_change(reach, database, &path)?;
-        let target = (reach.store, &mut *reach.unit);
-        let done = database.insert(target, (&path, &levels), data, &[], &mut self.work)?;
-        Ok(match done {
-            Changed::Done => Ok(path),
-            Changed::Exists => Err(Status::II),
-            Changed::IndexExists => Err(Status::NI),
-        })
-    }
-
-    /// Inserts below the logical parent: the child goes below its physical parent (row 71).
-    fn insert_on_logical_path(
-        &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
-        ssa: &Ssa<'_>,
-        data: &[u8],
-        joined: &[u8],
-    ) -> Result<Status> {
-        let node = shape.node(ssa.segment);
-        let database = shape.database(node);
-        let Some(relation) = database.relation_of(node.of) else { return Ok(Status::IX) };
-        let schema = &database.schema;
-        let Some(above) = schema.of(node.of).parent else { return Ok(Status::IX) };
-        let key_len = database.schema.dbd.concatenated_key_len(above.index()) as usize;
-        let (key, rest) = data.split_at(key_len.min(data.len()));
-        let target = (database.as_ref(), above);
-        let physical = match self.destination(reach, node.destination, target, key, joined)? {
-            Ok(path) => path,
-            Err(status) => return Ok(status),
+        let own = &database.schema.dbd.segments[of.index()];
+        let (place, single) = (own.rules.place, own.pointers.has("NOTWIN"));
+        let new = New { database, of, above: &parent, data, place, here: None, single };
+        let path = match self.make_path(reach, &new)? {
+            Ok((path, _)) => path,
+            Err((status, _)) => return Ok(Err(status)),
         };
-        let parent = self.parent_path(shape, node, node.level).to_vec();
-        let Some(parents) = shape.named(relation.parent_dbd) else { return Ok(Status::IX) };
-        let mut stored = Vec::with_capacity(data.len() + relation.parent_key_len);
-        let parent_levels = parents.parse(&parent)?;
-        parents.concatenate(&parent, &parent_levels, &mut stored);
-        stored.extend_from_slice(rest);
-        self.store_below(reach, shape, (ssa, node), &physical, (&stored, &parent))
+        let done = self.store_at(reach, database, &path, data, &[])?;
+        Ok(done.map(|()| path).map_err(|refusal| refusal.status))
     }
 
-    /// Stores a logical child below the physical parent that the trail leads to.
-    fn store_child(
+    /// Stores a segment at its path.
+    fn store_at(
         &mut self,
         reach: &mut Reach<'_, S>,
-        shape: &Shape,
-        ssa: &Ssa<'_>,
+        database: &Database,
+        path: &[u8],
         data: &[u8],
-        parent: &[u8],
-    ) -> Result<Status> {
-        let node = shape.node(ssa.segment);
-        let above = self.parent_path(shape, node, node.level).to_vec();
-        self.store_below(reach, shape, (ssa, node), &above, (data, parent))
-    }
-
-    fn insert_dependent(
-        &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
-        ssa: &Ssa<'_>,
-        data: &[u8],
-    ) -> Result<Status> {
-        let node = shape.node(ssa.segment);
-        let above = match node.level {
-            1 => Vec::new(),
-            level => self.parent_path(shape, node, level).to_vec(),
-        };
-        self.store_below(reach, shape, (ssa, node), &above, (data, &[]))
-    }
-
-    /// Stores a segment below a path, and adds its virtual key to the trail.
-    fn store_below(
-        &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
-        (ssa, node): (&Ssa<'_>, &Node),
-        above: &[u8],
-        (data, logical_parent): (&[u8], &[u8]),
-    ) -> Result<Status> {
-        let database = shape.database(node);
-        let mut part = Vec::new();
-        let place = crate::insert::place_of(ssa, shape.segment(ssa.segment).rules.place);
-        let single = shape.segment(ssa.segment).single;
-        let asked = (node.of, above, single);
-        let status = self.make_part(reach, database, asked, data, (place, None), &mut part)?;
-        if status != Status::OK {
-            self.note_twin(node, &[]);
-            return Ok(status);
-        }
-        let mut path = above.to_vec();
-        if node.of != TypeAt::ROOT {
-            path.push(node.of.code());
-        }
-        path.extend_from_slice(&part);
-        let levels = database.parse(&path)?;
-        self.lock_for_change(reach, database, &path)?;
+        logical_parent: &[u8],
+    ) -> Made<()> {
+        let levels = database.parse(path)?;
+        self.lock_for_change(reach, database, path)?;
         let target = (reach.store, &mut *reach.unit);
         let done =
-            database.insert(target, (&path, &levels), data, logical_parent, &mut self.work)?;
-        match done {
-            Changed::Done => {}
-            Changed::Exists => {
-                let part =
-                    if matches!(node.chain, Chain::Relation { .. }) { &[][..] } else { &part };
-                self.note_twin(node, part);
-                return Ok(Status::II);
-            }
-            Changed::IndexExists => return Ok(Status::NI),
-        }
-        self.follow(reach, shape, (ssa.segment, node), (&path, &part))
+            database.insert(target, (path, &levels), data, logical_parent, &mut self.work)?;
+        Ok(match done {
+            Changed::Done => Ok(()),
+            Changed::Exists => Err(Refusal::elsewhere(Status::II)),
+            Changed::IndexExists => Err(Refusal::elsewhere(Status::NI)),
+        })
     }
 
     /// Remembers where the twin is that has the key already.
@@ -387,40 +411,67 @@ impl<S: Store> DbPcb<S> {
         self.trail.best.extend_from_slice(part);
     }
 
+    /// The part of the virtual key of a logical child that was just stored, on its logical path.
+    fn logical_part(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        database: &Database,
+        (of, path): (TypeAt, &[u8]),
+        above: usize,
+    ) -> Result<Vec<u8>> {
+        let (set, key) = database.locate(path)?;
+        let mut value = Vec::new();
+        reach.unit.get(set, key, Read::Unlocked, &mut value)?;
+        let kind = database.schema.of(of);
+        let stored = Stored::read(kind, &value).map_err(|what| database.damaged(what))?;
+        let mut scratch = Vec::new();
+        let data = stored.data(&mut scratch).map_err(|what| database.damaged(what))?;
+        let entry = database.relation_entry(of, path, &stored, data)?;
+        Ok(entry.and_then(|(_, entry)| entry.get(above..).map(<[u8]>::to_vec)).unwrap_or_default())
+    }
+
     /// Adds the occurrence that was just stored to the trail.
-    fn follow(
+    fn arrive_at_new(
         &mut self,
         reach: &mut Reach<'_, S>,
         shape: &Shape,
         (at, node): (u16, &Node),
-        (path, part): (&[u8], &[u8]),
-    ) -> Result<Status> {
-        let database = shape.database(node);
-        let mut virtual_part = part.to_vec();
-        if let Chain::Relation { .. } = node.chain {
-            let (set, key) = database.locate(path)?;
-            let mut value = Vec::new();
-            reach.unit.get(set, key, Read::Unlocked, &mut value)?;
-            let kind = database.schema.of(node.of);
-            let stored =
-                hierarchy::Stored::read(kind, &value).map_err(|what| database.damaged(what))?;
-            let mut scratch = Vec::new();
-            let data = stored.data(&mut scratch).map_err(|what| database.damaged(what))?;
-            let above = self.parent_path(shape, node, node.level).len();
-            if let Some((_, entry)) = database.relation_entry(node.of, path, &stored, data)? {
-                virtual_part = entry[above.min(entry.len())..].to_vec();
-            }
-        }
+        part: &[u8],
+    ) -> Made<()> {
         if shape.is_plain {
-            self.trail.push(node, &virtual_part);
-            return Ok(Status::OK);
+            self.trail.push(node, part);
+            return Ok(Ok(()));
         }
         let plan = crate::plan::Plan::new(shape, at, &[]);
         self.trail.limit(shape, &plan);
         let level = node.level;
-        match self.present(reach, shape, plan.level(level), level, &virtual_part)? {
-            true => Ok(Status::OK),
-            false => Ok(Status::GE),
+        match self.present(reach, shape, plan.level(level), level, part)? {
+            true => Ok(Ok(())),
+            false => Ok(Err(Refusal::elsewhere(Status::GE))),
         }
     }
+}
+
+/// The part of the logical twin that stands in the way of a new one: it has the same unique key,
+/// or may be the only one.
+fn logical_twin<S: Store>(
+    reach: &mut Reach<'_, S>,
+    (relation, single): (&Relation, bool),
+    parent: &[u8],
+    (stored, physical): (&[u8], &[u8]),
+) -> Result<Option<Vec<u8>>> {
+    if relation.unique {
+        let mut entry = parent.to_vec();
+        relation.put_key(stored, physical, &mut entry);
+        if reach.unit.get(relation.set, &entry, Read::Unlocked, &mut Vec::new())? {
+            return Ok(Some(entry.split_off(parent.len())));
+        }
+    }
+    if !single {
+        return Ok(None);
+    }
+    let mut cursor = reach.store.cursor(relation.set)?;
+    cursor.seek(Place::Before(parent));
+    let entry = reach.unit.next(&mut cursor, Read::Unlocked)?;
+    Ok(entry.and_then(|entry| entry.key.strip_prefix(parent).map(<[u8]>::to_vec)))
 }

@@ -122,6 +122,9 @@ impl Shape {
             nodes.push(node);
             nodes[at].path.push(at as u16);
         }
+        if view.segments.iter().any(|segment| segment.options.allows('D')) {
+            builder.place_related()?;
+        }
         let databases = builder.databases;
         let is_plain = nodes.iter().all(|node| {
             node.database == 0
@@ -233,6 +236,20 @@ impl Builder<'_> {
         Ok(self.databases.len() - 1)
     }
 
+    /// Opens every database that a delete may have to look at or change: those with logical
+    /// parents or children of these, and so on.
+    fn place_related(&mut self) -> hierarchy::Result<()> {
+        let mut at = 0;
+        while let Some(database) = self.databases.get(at).cloned() {
+            for relation in database.as_child.iter().chain(&database.as_parent) {
+                self.place(relation.child_dbd)?;
+                self.place(relation.parent_dbd)?;
+            }
+            at += 1;
+        }
+        Ok(())
+    }
+
     fn node(
         &mut self,
         view: &View,
@@ -240,8 +257,9 @@ impl Builder<'_> {
         segment: &ViewSegment,
         definitions: &dyn Definitions,
     ) -> Result<Node, ShapeError> {
-        let database = self.place(segment.stored.dbd)?;
-        let of = TypeAt::of_code(segment.stored.code).ok_or(ShapeError::NoPath(segment.name))?;
+        let stored = stored_home(segment, definitions);
+        let database = self.place(stored.dbd)?;
+        let of = TypeAt::of_code(stored.code).ok_or(ShapeError::NoPath(segment.name))?;
         // A logical child is inserted only below a parent that is there.
         let relation = self.databases[database].relation_of(of).map(|one| one.parent_dbd);
         if let Some(parent) = relation {
@@ -255,9 +273,9 @@ impl Builder<'_> {
             None => self.root_chain(view, database),
             Some(parent) => {
                 let above = &view.segments[usize::from(parent)];
-                let found = chain_below(segment, above, definitions);
+                let found = chain_below(segment, above, stored != segment.home, definitions);
                 let found = found.ok_or(ShapeError::NoPath(segment.name))?;
-                self.relation_chain(found, segment, above)?
+                self.relation_chain(found, (segment, stored), above)?
             }
         };
         let parent = segment.parent.map(|at| &nodes[usize::from(at)]);
@@ -309,7 +327,7 @@ impl Builder<'_> {
     fn relation_chain(
         &mut self,
         chain: Chain,
-        segment: &ViewSegment,
+        (segment, stored): (&ViewSegment, Home),
         above: &ViewSegment,
     ) -> Result<Chain, ShapeError> {
         let Chain::Relation { of_destination, .. } = chain else { return Ok(chain) };
@@ -320,8 +338,7 @@ impl Builder<'_> {
         let parent = self.place(home.dbd)?;
         let relations = &self.databases[parent].as_parent;
         let at = relations.iter().position(|relation| {
-            relation.child_dbd == segment.stored.dbd
-                && relation.child_name == segment.stored.segment
+            relation.child_dbd == stored.dbd && relation.child_name == stored.segment
         });
         match at {
             Some(at) => Ok(Chain::Relation { at, of_destination }),
@@ -330,10 +347,24 @@ impl Builder<'_> {
     }
 }
 
+/// The type that stores a segment: of two that are physically paired only one does.
+fn stored_home(segment: &ViewSegment, definitions: &dyn Definitions) -> Home {
+    let home = segment.stored;
+    let other = || {
+        let dbd = definitions.dbd(home.dbd)?;
+        let at = usize::from(home.code.checked_sub(1)?);
+        let (dbd, of) = hierarchy::relation::stored_for(&dbd, at, definitions)?;
+        let segment = definitions.dbd(dbd)?.segments.get(of.index())?.name;
+        Some(Home { dbd, segment, code: of.code() })
+    };
+    other().unwrap_or(home)
+}
+
 /// How a segment hangs on the one above it in the view.
 fn chain_below(
     segment: &ViewSegment,
     above: &ViewSegment,
+    is_virtual: bool,
     definitions: &dyn Definitions,
 ) -> Option<Chain> {
     let parent_of = |home: Home| {
@@ -344,7 +375,6 @@ fn chain_below(
     };
     let is = |one: Option<(DbdName, u8)>, home: Home| one == Some((home.dbd, home.code));
     let destination = above.destination.as_ref().map(|joined| joined.home);
-    let is_virtual = segment.home != segment.stored;
     for (of_destination, home) in [(false, Some(above.home)), (true, destination)] {
         let Some(home) = home else { continue };
         if is(parent_of(segment.home), home) {

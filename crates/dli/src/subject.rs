@@ -149,6 +149,9 @@ fn entries<S: Store>(
         }
         let kind = database.schema.of(tree.source);
         let stored = Stored::read(kind, entry.value).map_err(|what| database.damaged(what))?;
+        if stored.is_deleted {
+            continue;
+        }
         let data = stored.data(&mut expanded).map_err(|what| database.damaged(what))?;
         concatenated.clear();
         database.concatenate(&here, &levels, &mut concatenated);

@@ -79,12 +79,26 @@ pub(crate) fn turn<'d>(
         return Ok(data);
     }
     let Some(relation) = database.relation_of(node.of) else { return Ok(data) };
+    let mut physical = Vec::new();
+    concatenate_above(database, path, &mut physical)?;
+    relation.exchange(data, relation.parent_key_len, &physical, buffer);
+    Ok(buffer)
+}
+
+/// The concatenated key of the physical parent.
+pub(crate) fn concatenate_above(database: &Database, path: &[u8], to: &mut Vec<u8>) -> Result<()> {
     let mut up = database.parse(path)?;
     up.truncate(up.len().saturating_sub(1));
-    buffer.clear();
-    database.concatenate(&path[..up.end(up.len())], &up, buffer);
-    buffer.extend_from_slice(data.get(relation.parent_key_len..).unwrap_or(&[]));
-    Ok(buffer)
+    database.concatenate(&path[..up.end(up.len())], &up, to);
+    Ok(())
+}
+
+/// Whether a stored segment was deleted on the path on which a node is reached (row 74).
+pub(crate) fn is_gone(node: &Node, stored: &Stored<'_>) -> bool {
+    match node.chain {
+        Chain::Relation { .. } => stored.is_deleted_logically,
+        _ => stored.is_deleted,
+    }
 }
 
 /// The set and the prefix of the keys that stand for a node's occurrences.
@@ -293,8 +307,7 @@ impl<S: Store> DbPcb<S> {
         }
         let kind = database.schema.of(node.of);
         let stored = Stored::read(kind, &value).map_err(|what| database.damaged(what))?;
-        let reached_physically = matches!(node.chain, Chain::Root | Chain::Child { .. });
-        if stored.is_deleted && reached_physically {
+        if is_gone(node, &stored) {
             return Ok(false);
         }
         let data = stored.data(&mut self.expanded).map_err(|what| database.damaged(what))?;

@@ -206,10 +206,11 @@ impl<'d, S: Store> Arranger<'d, S> {
         };
         let (relation, parents) = (&self.database.as_child[at], &self.parents[at]);
         let name = || format!("{} in {}", parents.schema.of(relation.parent).name, parents.name());
-        let Some(key) = data.get(..relation.parent_key_len) else {
+        let key = relation.parent_key(data);
+        if key.len() < relation.parent_key_len {
             let why = format!("it is too short for the key of its logical parent, {}", name());
             return Ok(Err(why));
-        };
+        }
         let itself = parents.name() == self.database.name();
         if itself && !parents.has_computed_paths(relation.parent) {
             let why = "its logical parent is in the same database and has no unique key: such a \

@@ -65,6 +65,9 @@ impl Database {
             }
             let kind = self.schema.of(seen.of);
             let stored = Stored::read(kind, seen.value).map_err(|what| self.damaged(what))?;
+            if stored.is_deleted {
+                return Ok(());
+            }
             let data = stored.data(&mut expanded).map_err(|what| self.damaged(what))?;
             concatenated.clear();
             self.concatenate(seen.path, seen.levels, &mut concatenated);

@@ -4,6 +4,9 @@
 //! 1. Whoever calls holds the locks of the database records (H5) and takes care of partial work:
 //!    an answer other than `Done` may leave index entries behind, to be rolled back to a savepoint
 //!    that was set where [`Database::needs_savepoint`] says so.
+//! 2. What was deleted and stays for another path is inserted again in its place: what led to it
+//!    leads to the new one. As long as a logical child lives on its logical path its place is taken.
+//! 3. A segment that is deleted physically has no index entries.
 
 use store::{KeyRange, LockMode, LockName, Outcome, Read, SetId, Store, Unit, Wait};
 
@@ -11,7 +14,7 @@ use crate::database::Database;
 use crate::error::Result;
 use crate::index::{IndexEntry, IndexTree, Source};
 use crate::schema::{Levels, TypeAt};
-use crate::value::Stored;
+use crate::value::{self, Stored};
 
 /// What became of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +26,25 @@ pub enum Changed {
     Exists,
     /// A unique index has such an entry already.
     IndexExists,
+}
+
+/// A stored segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Its path.
+    pub path: Vec<u8>,
+    /// What stands where in the path.
+    pub levels: Levels,
+    /// Its value as it is stored.
+    pub value: Vec<u8>,
+}
+
+impl Segment {
+    /// Its type.
+    #[must_use]
+    pub fn of(&self) -> TypeAt {
+        self.levels.type_at(self.levels.len())
+    }
 }
 
 /// Buffers that are used again from change to change.
@@ -67,7 +89,10 @@ impl Database {
         let stored = Stored { identity, logical_parent, ..Stored::new(data) };
         stored.write(kind, &mut work.value);
         if unit.insert(set, key, &work.value)? == Outcome::Exists {
-            return Ok(Changed::Exists);
+            if self.is_taken(unit, of, path, &mut work.old_value)? {
+                return Ok(Changed::Exists);
+            }
+            let _ = unit.replace(set, key, &work.value)?;
         }
         if self.is_source(of) {
             self.concatenated(path, levels, work);
@@ -109,7 +134,7 @@ impl Database {
         let of = levels.type_at(levels.len());
         let (set, key) = self.locate(path)?;
         let mut identity = stored.identity;
-        let is_source = self.is_source(of);
+        let is_source = self.is_source(of) && !stored.is_deleted;
         if is_source {
             self.concatenated(path, levels, work);
             // The identity of a logical child orders it among logical twins, too.
@@ -118,8 +143,7 @@ impl Database {
                 identity = store.draw(set, 1)?;
             }
         }
-        let (logical_parent, is_deleted) = (stored.logical_parent, stored.is_deleted);
-        let value = Stored { identity, logical_parent, is_deleted, ..Stored::new(new) };
+        let value = Stored { identity, ..stored.with(new) };
         value.write(self.schema.of(of), &mut work.value);
         let _ = unit.replace(set, key, &work.value)?;
         if !is_source {
@@ -165,7 +189,8 @@ impl Database {
         false
     }
 
-    /// Deletes the segment under `path` and everything beneath it. Answers how many segments went.
+    /// Deletes the segment under `path` and everything beneath it, none of which
+    /// [may outlive](crate::SegmentType::may_outlive). Answers how many segments went.
     ///
     /// # Errors
     /// If the store refuses, or a stored segment cannot be read.
@@ -230,25 +255,145 @@ impl Database {
         let stored = Stored::read(kind, value).map_err(|what| self.damaged(what))?;
         let mut expanded = std::mem::take(&mut work.expanded);
         let data = stored.data(&mut expanded).map_err(|what| self.damaged(what))?;
-        if indexed {
-            self.concatenated(path, levels, work);
-            let source = Source {
-                data,
-                concatenated: &work.concatenated,
-                identity: stored.identity,
-                path,
-                blank: self.blank,
-            };
-            for tree in self.indexes.iter().filter(|tree| tree.source == of) {
-                if tree.make(self.schema.placement.collation(), &source, &mut work.old) {
-                    remove_entry(unit, tree, &work.old)?;
-                }
-            }
+        if !stored.is_deleted {
+            self.leave_indexes(unit, (path, levels), &stored, data, work)?;
         }
         if kind.is_logical_child {
             self.unrelate(unit, of, path, &stored, data)?;
         }
         work.expanded = expanded;
+        Ok(())
+    }
+
+    /// Removes the index entries of one stored segment.
+    fn leave_indexes<U: Unit>(
+        &self,
+        unit: &mut U,
+        (path, levels): (&[u8], &Levels),
+        stored: &Stored<'_>,
+        data: &[u8],
+        work: &mut Work,
+    ) -> Result<()> {
+        let of = levels.type_at(levels.len());
+        if !self.is_source(of) {
+            return Ok(());
+        }
+        self.concatenated(path, levels, work);
+        let (concatenated, identity) = (&work.concatenated, stored.identity);
+        let source = Source { data, concatenated, identity, path, blank: self.blank };
+        for tree in self.indexes.iter().filter(|tree| tree.source == of) {
+            if tree.make(self.schema.placement.collation(), &source, &mut work.old) {
+                remove_entry(unit, tree, &work.old)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a place is taken: by a segment that is there, or by a logical child that was
+    /// deleted on its physical path alone.
+    ///
+    /// # Errors
+    /// If the store refuses, or the segment cannot be read.
+    pub fn is_taken<U: Unit>(
+        &self,
+        unit: &mut U,
+        of: TypeAt,
+        path: &[u8],
+        value: &mut Vec<u8>,
+    ) -> Result<bool> {
+        let (set, key) = self.locate(path)?;
+        if !unit.get(set, key, Read::Unlocked, value)? {
+            return Ok(false);
+        }
+        let kind = self.schema.of(of);
+        let stored = Stored::read(kind, value).map_err(|what| self.damaged(what))?;
+        Ok(!stored.is_deleted || (kind.is_logical_child && !stored.is_remnant()))
+    }
+
+    /// A segment and everything beneath it, in hierarchic order; also what was deleted before and
+    /// stays.
+    ///
+    /// # Errors
+    /// If the store refuses, or a key is no path.
+    pub fn with_dependents<S: Store>(
+        &self,
+        (store, unit): (&S, &mut S::Unit),
+        path: &[u8],
+    ) -> Result<Vec<Segment>> {
+        let (set, key) = self.locate(path)?;
+        let front = path.len() - key.len();
+        let (mut cursor, mut end) = (store.cursor(set)?, Vec::new());
+        cursor_limit(&mut cursor, key, &mut end);
+        let mut all = Vec::new();
+        while let Some(entry) = unit.next(&mut cursor, Read::Unlocked)? {
+            let path = [&path[..front], entry.key].concat();
+            let levels = self.parse(&path)?;
+            all.push(Segment { path, levels, value: entry.value.to_vec() });
+        }
+        Ok(all)
+    }
+
+    /// Deletes a segment on a path, in its index entries, its relation and its bytes; whether it
+    /// stays in the store is up to [`Database::keep`] and [`Database::erase`].
+    ///
+    /// # Errors
+    /// If the store refuses, or the segment cannot be read.
+    pub fn mark<U: Unit>(
+        &self,
+        unit: &mut U,
+        segment: &mut Segment,
+        (physically, logically): (bool, bool),
+        work: &mut Work,
+    ) -> Result<()> {
+        let Segment { path, levels, value } = segment;
+        let of = levels.type_at(levels.len());
+        let kind = self.schema.of(of);
+        let damaged = |what| self.damaged(what);
+        let mut expanded = std::mem::take(&mut work.expanded);
+        let stored = Stored::read(kind, value).map_err(damaged)?;
+        let data = stored.data(&mut expanded).map_err(damaged)?;
+        if physically && !stored.is_deleted {
+            self.leave_indexes(unit, (path, levels), &stored, data, work)?;
+        }
+        let before = self.relation_entry(of, path, &stored, data)?;
+        let marked = Stored {
+            is_deleted: stored.is_deleted || physically,
+            is_deleted_logically: stored.is_deleted_logically || logically,
+            ..stored
+        };
+        let after = self.relation_entry(of, path, &marked, data)?;
+        if before != after {
+            if let Some((set, key)) = before {
+                let _ = unit.delete(set, &key)?;
+            }
+            if let Some((set, key)) = after {
+                let _ = unit.insert(set, &key, path)?;
+            }
+        }
+        work.expanded = expanded;
+        if kind.may_outlive() {
+            value::mark(value, physically, logically);
+        }
+        Ok(())
+    }
+
+    /// Keeps a marked segment in the store.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub fn keep<U: Unit>(&self, unit: &mut U, segment: &Segment) -> Result<()> {
+        let (set, key) = self.locate(&segment.path)?;
+        let _ = unit.replace(set, key, &segment.value)?;
+        Ok(())
+    }
+
+    /// Takes a marked segment, beneath which nothing is left, out of the store.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub fn erase<U: Unit>(&self, unit: &mut U, path: &[u8]) -> Result<()> {
+        let (set, key) = self.locate(path)?;
+        let _ = unit.delete(set, key)?;
         Ok(())
     }
 

@@ -8,8 +8,8 @@
 //! | `DBD.SEGMENT.LOGICAL` | where the logical children of a parent are ([`crate::relation`]) |
 //!
 //! Invariants:
-//! 1. A segment's parent is there as long as the segment is, but for logical parents that were
-//!    deleted on their physical path: those are there and marked.
+//! 1. A segment's parent is there as long as the segment is. What was deleted and lives on for
+//!    another path is there and marked ([`crate::value`]).
 //! 2. Segments, index entries and relations change in one unit of work, together.
 
 use std::sync::Arc;
@@ -93,7 +93,12 @@ impl Database {
             let interval_bytes = partition.interval_bytes.or(own.interval_bytes);
             sets.push(make_set(store, &set, &SetAttributes { interval_bytes, ..own.clone() })?);
         }
-        let schema = Schema::new(&dbd, placement, |one| with_identity.contains(&one));
+        let schema = Schema::new(
+            &dbd,
+            placement,
+            |one| with_identity.contains(&one),
+            |one| relation::is_elsewhere(&dbd, one, definitions),
+        );
         let mut database = Database {
             schema,
             sets,

@@ -39,7 +39,7 @@ pub mod value;
 pub mod verify;
 pub mod walk;
 
-pub use change::{Changed, Work};
+pub use change::{Changed, Segment, Work};
 pub use database::{Database, is_kept};
 pub use error::{Damaged, Differs, HierarchyError, Refused, Result};
 pub use index::{IndexEntry, IndexTree, Source};

@@ -7,20 +7,24 @@
 //! | path of the logical parent | as in [`crate::schema`] | always |
 //! | key | its length | if the logical twins have a sequence field |
 //! | order | 8 | if that is not unique, or there is none: the child's identity, or its inverse |
+//! | path of the child | its length | if it is unique, and the child was deleted on this path |
 //!
 //! The value is the path of the logical child.
 //!
 //! Invariants:
-//! 1. Each logical child has one entry, under the parent whose path it stores.
+//! 1. Each logical child that lives on some path has one entry, under the parent whose path it
+//!    stores. One that was deleted on its logical path makes room for another one of its key.
 //! 2. Identities ascend with time, so `LAST` orders equal twins by them and `FIRST` by their
 //!    inverse; `HERE` counts as `FIRST`, for no program stands on both paths at once.
 //! 3. The key of logical twins is what a program sees on the logical path: in the area the
 //!    concatenated key of the physical parent stands in place of the logical one's (row 71).
+//! 4. Of two types that are physically paired one is stored; the other one shows it, as a virtual
+//!    logical child does.
 
 use std::sync::Arc;
 
 use definitions::resolve::Definitions;
-use definitions::{Dbd, DbdName, Organization, SegmentName, TwinPlace};
+use definitions::{Dbd, DbdName, Organization, Segment, SegmentName, TwinPlace};
 use store::{Outcome, SetId, Unit};
 
 use crate::change::Changed;
@@ -28,6 +32,9 @@ use crate::database::Database;
 use crate::error::Result;
 use crate::schema::TypeAt;
 use crate::value::Stored;
+
+/// The length field of a segment of variable length.
+const LL_BYTES: usize = 2;
 
 /// A logical child type and its logical parent.
 #[derive(Clone, Debug)]
@@ -42,8 +49,12 @@ pub struct Relation {
     pub parent_dbd: DbdName,
     /// The logical parent.
     pub parent: TypeAt,
-    /// Bytes of the logical parent's concatenated key, with which the child begins.
+    /// Where the logical parent's concatenated key begins in the child: behind LL, if it has one.
+    pub parent_key_at: usize,
+    /// Its bytes.
     pub parent_key_len: usize,
+    /// Whether a type shows the child below its logical parent: a virtual one, or its pair.
+    pub has_path: bool,
     /// Where the logical twins' key comes from, in the child as it is stored.
     pub key: Vec<KeyPart>,
     /// Whether logical twins must differ in their key.
@@ -84,19 +95,63 @@ pub(crate) fn open(
         return Ok((as_child, as_parent));
     }
     for (at, segment) in dbd.segments.iter().enumerate() {
-        if segment.logical_parent.is_some() && !segment.is_virtual() {
+        if is_stored_child(dbd, at, definitions) {
             as_child.extend(relation(dbd, at, definitions, &mut make_set)?);
         }
         for child in segment.children.iter().filter(|child| child.indexed.is_none()) {
             let Some(of) = definitions.dbd(child.dbd) else { continue };
             let Some(at) = of.position(child.segment) else { continue };
             let names = of.segments[at].logical_parent.as_ref();
-            if names.is_some_and(|one| (one.segment, one.dbd) == (segment.name, dbd.name)) {
+            let is_ours =
+                names.is_some_and(|one| (one.segment, one.dbd) == (segment.name, dbd.name));
+            if is_ours && is_stored_child(&of, at, definitions) {
                 as_parent.extend(relation(&of, at, definitions, &mut make_set)?);
             }
         }
     }
     Ok((as_child, as_parent))
+}
+
+/// Whether a type is a logical child that is stored: not virtual, and not the pair of one that is.
+fn is_stored_child(dbd: &Arc<Dbd>, at: usize, definitions: &dyn Definitions) -> bool {
+    let segment = &dbd.segments[at];
+    let is_real = segment.logical_parent.is_some() && !segment.is_virtual();
+    is_real && stored_for(dbd, at, definitions).is_none()
+}
+
+/// Whether another type stores what a physically paired one shows.
+pub(crate) fn is_elsewhere(dbd: &Arc<Dbd>, at: TypeAt, definitions: &dyn Definitions) -> bool {
+    stored_for(dbd, at.index(), definitions).is_some()
+}
+
+/// The type, of a database, that is stored in place of a physically paired one; `None` if that is
+/// stored itself.
+#[must_use]
+pub fn stored_for(
+    dbd: &Arc<Dbd>,
+    at: usize,
+    definitions: &dyn Definitions,
+) -> Option<(DbdName, TypeAt)> {
+    let (other, place) = partner(dbd, at, definitions)?;
+    // The one that has dependents, and the same one whichever is asked about.
+    let rank = |dbd: &Dbd, at: usize| {
+        let has_dependents = dbd.segments.iter().any(|one| one.parent.map(usize::from) == Some(at));
+        (!has_dependents, dbd.name, at)
+    };
+    // A DBD has 255 segment types at most.
+    (rank(&other, place) < rank(dbd, at)).then_some((other.name, TypeAt(place as u8)))
+}
+
+/// The other one of two physically paired types.
+fn partner(dbd: &Dbd, at: usize, definitions: &dyn Definitions) -> Option<(Arc<Dbd>, usize)> {
+    let segment = dbd.segments.get(at)?;
+    let logical = segment.logical_parent.as_ref().filter(|_| !segment.is_virtual())?;
+    let of = definitions.dbd(logical.dbd)?;
+    let mut children = of.segment(logical.segment)?.children.iter();
+    let ours = children.find(|child| (child.segment, child.dbd) == (segment.name, dbd.name))?;
+    let place = of.position(ours.pair?)?;
+    let pair = &of.segments[place];
+    (pair.logical_parent.is_some() && !pair.is_virtual()).then_some((of, place))
 }
 
 fn relation(
@@ -116,13 +171,19 @@ fn relation(
         .find(|child| (child.segment, child.dbd) == (segment.name, dbd.name));
     let parent_key_len = of.concatenated_key_len(parent) as usize;
     let above = segment.parent.map_or(0, |up| dbd.concatenated_key_len(usize::from(up)) as usize);
-    // The key on the logical path is that of the virtual child which shows this one.
+    // The key on the logical path is that of the type which shows this one there.
+    let shows = |one: &&Segment| {
+        let source = one.sources.first().map(|source| (source.segment, source.dbd));
+        one.parent.map(usize::from) == Some(parent) && source == Some((segment.name, dbd.name))
+    };
     let pair = lchild.and_then(|child| child.pair).and_then(|name| of.segment(name));
-    let key = pair.and_then(|pair| pair.key().filter(|_| pair.is_virtual()));
-    let unique = pair.is_some_and(|pair| pair.is_virtual() && pair.has_unique_key());
-    let parts = key.map_or_else(Vec::new, |field| {
-        let from = field.offset().unwrap_or(0);
-        key_parts(from, from + usize::from(field.len), above, parent_key_len)
+    let pair = pair.or_else(|| of.segments.iter().find(shows));
+    let unique = pair.is_some_and(Segment::has_unique_key);
+    let parent_key_at = if segment.variable { LL_BYTES } else { 0 };
+    let parts = pair.and_then(Segment::key).map_or_else(Vec::new, |field| {
+        let from = field.offset().unwrap_or(0).saturating_sub(parent_key_at);
+        let parts = key_parts(from, from + usize::from(field.len), above, parent_key_len);
+        parts.into_iter().map(|part| part.behind(parent_key_at)).collect()
     });
     let place = lchild.and_then(|child| child.place).or(pair.map(|pair| pair.rules.place));
     Ok(Some(Relation {
@@ -131,7 +192,9 @@ fn relation(
         child_name: segment.name,
         parent_dbd: of.name,
         parent: TypeAt(parent as u8),
+        parent_key_at,
         parent_key_len,
+        has_path: pair.is_some(),
         key: parts,
         unique,
         place: place.unwrap_or(TwinPlace::Last),
@@ -155,7 +218,39 @@ fn key_parts(from: usize, to: usize, above: usize, parent_key_len: usize) -> Vec
     parts
 }
 
+impl KeyPart {
+    /// The same bytes of a child that has something in front.
+    fn behind(self, bytes: usize) -> KeyPart {
+        match self {
+            KeyPart::Child { offset, len } => KeyPart::Child { offset: offset + bytes, len },
+            physical => physical,
+        }
+    }
+}
+
 impl Relation {
+    /// The concatenated key of the logical parent at the beginning of a child.
+    #[must_use]
+    pub fn parent_key<'c>(&self, child: &'c [u8]) -> &'c [u8] {
+        let key = self.parent_key_at..self.parent_key_at + self.parent_key_len;
+        child.get(key).unwrap_or(&[])
+    }
+
+    /// A child with another key in place of the `len` bytes at its beginning: as it is stored, or
+    /// as it is seen on the logical path.
+    pub fn exchange(&self, child: &[u8], len: usize, key: &[u8], to: &mut Vec<u8>) {
+        let at = self.parent_key_at.min(child.len());
+        to.clear();
+        to.extend_from_slice(&child[..at]);
+        to.extend_from_slice(key);
+        to.extend_from_slice(child.get(at + len..).unwrap_or(&[]));
+        if at == LL_BYTES
+            && let Ok(ll) = u16::try_from(to.len())
+        {
+            to[..LL_BYTES].copy_from_slice(&ll.to_be_bytes());
+        }
+    }
+
     /// The key of a logical twin without its position; `physical` is the concatenated key of the
     /// child's physical parent.
     pub fn put_key(&self, child: &[u8], physical: &[u8], to: &mut Vec<u8>) {
@@ -223,7 +318,7 @@ impl Database {
         Ok(())
     }
 
-    /// The set and the key of a logical child's entry.
+    /// The set and the key of a logical child's entry; none for a remnant.
     ///
     /// # Errors
     /// If `path` is none of this database.
@@ -234,7 +329,8 @@ impl Database {
         stored: &Stored<'_>,
         data: &[u8],
     ) -> Result<Option<(SetId, Vec<u8>)>> {
-        let Some(relation) = self.relation_of(child) else { return Ok(None) };
+        let relation = self.relation_of(child).filter(|_| !stored.is_remnant());
+        let Some(relation) = relation else { return Ok(None) };
         let mut up = self.parse(path)?;
         up.truncate(up.len().saturating_sub(1));
         let mut physical = Vec::new();
@@ -247,6 +343,8 @@ impl Database {
                 TwinPlace::First | TwinPlace::Here => !stored.identity,
             };
             key.extend_from_slice(&order.to_be_bytes());
+        } else if stored.is_deleted_logically {
+            key.extend_from_slice(path);
         }
         Ok(Some((relation.set, key)))
     }

@@ -96,6 +96,8 @@ pub struct SegmentType {
     pub is_logical_child: bool,
     /// May be deleted on one path and live on another.
     pub is_logical_parent: bool,
+    /// A logical child or a logical parent lies beneath it, for which it stays when it is deleted.
+    pub is_above_logical: bool,
     /// Carries a number of its own, by which index entries are ordered and told apart.
     pub has_identity: bool,
     /// How its key is ordered.
@@ -112,10 +114,14 @@ impl SegmentType {
     /// Whether something stands in front of its data in the store ([`crate::value`]).
     #[must_use]
     pub fn has_header(&self) -> bool {
-        self.compression.is_some()
-            || self.is_logical_child
-            || self.is_logical_parent
-            || self.has_identity
+        self.compression.is_some() || self.has_identity || self.may_outlive()
+    }
+
+    /// Whether it may stay in the store after it was deleted, marked so: it lives on for what
+    /// leads to it on another path.
+    #[must_use]
+    pub fn may_outlive(&self) -> bool {
+        self.is_logical_child || self.is_logical_parent || self.is_above_logical
     }
 }
 
@@ -192,12 +198,14 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// The schema of a physical database. `with_identity` tells the types that carry a number.
+    /// The schema of a physical database. `with_identity` tells the types that carry a number,
+    /// `elsewhere` those whose pair is stored in their place.
     #[must_use]
     pub fn new(
         dbd: &Arc<Dbd>,
         placement: Arc<Placement>,
         with_identity: impl Fn(TypeAt) -> bool,
+        elsewhere: impl Fn(TypeAt) -> bool,
     ) -> Schema {
         let partitioned = dbd.organization.is_partitioned();
         let hashed = placement.is_hashed();
@@ -207,18 +215,15 @@ impl Schema {
         let types = types.map(|(at, segment)| {
             // A DBD has 255 segment types at most.
             let at = TypeAt(at as u8);
-            let mut kind = segment_type(dbd, segment, at, with_identity(at));
+            let mut kind = segment_type(dbd, segment, at, elsewhere(at));
+            kind.has_identity = with_identity(at);
             let key = segment.key().map_or(FieldType::Hexadecimal, |key| key.kind_of_data);
             kind.collation = placement.collation().of_field(key);
             kind
         });
-        Schema {
-            types: types.collect(),
-            dbd: Arc::clone(dbd),
-            placement,
-            front: front as u8,
-            partitioned,
-        }
+        let mut types: Vec<SegmentType> = types.collect();
+        mark_above_logical(&mut types);
+        Schema { types, dbd: Arc::clone(dbd), placement, front: front as u8, partitioned }
     }
 
     /// A segment type.
@@ -337,7 +342,7 @@ impl Schema {
     }
 }
 
-fn segment_type(dbd: &Dbd, segment: &Segment, at: TypeAt, has_identity: bool) -> SegmentType {
+fn segment_type(dbd: &Dbd, segment: &Segment, at: TypeAt, elsewhere: bool) -> SegmentType {
     let key = segment.key().and_then(|field| {
         Some(KeyField {
             offset: field.offset()?,
@@ -348,6 +353,7 @@ fn segment_type(dbd: &Dbd, segment: &Segment, at: TypeAt, has_identity: bool) ->
     let is_logical_parent = segment.children.iter().any(|child| {
         child.indexed.is_none() && child.pointer != Some(definitions::LchildPointer::Indx)
     }) && !dbd.organization.is_index();
+    let is_virtual = segment.is_virtual() || elsewhere;
     SegmentType {
         name: segment.name,
         level: segment.level,
@@ -358,11 +364,23 @@ fn segment_type(dbd: &Dbd, segment: &Segment, at: TypeAt, has_identity: bool) ->
         variable: segment.variable,
         compression: segment.compression.clone(),
         has_children: dbd.segments.iter().any(|one| one.parent == Some(at.0)),
-        is_virtual: segment.is_virtual(),
-        is_logical_child: segment.logical_parent.is_some() && !segment.is_virtual(),
+        is_virtual,
+        is_logical_child: segment.logical_parent.is_some() && !is_virtual,
         is_logical_parent,
-        has_identity,
+        is_above_logical: false,
+        has_identity: false,
         collation: Collation::Binary,
+    }
+}
+
+fn mark_above_logical(types: &mut [SegmentType]) {
+    // Children stand behind their parents.
+    for at in (0..types.len()).rev() {
+        if types[at].may_outlive()
+            && let Some(parent) = types[at].parent
+        {
+            types[parent.index()].is_above_logical = true;
+        }
     }
 }
 

@@ -241,6 +241,7 @@ pub fn layout(schema: &Schema) -> String {
             (kind.has_identity, ", identity"),
             (kind.is_logical_child, ", logical child"),
             (kind.is_logical_parent, ", logical parent"),
+            (kind.is_above_logical, ", above logical"),
             (kind.compression.is_some(), ", compressed"),
         ];
         text.extend(parts.into_iter().filter(|(has, _)| *has).map(|(_, part)| part));
@@ -266,7 +267,9 @@ pub fn layout_of(
         with_identity.extend(TypeAt::of_code(index.source_code));
     }
     let placement = Arc::new(placement);
-    Ok(layout(&Schema::new(dbd, placement, |one| with_identity.contains(&one))))
+    let elsewhere = |one| relation::is_elsewhere(dbd, one, definitions);
+    let schema = Schema::new(dbd, placement, |one| with_identity.contains(&one), elsewhere);
+    Ok(layout(&schema))
 }
 
 /// Whether data of one layout can be used under another one: it places roots alike, and has at

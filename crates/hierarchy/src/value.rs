@@ -5,7 +5,7 @@
 //!
 //! | part | bytes | where |
 //! |---|---|---|
-//! | flags | 1 | always |
+//! | flags | 1 | always: 1 compressed, 2 deleted physically, 4 deleted logically |
 //! | identity | 8, big endian | sources of an index that needs one |
 //! | length, path | 2, big endian; n | logical children: the path of the logical parent |
 //! | length | 4, big endian | compressed data: its length when expanded |
@@ -14,6 +14,9 @@
 //! Invariants:
 //! 1. Compressed data expands to at most [`SEGMENT_BYTES_MAX`]; anything else is damage.
 //! 2. What compression does not make shorter is stored as it is.
+//! 3. What was deleted on its physical path stays as long as something leads to it on another one,
+//!    or something beneath it stays; a logical child that was deleted on its logical path stays as
+//!    long as it lives on its physical one. Deleted on both it is a *remnant* for what is beneath.
 
 use crate::error::Damaged;
 use crate::schema::SegmentType;
@@ -23,13 +26,16 @@ pub const SEGMENT_BYTES_MAX: usize = 1 << 16;
 
 const COMPRESSED: u8 = 1;
 const DELETED_PHYSICALLY: u8 = 2;
-const KNOWN: u8 = COMPRESSED | DELETED_PHYSICALLY;
+const DELETED_LOGICALLY: u8 = 4;
+const KNOWN: u8 = COMPRESSED | DELETED_PHYSICALLY | DELETED_LOGICALLY;
 
 /// A stored segment, taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stored<'v> {
-    /// Whether it was deleted on its physical path and lives on for its logical children.
+    /// Whether it was deleted on its physical path.
     pub is_deleted: bool,
+    /// Whether a logical child was deleted on its logical path.
+    pub is_deleted_logically: bool,
     /// Its number, 0 if its type has none.
     pub identity: u64,
     /// The path of its logical parent, empty if it has none.
@@ -42,7 +48,14 @@ impl<'v> Stored<'v> {
     /// A segment that is to be stored.
     #[must_use]
     pub fn new(data: &'v [u8]) -> Stored<'v> {
-        Stored { is_deleted: false, identity: 0, logical_parent: &[], data, compressed: false }
+        Stored {
+            is_deleted: false,
+            is_deleted_logically: false,
+            identity: 0,
+            logical_parent: &[],
+            data,
+            compressed: false,
+        }
     }
 
     /// Takes a stored value apart.
@@ -60,6 +73,7 @@ impl<'v> Stored<'v> {
         }
         let mut stored = Stored::new(&[]);
         stored.is_deleted = flags & DELETED_PHYSICALLY != 0;
+        stored.is_deleted_logically = flags & DELETED_LOGICALLY != 0;
         stored.compressed = flags & COMPRESSED != 0;
         if kind.has_identity {
             let (identity, behind) = rest.split_first_chunk().ok_or(short)?;
@@ -107,7 +121,7 @@ impl<'v> Stored<'v> {
             to.extend_from_slice(self.data);
             return;
         }
-        to.push(if self.is_deleted { DELETED_PHYSICALLY } else { 0 });
+        to.push(self.flags());
         if kind.has_identity {
             to.extend_from_slice(&self.identity.to_be_bytes());
         }
@@ -122,6 +136,27 @@ impl<'v> Stored<'v> {
             return;
         }
         to.extend_from_slice(self.data);
+    }
+
+    /// Whether it was deleted on every path that leads to it.
+    #[must_use]
+    pub fn is_remnant(&self) -> bool {
+        self.is_deleted && self.is_deleted_logically
+    }
+
+    /// The same segment with other data.
+    #[must_use]
+    pub(crate) fn with<'d>(&self, data: &'d [u8]) -> Stored<'d>
+    where
+        'v: 'd,
+    {
+        Stored { data, compressed: false, ..*self }
+    }
+
+    fn flags(&self) -> u8 {
+        let physically = if self.is_deleted { DELETED_PHYSICALLY } else { 0 };
+        let logically = if self.is_deleted_logically { DELETED_LOGICALLY } else { 0 };
+        physically | logically
     }
 
     /// Appends the data compressed, if that makes it shorter.
@@ -139,5 +174,13 @@ impl<'v> Stored<'v> {
             }
         }
         true
+    }
+}
+
+/// Marks a stored value, of a type that [may outlive](SegmentType::may_outlive), as deleted.
+pub(crate) fn mark(value: &mut [u8], physically: bool, logically: bool) {
+    if let Some(flags) = value.first_mut() {
+        *flags |= if physically { DELETED_PHYSICALLY } else { 0 };
+        *flags |= if logically { DELETED_LOGICALLY } else { 0 };
     }
 }

@@ -264,7 +264,9 @@ impl<'v, S: Store> Verifier<'v, S> {
         if kind.has_identity && stored.identity == 0 {
             self.wrong_at(seen, "it has no identity".into());
         }
-        self.index_entries(seen, stored, data)?;
+        if !stored.is_deleted {
+            self.index_entries(seen, stored, data)?;
+        }
         match kind.is_logical_child && self.all {
             true => self.logical_child(seen, stored, data),
             false => Ok(()),
@@ -302,9 +304,8 @@ impl<'v, S: Store> Verifier<'v, S> {
 
     fn logical_child(&mut self, seen: &Seen<'_>, stored: &Stored<'_>, data: &[u8]) -> Result<()> {
         let database = self.database;
-        let Some(at) = database.as_child.iter().position(|one| one.child == seen.of) else {
-            return Ok(());
-        };
+        let at = database.as_child.iter().position(|one| one.child == seen.of);
+        let Some(at) = at.filter(|_| !stored.is_remnant()) else { return Ok(()) };
         self.report.relations += 1;
         let (relation, parents) = (&database.as_child[at], &self.parents[at]);
         let name = parents.schema.of(relation.parent).name;
@@ -385,6 +386,9 @@ impl<'v, S: Store> Verifier<'v, S> {
         }
         let Ok(stored) = Stored::read(database.schema.of(of), value) else { return Ok(false) };
         let Ok(data) = stored.data(expanded) else { return Ok(false) };
+        if stored.is_deleted {
+            return Ok(false);
+        }
         concatenated.clear();
         database.concatenate(path, &levels, concatenated);
         let (identity, blank) = (stored.identity, database.blank);

@@ -289,9 +289,12 @@ fn settings_do_not_change_under_data() {
     own.collation = placement::Collation::Ebcdic;
     let placement = Placement::new(&database.schema.dbd, &settings, &mut |_| Ok(vec![])).unwrap();
     let mut other = (*database).clone();
-    other.schema = crate::Schema::new(&database.schema.dbd, Arc::new(placement.clone()), |at| {
-        database.schema.of(at).has_identity
-    });
+    other.schema = crate::Schema::new(
+        &database.schema.dbd,
+        Arc::new(placement.clone()),
+        |at| database.schema.of(at).has_identity,
+        |_| false,
+    );
     let layout = state::layout_of(&database.schema.dbd, &world.definitions, placement).unwrap();
     assert_eq!(layout, state::layout(&other.schema));
     assert!(matches!(state::admit(&world.store, &other), Err(HierarchyError::Placed(_))));

@@ -1,0 +1,302 @@
+//! DLET where logical relationships are: the delete rules (facts, section 12 row 74).
+//!
+//! An occurrence may be deleted on its physical path, on its logical path, or on both. What is
+//! deleted on one path stays in the store as long as something leads to it on another one, or
+//! something beneath it stays; then it is marked ([`hierarchy::value`]).
+//!
+//! | rule | logical child | logical parent | physical parent |
+//! |---|---|---|---|
+//! | P | first on its logical path, else DX | DX while children live | |
+//! | L | on the path used | on its physical path; its children still reach it | |
+//! | V | on both paths | as L, and by itself with its last child | |
+//! | B | as L | as L | by itself when no child is left on the logical path |
+//!
+//! Invariants:
+//! 1. What must not be deleted is found before anything is: DX leaves everything.
+//! 2. Nothing stays in the store that no path leads to and nothing hangs on.
+//! 3. What cannot go by itself, because a rule beneath it forbids that, stays.
+
+use std::sync::Arc;
+
+use definitions::DeleteRule;
+use hierarchy::{Database, HierarchyError, Result, Segment, Stored, TypeAt};
+use store::{Cursor, KeyRange, Read, Store, Unit};
+
+use crate::pcb::DbPcb;
+use crate::search::Reach;
+use crate::shape::Shape;
+
+/// A logical child that was deleted on a path.
+struct Left {
+    database: Arc<Database>,
+    path: Vec<u8>,
+    of: TypeAt,
+    logical_parent: Vec<u8>,
+}
+
+fn rule(database: &Database, of: TypeAt) -> DeleteRule {
+    database.schema.dbd.segments[of.index()].rules.delete
+}
+
+/// Whether a logical child can be met on a logical path.
+fn has_logical_path(database: &Database, of: TypeAt) -> bool {
+    database.relation_of(of).is_some_and(|relation| relation.has_path)
+}
+
+fn stored<'s>(database: &Database, segment: &'s Segment) -> Result<Stored<'s>> {
+    let kind = database.schema.of(segment.of());
+    Stored::read(kind, &segment.value).map_err(|what| database.damaged(what))
+}
+
+/// Whether a logical child is met on its logical path.
+fn lives_logically(database: &Database, segment: &Segment) -> Result<bool> {
+    let has_path = has_logical_path(database, segment.of());
+    Ok(has_path && !stored(database, segment)?.is_deleted_logically)
+}
+
+/// Reads the segment at a path.
+fn read<U: Unit>(unit: &mut U, database: &Database, path: &[u8]) -> Result<Option<Segment>> {
+    let (set, key) = database.locate(path)?;
+    let mut value = Vec::new();
+    if !unit.get(set, key, Read::Unlocked, &mut value)? {
+        return Ok(None);
+    }
+    Ok(Some(Segment { path: path.to_vec(), levels: database.parse(path)?, value }))
+}
+
+/// Whether a logical parent has children that live on some path, but for those that `leaves`.
+fn has_children<S: Store>(
+    reach: &mut Reach<'_, S>,
+    database: &Database,
+    (of, path): (TypeAt, &[u8]),
+    leaves: impl Fn(&[u8]) -> bool,
+) -> Result<bool> {
+    for relation in database.as_parent.iter().filter(|relation| relation.parent == of) {
+        let is_ours = relation.child_dbd == database.name();
+        let (mut cursor, mut end) = (reach.store.cursor(relation.set)?, Vec::new());
+        cursor.limit(KeyRange::prefix(path, &mut end));
+        while let Some(entry) = reach.unit.next(&mut cursor, Read::Unlocked)? {
+            if !is_ours || !leaves(entry.value) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Whether anything beneath a segment is in the store.
+fn has_dependents<S: Store>(
+    reach: &mut Reach<'_, S>,
+    database: &Database,
+    path: &[u8],
+) -> Result<bool> {
+    let (set, key) = database.locate(path)?;
+    let (mut cursor, mut end) = (reach.store.cursor(set)?, Vec::new());
+    cursor.limit(KeyRange::prefix(key, &mut end));
+    while let Some(entry) = reach.unit.next(&mut cursor, Read::Unlocked)? {
+        if entry.key != key {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+impl<S: Store> DbPcb<S> {
+    /// Deletes a segment of a type that [may outlive](hierarchy::SegmentType::may_outlive), on its
+    /// physical or its logical path. `false`, and nothing is deleted, where a rule forbids it.
+    pub(crate) fn delete_by_rules(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        (database, path): (&Arc<Database>, &[u8]),
+        logically: bool,
+    ) -> Result<bool> {
+        let mut left = Vec::new();
+        let done = match logically {
+            true => self.delete_logically(reach, (database, path), &mut left)?,
+            false => self.delete_physically(reach, (database, path), &mut left)?,
+        };
+        while let Some(child) = left.pop() {
+            self.follow_child(reach, shape, &child, &mut left)?;
+        }
+        Ok(done)
+    }
+
+    /// On the logical path, which under rule P comes first and is free.
+    fn delete_logically(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        (database, path): (&Arc<Database>, &[u8]),
+        left: &mut Vec<Left>,
+    ) -> Result<bool> {
+        let Some(mut segment) = read(reach.unit, database, path)? else { return Ok(true) };
+        let one = stored(database, &segment)?;
+        let (of, is_deleted) = (segment.of(), one.is_deleted);
+        if rule(database, of) == DeleteRule::Virtual && !is_deleted {
+            return self.delete_physically(reach, (database, path), left);
+        }
+        let logical_parent = one.logical_parent.to_vec();
+        self.lock_for_change(reach, database, path)?;
+        database.mark(reach.unit, &mut segment, (false, true), &mut self.work)?;
+        database.keep(reach.unit, &segment)?;
+        if is_deleted {
+            self.prune(reach, database, path)?;
+        }
+        left.push(Left { database: Arc::clone(database), path: path.to_vec(), of, logical_parent });
+        Ok(true)
+    }
+
+    /// On the physical path, with everything beneath.
+    fn delete_physically(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        (database, path): (&Arc<Database>, &[u8]),
+        left: &mut Vec<Left>,
+    ) -> Result<bool> {
+        self.lock_for_change(reach, database, path)?;
+        let mut all = database.with_dependents((reach.store, &mut *reach.unit), path)?;
+        if !self.may_go(reach, database, &all)? {
+            return Ok(false);
+        }
+        for segment in &mut all {
+            let one = stored(database, segment)?;
+            if one.is_deleted {
+                continue;
+            }
+            let of = segment.of();
+            let is_child = database.schema.of(of).is_logical_child;
+            let stays = has_logical_path(database, of) && rule(database, of) != DeleteRule::Virtual;
+            if is_child {
+                let (path, logical_parent) = (segment.path.clone(), one.logical_parent.to_vec());
+                left.push(Left { database: Arc::clone(database), path, of, logical_parent });
+            }
+            let gone = (true, is_child && !stays);
+            database.mark(reach.unit, segment, gone, &mut self.work)?;
+        }
+        // From the last one up, so that it is known what stays beneath each.
+        let mut kept: Option<&Segment> = None;
+        for segment in all.iter().rev() {
+            let above_kept = kept.is_some_and(|kept| kept.path.starts_with(&segment.path));
+            let here = (segment.of(), &segment.path[..]);
+            let stays = above_kept
+                || lives_logically(database, segment)?
+                || has_children(reach, database, here, |_| false)?;
+            match stays {
+                true => {
+                    database.keep(reach.unit, segment)?;
+                    kept = Some(segment);
+                }
+                false => database.erase(reach.unit, &segment.path)?,
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether the rules let all of these go on their physical path.
+    fn may_go(
+        &self,
+        reach: &mut Reach<'_, S>,
+        database: &Database,
+        all: &[Segment],
+    ) -> Result<bool> {
+        let leaves = |path: &[u8]| {
+            let at = all.binary_search_by(|one| one.path.as_slice().cmp(path));
+            at.is_ok_and(|at| stored(database, &all[at]).is_ok_and(|one| !one.is_deleted))
+        };
+        for segment in all {
+            let (of, one) = (segment.of(), stored(database, segment)?);
+            if one.is_deleted || rule(database, of) != DeleteRule::Physical {
+                continue;
+            }
+            if lives_logically(database, segment)?
+                || has_children(reach, database, (of, &segment.path), leaves)?
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// What goes by itself with a child: its logical parent under rule V, its physical parent
+    /// under rule B; and what had stayed for it alone.
+    fn follow_child(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        child: &Left,
+        left: &mut Vec<Left>,
+    ) -> Result<()> {
+        let Left { database, path, of, logical_parent } = child;
+        let Some(relation) = database.relation_of(*of) else { return Ok(()) };
+        let Some(parents) = shape.named(relation.parent_dbd) else {
+            return Err(HierarchyError::NoDefinition(relation.parent_dbd));
+        };
+        if let Some(parent) = read(reach.unit, parents, logical_parent)? {
+            let here = (relation.parent, &logical_parent[..]);
+            if stored(parents, &parent)?.is_deleted {
+                self.prune(reach, parents, logical_parent)?;
+            } else if rule(parents, relation.parent) == DeleteRule::Virtual
+                && !has_children(reach, parents, here, |_| false)?
+            {
+                self.delete_physically(reach, (parents, logical_parent), left)?;
+            }
+        }
+        let levels = database.parse(path)?;
+        let above = levels.len().saturating_sub(1);
+        let bidirectional = rule(database, levels.type_at(above)) == DeleteRule::Bidirectional;
+        if !relation.has_path || above == 0 || !bidirectional {
+            return Ok(());
+        }
+        let physical = &path[..levels.end(above)];
+        let Some(parent) = read(reach.unit, database, physical)? else { return Ok(()) };
+        if !stored(database, &parent)?.is_deleted
+            && !has_logical_twins(reach, database, (*of, physical))?
+        {
+            self.delete_physically(reach, (database, physical), left)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a deleted segment out of the store if nothing needs it any more, and then what had
+    /// stayed above it for it alone.
+    fn prune(&mut self, reach: &mut Reach<'_, S>, database: &Database, path: &[u8]) -> Result<()> {
+        let levels = database.parse(path)?;
+        for level in (1..=levels.len()).rev() {
+            let path = &path[..levels.end(level)];
+            let Some(segment) = read(reach.unit, database, path)? else { continue };
+            let is_needed = !stored(database, &segment)?.is_deleted
+                || lives_logically(database, &segment)?
+                || has_children(reach, database, (segment.of(), path), |_| false)?
+                || has_dependents(reach, database, path)?;
+            if is_needed {
+                break;
+            }
+            self.lock_for_change(reach, database, path)?;
+            database.erase(reach.unit, path)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a logical child of a type under a physical parent is met on its logical path.
+fn has_logical_twins<S: Store>(
+    reach: &mut Reach<'_, S>,
+    database: &Database,
+    (of, parent): (TypeAt, &[u8]),
+) -> Result<bool> {
+    let mut prefix = parent.to_vec();
+    prefix.push(of.code());
+    let (set, key) = database.locate(&prefix)?;
+    let front = prefix.len() - key.len();
+    let (mut cursor, mut end) = (reach.store.cursor(set)?, Vec::new());
+    cursor.limit(KeyRange::prefix(key, &mut end));
+    while let Some(entry) = reach.unit.next(&mut cursor, Read::Unlocked)? {
+        let path = [&prefix[..front], entry.key].concat();
+        let levels = database.parse(&path)?;
+        let twin = Segment { path, levels, value: entry.value.to_vec() };
+        if twin.of() == of && lives_logically(database, &twin)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
