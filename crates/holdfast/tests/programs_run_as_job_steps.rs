@@ -25,6 +25,9 @@ const SOURCES: &str = "* A SHOP
          PCB   TYPE=DB,DBDNAME=SHOPDB,PROCOPT=L,KEYLEN=8
          SENSEG NAME=CUSTOMER,PARENT=0
          PSBGEN LANG=COBOL,PSBNAME=LOADER,CMPAT=YES
+         PCB   TYPE=DB,DBDNAME=SHOPDB,PROCOPT=G,KEYLEN=8
+         SENSEG NAME=CUSTOMER,PARENT=0
+         PSBGEN LANG=COBOL,PSBNAME=NARROW,SSASIZE=20
          DBD   NAME=ORDERS,ACCESS=(GSAM,BSAM)
          DATASET DD1=INFILE,RECFM=F,RECORD=8
          DBDGEN
@@ -340,6 +343,27 @@ fn a_killed_program_goes_on_from_its_last_checkpoint() {
     assert!(again.out.contains("begins behind 20"), "{}", again.out);
     assert_eq!(shop.customers().len(), 50);
     assert_eq!(fs::read_to_string(&output).unwrap(), orders, "every bill exactly once");
+}
+
+#[test]
+fn control_statements_are_issued_as_calls() {
+    let shop = Shop::new("dltest");
+    let insert = "L        ISRT  CUSTOMER\nL        DATA  00000001FIRST\n";
+    let made = shop.dltest(&["--psb", "CLERK"], insert).done();
+    assert!(made.out.contains("1 calls, 0 comparisons"), "{}", made.out);
+    let find = "L        GU    CUSTOMER(CUSTNO   =00000001)\n";
+    let found = shop.dltest(&["--psb", "CLERK", "--pcb", "SHOPDB", "--json"], find).done().json();
+    assert_eq!((&found["status"], &found["kfb_len"]), (&"  ".into(), &8.into()));
+    let narrow = shop.dltest(&["--psb", "NARROW", "--pcb", "1", "--json"], find).done().json();
+    assert_eq!(narrow["status"], "AU", "the PSB has SSASIZE=20");
+    let compare = format!("{find}E   01 GE\n");
+    let differs = shop.dltest(&["--psb", "CLERK"], &compare);
+    assert!(differs.code == 1 && differs.out.contains("DIFFERENT"), "{}", differs.out);
+    // A call that ends the program leaves nothing behind.
+    let roll = format!("{}L        ROLL\n", insert.replace("0001", "0002"));
+    let rolled = shop.dltest(&["--psb", "CLERK"], &roll).failed("HFY102", &["U0778"]);
+    assert!(rolled.err.contains("card 3"), "{}", rolled.err);
+    assert_eq!(shop.customers(), ["00000001FIRST       "]);
 }
 
 #[test]

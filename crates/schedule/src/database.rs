@@ -2,7 +2,8 @@
 //!
 //! Invariants:
 //! 1. What the engine answers is what the program sees; here only loads begin, deadlocks become
-//!    BC for programs that asked for it, and an area that is too short becomes an AIB error.
+//!    BC for programs that asked for it, search arguments beyond SSASIZE become AU, and an area
+//!    that is too short becomes an AIB error.
 //! 2. After that error the PCB stands where it stood, and holds nothing (row 79).
 //! 3. A load is committed by itself only while no other PCB of the program has a position, for a
 //!    commit would take that away.
@@ -28,6 +29,10 @@ impl<S: Store> Schedule<S> {
             b"STAT" => {
                 let status = self.statistics(request, reply);
                 self.show(number, status, reply);
+                Ok(())
+            }
+            _ if request.ssas.iter().map(|ssa| ssa.len()).sum::<usize>() > self.ssa_bytes_max => {
+                self.show(number, *b"AU", reply);
                 Ok(())
             }
             b"ISRT" if self.loads.is_load(number - 1) => self.load(number, request, reply),

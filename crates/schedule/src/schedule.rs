@@ -125,6 +125,8 @@ pub struct Schedule<S: Store> {
     pub(crate) records: Records,
     pub(crate) user_log: UserLog,
     pub(crate) group: Group,
+    /// SSASIZE: bytes of all search arguments of a call.
+    pub(crate) ssa_bytes_max: usize,
     /// The subpool that the next STAT tells of.
     pub(crate) subpool: usize,
     tally: Tally,
@@ -184,6 +186,7 @@ impl<S: Store> Schedule<S> {
             records: Records::new(psb.name),
             user_log: UserLog::new(psb.name),
             group: Group::None,
+            ssa_bytes_max: ssa_bytes_max(definitions, psb.name),
             subpool: 0,
             tally: Tally::default(),
             _claimed: claimed,
@@ -298,6 +301,12 @@ impl<S: Store> Server for Schedule<S> {
         };
         ended.map_err(|Abend { code, text }| Failure { code, text, remedy: String::new() })
     }
+}
+
+/// What the PSB allows for the search arguments of a call.
+fn ssa_bytes_max(definitions: &dyn Definitions, psb: PsbName) -> usize {
+    let size = definitions.psb(psb).and_then(|psb| psb.ssa_size);
+    size.and_then(|size| usize::try_from(size).ok()).unwrap_or(usize::MAX)
 }
 
 impl ScheduleError {
