@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use definitions::Organization;
 use hierarchy::{Result, Stored};
 use ssa::{Calling, Ssa, Ssas};
 use store::{Read, Store, Unit};
@@ -54,6 +55,12 @@ impl<S: Store> DbPcb<S> {
         let mut list = Ssas::default();
         if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Get, ssas, &mut list) {
             return Ok(self.refuse(&refusal));
+        }
+        // Row 80: what lies in sequence only can be read, not held.
+        let in_sequence =
+            matches!(shape.view.organization, Organization::Hsam | Organization::Shsam);
+        if hold && in_sequence {
+            return Ok(Answer::of(Status::AM));
         }
         if let Some(status) = self.forbids_get(&shape, &list) {
             return Ok(Answer::of(status));
