@@ -34,7 +34,7 @@ const SOURCES: &str = "* A SHOP
          DBD   NAME=BILLS,ACCESS=(GSAM,BSAM)
          DATASET DD2=OUTFILE,RECFM=F,RECORD=8
          DBDGEN
-         PCB   TYPE=DB,DBDNAME=SHOPDB,PROCOPT=A,KEYLEN=8
+SHOPPCB  PCB   TYPE=DB,DBDNAME=SHOPDB,PROCOPT=A,KEYLEN=8
          SENSEG NAME=CUSTOMER,PARENT=0
          PCB   TYPE=GSAM,DBDNAME=ORDERS,PROCOPT=GS
          PCB   TYPE=GSAM,DBDNAME=BILLS,PROCOPT=LS
@@ -387,10 +387,22 @@ fn an_aib_tells_what_the_program_runs_in() {
         AIBTDLI("INQY", &aib, block);
         printf("%x %x\n", aib.return_code, aib.reason);
         insert(shop, 1);
-        memcpy(aib.resource, "SHOPDB  ", 8);
+        insert(shop, 2);
+        memcpy(aib.resource, "SHOPPCB ", 8);
+        aib.area_length = 20;
+        AIBTDLI("GU  ", &aib, area, "CUSTOMER(CUSTNO  = 00000001)", NULL);
+        aib.area_length = 4;
+        memset(area, '.', 20);
+        AIBTDLI("GU  ", &aib, area, "CUSTOMER(CUSTNO  = 00000002)", NULL);
+        printf("%x %x %d %.4s\n", aib.return_code, aib.reason, aib.area_used, area);
+        aib.area_length = 20;
+        AIBTDLI("GU  ", &aib, area, "CUSTOMER*U ", NULL);
+        printf("%x %.8s\n", aib.return_code, area);
         return 0;
     }"#;
-    let ended = shop.batch(&shop.program("asks.c", body), &["--psb", "CLERK"]).done();
-    assert!(ended.out.contains("0 BATCH   /ASKS    /CLERK   "), "{}", ended.out);
+    let ended = shop.batch(&shop.program("asks.c", body), &["--psb", "BATCH"]).done();
+    assert!(ended.out.contains("0 BATCH   /ASKS    /BATCH   "), "{}", ended.out);
     assert!(ended.out.contains("104 218"), "{}", ended.out);
+    // An area that is too short is not written, and the position stays.
+    assert!(ended.out.contains("104 20c 20 ....\n0 00000001\n"), "{}", ended.out);
 }
