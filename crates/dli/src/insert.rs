@@ -283,7 +283,7 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// The position of a new twin among those whose paths begin with `twins` (row 29).
-    fn choose_position(
+    pub(crate) fn choose_position(
         &mut self,
         reach: &mut Reach<'_, S>,
         database: &hierarchy::Database,

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use definitions::TwinPlace;
 use hierarchy::{Changed, Result, TypeAt, twin};
 use ssa::{Calling, Code, Ssa, Ssas};
 use store::Store;
@@ -149,6 +150,11 @@ impl<S: Store> DbPcb<S> {
                     std::cmp::Ordering::Less if in_order => return Ok(Status::LC),
                     std::cmp::Ordering::Equal if !kind.has_position() => return Ok(Status::LB),
                     std::cmp::Ordering::Equal => twin::behind(&last[part.len()..], &mut position),
+                    // Row 48: an earlier root of that key may be there.
+                    _ if !in_order && kind.has_position() => {
+                        let place = (TwinPlace::Last, None);
+                        self.choose_position(reach, database, &part, place, &mut position)?;
+                    }
                     _ => twin::only(&mut position),
                 }
                 if shape.segment(self.node_at(&levels, level)).single && level > 1 {

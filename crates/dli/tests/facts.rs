@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use definitions::DbdName;
-use dli_model::random::trials;
+use dli_model::random::{Trial, loads, trials};
 use dli_model::script::{Script, Step};
 use dli_model::{Model, RootOrder, Setup, SetupError, compare};
 use placement::Placement;
@@ -57,22 +57,50 @@ fn cases() -> u32 {
     std::env::var("HOLDFAST_TRIALS").ok().and_then(|text| text.parse().ok()).unwrap_or(300)
 }
 
+/// Runs a script through the model and the engine.
+fn agree(setup: &Setup, script: &Script, order: RootOrder) -> Result<(), TestCaseError> {
+    let mut model = Model::new(setup, order);
+    let mut engine = subject(setup);
+    match compare(&mut model, &mut engine, script) {
+        Err(_) if comes_back(script) => {
+            Err(TestCaseError::reject("a key comes back after its segment was deleted"))
+        }
+        Err(difference) => {
+            let sources = dli_model::cases::sources(script);
+            Err(TestCaseError::fail(format!("{sources}\n{difference}")))
+        }
+        Ok(()) => Ok(()),
+    }
+}
+
+fn check(trial: &Trial) -> Result<(), TestCaseError> {
+    let source = trial.shape.world().source;
+    let fail = |error: SetupError| TestCaseError::fail(format!("{error}\n{source}"));
+    let order = order(&Setup::from_source(&source).map_err(fail)?);
+    let (setup, script) = trial.make(Arc::clone(&order)).map_err(fail)?;
+    agree(&setup, &script, order)
+}
+
+#[test]
+fn what_was_found_once_stays_right() {
+    for (name, text) in dli_model::cases::FOUND {
+        let script = Script::parse(text).unwrap();
+        let setup = Setup::from_source(dli_model::cases::sources(&script)).unwrap();
+        let failures = dli_model::cases::replay(&order(&setup), |setup| Box::new(subject(setup)));
+        assert!(failures.is_empty(), "{name}: {failures:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 4_000, failure_persistence: None, ..<_>::default() })]
 
     #[test]
     fn random_programs_get_what_the_model_says(trial in trials(60)) {
-        let source = trial.shape.world().source;
-        let fail = |error: SetupError| TestCaseError::fail(format!("{error}\n{source}"));
-        let order = order(&Setup::from_source(&source).map_err(fail)?);
-        let (setup, script) = trial.make(Arc::clone(&order)).map_err(fail)?;
-        let mut model = Model::new(&setup, order);
-        let mut engine = subject(&setup);
-        if let Err(difference) = compare(&mut model, &mut engine, &script) {
-            if comes_back(&script) {
-                return Err(TestCaseError::reject("a key comes back after its segment was deleted"));
-            }
-            return Err(TestCaseError::fail(format!("{source}\n{difference}")));
-        }
+        check(&trial)?;
+    }
+
+    #[test]
+    fn random_loads_get_what_the_model_says(trial in loads(60)) {
+        check(&trial)?;
     }
 }

@@ -126,7 +126,8 @@ impl Shape {
                     keyed: root || unique || key % 5 == 3,
                     unique,
                     variable: form % 4 == 3,
-                    rule: pick(&["LAST", "FIRST", "HERE"], *rules),
+                    // Row 48: in a load twins stand as they come, whatever the rule.
+                    rule: if self.load { "LAST" } else { pick(&["LAST", "FIRST", "HERE"], *rules) },
                     single: !root && form % 8 == 6,
                 },
                 level,
