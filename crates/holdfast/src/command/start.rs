@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use base::Coded as _;
 use clap::Args;
 use region::bmp::{self, Door};
-use region::{Failure as Refusal, Server};
+use region::shape::PcbShape;
+use region::{Ending, Failure as Refusal, Reply, Request, Server};
+use schedule::Schedule;
 use seam::Seam;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -47,6 +49,50 @@ struct Regions {
     terms: Terms,
     /// The number of the last program.
     last: AtomicU64,
+    /// How many programs have not ended.
+    running: Arc<AtomicU64>,
+}
+
+/// A PSB that is scheduled for one of many programs.
+struct Beside {
+    schedule: Schedule<KernelStore>,
+    /// Counts this program until it has ended.
+    running: Option<Arc<AtomicU64>>,
+}
+
+impl Beside {
+    fn new(schedule: Schedule<KernelStore>, running: &Arc<AtomicU64>) -> Beside {
+        running.fetch_add(1, Ordering::SeqCst);
+        Beside { schedule, running: Some(Arc::clone(running)) }
+    }
+
+    fn leave(&mut self) {
+        if let Some(running) = self.running.take() {
+            running.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+impl Server for Beside {
+    fn pcbs(&self) -> &[PcbShape] {
+        self.schedule.pcbs()
+    }
+
+    fn call(&mut self, request: Request<'_>, reply: &mut Reply) {
+        self.schedule.call(request, reply);
+    }
+
+    fn end(&mut self, ending: Ending) -> std::result::Result<(), Refusal> {
+        let ended = self.schedule.end(ending);
+        self.leave();
+        ended
+    }
 }
 
 impl bmp::Schedule for Regions {
@@ -65,7 +111,7 @@ impl Regions {
         let owner = self.last.fetch_add(1, Ordering::Relaxed) + 1;
         let terms = Terms { owner, ..self.terms.clone() };
         let schedule = job::schedule(&self.seam, &self.kernel, &self.databases, &job, &terms)?;
-        Ok(Box::new(schedule))
+        Ok(Box::new(Beside::new(schedule, &self.running)))
     }
 }
 
@@ -77,7 +123,8 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     })?;
     let system = System::open(&context.seam, &args.system, &passphrase, OpenOptions::default())?;
     system.notes().iter().for_each(warn);
-    let door = match open_door(context, &system) {
+    let running = Arc::default();
+    let door = match open_door(context, &system, &running) {
         Ok(door) => door,
         Err(failure) => {
             if let Err(error) = system.close() {
@@ -88,7 +135,7 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     };
     say(context, &args.system, "started")?;
     let _ = signals.forever().next();
-    let programs = door.programs();
+    let programs = running.load(Ordering::SeqCst);
     if programs > 0 {
         warn(format!("programs that are running are backed out: {programs}"));
     }
@@ -98,7 +145,7 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     DONE
 }
 
-fn open_door(context: &Context, system: &System) -> Result<Door> {
+fn open_door(context: &Context, system: &System, running: &Arc<AtomicU64>) -> Result<Door> {
     let batch_log = system.config().placement_settings().compat.batch_log;
     let regions = Regions {
         seam: context.seam.clone(),
@@ -106,6 +153,7 @@ fn open_door(context: &Context, system: &System) -> Result<Door> {
         databases: Databases::of(&context.seam, system)?,
         terms: Terms { batch_log, ..Terms::default() },
         last: AtomicU64::new(0),
+        running: Arc::clone(running),
     };
     Ok(Door::open(&system.dir().join(SOCKET), Arc::new(regions))?)
 }
