@@ -4,6 +4,7 @@
 //! 2. A server is its whole tree of processes: each live thread's run time in nanoseconds from
 //!    `/proc/PID/task/TID/schedstat`, and the time of children that have ended from the `cutime`
 //!    and `cstime` fields of `/proc/PID/stat` (hundredths of a second).
+//!    A process alone is read from `utime` and `stime` there.
 //! 3. Threads that ended inside a live server process are lost; no peer here has such threads.
 //! 4. A process that ends between listing and reading counts as zero, never as an error.
 
@@ -97,11 +98,21 @@ fn live_seconds(pid: u32) -> f64 {
     nanoseconds as f64 / 1e9
 }
 
-fn ended_children_seconds(pid: u32) -> f64 {
+/// CPU seconds of a process's children that have ended, and of theirs.
+pub(crate) fn ended_children_seconds(pid: u32) -> f64 {
+    stat_seconds(pid, 13)
+}
+
+/// CPU seconds of a process with all its threads, those that have ended among them.
+pub(crate) fn process_seconds(pid: u32) -> f64 {
+    stat_seconds(pid, 11)
+}
+
+/// Two times of a process, for its own code and for the system's, which stand side by side.
+fn stat_seconds(pid: u32, first: usize) -> f64 {
     let fields = stat_fields(&pid.to_string());
-    let ticks: f64 =
-        fields.iter().skip(13).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();
-    ticks / TICKS_PER_SECOND
+    let times = fields.iter().skip(first).take(2);
+    times.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / TICKS_PER_SECOND
 }
 
 /// The unit of `/proc` times on every Linux of the last twenty years (`USER_HZ`).

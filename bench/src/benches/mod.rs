@@ -8,6 +8,7 @@
 
 mod bmp;
 mod child;
+mod cobol;
 mod commit;
 mod device;
 mod dli;
@@ -53,6 +54,7 @@ pub(crate) const ALL: &[Benchmark] = &[
     memory::BENCHMARK,
     dli::BENCHMARK,
     bmp::BENCHMARK,
+    cobol::BENCHMARK,
 ];
 
 /// What a benchmark has at hand.
