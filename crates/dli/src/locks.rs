@@ -112,15 +112,16 @@ impl Locks {
         Ok(!at_once)
     }
 
-    /// Locks another record besides, to the sync point: a level of the path lies in it.
+    /// Locks another record besides, to the sync point: a level of the path lies in it. Answers
+    /// whether it was not locked before.
     pub(crate) fn join<U: Unit>(
         &mut self,
         unit: &mut U,
         (set, root): (SetId, &[u8]),
         mode: LockMode,
-    ) -> Result<()> {
-        let _ = unit.lock(LockName { space: set.0, name: root }, mode, Wait::Forever)?;
-        Ok(())
+    ) -> Result<bool> {
+        let name = LockName { space: set.0, name: root };
+        Ok(unit.lock(name, mode, Wait::Forever)? == Grant::New)
     }
 
     /// Gives back the record that the PCB stands in, unless it is needed for something else.

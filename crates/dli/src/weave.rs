@@ -11,6 +11,7 @@
 use hierarchy::{Database, Levels, Result, Stored};
 use store::{Cursor, LockMode, Position as Place, Read, SetId, Store, Unit};
 
+use crate::locks::Entered;
 use crate::pcb::DbPcb;
 use crate::plan::{LevelPlan, Plan};
 use crate::position::{Cut, Side};
@@ -177,13 +178,34 @@ impl<S: Store> DbPcb<S> {
                 return Ok(false);
             }
             let (part, value) = (part.to_vec(), entry.value.to_vec());
+            let key = [&prefix[..], &part].concat();
             if let Some(path) = self.led_to(shape, node, &value)?
+                && self.holds_still(reach, (shape, node, level), (set, &key, &value), &path)?
                 && self.arrive(reach, shape, step, level, (&part, &path))?
             {
                 return Ok(true);
             }
             (start, at) = (Start::At(Side::Behind), part);
         }
+    }
+
+    /// Locks the record that an entry leads to. Answers whether the entry is still what it was
+    /// before that lock was had (H6).
+    fn holds_still(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        (shape, node, level): (&Shape, &Node, usize),
+        (set, key, value): (SetId, &[u8], &[u8]),
+        path: &[u8],
+    ) -> Result<bool> {
+        let Some(mode) = self.lock_mode().filter(|_| reach.locks.are_shared()) else {
+            return Ok(true);
+        };
+        if !self.lock_record(reach, shape.database(node), path, level, mode)? {
+            return Ok(true);
+        }
+        let there = reach.unit.get(set, key, Read::Unlocked, &mut self.seek)?;
+        Ok(there && self.seek == value)
     }
 
     /// Code L: the last twin that satisfies the plan.
@@ -333,6 +355,7 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// Locks the record of a path: the PCB's own at the first level, another one besides below.
+    /// Answers whether it was not locked before.
     fn lock_record(
         &self,
         reach: &mut Reach<'_, S>,
@@ -340,16 +363,15 @@ impl<S: Store> DbPcb<S> {
         path: &[u8],
         level: usize,
         mode: LockMode,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let (set, key) = database.locate(path)?;
         let levels = database.parse(path)?;
         let root = &key[..levels.end(1) - (path.len() - key.len())];
         if level == 1 {
-            reach.locks.enter(reach.unit, self.number, (set, root), mode)?;
-        } else {
-            reach.locks.join(reach.unit, (set, root), mode)?;
+            let entered = reach.locks.enter(reach.unit, self.number, (set, root), mode)?;
+            return Ok(entered != Entered::Already);
         }
-        Ok(())
+        reach.locks.join(reach.unit, (set, root), mode)
     }
 
     /// Brings what the trail carries in line with the levels of a path.
