@@ -4,6 +4,7 @@
 #![allow(clippy::result_large_err)]
 
 pub mod crew;
+pub mod dli;
 pub mod history;
 pub mod machine;
 pub mod media;

@@ -9,6 +9,7 @@ use seal::{Format, KeyProvider, PageSealer, TestKeys};
 use seam::plant::{Plant, plant};
 use seam::sim::{CrashStyle, Fault, FaultKind, Rng, SimDisk};
 
+use crate::dli::tellers;
 use crate::machine::Make;
 use crate::media::{self, Met, Rested};
 use crate::phantoms;
@@ -77,6 +78,8 @@ pub const ALL: &[Hunt] = &[
         run: only_the_stale_copy_is_left,
     },
     Hunt { plant: Plant::NextKeyNotLocked, by: "phantoms", run: phantoms::nothing_appears },
+    Hunt { plant: Plant::RecordGivenBack, by: "tellers at once", run: tellers_at_once },
+    Hunt { plant: Plant::IndexEntryKept, by: "tellers at once", run: tellers_at_once },
 ];
 
 /// Runs the part that hunts a bug, with the bug planted or without. An error says what was found.
@@ -115,6 +118,11 @@ fn crowded() -> Result<(), String> {
         swarm(&plan).map_err(|failure| failure.to_string())?;
     }
     Ok(())
+}
+
+/// Tellers who post to the same accounts.
+fn tellers_at_once() -> Result<(), String> {
+    (1..=20).try_for_each(|seed| tellers::work_through(seed).map(drop))
 }
 
 fn every_file(

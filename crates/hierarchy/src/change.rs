@@ -8,6 +8,7 @@
 //!    leads to the new one. As long as a logical child lives on its logical path its place is taken.
 //! 3. A segment that is deleted physically has no index entries.
 
+use seam::plant::{Plant, planted};
 use store::{KeyRange, LockMode, LockName, Outcome, Read, SetId, Store, Unit, Wait};
 
 use crate::database::Database;
@@ -158,7 +159,7 @@ impl Database {
             if had == has && work.old == work.new {
                 continue;
             }
-            if had {
+            if had && !planted(Plant::IndexEntryKept) {
                 remove_entry(unit, tree, &work.old)?;
             }
             if has && !add_entry(unit, tree, &work.new)? {

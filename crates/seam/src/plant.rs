@@ -43,12 +43,16 @@ pub enum Plant {
     NextKeyNotLocked,
     /// A lost log copy is not recorded before the next acknowledgement.
     LostCopyUnrecorded,
+    /// A database record is given back when the position leaves it, although it was changed.
+    RecordGivenBack,
+    /// An index keeps its entry for what a replaced segment said before.
+    IndexEntryKept,
 }
 
 #[cfg(feature = "plant")]
 impl Plant {
     /// All of them, for the proof that each is found.
-    pub const ALL: [Plant; 18] = [
+    pub const ALL: [Plant; 20] = [
         Plant::PageBeforeLog,
         Plant::ReplyBeforeDurable,
         Plant::ReadBeforeWriterDurable,
@@ -67,6 +71,8 @@ impl Plant {
         Plant::SpaceReusedEarly,
         Plant::NextKeyNotLocked,
         Plant::LostCopyUnrecorded,
+        Plant::RecordGivenBack,
+        Plant::IndexEntryKept,
     ];
 }
 
