@@ -57,7 +57,7 @@ fn meet(shop: &Shop, group: &[u8]) -> Vec<String> {
     let work = |mine: &str, other: &str| {
         let mut caller = shop.program_with(ALONE, online());
         assert_eq!(caller.service(b"INIT", group, &[]), "  ");
-        let mut change = |caller: &mut Caller, key: &str| {
+        let change = |caller: &mut Caller, key: &str| {
             let ssa = format!("CUSTOMER(CUSTNO  = {key})");
             let got = caller.call(2, b"GHU ", Some(&[0; 20]), (&[ssa.as_bytes()], &[]));
             match got {
