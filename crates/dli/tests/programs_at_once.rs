@@ -191,9 +191,9 @@ fn a_changed_record_stays_locked_to_the_sync_point() {
                 yard.let_others_run();
                 assert!(other.waits(), "{change}");
                 if backed_out {
-                    here.back_out()
+                    here.back_out();
                 } else {
-                    here.commit()
+                    here.commit();
                 }
                 other.end();
             });
@@ -392,9 +392,9 @@ fn a_key_of_a_unique_index_is_free_only_when_its_removal_is_committed() {
             yard.let_others_run();
             assert!(other.waits());
             if backed_out {
-                here.back_out()
+                here.back_out();
             } else {
-                here.commit()
+                here.commit();
             }
             other.end();
         });
@@ -416,6 +416,57 @@ fn nobody_gets_a_record_whose_insert_is_backed_out() {
             });
             yard.let_others_run();
             here.back_out();
+            other.end();
+        });
+    }
+}
+
+#[test]
+fn nobody_misses_a_record_whose_removal_is_backed_out() {
+    for (first, line) in [
+        ("3 GU ACCT(NO=A1)", "3 GU ACCT(NO=A2)"),
+        ("3 GU ACCT(NO=A1)", "3 GN ACCT"),
+        ("3 GU ACCT(NO=A1)", "3 GN"),
+        ("3 GU ACCT(NO=A1)", "3 GU ACCT(NO>A1)"),
+    ] {
+        in_the_bank(|yard| {
+            let mut here = yard.program();
+            here.done("0 GHU ACCT(NO=A2)");
+            assert_eq!(here.status("0 DLET <\"A2bb0000\""), "  ");
+            let other = yard.beside("reader", move |_, program| {
+                program.done(first);
+                let (_, area) = program.tried(line);
+                assert!(area.starts_with(b"A2"), "{line}: {}", area.escape_ascii());
+                program.commit();
+            });
+            yard.let_others_run();
+            here.back_out();
+            other.end();
+        });
+    }
+}
+
+#[test]
+fn a_record_that_an_index_leads_to_still_has_that_key() {
+    for backed_out in [false, true] {
+        in_the_bank(|yard| {
+            let mut here = yard.program();
+            here.done("0 GHU ACCT(NO=A2)");
+            assert_eq!(here.status("0 REPL <\"A2bz0000\""), "  ");
+            let other = yard.beside("reader", move |_, program| {
+                let expected = if backed_out { "GE" } else { "  " };
+                assert_eq!(program.status("1 GU ACCT(XTAG=bz)"), expected);
+                program.commit();
+                let expected = if backed_out { "  " } else { "GE" };
+                assert_eq!(program.status("1 GU ACCT(XTAG=bb)"), expected);
+                program.commit();
+            });
+            yard.let_others_run();
+            if backed_out {
+                here.back_out();
+            } else {
+                here.commit();
+            }
             other.end();
         });
     }
@@ -449,12 +500,76 @@ fn walking_programs_and_changing_programs_all_come_to_their_end() {
                     let _ = program.call("0 ISRT <\"0001x\" POST")?;
                     let _ = program.call("0 GHU ACCT(NO=A2)")?;
                     let _ = program.call("0 DLET <\"A2bb0000\"")?;
-                    let _ = program.call("0 ISRT <\"A2bb0000\" ACCT").map(drop)?;
-                    Ok(())
+                    program.call("0 ISRT <\"A2bb0000\" ACCT").map(drop)
                 });
             }
         });
         let others = [walking("by key", "3"), walking("by tag", "1"), changing];
+        others.into_iter().for_each(programs::Other::end);
+    });
+}
+
+/// Shops and goods; OFFER stands beneath SHOP and leads to GOOD.
+const MARKET: &str = "
+         DBD   NAME=SHOPDB,ACCESS=(HDAM,OSAM),RMNAME=(RANDOM,1,50,500)
+         DATASET DD1=SHOPDD
+         SEGM  NAME=SHOP,PARENT=0,BYTES=2
+         FIELD NAME=(SNO,SEQ,U),START=1,BYTES=2
+         SEGM  NAME=OFFER,BYTES=4,PTR=(TWIN,LPARNT),
+               PARENT=((SHOP),(GOOD,PHYSICAL,GOODDB)),RULES=(VVV)
+         FIELD NAME=(GKEY,SEQ,U),START=1,BYTES=2
+         FIELD NAME=PRICE,START=3,BYTES=2
+         DBDGEN
+         DBD   NAME=GOODDB,ACCESS=(HDAM,OSAM),RMNAME=(RANDOM,1,50,500)
+         DATASET DD1=GOODDD
+         SEGM  NAME=GOOD,PARENT=0,BYTES=3,RULES=(PPV)
+         FIELD NAME=(GNO,SEQ,U),START=1,BYTES=2
+         LCHILD NAME=(OFFER,SHOPDB)
+         DBDGEN
+         PCB   TYPE=DB,DBDNAME=SHOPDB,PROCOPT=A
+         SENSEG NAME=SHOP,PARENT=0
+         SENSEG NAME=OFFER,PARENT=SHOP
+         PCB   TYPE=DB,DBDNAME=GOODDB,PROCOPT=A
+         SENSEG NAME=GOOD,PARENT=0
+         PSBGEN LANG=COBOL,PSBNAME=TRADER
+         END
+";
+
+const GOODS: &str = r#"
+0 ISRT <"S1" SHOP
+0 ISRT <"S2" SHOP
+1 ISRT <"G1x" GOOD
+"#;
+
+#[test]
+fn a_logical_parent_is_not_deleted_while_it_gets_a_child() {
+    under_every_schedule(MARKET, GOODS, |yard| {
+        let mut here = yard.program();
+        assert_eq!(here.status("0 ISRT <\"G1aa\" SHOP(SNO=S1) OFFER"), "  ");
+        let other = yard.beside("trader", |_, program| {
+            program.done("1 GHU GOOD(GNO=G1)");
+            let _ = program.tried("1 DLET <\"G1x\"");
+            program.commit();
+        });
+        yard.let_others_run();
+        here.commit();
+        other.end();
+    });
+}
+
+#[test]
+fn children_that_two_programs_give_one_logical_parent_are_both_there() {
+    under_every_schedule(MARKET, GOODS, |yard| {
+        let offering = |shop: &'static str| {
+            yard.beside(shop, move |_, program| {
+                program.work(|program| {
+                    let line = format!("0 ISRT <\"G1aa\" SHOP(SNO={shop}) OFFER");
+                    assert_eq!(program.call(&line)?.0, "  ");
+                    program.call("1 GU GOOD(GNO=G1)").map(drop)
+                });
+            })
+        };
+        let others = [offering("S1"), offering("S2")];
         others.into_iter().for_each(programs::Other::end);
     });
 }
