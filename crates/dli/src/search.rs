@@ -232,10 +232,9 @@ impl<S: Store> DbPcb<S> {
 
     /// Whether code F, here or above, lifts the point (row 22).
     fn goes_back(&self, plan: &Plan<'_, '_>, level: usize) -> bool {
-        (plan.base + 1..=level).any(|at| {
+        (2..=level).any(|at| {
             let above = self.trail.end(at - 1);
-            at > 1
-                && plan.level(at).first
+            plan.level(at).first
                 && !plan.level(at).last
                 && self.position.levels.len() >= at - 1
                 && self.trail.key[..above] == *self.position.down_to(at - 1)
