@@ -11,7 +11,7 @@
 use definitions::{Rule, TwinPlace};
 use hierarchy::{Changed, Database, Relation, Result, Stored, TypeAt, twin};
 use ssa::Ssa;
-use store::{Cursor, Position as Place, Read, Store, Unit};
+use store::{Cursor, LockMode, Position as Place, Read, Store, Unit};
 
 use crate::area;
 use crate::insert::Refusal;
@@ -58,6 +58,26 @@ pub(crate) fn find_by_key<S: Store>(
         .path_of_key(of, key, &mut path, |path| first_twin((store, &mut *unit), database, path))?;
     let found = found && database.is_there(unit, of, &path, &mut Vec::new())?;
     Ok(found.then_some(path))
+}
+
+/// Locks the database record that a concatenated key leads into, to the sync point: whether a
+/// destination parent is there is believed, and rests so, behind that lock only.
+fn lock_record_of<S: Store>(
+    reach: &mut Reach<'_, S>,
+    database: &Database,
+    key: &[u8],
+) -> Result<()> {
+    let root = database.schema.of(TypeAt::ROOT);
+    let len = root.key.map_or(0, |field| field.len);
+    let Some(own) = key.get(..len).filter(|_| reach.locks.are_shared()) else { return Ok(()) };
+    let mut path = Vec::with_capacity(len + 8);
+    // Roots with equal keys have no name before they are found.
+    if root.has_position() || !database.put_front(own, &mut path) {
+        return Ok(());
+    }
+    database.schema.put_key(TypeAt::ROOT, own, &mut path);
+    let (set, name) = database.locate(&path)?;
+    reach.locks.join(reach.unit, (set, name), LockMode::Update).map(drop)
 }
 
 /// Appends the position of the first twin that is there behind a path without one.
@@ -313,6 +333,7 @@ impl<S: Store> DbPcb<S> {
         key: &[u8],
         data: &[u8],
     ) -> Result<std::result::Result<Vec<u8>, Status>> {
+        lock_record_of(reach, database, key)?;
         let there = find_by_key((reach.store, reach.unit), database, of, key)?;
         if data.is_empty() || joined.is_none() {
             return Ok(there.ok_or(Status::IX));
