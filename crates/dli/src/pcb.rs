@@ -54,10 +54,19 @@ pub(crate) struct Parentage {
 }
 
 /// The load that a PCB does.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Loading {
     /// Whether the database was found empty and is being loaded.
     pub(crate) begun: bool,
+    /// The path that was loaded last when the last sync point came.
+    committed: Vec<u8>,
+    committed_levels: Levels,
+}
+
+impl Loading {
+    fn new() -> Loading {
+        Loading { begun: false, committed: Vec::new(), committed_levels: Levels::NONE }
+    }
 }
 
 /// A database PCB.
@@ -113,7 +122,7 @@ impl<S: Store> DbPcb<S> {
             cursors: Cursors::new(),
             marks: vec![None; marks],
             wanted_level: 0,
-            loading: Loading::default(),
+            loading: Loading::new(),
             shares: true,
             known_at: 0,
             lost: false,
@@ -150,6 +159,22 @@ impl<S: Store> DbPcb<S> {
         self.holding = false;
         self.mask.clear();
         self.marks.iter_mut().for_each(|mark| *mark = None);
+    }
+
+    /// A sync point in a load: a backout comes back to here.
+    pub(crate) fn keep_load(&mut self) {
+        self.loading.committed.clone_from(&self.position.path);
+        self.loading.committed_levels = self.position.levels;
+    }
+
+    /// A backout of a load: goes back to what was loaded last at the last sync point.
+    pub(crate) fn return_load(&mut self) {
+        let (path, levels) = (self.loading.committed.clone(), self.loading.committed_levels);
+        self.loading.begun = !levels.is_empty();
+        self.show(&path, &levels);
+        self.position.path = path;
+        self.position.levels = levels;
+        self.position.settle();
     }
 
     pub(crate) fn cancel_parentage(&mut self) {

@@ -77,10 +77,9 @@ impl<S: Store> DbPcb<S> {
         side: Side,
         within_parent: bool,
     ) -> Result<Scanned> {
-        let database = &shape.databases[0];
+        let (database, mode) = (&shape.databases[0], self.lock_mode());
         let schema = &database.schema;
         let front = if schema.is_partitioned() { PARTITION_BYTES } else { 0 };
-        let mode = self.lock_mode();
         let cursor = self.cursors.get(reach.store, set)?;
         match side {
             Side::Before => cursor.seek(Place::Before(&self.start)),

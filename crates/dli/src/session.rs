@@ -192,7 +192,7 @@ impl<S: Store> Session<S> {
     /// # Errors
     /// If the store could not commit.
     pub fn commit(&mut self) -> Result<(), Failure> {
-        self.forget();
+        self.forget(DbPcb::keep_load);
         match self.unit.take() {
             Some(unit) => unit.commit().map(drop).map_err(|error| Failure::of(error.into())),
             None => Ok(()),
@@ -204,7 +204,7 @@ impl<S: Store> Session<S> {
     /// # Errors
     /// If the store has stopped.
     pub fn backout(&mut self) -> Result<(), Failure> {
-        self.forget();
+        self.forget(DbPcb::return_load);
         match self.unit.take() {
             Some(unit) => unit.backout().map_err(|error| Failure::of(error.into())),
             None => Ok(()),
@@ -290,13 +290,15 @@ impl<S: Store> Session<S> {
         Ok(status)
     }
 
-    fn forget(&mut self) {
+    /// Forgets locks and positions; a load keeps its place, as `load` says.
+    fn forget(&mut self, load: fn(&mut DbPcb<S>)) {
         self.locks.forget();
         for slot in &mut self.slots {
-            if let Slot::Database(pcb) = slot
-                && !pcb.loading.begun
-            {
-                pcb.forget();
+            if let Slot::Database(pcb) = slot {
+                match pcb.loading.begun {
+                    true => load(pcb),
+                    false => pcb.forget(),
+                }
             }
         }
     }
@@ -352,6 +354,8 @@ impl<S: Store> DbPcb<S> {
         let Some(levels) = shape.levels_of(&place.nodes, &place.key) else {
             return Ok(Status::GE);
         };
+        // A load goes on behind what it had loaded.
+        self.loading.begun = shape.view.options.is_load();
         self.trail.forget_best();
         self.trail.start(&[], &Levels::NONE);
         let there = self.stand_at(reach, &shape, &place.key, &levels)?;

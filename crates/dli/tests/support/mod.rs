@@ -30,21 +30,21 @@ impl Definitions for Members {
 }
 
 /// Where roots go without any settings.
-pub fn placement(dbd: &Dbd) -> hierarchy::Result<Placement> {
+pub(crate) fn placement(dbd: &Dbd) -> hierarchy::Result<Placement> {
     let mut none = |_: &str| Err(std::io::Error::other("no files here"));
     let placement = Placement::new(dbd, &Settings::default(), &mut none);
     placement.map_err(|error| Arc::new(error).into())
 }
 
 /// An engine.
-pub struct Engine {
+pub(crate) struct Engine {
     session: Session<ModelStore>,
     /// The numbers of the database PCBs.
     numbers: Vec<usize>,
 }
 
 /// The engine for a setup, with empty databases.
-pub fn subject(setup: &Setup) -> Engine {
+pub(crate) fn subject(setup: &Setup) -> Engine {
     let store = ModelStore::new();
     let members = Members(setup.dbds.clone());
     let mut open: BTreeMap<DbdName, Arc<Database>> = BTreeMap::new();
