@@ -5,7 +5,8 @@
 //!    an answer other than `Done` may leave index entries behind, to be rolled back to a savepoint
 //!    that was set where [`Database::needs_savepoint`] says so.
 //! 2. What was deleted and stays for another path is inserted again in its place: what led to it
-//!    leads to the new one. As long as a logical child lives on its logical path its place is taken.
+//!    leads to the new one. As long as a logical child lives on its logical path, its place is
+//!    taken.
 //! 3. A segment that is deleted physically has no index entries.
 
 use seam::plant::{Plant, planted};
