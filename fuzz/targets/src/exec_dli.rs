@@ -1,7 +1,5 @@
 //! EXEC DLI: COBOL sources with commands, and the descriptors that running programs pass.
 
-use std::cell::Cell;
-
 use ::exec_dli::plan::{Items, SegmentSize, Segments, plan, scatter};
 use ::exec_dli::{
     Area, Command, Condition, HEADER, Join, Members, Number, Operator, Options, Segment, Text,
@@ -13,19 +11,16 @@ use crate::input::Input;
 /// No item is read beyond this, whatever its length is said to be.
 const ITEM_BYTES_MAX: usize = 64 << 10;
 
-/// More copies only take time: a source that copies itself twice does so to a limit.
-const COPIES_MAX: u32 = 8;
+/// Members that copy themselves would else take long: they are read some thousand times then.
+const MEMBER_BYTES_MAX: usize = 200;
 
-/// Members that copy the source itself.
-struct Same<'a> {
-    source: &'a [u8],
-    copies: Cell<u32>,
-}
+/// Members that are the beginning of the source.
+struct Same<'a>(&'a [u8]);
 
 impl Members for Same<'_> {
     fn member(&self, name: &str) -> Option<Vec<u8>> {
-        let copies = self.copies.replace(self.copies.get() + 1);
-        (name.starts_with('M') && copies < COPIES_MAX).then(|| self.source.to_vec())
+        let text = &self.0[..self.0.len().min(MEMBER_BYTES_MAX)];
+        name.starts_with('M').then(|| text.to_vec())
     }
 }
 
@@ -68,7 +63,7 @@ pub fn fuzz(bytes: &[u8]) {
     descriptor(bytes);
     for is_free in [false, true] {
         let options = Options { file: "any.cbl", is_free };
-        let made = translate(bytes, &options, &Same { source: bytes, copies: Cell::new(0) });
+        let made = translate(bytes, &options, &Same(bytes));
         assert_eq!(made.text.len(), bytes.len());
         let ends = |text: &[u8]| {
             let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');

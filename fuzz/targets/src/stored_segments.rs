@@ -21,7 +21,7 @@ static DATABASES: LazyLock<Databases> = LazyLock::new(|| {
     let (mut schemas, mut indexes) = (Vec::new(), Vec::new());
     for dbd in definitions.dbds().filter(|dbd| hierarchy::is_kept(dbd.organization)) {
         let placement = Arc::new(shop::placement(dbd));
-        schemas.push(Schema::new(dbd, placement, |at| at == TypeAt(1)));
+        schemas.push(Schema::new(dbd, placement, |at| at == TypeAt(1), |_| false));
         indexes.extend(resolve_dbd(dbd, &definitions).0.into_iter().map(|index| IndexTree {
             index,
             set: SetId(0),
