@@ -28,9 +28,10 @@ lint: ## Run only the checks that need no test to run
 	@scripts/test.sh lint
 
 bench: ## Run the benchmarks beside their peers (ONLY="seal commit" for some of them)
-	@scripts/setup.sh bench
+	@scripts/setup.sh bench cobol
 	@. scripts/common.sh; choose_toolchain; \
-	cargo run --release -p holdfast-bench --features redb -- run $(ONLY)
+	cargo build --release -p holdfast -p holdfast-bench --features holdfast-bench/redb; \
+	"$(TARGET)/release/holdfast-bench" run $(ONLY)
 
 soak: ## Crash the simulator for MINUTES=60, then kill real processes KILLS=2000 times
 	@scripts/setup.sh build

@@ -1,6 +1,5 @@
 //! A batch message program that reads all of a partitioned database and replaces some of it.
 
-use std::cell::RefCell;
 use std::path::Path;
 use std::time::Duration;
 
@@ -50,28 +49,26 @@ fn run(context: &Context, document: &mut Document) -> Result<()> {
     for form in FORMS {
         eprintln!("  {}: loading {} segments", our_name(form), ledgers * ledger::SEGMENTS);
         let setup = setup(context, form, pool_bytes)?;
-        let bmp = Bmp::new(ledger::create(&setup, ledgers)?, &setup.folder)?;
-        ours.push((form, RefCell::new(Count::of(bmp))));
-    }
-    if let Some((_, one)) = ours.first() {
-        document.notes.push(size_note(&one.borrow().of.folder, pool_bytes)?);
+        let bmp = Bmp::new(ledger::create(&setup, ledgers)?)?;
+        if ours.is_empty() {
+            document.notes.push(size_note(&setup.folder, pool_bytes)?);
+        }
+        ours.push((form, Count::of(bmp)));
     }
     let peers = open_peers(context, pool_bytes, ledgers)?;
     describe(document, &peers);
-    let mut theirs: Vec<(RefCell<Count<Box<dyn PathPeer>>>, Row)> =
-        peers.open.into_iter().map(|peer| (RefCell::new(Count::of(peer)), Row::none())).collect();
+    let mut theirs: Vec<Count<Theirs>> =
+        peers.open.into_iter().map(|peer| Count::of(Theirs { peer, at: Row::none() })).collect();
 
     let mut entries = Vec::new();
-    for (form, bmp) in &ours {
+    for (form, bmp) in &mut ours {
         entries.push(Entry::new(our_name(*form), |slice| {
-            bmp.borrow_mut().slice(slice, |bmp| bmp.unit(CALLS_PER_UNIT))
+            bmp.slice(slice, |bmp| bmp.unit(CALLS_PER_UNIT))
         }));
     }
-    for (peer, row) in &mut theirs {
-        let name = peer.borrow().of.name();
-        let peer = &*peer;
-        entries.push(Entry::new(name, move |slice| {
-            peer.borrow_mut().slice(slice, |peer| peer.unit(row, CALLS_PER_UNIT))
+    for count in &mut theirs {
+        entries.push(Entry::new(count.of.peer.name(), |slice| {
+            count.slice(slice, |theirs| theirs.peer.unit(&mut theirs.at, CALLS_PER_UNIT))
         }));
     }
     let tracks = interleave(&context.settings, &mut entries)?;
@@ -80,13 +77,11 @@ fn run(context: &Context, document: &mut Document) -> Result<()> {
     add_checks(document, &tracks);
     let segments = ledgers * ledger::SEGMENTS;
     for (_, bmp) in &ours {
-        let bmp = bmp.borrow();
         bmp.confirm("holdfast", segments, ledger::total(&bmp.of.site)?)?;
     }
-    for (peer, _) in theirs {
-        let mut peer = peer.into_inner();
-        let total = peer.of.total()?;
-        peer.confirm(peer.of.name(), segments, total)?;
+    for mut count in theirs {
+        let total = count.of.peer.total()?;
+        count.confirm(count.of.peer.name(), segments, total)?;
     }
     document.notes.push(CACHES.into());
     Ok(())
@@ -137,6 +132,12 @@ fn describe(document: &mut Document, peers: &PathPeers) {
     }
 }
 
+/// A peer, and the row that it read last.
+struct Theirs {
+    peer: Box<dyn PathPeer>,
+    at: Row,
+}
+
 /// A contestant, and how many replaces it was asked for.
 struct Count<T> {
     of: T,
@@ -180,7 +181,6 @@ struct Bmp {
     // The program ends before its databases are closed.
     program: Program,
     site: Site,
-    folder: std::path::PathBuf,
     /// By level, an SSA with command code C and room for a concatenated key.
     ssas: [Vec<u8>; 3],
 }
@@ -189,7 +189,7 @@ struct Bmp {
 const SSA_KEY: usize = 11;
 
 impl Bmp {
-    fn new(site: Site, folder: &Path) -> Result<Bmp> {
+    fn new(site: Site) -> Result<Bmp> {
         let options = SessionOptions { shared: true, online: true, owner: 0 };
         let program = site.program(ledger::PSB, options)?;
         let key_bytes = [8, 12, 16];
@@ -197,7 +197,7 @@ impl Bmp {
             let (name, bytes): (&str, usize) = (ledger::NAMES[at], key_bytes[at]);
             format!("{name:8}*C({:bytes$})", "").into_bytes()
         });
-        Ok(Bmp { program, site, folder: folder.to_owned(), ssas })
+        Ok(Bmp { program, site, ssas })
     }
 
     /// A unit of work: calls, a commit, and a return to the position that it took.
@@ -274,7 +274,7 @@ mod tests {
         let context = super::super::tests::context("bmp");
         let setup = setup(&context, Form::Sealed, 2 << 20).unwrap();
         let site = ledger::create(&setup, ledger::PARTITIONS).unwrap();
-        let mut bmp = Count::of(Bmp::new(site, &setup.folder).unwrap());
+        let mut bmp = Count::of(Bmp::new(site).unwrap());
         let work = bmp.slice(Duration::from_millis(20), |bmp| bmp.unit(CALLS_PER_UNIT)).unwrap();
         assert!(work.operations > 0);
         let segments = ledger::PARTITIONS * ledger::SEGMENTS;
