@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use definitions::DbdName;
-use dli_model::random::{Trial, loads, trials};
+use dli_model::random::{Trial, loads, related, trials};
 use dli_model::script::{Script, Step};
 use dli_model::{Model, RootOrder, Setup, SetupError, compare};
 use placement::Placement;
@@ -69,7 +69,10 @@ fn agree(setup: &Setup, script: &Script, order: RootOrder) -> Result<(), TestCas
             let sources = dli_model::cases::sources(script);
             Err(TestCaseError::fail(format!("{sources}\n{difference}")))
         }
-        Ok(()) => Ok(()),
+        Ok(()) => match engine.verify() {
+            found if found.is_empty() => Ok(()),
+            found => Err(TestCaseError::fail(format!("{script}\n{found:#?}"))),
+        },
     }
 }
 
@@ -97,6 +100,15 @@ proptest! {
     #[test]
     fn random_programs_get_what_the_model_says(trial in trials(60)) {
         check(&trial)?;
+    }
+
+    #[test]
+    fn random_relationships_follow_the_rules(trial in related(40)) {
+        let source = trial.source();
+        let fail = |error: SetupError| TestCaseError::fail(format!("{error}\n{source}"));
+        let order = order(&Setup::from_source(&source).map_err(fail)?);
+        let (setup, script) = trial.make(Arc::clone(&order)).map_err(fail)?;
+        agree(&setup, &script, order)?;
     }
 
     #[test]

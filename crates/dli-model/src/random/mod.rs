@@ -5,9 +5,11 @@
 //!    calls away and numbers to zero, and what is left still compiles.
 
 mod calls;
+mod related;
 mod shape;
 
 pub use calls::{Numbers, script};
+pub use related::{Related, related};
 pub use shape::{Kind, Seen, Shape, World};
 
 use proptest::collection::vec;

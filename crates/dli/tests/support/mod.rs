@@ -7,10 +7,11 @@ use definitions::DbdName;
 use definitions::resolve::{Definitions, ResolvedKind};
 use definitions::{Dbd, MemberName, Psb, PsbName};
 use dli_model::{Feedback, Setup, Subject};
-use hierarchy::Database;
+use hierarchy::{Database, Stored};
 use holdfast_dli::{Session, SessionOptions};
 use placement::{Placement, Settings};
 use store::model::ModelStore;
+use store::{Read, Store, Unit, UnitOptions};
 
 /// The DBDs of a setup.
 struct Members(Vec<Arc<Dbd>>);
@@ -39,6 +40,8 @@ pub(crate) fn placement(dbd: &Dbd) -> hierarchy::Result<Placement> {
 /// An engine.
 pub(crate) struct Engine {
     session: Session<ModelStore>,
+    store: ModelStore,
+    databases: BTreeMap<DbdName, Arc<Database>>,
     /// The numbers of the database PCBs.
     numbers: Vec<usize>,
 }
@@ -64,7 +67,53 @@ pub(crate) fn subject(setup: &Setup) -> Engine {
         .filter(|(_, pcb)| matches!(pcb.kind, ResolvedKind::Database(_)))
         .map(|(number, _)| number)
         .collect();
-    Engine { session, numbers }
+    Engine { session, store, databases: open, numbers }
+}
+
+impl Engine {
+    /// What is wrong with the databases, segments, indexes and relations against each other.
+    pub(crate) fn verify(&mut self) -> Vec<String> {
+        self.session.commit().unwrap();
+        let databases = &self.databases;
+        let mut others = |name: DbdName| Ok(Arc::clone(&databases[&name]));
+        let mut found = Vec::new();
+        for database in databases.values() {
+            let report = database.verify(&self.store, &mut others, |_| ()).unwrap();
+            found.extend(report.findings.iter().map(|finding| format!("{finding:?}")));
+            found.extend(self.leftovers(database));
+        }
+        found
+    }
+
+    /// Deleted segments that stay in the store though nothing leads to them or hangs on them.
+    fn leftovers(&self, database: &Database) -> Vec<String> {
+        let mut unit = self.store.begin(UnitOptions::READ_ONLY).unwrap();
+        let mut parents = Vec::new();
+        for relation in &database.as_parent {
+            let mut cursor = self.store.cursor(relation.set).unwrap();
+            while let Some(entry) = unit.next(&mut cursor, Read::Unlocked).unwrap() {
+                parents.push(entry.key.to_vec());
+            }
+        }
+        let (mut all, mut found) = (Vec::new(), Vec::new());
+        let walked = database.walk(&self.store, |seen| {
+            let stored = Stored::read(database.schema.of(seen.of), seen.value);
+            let stored = stored.map_err(|what| database.damaged(what))?;
+            let is_child = database.schema.of(seen.of).is_logical_child;
+            let lives = !stored.is_deleted || (is_child && !stored.is_deleted_logically);
+            all.push((seen.path.to_vec(), lives));
+            Ok(())
+        });
+        walked.unwrap();
+        for (at, (path, lives)) in all.iter().enumerate() {
+            let has_dependents = all.get(at + 1).is_some_and(|(next, _)| next.starts_with(path));
+            let has_children = parents.iter().any(|parent| parent.starts_with(path));
+            if !lives && !has_dependents && !has_children {
+                found.push(format!("{} {path:?} is left over", database.name()));
+            }
+        }
+        found
+    }
 }
 
 impl Subject for Engine {
