@@ -1,4 +1,28 @@
 //! The DL/I call engine: what a program's calls do to databases.
+//!
+//! A [`Session`] is a scheduled PSB: its database PCBs, each with a position of its own, over one
+//! unit of work. It answers GU, GN, GNP, their hold forms, ISRT, REPL and DLET with status codes
+//! and fills the [`Mask`] of the PCB. It stands on `hierarchy`, which keeps databases as key
+//! order, and on the store trait; it knows nothing of processes, files or message queues.
+//!
+//! | question | where |
+//! |---|---|
+//! | what does a PCB see, and how is it reached? | `shape` |
+//! | what do the SSAs of a call ask? | crate `ssa`, `plan` |
+//! | how is a path searched? | `search`; with a key that is known whole: `direct` |
+//! | GU, GN, GNP; what GE and GB leave | `get`; GN without SSAs: `scan` |
+//! | where is the PCB afterwards? | `position`; with `POS=MULTIPLE`: `marks` |
+//! | ISRT; load mode | `insert`; `load` |
+//! | REPL, DLET | `hold` |
+//! | indexes and logical relationships | `weave`; their rules on changes: `relate` |
+//! | I/O areas, sensitive fields | `area` |
+//! | locks of records, gaps between roots | `locks`, `gaps` |
+//!
+//! Invariants:
+//! 1. What a call does is decided by the facts on calls alone; every rule cites its row.
+//! 2. A call whose status says that nothing was done has changed nothing stored.
+//! 3. A position is keys; nothing is pinned between calls (H10).
+//! 4. Bytes of a program are read only within the slices that a call brings.
 
 mod area;
 mod direct;
