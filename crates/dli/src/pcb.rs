@@ -139,12 +139,7 @@ impl<S: Store> DbPcb<S> {
 
     /// How a record is locked that the position moves to; `None` for PROCOPT=GO.
     pub(crate) fn lock_mode(&self) -> Option<LockMode> {
-        let options = self.shape.view.options;
-        if options.has('O') {
-            return None;
-        }
-        let updates = ['I', 'R', 'D'].into_iter().any(|letter| options.allows(letter));
-        Some(if updates { LockMode::Update } else { LockMode::Shared })
+        self.shape.lock_mode()
     }
 
     /// Whether what the path stands on may have been deleted through another PCB since.

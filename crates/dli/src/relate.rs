@@ -239,7 +239,6 @@ impl<S: Store> DbPcb<S> {
                 Ok(path) => parent = path,
                 Err(status) => return Ok(Err(Refusal::elsewhere(status))),
             }
-            self.lock_for_change(reach, parents, &parent)?;
         }
         if let Err(refusal) = self.store_at(reach, database, &path, data, &parent)? {
             return Ok(Err(refusal));
@@ -334,7 +333,16 @@ impl<S: Store> DbPcb<S> {
         data: &[u8],
     ) -> Result<std::result::Result<Vec<u8>, Status>> {
         lock_record_of(reach, database, key)?;
-        let there = find_by_key((reach.store, reach.unit), database, of, key)?;
+        let mut there = find_by_key((reach.store, reach.unit), database, of, key)?;
+        if let Some(path) = &there
+            && reach.locks.are_shared()
+        {
+            self.lock_for_change(reach, database, path)?;
+            // Somebody may have deleted it before the lock was had.
+            if !database.is_there(reach.unit, of, path, &mut self.seek)? {
+                there = None;
+            }
+        }
         if data.is_empty() || joined.is_none() {
             return Ok(there.ok_or(Status::IX));
         }

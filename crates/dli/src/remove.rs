@@ -113,8 +113,8 @@ impl<S: Store> DbPcb<S> {
     ) -> Result<bool> {
         let mut left = Vec::new();
         let done = match logically {
-            true => self.delete_logically(reach, (database, path), &mut left)?,
-            false => self.delete_physically(reach, (database, path), &mut left)?,
+            true => self.delete_logically(reach, shape, (database, path), &mut left)?,
+            false => self.delete_physically(reach, shape, (database, path), &mut left)?,
         };
         while let Some(child) = left.pop() {
             self.follow_child(reach, shape, &child, &mut left)?;
@@ -126,6 +126,7 @@ impl<S: Store> DbPcb<S> {
     fn delete_logically(
         &mut self,
         reach: &mut Reach<'_, S>,
+        shape: &Shape,
         (database, path): (&Arc<Database>, &[u8]),
         left: &mut Vec<Left>,
     ) -> Result<bool> {
@@ -133,10 +134,11 @@ impl<S: Store> DbPcb<S> {
         let one = stored(database, &segment)?;
         let (of, is_deleted) = (segment.of(), one.is_deleted);
         if rule(database, of) == DeleteRule::Virtual && !is_deleted {
-            return self.delete_physically(reach, (database, path), left);
+            return self.delete_physically(reach, shape, (database, path), left);
         }
         let logical_parent = one.logical_parent.to_vec();
         self.lock_for_change(reach, database, path)?;
+        self.lock_logical_parent(reach, shape, (database, of), &logical_parent)?;
         database.mark(reach.unit, &mut segment, (false, true), &mut self.work)?;
         database.keep(reach.unit, &segment)?;
         if is_deleted {
@@ -150,6 +152,7 @@ impl<S: Store> DbPcb<S> {
     fn delete_physically(
         &mut self,
         reach: &mut Reach<'_, S>,
+        shape: &Shape,
         (database, path): (&Arc<Database>, &[u8]),
         left: &mut Vec<Left>,
     ) -> Result<bool> {
@@ -168,6 +171,7 @@ impl<S: Store> DbPcb<S> {
             let stays = has_logical_path(database, of) && rule(database, of) != DeleteRule::Virtual;
             if is_child {
                 let (path, logical_parent) = (segment.path.clone(), one.logical_parent.to_vec());
+                self.lock_logical_parent(reach, shape, (database, of), &logical_parent)?;
                 left.push(Left { database: Arc::clone(database), path, of, logical_parent });
             }
             let gone = (true, is_child && !stays);
@@ -190,6 +194,21 @@ impl<S: Store> DbPcb<S> {
             }
         }
         Ok(true)
+    }
+
+    /// Locks the record of a child's logical parent: who its children are changes (H8).
+    fn lock_logical_parent(
+        &self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        (database, of): (&Database, TypeAt),
+        parent: &[u8],
+    ) -> Result<()> {
+        let relation = database.relation_of(of);
+        match relation.and_then(|relation| shape.named(relation.parent_dbd)) {
+            Some(parents) if !parent.is_empty() => self.lock_for_change(reach, parents, parent),
+            _ => Ok(()),
+        }
     }
 
     /// Whether the rules let all of these go on their physical path.
@@ -238,7 +257,7 @@ impl<S: Store> DbPcb<S> {
             } else if rule(parents, relation.parent) == DeleteRule::Virtual
                 && !has_children(reach, parents, here, |_| false)?
             {
-                self.delete_physically(reach, (parents, logical_parent), left)?;
+                self.delete_physically(reach, shape, (parents, logical_parent), left)?;
             }
         }
         let levels = database.parse(path)?;
@@ -252,7 +271,7 @@ impl<S: Store> DbPcb<S> {
         if !stored(database, &parent)?.is_deleted
             && !has_logical_twins(reach, database, (*of, physical))?
         {
-            self.delete_physically(reach, (database, physical), left)?;
+            self.delete_physically(reach, shape, (database, physical), left)?;
         }
         Ok(())
     }

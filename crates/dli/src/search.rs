@@ -501,7 +501,7 @@ impl Candidate<'_, '_, '_> {
         if !shape.is_plain {
             let carried = &mut trail.carried[at];
             carried.set(self.front, entry.key);
-            weave::join(reach.unit, shape, node, &stored, carried, &mut trail.joined[at])?;
+            weave::join(reach, shape, node, &stored, carried, &mut trail.joined[at])?;
         }
         if trail.limits[at].test {
             let indexed = match step.indexed {

@@ -26,6 +26,7 @@ use definitions::{DbdName, ProcessingOptions};
 use hierarchy::{Database, LEVELS_MAX, Levels, TypeAt};
 use placement::Collation;
 use ssa::{Alphabet, Table};
+use store::LockMode;
 
 /// How the occurrences of a segment are found below those of its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,6 +156,16 @@ impl Shape {
 
     pub(crate) fn segment(&self, at: u16) -> &ViewSegment {
         &self.view.segments[usize::from(at)]
+    }
+
+    /// How records are locked that are read; `None` for PROCOPT=GO.
+    pub(crate) fn lock_mode(&self) -> Option<LockMode> {
+        let options = self.view.options;
+        if options.has('O') {
+            return None;
+        }
+        let updates = ['I', 'R', 'D'].into_iter().any(|letter| options.allows(letter));
+        Some(if updates { LockMode::Update } else { LockMode::Shared })
     }
 
     /// The database that stores a node.

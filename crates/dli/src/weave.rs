@@ -20,9 +20,9 @@ use crate::shape::{Chain, Node, Shape};
 use crate::subject::Occurrence;
 use crate::trail::Carried;
 
-/// Reads the destination parent of an occurrence, if its node has one.
-pub(crate) fn join<U: Unit>(
-    unit: &mut U,
+/// Locks and reads the destination parent of an occurrence, if its node has one (H8).
+pub(crate) fn join<S: Store>(
+    reach: &mut Reach<'_, S>,
     shape: &Shape,
     node: &Node,
     stored: &Stored<'_>,
@@ -43,7 +43,14 @@ pub(crate) fn join<U: Unit>(
         }
         _ => carried.joined.extend_from_slice(stored.logical_parent),
     }
-    read(unit, &shape.databases[joined.database], &carried.joined, data).map(drop)
+    let database = &shape.databases[joined.database];
+    if let Some(mode) = shape.lock_mode().filter(|_| reach.locks.are_shared()) {
+        let (set, key) = database.locate(&carried.joined)?;
+        let levels = database.parse(&carried.joined)?;
+        let root = levels.end(1) - (carried.joined.len() - key.len());
+        reach.locks.join(reach.unit, (set, &key[..root]), mode)?;
+    }
+    read(reach.unit, database, &carried.joined, data).map(drop)
 }
 
 /// Reads and expands a segment, behind what `data` holds; `false` if it is not there.
@@ -336,7 +343,7 @@ impl<S: Store> DbPcb<S> {
         let trail = &mut self.trail;
         let carried = &mut trail.carried[level - 1];
         carried.set(path, &[]);
-        join(reach.unit, shape, node, &stored, carried, &mut trail.joined[level - 1])?;
+        join(reach, shape, node, &stored, carried, &mut trail.joined[level - 1])?;
         let mut turned = Vec::new();
         let data = turn(database, node, path, data, &mut turned)?;
         if trail.limits[level - 1].test {
