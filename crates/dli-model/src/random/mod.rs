@@ -5,6 +5,7 @@
 //!    calls away and numbers to zero, and what is left still compiles.
 
 mod calls;
+mod ends;
 mod related;
 mod shape;
 
