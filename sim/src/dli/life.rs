@@ -42,8 +42,14 @@ pub struct Lived {
 #[must_use]
 pub fn machine(rng: &mut Rng) -> Make {
     let drawn = Make::drawn(rng);
-    // Each data set keeps two frames; a program has an index, sequences and a database.
-    Make { ci_bytes: drawn.ci_bytes.max(4096), frames: drawn.frames.max(48), ..drawn }
+    // Each data set keeps two frames; a program has an index, sequences and a database. No unit of
+    // work is refused for a log that is full: what is tried here are the calls.
+    Make {
+        ci_bytes: drawn.ci_bytes.max(4096),
+        frames: drawn.frames.max(48),
+        segments_max: drawn.segments_max.max(16),
+        ..drawn
+    }
 }
 
 /// Lives through the tale of a seed.

@@ -325,8 +325,9 @@ impl Maker<'_> {
     fn replace(&mut self, pcb: usize, dice: &mut Dice<'_>) {
         let mut area = self.last.clone();
         let len = area.len();
-        // Mostly behind the key of the lowest segment.
-        let place = if dice.one_in(8) { dice.roll(len) } else { len.saturating_sub(1) };
+        // Mostly behind the key of the lowest segment, where it may move an index entry.
+        let (far, near) = (dice.roll(len), len.saturating_sub(1 + dice.roll(3)));
+        let place = if dice.one_in(8) { far } else { near };
         if let Some(byte) = area.get_mut(place) {
             *byte = b"xyz w"[dice.roll(5)];
         }
