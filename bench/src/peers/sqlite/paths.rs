@@ -47,17 +47,25 @@ impl Paths {
         unsafe { self.base.api.sqlite3_reset(statement) };
     }
 
-    /// Steps `next`; `false` behind the end.
+    /// Steps `next`; `false` behind the end. SQLite may show a row again that was replaced while
+    /// the statement stood on it; such a row is passed over.
     fn step(&self, at: &mut Row) -> Result<bool> {
-        // SAFETY: the statement was prepared on the open handle.
-        let code = unsafe { self.base.api.sqlite3_step(self.next) };
-        if code != ROW {
-            return self.base.expect("read", code, DONE).map(|()| false);
+        loop {
+            // SAFETY: the statement was prepared on the open handle.
+            let code = unsafe { self.base.api.sqlite3_step(self.next) };
+            if code != ROW {
+                return self.base.expect("read", code, DONE).map(|()| false);
+            }
+            let taken = self.base.column(self.next, 1, |path| {
+                let is_new = path != at.path();
+                is_new.then(|| self.base.column(self.next, 0, |data| at.take(path, data)))
+            });
+            match taken {
+                Some(true) => return Ok(true),
+                Some(false) => return Err(foreign(NAME)),
+                None => {}
+            }
         }
-        let is_row = self.base.column(self.next, 0, |data| {
-            self.base.column(self.next, 1, |path| at.take(path, data))
-        });
-        if is_row { Ok(true) } else { Err(foreign(NAME)) }
     }
 
     fn read(&self, at: &mut Row) -> Result<()> {
