@@ -611,3 +611,35 @@ fn children_that_two_programs_give_one_logical_parent_are_both_there() {
         others.into_iter().for_each(programs::Other::end);
     });
 }
+}
+
+#[test]
+fn a_logical_parent_goes_by_itself_only_when_its_last_child_is_gone_for_good() {
+    let market = MARKET.replace("RULES=(PPV)", "RULES=(PVV)");
+    let goods = format!(
+        "{GOODS}0 ISRT <\"G1aa\" SHOP(SNO=S1) OFFER\n0 ISRT <\"G1bb\" SHOP(SNO=S2) OFFER\n"
+    );
+    for stays in [true, false] {
+        under_every_schedule(&market, &goods, |yard| {
+            let mut here = yard.program();
+            here.done("0 GHU SHOP(SNO=S1) OFFER");
+            here.done("0 DLET <\"G1aa\"");
+            let other = yard.beside("trader", |_, program| {
+                program.work(|program| {
+                    assert_eq!(program.call("0 GHU SHOP(SNO=S2) OFFER")?.0, "  ");
+                    assert_eq!(program.call("0 DLET <\"G1bb\"")?.0, "  ");
+                    Ok(())
+                });
+            });
+            yard.let_others_run();
+            assert!(other.waits());
+            match stays {
+                true => here.back_out(),
+                false => here.commit(),
+            }
+            other.end();
+            let expected = if stays { "  " } else { "GE" };
+            assert_eq!(here.status("1 GU GOOD(GNO=G1)"), expected);
+        });
+    }
+}
