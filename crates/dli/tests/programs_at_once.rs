@@ -611,7 +611,6 @@ fn children_that_two_programs_give_one_logical_parent_are_both_there() {
         others.into_iter().for_each(programs::Other::end);
     });
 }
-}
 
 #[test]
 fn a_logical_parent_goes_by_itself_only_when_its_last_child_is_gone_for_good() {
