@@ -214,7 +214,7 @@ impl Database {
         Ok(unit.delete_range(set, KeyRange::prefix(key, &mut end))?)
     }
 
-    /// Removes the index entries and relations of everything that begins with `path`.
+    /// Removes the index entries of everything that begins with `path`.
     fn disentangle<S: Store>(
         &self,
         (store, unit): (&S, &mut S::Unit),
@@ -240,29 +240,23 @@ impl Database {
         Ok(())
     }
 
-    /// Removes the index entries and the relation of one stored segment.
-    pub(crate) fn leave<U: Unit>(
+    /// Removes the index entries of one stored segment, of which its value is known.
+    fn leave<U: Unit>(
         &self,
         unit: &mut U,
-        (path, levels): (&[u8], &Levels),
+        place: (&[u8], &Levels),
         value: &[u8],
         work: &mut Work,
     ) -> Result<()> {
-        let of = levels.type_at(levels.len());
-        let kind = self.schema.of(of);
-        let indexed = self.is_source(of);
-        if !indexed && !kind.is_logical_child {
+        let of = place.1.type_at(place.1.len());
+        if !self.is_source(of) {
             return Ok(());
         }
+        let kind = self.schema.of(of);
         let stored = Stored::read(kind, value).map_err(|what| self.damaged(what))?;
         let mut expanded = std::mem::take(&mut work.expanded);
         let data = stored.data(&mut expanded).map_err(|what| self.damaged(what))?;
-        if !stored.is_deleted {
-            self.leave_indexes(unit, (path, levels), &stored, data, work)?;
-        }
-        if kind.is_logical_child {
-            self.unrelate(unit, of, path, &stored, data)?;
-        }
+        self.leave_indexes(unit, place, &stored, data, work)?;
         work.expanded = expanded;
         Ok(())
     }

@@ -172,12 +172,7 @@ impl Database {
     fn find_entangled(&self) -> Vec<bool> {
         let types = &self.schema.types;
         let mut entangled: Vec<bool> = (0..types.len())
-            .map(|at| {
-                let kind = &types[at];
-                kind.is_logical_child
-                    || kind.is_logical_parent
-                    || self.indexes.iter().any(|tree| tree.source.index() == at)
-            })
+            .map(|at| self.indexes.iter().any(|tree| tree.source.index() == at))
             .collect();
         // Children stand behind their parents.
         for at in (0..types.len()).rev() {

@@ -303,21 +303,6 @@ impl Database {
         }
     }
 
-    /// Removes the entry of a logical child.
-    pub(crate) fn unrelate<U: Unit>(
-        &self,
-        unit: &mut U,
-        child: TypeAt,
-        path: &[u8],
-        stored: &Stored<'_>,
-        data: &[u8],
-    ) -> Result<()> {
-        if let Some((set, key)) = self.relation_entry(child, path, stored, data)? {
-            let _ = unit.delete(set, &key)?;
-        }
-        Ok(())
-    }
-
     /// The set and the key of a logical child's entry; none for a remnant.
     ///
     /// # Errors
