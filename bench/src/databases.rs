@@ -1,8 +1,8 @@
 //! Hierarchic databases of Holdfast as an embedded caller has them: sources compiled, databases
 //! opened over a kernel of their own, sessions that make calls.
 //!
-//! 1. Nothing here is done during a measurement but [`Program::call`], which adds the proof that
-//!    the call ended as expected to the call itself.
+//! 1. Nothing here is done during a measurement but the calls of a [`Program`], which add to the
+//!    call itself the proof that it ended as expected.
 //! 2. Sources are compiled as `holdfast gen` compiles them; a diagnostic is an error.
 //! 3. A [`Site`] closes its kernel when it is dropped.
 
@@ -132,7 +132,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// A get into the area; whether it found something. How much it filled comes with it.
+    /// A get into the area; how much of it was filled, 0 if nothing was found.
     pub(crate) fn get(&mut self, pcb: usize, function: &[u8; 4], ssas: &[&[u8]]) -> Result<usize> {
         let area = Some(&mut self.area[..]);
         let reply = self.session.call(pcb, *function, area, ssas).map_err(failed)?;
