@@ -83,9 +83,14 @@ mod tests {
 
     #[test]
     fn memory_that_is_touched_weighs() {
-        let before = resident_bytes(std::process::id());
-        let ballast = std::hint::black_box(vec![1_u8; 32 << 20]);
-        assert!(resident_bytes(std::process::id()) >= before + (30 << 20));
-        drop(ballast);
+        // Tests beside this one give memory back meanwhile, so one look may miss it.
+        let weighs = || {
+            let before = resident_bytes(std::process::id());
+            let ballast = std::hint::black_box(vec![1_u8; 32 << 20]);
+            let now = resident_bytes(std::process::id());
+            drop(ballast);
+            now >= before + (30 << 20)
+        };
+        assert!((0..100).any(|_| weighs()));
     }
 }
