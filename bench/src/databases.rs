@@ -63,7 +63,7 @@ pub(crate) fn partition(name: &str, high_key: Option<String>) -> PartitionSettin
 /// Databases in a store of their own.
 pub(crate) struct Site {
     pub(crate) store: KernelStore,
-    library: Library,
+    compiled: Library,
     databases: BTreeMap<DbdName, Arc<Database>>,
 }
 
@@ -76,11 +76,11 @@ impl Site {
         names: &[&str],
     ) -> Result<Site> {
         let store = kernel::create(setup)?;
-        let mut site = Site { store, library, databases: BTreeMap::new() };
+        let mut site = Site { store, compiled: library, databases: BTreeMap::new() };
         for name in names {
             let name = dbd_name(name)?;
             let mut placements = |dbd: &Dbd| place(dbd, settings);
-            let members = &site.library.members;
+            let members = &site.compiled.members;
             let opened = Database::open(&site.store, name, members, &mut placements);
             let database = opened.map_err(failed)?;
             hierarchy::state::admit(&site.store, &database).map_err(failed)?;
@@ -101,8 +101,8 @@ impl Site {
             let found = self.databases.get(&name).cloned();
             found.ok_or(HierarchyError::NoDefinition(name))
         };
-        let psb = self.library.psb(psb)?;
-        let session = Session::open(&self.store, psb, &self.library.members, &mut open, options);
+        let psb = self.compiled.psb(psb)?;
+        let session = Session::open(&self.store, psb, &self.compiled.members, &mut open, options);
         let session = session.map_err(failed)?;
         let room = (0..psb.pcbs.len()).map(|pcb| session.area_max(pcb)).max().unwrap_or(0);
         Ok(Program { session, area: vec![0; room] })

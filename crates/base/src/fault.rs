@@ -45,6 +45,26 @@ impl fmt::Debug for Code {
     }
 }
 
+/// A code of a diagnostic, and what it stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodeMeaning {
+    /// Such as `HFG101`.
+    pub code: &'static str,
+    /// What it stands for, in a few words.
+    pub meaning: &'static str,
+}
+
+/// Names the codes of a crate's diagnostics, and lists them with their meanings as `CODES`.
+#[macro_export]
+macro_rules! codes {
+    ($($name:ident = $code:literal, $meaning:literal;)*) => {
+        $(pub(crate) const $name: &str = $code;)*
+        /// Every code with its meaning.
+        pub const CODES: &[$crate::CodeMeaning] =
+            &[$($crate::CodeMeaning { code: $code, meaning: $meaning }),*];
+    };
+}
+
 /// An error that carries a stable code and says what a person can do about it.
 pub trait Coded: std::error::Error {
     /// The stable code.

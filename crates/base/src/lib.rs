@@ -15,5 +15,5 @@ pub mod hash;
 pub mod ids;
 pub mod stats;
 
-pub use fault::{Code, Coded};
+pub use fault::{Code, CodeMeaning, Coded};
 pub use ids::{CiNumber, DataSetId, GroupNumber, KeyGeneration, Lsn, SystemId, UowId};

@@ -30,7 +30,8 @@ mod model;
 pub mod change;
 pub mod resolve;
 
-pub use codes::{CODES, CodeMeaning};
+pub use base::CodeMeaning;
+pub use codes::CODES;
 pub use compile::{Compiled, CompiledMember, Member, MemberKind, compile};
 pub use encode::{DecodeError, decode, encode};
 pub use finding::{Finding, MemberName, Places, Spot};

@@ -15,7 +15,6 @@ use store::{Cursor, LockMode, Position as Place, Read, SetId, Store, Unit};
 
 use crate::pcb::DbPcb;
 use crate::search::Reach;
-use crate::shape::Shape;
 
 /// The key that stands for the end of a set.
 const END: &[u8] = &[];
@@ -37,7 +36,7 @@ impl<S: Store> DbPcb<S> {
             false => cursor.seek(Place::Back),
         }
         let key = reach.unit.next(cursor, Read::Unlocked)?.map_or(END, |entry| entry.key);
-        let len = root_len(&shape, key).unwrap_or(key.len());
+        let len = database.schema.tree_part_len(TypeAt::ROOT, key).unwrap_or(key.len());
         reach.locks.change(reach.unit, (set, &key[..len]))
     }
 
@@ -54,11 +53,4 @@ impl<S: Store> DbPcb<S> {
             None => Ok(false),
         }
     }
-}
-
-/// How many bytes of a key of the tree are the root's.
-fn root_len(shape: &Shape, key: &[u8]) -> Option<usize> {
-    let schema = &shape.databases[0].schema;
-    let anchor = if schema.is_hashed() { hierarchy::schema::ANCHOR_BYTES } else { 0 };
-    Some(anchor + schema.part_len(TypeAt::ROOT, key.get(anchor..)?)?)
 }

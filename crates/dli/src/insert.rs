@@ -338,22 +338,11 @@ pub(crate) fn put_front(
     if of != TypeAt::ROOT {
         return None;
     }
-    let schema = &database.schema;
-    let highest = matches!(schema.organization(), Hisam | Shisam | Hidam | Phidam);
+    let highest = matches!(database.schema.organization(), Hisam | Shisam | Hidam | Phidam);
     if highest && !key.is_empty() && key.iter().all(|byte| *byte == 0xFF) {
         return Some(Status::II);
     }
-    let Some(partition) = schema.placement.partition_of(key) else { return Some(Status::FM) };
-    if schema.is_partitioned() {
-        part.extend_from_slice(&partition.to_be_bytes());
-    }
-    if schema.is_hashed() {
-        match schema.placement.anchor(partition, key) {
-            Some(anchor) => part.extend_from_slice(&anchor),
-            None => return Some(Status::FM),
-        }
-    }
-    None
+    (!database.put_front(key, part)).then_some(Status::FM)
 }
 
 /// The position at the beginning of what stands behind a key.

@@ -128,13 +128,19 @@ impl Locks {
     /// Gives back the record that the PCB stands in, unless it is needed for something else.
     pub(crate) fn leave<U: Unit>(&mut self, unit: &mut U, pcb: usize) -> Result<()> {
         let Some(record) = self.current[pcb].take() else { return Ok(()) };
-        let elsewhere = self.current.iter().flatten().any(|other| *other == record)
-            || self.classes.iter().any(|(_, other)| *other == record);
+        self.give_back(unit, &record)?;
+        self.spare.push(record.root);
+        Ok(())
+    }
+
+    /// Unlocks a record, unless something else still needs it.
+    fn give_back<U: Unit>(&self, unit: &mut U, record: &Record) -> Result<()> {
+        let elsewhere = self.current.iter().flatten().any(|other| other == record)
+            || self.classes.iter().any(|(_, other)| other == record);
         let changed = unit.held(record.name()) == Some(LockMode::Exclusive);
         if !elsewhere && (!changed || planted(Plant::RecordGivenBack)) {
             unit.unlock(record.name())?;
         }
-        self.spare.push(record.root);
         Ok(())
     }
 
@@ -163,14 +169,7 @@ impl Locks {
         let (dropped, kept): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.classes).into_iter().partition(|(one, _)| *one == class);
         self.classes = kept;
-        for (_, record) in dropped {
-            let elsewhere = self.current.iter().flatten().any(|other| *other == record)
-                || self.classes.iter().any(|(_, other)| *other == record);
-            if !elsewhere && unit.held(record.name()) != Some(LockMode::Exclusive) {
-                unit.unlock(record.name())?;
-            }
-        }
-        Ok(())
+        dropped.iter().try_for_each(|(_, record)| self.give_back(unit, record))
     }
 
     /// Forgets everything: the unit of work has ended, and its locks with it.

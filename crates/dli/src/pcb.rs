@@ -10,6 +10,7 @@ use crate::mask::Mask;
 use crate::position::Position;
 use crate::search::Reach;
 use crate::shape::{Chain, Shape};
+use crate::subject::search_of;
 use crate::trail::Trail;
 
 /// Cursors by set: a PCB keeps one in each set that it walks.
@@ -228,14 +229,7 @@ impl<S: Store> DbPcb<S> {
             }
             Chain::Index(index) => {
                 let tree = &database.indexes[index];
-                let mut key = part.get(tree.search()).unwrap_or(&[]).to_vec();
-                let collation = database.schema.placement.collation();
-                let mut from = 0;
-                for field in &tree.index.search {
-                    let end = (from + usize::from(field.len)).min(key.len());
-                    collation.of_field(field.kind_of_data).revert(&mut key[from..end]);
-                    from = end;
-                }
+                let key = search_of(tree, database, part);
                 self.mask.put_key(at, key.into_iter());
             }
             Chain::Relation { .. } => {

@@ -391,7 +391,7 @@ impl<S: Store> DbPcb<S> {
         seek(cursor, prefix, start, &self.start, &mut self.seek);
         while let Some(mut entry) = reach.unit.next(cursor, Read::Unlocked)? {
             let Some(rest) = entry.key.strip_prefix(prefix) else { break };
-            let Some(len) = tree_part_len(database, node, rest) else {
+            let Some(len) = database.schema.tree_part_len(node.of, rest) else {
                 return Err(database.damaged(Damaged("a stored key is no path")));
             };
             if len < rest.len() {
@@ -529,15 +529,6 @@ impl Candidate<'_, '_, '_> {
 fn partition_bytes(shape: &Shape, node: &Node) -> usize {
     let is_partitioned = shape.database(node).schema.is_partitioned();
     if node.chain == Chain::Root && is_partitioned { PARTITION_BYTES } else { 0 }
-}
-
-/// How long the part of a path is at the beginning of a tree's key.
-fn tree_part_len(database: &hierarchy::Database, node: &Node, rest: &[u8]) -> Option<usize> {
-    if node.of != TypeAt::ROOT {
-        return database.schema.part_len(node.of, rest);
-    }
-    let anchor = if database.schema.is_hashed() { hierarchy::schema::ANCHOR_BYTES } else { 0 };
-    Some(anchor + database.schema.part_len(TypeAt::ROOT, rest.get(anchor..)?)?)
 }
 
 /// Whether a part, of which the first bytes stand in `front`, lies above the upper bound.

@@ -217,17 +217,21 @@ impl<S: Store> Session<S> {
     /// # Errors
     /// If the store cannot begin one.
     pub fn unit(&mut self) -> Result<&mut S::Unit, Failure> {
-        self.begin().map_err(Failure::of)?;
-        match &mut self.unit {
-            Some(unit) => Ok(unit),
-            None => Err(Failure::store(StoreError::NoSuchSavepoint.into())),
-        }
+        let unit = match self.unit.take() {
+            Some(unit) => unit,
+            None => self.new_unit().map_err(Failure::of)?,
+        };
+        Ok(self.unit.insert(unit))
+    }
+
+    fn new_unit(&self) -> hierarchy::Result<S::Unit> {
+        let owner = self.options.owner;
+        Ok(self.store.begin(UnitOptions { owner, ..UnitOptions::default() })?)
     }
 
     fn begin(&mut self) -> hierarchy::Result<()> {
         if self.unit.is_none() {
-            let owner = self.options.owner;
-            self.unit = Some(self.store.begin(UnitOptions { owner, ..UnitOptions::default() })?);
+            self.unit = Some(self.new_unit()?);
         }
         Ok(())
     }

@@ -113,7 +113,7 @@ pub(crate) fn indexed<S: Store>(
 }
 
 /// The search fields of an index key, as data.
-fn search_of(tree: &IndexTree, database: &Database, key: &[u8]) -> Vec<u8> {
+pub(crate) fn search_of(tree: &IndexTree, database: &Database, key: &[u8]) -> Vec<u8> {
     let mut search = key.get(tree.search()).unwrap_or(&[]).to_vec();
     let (mut from, collation) = (0, database.schema.placement.collation());
     for field in &tree.index.search {

@@ -204,13 +204,8 @@ fn put(shape: &Shape, node: &Node, key: &[u8], to: &mut Vec<u8>) -> bool {
     let schema = &database.schema;
     match node.chain {
         Chain::Root => {
-            let Some(partition) = schema.placement.partition_of(key) else { return false };
-            if schema.is_partitioned() {
-                to.extend_from_slice(&partition.to_be_bytes());
-            }
-            if schema.is_hashed() {
-                let Some(anchor) = schema.placement.anchor(partition, key) else { return false };
-                to.extend_from_slice(&anchor);
+            if !database.put_front(key, to) {
+                return false;
             }
             schema.put_key(TypeAt::ROOT, key, to);
         }

@@ -4,24 +4,7 @@
 //! 1. A code keeps its meaning; scripts and documentation rely on it.
 //! 2. Every code is in [`CODES`], and a test provokes every one of them.
 
-macro_rules! codes {
-    ($($name:ident = $code:literal, $meaning:literal;)*) => {
-        $(pub(crate) const $name: &str = $code;)*
-        /// Every code with its meaning.
-        pub const CODES: &[CodeMeaning] = &[$(CodeMeaning { code: $code, meaning: $meaning }),*];
-    };
-}
-
-/// A code of a diagnostic, and what it stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CodeMeaning {
-    /// Such as `HFX001`.
-    pub code: &'static str,
-    /// What it stands for, in a few words.
-    pub meaning: &'static str,
-}
-
-codes! {
+base::codes! {
     // The source.
     FOREIGN = "HFX001", "a command of another system, such as EXEC CICS or EXEC SQL";
     UNCLOSED = "HFX002", "a command has no END-EXEC";

@@ -32,7 +32,8 @@ mod schedule;
 mod source;
 mod translate;
 
-pub use code::{CODES, CodeMeaning};
+pub use base::CodeMeaning;
+pub use code::CODES;
 pub use command::{Area, Command, Condition, Join, Number, Operator, Segment, Subset, Text, Verb};
 pub use config::{CONFIGURATION, CONFIGURATION_NAME};
 pub use descriptor::{DescriptorError, HEADER, Header, VERSION, decode, encode, header};

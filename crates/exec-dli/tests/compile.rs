@@ -3,8 +3,7 @@
 //! The entry that programs call is here a few lines of C that print what they were given; the test
 //! decodes it. Without `cobc` these tests say so and pass.
 
-// Tests write the programs that they hand to a compiler.
-#![allow(clippy::disallowed_methods)]
+#![allow(clippy::disallowed_methods)] // writes the programs that a compiler gets
 
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Output};

@@ -291,6 +291,14 @@ impl Schema {
         (len <= bytes.len()).then_some(len)
     }
 
+    /// How long that part is where a key of a tree begins with it: a root's has its anchor in
+    /// front, but no partition.
+    #[must_use]
+    pub fn tree_part_len(&self, of: TypeAt, bytes: &[u8]) -> Option<usize> {
+        let anchor = if of == TypeAt::ROOT && self.is_hashed() { ANCHOR_BYTES } else { 0 };
+        Some(anchor + self.part_len(of, bytes.get(anchor..)?)?)
+    }
+
     /// Takes a path apart, as far as `levels` does not tell it yet. `false` if it is none.
     #[must_use]
     pub fn parse(&self, path: &[u8], levels: &mut Levels) -> bool {

@@ -65,7 +65,7 @@ fn is_member(path: &Path, name: &str) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods)]
+#[allow(clippy::disallowed_methods)] // writes sources as people would
 mod tests {
     use super::*;
 

@@ -76,8 +76,7 @@ fn tell(context: &mut Context, database: &Database, loaded: &Loaded) -> Result<E
 }
 
 /// Opens an unload file, and says how long it is.
-// People's files are no part of a system.
-#[allow(clippy::disallowed_methods)]
+#[allow(clippy::disallowed_methods)] // people's files are no part of a system
 fn open(path: &Path) -> Result<(File, u64)> {
     let failed = |error| {
         let what = format!("{} cannot be read: {error}", path.display());

@@ -95,7 +95,7 @@ impl Entry {
 
 /// The COBOL run-time library.
 pub(crate) struct Cobol {
-    library: Library,
+    runtime: Library,
     count: unsafe extern "C" fn() -> c_int,
 }
 
@@ -111,7 +111,7 @@ impl Cobol {
         let count =
             unsafe { library.get::<unsafe extern "C" fn() -> c_int>(b"cob_get_num_params") };
         let count = *count.map_err(|error| error.to_string())?;
-        Ok(Some(Cobol { library, count }))
+        Ok(Some(Cobol { runtime: library, count }))
     }
 
     /// Initialises it with a program's command line, and has its errors reported to us.
@@ -128,8 +128,8 @@ impl Cobol {
         // SAFETY: both functions are declared so by libcob; it keeps the command line, which is
         // never freed, and copies the handler's address from where it is given it.
         unsafe {
-            let init = self.library.get::<Init>(b"cob_init").map_err(|error| error.to_string())?;
-            let error_proc = self.library.get::<ErrorProc>(b"cob_sys_error_proc");
+            let init = self.runtime.get::<Init>(b"cob_init").map_err(|error| error.to_string())?;
+            let error_proc = self.runtime.get::<ErrorProc>(b"cob_sys_error_proc");
             init(count, list.as_ptr());
             let install = [0; 1];
             error_proc.map_err(|error| error.to_string())?(install.as_ptr(), &raw const report);
@@ -148,7 +148,7 @@ impl Cobol {
         type Tidy = unsafe extern "C" fn() -> c_int;
         // SAFETY: libcob declares `int cob_tidy (void)`, and the program is over.
         unsafe {
-            if let Ok(tidy) = self.library.get::<Tidy>(b"cob_tidy") {
+            if let Ok(tidy) = self.runtime.get::<Tidy>(b"cob_tidy") {
                 tidy();
             }
         }
