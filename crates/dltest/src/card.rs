@@ -7,23 +7,23 @@
 //! 3. Cards are numbered from 1, blank ones too.
 
 /// The columns of a card.
-const COLUMNS: usize = 80;
+pub(crate) const COLUMNS: usize = 80;
 /// The last column that is read.
 pub(crate) const LAST: usize = 71;
 /// The column that continues a card.
-const MARK: usize = 72;
+pub(crate) const MARK: usize = 72;
 /// Where tabs lead.
 const TAB: usize = 8;
 
 /// A card.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Card {
     pub(crate) number: u32,
     columns: [u8; COLUMNS],
 }
 
 impl Card {
-    fn new(number: usize, line: &[u8]) -> Self {
+    pub(crate) fn new(number: usize, line: &[u8]) -> Self {
         let mut columns = [b' '; COLUMNS];
         let mut at = 0;
         for byte in line {

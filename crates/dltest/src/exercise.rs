@@ -1,16 +1,21 @@
 //! What a fuzzer does with this crate.
 
-use std::convert::Infallible;
-
 use codec::CodePage;
 
 use crate::parse::parse;
-use crate::run::{Event, Feedback, Observer, Program, Request, run};
-use crate::statement::PcbChoice;
-use crate::{JsonLines, Report};
+use crate::run::{AibCodes, Both, Feedback, Program, Request, RunError, run};
+use crate::statement::{Item, PcbChoice};
+use crate::{JsonLines, Punch, Report};
 
-/// The most calls that a deck is let issue, for the time it takes.
+/// After how many calls all that follow end a repetition, and after how many the run ends, for
+/// the time it takes.
 const CALLS: u32 = 40;
+const CALLS_MAX: u32 = 400;
+
+/// There were too many calls.
+#[derive(Debug, thiserror::Error)]
+#[error("these are enough calls")]
+struct Enough;
 
 /// A program whose answers follow from the calls.
 #[derive(Default)]
@@ -19,45 +24,52 @@ struct Echo {
 }
 
 impl Program for Echo {
-    type Error = Infallible;
+    type Error = Enough;
 
-    fn choose(&mut self, pcb: &PcbChoice) -> Result<bool, Infallible> {
+    fn choose(&mut self, pcb: &PcbChoice) -> Result<bool, Enough> {
         Ok(!matches!(pcb, PcbChoice::Number(0)))
     }
 
-    fn call(&mut self, request: &Request<'_>, area: &mut [u8]) -> Result<Feedback, Infallible> {
+    fn call(&mut self, request: &Request<'_>, area: &mut [u8]) -> Result<Feedback, Enough> {
+        if self.calls == CALLS_MAX {
+            return Err(Enough);
+        }
         self.calls += 1;
         let key = request.ssas.last().cloned().unwrap_or_default();
         let filled = request.data.iter().sum::<usize>().max(key.len()).min(area.len());
         let status = if self.calls > CALLS { *b"GB" } else { *b"  " };
         let level = request.ssas.len() as u8;
-        Ok(Feedback { level, status, segment: *b"SEGMENT ", key, filled })
+        let return_code = if status == *b"  " { 0 } else { 0x900 };
+        let aib = request.uses_aib.then_some(AibCodes { return_code, reason: 0 });
+        Ok(Feedback { level, status, segment: *b"SEGMENT ", key, filled, aib })
     }
 }
 
-/// An observer that is told by both.
-struct Both<'a>(&'a mut dyn Observer, &'a mut dyn Observer);
-
-impl Observer for Both<'_> {
-    fn notice(&mut self, event: &Event<'_>) -> std::io::Result<()> {
-        self.0.notice(event)?;
-        self.1.notice(event)
-    }
-}
-
-/// Reads bytes as a deck, issues its calls to a program that echoes, and writes both reports.
+/// Reads bytes as a deck, issues its calls to a program that echoes, writes both reports and
+/// punches. What was punched issues no more
+/// calls than there were.
 ///
 /// # Panics
 /// If that does not end well: that is the bug that is looked for.
 pub fn exercise(bytes: &[u8]) {
     let deck = parse(bytes);
-    let (mut lines, mut notes, mut text) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut lines, mut notes, mut text, mut cards) = <(Vec<_>, Vec<_>, Vec<_>, Vec<_>)>::default();
     let mut json = JsonLines::new(&mut lines, &mut notes);
     let mut report = Report::new(&mut text, CodePage::Ascii);
-    let mut both = Both(&mut json, &mut report);
-    let summary = run(&deck, &mut Echo::default(), &mut both).expect("nothing can fail");
+    let mut punch = Punch::new(&mut cards, &deck);
+    let mut reports = Both(&mut json, &mut report);
+    let mut echo = Echo::default();
+    match run(&deck, &mut echo, &mut Both(&mut reports, &mut punch)) {
+        Ok(summary) => {
+            assert_eq!(summary.calls, u64::from(echo.calls));
+            assert!(summary.different <= summary.compared);
+        }
+        Err(RunError::Report(error)) => panic!("nothing can fail: {error}"),
+        Err(RunError::Program { .. } | RunError::Abend(_)) => {}
+    }
     let lines = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    assert_eq!(lines.count() as u64, summary.calls, "a line a call");
-    assert!(summary.different <= summary.compared);
+    assert_eq!(lines.count(), echo.calls as usize, "a line a call");
     assert!(String::from_utf8(text).is_ok());
+    let is_call = |item: &&Item| matches!(item, Item::Call(_));
+    assert!(parse(&cards).items.iter().filter(is_call).count() <= echo.calls as usize);
 }

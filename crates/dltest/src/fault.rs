@@ -59,21 +59,21 @@ macro_rules! codes {
 
 codes! {
     TYPE = "HFC001", "column 1 does not say what the card is",
-        "Begin the card with S, L, E, U, T, N, O, WTO or a point.";
+        "Begin the card with S, L, E, U, T, N, O, CTL, WTO, ABEND or a point.";
     NO_CALL = "HFC002", "data or a comparison has no call before it",
         "Place DATA and E cards behind the call that they belong to.";
     NO_FUNCTION = "HFC003", "a call has no function, and neither has one before it",
         "Give the function in columns 10 to 13.";
     NUMBER = "HFC004", "this is no number, or one that cannot be",
         "Give a number, right in its columns.";
-    OPTION = "HFC005", "a print option is neither 1 nor 0",
-        "Give 1 to print or 0 to leave out, in columns 3, 4, 5, 7, 9 and 11.";
+    OPTION = "HFC005", "a print option is none of 0, 1 and 2",
+        "Give 1 to print, 0 to leave out, or 2, in columns 3, 4, 5, 7, 9 and 11.";
     BROKEN = "HFC006", "a continued card is not followed by its continuation",
         "Leave column 72 blank, or column 1 of the next card.";
     LEVEL = "HFC007", "the level of a comparison is no level",
         "Give two digits in columns 5 and 6, or leave them blank.";
-    AIB = "HFC008", "AIBs are not compared",
-        "Compare the PCB or the data instead.";
+    AIB = "HFC008", "an AIB is compared, but the call used none",
+        "Write AIB in columns 30 to 32 of the S card before it.";
     TOO_LONG = "HFC009", "the data does not fit into the I/O area",
         "Give less data; no path of segments is that long.";
     PCB = "HFC010", "the program has no such PCB",
@@ -82,6 +82,14 @@ codes! {
         "Correct the S card before it.";
     ORPHAN = "HFC012", "CONT stands behind a card that is not continued",
         "Put any character into column 72 of the card before.";
+    STACK = "HFC013", "a stack does not end, holds another one, or was not begun",
+        "Place one END behind each STAK, and no STAK between them.";
+    PUNCH = "HFC014", "a CTL card does not say what to punch",
+        "Give PUNC or NPUN in columns 10 to 13 and from 16 OTHER, DATAS, DATAL, PCBS, PCBL, AIB.";
+    CODE = "HFC015", "a code of an AIB is not hexadecimal",
+        "Give up to four hexadecimal digits in columns 8 to 11 and 13 to 16.";
+    ABEND = "HFC016", "an ABEND card ended the run",
+        "What was done since the last commit is backed out; take the card away to go on.";
     REPORT = "HFC020", "the report cannot be written",
         "Check where the output goes.";
 }

@@ -61,7 +61,9 @@ impl<W: Write, N: Write> Observer for JsonLines<W, N> {
             Event::Wrong(error) => {
                 writeln!(self.notes, "{} {error}. {}", error.code(), error.remedy())
             }
-            Event::Comment { .. } | Event::Status(_) => Ok(()),
+            Event::Comment { .. } | Event::Status(_) | Event::Options(_) | Event::Punch(_) => {
+                Ok(())
+            }
         }
     }
 }

@@ -8,18 +8,20 @@
 //!    belongs to it. A wrong comparison leaves out only itself; a wrong print option leaves the
 //!    choice of the PCB in force.
 //! 3. A card that is ignored (`N`, `.`) may stand between a card and its continuation.
+//! 4. A stack that is not ended, or holds another one, is left out, but for what is wrong in it.
 
 mod compare;
+mod control;
 
 use crate::card::{Card, LAST, cards};
 use crate::fault::{self, CardError};
 use crate::piece::{Form, Piece};
-use crate::statement::{Call, Deck, Item, PcbChoice, PrintOptions, Status};
+use crate::statement::{Call, Checks, Deck, Item};
+
+use control::Opened;
 
 /// How often a call can be repeated.
 const REPEAT_MAX: u32 = 9999;
-/// Where the print options of a status stand.
-const OPTIONS: [usize; 6] = [3, 4, 5, 7, 9, 11];
 
 /// What a continuation goes on with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +44,7 @@ enum Open {
 struct Parser {
     deck: Deck,
     /// The call that data and comparisons belong to.
-    call: Option<Call>,
+    call: Option<Box<Call>>,
     /// What comes behind it.
     behind: Vec<Item>,
     /// Whether that call was wrong, so that what belongs to it is left out.
@@ -52,27 +54,37 @@ struct Parser {
     /// The function of the call before.
     function: Option<[u8; 4]>,
     open: Option<(Open, u32)>,
+    /// The stack that later items go into.
+    stack: Option<Opened>,
+    /// Whether a stack has just ended, so that comparisons are with its last call.
+    is_behind_stack: bool,
+    /// Whether cards are passed over, up to START.
+    is_skipping: bool,
 }
 
 /// Reads a deck.
 #[must_use]
 pub fn parse(bytes: &[u8]) -> Deck {
     let mut parser = Parser::default();
-    for card in cards(bytes) {
-        if card.columns(1, 2) == b"/*" {
-            break;
-        }
-        if !card.is_blank() {
-            parser.card(&card);
-        }
+    let mut all = cards(bytes);
+    let end = all.iter().position(|card| card.columns(1, 2) == b"/*").unwrap_or(all.len());
+    all.truncate(end);
+    for card in all.iter().filter(|card| !card.is_blank()) {
+        parser.card(card);
     }
     parser.close();
     parser.flush();
+    parser.forget_stack();
+    parser.deck.cards = all;
     parser.deck
 }
 
 impl Parser {
     fn card(&mut self, card: &Card) {
+        if self.is_skipping {
+            self.is_skipping = !control::starts(card);
+            return;
+        }
         let begin = card.column(1);
         if self.open() != Open::Closed {
             if matches!(begin, b'N' | b'.') {
@@ -90,8 +102,11 @@ impl Parser {
         self.previous = kind;
         match kind {
             Some(b'W') if begin == b' ' || card.columns(1, 3) == b"WTO" => self.comment(card, 4),
+            Some(b'C') if begin == b' ' || card.columns(1, 3) == b"CTL" => self.punch(card),
+            Some(b'A') if card.columns(1, 5) == b"ABEND" => self.abend(card),
             Some(b'U' | b'T') => self.comment(card, 2),
-            Some(b'N' | b'.' | b'O') => {}
+            Some(b'N' | b'.') => {}
+            Some(b'O') => self.options(card),
             Some(b'S') => self.status(card),
             Some(b'L') => self.call(card),
             Some(b'E') => self.compare(card),
@@ -133,28 +148,33 @@ impl Parser {
     }
 
     fn continuation(&mut self, card: &Card) {
-        let (open, text) = (self.open(), card.text());
-        let Some(call) = &mut self.call else { return self.leave_open(card, Open::LeftOut) };
-        let is_data = card.function() == *b"DATA";
+        let open = self.open();
+        match open {
+            Open::Ssas | Open::Data if card.function() == *b"DATA" => return self.data(card),
+            Open::Ssas | Open::Data => self.more_of_call(card, open),
+            Open::DataCheck if card.function() == *b"DATA" => return self.compare(card),
+            Open::Key | Open::DataCheck => self.more_of_check(card, open),
+            Open::Closed | Open::LeftOut => {}
+        }
+        self.leave_open(card, open);
+    }
+
+    fn more_of_call(&mut self, card: &Card, open: Open) {
+        let (text, Some(call)) = (card.text(), &mut self.call) else { return };
+        call.cards.push(card.number);
         match (open, &card.function()) {
-            (Open::Ssas | Open::Data, b"DATA") => return self.data(card),
-            (Open::DataCheck, b"DATA") => return self.compare(card),
-            (Open::Ssas, b"CONT") => match call.ssas.last_mut() {
+            (Open::Data, _) => {
+                if let Some(piece) = call.data.last_mut() {
+                    piece.text.extend_from_slice(text);
+                }
+            }
+            (_, b"CONT") => match call.ssas.last_mut() {
                 Some(ssa) => ssa.extend_from_slice(text),
                 None => call.ssas.push(text.to_vec()),
             },
-            (Open::Ssas, _) if text.iter().any(|byte| *byte != b' ') => {
-                call.ssas.push(text.to_vec());
-            }
-            (Open::Data, _) => extend(&mut call.data, text),
-            (Open::DataCheck, _) => extend(&mut call.data_checks, text),
-            (Open::Key, _) if !is_data => {
-                let key = call.pcb_checks.last_mut().and_then(|check| check.key.as_mut());
-                key.into_iter().for_each(|key| key.extend_from_slice(text));
-            }
+            _ if text.iter().any(|byte| *byte != b' ') => call.ssas.push(text.to_vec()),
             _ => {}
         }
-        self.leave_open(card, open);
     }
 
     /// Says so if a card was continued and no continuation came.
@@ -170,12 +190,26 @@ impl Parser {
     /// Finishes the call.
     fn flush(&mut self) {
         self.is_left_out = false;
+        self.finish_checks();
+        self.is_behind_stack = false;
         if let Some(mut call) = self.call.take() {
             call.ssas.iter_mut().for_each(finish_ssa);
-            call.pcb_checks.iter_mut().for_each(compare::finish);
             self.deck.items.push(Item::Call(call));
         }
         self.deck.items.append(&mut self.behind);
+    }
+
+    /// What the comparisons that are read now belong to: a call, or the stack that ended.
+    fn checks(&mut self) -> Option<&mut Checks> {
+        if let Some(call) = &mut self.call {
+            return Some(&mut call.checks);
+        }
+        let is_stack = |item: &&mut Item| matches!(item, Item::Stack(_));
+        let mut items = self.deck.items.iter_mut().rev();
+        match items.find(is_stack).filter(|_| self.is_behind_stack) {
+            Some(Item::Stack(stack)) => Some(&mut stack.checks),
+            _ => None,
+        }
     }
 
     /// Puts an item behind the call that is not finished yet, or else at the end.
@@ -199,24 +233,7 @@ impl Parser {
     fn comment(&mut self, card: &Card, from: usize) {
         let is_conditional = self.previous == Some(b'T');
         let text = String::from_utf8_lossy(card.columns(from, LAST)).trim_end().to_owned();
-        self.emit(Item::Comment { text, is_conditional });
-    }
-
-    fn status(&mut self, card: &Card) {
-        self.flush();
-        let options = OPTIONS.map(|column| card.column(column));
-        let mut print = None;
-        if let Some(bad) = options.iter().position(|option| !b" 012".contains(option)) {
-            let message = format!("'{}' is no print option", options[bad].escape_ascii());
-            self.wrong(card, OPTIONS[bad] as u8, fault::OPTION, message);
-        } else if options != [b' '; 6] {
-            let [comments, aib, call, compare, pcb, segment] =
-                options.map(|option| matches!(option, b'1' | b'2'));
-            print = Some(PrintOptions { comments, aib, call, compare, pcb, segment });
-        }
-        let word = String::from_utf8_lossy(card.trimmed(16, 23));
-        let pcb = (!word.is_empty()).then(|| PcbChoice::of(&word));
-        self.emit(Item::Status(Status { card: card.number, print, pcb }));
+        self.emit(Item::Comment { card: card.number, text, is_conditional });
     }
 
     fn call(&mut self, card: &Card) {
@@ -227,6 +244,8 @@ impl Parser {
                 return self.wrong(card, 10, fault::ORPHAN, message);
             }
             b"    " => self.function,
+            b"STAK" | b"END " | b"SKIP" => return self.stack(card),
+            b"STAR" if card.column(14) == b'T' => return,
             function => Some(*function),
         };
         self.flush();
@@ -236,24 +255,20 @@ impl Parser {
             self.wrong(card, 10, fault::NO_FUNCTION, message);
             return self.drop_call(card);
         };
-        let Some(repeat) = number(card, 5, 8).map(|said| said.unwrap_or(1)) else {
+        let Some(repeat) = repeat(card) else {
             return self.bad_number(card, "how often the call is repeated");
         };
-        if !(1..=REPEAT_MAX).contains(&repeat) {
-            return self.bad_number(card, "how often the call is repeated");
-        }
         let text = card.text();
         let has_ssa = text.iter().any(|byte| *byte != b' ');
-        self.call = Some(Call {
+        self.call = Some(Box::new(Call {
             card: card.number,
             repeat,
             function,
             ssas: if has_ssa { vec![text.to_vec()] } else { Vec::new() },
             data: Vec::new(),
-            pcb_checks: Vec::new(),
-            data_checks: Vec::new(),
-            ends_at_difference: false,
-        });
+            checks: Checks::default(),
+            cards: vec![card.number],
+        }));
         self.leave_open(card, Open::Ssas);
     }
 
@@ -273,7 +288,10 @@ impl Parser {
             return self.leave_open(card, Open::LeftOut);
         }
         match (piece(card), &mut self.call) {
-            (Some(piece), Some(call)) => call.data.push(piece),
+            (Some(piece), Some(call)) => {
+                call.data.push(piece.grown(card.column(2), card.column(3)));
+                call.cards.push(card.number);
+            }
             _ => return self.bad_number(card, "how long the data is"),
         }
         self.leave_open(card, Open::Data);
@@ -292,17 +310,17 @@ fn number(card: &Card, from: usize, to: usize) -> Option<Option<u32>> {
     }
 }
 
+/// How often a call or a stack is repeated, if that is said rightly.
+fn repeat(card: &Card) -> Option<u32> {
+    let repeat = number(card, 5, 8)?.unwrap_or(1);
+    (1..=REPEAT_MAX).contains(&repeat).then_some(repeat)
+}
+
 /// The data of a `DATA` card, if its length is right.
 fn piece(card: &Card) -> Option<Piece> {
     let length = number(card, 5, 8)?.map(|length| length as usize);
     let form = Form::of(card.column(4));
     Some(Piece { card: card.number, form, length, text: card.text().to_vec() })
-}
-
-fn extend(pieces: &mut [Piece], text: &[u8]) {
-    if let Some(piece) = pieces.last_mut() {
-        piece.text.extend_from_slice(text);
-    }
 }
 
 /// Makes the columns of an SSA what a program passes: the name in 8 characters, and a blank

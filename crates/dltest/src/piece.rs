@@ -2,6 +2,11 @@
 //!
 //! Invariant: the bytes are those of columns 16 to 71 of the cards, all 56 of each, so that
 //! values keep their position. A length cuts or pads them, a form puts lengths in front.
+//!
+//! | column 2, 3 | with data of a call |
+//! |---|---|
+//! | `K` | the length of columns 5 to 8 is 2,500 more |
+//! | `P` | the 50 bytes from column 16 are repeated up to the length |
 
 /// What stands in front of data in the I/O area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +51,24 @@ pub struct Piece {
     pub text: Vec<u8>,
 }
 
+/// What `K` adds to a length.
+const MORE: usize = 2500;
+/// How much of a card `P` repeats.
+const PATTERN: usize = 50;
+
 impl Piece {
+    /// With what columns 2 and 3 say about its length and about what is behind its text.
+    pub(crate) fn grown(mut self, more: u8, repeated: u8) -> Self {
+        if more == b'K' {
+            self.length = self.length.map(|length| length + MORE);
+        }
+        if repeated == b'P' {
+            self.text.truncate(PATTERN);
+            self.text = self.text.iter().copied().cycle().take(self.len()).collect();
+        }
+        self
+    }
+
     /// Its length in the I/O area, without what the form puts in front.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -73,6 +95,24 @@ impl Piece {
         into[prefix..].fill(b' ');
         into[prefix..prefix + text.len()].copy_from_slice(text);
         Some(whole)
+    }
+
+    /// Compares the length that stands in front of a segment with its own, which counts those
+    /// bytes too. What is left to compare is the data.
+    pub(crate) fn compare_length(&self, area: &[u8]) -> (Piece, Option<String>) {
+        let prefix = self.form.prefix().max(Form::Variable.prefix());
+        let form = if self.form == Form::Plain { Form::Variable } else { self.form };
+        let expected = self.len();
+        let data = Piece { form, length: Some(expected.saturating_sub(prefix)), ..self.clone() };
+        let difference = match area.first_chunk::<2>() {
+            None => Some(format!("length {expected} expected, nothing returned")),
+            Some(said) => {
+                let returned = usize::from(u16::from_be_bytes(*said));
+                let differs = returned != expected;
+                differs.then(|| format!("length {expected} expected, {returned} returned"))
+            }
+        };
+        (data, difference)
     }
 
     /// Compares it with what stands in the I/O area; says how long it is there, and where and

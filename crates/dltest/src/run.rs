@@ -6,6 +6,7 @@
 //!    directly behind it.
 //! 2. After an `S` card whose PCB is not known, no call is issued until another one is chosen.
 //! 3. A call whose data does not fit is not issued.
+//! 4. GB ends the innermost repetition: the call's own, or else that of the stack it is in.
 
 use std::error::Error;
 use std::io;
@@ -16,7 +17,9 @@ use thiserror::Error;
 
 use crate::fault::{self, CardError};
 use crate::piece::Piece;
-use crate::statement::{Call, Deck, Item, PcbCheck, PcbChoice, Status};
+use crate::statement::{
+    AibCheck, Call, Checks, Deck, Item, PcbCheck, PcbChoice, Punching, Stack, Status,
+};
 
 /// The I/O area, longer than any path of segments that IMS gives a program room for.
 pub const AREA_BYTES: usize = 256_000;
@@ -49,6 +52,8 @@ pub struct Request<'a> {
     /// How long each `DATA` card's part of the area is, in their order; nothing if there was
     /// none, and the area is what calls before left there.
     pub data: &'a [usize],
+    /// Whether it names its PCB in an AIB.
+    pub uses_aib: bool,
 }
 
 /// What a call left in the PCB and the I/O area.
@@ -64,6 +69,17 @@ pub struct Feedback {
     pub key: Vec<u8>,
     /// How far the call filled the I/O area; 0 if it returned nothing.
     pub filled: usize,
+    /// What the AIB says, if the call used one.
+    pub aib: Option<AibCodes>,
+}
+
+/// What a call left in its AIB.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AibCodes {
+    /// AIBRETRN.
+    pub return_code: u32,
+    /// AIBREASN.
+    pub reason: u32,
 }
 
 /// What happens in a run.
@@ -71,6 +87,8 @@ pub struct Feedback {
 pub enum Event<'a> {
     /// A comment.
     Comment {
+        /// Its card.
+        card: u32,
         /// Its text.
         text: &'a str,
         /// Whether it is shown only if the status says so.
@@ -78,6 +96,10 @@ pub enum Event<'a> {
     },
     /// An `S` card.
     Status(&'a Status),
+    /// An `O` card, by its number.
+    Options(u32),
+    /// A `CTL` card.
+    Punch(&'a Punching),
     /// A call was issued.
     Called {
         /// The call.
@@ -111,6 +133,16 @@ pub trait Observer {
     /// # Errors
     /// If it cannot be written down.
     fn notice(&mut self, event: &Event<'_>) -> io::Result<()>;
+}
+
+/// Two observers that are told the same, one after the other.
+pub struct Both<'a>(pub &'a mut dyn Observer, pub &'a mut dyn Observer);
+
+impl Observer for Both<'_> {
+    fn notice(&mut self, event: &Event<'_>) -> io::Result<()> {
+        self.0.notice(event)?;
+        self.1.notice(event)
+    }
 }
 
 /// What a run came to.
@@ -148,6 +180,9 @@ pub enum RunError<E: Error> {
         #[source]
         error: E,
     },
+    /// An `ABEND` card asked for it.
+    #[error("card {0}: abend U0252, as the card asks")]
+    Abend(u32),
     /// The report could not be written.
     #[error("the report cannot be written: {0}")]
     Report(#[from] io::Error),
@@ -157,6 +192,7 @@ impl<E: Coded + 'static> Coded for RunError<E> {
     fn code(&self) -> Code {
         match self {
             RunError::Program { error, .. } => error.code(),
+            RunError::Abend(_) => Code(fault::ABEND),
             RunError::Report(_) => Code(fault::REPORT),
         }
     }
@@ -164,6 +200,7 @@ impl<E: Coded + 'static> Coded for RunError<E> {
     fn remedy(&self) -> String {
         match self {
             RunError::Program { error, .. } => error.remedy(),
+            RunError::Abend(_) => fault::remedy(fault::ABEND),
             RunError::Report(_) => fault::remedy(fault::REPORT),
         }
     }
@@ -178,11 +215,20 @@ pub fn run<P: Program>(
     program: &mut P,
     observer: &mut dyn Observer,
 ) -> Result<Summary, RunError<P::Error>> {
-    let area = vec![b' '; AREA_BYTES];
-    let (held, summary) = (None, Summary::default());
-    let mut run = Run { program, observer, area, held, is_pcb_known: true, summary };
+    let mut run = Run {
+        program,
+        observer,
+        area: vec![b' '; AREA_BYTES],
+        held_pcb: None,
+        held_aib: None,
+        is_pcb_known: true,
+        uses_aib: false,
+        limit: 0,
+        last: None,
+        summary: Summary::default(),
+    };
     for item in &deck.items {
-        if run.item(item)?.is_break() {
+        if run.item(item)? == ControlFlow::Break(Stop::Run) {
             break;
         }
     }
@@ -193,22 +239,42 @@ struct Run<'a, P> {
     program: &'a mut P,
     observer: &'a mut dyn Observer,
     area: Vec<u8>,
-    held: Option<PcbCheck>,
+    held_pcb: Option<PcbCheck>,
+    held_aib: Option<AibCheck>,
     is_pcb_known: bool,
+    uses_aib: bool,
+    /// After how many differences the run ends; 0 is never.
+    limit: u64,
+    /// What the last call left.
+    last: Option<Feedback>,
     summary: Summary,
 }
 
-type Flow<P> = Result<ControlFlow<()>, RunError<<P as Program>::Error>>;
+/// What does not go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stop {
+    Run,
+    Stack,
+}
+
+type Flow<P> = Result<ControlFlow<Stop>, RunError<<P as Program>::Error>>;
 
 impl<P: Program> Run<'_, P> {
     fn item(&mut self, item: &Item) -> Flow<P> {
         match item {
-            Item::Comment { text, is_conditional } => {
-                let is_conditional = *is_conditional;
-                self.observer.notice(&Event::Comment { text, is_conditional })?;
+            Item::Comment { card, text, is_conditional } => {
+                let (card, is_conditional) = (*card, *is_conditional);
+                self.observer.notice(&Event::Comment { card, text, is_conditional })?;
             }
             Item::Wrong(error) => self.wrong(error)?,
             Item::Status(status) => self.status(status)?,
+            Item::Options(options) => {
+                self.limit = options.abort.unwrap_or(self.limit);
+                self.observer.notice(&Event::Options(options.card))?;
+            }
+            Item::Punch(punching) => self.observer.notice(&Event::Punch(punching))?,
+            Item::Abend { card } => return Err(RunError::Abend(*card)),
+            Item::Stack(stack) => return self.stack(stack),
             Item::Call(call) => return self.call(call),
         }
         Ok(ControlFlow::Continue(()))
@@ -221,6 +287,7 @@ impl<P: Program> Run<'_, P> {
 
     fn status(&mut self, status: &Status) -> Result<(), RunError<P::Error>> {
         self.observer.notice(&Event::Status(status))?;
+        self.uses_aib = status.uses_aib.unwrap_or(self.uses_aib);
         let Some(pcb) = &status.pcb else { return Ok(()) };
         let card = status.card;
         self.is_pcb_known =
@@ -232,41 +299,82 @@ impl<P: Program> Run<'_, P> {
         Ok(())
     }
 
-    fn call(&mut self, call: &Call) -> Flow<P> {
-        let card = call.card;
-        if !self.is_pcb_known {
-            let message = "the call is left out: its PCB is not known".to_owned();
-            self.wrong(&CardError { card, column: 1, code: fault::NOT_ISSUED, message })?;
+    fn stack(&mut self, stack: &Stack) -> Flow<P> {
+        self.last = None;
+        'rounds: for _ in 0..stack.repeat {
+            for item in &stack.items {
+                match self.item(item)? {
+                    ControlFlow::Continue(()) => {}
+                    ControlFlow::Break(Stop::Stack) => break 'rounds,
+                    ControlFlow::Break(Stop::Run) => return Ok(ControlFlow::Break(Stop::Run)),
+                }
+            }
+        }
+        if stack.checks == Checks::default() {
             return Ok(ControlFlow::Continue(()));
         }
-        for nth in 1..=call.repeat {
-            let data = match self.fill(&call.data) {
-                Ok(data) => data,
-                Err(error) => {
-                    self.wrong(&error)?;
-                    break;
-                }
-            };
-            let request = Request { function: call.function, ssas: &call.ssas, data: &data };
-            let feedback = self
-                .program
-                .call(&request, &mut self.area)
-                .map_err(|error| RunError::Program { card, error })?;
-            self.summary.calls += 1;
-            let filled = feedback.filled.min(self.area.len());
-            let data = &self.area[..filled];
-            self.observer.notice(&Event::Called { call, nth, feedback: &feedback, data })?;
-            if self.compare(call, &feedback, filled)?.is_break() {
-                return Ok(ControlFlow::Break(()));
+        match self.last.take() {
+            Some(feedback) => self.compare(&stack.checks, &feedback),
+            None => {
+                self.not_issued(stack.card, "nothing is compared: the stack issued no call")?;
+                Ok(ControlFlow::Continue(()))
             }
-            if feedback.status == *b"GB" {
+        }
+    }
+
+    fn not_issued(&mut self, card: u32, message: &str) -> io::Result<()> {
+        let (code, message) = (fault::NOT_ISSUED, message.to_owned());
+        self.wrong(&CardError { card, column: 1, code, message })
+    }
+
+    fn call(&mut self, call: &Call) -> Flow<P> {
+        if !self.is_pcb_known {
+            self.not_issued(call.card, "the call is left out: its PCB is not known")?;
+            return Ok(ControlFlow::Continue(()));
+        }
+        let mut flow = ControlFlow::Continue(());
+        for nth in 1..=call.repeat {
+            let Some(feedback) = self.issue(call, nth)? else { break };
+            if self.compare_call(&call.checks, &feedback)?.is_break() {
+                return Ok(ControlFlow::Break(Stop::Run));
+            }
+            let is_end = feedback.status == *b"GB";
+            self.last = Some(feedback);
+            if is_end {
+                let is_stack = call.repeat == 1;
+                flow = if is_stack { ControlFlow::Break(Stop::Stack) } else { flow };
                 break;
             }
         }
-        if let Some(check) = call.pcb_checks.last() {
-            self.held = check.is_held.then(|| check.clone());
+        if let Some(check) = call.checks.pcb.last() {
+            self.held_pcb = check.is_held.then(|| check.clone());
         }
-        Ok(ControlFlow::Continue(()))
+        if let Some(check) = call.checks.aib.last() {
+            self.held_aib = check.is_held.then_some(*check);
+        }
+        Ok(flow)
+    }
+
+    /// Issues a call once; `None` if its data does not fit.
+    fn issue(&mut self, call: &Call, nth: u32) -> Result<Option<Feedback>, RunError<P::Error>> {
+        let data = match self.fill(&call.data) {
+            Ok(data) => data,
+            Err(error) => {
+                self.wrong(&error)?;
+                return Ok(None);
+            }
+        };
+        let (function, uses_aib) = (call.function, self.uses_aib);
+        let request = Request { function, ssas: &call.ssas, data: &data, uses_aib };
+        let mut feedback = self
+            .program
+            .call(&request, &mut self.area)
+            .map_err(|error| RunError::Program { card: call.card, error })?;
+        feedback.filled = feedback.filled.min(self.area.len());
+        self.summary.calls += 1;
+        let data = &self.area[..feedback.filled];
+        self.observer.notice(&Event::Called { call, nth, feedback: &feedback, data })?;
+        Ok(Some(feedback))
     }
 
     /// Puts a call's data into the I/O area, blanks behind it, and says how long each piece is.
@@ -289,30 +397,78 @@ impl<P: Program> Run<'_, P> {
         Ok(lengths)
     }
 
-    fn compare(&mut self, call: &Call, feedback: &Feedback, filled: usize) -> Flow<P> {
+    /// Compares with what the call's cards say, and where they say nothing, with what is held.
+    fn compare_call(&mut self, checks: &Checks, feedback: &Feedback) -> Flow<P> {
+        let held = (self.held_pcb.as_ref(), self.held_aib);
+        if (checks.pcb.is_empty() && held.0.is_some())
+            || (checks.aib.is_empty() && held.1.is_some())
+        {
+            let mut checks = checks.clone();
+            if checks.pcb.is_empty() {
+                checks.pcb.extend(held.0.cloned());
+            }
+            if checks.aib.is_empty() {
+                checks.aib.extend(held.1);
+            }
+            return self.compare(&checks, feedback);
+        }
+        self.compare(checks, feedback)
+    }
+
+    fn compare(&mut self, checks: &Checks, feedback: &Feedback) -> Flow<P> {
         let mut made = Vec::new();
-        let held = self.held.as_slice();
-        let checks = if call.pcb_checks.is_empty() { held } else { &call.pcb_checks };
-        for check in checks {
+        for check in &checks.pcb {
             made.push((check.card, check.ends_at_difference, check.differences(feedback)));
         }
+        for check in &checks.aib {
+            let Some(codes) = feedback.aib else {
+                let (card, message) = (check.card, "the call used no AIB".to_owned());
+                self.wrong(&CardError { card, column: 4, code: fault::AIB, message })?;
+                continue;
+            };
+            made.push((check.card, false, check.differences(codes)));
+        }
         let mut at = 0;
-        for piece in &call.data_checks {
-            let (length, difference) = piece.compare(&self.area[at..filled]);
+        for check in &checks.data {
+            let (mut piece, mut differences) = (&check.piece, Vec::new());
+            let area = &self.area[at..feedback.filled];
+            let data;
+            if check.compares_length {
+                let (rest, difference) = piece.compare_length(area);
+                data = rest;
+                piece = &data;
+                differences.extend(difference);
+            }
+            let (length, difference) = piece.compare(area);
             at += length;
-            made.push((piece.card, call.ends_at_difference, Vec::from_iter(difference)));
+            differences.extend(difference);
+            made.push((check.piece.card, check.ends_at_difference, differences));
         }
         for (card, ends, differences) in made {
             self.summary.compared += 1;
             let differs = !differences.is_empty();
             self.summary.different += u64::from(differs);
             self.observer.notice(&Event::Compared(&Compared { card, differences }))?;
-            if differs && ends {
+            let is_enough = self.limit > 0 && self.summary.different >= self.limit;
+            if differs && (ends || is_enough) {
                 self.summary.ended_by = Some(card);
             }
         }
         let is_ended = self.summary.ended_by.is_some();
-        Ok(if is_ended { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        Ok(if is_ended { ControlFlow::Break(Stop::Run) } else { ControlFlow::Continue(()) })
+    }
+}
+
+impl AibCheck {
+    /// What of an AIB is not as expected.
+    fn differences(&self, codes: AibCodes) -> Vec<String> {
+        let differ = |what: &str, expected: Option<u32>, returned: u32| {
+            let expected = expected.filter(|expected| *expected != returned)?;
+            Some(format!("{what}: x'{expected:04x}' expected, x'{returned:04x}' returned"))
+        };
+        let return_code = differ("return code", self.return_code, codes.return_code);
+        let reason = differ("reason code", self.reason, codes.reason);
+        return_code.into_iter().chain(reason).collect()
     }
 }
 

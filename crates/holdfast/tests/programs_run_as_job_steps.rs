@@ -367,6 +367,35 @@ fn control_statements_are_issued_as_calls() {
 }
 
 #[test]
+fn control_statements_punch_cards_that_pass() {
+    let shop = Shop::new("punch");
+    let cards = [
+        "CTL      PUNC  OTHER,PCBL,DATAL,AIB".to_owned(),
+        format!("{:14}{:15}AIB", "S", "2SHOPDB"),
+        "L        ISRT  CUSTOMER".to_owned(),
+        "L        DATA  00000001FIRST".to_owned(),
+        "E  AIB 0000 0000".to_owned(),
+        "L      3 STAK".to_owned(),
+        "L        GN    CUSTOMER".to_owned(),
+        "L        END".to_owned(),
+        "E  AIB 0900".to_owned(),
+    ];
+    let refused = shop.dltest(&["--psb", "CLERK"], &cards.join("\n"));
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    assert!(refused.err.contains("--dd PUNCHDD="), "{}", refused.err);
+    let file = shop.folder.join("cards.txt");
+    let dd = format!("punchdd={}", text(&file));
+    let ran = shop.dltest(&["--psb", "CLERK", "--dd", &dd], &cards.join("\n")).done();
+    assert!(ran.out.contains("AIB   RETURN CODE 00000900"), "{}", ran.out);
+    let punched = fs::read_to_string(&file).unwrap();
+    assert_eq!(punched.matches("L        GN    CUSTOMER").count(), 1, "GB has ended the stack");
+    assert!(punched.contains("E   00 GB          0000\nE  AIB 0900 0000\n"), "{punched}");
+    on(SECRET, &["db", "empty", "-s"], &shop.dir, &["SHOPDB", "--yes"]).done();
+    let again = shop.dltest(&["--psb", "CLERK"], &punched).done();
+    assert!(again.out.contains("4 comparisons, 0 different, 0 wrong"), "{}", again.out);
+}
+
+#[test]
 fn an_aib_tells_what_the_program_runs_in() {
     if !have_compiler() {
         return;

@@ -44,6 +44,15 @@ const TOKEN: usize = 88;
 const WIDER: usize = 12;
 const WIDE_BYTES: u32 = BYTES as u32 + WIDER as u32;
 
+impl AibReply {
+    /// With the return code that a status implies, if the call set none.
+    pub(crate) fn settled(self, status: [u8; 2]) -> AibReply {
+        let is_implied = self.return_code == 0 && status != *b"  ";
+        let return_code = if is_implied { SEE_STATUS } else { self.return_code };
+        AibReply { return_code, ..self }
+    }
+}
+
 /// A program's block, read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Aib {

@@ -8,7 +8,7 @@ use base::Coded;
 
 use crate::interface::{DirectAnswer, DirectCall, abend};
 use crate::link::Link;
-use crate::server::{Abend, Ending};
+use crate::server::{Abend, AibFields, AibReply, Ending};
 use crate::shape::PcbShape;
 use crate::wire::{Answer, MORE_MAX, Malformed, SSAS_MAX, Writer};
 
@@ -37,10 +37,30 @@ impl Client {
     /// # Errors
     /// The abend that it ends in.
     pub fn call(&mut self, call: &DirectCall<'_>) -> Result<DirectAnswer, Abend> {
+        self.issue(call, None).map(|(answer, _)| answer)
+    }
+
+    /// Makes a call as a program does that names its PCB in an AIB.
+    ///
+    /// # Errors
+    /// The abend that it ends in.
+    pub fn call_with_aib(
+        &mut self,
+        call: &DirectCall<'_>,
+        fields: &AibFields,
+    ) -> Result<(DirectAnswer, AibReply), Abend> {
+        self.issue(call, Some(fields))
+    }
+
+    fn issue(
+        &mut self,
+        call: &DirectCall<'_>,
+        fields: Option<&AibFields>,
+    ) -> Result<(DirectAnswer, AibReply), Abend> {
         if call.pcb >= self.pcbs().len() {
             return Err(abend("U0476", &format!("there is no PCB {}", call.pcb)));
         }
-        let mut writer = Writer::call(&mut self.message, call.function, Some(call.pcb), None);
+        let mut writer = Writer::call(&mut self.message, call.function, Some(call.pcb), fields);
         for ssa in call.ssas.iter().take(SSAS_MAX) {
             writer.ssa(ssa);
         }
@@ -67,7 +87,8 @@ impl Client {
                 said.key = feedback.key.to_vec();
             }
         });
-        Ok(said)
+        let reply = answer.aib.settled(said.status);
+        Ok((said, reply))
     }
 
     /// Ends: commits or backs out.

@@ -295,10 +295,7 @@ impl Interface {
             }
         }
         if let Some(aib) = &target.aib {
-            let mut reply = answer.aib;
-            if reply.return_code == 0 && self.status != *b"  " {
-                reply.return_code = aib::SEE_STATUS;
-            }
+            let mut reply = answer.aib.settled(self.status);
             if reply.area_used == 0 {
                 reply.area_used = answer.area.len() as u32;
             }

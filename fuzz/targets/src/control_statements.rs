@@ -40,5 +40,27 @@ pub fn seeds() -> Vec<Vec<u8>> {
         card(&[(1, "E"), (2, "H"), (5, "02"), (8, "GE")]),
         "/*\n".to_owned(),
     ];
-    vec![plain.concat().into_bytes(), longer.concat().into_bytes(), b" CALL GU\n".to_vec()]
+    let decks = [plain.concat(), longer.concat(), controlled(card).concat(), " CALL GU\n".into()];
+    decks.map(String::into_bytes).to_vec()
+}
+
+/// Cards that control the run, and what they bring with them.
+fn controlled(card: impl Fn(&[(usize, &str)]) -> String) -> Vec<String> {
+    vec![
+        card(&[(1, "O"), (3, "ABORT=5,DUMP")]),
+        card(&[(1, "S2222 2 2 2"), (15, "1SHOPS"), (30, "AIB")]),
+        card(&[(1, "CTL"), (10, "PUNC"), (16, "OTHER,DATAL,PCBL,AIB,START=00000010,INCR=10")]),
+        card(&[(1, "L"), (5, "0003"), (10, "STAK")]),
+        card(&[(1, "L"), (10, "ISRT"), (16, "SHOP")]),
+        card(&[(1, "LKPV0100"), (10, "DATA"), (16, "0042PARIS")]),
+        card(&[(1, "EH AIB"), (8, "0900"), (13, "0000")]),
+        card(&[(1, "E LV0006"), (10, "DATA"), (16, "0042")]),
+        card(&[(1, "L"), (10, "END")]),
+        card(&[(1, "E"), (8, "OK")]),
+        card(&[(1, "L"), (10, "SKIP")]),
+        card(&[(1, "L"), (10, "GU")]),
+        card(&[(1, "L"), (10, "START")]),
+        card(&[(1, "CTL"), (10, "NPUN")]),
+        card(&[(1, "ABEND")]),
+    ]
 }

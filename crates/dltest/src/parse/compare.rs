@@ -5,40 +5,59 @@
 use super::{Open, Parser, number, piece};
 use crate::card::{Card, LAST};
 use crate::fault;
-use crate::statement::{PcbCheck, StatusCheck};
-
-/// What column 3 says to end the run at a difference.
-const END: u8 = b'8';
+use crate::statement::{AibCheck, DataCheck, PcbCheck, StatusCheck};
 
 impl Parser {
     pub(super) fn compare(&mut self, card: &Card) {
         if self.is_left_out {
             return self.leave_open(card, Open::LeftOut);
         }
-        let open = if self.call.is_none() {
+        let open = if self.checks().is_none() {
             let message = "this compares a call, but there is no call before it".to_owned();
             self.wrong(card, 1, fault::NO_CALL, message);
             None
         } else if card.function() == *b"DATA" {
             self.data_check(card)
-        } else if card.columns(10, 13) == b"AIB " {
-            self.wrong(card, 10, fault::AIB, "AIBs are not compared".to_owned());
-            None
+        } else if card.columns(4, 6) == b"AIB" {
+            self.aib_check(card)
         } else {
             self.pcb_check(card)
         };
         self.leave_open(card, open.unwrap_or(Open::LeftOut));
     }
 
+    /// Goes on with the key or the data of a comparison.
+    pub(super) fn more_of_check(&mut self, card: &Card, open: Open) {
+        let (text, Some(checks)) = (card.text(), self.checks()) else { return };
+        let more = match open {
+            Open::Key => checks.pcb.last_mut().and_then(|check| check.key.as_mut()),
+            _ => checks.data.last_mut().map(|check| &mut check.piece.text),
+        };
+        if let Some(more) = more {
+            more.extend_from_slice(text);
+        }
+    }
+
     fn data_check(&mut self, card: &Card) -> Option<Open> {
-        let Some(piece) = piece(card) else {
+        let compares_length = card.column(3) == b'L';
+        let said = piece(card).filter(|piece| !compares_length || piece.length.is_some());
+        let Some(piece) = said else {
             self.no_number(card, 5, 8);
             return None;
         };
-        let call = self.call.as_mut()?;
-        call.ends_at_difference |= card.column(3) == END;
-        call.data_checks.push(piece);
+        let ends_at_difference = ends(card);
+        self.checks()?.data.push(DataCheck { piece, ends_at_difference, compares_length });
         Some(Open::DataCheck)
+    }
+
+    fn aib_check(&mut self, card: &Card) -> Option<Open> {
+        let Some(return_code) = digits(card, 8) else { return self.no_code(card, 8) };
+        let Some(reason) = digits(card, 13) else { return self.no_code(card, 13) };
+        let is_held = card.column(2) == b'H';
+        let check = AibCheck { card: card.number, is_held, return_code, reason };
+        self.checks()?.aib.push(check);
+        // Nothing of it can be continued.
+        None
     }
 
     fn pcb_check(&mut self, card: &Card) -> Option<Open> {
@@ -66,14 +85,14 @@ impl Parser {
         let check = PcbCheck {
             card: card.number,
             is_held: card.column(2) == b'H',
-            ends_at_difference: card.column(3) == END,
+            ends_at_difference: ends(card),
             level,
             status,
             segment: said(11, 18).map(|name| name.trim_ascii().to_vec()),
             key_length: key_length.map(|length| length as usize),
             key: said(24, LAST).map(<[u8]>::to_vec),
         };
-        self.call.as_mut()?.pcb_checks.push(check);
+        self.checks()?.pcb.push(check);
         Some(Open::Key)
     }
 
@@ -82,12 +101,37 @@ impl Parser {
         let message = format!("'{said}' is no length");
         self.wrong(card, from as u8, fault::NUMBER, message);
     }
+
+    fn no_code(&mut self, card: &Card, column: u8) -> Option<Open> {
+        let from = usize::from(column);
+        let said = card.trimmed(from, from + 3).escape_ascii().to_string();
+        self.wrong(card, column, fault::CODE, format!("'{said}' is no code of an AIB"));
+        None
+    }
+
+    /// Cuts the keys of comparisons to their lengths, now that all their cards were read.
+    pub(super) fn finish_checks(&mut self) {
+        let checks = self.checks().map(|checks| checks.pcb.as_mut_slice());
+        for check in checks.unwrap_or_default() {
+            let Some(key) = &mut check.key else { continue };
+            let used = key.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
+            key.truncate(check.key_length.unwrap_or(used));
+        }
+    }
 }
 
-/// Cuts the key of a comparison to its length, now that all its cards were read.
-pub(super) fn finish(check: &mut PcbCheck) {
-    if let Some(key) = &mut check.key {
-        let used = key.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
-        key.resize(check.key_length.unwrap_or(used), b' ');
+/// Whether a difference ends the run: column 3 is a sum of options, of which 8 says so.
+fn ends(card: &Card) -> bool {
+    let digit = char::from(card.column(3)).to_digit(16);
+    digit.is_some_and(|options| options & 8 != 0)
+}
+
+/// Up to four hexadecimal digits from a column on: outer `None` if something else stands there,
+/// inner if nothing does.
+fn digits(card: &Card, from: usize) -> Option<Option<u32>> {
+    let word = std::str::from_utf8(card.trimmed(from, from + 3)).ok()?;
+    if word.is_empty() {
+        return Some(None);
     }
+    u32::from_str_radix(word, 16).ok().filter(|_| !word.starts_with('+')).map(Some)
 }

@@ -1,6 +1,8 @@
 //! Cards and the statements they say, rule by rule.
 
-use holdfast_dltest::{Form, Item, PcbChoice, PrintOptions, Status, StatusCheck, parse};
+use holdfast_dltest::{
+    Form, Item, Options, PcbChoice, Print, PrintOptions, Status, StatusCheck, parse,
+};
 
 use crate::support::{calls, card, deck, errors, ssas};
 
@@ -144,27 +146,37 @@ fn blank_types_and_functions_are_those_before() {
 fn status_cards_choose_options_and_pcb() {
     let all = PrintOptions::default();
     let none = PrintOptions {
-        comments: false,
-        aib: false,
-        call: false,
-        compare: false,
-        pcb: false,
-        segment: false,
+        comments: Print::Never,
+        aib: Print::Never,
+        call: Print::Never,
+        compare: Print::Never,
+        pcb: Print::Never,
+        segment: Print::Never,
     };
     let number = |number| Some(PcbChoice::Number(number));
     let name = |name: &str| Some(PcbChoice::Name(name.to_owned()));
     let cases = [
         ("S 111 1 1 1    CUSTDB", Some(all), name("CUSTDB")),
-        ("S 100 0 0 0    12", Some(PrintOptions { comments: true, ..none }), number(12)),
-        ("S 1 1 1 1 1", Some(PrintOptions { aib: false, ..all }), None),
-        ("S     1", Some(PrintOptions { compare: true, ..none }), None),
+        ("S 100 0 0 0    12", Some(PrintOptions { comments: Print::Always, ..none }), number(12)),
+        ("S 1 1 1 1 1", Some(PrintOptions { aib: Print::Never, ..all }), None),
+        ("S     1", Some(PrintOptions { compare: Print::Always, ..none }), None),
         ("S              CUSTPCB", None, name("CUSTPCB")),
         ("S                    2", None, number(2)),
+        ("S 2", Some(PrintOptions { comments: Print::IfDifferent, ..none }), None),
+        ("S             1CUSTPCB", None, Some(PcbChoice::Own("CUSTPCB".into()))),
+        ("S             2CUSTDB", None, Some(PcbChoice::Database("CUSTDB".into()))),
+        ("S             32", None, Some(PcbChoice::NthDatabase(2))),
+        ("S             4      2", None, Some(PcbChoice::Nth(2))),
     ];
     for (text, print, pcb) in cases {
-        let status = Status { card: 1, print, pcb };
+        let uses_aib = pcb.as_ref().map(|_| false);
+        let status = Status { card: 1, print, pcb, uses_aib };
         assert_eq!(deck(&[text]).items, [Item::Status(status)], "{text}");
     }
+    let aib = deck(&["S1111 1 1 1   1IOPCB         AIB"]);
+    let [Item::Status(status)] = &aib.items[..] else { panic!("there is one status") };
+    assert_eq!((status.uses_aib, &status.pcb), (Some(true), &Some(PcbChoice::Own("IOPCB".into()))));
+    assert!(deck(&["SA1             CUSTDB"]).items.is_empty(), "A is about the output alone");
 }
 
 #[test]
@@ -179,7 +191,7 @@ fn comparisons_belong_to_the_call_before_them() {
         "E   0004 DATA  A1 B",
     ]);
     let call = calls(&deck)[0];
-    let [full, blank, any, code] = &call.pcb_checks[..] else { panic!("there are four") };
+    let [full, blank, any, code] = &call.checks.pcb[..] else { panic!("there are four") };
     assert_eq!((full.is_held, full.ends_at_difference, full.level), (true, true, Some(2)));
     assert_eq!((full.status, full.key_length), (StatusCheck::Good, Some(4)));
     assert_eq!(full.segment.as_deref(), Some(&b"CHILD"[..]));
@@ -187,7 +199,7 @@ fn comparisons_belong_to_the_call_before_them() {
     assert_eq!((blank.status, blank.level), (StatusCheck::Code(*b"  "), None));
     assert_eq!(any.status, StatusCheck::Any);
     assert_eq!((code.status, code.ends_at_difference), (StatusCheck::Code(*b"GE"), true));
-    assert_eq!(call.data_checks[0].length, Some(4));
+    assert_eq!(call.checks.data[0].piece.length, Some(4));
 }
 
 #[test]
@@ -200,19 +212,23 @@ fn keys_and_data_to_compare_can_continue() {
         "               B",
     ]);
     let call = calls(&deck)[0];
-    let key = call.pcb_checks[0].key.as_deref().expect("there is a key");
+    let key = call.checks.pcb[0].key.as_deref().expect("there is a key");
     assert_eq!(key, format!("{:48}BC", "A").as_bytes());
-    assert_eq!(call.data_checks[0].text.len(), 112);
+    assert_eq!(call.checks.data[0].piece.text.len(), 112);
     assert!(errors(&deck).is_empty());
 }
 
 #[test]
 fn comments_are_kept_and_ignored_cards_are_not() {
     let deck = deck(&["U one", "T two", "WTO three", "N GU", ". GU", "O ABORT=0", "", "/*", "?"]);
-    let comment = |text: &str, is_conditional| Item::Comment { text: text.into(), is_conditional };
+    let comment = |card, text: &str, is_conditional| {
+        let text = text.into();
+        Item::Comment { card, text, is_conditional }
+    };
+    let options = Item::Options(Options { card: 6, abort: Some(0) });
     assert_eq!(
         deck.items,
-        [comment(" one", false), comment(" two", true), comment(" three", false)]
+        [comment(1, " one", false), comment(2, " two", true), comment(3, " three", false), options]
     );
 }
 

@@ -46,7 +46,7 @@ CALL    GU    card 3
   DIFFERENT  card 6: level: 03 expected, 02 returned
   DIFFERENT  card 6: status: '  ' expected, 'GA' returned
 WRONG   HFC001 card 7, column 1: '?' is no type of card. Begin the card with S, L, E, U, T, N, \
-O, WTO or a point.
+O, CTL, WTO, ABEND or a point.
 ",
         "x".repeat(100),
         "x".repeat(30),
@@ -61,6 +61,37 @@ fn options_leave_parts_out() {
     let cards = ["S 0 1 0 0 0", "L      2 GN"];
     let expected = "CALL    GN    card 2, 1 of 2\nCALL    GN    card 2, 2 of 2\n";
     assert_eq!(reported(&deck(&cards), &[], CodePage::Ascii), expected);
+}
+
+#[test]
+fn a_2_shows_parts_with_a_difference_only() {
+    let cards = [
+        "S 2 2 0 2",
+        "T never, for its call is as expected",
+        "L        GU",
+        "E      OK",
+        "T of the second call",
+        "L        GN",
+        "E      OK",
+        "E      GB",
+        "L        GNP",
+    ];
+    let answers: [Answer; 2] = [("  ", 1, "ROOT", "A1", b"A1"), ("GE", 0, "", "", b"")];
+    let expected = "\
+U of the second call
+CALL    GN    card 6
+  PCB   LEVEL 00  SEGMENT           STATUS 'GE'  KEY LENGTH 0
+  DIFFERENT  card 7: status: OK expected, 'GE' returned
+  DIFFERENT  card 8: status: 'GB' expected, 'GE' returned
+";
+    assert_eq!(reported(&deck(&cards), &answers, CodePage::Ascii), expected);
+}
+
+#[test]
+fn aibs_are_shown_if_they_are_used() {
+    let text =
+        reported(&deck(&["S                            AIB", "L        GN"]), &[], CodePage::Ascii);
+    assert!(text.contains("  AIB   RETURN CODE 00000000  REASON CODE 00000000\n"), "{text}");
 }
 
 #[test]
@@ -139,6 +170,9 @@ fn what_ends_a_run_is_said() {
     let error = run(&deck, &mut Abending, &mut report).expect_err("the program ends");
     assert_eq!((error.code().0, error.to_string().as_str()), ("HFI999", "card 2: abend U0778"));
     assert_eq!(error.remedy(), "Look at the last calls.");
+    let mut report = Report::new(Vec::new(), CodePage::Ascii);
+    let error = run(&self::deck(&["ABEND"]), &mut Abending, &mut report).expect_err("it ends");
+    assert_eq!((error.code().0, error.remedy().is_empty()), ("HFC016", false));
     let mut report = Report::new(Full, CodePage::Ascii);
     let error = run(&deck, &mut Abending, &mut report).expect_err("the report ends");
     assert!(matches!(error, RunError::Report(_)));

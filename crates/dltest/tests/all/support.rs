@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 
 use holdfast_dltest::{
-    Call, CardError, Deck, Event, Feedback, Item, Observer, PcbChoice, Program, Request, parse,
+    AibCodes, Call, CardError, Deck, Event, Feedback, Item, Observer, PcbChoice, Program, Request,
+    parse,
 };
 
 /// A card: words, each with the column where it begins.
@@ -22,7 +23,9 @@ pub(crate) fn deck(cards: &[&str]) -> Deck {
 
 pub(crate) fn calls(deck: &Deck) -> Vec<&Call> {
     let items = deck.items.iter();
-    items.filter_map(|item| if let Item::Call(call) = item { Some(call) } else { None }).collect()
+    items
+        .filter_map(|item| if let Item::Call(call) = item { Some(&**call) } else { None })
+        .collect()
 }
 
 pub(crate) fn errors(deck: &Deck) -> Vec<&CardError> {
@@ -49,6 +52,8 @@ pub(crate) struct Script {
     /// Each call: function, SSAs, lengths of data, and the first bytes of the I/O area.
     pub(crate) asked: Vec<(String, Vec<String>, Vec<usize>, String)>,
     pub(crate) chosen: Vec<String>,
+    /// What the AIB of each call says, if it uses one.
+    pub(crate) codes: AibCodes,
 }
 
 impl Script {
@@ -75,7 +80,8 @@ impl Program for Script {
         let mut segment = [b' '; 8];
         segment[..name.len()].copy_from_slice(name.as_bytes());
         let status = [status.as_bytes()[0], status.as_bytes()[1]];
-        Ok(Feedback { level, status, segment, key: key.into(), filled: data.len() })
+        let aib = request.uses_aib.then_some(self.codes);
+        Ok(Feedback { level, status, segment, key: key.into(), filled: data.len(), aib })
     }
 }
 

@@ -29,7 +29,22 @@ fn cases() -> Vec<(Vec<String>, &'static str, u32, u8, usize)> {
         (vec![marked("L        GN    ROOT")], "HFC006", 1, 72, 1),
         (vec![marked("L        GN    ROOT"), "E        DATA  A".into()], "HFC006", 1, 72, 1),
         (cards(&["L        GN", "E   AB"]), "HFC007", 2, 5, 1),
-        (cards(&["L        GN", "E        AIB"]), "HFC008", 2, 10, 1),
+        (cards(&["O ABORT=X", "L        GN"]), "HFC004", 1, 2, 1),
+        (cards(&["L   99X  STAK", "L        GN", "L        END"]), "HFC004", 1, 5, 0),
+        (cards(&["L        END", "L        GN"]), "HFC013", 1, 10, 1),
+        (cards(&["L        GU", "L        STAK", "L        GN"]), "HFC013", 2, 10, 1),
+        (
+            cards(&["L        STAK", "L        GN", "L        STAK", "L        END"]),
+            "HFC013",
+            1,
+            10,
+            0,
+        ),
+        (cards(&["CTL      PUNK OTHER", "L        GN"]), "HFC014", 1, 10, 1),
+        (cards(&["CTL      PUNC  OTHER,ALL", "L        GN"]), "HFC014", 1, 16, 1),
+        (cards(&["CTL      PUNC  OTHER,START=0", "L        GN"]), "HFC014", 1, 16, 1),
+        (cards(&["L        GN", "E  AIB 01G4"]), "HFC015", 2, 8, 1),
+        (cards(&["L        GN", "E  AIB 0104 +208"]), "HFC015", 2, 13, 1),
         (cards(&["L        GN", "L        CONT  X"]), "HFC012", 2, 10, 1),
     ]
 }
@@ -62,6 +77,6 @@ fn data_can_be_too_long_for_the_area() {
 fn every_code_is_provoked_somewhere() {
     let mut provoked: BTreeSet<&str> = cases().iter().map(|case| case.1).collect();
     // In the test above, in those of runs, and in those of reports.
-    provoked.extend(["HFC009", "HFC010", "HFC011", "HFC020"]);
+    provoked.extend(["HFC008", "HFC009", "HFC010", "HFC011", "HFC016", "HFC020"]);
     assert_eq!(provoked, CODES.iter().map(|known| known.code).collect());
 }

@@ -1,15 +1,18 @@
 //! `holdfast dltest`: issues the calls on control statements and reports what came back.
 
 use std::io::{Read as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use base::{Code, Coded};
 use clap::Args;
 use codec::CodePage;
-use dltest::{Feedback, JsonLines, PcbChoice, Program, Report, Request, RunError, Summary, parse};
+use dltest::{
+    AibCodes, Both, Deck, Feedback, JsonLines, Observer, PcbChoice, Program, Punch, Report,
+    Request, RunError, Summary, parse,
+};
 use region::shape::{PcbKind, PcbShape};
-use region::{Abend, Client, DirectAnswer, DirectCall, Embedded, Ending, Link};
+use region::{Abend, AibFields, Client, Dd, DirectAnswer, DirectCall, Embedded, Ending, Link};
 
 use super::{Context, batch, guest};
 use crate::failure::{Failure, Result};
@@ -43,13 +46,16 @@ pub(crate) struct DltestArgs {
     /// The region type
     #[arg(long = "type", value_name = "TYPE", default_value = "dli", ignore_case = true)]
     kind: Kind,
-    /// A file of a GSAM PCB; may be repeated
+    /// A file of a GSAM PCB, or PUNCHDD for cards that CTL statements punch; may be repeated
     #[arg(long = "dd", value_name = "NAME=PATH[,text]")]
     dds: Vec<String>,
 }
 
 /// Control statements are no longer than this.
 const BYTES_MAX: u64 = 256 << 20;
+
+/// The DD that punched cards go to.
+const PUNCH_DD: &str = "PUNCHDD";
 
 /// Calls that go to the I/O PCB whatever PCB was chosen.
 const SERVICES: [&[u8; 4]; 11] = [
@@ -110,21 +116,41 @@ impl Tester {
     /// The PCB of a name or a number; numbers count the PCBs of the PSB from 1.
     fn find(&self, choice: &PcbChoice) -> Option<usize> {
         let shapes = self.client.pcbs();
+        let of_database = |shape: &PcbShape| match &shape.kind {
+            PcbKind::Database(database) => Some(database.dbd),
+            PcbKind::Gsam(gsam) => Some(gsam.dbd),
+            PcbKind::Io | PcbKind::Alternate { .. } => None,
+        };
+        let by_database = |name: &str| {
+            let name = region::shape::name(name);
+            shapes.iter().position(|shape| of_database(shape) == Some(name))
+        };
+        let own = |name: &str| {
+            let name = region::shape::name(name);
+            shapes.iter().position(|shape| shape.name == name)
+        };
+        let at = |number: u32| usize::try_from(number).ok().filter(|at| *at < shapes.len());
         match choice {
-            PcbChoice::Number(number) => {
-                usize::try_from(*number).ok().filter(|at| (1..shapes.len()).contains(at))
+            PcbChoice::Number(number) => at(*number).filter(|at| *at > 0),
+            PcbChoice::Nth(number) => at(number.checked_sub(1)?),
+            PcbChoice::NthDatabase(number) => {
+                let databases = shapes.iter().enumerate();
+                let mut databases = databases.filter(|(_, shape)| of_database(shape).is_some());
+                Some(databases.nth(usize::try_from(number.checked_sub(1)?).ok()?)?.0)
             }
-            PcbChoice::Name(name) => {
-                let name = region::shape::name(name);
-                let of_database = |shape: &PcbShape| match &shape.kind {
-                    PcbKind::Database(database) => database.dbd == name,
-                    PcbKind::Gsam(gsam) => gsam.dbd == name,
-                    PcbKind::Io | PcbKind::Alternate { .. } => false,
-                };
-                let by_database = shapes.iter().position(of_database);
-                by_database.or_else(|| shapes.iter().position(|shape| shape.name == name))
-            }
+            PcbChoice::Own(name) => own(name),
+            PcbChoice::Database(name) => by_database(name),
+            PcbChoice::Name(name) => by_database(name).or_else(|| own(name)),
         }
+    }
+
+    /// What an AIB says: the PCB's name, and of INQY the subfunction in place of an SSA.
+    fn aib_fields(&self, request: &Request<'_>, pcb: usize) -> AibFields {
+        let resource = self.client.pcbs().get(pcb).map(|shape| shape.name).unwrap_or_default();
+        let first = request.ssas.first().filter(|_| request.function == *b"INQY");
+        let word = first.map(|ssa| String::from_utf8_lossy(ssa).trim().to_owned());
+        let subfunction = region::shape::name(&word.unwrap_or_default());
+        AibFields { resource, subfunction, ..AibFields::default() }
     }
 }
 
@@ -162,11 +188,19 @@ impl Program for Tester {
         let is_parameter = !is_database || function == *b"STAT";
         let (ssas, more) = if is_parameter { (&[][..], &ssas[..]) } else { (&ssas[..], &[][..]) };
         let call = DirectCall { function, pcb, ssas, more, area: Some(&area[..room]), room };
-        let answer = self.client.call(&call)?;
+        let (answer, aib) = match request.uses_aib {
+            true => {
+                let fields = self.aib_fields(request, pcb);
+                let (answer, reply) = self.client.call_with_aib(&call, &fields)?;
+                let (return_code, reason) = (reply.return_code, reply.reason);
+                (answer, Some(AibCodes { return_code, reason }))
+            }
+            false => (self.client.call(&call)?, None),
+        };
         let filled = answer.area.len();
         area[..filled].copy_from_slice(&answer.area);
         let DirectAnswer { status, level, segment, key, .. } = answer;
-        Ok(Feedback { level, status, segment, key, filled })
+        Ok(Feedback { level, status, segment, key, filled, aib })
     }
 }
 
@@ -180,7 +214,8 @@ impl From<Abend> for Abended {
 }
 
 pub(super) fn run(context: &mut Context, args: &DltestArgs) -> Result<ExitCode> {
-    let job = job_of(args)?;
+    let (punch_dd, dds) = batch::dds_of(&args.dds)?.into_iter().partition(is_punch);
+    let job = job_of(args, dds)?;
     let mut cards = Vec::new();
     let read = std::io::stdin().take(BYTES_MAX + 1).read_to_end(&mut cards);
     read.map_err(|error| {
@@ -189,6 +224,12 @@ pub(super) fn run(context: &mut Context, args: &DltestArgs) -> Result<ExitCode> 
     })?;
     if cards.len() as u64 > BYTES_MAX {
         return Err(Failure::usage("there are too many control statements", "Give fewer."));
+    }
+    let deck = parse(&cards);
+    let punch_dd: Option<Dd> = Vec::into_iter(punch_dd).next();
+    if deck.punches() && punch_dd.is_none() {
+        let what = "the control statements punch cards, but there is no file for them";
+        return Err(Failure::usage(what, "Give one, as in --dd PUNCHDD=cards.txt."));
     }
     let link: Box<dyn Link> = match job.kind {
         Kind::Bmp => Box::new(batch::connect(&job)?),
@@ -202,17 +243,30 @@ pub(super) fn run(context: &mut Context, args: &DltestArgs) -> Result<ExitCode> 
         let _ = tester.client.end(Ending::Abend);
         return Err(failure);
     }
-    issue(context, &cards, tester)
+    issue(context, &deck, punch_dd.as_ref(), tester)
+}
+
+fn is_punch(dd: &Dd) -> bool {
+    dd.name.eq_ignore_ascii_case(PUNCH_DD)
 }
 
 /// Issues the calls and ends: well, unless a call has ended it.
-fn issue(context: &mut Context, cards: &[u8], mut tester: Tester) -> Result<ExitCode> {
+fn issue(
+    context: &mut Context,
+    deck: &Deck,
+    punch_dd: Option<&Dd>,
+    mut tester: Tester,
+) -> Result<ExitCode> {
     context.output.flush()?;
-    let deck = parse(cards);
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut cards = Vec::new();
+    let mut punch = Punch::new(&mut cards, deck);
+    let mut run = |observer: &mut dyn Observer| {
+        dltest::run(deck, &mut tester, &mut Both(observer, &mut punch))
+    };
     let done = match context.output.is_json() {
-        true => dltest::run(&deck, &mut tester, &mut JsonLines::new(&mut out, std::io::stderr())),
-        false => dltest::run(&deck, &mut tester, &mut Report::new(&mut out, CodePage::Ascii)),
+        true => run(&mut JsonLines::new(&mut out, std::io::stderr())),
+        false => run(&mut Report::new(&mut out, CodePage::Ascii)),
     };
     let flushed = out.flush();
     drop(out);
@@ -225,7 +279,18 @@ fn issue(context: &mut Context, cards: &[u8], mut tester: Tester) -> Result<Exit
     };
     ended.map_err(|abend| Failure::Error(Box::new(Abended::from(abend))))?;
     flushed?;
+    if let Some(dd) = punch_dd {
+        write_cards(context, &dd.path, &cards)?;
+    }
     tell(context, &summary)
+}
+
+fn write_cards(context: &Context, path: &Path, cards: &[u8]) -> Result<()> {
+    let path = absolute(path)?;
+    seam::disk::replace_small(&*context.seam.disk, &path, cards).map_err(|error| {
+        let what = format!("the cards cannot be written to {}: {error}", path.display());
+        Failure::other(what, "Check the path, the permissions and the room on the disk.")
+    })
 }
 
 fn tell(context: &mut Context, summary: &Summary) -> Result<ExitCode> {
@@ -238,14 +303,14 @@ fn tell(context: &mut Context, summary: &Summary) -> Result<ExitCode> {
     Ok(if summary.is_good() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn job_of(args: &DltestArgs) -> Result<Job> {
+fn job_of(args: &DltestArgs, dds: Vec<Dd>) -> Result<Job> {
     Ok(Job {
         system: absolute(&args.system)?,
         passphrase_file: args.passphrase.passphrase_file.clone(),
         kind: args.kind,
         psb: args.psb.to_ascii_uppercase(),
         program: PathBuf::from("DFSDDLT0"),
-        files: batch::dds_of(&args.dds)?.iter().map(JobFile::of).collect::<Result<_>>()?,
+        files: dds.iter().map(JobFile::of).collect::<Result<_>>()?,
         include: Vec::new(),
         free: false,
         entry: None,
