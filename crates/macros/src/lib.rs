@@ -28,6 +28,7 @@ mod copy;
 mod diagnostic;
 mod expand;
 mod lines;
+mod metadata;
 mod operands;
 mod sources;
 mod statement;
@@ -36,6 +37,7 @@ mod text;
 pub use code::CODES;
 pub use copy::{CopyMembers, Folders, NoMembers};
 pub use diagnostic::{Diagnostic, Severity};
+pub use metadata::DESCRIBING_KEYWORDS;
 pub use sources::Sources;
 pub use statement::{Operand, Place, SourceId, Statement, Value, Word};
 

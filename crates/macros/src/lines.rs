@@ -5,11 +5,13 @@
 //!
 //! 1. Only columns 1 to 71 are read, of a card that continues another only 16 to 71; any mark in
 //!    column 72 says that the next card continues this one.
-//! 2. Outside apostrophes operands have no blank and no small letter when they come out of here;
-//!    expressions of conditional assembly have blanks between parentheses.
+//! 2. Outside apostrophes operands have no blank and, but in what only describes, no small letter
+//!    when they come out of here; expressions of conditional assembly have blanks between
+//!    parentheses.
 //! 3. A card belongs to one line at most, and every card is looked at once.
 
 use crate::diagnostic::{Log, code};
+use crate::metadata::keeps_case;
 use crate::statement::{Place, SourceId};
 use crate::text::{Cell, Origin, Scan, Text, is_letter, is_symbol, string};
 
@@ -224,7 +226,7 @@ impl Reader<'_> {
         let is_known = self.check_operation(card, &name, op_start, op_end);
         let how = if is_known { mode(&name) } else { Mode::Dropped };
         self.check_label(card, &string(&label), label_end);
-        let mut field = Field::new(how, card.index);
+        let mut field = Field::new(how, name, card.index);
         self.operands(&mut field, card, op_end);
         let line = Line {
             source: self.source,
@@ -430,7 +432,7 @@ impl Reader<'_> {
                 field.state = if goes_on { State::AfterComma } else { State::Done };
                 break;
             }
-            if ch.is_ascii_lowercase() && !field.scan.quoted {
+            if ch.is_ascii_lowercase() && field.folds() {
                 small.get_or_insert(at);
             }
             let next = card.columns.get(at + 1).copied().or_else(|| self.first_of_next(card));
@@ -500,21 +502,28 @@ enum State {
 /// The operands of a statement as they grow from card to card.
 struct Field {
     how: Mode,
+    op: String,
     state: State,
     scan: Scan,
     text: Text,
+    /// Where the present operand begins, and whether its value keeps its small letters.
+    part: usize,
+    keeps_case: bool,
     /// Which cell opened the text that is not yet closed.
     open: Option<usize>,
     first_card: usize,
 }
 
 impl Field {
-    fn new(how: Mode, first_card: usize) -> Self {
+    fn new(how: Mode, op: String, first_card: usize) -> Self {
         Self {
             how,
+            op,
             state: State::Before,
             scan: Scan::default(),
             text: Vec::new(),
+            part: 0,
+            keeps_case: false,
             open: None,
             first_card,
         }
@@ -532,9 +541,23 @@ impl Field {
         self.scan.quoted || matches!(self.state, State::AfterComma | State::Inside)
     }
 
+    /// Whether small letters become large ones here.
+    fn folds(&self) -> bool {
+        !self.scan.quoted && !self.keeps_case
+    }
+
     fn push(&mut self, ch: char, at: usize, card: usize, next: Option<char>) {
         let was_quoted = self.scan.quoted;
-        let ch = if was_quoted { ch } else { ch.to_ascii_uppercase() };
+        let ch = if self.folds() { ch.to_ascii_uppercase() } else { ch };
+        match ch {
+            ',' if !was_quoted && self.scan.depth == 0 => {
+                (self.part, self.keeps_case) = (self.text.len() + 1, false);
+            }
+            '=' if !was_quoted && self.scan.depth == 0 && !self.keeps_case => {
+                self.keeps_case = keeps_case(&self.op, &string(&self.text[self.part..]));
+            }
+            _ => {}
+        }
         self.scan.step(ch, next);
         if self.scan.quoted && !was_quoted {
             self.open = Some(self.text.len());

@@ -11,6 +11,7 @@
 use std::ops::Range;
 
 use crate::diagnostic::{Log, code};
+use crate::metadata::keeps_case;
 use crate::statement::{Operand, Place, Value, Word};
 use crate::text::{Cell, Origin, Scan, Text, end_of_part, is_letter, is_symbol, shown, string};
 
@@ -60,10 +61,11 @@ fn keyword(cells: &[Cell]) -> Option<usize> {
     (begins && cells.get(len)?.ch == '=').then_some(len)
 }
 
-/// The operand of a part; `value` is its value's text, in which variables were replaced.
+/// The operand of a part of the operation `op`; `value` is its value's text, in which variables
+/// were replaced.
 pub(crate) fn operand(
-    cells: &[Cell],
-    part: &Part,
+    op: &str,
+    (cells, part): (&[Cell], &Part),
     value: &[Cell],
     origin: &Origin,
     log: &mut Log,
@@ -76,23 +78,21 @@ pub(crate) fn operand(
     // No value stands behind the equals sign, or where the comma does that follows nothing.
     let known = if part.keyword.is_some() { &cells[..part.value.start] } else { cells };
     let empty = origin.place(known, part.value.start, part.value.end);
-    Operand { keyword, value: self::value(value, empty, origin, log), place }
-}
-
-/// The value of a text; `empty` is its place if there is none.
-pub(crate) fn value(cells: &[Cell], empty: Place, origin: &Origin, log: &mut Log) -> Value {
-    if cells.is_empty() {
-        return Value::Empty(empty);
+    if value.is_empty() {
+        return Operand { keyword, value: Value::Empty(empty), place };
     }
-    let mut parser = Parser { cells, at: 0, origin, log };
-    let value = parser.value(0);
-    parser.rest_is_stray(cells.len());
-    value
+    let name = keyword.as_ref().map_or("", |word| &word.text);
+    let mut parser = Parser { cells: value, at: 0, keeps_case: keeps_case(op, name), origin, log };
+    let read = parser.value(0);
+    parser.rest_is_stray(value.len());
+    Operand { keyword, value: read, place }
 }
 
 struct Parser<'p> {
     cells: &'p [Cell],
     at: usize,
+    /// Whether small letters stay.
+    keeps_case: bool,
     origin: &'p Origin,
     log: &'p mut Log,
 }
@@ -203,7 +203,8 @@ impl Parser<'_> {
                 break;
             }
             // Variables may bring in small letters.
-            text.push(if scan.quoted { ch } else { ch.to_ascii_uppercase() });
+            let stays = scan.quoted || self.keeps_case;
+            text.push(if stays { ch } else { ch.to_ascii_uppercase() });
             scan.step_cell(self.cells, self.at);
             self.at += 1;
         }
@@ -248,8 +249,9 @@ mod tests {
     fn read(text: &str) -> (Vec<Operand>, Vec<Diagnostic>) {
         let cells = cells(text);
         let mut log = Log::default();
-        let read =
-            |part: &Part| operand(&cells, part, &cells[part.value.clone()], &ORIGIN, &mut log);
+        let read = |part: &Part| {
+            operand("SEGM", (&cells, part), &cells[part.value.clone()], &ORIGIN, &mut log)
+        };
         let operands = split(&cells).iter().map(read).collect();
         (operands, log.into_diagnostics())
     }

@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //!
-//! 1. Words are in upper case unless they were quoted.
+//! 1. Words are in upper case unless they were quoted, or are values that only describe.
 //! 2. A place lies within one card: a word that is continued has the place of its first part.
 //! 3. Parentheses are kept as they were written; what is redundant is for others to say.
 
@@ -26,7 +26,7 @@ pub struct Place {
 /// A word and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// Upper case unless quoted.
+    /// Upper case unless quoted, or the value of something that only describes.
     pub text: String,
     /// Where it stands.
     pub place: Place,

@@ -114,8 +114,11 @@ impl Scan {
         let Some(letter) = self.last else { return false };
         let stands_alone = self.before.is_none_or(|ch| !is_symbol(ch) && ch != '&');
         let has_symbol = next.is_some_and(|ch| is_letter(ch) || ch == '&');
-        let is_letter = matches!(letter, 'L' | 'T' | 'K' | 'N' | 'I' | 'S' | 'O' | 'D');
-        is_letter && stands_alone && (has_symbol || (letter == 'L' && next == Some('=')))
+        let is_letter =
+            matches!(letter.to_ascii_uppercase(), 'L' | 'T' | 'K' | 'N' | 'I' | 'S' | 'O' | 'D');
+        is_letter
+            && stands_alone
+            && (has_symbol || (letter.eq_ignore_ascii_case(&'L') && next == Some('=')))
     }
 }
 

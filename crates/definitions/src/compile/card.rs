@@ -1,6 +1,6 @@
 //! A statement whose operands are taken one after the other, so that what is left over is known.
 
-use macros::{Statement, Value};
+use macros::{DESCRIBING_KEYWORDS, Statement, Value};
 
 use super::sink::Sink;
 use super::values::{flat, is_empty, place_of, written};
@@ -16,9 +16,6 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("NAME", "PSBNAME"),
     ("REPLACE", "REPL"),
 ];
-
-/// Keywords that every statement may have and that only describe.
-const DESCRIBING: &[&str] = &["EXTERNALNAME", "REMARKS", "PROPERTIES", "ENCODING"];
 
 /// A statement being read.
 pub(super) struct Card<'a> {
@@ -106,7 +103,8 @@ impl<'a> Card<'a> {
         for (at, operand) in self.statement.operands.iter().enumerate() {
             let Some(keyword) = &operand.keyword else { continue };
             let text = keyword.text.as_str();
-            if !self.taken[at] && (keywords.contains(&text) || DESCRIBING.contains(&text)) {
+            if !self.taken[at] && (keywords.contains(&text) || DESCRIBING_KEYWORDS.contains(&text))
+            {
                 self.taken[at] = true;
                 let value = written(&operand.value);
                 found.push(Attribute { keyword: keyword.text.clone(), value });

@@ -16,6 +16,8 @@ use crate::model::{
 /// A DBD being compiled.
 pub(super) struct Compiler<'s> {
     pub(super) dbd: Dbd,
+    /// Which of the names of `NAME=` it is for.
+    nth: usize,
     pub(super) places: &'s mut Places,
     pub(super) sink: &'s mut Sink,
     /// The data set group that the next SEGM belongs to.
@@ -24,11 +26,17 @@ pub(super) struct Compiler<'s> {
     pub(super) after_field: bool,
 }
 
-/// Compiles the statements of a DBD. What is returned in spite of errors only serves its name.
-pub(super) fn compile(statements: &[&Statement], places: &mut Places, sink: &mut Sink) -> Dbd {
+/// Compiles the statements of a DBD that belong to its nth name. What is returned in spite of
+/// errors only serves its name.
+pub(super) fn compile(
+    statements: &[&Statement],
+    nth: usize,
+    places: &mut Places,
+    sink: &mut Sink,
+) -> Dbd {
     let unnamed = DbdName::new(UNNAMED).expect("a question mark is printable");
     let dbd = Dbd::new(unnamed, Organization::Hdam);
-    let mut compiler = Compiler { dbd, places, sink, group: 0, after_field: false };
+    let mut compiler = Compiler { dbd, nth, places, sink, group: 0, after_field: false };
     for statement in statements {
         compiler.statement(statement);
     }
@@ -58,15 +66,18 @@ impl Compiler<'_> {
 
     fn dbd_statement(&mut self, statement: &Statement) {
         let mut card = Card::new(statement, Spot::Member, self.places, self.sink);
-        if let Some(value) = card.need(&["NAME"], self.sink) {
-            at_most(&items(value), 1, "NAME= of a DBD", self.sink);
-            let first = items(value).first().copied().unwrap_or(value);
-            if let Some(name) = values::name(first, "DBD NAME=", DbdName::new, self.sink) {
-                self.dbd.name = name;
-            }
-        }
         if let Some(value) = card.need(&["ACCESS"], self.sink) {
             self.access(value);
+        }
+        if let Some(value) = card.need(&["NAME"], self.sink) {
+            let names = items(value);
+            if self.dbd.organization != Organization::Index {
+                at_most(&names, 1, "NAME= of a DBD", self.sink);
+            }
+            let own = names.get(self.nth).copied().unwrap_or(value);
+            if let Some(name) = values::name(own, "DBD NAME=", DbdName::new, self.sink) {
+                self.dbd.name = name;
+            }
         }
         if let Some(value) = card.take("RMNAME") {
             self.randomizer(value);

@@ -5,7 +5,8 @@
 //!
 //! Invariants:
 //! 1. Every statement belongs to one member, or is skipped with a note, or is an error.
-//! 2. A member is delivered only if neither its reading as macro source nor its compilation nor
+//! 2. A statement is told about once, also if several members of one DBD share it.
+//! 3. A member is delivered only if neither its reading as macro source nor its compilation nor
 //!    its check found an error.
 
 mod card;
@@ -16,6 +17,7 @@ mod field;
 mod program;
 mod segment;
 mod sensitive;
+mod shared;
 mod sink;
 mod values;
 
@@ -95,13 +97,35 @@ pub fn compile(program: &Program) -> Compiled {
     for group in groups {
         members.extend(compile_group(&group, &program.diagnostics, &mut sink));
     }
-    let mut diagnostics = sink.diagnostics;
-    diagnostics.sort_by_key(|one| one.place);
-    Compiled { members, diagnostics }
+    Compiled { members, diagnostics: sink.into_diagnostics() }
 }
 
+/// The members of a group: one, but for an index DBD of several names.
 fn compile_group(
     group: &Group<'_>,
+    reading: &[Diagnostic],
+    sink: &mut Sink,
+) -> Vec<CompiledMember> {
+    let from = sink.diagnostics.len();
+    let parts = match group.kind {
+        MemberKind::Dbd => shared::split(&group.statements, sink),
+        MemberKind::Psb => vec![group.statements.clone()],
+    };
+    let shared = sink.count(from, Severity::Error);
+    let parts = parts.into_iter().enumerate();
+    let compiled = parts.filter_map(|(nth, statements)| {
+        let mut member = compile_member(&Group { statements, ..*group }, nth, reading, sink)?;
+        member.errors += shared;
+        member.member = member.member.filter(|_| shared == 0);
+        Some(member)
+    });
+    compiled.collect()
+}
+
+/// Compiles the nth member of a group.
+fn compile_member(
+    group: &Group<'_>,
+    nth: usize,
     reading: &[Diagnostic],
     sink: &mut Sink,
 ) -> Option<CompiledMember> {
@@ -114,7 +138,7 @@ fn compile_group(
     }
     let (name, member) = match group.kind {
         MemberKind::Dbd => {
-            let dbd = database::compile(&group.statements, &mut places, sink);
+            let dbd = database::compile(&group.statements, nth, &mut places, sink);
             (dbd.name.text().to_owned(), Member::Dbd(Box::new(dbd)))
         }
         MemberKind::Psb => {

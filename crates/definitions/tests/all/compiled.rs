@@ -65,6 +65,20 @@ fn fields_and_their_metadata() {
 }
 
 #[test]
+fn metadata_keeps_its_small_letters() {
+    let text = MEMBDB
+        .replace("JOINED_ON", "joinedOn")
+        .replace("CP1047,INTERNAL", "Cp1047,INTERNAL")
+        .replace("NAME=SURNAME", "name=surname");
+    let dbd = dbd(&text);
+    let root = &dbd.segments[0];
+    assert!(root.field(field("SURNAME")).is_some());
+    let joined = root.field(field("JOINED")).unwrap();
+    assert_eq!(joined.metadata[0].value, "joinedOn");
+    assert_eq!(joined.marshal.as_ref().unwrap().attributes[0].value, "Cp1047");
+}
+
+#[test]
 fn indexes_and_logical_children() {
     let dbd = dbd(MEMBDB);
     let root = &dbd.segments[0];

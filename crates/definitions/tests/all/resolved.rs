@@ -11,7 +11,7 @@ use definitions::{
     Dbd, DbdName, FieldName, Member, MemberName, Psb, PsbName, SegmentName, SegmentPart, Severity,
 };
 
-use crate::samples::{BOOKDB, DATABASES, LENDING, MEMBDB, MEMBPX};
+use crate::samples::{BOOKDB, DATABASES, FINEIX, LENDING, MEMBDB, MEMBPX, NAMEIX};
 use crate::support::{codes, members, psb, resolved, shared};
 
 /// All databases of the library.
@@ -80,6 +80,56 @@ fn an_index_is_described() {
     let name = &indexes[0];
     assert_eq!(name.subsequence[0].from, PartSource::Unique);
     assert_eq!(name.name, FieldName::new("XNAME").unwrap());
+}
+
+#[test]
+fn indexes_that_share_data_sets_are_indexes_of_their_own() {
+    let both = "         DBD   NAME=(NAMEIX,FINEIX),ACCESS=(INDEX,VSAM,PROT)
+         DATASET DD1=BOTHDD
+         SEGM  NAME=NAMEKEY,PARENT=0,BYTES=24
+         FIELD NAME=(KEY,SEQ,U),START=1,BYTES=24
+         LCHILD NAME=(MEMBER,MEMBDB),INDEX=XNAME
+         SEGM  NAME=FINEKEY,PARENT=0,BYTES=12
+         FIELD NAME=(KEY,SEQ,U),START=1,BYTES=12
+         LCHILD NAME=(FINE,MEMBDB),INDEX=XFINE
+         DBDGEN
+";
+    let mut texts: Vec<&str> =
+        DATABASES.iter().copied().filter(|text| ![NAMEIX, FINEIX].contains(text)).collect();
+    texts.extend([both, LENDING]);
+    let outcome = resolved(&texts);
+    assert!(outcome.findings.is_empty(), "{:#?}", outcome.findings);
+    let dbds = members(both).into_iter().map(|member| match member {
+        Member::Dbd(dbd) => *dbd,
+        Member::Psb(psb) => panic!("{psb:?}"),
+    });
+    let [names, fines] = &dbds.collect::<Vec<_>>()[..] else { panic!("there are two indexes") };
+    assert_eq!((names.name.text(), fines.name.text()), ("NAMEIX", "FINEIX"));
+    assert!(fines.protection.is_some() && fines.data_sets == names.data_sets);
+    let [segment] = &fines.segments[..] else { panic!("it has a segment") };
+    assert_eq!((segment.name.text(), segment.code, segment.level), ("FINEKEY", 1, 1));
+    assert_eq!(segment.children[0].index, Some(FieldName::new("XFINE").unwrap()));
+}
+
+#[test]
+fn indexes_can_share_a_segment_too() {
+    let both = members(
+        "         DBD   NAME=(IXA,IXB),ACCESS=INDEX
+         DATASET DD1=BOTHDD
+         SEGM  NAME=KEYSEG,PARENT=0,BYTES=12
+         FIELD NAME=(KEY,SEQ,M),START=1,BYTES=12
+         LCHILD NAME=(ONE,ADB),INDEX=XA
+         LCHILD NAME=(TWO,BDB),INDEX=XB
+         DBDGEN
+",
+    );
+    let described = both.iter().map(|member| {
+        let Member::Dbd(dbd) = member else { panic!("{member:?}") };
+        let [segment] = &dbd.segments[..] else { panic!("it has a segment") };
+        assert!(segment.key().is_some() && segment.children.len() == 1);
+        (dbd.name.text(), segment.children[0].dbd.text())
+    });
+    assert_eq!(described.collect::<Vec<_>>(), [("IXA", "ADB"), ("IXB", "BDB")]);
 }
 
 #[test]

@@ -254,7 +254,7 @@ impl<'x> Expander<'x> {
     /// Adds a statement.
     fn emit(&mut self, op: String, line: &Line, scope: &Scope) -> Result<(), Failure> {
         let label = self.substituted(line, &line.label, scope)?;
-        let operands = self.operands(line, scope)?;
+        let operands = self.operands(&op, line, scope)?;
         let mut origin = line.origin();
         origin.anchor = self.anchor(line.place(), scope);
         let place = origin.place(&line.op, 0, line.op.len());
@@ -269,14 +269,14 @@ impl<'x> Expander<'x> {
     }
 
     /// The operands of a line with variables replaced.
-    fn operands(&mut self, line: &Line, scope: &Scope) -> Result<Vec<Operand>, Failure> {
+    fn operands(&mut self, op: &str, line: &Line, scope: &Scope) -> Result<Vec<Operand>, Failure> {
         let mut origin = line.origin();
         origin.anchor = self.anchor(line.place(), scope);
         let mut operands = Vec::new();
         for part in split(&line.operands) {
             let value = &line.operands[part.value.clone()];
             let value = self.substituted(line, value, scope)?;
-            operands.push(operand(&line.operands, &part, &value, &origin, &mut self.log));
+            operands.push(operand(op, (&line.operands, &part), &value, &origin, &mut self.log));
         }
         Ok(operands)
     }

@@ -104,7 +104,7 @@ impl Expander<'_> {
 
     /// `MNOTE severity,'text'`.
     pub(super) fn mnote(&mut self, line: &Line, scope: &Scope) -> Result<(), Failure> {
-        let operands = self.operands(line, scope)?;
+        let operands = self.operands("MNOTE", line, scope)?;
         let (severity, text) = match operands.as_slice() {
             [] => (0, String::new()),
             [text] => (0, words(text)),

@@ -157,6 +157,33 @@ fn small_letters_become_capitals_outside_of_apostrophes() {
 }
 
 #[test]
+fn small_letters_stay_in_what_only_describes() {
+    for (text, operands, said) in [
+        (
+            "         DFSMARSH ENCODING=Cp1047,URL=http://a.b/C",
+            "ENCODING=Cp1047,URL=http://a.b/C",
+            &[][..],
+        ),
+        (
+            "         DFSMAP NAME=(byKind,'As Is'),x=y",
+            "NAME=(byKind,'As Is'),X=y",
+            &[code::LOWER_CASE],
+        ),
+        ("         FIELD NAME=A,EXTERNALNAME=anAge", "NAME=A,EXTERNALNAME=anAge", &[]),
+        (
+            "         FIELD EXTERNALNAME=(a,b),NAME=c",
+            "EXTERNALNAME=(a,b),NAME=C",
+            &[code::LOWER_CASE],
+        ),
+        ("         FIELD NAME=(remarks=a)", "NAME=(REMARKS=A)", &[code::LOWER_CASE]),
+    ] {
+        let (lines, found) = read_text(text);
+        assert_eq!(string(&lines[0].operands), operands, "{text}");
+        assert_eq!(found, said, "{text}");
+    }
+}
+
+#[test]
 fn attributes_do_not_open_texts() {
     assert_operands("         X     A=L'FIELD,B=C comment", "A=L'FIELD,B=C", &[]);
 }
