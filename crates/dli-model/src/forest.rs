@@ -46,9 +46,15 @@ pub(crate) struct Occurrence {
 pub(crate) struct Entry {
     pub(crate) search: Vec<u8>,
     pub(crate) subsequence: Vec<u8>,
+    /// `DDATA=`.
+    pub(crate) data: Vec<u8>,
+    /// What a program stored behind it (row 70).
+    pub(crate) user_data: Vec<u8>,
     pub(crate) source: Id,
     pub(crate) target: Id,
     pub(crate) gone: bool,
+    /// A program deleted it that uses the index as a database; its source is as it was.
+    pub(crate) deleted: bool,
 }
 
 /// Everything that is stored.
@@ -141,7 +147,7 @@ impl Forest {
             chain.retain(|id| !all[*id].gone_logically);
         }
         for index in self.indexes.values_mut() {
-            index.retain(|id| !entries[*id].gone);
+            index.retain(|id| !entries[*id].gone || entries[*id].deleted);
         }
     }
 }

@@ -4,16 +4,17 @@
 //! Invariants:
 //! 1. There is one entry for each source that is there and has one, in the order search fields,
 //!    SUBSEQ, last in first out (row 65).
-//! 2. An entry never changes: where its source did, it is gone and another one is new.
+//! 2. The key of an entry never changes: where its source did, it is gone and another one is new.
+//! 3. An entry that a program deleted stays known for its source until it would be another one.
 
 use std::sync::Arc;
 
 use definitions::resolve::{Definitions, Index, IndexPart, PartSource, resolve_dbd};
 use definitions::{Dbd, DbdName, FieldKind, NullValue, Psb, PsbName};
 
-use crate::area::field_or_zeros;
+use crate::area::{Status, field_or_zeros};
 use crate::forest::{Entry, Forest, Id, Type};
-use crate::lens::{Databases, part};
+use crate::lens::{Databases, Lens, Node, part};
 use crate::model::Model;
 
 struct Known<'d>(&'d Databases);
@@ -43,11 +44,14 @@ fn maintain_one(forest: &mut Forest, dbds: &Databases, index: &Index) -> bool {
     let mut order = forest.indexes.get(&index.dbd).cloned().unwrap_or_default();
     for id in &order {
         let entry = &mut forest.entries[*id];
-        entry.gone |= !wanted.iter().any(|one| same(one, entry));
+        let is_wanted = wanted.iter().any(|one| same(one, entry));
+        entry.gone |= !is_wanted;
+        entry.deleted &= is_wanted;
     }
     for new in wanted {
-        let there = |id: &Id| !forest.entries[*id].gone && same(&forest.entries[*id], &new);
-        if order.iter().any(there) {
+        let known = |entry: &Entry| (!entry.gone || entry.deleted) && same(entry, &new);
+        if let Some(id) = order.iter().find(|id| known(&forest.entries[**id])) {
+            forest.entries[*id].data = new.data;
             continue;
         }
         let key = |entry: &Entry| (entry.search.clone(), entry.subsequence.clone());
@@ -87,7 +91,19 @@ fn wanted(forest: &Forest, dbds: &Databases, index: &Index) -> Vec<Entry> {
         let search = value(forest, dbds, id, &index.search);
         if index.search.iter().all(there) && !is_null(index, &search) {
             let subsequence = value(forest, dbds, id, &index.subsequence);
-            entries.push(Entry { search, subsequence, source: id, target, gone: false });
+            let data = value(forest, dbds, id, &index.data);
+            let (source, user_data) = (id, Vec::new());
+            let (gone, deleted) = (false, false);
+            entries.push(Entry {
+                search,
+                subsequence,
+                data,
+                user_data,
+                source,
+                target,
+                gone,
+                deleted,
+            });
         }
     }
     entries
@@ -146,6 +162,49 @@ pub(crate) fn key(forest: &Forest, dbds: &Databases, id: Id) -> Vec<u8> {
         return Vec::new();
     };
     part(&occurrence.data, field.offset().unwrap_or(0), usize::from(field.len)).to_vec()
+}
+
+/// The key of an entry as a segment (row 64).
+pub(crate) fn entry_key(index: &Index, entry: &Entry) -> Vec<u8> {
+    let constant: Vec<u8> = index.constant.into_iter().collect();
+    [&constant[..], &entry.search, &entry.subsequence].concat()
+}
+
+/// An entry as a segment: key, duplicate data, symbolic pointer, user data (rows 64 and 70).
+///
+/// decision: where nothing was stored there are binary zeros.
+pub(crate) fn image(lens: &Lens<'_>, index: &Index, entry: &Entry) -> Vec<u8> {
+    let mut image = entry_key(index, entry);
+    image.extend(&entry.data);
+    if index.symbolic {
+        image.extend(concatenated_key(lens.forest, lens.dbds, entry.target));
+    }
+    let user_data = index.user_data();
+    image.resize(user_data.start, 0);
+    image.extend(&entry.user_data);
+    image.resize(user_data.end, 0);
+    image
+}
+
+/// Row 70: of an entry nothing but the user data is replaced.
+///
+/// decision: anything else that was changed is DA.
+pub(crate) fn replace(
+    model: &mut Model,
+    pcb: usize,
+    node: &Node,
+    image: &[u8],
+) -> Result<(), Status> {
+    let old = model.lens(pcb).image(node);
+    let (Some(index), Some(entry)) = (&model.pcbs[pcb].view.entries, node.entry) else {
+        return Ok(());
+    };
+    let at = index.user_data().start;
+    if old.len() != image.len() || old[..at] != image[..at] {
+        return Err(b"DA");
+    }
+    model.forest.entries[entry].user_data = image[at..].to_vec();
+    Ok(())
 }
 
 /// Row 14: under PROCSEQ a REPL that changes the indexed field cancels the parentage.

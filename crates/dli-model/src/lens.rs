@@ -12,7 +12,7 @@ use definitions::resolve::{Index, View, ViewSegment};
 use definitions::{Dbd, DbdName, FieldType};
 
 use crate::forest::{Entry, Forest, Id, Type};
-use crate::{RootOrder, logical};
+use crate::{RootOrder, index, logical};
 
 /// The databases beneath the views.
 pub(crate) type Databases = BTreeMap<DbdName, Arc<Dbd>>;
@@ -88,7 +88,7 @@ impl<'m> Lens<'m> {
     }
 
     fn roots(&self) -> Vec<Node> {
-        match &self.view.sequence {
+        match self.view.entries.as_ref().or(self.view.sequence.as_ref()) {
             Some(index) => {
                 let entries = self.forest.indexes.get(&index.dbd).map_or(&[][..], Vec::as_slice);
                 let node = |entry: &Id| {
@@ -117,9 +117,17 @@ impl<'m> Lens<'m> {
         entry_gone || if by_logical_path { occurrence.gone_logically } else { occurrence.gone }
     }
 
+    /// The entry that a node is, of an index used as a database (row 70).
+    pub(crate) fn entry_of(&self, node: &Node) -> Option<(&'m Index, &'m Entry)> {
+        Some((self.view.entries.as_ref()?, &self.forest.entries[node.entry?]))
+    }
+
     /// The segment's bytes on the path that is used, LL included, destination parent not.
     pub(crate) fn image(&self, node: &Node) -> Vec<u8> {
-        logical::image(self, node)
+        match self.entry_of(node) {
+            Some((index, entry)) => index::image(self, index, entry),
+            None => logical::image(self, node),
+        }
     }
 
     /// The bytes of the destination parent that is joined to it.
@@ -131,6 +139,9 @@ impl<'m> Lens<'m> {
     /// The part of the concatenated key that a node adds; under PROCSEQ the root adds its search
     /// fields (row 64).
     pub(crate) fn key(&self, node: &Node) -> Vec<u8> {
+        if let Some((index, entry)) = self.entry_of(node) {
+            return index::entry_key(index, entry);
+        }
         if let Some(entry) = node.entry {
             return self.forest.entries[entry].search.clone();
         }
@@ -164,7 +175,7 @@ impl<'m> Lens<'m> {
     pub(crate) fn is_hashed(&self, seg: usize) -> bool {
         let dbd = self.dbds.get(&self.seg(seg).home.dbd);
         let hashed = dbd.is_some_and(|dbd| dbd.organization.is_hashed());
-        hashed && seg == 0 && self.view.sequence.is_none()
+        hashed && seg == 0 && self.view.sequence.is_none() && self.view.entries.is_none()
     }
 
     /// Whether the program sees and may get at the entries of this index on this type.

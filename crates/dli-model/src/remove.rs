@@ -14,8 +14,13 @@ use crate::logical::{is_child, is_virtual, pair, segment_of};
 use crate::model::Model;
 
 /// Deletes the segment of a node and what is beneath it; of a concatenated segment the logical
-/// child only.
+/// child only, of an index used as a database the entry only.
 pub(crate) fn delete(model: &mut Model, pcb: usize, node: &Node) -> Result<(), Status> {
+    if let (Some(_), Some(entry)) = (&model.pcbs[pcb].view.entries, node.entry) {
+        let entry = &mut model.forest.entries[entry];
+        (entry.gone, entry.deleted) = (true, true);
+        return Ok(());
+    }
     let home = Type::of(&model.pcbs[pcb].view.segments[node.seg].home);
     match is_virtual(&model.dbds, home) {
         true => delete_logically(model, node.id),

@@ -34,7 +34,10 @@ impl Model {
         let hold = self.pcbs[pcb].hold.clone();
         // decision: what another PCB deleted is held no longer.
         let lens = self.lens(pcb);
-        let without_entry = |node: &Node| Node { entry: None, ..*node };
+        let without_entry = |node: &Node| match lens.entry_of(node) {
+            Some(_) => *node,
+            None => Node { entry: None, ..*node },
+        };
         let is_there =
             |hold: &Hold| !hold.path.iter().any(|node| lens.is_gone(&without_entry(node)));
         if let Some(hold) = hold.filter(is_there) {
@@ -153,6 +156,9 @@ impl Model {
                 area::check(segment, &image)?;
                 return Err(b"DA");
             }
+        }
+        if self.pcbs[pcb].view.entries.is_some() {
+            return index::replace(self, pcb, &part.node, &image);
         }
         logical::replace(self, pcb, &part.node, &image, joined)
     }

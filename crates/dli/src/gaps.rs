@@ -1,20 +1,25 @@
-//! Gaps between roots (H5): what is not there may be what another program has deleted and will
-//! put back.
+//! Gaps between roots, and between index entries (H5): what is not there may be what another
+//! program has deleted and will put back.
 //!
 //! A program that deletes a root locks the root behind it too, to the sync point; behind the last
 //! one it locks a name that stands for the end. A program that comes to a root over a gap locks
 //! that root anyway; if it had to wait, it looks at the gap again. One that ends its search at a
 //! gap waits in the same way.
 //!
+//! Of index entries the gaps are locked where entries are changed ([`hierarchy::entry`]); readers
+//! pass them here, one by one.
+//!
 //! Invariants:
 //! 1. The name of the end is the empty key: no root has it.
 
+use hierarchy::entry::gap;
 use hierarchy::schema::behind;
-use hierarchy::{Result, TypeAt};
+use hierarchy::{IndexTree, Result, TypeAt};
 use store::{Cursor, LockMode, Position as Place, Read, SetId, Store, Unit};
 
 use crate::pcb::DbPcb;
 use crate::search::Reach;
+use crate::shape::{Chain, Node, Shape};
 
 /// The key that stands for the end of a set.
 const END: &[u8] = &[];
@@ -52,5 +57,32 @@ impl<S: Store> DbPcb<S> {
             Some(mode) => reach.locks.pass(reach.unit, (set, key.unwrap_or(END)), mode),
             None => Ok(false),
         }
+    }
+
+    /// The index whose gaps a walk has to pass: that of its entries, where others change it.
+    pub(crate) fn gap_index<'s>(
+        &self,
+        reach: &Reach<'_, S>,
+        shape: &'s Shape,
+        node: &Node,
+    ) -> Option<&'s IndexTree> {
+        match node.chain {
+            Chain::Index(at) if reach.locks.are_shared() && self.lock_mode().is_some() => {
+                shape.database(node).indexes.get(at)
+            }
+            _ => None,
+        }
+    }
+
+    /// Waits until the gap in front of an entry, or at the end, is what it looks like. Answers
+    /// whether it had to wait.
+    pub(crate) fn pass_entry_gap(
+        reach: &mut Reach<'_, S>,
+        tree: &IndexTree,
+        next: Option<&[u8]>,
+        name: &mut Vec<u8>,
+    ) -> Result<bool> {
+        gap(next, name);
+        reach.locks.pass(reach.unit, (tree.set, name), LockMode::Shared)
     }
 }

@@ -10,6 +10,7 @@ use ssa::{Calling, Code, Ssas};
 use store::{Read, Store, Unit};
 
 use crate::area;
+use crate::entry;
 use crate::get::Answer;
 use crate::pcb::{DbPcb, Held};
 use crate::position::Side;
@@ -20,29 +21,29 @@ use crate::status::Status;
 use crate::weave;
 
 /// One segment that is replaced: of the path, or the destination parent of one.
-struct Replacement {
+pub(crate) struct Replacement {
     node: u16,
     /// Whether it is the node's own segment.
     is_own: bool,
     /// Its database, among the shape's.
     database: usize,
-    path: Vec<u8>,
+    pub(crate) path: Vec<u8>,
     levels: Levels,
-    value: Vec<u8>,
+    pub(crate) value: Vec<u8>,
     old: Vec<u8>,
-    new: Vec<u8>,
+    pub(crate) new: Vec<u8>,
 }
 
 /// A held segment as it is now.
-struct Current {
-    path: Vec<u8>,
-    levels: Levels,
-    value: Vec<u8>,
-    data: Vec<u8>,
+pub(crate) struct Current {
+    pub(crate) path: Vec<u8>,
+    pub(crate) levels: Levels,
+    pub(crate) value: Vec<u8>,
+    pub(crate) data: Vec<u8>,
     /// As it is seen on the path used, if that is not as it is stored.
-    turned: Option<Vec<u8>>,
+    pub(crate) turned: Option<Vec<u8>>,
     /// The data of its destination parent.
-    joined: Vec<u8>,
+    pub(crate) joined: Vec<u8>,
 }
 
 impl Current {
@@ -134,6 +135,10 @@ impl<S: Store> DbPcb<S> {
     /// Whether something of the path was deleted through another PCB, or with something else.
     fn lost_path(&mut self, reach: &mut Reach<'_, S>, shape: &Shape) -> Result<bool> {
         let lowest = self.position.levels.len();
+        if let Some(tree) = shape.entry_tree() {
+            let held = Held { level: lowest, node: 0 };
+            return Ok(self.current_entry(reach, shape, tree, held)?.is_none());
+        }
         // What lies beneath a deleted segment of a plain view is deleted, too.
         let highest = if shape.is_plain { lowest } else { 1 };
         for level in highest..=lowest {
@@ -161,6 +166,9 @@ impl<S: Store> DbPcb<S> {
         shape: &Shape,
         held: Held,
     ) -> Result<Option<Current>> {
+        if let Some(tree) = shape.entry_tree() {
+            return self.current_entry(reach, shape, tree, held);
+        }
         let node = shape.node(held.node);
         let database = shape.database(node);
         let path = self.stored_path(shape, held);
@@ -231,6 +239,12 @@ impl<S: Store> DbPcb<S> {
             if current.shown().get(key.clone()) != new.get(key) {
                 return Ok(Err(Status::DA));
             }
+        }
+        if shape
+            .entry_tree()
+            .is_some_and(|tree| entry::differs_elsewhere(tree, &current.data, &new))
+        {
+            return Ok(Err(Status::DA));
         }
         let new = match relate::stored_form(database, node, &current.path, &current.data, new)? {
             Ok(new) => new,
@@ -307,6 +321,10 @@ impl<S: Store> DbPcb<S> {
             false => None,
         };
         for change in changes {
+            if let Some(tree) = shape.entry_tree() {
+                self.replace_entry(reach, shape, tree, change)?;
+                continue;
+            }
             let node = shape.node(change.node);
             let database = &shape.databases[change.database];
             self.lock_for_change(reach, database, &change.path)?;
@@ -398,7 +416,7 @@ impl<S: Store> DbPcb<S> {
         if !shape.node(chosen.node).options.allows('D') {
             return Ok(Answer::of(Status::AM));
         }
-        if relate::is_of_sequence(shape.node(chosen.node)) {
+        if relate::is_of_sequence(shape.node(chosen.node)) && shape.entry_tree().is_none() {
             return Ok(Answer::of(Status::AM));
         }
         if self.key_differs(reach, &shape, chosen, given)? {
@@ -436,7 +454,12 @@ impl<S: Store> DbPcb<S> {
         let node = shape.node(held.node);
         let database = shape.database(node);
         let path = self.stored_path(shape, held);
-        if database.schema.of(node.of).may_outlive() {
+        if let Some(tree) = shape.entry_tree() {
+            self.holding = false;
+            if !self.delete_entry(reach, shape, tree, held)? {
+                return Ok(Answer::of(Status::DJ));
+            }
+        } else if database.schema.of(node.of).may_outlive() {
             let logically = matches!(node.chain, Chain::Relation { .. });
             if !self.delete_by_rules(reach, shape, (database, &path), logically)? {
                 return Ok(Answer::of(Status::DX));

@@ -15,8 +15,9 @@
 //! | ISRT; load mode | `insert`; `load` |
 //! | REPL, DLET | `hold` |
 //! | indexes and logical relationships | `weave`; their rules on changes: `relate` |
+//! | an index used as a database | `entry` |
 //! | I/O areas, sensitive fields | `area` |
-//! | locks of records, gaps between roots | `locks`, `gaps` |
+//! | locks of records, gaps between roots and between index entries | `locks`, `gaps` |
 //!
 //! Invariants:
 //! 1. What a call does is decided by the facts on calls alone; every rule cites its row.
@@ -26,6 +27,7 @@
 
 mod area;
 mod direct;
+mod entry;
 mod failure;
 mod gaps;
 mod get;

@@ -10,7 +10,7 @@ use crate::mask::Mask;
 use crate::position::Position;
 use crate::search::Reach;
 use crate::shape::{Chain, Shape};
-use crate::subject::search_of;
+use crate::subject::{key_of, search_of};
 use crate::trail::Trail;
 
 /// Cursors by set: a PCB keeps one in each set that it walks.
@@ -108,7 +108,7 @@ pub(crate) struct DbPcb<S: Store> {
 }
 
 impl<S: Store> DbPcb<S> {
-    pub(crate) fn new(number: usize, shape: Arc<Shape>) -> DbPcb<S> {
+    pub(crate) fn new(number: usize, shape: Arc<Shape>, shared: bool) -> DbPcb<S> {
         let marks = if shape.view.multiple_positions { shape.nodes.len() } else { 0 };
         let mut trail = Trail::default();
         trail.reserve(shape.nodes.iter().map(|node| node.level).max().unwrap_or(0));
@@ -133,7 +133,7 @@ impl<S: Store> DbPcb<S> {
             seek: Vec::new(),
             prefix: Vec::new(),
             expanded: Vec::new(),
-            work: Work::default(),
+            work: Work::new(shared),
             shape,
         }
     }
@@ -229,7 +229,10 @@ impl<S: Store> DbPcb<S> {
             }
             Chain::Index(index) => {
                 let tree = &database.indexes[index];
-                let key = search_of(tree, database, part);
+                let key = match shape.view.entries {
+                    Some(_) => key_of(tree, database, part),
+                    None => search_of(tree, database, part),
+                };
                 self.mask.put_key(at, key.into_iter());
             }
             Chain::Relation { .. } => {

@@ -139,7 +139,8 @@ impl<S: Store> DbPcb<S> {
         let logical_parent = one.logical_parent.to_vec();
         self.lock_for_change(reach, database, path)?;
         self.lock_logical_parent(reach, shape, (database, of), &logical_parent)?;
-        database.mark(reach.unit, &mut segment, (false, true), &mut self.work)?;
+        let target = (reach.store, &mut *reach.unit);
+        database.mark(target, &mut segment, (false, true), &mut self.work)?;
         database.keep(reach.unit, &segment)?;
         if is_deleted {
             self.prune(reach, database, path)?;
@@ -175,7 +176,8 @@ impl<S: Store> DbPcb<S> {
                 left.push(Left { database: Arc::clone(database), path, of, logical_parent });
             }
             let gone = (true, is_child && !stays);
-            database.mark(reach.unit, segment, gone, &mut self.work)?;
+            let target = (reach.store, &mut *reach.unit);
+            database.mark(target, segment, gone, &mut self.work)?;
         }
         // From the last one up, so that it is known what stays beneath each.
         let mut kept: Option<&Segment> = None;

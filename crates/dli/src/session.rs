@@ -92,7 +92,8 @@ impl<S: Store> Session<S> {
                     ShapeError::Database(error) => SessionError::Database(*error),
                     ShapeError::NoPath(segment) => no_path(psb, view.dbd, segment),
                 })?;
-            slots.push(Slot::Database(Box::new(DbPcb::new(number, Arc::new(shape)))));
+            let pcb = DbPcb::new(number, Arc::new(shape), options.shared);
+            slots.push(Slot::Database(Box::new(pcb)));
         }
         tell_who_shares(&mut slots);
         let locks = Locks::new(options.shared, slots.len());

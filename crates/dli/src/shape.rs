@@ -7,7 +7,7 @@
 //! | segment is reached as | part of the virtual key |
 //! |---|---|
 //! | root, or physical child | as in its path |
-//! | root over a secondary index | the key of the index entry |
+//! | root over a secondary index, or an entry of one used as a database | the key of the entry |
 //! | virtual logical child | the key in the relation, behind the parent's path |
 //! | physical parent of what is above it (inverted) | nothing: there is one |
 //!
@@ -33,7 +33,7 @@ use store::LockMode;
 pub(crate) enum Chain {
     /// All roots of the database.
     Root,
-    /// The targets of the index at this place of the database's indexes.
+    /// The targets of the index at this place of the database's indexes, or its entries.
     Index(usize),
     /// The physical children of the parent, or of the parent's destination.
     Child { of_destination: bool },
@@ -327,7 +327,7 @@ impl Builder<'_> {
     }
 
     fn root_chain(&self, view: &View, database: usize) -> Chain {
-        let index = view.sequence.as_ref().and_then(|index| {
+        let index = view.entries.as_ref().or(view.sequence.as_ref()).and_then(|index| {
             let indexes = &self.databases[database].indexes;
             indexes.iter().position(|tree| tree.index.dbd == index.dbd)
         });

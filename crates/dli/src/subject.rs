@@ -112,15 +112,18 @@ pub(crate) fn indexed<S: Store>(
     Ok(Some(found))
 }
 
+/// An index key without its order, as data.
+pub(crate) fn key_of(tree: &IndexTree, database: &Database, key: &[u8]) -> Vec<u8> {
+    let mut data = Vec::with_capacity(key.len());
+    tree.revert(database.schema.placement.collation(), key, &mut data);
+    data
+}
+
 /// The search fields of an index key, as data.
 pub(crate) fn search_of(tree: &IndexTree, database: &Database, key: &[u8]) -> Vec<u8> {
-    let mut search = key.get(tree.search()).unwrap_or(&[]).to_vec();
-    let (mut from, collation) = (0, database.schema.placement.collation());
-    for field in &tree.index.search {
-        let end = (from + usize::from(field.len)).min(search.len());
-        collation.of_field(field.kind_of_data).revert(&mut search[from..end]);
-        from = end;
-    }
+    let mut search = key_of(tree, database, key);
+    search.truncate(tree.search().end);
+    search.drain(..tree.search().start.min(search.len()));
     search
 }
 
@@ -155,13 +158,7 @@ fn entries<S: Store>(
         let data = stored.data(&mut expanded).map_err(|what| database.damaged(what))?;
         concatenated.clear();
         database.concatenate(&here, &levels, &mut concatenated);
-        let source = Source {
-            data,
-            concatenated: &concatenated,
-            identity: stored.identity,
-            path: &here,
-            blank: database.blank,
-        };
+        let source = Source::new(&stored, data, (&here, &concatenated), database.blank);
         if tree.make(Collation::Binary, &source, &mut made) {
             list.push(made.key[tree.search()].to_vec());
         }

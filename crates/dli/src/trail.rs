@@ -210,16 +210,12 @@ fn put(shape: &Shape, node: &Node, key: &[u8], to: &mut Vec<u8>) -> bool {
             schema.put_key(TypeAt::ROOT, key, to);
         }
         Chain::Index(at) => {
-            let index = &database.indexes[at].index;
-            to.extend(index.constant);
-            let (mut at, collation) = (0, schema.placement.collation());
-            for part in &index.search {
-                let end = (at + usize::from(part.len)).min(key.len());
-                let from = to.len();
-                to.extend_from_slice(&key[at..end]);
-                collation.of_field(part.kind_of_data).apply(&mut to[from..]);
-                at = end;
-            }
+            let tree = &database.indexes[at];
+            let from = to.len();
+            // The key of an entry begins with the constant; the search fields do not.
+            to.extend(tree.index.constant.filter(|_| shape.view.entries.is_none()));
+            to.extend_from_slice(key);
+            tree.apply(schema.placement.collation(), &mut to[from..]);
         }
         Chain::Child { .. } => schema.put_key(node.of, key, to),
         Chain::Relation { .. } | Chain::Up { .. } => to.extend_from_slice(key),

@@ -148,11 +148,10 @@ impl<S: Store> DbPcb<S> {
     /// The path that the value of an entry leads to.
     fn led_to(&self, shape: &Shape, node: &Node, value: &[u8]) -> Result<Option<Vec<u8>>> {
         let database = shape.database(node);
-        let Chain::Index(at) = node.chain else { return Ok(Some(value.to_vec())) };
-        let tree = &database.indexes[at];
-        let Some((path, _)) = tree.source_of(value) else { return Ok(None) };
-        let levels = database.parse(path)?;
-        Ok(Some(path[..levels.end(tree.target_level)].to_vec()))
+        match node.chain {
+            Chain::Index(at) => database.target_of(&database.indexes[at], value),
+            _ => Ok(Some(value.to_vec())),
+        }
     }
 
     /// Walks the occurrences of a level that entries lead to.
@@ -173,11 +172,18 @@ impl<S: Store> DbPcb<S> {
             }
             Source::Segments(..) => return Ok(false),
         };
+        let index = self.gap_index(reach, shape, node);
         let (mut start, mut at) = (start, self.start.clone());
         loop {
             let cursor = self.cursors.get(reach.store, set)?;
             seek(cursor, &prefix, start, &at, &mut self.seek);
-            let Some(entry) = reach.unit.next(cursor, Read::Unlocked)? else { return Ok(false) };
+            let next = reach.unit.next(cursor, Read::Unlocked)?;
+            if let Some(tree) = index
+                && Self::pass_entry_gap(reach, tree, next.map(|entry| entry.key), &mut self.seek)?
+            {
+                continue;
+            }
+            let Some(entry) = next else { return Ok(false) };
             let Some(part) = entry.key.strip_prefix(&prefix[..]) else { return Ok(false) };
             if above_limit(&self.trail.limits[level - 1], &[], part) {
                 let within = self.within.as_deref();
@@ -186,11 +192,20 @@ impl<S: Store> DbPcb<S> {
             }
             let (part, value) = (part.to_vec(), entry.value.to_vec());
             let key = [&prefix[..], &part].concat();
-            if let Some(path) = self.led_to(shape, node, &value)?
-                && self.holds_still(reach, (shape, node, level), (set, &key, &value), &path)?
-                && self.arrive(reach, shape, step, level, (&part, &path))?
-            {
-                return Ok(true);
+            if let Some(path) = self.led_to(shape, node, &value)? {
+                if !self.holds_still(reach, (shape, node, level), (set, &key, &value), &path)? {
+                    // What was in front of it may have come back, too.
+                    continue;
+                }
+                let arrived = match shape.entry_tree() {
+                    Some(tree) => {
+                        self.arrive_at_entry(shape, tree, step, (&part, &value, &path))?
+                    }
+                    None => self.arrive(reach, shape, step, level, (&part, &path))?,
+                };
+                if arrived {
+                    return Ok(true);
+                }
             }
             (start, at) = (Start::At(Side::Behind), part);
         }
@@ -295,21 +310,27 @@ impl<S: Store> DbPcb<S> {
         part: &[u8],
     ) -> Result<bool> {
         let node = shape.node(step.node);
+        let mut value = Vec::new();
         let path = match self.source(shape, node, level)? {
             Source::One(path) => Some(path),
             Source::Segments(..) => Some(self.child_path(shape, node, level, part)),
             Source::Entries(set, mut key) => {
                 key.extend_from_slice(part);
-                let mut value = Vec::new();
                 match reach.unit.get(set, &key, Read::Unlocked, &mut value)? {
                     true => self.led_to(shape, node, &value)?,
                     false => None,
                 }
             }
         };
-        match path {
-            Some(path) => self.arrive(reach, shape, step, level, (part, &path)),
-            None => Ok(false),
+        match (path, shape.entry_tree()) {
+            (Some(path), Some(tree)) => {
+                if let Some(mode) = self.lock_mode().filter(|_| reach.locks.are_shared()) {
+                    self.lock_record(reach, shape.database(node), &path, level, mode)?;
+                }
+                self.arrive_at_entry(shape, tree, step, (part, &value, &path))
+            }
+            (Some(path), None) => self.arrive(reach, shape, step, level, (part, &path)),
+            (None, _) => Ok(false),
         }
     }
 

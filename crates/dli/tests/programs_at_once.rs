@@ -10,7 +10,8 @@ use std::sync::Arc;
 use programs::{Program, Yard, under_every_schedule};
 
 /// Accounts with a sum, postings with a number and notes without; an index by a tag of its own
-/// for each account. PCBs: 0 all, 1 all by tag, 2 all without locks, 3 reading, 4 all once more.
+/// for each account. PCBs: 0 all, 1 all by tag, 2 all without locks, 3 reading, 4 all once more, 5
+/// the index as a database.
 const BANK: &str = "
          DBD   NAME=BANKDB,ACCESS=(HIDAM,VSAM)
          DATASET DD1=BANKDD
@@ -34,7 +35,7 @@ const BANK: &str = "
          DBDGEN
          DBD   NAME=BANKTX,ACCESS=(INDEX,VSAM)
          DATASET DD1=BANKTX
-         SEGM  NAME=TAGKEY,PARENT=0,BYTES=2
+         SEGM  NAME=TAGKEY,PARENT=0,BYTES=8
          FIELD NAME=(KEY,SEQ,U),START=1,BYTES=2
          LCHILD NAME=(ACCT,BANKDB),INDEX=XTAG
          DBDGEN
@@ -58,6 +59,8 @@ const BANK: &str = "
          SENSEG NAME=ACCT,PARENT=0
          SENSEG NAME=POST,PARENT=ACCT
          SENSEG NAME=NOTE,PARENT=ACCT
+         PCB   TYPE=DB,DBDNAME=BANKTX,PROCOPT=A
+         SENSEG NAME=TAGKEY,PARENT=0
          PSBGEN LANG=COBOL,PSBNAME=TELLER
          END
 ";
@@ -446,6 +449,86 @@ fn nobody_misses_a_record_whose_removal_is_backed_out() {
     }
 }
 
+/// Rules K14 and H5 for index entries: whatever takes one away, whoever comes over its gap waits.
+#[test]
+fn nobody_misses_an_entry_whose_removal_is_backed_out() {
+    let removals = [
+        "0 GHU ACCT(NO=A2);0 DLET <\"A2bb0000\"",
+        "0 GHU ACCT(NO=A2);0 REPL <\"A2zz0000\"",
+        "0 GHU ACCT(NO=A2);0 REPL <\"A2ba0000\"",
+        "0 GHU ACCT(NO=A3);0 DLET <\"A3cc0000\";0 GHU ACCT(NO=A2);0 DLET <\"A2bb0000\"",
+        "5 GHU TAGKEY(KEY=bb);5 DLET <\"bb\\x00\\x00\\x00\\x00\\x00\\x00\"",
+    ];
+    let readers = [
+        ("1 GU ACCT(XTAG=aa)", "1 GN ACCT", 2),
+        ("1 GU ACCT(XTAG=aa)", "1 GU ACCT(XTAG=bb)", 2),
+        ("1 GU ACCT(XTAG=aa)", "1 GU ACCT(XTAG>aa)", 2),
+        ("5 GU TAGKEY(KEY=aa)", "5 GN", 0),
+    ];
+    for (removal, (first, line, at)) in
+        removals.iter().flat_map(|removal| readers.map(|reader| (*removal, reader)))
+    {
+        in_the_bank(|yard| {
+            let mut here = yard.program();
+            removal.split(';').for_each(|line| assert_eq!(here.status(line), "  ", "{line}"));
+            let other = yard.beside("reader", move |_, program| {
+                program.done(first);
+                let (_, area) = program.tried(line);
+                let tag = area.get(at..at + 2).unwrap_or(&area);
+                assert_eq!(tag, b"bb", "{removal}: {line}: {}", area.escape_ascii());
+                program.commit();
+            });
+            yard.let_others_run();
+            assert!(other.waits(), "{removal}: {line}");
+            here.back_out();
+            other.end();
+        });
+    }
+}
+
+#[test]
+fn nothing_is_added_in_a_gap_whose_entry_may_come_back() {
+    in_the_bank(|yard| {
+        let mut here = yard.program();
+        here.done("0 GHU ACCT(NO=A2)");
+        assert_eq!(here.status("0 DLET <\"A2bb0000\""), "  ");
+        let other = yard.beside("inserter", |_, program| {
+            assert_eq!(program.status("0 ISRT <\"A7bc0000\" ACCT"), "  ");
+            program.commit();
+        });
+        yard.let_others_run();
+        assert!(other.waits());
+        assert_eq!(here.status("0 ISRT <\"A8bd0000\" ACCT"), "  ");
+        here.commit();
+        other.end();
+        assert_eq!(here.status("1 GU ACCT(XTAG=bc)"), "  ");
+    });
+}
+
+#[test]
+fn user_data_of_an_entry_is_not_lost_through_hold_calls() {
+    in_the_bank(|yard| {
+        let counting = |name: &'static str| {
+            yard.beside(name, |_, program| {
+                for _ in 0..4 {
+                    program.work(|program| {
+                        let (_, mut entry) = program.call("5 GHU TAGKEY(KEY=bb)")?;
+                        entry[7] += 1;
+                        let area: String =
+                            entry.iter().map(|byte| format!("\\x{byte:02X}")).collect();
+                        assert_eq!(program.call(&format!("5 REPL <\"{area}\""))?.0, "  ");
+                        Ok(())
+                    });
+                }
+            })
+        };
+        let others = [counting("one"), counting("two")];
+        others.into_iter().for_each(programs::Other::end);
+        let (_, entry) = yard.program().tried("5 GU TAGKEY(KEY=bb)");
+        assert_eq!(entry, b"bb\0\0\0\0\0\x08");
+    });
+}
+
 #[test]
 fn a_record_that_an_index_leads_to_still_has_that_key() {
     for backed_out in [false, true] {
@@ -507,138 +590,4 @@ fn walking_programs_and_changing_programs_all_come_to_their_end() {
         let others = [walking("by key", "3"), walking("by tag", "1"), changing];
         others.into_iter().for_each(programs::Other::end);
     });
-}
-
-/// Shops and goods; OFFER stands beneath SHOP and leads to GOOD.
-const MARKET: &str = "
-         DBD   NAME=SHOPDB,ACCESS=(HDAM,OSAM),RMNAME=(RANDOM,1,50,500)
-         DATASET DD1=SHOPDD
-         SEGM  NAME=SHOP,PARENT=0,BYTES=2
-         FIELD NAME=(SNO,SEQ,U),START=1,BYTES=2
-         SEGM  NAME=OFFER,BYTES=4,PTR=(TWIN,LPARNT),
-               PARENT=((SHOP),(GOOD,PHYSICAL,GOODDB)),RULES=(VVV)
-         FIELD NAME=(GKEY,SEQ,U),START=1,BYTES=2
-         FIELD NAME=PRICE,START=3,BYTES=2
-         DBDGEN
-         DBD   NAME=GOODDB,ACCESS=(HDAM,OSAM),RMNAME=(RANDOM,1,50,500)
-         DATASET DD1=GOODDD
-         SEGM  NAME=GOOD,PARENT=0,BYTES=3,RULES=(PPV)
-         FIELD NAME=(GNO,SEQ,U),START=1,BYTES=2
-         LCHILD NAME=(OFFER,SHOPDB)
-         DBDGEN
-         PCB   TYPE=DB,DBDNAME=SHOPDB,PROCOPT=A
-         SENSEG NAME=SHOP,PARENT=0
-         SENSEG NAME=OFFER,PARENT=SHOP
-         PCB   TYPE=DB,DBDNAME=GOODDB,PROCOPT=A
-         SENSEG NAME=GOOD,PARENT=0
-         PSBGEN LANG=COBOL,PSBNAME=TRADER
-         END
-";
-
-const GOODS: &str = r#"
-0 ISRT <"S1" SHOP
-0 ISRT <"S2" SHOP
-1 ISRT <"G1x" GOOD
-"#;
-
-#[test]
-fn a_logical_parent_whose_insert_is_backed_out_has_no_children() {
-    under_every_schedule(MARKET, GOODS, |yard| {
-        let mut here = yard.program();
-        assert_eq!(here.status("1 ISRT <\"G2y\" GOOD"), "  ");
-        let other = yard.beside("trader", |_, program| {
-            assert_eq!(program.status("0 ISRT <\"G2aa\" SHOP(SNO=S1) OFFER"), "IX");
-            program.commit();
-        });
-        yard.let_others_run();
-        here.back_out();
-        other.end();
-    });
-}
-
-#[test]
-fn a_logical_parent_is_not_deleted_while_it_gets_a_child() {
-    under_every_schedule(MARKET, GOODS, |yard| {
-        let mut here = yard.program();
-        assert_eq!(here.status("0 ISRT <\"G1aa\" SHOP(SNO=S1) OFFER"), "  ");
-        let other = yard.beside("trader", |_, program| {
-            program.done("1 GHU GOOD(GNO=G1)");
-            let _ = program.tried("1 DLET <\"G1x\"");
-            program.commit();
-        });
-        yard.let_others_run();
-        here.commit();
-        other.end();
-    });
-}
-
-#[test]
-fn a_child_and_the_removal_of_its_logical_parent_race_for_it() {
-    under_every_schedule(MARKET, GOODS, |yard| {
-        let inserter = yard.beside("inserter", |_, program| {
-            program.work(|program| {
-                let status = program.call("0 ISRT <\"G1aa\" SHOP(SNO=S1) OFFER")?.0;
-                assert!(status == "  " || status == "IX", "{status}");
-                Ok(())
-            });
-        });
-        let remover = yard.beside("remover", |_, program| {
-            program.work(|program| {
-                let _ = program.call("1 GHU GOOD(GNO=G1)")?;
-                let status = program.call("1 DLET <\"G1x\"")?.0;
-                assert!(status == "  " || status == "DX", "{status}");
-                Ok(())
-            });
-        });
-        inserter.end();
-        remover.end();
-    });
-}
-
-#[test]
-fn children_that_two_programs_give_one_logical_parent_are_both_there() {
-    under_every_schedule(MARKET, GOODS, |yard| {
-        let offering = |shop: &'static str| {
-            yard.beside(shop, move |_, program| {
-                program.work(|program| {
-                    let line = format!("0 ISRT <\"G1aa\" SHOP(SNO={shop}) OFFER");
-                    assert_eq!(program.call(&line)?.0, "  ");
-                    program.call("1 GU GOOD(GNO=G1)").map(drop)
-                });
-            })
-        };
-        let others = [offering("S1"), offering("S2")];
-        others.into_iter().for_each(programs::Other::end);
-    });
-}
-
-#[test]
-fn a_logical_parent_goes_by_itself_only_when_its_last_child_is_gone_for_good() {
-    let market = MARKET.replace("RULES=(PPV)", "RULES=(PVV)");
-    let goods = format!(
-        "{GOODS}0 ISRT <\"G1aa\" SHOP(SNO=S1) OFFER\n0 ISRT <\"G1bb\" SHOP(SNO=S2) OFFER\n"
-    );
-    for stays in [true, false] {
-        under_every_schedule(&market, &goods, |yard| {
-            let mut here = yard.program();
-            here.done("0 GHU SHOP(SNO=S1) OFFER");
-            here.done("0 DLET <\"G1aa\"");
-            let other = yard.beside("trader", |_, program| {
-                program.work(|program| {
-                    assert_eq!(program.call("0 GHU SHOP(SNO=S2) OFFER")?.0, "  ");
-                    assert_eq!(program.call("0 DLET <\"G1bb\"")?.0, "  ");
-                    Ok(())
-                });
-            });
-            yard.let_others_run();
-            assert!(other.waits());
-            match stays {
-                true => here.back_out(),
-                false => here.commit(),
-            }
-            other.end();
-            let expected = if stays { "  " } else { "GE" };
-            assert_eq!(here.status("1 GU GOOD(GNO=G1)"), expected);
-        });
-    }
 }

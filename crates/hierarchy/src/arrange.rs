@@ -242,13 +242,8 @@ impl<'d, S: Store> Arranger<'d, S> {
         if trees.peek().is_some() {
             self.concatenated.clear();
             database.concatenate(&self.path, &self.levels, &mut self.concatenated);
-            let source = Source {
-                data,
-                concatenated: &self.concatenated,
-                identity: stored.identity,
-                path: &self.path,
-                blank: database.blank,
-            };
+            let keys = (&self.path[..], &self.concatenated[..]);
+            let source = Source::new(stored, data, keys, database.blank);
             let collation = database.schema.placement.collation();
             for tree in trees {
                 if tree.make(collation, &source, &mut self.entry) {

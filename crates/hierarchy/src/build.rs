@@ -5,7 +5,7 @@
 //! 2. A database that is being emptied counts as in a load until nothing is left.
 
 use definitions::DbdName;
-use store::Store;
+use store::{Read, Store, Unit, UnitOptions};
 
 use crate::database::Database;
 use crate::error::{HierarchyError, Result};
@@ -14,6 +14,17 @@ use crate::index::{IndexEntry, IndexTree, Source};
 use crate::load::clashes;
 use crate::state::{self, State};
 use crate::value::Stored;
+
+/// An index that was built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Built {
+    /// Its name.
+    pub index: DbdName,
+    /// How many entries it has.
+    pub entries: u64,
+    /// How many of the old entries held user data, which is lost: no source has it.
+    pub user_data_lost: u64,
+}
 
 impl Database {
     /// The secondary index of that name, or all of them.
@@ -31,8 +42,8 @@ impl Database {
         }
     }
 
-    /// Builds one or all secondary indexes anew. Answers how many entries each has. `progress` is
-    /// told how many segments were seen.
+    /// Builds one or all secondary indexes anew. Entries that programs deleted are there again, and
+    /// user data that they stored is lost. `progress` is told how many segments were seen.
     ///
     /// # Errors
     /// If there is no such index; if a segment cannot be read, or two have the same entry in a
@@ -42,13 +53,15 @@ impl Database {
         store: &S,
         only: Option<DbdName>,
         mut progress: impl FnMut(u64),
-    ) -> Result<Vec<(DbdName, u64)>> {
+    ) -> Result<Vec<Built>> {
         let trees = self.index_trees(only)?;
         if state::admit(store, self)? == State::Loading {
             return Err(HierarchyError::Loading(self.name()));
         }
         let mut filler = Filler::new(store, ROOM);
+        let mut lost = Vec::with_capacity(trees.len());
         for tree in &trees {
+            lost.push(count_user_data(store, tree)?);
             state::set_due(store, tree.index.dbd, true)?;
             store.empty_set(tree.set)?;
             filler.slot(tree.set)?;
@@ -71,13 +84,7 @@ impl Database {
             let data = stored.data(&mut expanded).map_err(|what| self.damaged(what))?;
             concatenated.clear();
             self.concatenate(seen.path, seen.levels, &mut concatenated);
-            let source = Source {
-                data,
-                concatenated: &concatenated,
-                identity: stored.identity,
-                path: seen.path,
-                blank: self.blank,
-            };
+            let source = Source::new(&stored, data, (seen.path, &concatenated), self.blank);
             for tree in trees {
                 if tree.make(collation, &source, &mut entry) {
                     let slot = filler.slot(tree.set)?;
@@ -91,10 +98,10 @@ impl Database {
         })?;
         self.flush(&mut filler)?;
         let mut built = Vec::with_capacity(trees.len());
-        for tree in &trees {
-            let slot = filler.slot(tree.set)?;
-            built.push((tree.index.dbd, filler.written(slot)));
-            state::set_due(store, tree.index.dbd, false)?;
+        for (tree, user_data_lost) in trees.iter().zip(lost) {
+            let (index, slot) = (tree.index.dbd, filler.slot(tree.set)?);
+            built.push(Built { index, entries: filler.written(slot), user_data_lost });
+            state::set_due(store, index, false)?;
         }
         Ok(built)
     }
@@ -123,4 +130,18 @@ impl Database {
         }
         state::record(store, self, State::Ready)
     }
+}
+
+/// How many entries hold user data.
+fn count_user_data<S: Store>(store: &S, tree: &IndexTree) -> Result<u64> {
+    let mut count = 0;
+    if tree.user_len() > 0 {
+        let mut unit = store.begin(UnitOptions::READ_ONLY)?;
+        let mut cursor = store.cursor(tree.set)?;
+        while let Some(entry) = unit.next(&mut cursor, Read::Unlocked)? {
+            count += u64::from(!tree.user_data(entry.value).is_empty());
+        }
+        unit.commit()?;
+    }
+    Ok(count)
 }

@@ -10,11 +10,13 @@
 //! 3. A segment that is deleted physically has no index entries.
 
 use seam::plant::{Plant, planted};
-use store::{KeyRange, LockMode, LockName, Outcome, Read, SetId, Store, Unit, Wait};
+use store::{KeyRange, Outcome, Read, SetId, Store, Unit};
 
 use crate::database::Database;
+use crate::entry::Keeper;
 use crate::error::Result;
-use crate::index::{IndexEntry, IndexTree, Source};
+use crate::index::{IndexEntry, Source};
+use crate::order::{self, Orders};
 use crate::schema::{Levels, TypeAt};
 use crate::value::{self, Stored};
 
@@ -52,12 +54,26 @@ impl Segment {
 /// Buffers that are used again from change to change.
 #[derive(Clone, Debug, Default)]
 pub struct Work {
+    /// Whether others use the databases at the same time.
+    shared: bool,
+    orders: Vec<u8>,
     value: Vec<u8>,
     old_value: Vec<u8>,
     expanded: Vec<u8>,
     concatenated: Vec<u8>,
     old: IndexEntry,
     new: IndexEntry,
+}
+
+/// A version of a segment: how it is stored, and its data.
+type Version<'v> = (&'v Stored<'v>, &'v [u8]);
+
+impl Work {
+    /// For changes that others may make at the same time, too, or not.
+    #[must_use]
+    pub fn new(shared: bool) -> Work {
+        Work { shared, ..Work::default() }
+    }
 }
 
 impl Database {
@@ -98,16 +114,11 @@ impl Database {
         }
         if self.is_source(of) {
             self.concatenated(path, levels, work);
-            let source = Source {
-                data,
-                concatenated: &work.concatenated,
-                identity,
-                path,
-                blank: self.blank,
-            };
+            let source = Source::new(&stored, data, (path, &work.concatenated), self.blank);
+            let mut keeper = Keeper { store, unit: &mut *unit, shared: work.shared };
             for tree in self.indexes.iter().filter(|tree| tree.source == of) {
                 if tree.make(self.schema.placement.collation(), &source, &mut work.new)
-                    && !add_entry(unit, tree, &work.new)?
+                    && !keeper.add(tree, &work.new)?
                 {
                     return Ok(Changed::IndexExists);
                 }
@@ -119,9 +130,8 @@ impl Database {
         Ok(Changed::Done)
     }
 
-    /// Replaces the data of the segment under `path`, whose present data is `old`. If its entry
-    /// moves in an index that is not unique, it gets a new identity: the entry stands in front of
-    /// all equal ones then, as a new one does.
+    /// Replaces the data of the segment under `path`, whose present data is `old`. In an index that
+    /// is not unique an entry that moves stands in front of all equal ones, as a new one does.
     ///
     /// # Errors
     /// If the store refuses.
@@ -134,61 +144,81 @@ impl Database {
         work: &mut Work,
     ) -> Result<Changed> {
         let of = levels.type_at(levels.len());
+        let kind = self.schema.of(of);
         let (set, key) = self.locate(path)?;
-        let mut identity = stored.identity;
-        let is_source = self.is_source(of) && !stored.is_deleted;
-        if is_source {
-            self.concatenated(path, levels, work);
-            // The identity of a logical child orders it among logical twins, too.
-            let is_free = !self.schema.of(of).is_logical_child;
-            if is_free && self.moves_among_equals(of, (path, stored.identity), (old, new), work) {
-                identity = store.draw(set, 1)?;
-            }
-        }
-        let value = Stored { identity, ..stored.with(new) };
-        value.write(self.schema.of(of), &mut work.value);
-        let _ = unit.replace(set, key, &work.value)?;
-        if !is_source {
+        if !self.is_source(of) || stored.is_deleted {
+            stored.with(new).write(kind, &mut work.value);
+            let _ = unit.replace(set, key, &work.value)?;
             return Ok(Changed::Done);
         }
-        let (concatenated, blank) = (&work.concatenated, self.blank);
-        let source = |data, identity| Source { data, concatenated, identity, path, blank };
+        self.concatenated(path, levels, work);
+        let mut orders = std::mem::take(&mut work.orders);
+        self.renew_orders(store, (of, path), stored, (old, new), work, &mut orders)?;
+        let replaced = Stored { orders: Orders::of_bytes(&orders), ..stored.with(new) };
+        replaced.write(kind, &mut work.value);
+        let _ = unit.replace(set, key, &work.value)?;
+        let data = ((stored, old), (&replaced, new));
+        let changed = self.move_entries((store, unit), (of, path), data, work);
+        work.orders = orders;
+        changed
+    }
+
+    /// Gives a number to each entry that new data moves in an index that is not unique.
+    fn renew_orders<S: Store>(
+        &self,
+        store: &S,
+        (of, path): (TypeAt, &[u8]),
+        stored: &Stored<'_>,
+        (old, new): (&[u8], &[u8]),
+        work: &mut Work,
+        orders: &mut Vec<u8>,
+    ) -> Result<()> {
+        orders.clear();
+        orders.extend_from_slice(stored.orders.bytes());
         let collation = self.schema.placement.collation();
+        let trees = self.indexes.iter().filter(|tree| tree.source == of && !tree.index.unique);
+        for tree in trees {
+            let keys = (path, &work.concatenated[..]);
+            let had =
+                tree.make(collation, &Source::new(stored, old, keys, self.blank), &mut work.old);
+            let has =
+                tree.make(collation, &Source::new(stored, new, keys, self.blank), &mut work.new);
+            if has && !(had && work.old.key == work.new.key) {
+                order::renew(orders, tree.index.dbd, store.draw(self.identities(), 1)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings the entries of a source in line with its new data.
+    fn move_entries<S: Store>(
+        &self,
+        (store, unit): (&S, &mut S::Unit),
+        (of, path): (TypeAt, &[u8]),
+        ((was, old), (is, new)): (Version<'_>, Version<'_>),
+        work: &mut Work,
+    ) -> Result<Changed> {
+        let collation = self.schema.placement.collation();
+        let mut keeper = Keeper { store, unit, shared: work.shared };
         for tree in self.indexes.iter().filter(|tree| tree.source == of) {
-            let had = tree.make(collation, &source(old, stored.identity), &mut work.old);
-            let has = tree.make(collation, &source(new, identity), &mut work.new);
+            let keys = (path, &work.concatenated[..]);
+            let had = tree.make(collation, &Source::new(was, old, keys, self.blank), &mut work.old);
+            let has = tree.make(collation, &Source::new(is, new, keys, self.blank), &mut work.new);
             if had == has && work.old == work.new {
                 continue;
             }
-            if had && !planted(Plant::IndexEntryKept) {
-                remove_entry(unit, tree, &work.old)?;
+            if had && has && work.old.key == work.new.key {
+                keeper.refill(tree, &mut work.new, &mut work.old_value)?;
+                continue;
             }
-            if has && !add_entry(unit, tree, &work.new)? {
+            if had && !planted(Plant::IndexEntryKept) {
+                keeper.remove(tree, &work.old.key)?;
+            }
+            if has && !keeper.add(tree, &work.new)? {
                 return Ok(Changed::IndexExists);
             }
         }
         Ok(Changed::Done)
-    }
-
-    /// Whether new data moves the entry of an index that is not unique.
-    fn moves_among_equals(
-        &self,
-        of: TypeAt,
-        (path, identity): (&[u8], u64),
-        (old, new): (&[u8], &[u8]),
-        work: &mut Work,
-    ) -> bool {
-        let (concatenated, blank) = (&work.concatenated, self.blank);
-        let source = |data| Source { data, concatenated, identity, path, blank };
-        let collation = self.schema.placement.collation();
-        let trees = self.indexes.iter().filter(|tree| tree.source == of && !tree.index.unique);
-        for tree in trees {
-            tree.make(collation, &source(old), &mut work.old);
-            if tree.make(collation, &source(new), &mut work.new) && work.old.key != work.new.key {
-                return true;
-            }
-        }
-        false
     }
 
     /// Deletes the segment under `path` and everything beneath it, none of which
@@ -234,16 +264,16 @@ impl Database {
             value.clear();
             value.extend_from_slice(entry.value);
             let levels = self.parse(&here)?;
-            self.leave(unit, (&here, &levels), &value, work)?;
+            self.leave((store, &mut *unit), (&here, &levels), &value, work)?;
             work.old_value = value;
         }
         Ok(())
     }
 
     /// Removes the index entries of one stored segment, of which its value is known.
-    fn leave<U: Unit>(
+    fn leave<S: Store>(
         &self,
-        unit: &mut U,
+        target: (&S, &mut S::Unit),
         place: (&[u8], &Levels),
         value: &[u8],
         work: &mut Work,
@@ -256,15 +286,15 @@ impl Database {
         let stored = Stored::read(kind, value).map_err(|what| self.damaged(what))?;
         let mut expanded = std::mem::take(&mut work.expanded);
         let data = stored.data(&mut expanded).map_err(|what| self.damaged(what))?;
-        self.leave_indexes(unit, place, &stored, data, work)?;
+        self.leave_indexes(target, place, &stored, data, work)?;
         work.expanded = expanded;
         Ok(())
     }
 
     /// Removes the index entries of one stored segment.
-    fn leave_indexes<U: Unit>(
+    fn leave_indexes<S: Store>(
         &self,
-        unit: &mut U,
+        (store, unit): (&S, &mut S::Unit),
         (path, levels): (&[u8], &Levels),
         stored: &Stored<'_>,
         data: &[u8],
@@ -275,11 +305,11 @@ impl Database {
             return Ok(());
         }
         self.concatenated(path, levels, work);
-        let (concatenated, identity) = (&work.concatenated, stored.identity);
-        let source = Source { data, concatenated, identity, path, blank: self.blank };
+        let source = Source::new(stored, data, (path, &work.concatenated), self.blank);
+        let mut keeper = Keeper { store, unit, shared: work.shared };
         for tree in self.indexes.iter().filter(|tree| tree.source == of) {
             if tree.make(self.schema.placement.collation(), &source, &mut work.old) {
-                remove_entry(unit, tree, &work.old)?;
+                keeper.remove(tree, &work.old.key)?;
             }
         }
         Ok(())
@@ -334,9 +364,9 @@ impl Database {
     ///
     /// # Errors
     /// If the store refuses, or the segment cannot be read.
-    pub fn mark<U: Unit>(
+    pub fn mark<S: Store>(
         &self,
-        unit: &mut U,
+        (store, unit): (&S, &mut S::Unit),
         segment: &mut Segment,
         (physically, logically): (bool, bool),
         work: &mut Work,
@@ -349,7 +379,7 @@ impl Database {
         let stored = Stored::read(kind, value).map_err(damaged)?;
         let data = stored.data(&mut expanded).map_err(damaged)?;
         if physically && !stored.is_deleted {
-            self.leave_indexes(unit, (path, levels), &stored, data, work)?;
+            self.leave_indexes((store, &mut *unit), (path, levels), &stored, data, work)?;
         }
         let before = self.relation_entry(of, path, &stored, data)?;
         let marked = Stored {
@@ -397,29 +427,6 @@ impl Database {
         work.concatenated.clear();
         self.concatenate(path, levels, &mut work.concatenated);
     }
-}
-
-/// Adds an entry; `false` if there is one of its key.
-fn add_entry<U: Unit>(unit: &mut U, tree: &IndexTree, entry: &IndexEntry) -> Result<bool> {
-    lock_entry(unit, tree, entry)?;
-    Ok(unit.insert(tree.set, &entry.key, &entry.value)?.is_done())
-}
-
-/// Removes an entry. One that is not there is no matter for the program (status NE goes to the
-/// operator alone).
-fn remove_entry<U: Unit>(unit: &mut U, tree: &IndexTree, entry: &IndexEntry) -> Result<()> {
-    lock_entry(unit, tree, entry)?;
-    let _ = unit.delete(tree.set, &entry.key)?;
-    Ok(())
-}
-
-/// Entries of a unique index are keys that two database records may compete for.
-fn lock_entry<U: Unit>(unit: &mut U, tree: &IndexTree, entry: &IndexEntry) -> Result<()> {
-    if tree.index.unique {
-        let name = LockName { space: tree.set.0, name: &entry.key };
-        let _ = unit.lock(name, LockMode::Exclusive, Wait::Forever)?;
-    }
-    Ok(())
 }
 
 fn cursor_limit<C: store::Cursor>(cursor: &mut C, key: &[u8], end: &mut Vec<u8>) {

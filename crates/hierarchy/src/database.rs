@@ -157,6 +157,16 @@ impl Database {
         }
     }
 
+    /// The path of the target that an entry leads to.
+    ///
+    /// # Errors
+    /// If the entry leads to no path of this database.
+    pub fn target_of(&self, tree: &IndexTree, value: &[u8]) -> Result<Option<Vec<u8>>> {
+        let Some((path, _)) = tree.source_of(value) else { return Ok(None) };
+        let levels = self.parse(path)?;
+        Ok(Some(path[..levels.end(tree.target_level)].to_vec()))
+    }
+
     /// Whether deleting a segment of this type has to look at what lies beneath, one by one (H7).
     #[must_use]
     pub fn is_entangled(&self, of: TypeAt) -> bool {

@@ -7,22 +7,30 @@
 //! | constant | 1 | `CONST=` |
 //! | search fields | their lengths | in the database's collation, where they hold characters |
 //! | subsequence fields | their lengths | likewise |
-//! | order | 8 | in an index that is not unique: the inverse of the source's identity |
+//! | order | 8 | in an index that is not unique: the inverse of the source's identity, or of the number that the entry got when it moved ([`crate::order`]) |
 //!
 //! The value is the source's path with its length in two bytes (big endian) in front, then the
-//! duplicate data fields. The target's path is the beginning of the source's.
+//! duplicate data fields, then the user data if a program has stored some. The target's path is
+//! the beginning of the source's.
+//!
+//! To programs that use the index as a database an entry is a segment (row 70): its key without
+//! order, the duplicate data, the symbolic pointer, that is the target's concatenated key, if it
+//! has one, and the user data, as much as the segment has room for; binary zeros where nothing
+//! was stored.
 //!
 //! Invariants:
 //! 1. Each source has one entry in each of its indexes, unless its search fields are suppressed.
-//! 2. Among equal search and subsequence fields the newest source stands first (facts, section 12
-//!    row 65): identities ascend with time.
+//! 2. Among equal search and subsequence fields the newest entry stands first (facts, section 12
+//!    row 65): identities and orders ascend with time.
 
 use definitions::resolve::{Index, IndexPart, PartSource};
 use definitions::{FieldType, NullValue};
 use placement::Collation;
 use store::SetId;
 
+use crate::order::Orders;
 use crate::schema::TypeAt;
+use crate::value::Stored;
 
 /// Bytes that order entries of equal fields.
 const ORDER_BYTES: usize = 8;
@@ -51,6 +59,8 @@ pub struct Source<'s> {
     pub concatenated: &'s [u8],
     /// Its identity.
     pub identity: u64,
+    /// The order of its entries where they have moved.
+    pub orders: Orders<'s>,
     /// Its path.
     pub path: &'s [u8],
     /// The byte that stands for a blank in its data.
@@ -64,6 +74,20 @@ pub struct IndexEntry {
     pub key: Vec<u8>,
     /// Its value.
     pub value: Vec<u8>,
+}
+
+impl<'s> Source<'s> {
+    /// A stored segment as a source, with its data, its path and its concatenated key.
+    #[must_use]
+    pub fn new(
+        stored: &Stored<'s>,
+        data: &'s [u8],
+        (path, concatenated): (&'s [u8], &'s [u8]),
+        blank: u8,
+    ) -> Source<'s> {
+        let (identity, orders) = (stored.identity, stored.orders);
+        Source { data, concatenated, identity, orders, path, blank }
+    }
 }
 
 impl IndexTree {
@@ -91,14 +115,10 @@ impl IndexTree {
         for part in &self.index.subsequence {
             self.put(part, source, false, &mut entry.key);
         }
-        let mut at = search_at;
-        for part in self.index.search.iter().chain(&self.index.subsequence) {
-            let end = at + usize::from(part.len);
-            collation.of_field(part.kind_of_data).apply(&mut entry.key[at..end]);
-            at = end;
-        }
+        self.apply(collation, &mut entry.key);
         if !self.index.unique {
-            entry.key.extend_from_slice(&(!source.identity).to_be_bytes());
+            let order = source.orders.of(self.index.dbd).unwrap_or(source.identity);
+            entry.key.extend_from_slice(&(!order).to_be_bytes());
         }
         // A path is shorter than a key of the store may be.
         entry.value.extend_from_slice(&(source.path.len() as u16).to_be_bytes());
@@ -155,7 +175,63 @@ impl IndexTree {
         from..from + self.index.search_len() as usize
     }
 
-    /// The path of an entry's source and its duplicate data.
+    /// Reverts a key, or the beginning of one, to what the source says. The order is left out.
+    pub fn revert(&self, collation: Collation, key: &[u8], to: &mut Vec<u8>) {
+        let (len, at) = (self.index.key_len() as usize, to.len());
+        to.extend_from_slice(&key[..len.min(key.len())]);
+        self.each_field(&mut to[at..], |kind, field| collation.of_field(kind).revert(field));
+    }
+
+    /// Brings a key, or the beginning of one, into the order of the set.
+    pub fn apply(&self, collation: Collation, key: &mut [u8]) {
+        self.each_field(key, |kind, field| collation.of_field(kind).apply(field));
+    }
+
+    /// Shows the search and subsequence fields of a key.
+    fn each_field(&self, key: &mut [u8], mut show: impl FnMut(FieldType, &mut [u8])) {
+        let mut at = self.search().start.min(key.len());
+        for part in self.index.search.iter().chain(&self.index.subsequence) {
+            let end = (at + usize::from(part.len)).min(key.len());
+            show(part.kind_of_data, &mut key[at..end]);
+            at = end;
+        }
+    }
+
+    /// The entry as a segment; `target` is the target's concatenated key.
+    pub fn image(
+        &self,
+        collation: Collation,
+        (key, value): (&[u8], &[u8]),
+        target: &[u8],
+        to: &mut Vec<u8>,
+    ) {
+        to.clear();
+        self.revert(collation, key, to);
+        let data = self.source_of(value).map_or(&[][..], |(_, data)| data);
+        let user_data = self.user_data(value);
+        to.extend_from_slice(&data[..data.len() - user_data.len()]);
+        if self.index.symbolic {
+            to.extend_from_slice(target);
+        }
+        to.resize(self.index.user_data().start, 0);
+        to.extend_from_slice(user_data);
+        to.resize(self.index.user_data().end, 0);
+    }
+
+    /// How many bytes of user data an entry has room for.
+    #[must_use]
+    pub fn user_len(&self) -> usize {
+        self.index.user_data().len()
+    }
+
+    /// The user data of an entry, at the end of its value; empty if none was stored.
+    #[must_use]
+    pub fn user_data<'v>(&self, value: &'v [u8]) -> &'v [u8] {
+        let data = self.source_of(value).map_or(&[][..], |(_, data)| data);
+        data.get(self.index.data_len() as usize..).unwrap_or(&[])
+    }
+
+    /// The path of an entry's source and what stands behind it: duplicate data and user data.
     #[must_use]
     pub fn source_of<'v>(&self, value: &'v [u8]) -> Option<(&'v [u8], &'v [u8])> {
         let (len, rest) = value.split_first_chunk()?;

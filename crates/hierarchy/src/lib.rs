@@ -11,9 +11,9 @@
 //! | what does a key look like? | [`schema`], [`twin`] |
 //! | what stands in front of a segment's data? | [`value`] |
 //! | which sets does a database have? | [`database`] |
-//! | what does an index entry look like? | [`index`] |
+//! | what does an index entry look like? where among equal ones? | [`index`]; [`order`] |
 //! | who are the logical children of a segment? | [`relation`] |
-//! | what changes with a segment? | [`change`] |
+//! | what changes with a segment? | [`change`]; its index entries: [`entry`] |
 //! | may this database be used? under which definition was it stored? | [`state`] |
 //! | how is a database filled, walked, emptied as a whole? | [`load`], [`walk`], [`build`] |
 //! | how many segments are there? are they sound? | [`count`], [`verify`] |
@@ -25,11 +25,13 @@ pub mod build;
 pub mod change;
 pub mod count;
 pub mod database;
+pub mod entry;
 pub mod error;
 mod fill;
 pub mod find;
 pub mod index;
 pub mod load;
+pub mod order;
 pub mod relation;
 pub mod schema;
 pub mod shown;
@@ -43,6 +45,7 @@ pub use change::{Changed, Segment, Work};
 pub use database::{Database, is_kept};
 pub use error::{Damaged, Differs, HierarchyError, Refused, Result};
 pub use index::{IndexEntry, IndexTree, Source};
+pub use order::Orders;
 pub use relation::Relation;
 pub use schema::{KeyField, LEVELS_MAX, Levels, Schema, SegmentType, TypeAt, behind};
 pub use value::{SEGMENT_BYTES_MAX, Stored};

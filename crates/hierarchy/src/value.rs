@@ -5,8 +5,9 @@
 //!
 //! | part | bytes | where |
 //! |---|---|---|
-//! | flags | 1 | always: 1 compressed, 2 deleted physically, 4 deleted logically |
+//! | flags | 1 | always: 1 compressed, 2 deleted physically, 4 deleted logically, 8 orders |
 //! | identity | 8, big endian | sources of an index that needs one |
+//! | length, orders | 2, big endian; n | flag 8: sources whose entries have moved ([`crate::order`]) |
 //! | length, path | 2, big endian; n | logical children: the path of the logical parent |
 //! | length | 4, big endian | compressed data: its length when expanded |
 //! | data | the rest | compressed or not |
@@ -19,6 +20,7 @@
 //!    long as it lives on its physical one. Deleted on both it is a *remnant* for what is beneath.
 
 use crate::error::Damaged;
+use crate::order::Orders;
 use crate::schema::SegmentType;
 
 /// Bytes of a segment at most.
@@ -27,7 +29,8 @@ pub const SEGMENT_BYTES_MAX: usize = 1 << 16;
 const COMPRESSED: u8 = 1;
 const DELETED_PHYSICALLY: u8 = 2;
 const DELETED_LOGICALLY: u8 = 4;
-const KNOWN: u8 = COMPRESSED | DELETED_PHYSICALLY | DELETED_LOGICALLY;
+const ORDERS: u8 = 8;
+const KNOWN: u8 = COMPRESSED | DELETED_PHYSICALLY | DELETED_LOGICALLY | ORDERS;
 
 /// A stored segment, taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +41,8 @@ pub struct Stored<'v> {
     pub is_deleted_logically: bool,
     /// Its number, 0 if its type has none.
     pub identity: u64,
+    /// The order of its entries in indexes where they have moved.
+    pub orders: Orders<'v>,
     /// The path of its logical parent, empty if it has none.
     pub logical_parent: &'v [u8],
     pub(crate) data: &'v [u8],
@@ -52,6 +57,7 @@ impl<'v> Stored<'v> {
             is_deleted: false,
             is_deleted_logically: false,
             identity: 0,
+            orders: Orders::default(),
             logical_parent: &[],
             data,
             compressed: false,
@@ -79,10 +85,13 @@ impl<'v> Stored<'v> {
             let (identity, behind) = rest.split_first_chunk().ok_or(short)?;
             (stored.identity, rest) = (u64::from_be_bytes(*identity), behind);
         }
+        if flags & ORDERS != 0 {
+            let (orders, behind) = counted(rest).ok_or(short)?;
+            let bad = Damaged("the orders of a segment's index entries are cut off");
+            (stored.orders, rest) = (Orders::read(orders).ok_or(bad)?, behind);
+        }
         if kind.is_logical_child {
-            let (len, behind) = rest.split_first_chunk().ok_or(short)?;
-            let len = usize::from(u16::from_be_bytes(*len));
-            (stored.logical_parent, rest) = behind.split_at_checked(len).ok_or(short)?;
+            (stored.logical_parent, rest) = counted(rest).ok_or(short)?;
         }
         stored.data = rest;
         Ok(stored)
@@ -125,11 +134,11 @@ impl<'v> Stored<'v> {
         if kind.has_identity {
             to.extend_from_slice(&self.identity.to_be_bytes());
         }
+        if !self.orders.is_empty() {
+            put_counted(self.orders.bytes(), to);
+        }
         if kind.is_logical_child {
-            // A path has fewer bytes than a key of the store may have.
-            let len = u16::try_from(self.logical_parent.len()).unwrap_or(u16::MAX);
-            to.extend_from_slice(&len.to_be_bytes());
-            to.extend_from_slice(&self.logical_parent[..usize::from(len)]);
+            put_counted(self.logical_parent, to);
         }
         if kind.compression.is_some() && self.compress(to) {
             to[0] |= COMPRESSED;
@@ -156,7 +165,8 @@ impl<'v> Stored<'v> {
     fn flags(&self) -> u8 {
         let physically = if self.is_deleted { DELETED_PHYSICALLY } else { 0 };
         let logically = if self.is_deleted_logically { DELETED_LOGICALLY } else { 0 };
-        physically | logically
+        let orders = if self.orders.is_empty() { 0 } else { ORDERS };
+        physically | logically | orders
     }
 
     /// Appends the data compressed, if that makes it shorter.
@@ -175,6 +185,20 @@ impl<'v> Stored<'v> {
         }
         true
     }
+}
+
+/// Bytes with their length in front, and what stands behind them.
+fn counted(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (len, rest) = bytes.split_first_chunk()?;
+    rest.split_at_checked(usize::from(u16::from_be_bytes(*len)))
+}
+
+/// Appends bytes with their length: a path, or the orders in the indexes of a database, both of
+/// which are shorter than a key of the store may be, or 255 indexes need.
+fn put_counted(bytes: &[u8], to: &mut Vec<u8>) {
+    let len = u16::try_from(bytes.len()).unwrap_or(u16::MAX);
+    to.extend_from_slice(&len.to_be_bytes());
+    to.extend_from_slice(&bytes[..usize::from(len)]);
 }
 
 /// Marks a stored value, of a type that [may outlive](SegmentType::may_outlive), as deleted.

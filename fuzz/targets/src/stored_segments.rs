@@ -53,12 +53,14 @@ pub fn fuzz(bytes: &[u8]) {
             let mut written = Stored::new(data);
             written.is_deleted = stored.is_deleted;
             written.identity = stored.identity;
+            written.orders = stored.orders;
             written.logical_parent = stored.logical_parent;
             let (mut again, mut expanded) = (Vec::new(), Vec::new());
             written.write(kind, &mut again);
             let again = Stored::read(kind, &again).expect("it was written");
             assert_eq!(again.is_deleted, stored.is_deleted, "{}", kind.name);
             assert_eq!(again.identity, stored.identity, "{}", kind.name);
+            assert_eq!(again.orders, stored.orders, "{}", kind.name);
             assert_eq!(again.logical_parent, stored.logical_parent, "{}", kind.name);
             assert_eq!(again.data(&mut expanded).as_deref(), Ok(data), "{}", kind.name);
         }
@@ -66,6 +68,7 @@ pub fn fuzz(bytes: &[u8]) {
     for index in &DATABASES.indexes {
         let Some((path, data)) = index.source_of(all) else { continue };
         assert_eq!(2 + path.len() + data.len(), all.len());
+        assert!(data.ends_with(index.user_data(all)));
     }
     positions(path, value);
 }

@@ -31,7 +31,7 @@ pub(super) fn check(dbd: &Arc<Dbd>, all: &dyn Definitions, found: &mut Findings)
 }
 
 /// An LCHILD that names the primary index.
-fn is_primary(child: &LogicalChild) -> bool {
+pub(super) fn is_primary(child: &LogicalChild) -> bool {
     child.pointer == Some(LchildPointer::Indx) && child.indexed.is_none()
 }
 

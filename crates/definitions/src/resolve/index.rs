@@ -42,6 +42,10 @@ pub struct Index {
     pub protected: bool,
     /// Whether entries hold the target's concatenated key.
     pub symbolic: bool,
+    /// The length of that key.
+    pub target_key_len: u32,
+    /// The length of the index segment: what its key and its data leave is user data.
+    pub segment_len: u16,
 }
 
 /// One field of an index.
@@ -81,10 +85,25 @@ impl Index {
         u32::from(self.constant.is_some()) + total(&self.search) + total(&self.subsequence)
     }
 
+    /// The length of the data that is copied behind the key.
+    #[must_use]
+    pub fn data_len(&self) -> u32 {
+        total(&self.data)
+    }
+
     /// The length of the key and the data that is copied behind it.
     #[must_use]
     pub fn entry_len(&self) -> u32 {
-        self.key_len() + total(&self.data)
+        self.key_len() + self.data_len()
+    }
+
+    /// Where user data stands in the index segment: behind key, data and symbolic pointer.
+    #[must_use]
+    pub fn user_data(&self) -> std::ops::Range<usize> {
+        let pointer = if self.symbolic { self.target_key_len } else { 0 };
+        let end = u32::from(self.segment_len);
+        let from = (self.entry_len() + pointer).min(end);
+        from as usize..end as usize
     }
 }
 
@@ -107,6 +126,7 @@ pub(super) fn describe(
     let parts = |names: &[FieldName]| -> Option<Vec<IndexPart>> {
         names.iter().map(|name| part(dbd, source, *name)).collect()
     };
+    let target_at = target;
     let target = dbd.segments.get(target)?;
     let source = dbd.segments.get(source)?;
     Some(Index {
@@ -127,6 +147,8 @@ pub(super) fn describe(
         unique: false,
         protected: false,
         symbolic: child.pointer == Some(LchildPointer::Symb),
+        target_key_len: dbd.concatenated_key_len(target_at),
+        segment_len: 0,
     })
 }
 
@@ -144,6 +166,7 @@ fn part(dbd: &Dbd, source: usize, name: FieldName) -> Option<IndexPart> {
 /// Adds what the index DBD says.
 pub(super) fn complete(index: &mut Index, of: &Dbd) {
     let segment = of.segment(index.segment);
+    index.segment_len = segment.map_or(0, |segment| segment.max);
     index.unique = segment.is_some_and(|segment| segment.has_unique_key());
     index.protected = of.protection == Some(Protection::Prot);
 }

@@ -8,6 +8,7 @@
 //! 3. Options are reduced here, with a warning, and never at run time.
 
 mod databases;
+mod entries;
 mod index;
 mod logical;
 mod options;

@@ -3,21 +3,26 @@
 //! Invariants:
 //! 1. The text that the PCB shows is never changed (facts, section 12 row 37).
 
+use super::entries::IndexUse;
+use super::view::View;
 use crate::codes;
 use crate::finding::{Findings, Spot};
 use crate::model::{Organization, ProcessingOptions};
 
 pub(super) fn reduce(
     options: ProcessingOptions,
-    organization: Organization,
+    (view, index): (&View, &Option<IndexUse>),
     at: (Spot, &'static str),
     found: &mut Findings,
 ) -> ProcessingOptions {
-    let mut options = options;
+    let (mut options, organization) = (options, view.organization);
     if options.has('H') && organization != Organization::Dedb {
         let message = format!("PROCOPT={options}: H is for DEDB and has no effect here");
         found.warning(codes::REDUCED, at, message);
         options = without(options, "H");
+    }
+    if let Some(index) = index {
+        return of_index(options, index, at, found);
     }
     match organization {
         Organization::Hidam | Organization::Phidam if options.has('L') && !options.has('S') => {
@@ -27,19 +32,6 @@ pub(super) fn reduce(
                 .warning(codes::LOAD_SEQUENTIAL, at, message)
                 .help("root keys must be loaded in ascending order");
             options.reduced_to("LS")
-        }
-        // Row 70: an index that is used as a database takes no inserts.
-        Organization::Index | Organization::Psindex if options.allows('I') => {
-            let kept = if options.has('A') { "GRD" } else { "" };
-            let reduced = without(options, "AI");
-            let letters = format!("{kept}{}", reduced.in_effect());
-            let reduced = options.reduced_to(&letters);
-            let message = format!(
-                "PROCOPT={options}: an index takes no inserts, so it means {}",
-                reduced.in_effect()
-            );
-            found.warning(codes::REDUCED, at, message);
-            reduced
         }
         // Row 80: only reading forward and loading.
         Organization::Hsam | Organization::Shsam if !is_hsam(options) => {
@@ -51,6 +43,29 @@ pub(super) fn reduce(
         }
         _ => options,
     }
+}
+
+/// Row 70: of an index that is used as a database.
+fn of_index(
+    options: ProcessingOptions,
+    index: &IndexUse,
+    at: (Spot, &'static str),
+    found: &mut Findings,
+) -> ProcessingOptions {
+    let (allowed, why) = index.options();
+    let given = options.in_effect();
+    if given.chars().all(|letter| allowed.contains(letter)) {
+        return options;
+    }
+    let asked = format!("{}{given}", if options.has('A') { "GRD" } else { "" });
+    let letters: String = asked.chars().filter(|letter| allowed.contains(*letter)).collect();
+    let mut reduced = options.reduced_to(&letters);
+    if !["G", "R", "D", "K"].iter().any(|letter| letters.contains(letter)) {
+        reduced = options.reduced_to(&format!("G{letters}"));
+    }
+    let message = format!("PROCOPT={options}: {why}, so it means {}", reduced.in_effect());
+    found.warning(codes::REDUCED, at, message);
+    reduced
 }
 
 fn is_hsam(options: ProcessingOptions) -> bool {

@@ -9,9 +9,10 @@
 use std::sync::Arc;
 
 use super::databases::need_dbd;
+use super::entries::{IndexUse, index_use};
 use super::index::Index;
 use super::options::reduce;
-use super::segments::{add_sensitivity, home, index_of, of_node};
+use super::segments::{add_sensitivity, index_of, of_node};
 use super::set::Definitions;
 use super::structure::{Node, inverted, of_logical, of_physical};
 use crate::codes;
@@ -70,6 +71,8 @@ pub struct View {
     pub key_len: u32,
     /// The index whose order is used.
     pub sequence: Option<Index>,
+    /// The index whose entries are the segments: a secondary index used as a database.
+    pub entries: Option<Index>,
     /// The sensitive segments in hierarchic order.
     pub segments: Vec<ViewSegment>,
     /// The physical databases beneath, indexes not among them, sorted.
@@ -289,19 +292,27 @@ fn view(pcb: &DatabasePcb, at: usize, all: &dyn Definitions, found: &mut Finding
             Some(index)
         }
     };
-    let options = reduce(pcb.options, dbd.organization, (spot, "PROCOPT"), found);
+    let index = match dbd.organization.is_index() {
+        true => Some(index_use(&dbd, spot, all, found)?),
+        false => None,
+    };
     let mut view = View {
         dbd: pcb.dbd,
         organization: dbd.organization,
-        options,
+        options: pcb.options,
         multiple_positions: pcb.multiple_positions,
         key_len: 0,
         sequence,
+        entries: None,
         segments: Vec::new(),
         databases: Vec::new(),
     };
     let chosen = choose(&nodes, pcb, at, found)?;
-    fill(&mut view, &nodes, &chosen, (pcb, at), all, found);
+    view.options = reduce(pcb.options, (&view, &index), (spot, "PROCOPT"), found);
+    fill(&mut view, (&nodes, &index), &chosen, (pcb, at), all, found);
+    if let Some(IndexUse::Entries(index)) = index {
+        view.entries = Some(index);
+    }
     key_lengths(&mut view, pcb, spot, found);
     Some(view)
 }
@@ -374,7 +385,7 @@ fn choose(
 /// Builds the segments of the view in hierarchic order.
 fn fill(
     view: &mut View,
-    nodes: &[Node],
+    (nodes, index): (&[Node], &Option<IndexUse>),
     chosen: &[usize],
     (pcb, at): (&DatabasePcb, usize),
     all: &dyn Definitions,
@@ -387,6 +398,9 @@ fn fill(
         let sensitive: &Sensitive = &pcb.segments[*n];
         let node = &nodes[*node];
         let mut segment = of_node(node, all);
+        if let Some(index) = index {
+            index.settle(&mut segment);
+        }
         let parent = node.parent.and_then(|up| order[..position].iter().position(|o| o.0 == up));
         segment.parent = parent.map(nth);
         if let Some(up) = parent.and_then(|up| view.segments.get(up)) {
@@ -395,14 +409,17 @@ fn fill(
         }
         let spot = Spot::Sensitive(nth(at), nth(*n));
         segment.options = match sensitive.options {
-            Some(own) => reduce(own, view.organization, (spot, "PROCOPT"), found),
+            Some(own) => reduce(own, (view, index), (spot, "PROCOPT"), found),
             None => view.options,
         };
         segment.key_only = segment.options.has('K');
         add_sensitivity(&mut segment, node, sensitive, (at, *n), all, found);
+        if let Some(index) = index {
+            index.narrow(&mut segment);
+        }
         view.databases.push(segment.stored.dbd);
         view.databases.extend(segment.destination.as_ref().map(|one| one.home.dbd));
-        view.databases.push(home(&node.own).dbd);
+        view.databases.push(segment.home.dbd);
         view.segments.push(segment);
     }
     view.databases.sort_unstable();

@@ -237,6 +237,61 @@ fn options_are_reduced_and_still_shown() {
     assert!(keys.segments[0].key_only && !keys.segments[1].key_only);
 }
 
+/// Facts, section 12 row 70.
+#[test]
+fn an_index_used_as_a_database_is_its_entries() {
+    let index = view(
+        "         PCB   TYPE=DB,DBDNAME=NAMEIX,PROCOPT=GR
+         SENSEG NAME=NAMEKEY
+",
+    );
+    let entries = index.entries.unwrap();
+    assert_eq!((entries.name.text(), entries.target.text()), ("XNAME", "MEMBER"));
+    assert_eq!(entries.segment_len, index.segments[0].max);
+    let home = index.segments[0].home;
+    assert_eq!((home.dbd.text(), home.segment.text(), home.code), ("MEMBDB", "MEMBER", 1));
+    assert_eq!(index.segments[0].name.text(), "NAMEKEY");
+    assert_eq!(index.databases, [DbdName::new("MEMBDB").unwrap()]);
+    assert_eq!(index.options.in_effect(), "GR");
+}
+
+#[test]
+fn a_primary_index_used_as_a_database_is_the_keys_of_the_roots() {
+    let index = view(
+        "         PCB   TYPE=DB,DBDNAME=MEMBPX,PROCOPT=A
+         SENSEG NAME=MEMBKEY
+",
+    );
+    let root = &index.segments[0];
+    assert_eq!((root.home.dbd.text(), root.home.segment.text()), ("MEMBDB", "MEMBER"));
+    assert_eq!((root.seen.len(), root.seen_len), (1, 6));
+    assert!(index.entries.is_none() && !root.seen[0].replace);
+    assert_eq!((index.options.in_effect(), root.options.in_effect()), ("G".into(), "G".into()));
+}
+
+#[test]
+fn a_protected_index_takes_no_deletes() {
+    let mut library = Overlay::new(&Nothing);
+    for text in DATABASES {
+        for member in members(&text.replace("ACCESS=INDEX\n", "ACCESS=(INDEX,VSAM,PROT)\n")) {
+            library.add(member);
+        }
+    }
+    for (given, in_effect) in [("A", "GR"), ("GD", "G"), ("GO", "GO"), ("L", "G"), ("I", "G")] {
+        let text = format!(
+            "         PCB   TYPE=DB,DBDNAME=NAMEIX,PROCOPT={given}
+         SENSEG NAME=NAMEKEY
+         PSBGEN PSBNAME=READ
+"
+        );
+        let (resolved, findings) = resolve_psb(&psb(&text), &library);
+        let kind = &resolved.unwrap().pcbs[0].kind;
+        let ResolvedKind::Database(view) = kind else { panic!("no database") };
+        assert_eq!(view.options.in_effect(), in_effect, "{given}");
+        assert_eq!(findings.iter().any(|one| one.code == "HFG215"), given != "GO", "{given}");
+    }
+}
+
 #[test]
 fn the_larger_key_length_is_kept() {
     let text = "         PCB   TYPE=DB,DBDNAME=MEMBDB,PROCOPT=G,KEYLEN=50

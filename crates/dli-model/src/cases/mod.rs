@@ -36,6 +36,8 @@ pub const FILES: &[(&str, &str)] = &[
     ("compressed", include_str!("compressed.txt")),
     ("halload", include_str!("halload.txt")),
     ("indexes", include_str!("indexes.txt")),
+    ("moves", include_str!("moves.txt")),
+    ("entries", include_str!("entries.txt")),
     ("logical", include_str!("logical.txt")),
     ("paired", include_str!("paired.txt")),
     ("oneway", include_str!("oneway.txt")),

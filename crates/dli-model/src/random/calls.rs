@@ -153,7 +153,10 @@ impl Maker<'_> {
         let other = dice.one_in(8);
         match fits.get(choice) {
             Some(known) if !other => known.keys.clone(),
-            _ => self.path(kind).iter().map(|_| key(dice.roll(5))).collect(),
+            _ => {
+                let kinds = self.path(kind).into_iter().map(|at| &self.world.kinds[at]);
+                kinds.map(|kind| [kind.first_of_key(), key(dice.roll(5))[1]]).collect()
+            }
         }
     }
 

@@ -9,6 +9,10 @@
 //! | `Fn` | behind it | 1 |
 //! | `Tn` | behind it | 2; of variable length it may be missing |
 //!
+//! Where there are indexes, `F` and `T` of the root have one each; in both, equal entries come last
+//! in first out. The entries of the second one have the same three fields when it is used as a
+//! database: `T` of the root as key, `F` as duplicate data, and user data.
+//!
 //! Invariants:
 //! 1. Whatever the numbers are, the sources compile and fit.
 //! 2. Zeros are the simplest: HIDAM, a unique key everywhere, one PCB with everything.
@@ -24,7 +28,7 @@ pub struct Shape {
     pub segments: Vec<[u8; 4]>,
     /// The PCBs behind the first: options, positions, types left out, options of types, fields.
     pub pcbs: Vec<[u8; 5]>,
-    /// Whether there is a secondary index.
+    /// Whether there are secondary indexes.
     pub index: u8,
     /// Whether the first PCB loads; the second then reads, and there are no others.
     pub load: bool,
@@ -64,12 +68,23 @@ pub struct Seen {
 pub struct World {
     /// The macro source.
     pub source: String,
-    /// The types in hierarchic order.
+    /// The types in hierarchic order; behind them the entries of an index.
     pub kinds: Vec<Kind>,
     /// What each PCB sees, in hierarchic order; the first sees all.
     pub pcbs: Vec<Vec<Seen>>,
     /// The PCBs whose root is met by a secondary index.
     pub by_index: Vec<bool>,
+}
+
+/// The number of the entries of the second index, as if they were a segment type.
+const ENTRIES: usize = 9;
+
+/// How a PCB sees the database.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Plain,
+    ByIndex,
+    Entries,
 }
 
 const ORGANIZATIONS: &[&str] = &["HIDAM", "HDAM", "HISAM", "PHIDAM", "PHDAM"];
@@ -91,12 +106,20 @@ impl Shape {
         };
         if self.load {
             let hashed = matches!(organization, "HDAM" | "PHDAM");
-            world.add_pcb(if hashed { "L" } else { "LS" }, [0; 4], false);
-            world.add_pcb("G", [0; 4], false);
+            world.add_pcb(if hashed { "L" } else { "LS" }, [0; 4], Way::Plain);
+            world.add_pcb("G", [0; 4], Way::Plain);
         } else {
-            world.add_pcb(OPTIONS[0], [0; 4], false);
+            world.add_pcb(OPTIONS[0], [0; 4], Way::Plain);
             for [options, rest @ ..] in &self.pcbs {
-                world.add_pcb(pick(OPTIONS, *options), *rest, indexed && rest[2] % 2 == 1);
+                let way = match rest[2] % 4 {
+                    1 | 3 if indexed => Way::ByIndex,
+                    2 if indexed => Way::Entries,
+                    _ => Way::Plain,
+                };
+                world.add_pcb(pick(OPTIONS, *options), *rest, way);
+            }
+            if indexed {
+                world.kinds.push(Kind::entries());
             }
         }
         world.source.push_str("         PSBGEN LANG=COBOL,PSBNAME=RANDOM\n         END\n");
@@ -182,15 +205,17 @@ fn database(organization: &str, kinds: &[Kind], indexed: bool) -> String {
         if kind.parent.is_none() && indexed {
             line(&mut source, "LCHILD NAME=(INDKEY,RANDIX),POINTER=INDX");
             line(&mut source, "XDFLD NAME=XF,SRCH=F0");
+            line(&mut source, "LCHILD NAME=(ENTRY,RANDIY),POINTER=INDX");
+            line(&mut source, "XDFLD NAME=XT,SRCH=T0,DDATA=F0");
         }
     }
     line(&mut source, "DBDGEN");
     if organization == "HIDAM" {
-        index(&mut source, ("RANDPX", "RANDKEY"), (2, 'U'), "K0");
+        index(&mut source, ("RANDPX", "RANDKEY", 2), "(KEY,SEQ,U),START=1,BYTES=2", "K0");
     }
     if indexed {
-        // Equal entries come last in first out.
-        index(&mut source, ("RANDIX", "INDKEY"), (1, 'M'), "XF");
+        index(&mut source, ("RANDIX", "INDKEY", 1), "(KEY,SEQ,M),START=1,BYTES=1", "XF");
+        index(&mut source, ("RANDIY", "ENTRY", 5), "(K9,SEQ,M),START=1,BYTES=2", "XT");
     }
     source
 }
@@ -216,18 +241,39 @@ fn segment(source: &mut String, kind: &Kind, kinds: &[Kind]) {
     line(source, &format!("FIELD NAME=T{n},START={},BYTES=2", start + 3));
 }
 
-fn index(
-    source: &mut String,
-    (dbd, segment): (&str, &str),
-    (len, unique): (usize, char),
-    field: &str,
-) {
+fn index(source: &mut String, (dbd, segment, len): (&str, &str, usize), key: &str, field: &str) {
     line(source, &format!("DBD   NAME={dbd},ACCESS=(INDEX,VSAM)"));
     line(source, &format!("DATASET DD1={dbd}"));
     line(source, &format!("SEGM  NAME={segment},PARENT=0,BYTES={len}"));
-    line(source, &format!("FIELD NAME=(KEY,SEQ,{unique}),START=1,BYTES={len}"));
+    line(source, &format!("FIELD NAME={key}"));
+    if len == 5 {
+        line(source, &format!("FIELD NAME=F{ENTRIES},START=3,BYTES=1"));
+        line(source, &format!("FIELD NAME=T{ENTRIES},START=4,BYTES=2"));
+    }
     line(source, &format!("LCHILD NAME=(S0,RANDDB),INDEX={field}"));
     line(source, "DBDGEN");
+}
+
+impl Kind {
+    /// The entries of the second index, used as a database.
+    fn entries() -> Kind {
+        Kind {
+            name: "ENTRY".to_owned(),
+            number: ENTRIES,
+            parent: None,
+            keyed: true,
+            unique: false,
+            variable: false,
+            rule: "LAST",
+            single: false,
+        }
+    }
+
+    /// The first byte of its keys.
+    #[must_use]
+    pub fn first_of_key(&self) -> u8 {
+        if self.number == ENTRIES { b't' } else { b'K' }
+    }
 }
 
 impl World {
@@ -236,12 +282,19 @@ impl World {
         &mut self,
         options: &str,
         [multiple, left_out, of_types, fields]: [u8; 4],
-        by_index: bool,
+        way: Way,
     ) {
         let multiple = if multiple % 4 == 3 { ",\n               POS=MULTIPLE" } else { "" };
+        let by_index = way == Way::ByIndex;
+        self.by_index.push(by_index);
         let sequence = if by_index { ",\n               PROCSEQ=RANDIX" } else { "" };
-        let text = format!("PCB   TYPE=DB,DBDNAME=RANDDB,PROCOPT={options}{multiple}{sequence}");
+        let dbd = if way == Way::Entries { "RANDIY" } else { "RANDDB" };
+        let text = format!("PCB   TYPE=DB,DBDNAME={dbd},PROCOPT={options}{multiple}{sequence}");
         line(&mut self.source, &text);
+        if way == Way::Entries {
+            line(&mut self.source, "SENSEG NAME=ENTRY,PARENT=0");
+            return self.pcbs.push(vec![Seen { kind: self.kinds.len(), fields: false }]);
+        }
         let mut seen: Vec<Seen> = Vec::new();
         for (at, kind) in self.kinds.iter().enumerate() {
             let visible = kind.parent.is_none_or(|up| seen.iter().any(|one| one.kind == up));
@@ -267,7 +320,6 @@ impl World {
             seen.push(Seen { kind: at, fields: through_fields });
         }
         self.pcbs.push(seen);
-        self.by_index.push(by_index);
     }
 }
 

@@ -10,7 +10,7 @@ use super::db::tell_report;
 use super::{Context, DONE};
 use crate::databases::{SystemArgs, with};
 use crate::failure::{Failure, Result};
-use crate::output::count;
+use crate::output::{count, warn};
 use crate::progress::Progress;
 
 /// Build and verify secondary indexes
@@ -24,11 +24,15 @@ pub(crate) struct IndexArgs {
 #[derive(Subcommand, Debug)]
 enum What {
     /// Build one or all secondary indexes of a database anew, from its segments
+    ///
+    /// Entries that programs deleted, using the index as a database, are there again; user data
+    /// that they stored in entries is lost, and a warning says in how many.
     #[command(after_help = "Example: holdfast index build -s /srv/bank CUSTDB CUSTNAME")]
     Build(WhichArgs),
     /// Verify one or all secondary indexes of a database against its segments
     ///
-    /// Changes nothing. The exit code is 1 if anything is wrong.
+    /// Changes nothing. The exit code is 1 if anything is wrong. An entry that a program deleted,
+    /// using the index as a database, is told like one that was lost: nobody can tell them apart.
     #[command(after_help = "Example: holdfast index verify -s /srv/bank CUSTDB --json")]
     Verify(WhichArgs),
 }
@@ -71,12 +75,20 @@ fn build(context: &mut Context, args: &WhichArgs) -> Result<ExitCode> {
         let database = databases.open(databases.named(&args.database)?)?;
         let name = database.name();
         let mut progress = Progress::new(&context.seam);
-        let entries = database.build_indexes(&databases.store, only, |seen| {
+        let all = database.build_indexes(&databases.store, only, |seen| {
             if seen.is_multiple_of(4096) {
                 progress.show(name.text(), seen, 0, "segments");
             }
         })?;
         drop(progress);
+        for one in all.iter().filter(|one| one.user_data_lost > 0) {
+            let lost = count(one.user_data_lost);
+            warn(format!(
+                "{}: user data that programs stored in {lost} entries is lost",
+                one.index
+            ));
+        }
+        let entries: Vec<_> = all.iter().map(|one| (one.index, one.entries)).collect();
         if context.output.is_json() {
             let indexes = built(&entries);
             context.output.document(&json!({ "database": name.text(), "indexes": indexes }))?;

@@ -95,6 +95,8 @@ fn index(name: &str, search: &[(u16, FieldType)]) -> Index {
         unique: false,
         protected: false,
         symbolic: false,
+        target_key_len: 4,
+        segment_len: 12,
     }
 }
 
@@ -126,6 +128,7 @@ pub(crate) fn shop() -> View {
         multiple_positions: false,
         key_len: 9,
         sequence: None,
+        entries: None,
         segments: vec![customer, account, posting, note],
         databases: Vec::new(),
     }
