@@ -66,7 +66,10 @@ fn unexpected(mut found: Vec<String>, setup: &Setup, script: &Script) -> Vec<Str
         _ => None,
     });
     let is_of_entries: Vec<bool> = views.collect();
-    let deletes = |step: &Step| matches!(step, Step::Call(call) if call.function == "DLET" && is_of_entries[call.pcb]);
+    let deletes = |step: &Step| match step {
+        Step::Call(call) => call.function == "DLET" && is_of_entries[call.pcb],
+        _ => false,
+    };
     if script.cases[0].steps.iter().any(deletes) {
         found.retain(|finding| !finding.contains("its entry is missing"));
     }

@@ -38,6 +38,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("indexes", include_str!("indexes.txt")),
     ("moves", include_str!("moves.txt")),
     ("entries", include_str!("entries.txt")),
+    ("psindex", include_str!("psindex.txt")),
     ("logical", include_str!("logical.txt")),
     ("paired", include_str!("paired.txt")),
     ("oneway", include_str!("oneway.txt")),

@@ -386,6 +386,40 @@ fn every_kind_of_damage_is_found() {
     }
 }
 
+/// Facts, section 12 row 70: what programs do that use an index as a database.
+#[test]
+fn user_data_is_sound_and_a_deleted_entry_is_named_until_the_index_is_built() {
+    let world = World::of(&SOURCE.replace("NAME=CITYKEY,PARENT=0,BYTES=2", "NAME=CITYKEY,BYTES=6"));
+    let database = world.open("CUSTDB");
+    world.load(&database, &customers()).unwrap();
+    let tree = &database.indexes[0];
+    assert_eq!(tree.user_len(), 4);
+    let mut unit = world.store.begin(UnitOptions::default()).unwrap();
+    let mut cursor = world.store.cursor(tree.set).unwrap();
+    let entry = unit.next(&mut cursor, Read::Unlocked).unwrap().unwrap();
+    let (key, value) = (entry.key.to_vec(), entry.value.to_vec());
+    tree.replace_user_data(&mut unit, (&key, &value), b"USER").unwrap();
+    tree.replace_user_data(&mut unit, (&key, &[&value[..], b"USER"].concat()), b"user").unwrap();
+    unit.commit().unwrap();
+    assert_eq!(world.verify(&database).findings, []);
+    let mut unit = world.store.begin(UnitOptions::default()).unwrap();
+    let mut stored = Vec::new();
+    assert!(unit.get(tree.set, &key, Read::Unlocked, &mut stored).unwrap());
+    assert_eq!(stored, [&value[..], b"user"].concat());
+    let behind = unit.next(&mut cursor, Read::Unlocked).unwrap().unwrap().key.to_vec();
+    for there in [true, false] {
+        assert_eq!(tree.delete((&world.store, &mut unit), &behind, false).unwrap(), there);
+    }
+    unit.commit().unwrap();
+    let found = world.verify(&database).findings;
+    assert!(found.len() == 1 && found[0].what.contains("a program deleted it"), "{found:?}");
+    let built = database.build_indexes(&world.store, None, |_| {}).unwrap();
+    assert_eq!(built[0].user_data_lost, 1);
+    assert_eq!(world.verify(&database).findings, []);
+    let again = database.build_indexes(&world.store, None, |_| {}).unwrap();
+    assert_eq!((again[0].entries, again[0].user_data_lost), (built[0].entries, 0));
+}
+
 #[test]
 fn logical_children_find_their_parents_and_are_found() {
     let world = World::new();
