@@ -25,7 +25,7 @@
 //!
 //! 1. Decoding what was encoded gives the same command.
 //! 2. No bytes make decoding panic. What it accepts refers to no parameter and no number that the
-//!    header does not count.
+//!    header does not count, and has no flag that is not known here.
 //! 3. Tags, verbs and flags keep their meaning within a version.
 
 use base::{Code, Coded};
@@ -59,6 +59,7 @@ const FIRST: u8 = 2;
 const LAST: u8 = 4;
 const CURRENT: u8 = 8;
 const SETPARENT: u8 = 16;
+const FLAGS: u8 = VARIABLE | FIRST | LAST | CURRENT | SETPARENT;
 
 /// A descriptor that is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -295,7 +296,7 @@ impl Reader<'_> {
     }
 
     fn segment(&mut self) -> Option<Segment> {
-        let flags = self.byte()?;
+        let flags = self.byte().filter(|flags| flags & !FLAGS == 0)?;
         let is = |flag: u8| flags & flag != 0;
         Some(Segment {
             name: self.text()?,

@@ -8,9 +8,9 @@ use holdfast_exec_dli::{
 
 const OPTIONS: Options<'_> = Options { file: "teller.cbl", is_free: false };
 
-struct Copies(BTreeMap<&'static str, &'static str>);
+struct Copies<'a>(BTreeMap<&'a str, &'a str>);
 
-impl Members for Copies {
+impl Members for Copies<'_> {
     fn member(&self, name: &str) -> Option<Vec<u8>> {
         self.0.get(name).map(|text| text.as_bytes().to_vec())
     }
@@ -199,6 +199,27 @@ const WRONG: &[(&str, &str)] = &[
 ];
 
 #[test]
+fn a_ring_of_members_is_named_where_it_closes_and_followed_no_further() {
+    let first = "           COPY SECOND.\n".repeat(500);
+    let second = "           COPY third.\n".repeat(500);
+    let third = "           MOVE 1 TO A.\n           COPY FIRST.\n           COPY 'Third'.\n";
+    let copies = Copies(BTreeMap::from([
+        ("FIRST", &first[..]),
+        ("SECOND", &second[..]),
+        ("third", third),
+        ("Third", third),
+    ]));
+    let made = translate(program("COPY FIRST.").as_bytes(), &OPTIONS, &copies);
+    let said = |at: usize| {
+        let wrong = &made.diagnostics[at];
+        (wrong.code, &wrong.file[..], wrong.line, &wrong.message[..])
+    };
+    let ring = "member FIRST copies itself through SECOND, third";
+    assert_eq!(said(0), ("HFX005", "third", 2, ring));
+    assert_eq!(said(1), ("HFX005", "third", 3, "member Third copies itself"));
+}
+
+#[test]
 fn every_code_is_provoked() {
     let roll = "           EXEC DLI ROLB END-EXEC.\n";
     let round = "           COPY ROUND.\n";
@@ -225,6 +246,13 @@ fn every_code_is_provoked() {
     let segments: Vec<String> = (0..16).map(|n| format!("SEGMENT(A{n})\n")).collect();
     let deep = format!("EXEC DLI GU USING PCB(1)\n{}END-EXEC.", segments.concat());
     check("HFX031", &program(&deep));
+    let chain: Vec<(String, String)> = (0..60)
+        .map(|n| (format!("DEEP{n}"), format!("           COPY DEEP{}.\n", n + 1)))
+        .collect();
+    let chain = Copies(chain.iter().map(|(name, text)| (&name[..], &text[..])).collect());
+    let made = translate(program("COPY DEEP0.").as_bytes(), &OPTIONS, &chain);
+    assert_eq!(made.diagnostics.len(), 1, "{:?}", made.diagnostics);
+    provoked.push(made.diagnostics[0].code.to_owned());
     for meaning in CODES {
         assert!(provoked.iter().any(|code| code == meaning.code), "{} is not", meaning.code);
     }

@@ -4,7 +4,8 @@
 //!
 //! 1. A member is read once for each spelling of its name, and walked as often as it is copied:
 //!    each time its commands may belong to another program.
-//! 2. Walking ends: members that copy each other are given up with an error.
+//! 2. Walking ends: a member that copies itself, also through others, is an error that names the
+//!    ring, and is not followed; nesting and COPY statements have limits.
 //! 3. What stands in comments, literals, pseudo-text and the IDENTIFICATION DIVISION is no command.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,8 +19,9 @@ use crate::diagnostic::Diagnostic;
 use crate::facts::ProgramFacts;
 use crate::translate::Members;
 
-/// How deep members may copy members, and how many COPY statements are followed.
-const DEPTH: usize = 20;
+/// How deep members may copy members: far deeper than people do, and no burden for the stack.
+const DEPTH: usize = 50;
+/// How many COPY statements are followed.
 const COPIES: usize = 20_000;
 
 /// The most diagnostics of one source.
@@ -82,6 +84,8 @@ struct Walker<'a> {
     /// The programs that are open, the innermost last.
     open: Vec<usize>,
     division: Option<Division>,
+    /// The source, and the members that have led here.
+    way: Vec<usize>,
     copies: usize,
 }
 
@@ -95,26 +99,29 @@ pub(crate) fn walk(name: &str, source: &[u8], format: Format, members: &dyn Memb
         sites: BTreeSet::new(),
         diagnostics: Vec::new(),
     };
-    let mut walker = Walker { members, format, found, open: Vec::new(), division: None, copies: 0 };
-    walker.file(0, 0);
+    let (open, way) = (Vec::new(), Vec::new());
+    let mut walker = Walker { members, format, found, open, division: None, way, copies: 0 };
+    walker.file(0);
     walker.found
 }
 
 impl Walker<'_> {
-    fn file(&mut self, file: usize, depth: usize) {
+    fn file(&mut self, file: usize) {
+        self.way.push(file);
         let tokens = Rc::clone(&self.found.files[file].tokens);
         let mut at = 0;
         while at < tokens.len() && self.copies <= COPIES {
-            at = self.step(file, &tokens, at, depth).max(at + 1);
+            at = self.step(file, &tokens, at).max(at + 1);
         }
+        self.way.pop();
     }
 
     /// Looks at one token; answers where to go on.
-    fn step(&mut self, file: usize, tokens: &[Token], at: usize, depth: usize) -> usize {
+    fn step(&mut self, file: usize, tokens: &[Token], at: usize) -> usize {
         let Some(word) = tokens[at].upper() else { return at + 1 };
         let next = |word: &str| tokens.get(at + 1).is_some_and(|token| token.is(word));
         match word.as_str() {
-            "COPY" => return self.copy(file, tokens, at, depth),
+            "COPY" => return self.copy(file, tokens, at),
             "REPLACE" if is_replace(tokens, at) => return sentence_end(tokens, at),
             "IDENTIFICATION" | "ID" if next("DIVISION") => {
                 self.division = Some(Division::Identification);
@@ -240,7 +247,7 @@ impl Walker<'_> {
         last + 1
     }
 
-    fn copy(&mut self, file: usize, tokens: &[Token], at: usize, depth: usize) -> usize {
+    fn copy(&mut self, file: usize, tokens: &[Token], at: usize) -> usize {
         let end = sentence_end(tokens, at);
         let Some(token) = tokens.get(at + 1).filter(|token| token.kind != Kind::Period) else {
             return at + 1;
@@ -252,15 +259,30 @@ impl Walker<'_> {
         // A member that is not there is the compiler's to complain about.
         let Some(member) = member else { return end };
         self.copies += 1;
-        if depth >= DEPTH || self.copies > COPIES {
-            let help = "Let no member copy itself, not even through others.";
-            let message = format!("the COPY of {name} has no end");
-            let wrong = self.found.files[file].wrong(code::COPY_DEPTH, token, message, help);
-            self.say(*wrong);
+        let (code, message, help) = if let Some(ring) = self.ring(name) {
+            (code::COPY_RING, ring, "Let no member copy itself, not even through others.")
+        } else if self.way.len() > DEPTH {
+            let message = format!("the COPY of {name} is the {DEPTH}th within another");
+            (code::COPY_LIMIT, message, "Copy the member from a place that is less deep.")
+        } else if self.copies > COPIES {
+            let message = format!("the source copies members more than {COPIES} times");
+            (code::COPY_LIMIT, message, "Put members that are copied together into one.")
+        } else {
+            self.file(member);
             return end;
-        }
-        self.file(member, depth + 1);
+        };
+        let wrong = self.found.files[file].wrong(code, token, message, help);
+        self.say(*wrong);
         end
+    }
+
+    /// What is wrong with copying a member that has itself led here.
+    fn ring(&self, name: &str) -> Option<String> {
+        let names = || self.way[1..].iter().map(|file| &self.found.files[*file].name[..]);
+        let begin = names().position(|other| other.eq_ignore_ascii_case(name))?;
+        let between: Vec<&str> = names().skip(begin + 1).collect();
+        let through = if between.is_empty() { "" } else { " through " };
+        Some(format!("member {name} copies itself{through}{}", between.join(", ")))
     }
 
     fn read_member(&mut self, name: &str) -> Option<usize> {
