@@ -18,6 +18,9 @@
 pub struct Rsa(u64);
 
 impl Rsa {
+    /// The first record's.
+    pub const FRONT: Rsa = Rsa(0);
+
     pub(crate) fn new(offset: u64) -> Rsa {
         Rsa(offset)
     }

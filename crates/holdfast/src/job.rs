@@ -15,10 +15,10 @@ use clap::ValueEnum;
 use definitions::PsbName;
 use definitions::resolve::{Definitions as _, ResolvedPsb, resolve_psb};
 use gsam::FileSpec;
-use placement::BatchLog;
+use placement::{Compat, ProgramUser};
 use region::shape::PcbShape;
 use region::{Dd, Ending, Reply, Request, Server};
-use schedule::{Environment, Intents, Options, PoolFigures, Pools, Schedule};
+use schedule::{Environment, Intents, Options, PoolFigures, Pools, Schedule, User};
 use seam::Seam;
 use serde::{Deserialize, Serialize};
 use store_kernel::KernelStore;
@@ -59,7 +59,6 @@ pub(crate) enum PcbOrder {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Job {
     pub(crate) system: PathBuf,
-    pub(crate) passphrase_file: Option<PathBuf>,
     pub(crate) kind: Kind,
     pub(crate) psb: String,
     pub(crate) program: PathBuf,
@@ -156,7 +155,7 @@ pub(crate) fn psb_of(databases: &Databases<KernelStore>, text: &str) -> Result<R
 pub(crate) struct Terms {
     /// Its number, 0 for one that is alone.
     pub(crate) owner: u64,
-    pub(crate) batch_log: BatchLog,
+    pub(crate) compat: Compat,
     /// What the programs of the system have claimed.
     pub(crate) intents: Arc<Intents>,
 }
@@ -185,10 +184,18 @@ pub(crate) fn schedule(
         owner: terms.owner,
         program: job.program_name(),
         checkpoint: job.checkpoint.clone(),
-        batch_log: terms.batch_log,
+        user: user_of(&terms.compat),
+        batch_log: terms.compat.batch_log,
         ..Options::default()
     };
     Schedule::new(environment, options).map_err(|error| Failure::Error(Box::new(error)))
+}
+
+/// Whom a program's I/O PCB names. A started system lets in its own user alone, so that is who runs
+/// programs of type BMP, too.
+fn user_of(compat: &Compat) -> Option<User> {
+    let seam::user::User { name, group } = seam::user::own();
+    (compat.program_user == ProgramUser::Login).then_some(User { name, group })
 }
 
 /// The buffer pools of a system, for STAT.

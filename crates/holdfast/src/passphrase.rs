@@ -3,12 +3,16 @@
 //! 1. They are never shown and stand in no error.
 //! 2. One line end at the end of a file does not belong to the passphrase; everything else does.
 //! 3. Without a file and a variable a person is asked, if there is a terminal to ask on.
+//! 4. A program's process gets none of this from its environment (K22): what it has to open is
+//!    handed over in memory, and taken before the program is loaded.
 
 use std::io::{IsTerminal as _, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use clap::Args;
+use region::Handover;
 use seal::Passphrase;
 
 use crate::failure::{Failure, Result};
@@ -24,8 +28,10 @@ pub(crate) struct PassphraseArgs {
 }
 
 /// The variable of the environment that may hold the passphrase.
-pub(crate) const VARIABLE: &str = "HOLDFAST_PASSPHRASE";
+const VARIABLE: &str = "HOLDFAST_PASSPHRASE";
 const NEW_VARIABLE: &str = "HOLDFAST_NEW_PASSPHRASE";
+/// The option of a program's process that says where its passphrase is.
+pub(crate) const HANDED: &str = "--handed";
 /// No passphrase is longer.
 const BYTES_MAX: u64 = 64 << 10;
 
@@ -39,6 +45,23 @@ impl PassphraseArgs {
     pub(crate) fn choose(&self) -> Result<Passphrase> {
         find(self.passphrase_file.as_deref(), VARIABLE, ask_twice)
     }
+}
+
+/// Hands a passphrase to the process that a command will start, which may see no other.
+pub(crate) fn hand_over(command: &mut Command, passphrase: &Passphrase) -> Result<Handover> {
+    let handover = Handover::new(passphrase.bytes())?;
+    command.arg(HANDED).arg(handover.number().to_string());
+    Ok(handover)
+}
+
+/// Takes every passphrase out of the environment of the process that a command will start.
+pub(crate) fn keep_from(command: &mut Command) {
+    command.env_remove(VARIABLE).env_remove(NEW_VARIABLE);
+}
+
+/// The passphrase that was handed to this process under a number.
+pub(crate) fn handed(number: i32) -> Result<Passphrase> {
+    Ok(Passphrase::new(Handover::take(number)?))
 }
 
 /// A passphrase that is to replace another one.

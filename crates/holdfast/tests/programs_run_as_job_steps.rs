@@ -131,7 +131,8 @@ impl Shop {
     /// Starts the system and waits until it says so.
     fn start(&self) -> Child {
         let mut command = command(Some(SECRET));
-        command.arg("start").arg("-s").arg(&self.dir).stdout(Stdio::piped());
+        command.arg("start").arg("-s").arg(&self.dir);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
@@ -139,9 +140,10 @@ impl Shop {
         child
     }
 
-    fn stop(&self, mut child: Child) {
+    /// Stops the system, which says what it warns of.
+    fn stop(&self, child: Child) -> String {
         run([OsStr::new("stop"), OsStr::new("-s"), self.dir.as_os_str()]).done();
-        assert!(child.wait().unwrap().success());
+        Ended::of(&child.wait_with_output().unwrap()).done().err
     }
 }
 
@@ -274,8 +276,127 @@ fn programs_of_a_started_system_lose_no_updates() {
     // One that dies in the middle, and one that the stop sends away.
     let program = shop.program("dies.c", "{ insert(shop, 7); raise(SIGKILL); return 0; }");
     assert_eq!(shop.batch(&program, &rest).code, 1);
-    shop.stop(system);
+    let warning = shop.stop(system);
+    assert!(!warning.contains("backed out"), "who has just died is not sent away: {warning}");
     assert_eq!(shop.customers(), ["00000001000000000300"]);
+    let system = shop.start();
+    let program = shop.program(
+        "stays.c",
+        "{ insert(shop, 8); puts(\"in\"); fflush(stdout); \
+                                           for (;;) CTDLI(\"GU  \", shop, area, NULL); }",
+    );
+    let mut command = command(None);
+    command.args(shop.arguments(&program, &rest)).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let warning = shop.stop(system);
+    assert!(warning.contains("programs that were running are backed out: 1"), "{warning}");
+    assert_eq!(Ended::of(&child.wait_with_output().unwrap()).code, 1);
+    assert_eq!(shop.customers(), ["00000001000000000300"]);
+}
+
+/// Looks for the passphrase, which it does not itself contain, wherever a program can look: in its
+/// environment, on its command line, in every page that it can read.
+const SPY: &str = r#"
+#include <stdint.h>
+#include <unistd.h>
+extern char **environ;
+static unsigned char needle[] = {_NEEDLE_};
+static int found_in(const unsigned char *at, size_t len)
+{
+    for (size_t i = 0; i + sizeof needle <= len; i++) {
+        size_t j = 0;
+        while (j < sizeof needle && at[i + j] == (needle[j] ^ 0x5a)) j++;
+        if (j == sizeof needle) return 1;
+    }
+    return 0;
+}
+static void look(const char *path)
+{
+    static unsigned char text[1 << 20];
+    FILE *file = fopen(path, "r");
+    size_t len = file ? fread(text, 1, sizeof text, file) : 0;
+    printf("%s: %s\n", path, found_in(text, len) ? "FOUND" : "nothing");
+    memset(text, 0, sizeof text);
+    if (file) fclose(file);
+}
+int DLITCBL(struct pcb *io, struct pcb *shop)
+{
+    char line[400], mode[8];
+    unsigned long from, to;
+    for (char **one = environ; *one; one++)
+        if (found_in((void *)*one, strlen(*one))) printf("environ: FOUND\n");
+    printf("getenv: %s\n", getenv("HOLDFAST_PASSPHRASE") ? "FOUND" : "nothing");
+    look("/proc/self/environ");
+    look("/proc/self/cmdline");
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (fgets(line, sizeof line, maps)) {
+        if (sscanf(line, "%lx-%lx %7s", &from, &to, mode) != 3 || mode[0] != 'r') continue;
+        if (strstr(line, "[vvar") || strstr(line, "[vsyscall")) continue;
+        if (found_in((void *)from, to - from)) printf("memory: FOUND in %s", line);
+    }
+    printf("looked everywhere\n");
+    return 0;
+}
+"#;
+
+#[test]
+fn a_program_never_sees_the_passphrase() {
+    if !have_compiler() {
+        return;
+    }
+    let shop = Shop::new("spy");
+    let needle: Vec<String> = SECRET.bytes().map(|byte| (byte ^ 0x5a).to_string()).collect();
+    let path = shop.folder.join("spy.c");
+    fs::write(&path, format!("{PRELUDE}{}", SPY.replace("_NEEDLE_", &needle.join(",")))).unwrap();
+    let file = shop.folder.join("passphrase");
+    fs::write(&file, format!("{SECRET}\n")).unwrap();
+    let ended = shop.batch(&path, &["--psb", "CLERK"]).done();
+    let says = |out: &str| {
+        assert!(out.contains("getenv: nothing") && out.contains("looked everywhere"), "{out}");
+        assert!(!out.contains("FOUND"), "{out}");
+    };
+    says(&ended.out);
+    let mut command = command(None);
+    command.args(shop.arguments(&path, &["--psb", "CLERK", "--passphrase-file", &text(&file)]));
+    says(&Ended::of(&command.output().unwrap()).done().out);
+    let started = shop.start();
+    says(&shop.batch(&path, &["--psb", "CLERK", "--type", "bmp"]).done().out);
+    shop.stop(started);
+}
+
+#[test]
+fn the_io_pcb_says_who_runs_the_program_and_when() {
+    if !have_compiler() {
+        return;
+    }
+    let shop = Shop::new("user");
+    let body = r#"{
+        unsigned char *mask = (void *)io;
+        for (int time = 0; time < 2; time++) {
+            printf("%.8s/%.8s/%c %02x%02x ", mask + 32, mask + 40, mask[60], mask[48], mask[12]);
+            CTDLI("CHKP", io, "CKPT0001", NULL);
+        }
+        puts("");
+        return 0;
+    }"#;
+    let program = shop.program("who.c", body);
+    let id = |option| {
+        let said = std::process::Command::new("id").arg(option).arg("-n").output().unwrap();
+        let name = String::from_utf8(said.stdout).unwrap().trim().to_uppercase();
+        format!("{name:<8.8}")
+    };
+    let line = format!("{}/{}/U 2000 ", id("-u"), id("-g"));
+    let shown = shop.batch(&program, &["--psb", "CLERK"]).done();
+    assert!(shown.out.contains(&line.repeat(2)), "{line}: {}", shown.out);
+    let config = shop.dir.join("holdfast.toml");
+    let settings = fs::read_to_string(&config).unwrap();
+    let psb = settings.replace("#: program_user = \"login\"", "program_user = \"psb\"");
+    assert_ne!(psb, settings);
+    fs::write(&config, psb).unwrap();
+    let shown = shop.batch(&program, &["--psb", "CLERK"]).done();
+    assert!(shown.out.contains("CLERK   /        /P 2000 "), "{}", shown.out);
 }
 
 #[test]

@@ -151,6 +151,8 @@ pub enum Encoding {
 pub struct Compat {
     /// Whether batch programs run as with a log on disk (facts, section 12 row 56).
     pub batch_log: BatchLog,
+    /// Whom the I/O PCB of a batch program names (facts, section 4).
+    pub program_user: ProgramUser,
 }
 
 /// What a batch program may count on (facts, section 12 row 56).
@@ -162,6 +164,28 @@ pub enum BatchLog {
     Disk,
     /// They are AL.
     None,
+}
+
+/// Whom the I/O PCB of a program without messages names as its user: BMPUSID= of the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProgramUser {
+    /// The user that runs it, with indicator U.
+    #[default]
+    Login,
+    /// Its PSB, with indicator P.
+    Psb,
+}
+
+impl ProgramUser {
+    /// The name as people write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            ProgramUser::Login => "login",
+            ProgramUser::Psb => "psb",
+        }
+    }
 }
 
 impl BatchLog {

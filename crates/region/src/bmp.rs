@@ -21,8 +21,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use base::bytes::{Reader, push_string16};
 use rustix::net::{RecvFlags, SendFlags};
@@ -37,7 +37,7 @@ use crate::shape::{self, PcbShape};
 use crate::wire::{Served, Work, serve};
 
 /// The version of the call interface between a program's process and a system.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 const MAGIC: &[u8; 4] = b"HFBM";
 const WELCOME: u8 = 0;
@@ -66,6 +66,8 @@ pub struct Door {
 struct Hall {
     schedule: Arc<dyn Schedule>,
     closing: AtomicBool,
+    /// How many programs were there when the door was closed.
+    sent_away: AtomicUsize,
     programs: Mutex<Vec<(Arc<AtomicBool>, JoinHandle)>>,
 }
 
@@ -80,8 +82,9 @@ impl Door {
         let listener = UnixListener::bind(path).map_err(RegionError::file(path))?;
         rustix::fs::chmod(path, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR)
             .map_err(|errno| RegionError::file(path)(errno.into()))?;
-        let closing = AtomicBool::new(false);
-        let shared = Arc::new(Hall { schedule, closing, programs: Mutex::new(Vec::new()) });
+        let (closing, sent_away) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let programs = Mutex::new(Vec::new());
+        let shared = Arc::new(Hall { schedule, closing, sent_away, programs });
         let hall = shared.clone();
         let acceptor = seam::thread::spawn("door", move || accept(&listener, &hall));
         let acceptor = Some(acceptor.map_err(RegionError::file(path))?);
@@ -96,9 +99,10 @@ impl Door {
     }
 
     /// Lets nobody in any more, sends those away who are there (they are backed out), and waits
-    /// until they have gone.
-    pub fn close(mut self) {
+    /// until they have gone. Answers how many were sent away.
+    pub fn close(mut self) -> usize {
         self.shut();
+        self.shared.sent_away.load(SeqCst)
     }
 
     fn shut(&mut self) {
@@ -184,6 +188,10 @@ fn attend(
         if served == Served::End {
             return Ok(true);
         }
+    }
+    // Who has gone by itself, a moment ago, is nobody to be sent away.
+    if lives(stream) {
+        hall.sent_away.fetch_add(1, SeqCst);
     }
     Ok(false)
 }

@@ -61,7 +61,7 @@ pub(crate) fn plan_of(function: [u8; 4], kind: Option<&PcbKind>) -> Plan {
     match kind {
         Some(PcbKind::Database(_)) => of_database(function),
         Some(PcbKind::Gsam(_)) => of_file(function),
-        Some(PcbKind::Io | PcbKind::Alternate { .. }) | None => of_terminal(function),
+        Some(PcbKind::Io(_) | PcbKind::Alternate { .. }) | None => of_terminal(function),
     }
 }
 

@@ -313,7 +313,10 @@ impl Interface {
         self.key.clear();
         let (mut level, mut segment) = (0, NO_NAME);
         answer.pcbs(|number, feedback| {
-            let Some(shape) = self.shapes.get(number) else { return };
+            let Some(shape) = self.shapes.get_mut(number) else { return };
+            if let PcbKind::Gsam(gsam) = &mut shape.kind {
+                gsam.learn(feedback.key);
+            }
             self.masks.write(number, shape, &feedback);
             if Some(number) == pcb {
                 (self.status, level, segment) = (feedback.status, feedback.level, feedback.segment);

@@ -16,7 +16,7 @@
 //! | PCB masks, AIBs | `masks`, `aib` |
 //! | the exported functions, and why the executable exports them | `abi` |
 //! | sources, the compiler, its cache | [`program`] |
-//! | how a program's process begins and ends | [`guest`], from outside [`host`] |
+//! | how a program's process begins and ends | [`guest`], from outside [`host`], [`Handover`] |
 //! | calls to a running system | [`bmp`], `mailbox` |
 //! | DD names, the trace, EXEC DLI | [`Dd`], [`Trace`], [`exec`] |
 //!
@@ -39,6 +39,7 @@ mod error;
 pub mod exec;
 mod fuzz;
 pub mod guest;
+mod handover;
 pub mod host;
 mod interface;
 mod ledger;
@@ -60,6 +61,7 @@ pub use commands::{ExecDli, Preprocessor};
 pub use dd::{Dd, Files, records_of};
 pub use error::RegionError;
 pub use fuzz::exercise;
+pub use handover::Handover;
 pub use interface::{DirectAnswer, DirectCall};
 pub use link::{Embedded, Link};
 pub use masks::Order;

@@ -116,7 +116,7 @@ impl Masks {
                     self.rooms.write(pcb, KEY_AT + usize::from(gsam.rsa_len), &length);
                 }
             }
-            PcbKind::Io | PcbKind::Alternate { .. } => {}
+            PcbKind::Io(_) | PcbKind::Alternate { .. } => {}
         }
     }
 
@@ -160,8 +160,8 @@ fn image(shape: &PcbShape, feedback: &Feedback<'_>, order: Order, out: &mut [u8;
             out[..8].copy_from_slice(destination);
             12
         }
-        PcbKind::Io => {
-            io_image(feedback.io.unwrap_or(&IoFeedback::default()), order, out);
+        PcbKind::Io(usual) => {
+            io_image(feedback.io.unwrap_or(usual), order, out);
             64
         }
     }
@@ -237,6 +237,8 @@ mod tests {
         masks.write(0, &shapes[0], &Feedback { io: Some(&io), ..Feedback::status(*b"QC") });
         let seen = bytes(&masks, 0, 64);
         assert_eq!(&seen[..12], b"        \0\0QC");
+        masks.write(0, &shapes[0], &Feedback::status(*b"  "));
+        assert_eq!(bytes(&masks, 0, 64)[24..], seen[24..], "what it shows stays");
         assert_eq!(&seen[20..24], &[0, 0, 0, 7]);
         assert_eq!(&seen[32..40], b"CLERK   ");
     }

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | 2 | how many |
 //! | 8, 1, 4, 1 | for each: name, whether listed, longest area, kind 0 to 3 |
+//! | 57 | I/O: what it shows, as in a reply ([`crate::wire`]) |
 //! | 8 | alternate: destination |
 //! | 8, 4, 1, 1 | GSAM: DBD, options, bytes of RSA, whether undefined |
 //! | 8, 8, 4, 4, 2 | database: DBD, organization, options, bytes of key feedback, segments |
@@ -18,6 +19,9 @@
 //! 2. What was encoded decodes to the same; other bytes are refused, never a panic.
 
 use base::bytes::Reader;
+
+use crate::server::IoFeedback;
+use crate::wire::{put_io, read_io};
 
 /// A name as a program sees it: 8 bytes, padded with blanks.
 pub type Name = [u8; 8];
@@ -57,8 +61,8 @@ pub struct PcbShape {
 /// The kinds of PCB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PcbKind {
-    /// The I/O PCB.
-    Io,
+    /// The I/O PCB, with what it shows where a call says nothing else.
+    Io(IoFeedback),
     /// An alternate PCB.
     Alternate {
         /// Where its messages go; blank if it is modifiable.
@@ -122,12 +126,23 @@ pub struct GsamShape {
     pub undefined: bool,
 }
 
+impl GsamShape {
+    /// Learns from a reply's key feedback how long record search arguments are by now: INIT RSA12
+    /// changes that.
+    pub(crate) fn learn(&mut self, key: &[u8]) {
+        let behind = if self.undefined { 4 } else { 0 };
+        if let Some(len @ (8 | 12)) = key.len().checked_sub(behind) {
+            self.rsa_len = len as u8;
+        }
+    }
+}
+
 impl PcbShape {
     /// What a person calls it: its own name, or that of its database.
     #[must_use]
     pub fn title(&self) -> String {
         let fallback = match &self.kind {
-            PcbKind::Io => name("IOPCB"),
+            PcbKind::Io(_) => name("IOPCB"),
             PcbKind::Alternate { destination } => *destination,
             PcbKind::Database(database) => database.dbd,
             PcbKind::Gsam(gsam) => gsam.dbd,
@@ -146,7 +161,10 @@ pub fn encode(shapes: &[PcbShape]) -> Vec<u8> {
         out.push(u8::from(shape.listed));
         out.extend_from_slice(&shape.area_max.to_le_bytes());
         match &shape.kind {
-            PcbKind::Io => out.push(0),
+            PcbKind::Io(io) => {
+                out.push(0);
+                put_io(io, &mut out);
+            }
             PcbKind::Alternate { destination } => {
                 out.push(1);
                 out.extend_from_slice(destination);
@@ -197,7 +215,7 @@ fn decode_one(reader: &mut Reader<'_>) -> Option<PcbShape> {
     let listed = flag(reader)?;
     let area_max = reader.u32()?;
     let kind = match reader.u8()? {
-        0 => PcbKind::Io,
+        0 => PcbKind::Io(read_io(reader)?),
         1 => PcbKind::Alternate { destination: reader.array()? },
         2 => PcbKind::Gsam(GsamShape {
             dbd: reader.array()?,
@@ -269,10 +287,10 @@ pub(crate) mod tests {
         };
         let gsam =
             GsamShape { dbd: name("EXTRACT"), options: *b"LS  ", rsa_len: 8, undefined: true };
-        let io = PcbShape { name: name("IOPCB"), listed: true, area_max: 64, kind: PcbKind::Io };
         let of = |text, area_max, kind| PcbShape { name: name(text), listed: true, area_max, kind };
+        let io = IoFeedback { user: name("CLERK"), sequence: 7, ..IoFeedback::default() };
         vec![
-            io,
+            of("IOPCB", 64, PcbKind::Io(io)),
             of("SHOP", 80, PcbKind::Database(database)),
             of("", 100, PcbKind::Gsam(gsam)),
             of("ALT", 64, PcbKind::Alternate { destination: name("PRINTER") }),

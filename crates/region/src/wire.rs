@@ -25,7 +25,7 @@
 //! | 2 | 2 | PCBs that were changed |
 //! | 4 | 4 | bytes of the area that were set |
 //! | 8 | 16 | AIB: return code, reason, extension, bytes used |
-//! | 24 | | for each PCB: number 2, with I/O 1, level 1, status 2, key length 2, name 8, key, I/O 63 |
+//! | 24 | | for each PCB: number 2, with I/O 1, level 1, status 2, key length 2, name 8, key, I/O 57 |
 //! | | 4 + n | each further parameter |
 //! | | n | the area's bytes |
 //! | | | abend: code and text, each behind 2 bytes of length |
@@ -327,16 +327,21 @@ pub(crate) fn put_feedback(pcb: usize, feedback: &Feedback<'_>, out: &mut Vec<u8
     out.extend_from_slice(&feedback.segment);
     out.extend_from_slice(key);
     if let Some(io) = feedback.io {
-        out.extend_from_slice(&io.terminal);
-        out.extend_from_slice(&io.date);
-        out.extend_from_slice(&io.time);
-        out.extend_from_slice(&io.sequence.to_le_bytes());
-        for name in [io.mod_name, io.user, io.group] {
-            out.extend_from_slice(&name);
-        }
-        out.extend_from_slice(&io.stamp);
-        out.push(io.indicator);
+        put_io(io, out);
     }
+}
+
+/// The 57 bytes of what an I/O PCB shows.
+pub(crate) fn put_io(io: &IoFeedback, out: &mut Vec<u8>) {
+    out.extend_from_slice(&io.terminal);
+    out.extend_from_slice(&io.date);
+    out.extend_from_slice(&io.time);
+    out.extend_from_slice(&io.sequence.to_le_bytes());
+    for name in [io.mod_name, io.user, io.group] {
+        out.extend_from_slice(&name);
+    }
+    out.extend_from_slice(&io.stamp);
+    out.push(io.indicator);
 }
 
 /// An answer, as the program's side reads it.
@@ -412,7 +417,7 @@ fn read_feedback<'a>(reader: &mut Reader<'a>) -> Option<(usize, Feedback<'a>, Op
     Some((pcb, Feedback { status, level, segment, key, io: None }, io))
 }
 
-fn read_io(reader: &mut Reader<'_>) -> Option<IoFeedback> {
+pub(crate) fn read_io(reader: &mut Reader<'_>) -> Option<IoFeedback> {
     Some(IoFeedback {
         terminal: reader.array()?,
         date: reader.array()?,

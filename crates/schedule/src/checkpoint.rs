@@ -79,7 +79,9 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    pub(crate) fn encode(&self) -> Vec<u8> {
+    /// As the bytes of its record.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
         let mut out = vec![VERSION];
         out.extend_from_slice(&self.id);
         out.extend_from_slice(&self.stamp);
@@ -103,7 +105,9 @@ impl Checkpoint {
         out
     }
 
-    pub(crate) fn decode(bytes: &[u8]) -> Option<Checkpoint> {
+    /// From the bytes of a record; `None` if they are none.
+    #[must_use]
+    pub fn decode(bytes: &[u8]) -> Option<Checkpoint> {
         let mut reader = Reader::new(bytes);
         if reader.u8()? != VERSION {
             return None;
@@ -162,39 +166,6 @@ fn decode_spot(reader: &mut Reader<'_>) -> Option<Spot> {
         _ => return None,
     };
     Some(Spot { slot, dbd, stood })
-}
-
-/// The time stamp of a moment, given in microseconds since 1970-01-01 UTC.
-pub(crate) fn stamp_of(utc_us: u64) -> [u8; 14] {
-    let seconds = utc_us / 1_000_000;
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    let text = format!(
-        "0000{:03}{:02}{:02}{:02}{}",
-        day_of_year(days),
-        second / 3_600,
-        second / 60 % 60,
-        second % 60,
-        utc_us / 100_000 % 10,
-    );
-    let mut stamp = [b'0'; 14];
-    for (place, byte) in stamp.iter_mut().zip(text.bytes()) {
-        *place = byte;
-    }
-    stamp
-}
-
-/// The day of the year, from 1, of a day counted from 1970-01-01.
-fn day_of_year(mut days: u64) -> u64 {
-    let mut year = 1970;
-    loop {
-        let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-        let length = if is_leap { 366 } else { 365 };
-        if days < length {
-            return days + 1;
-        }
-        days -= length;
-        year += 1;
-    }
 }
 
 /// What a search for a checkpoint came to.
@@ -318,13 +289,14 @@ pub(crate) fn named_set<S: Store>(store: &S, name: &str) -> Result<SetId, StoreE
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::moment::Moment;
 
     fn sample() -> Checkpoint {
         let file = gsam::Place::Input { offset: 320, records: 4 };
         let database = Place { nodes: vec![0, 2], key: b"000017\x03\x01".to_vec() };
         Checkpoint {
             id: *b"CKPT0004",
-            stamp: stamp_of(951_827_696_700_000),
+            stamp: Moment::new(951_827_696_700_000, 0).checkpoint(),
             areas: vec![b"COUNTERS".to_vec(), Vec::new()],
             spots: vec![
                 Spot { slot: 0, dbd: *b"SHOPDB  ", stood: Stood::Database(database) },

@@ -2,13 +2,13 @@
 //!
 //! Invariants:
 //! 1. What the engine answers is what the program sees; here only loads begin, deadlocks become
-//!    BC for programs that asked for it, search arguments beyond SSASIZE become AU, and an area
-//!    that is too short becomes an AIB error.
-//! 2. After that error the PCB stands where it stood, and holds nothing (row 79).
+//!    BC for programs that asked for it, what goes beyond the PSB's limits becomes AU and AT, and
+//!    an area that is too short becomes an AIB error.
+//! 2. After that error, and after AT of a get, the PCB stands where it stood, and holds nothing (row 79).
 //! 3. A load is committed by itself only while no other PCB of the program has a position, for a
 //!    commit would take that away.
 
-use dli::Status;
+use dli::{Reply as Answer, Status};
 use region::{Abend, AibReply, Feedback, Reply, Request};
 use store::Store;
 
@@ -16,6 +16,9 @@ use crate::error::ended;
 use crate::inquiry::{AREA_TOO_SHORT, WRONG_PARAMETER};
 use crate::load::Begun;
 use crate::schedule::{Group, Pcb, Schedule};
+
+/// The call's data are longer than the PSB's IOASIZE.
+const TOO_LONG: Status = Status(*b"AT");
 
 impl<S: Store> Schedule<S> {
     /// A call through PCB `number`, which is a database's.
@@ -31,7 +34,9 @@ impl<S: Store> Schedule<S> {
                 self.show(number, status, reply);
                 Ok(())
             }
-            _ if request.ssas.iter().map(|ssa| ssa.len()).sum::<usize>() > self.ssa_bytes_max => {
+            _ if request.ssas.iter().map(|ssa| ssa.len()).sum::<usize>()
+                > self.limits.ssa_bytes =>
+            {
                 self.show(number, *b"AU", reply);
                 Ok(())
             }
@@ -52,25 +57,26 @@ impl<S: Store> Schedule<S> {
         reply: &mut Reply,
     ) -> Result<[u8; 2], Abend> {
         let Request { function, area, ssas, aib, .. } = request;
+        self.limits.count(ssas)?;
         let slot = number - 1;
         let longest = self.session.area_max(slot);
+        let most = self.limits.area_bytes;
         let called = match area {
-            // An area whose length the program said: what does not fit must not be cut off.
-            Some(area) if aib.is_some() && function[0] == b'G' && area.len() < longest => {
-                let mut whole = vec![0; longest];
-                let before = self.session.place(slot).unwrap_or_default();
-                let called = self.session.call(slot, function, Some(&mut whole), ssas);
-                if let Ok(answer) = &called {
-                    match area.get_mut(..answer.filled) {
-                        Some(front) => front.copy_from_slice(&whole[..answer.filled]),
-                        None => {
-                            reply.aib(too_short(answer.filled));
-                            let back = self.session.find_place(slot, &before);
-                            return back.map(|_| Status::OK.0).map_err(ended);
-                        }
-                    }
-                }
-                called
+            // What does not fit must not be cut off.
+            Some(area)
+                if function[0] == b'G'
+                    && (most < longest || aib.is_some() && area.len() < longest) =>
+            {
+                let room = if aib.is_some() { area.len() } else { longest };
+                self.get_if_it_fits((slot, function), ssas, (area, room), reply)
+            }
+            Some(area) if area.len() > most => {
+                let called = self.session.call(slot, function, Some(&mut area[..most]), ssas);
+                // The area was there; it is the PSB that does not let the call see all of it.
+                called.map(|answer| match answer.status {
+                    Status::AB => Answer { status: TOO_LONG, filled: 0 },
+                    _ => answer,
+                })
             }
             area => self.session.call(slot, function, area, ssas),
         };
@@ -79,13 +85,43 @@ impl<S: Store> Schedule<S> {
                 reply.fill(answer.filled);
                 Ok(answer.status.0)
             }
-            Err(failure) if failure.abend == "U0777" && self.group == Group::B => {
-                self.session.backout().map_err(ended)?;
-                self.points.clear();
+            Err(failure) if failure.abend == "U0777" && self.may_go_on_after_deadlock() => {
+                self.back_out()?;
                 Ok(*b"BC")
             }
             Err(failure) => Err(ended(failure)),
         }
+    }
+
+    /// Whether a deadlock is a status for the program: it has asked for that, and nothing of it
+    /// stays behind when databases are rolled back, or its PSB says that this may be.
+    fn may_go_on_after_deadlock(&self) -> bool {
+        self.group == Group::B && self.limits.may_roll_back
+    }
+
+    /// A get for which the area, whose length its AIB says, or the PSB's may be too short: then the
+    /// area is not written.
+    fn get_if_it_fits(
+        &mut self,
+        (slot, function): (usize, [u8; 4]),
+        ssas: &[&[u8]],
+        (area, room): (&mut [u8], usize),
+        reply: &mut Reply,
+    ) -> Result<Answer, dli::Failure> {
+        let mut whole = vec![0; self.session.area_max(slot)];
+        let before = self.session.place(slot).unwrap_or_default();
+        let answer = self.session.call(slot, function, Some(&mut whole), ssas)?;
+        if answer.filled <= room.min(self.limits.area_bytes) {
+            let front = answer.filled.min(area.len());
+            area[..front].copy_from_slice(&whole[..front]);
+            return Ok(answer);
+        }
+        let _ = self.session.find_place(slot, &before)?;
+        if answer.filled <= room {
+            return Ok(Answer { status: TOO_LONG, filled: 0 });
+        }
+        reply.aib(too_short(answer.filled));
+        Ok(Answer { status: Status::OK, filled: 0 })
     }
 
     /// ISRT of a load.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use base::Coded as _;
 use definitions::resolve::GsamView;
-use gsam::{FileSpec, Form, Gsam, GsamError, Outcome, Status};
+use gsam::{FileSpec, Form, Gsam, GsamError, Outcome, Rsa, Status};
 use region::shape::NO_NAME;
 use region::{Feedback, Reply, Request};
 use seam::disk::Disk;
@@ -25,6 +25,8 @@ pub(crate) struct FilePcb {
     dd: String,
     /// Whether the job has the DD.
     given: bool,
+    /// Show record search arguments of 12 bytes.
+    wide: bool,
     told: u32,
 }
 
@@ -39,7 +41,7 @@ impl FilePcb {
         let given = file.is_some();
         let absent = FileSpec { path: PathBuf::from(&dd), text: false };
         let gsam = Gsam::new(disk, view, file.unwrap_or(absent))?;
-        Ok(FilePcb { gsam, dd, given, told: 0 })
+        Ok(FilePcb { gsam, dd, given, wide: false, told: 0 })
     }
 
     pub(crate) fn gsam(&self) -> &Gsam {
@@ -50,6 +52,21 @@ impl FilePcb {
         &mut self.gsam
     }
 
+    /// Shows 12 bytes of record search argument from now on.
+    pub(crate) fn widen(&mut self, number: usize, reply: &mut Reply) {
+        self.wide = true;
+        let key = self.feedback(Rsa::FRONT, 0);
+        reply.pcb(number, Feedback { key: &key, ..Feedback::status(*b"  ") });
+    }
+
+    fn feedback(&self, rsa: Rsa, length: usize) -> Vec<u8> {
+        let mut key = if self.wide { rsa.large().to_vec() } else { rsa.basic().to_vec() };
+        if matches!(self.gsam.form(), Form::Undefined { .. }) {
+            key.extend_from_slice(&(length as u32).to_le_bytes());
+        }
+        key
+    }
+
     /// Answers a call.
     pub(crate) fn call(&mut self, number: usize, request: Request<'_>, reply: &mut Reply) {
         let is_get = request.function[0] == b'G';
@@ -58,13 +75,7 @@ impl FilePcb {
             false => self.without_dd(request.function),
         };
         self.tell(outcome.status);
-        let mut key = Vec::with_capacity(12);
-        if let Some(rsa) = outcome.rsa {
-            key.extend_from_slice(&rsa.basic());
-            if matches!(self.gsam.form(), Form::Undefined { .. }) {
-                key.extend_from_slice(&(outcome.length as u32).to_le_bytes());
-            }
-        }
+        let key = outcome.rsa.map_or_else(Vec::new, |rsa| self.feedback(rsa, outcome.length));
         if is_get && outcome.status == Status::Done {
             reply.fill(outcome.length);
         }

@@ -16,6 +16,7 @@
 //! 1. Binary fields are big-endian.
 //! 2. The return and reason codes of AIBs are kept here (general knowledge, [K]).
 
+use region::shape::{NO_NAME, Name, PcbKind};
 use region::{Abend, AibReply, Feedback, Reply, Request};
 use store::Store;
 
@@ -60,10 +61,23 @@ impl<S: Store> Schedule<S> {
                 self.group = Group::B;
                 *b"  "
             }
+            Some("RSA12") => {
+                self.widen_rsas(reply);
+                *b"  "
+            }
             Some(_) => *b"AJ",
         };
         reply.pcb(0, Feedback::status(status));
         Ok(())
+    }
+
+    /// From now on files show record search arguments of 12 bytes (row 60).
+    fn widen_rsas(&mut self, reply: &mut Reply) {
+        for (number, pcb) in self.pcbs.iter_mut().enumerate() {
+            if let Pcb::File(file) = pcb {
+                file.widen(number, reply);
+            }
+        }
     }
 
     /// A PSB is scheduled only if all its databases can be used, so each of them can.
@@ -123,6 +137,14 @@ impl<S: Store> Schedule<S> {
         Ok(())
     }
 
+    /// Whom the I/O PCB names.
+    fn user(&self) -> (Name, Name) {
+        match self.shapes.first().map(|shape| &shape.kind) {
+            Some(PcbKind::Io(io)) => (io.user, io.group),
+            _ => (NO_NAME, NO_NAME),
+        }
+    }
+
     fn environment(&self) -> Vec<u8> {
         let (control, own): (&[u8], &[u8]) = match self.options.online {
             true => (b"DB      ", b"BMP     "),
@@ -141,8 +163,11 @@ impl<S: Store> Schedule<S> {
         block.extend_from_slice(&(self.options.owner as u32).to_be_bytes());
         block.extend_from_slice(&self.program);
         block.extend_from_slice(self.psb.bytes());
-        // Transaction, user and group.
-        block.extend_from_slice(&[b' '; 24]);
+        // No transaction.
+        block.extend_from_slice(&NO_NAME);
+        let (user, users) = self.user();
+        block.extend_from_slice(&user);
+        block.extend_from_slice(&users);
         block.extend_from_slice(group);
         block.resize(ENVIRON, 0);
         block

@@ -14,6 +14,7 @@
 //! |---|---|
 //! | which call goes where, how a program ends | `schedule` |
 //! | which programs may run beside each other | `intents` |
+//! | what PSBGEN limits; dates and times | `limits`, `moment` |
 //! | calls on database PCBs; a load and what it leaves | `database`, `load` |
 //! | calls on sequential files | `file` |
 //! | what PCBs look like to a program | `shapes` |
@@ -35,7 +36,9 @@ mod error;
 mod file;
 mod inquiry;
 mod intents;
+mod limits;
 mod load;
+mod moment;
 mod points;
 mod schedule;
 mod service;
@@ -48,7 +51,7 @@ mod userlog;
 pub use checkpoint::{Checkpoint, SET as CHECKPOINTS};
 pub use error::ScheduleError;
 pub use intents::Intents;
-pub use schedule::{Environment, Options, Schedule};
+pub use schedule::{Environment, Options, Schedule, User};
 pub use statistics::{NoPools, PoolFigures, Pools};
 pub use tally::Tally;
 pub use userlog::SET as USER_LOG;

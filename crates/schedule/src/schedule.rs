@@ -33,13 +33,24 @@ use crate::checkpoint::Records;
 use crate::error::{ScheduleError, abend};
 use crate::file::FilePcb;
 use crate::intents::{Claimed, Conflict, Intents};
+use crate::limits::Limits;
 use crate::load::Loads;
+use crate::moment::Moment;
 use crate::points::Points;
 use crate::shapes;
 use crate::statistics::Pools;
 use crate::sync::{Restart, wanted_checkpoint};
 use crate::tally::Tally;
 use crate::userlog::UserLog;
+
+/// Who runs a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct User {
+    /// The user's name.
+    pub name: String,
+    /// The user's group.
+    pub group: String,
+}
 
 /// How a PSB is scheduled.
 #[derive(Clone, Debug)]
@@ -50,6 +61,8 @@ pub struct Options {
     pub owner: u64,
     /// The program's name, for INQY.
     pub program: String,
+    /// Whom the I/O PCB names; the PSB itself if nobody is given.
+    pub user: Option<User>,
     /// The checkpoint to restart from, given from outside: it wins over the program's (row 52).
     pub checkpoint: Option<String>,
     /// Whether ROLB, SETS and ROLS work in batch (row 56).
@@ -64,6 +77,7 @@ impl Default for Options {
             online: false,
             owner: 0,
             program: String::new(),
+            user: None,
             checkpoint: None,
             batch_log: BatchLog::Disk,
             load_commit: 10_000,
@@ -125,8 +139,7 @@ pub struct Schedule<S: Store> {
     pub(crate) records: Records,
     pub(crate) user_log: UserLog,
     pub(crate) group: Group,
-    /// SSASIZE: bytes of all search arguments of a call.
-    pub(crate) ssa_bytes_max: usize,
+    pub(crate) limits: Limits,
     /// The subpool that the next STAT tells of.
     pub(crate) subpool: usize,
     tally: Tally,
@@ -157,7 +170,8 @@ impl<S: Store> Schedule<S> {
             SessionOptions { shared: options.online, online: options.online, owner: options.owner };
         let session = Session::open(store, psb, definitions, open, engine)?;
         let mut pcbs = vec![Pcb::Io];
-        let mut shapes = vec![shapes::of_io(psb, options.online)];
+        let io = shapes::io_feedback(psb, &options, Moment::now(&*seam.clock));
+        let mut shapes = vec![shapes::of_io(psb, options.online, io)];
         for (slot, pcb) in psb.pcbs.iter().enumerate() {
             let ours = match &pcb.kind {
                 ResolvedKind::Terminal(_) => Pcb::Alternate,
@@ -171,6 +185,8 @@ impl<S: Store> Schedule<S> {
             shapes.push(shapes::of_pcb(pcb, session.area_max(slot), file));
             pcbs.push(ours);
         }
+        let has_files = pcbs.iter().any(|pcb| matches!(pcb, Pcb::File(_)));
+        let source = definitions.psb(psb.name);
         Ok(Schedule {
             store: store.clone(),
             session,
@@ -186,7 +202,7 @@ impl<S: Store> Schedule<S> {
             records: Records::new(psb.name),
             user_log: UserLog::new(psb.name),
             group: Group::None,
-            ssa_bytes_max: ssa_bytes_max(definitions, psb.name),
+            limits: Limits::of(source.as_deref(), options.online, has_files),
             subpool: 0,
             tally: Tally::default(),
             _claimed: claimed,
@@ -301,12 +317,6 @@ impl<S: Store> Server for Schedule<S> {
         };
         ended.map_err(|Abend { code, text }| Failure { code, text, remedy: String::new() })
     }
-}
-
-/// What the PSB allows for the search arguments of a call.
-fn ssa_bytes_max(definitions: &dyn Definitions, psb: PsbName) -> usize {
-    let size = definitions.psb(psb).and_then(|psb| psb.ssa_size);
-    size.and_then(|size| usize::try_from(size).ok()).unwrap_or(usize::MAX)
 }
 
 impl ScheduleError {

@@ -7,22 +7,45 @@
 use definitions::SegmentPart;
 use definitions::resolve::{Index, ResolvedKind, ResolvedPcb, ResolvedPsb, View, ViewSegment};
 use gsam::{Form, Gsam};
+use region::IoFeedback;
 use region::shape::{
     DatabaseShape, FieldShape, GsamShape, NO_NAME, Name, PcbKind, PcbShape, SegmentShape, name,
 };
+
+use crate::moment::Moment;
+use crate::schedule::{Options, User};
 
 /// Bytes of a record search argument.
 pub(crate) const RSA_BYTES: u8 = 8;
 /// The longest message segment.
 const MESSAGE_BYTES_MAX: u32 = 32_767;
 
+/// What the I/O PCB of a program without messages shows from its start on: the moment, and who runs
+/// it (facts, section 4). As with a batch job on the host, the PSB stands for a user that there is
+/// none of. \[K\]
+pub(crate) fn io_feedback(psb: &ResolvedPsb, options: &Options, moment: Moment) -> IoFeedback {
+    let (user, group, indicator) = match &options.user {
+        Some(User { name, group }) => (named(name), named(group), b'U'),
+        None => (*psb.name.bytes(), NO_NAME, b'P'),
+    };
+    IoFeedback {
+        date: moment.date(),
+        time: moment.time(),
+        stamp: moment.stamp(),
+        user,
+        group,
+        indicator,
+        ..IoFeedback::default()
+    }
+}
+
 /// The I/O PCB.
-pub(crate) fn of_io(psb: &ResolvedPsb, online: bool) -> PcbShape {
+pub(crate) fn of_io(psb: &ResolvedPsb, online: bool, io: IoFeedback) -> PcbShape {
     PcbShape {
         name: name("IOPCB"),
         listed: online || psb.compatible,
         area_max: MESSAGE_BYTES_MAX,
-        kind: PcbKind::Io,
+        kind: PcbKind::Io(io),
     }
 }
 

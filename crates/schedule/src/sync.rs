@@ -17,8 +17,9 @@
 use region::{Abend, Feedback, Reply, Request};
 use store::Store;
 
-use crate::checkpoint::{AREAS_MAX, Checkpoint, Sought, Spot, Stood, stamp_of};
+use crate::checkpoint::{AREAS_MAX, Checkpoint, Sought, Spot, Stood};
 use crate::error::{ScheduleError, abend, because, ended, refused};
+use crate::moment::Moment;
 use crate::schedule::{Pcb, Schedule};
 
 /// The abend of a restart that is not possible.
@@ -101,9 +102,16 @@ impl<S: Store> Schedule<S> {
         if self.is_without_log() {
             return Ok(*b"AL");
         }
+        self.back_out()?;
+        Ok(*b"  ")
+    }
+
+    /// Goes back to the last sync point; files stay as they are.
+    pub(crate) fn back_out(&mut self) -> Result<(), Abend> {
         self.session.backout().map_err(ended)?;
         self.points.clear();
-        Ok(*b"  ")
+        self.limits.sync();
+        Ok(())
     }
 
     fn sync_files(&mut self) -> Result<(), Abend> {
@@ -113,12 +121,13 @@ impl<S: Store> Schedule<S> {
     fn commit(&mut self) -> Result<(), Abend> {
         self.session.commit().map_err(ended)?;
         self.points.clear();
+        self.limits.sync();
         self.loads.committed();
         Ok(())
     }
 
     fn put_record(&mut self, id: [u8; 8], areas: Vec<Vec<u8>>) -> Result<(), Abend> {
-        let stamp = stamp_of(self.clock.utc_us());
+        let stamp = Moment::new(self.clock.utc_us(), 0).checkpoint();
         let checkpoint = Checkpoint { id, stamp, areas, spots: self.spots() };
         let place = self.records.prepare(&self.store).map_err(|error| refused(&error))?;
         let unit = self.session.unit().map_err(ended)?;

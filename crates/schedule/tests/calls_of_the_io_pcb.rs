@@ -3,7 +3,7 @@
 
 mod support;
 
-use holdfast_schedule::{Options, USER_LOG};
+use holdfast_schedule::{Options, USER_LOG, User};
 use placement::BatchLog;
 use support::{ALONE, CLERK, Shop};
 
@@ -144,6 +144,97 @@ fn init_and_deq_know_their_words() {
     assert_eq!(caller.service(b"DEQ ", b"K", &[]), "GL");
     assert_eq!(caller.status(0, b"DEQ ", None, &[]), "GL");
     assert_eq!(caller.status(2, b"INQY", Some(b"...."), &[]), "AD", "without an AIB");
+}
+
+#[test]
+fn after_init_rsa12_files_have_record_search_arguments_of_twelve_bytes() {
+    let shop = Shop::new("rsa12");
+    shop.write("orders", b"0001000200030004");
+    let mut caller = shop.program(CLERK);
+    assert_eq!(caller.service(b"INIT", b"\0\x09\0\0RSA12", &[]), "  ");
+    let mut area = |rsa: &[&[u8]], function| {
+        let answer = caller.call(2, function, Some(b"...."), (&[], rsa)).expect("an answer");
+        (answer.key, String::from_utf8_lossy(&answer.area).into_owned())
+    };
+    let _ = area(&[], b"GN  ");
+    let (second, record) = area(&[], b"GN  ");
+    assert_eq!((second.len(), &record[..]), (12, "0002"));
+    let _ = area(&[], b"GN  ");
+    assert_eq!(area(&[&second], b"GU  "), (second.clone(), "0002".to_owned()));
+    assert_eq!(area(&[b"\0\0\0\x01\0\0\0\x08"], b"GU  ").1, "0003", "the basic form still works");
+}
+
+#[test]
+fn data_beyond_ioasize_are_at_and_nothing_moves() {
+    let mut shop = Shop::new("ioasize");
+    shop.limits = |psb| psb.io_area_size = Some(20);
+    let mut caller = shop.program(ALONE);
+    caller.customer(2, "0001");
+    let order = b"01OF GOODS";
+    let ssas: [&[u8]; 2] = [b"CUSTOMER(CUSTNO  = 0001)", b"ORDER    "];
+    let one = caller.call(2, b"ISRT", Some(order), (&ssas, &[])).expect("an answer");
+    assert_eq!(one.status, *b"  ", "as long as it is");
+    let path: [&[u8]; 2] = [b"CUSTOMER*D ", b"ORDER    "];
+    let both = [&b"0002                "[..], order].concat();
+    let both = caller.call(2, b"ISRT", Some(&both), (&path, &[])).expect("an answer");
+    assert_eq!(both.status, *b"AT");
+    let got = caller.get(2, b"GU  ", &ssas[..1]);
+    assert_eq!((got.status, got.area.len()), (*b"  ", 20));
+    let path = caller.get(2, b"GN  ", &[b"CUSTOMER*D ", b"ORDER    "]);
+    assert_eq!((path.status, &path.area[..]), (*b"AT", &b""[..]));
+    let next = caller.get(2, b"GN  ", &[]);
+    assert_eq!((next.status, &next.area[..]), (*b"  ", &order[..]), "nothing has moved");
+    caller.end().expect("an end");
+    assert_eq!(shop.customers(), ["0001"]);
+}
+
+#[test]
+fn maxq_counts_calls_with_q_up_to_the_sync_point() {
+    let mut shop = Shop::new("maxq");
+    let mut first = shop.program(ALONE);
+    first.customer(2, "0001");
+    first.end().expect("an end");
+    shop.limits = |psb| psb.max_q = Some(2);
+    let held: [&[u8]; 1] = [b"CUSTOMER*QA(CUSTNO  = 0001)"];
+    let ask = |caller: &mut support::Caller| match caller.call(
+        2,
+        b"GU  ",
+        Some(&[b'.'; 20]),
+        (&held, &[]),
+    ) {
+        Ok(answer) => String::from_utf8_lossy(&answer.status).into_owned(),
+        Err(abend) => abend.code,
+    };
+    let mut alone = shop.program(ALONE);
+    assert_eq!([(); 3].map(|()| ask(&mut alone)), ["  "; 3], "in batch Q does nothing");
+    alone.abend();
+    let mut bmp = shop.program_with(ALONE, Options { online: true, ..Options::default() });
+    assert_eq!([(); 2].map(|()| ask(&mut bmp)), ["  "; 2]);
+    assert_eq!(bmp.get(2, b"GU  ", &[]).status, *b"  ", "calls without Q do not count");
+    assert_eq!(bmp.service(b"CHKP", b"CKPT0001", &[]), "  ");
+    assert_eq!([(); 3].map(|()| ask(&mut bmp)), ["  ", "  ", "U0775"]);
+    bmp.abend();
+}
+
+#[test]
+fn the_io_pcb_names_the_user_and_the_moment() {
+    use region::Server as _;
+    use region::shape::{PcbKind, name};
+    let shop = Shop::new("user");
+    let io = |options: Options| {
+        let schedule = shop.schedule(ALONE, options).expect("a schedule");
+        match &schedule.pcbs()[0].kind {
+            PcbKind::Io(io) => *io,
+            other => panic!("{other:?}"),
+        }
+    };
+    let user = User { name: "sam".to_owned(), group: "tellers-east".to_owned() };
+    let shown = io(Options { user: Some(user), ..Options::default() });
+    assert_eq!((shown.user, shown.group, shown.indicator), (name("SAM"), name("TELLERS-"), b'U'));
+    assert!(shown.date[0] == 0 && shown.date[3] & 0x0f == 0x0f, "{:?}", shown.date);
+    assert_eq!(shown.stamp[0], 0x20, "the year");
+    let nobody = io(Options::default());
+    assert_eq!((nobody.user, nobody.indicator), (name("ALONE"), b'P'));
 }
 
 #[test]

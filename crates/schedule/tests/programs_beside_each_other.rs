@@ -7,7 +7,7 @@ use std::sync::Barrier;
 
 use base::Coded as _;
 use holdfast_schedule::Options;
-use support::{ALONE, Caller, LOADER, Shop};
+use support::{ALONE, CLERK, Caller, LOADER, Shop};
 
 fn online() -> Options {
     Options { online: true, ..Options::default() }
@@ -48,21 +48,21 @@ fn a_load_has_the_database_to_itself() {
 }
 
 /// Two programs each change a customer, and then want the other's.
-fn meet(shop: &Shop, group: &[u8]) -> Vec<String> {
+fn meet(shop: &Shop, (psb, pcb): (&str, usize), group: &[u8]) -> Vec<String> {
     let mut first = shop.program_with(ALONE, online());
     first.customer(2, "0001");
     first.customer(2, "0002");
     first.end().expect("a commit");
     let both = Barrier::new(2);
     let work = |mine: &str, other: &str| {
-        let mut caller = shop.program_with(ALONE, online());
+        let mut caller = shop.program_with(psb, online());
         assert_eq!(caller.service(b"INIT", group, &[]), "  ");
         let change = |caller: &mut Caller, key: &str| {
             let ssa = format!("CUSTOMER(CUSTNO  = {key})");
-            let got = caller.call(2, b"GHU ", Some(&[0; 20]), (&[ssa.as_bytes()], &[]));
+            let got = caller.call(pcb, b"GHU ", Some(&[0; 20]), (&[ssa.as_bytes()], &[]));
             match got {
                 Ok(got) if got.status == *b"  " => {
-                    caller.status(2, b"REPL", Some(format!("{key:19}X").as_bytes()), &[])
+                    caller.status(pcb, b"REPL", Some(format!("{key:19}X").as_bytes()), &[])
                 }
                 Ok(got) => String::from_utf8_lossy(&got.status).into_owned(),
                 Err(abend) => abend.code,
@@ -92,8 +92,16 @@ fn meet(shop: &Shop, group: &[u8]) -> Vec<String> {
 
 #[test]
 fn a_deadlock_ends_one_program_or_tells_it_bc() {
+    let (alone, group_b) = ((ALONE, 2), b"\0\x11\0\0STATUS GROUPB");
     let shop = Shop::new("deadlock");
-    assert_eq!(meet(&shop, b"\0\x0B\0\0DBQUERY"), ["  ", "U0777"]);
+    assert_eq!(meet(&shop, alone, b"\0\x0B\0\0DBQUERY"), ["  ", "U0777"]);
     let shop = Shop::new("deadlock-bc");
-    assert_eq!(meet(&shop, b"\0\x11\0\0STATUS GROUPB"), ["  ", "BC"]);
+    assert_eq!(meet(&shop, alone, group_b), ["  ", "BC"]);
+    // What was written to a sequential file is not rolled back with the databases (row 55).
+    let with_files = (CLERK, 1);
+    let shop = Shop::new("deadlock-files");
+    assert_eq!(meet(&shop, with_files, group_b), ["  ", "U0777"]);
+    let mut shop = Shop::new("deadlock-files-bc");
+    shop.limits = |psb| psb.gsam_backout = true;
+    assert_eq!(meet(&shop, with_files, group_b), ["  ", "BC"]);
 }

@@ -78,7 +78,9 @@ impl Passphrase {
         self.0.is_empty()
     }
 
-    pub(crate) fn bytes(&self) -> &[u8] {
+    /// What was typed. Leave no copies of it behind.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 }

@@ -8,6 +8,10 @@ pub trait Clock: Send + Sync {
     fn monotonic(&self) -> Duration;
     /// Microseconds since 1970-01-01 UTC; may jump.
     fn utc_us(&self) -> u64;
+    /// Seconds that the local clock is ahead of UTC at a moment, given as by `utc_us`.
+    fn offset_s(&self, _utc_us: u64) -> i32 {
+        0
+    }
     /// Lets at least `time` pass.
     fn sleep(&self, time: Duration);
 }
@@ -41,6 +45,16 @@ impl Clock for RealClock {
     fn utc_us(&self) -> u64 {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         since.map_or(0, |time| time.as_micros() as u64)
+    }
+
+    #[allow(unsafe_code)]
+    fn offset_s(&self, utc_us: u64) -> i32 {
+        let Ok(moment) = libc::time_t::try_from(utc_us / 1_000_000) else { return 0 };
+        // SAFETY: all of it is numbers and a pointer, for which zeros are values.
+        let mut local: libc::tm = unsafe { std::mem::zeroed() };
+        // SAFETY: both point to values of ours, which the call reads and writes and does not keep.
+        let done = unsafe { libc::localtime_r(&raw const moment, &raw mut local) };
+        if done.is_null() { 0 } else { i32::try_from(local.tm_gmtoff).unwrap_or(0) }
     }
 
     #[allow(clippy::disallowed_methods)] // this is the seam

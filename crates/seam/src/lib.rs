@@ -25,6 +25,7 @@ pub mod sim;
 pub mod stop;
 pub mod sync;
 pub mod thread;
+pub mod user;
 
 use std::sync::Arc;
 

@@ -65,6 +65,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
 
 /// A PCB of each kind.
 fn shapes() -> Vec<region::shape::PcbShape> {
+    use region::IoFeedback;
     use region::shape::{
         DatabaseShape, FieldShape, GsamShape, PcbKind, PcbShape, SegmentShape, name,
     };
@@ -84,7 +85,7 @@ fn shapes() -> Vec<region::shape::PcbShape> {
     };
     let file = GsamShape { dbd: name("FILE"), options: *b"GS  ", rsa_len: 8, undefined: true };
     let kinds = [
-        PcbKind::Io,
+        PcbKind::Io(IoFeedback::default()),
         PcbKind::Alternate { destination: name("OUT") },
         PcbKind::Database(database),
         PcbKind::Gsam(file),

@@ -28,6 +28,7 @@ pub mod log_files;
 pub mod macro_source;
 pub mod members;
 pub mod page;
+pub mod program_checkpoint;
 pub mod restart;
 pub mod sequential_file;
 mod shop;
@@ -74,6 +75,7 @@ pub const TARGETS: &[Target] = targets![
     macro_source,
     members,
     page,
+    program_checkpoint,
     restart,
     sequential_file,
     ssa,

@@ -14,7 +14,7 @@ pub struct Psb {
     pub language: Option<ProgramLanguage>,
     /// `CMPAT=YES`: batch programs get the I/O PCB too.
     pub compatible: bool,
-    /// `MAXQ=`: database records that Q may hold.
+    /// `MAXQ=`: calls with command code Q between two sync points.
     pub max_q: Option<u32>,
     /// `IOASIZE=`.
     pub io_area_size: Option<u32>,

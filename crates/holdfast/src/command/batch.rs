@@ -21,7 +21,7 @@ use super::{Context, guest};
 use crate::failure::{Failure, Result};
 use crate::job::{Job, JobFile, Kind, PROGRAMS, PcbOrder, SOCKET, absolute};
 use crate::output::warn;
-use crate::passphrase::{PassphraseArgs, VARIABLE as PASSPHRASE};
+use crate::passphrase::{self, PassphraseArgs};
 
 /// Run a program with its PSB, as a job step does
 ///
@@ -97,7 +97,7 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
         warn(prepared.warnings().trim_end());
     }
     if args.dry_run {
-        return rehearse(context, &job, &prepared);
+        return rehearse(context, &job, &prepared, &args.passphrase);
     }
     // What `,text` means for a file that is not the program's own, its PSB says.
     let is_own = |dd: &&Dd| {
@@ -108,7 +108,7 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
     let disk = Arc::clone(&context.seam.disk);
     let scratch = job.system.join(PROGRAMS).join("records");
     let files = Files::prepare(&*disk, &own, prepared.files(), &scratch)?;
-    let report = play(context, &job, &files)?;
+    let report = play(context, &job, &files, &args.passphrase)?;
     files.finish(&*disk)?;
     tell(context, &report)
 }
@@ -132,7 +132,6 @@ fn job_of(args: &BatchArgs, dds: &[Dd]) -> Result<Job> {
     let folders = args.include.iter().map(|folder| absolute(folder));
     Ok(Job {
         system: absolute(&args.system)?,
-        passphrase_file: args.passphrase.passphrase_file.clone(),
         kind: args.kind,
         psb: args.psb.to_ascii_uppercase(),
         program: absolute(&args.program)?,
@@ -171,7 +170,12 @@ fn options_of(job: &Job) -> Vec<String> {
 }
 
 /// Runs the program's process.
-fn play(context: &mut Context, job: &Job, files: &Files) -> Result<Report> {
+fn play(
+    context: &mut Context,
+    job: &Job,
+    files: &Files,
+    passphrase: &PassphraseArgs,
+) -> Result<Report> {
     let own = std::env::current_exe().map_err(|error| {
         Failure::other(format!("this command cannot find itself: {error}"), "Install it again.")
     })?;
@@ -182,13 +186,17 @@ fn play(context: &mut Context, job: &Job, files: &Files) -> Result<Report> {
         let stderr = std::io::stderr().as_fd().try_clone_to_owned()?;
         command.stdout(Stdio::from(stderr));
     }
-    if job.kind == Kind::Bmp {
-        // The program needs no key, so it gets nothing to find one with.
-        command.env_remove(PASSPHRASE);
-    }
     command.arg(guest::NAME).arg(job.to_text()?);
+    passphrase::keep_from(&mut command);
+    // Who calls a started system needs no key, and gets nothing to find one with.
+    let handover = match job.kind {
+        Kind::Dli | Kind::Dbb => Some(passphrase::hand_over(&mut command, &passphrase.get()?)?),
+        Kind::Bmp => None,
+    };
     context.output.flush()?;
-    Ok(host::run(&mut command, files)?)
+    let report = host::run(&mut command, files)?;
+    drop(handover);
+    Ok(report)
 }
 
 fn tell(context: &mut Context, report: &Report) -> Result<ExitCode> {
@@ -205,11 +213,16 @@ fn tell(context: &mut Context, report: &Report) -> Result<ExitCode> {
 }
 
 /// Says what would run, and that it could.
-fn rehearse(context: &mut Context, job: &Job, prepared: &Prepared) -> Result<ExitCode> {
+fn rehearse(
+    context: &mut Context,
+    job: &Job,
+    prepared: &Prepared,
+    passphrase: &PassphraseArgs,
+) -> Result<ExitCode> {
     let shapes: Vec<PcbShape> = match job.kind {
         Kind::Bmp => connect(job)?.shapes().to_vec(),
         Kind::Dli | Kind::Dbb => {
-            let mut server = guest::serve(&context.seam, job, false)?;
+            let mut server = guest::serve(&context.seam, job, &passphrase.get()?, false)?;
             let shapes = server.pcbs().to_vec();
             server
                 .end(region::Ending::Abend)
@@ -243,7 +256,7 @@ fn rehearse(context: &mut Context, job: &Job, prepared: &Prepared) -> Result<Exi
 fn kind_of(shape: &PcbShape) -> String {
     let text = region::shape::text;
     match &shape.kind {
-        PcbKind::Io => "I/O".to_owned(),
+        PcbKind::Io(_) => "I/O".to_owned(),
         PcbKind::Alternate { .. } => "alternate".to_owned(),
         PcbKind::Database(database) => {
             let options = text(&database.options);

@@ -119,7 +119,7 @@ impl Tester {
         let of_database = |shape: &PcbShape| match &shape.kind {
             PcbKind::Database(database) => Some(database.dbd),
             PcbKind::Gsam(gsam) => Some(gsam.dbd),
-            PcbKind::Io | PcbKind::Alternate { .. } => None,
+            PcbKind::Io(_) | PcbKind::Alternate { .. } => None,
         };
         let by_database = |name: &str| {
             let name = region::shape::name(name);
@@ -234,7 +234,9 @@ pub(super) fn run(context: &mut Context, args: &DltestArgs) -> Result<ExitCode> 
     let link: Box<dyn Link> = match job.kind {
         Kind::Bmp => Box::new(batch::connect(&job)?),
         Kind::Dli | Kind::Dbb => {
-            Box::new(Embedded::new(Box::new(guest::serve(&context.seam, &job, false)?)))
+            let passphrase = args.passphrase.get()?;
+            let server = guest::serve(&context.seam, &job, &passphrase, false)?;
+            Box::new(Embedded::new(Box::new(server)))
         }
     };
     let mut tester = Tester { client: Client::new(link), pcb: 0 };
@@ -306,7 +308,6 @@ fn tell(context: &mut Context, summary: &Summary) -> Result<ExitCode> {
 fn job_of(args: &DltestArgs, dds: Vec<Dd>) -> Result<Job> {
     Ok(Job {
         system: absolute(&args.system)?,
-        passphrase_file: args.passphrase.passphrase_file.clone(),
         kind: args.kind,
         psb: args.psb.to_ascii_uppercase(),
         program: PathBuf::from("DFSDDLT0"),

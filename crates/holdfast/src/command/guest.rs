@@ -6,15 +6,16 @@ use base::Coded as _;
 use clap::Args;
 use region::guest;
 use region::{Embedded, ExecDli, Link, Order, Trace};
+use seal::Passphrase;
 use seam::Seam;
 use system::{OpenOptions, System};
 
 use super::{Context, batch};
 use crate::databases::Databases;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::job::{self, Alone, Job, Kind, PcbOrder, Terms, Told};
 use crate::output::warn;
-use crate::passphrase::PassphraseArgs;
+use crate::passphrase;
 
 /// What leads to this process.
 pub(super) const NAME: &str = "program-process";
@@ -24,11 +25,14 @@ pub(super) const NAME: &str = "program-process";
 pub(crate) struct GuestArgs {
     /// The job
     job: String,
+    /// Where the passphrase is
+    #[arg(long, value_name = "NUMBER")]
+    handed: Option<i32>,
 }
 
 pub(super) fn run(context: &Context, args: &GuestArgs) -> Result<ExitCode> {
     let ready = Job::from_text(args.job.as_bytes()).and_then(|job| {
-        let link = link(context, &job)?;
+        let link = link(context, &job, args.handed)?;
         Ok((link, task(context, &job)?))
     });
     match ready {
@@ -37,24 +41,28 @@ pub(super) fn run(context: &Context, args: &GuestArgs) -> Result<ExitCode> {
     }
 }
 
-fn link(context: &Context, job: &Job) -> Result<Box<dyn Link>> {
+fn link(context: &Context, job: &Job, handed: Option<i32>) -> Result<Box<dyn Link>> {
     Ok(match job.kind {
         Kind::Bmp => Box::new(batch::connect(job)?),
         Kind::Dli | Kind::Dbb => {
-            let server = serve(&context.seam, job, !context.output.is_json())?;
+            let handed = handed.ok_or_else(|| {
+                let what = "this process was not given the system's passphrase";
+                Failure::usage(what, "Run programs with `holdfast batch`.")
+            })?;
+            let passphrase = passphrase::handed(handed)?;
+            let server = serve(&context.seam, job, &passphrase, !context.output.is_json())?;
             Box::new(Embedded::new(Box::new(server)))
         }
     })
 }
 
 /// Opens a stopped system and schedules the PSB of a job in this process.
-pub(super) fn serve(seam: &Seam, job: &Job, tells: bool) -> Result<Alone> {
-    let passphrase = PassphraseArgs { passphrase_file: job.passphrase_file.clone() }.get()?;
-    let system = System::open(seam, &job.system, &passphrase, OpenOptions::default())?;
+pub(super) fn serve(seam: &Seam, job: &Job, passphrase: &Passphrase, tells: bool) -> Result<Alone> {
+    let system = System::open(seam, &job.system, passphrase, OpenOptions::default())?;
     system.notes().iter().for_each(warn);
-    let batch_log = system.config().placement_settings().compat.batch_log;
+    let compat = system.config().placement_settings().compat;
     let scheduled = Databases::of(seam, &system).and_then(|databases| {
-        let terms = Terms { batch_log, ..Terms::default() };
+        let terms = Terms { compat, ..Terms::default() };
         job::schedule(seam, system.kernel(), &databases, job, &terms)
     });
     match scheduled {

@@ -8,9 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use base::Coded as _;
 use clap::Args;
 use region::bmp::{self, Door};
-use region::shape::PcbShape;
-use region::{Ending, Failure as Refusal, Reply, Request, Server};
-use schedule::Schedule;
+use region::{Failure as Refusal, Server};
 use seam::Seam;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -49,50 +47,6 @@ struct Regions {
     terms: Terms,
     /// The number of the last program.
     last: AtomicU64,
-    /// How many programs have not ended.
-    running: Arc<AtomicU64>,
-}
-
-/// A PSB that is scheduled for one of many programs.
-struct Beside {
-    schedule: Schedule<KernelStore>,
-    /// Counts this program until it has ended.
-    running: Option<Arc<AtomicU64>>,
-}
-
-impl Beside {
-    fn new(schedule: Schedule<KernelStore>, running: &Arc<AtomicU64>) -> Beside {
-        running.fetch_add(1, Ordering::SeqCst);
-        Beside { schedule, running: Some(Arc::clone(running)) }
-    }
-
-    fn leave(&mut self) {
-        if let Some(running) = self.running.take() {
-            running.fetch_sub(1, Ordering::SeqCst);
-        }
-    }
-}
-
-impl Drop for Beside {
-    fn drop(&mut self) {
-        self.leave();
-    }
-}
-
-impl Server for Beside {
-    fn pcbs(&self) -> &[PcbShape] {
-        self.schedule.pcbs()
-    }
-
-    fn call(&mut self, request: Request<'_>, reply: &mut Reply) {
-        self.schedule.call(request, reply);
-    }
-
-    fn end(&mut self, ending: Ending) -> std::result::Result<(), Refusal> {
-        let ended = self.schedule.end(ending);
-        self.leave();
-        ended
-    }
 }
 
 impl bmp::Schedule for Regions {
@@ -111,7 +65,7 @@ impl Regions {
         let owner = self.last.fetch_add(1, Ordering::Relaxed) + 1;
         let terms = Terms { owner, ..self.terms.clone() };
         let schedule = job::schedule(&self.seam, &self.kernel, &self.databases, &job, &terms)?;
-        Ok(Box::new(Beside::new(schedule, &self.running)))
+        Ok(Box::new(schedule))
     }
 }
 
@@ -123,8 +77,7 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     })?;
     let system = System::open(&context.seam, &args.system, &passphrase, OpenOptions::default())?;
     system.notes().iter().for_each(warn);
-    let running = Arc::default();
-    let door = match open_door(context, &system, &running) {
+    let door = match open_door(context, &system) {
         Ok(door) => door,
         Err(failure) => {
             if let Err(error) = system.close() {
@@ -135,25 +88,23 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     };
     say(context, &args.system, "started")?;
     let _ = signals.forever().next();
-    let programs = running.load(Ordering::SeqCst);
+    let programs = door.close();
     if programs > 0 {
-        warn(format!("programs that are running are backed out: {programs}"));
+        warn(format!("programs that were running are backed out: {programs}"));
     }
-    door.close();
     system.close()?;
     say(context, &args.system, "stopped")?;
     DONE
 }
 
-fn open_door(context: &Context, system: &System, running: &Arc<AtomicU64>) -> Result<Door> {
-    let batch_log = system.config().placement_settings().compat.batch_log;
+fn open_door(context: &Context, system: &System) -> Result<Door> {
+    let compat = system.config().placement_settings().compat;
     let regions = Regions {
         seam: context.seam.clone(),
         kernel: Arc::clone(system.kernel()),
         databases: Databases::of(&context.seam, system)?,
-        terms: Terms { batch_log, ..Terms::default() },
+        terms: Terms { compat, ..Terms::default() },
         last: AtomicU64::new(0),
-        running: Arc::clone(running),
     };
     Ok(Door::open(&system.dir().join(SOCKET), Arc::new(regions))?)
 }

@@ -14,4 +14,4 @@ mod shared;
 
 pub(crate) use low::Rooms;
 pub(crate) use reach::Reach;
-pub(crate) use shared::Shared;
+pub(crate) use shared::{Shared, inherited};

@@ -6,7 +6,7 @@
 //! 2. Every place is checked against the size.
 
 use std::ffi::c_void;
-use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::time::Duration;
@@ -15,6 +15,25 @@ use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
 use rustix::thread::futex;
+
+/// The file in memory that this process was started with under a number.
+pub(crate) fn inherited(number: i32) -> Result<OwnedFd, Errno> {
+    if number <= 2 {
+        return Err(Errno::BADF);
+    }
+    // SAFETY: the process that started this one opened the file for it and said so; nothing else
+    // here knows the number.
+    let fd = unsafe { OwnedFd::from_raw_fd(number) };
+    // Of all files only those in memory have seals.
+    match rustix::fs::fcntl_get_seals(&fd) {
+        Ok(_) => Ok(fd),
+        Err(errno) => {
+            // It may be somebody else's.
+            let _ = fd.into_raw_fd();
+            Err(errno)
+        }
+    }
+}
 
 /// A shared mapping with the file behind it.
 pub(crate) struct Shared {
@@ -55,9 +74,7 @@ impl Shared {
 
     /// Maps memory whose file this process was started with, under a number.
     pub(crate) fn inherited(number: i32) -> Result<Shared, Errno> {
-        // SAFETY: the process that started this one opened the file for it and says so in the
-        // environment; nothing else here knows the number. Another file is refused by its size.
-        Shared::map(unsafe { OwnedFd::from_raw_fd(number) })
+        Shared::map(inherited(number)?)
     }
 
     /// The file behind it.

@@ -19,12 +19,17 @@ mod messages;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
 use seam::disk::{Disk, read_small};
 
 pub use self::facts::{CobolFile, EntryPoint, Facts};
 use crate::error::RegionError;
 use crate::masks::Order;
+
+/// How many compilations this process has begun.
+static COMPILATIONS: AtomicU32 = AtomicU32::new(0);
 
 /// The longest source, and the longest member.
 const SOURCE_BYTES_MAX: usize = 64 << 20;
@@ -208,7 +213,10 @@ impl Workshop<'_> {
 
     /// A folder to compile in, which becomes `object_folder` when everything has succeeded.
     fn begin(&self, object_folder: &Path) -> Result<PathBuf, RegionError> {
-        let folder = object_folder.with_extension(format!("new-{}", std::process::id()));
+        // Threads of one process may compile the same at the same time.
+        let number = COMPILATIONS.fetch_add(1, Relaxed);
+        let folder = format!("new-{}-{number}", std::process::id());
+        let folder = object_folder.with_extension(folder);
         self.disk.create_dir(&folder).map_err(RegionError::file(&folder))?;
         Ok(folder)
     }

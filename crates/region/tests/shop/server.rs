@@ -208,7 +208,7 @@ fn shapes() -> Vec<PcbShape> {
     let gsam = GsamShape { dbd: name("EXTRACT"), options: *b"L   ", rsa_len: 8, undefined: true };
     let of = |title: Name, area_max, kind| PcbShape { name: title, listed: true, area_max, kind };
     vec![
-        of(name("IOPCB"), 64, PcbKind::Io),
+        of(name("IOPCB"), 64, PcbKind::Io(IoFeedback::default())),
         of(name("SHOP"), SEGMENT_BYTES as u32, PcbKind::Database(database)),
         of(NO_NAME, 80, PcbKind::Gsam(gsam)),
     ]

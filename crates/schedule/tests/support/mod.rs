@@ -64,15 +64,15 @@ pub(crate) const LOADER: &str = "
          PSBGEN LANG=COBOL,PSBNAME=LOADER
 ";
 
-struct Members(Vec<Arc<Dbd>>);
+struct Members(Vec<Arc<Dbd>>, Arc<Psb>);
 
 impl Definitions for Members {
     fn dbd(&self, name: DbdName) -> Option<Arc<Dbd>> {
         self.0.iter().find(|dbd| dbd.name == name).cloned()
     }
 
-    fn psb(&self, _name: PsbName) -> Option<Arc<Psb>> {
-        None
+    fn psb(&self, name: PsbName) -> Option<Arc<Psb>> {
+        Some(&self.1).filter(|psb| psb.name == name).cloned()
     }
 
     fn referring(&self, _dbd: DbdName) -> Vec<MemberName> {
@@ -99,6 +99,8 @@ pub(crate) struct Shop {
     pub(crate) store: ModelStore,
     pub(crate) folder: PathBuf,
     pub(crate) intents: Arc<Intents>,
+    /// What PSBGEN says besides the PCBs.
+    pub(crate) limits: fn(&mut Psb),
 }
 
 impl Shop {
@@ -107,7 +109,7 @@ impl Shop {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("schedule-{test}"));
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).expect("a folder");
-        Shop { store: ModelStore::new(), folder, intents: Arc::default() }
+        Shop { store: ModelStore::new(), folder, intents: Arc::default(), limits: |_| () }
     }
 
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) {
@@ -125,7 +127,9 @@ impl Shop {
         options: Options,
     ) -> Result<Schedule<ModelStore>, ScheduleError> {
         let setup = Setup::from_source(&format!("{DBDS}{psb}")).expect("sources");
-        let members = Members(setup.dbds.clone());
+        let mut source = Psb::new(setup.psb.name);
+        (self.limits)(&mut source);
+        let members = Members(setup.dbds.clone(), Arc::new(source));
         let mut opened: BTreeMap<DbdName, Arc<Database>> = BTreeMap::new();
         let mut open = |name: DbdName| {
             if let Some(known) = opened.get(&name) {

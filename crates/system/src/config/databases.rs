@@ -134,6 +134,10 @@ pub(super) fn write(text: &mut Text, config: &SystemConfig) {
     let shown = |log: &placement::BatchLog| quoted(log.name());
     let meaning = "\"none\": ROLB, SETS and ROLS are AL in batch";
     text.set("batch_log", (&config.compat.batch_log, &usual), shown, meaning);
+    let usual = placement::ProgramUser::default();
+    let shown = |user: &placement::ProgramUser| quoted(user.name());
+    let meaning = "\"psb\": the I/O PCB names the PSB as the user of a batch program";
+    text.set("program_user", (&config.compat.program_user, &usual), shown, meaning);
 }
 
 /// A setting that is written only if it is there.
@@ -218,9 +222,12 @@ mod tests {
             partition = [{ name = "A", key_string = "M" }]
         "#;
         let pool = "\n[pool.8k]\nunit = \"8 KiB\"\nbytes = \"64 MiB\"\n";
-        let none = base().replace("#: batch_log = \"disk\"", "batch_log = \"none\"");
+        let none = base()
+            .replace("#: batch_log = \"disk\"", "batch_log = \"none\"")
+            .replace("#: program_user = \"login\"", "program_user = \"psb\"");
         let config = parse(&(none + pool + sections)).unwrap();
         assert_eq!(config.compat.batch_log, placement::BatchLog::None);
+        assert_eq!(config.compat.program_user, placement::ProgramUser::Psb);
         assert_eq!(parse(&config.to_text()).unwrap(), config);
     }
 

@@ -1,0 +1,9 @@
+//! Fuzzes [`targets::program_checkpoint`].
+#![no_main]
+
+use targets::{program_checkpoint, plant_seeds};
+
+libfuzzer_sys::fuzz_target!(
+    init: plant_seeds("program_checkpoint", program_checkpoint::seeds),
+    |bytes: &[u8]| program_checkpoint::fuzz(bytes)
+);
