@@ -4,7 +4,8 @@
 //! 1. What the engine answers is what the program sees; here only loads begin, deadlocks become
 //!    BC for programs that asked for it, what goes beyond the PSB's limits becomes AU and AT, and
 //!    an area that is too short becomes an AIB error.
-//! 2. After that error, and after AT of a get, the PCB stands where it stood, and holds nothing (row 79).
+//! 2. After that error, and after AT of a get, the PCB stands where it stood, and holds nothing
+//!    (row 79).
 //! 3. A load is committed by itself only while no other PCB of the program has a position, for a
 //!    commit would take that away.
 

@@ -214,8 +214,9 @@ impl From<Abend> for Abended {
 }
 
 pub(super) fn run(context: &mut Context, args: &DltestArgs) -> Result<ExitCode> {
-    let (punch_dd, dds) = batch::dds_of(&args.dds)?.into_iter().partition(is_punch);
-    let job = job_of(args, dds)?;
+    let (punch_dd, dds): (Vec<Dd>, Vec<Dd>) =
+        batch::dds_of(&args.dds)?.into_iter().partition(is_punch);
+    let job = job_of(args, &dds)?;
     let mut cards = Vec::new();
     let read = std::io::stdin().take(BYTES_MAX + 1).read_to_end(&mut cards);
     read.map_err(|error| {
@@ -305,7 +306,7 @@ fn tell(context: &mut Context, summary: &Summary) -> Result<ExitCode> {
     Ok(if summary.is_good() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn job_of(args: &DltestArgs, dds: Vec<Dd>) -> Result<Job> {
+fn job_of(args: &DltestArgs, dds: &[Dd]) -> Result<Job> {
     Ok(Job {
         system: absolute(&args.system)?,
         kind: args.kind,
