@@ -5,7 +5,7 @@
 //!
 //! | column 1 | card | columns |
 //! |---|---|---|
-//! | `U`, `T`, `WTO` | comment; `T` is shown if comments are | 2-71 text |
+//! | `U`, `T`, `WTO`, `WTOR` | comment; `T` is shown if comments are | 2-71 text |
 //! | `N`, `.` | ignored | |
 //! | `O` | options | 2-71 `ABORT=` differences that end the run |
 //! | `S` | status | 3 comments, 4 AIB, 5 call, 7 compare, 9 PCB, 11 segment; 15-23 PCB; 30-32 `AIB` |

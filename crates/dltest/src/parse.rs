@@ -101,6 +101,7 @@ impl Parser {
         let kind = if begin == b' ' { self.previous } else { Some(begin) };
         self.previous = kind;
         match kind {
+            Some(b'W') if card.columns(1, 4) == b"WTOR" => self.comment(card, 5),
             Some(b'W') if begin == b' ' || card.columns(1, 3) == b"WTO" => self.comment(card, 4),
             Some(b'C') if begin == b' ' || card.columns(1, 3) == b"CTL" => self.punch(card),
             Some(b'A') if card.columns(1, 5) == b"ABEND" => self.abend(card),

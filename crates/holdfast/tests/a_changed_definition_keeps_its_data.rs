@@ -52,6 +52,11 @@ fn a_changed_definition_keeps_its_data() {
     let folder = Folder::new("gen-data");
     let dir = folder.join("bank");
     init(&dir, &[]);
+    // Otherwise there would be a warning of the unknown module.
+    let settings = dir.join("holdfast.toml");
+    let known =
+        fs::read_to_string(&settings).unwrap() + "\n[randomizer.PAUTRAND]\nkind = \"hash\"\n";
+    fs::write(&settings, known).unwrap();
     let compile = |source: &str| compile(&folder, &dir, source, &[]);
     let run = |words: &[&str], rest: &[&str]| on(SECRET, &[words, &["-s"]].concat(), &dir, rest);
     compile(SOURCE).done();

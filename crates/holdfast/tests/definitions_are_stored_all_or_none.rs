@@ -5,9 +5,11 @@
 mod common;
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
+use std::process::Stdio;
 
-use common::{Ended, Folder, SECRET, files, init, on};
+use common::{Ended, Folder, SECRET, command, files, init, on};
 use serde_json::Value;
 
 const CUSTDB: &str = "* CUSTOMERS AND THEIR ACCOUNTS
@@ -154,4 +156,96 @@ fn what_does_not_fit_is_an_error_of_the_one_that_changed() {
     assert_eq!(compile(&dir, &[&teller, "-I", "/nowhere"]).code, 2);
     assert_eq!(compile(&dir, &[]).code, 2);
     compile(&dir, &["/nowhere/at/all"]).failed("HFY100", &["/nowhere/at/all"]);
+}
+
+const BRANCHDB: &str = "         DBD   NAME=BRANCHDB,ACCESS=(HDAM,OSAM),RMNAME=(BRANDOM,1,100)
+         DATASET DD1=BRANCHDD
+         SEGM  NAME=BRANCH,PARENT=0,BYTES=40
+         FIELD NAME=(NUMBER,SEQ,U),START=1,BYTES=4
+         FIELD NAME=CITY,START=5,BYTES=10
+         FIELD NAME=HEAD,START=15,BYTES=10
+         FIELD NAME=/SX1
+         LCHILD NAME=(ENTRY,CITYIX),PTR=INDX
+         XDFLD NAME=XCITY,SRCH=CITY,SUBSEQ=/SX1,CONST=C'C'
+         LCHILD NAME=(ENTRY,HEADIX),PTR=INDX
+         XDFLD NAME=XHEAD,SRCH=HEAD,SUBSEQ=/SX1,CONST=C'H'
+         DBDGEN
+         DBD   NAME=(CITYIX,HEADIX),ACCESS=(INDEX,VSAM)
+         DATASET DD1=BOTHDD
+         SEGM  NAME=ENTRY,PARENT=0,BYTES=15
+         FIELD NAME=(KEY,SEQ,U),START=1,BYTES=15
+         LCHILD NAME=(BRANCH,BRANCHDB),INDEX=XCITY
+         LCHILD NAME=(BRANCH,BRANCHDB),INDEX=XHEAD
+         DBDGEN
+         PCB   TYPE=DB,DBDNAME=BRANCHDB,PROCOPT=A,KEYLEN=4
+         SENSEG NAME=BRANCH,INDICES=(CITYIX,HEADIX)
+         PCB   TYPE=DB,NAME=BRANCHDB,PROCOPT=G,KEYLEN=10,PROCSEQ=HEADIX
+         SENSEG NAME=BRANCH
+         PSBGEN LANG=COBOL,PSBNAME=HEADS
+";
+
+#[test]
+fn an_unknown_randomizer_is_shown_with_its_card() {
+    let folder = Folder::new("gen-module");
+    let dir = folder.join("bank");
+    init(&dir, &[]);
+    let source = folder.join("branches");
+    fs::write(&source, BRANCHDB).unwrap();
+    let source = source.to_str().unwrap();
+    let told = compile(&dir, &[source, "--check", "--json"]).done().json();
+    let [one] = &told["diagnostics"].as_array().unwrap()[..] else { panic!("{told}") };
+    assert_eq!((&one["code"], &one["severity"]), (&"HFW101".into(), &"warning".into()));
+    assert_eq!((&one["card"], &one["column"]), (&1.into(), &56.into()));
+
+    let settings = dir.join("holdfast.toml");
+    let known =
+        fs::read_to_string(&settings).unwrap() + "\n[randomizer.BRANDOM]\nkind = \"hash\"\n";
+    fs::write(&settings, known).unwrap();
+    let told = compile(&dir, &[source, "--check", "--json"]).done().json();
+    assert_eq!(told["diagnostics"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn indexes_that_share_data_sets_are_kept_each_by_itself() {
+    let folder = Folder::new("gen-shared");
+    let dir = folder.join("bank");
+    init(&dir, &[]);
+    let source = folder.join("branches");
+    fs::write(&source, BRANCHDB).unwrap();
+    let made = compile(&dir, &[source.to_str().unwrap()]).done();
+    for line in ["DBD CITYIX: made", "DBD HEADIX: made"] {
+        assert!(made.out.contains(line), "{line} in {}{}", made.out, made.err);
+    }
+    let cards = "\
+L        ISRT  BRANCH
+L        DATA  0001PARIS     ZOE
+E      OK
+L        ISRT  BRANCH
+L        DATA  0002ROMA      ANNA
+E      OK
+L        GU    BRANCH  (XCITY    =PARIS     )
+E   01 OK BRANCH   00040001
+S              2
+L        GN
+E   01 OK BRANCH   0010ANNA
+L        GN
+E   01 OK BRANCH   0010ZOE
+L        GN
+E      GB
+";
+    let ran = issue(&dir, &["--psb", "HEADS"], cards).done();
+    assert!(ran.out.contains("6 comparisons, 0 different, 0 wrong"), "{}", ran.out);
+    let status = on(SECRET, &["db", "status", "-s"], &dir, &["BRANCHDB"]).done();
+    assert!(status.out.contains("CITYIX") && status.out.contains("HEADIX"), "{}", status.out);
+    on(SECRET, &["db", "verify", "-s"], &dir, &["BRANCHDB"]).done();
+}
+
+/// Issues calls.
+fn issue(dir: &Path, rest: &[&str], cards: &str) -> Ended {
+    let mut command = command(Some(SECRET));
+    command.arg("dltest").arg("-s").arg(dir).args(rest);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(cards.as_bytes()).unwrap();
+    Ended::of(&child.wait_with_output().unwrap())
 }

@@ -243,6 +243,16 @@ impl Note {
     pub(crate) fn new(code: &'static str, text: String) -> Note {
         Note { code: Code(code), text }
     }
+
+    /// The operand of the DBD statement that it is about; empty if it is about no one of them.
+    #[must_use]
+    pub fn operand(&self) -> &'static str {
+        match self.code.0 {
+            Note::MODULE => "RMNAME",
+            Note::EXIT => "PSNAME",
+            _ => "",
+        }
+    }
 }
 
 impl std::fmt::Display for Note {

@@ -35,7 +35,7 @@ pub(super) fn split<'a>(statements: &[&'a Statement], sink: &mut Sink) -> Vec<Ve
         return all();
     }
     if count != parts.len() {
-        let message = format!("NAME= has {count} names, and there are {} LCHILD", parts.len());
+        let message = format!("NAME= has {count} names, and the DBD has {} LCHILD", parts.len());
         sink.error(codes::INDEX_PAIR, place_of(names), message);
         sink.help("give each index its LCHILD, in the order of the names");
         return all();

@@ -4,6 +4,7 @@ mod change;
 mod compiled;
 mod diagnostics;
 mod encoded;
+mod forms;
 mod mutated;
 mod resolved;
 mod samples;

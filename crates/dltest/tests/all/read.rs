@@ -220,15 +220,32 @@ fn keys_and_data_to_compare_can_continue() {
 
 #[test]
 fn comments_are_kept_and_ignored_cards_are_not() {
-    let deck = deck(&["U one", "T two", "WTO three", "N GU", ". GU", "O ABORT=0", "", "/*", "?"]);
+    let deck = deck(&[
+        "U one",
+        "T two",
+        "WTO three",
+        "WTOR four",
+        "N GU",
+        ". GU",
+        "O ABORT=0",
+        "",
+        "/*",
+        "?",
+    ]);
     let comment = |card, text: &str, is_conditional| {
         let text = text.into();
         Item::Comment { card, text, is_conditional }
     };
-    let options = Item::Options(Options { card: 6, abort: Some(0) });
+    let options = Item::Options(Options { card: 7, abort: Some(0) });
     assert_eq!(
         deck.items,
-        [comment(1, " one", false), comment(2, " two", true), comment(3, " three", false), options]
+        [
+            comment(1, " one", false),
+            comment(2, " two", true),
+            comment(3, " three", false),
+            comment(4, " four", false),
+            options
+        ]
     );
 }
 

@@ -12,8 +12,9 @@ use base::Coded as _;
 use clap::Args;
 use definitions::resolve::Overlay;
 use definitions::{
-    CompiledMember, Diagnostic, Finding, Member, MemberKind, MemberName, Severity, compile,
+    CompiledMember, Diagnostic, Finding, Member, MemberKind, MemberName, Severity, Spot, compile,
 };
+use hierarchy::is_kept;
 use macros::{Folders, Sources};
 use repository::{Difference, Repository, name_of};
 use serde::{Serialize, Serializer};
@@ -181,6 +182,7 @@ fn generate<S: Store>(
     if work.errors() == 0 {
         verdict = data::judge(databases, &work.overlay(repository))?;
         work.say_of_data(&verdict);
+        work.say_of_places(databases);
     }
     let errors = work.errors();
     let changed = work.settle(repository, errors > 0);
@@ -352,6 +354,32 @@ impl Work {
                 }
                 None => self.say_stored(name, (severity, code), message, help),
             }
+        }
+    }
+
+    /// Says what the settings make of the members: randomizers that are not known, partitions.
+    /// What is wrong with the settings themselves, whoever opens the database is told.
+    fn say_of_places<S: Store>(&mut self, databases: &Databases<S>) {
+        let mut found = Vec::new();
+        for item in &self.items {
+            let Some(Member::Dbd(dbd)) = &item.compiled.member else { continue };
+            let Some(Ok(placement)) = is_kept(dbd.organization).then(|| databases.placement(dbd))
+            else {
+                continue;
+            };
+            for note in placement.notes() {
+                let one = Diagnostic {
+                    severity: Severity::Warning,
+                    code: note.code.0,
+                    place: item.compiled.places.find(Spot::Member, note.operand()),
+                    message: note.text.clone(),
+                    help: Some("set it in holdfast.toml before there is data, if need be".into()),
+                };
+                found.push((one, MemberName::Dbd(dbd.name)));
+            }
+        }
+        for (one, member) in found {
+            self.say(&one, Some(member));
         }
     }
 
