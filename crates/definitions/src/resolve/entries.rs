@@ -92,7 +92,9 @@ impl IndexUse {
                 };
                 // An offset within a segment, which has 64 KiB at most.
                 let from = from as u16;
-                segment.fields.retain(|field| field.offset + field.len <= key.len);
+                let within =
+                    |len: u16, at: u16| u32::from(at) + u32::from(len) <= u32::from(key.len);
+                segment.fields.retain(|field| within(field.len, field.offset));
                 for field in &mut segment.fields {
                     field.offset += from;
                 }

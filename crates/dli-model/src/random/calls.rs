@@ -182,16 +182,16 @@ impl Maker<'_> {
                 continue;
             }
             let kind = &self.world.kinds[*level];
-            let by_index = self.world.by_index[pcb] && at == 0;
+            let by_index = self.world.by_index[pcb].filter(|_| at == 0);
             let mut ssa = format!("{:<8}", kind.name).into_bytes();
             let codes = self.codes(get, choice, dice);
             ssa.extend_from_slice(codes.as_bytes());
             // U and V go with unqualified SSAs.
             let plain = codes.contains(['U', 'V']);
-            match if plain { 6 } else { choice } {
-                5..=7 => ssa.push(b' '),
-                _ if by_index => ssa.extend(by_search_field(choice, dice)),
-                choice => ssa.extend(qualification(kind, *key, choice, dice)),
+            match (if plain { 6 } else { choice }, by_index) {
+                (5..=7, _) => ssa.push(b' '),
+                (_, Some(field)) => ssa.extend(by_search_field(field, choice, dice)),
+                (choice, None) => ssa.extend(qualification(kind, *key, choice, dice)),
             }
             ssas.push(ssa);
         }
@@ -231,7 +231,7 @@ impl Maker<'_> {
             Some(parent) => {
                 let keys = self.keys(parent, dice);
                 let by_path = pcb > 0 && dice.one_in(3);
-                let ssas = match (by_path, self.world.by_index[pcb]) {
+                let ssas = match (by_path, self.world.by_index[pcb].is_some()) {
                     (true, _) => Vec::new(),
                     (false, true) => self.ssas(pcb, parent, false, dice),
                     (false, false) => self.exact(&path[..path.len() - 1], &keys),
@@ -400,7 +400,9 @@ fn qualification(kind: &Kind, key: [u8; 2], choice: usize, dice: &mut Dice<'_>) 
     text.into_bytes()
 }
 
-fn by_search_field(choice: usize, dice: &mut Dice<'_>) -> Vec<u8> {
+fn by_search_field(field: &str, choice: usize, dice: &mut Dice<'_>) -> Vec<u8> {
     let operator = ["= ", ">=", "<=", "> ", "< ", "^="][choice % 6];
-    format!("(XF      {operator}{})", char::from(letter(dice))).into_bytes()
+    let letter = char::from(letter(dice));
+    let value = if field == "XT" { format!("t{}", u32::from(letter) % 3) } else { letter.into() };
+    format!("({field:<8}{operator}{value})").into_bytes()
 }

@@ -72,8 +72,8 @@ pub struct World {
     pub kinds: Vec<Kind>,
     /// What each PCB sees, in hierarchic order; the first sees all.
     pub pcbs: Vec<Vec<Seen>>,
-    /// The PCBs whose root is met by a secondary index.
-    pub by_index: Vec<bool>,
+    /// Of each PCB the XDFLD by which its root is met, if it is by a secondary index.
+    pub by_index: Vec<Option<&'static str>>,
 }
 
 /// The number of the entries of the second index, as if they were a segment type.
@@ -83,7 +83,7 @@ const ENTRIES: usize = 9;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Plain,
-    ByIndex,
+    ByIndex { second: bool },
     Entries,
 }
 
@@ -112,7 +112,7 @@ impl Shape {
             world.add_pcb(OPTIONS[0], [0; 4], Way::Plain);
             for [options, rest @ ..] in &self.pcbs {
                 let way = match rest[2] % 4 {
-                    1 | 3 if indexed => Way::ByIndex,
+                    1 | 3 if indexed => Way::ByIndex { second: rest[2] % 8 > 4 },
                     2 if indexed => Way::Entries,
                     _ => Way::Plain,
                 };
@@ -285,9 +285,12 @@ impl World {
         way: Way,
     ) {
         let multiple = if multiple % 4 == 3 { ",\n               POS=MULTIPLE" } else { "" };
-        let by_index = way == Way::ByIndex;
-        self.by_index.push(by_index);
-        let sequence = if by_index { ",\n               PROCSEQ=RANDIX" } else { "" };
+        let (field, sequence) = match way {
+            Way::ByIndex { second: false } => (Some("XF"), ",\n               PROCSEQ=RANDIX"),
+            Way::ByIndex { second: true } => (Some("XT"), ",\n               PROCSEQ=RANDIY"),
+            Way::Plain | Way::Entries => (None, ""),
+        };
+        self.by_index.push(field);
         let dbd = if way == Way::Entries { "RANDIY" } else { "RANDDB" };
         let text = format!("PCB   TYPE=DB,DBDNAME={dbd},PROCOPT={options}{multiple}{sequence}");
         line(&mut self.source, &text);
