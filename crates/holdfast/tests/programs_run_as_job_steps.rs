@@ -514,6 +514,10 @@ fn control_statements_punch_cards_that_pass() {
     on(SECRET, &["db", "empty", "-s"], &shop.dir, &["SHOPDB", "--yes"]).done();
     let again = shop.dltest(&["--psb", "CLERK"], &punched).done();
     assert!(again.out.contains("4 comparisons, 0 different, 0 wrong"), "{}", again.out);
+    // A run that is ended leaves its cards, too.
+    let ended = "CTL      PUNC  OTHER\nL        GU    CUSTOMER\nABEND\n";
+    shop.dltest(&["--psb", "CLERK", "--dd", &dd], ended).failed("HFC016", &["card 3"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "L        GU    CUSTOMER\n");
 }
 
 #[test]

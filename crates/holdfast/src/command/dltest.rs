@@ -1,7 +1,7 @@
 //! `holdfast dltest`: issues the calls on control statements and reports what came back.
 
 use std::io::{Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use base::{Code, Coded};
@@ -14,7 +14,7 @@ use dltest::{
 use region::shape::{PcbKind, PcbShape};
 use region::{Abend, AibFields, Client, Dd, DirectAnswer, DirectCall, Embedded, Ending, Link};
 
-use super::{Context, batch, guest};
+use super::{Context, batch, guest, unload};
 use crate::failure::{Failure, Result};
 use crate::job::{Job, JobFile, Kind, absolute};
 use crate::passphrase::PassphraseArgs;
@@ -272,6 +272,9 @@ fn issue(
         false => run(&mut Report::new(&mut out, CodePage::Ascii)),
     };
     let flushed = out.flush();
+    // What was punched is of use even if a call has ended the run.
+    let punched = punch_dd
+        .map_or(Ok(()), |dd| unload::write_whole(&dd.path, |mut file| Ok(file.write_all(&cards)?)));
     drop(out);
     let ending = if done.is_ok() { Ending::Normal } else { Ending::Abend };
     let ended = tester.client.end(ending);
@@ -282,18 +285,8 @@ fn issue(
     };
     ended.map_err(|abend| Failure::Error(Box::new(Abended::from(abend))))?;
     flushed?;
-    if let Some(dd) = punch_dd {
-        write_cards(context, &dd.path, &cards)?;
-    }
+    punched?;
     tell(context, &summary)
-}
-
-fn write_cards(context: &Context, path: &Path, cards: &[u8]) -> Result<()> {
-    let path = absolute(path)?;
-    seam::disk::replace_small(&*context.seam.disk, &path, cards).map_err(|error| {
-        let what = format!("the cards cannot be written to {}: {error}", path.display());
-        Failure::other(what, "Check the path, the permissions and the room on the disk.")
-    })
 }
 
 fn tell(context: &mut Context, summary: &Summary) -> Result<ExitCode> {

@@ -183,7 +183,7 @@ fn prefix_bytes(dbd: &definitions::Dbd, segment: &Segment) -> u16 {
 
 /// Writes a file that gets its name when it is whole and durable.
 #[allow(clippy::disallowed_methods)] // people's files are no part of a system
-fn write_whole<T>(path: &Path, body: impl FnOnce(&File) -> Result<T>) -> Result<T> {
+pub(super) fn write_whole<T>(path: &Path, body: impl FnOnce(&File) -> Result<T>) -> Result<T> {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
     let part = PathBuf::from(part);
