@@ -96,10 +96,14 @@ impl Shared {
     /// the last word becomes zero.
     pub(crate) fn put(&self, at: usize, bytes: &[u8]) {
         let Some(words) = self.words.get(at / 8..) else { return };
-        for (word, piece) in words.iter().zip(bytes.chunks(8)) {
-            let mut whole = [0; 8];
-            whole[..piece.len()].copy_from_slice(piece);
-            word.store(u64::from_le_bytes(whole), Relaxed);
+        let (whole, rest) = bytes.as_chunks::<8>();
+        for (word, piece) in words.iter().zip(whole) {
+            word.store(u64::from_le_bytes(*piece), Relaxed);
+        }
+        if let Some(word) = words.get(whole.len()).filter(|_| !rest.is_empty()) {
+            let mut last = [0; 8];
+            last[..rest.len()].copy_from_slice(rest);
+            word.store(u64::from_le_bytes(last), Relaxed);
         }
     }
 
@@ -108,9 +112,10 @@ impl Shared {
         out.clear();
         let words = self.words.get(at / 8..).unwrap_or_default();
         let count = len.div_ceil(8).min(words.len());
-        out.reserve(count * 8);
-        for word in &words[..count] {
-            out.extend_from_slice(&word.load(Relaxed).to_le_bytes());
+        // All at once: a look at the room that is left for each word costs more than the word.
+        out.resize(count * 8, 0);
+        for (place, word) in out.chunks_exact_mut(8).zip(words) {
+            place.copy_from_slice(&word.load(Relaxed).to_le_bytes());
         }
         out.truncate(len);
     }
