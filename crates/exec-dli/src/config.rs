@@ -4,10 +4,70 @@
 //!
 //! 1. It builds on the compiler's own `ibm.conf` and only frees words: a word that the mainframe's
 //!    compiler does not reserve can be a name of the program.
-//! 2. Special registers stay what they are.
+//! 2. A program that uses such a word as a device of ACCEPT or DISPLAY means the device: so it gets
+//!    at its command line and its environment.
+//! 3. Special registers stay what they are.
+
+use std::collections::VecDeque;
 
 /// The name under which the configuration is to be stored, for `cobc -conf`.
 pub const CONFIGURATION_NAME: &str = "holdfast.conf";
 
-/// The configuration.
+/// The configuration, with every word free.
 pub const CONFIGURATION: &str = include_str!("holdfast.conf");
+
+/// What the compiler knows besides as devices.
+const DEVICES: [&str; 5] =
+    ["ARGUMENT-NUMBER", "ARGUMENT-VALUE", "COMMAND-LINE", "ENVIRONMENT-NAME", "ENVIRONMENT-VALUE"];
+/// So many words in front of FROM an ACCEPT may begin: its item may have subscripts.
+const REACH: usize = 6;
+
+/// The configuration for a program of these texts, its source and its members.
+#[must_use]
+pub fn configuration_for<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> String {
+    let mut used = [false; DEVICES.len()];
+    texts.into_iter().for_each(|text| find_devices(text, &mut used));
+    let is_used = |line: &&str| {
+        let devices = DEVICES.iter().zip(used).filter(|(_, used)| *used);
+        let mut freed = devices.map(|(device, _)| format!("not-reserved: {device}"));
+        freed.any(|freed| freed == *line)
+    };
+    let lines = CONFIGURATION.lines().filter(|line| !is_used(line));
+    lines.flat_map(|line| [line, "\n"]).collect()
+}
+
+/// Notes the devices that a text uses: behind ACCEPT ... FROM, and behind UPON.
+fn find_devices(text: &[u8], used: &mut [bool; DEVICES.len()]) {
+    let text = String::from_utf8_lossy(text).to_ascii_uppercase();
+    let mut before = VecDeque::with_capacity(REACH);
+    for word in text.split_whitespace().map(|word| word.trim_end_matches(['.', ',', ';'])) {
+        let is_place = match before.back() {
+            Some(&"UPON") => true,
+            Some(&"FROM") => before.contains(&"ACCEPT"),
+            _ => false,
+        };
+        if let Some(device) = DEVICES.iter().position(|device| is_place && *device == word) {
+            used[device] = true;
+        }
+        if before.len() == REACH {
+            before.pop_front();
+        }
+        before.push_back(word);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_free_unless_it_is_used_as_a_device() {
+        let plain = b"           MOVE COMMAND-LINE TO A.\n           WRITE B FROM COMMAND-LINE.";
+        assert_eq!(configuration_for([&plain[..]]), CONFIGURATION);
+        let device = b"           ACCEPT PARM-TEXT (1)\n               from Command-Line.";
+        let made = configuration_for([&plain[..], device]);
+        assert!(!made.contains("COMMAND-LINE"), "{made}");
+        assert_eq!(made.lines().count() + 1, CONFIGURATION.lines().count());
+        assert!(!configuration_for([&b"DISPLAY 'A' UPON ENVIRONMENT-NAME"[..]]).contains("-NAME"));
+    }
+}

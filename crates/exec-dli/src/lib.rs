@@ -2,7 +2,7 @@
 //!
 //! Before the compiler: [`translate`] blanks CBL and PROCESS cards, turns every EXEC DLI command
 //! into the COPY of a member that calls [`ENTRY`], and says what a region must know about the
-//! programs ([`ProgramFacts`]). [`CONFIGURATION`] is the compiler configuration to use.
+//! programs ([`ProgramFacts`]). [`configuration_for`] is the compiler configuration to use.
 //!
 //! In the running program: the region is called with a descriptor, the DIB, numbers and items;
 //! [`decode`] makes a [`Command`] of the descriptor, [`plan`](plan::plan) makes the call of that,
@@ -35,7 +35,7 @@ mod translate;
 pub use base::CodeMeaning;
 pub use code::CODES;
 pub use command::{Area, Command, Condition, Join, Number, Operator, Segment, Subset, Text, Verb};
-pub use config::{CONFIGURATION, CONFIGURATION_NAME};
+pub use config::{CONFIGURATION, CONFIGURATION_NAME, configuration_for};
 pub use descriptor::{DescriptorError, HEADER, Header, VERSION, decode, encode, header};
 pub use diagnostic::Diagnostic;
 pub use facts::ProgramFacts;

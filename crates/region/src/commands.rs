@@ -68,8 +68,8 @@ impl Translate for Preprocessor {
         Ok(Translated { text: translation.text, members })
     }
 
-    fn configuration(&self) -> &str {
-        exec_dli::CONFIGURATION
+    fn configuration(&self, texts: &[&[u8]]) -> String {
+        exec_dli::configuration_for(texts.iter().copied())
     }
 }
 

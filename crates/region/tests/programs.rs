@@ -323,6 +323,16 @@ fn a_c_function_of_a_cobol_program_makes_calls_too() {
 }
 
 #[test]
+fn a_program_reads_its_parm_as_its_command_line() {
+    if !have("cobc") {
+        return;
+    }
+    let outcome = play("parm", Play { program: "parm.cbl", ..Play::default() });
+    normal(&outcome, 0);
+    assert!(outcome.output.contains("PARM=the parm "), "{}", outcome.output);
+}
+
+#[test]
 fn a_trace_has_every_call() {
     if !have("cobc") {
         return;

@@ -68,11 +68,17 @@ impl Workshop<'_> {
         })
     }
 
+    fn configuration(&self, work: &Compilation<'_>) -> String {
+        let members = work.members.values().map(|copied| &copied.text[..]);
+        let texts: Vec<&[u8]> = std::iter::once(work.original).chain(members).collect();
+        self.translate.configuration(&texts)
+    }
+
     fn digest(&self, work: &Compilation<'_>) -> Result<String, RegionError> {
         let version = self.run(Command::new(COMPILER).arg("--version"), work.path)?;
         let mut digest = Digest::default();
         digest.add(&version.stdout);
-        digest.add(self.translate.configuration().as_bytes());
+        digest.add(self.configuration(work).as_bytes());
         self.options.iter().for_each(|option| digest.add(option.as_bytes()));
         digest.add(&work.translated.text);
         for (name, text) in &work.translated.members {
@@ -98,7 +104,7 @@ impl Workshop<'_> {
     }
 
     fn compile_in(&self, folder: &Path, work: &Compilation<'_>) -> Result<String, RegionError> {
-        self.write(&folder.join(CONFIGURATION), self.translate.configuration().as_bytes())?;
+        self.write(&folder.join(CONFIGURATION), self.configuration(work).as_bytes())?;
         self.write(&folder.join(COMPILED_NAME), &work.translated.text)?;
         let copies = folder.join(COPIES);
         self.disk.create_dir(&copies).map_err(RegionError::file(&copies))?;

@@ -145,8 +145,8 @@ pub trait Translate {
         member: &dyn Fn(&str) -> Option<Vec<u8>>,
     ) -> Result<Translated, String>;
 
-    /// The compiler configuration that its text is written for.
-    fn configuration(&self) -> &str;
+    /// The compiler configuration for a program of these texts, its source and its members.
+    fn configuration(&self, texts: &[&[u8]]) -> String;
 }
 
 /// Where and how programs are compiled.

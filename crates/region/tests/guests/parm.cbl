@@ -1,0 +1,11 @@
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID. SHOP-PARM.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       01  PARM-TEXT               PIC X(20).
+       LINKAGE SECTION.
+       01  IO-PCB                  PIC X(64).
+       PROCEDURE DIVISION USING IO-PCB.
+           ACCEPT PARM-TEXT FROM COMMAND-LINE.
+           DISPLAY 'PARM=' PARM-TEXT.
+           GOBACK.
