@@ -16,8 +16,8 @@
 //! Invariants:
 //! 1. Whose turn it is alone writes; the turn is handed over after the last byte.
 //! 2. Both sides copy a message out before they look at it: what is checked cannot change.
-//! 3. Who waits looks for a moment, lets others run for a moment, and then sleeps; from time to time
-//!    it looks whether the other side still lives.
+//! 3. Who waits looks for a moment, lets others run for a moment, and then sleeps; from time to
+//!    time it looks whether the other side still lives.
 //! 4. What never pays is not kept up: looking is useless where both sides share a processor, and
 //!    both are where answers take long. Each side learns that from its own waits alone.
 //!
@@ -41,8 +41,8 @@ const MESSAGE: usize = 64;
 /// Room for the longest call: area, further parameters, search arguments, what rides with it.
 const BYTES: usize = 4 * AREA_BYTES_MAX;
 
-/// How often the turn is looked at before others are let run: an answer may be almost there. This is
-/// as long as a few answers take.
+/// How often the turn is looked at before others are let run: an answer may be almost there. This
+/// is as long as a few answers take.
 const LOOKS: u32 = 64;
 /// How often others are let run before going to sleep: where both sides have one processor, the
 /// other side goes on at once. It takes about as long as sleeping and being woken costs.
