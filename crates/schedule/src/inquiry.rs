@@ -14,7 +14,7 @@
 //!
 //! Invariants:
 //! 1. Binary fields are big-endian.
-//! 2. The return and reason codes of AIBs are kept here (general knowledge, [K]).
+//! 2. The return and reason codes of AIBs are kept here (general knowledge, \[K\]).
 
 use region::shape::{NO_NAME, Name, PcbKind};
 use region::{Abend, AibReply, Feedback, Reply, Request};
