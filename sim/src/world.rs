@@ -17,6 +17,9 @@ use uow::{Kernel, Uow, UowError, UowOptions};
 use crate::history::{History, LEDGER, Records, UnitNumber, ledger_key, show};
 use crate::machine::Make;
 
+/// Keys that share so many bytes have a landmark in common: ten neighbouring records do.
+const GROUP_BYTES: u16 = 11;
+
 /// An open system with its history.
 #[derive(Clone)]
 pub struct World {
@@ -92,6 +95,7 @@ impl World {
     pub fn make_set(&self, name: &str) -> Result<Arc<DataSet>, UowError> {
         self.history.make_set(name);
         let set = self.make.create_set(&self.kernel, name)?;
+        set.set_group_bytes(GROUP_BYTES);
         self.history.set_made(name);
         Ok(set)
     }
@@ -110,7 +114,10 @@ impl World {
     /// The data set of that name, which exists.
     #[must_use]
     pub fn set(&self, name: &str) -> Arc<DataSet> {
-        self.kernel.set_named(name).unwrap_or_else(|| panic!("data set {name} is not there"))
+        let set = self.kernel.set_named(name);
+        let set = set.unwrap_or_else(|| panic!("data set {name} is not there"));
+        set.set_group_bytes(GROUP_BYTES);
+        set
     }
 
     /// Begins a unit of work.

@@ -80,6 +80,9 @@ pub(crate) struct Reached<G> {
 
 /// So many descents that led nowhere mean damage, not rivals.
 const DESCENTS_MAX: usize = 10_000;
+/// So far to the right of its landmark a leaf is sought: a group that is larger than that is read
+/// by other keys than its first.
+const RIGHTS_OF_LANDMARK: usize = 1;
 /// So many times a value is read anew because its leaf changed meanwhile, before the reference
 /// alone decides.
 const REREADS_MAX: usize = 64;
@@ -87,6 +90,9 @@ const REREADS_MAX: usize = 64;
 /// A latch of either mode.
 pub(crate) trait Latch<'k>: Sized {
     fn take(set: &'k DataSet, ci: CiNumber) -> Result<Self, PoolError>;
+    fn of_pinned(pinned: Pinned<'k>) -> Self;
+    fn ci(&self) -> CiNumber;
+    fn hint(&self) -> Hint;
     fn bytes(&self) -> &[u8];
 }
 
@@ -94,6 +100,21 @@ impl<'k> Latch<'k> for SharedCi<'k> {
     #[inline]
     fn take(set: &'k DataSet, ci: CiNumber) -> Result<Self, PoolError> {
         set.shared(ci)
+    }
+
+    #[inline]
+    fn of_pinned(pinned: Pinned<'k>) -> Self {
+        pinned.shared()
+    }
+
+    #[inline]
+    fn ci(&self) -> CiNumber {
+        SharedCi::ci(self)
+    }
+
+    #[inline]
+    fn hint(&self) -> Hint {
+        SharedCi::hint(self)
     }
 
     #[inline]
@@ -106,6 +127,21 @@ impl<'k> Latch<'k> for ExclusiveCi<'k> {
     #[inline]
     fn take(set: &'k DataSet, ci: CiNumber) -> Result<Self, PoolError> {
         set.exclusive(ci)
+    }
+
+    #[inline]
+    fn of_pinned(pinned: Pinned<'k>) -> Self {
+        pinned.exclusive()
+    }
+
+    #[inline]
+    fn ci(&self) -> CiNumber {
+        ExclusiveCi::ci(self)
+    }
+
+    #[inline]
+    fn hint(&self) -> Hint {
+        ExclusiveCi::hint(self)
     }
 
     #[inline]
@@ -161,7 +197,7 @@ impl<'k> Tree<'k> {
         noted: &mut Option<LeafHint>,
     ) -> Result<bool, TreeError> {
         for attempt in 0.. {
-            let leaf = self.reach::<SharedCi<'_>>(key, 0)?;
+            let leaf = self.reach_leaf::<SharedCi<'_>>(key)?;
             *noted = Some(LeafHint { ci: leaf.guard.ci(), hint: leaf.guard.hint() });
             let Place::Found(index) = leaf.place else { return Ok(false) };
             let stored = NodeView::new(leaf.guard.bytes()).value_at(index);
@@ -196,7 +232,7 @@ impl<'k> Tree<'k> {
         if attempt < REREADS_MAX {
             return Ok(false);
         }
-        let leaf = self.reach::<SharedCi<'_>>(key, 0)?;
+        let leaf = self.reach_leaf::<SharedCi<'_>>(key)?;
         let Place::Found(index) = leaf.place else { return Ok(false) };
         let stored = NodeView::new(leaf.guard.bytes()).value_at(index);
         Ok(stored.overflow && overflow::Reference::decode(stored.bytes) == reference)
@@ -219,7 +255,7 @@ impl<'k> Tree<'k> {
         key: &[u8],
         noted: &mut Option<LeafHint>,
     ) -> Result<bool, TreeError> {
-        let leaf = self.reach::<SharedCi<'_>>(key, 0)?;
+        let leaf = self.reach_leaf::<SharedCi<'_>>(key)?;
         *noted = Some(LeafHint { ci: leaf.guard.ci(), hint: leaf.guard.hint() });
         Ok(matches!(leaf.place, Place::Found(_)))
     }
@@ -266,7 +302,7 @@ impl<'k> Tree<'k> {
         let mut found = None;
         let mut from: Option<Vec<u8>> = None;
         loop {
-            let leaf = self.reach::<SharedCi<'_>>(from.as_deref().unwrap_or(key), 0)?;
+            let leaf = self.reach_leaf::<SharedCi<'_>>(from.as_deref().unwrap_or(key))?;
             leaves.passed.push((leaf.guard.ci(), leaf.guard.hint()));
             let node = NodeView::new(leaf.guard.bytes());
             let index = match leaf.place {
@@ -302,7 +338,35 @@ impl<'k> Tree<'k> {
         {
             return Ok(Reached { guard, place, unposted: None });
         }
-        self.reach(key, 0)
+        self.reach_leaf(key)
+    }
+
+    /// Latches the leaf of `key` if it is where a key of the same group was found the last time,
+    /// or right of it.
+    fn reach_landmark<G: Latch<'k>>(&self, key: &[u8]) -> Option<Reached<G>> {
+        let mut guard = G::of_pinned(self.set.at_landmark(key)?);
+        for _ in 0..=RIGHTS_OF_LANDMARK {
+            match step(guard.ci(), guard.bytes(), key, 0, 0) {
+                Step::Here(place) => return Some(Reached { guard, place, unposted: None }),
+                Step::Right(right) => {
+                    drop(guard);
+                    guard = G::take(self.set, right).ok()?;
+                }
+                Step::Down(_) | Step::Again => return None,
+            }
+        }
+        None
+    }
+
+    /// Latches the leaf of `key`.
+    #[inline]
+    pub(crate) fn reach_leaf<G: Latch<'k>>(&self, key: &[u8]) -> Result<Reached<G>, TreeError> {
+        if let Some(reached) = self.reach_landmark(key) {
+            return Ok(reached);
+        }
+        let reached: Reached<G> = self.reach(key, 0)?;
+        self.set.note_landmark(key, reached.guard.hint());
+        Ok(reached)
     }
 
     /// Descends to the leaf of `key`; see [`Tree::reach_level`].

@@ -409,7 +409,7 @@ impl Tree<'_> {
         behind: bool,
         to: Bound<'_>,
     ) -> Result<Run, TreeError> {
-        let mut leaf = self.reach::<ExclusiveCi<'_>>(from, 0)?;
+        let mut leaf = self.reach_leaf::<ExclusiveCi<'_>>(from)?;
         let ci = leaf.guard.ci();
         let node = NodeView::new(leaf.guard.bytes());
         let first = match leaf.place {
@@ -566,7 +566,7 @@ pub(crate) fn undo_replace(
     undo: &mut Undo<'_>,
     replace: &Replace<'_>,
 ) -> Result<(), UowError> {
-    let leaf = tree.reach::<SharedCi<'_>>(replace.key, 0)?;
+    let leaf = tree.reach_leaf::<SharedCi<'_>>(replace.key)?;
     let ci = leaf.guard.ci();
     let Place::Found(slot) = leaf.place else {
         return Err(tree.damaged(ci, "a replaced record is gone before it is undone").into());

@@ -22,7 +22,7 @@ use store::{Locking, SetAttributes, SetId, Store};
 use crate::error::{Damaged, HierarchyError, Result};
 use crate::index::IndexTree;
 use crate::relation::{self, Relation};
-use crate::schema::{Levels, Schema, TypeAt};
+use crate::schema::{ANCHOR_BYTES, Levels, Schema, TypeAt};
 
 /// A database and its sets.
 #[derive(Clone, Debug)]
@@ -77,12 +77,14 @@ impl Database {
                 Some(of) => attributes(&of, &placements(&of)?, Some(&own)),
                 None => own.clone(),
             };
-            let set = make_set(store, index.dbd.text(), &set)?;
+            let group_bytes = IndexTree::group_bytes(&index);
+            let set = make_set(store, index.dbd.text(), &SetAttributes { group_bytes, ..set })?;
             let (source, target) = (at(index.source_code), at(index.target_code));
             let target_level = usize::from(dbd.segments[target.index()].level);
             trees.push(IndexTree { index, set, source, target, target_level });
         }
         let blank = placement.encoding().blank();
+        let group_bytes = record_group(&dbd, &placement);
         let placement = Arc::new(placement);
         let mut sets = Vec::with_capacity(placement.partitions().len());
         for partition in placement.partitions() {
@@ -91,7 +93,8 @@ impl Database {
                 false => format!("{name}.{}", partition.name),
             };
             let interval_bytes = partition.interval_bytes.or(own.interval_bytes);
-            sets.push(make_set(store, &set, &SetAttributes { interval_bytes, ..own.clone() })?);
+            let attributes = SetAttributes { interval_bytes, group_bytes, ..own.clone() };
+            sets.push(make_set(store, &set, &attributes)?);
         }
         let schema = Schema::new(
             &dbd,
@@ -212,7 +215,16 @@ fn attributes(dbd: &Dbd, placement: &Placement, above: Option<&SetAttributes>) -
         key_label: None,
         plain: placement.plain().unwrap_or(above.is_some_and(|one| one.plain)),
         free_percent: free_percent(dbd),
+        group_bytes: 0,
     }
+}
+
+/// How many bytes the keys of a database record have in common; 0 if its root has no key of its
+/// own.
+fn record_group(dbd: &Dbd, placement: &Placement) -> u16 {
+    let root = dbd.segments.first().filter(|root| root.has_unique_key());
+    let anchor = if placement.is_hashed() { ANCHOR_BYTES as u16 } else { 0 };
+    root.and_then(|root| root.key()).map_or(0, |key| anchor + key.len)
 }
 
 /// `FRSPC=`: the free space of each interval, as far as it makes sense for a tree.

@@ -98,6 +98,13 @@ impl IndexTree {
         !index.unique || all.into_iter().any(|part| part.from == PartSource::Unique)
     }
 
+    /// How many bytes the keys of entries with the same search fields have in common.
+    #[must_use]
+    pub fn group_bytes(index: &Index) -> u16 {
+        let search: u16 = index.search.iter().map(|part| part.len).sum();
+        search + u16::from(index.constant.is_some())
+    }
+
     /// Makes the entry of a source; `false` if it has none (row 66).
     pub fn make(&self, collation: Collation, source: &Source<'_>, entry: &mut IndexEntry) -> bool {
         entry.key.clear();

@@ -22,6 +22,7 @@ pub mod dirty;
 pub mod double_write;
 mod error;
 pub mod frame;
+mod landmarks;
 mod latches;
 mod pool;
 pub mod sequential;

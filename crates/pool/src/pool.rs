@@ -11,6 +11,7 @@ use seam::sync::{Condvar, Mutex};
 
 use crate::dirty::DirtyQueue;
 use crate::frame::{ExclusiveCi, Frame, FrameId, Frames, Pinned, SharedCi};
+use crate::landmarks::Landmarks;
 use crate::table::{Key, Table};
 use crate::{Backing, EXTENT_BYTES, PoolError, latches};
 
@@ -81,6 +82,7 @@ pub struct Pool {
     pub(crate) index: u32,
     pub(crate) frames: Frames,
     pub(crate) table: Table,
+    landmarks: Landmarks,
     pub(crate) state: Mutex<State>,
     pub(crate) changed: Condvar,
     pub(crate) dirty: Arc<DirtyQueue>,
@@ -139,6 +141,7 @@ impl Pool {
             config: PoolConfig { frames: wanted, ..config },
             index,
             table: Table::new(wanted),
+            landmarks: Landmarks::new(wanted),
             frames,
             state,
             changed: Condvar::new(),
@@ -269,6 +272,33 @@ impl Pool {
         frame.touch();
         frame.latch().lock_exclusive();
         Some(ExclusiveCi::new(frame, &self.dirty, self.index))
+    }
+
+    /// An interval of a data set where something was found the last time: which one, and whether
+    /// it still is there, is for the caller to see.
+    #[inline]
+    #[must_use]
+    pub fn at_landmark(&self, set: DataSetId, hash: u64) -> Option<Pinned<'_>> {
+        let id = self.landmarks.get(hash)?;
+        self.frames.fetch(id);
+        let frame = self.frames.get(id);
+        if !frame.try_pin() {
+            return None;
+        }
+        let key = frame.key();
+        if key.set() != set || !frame.holds(key) {
+            frame.unpin();
+            return None;
+        }
+        frame.touch();
+        self.counters.hits.one(seam::thread::slot());
+        Some(Pinned::new(frame, &self.dirty, self.index, false))
+    }
+
+    /// Notes where something is, for the next search.
+    #[inline]
+    pub fn note_landmark(&self, hash: u64, hint: Hint) {
+        self.landmarks.set(hash, hint.frame);
     }
 
     /// Whether the interval is unchanged since the hint was taken; one load.

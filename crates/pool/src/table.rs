@@ -41,7 +41,7 @@ pub(crate) struct Table {
 impl Table {
     pub(crate) fn new(frames_max: usize) -> Table {
         let count = (frames_max * 2).next_power_of_two().max(16);
-        let buckets = (0..count).map(|_| AtomicU32::new(FrameId::NONE.0)).collect();
+        let buckets = seam::mem::table(count, |_| AtomicU32::new(FrameId::NONE.0));
         Table { buckets, mask: count - 1 }
     }
 

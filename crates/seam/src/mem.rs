@@ -38,15 +38,7 @@ impl AlignedBuf {
         // SAFETY: the layout's size is not zero.
         let start = unsafe { alloc(layout) };
         let Some(start) = NonNull::new(start) else { handle_alloc_error(layout) };
-        // Miri knows no advice; without it a buffer is the same, only slower.
-        if len >= HUGE_BYTES && !cfg!(miri) {
-            // Before the first touch, which is what gives the buffer its pages. A system without
-            // huge pages refuses, and the buffer has ordinary ones.
-            // SAFETY: advice about memory that nobody else has and that has no contents yet.
-            let _ = unsafe {
-                rustix::mm::madvise(start.as_ptr().cast(), len, rustix::mm::Advice::LinuxHugepage)
-            };
-        }
+        ask_for_huge_pages(start.as_ptr(), len);
         // SAFETY: `start` is valid for `len` bytes, and nobody else has them.
         unsafe { std::ptr::write_bytes(start.as_ptr(), 0, len) };
         AlignedBuf { start, len }
@@ -57,6 +49,32 @@ impl AlignedBuf {
     pub fn as_ptr(&self) -> *mut u8 {
         self.start.as_ptr()
     }
+}
+
+/// A table of `len` elements in huge pages of the processor, if it is large and the system has them.
+#[must_use]
+pub fn table<T>(len: usize, make: impl FnMut(usize) -> T) -> Box<[T]> {
+    let mut elements = Vec::with_capacity(len);
+    ask_for_huge_pages(elements.as_mut_ptr(), len);
+    elements.extend((0..len).map(make));
+    elements.into_boxed_slice()
+}
+
+/// Before the first touch, which is what gives memory its pages. A system without huge pages
+/// refuses, and the memory has ordinary ones.
+#[allow(unsafe_code)]
+fn ask_for_huge_pages<T>(start: *mut T, len: usize) {
+    // The advice is for whole ordinary pages.
+    let from = start.addr().next_multiple_of(BLOCK);
+    let to = (start.addr() + len * size_of::<T>()) / BLOCK * BLOCK;
+    // Miri knows no advice; without it the memory is the same, only slower.
+    if to.saturating_sub(from) < HUGE_BYTES || cfg!(miri) {
+        return;
+    }
+    let huge = rustix::mm::Advice::LinuxHugepage;
+    // SAFETY: the pages lie within memory that the caller has just been given and nobody else
+    // has; the advice changes how they are backed, never what they hold.
+    let _ = unsafe { rustix::mm::madvise(start.with_addr(from).cast(), to - from, huge) };
 }
 
 fn layout(len: usize) -> Layout {

@@ -8,6 +8,7 @@ use std::sync::atomic::{
 };
 use std::sync::{Arc, Weak};
 
+use base::hash::avalanche;
 use base::stats::Counter;
 use base::{CiNumber, DataSetId, Lsn, SystemId};
 use pool::sequential::{Detector, ReadAhead, WINDOW_BYTES_MAX};
@@ -84,6 +85,8 @@ pub struct DataSet {
     pub(crate) intervals: AtomicU32,
     /// The lowest block that may have a free interval.
     pub(crate) lowest: AtomicU32,
+    /// How many leading bytes of a key say what it belongs to; 0: nobody knows.
+    group_bytes: AtomicU32,
     /// Behind the last interval that was in use since somebody began to watch.
     pub(crate) peak: AtomicU32,
     /// Held while an interval is chosen and while the files change their length.
@@ -131,6 +134,7 @@ impl DataSet {
             has_overlay: AtomicBool::new(false),
             intervals: AtomicU32::new(intervals),
             lowest: AtomicU32::new(0),
+            group_bytes: AtomicU32::new(0),
             peak: AtomicU32::new(u32::MAX),
             growing: Mutex::new(()),
             counters: Counters::default(),
@@ -241,6 +245,37 @@ impl DataSet {
     #[must_use]
     pub fn is_unchanged(&self, hint: Hint) -> bool {
         self.pool.is_unchanged(hint)
+    }
+
+    /// Says that keys which share so many leading bytes are used together: where one of them was
+    /// found the others are sought first. 0 ends that.
+    pub fn set_group_bytes(&self, bytes: u16) {
+        self.group_bytes.store(u32::from(bytes), Release);
+    }
+
+    /// What the landmark of a key is noted under, if it is long enough to have one.
+    #[inline]
+    fn landmark_of(&self, key: &[u8]) -> Option<u64> {
+        let bytes = self.group_bytes.load(Acquire) as usize;
+        if bytes == 0 {
+            return None;
+        }
+        Some(avalanche(base::hash::bytes(key.get(..bytes)?) ^ u64::from(self.id().0)))
+    }
+
+    /// The interval where a key of that key's group was found the last time.
+    #[inline]
+    #[must_use]
+    pub fn at_landmark(&self, key: &[u8]) -> Option<Pinned<'_>> {
+        self.pool.at_landmark(self.id(), self.landmark_of(key)?)
+    }
+
+    /// Notes where a key was found, or would be.
+    #[inline]
+    pub fn note_landmark(&self, key: &[u8], hint: Hint) {
+        if let Some(hash) = self.landmark_of(key) {
+            self.pool.note_landmark(hash, hint);
+        }
     }
 
     /// A cursor moved onto `ci`: if it is scanning, what lies ahead is read meanwhile.

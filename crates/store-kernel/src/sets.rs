@@ -4,10 +4,11 @@
 //!
 //! | bytes | field |
 //! |---|---|
-//! | 1 | layout version, 1 |
+//! | 1 | layout version, 2; version 1 ends before the group |
 //! | 1 | locking: 0 keys, 1 the caller's |
 //! | 1 | percent that a load leaves free |
 //! | 1 | what was asked for when the set was made: 1 interval size, 2 pool, 4 key label |
+//! | 2 | how many leading bytes of a key say what it belongs to, little-endian |
 //!
 //! Drawn numbers stand in a data set of their own, [`SEQUENCES`]: set number, big-endian, to the
 //! first number that has not been set aside. A block of numbers is set aside durably before the
@@ -67,6 +68,7 @@ pub(crate) struct SetHandle {
     pub(crate) ghosts: Ghosts,
     free_percent: u8,
     asked: u8,
+    group_bytes: u16,
     gone: AtomicBool,
     sequence: Mutex<Drawn>,
 }
@@ -88,7 +90,7 @@ pub(crate) struct Sets {
 const SEQUENCES: &str = "$SEQUENCES";
 /// So many numbers are set aside at once.
 const SET_ASIDE: u64 = 1024;
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 const ASKED_INTERVAL: u8 = 1;
 const ASKED_POOL: u8 = 2;
 const ASKED_LABEL: u8 = 4;
@@ -109,17 +111,30 @@ impl Sets {
     }
 
     fn adopt(&self, data: Arc<DataSet>) -> Result<SetId> {
-        let attributes = &data.definition().attributes;
-        let (locking, free_percent, asked) = match attributes[..] {
-            [VERSION, 0, free, asked] => (Locking::Keys, free, asked),
-            [VERSION, 1, free, asked] => (Locking::Caller, free, asked),
+        let (locking, free_percent, asked, group_bytes) = match data.definition().attributes[..] {
+            [1, locking @ 0..=1, free, asked] => (locking, free, asked, 0),
+            [VERSION, locking @ 0..=1, free, asked, low, high] => {
+                (locking, free, asked, u16::from_le_bytes([low, high]))
+            }
             _ => return Err(StoreError::Unsupported("a set of a newer release")),
         };
+        data.set_group_bytes(group_bytes);
+        let locking = if locking == 0 { Locking::Keys } else { Locking::Caller };
         let id = SetId(data.id().0);
         let gone = AtomicBool::new(false);
         let sequence = Mutex::default();
         let ghosts = Ghosts::default();
-        let handle = SetHandle { id, data, locking, ghosts, free_percent, asked, gone, sequence };
+        let handle = SetHandle {
+            id,
+            data,
+            locking,
+            ghosts,
+            free_percent,
+            asked,
+            group_bytes,
+            gone,
+            sequence,
+        };
         self.by_id.lock().insert(id.0, Arc::new(handle));
         Ok(id)
     }
@@ -192,7 +207,14 @@ impl Sets {
             pool: attributes.pool.clone().unwrap_or_default(),
             file_intervals: (self.defaults.file_bytes / unit) as u32,
             folders: self.defaults.folders.clone(),
-            attributes: vec![VERSION, locking, attributes.free_percent, asked],
+            attributes: vec![
+                VERSION,
+                locking,
+                attributes.free_percent,
+                asked,
+                attributes.group_bytes as u8,
+                (attributes.group_bytes >> 8) as u8,
+            ],
         };
         let made = kernel.create_set(definition, &format_empty);
         let data = made.map_err(|error| match error {
@@ -323,6 +345,7 @@ fn info(set: &SetHandle) -> SetInfo {
             key_label: asked(ASKED_LABEL).then(|| definition.label.clone()),
             plain: definition.format == Format::Plain,
             free_percent: set.free_percent,
+            group_bytes: set.group_bytes,
         },
     }
 }

@@ -27,7 +27,7 @@ pub enum Place {
 
 /// So few links are walked without halving further: to look at their slots costs less than to look
 /// at the cell of one restart in a cold node.
-const WALK_LINKS: usize = 48;
+const WALK_LINKS: usize = 96;
 
 impl<'a> NodeView<'a> {
     /// Where `key` stands, fences included.
@@ -97,6 +97,12 @@ impl<'a> NodeView<'a> {
     /// Puts the key of an entry into `out`.
     pub fn key_at(&self, index: usize, out: &mut Vec<u8>) {
         self.link_key(index + 1, 0, out);
+    }
+
+    /// Makes `key`, which is entry `index`'s, into that of the entry behind it.
+    #[inline]
+    pub fn next_key(&self, index: usize, key: &mut Vec<u8>) {
+        self.key_forward(index + 2, key);
     }
 
     /// How long the key of an entry is.

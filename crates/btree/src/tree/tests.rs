@@ -29,6 +29,18 @@ impl<'k> Latch<'k> for Late<'k> {
         set.shared(ci).map(Late)
     }
 
+    fn of_pinned(pinned: Pinned<'k>) -> Self {
+        Late(pinned.shared())
+    }
+
+    fn ci(&self) -> CiNumber {
+        self.0.ci()
+    }
+
+    fn hint(&self) -> Hint {
+        self.0.hint()
+    }
+
     fn bytes(&self) -> &[u8] {
         self.0.bytes()
     }
