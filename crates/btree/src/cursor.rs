@@ -2,7 +2,8 @@
 //!
 //! A cursor copies one leaf at a time and walks the copy without a latch. At every step it asks
 //! with one load whether the leaf is still as it was copied; if not, it finds its place again by
-//! key. So it never misses a record that was there all the time, never returns one twice, and
+//! key. The first records behind a place that was sought are read one by one instead, because often
+//! no more are wanted and a copy costs more than they. So it never misses a record that was there all the time, never returns one twice, and
 //! returns nothing that was not there at some moment since the step before.
 //!
 //! A caller who locks what he reads does so after the step, asks [`Cursor::still_holds`], and, if
@@ -18,7 +19,7 @@ use pool::sequential::Detector;
 use pool::{Hint, SharedCi};
 
 use crate::TreeError;
-use crate::node::{NodeCursor, NodeView};
+use crate::node::{NodeCursor, NodeView, Place, Value};
 use crate::overflow::{self, Reference};
 use crate::tree::{Bound, LeafHint, Tree, may_be_gone};
 
@@ -27,10 +28,14 @@ pub struct Cursor {
     at: At,
     /// The key that `at` speaks of, unless the copy stands on it.
     anchor: Vec<u8>,
-    /// Whether the copy stands on the record that the cursor stands on.
-    in_copy: bool,
+    stand: Stand,
     copy: NodeCursor,
-    leaf: Option<(DataSetId, Hint)>,
+    /// The value of a record that was read alone, as its leaf has it.
+    alone: Vec<u8>,
+    /// How many records in a row were read alone, the first one not counted.
+    steps_alone: usize,
+    /// The leaf that was read last.
+    leaf: Option<(DataSetId, LeafHint)>,
     /// The other leaves that the latest step looked into.
     passed: Vec<Hint>,
     step: Step,
@@ -41,6 +46,22 @@ pub struct Cursor {
     long: Vec<u8>,
     skips_long: bool,
     detector: Detector,
+}
+
+/// So many records behind a place are read one by one before the rest of their leaf is copied: a
+/// copy costs about as much.
+const STEPS_ALONE_MAX: usize = 12;
+
+/// Where the record is that a cursor stands on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stand {
+    /// It stands on none, or has not read it.
+    Off,
+    /// In the copy.
+    InCopy,
+    /// It was read without the rest of its leaf, in which it is entry `index`: the anchor is its
+    /// key.
+    Alone { index: usize, overflow: bool },
 }
 
 /// Where a cursor stands.
@@ -69,9 +90,14 @@ enum Step {
 }
 
 /// How a forward search goes on.
+#[derive(Clone, Copy, Debug)]
 enum Onward {
     /// In the leaf that has just been copied.
     Copied,
+    /// Behind the entry of that index, the anchor, which was read alone.
+    Same(usize),
+    /// In the right sibling of the copied leaf.
+    Right,
     /// At the anchor, or behind it.
     Search { behind: bool },
     /// Not at all.
@@ -91,8 +117,10 @@ impl Cursor {
         Cursor {
             at: At::Before,
             anchor: Vec::new(),
-            in_copy: false,
+            stand: Stand::Off,
             copy: NodeCursor::new(),
+            alone: Vec::new(),
+            steps_alone: 0,
             leaf: None,
             passed: Vec::new(),
             step: Step::None,
@@ -114,7 +142,7 @@ impl Cursor {
     pub fn seek(&mut self, bound: Bound<'_>) {
         self.anchor.clear();
         self.passed.clear();
-        (self.leaf, self.in_copy, self.step) = (None, false, Step::None);
+        (self.leaf, self.stand, self.step) = (None, Stand::Off, Step::None);
         self.at = match bound {
             Bound::At(_) => At::Before,
             Bound::Behind(_) => At::Behind,
@@ -132,7 +160,7 @@ impl Cursor {
     /// See [`TreeError`].
     #[inline]
     pub fn next(&mut self, tree: &Tree<'_>) -> Result<bool, TreeError> {
-        if self.in_copy && self.is_current(tree) && self.copy.next_entry() {
+        if self.is_in_copy() && self.is_current(tree) && self.copy.next_entry() {
             self.step = Step::Forward;
             self.passed.clear();
             if !self.copy.value().overflow {
@@ -140,8 +168,9 @@ impl Cursor {
             }
             return self.finish_step(tree, true);
         }
+        let onward = self.onward(tree);
         self.begin_search();
-        let found = self.search_next(tree);
+        let found = self.search_next(tree, onward);
         self.end_search(tree, found, true)
     }
 
@@ -152,7 +181,7 @@ impl Cursor {
     /// See [`TreeError`].
     #[inline]
     pub fn previous(&mut self, tree: &Tree<'_>) -> Result<bool, TreeError> {
-        if self.in_copy
+        if self.is_in_copy()
             && self.copy.index().is_some_and(|index| index > 0)
             && self.is_current(tree)
             && self.copy.previous_entry()
@@ -173,7 +202,22 @@ impl Cursor {
     #[must_use]
     #[inline]
     pub fn key(&self) -> &[u8] {
-        if self.in_copy { self.copy.key() } else { &self.anchor }
+        if self.is_in_copy() { self.copy.key() } else { &self.anchor }
+    }
+
+    #[inline]
+    fn is_in_copy(&self) -> bool {
+        self.stand == Stand::InCopy
+    }
+
+    /// The value of the record that it stands on, as the leaf has it.
+    #[inline]
+    fn stored(&self) -> Value<'_> {
+        match self.stand {
+            Stand::InCopy => self.copy.value(),
+            Stand::Alone { overflow, .. } => Value { bytes: &self.alone, overflow },
+            Stand::Off => panic!("the cursor has not just stepped onto a record"),
+        }
     }
 
     /// The value of the record that the latest step found.
@@ -183,8 +227,7 @@ impl Cursor {
     #[must_use]
     #[inline]
     pub fn value(&self) -> &[u8] {
-        assert!(self.in_copy, "the cursor has not just stepped onto a record");
-        let value = self.copy.value();
+        let value = self.stored();
         if value.overflow { &self.long } else { value.bytes }
     }
 
@@ -194,8 +237,7 @@ impl Cursor {
     /// If the latest call was not a step that found one.
     #[must_use]
     pub fn value_len(&self) -> usize {
-        assert!(self.in_copy, "the cursor has not just stepped onto a record");
-        let value = self.copy.value();
+        let value = self.stored();
         match value.overflow {
             true => Reference::decode(value.bytes).len as usize,
             false => value.bytes.len(),
@@ -206,14 +248,15 @@ impl Cursor {
     #[must_use]
     #[inline]
     pub fn is_current(&self, tree: &Tree<'_>) -> bool {
-        self.leaf.is_some_and(|(set, hint)| set == tree.set.id() && tree.set.is_unchanged(hint))
+        self.leaf
+            .is_some_and(|(set, leaf)| set == tree.set.id() && tree.set.is_unchanged(leaf.hint))
     }
 
     /// The leaf of the record that it stands on, for a change of that record.
     #[must_use]
     pub fn leaf(&self) -> Option<LeafHint> {
-        let (_, hint) = self.leaf.filter(|_| self.in_copy)?;
-        Some(LeafHint { ci: self.copy.node()?.number(), hint })
+        let (_, leaf) = self.leaf.filter(|_| self.stand != Stand::Off)?;
+        Some(leaf)
     }
 
     /// Whether what the latest step saw is still so: that there is nothing between the place where
@@ -221,7 +264,7 @@ impl Cursor {
     #[must_use]
     #[inline]
     pub fn still_holds(&self, tree: &Tree<'_>) -> bool {
-        let here = self.leaf.is_none_or(|(_, hint)| tree.set.is_unchanged(hint));
+        let here = self.leaf.is_none_or(|(_, leaf)| tree.set.is_unchanged(leaf.hint));
         here && self.passed.iter().all(|hint| tree.set.is_unchanged(*hint))
     }
 
@@ -243,16 +286,16 @@ impl Cursor {
             }
             _ => return,
         }
-        (self.leaf, self.in_copy, self.step) = (None, false, Step::None);
+        (self.leaf, self.stand, self.step) = (None, Stand::Off, Step::None);
     }
 
     /// Remembers where it stands, outside of the copy.
     fn begin_search(&mut self) {
-        if self.in_copy {
+        if self.is_in_copy() {
             self.anchor.clear();
             self.anchor.extend_from_slice(self.copy.key());
-            self.in_copy = false;
         }
+        self.stand = Stand::Off;
         self.origin.clear();
         self.origin.extend_from_slice(&self.anchor);
         self.passed.clear();
@@ -270,8 +313,11 @@ impl Cursor {
             self.retry();
             return found;
         }
-        (self.at, self.in_copy) = (At::Key, true);
-        if !self.copy.value().overflow {
+        self.at = At::Key;
+        if self.stand == Stand::Off {
+            self.stand = Stand::InCopy;
+        }
+        if !self.stored().overflow {
             return Ok(true);
         }
         self.finish_step(tree, forward)
@@ -284,14 +330,15 @@ impl Cursor {
         if self.skips_long {
             return Ok(true);
         }
-        let reference = Reference::decode(self.copy.value().bytes);
+        let reference = Reference::decode(self.stored().bytes);
         match overflow::read(tree.set, reference, &mut self.long) {
             Ok(true) if self.is_current(tree) => return Ok(true),
             Err(error) if !may_be_gone(&error) => return Err(error),
             _ => {}
         }
         seam::thread::yield_now();
-        if tree.get(self.copy.key(), &mut self.long)? {
+        let key = if self.is_in_copy() { self.copy.key() } else { &self.anchor };
+        if tree.get(key, &mut self.long)? {
             return Ok(true);
         }
         // The record is gone.
@@ -302,28 +349,88 @@ impl Cursor {
         }
     }
 
-    fn search_next(&mut self, tree: &Tree<'_>) -> Result<bool, TreeError> {
-        // At the end of a leaf that is still as it was, the right sibling goes on.
-        let mut onward = match self.at {
-            At::End => return Ok(false),
-            At::Key if self.is_current(tree) => self.copy_right(tree)?,
-            At::Key | At::Behind => Onward::Search { behind: true },
-            At::Before => Onward::Search { behind: false },
-        };
-        loop {
-            match onward {
-                Onward::Copied => {}
-                Onward::End => return Ok(false),
-                Onward::Search { behind } => {
-                    self.copy_for_anchor(tree)?;
-                    self.copy.seek_before(&self.anchor, behind);
-                }
-            }
-            if self.copy.next_entry() {
-                return Ok(true);
-            }
-            onward = self.copy_right(tree)?;
+    /// How a forward search begins.
+    fn onward(&self, tree: &Tree<'_>) -> Onward {
+        match (self.at, self.stand) {
+            (At::End, _) => Onward::End,
+            (At::Key, Stand::Alone { index, .. }) if self.is_current(tree) => Onward::Same(index),
+            (At::Key, Stand::InCopy) if self.is_current(tree) => Onward::Right,
+            (At::Key | At::Behind, _) => Onward::Search { behind: true },
+            (At::Before, _) => Onward::Search { behind: false },
         }
+    }
+
+    fn search_next(&mut self, tree: &Tree<'_>, mut onward: Onward) -> Result<bool, TreeError> {
+        loop {
+            onward = match onward {
+                Onward::End => return Ok(false),
+                Onward::Copied if self.copy.next_entry() => return Ok(true),
+                // At the end of a leaf that is still as it was, the right sibling goes on.
+                Onward::Copied | Onward::Right => self.copy_right(tree)?,
+                Onward::Same(index) => match self.step_alone(tree, index)? {
+                    Some(onward) => onward,
+                    None => return Ok(true),
+                },
+                Onward::Search { behind } => match self.read_alone(tree, behind)? {
+                    Some(onward) => onward,
+                    None => return Ok(true),
+                },
+            };
+        }
+    }
+
+    /// Reads the first record from the anchor on, or, if `behind`, behind it. If its leaf has none
+    /// the answer is how the search goes on.
+    fn read_alone(&mut self, tree: &Tree<'_>, behind: bool) -> Result<Option<Onward>, TreeError> {
+        let leaf = tree.reach_leaf::<SharedCi<'_>>(&self.anchor)?;
+        let node = NodeView::new(leaf.guard.bytes());
+        let index = match leaf.place {
+            Place::Found(index) => index + usize::from(behind),
+            Place::Gap(index) => index,
+            Place::BelowLow | Place::AboveHigh => unreachable!("a descent ends within the fences"),
+        };
+        if index < node.count() {
+            node.key_at(index, &mut self.anchor);
+        }
+        self.steps_alone = 0;
+        Ok(self.stand_alone(tree, &leaf.guard, index))
+    }
+
+    /// Reads the record behind entry `index`, the anchor, of the leaf that was read last.
+    fn step_alone(&mut self, tree: &Tree<'_>, index: usize) -> Result<Option<Onward>, TreeError> {
+        let same = self.leaf.and_then(|(_, leaf)| tree.set.by_hint(leaf.hint, leaf.ci));
+        let Some(page) = same else { return Ok(Some(Onward::Search { behind: true })) };
+        let node = NodeView::new(page.bytes());
+        if index + 1 < node.count() && self.steps_alone < STEPS_ALONE_MAX {
+            self.steps_alone += 1;
+            node.next_key(index, &mut self.anchor);
+            return Ok(self.stand_alone(tree, &page, index + 1));
+        }
+        self.copy_leaf(tree, page.ci(), &page);
+        self.copy.stand_on(index, &self.anchor);
+        Ok(Some(Onward::Copied))
+    }
+
+    /// Stands on entry `index` of a leaf, whose key is the anchor. If there is no such entry the
+    /// leaf is copied, and the answer is how the search goes on.
+    fn stand_alone(
+        &mut self,
+        tree: &Tree<'_>,
+        page: &SharedCi<'_>,
+        index: usize,
+    ) -> Option<Onward> {
+        let node = NodeView::new(page.bytes());
+        if index >= node.count() {
+            self.copy_leaf(tree, page.ci(), page);
+            self.copy.seek_end();
+            return Some(Onward::Right);
+        }
+        let value = node.value_at(index);
+        self.alone.clear();
+        self.alone.extend_from_slice(value.bytes);
+        self.stand = Stand::Alone { index, overflow: value.overflow };
+        self.leaf = Some((tree.set.id(), LeafHint { ci: page.ci(), hint: page.hint() }));
+        None
     }
 
     /// Copies the right sibling of the copied leaf, if it is where it was. Otherwise the anchor
@@ -386,18 +493,18 @@ impl Cursor {
 
     /// Notes that the step leaves the copied leaf behind.
     fn pass(&mut self) {
-        self.passed.extend(self.leaf.map(|(_, hint)| hint));
+        self.passed.extend(self.leaf.map(|(_, leaf)| leaf.hint));
     }
 
     fn copy_for_anchor(&mut self, tree: &Tree<'_>) -> Result<(), TreeError> {
-        let leaf = tree.reach::<SharedCi<'_>>(&self.anchor, 0)?;
+        let leaf = tree.reach_leaf::<SharedCi<'_>>(&self.anchor)?;
         self.copy_leaf(tree, leaf.guard.ci(), &leaf.guard);
         Ok(())
     }
 
     fn copy_leaf(&mut self, tree: &Tree<'_>, ci: CiNumber, page: &SharedCi<'_>) {
         self.copy.load(NodeView::new(page.bytes()));
-        self.leaf = Some((tree.set.id(), page.hint()));
+        self.leaf = Some((tree.set.id(), LeafHint { ci, hint: page.hint() }));
         tree.set.ahead(&mut self.detector, ci);
     }
 }

@@ -78,6 +78,13 @@ impl NodeCursor {
         }
     }
 
+    /// Stands on an entry, whose key is known.
+    pub fn stand_on(&mut self, index: usize, key: &[u8]) {
+        self.link = index + 1;
+        self.key.clear();
+        self.key.extend_from_slice(key);
+    }
+
     /// Stands so that the previous entry is the last one that is below `key`, or, if `included`,
     /// not above it.
     pub fn seek_behind(&mut self, key: &[u8], included: bool) {
