@@ -88,7 +88,9 @@ impl<S: Store> DbPcb<S> {
         if !reach.unit.get(tree.set, key, Read::Unlocked, &mut value)? {
             return Ok(None);
         }
-        let Some(path) = database.target_of(tree, &value)? else { return Ok(None) };
+        let Some(path) = database.target_of(tree, &value)?.map(<[u8]>::to_vec) else {
+            return Ok(None);
+        };
         let (levels, mut data) = (database.parse(&path)?, Vec::new());
         put_image(database, tree, (key, &value), &path, &mut data)?;
         Ok(Some(Current { path, levels, value, data, turned: None, joined: Vec::new() }))

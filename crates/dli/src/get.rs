@@ -310,7 +310,7 @@ impl<S: Store> DbPcb<S> {
     ) -> Result<Answer> {
         self.wanted_level = plan.target();
         self.was_held = false;
-        let found = self.search(reach, plan)?;
+        let found = self.search(reach, shape, plan)?;
         if found != Found::Path {
             return self.miss(reach, shape, (get, plan), found, area);
         }

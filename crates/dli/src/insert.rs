@@ -108,7 +108,7 @@ impl<S: Store> DbPcb<S> {
         plan.hold_unnamed();
         self.wanted_level = 0;
         self.lost = false;
-        match self.search(reach, &plan)? {
+        match self.search(reach, shape, &plan)? {
             Found::Path => Ok(None),
             _ if self.lost => Ok(Some(Answer::of(Status::GD))),
             found => self.miss(reach, shape, (Get::Unique, &plan), found, &mut []).map(Some),
@@ -190,18 +190,26 @@ impl<S: Store> DbPcb<S> {
         let database = shape.database(node);
         let mut data = std::mem::take(&mut self.expanded);
         area::from_program(segment, given, database.blank, &mut data);
-        let mut part = Vec::with_capacity(32);
         let place = place_of(ssa, segment.rules.place);
-        let above = self.trail.key.clone();
-        let here = self.twin_here(node);
+        // Only where a place is chosen among twins does it matter where the path stands.
+        let chooses = database.schema.of(node.of).has_position();
+        let here = if chooses { self.twin_here(node) } else { None };
+        let mut part = std::mem::take(&mut self.start);
+        part.clear();
+        let above = std::mem::take(&mut self.trail.key);
         let asked = (node.of, &above[..], segment.single);
         let placed = (place, here.as_deref());
-        let status = self.make_part(reach, database, asked, &data, placed, &mut part)?;
+        let made = self.make_part(reach, database, asked, &data, placed, &mut part);
+        self.trail.key = above;
+        if let Ok(Status::OK) = made {
+            self.trail.push(node, &part);
+        }
+        self.start = part;
+        let status = made?;
         if status != Status::OK {
             self.expanded = data;
             return Ok(Err(Refusal::here(status)));
         }
-        self.trail.push(node, &part);
         let path = std::mem::take(&mut self.trail.key);
         let levels = self.trail.levels.0;
         if levels.len() == 1 && reach.locks.are_shared() {

@@ -66,6 +66,18 @@ impl Mask {
         self.segment = *name.bytes();
     }
 
+    /// Writes a piece of the key that is stored as it is shown.
+    #[inline]
+    pub(crate) fn put_bytes(&mut self, at: usize, key: &[u8]) {
+        match self.feedback.get_mut(at..at + key.len()) {
+            Some(place) => {
+                place.copy_from_slice(key);
+                self.key_len = at + key.len();
+            }
+            None => self.put_key(at, key.iter().copied()),
+        }
+    }
+
     /// Writes a piece of the key where it belongs; the key ends behind it.
     pub(crate) fn put_key(&mut self, at: usize, key: impl Iterator<Item = u8>) {
         let mut end = at;

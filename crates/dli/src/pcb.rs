@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use hierarchy::{Levels, Result, Work};
+use placement::Collation;
 use store::{LockMode, SetId, Store};
 
 use crate::marks::Mark;
 use crate::mask::Mask;
 use crate::position::Position;
 use crate::search::Reach;
-use crate::shape::{Chain, Shape};
+use crate::shape::{Chain, Node, Shape};
 use crate::subject::{key_of, search_of};
 use crate::trail::Trail;
+use crate::weave::FoundEntry;
 
 /// Cursors by set: a PCB keeps one in each set that it walks.
 pub(crate) struct Cursors<S: Store> {
@@ -103,6 +105,8 @@ pub(crate) struct DbPcb<S: Store> {
     pub(crate) start: Vec<u8>,
     pub(crate) seek: Vec<u8>,
     pub(crate) prefix: Vec<u8>,
+    pub(crate) entry: FoundEntry,
+    pub(crate) value: Vec<u8>,
     pub(crate) expanded: Vec<u8>,
     pub(crate) work: Work,
 }
@@ -132,6 +136,8 @@ impl<S: Store> DbPcb<S> {
             start: Vec::new(),
             seek: Vec::new(),
             prefix: Vec::new(),
+            entry: FoundEntry::default(),
+            value: Vec::new(),
             expanded: Vec::new(),
             work: Work::new(shared),
             shape,
@@ -189,71 +195,65 @@ impl<S: Store> DbPcb<S> {
 
     /// The node of a level of a path.
     pub(crate) fn node_at(&self, levels: &Levels, level: usize) -> u16 {
-        let of = levels.type_at(level);
-        if self.shape.is_plain {
-            return self.shape.node_of[of.index()].unwrap_or(0);
-        }
-        u16::from(of.0)
+        self.shape.node_at(levels, level)
     }
 
     /// Shows a path in the PCB: level, segment name and concatenated key.
     pub(crate) fn show(&mut self, path: &[u8], levels: &Levels) {
+        let DbPcb { shape, mask, trail, .. } = self;
         let depth = levels.len();
         if depth == 0 {
-            return self.mask.clear();
+            return mask.clear();
         }
-        let shape = Arc::clone(&self.shape);
-        self.mask.key_len = 0;
+        mask.key_len = 0;
         for level in 1..=depth {
-            let node = shape.node(self.node_at(levels, level));
+            let node = shape.node(shape.node_at(levels, level));
             let from = levels.end(level - 1) + usize::from(level > 1);
-            let part = &path[from..levels.end(level)];
-            self.show_key(&shape, node, part, level);
+            let carried = trail.carried.get(level - 1).map_or(&[][..], |one| &one.path);
+            show_key(mask, shape, node, &path[from..levels.end(level)], carried);
         }
-        let node = self.node_at(levels, depth);
-        self.mask.show(depth, shape.segment(node).name);
-    }
-
-    fn show_key(&mut self, shape: &Shape, node: &crate::shape::Node, part: &[u8], level: usize) {
-        let database = shape.database(node);
-        let (len, at) = (node.key_len, node.key_at);
-        match node.chain {
-            Chain::Root | Chain::Child { .. } => {
-                let front = match node.chain {
-                    Chain::Root => database.schema.front(),
-                    _ => 0,
-                };
-                let inverse = database.schema.key_collation(node.of).inverse();
-                let key = part.get(front..front + len).unwrap_or(&[]);
-                self.mask.put_key(at, key.iter().map(|byte| inverse[usize::from(*byte)]));
-            }
-            Chain::Index(index) => {
-                let tree = &database.indexes[index];
-                let key = match shape.view.entries {
-                    Some(_) => key_of(tree, database, part),
-                    None => search_of(tree, database, part),
-                };
-                self.mask.put_key(at, key.into_iter());
-            }
-            Chain::Relation { .. } => {
-                self.mask.put_key(at, part.iter().copied().take(len));
-            }
-            Chain::Up { .. } => {
-                let carried = self.trail.carried.get(level - 1);
-                let path = carried.map_or(&[][..], |carried| &carried.path);
-                let mut key = Vec::new();
-                if let Ok(levels) = database.parse(path) {
-                    let above = levels.end(levels.len().saturating_sub(1));
-                    database.schema.key_of(node.of, path, above, &mut key);
-                }
-                self.mask.put_key(at, key.into_iter());
-            }
-        }
+        mask.show(depth, shape.segment(shape.node_at(levels, depth)).name);
     }
 
     /// Takes the trail as the new path.
     pub(crate) fn take_trail(&mut self) {
         std::mem::swap(&mut self.position.path, &mut self.trail.key);
         self.position.levels = self.trail.levels.0;
+    }
+}
+
+/// Shows the key of one level, whose part of the path is given, and where it is stored.
+fn show_key(mask: &mut Mask, shape: &Shape, node: &Node, part: &[u8], stored: &[u8]) {
+    let database = shape.database(node);
+    let (len, at) = (node.key_len, node.key_at);
+    match node.chain {
+        Chain::Root | Chain::Child { .. } => {
+            let front = if node.chain == Chain::Root { database.schema.front() } else { 0 };
+            let key = part.get(front..front + len).unwrap_or(&[]);
+            match database.schema.key_collation(node.of) {
+                Collation::Binary => mask.put_bytes(at, key),
+                other => {
+                    let inverse = other.inverse();
+                    mask.put_key(at, key.iter().map(|byte| inverse[usize::from(*byte)]));
+                }
+            }
+        }
+        Chain::Index(index) => {
+            let tree = &database.indexes[index];
+            let key = match shape.view.entries {
+                Some(_) => key_of(tree, database, part),
+                None => search_of(tree, database, part),
+            };
+            mask.put_bytes(at, &key);
+        }
+        Chain::Relation { .. } => mask.put_bytes(at, &part[..len.min(part.len())]),
+        Chain::Up { .. } => {
+            let mut key = Vec::new();
+            if let Ok(levels) = database.parse(stored) {
+                let above = levels.end(levels.len().saturating_sub(1));
+                database.schema.key_of(node.of, stored, above, &mut key);
+            }
+            mask.put_bytes(at, &key);
+        }
     }
 }

@@ -66,10 +66,10 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn search(
         &mut self,
         reach: &mut Reach<'_, S>,
+        shape: &Shape,
         plan: &Plan<'_, '_>,
     ) -> Result<Found> {
-        let shape = std::sync::Arc::clone(&self.shape);
-        self.trail.limit(&shape, plan);
+        self.trail.limit(shape, plan);
         let exact = |level: usize| plan.level(level).bounds.exact().is_some();
         if plan.base == 0 && self.trail.limits[0].rejected {
             return Ok(if exact(1) { Found::Rejected } else { Found::Nothing });
@@ -77,14 +77,14 @@ impl<S: Store> DbPcb<S> {
         if plan.nowhere {
             return Ok(Found::Nothing);
         }
-        if self.direct(reach, &shape, plan)? {
+        if self.direct(reach, shape, plan)? {
             return Ok(Found::Path);
         }
         let mut level = plan.base + 1;
         let mut goes_on = false;
         loop {
             self.trail.truncate(if goes_on { level } else { level - 1 });
-            let found = self.candidate(reach, &shape, plan, level, goes_on)?;
+            let found = self.candidate(reach, shape, plan, level, goes_on)?;
             if found {
                 self.trail.note_best();
                 if level == plan.target() {

@@ -150,6 +150,16 @@ impl Shape {
         Ok(Shape { view, table, nodes, databases, is_plain, node_of, area_max })
     }
 
+    /// The node of a level of a path.
+    #[inline]
+    pub(crate) fn node_at(&self, levels: &Levels, level: usize) -> u16 {
+        let of = levels.type_at(level);
+        if self.is_plain {
+            return self.node_of[of.index()].unwrap_or(0);
+        }
+        u16::from(of.0)
+    }
+
     pub(crate) fn node(&self, at: u16) -> &Node {
         &self.nodes[usize::from(at)]
     }

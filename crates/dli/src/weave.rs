@@ -9,7 +9,7 @@
 //!    when that lock was new (H6).
 
 use hierarchy::{Database, Levels, Result, Stored};
-use store::{Cursor, LockMode, Position as Place, Read, SetId, Store, Unit};
+use store::{Cursor, Entry, LockMode, Position as Place, Read, SetId, Store, Unit};
 
 use crate::locks::Entered;
 use crate::pcb::DbPcb;
@@ -109,6 +109,33 @@ pub(crate) fn is_gone(node: &Node, stored: &Stored<'_>) -> bool {
     }
 }
 
+/// An entry that leads to an occurrence, as it was read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FoundEntry {
+    key: Vec<u8>,
+    value: Vec<u8>,
+}
+
+impl FoundEntry {
+    fn keep(&mut self, entry: Entry<'_>) {
+        self.key.clear();
+        self.key.extend_from_slice(entry.key);
+        self.value.clear();
+        self.value.extend_from_slice(entry.value);
+    }
+}
+
+/// What came of following an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Followed {
+    /// At an occurrence that satisfies the plan; the trail holds it.
+    Arrived,
+    /// It leads nowhere, or to none that does.
+    Passed,
+    /// It is not what it was any more, and what was in front of it may have come back, too.
+    Again,
+}
+
 /// The set and the prefix of the keys that stand for a node's occurrences.
 enum Source {
     /// Entries whose values lead to the occurrences.
@@ -146,11 +173,11 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// The path that the value of an entry leads to.
-    fn led_to(&self, shape: &Shape, node: &Node, value: &[u8]) -> Result<Option<Vec<u8>>> {
+    fn led_to<'v>(&self, shape: &Shape, node: &Node, value: &'v [u8]) -> Result<Option<&'v [u8]>> {
         let database = shape.database(node);
         match node.chain {
             Chain::Index(at) => database.target_of(&database.indexes[at], value),
-            _ => Ok(Some(value.to_vec())),
+            _ => Ok(Some(value)),
         }
     }
 
@@ -173,10 +200,10 @@ impl<S: Store> DbPcb<S> {
             Source::Segments(..) => return Ok(false),
         };
         let index = self.gap_index(reach, shape, node);
-        let (mut start, mut at) = (start, self.start.clone());
+        let mut start = start;
         loop {
             let cursor = self.cursors.get(reach.store, set)?;
-            seek(cursor, &prefix, start, &at, &mut self.seek);
+            seek(cursor, &prefix, start, &self.start, &mut self.seek);
             let next = reach.unit.next(cursor, Read::Unlocked)?;
             if let Some(tree) = index
                 && Self::pass_entry_gap(reach, tree, next.map(|entry| entry.key), &mut self.seek)?
@@ -190,25 +217,44 @@ impl<S: Store> DbPcb<S> {
                 self.trail.limits[level - 1].pass(&[], part, within);
                 return Ok(false);
             }
-            let (part, value) = (part.to_vec(), entry.value.to_vec());
-            let key = [&prefix[..], &part].concat();
-            if let Some(path) = self.led_to(shape, node, &value)? {
-                if !self.holds_still(reach, (shape, node, level), (set, &key, &value), &path)? {
-                    // What was in front of it may have come back, too.
-                    continue;
-                }
-                let arrived = match shape.entry_tree() {
-                    Some(tree) => {
-                        self.arrive_at_entry(shape, tree, step, (&part, &value, &path))?
-                    }
-                    None => self.arrive(reach, shape, step, level, (&part, &path))?,
-                };
-                if arrived {
-                    return Ok(true);
-                }
+            let mut kept = std::mem::take(&mut self.entry);
+            kept.keep(entry);
+            let followed = self.follow(reach, shape, (step, level), (set, prefix.len()), &kept);
+            if matches!(followed, Ok(Followed::Passed)) {
+                self.start.clear();
+                self.start.extend_from_slice(&kept.key[prefix.len()..]);
+                start = Start::At(Side::Behind);
             }
-            (start, at) = (Start::At(Side::Behind), part);
+            self.entry = kept;
+            if followed? == Followed::Arrived {
+                return Ok(true);
+            }
         }
+    }
+
+    /// Goes where an entry leads.
+    fn follow(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        (step, level): (&LevelPlan<'_, '_>, usize),
+        (set, prefix): (SetId, usize),
+        entry: &FoundEntry,
+    ) -> Result<Followed> {
+        let node = shape.node(step.node);
+        let Some(path) = self.led_to(shape, node, &entry.value)? else {
+            return Ok(Followed::Passed);
+        };
+        let read = (set, &entry.key[..], &entry.value[..]);
+        if !self.holds_still(reach, (shape, node, level), read, path)? {
+            return Ok(Followed::Again);
+        }
+        let part = &entry.key[prefix..];
+        let arrived = match shape.entry_tree() {
+            Some(tree) => self.arrive_at_entry(shape, tree, step, (part, &entry.value, path))?,
+            None => self.arrive(reach, shape, step, level, (part, path))?,
+        };
+        Ok(if arrived { Followed::Arrived } else { Followed::Passed })
     }
 
     /// Locks the record that an entry leads to. Answers whether the entry is still what it was
@@ -275,7 +321,7 @@ impl<S: Store> DbPcb<S> {
             key.extend_from_slice(&part);
             let value = if leads { entry.value.to_vec() } else { Vec::new() };
             let path = match leads {
-                true => self.led_to(shape, node, &value)?,
+                true => self.led_to(shape, node, &value)?.map(<[u8]>::to_vec),
                 false => Some(self.child_path(shape, node, level, &part)),
             };
             behind = Some(key);
@@ -317,7 +363,7 @@ impl<S: Store> DbPcb<S> {
             Source::Entries(set, mut key) => {
                 key.extend_from_slice(part);
                 match reach.unit.get(set, &key, Read::Unlocked, &mut value)? {
-                    true => self.led_to(shape, node, &value)?,
+                    true => self.led_to(shape, node, &value)?.map(<[u8]>::to_vec),
                     false => None,
                 }
             }
@@ -343,20 +389,37 @@ impl<S: Store> DbPcb<S> {
         level: usize,
         (part, path): (&[u8], &[u8]),
     ) -> Result<bool> {
-        let node = shape.node(step.node);
-        let database = shape.database(node);
+        let database = shape.database(shape.node(step.node));
         let (set, key) = database.locate(path)?;
         if let Some(mode) = self.lock_mode()
             && reach.locks.are_shared()
         {
             self.lock_record(reach, database, path, level, mode)?;
         }
-        let mut value = Vec::new();
-        if !reach.unit.get(set, key, Read::Unlocked, &mut value)? {
-            return Ok(false);
-        }
+        let mut value = std::mem::take(&mut self.value);
+        let there = reach.unit.get(set, key, Read::Unlocked, &mut value);
+        let arrived = match there {
+            Ok(true) => self.weigh_woven(reach, shape, (step, level), (part, path), &value),
+            Ok(false) => Ok(false),
+            Err(error) => Err(error.into()),
+        };
+        self.value = value;
+        arrived
+    }
+
+    /// Tries the plan on the value that stands at a path, and adds it to the trail.
+    fn weigh_woven(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        (step, level): (&LevelPlan<'_, '_>, usize),
+        (part, path): (&[u8], &[u8]),
+        value: &[u8],
+    ) -> Result<bool> {
+        let node = shape.node(step.node);
+        let database = shape.database(node);
         let kind = database.schema.of(node.of);
-        let stored = Stored::read(kind, &value).map_err(|what| database.damaged(what))?;
+        let stored = Stored::read(kind, value).map_err(|what| database.damaged(what))?;
         if is_gone(node, &stored) {
             return Ok(false);
         }

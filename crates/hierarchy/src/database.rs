@@ -164,10 +164,10 @@ impl Database {
     ///
     /// # Errors
     /// If the entry leads to no path of this database.
-    pub fn target_of(&self, tree: &IndexTree, value: &[u8]) -> Result<Option<Vec<u8>>> {
+    pub fn target_of<'v>(&self, tree: &IndexTree, value: &'v [u8]) -> Result<Option<&'v [u8]>> {
         let Some((path, _)) = tree.source_of(value) else { return Ok(None) };
         let levels = self.parse(path)?;
-        Ok(Some(path[..levels.end(tree.target_level)].to_vec()))
+        Ok(Some(&path[..levels.end(tree.target_level)]))
     }
 
     /// Whether deleting a segment of this type has to look at what lies beneath, one by one (H7).
