@@ -9,8 +9,9 @@
 //! 2. All windows together hold at most an eighth of the frames, so that they never starve those
 //!    who need a frame now, the windows' own map intervals among them.
 
+use std::io::IoSliceMut;
+
 use base::CiNumber;
-use seam::mem::AlignedBuf;
 
 use crate::frame::{Frame, FrameId};
 use crate::pool::{Asker, Pool};
@@ -60,18 +61,17 @@ impl Pool {
         window
     }
 
-    /// Reads a window, run by run, each run in one input operation through `scratch` (sequential
+    /// Reads a window, run by run, each run in one input operation into its frames (sequential
     /// buffering). Errors are left to whoever wants the interval.
-    pub fn read_window(&self, set: &dyn Backing, window: &Window, scratch: &mut AlignedBuf) {
+    pub fn read_window(&self, set: &dyn Backing, window: &Window) {
         latches::assert_none_held("a read");
-        let run_max = scratch.len() / self.config.unit_bytes;
-        let mut run: Vec<&Frame> = Vec::with_capacity(run_max);
+        let mut run: Vec<&Frame> = Vec::with_capacity(window.claimed.len());
         let mut claimed = window.claimed.iter().map(|id| self.frames.get(*id)).peekable();
         for ci in window.first.0..window.first.0.saturating_add(window.count) {
             let key = Key::new(set.id(), CiNumber(ci));
             let mine = claimed.next_if(|frame| frame.key() == key);
-            if mine.is_none() || run.len() == run_max {
-                self.read_run(set, &mut run, scratch);
+            if mine.is_none() {
+                self.read_run(set, &mut run);
             }
             match mine {
                 Some(frame) => run.push(frame),
@@ -80,43 +80,35 @@ impl Pool {
                 None => {}
             }
         }
-        self.read_run(set, &mut run, scratch);
+        self.read_run(set, &mut run);
     }
 
     /// Reads those of `count` consecutive intervals that are not in memory, now.
-    pub fn read_ahead(
-        &self,
-        set: &dyn Backing,
-        first: CiNumber,
-        count: u32,
-        scratch: &mut AlignedBuf,
-    ) {
+    pub fn read_ahead(&self, set: &dyn Backing, first: CiNumber, count: u32) {
         let window = self.claim_window(set, first, count);
-        self.read_window(set, &window, scratch);
+        self.read_window(set, &window);
     }
 
-    /// Reads consecutive intervals in one operation and opens them in the frames claimed for them.
+    /// Reads consecutive intervals in one operation into the frames claimed for them, and opens
+    /// them there.
     #[allow(unsafe_code)]
-    fn read_run(&self, set: &dyn Backing, run: &mut Vec<&Frame>, scratch: &mut AlignedBuf) {
+    fn read_run(&self, set: &dyn Backing, run: &mut Vec<&Frame>) {
         let Some(first) = run.first() else { return };
-        let unit_bytes = self.config.unit_bytes;
-        let units = &mut scratch[..run.len() * unit_bytes];
-        let read = set.read_raw(first.key().ci(), units);
+        // SAFETY: whoever claimed the window set each of its frames loading, and no two frames
+        // share their memory.
+        let units = run.iter().map(|frame| unsafe { frame.unit_of_loader() });
+        let mut units: Vec<IoSliceMut<'_>> = units.map(IoSliceMut::new).collect();
+        let read = set.read_into(first.key().ci(), &mut units);
         self.counters.reads.add(run.len() as u64);
         if run.len() > 1 {
             self.counters.multi_reads.one();
             self.counters.multi_intervals.add(run.len() as u64);
         }
-        let raw = units.chunks(HANDED_OVER * unit_bytes);
-        for (frames, raw) in run.chunks(HANDED_OVER).zip(raw) {
+        let mut units = units.into_iter();
+        for frames in run.chunks(HANDED_OVER) {
             let mut good = [false; HANDED_OVER];
-            for ((frame, raw), good) in
-                frames.iter().zip(raw.chunks_exact(unit_bytes)).zip(&mut good)
-            {
-                // SAFETY: whoever claimed the window set each of its frames loading.
-                let unit = unsafe { frame.unit_of_loader() };
-                unit.copy_from_slice(raw);
-                *good = read.is_ok() && set.open(frame.key().ci(), unit).is_ok();
+            for ((frame, mut unit), good) in frames.iter().zip(&mut units).zip(&mut good) {
+                *good = read.is_ok() && set.open(frame.key().ci(), &mut unit).is_ok();
             }
             self.hand_over(frames, &good);
         }
@@ -140,5 +132,28 @@ impl Pool {
         }
         drop(state);
         self.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Memory, SET, UNIT, pool};
+
+    #[test]
+    fn a_window_is_read_into_its_frames_around_what_is_there_and_without_what_is_damaged() {
+        let (pool, _) = pool(1024);
+        let set = Memory { damaged: vec![22], ..Memory::default() };
+        set.units.lock().extend((0..64).map(|ci| (ci, vec![ci as u8; UNIT])));
+        drop(pool.shared(&set, CiNumber(25)).unwrap());
+        pool.read_ahead(&set, CiNumber(20), 40);
+        assert_eq!(*set.reads.lock(), [(25, 1), (20, 5), (26, 34)]);
+        for ci in (20..60).filter(|ci| *ci != 22) {
+            assert!(pool.is_resident(SET, CiNumber(ci)), "{ci}");
+            assert_eq!(pool.shared(&set, CiNumber(ci)).unwrap().bytes()[9], ci as u8);
+        }
+        assert!(!pool.is_resident(SET, CiNumber(22)));
+        assert!(pool.shared(&set, CiNumber(22)).is_err());
+        assert_eq!(pool.pins(), 0);
     }
 }

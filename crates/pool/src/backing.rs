@@ -1,5 +1,7 @@
 //! What a pool asks of the layers around it.
 
+use std::io::IoSliceMut;
+
 use base::{CiNumber, DataSetId, Lsn};
 
 use crate::PoolError;
@@ -12,11 +14,20 @@ pub trait Backing: Send + Sync {
     /// The data set's name, for messages.
     fn name(&self) -> &str;
 
+    /// Reads consecutive intervals as they lie on disk into buffers of a whole number of units
+    /// each, in one operation as far as they lie in one file.
+    ///
+    /// # Errors
+    /// [`PoolError::Read`]; nothing is known then about what stands in any of the buffers.
+    fn read_into(&self, first: CiNumber, bufs: &mut [IoSliceMut<'_>]) -> Result<(), PoolError>;
+
     /// Reads consecutive intervals as they lie on disk; `units` is a whole number of units.
     ///
     /// # Errors
-    /// [`PoolError::Read`].
-    fn read_raw(&self, first: CiNumber, units: &mut [u8]) -> Result<(), PoolError>;
+    /// As for [`Backing::read_into`].
+    fn read_raw(&self, first: CiNumber, units: &mut [u8]) -> Result<(), PoolError> {
+        self.read_into(first, &mut [IoSliceMut::new(units)])
+    }
 
     /// Checks one interval that was read and turns it into plaintext: its tag, its place and its
     /// freshness. May fetch other intervals (the map); no latch is held by the caller.
@@ -35,11 +46,12 @@ pub trait Backing: Send + Sync {
     /// If no key or no randomness is to be had; the kernel stops then.
     fn seal(&self, ci: CiNumber, unit: &mut [u8]) -> Result<u64, PoolError>;
 
-    /// Writes sealed units in place, as deep as the device allows.
+    /// Writes runs of sealed units in place, as deep as the device allows: for each the first
+    /// interval, and the units of that one and those behind it.
     ///
     /// # Errors
     /// Whatever the disk says; the kernel stops then.
-    fn write_raw(&self, units: &[(CiNumber, &[u8])]) -> std::io::Result<()>;
+    fn write_raw(&self, runs: &[(CiNumber, &[u8])]) -> std::io::Result<()>;
 
     /// Makes what was written durable.
     ///

@@ -16,13 +16,6 @@ pub(crate) struct Dirty {
     pub(crate) rec_lsn: Lsn,
 }
 
-impl Dirty {
-    /// Whether both speak of the same frame.
-    pub(crate) fn is_at(&self, other: &Dirty) -> bool {
-        (self.pool, self.frame) == (other.pool, other.frame)
-    }
-}
-
 /// Dirty frames, a queue a pool, in the order in which they became so.
 ///
 /// Invariants:

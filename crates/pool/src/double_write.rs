@@ -32,7 +32,7 @@ use base::{CiNumber, Code, Coded, DataSetId, KeyGeneration, SystemId};
 use seal::{Format, KeyProvider, Salt, Tag, WorkingKey};
 use seam::Seam;
 use seam::disk::{Create, File, Open};
-use seam::mem::AlignedBuf;
+use seam::mem::{AlignedBuf, HUGE_BYTES};
 
 use crate::backing::BatchEntry;
 
@@ -160,10 +160,11 @@ impl DoubleWrite {
         Ok(DoubleWrite { file, path: path.to_owned(), keys, generation, salt, working })
     }
 
-    /// The buffer for a batch: the header's place, then the units'.
+    /// The buffer for a batch: the header's place, then the units'. A little longer than both, so
+    /// that it lies in a huge page: to the device it is one piece of memory instead of hundreds.
     #[must_use]
     pub fn buffer() -> AlignedBuf {
-        AlignedBuf::zeroed(SLOT_BYTES as usize)
+        AlignedBuf::zeroed((SLOT_BYTES as usize).max(HUGE_BYTES))
     }
 
     /// The part of the buffer where the units stand.
@@ -217,7 +218,7 @@ impl DoubleWrite {
     /// # Errors
     /// A slot of a newer release, or a disk that cannot be read.
     pub fn found(&self) -> Result<Vec<FoundBatch>, DoubleWriteError> {
-        let mut buffer = DoubleWrite::buffer();
+        let mut buffer = AlignedBuf::zeroed(SLOT_BYTES as usize);
         let mut batches = Vec::new();
         for slot in 0..SLOTS {
             self.file

@@ -27,6 +27,8 @@ mod latches;
 mod pool;
 pub mod sequential;
 mod table;
+#[cfg(test)]
+mod testing;
 pub mod writer;
 
 pub use backing::{Backing, BatchEntry, Journal};

@@ -3,13 +3,13 @@
 //! A [`Detector`] belongs to one cursor. After a few intervals in ascending, nearly consecutive
 //! order it asks for a window ahead, which grows while the scan goes on and shrinks to nothing when
 //! it jumps. Windows are read by [`ReadAhead`]'s threads, so that reading overlaps with the
-//! program's work on the intervals before.
+//! program's work on the intervals before. Without threads there are no windows: a scan reads each
+//! interval when it comes to it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use base::CiNumber;
-use seam::mem::AlignedBuf;
 use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
 
@@ -80,6 +80,8 @@ impl Detector {
 /// The threads that read windows.
 pub struct ReadAhead {
     shared: Arc<Shared>,
+    /// Whether there is anybody to read windows.
+    is_on: bool,
     threads: Mutex<Vec<JoinHandle>>,
 }
 
@@ -104,7 +106,7 @@ struct Request {
 const REQUESTS_MAX: usize = 32;
 
 impl ReadAhead {
-    /// Starts the threads.
+    /// Starts the threads; with 0 of them there is no sequential buffering.
     ///
     /// # Errors
     /// If the operating system refuses a thread.
@@ -116,11 +118,14 @@ impl ReadAhead {
                 seam::thread::spawn(&format!("read-ahead-{number}"), move || shared.run())
             })
             .collect::<std::io::Result<Vec<_>>>()?;
-        Ok(ReadAhead { shared, threads: Mutex::new(handles) })
+        Ok(ReadAhead { shared, is_on: threads > 0, threads: Mutex::new(handles) })
     }
 
     /// Asks for a window. Never waits.
     pub fn request(&self, pool: &Arc<Pool>, set: Arc<dyn Backing>, first: CiNumber, count: u32) {
+        if !self.is_on {
+            return;
+        }
         let mut state = self.shared.state.lock();
         if state.requests.len() < REQUESTS_MAX && !state.ended {
             let window = pool.claim_window(&*set, first, count);
@@ -142,7 +147,6 @@ impl ReadAhead {
 
 impl Shared {
     fn run(&self) {
-        let mut scratch = AlignedBuf::zeroed(WINDOW_BYTES_MAX);
         let mut state = self.state.lock();
         loop {
             match state.requests.pop_front() {
@@ -152,7 +156,7 @@ impl Shared {
                 Some(request) => {
                     drop(state);
                     let Request { pool, set, window } = &request;
-                    pool.read_window(&**set, window, &mut scratch);
+                    pool.read_window(&**set, window);
                     drop(request);
                     state = self.state.lock();
                 }
@@ -183,6 +187,18 @@ mod tests {
             }
         }
         assert!(next.is_some());
+    }
+
+    #[test]
+    fn without_threads_no_frame_waits_for_a_window_that_nobody_reads() {
+        let (pool, _) = crate::testing::pool(256);
+        let set = Arc::new(crate::testing::Memory::default());
+        let read_ahead = ReadAhead::start(0).unwrap();
+        read_ahead.request(&pool, Arc::clone(&set) as Arc<dyn Backing>, CiNumber(5), 8);
+        assert_eq!(pool.pins(), 0);
+        assert!(pool.shared(&*set, CiNumber(6)).is_ok());
+        assert_eq!(*set.reads.lock(), [(6, 1)]);
+        read_ahead.end();
     }
 
     #[test]

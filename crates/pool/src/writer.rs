@@ -12,7 +12,7 @@ use std::sync::atomic::{
 use std::time::Duration;
 
 use base::stats::{Counter, Histogram, Quantiles};
-use base::{DataSetId, Lsn};
+use base::{CiNumber, DataSetId, Lsn};
 use seam::Seam;
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
@@ -100,10 +100,13 @@ struct Batch {
     items: Vec<Item>,
 }
 
+/// A frame on its way.
 struct Item {
     dirty: Dirty,
     set: Arc<dyn Backing>,
+    /// Without tag and LSN until the frame is copied.
     entry: BatchEntry,
+    /// Where its unit stands among those of the batch.
     at: usize,
     unit_bytes: usize,
 }
@@ -280,10 +283,8 @@ impl PageWriter {
         self.journal.end_batch(batch.number)?;
         let written = batch.items.len();
         for item in batch.items.drain(..) {
-            item.set.finish_write(item.entry.ci);
-            let pool = &self.pools[item.dirty.pool as usize];
-            pool.counters.writes.one();
-            pool.frames.get(item.dirty.frame).unpin();
+            self.pools[item.dirty.pool as usize].counters.writes.one();
+            self.let_go(&item);
         }
         self.dirty.landed();
         self.pools.iter().for_each(|pool| pool.wake());
@@ -294,14 +295,38 @@ impl PageWriter {
         Ok(written)
     }
 
-    /// Copies and seals dirty frames into the buffer until it is full or none is left.
+    /// Takes dirty frames, oldest first, until the batch is full or none is left, and copies them,
+    /// sealed, into the buffer: in the order of their places, so that neighbours on disk are
+    /// neighbours there.
     fn collect(&self, batch: &mut Batch, pool: Option<u32>) -> Result<(), PoolError> {
+        self.choose(&mut batch.items, pool);
+        batch.items.sort_unstable_by_key(Item::place);
+        // A frame that became clean and dirty again without a batch stands in its queue twice.
+        batch.items.dedup_by(|twice, item| {
+            let same = twice.place() == item.place();
+            if same {
+                self.let_go(twice);
+            }
+            same
+        });
+        let mut at = 0;
+        for item in &mut batch.items {
+            let copy = &mut DoubleWrite::units(&mut batch.buffer)[at..at + item.unit_bytes];
+            self.copy(item, copy)?;
+            item.at = at;
+            at += item.unit_bytes;
+        }
+        Ok(())
+    }
+
+    /// Pins as many dirty frames as a batch may have.
+    fn choose(&self, items: &mut Vec<Item>, pool: Option<u32>) {
         let mut filled = 0;
         let mut passed = Vec::new();
         // What must wait does so for a map that is dirty itself and stands further behind: as long
         // as nothing is found, the search goes on.
-        while batch.items.len() < BATCH_INTERVALS_MAX
-            && (passed.len() < BATCH_INTERVALS_MAX || batch.items.is_empty())
+        while items.len() < BATCH_INTERVALS_MAX
+            && (passed.len() < BATCH_INTERVALS_MAX || items.is_empty())
         {
             let Some(dirty) = self.dirty.take(pool) else { break };
             let unit_bytes = self.pools[dirty.pool as usize].unit_bytes();
@@ -309,54 +334,58 @@ impl PageWriter {
                 passed.push(dirty);
                 break;
             }
-            if batch.items.iter().any(|item| item.dirty.is_at(&dirty)) {
-                // It was changed again since it was copied: two versions of one interval in a batch
-                // could reach their place in either order.
-                passed.push(dirty);
-                continue;
-            }
-            let copy = &mut DoubleWrite::units(&mut batch.buffer)[filled..filled + unit_bytes];
-            match self.copy(dirty, copy, filled)? {
-                Copied::Sealed(item) => {
+            match self.pin(dirty) {
+                Chosen::Item(item) => {
                     filled += unit_bytes;
-                    batch.items.push(item);
+                    items.push(item);
                 }
-                Copied::NotNow => passed.push(dirty),
-                Copied::Stale => {}
+                Chosen::NotNow => passed.push(dirty),
+                Chosen::Stale => {}
             }
         }
         passed.into_iter().rev().for_each(|dirty| self.dirty.put_back(dirty));
-        Ok(())
     }
 
-    /// Copies one dirty frame, marks it clean and seals the copy.
-    fn copy(&self, dirty: Dirty, copy: &mut [u8], at: usize) -> Result<Copied, PoolError> {
+    /// Pins a dirty frame until its batch is done, and the map that will hold its tag.
+    fn pin(&self, dirty: Dirty) -> Chosen {
         let pool = &self.pools[dirty.pool as usize];
         let frame = pool.frames.get(dirty.frame);
         if !frame.try_pin() {
-            return Ok(Copied::Stale);
+            return Chosen::Stale;
         }
         let key = frame.key();
         let set = self.sets.backing(key.set()).filter(|_| frame.rec_lsn() != Lsn::NONE);
         let Some(set) = set.filter(|_| frame.holds(key)) else {
             frame.unpin();
-            return Ok(Copied::Stale);
+            return Chosen::Stale;
         };
         if !set.prepare_write(key.ci()) {
             frame.unpin();
-            return Ok(Copied::NotNow);
+            return Chosen::NotNow;
         }
+        let entry = BatchEntry { set: key.set(), ci: key.ci(), tag_prefix: 0, page_lsn: Lsn::NONE };
+        Chosen::Item(Item { dirty, set, entry, at: 0, unit_bytes: pool.unit_bytes() })
+    }
+
+    /// Undoes [`PageWriter::pin`].
+    fn let_go(&self, item: &Item) {
+        item.set.finish_write(item.entry.ci);
+        self.pools[item.dirty.pool as usize].frames.get(item.dirty.frame).unpin();
+    }
+
+    /// Copies a frame, marks it clean and seals the copy.
+    fn copy(&self, item: &mut Item, copy: &mut [u8]) -> Result<(), PoolError> {
+        let frame = self.pools[item.dirty.pool as usize].frames.get(item.dirty.frame);
         // The guard takes a pin of its own over; ours lasts until the batch is done.
         assert!(frame.try_pin(), "a pinned frame is not being evicted");
         frame.latch().lock_shared();
         let guard = SharedCi::new(frame);
         copy.copy_from_slice(guard.unit());
-        let page_lsn = guard.lsn();
+        item.entry.page_lsn = guard.lsn();
         guard.frame().mark_clean();
         drop(guard);
-        let tag_prefix = set.seal(key.ci(), copy)?;
-        let entry = BatchEntry { set: key.set(), ci: key.ci(), tag_prefix, page_lsn };
-        Ok(Copied::Sealed(Item { dirty, set, entry, at, unit_bytes: copy.len() }))
+        item.entry.tag_prefix = item.set.seal(item.entry.ci, copy)?;
+        Ok(())
     }
 
     /// Brings a sealed batch to disk: double-write area, log, in place, sync.
@@ -374,34 +403,47 @@ impl PageWriter {
             // Page LSNs are where records begin; the tags' records stand behind all of them.
             self.journal.wait_durable(logged)?;
         }
-        batch.items.sort_by_key(|item| (item.entry.set, item.entry.ci));
         let units = &DoubleWrite::units(&mut batch.buffer)[..];
-        let mut from = 0;
-        while from < batch.items.len() {
-            let set = batch.items[from].entry.set;
-            let count = batch.items[from..].iter().take_while(|i| i.entry.set == set).count();
-            let items = &batch.items[from..from + count];
-            let writes: Vec<_> =
-                items.iter().map(|i| (i.entry.ci, &units[i.at..i.at + i.unit_bytes])).collect();
-            let name = items[0].set.name();
+        for items in batch.items.chunk_by(|item, next| item.entry.set == next.entry.set) {
+            let runs = items.chunk_by(|item, next| next.entry.ci.0 == item.entry.ci.0 + 1);
+            let runs: Vec<(CiNumber, &[u8])> = runs
+                .map(|run| {
+                    let (first, last) = (&run[0], &run[run.len() - 1]);
+                    (first.entry.ci, &units[first.at..last.at + last.unit_bytes])
+                })
+                .collect();
+            let Item { set, entry, .. } = &items[0];
             let failed = |verb: &str, error: std::io::Error| {
-                stopped(format!("data set {name} ({set}) cannot be {verb}: {error}"))
+                stopped(format!(
+                    "data set {} ({}) cannot be {verb}: {error}",
+                    set.name(),
+                    entry.set
+                ))
             };
-            items[0].set.write_raw(&writes).map_err(|error| failed("written", error))?;
-            items[0].set.sync().map_err(|error| failed("synced", error))?;
-            from += count;
+            set.write_raw(&runs).map_err(|error| failed("written", error))?;
+            set.sync().map_err(|error| failed("synced", error))?;
         }
         Ok(())
     }
 }
 
-enum Copied {
-    Sealed(Item),
+enum Chosen {
+    Item(Item),
     /// It must wait for another batch.
     NotNow,
     /// The frame is clean, or holds something else by now.
     Stale,
 }
 
+impl Item {
+    /// What decides the order within a batch.
+    fn place(&self) -> (DataSetId, CiNumber) {
+        (self.entry.set, self.entry.ci)
+    }
+}
+
 /// Between two looks when there was work that could not be done.
 const PAUSE: Duration = Duration::from_millis(1);
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,8 @@
 //! 1. A write that returned is visible to every later read of this process.
 //! 2. Only [`File::sync`] (or a write to a file opened with `dsync`) makes writes durable; before
 //!    it, a crash may keep, drop or tear each 512-byte sector of each write on its own, and a torn
-//!    write may spoil its neighbours within the same 4 KiB (K19).
+//!    write may spoil its neighbours within the same 4 KiB (K19). A device takes long writes apart:
+//!    the parts may get lost or go astray one by one.
 //! 3. A file that was created, renamed or removed is so durably only after [`Disk::sync_dir`] of
 //!    its folder; a new length only after [`File::sync`].
 //! 4. After a failed sync nothing is known about the writes before it; the caller stops.
@@ -14,7 +15,7 @@
 //! [`crate::mem::AlignedBuf`].
 
 use std::any::Any;
-use std::io;
+use std::io::{self, IoSliceMut};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -66,9 +67,20 @@ impl Open {
 pub trait File: Any + Send + Sync {
     /// Fills `buf` from `offset`. `UnexpectedEof` if the file ends before.
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()>;
+    /// Fills several buffers, one behind the other, from `offset`: one operation where the machine
+    /// can. After an error nothing is known about what stands in any of them.
+    fn read_vectored_at(&self, bufs: &mut [IoSliceMut<'_>], offset: u64) -> io::Result<()> {
+        let mut at = offset;
+        bufs.iter_mut().try_for_each(|buf| {
+            let from = at;
+            at += buf.len() as u64;
+            self.read_at(buf, from)
+        })
+    }
     /// Writes all of `buf` at `offset`, growing the file if needed.
     fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<()>;
-    /// Writes several buffers, in no particular order, as deep as the machine allows.
+    /// Writes several buffers, in no particular order, as deep as the machine allows. Neighbours in
+    /// the file cost least when they stand in one buffer.
     fn write_batch(&self, writes: &[(u64, &[u8])]) -> io::Result<()> {
         writes.iter().try_for_each(|(offset, buf)| self.write_at(buf, *offset))
     }

@@ -6,7 +6,7 @@
 //! inherits them.
 
 use std::any::Any;
-use std::io;
+use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -138,6 +138,9 @@ struct RealLock {
 
 impl HeldLock for RealLock {}
 
+/// Linux takes so many buffers in one call.
+const BUFFERS_MAX: usize = 1024;
+
 struct RealFile {
     fd: OwnedFd,
     /// How to write deeper than one, where that pays.
@@ -153,6 +156,30 @@ impl File for RealFile {
                 Ok(count) => done += count,
                 Err(rustix::io::Errno::INTR) => {}
                 Err(errno) => return Err(errno.into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn read_vectored_at(&self, bufs: &mut [IoSliceMut<'_>], offset: u64) -> io::Result<()> {
+        let (mut rest, mut at) = (bufs, offset);
+        while !rest.is_empty() {
+            let together = rest.len().min(BUFFERS_MAX);
+            let mut got = match rustix::io::preadv(&self.fd, &mut rest[..together], at) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(count) => count,
+                Err(rustix::io::Errno::INTR) => continue,
+                Err(errno) => return Err(errno.into()),
+            };
+            // It may end anywhere: what is missing of a buffer is read by itself.
+            while got > 0
+                && let Some((buf, behind)) = std::mem::take(&mut rest).split_first_mut()
+            {
+                let here = got.min(buf.len());
+                if here < buf.len() {
+                    self.read_at(&mut buf[here..], at + here as u64)?;
+                }
+                (got, at, rest) = (got - here, at + buf.len() as u64, behind);
             }
         }
         Ok(())
@@ -241,6 +268,29 @@ mod tests {
         assert!(disk.lock(&dir.join("lock")).is_ok());
         disk.remove(&path).unwrap();
         disk.remove(&dir.join("lock")).unwrap();
+    }
+
+    #[test]
+    fn one_read_fills_more_buffers_than_the_system_takes_at_once() {
+        let disk = RealDisk::new();
+        let dir = std::env::temp_dir().join(format!("holdfast-seam-read-{}", std::process::id()));
+        disk.create_dir(&dir).unwrap();
+        let path = dir.join("file");
+        let file = disk.open(&path, Open::DATA.create(Create::New)).unwrap();
+        let count = BUFFERS_MAX + 3;
+        let mut whole = AlignedBuf::zeroed(count * 4096);
+        whole.chunks_mut(4096).zip(1..).for_each(|(page, number)| page.fill(number as u8));
+        file.write_at(&whole, 4096).unwrap();
+        let mut back: Vec<AlignedBuf> = (0..count).map(|_| AlignedBuf::zeroed(4096)).collect();
+        let mut bufs: Vec<_> = back.iter_mut().map(|page| IoSliceMut::new(page)).collect();
+        file.read_vectored_at(&mut bufs, 4096).unwrap();
+        let mut bufs: Vec<_> = back.iter_mut().map(|page| IoSliceMut::new(page)).collect();
+        let end = file.read_vectored_at(&mut bufs, 8192).unwrap_err();
+        assert_eq!(end.kind(), io::ErrorKind::UnexpectedEof);
+        let mut bufs: Vec<_> = back.iter_mut().map(|page| IoSliceMut::new(page)).collect();
+        file.read_vectored_at(&mut bufs, 4096).unwrap();
+        assert!(back.iter().zip(whole.chunks(4096)).all(|(page, wrote)| page[..] == *wrote));
+        disk.remove(&path).unwrap();
     }
 
     #[test]

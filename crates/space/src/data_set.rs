@@ -1,6 +1,6 @@
 //! An open data set: what stands between a pool's frames and the files.
 
-use std::io::ErrorKind::UnexpectedEof;
+use std::io::{ErrorKind::UnexpectedEof, IoSliceMut};
 use std::path::PathBuf;
 use std::sync::atomic::{
     AtomicBool, AtomicU32, AtomicU64,
@@ -476,18 +476,19 @@ impl Backing for DataSet {
         &self.definition.name
     }
 
-    fn read_raw(&self, first: CiNumber, units: &mut [u8]) -> Result<(), PoolError> {
-        let count = (units.len() / self.unit_bytes()) as u64;
+    fn read_into(&self, first: CiNumber, bufs: &mut [IoSliceMut<'_>]) -> Result<(), PoolError> {
+        let bytes: usize = bufs.iter().map(|buf| buf.len()).sum();
+        let count = (bytes / self.unit_bytes()) as u64;
         self.counters.reads.one();
         self.counters.intervals_read.add(count);
         if count > 1 {
             self.counters.multi_reads.one();
         }
-        let read = self.files.read(first, units);
+        let read = self.files.read(first, bufs);
         if count == 1 && matches!(&read, Err(error) if error.kind() == UnexpectedEof) {
             // Where the file does not reach nothing was written yet: a map may lie there before any
             // interval of its block is in use. Everything else is found out when it is opened.
-            units.fill(0);
+            bufs.iter_mut().for_each(|buf| buf.fill(0));
             return Ok(());
         }
         read.map_err(|error| PoolError::Read {
@@ -540,9 +541,10 @@ impl Backing for DataSet {
         })
     }
 
-    fn write_raw(&self, units: &[(CiNumber, &[u8])]) -> std::io::Result<()> {
-        self.counters.intervals_written.add(units.len() as u64);
-        self.files.write(units)
+    fn write_raw(&self, runs: &[(CiNumber, &[u8])]) -> std::io::Result<()> {
+        let bytes: usize = runs.iter().map(|(_, units)| units.len()).sum();
+        self.counters.intervals_written.add((bytes / self.unit_bytes()) as u64);
+        self.files.write(runs)
     }
 
     fn sync(&self) -> std::io::Result<()> {

@@ -1,6 +1,6 @@
 //! The files of a data set: from interval numbers to places on disk.
 
-use std::io;
+use std::io::{self, IoSliceMut};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -101,30 +101,53 @@ impl Files {
         Ok(())
     }
 
-    pub(crate) fn read(&self, first: CiNumber, units: &mut [u8]) -> io::Result<()> {
+    /// Reads consecutive intervals into buffers that hold a whole number of them each.
+    pub(crate) fn read(&self, first: CiNumber, bufs: &mut [IoSliceMut<'_>]) -> io::Result<()> {
         let unit = self.definition.unit_bytes();
-        let mut rest = units;
-        let mut at = first;
+        let (mut at, mut rest) = (first.0, bufs);
         while !rest.is_empty() {
-            let (number, offset, room) = self.place(at);
-            let count = (rest.len() / unit).min(room as usize);
-            let (here, behind) = rest.split_at_mut(count * unit);
-            self.opened(number)?.read_at(here, offset)?;
+            let (number, offset, room) = self.place(CiNumber(at));
+            let file = self.opened(number)?;
+            let room_bytes = room as usize * unit;
+            let mut bytes = 0;
+            let fitting = rest.iter().take_while(|buf| {
+                bytes += buf.len();
+                bytes <= room_bytes
+            });
+            let count = fitting.count().max(1);
+            let (here, behind) = std::mem::take(&mut rest).split_at_mut(count);
+            if here[0].len() > room_bytes {
+                // One buffer, and the next file has what is behind.
+                let (within, beyond) = here[0].split_at_mut(room_bytes);
+                file.read_at(within, offset)?;
+                self.read(CiNumber(at + room), &mut [IoSliceMut::new(beyond)])?;
+            } else {
+                file.read_vectored_at(here, offset)?;
+            }
+            at += (here.iter().map(|buf| buf.len()).sum::<usize>() / unit) as u32;
             rest = behind;
-            at = CiNumber(at.0 + count as u32);
         }
         Ok(())
     }
 
-    pub(crate) fn write(&self, units: &[(CiNumber, &[u8])]) -> io::Result<()> {
-        let mut from = 0;
-        while from < units.len() {
-            let (number, ..) = self.place(units[from].0);
-            let same = units[from..].iter().take_while(|u| self.place(u.0).0 == number);
-            let writes: Vec<(u64, &[u8])> =
-                same.map(|(ci, bytes)| (self.place(*ci).1, *bytes)).collect();
-            self.opened(number)?.write_batch(&writes)?;
-            from += writes.len();
+    /// Writes runs of consecutive intervals: the first of each, and the units.
+    pub(crate) fn write(&self, runs: &[(CiNumber, &[u8])]) -> io::Result<()> {
+        let unit = self.definition.unit_bytes();
+        let mut writes: Vec<(u32, u64, &[u8])> = Vec::with_capacity(runs.len());
+        for (first, units) in runs {
+            let (mut at, mut rest) = (first.0, *units);
+            while !rest.is_empty() {
+                let (number, offset, room) = self.place(CiNumber(at));
+                let count = (rest.len() / unit).min(room as usize);
+                let (here, behind) = rest.split_at(count * unit);
+                writes.push((number, offset, here));
+                (at, rest) = (at + count as u32, behind);
+            }
+        }
+        for same in writes.chunk_by(|one, next| one.0 == next.0) {
+            let batch: Vec<(u64, &[u8])> =
+                same.iter().map(|(_, at, units)| (*at, *units)).collect();
+            self.opened(same[0].0)?.write_batch(&batch)?;
         }
         Ok(())
     }
@@ -193,5 +216,55 @@ impl Files {
 
     fn failed(&self, number: u32, verb: &'static str, source: io::Error) -> SpaceError {
         SpaceError::Io { name: self.definition.name.clone(), path: self.path(number), verb, source }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::{DataSetId, KeyGeneration};
+    use seal::Format;
+    use seam::mem::AlignedBuf;
+    use seam::sim::SimDisk;
+
+    use super::*;
+
+    #[test]
+    fn runs_and_buffers_go_on_from_file_to_file() {
+        let disk = SimDisk::new();
+        let definition = Definition {
+            id: DataSetId(1),
+            name: "SET".into(),
+            ci_bytes: 4096,
+            format: Format::Plain,
+            label: "data".into(),
+            generation: KeyGeneration(0),
+            pool: "default".into(),
+            file_intervals: 3,
+            folders: vec!["a".into(), "b".into()],
+            attributes: Vec::new(),
+        };
+        let files = Files::open(Arc::new(disk.clone()), "/".into(), definition, true).unwrap();
+        files.grow(0, 12).unwrap();
+        let mut units = AlignedBuf::zeroed(12 * 4096);
+        units.chunks_mut(4096).zip(0..).for_each(|(unit, ci)| unit.fill(ci));
+        // Out of order, and 1 to 10 over four files.
+        let runs = [(CiNumber(11), 11..12), (CiNumber(1), 1..11), (CiNumber(0), 0..1)];
+        let runs = runs.map(|(ci, range)| (ci, &units[range.start * 4096..range.end * 4096]));
+        files.write(&runs).unwrap();
+        let ends = [1, 2, 6, 7, 12];
+        let mut back: Vec<AlignedBuf> = std::iter::once(&0)
+            .chain(&ends)
+            .zip(&ends)
+            .map(|(from, to)| AlignedBuf::zeroed((to - from) * 4096))
+            .collect();
+        let mut bufs: Vec<_> = back.iter_mut().map(|buf| IoSliceMut::new(buf)).collect();
+        files.read(CiNumber(0), &mut bufs).unwrap();
+        assert!(bufs.iter().zip([1, 1, 4, 1, 5]).all(|(buf, count)| buf.len() == count * 4096));
+        assert_eq!(back.iter().flat_map(|buf| buf.iter().copied()).collect::<Vec<_>>(), *units);
+        let reads = disk.counts().reads;
+        let mut bufs: Vec<_> = back[..2].iter_mut().map(|buf| IoSliceMut::new(buf)).collect();
+        files.read(CiNumber(4), &mut bufs).unwrap();
+        assert_eq!(disk.counts().reads, reads + 1, "what lies in one file is one read");
+        assert_eq!((back[0][0], back[1][0]), (4, 5));
     }
 }

@@ -3,7 +3,7 @@
 //! A write goes through three moments: it *begins* (it is pending, observers see it, a crash may
 //! leave any part), it is *under way* (time passes, others may read any part), and it *ends*.
 
-use std::io;
+use std::io::{self, IoSliceMut};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -21,6 +21,9 @@ pub(super) struct SimFile {
     /// Its name when it was opened, which is what faults look at.
     pub(super) path: PathBuf,
 }
+
+/// The longest part that a long write is taken into, in blocks.
+const PART_BLOCKS_MAX: u64 = 8;
 
 /// A write under way.
 struct Underway {
@@ -82,13 +85,34 @@ impl SimFile {
         Ok(underway)
     }
 
+    /// The parts of a write, as a device may take it apart: of some blocks each, drawn, and each
+    /// with a fate of its own. One that is durable when it returns stays whole: a crash leaves any
+    /// of its sectors anyway, and its caller counts on nothing before that.
+    fn take_apart<'b>(
+        &self,
+        offset: u64,
+        buf: &'b [u8],
+        parts: &mut Vec<(u64, &'b [u8])>,
+        rng: &mut Rng,
+    ) {
+        let (mut at, mut rest) = (offset, buf);
+        while rest.len() > BLOCK && !self.how.dsync {
+            let whole = BLOCK * rng.between(1, PART_BLOCKS_MAX) as usize;
+            let len = (whole - (at % BLOCK as u64) as usize).min(rest.len());
+            let (part, behind) = rest.split_at(len);
+            parts.push((at, part));
+            (at, rest) = (at + len as u64, behind);
+        }
+        parts.push((at, rest));
+    }
+
     /// The write as it is stored, perhaps with a bit turned over.
     fn stored(&self, offset: u64, buf: &[u8], verdict: Verdict, rng: &mut Rng) -> Write {
         if !verdict.flip {
             return Write::new(offset, buf);
         }
         let mut bytes = buf.to_vec();
-        flip(&mut bytes, rng);
+        flip([&mut bytes[..]].into_iter(), buf.len(), rng);
         Write::new(offset, &bytes)
     }
 
@@ -194,33 +218,47 @@ fn misdirect(state: &mut State, inode: u64, offset: u64, len: usize) -> Option<u
     other.filter(|other| *other <= end)
 }
 
-/// Turns one bit over.
-fn flip(bytes: &mut [u8], rng: &mut Rng) {
-    let place = rng.index(bytes.len());
-    bytes[place] ^= 1 << rng.below(8);
+/// Turns one bit over in buffers of `len` bytes together.
+fn flip<'b>(bufs: impl Iterator<Item = &'b mut [u8]>, len: usize, rng: &mut Rng) {
+    let mut bytes = bufs.flatten();
+    if let Some(byte) = bytes.nth(rng.index(len)) {
+        *byte ^= 1 << rng.below(8);
+    }
 }
 
 impl File for SimFile {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        self.check_direct(buf, offset);
-        let verdict = self.disk.ask(Call::Read, &self.path, Some((offset, buf.len())));
+        self.read_vectored_at(&mut [IoSliceMut::new(buf)], offset)
+    }
+
+    fn read_vectored_at(&self, bufs: &mut [IoSliceMut<'_>], offset: u64) -> io::Result<()> {
+        let mut len = 0;
+        for buf in bufs.iter() {
+            self.check_direct(buf, offset + len as u64);
+            len += buf.len();
+        }
+        let verdict = self.disk.ask(Call::Read, &self.path, Some((offset, len)));
         disk_pause(disk_latency(|config| config.read_us) + verdict.delay_ns)?;
         self.disk.with(|state| {
             state.counts.reads += 1;
-            state.counts.bytes_read += buf.len() as u64;
+            state.counts.bytes_read += len as u64;
             if verdict.io_error {
                 return Err(io_error());
             }
             let inode = &state.inodes[&self.inode];
-            if offset + buf.len() as u64 > inode.current.len() {
+            if offset + len as u64 > inode.current.len() {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
-            inode.current.read(offset, buf);
-            if verdict.stale {
-                inode.make_stale(offset, buf);
+            let mut at = offset;
+            for buf in bufs.iter_mut() {
+                inode.current.read(at, buf);
+                if verdict.stale {
+                    inode.make_stale(at, buf);
+                }
+                at += buf.len() as u64;
             }
-            if verdict.flip && !buf.is_empty() {
-                flip(buf, &mut state.rng);
+            if verdict.flip && len > 0 {
+                flip(bufs.iter_mut().map(|buf| &mut **buf), len, &mut state.rng);
             }
             Ok(())
         })
@@ -234,12 +272,16 @@ impl File for SimFile {
         self.check_writable()?;
         writes.iter().for_each(|(offset, buf)| self.check_direct(buf, *offset));
         disk_pause(0)?;
-        let mut order: Vec<usize> = (0..writes.len()).collect();
-        self.disk.with(|state| state.rng.shuffle(&mut order));
-        let mut underway = Vec::with_capacity(writes.len());
+        let mut parts: Vec<(u64, &[u8])> = Vec::with_capacity(writes.len());
+        self.disk.with(|state| {
+            for (offset, buf) in writes {
+                self.take_apart(*offset, buf, &mut parts, &mut state.rng);
+            }
+            state.rng.shuffle(&mut parts);
+        });
+        let mut underway = Vec::with_capacity(parts.len());
         let mut result = Ok(());
-        for place in order {
-            let (offset, buf) = writes[place];
+        for (offset, buf) in parts {
             if !buf.is_empty() && result.is_ok() {
                 match self.begin(offset, buf) {
                     Ok(begun) => underway.push(begun),

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use base::{CiNumber, DataSetId, Lsn};
 use log::Record;
-use seam::mem::AlignedBuf;
 use space::DataSet;
 
 use super::analysis::Analysis;
@@ -24,7 +23,6 @@ impl Kernel {
     /// Reads what redo will want, in the order of the disk instead of the order of history, as far
     /// as the pools have room. Only a favour: what cannot be read is named when it is wanted.
     pub(super) fn read_wanted(&self, analysis: &Analysis) {
-        let mut scratch = AlignedBuf::zeroed(READ_BYTES);
         for (id, wanted) in &analysis.wanted {
             let Some(set) = self.set(*id) else { continue };
             let mut intervals: Vec<u32> = wanted.keys().copied().collect();
@@ -43,7 +41,7 @@ impl Kernel {
                     at += 1;
                 }
                 let count = (last - first + 1).min(room);
-                set.pool().read_ahead(&*set, CiNumber(first), count, &mut scratch);
+                set.pool().read_ahead(&*set, CiNumber(first), count);
                 room -= count;
             }
         }

@@ -40,6 +40,28 @@ fn an_unsynced_write_survives_or_not_and_a_synced_one_does() {
 }
 
 #[test]
+fn the_parts_of_a_long_write_survive_one_without_another() {
+    let disk = SimDisk::new();
+    let file = make(&disk, "/data", Open::DATA);
+    let mut pages = AlignedBuf::zeroed(32 * 4096);
+    file.write_at(&pages, 0).unwrap();
+    file.sync().unwrap();
+    pages.fill(9);
+    file.write_at(&pages, 0).unwrap();
+    let mut seen = std::collections::BTreeSet::new();
+    for seed in 0..50 {
+        let after = disk.crash_image(&mut Rng::new(seed), CrashStyle::Random);
+        let bytes = after.read_raw("/data", 0, 32 * 4096);
+        let new = |page: &[u8]| page.iter().filter(|byte| **byte == 9).count();
+        let kept = bytes.chunks(4096).filter(|page| new(page) == 4096).count();
+        let dropped = bytes.chunks(4096).filter(|page| new(page) == 0).count();
+        assert!(kept < 32 || dropped == 0);
+        seen.insert((kept > 0, dropped > 0, kept + dropped < 32));
+    }
+    assert!(seen.contains(&(true, true, true)) && seen.len() > 1, "{seen:?}");
+}
+
+#[test]
 fn a_durable_write_needs_no_sync_once_it_returned() {
     let disk = SimDisk::new();
     let file = make(&disk, "/log", Open::DURABLE);

@@ -1,5 +1,6 @@
 //! Each fault does what it says.
 
+use std::io::IoSliceMut;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::time::Duration;
@@ -144,6 +145,41 @@ fn lost_and_misdirected_writes_are_reported_done() {
     assert_eq!(file.len().unwrap(), 4 * 4096);
     let after = disk.crash_image(&mut Rng::new(1), CrashStyle::DropAll);
     assert_eq!(after.find_bytes(&[9; 4096]), places);
+}
+
+#[test]
+fn a_part_of_a_long_write_is_lost_alone() {
+    let (disk, file) = four_pages(Open::DATA);
+    let mut pages = AlignedBuf::zeroed(32 * 4096);
+    pages.fill(9);
+    disk.inject(Fault::new(FaultKind::LostWrite, "/data").when(When::Nth(2)));
+    file.write_at(&pages, 0).unwrap();
+    let bytes = disk.read_raw("/data", 0, disk.len_raw("/data") as usize);
+    let lost = bytes.iter().filter(|byte| **byte != 9).count() + pages.len() - bytes.len();
+    assert!((4096..=8 * 4096).contains(&lost) && lost.is_multiple_of(4096), "{lost}");
+}
+
+#[test]
+fn a_read_into_several_buffers_is_one_read_with_one_fate() {
+    let (disk, file) = four_pages(Open::DATA);
+    let mut bufs = [page(7), AlignedBuf::zeroed(2 * 4096), page(7)];
+    let read = |bufs: &mut [AlignedBuf], offset| {
+        let mut slices: Vec<_> = bufs.iter_mut().map(|buf| IoSliceMut::new(buf)).collect();
+        file.read_vectored_at(&mut slices, offset)
+    };
+    let reads = disk.counts().reads;
+    read(&mut bufs, 0).unwrap();
+    assert_eq!(disk.counts().reads, reads + 1);
+    let firsts: Vec<u8> = bufs.iter().flat_map(|buf| buf.chunks(4096)).map(|p| p[0]).collect();
+    assert_eq!(firsts, [0, 1, 2, 3]);
+    let end = read(&mut bufs, 4096).unwrap_err();
+    assert_eq!(end.kind(), std::io::ErrorKind::UnexpectedEof);
+    disk.inject(Fault::new(FaultKind::FlipOnRead, "/data"));
+    read(&mut bufs, 0).unwrap();
+    let right =
+        |(number, page): (usize, &[u8])| page.iter().filter(|b| **b != number as u8).count();
+    let pages = bufs.iter().flat_map(|buf| buf.chunks(4096)).enumerate();
+    assert_eq!(pages.map(right).sum::<usize>(), 1, "one byte is wrong");
 }
 
 #[test]
