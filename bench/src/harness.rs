@@ -76,6 +76,11 @@ impl Sample {
         self.work.bytes as f64 / 1e6 / self.seconds
     }
 
+    /// Elapsed microseconds for one operation.
+    pub(crate) fn elapsed_us(&self) -> f64 {
+        self.seconds * 1e6 / self.work.operations as f64
+    }
+
     /// CPU microseconds for one operation.
     pub(crate) fn cpu_us(&self) -> f64 {
         self.cpu_seconds * 1e6 / self.work.operations as f64

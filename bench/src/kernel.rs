@@ -138,6 +138,9 @@ fn plan(setup: &StoreSetup) -> (Parts, KernelConfig) {
     config.log.format = format(setup.form);
     let frames = (setup.pool_bytes as usize / UNIT).max(64);
     config.pools = vec![PoolPlan { name: "default".into(), unit_bytes: UNIT, frames }];
+    if !setup.buffered {
+        config.read_ahead_threads = 0;
+    }
     if setup.checkpoints == Checkpoints::OnlyWhenAsked {
         config.checkpoint_bytes = u64::MAX;
         config.checkpoint_interval = Duration::from_secs(1 << 30);

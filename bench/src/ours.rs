@@ -73,6 +73,8 @@ pub(crate) struct StoreSetup {
     /// The budget of the buffer pool.
     pub(crate) pool_bytes: u64,
     pub(crate) checkpoints: Checkpoints,
+    /// With sequential buffering, as shipped.
+    pub(crate) buffered: bool,
 }
 
 /// What opening a store after a kill had to do.

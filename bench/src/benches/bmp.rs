@@ -22,9 +22,9 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     about: "One embedded program of type bmp goes through a PHIDAM in 32 partitions that is more \
             than eight times its pool: ten get-hold-nexts of segments of 100 to 200 bytes, then a \
             replace of the last, and so on, with locks; a durable commit and a return to the \
-            position every 440 calls. With sequential buffering; sealed and plain, two copies of \
-            the log. Peers: the same reads and replaces on rows keyed by path.",
-    takes: "4 minutes",
+            position every 440 calls. Sealed and plain, with and without sequential buffering, \
+            two copies of the log. Peers: the same reads and replaces on rows keyed by path.",
+    takes: "6 minutes",
     run,
 };
 
@@ -34,11 +34,33 @@ const CALLS_PER_UNIT: u64 = 40 * CALLS_PER_REPLACE;
 const POOLS: u64 = 8;
 const CPU_US_LIMIT: f64 = 0.4;
 const SEALING_PERCENT_LIMIT: f64 = 5.0;
-const FORMS: [Form; 2] = [Form::Sealed, Form::Plain];
 const PCB: usize = 0;
 
-fn our_name(form: Form) -> String {
-    format!("Holdfast, {}", form.words())
+/// One of Holdfast's contestants.
+#[derive(Clone, Copy)]
+struct Variant {
+    form: Form,
+    /// With sequential buffering.
+    buffered: bool,
+}
+
+const VARIANTS: [Variant; 4] = [
+    Variant { form: Form::Sealed, buffered: true },
+    Variant { form: Form::Plain, buffered: true },
+    Variant { form: Form::Sealed, buffered: false },
+    Variant { form: Form::Plain, buffered: false },
+];
+
+impl Variant {
+    fn name(self) -> String {
+        let buffering = if self.buffered { "" } else { ", no sequential buffering" };
+        format!("Holdfast, {}{buffering}", self.form.words())
+    }
+
+    /// What its figures end in.
+    fn suffix(self) -> String {
+        format!("_{}{}", self.form.words(), if self.buffered { "" } else { "_unbuffered" })
+    }
 }
 
 fn run(context: &Context, document: &mut Document) -> Result<()> {
@@ -46,14 +68,14 @@ fn run(context: &Context, document: &mut Document) -> Result<()> {
     // Keys are stored shortened, so the data alone has to be large enough.
     let ledgers = (POOLS * pool_bytes).div_ceil(ledger::BYTES).next_multiple_of(ledger::PARTITIONS);
     let mut ours = Vec::new();
-    for form in FORMS {
-        eprintln!("  {}: loading {} segments", our_name(form), ledgers * ledger::SEGMENTS);
-        let setup = setup(context, form, pool_bytes)?;
+    for variant in VARIANTS {
+        eprintln!("  {}: loading {} segments", variant.name(), ledgers * ledger::SEGMENTS);
+        let setup = setup(context, variant, pool_bytes)?;
         let bmp = Bmp::new(ledger::create(&setup, ledgers)?)?;
         if ours.is_empty() {
             document.notes.push(size_note(&setup.folder, pool_bytes)?);
         }
-        ours.push((form, Count::of(bmp)));
+        ours.push((variant, Count::of(bmp)));
     }
     let peers = open_peers(context, pool_bytes, ledgers)?;
     describe(document, &peers);
@@ -61,8 +83,8 @@ fn run(context: &Context, document: &mut Document) -> Result<()> {
         peers.open.into_iter().map(|peer| Count::of(Theirs { peer, at: Row::none() })).collect();
 
     let mut entries = Vec::new();
-    for (form, bmp) in &mut ours {
-        entries.push(Entry::new(our_name(*form), |slice| {
+    for (variant, bmp) in &mut ours {
+        entries.push(Entry::new(variant.name(), |slice| {
             bmp.slice(slice, |bmp| bmp.unit(CALLS_PER_UNIT))
         }));
     }
@@ -92,11 +114,11 @@ const CACHES: &str = "SQLite and RocksDB have a cache as large as Holdfast's poo
                       system, as LMDB does, and their data fit into it. Holdfast reads and writes \
                       past it.";
 
-fn setup(context: &Context, form: Form, pool_bytes: u64) -> Result<StoreSetup> {
-    let folder = context.folder.join(form.words());
+fn setup(context: &Context, variant: Variant, pool_bytes: u64) -> Result<StoreSetup> {
+    let folder = context.folder.join(format!("ours{}", variant.suffix()));
     std::fs::create_dir_all(&folder).map_err(BenchError::system("create", &folder))?;
-    let checkpoints = Checkpoints::Default;
-    Ok(StoreSetup { folder, form, copies: 2, pool_bytes, checkpoints })
+    let (checkpoints, Variant { form, buffered }) = (Checkpoints::Default, variant);
+    Ok(StoreSetup { folder, form, copies: 2, pool_bytes, checkpoints, buffered })
 }
 
 /// How large the database is, which has to be enough.
@@ -236,8 +258,13 @@ impl Bmp {
 
 fn file(document: &mut Document, tracks: &[Track]) {
     for track in tracks {
-        match track.name.strip_prefix("Holdfast, ") {
-            Some(form) => document.add_ours(track, &format!("_{form}")),
+        let elapsed = Figure::new(&track.spread(Sample::elapsed_us), "us");
+        match VARIANTS.iter().find(|variant| variant.name() == track.name) {
+            Some(variant) => {
+                let suffix = variant.suffix();
+                document.add_ours(track, &suffix);
+                document.figures.insert(format!("elapsed_per_operation{suffix}"), elapsed);
+            }
             None => document.add_peer(&track.name, track, ""),
         }
     }
@@ -245,24 +272,38 @@ fn file(document: &mut Document, tracks: &[Track]) {
     costs.column("");
     costs.tracks(tracks, Sample::cpu_us);
     costs.finish(document);
-    let mut rates = PlotBuilder::new("Calls", "1/s", Shape::Bars, "");
-    rates.column("");
-    rates.tracks(tracks, Sample::rate);
-    rates.finish(document);
+    let mut times = PlotBuilder::new("Time for a call", "us", Shape::Bars, "");
+    times.column("");
+    times.tracks(tracks, Sample::elapsed_us);
+    times.finish(document);
 }
 
 fn add_checks(document: &mut Document, tracks: &[Track]) {
-    let [sealed, plain] = FORMS.map(|form| track(tracks, &our_name(form)));
-    let cpu = sealed.map(|track| track.spread(Sample::cpu_us).median);
-    let name = "sealed, with sequential buffering, CPU for a call";
-    document.checks.push(Check::at_most(name, cpu, CPU_US_LIMIT, "us"));
-    let added = sealed.zip(plain).map(|(sealed, plain)| {
-        let spread = ratio(sealed, plain, Sample::cpu_us);
-        document.figures.insert("sealed_against_plain".into(), Figure::new(&spread, "x"));
-        (spread.median - 1.0) * 100.0
-    });
-    let name = "CPU that sealing adds, with sequential buffering";
-    document.checks.push(Check::at_most(name, added, SEALING_PERCENT_LIMIT, "%"));
+    let [sealed, plain, unbuffered, plain_unbuffered] =
+        VARIANTS.map(|variant| track(tracks, &variant.name()));
+    let both =
+        [("with", "", sealed, plain), ("without", "_unbuffered", unbuffered, plain_unbuffered)];
+    for (with, suffix, sealed, plain) in both {
+        let cpu = sealed.map(|track| track.spread(Sample::cpu_us).median);
+        let name = format!("sealed, {with} sequential buffering, CPU for a call");
+        document.checks.push(Check::at_most(&name, cpu, CPU_US_LIMIT, "us"));
+        let added = sealed.zip(plain).map(|(sealed, plain)| {
+            let spread = ratio(sealed, plain, Sample::cpu_us);
+            let name = format!("sealed_against_plain{suffix}");
+            document.figures.insert(name, Figure::new(&spread, "x"));
+            (spread.median - 1.0) * 100.0
+        });
+        let name = format!("CPU that sealing adds, {with} sequential buffering");
+        document.checks.push(Check::at_most(&name, added, SEALING_PERCENT_LIMIT, "%"));
+    }
+    let Some((unbuffered, sealed)) = unbuffered.zip(sealed) else { return };
+    let of: [(&str, fn(&Sample) -> f64); 2] =
+        [("cpu", Sample::cpu_us), ("elapsed", Sample::elapsed_us)];
+    for (what, of) in of {
+        let spread = ratio(unbuffered, sealed, of);
+        let name = format!("unbuffered_against_buffered_{what}");
+        document.figures.insert(name, Figure::new(&spread, "x"));
+    }
 }
 
 #[cfg(test)]
@@ -272,16 +313,18 @@ mod tests {
     #[test]
     fn a_program_goes_around_and_loses_no_replace() {
         let context = super::super::tests::context("bmp");
-        let setup = setup(&context, Form::Sealed, 2 << 20).unwrap();
-        let site = ledger::create(&setup, ledger::PARTITIONS).unwrap();
-        let mut bmp = Count::of(Bmp::new(site).unwrap());
-        let work = bmp.slice(Duration::from_millis(20), |bmp| bmp.unit(CALLS_PER_UNIT)).unwrap();
-        assert!(work.operations > 0);
-        let segments = ledger::PARTITIONS * ledger::SEGMENTS;
-        let total = ledger::total(&bmp.of.site).unwrap();
-        bmp.confirm("holdfast", segments, total).unwrap();
-        assert!(bmp.confirm("holdfast", segments, (segments, total.1 + 1)).is_err());
-        drop(bmp);
+        for variant in [VARIANTS[0], VARIANTS[2]] {
+            let setup = setup(&context, variant, 2 << 20).unwrap();
+            let site = ledger::create(&setup, ledger::PARTITIONS).unwrap();
+            let mut bmp = Count::of(Bmp::new(site).unwrap());
+            let slice = Duration::from_millis(20);
+            let work = bmp.slice(slice, |bmp| bmp.unit(CALLS_PER_UNIT)).unwrap();
+            assert!(work.operations > 0);
+            let segments = ledger::PARTITIONS * ledger::SEGMENTS;
+            let total = ledger::total(&bmp.of.site).unwrap();
+            bmp.confirm("holdfast", segments, total).unwrap();
+            assert!(bmp.confirm("holdfast", segments, (segments, total.1 + 1)).is_err());
+        }
         std::fs::remove_dir_all(&context.folder).unwrap();
     }
 }

@@ -86,7 +86,14 @@ impl ChildArguments {
             false => Checkpoints::OnlyWhenAsked,
         };
         let (folder, pool_bytes) = (self.folder.clone(), self.pool_bytes);
-        StoreSetup { folder, form: Form::Sealed, copies: 2, pool_bytes, checkpoints }
+        StoreSetup {
+            folder,
+            form: Form::Sealed,
+            copies: 2,
+            pool_bytes,
+            checkpoints,
+            buffered: true,
+        }
     }
 
     fn command_line(&self) -> Vec<String> {

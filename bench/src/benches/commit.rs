@@ -98,7 +98,14 @@ fn open_ours(context: &Context, records: u64) -> Result<Vec<(Form, Box<dyn Store
         let folder = context.folder.join(form.words());
         std::fs::create_dir_all(&folder).map_err(BenchError::system("create", &folder))?;
         let checkpoints = Checkpoints::Default;
-        let setup = StoreSetup { folder, form, copies: 2, pool_bytes: POOL_BYTES, checkpoints };
+        let setup = StoreSetup {
+            folder,
+            form,
+            copies: 2,
+            pool_bytes: POOL_BYTES,
+            checkpoints,
+            buffered: true,
+        };
         let store = kernel.create_store(&setup)?;
         store.load(&mut (0..records).map(|id| (workload::key(id), workload::value(id))))?;
         stores.push((form, store));

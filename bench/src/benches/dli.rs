@@ -109,7 +109,7 @@ pub(super) fn setup(context: &Context, name: &str, pool_bytes: u64) -> Result<St
     let folder = context.folder.join(name);
     std::fs::create_dir_all(&folder).map_err(BenchError::system("create", &folder))?;
     let (form, checkpoints) = (Form::Sealed, Checkpoints::Default);
-    Ok(StoreSetup { folder, form, copies: 2, pool_bytes, checkpoints })
+    Ok(StoreSetup { folder, form, copies: 2, pool_bytes, checkpoints, buffered: true })
 }
 
 /// Loads and unloads the database some times; it is loaded at the end.

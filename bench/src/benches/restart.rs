@@ -177,7 +177,8 @@ fn tail_ratio(
 ) -> Result<f64> {
     let folder = fresh(context, "tail")?;
     let (form, checkpoints) = (Form::Sealed, Checkpoints::OnlyWhenAsked);
-    let setup = StoreSetup { folder, form, copies: 2, pool_bytes: POOL_BYTES, checkpoints };
+    let setup =
+        StoreSetup { folder, form, copies: 2, pool_bytes: POOL_BYTES, checkpoints, buffered: true };
     let store = kernel.create_store(&setup)?;
     store.load(&mut (0..records).map(|id| (workload::key(id), workload::value(id))))?;
     let store = &*store;

@@ -44,7 +44,7 @@ fn create(
     let folder = context.folder.join(name);
     std::fs::create_dir_all(&folder).map_err(BenchError::system("create", &folder))?;
     let (form, checkpoints) = (Form::Sealed, Checkpoints::Default);
-    let setup = StoreSetup { folder, form, copies: 2, pool_bytes, checkpoints };
+    let setup = StoreSetup { folder, form, copies: 2, pool_bytes, checkpoints, buffered: true };
     let store = kernel.create_store(&setup)?;
     store.load(&mut (0..records).map(|id| (workload::key(id), workload::value(id))))?;
     Ok(store)

@@ -61,7 +61,7 @@ pub struct KernelConfig {
     pub checkpoint_bytes: u64,
     /// And after this long, if anything was logged.
     pub checkpoint_interval: Duration,
-    /// Threads that read ahead of scans.
+    /// Threads that read ahead of scans; 0: no sequential buffering.
     pub read_ahead_threads: usize,
     /// The label of the system's own key: control file, double-write area.
     pub system_label: String,

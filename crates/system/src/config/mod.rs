@@ -64,6 +64,9 @@ pub struct SystemConfig {
     /// When checkpoints are taken and pages written.
     #[serde(default)]
     pub checkpoint: CheckpointSettings,
+    /// Sequential buffering.
+    #[serde(default)]
+    pub read_ahead: ReadAheadSettings,
     /// Keys.
     #[serde(default)]
     pub keys: KeySettings,
@@ -162,6 +165,15 @@ pub struct CheckpointSettings {
     pub changed_percent_max: u8,
 }
 
+/// The section `[read_ahead]`: sequential buffering.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReadAheadSettings {
+    /// Threads that read what lies ahead of scans, 64 at most. With 0 each interval is
+    /// read when a program comes to it.
+    pub threads: usize,
+}
+
 /// The section `[keys]`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -230,6 +242,12 @@ impl Default for CheckpointSettings {
     }
 }
 
+impl Default for ReadAheadSettings {
+    fn default() -> ReadAheadSettings {
+        ReadAheadSettings { threads: KernelConfig::new(Path::new("")).read_ahead_threads }
+    }
+}
+
 impl Default for KeySettings {
     fn default() -> KeySettings {
         KeySettings { file: "holdfast.keys".into() }
@@ -282,6 +300,7 @@ impl SystemConfig {
             locks: LockSettings::default(),
             units: UnitSettings::default(),
             checkpoint: CheckpointSettings::default(),
+            read_ahead: ReadAheadSettings::default(),
             keys: KeySettings::default(),
             randomizers: BTreeMap::new(),
             databases: BTreeMap::new(),
@@ -381,6 +400,7 @@ impl SystemConfig {
             dirty_share_max: f64::from(self.checkpoint.changed_percent_max) / 100.0,
             ..WriterConfig::default()
         };
+        kernel.read_ahead_threads = self.read_ahead.threads;
         kernel
     }
 
@@ -438,6 +458,9 @@ impl SystemConfig {
         if !(1..=100).contains(&self.checkpoint.changed_percent_max) {
             return Err(("changed_percent_max", "it is 1 to 100 percent".into()));
         }
+        if self.read_ahead.threads > READ_AHEAD_THREADS_MAX {
+            return Err(("threads", format!("it is 0 to {READ_AHEAD_THREADS_MAX}")));
+        }
         if self.data.folders.is_empty() || self.data.folders.len() > 64 {
             return Err(("folders", "data sets lie in 1 to 64 folders".into()));
         }
@@ -450,6 +473,8 @@ impl SystemConfig {
 
 const FRAMES_MIN: u64 = pool::FRAMES_MIN as u64;
 const FRAMES_MAX: u64 = 1 << 28;
+/// More threads than any device keeps busy.
+const READ_AHEAD_THREADS_MAX: usize = 64;
 
 fn version_of(text: &str) -> Option<u64> {
     #[derive(Deserialize)]
@@ -506,6 +531,7 @@ mod tests {
         config.log.format = Format::Plain;
         config.data.format = Format::Plain;
         config.locks.timeout_seconds = 5;
+        config.read_ahead.threads = 0;
         config
             .pools
             .insert("large".into(), PoolSettings { unit: Bytes(32_768), bytes: Bytes(1 << 30) });
@@ -528,6 +554,9 @@ mod tests {
         let (at, why) = line(&base.replace("unit = \"8 KiB\"", "unit = \"9 KiB\""));
         assert!(base.lines().nth(at - 1).unwrap().contains("unit"), "{at} {why}");
         assert!(why.contains("9216"), "{why}");
+        let many = base.replace("[read_ahead]\n", "[read_ahead]\nthreads = 65\n");
+        let (at, why) = line(&many);
+        assert_eq!(many.lines().nth(at - 1), Some("threads = 65"), "{why}");
     }
 
     #[test]

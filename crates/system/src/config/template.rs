@@ -5,8 +5,8 @@
 use std::fmt::Write as _;
 
 use super::{
-    CheckpointSettings, DataSettings, KeySettings, LockSettings, LogSettings, SystemConfig,
-    UnitSettings, databases,
+    CheckpointSettings, DataSettings, KeySettings, LockSettings, LogSettings, ReadAheadSettings,
+    SystemConfig, UnitSettings, databases,
 };
 
 pub(super) struct Text(pub(super) String);
@@ -120,6 +120,11 @@ fn rest(text: &mut Text, config: &SystemConfig) {
     text.set("redo_bytes_max", redo, amount, "to redo at restart; log / 4 at most");
     let changed = (&checkpoint.changed_percent_max, &usual.changed_percent_max);
     text.set("changed_percent_max", changed, plain, "of a pool, then pages are written");
+    text.line("");
+    let usual = ReadAheadSettings::default();
+    text.line("[read_ahead]");
+    let threads = (&config.read_ahead.threads, &usual.threads);
+    text.set("threads", threads, plain, "ahead of scans; 0: no sequential buffering");
     text.line("");
     let usual = KeySettings::default();
     text.line("[keys]");
