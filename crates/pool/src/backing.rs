@@ -40,11 +40,12 @@ pub trait Backing: Send + Sync {
     /// read together with others, for these would wait for it while it waits for them.
     fn is_map(&self, ci: CiNumber) -> bool;
 
-    /// Seals a copy of an interval for writing. Returns the first 8 bytes of its tag.
+    /// Seals an interval into a copy for writing. Returns the first 8 bytes of its tag. The caller
+    /// holds a latch; after [`Backing::prepare_write`] this waits for nothing.
     ///
     /// # Errors
     /// If no key or no randomness is to be had; the kernel stops then.
-    fn seal(&self, ci: CiNumber, unit: &mut [u8]) -> Result<u64, PoolError>;
+    fn seal(&self, ci: CiNumber, clear: &[u8], copy: &mut [u8]) -> Result<u64, PoolError>;
 
     /// Writes runs of sealed units in place, as deep as the device allows: for each the first
     /// interval, and the units of that one and those behind it.
@@ -59,9 +60,9 @@ pub trait Backing: Send + Sync {
     /// Whatever the disk says; final (the kernel stops).
     fn sync(&self) -> std::io::Result<()>;
 
-    /// Makes sure that what [`Journal::begin_batch`] will change for this interval (its map page)
-    /// can be had without a further frame, and keeps it so until the batch is over.
-    /// `false`: not now, leave the interval to the next batch.
+    /// Has a key at hand, and makes sure that what [`Journal::begin_batch`] will change for this
+    /// interval (its map page) can be had without a further frame, and keeps it so until the batch
+    /// is over. `false`: not now, leave the interval to the next batch.
     fn prepare_write(&self, ci: CiNumber) -> bool;
 
     /// Undoes [`Backing::prepare_write`].

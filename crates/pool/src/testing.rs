@@ -73,8 +73,9 @@ impl Backing for Memory {
         false
     }
 
-    fn seal(&self, ci: CiNumber, unit: &mut [u8]) -> Result<u64, PoolError> {
-        unit[UNIT - 48..].fill(ci.0 as u8);
+    fn seal(&self, ci: CiNumber, clear: &[u8], copy: &mut [u8]) -> Result<u64, PoolError> {
+        copy.copy_from_slice(clear);
+        copy[UNIT - 48..].fill(ci.0 as u8);
         Ok(u64::from(ci.0))
     }
 

@@ -1,8 +1,9 @@
 //! The page writer: takes dirty intervals, oldest first, and writes them in batches.
 //!
-//! A batch: copy the frames, seal the copies, log their new tags (K5), write the copies to the
-//! double-write area, wait until the log is durable, write in place, sync, log "done". Batches
-//! follow one another; at most one is in flight, whoever runs it.
+//! A batch: seal the frames into copies in the order of their places, log the new tags (K5), write
+//! the copies to the double-write area, wait until the log is durable, write in place,
+//! neighbours in one piece, sync, log "done". Batches follow one another; at most one is in flight,
+//! whoever runs it.
 
 use std::sync::Arc;
 use std::sync::atomic::{
@@ -373,18 +374,16 @@ impl PageWriter {
         self.pools[item.dirty.pool as usize].frames.get(item.dirty.frame).unpin();
     }
 
-    /// Copies a frame, marks it clean and seals the copy.
+    /// Copies a frame, sealing it on the way, and marks it clean.
     fn copy(&self, item: &mut Item, copy: &mut [u8]) -> Result<(), PoolError> {
         let frame = self.pools[item.dirty.pool as usize].frames.get(item.dirty.frame);
         // The guard takes a pin of its own over; ours lasts until the batch is done.
         assert!(frame.try_pin(), "a pinned frame is not being evicted");
         frame.latch().lock_shared();
         let guard = SharedCi::new(frame);
-        copy.copy_from_slice(guard.unit());
+        item.entry.tag_prefix = item.set.seal(item.entry.ci, guard.unit(), copy)?;
         item.entry.page_lsn = guard.lsn();
         guard.frame().mark_clean();
-        drop(guard);
-        item.entry.tag_prefix = item.set.seal(item.entry.ci, copy)?;
         Ok(())
     }
 

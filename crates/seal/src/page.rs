@@ -197,7 +197,41 @@ impl PageSealer {
     /// If the unit is not longer than a trailer, or longer than 4 GiB.
     #[inline]
     pub fn seal(&self, ci: CiNumber, page: &mut [u8]) -> Result<TagPrefix, SealError> {
-        self.seal_until(ci, page, |tag| tag.prefix() != TagPrefix::NONE)
+        let seal = WorkingKey::seal;
+        self.seal_until(ci, page, seal, |tag| tag.prefix() != TagPrefix::NONE)
+    }
+
+    /// Seals the unit `clear` of interval `ci` into `page`, on the way from one to the other: a
+    /// copy that is sealed afterwards would go through the memory twice. The trailer of `clear` is
+    /// of no interest.
+    ///
+    /// # Errors
+    /// As for [`PageSealer::seal`]; not after [`PageSealer::prepare`].
+    ///
+    /// # Panics
+    /// As for [`PageSealer::seal`], or if the two are not equally long.
+    pub fn seal_into(
+        &self,
+        ci: CiNumber,
+        clear: &[u8],
+        page: &mut [u8],
+    ) -> Result<TagPrefix, SealError> {
+        assert_eq!(clear.len(), page.len(), "a unit goes into a unit");
+        let body = &clear[..clear.len().saturating_sub(TRAILER_BYTES)];
+        let seal = |key: &WorkingKey, counter, associated: &[u8], out: &mut [u8]| {
+            key.seal_into(counter, associated, &[body], out)
+        };
+        self.seal_until(ci, page, seal, |tag| tag.prefix() != TagPrefix::NONE)
+    }
+
+    /// Has a key at hand, so that sealing neither waits nor fails until its salt is spent: whoever
+    /// seals under a latch asks for it before.
+    ///
+    /// # Errors
+    /// As for [`PageSealer::seal`].
+    #[inline]
+    pub fn prepare(&self) -> Result<(), SealError> {
+        self.writer().map(|_| ())
     }
 
     /// Opens the unit `page` of interval `ci` in place; the trailer stays.
@@ -282,6 +316,7 @@ impl PageSealer {
         &self,
         ci: CiNumber,
         page: &mut [u8],
+        seal: impl Fn(&WorkingKey, u64, &[u8], &mut [u8]) -> Tag,
         acceptable: impl Fn(&Tag) -> bool,
     ) -> Result<TagPrefix, SealError> {
         assert!(page.len() > TRAILER_BYTES, "a unit is longer than its trailer");
@@ -296,7 +331,7 @@ impl PageSealer {
             let (body, trailer) = page.split_at_mut(unit_bytes - TRAILER_BYTES);
             let head = Trailer::encode_head(epoch.accept.form, &writer.salt, counter);
             let associated = associated(&self.system, self.set, ci, unit_bytes, &head);
-            let tag = writer.key.seal(counter, &associated, body);
+            let tag = seal(&writer.key, counter, &associated, body);
             trailer[..TAG_AT].copy_from_slice(&head);
             trailer[TAG_AT..].copy_from_slice(&tag.0);
             if acceptable(&tag) {

@@ -13,7 +13,7 @@ use base::stats::Counter;
 use base::{CiNumber, DataSetId, Lsn, SystemId};
 use pool::sequential::{Detector, ReadAhead, WINDOW_BYTES_MAX};
 use pool::{Backing, ExclusiveCi, Hint, Pinned, Pool, PoolError, SharedCi};
-use seal::{Format, KeyProvider, PageSealer};
+use seal::{Format, KeyProvider, PageSealer, SealError};
 use seam::Seam;
 use seam::plant::{Plant, planted};
 use seam::stop::StopSwitch;
@@ -450,6 +450,12 @@ impl DataSet {
         }
     }
 
+    /// Stops the kernel: what is changed cannot be written.
+    fn not_sealed(&self, error: &SealError) -> PoolError {
+        let reason = format!("data set {} cannot be sealed: {error}", self.name());
+        PoolError::Stopped(self.environment.stop.stop(reason))
+    }
+
     pub(crate) fn damaged(&self, ci: CiNumber, why: String) -> PoolError {
         PoolError::Damaged { name: self.name().to_owned(), set: self.id(), ci, why }
     }
@@ -533,12 +539,9 @@ impl Backing for DataSet {
         self.layout.map_level(ci).is_some()
     }
 
-    fn seal(&self, ci: CiNumber, unit: &mut [u8]) -> Result<u64, PoolError> {
-        let sealed = self.sealer.seal(ci, unit);
-        sealed.map(|prefix| prefix.0).map_err(|error| {
-            let reason = format!("data set {} cannot be sealed: {error}", self.name());
-            PoolError::Stopped(self.environment.stop.stop(reason))
-        })
+    fn seal(&self, ci: CiNumber, clear: &[u8], copy: &mut [u8]) -> Result<u64, PoolError> {
+        let sealed = self.sealer.seal_into(ci, clear, copy);
+        sealed.map(|prefix| prefix.0).map_err(|error| self.not_sealed(&error))
     }
 
     fn write_raw(&self, runs: &[(CiNumber, &[u8])]) -> std::io::Result<()> {
@@ -552,6 +555,11 @@ impl Backing for DataSet {
     }
 
     fn prepare_write(&self, ci: CiNumber) -> bool {
+        if let Err(error) = self.sealer.prepare() {
+            // Nobody asks why a page has to wait: the kernel stops here.
+            let _ = self.not_sealed(&error);
+            return false;
+        }
         match self.layout.guardian(ci) {
             None => true,
             Some(guardian) => self.pool.hold_for_writer(self, guardian.map).is_ok(),

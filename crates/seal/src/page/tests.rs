@@ -341,13 +341,27 @@ fn many_threads_share_one_counter() {
 }
 
 #[test]
+fn a_page_sealed_on_its_way_is_the_one_that_is_sealed_where_it_stands() {
+    for form in [Form::PLAIN, FIRST] {
+        // Each draws the salt that the other draws, and both begin with the same counter.
+        let (there, here) = (Bench::new().open_set(form), Bench::new().open_set(form));
+        there.prepare().unwrap();
+        let (clear, mut sealed) = (page(), vec![0xEE; UNIT_BYTES]);
+        let prefix = there.seal_into(CI, &clear, &mut sealed).unwrap();
+        assert_eq!(sealed, sealed_by(&here));
+        assert_eq!(clear, page(), "it stays in clear");
+        assert_eq!(there.open(CI, &mut sealed).unwrap(), prefix);
+    }
+}
+
+#[test]
 fn a_tag_that_would_mean_never_written_is_drawn_again() {
     for form in [Form::PLAIN, FIRST] {
         let sealer = Bench::new().open_set(form);
         let mut sealed = page();
         let rejections = AtomicU64::new(0);
         let acceptable = |_: &Tag| rejections.fetch_add(1, Ordering::SeqCst) == 2;
-        let prefix = sealer.seal_until(CI, &mut sealed, acceptable).unwrap();
+        let prefix = sealer.seal_until(CI, &mut sealed, WorkingKey::seal, acceptable).unwrap();
         assert_eq!(PageSealer::trailer(&sealed).unwrap().counter, 3);
         assert_eq!(sealer.open(CI, &mut sealed).unwrap(), prefix);
         assert_eq!(body(&sealed), body(&page()));
