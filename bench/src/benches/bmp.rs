@@ -297,13 +297,12 @@ fn add_checks(document: &mut Document, tracks: &[Track]) {
         document.checks.push(Check::at_most(&name, added, SEALING_PERCENT_LIMIT, "%"));
     }
     let Some((unbuffered, sealed)) = unbuffered.zip(sealed) else { return };
-    let of: [(&str, fn(&Sample) -> f64); 2] =
-        [("cpu", Sample::cpu_us), ("elapsed", Sample::elapsed_us)];
-    for (what, of) in of {
-        let spread = ratio(unbuffered, sealed, of);
+    let mut compare = |what: &str, of: fn(&Sample) -> f64| {
         let name = format!("unbuffered_against_buffered_{what}");
-        document.figures.insert(name, Figure::new(&spread, "x"));
-    }
+        document.figures.insert(name, Figure::new(&ratio(unbuffered, sealed, of), "x"));
+    };
+    compare("cpu", Sample::cpu_us);
+    compare("elapsed", Sample::elapsed_us);
 }
 
 #[cfg(test)]
