@@ -181,7 +181,8 @@ fn attend(
     let mut work = Work::default();
     let (mut message, mut answer) = (Vec::new(), Vec::new());
     let stays = || !hall.closing.load(SeqCst) && lives(stream);
-    while mailbox.receive(&mut message, stays)? {
+    // A program that calls without a pause never makes `receive` ask whether it may stay.
+    while !hall.closing.load(SeqCst) && mailbox.receive(&mut message, stays)? {
         let served = serve(&message, &mut work, server, &mut answer);
         let served = served.map_err(|_| RegionError::Protocol("a call"))?;
         mailbox.send(&answer)?;
