@@ -51,7 +51,8 @@ impl AlignedBuf {
     }
 }
 
-/// A table of `len` elements in huge pages of the processor, if it is large and the system has them.
+/// A table of `len` elements, in huge pages of the processor if it is large and the system has
+/// them.
 #[must_use]
 pub fn table<T>(len: usize, make: impl FnMut(usize) -> T) -> Box<[T]> {
     let mut elements = Vec::with_capacity(len);
