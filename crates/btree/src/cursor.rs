@@ -3,8 +3,9 @@
 //! A cursor copies one leaf at a time and walks the copy without a latch. At every step it asks
 //! with one load whether the leaf is still as it was copied; if not, it finds its place again by
 //! key. The first records behind a place that was sought are read one by one instead, because
-//! often no more are wanted and a copy costs more than they. So it never misses a record that was there all the time, never returns one twice, and
-//! returns nothing that was not there at some moment since the step before.
+//! often no more are wanted and a copy costs more than they. So it never misses a record that was
+//! there all the time, never returns one twice, and returns nothing that was not there at some
+//! moment since the step before.
 //!
 //! A caller who locks what he reads does so after the step, asks [`Cursor::still_holds`], and, if
 //! a leaf has changed meanwhile, takes the step back with [`Cursor::retry`] and repeats it.
