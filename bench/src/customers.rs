@@ -196,7 +196,8 @@ pub(crate) fn unload(site: &Site, path: &Path) -> Result<u64> {
     let file = File::create(path).map_err(BenchError::system("create", path))?;
     let mut writer = writer(database, &file)?;
     let mut segments = 0;
-    let given = database.unload(&site.store, |of, data| {
+    let mut no_other = |name| Err(HierarchyError::NoDefinition(name));
+    let given = database.unload(&site.store, &mut no_other, |of, data| {
         segments += 1;
         let refused = |error| HierarchyError::Input(Arc::new(error));
         writer.segment(of.code(), data).map_err(refused)

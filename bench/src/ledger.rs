@@ -91,7 +91,8 @@ pub(crate) fn create(setup: &StoreSetup, ledgers: u64) -> Result<Site> {
 pub(crate) fn total(site: &Site) -> Result<(u64, u64)> {
     let mut total = (0, 0);
     let database = site.database(DATABASE)?;
-    let seen = database.unload(&site.store, |_, data| {
+    let mut no_other = |name| Err(HierarchyError::NoDefinition(name));
+    let seen = database.unload(&site.store, &mut no_other, |_, data| {
         add_to_total(&mut total, data);
         Ok(())
     });

@@ -53,9 +53,21 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// Whether data was unavailable. Then the call has changed nothing, and its PCB stands where
+    /// it stood: the program may go on without that data if it asked for that (row 75).
+    #[must_use]
+    pub fn is_unavailable(&self) -> bool {
+        matches!(self.error, HierarchyError::Offline { .. })
+    }
+
     /// Chosen to end a deadlock.
     pub(crate) fn deadlock() -> Failure {
         Failure { abend: "U0777", error: HierarchyError::Store(store::StoreError::Deadlock) }
+    }
+
+    /// Data that the call needs is offline (row 75).
+    pub(crate) fn unavailable(error: HierarchyError) -> Failure {
+        Failure { abend: "U3303", error }
     }
 
     /// The store failed.

@@ -371,7 +371,12 @@ impl<S: Store> DbPcb<S> {
             self.position.path.clone_from(&best_path);
             self.position.levels = best;
         }
-        self.point_behind_miss(shape, get, plan, depth);
+        match found {
+            Found::Rejected if shape.lies_in_front(&self.trail.limits[0].lower) => {
+                self.position.reset();
+            }
+            _ => self.point_behind_miss(shape, get, plan, depth),
+        }
         self.note_marks();
         if let Some(level) = plan.parentage.filter(|level| *level <= depth) {
             self.parentage.path = best_path[..best.end(level)].to_vec();

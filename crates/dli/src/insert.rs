@@ -248,6 +248,9 @@ impl<S: Store> DbPcb<S> {
         if let Some(status) = put_front(database, of, key, part) {
             return Ok(status);
         }
+        if of == TypeAt::ROOT && !self.may_use_root(database, part) {
+            return Ok(Status::FM);
+        }
         schema.put_key(of, key, part);
         if !kind.has_position() && !single {
             return Ok(Status::OK);

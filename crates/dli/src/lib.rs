@@ -18,6 +18,7 @@
 //! | an index used as a database | `entry` |
 //! | I/O areas, sensitive fields | `area` |
 //! | locks of records, gaps between roots and between index entries | `locks`, `gaps` |
+//! | PCBs that are limited to partitions; partitions that are offline | `span`, `offline` |
 //!
 //! Invariants:
 //! 1. What a call does is decided by the facts on calls alone; every rule cites its row.
@@ -37,6 +38,7 @@ mod load;
 mod locks;
 mod marks;
 mod mask;
+mod offline;
 mod pcb;
 mod plan;
 mod position;
@@ -46,6 +48,7 @@ mod scan;
 mod search;
 mod session;
 mod shape;
+mod span;
 mod status;
 mod subject;
 mod trail;
@@ -53,5 +56,6 @@ mod weave;
 
 pub use failure::{Failure, SessionError};
 pub use mask::Mask;
+pub use offline::Availability;
 pub use session::{Place, Reply, Session, SessionOptions};
 pub use status::Status;

@@ -135,6 +135,9 @@ impl<S: Store> DbPcb<S> {
         if let Some(status) = crate::insert::put_front(database, node.of, key, &mut part) {
             return Ok(if status == Status::II { Status::LB } else { status });
         }
+        if node.of == TypeAt::ROOT && !self.may_use_root(database, &part) {
+            return Ok(Status::FM);
+        }
         schema.put_key(node.of, key, &mut part);
         let above = levels.end(level - 1);
         let from = above + usize::from(level > 1);

@@ -41,8 +41,11 @@ impl<S: Store> DbPcb<S> {
             return Ok(false);
         }
         let (mut partition, mut side) = self.scan_from(shape, within_parent);
-        while let Some(set) = shape.databases[0].sets.get(usize::from(partition)) {
-            match self.scan_tree(reach, shape, (partition, *set), side, within_parent)? {
+        let last = *shape.walked().end();
+        while partition <= last
+            && let Some(set) = shape.databases[0].set_of(partition)?
+        {
+            match self.scan_tree(reach, shape, (partition, set), side, within_parent)? {
                 Scanned::Found => return Ok(true),
                 Scanned::Outside => return Ok(false),
                 Scanned::End => {}
@@ -61,7 +64,9 @@ impl<S: Store> DbPcb<S> {
     /// Where a scan begins: the partition, the side, and the key in its tree in `self.start`.
     fn scan_from(&mut self, shape: &Shape, within_parent: bool) -> (u16, Side) {
         self.start.clear();
-        let Some(cut) = self.position.cut() else { return (0, Side::Before) };
+        let Some(cut) = self.position.cut() else {
+            return (*shape.walked().start(), Side::Before);
+        };
         let parent = Cut { key: &self.parentage.path, side: Side::After };
         let cut = if within_parent && cut.order(&parent).is_lt() { parent } else { cut };
         let (partition, key) = shape.databases[0].schema.split(cut.key);

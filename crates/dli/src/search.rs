@@ -77,6 +77,9 @@ impl<S: Store> DbPcb<S> {
         if plan.nowhere {
             return Ok(Found::Nothing);
         }
+        if self.begins_outside(shape, plan) {
+            return Ok(Found::Rejected);
+        }
         if self.direct(reach, shape, plan)? {
             return Ok(Found::Path);
         }
@@ -201,7 +204,7 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// Where the walk of a level begins, and the cut in `self.start`.
-    fn begin(&mut self, shape: &Shape, plan: &Plan<'_, '_>, level: usize) -> Start {
+    pub(crate) fn begin(&mut self, shape: &Shape, plan: &Plan<'_, '_>, level: usize) -> Start {
         let step = plan.level(level);
         let node = shape.node(step.node);
         self.within = None;
@@ -336,15 +339,18 @@ impl<S: Store> DbPcb<S> {
         start: Start,
     ) -> Result<bool> {
         let database = shape.database(shape.node(step.node));
-        let (mut partition, mut start) = (0, start);
+        let walked = shape.walked();
+        let (mut partition, mut start) = (*walked.start(), start);
         if database.schema.is_partitioned()
             && let Start::At(_) = start
         {
             partition = database.schema.split(&self.start).0;
             self.start.drain(..self.start.len().min(PARTITION_BYTES));
         }
-        while let Some(set) = database.sets.get(usize::from(partition)) {
-            let tree = Tree { set: *set, prefix: &[], partition };
+        while partition <= *walked.end()
+            && let Some(set) = database.set_of(partition)?
+        {
+            let tree = Tree { set, prefix: &[], partition };
             match self.twins(reach, shape, step, (1, start), &tree)? {
                 Walked::Found => return Ok(true),
                 Walked::Passed => return Ok(false),

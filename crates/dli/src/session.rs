@@ -64,7 +64,7 @@ pub struct Session<S: Store> {
     options: SessionOptions,
     unit: Option<S::Unit>,
     locks: Locks,
-    slots: Vec<Slot<S>>,
+    pub(crate) slots: Vec<Slot<S>>,
     /// How many DLETs and REPLs there were: a path may have lost what it stands on since.
     changes: u64,
 }
@@ -100,6 +100,14 @@ impl<S: Store> Session<S> {
         Ok(Session { store: store.clone(), options, unit: None, locks, slots, changes: 0 })
     }
 
+    /// Limits a database PCB to some partitions: of its database, or of the index over which it
+    /// goes (row 76).
+    pub fn limit(&mut self, pcb: usize, partitions: std::ops::RangeInclusive<u16>) {
+        if let Some(Slot::Database(pcb)) = self.slots.get_mut(pcb) {
+            Arc::make_mut(&mut pcb.shape).span = Some(partitions);
+        }
+    }
+
     /// What a PCB shows; `None` if it is not one of a database.
     #[must_use]
     pub fn mask(&self, pcb: usize) -> Option<&Mask> {
@@ -129,7 +137,12 @@ impl<S: Store> Session<S> {
         area: Option<&mut [u8]>,
         ssas: &[&[u8]],
     ) -> Result<Reply, Failure> {
-        let answer = self.answer(pcb, function, area, ssas).map_err(Failure::of)?;
+        let answer = match self.slots.get(pcb) {
+            Some(Slot::Database(slot)) if slot.is_beside_offline() => {
+                self.answer_or_undo((pcb, function), area, ssas)?
+            }
+            _ => self.answer(pcb, function, area, ssas).map_err(Failure::of)?,
+        };
         if let Some(Slot::Database(pcb)) = self.slots.get_mut(pcb) {
             pcb.mask.status = answer.status;
         }
@@ -139,7 +152,7 @@ impl<S: Store> Session<S> {
         Ok(Reply { status: answer.status, filled: answer.filled })
     }
 
-    fn answer(
+    pub(crate) fn answer(
         &mut self,
         pcb: usize,
         function: [u8; 4],
@@ -372,9 +385,10 @@ impl<S: Store> DbPcb<S> {
 }
 
 impl Failure {
-    fn of(error: HierarchyError) -> Failure {
+    pub(crate) fn of(error: HierarchyError) -> Failure {
         match error {
             HierarchyError::Store(StoreError::Deadlock) => Failure::deadlock(),
+            error @ HierarchyError::Offline { .. } => Failure::unavailable(error),
             error => Failure::store(error),
         }
     }

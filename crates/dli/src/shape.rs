@@ -28,6 +28,8 @@ use placement::Collation;
 use ssa::{Alphabet, Table};
 use store::LockMode;
 
+use crate::span::Span;
+
 /// How the occurrences of a segment are found below those of its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Chain {
@@ -89,6 +91,8 @@ pub(crate) struct Shape {
     pub(crate) node_of: Vec<Option<u16>>,
     /// Bytes of the longest path call.
     pub(crate) area_max: usize,
+    /// The partitions that the PCB is limited to, if it is.
+    pub(crate) span: Option<Span>,
 }
 
 /// Why a view cannot be used.
@@ -147,7 +151,7 @@ impl Shape {
         let collation = collation.filter(|one| *one != Collation::Binary);
         let table = Table::new(&view, Alphabet::Ascii, collation.map(Collation::table));
         let area_max = longest_path(&view, &nodes);
-        Ok(Shape { view, table, nodes, databases, is_plain, node_of, area_max })
+        Ok(Shape { view, table, nodes, databases, is_plain, node_of, area_max, span: None })
     }
 
     /// The node of a level of a path.

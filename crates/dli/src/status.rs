@@ -27,6 +27,10 @@ statuses! {
     AL b"AL" "The call is not one for this kind of program.";
     AM b"AM" "The processing options or the sensitivity do not allow the call.";
     AO b"AO" "An error of input or output.";
+    BA b"BA" "Data is unavailable; what the call had done is undone.";
+    BB b"BB" "Data is unavailable; everything since the last commit is undone.";
+    BJ b"BJ" "All databases of the PSB are unavailable.";
+    BK b"BK" "Some databases of the PSB are unavailable, wholly or in part.";
     DA b"DA" "A key or a field that may not be replaced was changed.";
     DJ b"DJ" "No get-hold stands before the DLET or REPL.";
     DX b"DX" "The delete rule forbids it.";
@@ -46,6 +50,7 @@ statuses! {
     LD b"LD" "Load: no parent has been loaded.";
     LE b"LE" "Load: the segment types are out of sequence.";
     LF b"LF" "Load: a logical child cannot be loaded here.";
+    NA b"NA" "Some data behind the PCB is unavailable.";
     NI b"NI" "A unique index has such an entry already.";
     RX b"RX" "The replace rule forbids it.";
     SC b"SC" "SETS is not possible with these PCBs.";

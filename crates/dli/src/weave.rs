@@ -87,9 +87,7 @@ pub(crate) fn turn<'d>(
         return Ok(data);
     }
     let Some(relation) = database.relation_of(node.of) else { return Ok(data) };
-    let mut physical = Vec::new();
-    concatenate_above(database, path, &mut physical)?;
-    relation.exchange(data, relation.parent_key_len, &physical, buffer);
+    database.turn(relation, path, data, buffer)?;
     Ok(buffer)
 }
 
@@ -150,7 +148,7 @@ impl<S: Store> DbPcb<S> {
     fn source(&self, shape: &Shape, node: &Node, level: usize) -> Result<Source> {
         let database = shape.database(node);
         Ok(match node.chain {
-            Chain::Root => Source::Segments(database.locate(&[0; 2])?.0, Vec::new()),
+            Chain::Root => Source::Segments(database.sets[0], Vec::new()),
             Chain::Child { .. } => {
                 let (set, key) = database.locate(self.parent_path(shape, node, level))?;
                 let mut prefix = key.to_vec();
@@ -216,6 +214,12 @@ impl<S: Store> DbPcb<S> {
                 let within = self.within.as_deref();
                 self.trail.limits[level - 1].pass(&[], part, within);
                 return Ok(false);
+            }
+            if level == 1 && !shape.admits(part) {
+                self.start.clear();
+                self.start.extend_from_slice(part);
+                start = Start::At(Side::Behind);
+                continue;
             }
             let mut kept = std::mem::take(&mut self.entry);
             kept.keep(entry);

@@ -103,16 +103,13 @@ impl<'d, S: Store> Arranger<'d, S> {
             let key = kind.key.and_then(|key| data.get(key.offset..key.offset + key.len));
             Err(this.refused(number, Some(of), key.unwrap_or(&[]), why))
         };
-        if let Err(why) = check_data(kind, data) {
+        if kind.is_virtual {
+            return refuse(self, "it is a virtual segment, which is not stored".into());
+        }
+        if let Err(why) = self.fits(kind, data) {
             return refuse(self, why);
         }
-        let level = usize::from(kind.level);
-        let above = level - 1;
-        let has_parent = self.levels.len() >= above
-            && (above == 0 || kind.parent == Some(self.levels.type_at(above)));
-        if !has_parent {
-            return refuse(self, "its parent did not come before it".into());
-        }
+        let above = usize::from(kind.level) - 1;
         self.levels.truncate(above);
         self.path.truncate(self.levels.end(above));
         let key = kind.key.map_or(&[][..], |key| &data[key.offset..key.offset + key.len]);
@@ -137,6 +134,24 @@ impl<'d, S: Store> Arranger<'d, S> {
         let done = self.derive(number, of, &stored, data, derived);
         self.parent_path = parent_path;
         done
+    }
+
+    /// The path of the parent of a segment that is not stored here, but shown for its pair.
+    pub(crate) fn parent_of(&self, number: u64, of: TypeAt, data: &[u8]) -> Result<&[u8]> {
+        let kind = self.database.schema.of(of);
+        match self.fits(kind, data) {
+            Ok(()) => Ok(&self.path[..self.levels.end(usize::from(kind.level) - 1)]),
+            Err(why) => Err(self.refused(number, Some(of), &[], why)),
+        }
+    }
+
+    /// Whether data can be a segment of that type, and its parent came before it.
+    fn fits(&self, kind: &SegmentType, data: &[u8]) -> std::result::Result<(), String> {
+        check_data(kind, data)?;
+        let above = usize::from(kind.level) - 1;
+        let has_parent = self.levels.len() >= above
+            && (above == 0 || kind.parent == Some(self.levels.type_at(above)));
+        if has_parent { Ok(()) } else { Err("its parent did not come before it".into()) }
     }
 
     /// Makes the part of the path that is this segment's own; `Err` says why it has no place.
@@ -291,9 +306,6 @@ impl<'d, S: Store> Arranger<'d, S> {
 /// Whether data can be a segment of that type; `Err` says why not.
 pub(crate) fn check_data(kind: &SegmentType, data: &[u8]) -> std::result::Result<(), String> {
     let (len, min, max) = (data.len(), kind.min, kind.max);
-    if kind.is_virtual {
-        return Err("it is a virtual segment, which is not stored".into());
-    }
     if !kind.variable && len != max {
         return Err(format!("it has {len} bytes, and its definition says {max}"));
     }

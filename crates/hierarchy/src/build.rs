@@ -125,6 +125,7 @@ impl Database {
         for set in indexes.chain(relations).chain(self.sets.iter().copied()) {
             store.empty_set(set)?;
         }
+        self.forget_waiting(store)?;
         for tree in &self.indexes {
             state::set_due(store, tree.index.dbd, false)?;
         }

@@ -403,6 +403,38 @@ impl Database {
         Ok(())
     }
 
+    /// Gives a logical child another identity: it stands elsewhere among equal logical twins then.
+    pub(crate) fn renumber<S: Store>(
+        &self,
+        (store, unit): (&S, &mut S::Unit),
+        segment: &mut Segment,
+        identity: u64,
+        work: &mut Work,
+    ) -> Result<()> {
+        let of = segment.of();
+        let Segment { path, levels, value } = segment;
+        let mut expanded = std::mem::take(&mut work.expanded);
+        let damaged = |what| self.damaged(what);
+        let stored = Stored::read(self.schema.of(of), value).map_err(damaged)?;
+        let data = stored.data(&mut expanded).map_err(damaged)?;
+        let renumbered = Stored { identity, ..stored.with(data) };
+        if let Some((set, key)) = self.relation_entry(of, path, &stored, data)? {
+            let _ = unit.delete(set, &key)?;
+        }
+        if let Some((set, key)) = self.relation_entry(of, path, &renumbered, data)? {
+            let _ = unit.insert(set, &key, path)?;
+        }
+        if self.is_source(of) && !stored.is_deleted {
+            self.concatenated(path, levels, work);
+            let versions = ((&stored, data), (&renumbered, data));
+            let _ = self.move_entries((store, &mut *unit), (of, path), versions, work)?;
+        }
+        renumbered.write(self.schema.of(of), &mut work.value);
+        value.clone_from(&work.value);
+        work.expanded = expanded;
+        self.keep(unit, segment)
+    }
+
     /// Keeps a marked segment in the store.
     ///
     /// # Errors

@@ -6,6 +6,7 @@
 //! | `DBD.PARTITION` | those of one partition |
 //! | the name of an index DBD | the entries of a secondary index ([`crate::index`]) |
 //! | `DBD.SEGMENT.LOGICAL` | where the logical children of a parent are ([`crate::relation`]) |
+//! | `DBD.SEGMENT.WAITING` | the other side of a physical pair, until both are loaded (`crate::pair`) |
 //!
 //! Invariants:
 //! 1. A segment's parent is there as long as the segment is. What was deleted and lives on for
@@ -23,6 +24,7 @@ use crate::error::{Damaged, HierarchyError, Result};
 use crate::index::IndexTree;
 use crate::relation::{self, Relation};
 use crate::schema::{ANCHOR_BYTES, Levels, Schema, TypeAt};
+use crate::state;
 
 /// A database and its sets.
 #[derive(Clone, Debug)]
@@ -41,6 +43,8 @@ pub struct Database {
     pub blank: u8,
     /// For each type, whether deleting it has to look at every segment beneath.
     entangled: Vec<bool>,
+    /// The partitions that are offline for whoever opened it.
+    offline: Vec<u16>,
 }
 
 impl Database {
@@ -73,15 +77,18 @@ impl Database {
             if IndexTree::needs_identity(&index) {
                 with_identity.push(at(index.source_code));
             }
-            let set = match definitions.dbd(index.dbd) {
-                Some(of) => attributes(&of, &placements(&of)?, Some(&own)),
-                None => own.clone(),
+            let dbd_of = definitions.dbd(index.dbd);
+            let its = dbd_of.as_ref().map(|of| placements(of)).transpose()?.map(Arc::new);
+            let set = match (&dbd_of, &its) {
+                (Some(of), Some(placement)) => attributes(of, placement, Some(&own)),
+                _ => own.clone(),
             };
             let group_bytes = IndexTree::group_bytes(&index);
             let set = make_set(store, index.dbd.text(), &SetAttributes { group_bytes, ..set })?;
             let (source, target) = (at(index.source_code), at(index.target_code));
             let target_level = usize::from(dbd.segments[target.index()].level);
-            trees.push(IndexTree { index, set, source, target, target_level });
+            let placement = its;
+            trees.push(IndexTree { index, set, source, target, target_level, placement });
         }
         let blank = placement.encoding().blank();
         let group_bytes = record_group(&dbd, &placement);
@@ -110,6 +117,7 @@ impl Database {
             as_parent,
             blank,
             entangled: Vec::new(),
+            offline: Vec::new(),
         };
         database.entangled = database.find_entangled();
         Ok(database)
@@ -124,13 +132,49 @@ impl Database {
     /// The set and the key in it of a path.
     ///
     /// # Errors
-    /// If the path names a partition that is not there.
+    /// If the path names a partition that is not there; [`HierarchyError::Offline`].
     pub fn locate<'p>(&self, path: &'p [u8]) -> Result<(SetId, &'p [u8])> {
         let (partition, key) = self.schema.split(path);
-        match self.sets.get(usize::from(partition)) {
-            Some(set) => Ok((*set, key)),
+        match self.set_of(partition)? {
+            Some(set) => Ok((set, key)),
             None => Err(self.damaged(Damaged("a path leads into a partition that is not there"))),
         }
+    }
+
+    /// The set of a partition; `None` behind the last one.
+    ///
+    /// # Errors
+    /// [`HierarchyError::Offline`].
+    #[inline]
+    pub fn set_of(&self, partition: u16) -> Result<Option<SetId>> {
+        if self.offline.contains(&partition) {
+            return Err(self.is_offline(partition));
+        }
+        Ok(self.sets.get(usize::from(partition)).copied())
+    }
+
+    /// Keeps everybody who uses this database out of the partitions that are recorded as offline
+    /// ([`crate::state::offline`]). Utilities do without that: it is for them that a partition is
+    /// taken offline.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub fn heed_offline<S: Store>(&mut self, store: &S) -> Result<()> {
+        self.offline = state::offline(store, self)?;
+        Ok(())
+    }
+
+    /// The partitions that nobody gets to through this database.
+    #[must_use]
+    pub fn offline(&self) -> &[u16] {
+        &self.offline
+    }
+
+    #[cold]
+    fn is_offline(&self, partition: u16) -> HierarchyError {
+        let name = self.schema.placement.partitions().get(usize::from(partition));
+        let partition = name.map_or_else(String::new, |one| one.name.clone());
+        HierarchyError::Offline { database: self.name(), partition }
     }
 
     /// The set whose sequence gives segments their identities: one for all partitions, for their
@@ -174,6 +218,11 @@ impl Database {
     #[must_use]
     pub fn is_entangled(&self, of: TypeAt) -> bool {
         self.entangled[of.index()]
+    }
+
+    /// How its sets are kept.
+    pub(crate) fn set_attributes(&self) -> SetAttributes {
+        attributes(&self.schema.dbd, &self.schema.placement, None)
     }
 
     /// Names this database in an error about its bytes.
@@ -234,7 +283,11 @@ fn free_percent(dbd: &Dbd) -> u8 {
 }
 
 /// The set of that name, made if it is not there.
-fn make_set<S: Store>(store: &S, name: &str, attributes: &SetAttributes) -> Result<SetId> {
+pub(crate) fn make_set<S: Store>(
+    store: &S,
+    name: &str,
+    attributes: &SetAttributes,
+) -> Result<SetId> {
     if let Some(set) = store.set(name)? {
         return Ok(set);
     }

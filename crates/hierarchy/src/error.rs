@@ -121,6 +121,30 @@ pub enum HierarchyError {
         /// The index.
         index: DbdName,
     },
+    /// The other side of a physical pair has to be loaded first.
+    #[error("segments of database {database} wait for their pairs in {other}")]
+    Waiting {
+        /// The database.
+        database: DbdName,
+        /// The database that stores the pairs.
+        other: DbdName,
+    },
+    /// A partition was taken offline.
+    #[error("partition {partition} of database {database} is offline")]
+    Offline {
+        /// The database.
+        database: DbdName,
+        /// The partition.
+        partition: String,
+    },
+    /// The database has no such partition.
+    #[error("database {database} has no partition {partition}")]
+    NoPartition {
+        /// The database.
+        database: DbdName,
+        /// The partition that was asked for.
+        partition: String,
+    },
     /// The database has no such secondary index.
     #[error("database {database} has no secondary index {index}")]
     NoIndex {
@@ -147,6 +171,9 @@ impl Coded for HierarchyError {
             HierarchyError::Input(error) => error.code(),
             HierarchyError::IndexDue { .. } => Code("HFH009"),
             HierarchyError::NoIndex { .. } => Code("HFH010"),
+            HierarchyError::Offline { .. } => Code("HFH011"),
+            HierarchyError::NoPartition { .. } => Code("HFH012"),
+            HierarchyError::Waiting { .. } => Code("HFH013"),
         }
     }
 
@@ -184,9 +211,18 @@ impl Coded for HierarchyError {
             HierarchyError::IndexDue { database, index } => {
                 format!("Build it with `holdfast index build {database} {index}`.")
             }
-            HierarchyError::NoIndex { database, .. } => {
+            HierarchyError::NoIndex { database, .. }
+            | HierarchyError::NoPartition { database, .. } => {
                 format!("`holdfast db status {database}` names those that it has.")
             }
+            HierarchyError::Waiting { other, .. } => format!(
+                "Load {other} with `holdfast load`; the two are compared then. If it is loaded, \
+                 empty it with `holdfast db empty {other} --yes` first."
+            ),
+            HierarchyError::Offline { database, partition } => format!(
+                "Bring it back with `holdfast db partition online {database} {partition}` when \
+                 its data may be used."
+            ),
         }
     }
 }

@@ -23,9 +23,11 @@
 //! 2. Among equal search and subsequence fields the newest entry stands first (facts, section 12
 //!    row 65): identities and orders ascend with time.
 
+use std::sync::Arc;
+
 use definitions::resolve::{Index, IndexPart, PartSource};
 use definitions::{FieldType, NullValue};
-use placement::Collation;
+use placement::{Collation, Placement};
 use store::SetId;
 
 use crate::order::Orders;
@@ -48,6 +50,9 @@ pub struct IndexTree {
     pub target: TypeAt,
     /// The level of the target, from 1.
     pub target_level: usize,
+    /// Where its own partitions end, if it has a definition: they limit what a PCB sees, the
+    /// entries of all of them stand in one set.
+    pub placement: Option<Arc<Placement>>,
 }
 
 /// What an entry is made from.

@@ -12,7 +12,7 @@
 //! | what stands in front of a segment's data? | [`value`] |
 //! | which sets does a database have? | [`database`] |
 //! | what does an index entry look like? where among equal ones? | [`index`]; [`order`] |
-//! | who are the logical children of a segment? | [`relation`] |
+//! | who are the logical children of a segment? | [`relation`]; both sides of a physical pair: `pair` |
 //! | what changes with a segment? | [`change`]; its index entries: [`entry`] |
 //! | may this database be used? under which definition was it stored? | [`state`] |
 //! | how is a database filled, walked, emptied as a whole? | [`load`], [`walk`], [`build`] |
@@ -32,6 +32,7 @@ pub mod find;
 pub mod index;
 pub mod load;
 pub mod order;
+mod pair;
 pub mod relation;
 pub mod schema;
 pub mod shown;

@@ -3,7 +3,8 @@
 //! ```text
 //!   input ──▶ arrange ──┬──▶ in key order: straight into the partition's set
 //!                       ├──▶ hashed, or out of order: sorted first
-//!                       └──▶ index entries, relations: sorted first
+//!                       ├──▶ index entries, relations: sorted first
+//!                       └──▶ the other side of a physical pair: waits to be compared
 //! ```
 //!
 //! Invariants:
@@ -57,6 +58,8 @@ pub struct Loaded {
     pub indexes: Vec<(DbdName, u64)>,
     /// Whether segments had to be sorted, though their organization keeps key order.
     pub out_of_order: bool,
+    /// Logical children whose physical pair did not come: they were deleted on that path.
+    pub alone: u64,
 }
 
 /// Finds a database by its name: one that holds logical parents.
@@ -93,7 +96,10 @@ impl Database {
             }
         }
         state::begin_load(store, self)?;
-        let done = self.fill(store, &parents, input, room);
+        let done = self.fill(store, &parents, input, room).and_then(|loaded| {
+            let alone = self.compare_pairs(store, others)?;
+            Ok(Loaded { alone, ..loaded })
+        });
         match done {
             Ok(loaded) => {
                 state::end_load(store, self)?;
@@ -123,6 +129,7 @@ impl Database {
             filler.slot(*set)?;
         }
         let mut loading = Loading {
+            store,
             database: self,
             arranger: Arranger::new(store, self, parents),
             input,
@@ -145,7 +152,7 @@ impl Database {
             let slot = filler.slot(tree.set)?;
             indexes.push((tree.index.dbd, filler.written(slot)));
         }
-        Ok(Loaded { segments, indexes, out_of_order })
+        Ok(Loaded { segments, indexes, out_of_order, alone: 0 })
     }
 
     /// Whether all logical parents are there that the relation names; it is ordered by them.
@@ -222,6 +229,7 @@ impl Database {
 
 /// A load on its way; and what a bulk load of one partition reads from.
 struct Loading<'l, S: Store, I> {
+    store: &'l S,
     database: &'l Database,
     arranger: Arranger<'l, S>,
     input: &'l mut I,
@@ -273,11 +281,21 @@ impl<S: Store, I: Input> Loading<'_, S, I> {
 
     /// Reads and places the next segment; `false` behind the last one.
     fn read(&mut self) -> Result<bool> {
-        let given = self.input.next_segment().map_err(HierarchyError::Input)?;
-        let Some(Given { of, data }) = given else { return Ok(false) };
-        self.number += 1;
-        self.arranger.place(self.number, of, data, &mut self.filler)?;
-        Ok(true)
+        loop {
+            let given = self.input.next_segment().map_err(HierarchyError::Input)?;
+            let Some(Given { of, data }) = given else { return Ok(false) };
+            self.number += 1;
+            let Some(relation) = self.database.pair_of(of) else {
+                self.arranger.place(self.number, of, data, &mut self.filler)?;
+                return Ok(true);
+            };
+            // Stored in another database, or to be: it waits to be compared.
+            let parent = self.arranger.parent_of(self.number, of, data)?;
+            let key = [parent, &self.number.to_be_bytes()].concat();
+            let set = self.database.make_waiting_set(self.store, relation)?;
+            let slot = self.filler.slot(set)?;
+            self.filler.add(slot, (&key, data), self.number);
+        }
     }
 
     fn partition(&self) -> usize {

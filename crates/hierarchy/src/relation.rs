@@ -19,7 +19,7 @@
 //! 3. The key of logical twins is what a program sees on the logical path: in the area the
 //!    concatenated key of the physical parent stands in place of the logical one's (row 71).
 //! 4. Of two types that are physically paired one is stored; the other one shows it, as a virtual
-//!    logical child does.
+//!    logical child does. How loads and unloads treat both sides: `crate::pair`.
 
 use std::sync::Arc;
 
@@ -55,6 +55,8 @@ pub struct Relation {
     pub parent_key_len: usize,
     /// Whether a type shows the child below its logical parent: a virtual one, or its pair.
     pub has_path: bool,
+    /// That type, in the logical parent's database, if the two are physically paired.
+    pub shown: Option<TypeAt>,
     /// Where the logical twins' key comes from, in the child as it is stored.
     pub key: Vec<KeyPart>,
     /// Whether logical twins must differ in their key.
@@ -195,6 +197,9 @@ fn relation(
         parent_key_at,
         parent_key_len,
         has_path: pair.is_some(),
+        shown: pair.filter(|pair| !pair.is_virtual()).and_then(|pair| {
+            of.position(pair.name).and_then(|at| u8::try_from(at).ok()).map(TypeAt)
+        }),
         key: parts,
         unique,
         place: place.unwrap_or(TwinPlace::Last),
@@ -283,6 +288,26 @@ impl Database {
     #[must_use]
     pub fn relation_of(&self, child: TypeAt) -> Option<&Relation> {
         self.as_child.iter().find(|relation| relation.child == child)
+    }
+
+    /// A logical child as it is seen on the logical path: the concatenated key of its physical
+    /// parent stands in place of the logical one's (row 71).
+    ///
+    /// # Errors
+    /// If `path` is none of this database.
+    pub fn turn(
+        &self,
+        relation: &Relation,
+        path: &[u8],
+        data: &[u8],
+        to: &mut Vec<u8>,
+    ) -> Result<()> {
+        let mut up = self.parse(path)?;
+        up.truncate(up.len().saturating_sub(1));
+        let mut physical = Vec::new();
+        self.concatenate(&path[..up.end(up.len())], &up, &mut physical);
+        relation.exchange(data, relation.parent_key_len, &physical, to);
+        Ok(())
     }
 
     /// Adds the entry of a logical child.

@@ -6,6 +6,7 @@
 //! | key | value |
 //! |---|---|
 //! | name of a DBD, 8 bytes with blanks | version 1, then `R` ready, `L` loading or `B` to be built (indexes), then the layout as text |
+//! | that, and the name of a partition | version 1, then `O`: it is offline |
 //!
 //! The *layout* of a database is what its stored keys and values follow from, one fact a line:
 //! where roots go ([`placement::Placement::identity`]), then each segment type with its code, key
@@ -16,6 +17,7 @@
 //!    compared whenever a database is admitted, and an empty database takes on what is said now.
 //! 2. A database whose load was begun and not ended is never taken for a loaded one, nor an index
 //!    that has to be built for a built one, over any crash.
+//! 3. A partition is offline as long as its record is there, whatever becomes of its data.
 
 use std::sync::Arc;
 
@@ -133,10 +135,15 @@ pub fn admit<S: Store>(store: &S, database: &Database) -> Result<State> {
 /// Takes a database into use for programs: as [`admit`], and it has to be whole.
 ///
 /// # Errors
-/// As [`admit`]; [`HierarchyError::Loading`], [`HierarchyError::IndexDue`].
+/// As [`admit`]; [`HierarchyError::Loading`], [`HierarchyError::IndexDue`],
+/// [`HierarchyError::Waiting`].
 pub fn admit_whole<S: Store>(store: &S, database: &Database) -> Result<()> {
     if admit(store, database)? == State::Loading {
         return Err(HierarchyError::Loading(database.name()));
+    }
+    if let Some(relation) = database.waits_for(store)? {
+        let (database, other) = (database.name(), relation.child_dbd);
+        return Err(HierarchyError::Waiting { database, other });
     }
     for tree in &database.indexes {
         let index = tree.index.dbd;
@@ -189,17 +196,68 @@ pub fn set_due<S: Store>(store: &S, index: DbdName, due: bool) -> Result<()> {
 }
 
 fn put<S: Store>(store: &S, name: DbdName, record: Option<&Record>) -> Result<()> {
-    let set = match (store.set(SET)?, record) {
+    put_value(store, name.bytes(), record.map(Record::encode).as_deref())
+}
+
+fn put_value<S: Store>(store: &S, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+    let set = match (store.set(SET)?, value) {
         (Some(set), _) => set,
         (None, None) => return Ok(()),
         (None, Some(_)) => store.create_set(SET, &SetAttributes::default())?,
     };
-    let value = record.map(Record::encode);
-    store::run(store, UnitOptions::default(), |unit| match &value {
-        Some(value) => unit.put(set, name.bytes(), value),
-        None => unit.delete(set, name.bytes()).map(drop),
+    store::run(store, UnitOptions::default(), |unit| match value {
+        Some(value) => unit.put(set, key, value),
+        None => unit.delete(set, key).map(drop),
     })?;
     Ok(())
+}
+
+/// The partitions of a database that are recorded as offline, by their numbers.
+///
+/// # Errors
+/// If the store refuses.
+pub fn offline<S: Store>(store: &S, database: &Database) -> Result<Vec<u16>> {
+    let mut numbers = Vec::new();
+    let Some(set) = store.set(SET)?.filter(|_| database.schema.is_partitioned()) else {
+        return Ok(numbers);
+    };
+    let mut unit = store.begin(UnitOptions::READ_ONLY)?;
+    let mut value = Vec::new();
+    for (number, partition) in (0..).zip(database.schema.placement.partitions()) {
+        let key = partition_key(database, &partition.name);
+        if unit.get(set, &key, Read::Shared, &mut value)? {
+            numbers.push(number);
+        }
+    }
+    unit.commit()?;
+    Ok(numbers)
+}
+
+/// Records a partition as offline, or as online again. Answers whether that is new.
+///
+/// # Errors
+/// [`HierarchyError::NoPartition`], or if the store refuses.
+pub fn set_offline<S: Store>(
+    store: &S,
+    database: &Database,
+    partition: &str,
+    offline: bool,
+) -> Result<bool> {
+    let partitions = database.schema.placement.partitions();
+    let known = partitions.iter().position(|one| one.name == partition && !partition.is_empty());
+    let Some(number) = known else {
+        let (database, partition) = (database.name(), partition.to_owned());
+        return Err(HierarchyError::NoPartition { database, partition });
+    };
+    let is_new =
+        self::offline(store, database)?.iter().any(|one| usize::from(*one) == number) != offline;
+    let value = offline.then_some(&[VERSION, b'O'][..]);
+    put_value(store, &partition_key(database, partition), value)?;
+    Ok(is_new)
+}
+
+fn partition_key(database: &Database, partition: &str) -> Vec<u8> {
+    [&database.name().bytes()[..], partition.as_bytes()].concat()
 }
 
 /// Whether a database holds no segments.

@@ -9,6 +9,8 @@ use store::{Read, Store, Unit, UnitOptions};
 
 use crate::database::Database;
 use crate::error::{Damaged, Result};
+use crate::load::Others;
+use crate::pair::Shown;
 use crate::schema::{Levels, PARTITION_BYTES, TypeAt};
 use crate::value::Stored;
 
@@ -87,20 +89,24 @@ impl Database {
         })
     }
 
-    /// Unloads the database: gives each segment as programs know it, in hierarchic order. Answers
-    /// how many segments stay behind, because they were deleted on their physical path and live
-    /// on for their logical children, with what lies beneath them.
+    /// Unloads the database: gives each segment as programs know it, in hierarchic order, with
+    /// those that it shows for a physical pair. Answers how many segments stay behind, because they
+    /// were deleted on their physical path and live on for their logical children, with what lies
+    /// beneath them. `others` opens the databases of logical children.
     ///
     /// # Errors
     /// If the store refuses, a segment cannot be read, or what `give` answers.
     pub fn unload<S: Store>(
         &self,
         store: &S,
+        others: Others<'_>,
         mut give: impl FnMut(TypeAt, &[u8]) -> Result<()>,
     ) -> Result<u64> {
         let (mut expanded, mut gone, mut behind) = (Vec::new(), Vec::new(), 0);
         let mut is_below_gone = false;
+        let mut shown = Shown::of(store, self, others)?;
         self.walk(store, |seen| {
+            shown.before(Some(seen.path), &mut give)?;
             if is_below_gone && seen.path.starts_with(&gone) {
                 behind += 1;
                 return Ok(());
@@ -115,8 +121,11 @@ impl Database {
                 return Ok(());
             }
             let data = stored.data(&mut expanded).map_err(|what| self.damaged(what))?;
-            give(seen.of, data)
+            give(seen.of, data)?;
+            shown.below(seen.of, seen.path);
+            Ok(())
         })?;
+        shown.before(None, &mut give)?;
         Ok(behind)
     }
 }

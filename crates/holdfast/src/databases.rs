@@ -4,7 +4,8 @@
 //! 1. A database is opened once, and then it is the same for everybody who asks for it.
 //! 2. Nobody gets a database whose data was stored under other settings or another definition
 //!    than the system has now, unless it asks without [`Databases::open`]'s check.
-//! 3. A command closes the system, whatever became of its work.
+//! 3. Programs get to no partition that is offline; utilities do.
+//! 4. A command closes the system, whatever became of its work.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -46,6 +47,8 @@ pub(crate) struct Databases<S> {
     settings: Settings,
     seam: Seam,
     dir: PathBuf,
+    /// Whether partitions that are offline are out of reach.
+    heeds_offline: bool,
     opened: Mutex<BTreeMap<DbdName, Arc<Database>>>,
 }
 
@@ -58,8 +61,14 @@ impl Databases<KernelStore> {
             settings: system.config().placement_settings(),
             seam: seam.clone(),
             dir: system.dir().to_owned(),
+            heeds_offline: false,
             opened: Mutex::default(),
         })
+    }
+
+    /// The databases of an open system, for programs.
+    pub(crate) fn for_programs(seam: &Seam, system: &System) -> Result<Databases<KernelStore>> {
+        Ok(Databases { heeds_offline: true, ..Databases::of(seam, system)? })
     }
 }
 
@@ -85,7 +94,10 @@ impl<S: Store> Databases<S> {
             return Ok(Arc::clone(known));
         }
         let mut placements = |dbd: &Dbd| self.placement(dbd);
-        let made = Database::open(&self.store, name, &self.repository, &mut placements)?;
+        let mut made = Database::open(&self.store, name, &self.repository, &mut placements)?;
+        if self.heeds_offline {
+            made.heed_offline(&self.store)?;
+        }
         let mut opened = self.opened.lock();
         Ok(Arc::clone(opened.entry(name).or_insert_with(|| Arc::new(made))))
     }

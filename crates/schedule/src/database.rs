@@ -30,6 +30,7 @@ impl<S: Store> Schedule<S> {
         reply: &mut Reply,
     ) -> Result<(), Abend> {
         match &request.function {
+            b"ROLS" if self.had_none[number] => Err(crate::offline::rolled_back()),
             b"STAT" => {
                 let status = self.statistics(request, reply);
                 self.show(number, status, reply);
@@ -86,6 +87,7 @@ impl<S: Store> Schedule<S> {
                 reply.fill(answer.filled);
                 Ok(answer.status.0)
             }
+            Err(failure) if failure.is_unavailable() => self.unavailable(number, failure),
             Err(failure) if failure.abend == "U0777" && self.may_go_on_after_deadlock() => {
                 self.back_out()?;
                 Ok(*b"BC")

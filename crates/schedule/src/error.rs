@@ -4,6 +4,8 @@
 //! 1. Each names the PSB, the database or the file.
 //! 2. A code keeps its meaning.
 
+use std::path::PathBuf;
+
 use base::{Code, Coded};
 use definitions::{DbdName, PsbName};
 use dli::SessionError;
@@ -11,6 +13,8 @@ use gsam::GsamError;
 use hierarchy::HierarchyError;
 use region::Abend;
 use store::StoreError;
+
+use crate::haldb::CardFault;
 
 /// Why a PSB cannot be scheduled.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +55,38 @@ pub enum ScheduleError {
         /// The PSB of the program that runs.
         holder: PsbName,
     },
+    /// The control statements of DD DFSHALDB cannot be read.
+    #[error("DD DFSHALDB, {}, cannot be read: {error}", path.display())]
+    CardsUnread {
+        /// The file.
+        path: PathBuf,
+        /// What the disk says.
+        #[source]
+        error: std::io::Error,
+    },
+    /// A card of DD DFSHALDB is no control statement.
+    #[error(
+        "DD DFSHALDB, {}, card {}, column {}: {}",
+        path.display(), fault.card, fault.column, fault.why
+    )]
+    Card {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        fault: CardFault,
+    },
+    /// A control statement of DD DFSHALDB does not fit the PSB.
+    #[error("DD DFSHALDB, {}, card {card}, does not fit PSB {psb}: {why}", path.display())]
+    CardMisfit {
+        /// The PSB.
+        psb: PsbName,
+        /// The file.
+        path: PathBuf,
+        /// The card.
+        card: usize,
+        /// Why not.
+        why: String,
+    },
     /// A checkpoint's name is too long.
     #[error("{0} cannot be the name of a checkpoint")]
     CheckpointName(String),
@@ -66,6 +102,9 @@ impl Coded for ScheduleError {
             ScheduleError::CheckpointName(_) => Code("HFJ001"),
             ScheduleError::LoadOnline { .. } => Code("HFJ002"),
             ScheduleError::Intent { .. } => Code("HFJ003"),
+            ScheduleError::CardsUnread { .. } => Code("HFJ004"),
+            ScheduleError::Card { .. } => Code("HFJ005"),
+            ScheduleError::CardMisfit { .. } => Code("HFJ006"),
         }
     }
 
@@ -80,6 +119,17 @@ impl Coded for ScheduleError {
             }
             ScheduleError::Intent { holder, .. } => {
                 format!("Run it when the program with PSB {holder} has ended.")
+            }
+            ScheduleError::CardsUnread { .. } => "Correct the path behind --dd DFSHALDB=.".into(),
+            ScheduleError::Card { .. } => {
+                "Write one statement a card, as in HALDB PCB=(2,HIST01) or \
+                 HALDB PCB=(HISTPCB,HIST02,NUM=3)."
+                    .into()
+            }
+            ScheduleError::CardMisfit { .. } => {
+                "Name a database PCB by its name or its number among the database PCBs, and a \
+                 partition of its database, or with PROCSEQ= one of the index."
+                    .into()
             }
             ScheduleError::CheckpointName(_) => {
                 "Give LAST, a checkpoint's id of up to 8 characters, or its time stamp of 14."

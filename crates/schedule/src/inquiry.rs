@@ -49,10 +49,7 @@ impl<S: Store> Schedule<S> {
         let text = request.area.as_deref().map(text_of);
         let status = match text.as_deref() {
             None => *b"AB",
-            Some("DBQUERY") => {
-                self.show_availability(reply);
-                *b"  "
-            }
+            Some("DBQUERY") => self.show_availability(reply),
             Some("STATUS GROUPA") => {
                 self.group = self.group.max(Group::A);
                 *b"  "
@@ -80,15 +77,6 @@ impl<S: Store> Schedule<S> {
         }
     }
 
-    /// A PSB is scheduled only if all its databases can be used, so each of them can.
-    fn show_availability(&self, reply: &mut Reply) {
-        for (number, pcb) in self.pcbs.iter().enumerate() {
-            if let Pcb::Database(_) = pcb {
-                self.show(number, *b"  ", reply);
-            }
-        }
-    }
-
     /// INQY.
     pub(crate) fn inquire(&mut self, request: Request<'_>, reply: &mut Reply) -> Result<(), Abend> {
         let Request { pcb, area, aib, .. } = request;
@@ -106,8 +94,11 @@ impl<S: Store> Schedule<S> {
         let found = match subfunction.as_str() {
             "FIND" => number.map(|_| Vec::new()),
             "DBQUERY" => {
-                self.show_availability(reply);
-                Some(Vec::new())
+                let said = self.show_availability(reply);
+                if number == Some(0) {
+                    status(said, reply);
+                }
+                return Ok(());
             }
             "PROGRAM" => Some(self.program.to_vec()),
             "ENVIRON" => {

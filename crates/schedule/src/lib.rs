@@ -15,6 +15,7 @@
 //! | which call goes where, how a program ends | `schedule` |
 //! | which programs may run beside each other | `intents` |
 //! | what PSBGEN limits; dates and times | `limits`, `moment` |
+//! | PCBs that are limited to partitions; partitions that are offline | [`haldb`], `offline` |
 //! | calls on database PCBs; a load and what it leaves | `database`, `load` |
 //! | calls on sequential files | `file` |
 //! | what PCBs look like to a program | `shapes` |
@@ -34,11 +35,13 @@ mod checkpoint;
 mod database;
 mod error;
 mod file;
+pub mod haldb;
 mod inquiry;
 mod intents;
 mod limits;
 mod load;
 mod moment;
+mod offline;
 mod points;
 mod schedule;
 mod service;

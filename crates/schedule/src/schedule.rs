@@ -32,6 +32,7 @@ use store::Store;
 use crate::checkpoint::Records;
 use crate::error::{ScheduleError, abend};
 use crate::file::FilePcb;
+use crate::haldb;
 use crate::intents::{Claimed, Conflict, Intents};
 use crate::limits::Limits;
 use crate::load::Loads;
@@ -139,6 +140,8 @@ pub struct Schedule<S: Store> {
     pub(crate) records: Records,
     pub(crate) user_log: UserLog,
     pub(crate) group: Group,
+    /// Which database PCBs had BA or BB: ROLS on them ends the program (row 55).
+    pub(crate) had_none: Vec<bool>,
     pub(crate) limits: Limits,
     /// The subpool that the next STAT tells of.
     pub(crate) subpool: usize,
@@ -168,7 +171,11 @@ impl<S: Store> Schedule<S> {
         }
         let engine =
             SessionOptions { shared: options.online, online: options.online, owner: options.owner };
-        let session = Session::open(store, psb, definitions, open, engine)?;
+        let seen = haldb::limits(&*seam.disk, files(haldb::DD), psb, open)?;
+        let mut session = Session::open(store, psb, definitions, open, engine)?;
+        for (slot, partitions) in seen {
+            session.limit(slot, partitions);
+        }
         let mut pcbs = vec![Pcb::Io];
         let io = shapes::io_feedback(psb, &options, Moment::now(&*seam.clock));
         let mut shapes = vec![shapes::of_io(psb, options.online, io)];
@@ -194,6 +201,7 @@ impl<S: Store> Schedule<S> {
             program: shapes::named(&options.program),
             clock: Arc::clone(&seam.clock),
             pools,
+            had_none: vec![false; pcbs.len()],
             pcbs,
             shapes,
             points: Points::of(psb),

@@ -28,6 +28,7 @@ pub mod log_files;
 pub mod macro_source;
 pub mod members;
 pub mod page;
+pub mod partition_limits;
 pub mod program_checkpoint;
 pub mod restart;
 pub mod sequential_file;
@@ -75,6 +76,7 @@ pub const TARGETS: &[Target] = targets![
     macro_source,
     members,
     page,
+    partition_limits,
     program_checkpoint,
     restart,
     sequential_file,

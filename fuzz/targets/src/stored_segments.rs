@@ -28,6 +28,7 @@ static DATABASES: LazyLock<Databases> = LazyLock::new(|| {
             source: TypeAt::ROOT,
             target: TypeAt::ROOT,
             target_level: 1,
+            placement: None,
         }));
     }
     Databases { schemas, indexes }

@@ -99,6 +99,18 @@ fn parent(
         );
         found.error(codes::PAIRING, (spot, "PAIR"), message);
     }
+    // Of a physical pair one is stored, and what an index says of the other could not be kept.
+    let mut indexes = dbd.secondary_indexes();
+    let index = indexes.find(|(target, _, _, indexed)| {
+        indexed.source.unwrap_or(dbd.segments[*target].name) == pair
+    });
+    if let (None, Some((.., indexed))) = (paired.sources.first(), index) {
+        let message = format!(
+            "{pair} is physically paired, so it cannot be the source of index {}",
+            indexed.name
+        );
+        found.error(codes::PAIRING, (spot, "PAIR"), message);
+    }
 }
 
 /// A virtual logical child: its source must be the logical child of its physical parent.

@@ -13,6 +13,8 @@ use store::model::ModelStore;
 use super::*;
 use crate::verify::Report;
 
+mod pairs;
+
 const SOURCE: &str = "* A SMALL WORLD
          DBD   NAME=CUSTDB,ACCESS=(HIDAM,VSAM)
          DATASET DD1=CUSTDD
@@ -163,10 +165,11 @@ fn note(text: &str) -> (u8, Vec<u8>) {
 
 fn unloaded(world: &World, database: &Database) -> Vec<(u8, Vec<u8>)> {
     let mut all = Vec::new();
-    let behind = database.unload(&world.store, |of, data| {
-        all.push((of.code(), data.to_vec()));
-        Ok(())
-    });
+    let behind =
+        database.unload(&world.store, &mut |name| Ok(world.open(name.text())), |of, data| {
+            all.push((of.code(), data.to_vec()));
+            Ok(())
+        });
     assert_eq!(behind.unwrap(), 0);
     all
 }
@@ -194,7 +197,7 @@ fn what_is_loaded_comes_out_as_it_went_in() {
     let database = world.open("CUSTDB");
     let loaded = world.load(&database, &customers()).unwrap();
     let city = DbdName::new("CITYIX").unwrap();
-    let expected = Loaded { segments: 12, indexes: vec![(city, 2)], out_of_order: false };
+    let expected = Loaded { segments: 12, indexes: vec![(city, 2)], out_of_order: false, alone: 0 };
     assert_eq!(loaded, expected);
     assert_eq!(unloaded(&world, &database), customers());
     let report = world.verify(&database);

@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::json;
 use system::System;
 
+use super::partition::{self, PartitionArgs, PartitionStatus};
 use super::{Context, DONE};
 use crate::databases::{SystemArgs, with};
 use crate::failure::{Failure, Result};
@@ -38,6 +39,7 @@ enum What {
     #[command(after_help = "Example: holdfast db verify -s /srv/bank CUSTDB --json")]
     Verify(NameArgs),
     Empty(EmptyArgs),
+    Partition(PartitionArgs),
 }
 
 /// Which database is meant.
@@ -70,6 +72,8 @@ struct Status {
     organization: String,
     state: &'static str,
     segments: Vec<SegmentStatus>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    partitions: Vec<PartitionStatus>,
     indexes: Vec<IndexStatus>,
     data_sets: Vec<Space>,
 }
@@ -104,6 +108,7 @@ pub(super) fn run(context: &mut Context, args: &DbArgs) -> Result<ExitCode> {
         What::Status(args) => show(context, args),
         What::Verify(args) => verify(context, args),
         What::Empty(args) => empty(context, args),
+        What::Partition(args) => partition::run(context, args),
     }
 }
 
@@ -121,6 +126,7 @@ fn show(context: &mut Context, args: &NameArgs) -> Result<ExitCode> {
         let is_empty = segments.iter().all(|count| count.segments == 0);
         let state = match state::state_of(store, name)?.map(|record| record.state) {
             Some(State::Loading) => "loading",
+            _ if database.waits_for(store)?.is_some() => "waiting",
             _ if is_empty => "empty",
             _ => "ready",
         };
@@ -134,6 +140,7 @@ fn show(context: &mut Context, args: &NameArgs) -> Result<ExitCode> {
             organization: database.schema.organization().to_string(),
             state,
             segments: segments.iter().map(segment_status).collect(),
+            partitions: partition::status(store, &database)?,
             indexes: indexes.collect::<std::result::Result<_, HierarchyError>>()?,
             data_sets: space(system, store, &database)?,
         };
@@ -188,6 +195,7 @@ fn tell_status(output: &mut Output, status: &Status) -> Result<ExitCode> {
     let Status { database, organization, state, .. } = status;
     let what = match *state {
         "loading" => "a load was begun and has not ended",
+        "waiting" => "it waits for the other side of its physical pairs to be loaded",
         "empty" => "empty",
         _ => "ready",
     };
@@ -203,6 +211,7 @@ fn tell_status(output: &mut Output, status: &Status) -> Result<ExitCode> {
     };
     let rows: Vec<Vec<String>> = status.segments.iter().map(row).collect();
     output.table(&["segment", "segments", "data", "keys"], &rows)?;
+    partition::tell(output, &status.partitions)?;
     let row = |one: &IndexStatus| vec![one.index.clone(), count(one.entries), one.state.to_owned()];
     let rows: Vec<Vec<String>> = status.indexes.iter().map(row).collect();
     if !rows.is_empty() {

@@ -61,7 +61,7 @@ pub(super) fn serve(seam: &Seam, job: &Job, passphrase: &Passphrase, tells: bool
     let system = System::open(seam, &job.system, passphrase, OpenOptions::default())?;
     system.notes().iter().for_each(warn);
     let compat = system.config().placement_settings().compat;
-    let scheduled = Databases::of(seam, &system).and_then(|databases| {
+    let scheduled = Databases::for_programs(seam, &system).and_then(|databases| {
         let terms = Terms { compat, ..Terms::default() };
         job::schedule(seam, system.kernel(), &databases, job, &terms)
     });

@@ -59,6 +59,13 @@ fn tell(context: &mut Context, database: &Database, loaded: &Loaded) -> Result<E
     if loaded.out_of_order {
         warn(format!("the roots of {name} did not come in key order; they are now"));
     }
+    if loaded.alone > 0 {
+        warn(format!(
+            "{} logical children of {name} had no pair in the other database; they count as \
+             deleted there",
+            count(loaded.alone)
+        ));
+    }
     if context.output.is_json() {
         context.output.document(&json!({
             "database": name.text(),
@@ -128,13 +135,12 @@ fn misfit(database: &Database, what: &str) -> Failure {
     )
 }
 
-/// The lengths that segments of a type can have; of a virtual one nothing is said.
+/// The lengths that segments of a type can have.
 pub(super) fn form_of(kind: &SegmentType) -> Option<Form> {
     let len = |len: usize| u16::try_from(len).ok();
-    match (kind.is_virtual, kind.variable) {
-        (true, _) => None,
-        (false, true) => Some(Form::Variable { min: len(kind.min)?, max: len(kind.max)? }),
-        (false, false) => len(kind.max).map(Form::Fixed),
+    match kind.variable {
+        true => Some(Form::Variable { min: len(kind.min)?, max: len(kind.max)? }),
+        false => len(kind.max).map(Form::Fixed),
     }
 }
 

@@ -13,6 +13,7 @@ mod init;
 mod keys;
 mod load;
 mod log;
+mod partition;
 mod restart;
 mod sets;
 mod start;

@@ -102,7 +102,7 @@ fn open_door(context: &Context, system: &System) -> Result<Door> {
     let regions = Regions {
         seam: context.seam.clone(),
         kernel: Arc::clone(system.kernel()),
-        databases: Databases::of(&context.seam, system)?,
+        databases: Databases::for_programs(&context.seam, system)?,
         terms: Terms { compat, ..Terms::default() },
         last: AtomicU64::new(0),
     };

@@ -17,7 +17,7 @@ use unload::{Counts, Name, SegmentType, UnloadError, Writer};
 
 use super::load::form_of;
 use super::{Context, DONE};
-use crate::databases::{SystemArgs, with};
+use crate::databases::{Databases, SystemArgs, with};
 use crate::failure::{Failure, Result};
 use crate::output::{count, warn};
 use crate::progress::Progress;
@@ -53,9 +53,8 @@ pub(super) fn run(context: &mut Context, args: &UnloadArgs) -> Result<ExitCode> 
             return Err(HierarchyError::Loading(database.name()).into());
         }
         let mut progress = Progress::new(&context.seam);
-        let written = write_whole(&args.file, |file| {
-            write(&database, &databases.store, file, &mut progress)
-        })?;
+        let written =
+            write_whole(&args.file, |file| write(&database, databases, file, &mut progress))?;
         drop(progress);
         if written.behind > 0 {
             warn(format!(
@@ -106,7 +105,7 @@ struct Written {
 /// Writes all segments.
 fn write<S: Store>(
     database: &Database,
-    store: &S,
+    databases: &Databases<S>,
     file: &File,
     progress: &mut Progress,
 ) -> Result<Written> {
@@ -119,7 +118,8 @@ fn write<S: Store>(
         }
     }
     let (name, mut written) = (database.name(), 0_u64);
-    let behind = database.unload(store, |of, data| {
+    let mut others = |name| databases.open(name);
+    let behind = database.unload(&databases.store, &mut others, |of, data| {
         written += 1;
         if written.is_multiple_of(4096) {
             progress.show(name.text(), written, 0, "segments");
@@ -132,7 +132,8 @@ fn write<S: Store>(
     Ok(Written { counts, behind })
 }
 
-/// The segment types that are stored, as a header names them.
+/// The segment types of the file, as a header names them: all but virtual ones. Of a physical pair
+/// each database has its side.
 fn types(database: &Database) -> Result<Vec<SegmentType>> {
     let dbd = &database.schema.dbd;
     let stored = dbd.segments.iter().filter(|segment| !segment.is_virtual());

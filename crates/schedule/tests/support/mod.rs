@@ -14,7 +14,7 @@ use hierarchy::Database;
 use holdfast_schedule::{
     Environment, Intents, Options, PoolFigures, Pools, Schedule, ScheduleError,
 };
-use placement::{Placement, Settings};
+use placement::{PartitionSettings, Placement, Settings};
 use region::{Abend, Client, DirectAnswer, DirectCall, Embedded, Ending};
 use seam::Seam;
 use store::model::ModelStore;
@@ -28,6 +28,20 @@ const DBDS: &str = "
          FIELD NAME=(CUSTNO,SEQ,U),START=1,BYTES=4
          SEGM  NAME=ORDER,PARENT=CUSTOMER,BYTES=10
          FIELD NAME=(ORDNO,SEQ,U),START=1,BYTES=2
+         DBDGEN
+         DBD   NAME=HISTDB,ACCESS=(PHIDAM,OSAM)
+         SEGM  NAME=DAY,PARENT=0,BYTES=6
+         FIELD NAME=(DATE,SEQ,U),START=1,BYTES=3
+         FIELD NAME=KIND,START=4,BYTES=3
+         LCHILD NAME=(KINDKEY,KINDIX),PTR=INDX
+         XDFLD NAME=XKIND,SRCH=KIND
+         SEGM  NAME=DEED,PARENT=DAY,BYTES=2
+         FIELD NAME=(NUMBER,SEQ,U),START=1,BYTES=2
+         DBDGEN
+         DBD   NAME=KINDIX,ACCESS=(PSINDEX,VSAM)
+         SEGM  NAME=KINDKEY,PARENT=0,BYTES=3
+         FIELD NAME=(KEY,SEQ,U),START=1,BYTES=3
+         LCHILD NAME=(DAY,HISTDB),INDEX=XKIND
          DBDGEN
          DBD   NAME=ORDERS,ACCESS=(GSAM,BSAM)
          DATASET DD1=INFILE,RECFM=F,RECORD=4
@@ -62,6 +76,20 @@ pub(crate) const LOADER: &str = "
          SENSEG NAME=CUSTOMER,PARENT=0
          SENSEG NAME=ORDER,PARENT=CUSTOMER
          PSBGEN LANG=COBOL,PSBNAME=LOADER
+";
+
+/// A database of days in four partitions: named PCBs, with an alternate one in front of them, and
+/// one over the index of kinds, which has partitions of its own.
+pub(crate) const HISTORY: &str = "
+         PCB   TYPE=TP,LTERM=PRINTER
+DAYS     PCB   TYPE=DB,DBDNAME=HISTDB,PROCOPT=AP,KEYLEN=5
+         SENSEG NAME=DAY,PARENT=0
+         SENSEG NAME=DEED,PARENT=DAY
+         PCB   TYPE=DB,DBDNAME=SHOPDB,PROCOPT=G,KEYLEN=6
+         SENSEG NAME=CUSTOMER,PARENT=0
+KINDS    PCB   TYPE=DB,DBDNAME=HISTDB,PROCOPT=G,KEYLEN=5,PROCSEQ=KINDIX
+         SENSEG NAME=DAY,PARENT=0
+         PSBGEN LANG=COBOL,PSBNAME=HISTORY
 ";
 
 struct Members(Vec<Arc<Dbd>>, Arc<Psb>);
@@ -135,13 +163,15 @@ impl Shop {
             if let Some(known) = opened.get(&name) {
                 return Ok(Arc::clone(known));
             }
-            let database = Database::open(&self.store, name, &members, &mut placed)?;
+            let mut database = Database::open(&self.store, name, &members, &mut placed)?;
+            database.heed_offline(&self.store)?;
             Ok(Arc::clone(opened.entry(name).or_insert_with(|| Arc::new(database))))
         };
         let file = |dd: &str| {
             let name = match dd {
                 "INFILE" => "orders",
                 "OUTFILE" => "bills",
+                "DFSHALDB" if self.folder.join("haldb").exists() => "haldb",
                 _ => return None,
             };
             Some(FileSpec { path: self.folder.join(name), text: false })
@@ -157,6 +187,14 @@ impl Shop {
             intents: &self.intents,
         };
         Schedule::new(environment, options)
+    }
+
+    /// A database, as utilities see it.
+    pub(crate) fn open(&self, psb: &str, name: &str) -> Database {
+        let setup = Setup::from_source(&format!("{DBDS}{psb}")).expect("sources");
+        let members = Members(setup.dbds.clone(), Arc::new(Psb::new(setup.psb.name)));
+        let name = DbdName::new(name).expect("a name");
+        Database::open(&self.store, name, &members, &mut placed).expect("a database")
     }
 
     /// A program with a PSB.
@@ -197,9 +235,23 @@ impl Shop {
     }
 }
 
+/// Where partitions of days and of kinds end.
+const ENDS: [(&str, [&str; 4]); 2] =
+    [("HISTDB", ["200", "400", "600", "800"]), ("KINDIX", ["K20", "K40", "K60", "K80"])];
+
 fn placed(dbd: &Dbd) -> hierarchy::Result<Placement> {
     let mut none = |_: &str| Err(std::io::Error::other("no files here"));
-    let placement = Placement::new(dbd, &Settings::default(), &mut none);
+    let mut settings = Settings::default();
+    for (database, ends) in ENDS {
+        let own = settings.databases.entry(database.into()).or_default();
+        let partition = |(number, end): (usize, &&str)| PartitionSettings {
+            name: format!("{}{}", &database[..1], number + 1),
+            high_key: Some((*end).to_owned()),
+            ..PartitionSettings::default()
+        };
+        own.partitions = ends.iter().enumerate().map(partition).collect();
+    }
+    let placement = Placement::new(dbd, &settings, &mut none);
     placement.map_err(|error| Arc::new(error).into())
 }
 

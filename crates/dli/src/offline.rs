@@ -1,0 +1,112 @@
+//! Calls beside partitions that are offline (facts, section 12 row 75).
+//!
+//! Invariants:
+//! 1. A call that meets one has changed nothing, and its PCB stands where it stood, without hold.
+//! 2. Programs whose data is all online pay nothing for this.
+
+use hierarchy::HierarchyError;
+use store::{Store, Unit};
+
+use crate::failure::Failure;
+use crate::get::Answer;
+use crate::marks::Mark;
+use crate::mask::Mask;
+use crate::pcb::{DbPcb, Parentage};
+use crate::position::Position;
+use crate::session::{Session, Slot};
+
+/// How much of what a PCB can reach is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Availability {
+    /// All of it.
+    All,
+    /// Some partitions are offline.
+    Part,
+    /// Every partition is.
+    Nothing,
+}
+
+/// What a call through a PCB may move.
+struct Stand {
+    position: Position,
+    parentage: Parentage,
+    mask: Mask,
+    marks: Vec<Option<Mark>>,
+}
+
+impl<S: Store> DbPcb<S> {
+    fn stand(&self) -> Stand {
+        Stand {
+            position: self.position.clone(),
+            parentage: self.parentage.clone(),
+            mask: self.mask.clone(),
+            marks: self.marks.clone(),
+        }
+    }
+
+    fn return_to_stand(&mut self, stand: Stand) {
+        self.position = stand.position;
+        self.parentage = stand.parentage;
+        self.mask = stand.mask;
+        self.marks = stand.marks;
+        self.holding = false;
+        self.held.clear();
+    }
+
+    /// Whether some partition of a database that it opens is offline.
+    pub(crate) fn is_beside_offline(&self) -> bool {
+        self.shape.databases.iter().any(|database| !database.offline().is_empty())
+    }
+}
+
+impl<S: Store> Session<S> {
+    /// How much of what a database PCB can reach is there; `None` if it is not one.
+    #[must_use]
+    pub fn availability(&self, pcb: usize) -> Option<Availability> {
+        let Some(Slot::Database(pcb)) = self.slots.get(pcb) else { return None };
+        let walked = pcb.shape.walked();
+        let mut seen = Availability::All;
+        for (at, database) in pcb.shape.databases.iter().enumerate() {
+            let is_limited = |number: &u16| at > 0 || walked.contains(number);
+            let numbers = (0..).take(database.sets.len()).filter(is_limited);
+            let offline = database.offline().iter().filter(|number| is_limited(number)).count();
+            let found = match offline {
+                0 => Availability::All,
+                some if at == 0 && some == numbers.count() => Availability::Nothing,
+                _ => Availability::Part,
+            };
+            seen = seen.max(found);
+        }
+        Some(seen)
+    }
+
+    /// A call through a PCB of which some data may be offline: undone if it meets that.
+    pub(crate) fn answer_or_undo(
+        &mut self,
+        (pcb, function): (usize, [u8; 4]),
+        area: Option<&mut [u8]>,
+        ssas: &[&[u8]],
+    ) -> Result<Answer, Failure> {
+        let Some(Slot::Database(slot)) = self.slots.get(pcb) else {
+            return self.answer(pcb, function, area, ssas).map_err(Failure::of);
+        };
+        let stand = slot.stand();
+        let point = match &function {
+            b"ISRT" | b"REPL" | b"DLET" => Some(self.savepoint()?),
+            _ => None,
+        };
+        match self.answer(pcb, function, area, ssas) {
+            Err(error @ HierarchyError::Offline { .. }) => {
+                if let Some(point) = point {
+                    let unit = self.unit()?;
+                    unit.rollback_to(point).map_err(|error| Failure::of(error.into()))?;
+                }
+                if let Some(Slot::Database(slot)) = self.slots.get_mut(pcb) {
+                    slot.return_to_stand(stand);
+                }
+                Err(Failure::of(error))
+            }
+            done => done.map_err(Failure::of),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Data that is offline: what programs get that meet it, and those that ask (facts, section 12 rows
+//! 55 and 75).
+//!
+//! | INIT was issued with | a call that meets an offline partition |
+//! |---|---|
+//! | nothing of the kind | ends the program, U3303 |
+//! | STATUS GROUPA | BA: the call is undone, the PCB stands where it stood |
+//! | STATUS GROUPB | BB: everything since the last commit is undone, positions are lost |
+//!
+//! | DBQUERY shows | in a database PCB | in the I/O PCB, of INIT |
+//! |---|---|---|
+//! | all of it is there | blank | blank, if that is so of all |
+//! | some partition that the PCB can reach is offline | NA | BK |
+//! | every one is | NA | BJ, if that is so of all |
+
+use dli::{Availability, Failure, Status};
+use region::{Abend, Reply};
+use store::Store;
+
+use crate::error::{abend, ended};
+use crate::schedule::{Group, Schedule};
+
+impl<S: Store> Schedule<S> {
+    /// The status of a call that met data which is offline; or the end of the program.
+    pub(crate) fn unavailable(
+        &mut self,
+        number: usize,
+        failure: Failure,
+    ) -> Result<[u8; 2], Abend> {
+        let status = match self.group {
+            Group::None => return Err(ended(failure)),
+            Group::A => Status::BA,
+            Group::B => {
+                self.back_out()?;
+                Status::BB
+            }
+        };
+        self.had_none[number] = true;
+        Ok(status.0)
+    }
+
+    /// Shows in each database PCB whether its data is there. Answers the status of the I/O PCB.
+    pub(crate) fn show_availability(&self, reply: &mut Reply) -> [u8; 2] {
+        let (mut least, mut most) = (None, None);
+        for number in 1..self.pcbs.len() {
+            let Some(found) = self.session.availability(number - 1) else { continue };
+            let status = if found == Availability::All { Status::OK } else { Status::NA };
+            self.show(number, status.0, reply);
+            least = Some(least.map_or(found, |least: Availability| least.min(found)));
+            most = most.max(Some(found));
+        }
+        let status = match (least, most) {
+            (Some(Availability::Nothing), _) => Status::BJ,
+            (_, Some(Availability::Part | Availability::Nothing)) => Status::BK,
+            _ => Status::OK,
+        };
+        status.0
+    }
+}
+
+/// The end of a program that issues ROLS on a PCB that had BA or BB.
+pub(crate) fn rolled_back() -> Abend {
+    abend("U3303", "the program rolled back, for data that it needs is offline (ROLS)")
+}
