@@ -28,7 +28,7 @@ const SOURCES: &str = "* DAYS IN PARTITIONS, AND TWO DATABASES WITH A PHYSICAL P
          SEGM  NAME=STUD,PARENT=0,BYTES=4
          FIELD NAME=(STNO,SEQ,U),START=1,BYTES=2
          LCHILD NAME=(ATTD,CRSEDB),POINTER=NONE,PAIR=ENRL
-         SEGM  NAME=ENRL,BYTES=3,RULES=(LVL),PTR=PAIRED,                       X
+         SEGM  NAME=ENRL,BYTES=3,RULES=(LVL),PTR=PAIRED,               X
                PARENT=((STUD,DBLE),(CRSE,PHYSICAL,CRSEDB))
          FIELD NAME=(CNUM,SEQ,U),START=1,BYTES=2
          DBDGEN
@@ -39,7 +39,7 @@ const SOURCES: &str = "* DAYS IN PARTITIONS, AND TWO DATABASES WITH A PHYSICAL P
          SEGM  NAME=CRSE,PARENT=0,BYTES=4
          FIELD NAME=(CRNO,SEQ,U),START=1,BYTES=2
          LCHILD NAME=(ENRL,STUDDB),POINTER=NONE,PAIR=ATTD
-         SEGM  NAME=ATTD,BYTES=3,RULES=(LVL),PTR=PAIRED,                       X
+         SEGM  NAME=ATTD,BYTES=3,RULES=(LVL),PTR=PAIRED,               X
                PARENT=((CRSE,DBLE),(STUD,PHYSICAL,STUDDB))
          DBDGEN
          FINISH
@@ -65,8 +65,10 @@ impl Site {
         let dir = folder.join("system");
         init(&dir, &[]);
         let config = dir.join("holdfast.toml");
-        let partitions = "\n[database.HISTDB]\npartition = [\n  { name = \"H1\", high_key = \"200\" },\n  \
-             { name = \"H2\", high_key = \"400\" },\n  { name = \"H3\" },\n]\n";
+        let partitions = "\n[database.HISTDB]\npartition = [\n\
+             { name = \"H1\", high_key = \"200\" },\n\
+             { name = \"H2\", high_key = \"400\" },\n\
+             { name = \"H3\" },\n]\n";
         fs::write(&config, fs::read_to_string(&config).unwrap() + partitions).unwrap();
         let sources = folder.join("sources");
         fs::write(&sources, SOURCES).unwrap();
