@@ -20,8 +20,8 @@
 //!
 //! Invariants:
 //! 1. What waits has not been compared. Programs get to no database for which something waits.
-//! 2. After a comparison both sides are the same segments with the same data, and logical twins that
-//!    no unique key orders stand in the order of the side that is shown.
+//! 2. After a comparison both sides are the same segments with the same data, and logical twins
+//!    that no unique key orders stand in the order of the side that is shown.
 //! 3. A segment that came only on the side that is stored was deleted on the path of the other one,
 //!    and is marked so, if its delete rule lets that be (facts, section 12 row 74). Everything else
 //!    that does not match is refused: nothing is made up.
