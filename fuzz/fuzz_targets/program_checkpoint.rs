@@ -1,7 +1,7 @@
 //! Fuzzes [`targets::program_checkpoint`].
 #![no_main]
 
-use targets::{program_checkpoint, plant_seeds};
+use targets::{plant_seeds, program_checkpoint};
 
 libfuzzer_sys::fuzz_target!(
     init: plant_seeds("program_checkpoint", program_checkpoint::seeds),
