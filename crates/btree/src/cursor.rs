@@ -52,6 +52,8 @@ pub struct Cursor {
 /// So many records behind a place are read one by one before the rest of their leaf is copied: a
 /// copy costs about as much.
 const STEPS_ALONE_MAX: usize = 12;
+/// So many records ahead are fetched meanwhile: each would be a wait for memory.
+const ENTRIES_AHEAD: usize = 6;
 
 /// Where the record is that a cursor stands on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -394,6 +396,7 @@ impl Cursor {
             node.key_at(index, &mut self.anchor);
         }
         self.steps_alone = 0;
+        node.fetch(index + 1..index + 1 + ENTRIES_AHEAD);
         Ok(self.stand_alone(tree, &leaf.guard, index))
     }
 
@@ -405,6 +408,7 @@ impl Cursor {
         if index + 1 < node.count() && self.steps_alone < STEPS_ALONE_MAX {
             self.steps_alone += 1;
             node.next_key(index, &mut self.anchor);
+            node.fetch(index + 1 + ENTRIES_AHEAD..index + 2 + ENTRIES_AHEAD);
             return Ok(self.stand_alone(tree, &page, index + 1));
         }
         self.copy_leaf(tree, page.ci(), &page);

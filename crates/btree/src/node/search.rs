@@ -10,7 +10,9 @@ use std::cmp::Ordering;
 use base::CiNumber;
 use base::bytes::get_u32;
 
-use super::{NodeView, Slot, Value, common, head_at, head_of, is_overflow, is_restart, shared_of};
+use super::{
+    NodeView, Slot, Value, common, head_at, head_of, is_overflow, is_restart, offset_of, shared_of,
+};
 
 /// Where a key stands in a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +30,9 @@ pub enum Place {
 /// So few links are walked without halving further: to look at their slots costs less than to look
 /// at the cell of one restart in a cold node.
 const WALK_LINKS: usize = 96;
+
+/// So much of an entry's cell is fetched ahead.
+const FETCHED_BYTES: usize = 128;
 
 impl<'a> NodeView<'a> {
     /// Where `key` stands, fences included.
@@ -103,6 +108,16 @@ impl<'a> NodeView<'a> {
     #[inline]
     pub fn next_key(&self, index: usize, key: &mut Vec<u8>) {
         self.key_forward(index + 2, key);
+    }
+
+    /// Has the processor fetch the entries `range`, as far as there are any.
+    #[inline]
+    pub fn fetch(&self, range: std::ops::Range<usize>) {
+        for slot in self.slots().iter().skip(range.start + 1).take(range.len()) {
+            let from = offset_of(*slot);
+            let to = (from + FETCHED_BYTES).min(self.bytes.len());
+            seam::mem::fetch(&self.bytes[from.min(to)..to]);
+        }
     }
 
     /// How long the key of an entry is.
