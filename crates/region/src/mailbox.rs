@@ -42,15 +42,15 @@ const MESSAGE: usize = 64;
 const BYTES: usize = 4 * AREA_BYTES_MAX;
 
 /// How often the turn is looked at before others are let run: an answer may be almost there. This
-/// takes longer than to wake the other side; otherwise a single sleep would make each side find the
+/// takes several times as long as to wake the other side; otherwise a single sleep would make each side find the
 /// other one asleep from then on, and both learn never to look.
-const LOOKS: u32 = 1024;
+const LOOKS: u32 = 16 * 1024;
 /// How often others are let run before going to sleep: where both sides have one processor, the
 /// other side goes on at once. It takes about as long as sleeping and being woken costs.
 const YIELDS: u32 = 24;
 /// After how many waits a way that did not pay is tried in full again: the other side may have come
 /// to another processor.
-const AGAIN: u32 = 256;
+const AGAIN: u32 = 1024;
 /// How long to sleep before looking whether the other side still lives.
 const NAP: Duration = Duration::from_millis(50);
 
@@ -230,11 +230,11 @@ mod tests {
     fn what_does_not_pay_is_given_up_and_tried_again() {
         let patience = Patience::new();
         assert_eq!(patience.limits(), (LOOKS, YIELDS));
-        for _ in 0..11 {
+        for _ in 0..15 {
             patience.yielding_paid();
         }
         assert_eq!(patience.limits(), (0, YIELDS));
-        for _ in 0..8 {
+        for _ in 0..5 {
             patience.slept();
         }
         let waits: Vec<_> = (0..AGAIN - 2).map(|_| patience.limits()).collect();
