@@ -240,13 +240,13 @@ impl<S: Store> DbPcb<S> {
                 return Ok(Err(Status::DA));
             }
         }
-        if shape
-            .entry_tree()
-            .is_some_and(|tree| entry::differs_elsewhere(tree, &current.data, &new))
-        {
-            return Ok(Err(Status::DA));
-        }
-        let new = match relate::stored_form(database, node, &current.path, &current.data, new)? {
+        let stored = match shape.entry_tree() {
+            // The keys of its target are not where they are in the target.
+            Some(tree) if entry::differs_elsewhere(tree, &current.data, &new) => Err(Status::DA),
+            Some(_) => Ok(new),
+            None => relate::stored_form(database, node, &current.path, &current.data, new)?,
+        };
+        let new = match stored {
             Ok(new) => new,
             Err(status) => return Ok(Err(status)),
         };

@@ -37,6 +37,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("halload", include_str!("halload.txt")),
     ("indexes", include_str!("indexes.txt")),
     ("moves", include_str!("moves.txt")),
+    ("apart", include_str!("apart.txt")),
     ("entries", include_str!("entries.txt")),
     ("psindex", include_str!("psindex.txt")),
     ("logical", include_str!("logical.txt")),
