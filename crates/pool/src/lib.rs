@@ -1,6 +1,6 @@
 //! Buffer pools: frames that hold control intervals in memory, and the page writer.
 //!
-//! A [`Pool`] keeps intervals of one unit size in frames, which come in extents of 1 MiB. Frames
+//! A [`Pool`] keeps intervals of one unit size in frames, which come in extents of 2 MiB. Frames
 //! hold plaintext; an interval is sealed into a copy when it is written and opened when it is read.
 //! What lies behind a pool is a [`Backing`] (a data set of the layer above); the log is known only
 //! through [`Journal`] (K24).

@@ -143,6 +143,15 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore)] // it would make a quarter of a million elements one by one
+    fn a_large_table_has_every_element() {
+        let len = HUGE_BYTES / size_of::<u64>() + 3;
+        let table = table(len, |at| at as u64);
+        assert_eq!(table.len(), len);
+        assert!(table.iter().enumerate().all(|(at, element)| at as u64 == *element));
+    }
+
+    #[test]
     #[cfg_attr(miri, ignore)] // it would look at two million bytes one by one
     fn a_large_buffer_is_aligned_to_huge_pages() {
         let buf = AlignedBuf::zeroed(HUGE_BYTES + BLOCK);

@@ -96,6 +96,26 @@ fn a_pointer_to_an_interval_that_was_cut_off_is_no_damage() {
 }
 
 #[test]
+fn a_group_has_a_landmark_once_a_key_of_it_was_sought() {
+    sim::run(SimConfig::new(3), SimDisk::new(), |seam| {
+        let system = System::create(&seam, 4096, 256);
+        fill(&system, 1_200);
+        let tree = system.tree();
+        let unknown = key(70_000);
+        assert!(tree.reach_landmark::<SharedCi<'_>>(&unknown).is_none(), "nobody sought it");
+        for (wanted, there) in [(key(700), true), (unknown, false)] {
+            assert_eq!(tree.contains(&wanted).unwrap(), there);
+            let leaf = tree.reach_landmark::<SharedCi<'_>>(&wanted).unwrap();
+            assert_eq!(matches!(leaf.place, Place::Found(_)), there);
+            let descended = tree.reach::<SharedCi<'_>>(&wanted, 0).unwrap();
+            assert_eq!(leaf.guard.ci(), descended.guard.ci());
+        }
+        system.kernel.close().unwrap();
+    })
+    .expect_completed();
+}
+
+#[test]
 fn a_node_is_damaged_once_a_second_descent_cannot_have_it() {
     let disk = SimDisk::new();
     sim::run(SimConfig::new(2), disk.clone(), move |seam| {
