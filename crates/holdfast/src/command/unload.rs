@@ -196,6 +196,10 @@ pub(super) fn write_whole<T>(path: &Path, body: impl FnOnce(&File) -> Result<T>)
     let done = body(&file).and_then(|answer| {
         file.sync_all().map_err(failed)?;
         std::fs::rename(&part, path).map_err(failed)?;
+        // The name, too, is durable only with its folder (K21).
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = File::open(folder.unwrap_or(Path::new("."))).map_err(failed)?;
+        folder.sync_all().map_err(failed)?;
         Ok(answer)
     });
     if done.is_err() {
