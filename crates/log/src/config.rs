@@ -150,8 +150,9 @@ pub trait LogEvents: Send + Sync {
 pub struct LogStart {
     /// The oldest position that restart will read.
     pub from: Lsn,
-    /// The oldest position that is not archived yet; [`Lsn`] of `u64::MAX` if nothing waits.
-    pub archived: Lsn,
+    /// Every group before this one is archived: no segment is used again before all its groups
+    /// are. [`LogStart::NO_ARCHIVE`] if there is no archive.
+    pub archived: GroupNumber,
     /// A position that the log must reach, or it was rolled back (K6).
     pub proven: Lsn,
     /// The copy (0 or 1) that is recorded as stale, and from which group on (K9).
@@ -161,10 +162,13 @@ pub struct LogStart {
 }
 
 impl LogStart {
+    /// Nothing waits for an archive.
+    pub const NO_ARCHIVE: GroupNumber = GroupNumber(u64::MAX);
+
     /// The start of a log that has just been made.
     pub const NEW: LogStart = LogStart {
         from: Lsn::FIRST,
-        archived: Lsn(u64::MAX),
+        archived: LogStart::NO_ARCHIVE,
         proven: Lsn::NONE,
         stale: None,
         override_stale: false,

@@ -61,6 +61,10 @@ pub(crate) struct Core {
     pub(crate) directory: Mutex<Directory>,
     /// Called when a slot may have to be made ahead; waits under the directory's mutex.
     pub(crate) keeper_wake: Condvar,
+    /// Called when a segment is full; waits under the directory's mutex.
+    pub(crate) archive_wake: Condvar,
+    /// What keeps the archive from going on, as it has said itself.
+    pub(crate) archive_trouble: Mutex<Option<String>>,
     /// Held while a slot is being made.
     pub(crate) making: Mutex<()>,
     pub(crate) board: Mutex<Board>,
@@ -168,10 +172,20 @@ impl Core {
     #[cold]
     fn full(&self) -> LogError {
         self.stats.full.one();
-        LogError::Full {
+        self.held_by_archive().unwrap_or_else(|| LogError::Full {
             used_bytes: self.directory.lock().used_bytes(&self.config),
             capacity_bytes: self.capacity_bytes(),
-        }
+        })
+    }
+
+    /// What to say if the log is full: whether segments wait for the archive alone.
+    pub(crate) fn held_by_archive(&self) -> Option<LogError> {
+        let segments = self.directory.lock().held_by_archive();
+        let why = || match self.archive_trouble.lock().clone() {
+            Some(trouble) => trouble,
+            None => "it is slower than the log".into(),
+        };
+        (segments > 0).then(|| LogError::ArchiveBehind { segments, why: why() })
     }
 
     /// Keeps `bytes` of log for undo.
@@ -313,8 +327,8 @@ impl Core {
         }
     }
 
-    /// Everything before `needed` is no longer needed; likewise for the archive.
-    pub(crate) fn truncate(&self, needed: Option<Lsn>, archived: Option<Lsn>) {
+    /// Everything before `needed` is no longer needed; every group before `archived` is archived.
+    pub(crate) fn truncate(&self, needed: Option<Lsn>, archived: Option<GroupNumber>) {
         let mut directory = self.directory.lock();
         // What is not durable is needed, whatever the caller says.
         let durable = self.durable();
@@ -322,7 +336,7 @@ impl Core {
             directory.needed = directory.needed.max(needed.min(durable));
         }
         if let Some(archived) = archived {
-            directory.archived = archived;
+            directory.archived = directory.archived.max(archived);
         }
         if directory.free_unneeded() {
             let limit = directory.limit(&self.config, self.taken.load(Relaxed));

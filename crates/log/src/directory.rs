@@ -3,8 +3,9 @@
 //! Invariants:
 //! 1. Segments are used and freed in the order of their sequence; the last one is the current one
 //!    and is never freed.
-//! 2. A segment is free once the one behind it begins at or before everything that is needed:
-//!    `needed` by restart, `archived` by the archive.
+//! 2. A segment is free once the one behind it begins at or before `needed`, which restart reads
+//!    from, and all its groups are archived. What is archived is counted in groups, for positions
+//!    can repeat (see `group.rs`).
 //! 3. The first LSNs of groups never fall. A group that goes back behind its predecessors, to cut
 //!    off the piece of a record that a crash has left, takes theirs down to its own: nothing of
 //!    them from there on is part of the log any more.
@@ -73,7 +74,8 @@ pub(crate) struct Directory {
     /// No more slots could be made ahead.
     pub(crate) stuck: bool,
     pub(crate) needed: Lsn,
-    pub(crate) archived: Lsn,
+    /// Every group before this one is archived; beyond all numbers if nothing need be.
+    pub(crate) archived: GroupNumber,
     /// Bytes of the current segment that are written or sealed, over its stripes.
     pub(crate) current_used: u64,
     /// Bytes that still fit into the current segment for sure.
@@ -97,14 +99,46 @@ impl Directory {
 
     /// Frees what is no longer needed; says whether anything was freed.
     pub(crate) fn free_unneeded(&mut self) -> bool {
-        let bound = self.needed.min(self.archived);
         let mut freed = false;
-        while self.segments.len() > 1 && self.segments[1].id.first <= bound {
+        while let Some(behind) = self.segments.get(1).map(|segment| segment.id) {
+            if behind.first > self.needed || behind.first_group > self.archived {
+                break;
+            }
             let Some(segment) = self.segments.pop_front() else { break };
             self.free.push_back(segment.files);
             freed = true;
         }
         freed
+    }
+
+    /// The oldest groups of one segment that are not archived, before `undurable`: all that the
+    /// segment holds of them, or with `partial` also those of the current one.
+    pub(crate) fn unarchived(
+        &self,
+        undurable: GroupNumber,
+        partial: bool,
+    ) -> Option<(GroupNumber, GroupNumber)> {
+        let from = self.archived.max(self.segments.front()?.id.first_group);
+        let behind = self.segments.partition_point(|segment| segment.id.first_group <= from);
+        let end = match self.segments.get(behind) {
+            Some(next) if next.id.first_group <= undurable => next.id.first_group,
+            _ if partial => undurable,
+            _ => return None,
+        };
+        (from < end).then_some((from, end))
+    }
+
+    /// How many of the oldest segments wait for the archive and for nothing else.
+    pub(crate) fn held_by_archive(&self) -> usize {
+        let starts = self.segments.iter().skip(1).map(|segment| segment.id);
+        let unneeded = starts.take_while(|behind| behind.first <= self.needed);
+        unneeded.filter(|behind| behind.first_group > self.archived).count()
+    }
+
+    /// Full segments that are not archived.
+    pub(crate) fn unarchived_segments(&self) -> usize {
+        let starts = self.segments.iter().skip(1).map(|segment| segment.id.first_group);
+        starts.filter(|first| *first > self.archived).count()
     }
 
     /// Bytes of segments in use, the current one as far as it is written.

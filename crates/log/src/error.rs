@@ -25,6 +25,15 @@ pub enum LogError {
         capacity_bytes: u64,
     },
 
+    /// There is no room for ordinary records because full segments are not archived yet.
+    #[error("the log is full: {segments} of its segments wait to be archived; {why}")]
+    ArchiveBehind {
+        /// Segments that are kept for the archive alone.
+        segments: usize,
+        /// What keeps the archive.
+        why: String,
+    },
+
     /// A record is longer than the log can take.
     #[error("a log record of {bytes} bytes is too long: at most {bytes_max}")]
     RecordTooLong {
@@ -222,6 +231,7 @@ impl Coded for LogError {
             LogError::Entropy(_) => "HFL016",
             LogError::Unrecorded { .. } => "HFL017",
             LogError::Thread(_) => "HFL018",
+            LogError::ArchiveBehind { .. } => "HFL019",
         })
     }
 
@@ -231,6 +241,10 @@ impl Coded for LogError {
             LogError::Key(error) => return error.remedy(),
             LogError::Full { .. } => {
                 "Let long units of work end, take a checkpoint, or allow the log more segments."
+            }
+            LogError::ArchiveBehind { .. } => {
+                "Make room in the archive's folders, or mend them; work goes on by itself then. \
+                 `holdfast archive delete` removes archives that no recovery needs."
             }
             LogError::RecordTooLong { .. } => "Write it as several records.",
             LogError::Beyond { .. } => {

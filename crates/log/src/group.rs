@@ -42,7 +42,7 @@ use seal::{Format, KeyProvider, Salt, SealError, Tag, WorkingKey};
 use seam::disk::BLOCK;
 
 /// Bytes before the payload.
-pub(crate) const GROUP_HEADER: usize = 128;
+pub const GROUP_HEADER: usize = 128;
 /// Where the tag stands; everything before is associated data.
 pub(crate) const TAG_AT: usize = 112;
 /// The newest version known here.
@@ -54,38 +54,65 @@ const NO_RECORD: u32 = u32::MAX;
 
 /// A group's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct GroupHead {
-    pub(crate) format: Format,
-    pub(crate) first_of_salt: bool,
-    pub(crate) system: SystemId,
-    pub(crate) generation: KeyGeneration,
-    pub(crate) payload_len: u32,
-    pub(crate) salt: Salt,
-    pub(crate) number: GroupNumber,
-    pub(crate) first: Lsn,
-    pub(crate) durable: Lsn,
-    pub(crate) previous: Tag,
-    pub(crate) first_record: Option<u32>,
-    pub(crate) undurable: GroupNumber,
-    pub(crate) tag: Tag,
+pub struct GroupHead {
+    /// Plain or sealed.
+    pub format: Format,
+    /// Whether it is the first one that an open of the log has sealed.
+    pub first_of_salt: bool,
+    /// The system.
+    pub system: SystemId,
+    /// The key that it is sealed with.
+    pub generation: KeyGeneration,
+    /// Bytes of payload.
+    pub payload_len: u32,
+    /// The salt of the open that sealed it.
+    pub salt: Salt,
+    /// Its number, which is also the nonce's counter.
+    pub number: GroupNumber,
+    /// The position of the payload's first byte.
+    pub first: Lsn,
+    /// How far the log was known to be durable when it was sealed.
+    pub durable: Lsn,
+    /// The tag of the group before.
+    pub previous: Tag,
+    /// Where in the payload a record begins first.
+    pub first_record: Option<u32>,
+    /// The first group not known to be durable when it was sealed.
+    pub undurable: GroupNumber,
+    /// Its tag.
+    pub tag: Tag,
 }
 
 /// Why bytes are not what they should be. Not an error by itself: the log may simply end there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Flaw {
+pub enum Flaw {
+    /// No header stands there.
     NoHeader,
+    /// A version that is not known.
     Version(u16),
+    /// Another system's.
     Foreign(SystemId),
+    /// Another group.
     Number(GroupNumber),
+    /// A position that does not follow.
     Position(Lsn),
+    /// A length that cannot be.
     Length,
+    /// It does not name its predecessor's tag.
     Chain,
+    /// Another run's.
     Salt,
+    /// Plain where it must be sealed.
     Plain,
+    /// The tag does not fit.
     Tag,
+    /// Its records do not fit together.
     Record,
+    /// No key.
     Key(String),
+    /// The disk does not give it.
     Io(String),
+    /// No file.
     Absent,
 }
 
@@ -111,13 +138,17 @@ impl fmt::Display for Flaw {
 }
 
 /// The length on disk of a group with `payload_len` bytes of payload.
-pub(crate) fn disk_len(payload_len: usize) -> usize {
+#[must_use]
+pub fn disk_len(payload_len: usize) -> usize {
     (GROUP_HEADER + payload_len).next_multiple_of(BLOCK)
 }
 
 impl GroupHead {
     /// Writes everything but the tag.
-    pub(crate) fn encode(&self, out: &mut [u8]) {
+    ///
+    /// # Panics
+    /// If `out` is shorter than a header.
+    pub fn encode(&self, out: &mut [u8]) {
         out[..GROUP_HEADER].fill(0);
         out[..4].copy_from_slice(&MAGIC);
         put_u16(out, 4, VERSION);
@@ -136,7 +167,10 @@ impl GroupHead {
     }
 
     /// Reads a header; nothing of it is authentic before the group has been opened.
-    pub(crate) fn decode(bytes: &[u8]) -> Result<GroupHead, Flaw> {
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn decode(bytes: &[u8]) -> Result<GroupHead, Flaw> {
         let mut reader = Reader::new(bytes);
         let mut parse = || -> Option<Result<GroupHead, Flaw>> {
             if reader.array()? != MAGIC {
@@ -190,25 +224,31 @@ impl GroupHead {
     }
 
     /// Where the payload ends in the stream.
-    pub(crate) fn end(&self) -> Lsn {
+    #[must_use]
+    pub fn end(&self) -> Lsn {
         self.first.plus(u64::from(self.payload_len))
     }
 
     /// The length on disk.
-    pub(crate) fn disk_len(&self) -> usize {
+    #[must_use]
+    pub fn disk_len(&self) -> usize {
         disk_len(self.payload_len as usize)
     }
 }
 
 /// What a seal is for; each purpose has a key of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Purpose {
+pub enum Purpose {
+    /// Groups.
     Group,
+    /// Headers of segments.
     Segment,
+    /// Archive files.
+    Archive,
 }
 
 /// Working keys by (purpose, format, generation, salt), derived once each.
-pub(crate) struct KeyBook {
+pub struct KeyBook {
     keys: Arc<dyn KeyProvider>,
     label: String,
     system: SystemId,
@@ -227,17 +267,23 @@ struct Known {
 const KEYS_KEPT: usize = 8;
 
 impl KeyBook {
-    pub(crate) fn new(keys: Arc<dyn KeyProvider>, label: &str, system: SystemId) -> KeyBook {
+    /// The keys of `system`'s log; `label` is that of its data key.
+    #[must_use]
+    pub fn new(keys: Arc<dyn KeyProvider>, label: &str, system: SystemId) -> KeyBook {
         KeyBook { keys, label: label.to_owned(), system, known: Vec::new() }
     }
 
     /// The system whose keys these are.
-    pub(crate) fn system(&self) -> SystemId {
+    #[must_use]
+    pub fn system(&self) -> SystemId {
         self.system
     }
 
     /// The generation to seal with; plain logs have none.
-    pub(crate) fn current(&self, format: Format) -> Result<KeyGeneration, SealError> {
+    ///
+    /// # Errors
+    /// If the key ring has none.
+    pub fn current(&self, format: Format) -> Result<KeyGeneration, SealError> {
         match format {
             Format::Plain => Ok(KeyGeneration(0)),
             Format::Sealed => self.keys.current(&self.label),
@@ -245,7 +291,10 @@ impl KeyBook {
     }
 
     /// The working key for a purpose.
-    pub(crate) fn working(
+    ///
+    /// # Errors
+    /// If the key ring has no such generation.
+    pub fn working(
         &mut self,
         purpose: Purpose,
         format: Format,
@@ -262,6 +311,7 @@ impl KeyBook {
         let mut identity = match purpose {
             Purpose::Group => b"log".to_vec(),
             Purpose::Segment => b"log segment".to_vec(),
+            Purpose::Archive => b"log archive".to_vec(),
         };
         identity.extend_from_slice(&self.system.0);
         let key = Arc::new(match format {
@@ -280,7 +330,10 @@ impl KeyBook {
 
     /// Opens a group in place. `bytes` begins with the header that `head` was read from and holds
     /// at least the payload.
-    pub(crate) fn open(&mut self, head: &GroupHead, bytes: &mut [u8]) -> Result<(), Flaw> {
+    ///
+    /// # Errors
+    /// [`Flaw::Tag`] if it is not what was sealed, [`Flaw::Key`], [`Flaw::Length`].
+    pub fn open(&mut self, head: &GroupHead, bytes: &mut [u8]) -> Result<(), Flaw> {
         let key = self
             .working(Purpose::Group, head.format, head.generation, &head.salt)
             .map_err(|error| Flaw::Key(error.to_string()))?;

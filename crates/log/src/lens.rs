@@ -87,6 +87,19 @@ impl Lens {
         config: &LogConfig,
         accept: impl FnOnce(&GroupHead) -> Result<(), Flaw>,
     ) -> Result<GroupHead, Flaw> {
+        self.load_keeping(offset, book, config, accept, &mut |_| ())
+    }
+
+    /// The same; `keep` sees the group as it is sealed, without padding, before it is opened: what
+    /// it sees is worth something only if this succeeds.
+    pub(crate) fn load_keeping(
+        &mut self,
+        offset: u64,
+        book: &mut KeyBook,
+        config: &LogConfig,
+        accept: impl FnOnce(&GroupHead) -> Result<(), Flaw>,
+        keep: &mut dyn FnMut(&[u8]),
+    ) -> Result<GroupHead, Flaw> {
         let unread = |error: io::Error| Flaw::Io(error.to_string());
         if offset + BLOCK as u64 > self.file_len {
             return Err(Flaw::Length);
@@ -106,6 +119,7 @@ impl Lens {
             return Err(Flaw::Length);
         }
         self.bring(offset, len).map_err(unread)?;
+        keep(&self.view(offset, len)[..GROUP_HEADER + head.payload_len as usize]);
         book.open(&head, self.view_mut(offset, len))?;
         Ok(head)
     }

@@ -18,7 +18,9 @@
 //!    absent.
 //! 3. Damage is never taken for the end (K7), a cut log never for a whole one if anything proves
 //!    more (K6), a stale copy never for a good one (K9).
-//! 4. After an error on the last copy nothing is acknowledged any more: the stop switch is set.
+//! 4. A segment is used again only when restart needs none of it and, if there is an archive, all
+//!    its groups are archived.
+//! 5. After an error on the last copy nothing is acknowledged any more: the stop switch is set.
 //!
 //! The log does not know what its records mean; kinds and flags are bytes of the layers above.
 
@@ -36,6 +38,7 @@ mod record;
 mod restore;
 mod ring;
 mod scan;
+mod sealed;
 mod sealer;
 mod segment;
 mod slots;
@@ -46,8 +49,10 @@ mod writer;
 
 pub use config::{COPIES_MAX, LogConfig, LogEnv, LogEvents, LogStart, Opened, STRIPES_MAX};
 pub use error::LogError;
+pub use group::{Flaw, GROUP_HEADER, GroupHead, KeyBook, Purpose, disk_len};
 pub use log::{DurableSink, Log, Place};
 pub use read::LogReader;
 pub use record::{RECORD_BYTES_MAX, RECORD_HEADER, Record, RecordHead};
 pub use scan::{GroupInfo, Scanned, scan};
+pub use sealed::{SealedGroups, ToArchive};
 pub use stats::{CopyInfo, LogSpace, LogStatistics, SegmentInfo};

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::time::Duration;
 
-use base::{Lsn, UowId};
+use base::{GroupNumber, Lsn, UowId};
 use seal::Salt;
 use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
@@ -20,7 +21,7 @@ use crate::segment::{FileAt, HeadSealer, make_slot};
 use crate::stats::Stats;
 use crate::{
     CopyInfo, LogConfig, LogEnv, LogError, LogSpace, LogStart, LogStatistics, Opened, RecordHead,
-    SegmentInfo,
+    SealedGroups, SegmentInfo, ToArchive,
 };
 
 /// Where a record stands.
@@ -238,9 +239,42 @@ impl Log {
         self.core.truncate(Some(needed_from), None);
     }
 
-    /// Everything before `archived` is archived; what is not, is kept.
-    pub fn archived(&self, archived: Lsn) {
+    /// Every group before `archived` is archived, durably on all that shall have it: segments
+    /// before it may be used again. Never goes back.
+    pub fn archived(&self, archived: GroupNumber) {
         self.core.truncate(None, Some(archived));
+    }
+
+    /// The oldest groups that wait to be archived: those of one full segment, or with `partial`
+    /// also what the current one has so far. `None` if nothing waits, or if there is no archive.
+    #[must_use]
+    pub fn to_archive(&self, partial: bool) -> Option<ToArchive> {
+        self.core.to_archive(partial)
+    }
+
+    /// Returns when a segment may be full, or after `time`, or when the log is closed.
+    pub fn await_full_segment(&self, time: Duration) {
+        let mut directory = self.core.directory.lock();
+        if !self.core.closed.load(SeqCst) {
+            self.core.archive_wake.wait_for(&mut directory, time);
+        }
+    }
+
+    /// Reads sealed groups, from `from` and before `to`, as far as they are durable.
+    #[must_use]
+    pub fn sealed(&self, from: GroupNumber, to: GroupNumber) -> SealedGroups {
+        SealedGroups::new(Arc::clone(&self.core), from, to)
+    }
+
+    /// What keeps the archive from going on, for errors that follow from it; `None` if nothing.
+    pub fn set_archive_trouble(&self, trouble: Option<String>) {
+        *self.core.archive_trouble.lock() = trouble;
+    }
+
+    /// The error to give to whoever waits for room, if full segments wait for the archive alone.
+    #[must_use]
+    pub fn held_by_archive(&self) -> Option<LogError> {
+        self.core.held_by_archive()
     }
 
     /// How much room there is.
@@ -249,9 +283,14 @@ impl Log {
         let reserved_bytes = self.core.reserved.load(SeqCst);
         let next = self.core.ring.next();
         let free = self.core.limit.load(SeqCst).saturating_sub(next);
+        let (used_bytes, unarchived) = {
+            let directory = self.core.directory.lock();
+            (directory.used_bytes(&self.core.config), directory.unarchived_segments() as u64)
+        };
         LogSpace {
             capacity_bytes: self.core.capacity_bytes(),
-            used_bytes: self.core.directory.lock().used_bytes(&self.core.config),
+            used_bytes,
+            unarchived_bytes: unarchived * self.core.config.segment_area(),
             ordinary_bytes: free.saturating_sub(reserved_bytes),
             reserved_bytes,
         }
@@ -331,6 +370,7 @@ impl Log {
         self.core.lanes.iter().for_each(Condvar::notify_all);
         drop(self.core.directory.lock());
         self.core.keeper_wake.notify_all();
+        self.core.archive_wake.notify_all();
     }
 }
 
@@ -403,6 +443,8 @@ fn build(
         sealer: Mutex::new(sealer),
         directory: Mutex::new(directory),
         keeper_wake: Condvar::new(),
+        archive_wake: Condvar::new(),
+        archive_trouble: Mutex::new(None),
         making: Mutex::new(()),
         board: Mutex::new(board),
         lanes: (0..lanes).map(|_| Condvar::new()).collect(),

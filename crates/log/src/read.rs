@@ -38,18 +38,19 @@ pub struct LogReader {
     whole: Vec<u8>,
 }
 
+/// A group that was read and opened.
 #[derive(Clone, Copy)]
-struct View {
+pub(crate) struct View {
     stripe: u8,
     offset: u64,
-    head: GroupHead,
+    pub(crate) head: GroupHead,
 }
 
 impl LogReader {
     pub(crate) fn new(core: Arc<Core>, from: Lsn, to: Lsn) -> LogReader {
         let undurable = core.board.lock().undurable();
         LogReader {
-            groups: Groups { book: core.book(), lens_bytes: LENS_BYTES, lenses: Vec::new() },
+            groups: Groups::new(core.book(), LENS_BYTES),
             at: from.0,
             to: to.min(core.durable()).0,
             undurable,
@@ -158,7 +159,7 @@ impl LogReader {
 }
 
 /// Reads groups by number, from whichever copy has them.
-struct Groups {
+pub(crate) struct Groups {
     book: KeyBook,
     lens_bytes: usize,
     /// By stripe: which copy and slot it looks at.
@@ -166,13 +167,28 @@ struct Groups {
 }
 
 impl Groups {
-    fn payload(&self, view: &View) -> &[u8] {
+    /// A reader of groups that shows `lens_bytes` at a time.
+    pub(crate) fn new(book: KeyBook, lens_bytes: usize) -> Groups {
+        Groups { book, lens_bytes, lenses: Vec::new() }
+    }
+
+    pub(crate) fn payload(&self, view: &View) -> &[u8] {
         let lens = self.lenses[usize::from(view.stripe)].as_ref();
         lens.map_or(&[], |(_, _, lens)| lens.payload(view.offset, &view.head))
     }
 
     /// Reads and opens a group that is durable.
     fn load(&mut self, core: &Core, number: GroupNumber) -> Result<View, LogError> {
+        self.load_keeping(core, number, &mut |_| ())
+    }
+
+    /// The same; `keep` sees each try before it is opened (see [`Lens::load_keeping`]).
+    pub(crate) fn load_keeping(
+        &mut self,
+        core: &Core,
+        number: GroupNumber,
+        keep: &mut dyn FnMut(&[u8]),
+    ) -> Result<View, LogError> {
         let place = core.locate(number)?;
         let (slot, stripe) = (place.files.slot, place.stripe);
         let index = usize::from(stripe);
@@ -183,7 +199,7 @@ impl Groups {
         let preferred = self.lenses[index].as_ref().map_or(0, |(copy, ..)| *copy);
         let mut first_flaw = None;
         for copy in (0..copies).map(|turn| (preferred + turn) % copies) {
-            match self.load_from(core, number, &place, copy) {
+            match self.load_from(core, number, &place, copy, keep) {
                 Ok(head) => return Ok(View { stripe, offset: place.offset, head }),
                 Err(flaw) => {
                     first_flaw.get_or_insert((FileAt { copy, slot, stripe }, flaw));
@@ -206,6 +222,7 @@ impl Groups {
         number: GroupNumber,
         place: &Located,
         copy: u8,
+        keep: &mut dyn FnMut(&[u8]),
     ) -> Result<GroupHead, Flaw> {
         let file = place.files.get(copy, place.stripe).ok_or(Flaw::Absent)?;
         let slot = place.files.slot;
@@ -225,11 +242,12 @@ impl Groups {
             true => Err(Flaw::Salt),
             false => Err(Flaw::Number(head.number)),
         };
-        let seen = lens.load(place.offset, &mut self.book, &core.config, accept);
+        let (book, config) = (&mut self.book, &core.config);
+        let seen = lens.load_keeping(place.offset, book, config, accept, keep);
         seen.or_else(|_| {
             // The view may be older than the group, or opened already: look at the disk itself.
             lens.forget();
-            let read = lens.load(place.offset, &mut self.book, &core.config, accept);
+            let read = lens.load_keeping(place.offset, book, config, accept, keep);
             read.inspect_err(|_| lens.forget())
         })
     }
@@ -244,7 +262,7 @@ pub(crate) struct ReadCache {
 
 impl ReadCache {
     pub(crate) fn new(book: KeyBook, lens_bytes: usize) -> ReadCache {
-        ReadCache { groups: Groups { book, lens_bytes, lenses: Vec::new() }, view: None }
+        ReadCache { groups: Groups::new(book, lens_bytes), view: None }
     }
 
     /// Appends bytes `from..from + len` of the stream to `out`; they are durable.

@@ -232,6 +232,7 @@ impl Core {
         });
         drop(directory);
         self.keeper_wake.notify_one();
+        self.archive_wake.notify_all();
         sealer.current = Some(Current { id, files, offsets, headed: vec![false; stripes] });
         Ok(())
     }

@@ -126,6 +126,8 @@ pub struct LogSpace {
     pub capacity_bytes: u64,
     /// Bytes of segments in use, the current one as far as it is written.
     pub used_bytes: u64,
+    /// Bytes of full segments that wait for the archive.
+    pub unarchived_bytes: u64,
     /// Bytes of records that may still be appended, what is kept for undo not counted.
     pub ordinary_bytes: u64,
     /// Bytes kept for undo.

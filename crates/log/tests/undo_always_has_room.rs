@@ -4,7 +4,7 @@
 
 mod common;
 
-use base::{Lsn, UowId};
+use base::{GroupNumber, Lsn, UowId};
 use common::{Bench, body};
 use holdfast_log::{LogError, LogStart};
 use seam::sim::{self, SimConfig, SimDisk};
@@ -59,8 +59,8 @@ fn ordinary_records_stop_where_the_reserve_begins() {
 #[test]
 fn the_archive_holds_segments_back() {
     let bench = Bench::new(1, |config| config.segments_max = 5);
-    let (log, _) = bench.open(LogStart::NEW).unwrap();
-    log.archived(Lsn::FIRST);
+    let (log, _) = bench.open(LogStart { archived: GroupNumber(1), ..LogStart::NEW }).unwrap();
+    log.set_archive_trouble(Some("/archive is full".into()));
     let body = body(1, 3_000);
     let error = loop {
         match log.append(1, 0, UowId(1), Lsn::NONE, &[&body]) {
@@ -71,8 +71,18 @@ fn the_archive_holds_segments_back() {
             Err(error) => break error,
         }
     };
-    assert!(matches!(error, LogError::Full { .. }), "{error}");
-    log.archived(log.durable());
+    assert!(matches!(error, LogError::ArchiveBehind { .. }), "{error}");
+    assert!(error.to_string().contains("/archive is full"), "{error}");
+    assert!(log.space().unarchived_bytes > 0);
+    // Backout goes on all the same.
+    log.append_reserved(2, 0, UowId(1), Lsn::NONE, &[&body]).unwrap();
+    let mut waiting = Vec::new();
+    while let Some(next) = log.to_archive(false) {
+        log.archived(next.to);
+        waiting.push(next);
+    }
+    assert!(waiting.windows(2).all(|pair| pair[0].to == pair[1].from), "{waiting:?}");
+    assert_eq!(log.space().unarchived_bytes, 0);
     log.append(1, 0, UowId(1), Lsn::NONE, &[&body]).unwrap();
     log.close().unwrap();
 }

@@ -3,6 +3,7 @@
 use base::Coded;
 use btree::TreeError;
 use lock::LockError;
+use log::LogError;
 use pool::PoolError;
 use seam::stop::Stopped;
 use space::SpaceError;
@@ -41,6 +42,9 @@ pub(crate) fn of_uow(error: UowError) -> StoreError {
             StoreError::too_large(Limit::UnitBytes, bytes as usize, bytes_max as usize)
         }
         UowError::LogFull { .. } => StoreError::NoSpace("the log".into()),
+        UowError::Log(error @ LogError::ArchiveBehind { .. }) => {
+            StoreError::NoSpace(format!("the log ({error})").into())
+        }
         UowError::Stopped(stopped) => of_stopped(stopped),
         UowError::Damaged { .. } => damaged(&error),
         other if other.is_stopped() => StoreError::Stopped(other.to_string().into()),

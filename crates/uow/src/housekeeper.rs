@@ -160,6 +160,9 @@ impl Kernel {
             self.housekeeper.changed.notify_all();
             self.housekeeper.changed.wait_for(&mut state, ROOM_WAIT);
         }
+        if let Some(error) = self.log.held_by_archive() {
+            return Err(error.into());
+        }
         let holder = self.active.oldest().map_or(UowId::NONE, |active| active.uow);
         Err(UowError::LogFull { uow, holder })
     }

@@ -63,6 +63,12 @@ pub struct KernelConfig {
     pub checkpoint_interval: Duration,
     /// Threads that read ahead of scans; 0: no sequential buffering.
     pub read_ahead_threads: usize,
+    /// Groups of the log before this one are archived; [`log::LogStart::NO_ARCHIVE`] if nothing
+    /// waits for an archive.
+    pub archived: base::GroupNumber,
+    /// A position that something outside of log and control file proves the log to have reached
+    /// (K6).
+    pub proven: Lsn,
     /// The label of the system's own key: control file, double-write area.
     pub system_label: String,
 }
@@ -87,6 +93,8 @@ impl KernelConfig {
             checkpoint_bytes: 64 << 20,
             checkpoint_interval: Duration::from_secs(60),
             read_ahead_threads: 5,
+            archived: log::LogStart::NO_ARCHIVE,
+            proven: Lsn::NONE,
             system_label: "system".into(),
         }
     }

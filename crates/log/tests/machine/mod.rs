@@ -276,6 +276,13 @@ impl Ledger {
         acked.values().map(|(_, end)| *end).max().unwrap_or(Lsn::NONE)
     }
 
+    /// How far the last restart has found it to reach.
+    #[allow(dead_code)] // each test file uses its part
+    pub(crate) fn found_end(&self) -> Lsn {
+        let found = self.found.try_lock().expect("never held across a scheduling point");
+        found.last().map_or(Lsn::NONE, |(_, end, _)| *end)
+    }
+
     fn promise(&self, life: u64, task: u64, count: u64, end: Lsn) {
         let mut acked = self.acked.try_lock().expect("never held across a scheduling point");
         let entry = acked.entry((life, task)).or_insert((0, Lsn::NONE));

@@ -297,10 +297,10 @@ fn open_log(
 ) -> Result<(Arc<Log>, Opened), UowError> {
     let start = LogStart {
         from: block.needed_from,
-        proven: block.proven,
+        archived: config.archived,
+        proven: block.proven.max(config.proven),
         stale: block.stale,
         override_stale: parts.override_stale,
-        ..LogStart::NEW
     };
     let env = log_env(parts, stop, Arc::clone(control));
     let opened = Log::open(env, config.log.clone(), start);
