@@ -11,6 +11,7 @@ use repository::RepositoryError;
 use seal::SealError;
 use store::StoreError;
 use system::SystemError;
+use system::operator::Refusal;
 use unload::UnloadError;
 
 /// Why a command ends.
@@ -18,6 +19,8 @@ use unload::UnloadError;
 pub(crate) enum Failure {
     /// An error of the layers below, with code and remedy.
     Error(Box<dyn Coded>),
+    /// What the process that has a system open says, or a verb that was run here.
+    Refused(Refusal),
     /// The command was asked for something that makes no sense.
     Usage {
         /// What is wrong.
@@ -56,26 +59,39 @@ impl Failure {
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Failure::Usage { .. } => ExitCode::from(2),
-            Failure::Error(_) | Failure::Other { .. } => ExitCode::FAILURE,
+            Failure::Error(_) | Failure::Refused(_) | Failure::Other { .. } => ExitCode::FAILURE,
             Failure::ReaderGone => ExitCode::SUCCESS,
         }
     }
 
-    /// Its code, what happened, and what to do.
-    pub(crate) fn parts(&self) -> (Code, String, String) {
+    /// Its code as this process knows it: what another one says is told word by word, in `parts`.
+    pub(crate) fn code(&self) -> Code {
         match self {
+            Failure::Error(error) => error.code(),
+            Failure::Usage { .. } => USAGE,
+            Failure::Refused(_) | Failure::Other { .. } | Failure::ReaderGone => OWN,
+        }
+    }
+
+    /// Its code, what happened, and what to do.
+    pub(crate) fn parts(&self) -> (String, String, String) {
+        let (code, what, remedy) = match self {
+            Failure::Refused(Refusal { code, message, advice }) => {
+                return (code.clone(), message.clone(), advice.clone());
+            }
             Failure::Error(error) => (error.code(), error.to_string(), error.remedy()),
             Failure::Usage { what, remedy } => (USAGE, what.clone(), remedy.clone()),
             Failure::Other { what, remedy } => (OWN, what.clone(), remedy.clone()),
             Failure::ReaderGone => (OWN, "the reader is gone".into(), String::new()),
-        }
+        };
+        (code.to_string(), what, remedy)
     }
 
     /// Tells it on standard error, as text or as one line of JSON.
     pub(crate) fn tell(&self, json: bool) {
         let (code, what, remedy) = self.parts();
         let text = if json {
-            let error = serde_json::json!({ "code": code.0, "what": what, "remedy": remedy });
+            let error = serde_json::json!({ "code": code, "what": what, "remedy": remedy });
             serde_json::json!({ "error": error }).to_string()
         } else if remedy.is_empty() {
             format!("error: {what} ({code})")
@@ -90,6 +106,12 @@ impl Failure {
 impl From<SystemError> for Failure {
     fn from(error: SystemError) -> Failure {
         Failure::Error(Box::new(error))
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Failure {
+        Failure::Refused(refusal)
     }
 }
 

@@ -271,8 +271,8 @@ pub(crate) struct Told {
 
 impl From<Failure> for Told {
     fn from(failure: Failure) -> Told {
-        let (code, what, remedy) = failure.parts();
-        Told { code, what, remedy }
+        let (_, what, remedy) = failure.parts();
+        Told { code: failure.code(), what, remedy }
     }
 }
 

@@ -14,6 +14,7 @@ mod command;
 mod databases;
 mod failure;
 mod job;
+mod operate;
 mod output;
 mod passphrase;
 mod progress;

@@ -71,10 +71,10 @@ fn a_running_system_shows_everything_that_it_counts() {
     assert!(text.contains("serial share") && text.contains("running"), "{text}");
     // The socket is for the owner alone.
     use std::os::unix::fs::PermissionsExt;
-    let about = std::fs::metadata(dir.join("status.sock")).unwrap();
+    let about = std::fs::metadata(dir.join("operator.sock")).unwrap();
     assert_eq!(about.permissions().mode() & 0o777, 0o600);
     worker.finish();
-    assert!(!dir.join("status.sock").exists());
+    assert!(!dir.join("operator.sock").exists());
 }
 
 #[test]

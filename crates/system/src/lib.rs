@@ -8,7 +8,7 @@
 //!   DIR/double-write     against torn writes                  (crate pool)
 //!   DIR/data/            the data sets' files                 (crate space)
 //!   DIR/lock             held by the process that has it open
-//!   DIR/status.sock      where that process says how it is    serve.rs
+//!   DIR/operator.sock    where it takes operators' commands    operator/
 //! ```
 //!
 //! Invariants:
@@ -23,7 +23,7 @@
 mod config;
 mod error;
 pub mod hygiene;
-mod serve;
+pub mod operator;
 mod shadow;
 pub mod status;
 mod survey;
@@ -35,7 +35,7 @@ pub use config::{
     PoolSettings, SystemConfig, UnitSettings, read_root_list,
 };
 pub use error::SystemError;
-pub use serve::{SOCKET, ask};
+pub use operator::ask;
 pub use status::SystemStatus;
 pub use survey::{LogDamage, LogSurvey, Stopped, SurveyedSegment, status};
 pub use system::{

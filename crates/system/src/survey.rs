@@ -19,7 +19,7 @@ use uow::record::kind;
 
 use crate::shadow::ShadowDisk;
 use crate::status::{DataSetStatus, SegmentStatus, StaleCopy, StoppedStatus, SystemStatus};
-use crate::{SystemConfig, SystemError, serve, system};
+use crate::{SystemConfig, SystemError, operator, system};
 
 /// A stopped system, locked against being opened, and seen through a disk that forgets writes.
 pub struct Stopped {
@@ -106,7 +106,7 @@ pub fn status(
 ) -> Result<SystemStatus, SystemError> {
     SystemConfig::read(seam.disk.as_ref(), dir)?;
     let no_answer = |why: String| SystemError::NoAnswer { dir: dir.to_owned(), why };
-    let ask = || serve::ask(dir).map_err(|error| no_answer(error.to_string()));
+    let ask = || operator::ask(dir).map_err(|error| no_answer(error.to_string()));
     if let Some(status) = ask()? {
         return Ok(SystemStatus::Running(status));
     }

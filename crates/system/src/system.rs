@@ -13,7 +13,7 @@ use store_kernel::KernelStore;
 use uow::{Kernel, Parts, UowError};
 
 use crate::config::CONFIG_FILE;
-use crate::serve::{self, StatusServer};
+use crate::operator::{self, Server, Verb};
 use crate::status::{self, RunningStatus};
 use crate::{SystemConfig, SystemError, hygiene};
 
@@ -38,15 +38,17 @@ impl Default for InitOptions {
 /// How a system is opened.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenOptions {
-    /// Answer other processes that ask for the status, through a socket in the folder.
-    pub serve_status: bool,
+    /// Serve operators: commands of other processes, through a socket in the folder.
+    pub serve: bool,
+    /// What layers above do for operators, besides the verbs of every system.
+    pub verbs: &'static [Verb],
     /// Use a log copy that is recorded as stale if there is no other; what it lacks is lost (K9).
     pub override_stale: bool,
 }
 
 impl Default for OpenOptions {
     fn default() -> OpenOptions {
-        OpenOptions { serve_status: true, override_stale: false }
+        OpenOptions { serve: true, verbs: &[], override_stale: false }
     }
 }
 
@@ -54,10 +56,10 @@ impl Default for OpenOptions {
 pub struct System {
     inner: Arc<Inner>,
     store: KernelStore,
-    server: Option<StatusServer>,
+    server: Option<Server>,
 }
 
-/// What the status server shares with the system.
+/// What operators' commands share with the system.
 pub(crate) struct Inner {
     pub(crate) dir: PathBuf,
     pub(crate) config: SystemConfig,
@@ -65,6 +67,7 @@ pub(crate) struct Inner {
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) cipher: CipherCheck,
     pub(crate) notes: Vec<String>,
+    pub(crate) verbs: &'static [Verb],
     /// When it was opened, by the clock and in CPU time of the process.
     pub(crate) opened: Duration,
     pub(crate) opened_cpu_us: u64,
@@ -94,7 +97,7 @@ impl System {
         made.map(|()| config.system)
     }
 
-    /// Opens a system: proves the key file, restarts the kernel, serves the status.
+    /// Opens a system: proves the key file, restarts the kernel, serves operators.
     ///
     /// # Errors
     /// [`SystemError::InUse`] if another process has it; everything that can be missing, foreign,
@@ -123,10 +126,23 @@ impl System {
         }
         let store = KernelStore::new(&kernel, config.store_defaults())?;
         let dir = dir.to_owned();
+        let verbs = options.verbs;
         let inner =
-            Arc::new(Inner { dir, config, keys, kernel, cipher, notes, opened, opened_cpu_us });
-        let server = if options.serve_status { Some(StatusServer::start(&inner)?) } else { None };
-        Ok(System { inner, store, server })
+            Inner { dir, config, keys, kernel, cipher, notes, verbs, opened, opened_cpu_us };
+        let mut system = System { inner: Arc::new(inner), store, server: None };
+        if options.serve {
+            system.server = Some(Server::start(system.share())?);
+        }
+        Ok(system)
+    }
+
+    /// The same system for operators' commands; whoever has opened it outlives them.
+    fn share(&self) -> System {
+        System { inner: Arc::clone(&self.inner), store: self.store.clone(), server: None }
+    }
+
+    pub(crate) fn verbs(&self) -> &'static [Verb] {
+        self.inner.verbs
     }
 
     /// The kernel.
@@ -171,7 +187,8 @@ impl System {
         status::of_running(&self.inner)
     }
 
-    /// Stops in order: everything on disk, nothing for a restart to do. Nobody uses the kernel.
+    /// Stops in order: everything on disk, nothing for a restart to do. Nobody uses the kernel;
+    /// operators' commands that are at work are ended first.
     ///
     /// # Errors
     /// If the kernel has stopped by itself or the disk refuses; the next start does the rest.
@@ -264,7 +281,7 @@ pub(crate) fn lock(seam: &Seam, dir: &Path) -> Result<Box<dyn HeldLock>, SystemE
         if error.kind() != std::io::ErrorKind::WouldBlock {
             return Err(SystemError::io("lock", &dir.join("lock"), error));
         }
-        let holder = serve::ask(dir).ok().flatten().map(|status| status.process.pid);
+        let holder = operator::ask(dir).ok().flatten().map(|status| status.process.pid);
         if holder.is_some() || seam.clock.monotonic().saturating_sub(begun) > PATIENCE {
             let holder = holder.map_or("another process".into(), |pid| format!("process {pid}"));
             return Err(SystemError::InUse { dir: dir.to_owned(), holder });

@@ -27,6 +27,7 @@ pub mod key_file;
 pub mod log_files;
 pub mod macro_source;
 pub mod members;
+pub mod operator_lines;
 pub mod page;
 pub mod partition_limits;
 pub mod program_checkpoint;
@@ -75,6 +76,7 @@ pub const TARGETS: &[Target] = targets![
     log_files,
     macro_source,
     members,
+    operator_lines,
     page,
     partition_limits,
     program_checkpoint,

@@ -14,6 +14,7 @@ mod keys;
 mod load;
 mod log;
 mod partition;
+mod pool;
 mod restart;
 mod sets;
 mod start;
@@ -54,6 +55,7 @@ enum Command {
     Restart(restart::RestartArgs),
     Log(log::LogArgs),
     Sets(sets::SetsArgs),
+    Pool(pool::PoolArgs),
     Gen(r#gen::GenArgs),
     Batch(batch::BatchArgs),
     Dltest(dltest::DltestArgs),
@@ -93,6 +95,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Restart(args) => restart::run(&mut context, &args),
         Command::Log(args) => log::run(&mut context, &args),
         Command::Sets(args) => sets::run(&mut context, &args),
+        Command::Pool(args) => pool::run(&mut context, &args),
         Command::Gen(args) => r#gen::run(&mut context, &args),
         Command::Batch(args) => batch::run(&mut context, &args),
         Command::Dltest(args) => dltest::run(&mut context, &args),

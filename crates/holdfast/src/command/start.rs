@@ -53,7 +53,7 @@ impl bmp::Schedule for Regions {
     fn schedule(&self, job: &[u8]) -> std::result::Result<Box<dyn Server>, Refusal> {
         self.serve(job).map_err(|failure| {
             let (code, text, remedy) = failure.parts();
-            Refusal { code: code.to_string(), text, remedy }
+            Refusal { code, text, remedy }
         })
     }
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use system::SystemStatus;
-use system::status::{DataSetStatus, HistogramStatus, RunningStatus, StoppedStatus};
+use system::status::{DataSetStatus, HistogramStatus, PoolStatus, RunningStatus, StoppedStatus};
 
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
@@ -179,7 +179,19 @@ fn locks_and_serial(output: &mut Output, status: &RunningStatus) -> Result<()> {
 }
 
 fn pools(output: &mut Output, status: &RunningStatus) -> Result<()> {
-    let row = |pool: &system::status::PoolStatus| {
+    pool_table(output, &status.pools)?;
+    let writer = &status.page_writer;
+    output.line(format!(
+        "  page writer   {} batches, {} intervals, {}",
+        count(writer.batches),
+        count(writer.intervals),
+        times(&writer.batch_us)
+    ))
+}
+
+/// A table of pools.
+pub(super) fn pool_table(output: &mut Output, pools: &[PoolStatus]) -> Result<()> {
+    let row = |pool: &PoolStatus| {
         let wanted = pool.hits + pool.reads;
         let hits = if wanted == 0 { 0.0 } else { 100.0 * pool.hits as f64 / wanted as f64 };
         vec![
@@ -194,16 +206,9 @@ fn pools(output: &mut Output, status: &RunningStatus) -> Result<()> {
             count(pool.waits),
         ]
     };
-    let rows: Vec<Vec<String>> = status.pools.iter().map(row).collect();
+    let rows: Vec<Vec<String>> = pools.iter().map(row).collect();
     let head = ["pool", "unit", "frames", "free", "hits", "reads", "writes", "steals", "waits"];
-    output.table(&head, &rows)?;
-    let writer = &status.page_writer;
-    output.line(format!(
-        "  page writer   {} batches, {} intervals, {}",
-        count(writer.batches),
-        count(writer.intervals),
-        times(&writer.batch_us)
-    ))
+    output.table(&head, &rows)
 }
 
 /// A table of data sets.

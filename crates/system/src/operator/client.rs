@@ -1,0 +1,109 @@
+//! The side of a command: finds the process that has a system open, and asks it.
+
+use std::io::{self, BufReader, Write as _};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::{Mode, OFlags};
+use serde_json::Value;
+
+use super::line::{self, Answer, LINE_BYTES_MAX};
+use super::{OperatorError, Progress, Refusal, Request, SOCKET};
+use crate::SystemError;
+use crate::status::{RunningStatus, SystemStatus};
+
+/// How long a process that has a system open may take to say how it is.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Has the process that has the system in `dir` open do what a request asks for. `None` if nobody
+/// listens: nobody has it open, or somebody is about to open or close it.
+///
+/// # Errors
+/// What the verb refuses; somebody who listens but does not answer, or not as this release does.
+pub fn call(
+    dir: &Path,
+    request: &Request,
+    tell: &mut dyn FnMut(&Progress),
+) -> Result<Option<Value>, Refusal> {
+    match reach(dir) {
+        Ok(Some(stream)) => converse(&stream, request, tell).map(Some),
+        Ok(None) => Ok(None),
+        Err(error) => {
+            let why = error.to_string();
+            Err(SystemError::NoAnswer { dir: dir.to_owned(), why }.into())
+        }
+    }
+}
+
+/// Asks the process that has the system in `dir` open how it is. `None` if nobody listens.
+///
+/// # Errors
+/// If somebody listens but does not answer as a Holdfast of this release does.
+pub fn ask(dir: &Path) -> io::Result<Option<Box<RunningStatus>>> {
+    let Some(stream) = reach(dir)? else { return Ok(None) };
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
+    let status = converse(&stream, &Request::new("status"), &mut |_| {})
+        .map_err(|refusal| invalid(refusal.message))?;
+    match serde_json::from_value(status) {
+        Ok(SystemStatus::Running(status)) => Ok(Some(status)),
+        Ok(_) => Err(invalid("the answer is of a stopped system".into())),
+        Err(error) => Err(invalid(error.to_string())),
+    }
+}
+
+/// Sends the request and hears the answer to its end.
+fn converse(
+    stream: &UnixStream,
+    request: &Request,
+    tell: &mut dyn FnMut(&Progress),
+) -> Result<Value, Refusal> {
+    let broken = |error: io::Error| OperatorError::Broken { why: error.to_string() };
+    let line = line::write(request).map_err(broken)?;
+    // Who is turned away may have been answered before the request is through.
+    let sent = (&mut &*stream).write_all(&line);
+    let mut reader = BufReader::new(stream);
+    while let Some(line) = line::next(&mut reader, LINE_BYTES_MAX).map_err(broken)? {
+        let answer = line::read_answer(&line).map_err(|why| OperatorError::Broken { why })?;
+        match answer {
+            Answer::Progress(progress) => tell(&progress),
+            Answer::Done(result) => return Ok(result),
+            Answer::Error(refusal) => return Err(refusal),
+        }
+    }
+    sent.map_err(broken)?;
+    Err(OperatorError::Broken { why: "it has ended, or closed the connection".into() }.into())
+}
+
+/// A connection to whoever listens, if anybody does.
+fn reach(dir: &Path) -> io::Result<Option<UnixStream>> {
+    match connect(dir) {
+        Ok(stream) => Ok(Some(stream)),
+        Err(error) => match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Ok(None),
+            _ => Err(error),
+        },
+    }
+}
+
+pub(super) fn connect(dir: &Path) -> io::Result<UnixStream> {
+    UnixStream::connect(ShortPath::of(dir)?.join(SOCKET))
+}
+
+/// A folder by its descriptor: socket addresses hold 107 bytes, paths may be longer.
+pub(super) struct ShortPath {
+    folder: rustix::fd::OwnedFd,
+}
+
+impl ShortPath {
+    pub(super) fn of(dir: &Path) -> io::Result<ShortPath> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(ShortPath { folder: rustix::fs::open(dir, flags, Mode::empty())? })
+    }
+
+    pub(super) fn join(&self, name: &str) -> PathBuf {
+        use std::os::fd::AsRawFd;
+        PathBuf::from(format!("/proc/self/fd/{}/{name}", self.folder.as_raw_fd()))
+    }
+}

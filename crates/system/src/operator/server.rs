@@ -1,0 +1,187 @@
+//! The side of an open system: a socket in its folder, and a thread for each client.
+
+use std::io::{self, BufReader, Write as _};
+use std::net::Shutdown;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rustix::net::RecvFlags;
+use seam::thread::JoinHandle;
+
+use super::client::{ShortPath, connect};
+use super::line::{self, Answer, REQUEST_BYTES_MAX};
+use super::{Listener, OperatorError, Progress, Request, SOCKET};
+use crate::{System, SystemError};
+
+/// Commands that a system serves at once.
+pub(super) const CLIENTS_MAX: usize = 32;
+/// How long a client may take to send its request.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long it may take to make room for what it is told.
+const PATIENCE_TO_TELL: Duration = Duration::from_secs(30);
+
+/// Serves operators until it is dropped.
+pub(crate) struct Server {
+    dir: PathBuf,
+    ended: Arc<AtomicBool>,
+    thread: Option<JoinHandle>,
+}
+
+impl Server {
+    pub(crate) fn start(system: System) -> Result<Server, SystemError> {
+        let dir = system.dir().to_owned();
+        let path = dir.join(SOCKET);
+        let failed = |error| SystemError::io("serve operators at", &path, error);
+        let listener = listen(&dir).map_err(failed)?;
+        let ended = Arc::new(AtomicBool::new(false));
+        let mut host =
+            Host { system: Arc::new(system), ended: Arc::clone(&ended), clients: Vec::new() };
+        let body = move || host.serve(&listener);
+        let thread = Some(seam::thread::spawn("operator", body).map_err(failed)?);
+        Ok(Server { dir, ended, thread })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.ended.store(true, Ordering::SeqCst);
+        // The thread sleeps in `accept`; this wakes it. If nobody can connect, it stays asleep
+        // until the process ends, which does no harm.
+        let woken = connect(&self.dir).is_ok();
+        if let Some(thread) = self.thread.take().filter(|_| woken) {
+            thread.join();
+        }
+        let _ = rustix::fs::unlink(self.dir.join(SOCKET));
+    }
+}
+
+/// Binds under another name, so that the socket never has its own name with a wider mode.
+fn listen(dir: &Path) -> io::Result<UnixListener> {
+    let short = ShortPath::of(dir)?;
+    let (fresh, name) = (short.join("operator.new"), short.join(SOCKET));
+    let _ = rustix::fs::unlink(&fresh);
+    let listener = UnixListener::bind(&fresh)?;
+    std::fs::set_permissions(&fresh, std::fs::Permissions::from_mode(0o600))?;
+    rustix::fs::rename(&fresh, &name)?;
+    Ok(listener)
+}
+
+/// Who lets clients in.
+struct Host {
+    system: Arc<System>,
+    ended: Arc<AtomicBool>,
+    clients: Vec<Client>,
+}
+
+/// A client that is being served.
+struct Client {
+    stream: UnixStream,
+    gone: Arc<AtomicBool>,
+    thread: JoinHandle,
+}
+
+impl Host {
+    fn serve(&mut self, listener: &UnixListener) {
+        for stream in listener.incoming() {
+            if self.ended.load(Ordering::SeqCst) {
+                break;
+            }
+            self.let_go();
+            // Whoever cannot be served goes without; there is nobody else to tell.
+            let _ = stream.and_then(|stream| self.admit(stream));
+        }
+        for client in self.clients.drain(..) {
+            // One that has not sent its request yet sends none any more; a verb hears it by itself.
+            let _ = client.stream.shutdown(Shutdown::Read);
+            client.thread.join();
+        }
+    }
+
+    /// Forgets those who have been served.
+    fn let_go(&mut self) {
+        let (gone, clients): (Vec<_>, Vec<_>) =
+            self.clients.drain(..).partition(|client| client.gone.load(Ordering::Acquire));
+        self.clients = clients;
+        gone.into_iter().for_each(|client| client.thread.join());
+    }
+
+    fn admit(&mut self, stream: UnixStream) -> io::Result<()> {
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE_TO_TELL))?;
+        if self.clients.len() >= CLIENTS_MAX {
+            stream.set_write_timeout(Some(Duration::from_millis(10)))?;
+            return tell(&stream, &Answer::Error(OperatorError::Crowded.into()));
+        }
+        let gone = Arc::new(AtomicBool::new(false));
+        let theirs = stream.try_clone()?;
+        let (system, ended) = (Arc::clone(&self.system), Arc::clone(&self.ended));
+        let flag = Arc::clone(&gone);
+        let thread = seam::thread::spawn("operator", move || {
+            let _ = attend(&theirs, &system, &ended);
+            // The host keeps the stream until it looks again; the client shall not wait for that.
+            let _ = theirs.shutdown(Shutdown::Both);
+            flag.store(true, Ordering::Release);
+        })?;
+        self.clients.push(Client { stream, gone, thread });
+        Ok(())
+    }
+}
+
+/// Serves one client: reads its request, has the verb work, tells the result.
+fn attend(stream: &UnixStream, system: &System, ended: &AtomicBool) -> io::Result<()> {
+    let answer = match request(stream) {
+        Ok(request) => {
+            let mut line = Line { stream, ended };
+            match seam::thread::catch(|| system.answer(&request, &mut line)) {
+                Ok(Ok(result)) => Answer::Done(result),
+                Ok(Err(refusal)) => Answer::Error(refusal),
+                Err(panic) => Answer::Error(OperatorError::Panicked { panic }.into()),
+            }
+        }
+        // Nobody asks: who wakes the host says nothing.
+        Err(None) => return Ok(()),
+        Err(Some(error)) => Answer::Error(error.into()),
+    };
+    tell(stream, &answer)
+}
+
+fn request(stream: &UnixStream) -> Result<Request, Option<OperatorError>> {
+    let no_request = |why: String| Some(OperatorError::NoRequest { why });
+    let line = line::next(&mut BufReader::new(stream), REQUEST_BYTES_MAX)
+        .map_err(|error| no_request(error.to_string()))?
+        .ok_or(None)?;
+    line::read_request(&line).map_err(no_request)
+}
+
+fn tell(mut stream: &UnixStream, answer: &Answer) -> io::Result<()> {
+    stream.write_all(&line::write(answer)?)
+}
+
+/// The client, for a verb at work.
+struct Line<'a> {
+    stream: &'a UnixStream,
+    ended: &'a AtomicBool,
+}
+
+impl Listener for Line<'_> {
+    fn hear(&mut self, progress: &Progress) -> Result<(), OperatorError> {
+        let answer = Answer::Progress(progress.clone());
+        tell(self.stream, &answer).map_err(|_| OperatorError::Gone)
+    }
+
+    fn check(&mut self) -> Result<(), OperatorError> {
+        if self.ended.load(Ordering::SeqCst) {
+            return Err(OperatorError::Stopping);
+        }
+        // A client says nothing after its request; its end is all that can be read.
+        let mut byte = [0; 1];
+        match rustix::net::recv(self.stream, &mut byte, RecvFlags::PEEK | RecvFlags::DONTWAIT) {
+            Ok((0, _)) => Err(OperatorError::Gone),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! The verbs of a system.
+
+use serde_json::Value;
+
+use super::{OperatorError, Refusal, Request, Talk, Verb, done, pools};
+use crate::{System, SystemStatus};
+
+/// What every system does.
+const VERBS: &[Verb] =
+    &[Verb { name: "status", run: status }, Verb { name: "pool list", run: pools::list }];
+
+/// The verb of that name, among those of every system and `more`.
+pub(super) fn find(name: &str, more: &[Verb]) -> Result<Verb, Refusal> {
+    let mut all = VERBS.iter().chain(more);
+    all.clone().find(|verb| verb.name == name).copied().ok_or_else(|| {
+        let first = all.next().map_or("", |verb| verb.name).to_owned();
+        let known = all.fold(first, |known, verb| known + ", " + verb.name);
+        OperatorError::UnknownVerb { verb: name.to_owned(), known }.into()
+    })
+}
+
+fn status(system: &System, _: &Request, _: &mut Talk<'_>) -> Result<Value, Refusal> {
+    done(&SystemStatus::Running(Box::new(system.status())))
+}

@@ -1,0 +1,9 @@
+//! Fuzzes [`targets::operator_lines`].
+#![no_main]
+
+use targets::{operator_lines, plant_seeds};
+
+libfuzzer_sys::fuzz_target!(
+    init: plant_seeds("operator_lines", operator_lines::seeds),
+    |bytes: &[u8]| operator_lines::fuzz(bytes)
+);
