@@ -10,6 +10,7 @@ pub mod machine;
 pub mod media;
 pub mod phantoms;
 pub mod plants;
+pub mod recon;
 pub mod scenario;
 pub mod swarm;
 pub mod sweep;

@@ -80,6 +80,12 @@ pub const ALL: &[Hunt] = &[
     Hunt { plant: Plant::NextKeyNotLocked, by: "phantoms", run: phantoms::nothing_appears },
     Hunt { plant: Plant::RecordGivenBack, by: "tellers at once", run: tellers_at_once },
     Hunt { plant: Plant::IndexEntryKept, by: "tellers at once", run: tellers_at_once },
+    Hunt { plant: Plant::ReconUnsynced, by: "sweep of RECON", run: crate::recon::every_crash },
+    Hunt {
+        plant: Plant::LostReconCopyUnrecorded,
+        by: "sweep of RECON",
+        run: crate::recon::every_crash,
+    },
 ];
 
 /// Runs the part that hunts a bug, with the bug planted or without. An error says what was found.

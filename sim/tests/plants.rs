@@ -16,6 +16,6 @@ fn every_planted_fault_is_found() {
 #[test]
 fn every_plant_is_hunted() {
     for plant in Plant::ALL {
-        assert!(plants::ALL.iter().any(|hunt| hunt.plant == plant), "{plant:?} is not hunted");
+        assert!(plants::ALL.iter().any(|hunt| hunt.plant == *plant), "{plant:?} is not hunted");
     }
 }

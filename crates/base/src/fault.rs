@@ -30,6 +30,8 @@ use std::fmt;
 /// | `I` | the call engine |
 /// | `R` | regions and programs |
 /// | `J` | scheduled PSBs, checkpoints |
+/// | `N` | RECON |
+/// | `V` | image copies, recovery |
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code(pub &'static str);
 

@@ -47,12 +47,16 @@ pub enum Plant {
     RecordGivenBack,
     /// An index keeps its entry for what a replaced segment said before.
     IndexEntryKept,
+    /// A change of RECON counts before it is synced.
+    ReconUnsynced,
+    /// RECON goes on with one copy without saying that the other is stale.
+    LostReconCopyUnrecorded,
 }
 
 #[cfg(feature = "plant")]
 impl Plant {
     /// All of them, for the proof that each is found.
-    pub const ALL: [Plant; 20] = [
+    pub const ALL: &[Plant] = &[
         Plant::PageBeforeLog,
         Plant::ReplyBeforeDurable,
         Plant::ReadBeforeWriterDurable,
@@ -73,6 +77,8 @@ impl Plant {
         Plant::LostCopyUnrecorded,
         Plant::RecordGivenBack,
         Plant::IndexEntryKept,
+        Plant::ReconUnsynced,
+        Plant::LostReconCopyUnrecorded,
     ];
 }
 

@@ -31,6 +31,7 @@ pub mod operator_lines;
 pub mod page;
 pub mod partition_limits;
 pub mod program_checkpoint;
+pub mod recon_file;
 pub mod restart;
 pub mod sequential_file;
 mod shop;
@@ -80,6 +81,7 @@ pub const TARGETS: &[Target] = targets![
     page,
     partition_limits,
     program_checkpoint,
+    recon_file,
     restart,
     sequential_file,
     ssa,

@@ -1,0 +1,331 @@
+//! RECON in use.
+//!
+//! Invariants:
+//! 1. One process has it open for changes: whoever holds the system's lock.
+//! 2. What [`Recon::state`] says is durable.
+//! 3. A copy that could not be written is not written again before the next open, which makes it
+//!    anew; the survivor says first that it is stale (K9). A failed sync is never retried.
+//! 4. A file is compacted into a new one that replaces it by a rename; a crash leaves either.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use base::SystemId;
+use seal::{KeyProvider, Salt, Tag};
+use seam::Seam;
+use seam::disk::{Create, File, Open, replace_small};
+use seam::plant::{Plant, planted};
+use seam::sync::Mutex;
+
+use crate::copies::{Reading, choose};
+use crate::entry::{Keys, Kind, SEALED_BYTES_MAX, Sealer};
+use crate::record::encode;
+use crate::state::State;
+use crate::{ReconError, Record};
+
+/// Where RECON is, and whose it is.
+#[derive(Clone)]
+pub struct Setup {
+    /// Disk, clock, entropy.
+    pub seam: Seam,
+    /// Where keys come from.
+    pub keys: Arc<dyn KeyProvider>,
+    /// The label of the system's own key.
+    pub label: String,
+    /// The system.
+    pub system: SystemId,
+    /// The folder of `recon.1`, and that of `recon.2`, which may be the same one.
+    pub folders: [PathBuf; 2],
+    /// A file longer than this is compacted, if that makes it much shorter.
+    pub compact_bytes: u64,
+}
+
+/// What opening found and did.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    /// What it says, and how its copies were found.
+    pub reading: Reading,
+    /// The copies that were made anew from the other one.
+    pub repaired: Vec<PathBuf>,
+}
+
+/// RECON, open for changes.
+pub struct Recon {
+    setup: Setup,
+    /// Held by whoever changes it, across the disk.
+    writer: Mutex<Writer>,
+    /// Held for a look or a swap only.
+    state: Mutex<Arc<State>>,
+}
+
+struct Writer {
+    /// The copies that can be written.
+    copies: [Option<Arc<dyn File>>; 2],
+    sealer: Sealer,
+    newest: u64,
+    tag: Tag,
+    bytes: u64,
+    /// Why nothing can be written any more.
+    lost: Option<String>,
+}
+
+impl Setup {
+    /// The files.
+    #[must_use]
+    pub fn paths(&self) -> [PathBuf; 2] {
+        [self.folders[0].join("recon.1"), self.folders[1].join("recon.2")]
+    }
+
+    fn keys(&self) -> Keys {
+        let (provider, label) = (Arc::clone(&self.keys), self.label.clone());
+        Keys { provider, label, system: self.system }
+    }
+
+    fn sealer(&self) -> Result<Sealer, ReconError> {
+        let salt = Salt::draw(self.seam.entropy.as_ref()).map_err(seal::SealError::Entropy)?;
+        Ok(Sealer::new(&self.keys(), salt)?)
+    }
+}
+
+/// Whether there is any file of RECON.
+///
+/// # Errors
+/// Whatever the disk says.
+pub fn exists(setup: &Setup) -> Result<bool, ReconError> {
+    for path in setup.paths() {
+        let there = setup.seam.disk.exists(&path);
+        if there.map_err(|error| ReconError::Io { path, verb: "looked for", error })? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Looks at RECON without changing anything; somebody else may be using it.
+///
+/// # Errors
+/// If there is none, or no copy of it can be believed.
+pub fn read(setup: &Setup) -> Result<Reading, ReconError> {
+    Ok(choose(setup.seam.disk.as_ref(), &setup.paths(), &setup.keys())?.reading)
+}
+
+impl Recon {
+    /// Makes RECON for a new system, with these records.
+    ///
+    /// # Errors
+    /// [`ReconError::Exists`]; whatever disk and key ring say.
+    pub fn create(setup: &Setup, records: &[Record]) -> Result<(), ReconError> {
+        for path in setup.paths() {
+            let there = setup.seam.disk.exists(&path);
+            let io = |error| ReconError::Io { path: path.clone(), verb: "looked for", error };
+            if there.map_err(io)? {
+                return Err(ReconError::Exists { path });
+            }
+        }
+        write_anew(setup, 1, &State::of(records)).map(drop)
+    }
+
+    /// Makes RECON anew from what its maker has found elsewhere; what is there is replaced. The
+    /// first entry has a number beyond any that an older copy could have.
+    ///
+    /// # Errors
+    /// Whatever disk and key ring say.
+    pub fn rebuild(setup: &Setup, records: &[Record]) -> Result<(), ReconError> {
+        write_anew(setup, setup.seam.clock.utc_us(), &State::of(records)).map(drop)
+    }
+
+    /// Opens RECON for changes. A copy that is missing, damaged or behind is made anew.
+    ///
+    /// # Errors
+    /// If no copy can be believed, or the disk refuses.
+    pub fn open(setup: Setup) -> Result<(Recon, Opened), ReconError> {
+        let chosen = choose(setup.seam.disk.as_ref(), &setup.paths(), &setup.keys())?;
+        let (mut repaired, mut copies, mut lost) = (Vec::new(), [None, None], None);
+        for (at, path) in setup.paths().into_iter().enumerate() {
+            let made = if chosen.alike[at] { Ok(()) } else { put(&setup, &path, &chosen.bytes) };
+            match made.and_then(|()| file(&setup, at)) {
+                Ok(file) => copies[at] = file,
+                // The copy that is believed must be written; the other one may be lost (3).
+                Err(error) if at == chosen.copy => return Err(error),
+                Err(_) => lost = Some(at),
+            }
+            if !chosen.alike[at] && lost != Some(at) {
+                repaired.push(path);
+            }
+        }
+        let writer = Writer {
+            copies,
+            sealer: setup.sealer()?,
+            newest: chosen.reading.newest,
+            tag: chosen.tag,
+            bytes: chosen.bytes.len() as u64,
+            lost: None,
+        };
+        let state = Arc::new(chosen.reading.state.clone());
+        let recon = Recon { setup, writer: Mutex::new(writer), state: Mutex::new(state) };
+        // What is stale by now: the copy that was just lost; or none, where both are alike again.
+        let stale = lost.map_or(0, |copy| copy as u8 + 1);
+        if recon.state().stale != stale && !planted(Plant::LostReconCopyUnrecorded) {
+            recon.add(vec![Record::Stale(stale)])?;
+        }
+        Ok((recon, Opened { reading: chosen.reading, repaired }))
+    }
+
+    /// What RECON says.
+    #[must_use]
+    pub fn state(&self) -> Arc<State> {
+        Arc::clone(&self.state.lock())
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// The copies that are not written any more, because the disk refused.
+    #[must_use]
+    pub fn lost_copies(&self) -> Vec<PathBuf> {
+        let writer = self.writer.lock();
+        let paths = self.setup.paths().into_iter().zip(&writer.copies);
+        paths.filter(|(_, copy)| copy.is_none()).map(|(path, _)| path).collect()
+    }
+
+    /// Adds records; they are durable when this returns, all of them or none.
+    ///
+    /// # Errors
+    /// If no copy can be written. Nothing is recorded any more then, until RECON is opened again.
+    pub fn add(&self, records: Vec<Record>) -> Result<(), ReconError> {
+        self.change(|_| (records, ()))
+    }
+
+    /// Adds the records that follow from what RECON says now; nobody changes it in between.
+    ///
+    /// # Errors
+    /// As for [`Recon::add`].
+    pub fn change<T>(
+        &self,
+        make: impl FnOnce(&State) -> (Vec<Record>, T),
+    ) -> Result<T, ReconError> {
+        let mut writer = self.writer.lock();
+        if let Some(why) = &writer.lost {
+            return Err(ReconError::Lost { why: why.clone() });
+        }
+        let before = self.state();
+        let (records, made) = make(&before);
+        if records.is_empty() {
+            return Ok(made);
+        }
+        let mut after = State::clone(&before);
+        records.iter().for_each(|record| after.apply(record));
+        self.append(&mut writer, &mut after, &records)?;
+        let after = Arc::new(after);
+        *self.state.lock() = Arc::clone(&after);
+        self.compact_if_due(&mut writer, &after)?;
+        Ok(made)
+    }
+
+    /// Writes an entry to all living copies, and what has become of one that refused.
+    fn append(
+        &self,
+        writer: &mut Writer,
+        state: &mut State,
+        records: &[Record],
+    ) -> Result<(), ReconError> {
+        let bytes = encode(records).len();
+        if bytes > SEALED_BYTES_MAX {
+            return Err(ReconError::TooLong { bytes, bytes_max: SEALED_BYTES_MAX });
+        }
+        let mut stale = writer.write(records)?;
+        while let Some(copy) = stale {
+            if planted(Plant::LostReconCopyUnrecorded) {
+                break;
+            }
+            let mark = Record::Stale(copy as u8 + 1);
+            state.apply(&mark);
+            stale = writer.write(&[mark])?;
+        }
+        Ok(())
+    }
+
+    fn compact_if_due(&self, writer: &mut Writer, state: &State) -> Result<(), ReconError> {
+        if writer.bytes <= self.setup.compact_bytes || writer.copies.iter().any(Option::is_none) {
+            return Ok(());
+        }
+        let records = state.records();
+        // Not again and again where it would save nothing.
+        if writer.bytes < 2 * encode(&records).len() as u64 {
+            return Ok(());
+        }
+        let number = writer.newest + 1;
+        let (bytes, tag) = writer.sealer.seal(Kind::All, number, Tag([0; 16]), &records);
+        for path in self.setup.paths() {
+            if let Err(error) = put(&self.setup, &path, &bytes) {
+                // The old file or the new one is there, and either holds everything; but which
+                // of them the open handle belongs to is not known.
+                writer.lost = Some(error.to_string());
+                return Err(error);
+            }
+        }
+        writer.copies = [file(&self.setup, 0)?, file(&self.setup, 1)?];
+        (writer.newest, writer.tag, writer.bytes) = (number, tag, bytes.len() as u64);
+        Ok(())
+    }
+}
+
+impl Writer {
+    /// Appends one entry durably. Says which copy refused, if the other one did not.
+    fn write(&mut self, records: &[Record]) -> Result<Option<usize>, ReconError> {
+        let number = self.newest + 1;
+        let (bytes, tag) = self.sealer.seal(Kind::Change, number, self.tag, records);
+        let mut refused = None;
+        let mut written = 0;
+        for (at, copy) in self.copies.iter_mut().enumerate() {
+            let Some(file) = copy else { continue };
+            let sync = || if planted(Plant::ReconUnsynced) { Ok(()) } else { file.sync() };
+            match file.write_at(&bytes, self.bytes).and_then(|()| sync()) {
+                Ok(()) => written += 1,
+                Err(error) => {
+                    *copy = None;
+                    self.lost = Some(error.to_string());
+                    refused = Some(at);
+                }
+            }
+        }
+        if written == 0 {
+            let why = self.lost.clone().unwrap_or_default();
+            return Err(ReconError::Lost { why });
+        }
+        self.lost = None;
+        (self.newest, self.tag) = (number, tag);
+        self.bytes += bytes.len() as u64;
+        Ok(refused)
+    }
+}
+
+/// Makes both files with all that is known.
+fn write_anew(setup: &Setup, number: u64, state: &State) -> Result<Tag, ReconError> {
+    let (bytes, tag) = setup.sealer()?.seal(Kind::All, number, Tag([0; 16]), &state.records());
+    for path in setup.paths() {
+        put(setup, &path, &bytes)?;
+    }
+    Ok(tag)
+}
+
+/// Replaces a file, durably, by these bytes.
+fn put(setup: &Setup, path: &std::path::Path, bytes: &[u8]) -> Result<(), ReconError> {
+    let disk = setup.seam.disk.as_ref();
+    let io = |error| ReconError::Io { path: path.to_owned(), verb: "written", error };
+    if let Some(folder) = path.parent() {
+        seam::disk::make_dir(disk, folder).map_err(io)?;
+    }
+    // Both files may stand in one folder and share a temporary name: they are made in turn.
+    replace_small(disk, path, bytes).map_err(io)
+}
+
+fn file(setup: &Setup, copy: usize) -> Result<Option<Arc<dyn File>>, ReconError> {
+    let path = setup.paths()[copy].clone();
+    let how = Open { create: Create::Never, write: true, direct: false, dsync: false };
+    let opened = setup.seam.disk.open(&path, how);
+    opened.map(Some).map_err(|error| ReconError::Io { path, verb: "opened", error })
+}

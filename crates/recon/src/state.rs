@@ -1,0 +1,260 @@
+//! What the records add up to, and questions to it.
+//!
+//! Invariants:
+//! 1. Applying the records of [`State::records`] to nothing gives the state again: that is what a
+//!    compacted file holds.
+//! 2. `reached` and the series of numbers never go back.
+
+use std::collections::BTreeMap;
+
+use base::{DataSetId, KeyGeneration, Lsn};
+
+use crate::record::{
+    Accumulation, Archive, ArchiveFile, Authorisation, CopyKind, DataSetEntry, Database, ImageCopy,
+    Protection, Reached, Record, Recovery,
+};
+
+/// What RECON knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// How far the log has been seen to reach (K6).
+    pub reached: Reached,
+    /// The log is archived up to here.
+    pub archived: Lsn,
+    /// Data sets.
+    pub sets: BTreeMap<DataSetId, DataSetEntry>,
+    /// Databases by name.
+    pub databases: BTreeMap<String, Database>,
+    /// Archives by number, which is the order of the log.
+    pub archives: BTreeMap<u32, Archive>,
+    /// Change accumulations by number.
+    pub accumulations: BTreeMap<u32, Accumulation>,
+    /// Image copies by number, oldest first.
+    pub image_copies: BTreeMap<u32, ImageCopy>,
+    /// Recoveries by number, oldest first.
+    pub recoveries: BTreeMap<u32, Recovery>,
+    /// Who has what open.
+    pub authorised: Vec<Authorisation>,
+    /// The copy of RECON that misses entries: 1 or 2; 0 for none.
+    pub stale: u8,
+    /// The newest number that was given away.
+    pub last_number: u32,
+}
+
+/// Something that can only be read with a key generation (K18).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyUse {
+    /// The label of the key.
+    pub label: String,
+    /// The generation.
+    pub generation: KeyGeneration,
+    /// What needs it, for people: `image copy 7`.
+    pub by: String,
+}
+
+impl Default for State {
+    fn default() -> State {
+        State {
+            reached: Reached { lsn: Lsn::NONE, utc_us: 0 },
+            archived: Lsn::NONE,
+            sets: BTreeMap::new(),
+            databases: BTreeMap::new(),
+            archives: BTreeMap::new(),
+            accumulations: BTreeMap::new(),
+            image_copies: BTreeMap::new(),
+            recoveries: BTreeMap::new(),
+            authorised: Vec::new(),
+            stale: 0,
+            last_number: 0,
+        }
+    }
+}
+
+impl State {
+    /// What these records add up to.
+    #[must_use]
+    pub fn of(records: &[Record]) -> State {
+        let mut state = State::default();
+        records.iter().for_each(|record| state.apply(record));
+        state
+    }
+
+    /// The next number for an archive, an accumulation, an image copy or a recovery. Two of them
+    /// that go into one change take this one and the one behind it.
+    #[must_use]
+    pub fn next_number(&self) -> u32 {
+        self.last_number + 1
+    }
+
+    pub(crate) fn apply(&mut self, record: &Record) {
+        match record {
+            Record::Reached(reached) => self.reach(reached.lsn, reached.utc_us),
+            Record::Set(set) => drop(self.sets.insert(set.set, set.clone())),
+            Record::SetGone(set) => drop(self.sets.remove(set)),
+            Record::Database(one) => drop(self.databases.insert(one.name.clone(), one.clone())),
+            Record::DatabaseGone(name) => drop(self.databases.remove(name)),
+            Record::Archive(archive) => {
+                self.number(archive.number);
+                self.reach(archive.end, archive.to_us);
+                self.archived = self.archived.max(archive.end);
+                self.archives.insert(archive.number, archive.clone());
+            }
+            Record::ArchiveGone(number) => drop(self.archives.remove(number)),
+            Record::Accumulation(one) => {
+                self.number(one.number);
+                self.accumulations.insert(one.number, one.clone());
+            }
+            Record::AccumulationGone(number) => drop(self.accumulations.remove(number)),
+            Record::ImageCopy(copy) => {
+                self.number(copy.number);
+                self.reach(copy.end, copy.to_us);
+                self.image_copies.insert(copy.number, copy.clone());
+            }
+            Record::ImageCopyGone(number) => drop(self.image_copies.remove(number)),
+            Record::Recovery(recovery) => {
+                self.number(recovery.number);
+                self.reach(recovery.void_to, recovery.utc_us);
+                self.recoveries.insert(recovery.number, recovery.clone());
+            }
+            Record::Authorised(one) => self.authorised.push(one.clone()),
+            Record::Ended(process) => self.authorised.retain(|one| one.process != *process),
+            Record::Stale(copy) => self.stale = *copy,
+            Record::Numbers(last) => self.number(*last),
+            Record::ArchivedThrough(lsn) => self.archived = self.archived.max(*lsn),
+        }
+    }
+
+    fn number(&mut self, number: u32) {
+        self.last_number = self.last_number.max(number);
+    }
+
+    fn reach(&mut self, lsn: Lsn, utc_us: u64) {
+        if lsn > self.reached.lsn {
+            self.reached = Reached { lsn, utc_us };
+        }
+    }
+
+    /// The records that add up to this state.
+    #[must_use]
+    pub fn records(&self) -> Vec<Record> {
+        let mut all = vec![
+            Record::Reached(self.reached.clone()),
+            Record::Numbers(self.last_number),
+            Record::ArchivedThrough(self.archived),
+            Record::Stale(self.stale),
+        ];
+        all.extend(self.sets.values().cloned().map(Record::Set));
+        all.extend(self.databases.values().cloned().map(Record::Database));
+        all.extend(self.archives.values().cloned().map(Record::Archive));
+        all.extend(self.accumulations.values().cloned().map(Record::Accumulation));
+        all.extend(self.image_copies.values().cloned().map(Record::ImageCopy));
+        all.extend(self.recoveries.values().cloned().map(Record::Recovery));
+        all.extend(self.authorised.iter().cloned().map(Record::Authorised));
+        all
+    }
+
+    /// The image copies that a data set can be brought to a point from, newest first; `None` for
+    /// the end of the log. An incremental copy is usable if all that it goes on from is there.
+    #[must_use]
+    pub fn copies_of(&self, name: &str, to: Option<Lsn>) -> Vec<&ImageCopy> {
+        let holds = |copy: &&ImageCopy| {
+            copy.sets.iter().any(|set| set.name == name)
+                && to.is_none_or(|to| copy.end <= to)
+                && self.chain_of(copy.number).is_some()
+        };
+        self.image_copies.values().rev().filter(holds).collect()
+    }
+
+    /// An image copy with all those that it goes on from, the full one first; `None` if one of
+    /// them is not there.
+    #[must_use]
+    pub fn chain_of(&self, number: u32) -> Option<Vec<&ImageCopy>> {
+        let mut chain = vec![self.image_copies.get(&number)?];
+        while let Some(last) = chain.last()
+            && last.kind == CopyKind::Incremental
+        {
+            let before = self.image_copies.get(&last.base)?;
+            // Numbers go up, so a chain ends, whatever a file says.
+            if before.number >= last.number {
+                return None;
+            }
+            chain.push(before);
+        }
+        chain.reverse();
+        Some(chain)
+    }
+
+    /// From where on the log must be kept so that every data set can be recovered from its newest
+    /// usable full image copy; `None` if a data set has none, so that all of it must be kept.
+    #[must_use]
+    pub fn log_needed_from(&self) -> Option<Lsn> {
+        let newest = |set: &DataSetEntry| {
+            let full = |copy: &&&ImageCopy| copy.kind == CopyKind::Full;
+            let copies = self.copies_of(&set.name, None);
+            copies.iter().find(full).map(|copy| copy.start)
+        };
+        let mut needed = Lsn(u64::MAX);
+        for set in self.sets.values() {
+            needed = needed.min(newest(set)?);
+        }
+        Some(needed)
+    }
+
+    /// Everything that can only be read with some key, key by key (K18).
+    #[must_use]
+    pub fn key_uses(&self) -> Vec<KeyUse> {
+        let mut uses = Vec::new();
+        let mut add = |label: &str, generations: &[KeyGeneration], by: String| {
+            uses.extend(generations.iter().map(|&generation| KeyUse {
+                label: label.to_owned(),
+                generation,
+                by: by.clone(),
+            }));
+        };
+        for set in self.sets.values().filter(|set| set.protection == Protection::Sealed) {
+            add(&set.label, &set.generations, format!("data set {}", set.name));
+        }
+        for archive in self.archives.values() {
+            add(&archive.label, &archive.generations, format!("archive {}", archive.number));
+        }
+        for one in self.accumulations.values() {
+            add(&one.label, &[one.generation], format!("accumulation {}", one.number));
+        }
+        for copy in self.image_copies.values() {
+            let by = format!("image copy {}", copy.number);
+            add(&copy.label, &[copy.generation], by.clone());
+            for set in &copy.sets {
+                add(&set.label, &set.generations, by.clone());
+            }
+        }
+        uses
+    }
+
+    /// Why a key generation cannot be deleted: what still needs it (K18).
+    #[must_use]
+    pub fn users_of(&self, label: &str, generation: KeyGeneration) -> Vec<String> {
+        let uses = self.key_uses().into_iter();
+        let mut by: Vec<String> = uses
+            .filter(|one| one.label == label && one.generation == generation)
+            .map(|one| one.by)
+            .collect();
+        by.dedup();
+        by
+    }
+
+    /// Every file that an archive, an accumulation or an image copy has, with what it is of.
+    #[must_use]
+    pub fn files(&self) -> Vec<(String, &ArchiveFile)> {
+        let mut all = Vec::new();
+        for one in self.archives.values() {
+            all.extend(one.files.iter().map(|file| (format!("archive {}", one.number), file)));
+        }
+        for one in self.accumulations.values() {
+            all.extend(one.files.iter().map(|file| (format!("accumulation {}", one.number), file)));
+        }
+        for one in self.image_copies.values() {
+            all.extend(one.files.iter().map(|file| (format!("image copy {}", one.number), file)));
+        }
+        all
+    }
+}

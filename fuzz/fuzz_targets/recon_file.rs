@@ -1,0 +1,9 @@
+//! Fuzzes [`targets::recon_file`].
+#![no_main]
+
+use targets::{recon_file, plant_seeds};
+
+libfuzzer_sys::fuzz_target!(
+    init: plant_seeds("recon_file", recon_file::seeds),
+    |bytes: &[u8]| recon_file::fuzz(bytes)
+);
