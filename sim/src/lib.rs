@@ -5,6 +5,7 @@
 
 pub mod crew;
 pub mod dli;
+pub mod forms;
 pub mod history;
 pub mod machine;
 pub mod media;

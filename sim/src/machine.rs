@@ -155,9 +155,12 @@ impl Make {
     /// The system around the kernel.
     #[must_use]
     pub fn parts(&self, seam: Seam) -> Parts {
+        // Data sets are made with the first key; there is a second one to go over to.
+        let keys = TestKeys::new(7);
+        keys.new_generation();
         Parts {
             seam,
-            keys: Arc::new(TestKeys::new(7)),
+            keys: Arc::new(keys),
             system: SystemId(*b"holdfast-sim-one"),
             home: PathBuf::from(HOME),
             resource: Arc::new(TreeResource),
@@ -195,6 +198,7 @@ impl Make {
             file_intervals: self.file_intervals,
             folders: vec!["data".into()],
             attributes: Vec::new(),
+            conversion: None,
         }
     }
 

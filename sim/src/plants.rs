@@ -10,6 +10,7 @@ use seam::plant::{Plant, plant};
 use seam::sim::{CrashStyle, Fault, FaultKind, Rng, SimDisk};
 
 use crate::dli::tellers;
+use crate::forms;
 use crate::machine::Make;
 use crate::media::{self, Met, Rested};
 use crate::phantoms;
@@ -85,6 +86,19 @@ pub const ALL: &[Hunt] = &[
         plant: Plant::LostReconCopyUnrecorded,
         by: "sweep of RECON",
         run: crate::recon::every_crash,
+    },
+    Hunt {
+        plant: Plant::ConversionUnlogged,
+        by: "sweep of convert",
+        run: || swept(&forms::CONVERT),
+    },
+    Hunt { plant: Plant::CursorTooEarly, by: "sweep of convert", run: || swept(&forms::CONVERT) },
+    Hunt { plant: Plant::FreeNotConverted, by: "sweep of convert", run: || swept(&forms::CONVERT) },
+    Hunt { plant: Plant::SlotsNotCleared, by: "sweep of convert", run: || swept(&forms::CONVERT) },
+    Hunt {
+        plant: Plant::OldFormAccepted,
+        by: "the form before in a converted set",
+        run: forms::old_form_is_refused,
     },
 ];
 

@@ -4,6 +4,7 @@ use base::hash::avalanche;
 use btree::TreeError;
 use seam::sim::{Fault, FaultKind};
 
+use crate::forms;
 use crate::history::{LEDGER, Records};
 use crate::machine::Make;
 use crate::world::{Commit, World};
@@ -69,6 +70,8 @@ pub const ALL: &[Scenario] = &[
     READERS,
     ORDERLY_STOP,
     RESTART,
+    forms::CONVERT,
+    forms::REKEY,
 ];
 
 /// The scenario of that name.
@@ -78,7 +81,7 @@ pub fn named(name: &str) -> Option<&'static Scenario> {
 }
 
 /// Makes the ledger and a data set `one` with records `0..count`.
-fn filled(world: &World, count: u64, len: usize) -> Result<(), TreeError> {
+pub(crate) fn filled(world: &World, count: u64, len: usize) -> Result<(), TreeError> {
     world.make_set(LEDGER)?;
     let one = world.make_set("one")?;
     world.commit(|work| work.load(&one, &records(0, count, len)))

@@ -4,9 +4,10 @@
 //! 1. the system opens;
 //! 2. what is there is what the history says ([`History::judge`]);
 //! 3. every tree proves itself, every interval in use can be read and is fresh;
-//! 4. the map of each data set says that exactly those intervals are in use that its tree reaches;
-//! 5. no lock, no pin and no unit of work is left;
-//! 6. a second restart finds nothing to back out and the same contents; after an orderly stop it
+//! 4. what was being converted goes on and comes to its end;
+//! 5. the map of each data set says that exactly those intervals are in use that its tree reaches;
+//! 6. no lock, no pin and no unit of work is left;
+//! 7. a second restart finds nothing to back out and the same contents; after an orderly stop it
 //!    finds nothing to redo either.
 
 use std::fmt::Display;
@@ -154,10 +155,29 @@ pub fn restart(claim: &Claim, disk: &SimDisk, seed: u64) -> Result<Proven, Wrong
 pub fn prove(claim: &Claim, kernel: &Arc<Kernel>) -> Result<Proven, Wrong> {
     let contents = contents_of(kernel)?;
     claim.history.judge(claim.moment, &contents)?;
+    wait_for_conversions(kernel)?;
     check_sets(kernel)?;
     wait_for_quiet(kernel)?;
     let report = kernel.restart_report().expect("an open system has been restarted").clone();
     Ok(Proven { contents, report })
+}
+
+/// What was being converted when the system went down comes to its end, unless it was paused.
+///
+/// # Errors
+/// Why it does not.
+fn wait_for_conversions(kernel: &Arc<Kernel>) -> Result<(), Wrong> {
+    for _ in 0..5_000 {
+        let left = kernel.conversions();
+        if let Some(stuck) = left.iter().find(|conversion| conversion.trouble.is_some()) {
+            return Err(Wrong::Broken(format!("{stuck:?}")));
+        }
+        if left.iter().all(|conversion| conversion.paused) {
+            return Ok(());
+        }
+        kernel.seam().clock.sleep(Duration::from_millis(5));
+    }
+    Err(Wrong::Broken(format!("conversions do not end: {:?}", kernel.conversions())))
 }
 
 /// Nothing is held once the page writer is done with what it has begun.

@@ -1,5 +1,6 @@
 //! Every crash point of every scenario.
 
+use holdfast_sim::forms;
 use holdfast_sim::scenario::{self, Scenario};
 use holdfast_sim::sweep::{Thoroughness, sweep};
 
@@ -86,4 +87,19 @@ fn every_crash_point_of_an_orderly_stop() {
 #[test]
 fn every_crash_point_of_restart_itself() {
     every_crash_point(&scenario::RESTART);
+}
+
+#[test]
+fn every_crash_point_of_a_conversion() {
+    every_crash_point(&forms::CONVERT);
+}
+
+#[test]
+fn every_crash_point_of_a_re_key() {
+    every_crash_point(&forms::REKEY);
+}
+
+#[test]
+fn a_key_that_nothing_uses_any_more_is_not_needed() {
+    assert_eq!(forms::old_key_is_not_needed(), Ok(()));
 }

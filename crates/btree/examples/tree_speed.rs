@@ -63,6 +63,7 @@ fn measure(kernel: &Arc<Kernel>) -> Result<(), Box<dyn std::error::Error>> {
             file_intervals: 0,
             folders: vec!["data".into()],
             attributes: Vec::new(),
+            conversion: None,
         },
         &format_empty,
     )?;

@@ -11,7 +11,7 @@
 
 use std::io::IoSliceMut;
 
-use base::CiNumber;
+use base::{CiNumber, DataSetId, Lsn};
 
 use crate::frame::{Frame, FrameId};
 use crate::pool::{Asker, Pool};
@@ -89,6 +89,22 @@ impl Pool {
         self.read_window(set, &window);
     }
 
+    /// Frees the frame of an interval that nobody will want soon, if it is clean and nobody has it:
+    /// a pass over a whole data set then costs the others no frames.
+    pub fn let_go(&self, set: DataSetId, ci: CiNumber) {
+        let mut state = self.state.lock();
+        let Some(frame) = self.table.probe(&self.frames, Key::new(set, ci)) else { return };
+        if frame.is_sticky() || !frame.try_claim() {
+            return;
+        }
+        if frame.rec_lsn() != Lsn::NONE || frame.is_loading() {
+            frame.end_claim(0);
+            return;
+        }
+        self.table.remove(&self.frames, frame);
+        state.free.push(frame.id());
+    }
+
     /// Reads consecutive intervals in one operation into the frames claimed for them, and opens
     /// them there.
     #[allow(unsafe_code)]
@@ -139,6 +155,22 @@ impl Pool {
 mod tests {
     use super::*;
     use crate::testing::{Memory, SET, UNIT, pool};
+
+    #[test]
+    fn what_is_let_go_is_read_again_and_what_is_changed_or_in_use_stays() {
+        let (pool, _) = pool(1024);
+        let set = Memory::default();
+        set.units.lock().extend((0..4).map(|ci| (ci, vec![ci as u8; UNIT])));
+        drop(pool.shared(&set, CiNumber(0)).unwrap());
+        let pin = pool.pin(&set, CiNumber(1)).unwrap();
+        pool.exclusive(&set, CiNumber(2)).unwrap().begin_change(Lsn(9));
+        (0..4).for_each(|ci| pool.let_go(SET, CiNumber(ci)));
+        let resident = (0..4).map(|ci| pool.is_resident(SET, CiNumber(ci)));
+        assert_eq!(resident.collect::<Vec<_>>(), [false, true, true, false]);
+        drop(pin);
+        assert_eq!(pool.shared(&set, CiNumber(0)).unwrap().bytes()[9], 0);
+        assert_eq!(set.reads.lock().iter().filter(|read| read.0 == 0).count(), 2);
+    }
 
     #[test]
     fn a_window_is_read_into_its_frames_around_what_is_there_and_without_what_is_damaged() {

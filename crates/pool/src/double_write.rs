@@ -212,6 +212,20 @@ impl DoubleWrite {
             .map_err(|source| DoubleWriteError::Io { path: self.path.clone(), source })
     }
 
+    /// Overwrites both slots with zeros, durably. Every batch is done.
+    ///
+    /// # Errors
+    /// [`DoubleWriteError::Io`]; the kernel stops then.
+    pub fn clear(&self, buffer: &mut AlignedBuf) -> Result<(), DoubleWriteError> {
+        let zeros = &mut buffer[..SLOT_BYTES as usize];
+        zeros.fill(0);
+        for slot in 0..SLOTS {
+            let io = |source| DoubleWriteError::Io { path: self.path.clone(), source };
+            self.file.write_at(zeros, slot * SLOT_BYTES).map_err(io)?;
+        }
+        Ok(())
+    }
+
     /// The batches that stand in the area, newest first. A slot whose header does not prove itself
     /// holds none: its write was cut short, so nothing of its batch went in place.
     ///

@@ -347,6 +347,11 @@ impl<'p> Pinned<'p> {
     pub fn ci(&self) -> CiNumber {
         self.frame.key().ci()
     }
+
+    /// Which pool and which of its frames.
+    pub(crate) fn place(&self) -> (u32, FrameId) {
+        (self.pool_index, self.frame.id())
+    }
 }
 
 impl Drop for Pinned<'_> {

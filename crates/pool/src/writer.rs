@@ -26,7 +26,7 @@ use crate::dirty::{Dirty, DirtyQueue};
 use crate::double_write::{
     BATCH_BYTES_MAX, BATCH_INTERVALS_MAX, DoubleWrite, DoubleWriteError, FoundBatch,
 };
-use crate::frame::SharedCi;
+use crate::frame::{Frame, Pinned, SharedCi};
 use crate::{Pool, PoolError, latches};
 
 /// When the page writer works.
@@ -202,6 +202,34 @@ impl PageWriter {
         Ok(())
     }
 
+    /// Writes intervals again in the form that their data set has by now, changed or not, as one
+    /// batch. Returns how many of the first ones are on disk: not all, if there is no frame for a
+    /// map just now.
+    ///
+    /// # Errors
+    /// [`PoolError::Stopped`].
+    pub fn write_again(&self, pins: &[Pinned<'_>]) -> Result<usize, PoolError> {
+        assert!(pins.len() <= BATCH_INTERVALS_MAX, "a batch has its bounds");
+        self.write(Which::Again(pins))
+    }
+
+    /// Returns when the batch in flight, if there is one, is on disk.
+    pub fn settle(&self) {
+        drop(self.batch.lock());
+    }
+
+    /// Overwrites what earlier batches have left in the double-write area (K4).
+    ///
+    /// # Errors
+    /// [`PoolError::Stopped`].
+    pub fn clear_area(&self) -> Result<(), PoolError> {
+        latches::assert_none_held("clearing the double-write area");
+        let mut batch = self.batch.lock();
+        self.stop.check()?;
+        let Batch { area, buffer, .. } = &mut *batch;
+        area.clear(buffer).map_err(|error| PoolError::Stopped(self.stop.stop(error.to_string())))
+    }
+
     /// The number of the last batch.
     #[must_use]
     pub fn last_batch(&self) -> u64 {
@@ -264,14 +292,18 @@ impl PageWriter {
         (distance > self.config.redo_bytes_max).then_some(None)
     }
 
-    /// Writes one batch; returns how many intervals it had.
+    /// Writes one batch of dirty frames; returns how many intervals it had.
     fn write_batch(&self, pool: Option<u32>) -> Result<usize, PoolError> {
+        self.write(Which::Dirty(pool))
+    }
+
+    fn write(&self, which: Which<'_>) -> Result<usize, PoolError> {
         latches::assert_none_held("a batch of writes");
         let mut batch = self.batch.lock();
         self.stop.check()?;
         let start = self.seam.clock.monotonic();
         let batch = &mut *batch;
-        self.collect(batch, pool)?;
+        self.collect(batch, which)?;
         if batch.items.is_empty() {
             self.dirty.landed();
             return Ok(0);
@@ -296,11 +328,13 @@ impl PageWriter {
         Ok(written)
     }
 
-    /// Takes dirty frames, oldest first, until the batch is full or none is left, and copies them,
-    /// sealed, into the buffer: in the order of their places, so that neighbours on disk are
-    /// neighbours there.
-    fn collect(&self, batch: &mut Batch, pool: Option<u32>) -> Result<(), PoolError> {
-        self.choose(&mut batch.items, pool);
+    /// Takes frames and copies them, sealed, into the buffer: in the order of their places, so that
+    /// neighbours on disk are neighbours there.
+    fn collect(&self, batch: &mut Batch, which: Which<'_>) -> Result<(), PoolError> {
+        match which {
+            Which::Dirty(pool) => self.choose(&mut batch.items, pool),
+            Which::Again(pins) => self.choose_again(&mut batch.items, pins),
+        }
         batch.items.sort_unstable_by_key(Item::place);
         // A frame that became clean and dirty again without a batch stands in its queue twice.
         batch.items.dedup_by(|twice, item| {
@@ -320,7 +354,22 @@ impl PageWriter {
         Ok(())
     }
 
-    /// Pins as many dirty frames as a batch may have.
+    /// Takes frames that somebody has pinned, up to the first one that has to wait. One that is
+    /// dirty stays in its queue, where it is found clean; until then it holds the redo point.
+    fn choose_again(&self, items: &mut Vec<Item>, pins: &[Pinned<'_>]) {
+        for pin in pins {
+            let (pool, frame) = pin.place();
+            let dirty = Dirty { pool, frame, rec_lsn: Lsn::NONE };
+            let frame = self.pools[pool as usize].frames.get(frame);
+            assert!(frame.try_pin(), "a pinned frame is not being evicted");
+            match self.choose_pinned(dirty, frame) {
+                Chosen::Item(item) => items.push(item),
+                Chosen::NotNow | Chosen::Stale => return,
+            }
+        }
+    }
+
+    /// Pins as many dirty frames as a batch may have, oldest first.
     fn choose(&self, items: &mut Vec<Item>, pool: Option<u32>) {
         let mut filled = 0;
         let mut passed = Vec::new();
@@ -354,8 +403,18 @@ impl PageWriter {
         if !frame.try_pin() {
             return Chosen::Stale;
         }
+        if frame.rec_lsn() == Lsn::NONE {
+            frame.unpin();
+            return Chosen::Stale;
+        }
+        self.choose_pinned(dirty, frame)
+    }
+
+    /// The same for a frame with a pin, which goes unless the frame is chosen.
+    fn choose_pinned(&self, dirty: Dirty, frame: &Frame) -> Chosen {
+        let pool = &self.pools[dirty.pool as usize];
         let key = frame.key();
-        let set = self.sets.backing(key.set()).filter(|_| frame.rec_lsn() != Lsn::NONE);
+        let set = self.sets.backing(key.set());
         let Some(set) = set.filter(|_| frame.holds(key)) else {
             frame.unpin();
             return Chosen::Stale;
@@ -424,6 +483,15 @@ impl PageWriter {
         }
         Ok(())
     }
+}
+
+/// What a batch is made of.
+#[derive(Clone, Copy)]
+enum Which<'a> {
+    /// Dirty frames, oldest first: of one pool, or of all.
+    Dirty(Option<u32>),
+    /// These frames, dirty or not.
+    Again(&'a [Pinned<'a>]),
 }
 
 enum Chosen {

@@ -264,16 +264,26 @@ impl PageSealer {
 
     /// Changes what is written and accepted from now on: a conversion begins, moves on or ends.
     /// The caller has logged it, and reads no page concurrently that the new policy excludes.
-    pub fn set_accept(&self, accept: &Accept) {
+    /// The key of a new form is at hand before anybody seals with it, so that
+    /// [`PageSealer::prepare`] keeps its promise.
+    ///
+    /// # Errors
+    /// As for [`PageSealer::seal`]; nothing has changed then.
+    pub fn set_accept(&self, accept: &Accept) -> Result<(), SealError> {
         let _changes = self.changes.lock();
         let newest = self.newest();
         let from = accept.converting.as_ref().map(|converting| converting.from);
         let same = newest.accept.form == accept.form;
         if same && (from.is_none() || from == newest.accept.from) {
             newest.accept.left.store(pack(accept), Ordering::Release);
-        } else {
-            newest.add(Epoch::new(accept));
+            return Ok(());
         }
+        let epoch = Epoch::new(accept);
+        if newest.writer.get().is_some() {
+            self.draw_writer(&epoch)?;
+        }
+        newest.add(epoch);
+        Ok(())
     }
 
     /// What is written and accepted now.
@@ -357,16 +367,22 @@ impl PageSealer {
         let _changes = self.changes.lock();
         let epoch = self.newest();
         if epoch.writer.get().is_none() {
-            let salt = Salt::draw(self.entropy.as_ref()).map_err(SealError::Entropy)?;
-            let key = match epoch.accept.form.format {
-                Format::Plain => WorkingKey::plain(&self.identity),
-                Format::Sealed => self.derive(epoch.accept.form.generation, &salt)?,
-            };
-            // Nobody else can have set it: all who do hold `changes`.
-            let _ = epoch.writer.set(Writer { salt, key });
+            self.draw_writer(epoch)?;
         }
         let writer = epoch.writer.get().expect("just set");
         Ok((epoch, writer))
+    }
+
+    /// Draws an epoch's salt, under `changes`.
+    fn draw_writer(&self, epoch: &Epoch) -> Result<(), SealError> {
+        let salt = Salt::draw(self.entropy.as_ref()).map_err(SealError::Entropy)?;
+        let key = match epoch.accept.form.format {
+            Format::Plain => WorkingKey::plain(&self.identity),
+            Format::Sealed => self.derive(epoch.accept.form.generation, &salt)?,
+        };
+        // Nobody else can have set it: all who do hold `changes`.
+        let _ = epoch.writer.set(Writer { salt, key });
+        Ok(())
     }
 
     /// Starts a new salt because the old one has sealed enough.
@@ -491,7 +507,8 @@ impl Epoch {
 impl AcceptState {
     #[inline]
     fn may_still_be(&self, ci: CiNumber, found: Form) -> bool {
-        self.from == Some(found) && unpack(self.left.load(Ordering::Acquire)).contains(&ci)
+        let left = unpack(self.left.load(Ordering::Acquire));
+        self.from == Some(found) && (left.contains(&ci) || planted(Plant::OldFormAccepted))
     }
 }
 

@@ -51,6 +51,16 @@ pub enum Plant {
     ReconUnsynced,
     /// RECON goes on with one copy without saying that the other is stale.
     LostReconCopyUnrecorded,
+    /// A conversion changes the form of what is written without a record of it.
+    ConversionUnlogged,
+    /// A conversion's cursor passes intervals before they are on disk in the new form.
+    CursorTooEarly,
+    /// A conversion leaves free intervals as they are.
+    FreeNotConverted,
+    /// A conversion ends while the double-write area still has the old form.
+    SlotsNotCleared,
+    /// What a conversion has passed may still have the old form.
+    OldFormAccepted,
 }
 
 #[cfg(feature = "plant")]
@@ -79,6 +89,11 @@ impl Plant {
         Plant::IndexEntryKept,
         Plant::ReconUnsynced,
         Plant::LostReconCopyUnrecorded,
+        Plant::ConversionUnlogged,
+        Plant::CursorTooEarly,
+        Plant::FreeNotConverted,
+        Plant::SlotsNotCleared,
+        Plant::OldFormAccepted,
     ];
 }
 

@@ -75,6 +75,32 @@ impl DataSet {
         }
     }
 
+    /// Gives out this very interval, if it is free; `log` as for [`DataSet::allocate`]. `false`: it
+    /// is in use, or lies behind the end by now.
+    ///
+    /// # Errors
+    /// What `log` or the map says.
+    pub fn allocate_this<E: From<pool::PoolError>>(
+        &self,
+        ci: CiNumber,
+        log: &mut dyn FnMut(&mut ExclusiveCi<'_>, CiNumber) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        // Nobody cuts the files off before it.
+        let _growing = self.growing.lock();
+        if ci.0 >= self.intervals() || self.layout.is_reserved(ci) {
+            return Ok(false);
+        }
+        let mut page = self.exclusive(self.layout.map1_of(ci))?;
+        let index = ci.0 % self.layout.per_map();
+        if map::is_used(page.bytes(), self.layout, index) {
+            return Ok(false);
+        }
+        log(&mut page, ci)?;
+        self.peak.fetch_max(ci.0 + 1, AcqRel);
+        map::set_used(page.bytes_mut(), self.layout, index, true);
+        Ok(true)
+    }
+
     /// Takes an interval back; `log` as for [`DataSet::allocate`].
     ///
     /// # Errors

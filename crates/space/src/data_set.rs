@@ -71,7 +71,11 @@ struct Counters {
 
 /// An open data set.
 pub struct DataSet {
-    definition: Definition,
+    id: DataSetId,
+    name: String,
+    definition: Mutex<Arc<Definition>>,
+    /// Whether an interval may be plain: its contents are then proven when it is read.
+    may_be_plain: AtomicBool,
     environment: Environment,
     pub(crate) files: Files,
     sealer: PageSealer,
@@ -123,7 +127,10 @@ impl DataSet {
         let sealer = sealer(environment, &definition);
         let layout = MapLayout::new(pool.usable_bytes());
         Arc::new_cyclic(|me| DataSet {
-            definition,
+            id: definition.id,
+            name: definition.name.clone(),
+            may_be_plain: AtomicBool::new(may_be_plain(&definition)),
+            definition: Mutex::new(Arc::new(definition)),
             environment: environment.clone(),
             files,
             sealer,
@@ -142,22 +149,40 @@ impl DataSet {
         })
     }
 
-    /// What it is.
+    /// What it is now.
     #[must_use]
-    pub fn definition(&self) -> &Definition {
-        &self.definition
+    pub fn definition(&self) -> Arc<Definition> {
+        Arc::clone(&self.definition.lock())
+    }
+
+    /// It is something else from now on: the log says so already. Number, name, files and interval
+    /// size stay.
+    ///
+    /// # Errors
+    /// If there is no key for the form that is new; nothing has changed then.
+    pub fn redefine(&self, definition: Definition) -> Result<(), SealError> {
+        assert!(definition.id == self.id && definition.name == self.name, "it stays what it is");
+        let plain = may_be_plain(&definition);
+        if plain {
+            self.may_be_plain.store(true, Release);
+        }
+        let mut current = self.definition.lock();
+        self.sealer.set_accept(&definition.accept())?;
+        self.may_be_plain.store(plain, Release);
+        *current = Arc::new(definition);
+        Ok(())
     }
 
     /// Its number.
     #[must_use]
     pub fn id(&self) -> DataSetId {
-        self.definition.id
+        self.id
     }
 
     /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.definition.name
+        &self.name
     }
 
     /// The unit of sealing, input and output.
@@ -440,7 +465,8 @@ impl DataSet {
 
     /// Whether the contents of a plain interval make sense.
     fn prove_contents(&self, ci: CiNumber, unit: &[u8]) -> Result<(), PoolError> {
-        if self.definition.format != Format::Plain {
+        let is_plain = || PageSealer::trailer(unit).is_ok_and(|t| t.form.format == Format::Plain);
+        if !self.may_be_plain.load(Acquire) || !is_plain() {
             return Ok(());
         }
         let contents = self.environment.contents.as_ref();
@@ -462,24 +488,28 @@ impl DataSet {
 }
 
 pub(crate) fn sealer(environment: &Environment, definition: &Definition) -> PageSealer {
-    PageSealer::new(
+    PageSealer::accepting(
         Arc::clone(&environment.keys),
         Arc::clone(&environment.seam.entropy),
         environment.system,
         definition.id,
         &definition.label,
-        definition.format,
-        definition.generation,
+        &definition.accept(),
     )
+}
+
+fn may_be_plain(definition: &Definition) -> bool {
+    let from = definition.conversion.map(|conversion| conversion.from.format);
+    definition.format == Format::Plain || from == Some(Format::Plain)
 }
 
 impl Backing for DataSet {
     fn id(&self) -> DataSetId {
-        self.definition.id
+        self.id
     }
 
     fn name(&self) -> &str {
-        &self.definition.name
+        &self.name
     }
 
     fn read_into(&self, first: CiNumber, bufs: &mut [IoSliceMut<'_>]) -> Result<(), PoolError> {

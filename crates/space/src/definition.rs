@@ -2,7 +2,7 @@
 //!
 //! | bytes | field |
 //! |---|---|
-//! | 2 | layout version, 1 |
+//! | 2 | layout version: 2, or 1 without the last four fields |
 //! | 4 | data set number |
 //! | 4 | control interval size as the user gave it |
 //! | 1 | format: 1 plain, 2 sealed |
@@ -10,10 +10,14 @@
 //! | 4 | intervals in one file, 0 for all in one |
 //! | 2 + n | name, key label, pool, attributes of the layers above |
 //! | 2, then 2 + n each | folders in which its files lie, relative to the system's |
+//! | 1 | 0; while it is being converted to its form: 1, or 2 if that pauses. Then: |
+//! | 1 + 4 | format and key generation before |
+//! | 4 | the interval before which all have the new form |
+//! | 8 | most bytes to convert in a second, 0 for no limit |
 
 use base::bytes::{Reader, push_string16};
-use base::{DataSetId, KeyGeneration};
-use seal::Format;
+use base::{CiNumber, DataSetId, KeyGeneration};
+use seal::{Accept, Converting, Form, Format};
 
 use crate::SpaceError;
 
@@ -40,9 +44,26 @@ pub struct Definition {
     pub folders: Vec<String>,
     /// What the layers above keep with it.
     pub attributes: Vec<u8>,
+    /// The conversion to that format and generation, while it is under way.
+    pub conversion: Option<Conversion>,
 }
 
-const VERSION: u16 = 1;
+/// A conversion under way (K4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conversion {
+    /// The form before.
+    pub from: Form,
+    /// Every interval before this one has the new form on disk.
+    pub next: CiNumber,
+    /// The most bytes to convert in a second; 0: no limit.
+    pub bytes_per_second: u64,
+    /// It waits until somebody resumes it.
+    pub paused: bool,
+}
+
+const VERSION: u16 = 2;
+/// The version before conversions.
+const VERSION_PLAIN: u16 = 1;
 /// The longest name of a data set, in bytes.
 pub const NAME_BYTES_MAX: usize = 64;
 
@@ -58,6 +79,25 @@ impl Definition {
     pub fn file_name(&self, number: u32) -> String {
         let folder = &self.folders[number as usize % self.folders.len()];
         format!("{folder}/{}.{:06}.{number:03}", file_safe(&self.name), self.id.0)
+    }
+
+    /// The form that its intervals have, or are converted to.
+    #[must_use]
+    pub fn form(&self) -> Form {
+        match self.format {
+            Format::Plain => Form::PLAIN,
+            Format::Sealed => Form::sealed(self.generation),
+        }
+    }
+
+    /// What forms its intervals may have.
+    #[must_use]
+    pub fn accept(&self) -> Accept {
+        let converting = self.conversion.map(|conversion| Converting {
+            from: conversion.from,
+            left: conversion.next..CiNumber(u32::MAX),
+        });
+        Accept { form: self.form(), converting }
     }
 
     /// The definition as bytes.
@@ -76,6 +116,15 @@ impl Definition {
         push_string16(&mut out, &self.attributes);
         out.extend_from_slice(&(self.folders.len() as u16).to_le_bytes());
         self.folders.iter().for_each(|folder| push_string16(&mut out, folder.as_bytes()));
+        let Some(conversion) = &self.conversion else {
+            out.push(0);
+            return out;
+        };
+        out.push(if conversion.paused { PAUSED } else { AT_WORK });
+        out.push(conversion.from.format as u8);
+        out.extend_from_slice(&conversion.from.generation.0.to_le_bytes());
+        out.extend_from_slice(&conversion.next.0.to_le_bytes());
+        out.extend_from_slice(&conversion.bytes_per_second.to_le_bytes());
         out
     }
 
@@ -86,12 +135,13 @@ impl Definition {
     pub fn decode(bytes: &[u8]) -> Result<Definition, SpaceError> {
         let bad = |why: String| SpaceError::Decode { what: "a data set's definition".into(), why };
         let mut reader = Reader::new(bytes);
-        match reader.u16() {
-            Some(VERSION) => {}
+        let version = match reader.u16() {
+            Some(version @ (VERSION_PLAIN | VERSION)) => version,
             Some(found) => return Err(bad(format!("it has layout version {found}"))),
             None => return Err(bad("it is cut short".into())),
-        }
-        let decoded = decode_fields(&mut reader).ok_or_else(|| bad("a field is bad".into()))?;
+        };
+        let decoded =
+            decode_fields(&mut reader, version).ok_or_else(|| bad("a field is bad".into()))?;
         decoded.check().map_err(bad)?;
         Ok(decoded)
     }
@@ -118,7 +168,11 @@ impl Definition {
     }
 }
 
-fn decode_fields(reader: &mut Reader<'_>) -> Option<Definition> {
+/// What says that a conversion is under way, or pauses.
+const AT_WORK: u8 = 1;
+const PAUSED: u8 = 2;
+
+fn decode_fields(reader: &mut Reader<'_>, version: u16) -> Option<Definition> {
     let id = DataSetId(reader.u32()?);
     let ci_bytes = reader.u32()?;
     let format = Format::from_byte(reader.u8()?)?;
@@ -130,6 +184,7 @@ fn decode_fields(reader: &mut Reader<'_>) -> Option<Definition> {
     let attributes = reader.string16()?.to_vec();
     let count = reader.u16()?;
     let folders = (0..count).map(|_| text(reader)).collect::<Option<Vec<_>>>()?;
+    let conversion = if version == VERSION_PLAIN { None } else { decode_conversion(reader)? };
     Some(Definition {
         id,
         name,
@@ -141,7 +196,20 @@ fn decode_fields(reader: &mut Reader<'_>) -> Option<Definition> {
         file_intervals,
         folders,
         attributes,
+        conversion,
     })
+}
+
+fn decode_conversion(reader: &mut Reader<'_>) -> Option<Option<Conversion>> {
+    let paused = match reader.u8()? {
+        0 => return Some(None),
+        state @ (AT_WORK | PAUSED) => state == PAUSED,
+        _ => return None,
+    };
+    let format = Format::from_byte(reader.u8()?)?;
+    let from = Form { format, generation: KeyGeneration(reader.u32()?) };
+    let (next, bytes_per_second) = (CiNumber(reader.u32()?), reader.u64()?);
+    Some(Some(Conversion { from, next, bytes_per_second, paused }))
 }
 
 fn text(reader: &mut Reader<'_>) -> Option<String> {
@@ -183,7 +251,25 @@ mod tests {
             file_intervals: 1000,
             folders: vec!["data".into(), "data2".into()],
             attributes: vec![1, 2, 3],
+            conversion: None,
         }
+    }
+
+    #[test]
+    fn a_conversion_is_part_of_the_definition_and_an_older_layout_has_none() {
+        let from = Form::PLAIN;
+        let conversion =
+            Conversion { from, next: CiNumber(9), bytes_per_second: 1 << 40, paused: true };
+        let converting = Definition { conversion: Some(conversion), ..example() };
+        let bytes = converting.encode();
+        assert_eq!(Definition::decode(&bytes).unwrap(), converting);
+        for len in 0..bytes.len() {
+            assert!(Definition::decode(&bytes[..len]).is_err(), "{len}");
+        }
+        let mut older = example().encode();
+        older.pop();
+        older[0] = 1;
+        assert_eq!(Definition::decode(&older).unwrap(), example());
     }
 
     #[test]

@@ -242,6 +242,7 @@ mod tests {
             file_intervals: 3,
             folders: vec!["a".into(), "b".into()],
             attributes: Vec::new(),
+            conversion: None,
         };
         let files = Files::open(Arc::new(disk.clone()), "/".into(), definition, true).unwrap();
         files.grow(0, 12).unwrap();

@@ -92,6 +92,12 @@ pub fn write_header_interval(page: &mut [u8], system: SystemId, definition: &Def
     page[44..44 + bytes.len()].copy_from_slice(&bytes);
 }
 
+/// Whether a header interval with so many usable bytes can hold a definition.
+#[must_use]
+pub fn fits_header_interval(definition: &Definition, usable_bytes: usize) -> bool {
+    44 + definition.encode().len() <= usable_bytes
+}
+
 /// Reads an opened header interval.
 ///
 /// # Errors

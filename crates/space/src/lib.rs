@@ -32,7 +32,7 @@ mod overlay;
 
 pub use allocate::Purpose;
 pub use data_set::{Contents, DataSet, DataSetStatistics, Environment};
-pub use definition::Definition;
+pub use definition::{Conversion, Definition};
 pub use error::SpaceError;
 pub use header::{Header, kind};
 pub use layout::{MapLayout, ROOT};

@@ -215,6 +215,7 @@ impl Sets {
                 attributes.group_bytes as u8,
                 (attributes.group_bytes >> 8) as u8,
             ],
+            conversion: None,
         };
         let made = kernel.create_set(definition, &format_empty);
         let data = made.map_err(|error| match error {

@@ -527,7 +527,7 @@ impl DataSetStatus {
             reads: statistics.reads,
             intervals_read: statistics.intervals_read,
             intervals_written: statistics.intervals_written,
-            ..DataSetStatus::of_definition(set.definition())
+            ..DataSetStatus::of_definition(&set.definition())
         }
     }
 }

@@ -322,6 +322,7 @@ struct Surveyor {
 
 enum Change {
     Made(u64, Definition),
+    Changed(Definition),
     Gone(DataSetId),
 }
 
@@ -420,6 +421,10 @@ impl Surveyor {
                 let definition = Definition::decode(body.rest()).ok()?;
                 self.changes.push((record.lsn, Change::Made(top, definition)));
             }
+            kind::SET_CHANGED => {
+                let definition = Definition::decode(record.body).ok()?;
+                self.changes.push((record.lsn, Change::Changed(definition)));
+            }
             kind::SET_GONE => {
                 self.changes.push((record.lsn, Change::Gone(DataSetId(body.u32()?))));
             }
@@ -449,6 +454,11 @@ impl Surveyor {
                 _ if lsn < checkpoint.begin => {}
                 Change::Made(top, definition) => {
                     sets.insert(definition.id, (top, definition));
+                }
+                Change::Changed(definition) => {
+                    if let Some((_, current)) = sets.get_mut(&definition.id) {
+                        *current = definition;
+                    }
                 }
                 Change::Gone(id) => {
                     sets.remove(&id);

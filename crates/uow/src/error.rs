@@ -47,6 +47,26 @@ pub enum UowError {
         /// Its number.
         set: DataSetId,
     },
+    /// It is being converted already.
+    #[error("data set {name} is being converted already")]
+    Converting {
+        /// The data set.
+        name: String,
+    },
+    /// It is not being converted.
+    #[error("data set {name} is not being converted")]
+    NotConverting {
+        /// The data set.
+        name: String,
+    },
+    /// There is nothing to convert.
+    #[error("data set {name} is {form} already")]
+    SameForm {
+        /// The data set.
+        name: String,
+        /// The form that it has.
+        form: String,
+    },
     /// No pool fits.
     #[error("data set {name} wants pool {pool} with units of {unit_bytes} bytes; there is none")]
     NoPool {
@@ -129,6 +149,9 @@ impl Coded for UowError {
             UowError::Damaged { .. } => Code("HFU006"),
             UowError::Control { .. } => Code("HFU007"),
             UowError::Io { .. } => Code("HFU008"),
+            UowError::Converting { .. } => Code("HFU009"),
+            UowError::NotConverting { .. } => Code("HFU010"),
+            UowError::SameForm { .. } => Code("HFU011"),
             UowError::Pool(error) => error.code(),
             UowError::Space(error) => error.code(),
             UowError::Lock(error) => error.code(),
@@ -148,6 +171,12 @@ impl Coded for UowError {
             }
             UowError::NoSuchSet { .. } => "Check the name; `holdfast status` lists them.".into(),
             UowError::SetExists { .. } => "Choose another name, or drop the old one.".into(),
+            UowError::Converting { .. } => {
+                "Wait until that is over, or have it go on with `holdfast rekey resume`.".into()
+            }
+            UowError::NotConverting { .. } | UowError::SameForm { .. } => {
+                "There is nothing to do; `holdfast rekey status` lists what is under way.".into()
+            }
             UowError::NoPool { .. } => "Define such a pool, or name one that exists.".into(),
             UowError::Damaged { .. } => "Run `holdfast verify`, then restore a copy.".into(),
             UowError::Control { remedy, .. } => (*remedy).into(),

@@ -232,7 +232,8 @@ impl Kernel {
             (checkpoint.transit, checkpoint.begin) = self.transit.list(|| self.log.next_lsn());
             checkpoint.next_set = sets.next.max(1);
             let all = sets.all();
-            checkpoint.sets = all.iter().map(|set| (set.top(), set.definition().clone())).collect();
+            checkpoint.sets =
+                all.iter().map(|set| (set.top(), (*set.definition()).clone())).collect();
         }
         checkpoint.active = self.active.list();
         checkpoint.anchored = self.active.anchored_of(&checkpoint.active);

@@ -24,6 +24,7 @@ use space::{DataSet, Definition, Environment, Purpose};
 
 use crate::active::Active;
 use crate::control::ControlFile;
+use crate::convert::Converter;
 use crate::housekeeper::Housekeeper;
 use crate::journal::LogJournal;
 use crate::record::kind;
@@ -137,6 +138,7 @@ pub struct Kernel {
     /// The end of the newest commit record: what a reader's reply waits for (K2).
     pub(crate) last_commit: AtomicU64,
     pub(crate) housekeeper: Housekeeper,
+    pub(crate) converter: Converter,
     pub(crate) log_capacity: u64,
     pub(crate) counts: Counts,
     /// Buffers of ended units of work, for the next ones.
@@ -293,7 +295,8 @@ impl Kernel {
     /// # Errors
     /// Whatever the log or the disk says.
     pub fn drop_set(&self, set: &Arc<DataSet>) -> Result<(), UowError> {
-        // The housekeeper may be about to look at its maps.
+        // It may just be converted, and the housekeeper may be about to look at its maps.
+        let _converting = self.converter.work.lock();
         let _work = self.housekeeper.work.lock();
         let end = {
             let mut sets = self.sets.lock();
@@ -370,7 +373,7 @@ impl Kernel {
         set.give_back(ci, &mut |page, ci| self.log_place(set, kind::TAKEN_BACK, freed_by, page, ci))
     }
 
-    fn log_place(
+    pub(crate) fn log_place(
         &self,
         set: &DataSet,
         kind: u8,
@@ -515,6 +518,7 @@ impl Kernel {
     /// # Errors
     /// If the kernel has stopped already, or the disk refuses; restart then does the rest.
     pub fn close(&self) -> Result<(), UowError> {
+        self.converter.end();
         self.housekeeper.end();
         let written = self.stop.check().map_err(UowError::from).and_then(|()| {
             self.free_after_commit()?;
@@ -530,6 +534,7 @@ impl Kernel {
     /// Ends the threads without writing anything, as a crash would. For tests of restart.
     pub fn abandon(&self) {
         self.stop.stop("the kernel was abandoned");
+        self.converter.end();
         self.housekeeper.end();
         self.writer.end();
         self.environment.read_ahead.end();

@@ -26,12 +26,14 @@
 //! | `transit` | intervals between the map and a structure |
 //! | `journal` | what the page writer tells the log |
 //! | `checkpoint`, `control` | where restart begins |
+//! | `convert` | data sets change their form while they are in use |
 //! | `housekeeper` | checkpoints when due, freeing after commit |
 //! | `restart` | analysis, repair, redo, undo |
 
 mod active;
 pub mod checkpoint;
 pub mod control;
+mod convert;
 mod error;
 mod housekeeper;
 mod journal;
@@ -44,6 +46,7 @@ mod transit;
 mod undo;
 mod unit;
 
+pub use convert::{ConversionStatus, describe};
 pub use error::UowError;
 pub use kernel::{Kernel, KernelConfig, KernelStatistics, Parts, PoolPlan};
 pub use resource::{RecordDamage, Resource, Target};

@@ -11,6 +11,7 @@
 //! | 8 | checkpoint | part 4, parts 4, bytes of the [`crate::checkpoint::Checkpoint`] |
 //! | 9 | data set made | tag prefix of its topmost map 8, definition |
 //! | 10 | data set gone | data set 4 |
+//! | 11 | data set changed | its definition from now on |
 //! | 16 | interval given out | data set 4, interval 4 |
 //! | 17 | interval taken back | data set 4, interval 4; the unit of work is the one that freed it |
 //! | 18 | written | batch 8, data set 4, then entries of interval 4, page LSN 8, new prefix 8, old prefix 8 |
@@ -23,6 +24,7 @@
 
 use base::bytes::Reader;
 use base::{CiNumber, DataSetId, Lsn};
+use space::Definition;
 
 /// Kinds of records; see the table above.
 pub mod kind {
@@ -40,6 +42,8 @@ pub mod kind {
     pub const SET_MADE: u8 = 9;
     /// A data set is gone.
     pub const SET_GONE: u8 = 10;
+    /// A data set is something else: its form, its conversion, its pool.
+    pub const SET_CHANGED: u8 = 11;
     /// An interval is in use.
     pub const GIVEN_OUT: u8 = 16;
     /// An interval is free.
@@ -77,6 +81,7 @@ pub fn name_of(kind: u8) -> &'static str {
         kind::CHECKPOINT => "checkpoint",
         kind::SET_MADE => "set-made",
         kind::SET_GONE => "set-gone",
+        kind::SET_CHANGED => "set-changed",
         kind::GIVEN_OUT => "given-out",
         kind::TAKEN_BACK => "taken-back",
         kind::WRITTEN => "written",
@@ -98,6 +103,7 @@ pub fn set_of(kind: u8, body: &[u8]) -> Option<DataSetId> {
         kind::WRITTEN => {
             reader.u64()?;
         }
+        kind::SET_CHANGED => return Definition::decode(body).ok().map(|set| set.id),
         _ => return None,
     }
     reader.u32().map(DataSetId)

@@ -1,8 +1,8 @@
 //! The definition of a data set, as log, checkpoint and header interval carry it.
 
-use base::{DataSetId, KeyGeneration};
-use seal::Format;
-use space::Definition;
+use base::{CiNumber, DataSetId, KeyGeneration};
+use seal::{Form, Format};
+use space::{Conversion, Definition};
 
 /// What decodes encodes to something that decodes to the same.
 pub fn fuzz(bytes: &[u8]) {
@@ -16,7 +16,10 @@ pub fn fuzz(bytes: &[u8]) {
 /// A small definition and one with everything in it.
 #[must_use]
 pub fn seeds() -> Vec<Vec<u8>> {
-    vec![sample("A", 1).encode(), sample("PAYROLL.MASTER", 4).encode()]
+    let from = Form::PLAIN;
+    let conversion = Conversion { from, next: CiNumber(9), bytes_per_second: 0, paused: false };
+    let converting = Definition { conversion: Some(conversion), ..sample("A", 1) };
+    vec![sample("A", 1).encode(), sample("PAYROLL.MASTER", 4).encode(), converting.encode()]
 }
 
 pub(crate) fn sample(name: &str, folders: usize) -> Definition {
@@ -31,5 +34,6 @@ pub(crate) fn sample(name: &str, folders: usize) -> Definition {
         file_intervals: 1000,
         folders: (0..folders).map(|number| format!("sets/{number}")).collect(),
         attributes: vec![1, 2, 3],
+        conversion: None,
     }
 }

@@ -107,6 +107,7 @@ fn definition() -> Definition {
         file_intervals: 0,
         folders: vec!["data".into()],
         attributes: Vec::new(),
+        conversion: None,
     }
 }
 

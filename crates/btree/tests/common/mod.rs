@@ -56,6 +56,7 @@ pub fn definition(name: &str, unit_bytes: usize) -> Definition {
         file_intervals: 0,
         folders: vec!["data".into()],
         attributes: Vec::new(),
+        conversion: None,
     }
 }
 

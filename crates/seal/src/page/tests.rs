@@ -279,15 +279,15 @@ fn a_conversion_narrows_what_may_still_be_plain() {
         let left = CiNumber(from)..CiNumber(10);
         Accept { form: FIRST, converting: Some(Converting { from: Form::PLAIN, left }) }
     };
-    sealer.set_accept(&left(0));
+    sealer.set_accept(&left(0)).unwrap();
     assert_eq!(sealer.accept(), left(0));
     assert!(takes(0) && takes(9) && !takes(10));
     let salt = |page: &[u8]| PageSealer::trailer(page).unwrap().salt;
     let first = sealed_by(&sealer);
     assert_eq!(PageSealer::trailer(&first).unwrap().form, FIRST);
-    sealer.set_accept(&left(5));
+    sealer.set_accept(&left(5)).unwrap();
     assert!(!takes(4) && takes(5) && takes(9));
-    sealer.set_accept(&Accept::only(FIRST));
+    sealer.set_accept(&Accept::only(FIRST)).unwrap();
     assert_eq!(sealer.accept(), Accept::only(FIRST));
     assert!(!takes(5) && !takes(9));
     // Moving the cursor needs no new salt.
@@ -303,12 +303,12 @@ fn a_new_generation_is_used_at_once_and_the_old_one_is_read_until_it_is_converte
     bench.keys.new_generation();
     let left = CiNumber(0)..CiNumber(10);
     let converting = Some(Converting { from: FIRST, left });
-    sealer.set_accept(&Accept { form: SECOND, converting });
+    sealer.set_accept(&Accept { form: SECOND, converting }).unwrap();
     let new = sealed_by(&sealer);
     assert_eq!(PageSealer::trailer(&new).unwrap().form, SECOND);
     sealer.open(CI, &mut old.clone()).unwrap();
     sealer.open(CI, &mut new.clone()).unwrap();
-    sealer.set_accept(&Accept::only(SECOND));
+    sealer.set_accept(&Accept::only(SECOND)).unwrap();
     let (found, expected) = (KeyGeneration(1), KeyGeneration(2));
     let refused = fault(sealer.open(CI, &mut old.clone()));
     assert_eq!(refused, PageFault::WrongGeneration { found, expected });

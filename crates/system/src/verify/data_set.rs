@@ -147,7 +147,7 @@ impl Verifier {
                         "it is genuine but not its newest version (tag {found:016x}, the map holds \
                          {expected:016x})"
                     );
-                    return self.interval(look.home, look.set.definition(), ci, what);
+                    return self.interval(look.home, &look.set.definition(), ci, what);
                 }
                 (Err(error), _) | (_, Err(error)) if last => return self.pool_error(look, &error),
                 _ => {}
@@ -179,7 +179,7 @@ impl Verifier {
             node_damage(page).map(|damage| damage.to_string())
         };
         if let Some(what) = fault {
-            self.interval(look.home, definition, ci, what);
+            self.interval(look.home, &definition, ci, what);
         }
     }
 
@@ -208,7 +208,7 @@ impl Verifier {
                 held.saturating_sub(1),
                 lost.len()
             );
-            self.interval(look.home, set.definition(), *first, what);
+            self.interval(look.home, &set.definition(), *first, what);
         }
     }
 
@@ -226,7 +226,7 @@ impl Verifier {
                     PoolError::Damaged { ci, why, .. } | PoolError::Read { ci, why, .. },
                 ),
             ) => {
-                self.interval(home, set.definition(), ci, why);
+                self.interval(home, &set.definition(), ci, why);
                 None
             }
             Err(error) => {
@@ -246,7 +246,7 @@ impl Verifier {
                     true => "",
                     false => "; if a crash tore it, the double-write area has it",
                 };
-                self.interval(look.home, look.set.definition(), *ci, format!("{why}{hint}"));
+                self.interval(look.home, &look.set.definition(), *ci, format!("{why}{hint}"));
             }
             other => {
                 let object = format!("data set {}", look.set.name());

@@ -163,6 +163,12 @@ impl Analysis {
                 self.next_set = self.next_set.max(definition.id.0 + 1);
                 self.sets.insert(definition.id, (top, definition));
             }
+            kind::SET_CHANGED => {
+                let changed = Definition::decode(record.body).ok()?;
+                if let Some((_, definition)) = self.sets.get_mut(&changed.id) {
+                    *definition = changed;
+                }
+            }
             kind::SET_GONE => {
                 if let Some((_, definition)) = self.sets.remove(&DataSetId(body.u32()?)) {
                     self.gone.push(definition);

@@ -41,6 +41,7 @@ use space::{DataSet, Environment};
 use crate::active::{Active, ActiveUow};
 use crate::checkpoint::Checkpoint;
 use crate::control::{ControlBlock, ControlFile, ControlKeys, refused_by_log};
+use crate::convert::Converter;
 use crate::housekeeper::Housekeeper;
 use crate::journal::LogJournal;
 use crate::kernel::Counts;
@@ -162,6 +163,7 @@ impl Kernel {
         self.checkpoint_now(false)?;
         self.all_sets().iter().for_each(|set| set.drop_overlay());
         Housekeeper::start(self)?;
+        self.wake_converter(None)?;
         let elapsed = self.parts.seam.clock.monotonic().saturating_sub(start);
         let report = RestartReport {
             orderly: block.orderly,
@@ -427,6 +429,7 @@ fn assemble(
         active: Active::new(),
         transit: Transit::default(),
         housekeeper: Housekeeper::default(),
+        converter: Converter::default(),
         log_capacity,
         counts: Counts::default(),
         spare: Mutex::default(),
