@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use base::CiNumber;
 use pool::{ExclusiveCi, Hint, Pinned, PoolError, SharedCi};
-use space::{DataSet, Purpose, ROOT};
+use space::{DataSet, Landmark, Purpose, ROOT};
 use uow::{Kernel, UowError};
 
 use crate::node::{self, Kind, NodeMut, NodeView, Place, Value};
@@ -76,6 +76,18 @@ pub(crate) struct Reached<G> {
     pub(crate) place: Place,
     /// A node of that level that could be reached only from its left sibling.
     pub(crate) unposted: Option<CiNumber>,
+}
+
+impl<'k, G: Latch<'k>> Reached<G> {
+    /// Where in a leaf the cell of the key stands, or of the key that follows.
+    #[inline]
+    fn offset(&self) -> usize {
+        let node = NodeView::new(self.guard.bytes());
+        match self.place {
+            Place::Found(index) | Place::Gap(index) => node.offset_at(index),
+            Place::BelowLow | Place::AboveHigh => 0,
+        }
+    }
 }
 
 /// So many descents that led nowhere mean damage, not rivals.
@@ -343,11 +355,20 @@ impl<'k> Tree<'k> {
 
     /// Latches the leaf of `key` if it is where a key of the same group was found the last time,
     /// or right of it.
-    fn reach_landmark<G: Latch<'k>>(&self, key: &[u8]) -> Option<Reached<G>> {
-        let mut guard = G::of_pinned(self.set.at_landmark(key)?);
-        for _ in 0..=RIGHTS_OF_LANDMARK {
+    #[inline]
+    fn reach_landmark<G: Latch<'k>>(&self, landmark: Landmark, key: &[u8]) -> Option<Reached<G>> {
+        let (pinned, near) = self.set.at_landmark(landmark)?;
+        let mut guard = G::of_pinned(pinned);
+        for rights in 0..=RIGHTS_OF_LANDMARK {
             match step(guard.ci(), guard.bytes(), key, 0, 0) {
-                Step::Here(place) => return Some(Reached { guard, place, unposted: None }),
+                Step::Here(place) => {
+                    let reached = Reached { guard, place, unposted: None };
+                    let offset = reached.offset();
+                    if rights > 0 || !self.set.is_noted(landmark, near, offset) {
+                        self.set.note_landmark(landmark, reached.guard.hint(), offset);
+                    }
+                    return Some(reached);
+                }
                 Step::Right(right) => {
                     drop(guard);
                     guard = G::take(self.set, right).ok()?;
@@ -361,11 +382,12 @@ impl<'k> Tree<'k> {
     /// Latches the leaf of `key`.
     #[inline]
     pub(crate) fn reach_leaf<G: Latch<'k>>(&self, key: &[u8]) -> Result<Reached<G>, TreeError> {
-        if let Some(reached) = self.reach_landmark(key) {
+        let Some(landmark) = self.set.landmark_of(key) else { return self.reach(key, 0) };
+        if let Some(reached) = self.reach_landmark(landmark, key) {
             return Ok(reached);
         }
         let reached: Reached<G> = self.reach(key, 0)?;
-        self.set.note_landmark(key, reached.guard.hint());
+        self.set.note_landmark(landmark, reached.guard.hint(), reached.offset());
         Ok(reached)
     }
 

@@ -77,6 +77,7 @@ impl<S: Store> DbPcb<S> {
         if plan.nowhere {
             return Ok(Found::Nothing);
         }
+        self.foresee(reach, shape, plan);
         if self.begins_outside(shape, plan) {
             return Ok(Found::Rejected);
         }
@@ -103,6 +104,26 @@ impl<S: Store> DbPcb<S> {
                 }
                 goes_on = true;
             }
+        }
+    }
+
+    /// Has what a search for the root will look at first fetched, while the rest is prepared.
+    #[inline]
+    fn foresee(&self, reach: &Reach<'_, S>, shape: &Shape, plan: &Plan<'_, '_>) {
+        let limits = &self.trail.limits[0];
+        if plan.base > 0 || !limits.has_lower {
+            return;
+        }
+        let node = shape.node(plan.level(1).node);
+        let database = shape.database(node);
+        match node.chain {
+            Chain::Root => {
+                if let Ok((set, key)) = database.locate(&limits.lower) {
+                    reach.unit.foresee(set, key);
+                }
+            }
+            Chain::Index(at) => reach.unit.foresee(database.indexes[at].set, &limits.lower),
+            Chain::Child { .. } | Chain::Relation { .. } | Chain::Up { .. } => {}
         }
     }
 

@@ -133,6 +133,15 @@ impl Ring {
         }
     }
 
+    /// Has the processor fetch what the next record will be written to: the ring is larger than
+    /// what stays near, and whoever appends would wait for each line of his record.
+    #[inline]
+    fn foresee(&self, position: u64) {
+        self.bytes.foresee((position & (self.size - 1)) as usize);
+        #[cfg(not(loom))]
+        seam::mem::fetch_at(self.mark(position));
+    }
+
     #[inline]
     fn mark(&self, position: u64) -> &AtomicU64 {
         let index = (position >> MARK_SHIFT) as usize & (self.marks.len() - 1);
@@ -225,6 +234,7 @@ impl Claim<'_> {
     pub(crate) fn publish(self) {
         assert_eq!(self.filled, self.end, "a claim is filled before it is published");
         self.ring.mark(self.start).store(self.end, Ordering::Release);
+        self.ring.foresee(self.end);
     }
 }
 
@@ -232,6 +242,9 @@ impl Claim<'_> {
 #[allow(unsafe_code)]
 mod bytes {
     use seam::mem::AlignedBuf;
+
+    /// About what a change of a segment takes.
+    const FORESEEN_BYTES: usize = 320;
 
     /// The ring's memory. Claims write to disjoint parts of it, the taker reads parts that no
     /// claim covers any more; the marks and `freed` order the two.
@@ -257,6 +270,15 @@ mod bytes {
             unsafe {
                 let to = self.memory.as_ptr().add(at);
                 std::ptr::copy_nonoverlapping(part.as_ptr(), to, part.len());
+            }
+        }
+
+        #[inline]
+        pub(super) fn foresee(&self, at: usize) {
+            let start = self.memory.as_ptr().cast_const();
+            for line in (at..at + FORESEEN_BYTES).step_by(64) {
+                // Behind the end nothing is written, but fetching from there does no harm either.
+                seam::mem::fetch_at(start.wrapping_add(line));
             }
         }
 
@@ -296,6 +318,8 @@ mod bytes {
 
     #[allow(unsafe_code)]
     impl Bytes {
+        pub(super) fn foresee(&self, _at: usize) {}
+
         pub(super) fn new(size: usize) -> Bytes {
             Bytes((0..size).map(|_| UnsafeCell::new(0)).collect())
         }

@@ -7,28 +7,24 @@
 
 use std::sync::OnceLock;
 use std::sync::atomic::{
-    AtomicU32, AtomicU64,
+    AtomicPtr, AtomicU32, AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
 use base::{CiNumber, DataSetId, Lsn};
-use seam::mem::AlignedBuf;
+use seam::mem::{AlignedBuf, Table};
 use seam::sync::RawLatch;
 
 use crate::table::Key;
 use crate::{EXTENT_BYTES, PAGE_LSN_AT, latches};
 
-/// Which frame of a pool: extent number and place within the extent.
+/// Which frame of a pool: extent number and place within the extent, as one number that also says
+/// where its descriptor stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FrameId(pub(crate) u32);
 
 impl FrameId {
     pub(crate) const NONE: FrameId = FrameId(u32::MAX);
-    const PLACE_BITS: u32 = 9;
-
-    fn new(extent: usize, place: usize) -> FrameId {
-        FrameId((extent as u32) << Self::PLACE_BITS | place as u32)
-    }
 }
 
 /// The frame is being filled; only its loader may touch it.
@@ -38,7 +34,7 @@ const REFERENCED: u32 = 2;
 /// It is never evicted (upper levels of a freshness map).
 const STICKY: u32 = 4;
 /// How much of an interval is fetched ahead of a search.
-const FETCHED_BYTES: usize = 512;
+const FETCHED_BYTES: usize = 448;
 /// Set in `pins` while a frame is being evicted: no new pin counts.
 const EVICTING: u32 = 1 << 31;
 
@@ -55,18 +51,11 @@ pub(crate) struct Frame {
     version: AtomicU64,
     /// The oldest LSN whose change may be missing on disk; 0 when there is none.
     rec_lsn: AtomicU64,
-    bytes: *mut u8,
+    /// Null as long as the frame's extent does not exist.
+    bytes: AtomicPtr<u8>,
     usable_bytes: u32,
     unit_bytes: u32,
 }
-
-// SAFETY: the pointer leads into memory that lives as long as the extent that owns this
-// descriptor; access to it follows the latch.
-#[allow(unsafe_code)]
-unsafe impl Send for Frame {}
-// SAFETY: as above; every other field is atomic or never changes.
-#[allow(unsafe_code)]
-unsafe impl Sync for Frame {}
 
 #[allow(unsafe_code)]
 impl Frame {
@@ -194,6 +183,13 @@ impl Frame {
         &self.latch
     }
 
+    /// Where its memory begins. Read relaxed: whoever may touch the memory came by the key or the
+    /// latch, which were stored later.
+    #[inline]
+    fn start(&self) -> *mut u8 {
+        self.bytes.load(Relaxed)
+    }
+
     /// Whether the frame holds the interval, ready for use. The flag is read first: a load that
     /// failed takes the key away before it clears the flag.
     #[inline]
@@ -208,28 +204,38 @@ impl Frame {
     #[allow(clippy::mut_from_ref)]
     pub(crate) unsafe fn unit_of_loader(&self) -> &mut [u8] {
         // SAFETY: the memory is valid for `unit_bytes`; nobody latches a loading frame.
-        unsafe { std::slice::from_raw_parts_mut(self.bytes, self.unit_bytes as usize) }
+        unsafe { std::slice::from_raw_parts_mut(self.start(), self.unit_bytes as usize) }
     }
 }
 
 /// All frames of a pool.
+///
+/// Descriptors stand in slabs, apart from the memory that they describe: in huge pages of the
+/// processor if there are many, because whoever looks for an interval comes to them at random.
 pub(crate) struct Frames {
-    extents: Box<[OnceLock<Extent>]>,
+    slabs: Box<[OnceLock<Table<Frame>>]>,
+    /// The memory that frames point into.
+    extents: Box<[OnceLock<AlignedBuf>]>,
+    place_bits: u32,
     unit_bytes: usize,
     usable_bytes: usize,
 }
 
-struct Extent {
-    frames: Box<[Frame]>,
-    /// Owns the memory that the frames point into.
-    memory: AlignedBuf,
-}
+/// A slab has so many descriptors: one huge page of them.
+const SLAB_BITS: u32 = (seam::mem::HUGE_BYTES / size_of::<Frame>()).ilog2();
 
 impl Frames {
     /// Room for `extents_max` extents of frames; none exists yet.
     pub(crate) fn new(unit_bytes: usize, usable_bytes: usize, extents_max: usize) -> Frames {
-        let extents = (0..extents_max).map(|_| OnceLock::new()).collect();
-        Frames { extents, unit_bytes, usable_bytes }
+        let place_bits = (EXTENT_BYTES / unit_bytes).next_power_of_two().ilog2();
+        let slabs = (extents_max << place_bits).div_ceil(1 << SLAB_BITS);
+        Frames {
+            slabs: (0..slabs).map(|_| OnceLock::new()).collect(),
+            extents: (0..extents_max).map(|_| OnceLock::new()).collect(),
+            place_bits,
+            unit_bytes,
+            usable_bytes,
+        }
     }
 
     /// How many frames one extent has.
@@ -242,60 +248,77 @@ impl Frames {
     pub(crate) fn add_extent(&self, extent: usize, count: usize) -> Vec<FrameId> {
         assert!(count <= self.per_extent(), "an extent holds at most its size");
         let memory = AlignedBuf::zeroed(count * self.unit_bytes);
-        let frames: Box<[Frame]> = (0..count)
-            .map(|place| Frame {
+        let ids: Vec<FrameId> =
+            (0..count).map(|place| FrameId((extent << self.place_bits | place) as u32)).collect();
+        for (place, id) in ids.iter().enumerate() {
+            // SAFETY: `place` is below `count`, so the result lies within the buffer.
+            let bytes = unsafe { memory.as_ptr().add(place * self.unit_bytes) };
+            self.slab(*id)[Self::in_slab(*id)].bytes.store(bytes, Release);
+        }
+        let added = self.extents[extent].set(memory);
+        assert!(added.is_ok(), "an extent comes into being once");
+        ids
+    }
+
+    /// The slab of a frame, which comes into being with its first extent.
+    fn slab(&self, id: FrameId) -> &Table<Frame> {
+        let slab = (id.0 >> SLAB_BITS) as usize;
+        self.slabs[slab].get_or_init(|| {
+            let first = slab << SLAB_BITS;
+            let count = (self.extents.len() << self.place_bits) - first;
+            Table::new(count.min(1 << SLAB_BITS), |at| Frame {
                 latch: RawLatch::default(),
                 key: AtomicU64::new(0),
                 next: AtomicU32::new(FrameId::NONE.0),
                 // Free frames stay claimed, so that a misled reader cannot pin them.
                 pins: AtomicU32::new(EVICTING),
                 flags: AtomicU32::new(0),
-                id: FrameId::new(extent, place),
+                id: FrameId((first + at) as u32),
                 version: AtomicU64::new(0),
                 rec_lsn: AtomicU64::new(0),
-                // SAFETY: `place` is below `count`, so the result lies within the buffer.
-                bytes: unsafe { memory.as_ptr().add(place * self.unit_bytes) },
+                bytes: AtomicPtr::default(),
                 usable_bytes: self.usable_bytes as u32,
                 unit_bytes: self.unit_bytes as u32,
             })
-            .collect();
-        let ids = frames.iter().map(|frame| frame.id).collect();
-        let added = self.extents[extent].set(Extent { frames, memory });
-        assert!(added.is_ok(), "an extent comes into being once");
-        ids
+        })
+    }
+
+    #[inline]
+    fn in_slab(id: FrameId) -> usize {
+        id.0 as usize & ((1 << SLAB_BITS) - 1)
     }
 
     #[inline]
     pub(crate) fn get(&self, id: FrameId) -> &Frame {
-        let extent = self.extents[(id.0 >> FrameId::PLACE_BITS) as usize].get();
-        let place = (id.0 & ((1 << FrameId::PLACE_BITS) - 1)) as usize;
-        &extent.expect("ids come from extents that exist").frames[place]
+        let slab = self.slabs[(id.0 >> SLAB_BITS) as usize].get();
+        &slab.expect("ids come from extents that exist")[Self::in_slab(id)]
     }
 
     /// Has the processor fetch the beginning of an interval, where its header and directory stand,
-    /// and its end, where its first cell does: all at once instead of line by line as a search
-    /// comes to them, and while it still looks at the descriptor.
+    /// its end, where its first cell does, and what is at `near`: all at once instead of line by
+    /// line as a search comes to them, and while it still looks at the descriptor.
     #[inline]
-    #[allow(unsafe_code)]
-    pub(crate) fn fetch(&self, id: FrameId) {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(extent) = self.extents[(id.0 >> FrameId::PLACE_BITS) as usize].get() {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let place = (id.0 & ((1 << FrameId::PLACE_BITS) - 1)) as usize;
-            // SAFETY: fetching reads nothing, whatever the address.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>((&raw const extent.frames[place]).cast()) };
-            let unit = extent.memory.as_ptr().cast_const().wrapping_add(place * self.unit_bytes);
-            let begin = (0..FETCHED_BYTES).step_by(64);
-            for at in begin.chain([self.usable_bytes - 48, self.usable_bytes - 1]) {
-                // SAFETY: as above.
-                unsafe { _mm_prefetch::<_MM_HINT_T0>(unit.wrapping_add(at).cast()) };
-            }
+    pub(crate) fn fetch(&self, id: FrameId, near: usize) {
+        let (Some(slab), Some(extent)) = (
+            self.slabs[(id.0 >> SLAB_BITS) as usize].get(),
+            self.extents[(id.0 >> self.place_bits) as usize].get(),
+        ) else {
+            return;
+        };
+        seam::mem::fetch_at(&slab[Self::in_slab(id)]);
+        let place = id.0 as usize & ((1 << self.place_bits) - 1);
+        let unit = extent.as_ptr().cast_const().wrapping_add(place * self.unit_bytes);
+        let begin = (0..FETCHED_BYTES).step_by(64);
+        let end = [self.usable_bytes - 48, self.usable_bytes - 1];
+        for at in [near, near + 64, near + 128].into_iter().chain(begin).chain(end) {
+            seam::mem::fetch_at(unit.wrapping_add(at));
         }
     }
 
     /// Every frame that exists, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Frame> {
-        self.extents.iter().filter_map(OnceLock::get).flat_map(|extent| extent.frames.iter())
+        let present = |frame: &&Frame| !frame.bytes.load(Relaxed).is_null();
+        self.slabs.iter().filter_map(OnceLock::get).flat_map(|slab| slab.iter()).filter(present)
     }
 }
 
@@ -386,13 +409,13 @@ impl<'p> SharedCi<'p> {
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: the shared latch keeps writers away for as long as `self` lives.
-        unsafe { std::slice::from_raw_parts(self.frame.bytes, self.frame.usable_bytes as usize) }
+        unsafe { std::slice::from_raw_parts(self.frame.start(), self.frame.usable_bytes as usize) }
     }
 
     /// The whole unit with the (stale) trailer, to copy for writing.
     pub(crate) fn unit(&self) -> &[u8] {
         // SAFETY: as above.
-        unsafe { std::slice::from_raw_parts(self.frame.bytes, self.frame.unit_bytes as usize) }
+        unsafe { std::slice::from_raw_parts(self.frame.start(), self.frame.unit_bytes as usize) }
     }
 
     pub(crate) fn frame(&self) -> &'p Frame {
@@ -417,7 +440,7 @@ impl<'p> ExclusiveCi<'p> {
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: the exclusive latch is held as long as `self` lives.
-        unsafe { std::slice::from_raw_parts(self.frame.bytes, self.frame.usable_bytes as usize) }
+        unsafe { std::slice::from_raw_parts(self.frame.start(), self.frame.usable_bytes as usize) }
     }
 
     /// The usable bytes, to change. [`ExclusiveCi::begin_change`] comes first.
@@ -426,7 +449,7 @@ impl<'p> ExclusiveCi<'p> {
         self.changed = true;
         // SAFETY: the exclusive latch is held as long as `self` lives.
         unsafe {
-            std::slice::from_raw_parts_mut(self.frame.bytes, self.frame.usable_bytes as usize)
+            std::slice::from_raw_parts_mut(self.frame.start(), self.frame.usable_bytes as usize)
         }
     }
 

@@ -1,5 +1,13 @@
-//! Landmarks: in which frame something was found the last time, so that the next search for it
-//! begins there instead of at a root.
+//! Landmarks: where something was found the last time, so that the next search for it begins there
+//! instead of at a root.
+//!
+//! An entry is a word:
+//!
+//! | bits | holds |
+//! |---|---|
+//! | 28, highest | of the hash of what is sought; the lowest of them is set, so that no entry is 0 |
+//! | 8 | where in the frame it stood, in parts of 256: fetched ahead, nothing else |
+//! | 28 | the frame |
 //!
 //! What is sought is known here as a hash alone; what a landmark leads to is for the seeker to
 //! check. So an entry may be wrong, stale or another's, and costs a search then and nothing else.
@@ -12,38 +20,62 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use seam::mem::Table;
+
 use crate::frame::FrameId;
 
 /// Entries for each frame: somewhat fewer than small records have room in one, because what
 /// belongs together shares an entry.
 const PER_FRAME: usize = 8;
 
-/// One entry: the upper half is that of the hash, with the lowest bit set so that no entry is 0;
-/// the lower half is the frame.
+const FRAME_BITS: u32 = 28;
+/// Into so many parts a frame is divided to say where in it something stands.
+pub(crate) const PARTS: usize = 256;
+const TAG_SHIFT: u32 = FRAME_BITS + 8;
+
+/// Where something was found: the frame, and the part of it, of 256.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spot {
+    pub(crate) frame: FrameId,
+    pub(crate) part: u8,
+}
+
+/// The landmarks of a pool.
 pub(crate) struct Landmarks {
-    entries: Box<[AtomicU64]>,
+    entries: Table<AtomicU64>,
     mask: usize,
 }
 
 impl Landmarks {
     pub(crate) fn new(frames: usize) -> Landmarks {
         let count = (frames * PER_FRAME).next_power_of_two();
-        let entries = seam::mem::table(count, |_| AtomicU64::new(0));
+        let entries = Table::new(count, |_| AtomicU64::new(0));
         Landmarks { entries, mask: count - 1 }
     }
 
     #[inline]
-    pub(crate) fn get(&self, hash: u64) -> Option<FrameId> {
+    pub(crate) fn get(&self, hash: u64) -> Option<Spot> {
         let places = self.places(hash).map(|place| self.entries[place].load(Relaxed));
-        places.into_iter().find(|entry| entry >> 32 == tag(hash)).map(|entry| FrameId(entry as u32))
+        places.into_iter().find(|entry| entry >> TAG_SHIFT == tag(hash)).map(|entry| Spot {
+            frame: FrameId(entry as u32 & ((1 << FRAME_BITS) - 1)),
+            part: (entry >> FRAME_BITS) as u8,
+        })
     }
 
-    /// Notes a frame in the first of two places; what was there goes to the other one.
+    /// Has the processor fetch the entry that [`get`](Landmarks::get) will look at.
     #[inline]
-    pub(crate) fn set(&self, hash: u64, frame: FrameId) {
+    pub(crate) fn foresee(&self, hash: u64) {
+        let [first, _] = self.places(hash);
+        seam::mem::fetch_at(&self.entries[first]);
+    }
+
+    /// Notes a spot in the first of two places; what was there goes to the other one.
+    #[inline]
+    pub(crate) fn set(&self, hash: u64, spot: Spot) {
         let [first, second] = self.places(hash).map(|place| &self.entries[place]);
-        let before = first.swap(tag(hash) << 32 | u64::from(frame.0), Relaxed);
-        if before >> 32 != tag(hash) {
+        let found = u64::from(spot.part) << FRAME_BITS | u64::from(spot.frame.0);
+        let before = first.swap(tag(hash) << TAG_SHIFT | found, Relaxed);
+        if before >> TAG_SHIFT != tag(hash) {
             second.store(before, Relaxed);
         }
     }
@@ -58,7 +90,7 @@ impl Landmarks {
 
 #[inline]
 fn tag(hash: u64) -> u64 {
-    hash >> 32 | 1
+    hash >> TAG_SHIFT | 1
 }
 
 #[cfg(test)]
@@ -68,15 +100,17 @@ mod tests {
     #[test]
     fn what_was_noted_is_found_until_two_others_take_its_places() {
         let landmarks = Landmarks::new(2);
+        let at = |frame, part| Spot { frame: FrameId(frame), part };
         assert_eq!(landmarks.get(0), None, "an entry that nobody wrote leads nowhere");
         let [one, two, three] = [0x1234_5678, 0x9999_9999, 0x7777_7777].map(|tag| tag << 32 | 3);
-        landmarks.set(one, FrameId(7));
-        assert_eq!((landmarks.get(one), landmarks.get(two)), (Some(FrameId(7)), None));
-        landmarks.set(two, FrameId(9));
-        assert_eq!((landmarks.get(one), landmarks.get(two)), (Some(FrameId(7)), Some(FrameId(9))));
-        landmarks.set(two, FrameId(8));
-        assert_eq!(landmarks.get(one), Some(FrameId(7)), "noting again takes no other place");
-        landmarks.set(three, FrameId(5));
-        assert_eq!((landmarks.get(one), landmarks.get(two)), (None, Some(FrameId(8))));
+        landmarks.set(one, at(7, 255));
+        assert_eq!((landmarks.get(one), landmarks.get(two)), (Some(at(7, 255)), None));
+        landmarks.set(two, at(9, 0));
+        assert_eq!((landmarks.get(one), landmarks.get(two)), (Some(at(7, 255)), Some(at(9, 0))));
+        landmarks.set(two, at((1 << FRAME_BITS) - 1, 3));
+        assert_eq!(landmarks.get(one), Some(at(7, 255)), "noting again takes no other place");
+        landmarks.set(three, at(5, 1));
+        let two_now = Some(at((1 << FRAME_BITS) - 1, 3));
+        assert_eq!((landmarks.get(one), landmarks.get(two)), (None, two_now));
     }
 }

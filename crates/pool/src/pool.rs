@@ -11,7 +11,7 @@ use seam::sync::{Condvar, Mutex};
 
 use crate::dirty::DirtyQueue;
 use crate::frame::{ExclusiveCi, Frame, FrameId, Frames, Pinned, SharedCi};
-use crate::landmarks::Landmarks;
+use crate::landmarks::{Landmarks, PARTS, Spot};
 use crate::table::{Key, Table};
 use crate::{Backing, EXTENT_BYTES, PoolError, latches};
 
@@ -274,13 +274,14 @@ impl Pool {
         Some(ExclusiveCi::new(frame, &self.dirty, self.index))
     }
 
-    /// An interval of a data set where something was found the last time: which one, and whether
-    /// it still is there, is for the caller to see.
+    /// An interval of a data set where something was found the last time, and about where in it:
+    /// which one, and whether it still is there, is for the caller to see.
     #[inline]
     #[must_use]
-    pub fn at_landmark(&self, set: DataSetId, hash: u64) -> Option<Pinned<'_>> {
-        let id = self.landmarks.get(hash)?;
-        self.frames.fetch(id);
+    pub fn at_landmark(&self, set: DataSetId, hash: u64) -> Option<(Pinned<'_>, usize)> {
+        let Spot { frame: id, part } = self.landmarks.get(hash)?;
+        let near = usize::from(part) * self.config.unit_bytes / PARTS;
+        self.frames.fetch(id, near);
         let frame = self.frames.get(id);
         if !frame.try_pin() {
             return None;
@@ -292,13 +293,27 @@ impl Pool {
         }
         frame.touch();
         self.counters.hits.one(seam::thread::slot());
-        Some(Pinned::new(frame, &self.dirty, self.index, false))
+        Some((Pinned::new(frame, &self.dirty, self.index, false), near))
     }
 
-    /// Notes where something is, for the next search.
+    /// Has the processor fetch what [`at_landmark`](Pool::at_landmark) will look at first.
     #[inline]
-    pub fn note_landmark(&self, hash: u64, hint: Hint) {
-        self.landmarks.set(hash, hint.frame);
+    pub fn foresee(&self, hash: u64) {
+        self.landmarks.foresee(hash);
+    }
+
+    /// Notes where something is, for the next search: the interval, and the offset in it.
+    #[inline]
+    pub fn note_landmark(&self, hash: u64, hint: Hint, offset: usize) {
+        let part = (offset * PARTS / self.config.unit_bytes).min(PARTS - 1) as u8;
+        self.landmarks.set(hash, Spot { frame: hint.frame, part });
+    }
+
+    /// Whether a landmark that leads to `near` is that of something which stands at `offset`.
+    #[inline]
+    #[must_use]
+    pub fn is_near(&self, near: usize, offset: usize) -> bool {
+        offset.wrapping_sub(near) < self.config.unit_bytes / PARTS
     }
 
     /// Whether the interval is unchanged since the hint was taken; one load.

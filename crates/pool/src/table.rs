@@ -34,14 +34,14 @@ impl Key {
 const STEPS_MAX: usize = 64;
 
 pub(crate) struct Table {
-    buckets: Box<[AtomicU32]>,
+    buckets: seam::mem::Table<AtomicU32>,
     mask: usize,
 }
 
 impl Table {
     pub(crate) fn new(frames_max: usize) -> Table {
         let count = (frames_max * 2).next_power_of_two().max(16);
-        let buckets = seam::mem::table(count, |_| AtomicU32::new(FrameId::NONE.0));
+        let buckets = seam::mem::Table::new(count, |_| AtomicU32::new(FrameId::NONE.0));
         Table { buckets, mask: count - 1 }
     }
 
@@ -57,7 +57,7 @@ impl Table {
             if at == FrameId::NONE {
                 return None;
             }
-            frames.fetch(at);
+            frames.fetch(at, 0);
             let frame = frames.get(at);
             if frame.key() == key {
                 return Some(frame);
@@ -72,7 +72,7 @@ impl Table {
     pub(crate) fn fetch(&self, frames: &Frames, key: Key) {
         let at = FrameId(self.bucket(key).load(Acquire));
         if at != FrameId::NONE {
-            frames.fetch(at);
+            frames.fetch(at, 0);
         }
     }
 

@@ -99,6 +99,14 @@ pub struct DataSet {
     me: Weak<DataSet>,
 }
 
+/// What the place of a group of keys is noted under.
+#[derive(Clone, Copy, Debug)]
+pub struct Landmark {
+    hash: u64,
+    /// The key is that of the group as a whole, below which no other of the group stands.
+    is_first: bool,
+}
+
 impl DataSet {
     /// Opens a data set as it is on disk. `top` is the tag prefix of its topmost map.
     ///
@@ -278,29 +286,45 @@ impl DataSet {
         self.group_bytes.store(u32::from(bytes), Release);
     }
 
-    /// What the landmark of a key is noted under, if it is long enough to have one.
+    /// The landmark of a key, if it is long enough to have one.
     #[inline]
-    fn landmark_of(&self, key: &[u8]) -> Option<u64> {
+    #[must_use]
+    pub fn landmark_of(&self, key: &[u8]) -> Option<Landmark> {
         let bytes = self.group_bytes.load(Acquire) as usize;
         if bytes == 0 {
             return None;
         }
-        Some(avalanche(base::hash::bytes(key.get(..bytes)?) ^ u64::from(self.id().0)))
+        let hash = avalanche(base::hash::bytes(key.get(..bytes)?) ^ u64::from(self.id().0));
+        Some(Landmark { hash, is_first: key.len() == bytes })
     }
 
-    /// The interval where a key of that key's group was found the last time.
+    /// Has the processor fetch what the next search for a key will look at first.
+    #[inline]
+    pub fn foresee(&self, key: &[u8]) {
+        if let Some(landmark) = self.landmark_of(key) {
+            self.pool.foresee(landmark.hash);
+        }
+    }
+
+    /// The interval where a key of that group was found the last time, and about where in it the
+    /// group's first key stood.
     #[inline]
     #[must_use]
-    pub fn at_landmark(&self, key: &[u8]) -> Option<Pinned<'_>> {
-        self.pool.at_landmark(self.id(), self.landmark_of(key)?)
+    pub fn at_landmark(&self, landmark: Landmark) -> Option<(Pinned<'_>, usize)> {
+        self.pool.at_landmark(self.id(), landmark.hash)
     }
 
     /// Notes where a key was found, or would be.
     #[inline]
-    pub fn note_landmark(&self, key: &[u8], hint: Hint) {
-        if let Some(hash) = self.landmark_of(key) {
-            self.pool.note_landmark(hash, hint);
-        }
+    pub fn note_landmark(&self, landmark: Landmark, hint: Hint, offset: usize) {
+        self.pool.note_landmark(landmark.hash, hint, offset);
+    }
+
+    /// Whether a landmark that led to `near` need not be noted anew for what stands at `offset`.
+    #[inline]
+    #[must_use]
+    pub fn is_noted(&self, landmark: Landmark, near: usize, offset: usize) -> bool {
+        !landmark.is_first || self.pool.is_near(near, offset)
     }
 
     /// A cursor moved onto `ci`: if it is scanning, what lies ahead is read meanwhile.

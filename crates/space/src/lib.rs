@@ -31,7 +31,7 @@ pub mod map;
 mod overlay;
 
 pub use allocate::Purpose;
-pub use data_set::{Contents, DataSet, DataSetStatistics, Environment};
+pub use data_set::{Contents, DataSet, DataSetStatistics, Environment, Landmark};
 pub use definition::{Conversion, Definition};
 pub use error::SpaceError;
 pub use header::{Header, kind};

@@ -130,6 +130,13 @@ impl Unit for KernelUnit {
         self.on_set(set, |work, used| work.get(used, key, read, value))
     }
 
+    #[inline]
+    fn foresee(&self, set: SetId, key: &[u8]) {
+        if let Some(handle) = self.used.known(set) {
+            handle.data.foresee(key);
+        }
+    }
+
     fn insert(&mut self, set: SetId, key: &[u8], value: &[u8]) -> Result<Outcome> {
         self.on_set_to_change(set, |work, used| work.insert(used, key, value))
     }

@@ -64,6 +64,12 @@ impl UsedSets {
         used.handle.check()?;
         Ok(used)
     }
+
+    /// A set that is used already.
+    #[inline]
+    pub(crate) fn known(&self, set: SetId) -> Option<&SetHandle> {
+        self.0.iter().map(|used| &*used.handle).find(|handle| handle.id == set)
+    }
 }
 
 impl Used {

@@ -216,6 +216,12 @@ pub trait Unit: Sized + Send {
     /// [`StoreError::NoSuchSet`], [`StoreError::Timeout`], and what dooms the unit of work.
     fn get(&mut self, set: SetId, key: &[u8], read: Read, value: &mut Vec<u8>) -> Result<bool>;
 
+    /// Says that a key is about to be sought, so that what the search needs first may come nearer
+    /// meanwhile. Promises nothing and never fails.
+    fn foresee(&self, set: SetId, key: &[u8]) {
+        let _ = (set, key);
+    }
+
     /// Reads several keys, in one exchange where the store is far away. `found` is called for each
     /// in turn, with its place among `keys` and its value.
     ///

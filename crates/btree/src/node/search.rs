@@ -99,6 +99,13 @@ impl<'a> NodeView<'a> {
         Value { bytes: self.cell(slot).value, overflow: is_overflow(slot) }
     }
 
+    /// Where an entry's cell stands; 0 if there is no such entry.
+    #[must_use]
+    #[inline]
+    pub fn offset_at(&self, index: usize) -> usize {
+        self.slots().get(index + 1).map_or(0, |slot| offset_of(*slot))
+    }
+
     /// Puts the key of an entry into `out`.
     pub fn key_at(&self, index: usize, out: &mut Vec<u8>) {
         self.link_key(index + 1, 0, out);
