@@ -198,7 +198,8 @@ impl<'k> Tree<'k> {
         self.get_noting(key, value, &mut None)
     }
 
-    /// [`Tree::get`], noting the leaf for a change of the same record.
+    /// [`Tree::get`], noting the leaf for a change of the same record. Where a leaf is noted already
+    /// and unchanged, it is looked at first.
     ///
     /// # Errors
     /// See [`TreeError`].
@@ -209,7 +210,8 @@ impl<'k> Tree<'k> {
         noted: &mut Option<LeafHint>,
     ) -> Result<bool, TreeError> {
         for attempt in 0.. {
-            let leaf = self.reach_leaf::<SharedCi<'_>>(key)?;
+            let seen = noted.take().and_then(|noted| self.reach_seen(key, noted));
+            let leaf = seen.map_or_else(|| self.reach_leaf(key), Ok)?;
             *noted = Some(LeafHint { ci: leaf.guard.ci(), hint: leaf.guard.hint() });
             let Place::Found(index) = leaf.place else { return Ok(false) };
             let stored = NodeView::new(leaf.guard.bytes()).value_at(index);
@@ -334,6 +336,15 @@ impl<'k> Tree<'k> {
                 return Ok(Look { found, has_next: false });
             }
             from = Some(fence);
+        }
+    }
+
+    /// Latches the leaf noted, if it is unchanged and has `key` within its fences.
+    fn reach_seen(&self, key: &[u8], noted: LeafHint) -> Option<Reached<SharedCi<'k>>> {
+        let guard = self.set.by_hint(noted.hint, noted.ci)?;
+        match step(noted.ci, guard.bytes(), key, 0, 0) {
+            Step::Here(place) => Some(Reached { guard, place, unposted: None }),
+            Step::Right(_) | Step::Down(_) | Step::Again => None,
         }
     }
 

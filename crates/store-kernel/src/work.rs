@@ -34,15 +34,24 @@ pub(crate) struct Work {
     /// The key above the one in hand and the leaves between; kept for their memory.
     next: Vec<u8>,
     leaves: Leaves,
-    /// Where the latest call found or missed a record; the next one may change it.
+    /// The leaf where the latest call was: the next one may read or change a record there.
     noted: Option<Noted>,
     /// The keys that it has deleted, once there are any.
     ghosts: Option<Arc<OwnGhosts>>,
 }
 
 struct Noted {
-    record: LockName,
     leaf: LeafHint,
+    of: NotedBy,
+}
+
+/// How a leaf came to be noted.
+#[derive(PartialEq, Eq)]
+enum NotedBy {
+    /// A cursor of the set stepped to a record in it.
+    Step(SetId),
+    /// This record was found there, or missed.
+    Get(LockName),
 }
 
 /// A range delete locks so many keys one by one, then the whole set.
@@ -144,7 +153,12 @@ impl Work {
     /// The leaf of a record, if the latest call noted it.
     #[inline]
     fn noted(&self, record: LockName) -> Option<LeafHint> {
-        self.noted.as_ref().filter(|noted| noted.record == record).map(|noted| noted.leaf)
+        self.noted_by(&NotedBy::Get(record))
+    }
+
+    #[inline]
+    fn noted_by(&self, by: &NotedBy) -> Option<LeafHint> {
+        self.noted.as_ref().filter(|noted| noted.of == *by).map(|noted| noted.leaf)
     }
 
     pub(crate) fn get(
@@ -159,10 +173,10 @@ impl Work {
         if let Some(mode) = self.reading(used, read)? {
             self.uow.lock(name, mode, self.wait).map_err(of_uow)?;
         }
-        let mut leaf = None;
+        let mut leaf = self.noted_by(&NotedBy::Step(used.handle.id));
         let tree = Tree::new(&self.shared.kernel, &used.handle.data);
         let found = tree.get_noting(key, value, &mut leaf).map_err(of_tree)?;
-        self.noted = leaf.map(|leaf| Noted { record: name, leaf });
+        self.noted = leaf.map(|leaf| Noted { leaf, of: NotedBy::Get(name) });
         if !found {
             value.clear();
         }
@@ -371,10 +385,13 @@ impl Work {
     ) -> Result<bool> {
         let mode = self.reading(used, read)?;
         let locks = Locks { mode, gaps: Mode::Shared, wait: self.wait, claim: false };
-        match forward {
-            true => cursor.step_forward(&self.shared.kernel, &mut self.uow, locks),
-            false => cursor.step_backward(&self.shared.kernel, &mut self.uow, locks),
-        }
+        let stepped = match forward {
+            true => cursor.step_forward(&self.shared.kernel, &mut self.uow, locks)?,
+            false => cursor.step_backward(&self.shared.kernel, &mut self.uow, locks)?,
+        };
+        let of = NotedBy::Step(used.handle.id);
+        self.noted = cursor.leaf().map(|leaf| Noted { leaf, of });
+        Ok(stepped)
     }
 
     pub(crate) fn claim(&mut self, used: &mut Used, cursor: &mut KernelCursor) -> Result<bool> {
