@@ -9,6 +9,7 @@ use seal::{Format, KeyProvider, PageSealer, TestKeys};
 use seam::plant::{Plant, plant};
 use seam::sim::{CrashStyle, Fault, FaultKind, Rng, SimDisk};
 
+use crate::archive;
 use crate::dli::tellers;
 use crate::forms;
 use crate::machine::Make;
@@ -100,6 +101,14 @@ pub const ALL: &[Hunt] = &[
         by: "the form before in a converted set",
         run: forms::old_form_is_refused,
     },
+    Hunt { plant: Plant::ReusedUnarchived, by: "sweeps of the archive", run: archived },
+    Hunt { plant: Plant::ArchiveUnsynced, by: "sweeps of the archive", run: archived },
+    Hunt { plant: Plant::NeededArchiveDeleted, by: "sweeps of the archive", run: archived },
+    Hunt {
+        plant: Plant::ArchivedUnproven,
+        by: "a log copy that stores groups wrong",
+        run: archive::damage_is_not_archived,
+    },
 ];
 
 /// Runs the part that hunts a bug, with the bug planted or without. An error says what was found.
@@ -128,6 +137,11 @@ fn swarmed() -> Result<(), String> {
         swarm(&plan).map_err(|failure| failure.to_string())?;
     }
     Ok(())
+}
+
+/// Crashes while the log is archived, its segments used again and archives deleted.
+fn archived() -> Result<(), String> {
+    archive::sweeps(5).map(drop)
 }
 
 /// Many programs over few keys: whoever reads what is not committed is soon found.

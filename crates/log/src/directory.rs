@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use base::{GroupNumber, Lsn};
 use seam::disk::BLOCK;
+use seam::plant::{Plant, planted};
 
 use crate::segment::{SEGMENT_HEADER, SegmentId, SlotFiles};
 use crate::{LogConfig, SegmentInfo};
@@ -101,7 +102,8 @@ impl Directory {
     pub(crate) fn free_unneeded(&mut self) -> bool {
         let mut freed = false;
         while let Some(behind) = self.segments.get(1).map(|segment| segment.id) {
-            if behind.first > self.needed || behind.first_group > self.archived {
+            let archived = behind.first_group <= self.archived;
+            if behind.first > self.needed || !(archived || planted(Plant::ReusedUnarchived)) {
                 break;
             }
             let Some(segment) = self.segments.pop_front() else { break };

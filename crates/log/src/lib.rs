@@ -52,7 +52,10 @@ pub use error::LogError;
 pub use group::{Flaw, GROUP_HEADER, GroupHead, KeyBook, Purpose, disk_len};
 pub use log::{DurableSink, Log, Place};
 pub use read::LogReader;
-pub use record::{RECORD_BYTES_MAX, RECORD_HEADER, Record, RecordHead};
+pub use record::{
+    RECORD_BYTES_MAX, RECORD_HEADER, Record, RecordHead, decode as decode_record,
+    length_of as record_length,
+};
 pub use scan::{GroupInfo, Scanned, scan};
 pub use sealed::{SealedGroups, ToArchive};
 pub use stats::{CopyInfo, LogSpace, LogStatistics, SegmentInfo};

@@ -252,12 +252,19 @@ impl Log {
         self.core.to_archive(partial)
     }
 
-    /// Returns when a segment may be full, or after `time`, or when the log is closed.
-    pub fn await_full_segment(&self, time: Duration) {
+    /// Returns when a segment may be full, or after `time`, or at once if `enough` says so; that is
+    /// asked again when [`Log::wake_archiver`] is called.
+    pub fn await_full_segment(&self, time: Duration, enough: impl Fn() -> bool) {
         let mut directory = self.core.directory.lock();
-        if !self.core.closed.load(SeqCst) {
+        if !self.core.closed.load(SeqCst) && !enough() {
             self.core.archive_wake.wait_for(&mut directory, time);
         }
+    }
+
+    /// Wakes whoever waits for a full segment.
+    pub fn wake_archiver(&self) {
+        drop(self.core.directory.lock());
+        self.core.archive_wake.notify_all();
     }
 
     /// Reads sealed groups, from `from` and before `to`, as far as they are durable.

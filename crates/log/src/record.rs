@@ -91,7 +91,10 @@ pub(crate) fn encode(
 }
 
 /// The record that fills `bytes`, which begins at `lsn`.
-pub(crate) fn decode(lsn: Lsn, bytes: &[u8]) -> Result<Record<'_>, Flaw> {
+///
+/// # Errors
+/// [`Flaw::Record`] if it does not.
+pub fn decode(lsn: Lsn, bytes: &[u8]) -> Result<Record<'_>, Flaw> {
     if bytes.len() < RECORD_HEADER || get_u32(bytes, 0) as usize != bytes.len() {
         return Err(Flaw::Record);
     }
@@ -109,8 +112,11 @@ pub(crate) fn decode(lsn: Lsn, bytes: &[u8]) -> Result<Record<'_>, Flaw> {
     })
 }
 
-/// Checks a length field.
-pub(crate) fn length_of(field: u32) -> Result<u64, Flaw> {
+/// Checks a length field: the first four bytes of a record.
+///
+/// # Errors
+/// [`Flaw::Record`] if no record has such a length.
+pub fn length_of(field: u32) -> Result<u64, Flaw> {
     let len = field as usize;
     if (RECORD_HEADER..=RECORD_BYTES_MAX).contains(&len) {
         Ok(len as u64)

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use base::GroupNumber;
 use seal::Tag;
+use seam::plant::{Plant, planted};
 
 use crate::core::Core;
 use crate::group::Flaw;
@@ -50,7 +51,13 @@ impl SealedGroups {
         if self.next >= self.to {
             return Ok(None);
         }
-        let view = self.groups.load_keeping(&self.core, self.next, keep)?;
+        let mut tries = 0;
+        let view = self.groups.load_keeping(&self.core, self.next, &mut |bytes| {
+            tries += 1;
+            if tries == 1 || !planted(Plant::ArchivedUnproven) {
+                keep(bytes);
+            }
+        })?;
         let head = view.head;
         if self.previous.is_some_and(|previous| previous != head.previous) {
             return Err(self.core.damaged(self.next, &Flaw::Chain));

@@ -61,6 +61,14 @@ pub enum Plant {
     SlotsNotCleared,
     /// What a conversion has passed may still have the old form.
     OldFormAccepted,
+    /// A log segment is used again before it is archived.
+    ReusedUnarchived,
+    /// Groups count as archived before their archive file is durable.
+    ArchiveUnsynced,
+    /// The archive does not prove what it copies.
+    ArchivedUnproven,
+    /// An archive that a recovery still needs is deleted.
+    NeededArchiveDeleted,
 }
 
 #[cfg(feature = "plant")]
@@ -94,6 +102,10 @@ impl Plant {
         Plant::FreeNotConverted,
         Plant::SlotsNotCleared,
         Plant::OldFormAccepted,
+        Plant::ReusedUnarchived,
+        Plant::ArchiveUnsynced,
+        Plant::ArchivedUnproven,
+        Plant::NeededArchiveDeleted,
     ];
 }
 

@@ -1,0 +1,258 @@
+//! Reading one archive file, group by group.
+//!
+//! Invariants:
+//! 1. Nothing is believed before it has proven itself: the header by its tag, each group by its
+//!    own and by the chain, the last one by what the header says of it.
+//! 2. No length in the file makes more memory be taken than a group may have.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use base::GroupNumber;
+use log::{Flaw, GROUP_HEADER, GroupHead, KeyBook};
+use seal::{Format, Tag, WorkingKey};
+use seam::disk::{BLOCK, Create, File, Open};
+use seam::mem::AlignedBuf;
+use zstd::bulk::Decompressor;
+
+use crate::block::{self, BLOCK_HEADER, PAYLOAD_MAX};
+use crate::header::{HEAD_BYTES, HEADER_BYTES, VERSION, key_of};
+use crate::{ArchiveEnv, ArchiveError, ArchiveInfo};
+
+/// How much is read at once.
+const READ_BYTES: usize = 2 << 20;
+
+/// An archive file, read from front to back.
+pub struct ArchiveFile {
+    env: ArchiveEnv,
+    book: KeyBook,
+    path: PathBuf,
+    info: ArchiveInfo,
+    key: Arc<WorkingKey>,
+    window: Window,
+    offset: u64,
+    next: GroupNumber,
+    previous: Tag,
+    unpacker: Decompressor<'static>,
+    payload: Vec<u8>,
+    /// Where the payload stands, if it was not compressed: in the window.
+    inside: Option<(u64, usize)>,
+}
+
+impl ArchiveFile {
+    /// Opens a file and proves its header.
+    ///
+    /// # Errors
+    /// [`ArchiveError::Damaged`], [`ArchiveError::FutureVersion`], whatever the disk says.
+    pub fn open(env: &ArchiveEnv, path: &Path) -> Result<ArchiveFile, ArchiveError> {
+        let how = Open { create: Create::Never, write: false, direct: true, dsync: false };
+        let opened = env.seam.disk.open(path, how).and_then(|file| Ok((file.len()?, file)));
+        let (len, file) = opened.map_err(|error| ArchiveError::io("open", path, error))?;
+        let mut window = Window::new(file, len);
+        let mut book = env.book();
+        let told = |flaw| refused(path, 0, &flaw);
+        let header = window.bring(0, HEADER_BYTES).map_err(told)?;
+        if !all_zero(&header[HEAD_BYTES..]) {
+            return Err(told(Flaw::NoHeader));
+        }
+        let info = ArchiveInfo::decode(header, env, &mut book).map_err(told)?;
+        if info.file_bytes() != len {
+            return Err(refused(path, len, &Flaw::Length));
+        }
+        let key = key_of(&mut book, &info).map_err(told)?;
+        let unpacker =
+            Decompressor::new().map_err(|error| ArchiveError::io("read", path, error))?;
+        let (next, previous) = (info.from, info.previous);
+        Ok(ArchiveFile {
+            env: env.clone(),
+            book,
+            path: path.to_owned(),
+            info,
+            key,
+            window,
+            offset: HEADER_BYTES as u64,
+            next,
+            previous,
+            unpacker,
+            payload: Vec::new(),
+            inside: None,
+        })
+    }
+
+    /// What the file holds.
+    #[must_use]
+    pub fn info(&self) -> &ArchiveInfo {
+        &self.info
+    }
+
+    /// The next group, proven; `None` behind the last one.
+    ///
+    /// # Errors
+    /// [`ArchiveError::Damaged`] with the place.
+    pub fn next(&mut self) -> Result<Option<GroupHead>, ArchiveError> {
+        if self.next >= self.info.to {
+            let behind = HEADER_BYTES as u64 + self.info.block_bytes;
+            if self.previous != self.info.last || self.offset != behind {
+                return Err(self.damaged(&Flaw::Chain));
+            }
+            (self.inside, self.payload) = (None, Vec::new());
+            let padding = (self.info.file_bytes() - behind) as usize;
+            let zeros = self.window.bring(behind, padding).map(|bytes| all_zero(bytes));
+            return match zeros {
+                Ok(true) => Ok(None),
+                Ok(false) => Err(self.damaged(&Flaw::Length)),
+                Err(flaw) => Err(self.damaged(&flaw)),
+            };
+        }
+        self.load().map(Some).map_err(|flaw| self.damaged(&flaw))
+    }
+
+    /// Goes through the rest of the file.
+    ///
+    /// # Errors
+    /// The first damage.
+    pub fn prove(&mut self) -> Result<(), ArchiveError> {
+        while self.next()?.is_some() {}
+        Ok(())
+    }
+
+    /// The payload of the group that was read last: a piece of the stream of records.
+    #[must_use]
+    pub fn payload(&self) -> &[u8] {
+        match self.inside {
+            Some((offset, len)) => self.window.view(offset, len),
+            None => &self.payload,
+        }
+    }
+
+    fn damaged(&self, flaw: &Flaw) -> ArchiveError {
+        refused(&self.path, self.offset, flaw)
+    }
+
+    fn load(&mut self) -> Result<GroupHead, Flaw> {
+        let limit = HEADER_BYTES as u64 + self.info.block_bytes;
+        let left = limit.saturating_sub(self.offset);
+        let peeked = left.min(BLOCK_HEADER as u64) as usize;
+        if peeked < GROUP_HEADER {
+            return Err(Flaw::Length);
+        }
+        let front = self.window.bring(self.offset, peeked)?;
+        let (len, head, packed) = if front.starts_with(&block::MAGIC) {
+            let (len, head) = block::peek(front)?;
+            (len, head, true)
+        } else {
+            let head = GroupHead::decode(front)?;
+            (GROUP_HEADER + head.payload_len as usize, head, false)
+        };
+        if len as u64 > left || len > BLOCK_HEADER + PAYLOAD_MAX {
+            return Err(Flaw::Length);
+        }
+        self.follows(&head)?;
+        let bytes = self.window.bring(self.offset, len)?;
+        if packed {
+            block::unpack(&self.key, &head, bytes, &mut self.unpacker, &mut self.payload)?;
+            self.inside = None;
+        } else {
+            self.book.open(&head, bytes)?;
+            self.inside = Some((self.offset + GROUP_HEADER as u64, head.payload_len as usize));
+        }
+        self.offset += len as u64;
+        self.next = GroupNumber(head.number.0 + 1);
+        self.previous = head.tag;
+        Ok(head)
+    }
+
+    fn follows(&self, head: &GroupHead) -> Result<(), Flaw> {
+        let plain_wanted = self.env.format == Format::Plain || head.first < self.env.plain_until;
+        if head.system != self.env.system {
+            Err(Flaw::Foreign(head.system))
+        } else if head.number != self.next {
+            Err(Flaw::Number(head.number))
+        } else if head.previous != self.previous {
+            Err(Flaw::Chain)
+        } else if head.format == Format::Plain && !plain_wanted {
+            Err(Flaw::Plain)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// The error for a file, or a place in it, that is not what it should be.
+fn refused(path: &Path, offset: u64, flaw: &Flaw) -> ArchiveError {
+    let path = path.to_owned();
+    match flaw {
+        Flaw::Version(found) => ArchiveError::FutureVersion { path, found: *found, known: VERSION },
+        flaw => ArchiveError::Damaged { path, offset, why: flaw.to_string() },
+    }
+}
+
+fn all_zero(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| *byte == 0)
+}
+
+/// A moving window over a file of which pieces at any offset are wanted.
+struct Window {
+    file: Arc<dyn File>,
+    len: u64,
+    buffer: AlignedBuf,
+    from: u64,
+    filled: usize,
+}
+
+impl Window {
+    fn new(file: Arc<dyn File>, len: u64) -> Window {
+        let size = READ_BYTES.min(len as usize).next_multiple_of(BLOCK).max(BLOCK);
+        Window { file, len, buffer: AlignedBuf::zeroed(size), from: 0, filled: 0 }
+    }
+
+    /// Brings a piece into view, to be opened in place. What is in view already is not read again.
+    fn bring(&mut self, offset: u64, len: usize) -> Result<&mut [u8], Flaw> {
+        let end = offset + len as u64;
+        if end > self.len {
+            return Err(Flaw::Length);
+        }
+        let seen = self.from + self.filled as u64;
+        if offset < self.from || end > seen {
+            let from = offset / BLOCK as u64 * BLOCK as u64;
+            let kept = if (self.from..seen).contains(&from) { (seen - from) as usize } else { 0 };
+            let wanted = (end - from) as usize;
+            if wanted > self.buffer.len() {
+                let mut larger = AlignedBuf::zeroed(wanted.next_multiple_of(BLOCK));
+                larger[..kept].copy_from_slice(&self.buffer[self.filled - kept..self.filled]);
+                self.buffer = larger;
+            } else {
+                self.buffer.copy_within(self.filled - kept..self.filled, 0);
+            }
+            // Whole blocks, as far as there are any.
+            let whole = self.len / BLOCK as u64 * BLOCK as u64;
+            let room = (self.buffer.len() as u64).min(whole.saturating_sub(from)) as usize;
+            (self.from, self.filled) = (from, kept);
+            if room < wanted {
+                return Err(Flaw::Length);
+            }
+            let read = self.file.read_at(&mut self.buffer[kept..room], from + kept as u64);
+            read.map_err(|error| Flaw::Io(error.to_string()))?;
+            self.filled = room;
+        }
+        let at = (offset - self.from) as usize;
+        Ok(&mut self.buffer[at..at + len])
+    }
+
+    /// What was brought into view.
+    fn view(&self, offset: u64, len: usize) -> &[u8] {
+        let at = (offset - self.from) as usize;
+        &self.buffer[at..at + len]
+    }
+}
+
+/// Reads a file of any bytes as an archive, for fuzzing: no bytes may do more than be refused.
+#[doc(hidden)]
+pub fn fuzz_archive_file(env: &ArchiveEnv, path: &Path) -> Option<u64> {
+    let mut file = ArchiveFile::open(env, path).ok()?;
+    let mut bytes = 0;
+    while let Ok(Some(_)) = file.next() {
+        bytes += file.payload().len() as u64;
+    }
+    Some(bytes)
+}

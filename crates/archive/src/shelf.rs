@@ -1,0 +1,381 @@
+//! The shelf: which archives there are, in which folders, and which are missing.
+//!
+//! Invariants:
+//! 1. The files say what there is: each header proves itself. A file that does not is named, never
+//!    counted.
+//! 2. Archives are in the order of their first groups. What is behind the end of the newest one is
+//!    not archived.
+//! 3. A copy that is missing or damaged is made from the other one, byte for byte, after that has
+//!    proven itself from front to back; it gets its name last.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use base::{GroupNumber, Lsn};
+use seam::disk::{BLOCK, Create, Open};
+use seam::mem::AlignedBuf;
+use seam::plant::{Plant, planted};
+use seam::sync::Mutex;
+
+use crate::config::Keep;
+use crate::header::{is_unfinished, name_of, parse_name};
+use crate::writer::Written;
+use crate::{ArchiveConfig, ArchiveEnv, ArchiveError, ArchiveFile, ArchiveInfo, Registry};
+
+/// An archive, and where its copies are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShelfCopy {
+    /// What it holds.
+    pub info: ArchiveInfo,
+    /// Its files, in the order of the folders; a copy that is missing is not among them.
+    pub files: Vec<PathBuf>,
+}
+
+/// A copy that is not what it should be.
+#[derive(Debug)]
+pub struct CopyFault {
+    /// The first group of its archive.
+    pub from: GroupNumber,
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub why: ArchiveError,
+}
+
+/// All archives of a system.
+pub struct Shelf {
+    pub(crate) env: ArchiveEnv,
+    pub(crate) config: ArchiveConfig,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    archives: BTreeMap<GroupNumber, ShelfCopy>,
+    faults: Vec<CopyFault>,
+}
+
+/// How much is copied at once.
+const COPY_BYTES: usize = 1 << 20;
+
+impl Shelf {
+    /// Looks at all folders; changes nothing.
+    ///
+    /// # Errors
+    /// A folder that cannot be listed, if there is no other.
+    pub fn open(env: ArchiveEnv, config: ArchiveConfig) -> Result<Shelf, ArchiveError> {
+        config.check()?;
+        let shelf = Shelf { env, config, state: Mutex::new(State::default()) };
+        shelf.look()?;
+        Ok(shelf)
+    }
+
+    /// Gets ready to archive: makes the folders, and removes what an interrupted archiver has left in them.
+    ///
+    /// # Errors
+    /// Whatever the disk says about the first folder, if none can be had.
+    pub fn prepare(&self) -> Result<(), ArchiveError> {
+        let disk = self.env.seam.disk.as_ref();
+        let (mut first, mut sound) = (None, 0);
+        for folder in &self.config.folders {
+            let made = seam::disk::make_dir(disk, folder).and_then(|()| {
+                let names = disk.list(folder)?;
+                let unfinished = names.iter().filter(|name| is_unfinished(name));
+                unfinished.map(|name| folder.join(name)).try_for_each(|path| disk.remove(&path))?;
+                // What an interrupted archiver has named must keep its name.
+                disk.sync_dir(folder)
+            });
+            match made {
+                Ok(()) => sound += 1,
+                Err(error) => {
+                    first.get_or_insert(ArchiveError::io("prepare", folder, error));
+                }
+            }
+        }
+        first.filter(|_| sound == 0).map_or(Ok(()), Err)?;
+        self.look()
+    }
+
+    fn look(&self) -> Result<(), ArchiveError> {
+        let mut state = State::default();
+        let mut refused = Vec::new();
+        for folder in &self.config.folders {
+            let names = match self.env.seam.disk.list(folder) {
+                Ok(names) => names,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+                Err(error) => {
+                    refused.push(ArchiveError::io("list", folder, error));
+                    continue;
+                }
+            };
+            for name in names {
+                let Some(from) = parse_name(&name) else { continue };
+                state.see(from, folder.join(name), &self.env);
+            }
+        }
+        if refused.len() == self.config.folders.len() {
+            return Err(refused.swap_remove(0));
+        }
+        *self.state.lock() = state;
+        Ok(())
+    }
+
+    /// The archives, oldest first.
+    #[must_use]
+    pub fn list(&self) -> Vec<ShelfCopy> {
+        self.state.lock().archives.values().cloned().collect()
+    }
+
+    /// The newest one.
+    #[must_use]
+    pub fn newest(&self) -> Option<ShelfCopy> {
+        self.state.lock().archives.values().next_back().cloned()
+    }
+
+    /// Every group before this one is archived; `None` if nothing is.
+    #[must_use]
+    pub fn archived_to(&self) -> Option<GroupNumber> {
+        self.state.lock().archives.values().map(|copy| copy.info.to).max()
+    }
+
+    /// A position that the log has reached, for these archives hold it (K6).
+    #[must_use]
+    pub fn proven(&self) -> Lsn {
+        let state = self.state.lock();
+        // Positions can repeat after a crash; what the newest one says is what counts.
+        let whole = state.archives.values().rev().map(|copy| copy.info.whole);
+        whole.into_iter().find(|whole| *whole != Lsn::NONE).unwrap_or(Lsn::NONE)
+    }
+
+    /// Archives that begin where none before them ends: the groups between are in none.
+    #[must_use]
+    pub fn gaps(&self) -> Vec<(GroupNumber, GroupNumber)> {
+        let state = self.state.lock();
+        let mut gaps = Vec::new();
+        let mut to: Option<GroupNumber> = None;
+        for copy in state.archives.values() {
+            if let Some(to) = to
+                && to < copy.info.from
+            {
+                gaps.push((to, copy.info.from));
+            }
+            to = to.max(Some(copy.info.to));
+        }
+        gaps
+    }
+
+    /// What was found wrong when the folders were looked at; copies that are missing among them.
+    #[must_use]
+    pub fn faults(&self) -> Vec<CopyFault> {
+        let state = self.state.lock();
+        let mut faults: Vec<CopyFault> = Vec::new();
+        for fault in &state.faults {
+            let why = ArchiveError::Damaged {
+                path: fault.path.clone(),
+                offset: 0,
+                why: fault.why.to_string(),
+            };
+            faults.push(CopyFault { from: fault.from, path: fault.path.clone(), why });
+        }
+        for copy in state.archives.values() {
+            for path in self.missing(copy) {
+                let known = faults.iter().any(|fault| fault.path == path);
+                if !known {
+                    let gone = std::io::ErrorKind::NotFound.into();
+                    let why = ArchiveError::io("find", &path, gone);
+                    faults.push(CopyFault { from: copy.info.from, path, why });
+                }
+            }
+        }
+        faults
+    }
+
+    fn missing(&self, copy: &ShelfCopy) -> Vec<PathBuf> {
+        let name = copy.info.file_name();
+        let all = self.config.folders.iter().map(|folder| folder.join(&name));
+        all.filter(|path| !copy.files.contains(path)).collect()
+    }
+
+    /// Takes a new archive in.
+    pub(crate) fn add(&self, written: &Written) -> ShelfCopy {
+        let copy = ShelfCopy { info: written.info.clone(), files: written.files.clone() };
+        self.state.lock().archives.insert(copy.info.from, copy.clone());
+        copy
+    }
+
+    /// Reads every copy of one archive from front to back. The damaged ones come back.
+    ///
+    /// # Errors
+    /// [`ArchiveError::NoSuch`].
+    pub fn verify(&self, from: GroupNumber) -> Result<Vec<CopyFault>, ArchiveError> {
+        let copy = self.get(from)?;
+        let mut faults = Vec::new();
+        for path in &copy.files {
+            let proven = ArchiveFile::open(&self.env, path).and_then(|mut file| file.prove());
+            if let Err(why) = proven {
+                faults.push(CopyFault { from, path: path.clone(), why });
+            }
+        }
+        for path in self.missing(&copy) {
+            let why = match self.env.seam.disk.exists(&path) {
+                Ok(true) => ArchiveFile::open(&self.env, &path).err(),
+                _ => None,
+            };
+            let gone = || ArchiveError::io("find", &path, std::io::ErrorKind::NotFound.into());
+            faults.push(CopyFault { from, why: why.unwrap_or_else(gone), path });
+        }
+        Ok(faults)
+    }
+
+    /// Makes a missing or damaged copy anew from one that proves itself.
+    ///
+    /// # Errors
+    /// If no other copy is whole, or the disk refuses.
+    pub fn repair(&self, from: GroupNumber, path: &Path) -> Result<(), ArchiveError> {
+        let copy = self.get(from)?;
+        let mut last = None;
+        for good in copy.files.iter().filter(|good| *good != path) {
+            let proven = ArchiveFile::open(&self.env, good).and_then(|mut file| file.prove());
+            match proven {
+                Ok(()) => {
+                    self.copy(good, path, copy.info.file_bytes())?;
+                    self.look()?;
+                    return Ok(());
+                }
+                Err(error) => last = Some(error),
+            }
+        }
+        let why = last.map_or("there is no other copy".into(), |error| error.to_string());
+        Err(ArchiveError::Damaged { path: path.to_owned(), offset: 0, why })
+    }
+
+    /// Makes every copy anew that is missing or has no sound header, as far as that goes; says
+    /// what could not be made.
+    pub(crate) fn complete(&self) -> Vec<ArchiveError> {
+        let faults = self.faults();
+        let repaired = faults.iter().map(|fault| self.repair(fault.from, &fault.path));
+        repaired.filter_map(Result::err).collect()
+    }
+
+    fn copy(&self, from: &Path, to: &Path, bytes: u64) -> Result<(), ArchiveError> {
+        let disk = self.env.seam.disk.as_ref();
+        let fresh = to.with_extension("new");
+        let read = Open { create: Create::Never, write: false, direct: true, dsync: false };
+        let write = Open { create: Create::IfMissing, write: true, direct: true, dsync: false };
+        let source =
+            disk.open(from, read).map_err(|error| ArchiveError::io("read", from, error))?;
+        let mut buffer = AlignedBuf::zeroed(COPY_BYTES);
+        let copied = disk.open(&fresh, write).and_then(|target| {
+            target.set_len(0)?;
+            let bytes = bytes.next_multiple_of(BLOCK as u64);
+            for offset in (0..bytes).step_by(COPY_BYTES) {
+                let piece = &mut buffer[..(bytes - offset).min(COPY_BYTES as u64) as usize];
+                source.read_at(piece, offset)?;
+                target.write_at(piece, offset)?;
+            }
+            target.sync()?;
+            disk.rename(&fresh, to)?;
+            disk.sync_dir(to.parent().unwrap_or(Path::new(".")))
+        });
+        copied.map_err(|error| {
+            // Half a copy is none; the next start removes it if this does not.
+            let _ = disk.remove(&fresh);
+            ArchiveError::io("copy to", to, error)
+        })
+    }
+
+    fn get(&self, from: GroupNumber) -> Result<ShelfCopy, ArchiveError> {
+        let found = self.state.lock().archives.get(&from).cloned();
+        found.ok_or(ArchiveError::NoSuch { group: from })
+    }
+
+    /// The archives that policy lets go and no recovery needs, oldest first: never the newest one,
+    /// nor one behind another that stays.
+    #[must_use]
+    pub fn expired(&self, keep: &Keep, needed_from: Lsn) -> Vec<ShelfCopy> {
+        if keep.time.is_none() && keep.files.is_none() {
+            return Vec::new();
+        }
+        let now = self.env.seam.clock.utc_us();
+        let all = self.list();
+        let young = |info: &ArchiveInfo| {
+            let age = now.saturating_sub(info.archived_us);
+            keep.time.is_some_and(|time| u128::from(age) < time.as_micros())
+        };
+        let newest = keep.files.unwrap_or(0).max(1) as usize;
+        let old = all.len().saturating_sub(newest);
+        let may_go = |copy: &&ShelfCopy| {
+            let needed = copy.info.end > needed_from && !planted(Plant::NeededArchiveDeleted);
+            !young(&copy.info) && !needed
+        };
+        all[..old].iter().take_while(may_go).cloned().collect()
+    }
+
+    /// Deletes one archive: the registry knows before the files go.
+    ///
+    /// # Errors
+    /// [`ArchiveError::Needed`] if it is the newest or reaches beyond what `registry` says no
+    /// recovery needs; whatever the registry or the disk says.
+    pub fn delete(&self, from: GroupNumber, registry: &dyn Registry) -> Result<(), ArchiveError> {
+        let copy = self.get(from)?;
+        let path = copy.files.first().cloned().unwrap_or_else(|| name_of(from));
+        let needed = |why: String| ArchiveError::Needed { path: path.clone(), why };
+        if self.newest().is_some_and(|newest| newest.info.from == from) {
+            return Err(needed("it is the newest: the log goes on from it".into()));
+        }
+        let asked = registry.needed_from();
+        let needed_from =
+            asked.map_err(|why| needed(format!("it cannot be told by what: {why}")))?;
+        if copy.info.end > needed_from && !planted(Plant::NeededArchiveDeleted) {
+            let (end, from) = (copy.info.end, needed_from);
+            return Err(needed(format!("it reaches {end}, a recovery may begin at {from}")));
+        }
+        let told = registry.deleting(&copy.info);
+        told.map_err(|why| ArchiveError::Unrecorded { group: from, why })?;
+        self.state.lock().archives.remove(&from);
+        let disk = Arc::clone(&self.env.seam.disk);
+        for path in &copy.files {
+            let folder = path.parent().unwrap_or(Path::new("."));
+            let gone = disk.remove(path).and_then(|()| disk.sync_dir(folder));
+            gone.map_err(|error| ArchiveError::io("delete", path, error))?;
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    /// Looks at one file.
+    fn see(&mut self, from: GroupNumber, path: PathBuf, env: &ArchiveEnv) {
+        let named = |info: &ArchiveInfo| info.from == from;
+        match ArchiveFile::open(env, &path).map(|file| file.info().clone()) {
+            Ok(info) if named(&info) => {
+                let fresh = || ShelfCopy { info: info.clone(), files: Vec::new() };
+                let known = self.archives.entry(from).or_insert_with(fresh);
+                if known.info == info {
+                    known.files.push(path);
+                } else if info.to > known.info.to {
+                    // The other one is of an earlier try that was shorter.
+                    let shorter = std::mem::replace(known, ShelfCopy { info, files: vec![path] });
+                    self.other(from, shorter.files);
+                } else {
+                    self.other(from, vec![path]);
+                }
+            }
+            Ok(info) => {
+                let why = format!("it is the archive of {}", info.from);
+                let why = ArchiveError::Damaged { path: path.clone(), offset: 0, why };
+                self.faults.push(CopyFault { from, path, why });
+            }
+            Err(why) => self.faults.push(CopyFault { from, path, why }),
+        }
+    }
+
+    fn other(&mut self, from: GroupNumber, files: Vec<PathBuf>) {
+        for path in files {
+            let why = "it is not a copy of the other one".into();
+            let why = ArchiveError::Damaged { path: path.clone(), offset: 0, why };
+            self.faults.push(CopyFault { from, path, why });
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Writing one archive file, to all folders at once.
+//!
+//! Invariants:
+//! 1. The file grows under the name `archive-N.new`; its header is written last, then it is
+//!    synced, then it gets its name, then the folder is synced. A crash leaves it whole or unnamed.
+//! 2. A folder that refuses is given up for this file and named; the file goes on in the others.
+//!    Only when none is left is there an error.
+//! 3. What is staged and not kept leaves no trace: a group that a damaged log copy gave is staged
+//!    again from the other.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use base::{GroupNumber, KeyGeneration, Lsn};
+use log::{GROUP_HEADER, GroupHead, KeyBook, SealedGroups};
+use seal::{Salt, Tag, WorkingKey};
+use seam::disk::{BLOCK, Create, File, Open};
+use seam::mem::AlignedBuf;
+use seam::plant::{Plant, planted};
+
+use crate::block::{PAYLOAD_MAX, Packer};
+use crate::header::{HEADER_BYTES, key_of, name_of};
+use crate::{ArchiveConfig, ArchiveEnv, ArchiveError, ArchiveInfo};
+
+/// How much is written at once.
+const WRITE_BYTES: usize = 1 << 20;
+
+/// The copy of a file in one folder, while it is written.
+struct Copy {
+    folder: PathBuf,
+    fresh: PathBuf,
+    file: Arc<dyn File>,
+}
+
+/// A file that is being written.
+pub(crate) struct Writer<'a> {
+    env: &'a ArchiveEnv,
+    copies: Vec<Copy>,
+    refused: Vec<ArchiveError>,
+    key: Arc<WorkingKey>,
+    info: ArchiveInfo,
+    packer: Option<Packer>,
+    buffer: AlignedBuf,
+    /// Bytes of `buffer` that are kept, and that are staged behind them.
+    kept: usize,
+    staged: usize,
+    /// Where `buffer` begins in the file.
+    offset: u64,
+}
+
+/// What came of a file.
+pub(crate) struct Written {
+    pub(crate) info: ArchiveInfo,
+    /// Its copies.
+    pub(crate) files: Vec<PathBuf>,
+    /// Why the others are missing.
+    pub(crate) refused: Vec<ArchiveError>,
+}
+
+impl<'a> Writer<'a> {
+    /// Begins the file whose first group is `from`.
+    pub(crate) fn begin(
+        env: &'a ArchiveEnv,
+        config: &ArchiveConfig,
+        book: &mut KeyBook,
+        from: GroupNumber,
+    ) -> Result<Writer<'a>, ArchiveError> {
+        let salt = Salt::draw(env.seam.entropy.as_ref()).map_err(ArchiveError::Entropy)?;
+        let info = ArchiveInfo {
+            from,
+            to: from,
+            first: Lsn::NONE,
+            end: Lsn::NONE,
+            whole: Lsn::NONE,
+            first_commit_us: None,
+            last_commit_us: None,
+            archived_us: 0,
+            format: env.format,
+            compressed: config.compress.is_some(),
+            generation: book.current(env.format)?,
+            generations: (KeyGeneration(u32::MAX), KeyGeneration(0)),
+            previous: Tag([0; 16]),
+            last: Tag([0; 16]),
+            block_bytes: 0,
+            record_bytes: 0,
+            salt,
+        };
+        let key = key_of(book, &info)
+            .map_err(|flaw| ArchiveError::Config { why: format!("its key: {flaw}") })?;
+        let packer = config.compress.map(Packer::new).transpose();
+        let packer =
+            packer.map_err(|error| ArchiveError::Config { why: format!("zstd: {error}") })?;
+        let (mut copies, mut refused) = (Vec::new(), Vec::new());
+        for folder in &config.folders {
+            let fresh = folder.join(name_of(info.from)).with_extension("new");
+            let how = Open { create: Create::IfMissing, write: true, direct: true, dsync: false };
+            let opened = env.seam.disk.open(&fresh, how).and_then(|file| {
+                file.set_len(0)?;
+                Ok(file)
+            });
+            match opened {
+                Ok(file) => copies.push(Copy { folder: folder.clone(), fresh, file }),
+                Err(error) => refused.push(ArchiveError::io("make", fresh, error)),
+            }
+        }
+        let buffer =
+            AlignedBuf::zeroed((WRITE_BYTES + PAYLOAD_MAX / 8 + BLOCK).next_multiple_of(BLOCK));
+        let offset = HEADER_BYTES as u64;
+        let writer =
+            Writer { env, copies, refused, key, info, packer, buffer, kept: 0, staged: 0, offset };
+        writer.some_left()
+    }
+
+    /// Takes the next group of `groups`; `None` behind the last one. Returns its header.
+    pub(crate) fn take(
+        &mut self,
+        groups: &mut SealedGroups,
+    ) -> Result<Option<GroupHead>, ArchiveError> {
+        let head = groups.next(&mut |sealed| self.stage(sealed))?;
+        let Some(head) = head else { return Ok(None) };
+        self.keep(&head, groups.payload());
+        while self.kept >= WRITE_BYTES {
+            self.flush(WRITE_BYTES)?;
+        }
+        Ok(Some(head))
+    }
+
+    /// Bytes of blocks so far.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.info.block_bytes
+    }
+
+    /// Puts a sealed group behind what is kept; a second try replaces the first.
+    fn stage(&mut self, sealed: &[u8]) {
+        let end = self.kept + sealed.len();
+        if end > self.buffer.len() {
+            let mut larger = AlignedBuf::zeroed((2 * end).next_multiple_of(BLOCK));
+            larger[..self.kept].copy_from_slice(&self.buffer[..self.kept]);
+            self.buffer = larger;
+        }
+        self.buffer[self.kept..end].copy_from_slice(sealed);
+        self.staged = sealed.len();
+    }
+
+    /// What is staged was proven: it stays, compressed if that pays.
+    fn keep(&mut self, head: &GroupHead, payload: &[u8]) {
+        let at = self.kept;
+        let mut len = std::mem::take(&mut self.staged);
+        if let Some(packer) = &mut self.packer {
+            let clear = &self.buffer[at..at + GROUP_HEADER];
+            if let Some(block) = packer.pack(&self.key, clear, head.number.0, payload) {
+                len = block.len();
+                self.buffer[at..at + len].copy_from_slice(block);
+            }
+        }
+        self.kept += len;
+        let info = &mut self.info;
+        if info.record_bytes == 0 {
+            (info.first, info.previous) = (head.first, head.previous);
+        }
+        info.block_bytes += len as u64;
+        info.record_bytes += u64::from(head.payload_len);
+        info.to = GroupNumber(head.number.0 + 1);
+        info.end = head.end();
+        info.last = head.tag;
+        if let Some(begins) = head.first_record {
+            info.whole = head.first.plus(u64::from(begins));
+        }
+        let (low, high) = info.generations;
+        info.generations = (low.min(head.generation), high.max(head.generation));
+    }
+
+    /// Notes when something was committed, as the groups that were looked at say.
+    pub(crate) fn date(&mut self, utc_us: u64) {
+        self.info.first_commit_us.get_or_insert(utc_us);
+        self.info.last_commit_us = Some(utc_us);
+    }
+
+    /// Whether no commit's time is known yet.
+    pub(crate) fn is_undated(&self) -> bool {
+        self.info.first_commit_us.is_none()
+    }
+
+    /// Writes the first `len` bytes of the buffer, whole blocks of 4 KiB.
+    fn flush(&mut self, len: usize) -> Result<(), ArchiveError> {
+        let disk = Arc::clone(&self.env.seam.disk);
+        let (bytes, offset) = (&self.buffer[..len], self.offset);
+        let files: Vec<&dyn File> = self.copies.iter().map(|copy| &*copy.file).collect();
+        let together =
+            if files.len() > 1 { disk.write_copies(&files, offset, bytes) } else { None };
+        let outcomes = together
+            .unwrap_or_else(|| files.iter().map(|file| file.write_at(bytes, offset)).collect());
+        let mut outcomes = outcomes.into_iter();
+        self.give_up("write", |_| outcomes.next().unwrap_or(Ok(())))?;
+        let behind = len.min(self.kept);
+        self.buffer.copy_within(behind..self.kept, 0);
+        self.kept -= behind;
+        self.offset += len as u64;
+        Ok(())
+    }
+
+    /// Does `step` for each copy; those that fail are given up.
+    fn give_up(
+        &mut self,
+        verb: &'static str,
+        mut step: impl FnMut(&Copy) -> std::io::Result<()>,
+    ) -> Result<(), ArchiveError> {
+        for copy in std::mem::take(&mut self.copies) {
+            match step(&copy) {
+                Ok(()) => self.copies.push(copy),
+                Err(error) => {
+                    // Half a file would only take the room that is missing.
+                    let _ = self.env.seam.disk.remove(&copy.fresh);
+                    self.refused.push(ArchiveError::io(verb, copy.fresh, error));
+                }
+            }
+        }
+        if self.copies.is_empty() { Err(self.refused.swap_remove(0)) } else { Ok(()) }
+    }
+
+    fn some_left(mut self) -> Result<Writer<'a>, ArchiveError> {
+        if self.copies.is_empty() { Err(self.refused.swap_remove(0)) } else { Ok(self) }
+    }
+
+    /// Ends the file: it is durable and has its name when this returns.
+    pub(crate) fn finish(mut self) -> Result<Written, ArchiveError> {
+        let len = self.kept.next_multiple_of(BLOCK);
+        self.buffer[self.kept..len].fill(0);
+        if len > 0 {
+            self.flush(len)?;
+        }
+        self.info.archived_us = self.env.seam.clock.utc_us();
+        let mut header = AlignedBuf::zeroed(HEADER_BYTES);
+        self.info.encode(self.env.system, &self.key, &mut header);
+        self.give_up("write", |copy| copy.file.write_at(&header, 0))?;
+        let disk = Arc::clone(&self.env.seam.disk);
+        if !planted(Plant::ArchiveUnsynced) {
+            self.give_up("sync", |copy| copy.file.sync())?;
+        }
+        let name = self.info.file_name();
+        self.give_up("name", |copy| {
+            disk.rename(&copy.fresh, &copy.folder.join(&name))?;
+            if planted(Plant::ArchiveUnsynced) { Ok(()) } else { disk.sync_dir(&copy.folder) }
+        })?;
+        let files = self.copies.iter().map(|copy| copy.folder.join(&name)).collect();
+        Ok(Written { info: self.info, files, refused: self.refused })
+    }
+
+    /// Leaves nothing behind.
+    pub(crate) fn abandon(self) {
+        for copy in self.copies {
+            // What cannot be removed, the next start removes.
+            let _ = self.env.seam.disk.remove(&copy.fresh);
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! What is archived comes back as it was logged, from archives and log together.
+
+#![allow(clippy::unwrap_used)] // also in helpers, which are not tests by name
+
+mod common;
+
+use std::time::Duration;
+
+use base::{Lsn, UowId};
+use common::{Bench, body, spoil};
+use holdfast_archive::{ArchiveError, ArchiveFile, Keep, LogSource, NoRegistry, Registry, Shelf};
+use log::LogError;
+use seam::Seam;
+
+const COMMIT: u8 = 9;
+
+fn log_some(bench: &Bench, from: u64, count: u64) -> Vec<Lsn> {
+    let mut places = Vec::new();
+    for index in from..from + count {
+        let text = body(index, 400 + (index as usize * 37) % 900);
+        let kind = if index.is_multiple_of(10) { COMMIT } else { 1 };
+        let place = loop {
+            match bench.log().append(kind, 0, UowId(index), Lsn::NONE, &[&text]) {
+                // On a busy machine the archive may fall behind.
+                Err(LogError::ArchiveBehind { .. }) => {
+                    Seam::real().clock.sleep(Duration::from_millis(1))
+                }
+                other => break other.unwrap(),
+            }
+        };
+        bench.log().wait_durable(place.end).unwrap();
+        bench.log().truncate(place.lsn);
+        places.push(place.lsn);
+    }
+    places
+}
+
+fn read_all(source: &LogSource, from: Lsn) -> Result<Vec<(Lsn, u64)>, ArchiveError> {
+    let mut reader = source.read(from, Lsn(u64::MAX))?;
+    let mut found = Vec::new();
+    while let Some(record) = reader.next()? {
+        assert_eq!(record.body, body(record.uow.0, record.body.len()));
+        found.push((record.lsn, record.uow.0));
+    }
+    Ok(found)
+}
+
+#[test]
+fn records_come_back_from_archives_and_log_in_order_and_each_once() {
+    for compress in [None, Some(1)] {
+        let mut bench = Bench::new(2, |config| config.compress = compress);
+        let mut places = log_some(&bench, 0, 700);
+        let archived = bench.archiver().archive_now().unwrap();
+        assert!(!archived.is_empty());
+        places.extend(log_some(&bench, 700, 300));
+        bench.restart();
+        places.extend(log_some(&bench, 1_000, 300));
+        let oldest = bench.log().segments()[0].first;
+        assert!(oldest > Lsn::FIRST, "segments were used again");
+        let source = bench.source();
+        let all: Vec<_> = places.iter().copied().zip(0..).collect();
+        assert_eq!(read_all(&source, Lsn::FIRST).unwrap(), all);
+        for start in [1, 333, 700, 999, 1_299] {
+            assert_eq!(read_all(&source, places[start]).unwrap(), all[start..], "from {start}");
+            let mut out = Vec::new();
+            let head = source.read_record(places[start], &mut out).unwrap();
+            assert_eq!((head.lsn, head.uow.0), all[start]);
+            assert_eq!(out, body(start as u64, out.len()));
+        }
+        assert!(source.read_record(places[5].plus(1), &mut Vec::new()).is_err());
+        let list = bench.archiver().shelf().list();
+        assert!(
+            list.iter()
+                .all(|copy| copy.files.len() == 2 && copy.info.compressed == compress.is_some())
+        );
+        let dense = list.iter().map(|copy| copy.info.block_bytes).sum::<u64>();
+        let plain = list.iter().map(|copy| copy.info.record_bytes).sum::<u64>();
+        assert_eq!(dense * 2 < plain, compress.is_some(), "{dense} of {plain}");
+        bench.end();
+    }
+}
+
+#[test]
+fn an_archive_says_when_its_first_and_last_commit_were() {
+    let bench = Bench::new(1, |_| {});
+    log_some(&bench, 0, 600);
+    bench.archiver().archive_now().unwrap();
+    let list = bench.archiver().shelf().list();
+    assert_eq!(list[0].info.first_commit_us, Some(1_000_000));
+    let mut before = 0;
+    for copy in &list {
+        let times = (copy.info.first_commit_us, copy.info.last_commit_us);
+        if let (Some(first), Some(last)) = times {
+            assert!(before <= first && first <= last, "{times:?} behind {before}");
+            before = last;
+        }
+    }
+    assert_eq!(before, 1_000_000 + 590);
+    bench.end();
+}
+
+#[test]
+fn what_one_copy_lost_the_other_gives_and_repair_makes_it_whole() {
+    let mut bench = Bench::new(2, |_| {});
+    log_some(&bench, 0, 700);
+    bench.archiver().archive_now().unwrap();
+    let shelf = std::sync::Arc::clone(bench.archiver().shelf());
+    let copy = &shelf.list()[0];
+    spoil(&copy.files[0], 5_000, &[0xee; 4]);
+    let source = LogSource::new(Some(std::sync::Arc::clone(&shelf)), None);
+    assert_eq!(read_all(&source, Lsn::FIRST).unwrap().len(), 700);
+    let faults = shelf.verify(copy.info.from).unwrap();
+    assert_eq!(faults.len(), 1);
+    assert!(matches!(faults[0].why, ArchiveError::Damaged { .. }), "{faults:?}");
+    shelf.repair(copy.info.from, &faults[0].path).unwrap();
+    assert!(shelf.verify(copy.info.from).unwrap().is_empty());
+    // A file that is gone is made by the next start.
+    bench.remove(&copy.files[1]);
+    bench.restart();
+    assert!(bench.archiver().shelf().faults().is_empty());
+    assert_eq!(bench.archiver().shelf().list()[0].files.len(), 2);
+    // With both copies damaged and the segment used again, the group is named.
+    let copy = &bench.archiver().shelf().list()[0];
+    copy.files.iter().for_each(|path| spoil(path, 5_000, &[0xee; 4]));
+    let error = read_all(&bench.source(), Lsn::FIRST).unwrap_err();
+    assert!(matches!(error, ArchiveError::Missing { .. }), "{error}");
+    assert!(error.to_string().contains("archive-"), "{error}");
+    bench.end();
+}
+
+struct Needed(Lsn);
+
+impl Registry for Needed {
+    fn archived(
+        &self,
+        _: &holdfast_archive::ArchiveInfo,
+        _: &[std::path::PathBuf],
+    ) -> Result<(), String> {
+        Ok(())
+    }
+    fn deleting(&self, _: &holdfast_archive::ArchiveInfo) -> Result<(), String> {
+        Ok(())
+    }
+    fn needed_from(&self) -> Result<Lsn, String> {
+        Ok(self.0)
+    }
+}
+
+#[test]
+fn only_what_policy_lets_go_and_no_recovery_needs_is_deleted() {
+    let bench = Bench::new(1, |_| {});
+    log_some(&bench, 0, 900);
+    bench.archiver().archive_now().unwrap();
+    let shelf = bench.archiver().shelf();
+    let list = shelf.list();
+    assert!(list.len() > 4, "{}", list.len());
+    let (far, third) = (Lsn(u64::MAX), list[2].info.end);
+    let expired = |keep: Keep, needed| shelf.expired(&keep, needed).len();
+    let forever = Keep::default();
+    let files = |files| Keep { files: Some(files), time: None };
+    assert_eq!(expired(forever, far), 0, "without a rule everything stays");
+    assert_eq!(expired(files(2), far), list.len() - 2);
+    assert_eq!(expired(files(0), far), list.len() - 1, "never the newest");
+    assert_eq!(expired(files(1), third), 3, "nothing a recovery needs");
+    let young = Keep { files: Some(1), time: Some(Duration::from_secs(3_600)) };
+    assert_eq!(expired(young, far), 0, "one rule is enough to stay");
+    let from = list[0].info.from;
+    assert!(matches!(shelf.delete(from, &NoRegistry), Err(ArchiveError::Needed { .. })));
+    let newest = list.last().unwrap().info.from;
+    assert!(matches!(shelf.delete(newest, &Needed(far)), Err(ArchiveError::Needed { .. })));
+    shelf.delete(from, &Needed(third)).unwrap();
+    assert!(!bench.exists(&list[0].files[0]));
+    let error = read_all(&bench.source(), Lsn::FIRST).unwrap_err();
+    assert!(matches!(error, ArchiveError::Gone { .. }), "{error}");
+    bench.end();
+}
+
+#[test]
+fn a_file_that_is_not_what_it_says_is_named_and_not_counted() {
+    let mut bench = Bench::new(1, |_| {});
+    log_some(&bench, 0, 500);
+    bench.archiver().archive_now().unwrap();
+    let list = bench.archiver().shelf().list();
+    let (first, second) = (&list[0].files[0], &list[1].files[0]);
+    let bytes = common::bytes(first);
+    // A version from the future, another archive's name, and a cut file.
+    spoil(first, 4, &[2]);
+    assert!(matches!(
+        ArchiveFile::open(&bench.env(), first),
+        Err(ArchiveError::FutureVersion { found: 2, known: 1, .. })
+    ));
+    common::put(first, &bytes[..bytes.len() - 4096]);
+    assert!(ArchiveFile::open(&bench.env(), first).is_err());
+    common::put(first, &bytes);
+    common::put(second, &bytes);
+    let shelf = Shelf::open(bench.env(), bench.config.clone()).unwrap();
+    assert_eq!(shelf.list().len(), list.len() - 1);
+    assert!(shelf.faults().iter().any(|fault| fault.path == *second), "{:?}", shelf.faults());
+    assert_eq!(shelf.gaps(), [(list[1].info.from, list[1].info.to)]);
+    let error = read_all(&LogSource::new(Some(std::sync::Arc::new(shelf)), None), Lsn::FIRST);
+    assert!(matches!(error, Err(ArchiveError::Missing { .. })));
+    bench.end();
+    bench.system.0[0] ^= 1;
+    assert!(ArchiveFile::open(&bench.env(), first).is_err(), "another system's");
+}
+
+#[test]
+fn archives_that_prove_more_than_the_log_has_stop_the_start() {
+    let mut bench = Bench::new(1, |_| {});
+    log_some(&bench, 0, 200);
+    bench.stop();
+    let old = bench.copy_of_log();
+    bench.start().unwrap();
+    log_some(&bench, 200, 100);
+    bench.archiver().archive_now().unwrap();
+    bench.stop();
+    bench.put_back(&old);
+    let error = bench.start().unwrap_err();
+    assert!(error.contains("put back to an older state"), "{error}");
+}

@@ -1,0 +1,553 @@
+//! The archive on a machine that crashes: a small log whose segments are used again and again, an
+//! archiver, two archive folders, and a ledger of what was acknowledged outside of the machine.
+//!
+//! What must hold after every crash, however the disk took it (K20):
+//! 1. Every record that was acknowledged, and that the registry says a recovery may ask for, can be
+//!    read: from the archives and the log together, in order, each once, as it was written.
+//! 2. The log goes on: segments are archived and used again, however often it crashes.
+//! 3. A damaged copy is never read as if it were whole; if the other one is sound, nothing is lost.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::time::Duration;
+
+use archive::{
+    ArchiveConfig, ArchiveEnv, ArchiveError, ArchiveInfo, Archiver, Keep, LogSource, Registry,
+    Shelf,
+};
+use base::{GroupNumber, Lsn, SystemId, UowId};
+use log::{Log, LogConfig, LogEnv, LogError, LogEvents, LogStart};
+use parking_lot::Mutex;
+use seal::{Format, TestKeys};
+use seam::Seam;
+use seam::sim::{
+    self, CrashStyle, End, Fault, FaultId, FaultKind, Outcome, Rng, SimConfig, SimDisk, When,
+};
+use seam::stop::StopSwitch;
+
+/// Tasks that append in each life.
+const TASKS: u64 = 2;
+const SYSTEM: SystemId = SystemId([6; 16]);
+
+/// What is known outside of the machine.
+#[derive(Default)]
+struct Ledger {
+    /// By life and task: how many records were acknowledged.
+    acked: Mutex<BTreeMap<(u64, u64), u64>>,
+    /// The end of the last one that was.
+    reached: AtomicU64,
+    /// Where the newest record begins.
+    newest: AtomicU64,
+    /// Where restart begins.
+    from: AtomicU64,
+    /// Where recoveries may begin; what an image copy would say.
+    needed: AtomicU64,
+    stale: Mutex<Option<(u8, GroupNumber)>>,
+}
+
+impl Ledger {
+    /// Restart begins at `from` from now on, which is durable.
+    fn checkpoint(&self, log: &Log, from: Lsn) {
+        self.from.fetch_max(from.0, SeqCst);
+        log.truncate(from);
+    }
+}
+
+impl LogEvents for Ledger {
+    fn copy_lost(&self, copy: u8, from: GroupNumber, _: &str) -> Result<(), String> {
+        self.stale.lock().get_or_insert((copy, from));
+        Ok(())
+    }
+}
+
+impl Registry for Ledger {
+    fn archived(&self, _: &ArchiveInfo, _: &[PathBuf]) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn deleting(&self, _: &ArchiveInfo) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn needed_from(&self) -> Result<Lsn, String> {
+        Ok(Lsn(self.needed.load(SeqCst)))
+    }
+}
+
+/// A machine that archives its log, from crash to crash.
+pub struct Machine {
+    /// Its disk.
+    pub disk: SimDisk,
+    log: LogConfig,
+    archive: ArchiveConfig,
+    ledger: Arc<Ledger>,
+    life: u64,
+}
+
+/// How a machine is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Make {
+    /// Copies of the log.
+    pub log_copies: usize,
+    /// Folders of the archive.
+    pub folders: usize,
+    /// Whether archives are compressed.
+    pub compress: bool,
+}
+
+/// What the tasks of a life do.
+#[derive(Clone, Copy, Debug)]
+pub struct Script {
+    /// Decides everything.
+    pub seed: u64,
+    /// Records of each task.
+    pub records: u64,
+}
+
+fn folders(name: &str, count: usize) -> Vec<PathBuf> {
+    (1..=count).map(|copy| PathBuf::from(format!("/{name}{copy}"))).collect()
+}
+
+impl Machine {
+    /// A machine with an empty log and no archives.
+    #[must_use]
+    pub fn new(make: Make) -> Machine {
+        let log = LogConfig {
+            segment_bytes: 28 << 10,
+            segments_min: 2,
+            segments_max: 5,
+            ring_bytes: 16 << 10,
+            group_bytes_max: 8 << 10,
+            ..LogConfig::new(folders("log", make.log_copies))
+        };
+        let archive = ArchiveConfig {
+            compress: make.compress.then_some(1),
+            keep: Keep { time: None, files: Some(2) },
+            ..ArchiveConfig::new(folders("archive", make.folders))
+        };
+        let ledger = Ledger {
+            from: AtomicU64::new(Lsn::FIRST.0),
+            needed: AtomicU64::new(Lsn::FIRST.0),
+            ..Ledger::default()
+        };
+        let ledger = Arc::new(ledger);
+        let machine = Machine { disk: SimDisk::new(), log, archive, ledger, life: 0 };
+        sim::run(SimConfig::new(1), machine.disk.clone(), |seam| {
+            let made = Log::create(&machine.log_env(&seam), &machine.log);
+            made.unwrap_or_else(|error| panic!("{error}"));
+        })
+        .expect_completed();
+        machine.disk.settle();
+        machine
+    }
+
+    /// The same machine once more, with a disk and a ledger of its own.
+    #[must_use]
+    pub fn fork(&self) -> Machine {
+        let number = |number: &AtomicU64| AtomicU64::new(number.load(SeqCst));
+        let ledger = Ledger {
+            acked: Mutex::new(self.ledger.acked.lock().clone()),
+            reached: number(&self.ledger.reached),
+            newest: number(&self.ledger.newest),
+            from: number(&self.ledger.from),
+            needed: number(&self.ledger.needed),
+            stale: Mutex::new(*self.ledger.stale.lock()),
+        };
+        Machine {
+            disk: self.disk.snapshot(),
+            log: self.log.clone(),
+            archive: self.archive.clone(),
+            ledger: Arc::new(ledger),
+            life: self.life,
+        }
+    }
+
+    fn log_env(&self, seam: &Seam) -> LogEnv {
+        LogEnv {
+            seam: seam.clone(),
+            keys: Arc::new(TestKeys::new(5)),
+            system: SYSTEM,
+            stop: Arc::new(StopSwitch::default()),
+            events: self.ledger.clone(),
+        }
+    }
+
+    fn env(seam: &Seam) -> ArchiveEnv {
+        ArchiveEnv {
+            seam: seam.clone(),
+            keys: Arc::new(TestKeys::new(5)),
+            system: SYSTEM,
+            key_label: "log".into(),
+            format: Format::Sealed,
+            plain_until: Lsn::NONE,
+            dated: |_| None,
+        }
+    }
+
+    fn open(&self, seam: &Seam) -> Result<(Arc<Log>, Archiver), ArchiveError> {
+        let shelf = Shelf::open(Machine::env(seam), self.archive.clone())?;
+        shelf.prepare()?;
+        let reached = Lsn(self.ledger.reached.load(SeqCst));
+        let start = LogStart {
+            from: Lsn(self.ledger.from.load(SeqCst)),
+            archived: shelf.archived_to().unwrap_or_default(),
+            proven: shelf.proven().max(reached),
+            stale: *self.ledger.stale.lock(),
+            override_stale: false,
+        };
+        let (log, opened) = Log::open(self.log_env(seam), self.log.clone(), start)?;
+        if !opened.single {
+            *self.ledger.stale.lock() = None;
+        }
+        let archiver = Archiver::start(Arc::new(shelf), Arc::clone(&log), self.ledger.clone())?;
+        Ok((log, archiver))
+    }
+
+    /// Everything that was acknowledged and may still be asked for is there.
+    fn check(&self, log: &Arc<Log>, archiver: &Archiver) {
+        let needed = Lsn(self.ledger.needed.load(SeqCst));
+        let source = LogSource::new(Some(Arc::clone(archiver.shelf())), Some(Arc::clone(log)));
+        let said = |error: ArchiveError| -> ! { panic!("{error}") };
+        log.wait_durable(log.next_lsn()).unwrap_or_else(|error| panic!("{error}"));
+        let mut reader = source.read(needed, source.end()).unwrap_or_else(|error| said(error));
+        let mut last: BTreeMap<(u64, u64), u64> = BTreeMap::new();
+        let mut border = needed;
+        while let Some(record) = reader.next().unwrap_or_else(|error| said(error)) {
+            assert_eq!(record.lsn, border, "records follow each other");
+            border = record.end;
+            let (life, task) = (u64::from(record.kind), u64::from(record.flags));
+            let index = record.uow.0;
+            assert_eq!(record.body, body(life, task, index, record.body.len()), "{record:?}");
+            match last.insert((life, task), index) {
+                Some(before) => assert_eq!(index, before + 1, "task {task} of life {life}"),
+                None if needed == Lsn::FIRST => assert_eq!(index, 0, "task {task} of life {life}"),
+                None => {}
+            }
+        }
+        assert_eq!(border, source.end(), "the source ends with a whole record");
+        for ((life, task), count) in self.ledger.acked.lock().iter() {
+            let seen = last.get(&(*life, *task)).map_or(0, |index| index + 1);
+            let asked = needed == Lsn::FIRST || seen > 0;
+            assert!(!asked || seen >= *count, "task {task} of life {life}: {seen} of {count}");
+        }
+    }
+
+    /// One life: start, check, log and archive; ends by itself or by a crash after so many writes.
+    pub fn live(&mut self, script: Script, crash_after: Option<u64>) -> Outcome {
+        self.life += 1;
+        self.ledger.newest.store(0, SeqCst);
+        if let Some(writes) = crash_after {
+            self.disk.crash_after(writes);
+        }
+        sim::run(SimConfig::new(script.seed), self.disk.clone(), |seam| {
+            let (log, archiver) = self.open(&seam).unwrap_or_else(|error| panic!("{error}"));
+            self.check(&log, &archiver);
+            let archiver = Arc::new(archiver);
+            let tasks = (0..TASKS).map(|task| {
+                let worker = Worker {
+                    seam: seam.clone(),
+                    log: Arc::clone(&log),
+                    archiver: Arc::clone(&archiver),
+                    keep: self.archive.keep,
+                    ledger: Arc::clone(&self.ledger),
+                    life: self.life,
+                    task,
+                    script,
+                };
+                let started = seam::thread::spawn("task", move || worker.work());
+                started.unwrap_or_else(|error| panic!("{error}"))
+            });
+            let tasks: Vec<_> = tasks.collect();
+            tasks.into_iter().for_each(seam::thread::JoinHandle::join);
+            self.check(&log, &archiver);
+            archiver.end();
+            log.close().unwrap_or_else(|error| panic!("{error}"));
+        })
+    }
+
+    /// What the disk holds after a power failure.
+    pub fn crash(&mut self, seed: u64, style: CrashStyle) {
+        self.disk = self.disk.crash_image(&mut Rng::new(seed), style);
+    }
+
+    /// Verifies all archives and makes damaged copies anew; a second look finds nothing.
+    fn repair(&self, seed: u64) -> Result<(), String> {
+        let outcome = sim::run(SimConfig::new(seed), self.disk.clone(), |seam| {
+            let said = |error: ArchiveError| -> ! { panic!("{error}") };
+            let shelf = Shelf::open(Machine::env(&seam), self.archive.clone());
+            let shelf = shelf.unwrap_or_else(|error| said(error));
+            for turn in 0..2 {
+                for copy in shelf.list() {
+                    let faults = shelf.verify(copy.info.from).unwrap_or_else(|error| said(error));
+                    assert!(turn == 0 || faults.is_empty(), "{faults:?}");
+                    for fault in faults {
+                        let repaired = shelf.repair(fault.from, &fault.path);
+                        repaired.unwrap_or_else(|error| said(error));
+                    }
+                }
+            }
+        });
+        crashed(&outcome).map(drop)
+    }
+
+    /// A life without room for archives: work until it is refused, back out, make room, work on.
+    fn starve(&mut self, seed: u64, disk: &SimDisk, full: FaultId) -> Outcome {
+        self.life += 1;
+        sim::run(SimConfig::new(seed), self.disk.clone(), |seam| {
+            let (log, archiver) = self.open(&seam).unwrap_or_else(|error| panic!("{error}"));
+            let record = |index: u64, undo: bool| {
+                let (text, kind) = (body(self.life, 0, index, 900), self.life as u8);
+                let (uow, none) = (UowId(index), Lsn::NONE);
+                match undo {
+                    true => log.append_reserved(kind, 0, uow, none, &[&text]),
+                    false => log.append(kind, 0, uow, none, &[&text]),
+                }
+            };
+            assert!(log.reserve(3_000), "room for undo");
+            let mut count = 0;
+            let error = loop {
+                let place = match record(count, false) {
+                    Ok(place) => place,
+                    Err(error) => break error,
+                };
+                log.wait_durable(place.end).unwrap_or_else(|error| panic!("{error}"));
+                self.ledger.checkpoint(&log, place.lsn);
+                count += 1;
+                seam.clock.sleep(Duration::from_millis(20));
+            };
+            assert!(matches!(error, LogError::ArchiveBehind { .. }), "{error}");
+            assert!(error.to_string().contains("/archive1"), "{error}");
+            assert!(archiver.status().trouble.is_some(), "{:?}", archiver.status());
+            for index in count..count + 3 {
+                record(index, true).unwrap_or_else(|error| panic!("backout: {error}"));
+            }
+            disk.heal(full);
+            seam.clock.sleep(Duration::from_secs(5));
+            assert_eq!(archiver.status().trouble, None);
+            record(count + 3, false).unwrap_or_else(|error| panic!("{error}"));
+            let end = log.next_lsn();
+            log.wait_durable(end).unwrap_or_else(|error| panic!("{error}"));
+            self.check(&log, &archiver);
+            archiver.end();
+            log.close().unwrap_or_else(|error| panic!("{error}"));
+        })
+    }
+
+    /// The archive files, by folder and age.
+    #[must_use]
+    pub fn archives(&self) -> Vec<PathBuf> {
+        let paths = self.disk.paths();
+        paths.into_iter().filter(|path| path.to_string_lossy().ends_with(".hfa")).collect()
+    }
+}
+
+fn body(life: u64, task: u64, index: u64, len: usize) -> Vec<u8> {
+    let mut body = (life << 48 | task << 40 | index).to_le_bytes().repeat(len / 8 + 1);
+    body.truncate(len);
+    body
+}
+
+struct Worker {
+    seam: Seam,
+    log: Arc<Log>,
+    archiver: Arc<Archiver>,
+    keep: Keep,
+    ledger: Arc<Ledger>,
+    life: u64,
+    task: u64,
+    script: Script,
+}
+
+impl Worker {
+    fn work(&self) {
+        let seed = self.script.seed ^ self.task << 32 ^ self.life << 40;
+        let mut rng = Rng::stream(seed, "worker");
+        let mut previous = Lsn::NONE;
+        let mut borders = Vec::new();
+        for index in 0..self.script.records {
+            let len = if rng.one_in(4) { rng.below(6_000) } else { rng.below(1_500) };
+            let body = body(self.life, self.task, index, len as usize);
+            let (kind, flags) = (self.life as u8, self.task as u8);
+            let place = loop {
+                match self.log.append(kind, flags, UowId(index), previous, &[&body]) {
+                    Ok(place) => break place,
+                    // Work waits for the archive; that it comes is part of the proof.
+                    Err(LogError::Full { .. } | LogError::ArchiveBehind { .. }) => {
+                        let newest = self.ledger.newest.load(SeqCst);
+                        let behind = self.log.next_lsn();
+                        self.log.wait_durable(behind).unwrap_or_else(|error| panic!("{error}"));
+                        self.ledger.checkpoint(&self.log, Lsn(newest));
+                        self.seam.clock.sleep(Duration::from_millis(5));
+                    }
+                    Err(error) => panic!("{error}"),
+                }
+            };
+            previous = place.lsn;
+            self.ledger.newest.fetch_max(place.lsn.0, SeqCst);
+            borders.push(place.lsn);
+            if rng.one_in(3) {
+                self.log.wait_durable(place.end).unwrap_or_else(|error| panic!("{error}"));
+                self.acknowledge(index + 1, place.end);
+                self.ledger.checkpoint(&self.log, place.lsn);
+            }
+            if self.task == 0 && rng.one_in(12) {
+                self.keep_house(&mut rng, &borders);
+            }
+        }
+    }
+
+    fn acknowledge(&self, count: u64, end: Lsn) {
+        self.ledger.reached.fetch_max(end.0, SeqCst);
+        self.ledger.acked.lock().insert((self.life, self.task), count);
+    }
+
+    /// What an operator does: archive now, take an image copy, delete what has expired.
+    fn keep_house(&self, rng: &mut Rng, borders: &[Lsn]) {
+        if rng.one_in(2) {
+            let archived = self.archiver.archive_now();
+            archived.map(drop).unwrap_or_else(|error| panic!("{error}"));
+        }
+        let durable = self.log.durable();
+        let border = borders.iter().rev().nth(12).filter(|border| **border < durable);
+        if let Some(border) = border.filter(|_| rng.one_in(2)) {
+            // As if image copies of everything began here.
+            self.ledger.needed.fetch_max(border.0, SeqCst);
+        }
+        let needed = Lsn(self.ledger.needed.load(SeqCst));
+        let shelf = self.archiver.shelf();
+        for copy in shelf.expired(&self.keep, needed) {
+            match shelf.delete(copy.info.from, &*self.ledger) {
+                Ok(()) | Err(ArchiveError::NoSuch { .. }) => {}
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+}
+
+/// Whether a life crashed, as it was told to; an error if it broke.
+fn crashed(outcome: &Outcome) -> Result<bool, String> {
+    match outcome.end {
+        End::Completed => Ok(false),
+        End::Crashed => Ok(true),
+        _ => Err(outcome.to_string()),
+    }
+}
+
+const STYLES: [CrashStyle; 4] =
+    [CrashStyle::DropAll, CrashStyle::KeepAll, CrashStyle::Random, CrashStyle::TearAll];
+
+/// Crashes after every `step`th write of a life, and some writes into the next life too; then a
+/// life without a crash. Returns how many crashes there were.
+///
+/// # Errors
+/// The first broken promise.
+pub fn sweep(base: &Machine, script: Script, step: u64) -> Result<u64, String> {
+    let mut crashes = 0;
+    for n in (1..).step_by(step as usize) {
+        let mut machine = base.fork();
+        let told = |why: String| format!("crash after write {n}: {why}");
+        let first = Script { seed: script.seed + n, ..script };
+        if !crashed(&machine.live(first, Some(n))).map_err(told)? {
+            break;
+        }
+        crashes += 1;
+        machine.crash(n, STYLES[(n / step) as usize % 4]);
+        let next = Script { seed: n, records: 6 };
+        if crashed(&machine.live(next, Some(3 + n % 40))).map_err(told)? {
+            crashes += 1;
+            machine.crash(n + 1, STYLES[(n / step / 4) as usize % 4]);
+        } else {
+            machine.disk = machine.disk.snapshot();
+        }
+        crashed(&machine.live(Script { seed: n, records: 4 }, None)).map_err(told)?;
+    }
+    Ok(crashes)
+}
+
+/// Sweeps over machines of each make.
+///
+/// # Errors
+/// The first broken promise.
+pub fn sweeps(step: u64) -> Result<u64, String> {
+    let makes = [(1, 1, false), (2, 2, false), (1, 2, true)];
+    let mut crashes = 0;
+    for (seed, (log_copies, folders, compress)) in makes.into_iter().enumerate() {
+        let machine = Machine::new(Make { log_copies, folders, compress });
+        let script = Script { seed: 1_000 * seed as u64, records: 60 };
+        crashes += sweep(&machine, script, step)?;
+    }
+    Ok(crashes)
+}
+
+/// Groups that one log copy stores wrong are archived from the other one.
+///
+/// # Errors
+/// If they are not.
+pub fn damage_is_not_archived() -> Result<(), String> {
+    for seed in 1..=6 {
+        let mut machine = Machine::new(Make { log_copies: 2, folders: 2, compress: false });
+        let flips = Fault::new(FaultKind::FlipAtRest, "/log1").when(When::Chance(200));
+        machine.disk.inject(flips);
+        crashed(&machine.live(Script { seed, records: 60 }, None))?;
+        machine.disk.heal_all();
+        machine.disk = machine.disk.snapshot();
+        crashed(&machine.live(Script { seed, records: 5 }, None))?;
+    }
+    Ok(())
+}
+
+/// Archives that one folder damages, or does not have at all, are read from the other one, and made
+/// anew there.
+///
+/// # Errors
+/// If something is lost, or a damaged copy stays.
+pub fn damaged_copies_are_made_anew() -> Result<(), String> {
+    for seed in 1..=12_u64 {
+        let mut machine = Machine::new(Make { log_copies: 1, folders: 2, compress: seed % 2 == 0 });
+        crashed(&machine.live(Script { seed, records: 50 }, None))?;
+        let archives = machine.archives();
+        let mut rng = Rng::stream(seed, "damage");
+        for path in archives.iter().filter(|path| path.starts_with("/archive1")) {
+            let block = rng.below(machine.disk.len_raw(path) / 4096) * 4096;
+            match rng.index(3) {
+                0 => machine.disk.corrupt(path, block + rng.below(4096), &[0x10]),
+                1 => machine.disk.write_raw(path, block, &[0; 4096]),
+                _ => machine.disk.swap_ranges(path, 0, block, 4096),
+            }
+        }
+        machine.disk = machine.disk.snapshot();
+        crashed(&machine.live(Script { seed, records: 3 }, None))?;
+        machine.disk = machine.disk.snapshot();
+        machine.repair(seed)?;
+        let sound = |path: &PathBuf| machine.disk.len_raw(path);
+        for path in machine.archives().iter().filter(|path| path.starts_with("/archive1")) {
+            let name = path.file_name().unwrap_or_default();
+            let twin = PathBuf::from("/archive2").join(name);
+            let bytes = |path| machine.disk.read_raw(path, 0, sound(path) as usize);
+            if bytes(path) != bytes(&twin) {
+                return Err(format!("{} is still not what its copy is", path.display()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// While no archive folder has room, work is refused in the end, backout is not, and all goes on
+/// as soon as there is room.
+///
+/// # Errors
+/// If it does not.
+pub fn a_full_archive_holds_work_but_loses_nothing() -> Result<(), String> {
+    for seed in 1..=6 {
+        let mut machine = Machine::new(Make { log_copies: 1, folders: 1, compress: false });
+        let full = machine.disk.inject(Fault::new(FaultKind::NoSpace, "/archive1/*.new"));
+        let disk = machine.disk.clone();
+        let outcome = machine.starve(seed, &disk, full);
+        crashed(&outcome)?;
+        machine.disk = machine.disk.snapshot();
+        crashed(&machine.live(Script { seed, records: 20 }, None))?;
+    }
+    Ok(())
+}

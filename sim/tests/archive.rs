@@ -1,0 +1,24 @@
+//! The archive: nothing is used again or deleted that is still needed, whatever crashes or breaks.
+
+use holdfast_sim::archive;
+
+#[test]
+fn a_crash_at_every_write_of_archive_reuse_and_deletion_loses_nothing() {
+    let crashes = archive::sweeps(1);
+    assert!(crashes.as_ref().is_ok_and(|crashes| *crashes > 300), "{crashes:?}");
+}
+
+#[test]
+fn what_one_log_copy_stores_wrong_is_archived_from_the_other() {
+    assert_eq!(archive::damage_is_not_archived(), Ok(()));
+}
+
+#[test]
+fn damaged_archives_are_read_from_their_copy_and_made_anew() {
+    assert_eq!(archive::damaged_copies_are_made_anew(), Ok(()));
+}
+
+#[test]
+fn a_full_archive_holds_work_but_loses_nothing() {
+    assert_eq!(archive::a_full_archive_holds_work_but_loses_nothing(), Ok(()));
+}
