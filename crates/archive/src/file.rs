@@ -89,7 +89,7 @@ impl ArchiveFile {
     ///
     /// # Errors
     /// [`ArchiveError::Damaged`] with the place.
-    pub fn next(&mut self) -> Result<Option<GroupHead>, ArchiveError> {
+    pub fn next_group(&mut self) -> Result<Option<GroupHead>, ArchiveError> {
         if self.next >= self.info.to {
             let behind = HEADER_BYTES as u64 + self.info.block_bytes;
             if self.previous != self.info.last || self.offset != behind {
@@ -112,7 +112,7 @@ impl ArchiveFile {
     /// # Errors
     /// The first damage.
     pub fn prove(&mut self) -> Result<(), ArchiveError> {
-        while self.next()?.is_some() {}
+        while self.next_group()?.is_some() {}
         Ok(())
     }
 
@@ -244,15 +244,4 @@ impl Window {
         let at = (offset - self.from) as usize;
         &self.buffer[at..at + len]
     }
-}
-
-/// Reads a file of any bytes as an archive, for fuzzing: no bytes may do more than be refused.
-#[doc(hidden)]
-pub fn fuzz_archive_file(env: &ArchiveEnv, path: &Path) -> Option<u64> {
-    let mut file = ArchiveFile::open(env, path).ok()?;
-    let mut bytes = 0;
-    while let Ok(Some(_)) = file.next() {
-        bytes += file.payload().len() as u64;
-    }
-    Some(bytes)
 }

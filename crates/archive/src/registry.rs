@@ -1,7 +1,12 @@
 //! Who is told what is archived, and says what must be kept: in a system, its recovery-control
 //! data set.
 
-use base::Lsn;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use base::{GroupNumber, KeyGeneration, Lsn};
+use recon::{Archive, ArchiveFile, Recon, Record, State};
+use seal::Format;
 
 use crate::ArchiveInfo;
 
@@ -12,7 +17,7 @@ pub trait Registry: Send + Sync {
     ///
     /// # Errors
     /// Why it cannot be recorded; the log then keeps what the archive holds.
-    fn archived(&self, info: &ArchiveInfo, files: &[std::path::PathBuf]) -> Result<(), String>;
+    fn archived(&self, info: &ArchiveInfo, files: &[PathBuf]) -> Result<(), String>;
 
     /// An archive is about to be deleted.
     ///
@@ -31,7 +36,7 @@ pub trait Registry: Send + Sync {
 pub struct NoRegistry;
 
 impl Registry for NoRegistry {
-    fn archived(&self, _: &ArchiveInfo, _: &[std::path::PathBuf]) -> Result<(), String> {
+    fn archived(&self, _: &ArchiveInfo, _: &[PathBuf]) -> Result<(), String> {
         Ok(())
     }
 
@@ -41,5 +46,70 @@ impl Registry for NoRegistry {
 
     fn needed_from(&self) -> Result<Lsn, String> {
         Ok(Lsn::NONE)
+    }
+}
+
+/// RECON as the archive's registry.
+pub struct ReconRegistry {
+    recon: Arc<Recon>,
+    label: String,
+}
+
+impl ReconRegistry {
+    /// Records in `recon`; `label` is that of the log's key.
+    #[must_use]
+    pub fn new(recon: Arc<Recon>, label: &str) -> ReconRegistry {
+        ReconRegistry { recon, label: label.to_owned() }
+    }
+
+    fn entry(&self, number: u32, info: &ArchiveInfo, files: &[PathBuf]) -> Archive {
+        let file = |path: &PathBuf| ArchiveFile { path: path.clone(), lost: false };
+        let (low, high) = info.generations;
+        let sealed = info.format == Format::Sealed;
+        Archive {
+            number,
+            files: files.iter().map(file).collect(),
+            first: info.first,
+            end: info.end,
+            first_group: info.from,
+            last_group: GroupNumber(info.to.0 - 1),
+            from_us: info.first_commit_us.unwrap_or(info.archived_us),
+            to_us: info.archived_us,
+            label: self.label.clone(),
+            generations: (low.0..=high.0).filter(|_| sealed).map(KeyGeneration).collect(),
+            bytes: info.file_bytes(),
+            tag: info.last.0,
+        }
+    }
+}
+
+/// The archive that RECON knows by these groups.
+fn known<'a>(state: &'a State, info: &ArchiveInfo) -> Option<&'a Archive> {
+    let mut all = state.archives.values();
+    all.find(|known| known.first_group == info.from && known.tag == info.last.0)
+}
+
+impl Registry for ReconRegistry {
+    fn archived(&self, info: &ArchiveInfo, files: &[PathBuf]) -> Result<(), String> {
+        let told = self.recon.change(|state| {
+            let known = known(state, info);
+            let number = known.map_or(state.next_number(), |known| known.number);
+            let entry = self.entry(number, info, files);
+            let news = known != Some(&entry);
+            (news.then_some(Record::Archive(entry)).into_iter().collect(), ())
+        });
+        told.map_err(|error| error.to_string())
+    }
+
+    fn deleting(&self, info: &ArchiveInfo) -> Result<(), String> {
+        let told = self.recon.change(|state| {
+            let number = known(state, info).map(|known| known.number);
+            (number.map(Record::ArchiveGone).into_iter().collect(), ())
+        });
+        told.map_err(|error| error.to_string())
+    }
+
+    fn needed_from(&self) -> Result<Lsn, String> {
+        Ok(self.recon.state().log_needed_from().unwrap_or(Lsn::NONE))
     }
 }

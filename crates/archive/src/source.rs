@@ -279,7 +279,7 @@ impl Groups {
                 continue;
             };
             let (which, read) = match place {
-                Place::Archive(which, file) => (which.clone(), file.next()),
+                Place::Archive(which, file) => (which.clone(), file.next_group()),
                 Place::Log(groups) => {
                     let read = groups.next(&mut |_| ());
                     (Which::Log, read.map_err(ArchiveError::from))

@@ -12,6 +12,7 @@
 //! `make fuzz` runs all of them for a while, `make fuzz ONLY="NAME"` one. Files live on the
 //! simulator's disk, in memory.
 
+pub mod archive_files;
 pub mod call_buffers;
 pub mod checkpoint;
 pub mod configuration;
@@ -63,6 +64,7 @@ macro_rules! targets {
 
 /// Every target.
 pub const TARGETS: &[Target] = targets![
+    archive_files,
     call_buffers,
     checkpoint,
     configuration,
