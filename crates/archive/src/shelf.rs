@@ -121,6 +121,12 @@ impl Shelf {
         Ok(())
     }
 
+    /// How the log is archived.
+    #[must_use]
+    pub fn config(&self) -> &ArchiveConfig {
+        &self.config
+    }
+
     /// The archives, oldest first.
     #[must_use]
     pub fn list(&self) -> Vec<ShelfCopy> {

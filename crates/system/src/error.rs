@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use archive::ArchiveError;
 use base::{Code, Coded};
 use log::LogError;
 use pool::PoolError;
@@ -82,6 +83,9 @@ pub enum SystemError {
     /// The log.
     #[error(transparent)]
     Log(#[from] LogError),
+    /// The archive.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
     /// Data sets.
     #[error(transparent)]
     Space(#[from] SpaceError),
@@ -115,6 +119,7 @@ impl Coded for SystemError {
             SystemError::Kernel(error) => error.code(),
             SystemError::Keys(error) => error.code(),
             SystemError::Log(error) => error.code(),
+            SystemError::Archive(error) => error.code(),
             SystemError::Space(error) => error.code(),
             SystemError::Pool(error) => error.code(),
             SystemError::DoubleWrite(error) => error.code(),
@@ -145,6 +150,7 @@ impl Coded for SystemError {
             SystemError::Kernel(error) => error.remedy(),
             SystemError::Keys(error) => error.remedy(),
             SystemError::Log(error) => error.remedy(),
+            SystemError::Archive(error) => error.remedy(),
             SystemError::Space(error) => error.remedy(),
             SystemError::Pool(error) => error.remedy(),
             SystemError::DoubleWrite(error) => error.remedy(),

@@ -20,6 +20,7 @@
 //!
 //! It is not the catalog of databases and programs, nor recovery from image copies.
 
+mod archives;
 mod config;
 mod error;
 pub mod hygiene;
@@ -30,9 +31,10 @@ mod survey;
 mod system;
 mod verify;
 
+pub use archives::{ArchiveStatus, ArchivesStatus};
 pub use config::{
-    Bytes, CONFIG_FILE, CheckpointSettings, DataSettings, KeySettings, LockSettings, LogSettings,
-    PoolSettings, SystemConfig, UnitSettings, read_root_list,
+    ArchiveSettings, Bytes, CONFIG_FILE, CheckpointSettings, DataSettings, KeySettings,
+    LockSettings, LogSettings, PoolSettings, SystemConfig, UnitSettings, read_root_list,
 };
 pub use error::SystemError;
 pub use operator::ask;

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use space::DataSet;
 use uow::{KernelStatistics, RestartReport};
 
+use crate::archives::{self, ArchivesStatus};
 use crate::hygiene;
 use crate::system::Inner;
 
@@ -50,6 +51,9 @@ pub struct RunningStatus {
     pub units: UnitStatus,
     /// The log.
     pub log: LogStatus,
+    /// The archive, if the log is archived.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archive: Option<ArchivesStatus>,
     /// The buffer pools.
     pub pools: Vec<PoolStatus>,
     /// The page writer.
@@ -368,6 +372,7 @@ pub(crate) fn of_running(inner: &Inner) -> RunningStatus {
         log: LogStatus::of(&statistics.log, kernel.log()),
         serial: SerialStatus::of(&statistics, cpu_us * 1_000),
         locks: LockStatus::of(&statistics.locks),
+        archive: archives::status(inner),
         pools: statistics.pools.iter().map(PoolStatus::of).collect(),
         page_writer: WriterStatus {
             batches: statistics.writer.batches,
@@ -379,7 +384,7 @@ pub(crate) fn of_running(inner: &Inner) -> RunningStatus {
             instructions: inner.cipher.instructions,
             megabytes_per_second: inner.cipher.megabytes_per_second,
         },
-        notes: inner.notes.clone(),
+        notes: inner.notes.iter().cloned().chain(archives::notes(inner)).collect(),
     }
 }
 

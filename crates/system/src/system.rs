@@ -4,18 +4,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use archive::Archiver;
 use base::{Coded, SystemId};
 use btree::TreeResource;
 use seal::{CipherCheck, KdfCost, KeyProvider, KeyRing, Passphrase};
 use seam::Seam;
 use seam::disk::{Disk, HeldLock, make_dir, replace_small};
 use store_kernel::KernelStore;
-use uow::{Kernel, Parts, UowError};
+use uow::{Kernel, KernelConfig, Parts, UowError};
 
 use crate::config::CONFIG_FILE;
 use crate::operator::{self, Server, Verb};
 use crate::status::{self, RunningStatus};
-use crate::{SystemConfig, SystemError, hygiene};
+use crate::{SystemConfig, SystemError, archives, hygiene};
 
 /// The labels that every system has: its control file and double-write area, its log, its data.
 pub const LABELS: [&str; 3] = ["system", "log", "data"];
@@ -65,6 +66,7 @@ pub(crate) struct Inner {
     pub(crate) config: SystemConfig,
     pub(crate) keys: Arc<KeyRing>,
     pub(crate) kernel: Arc<Kernel>,
+    pub(crate) archiver: Option<Archiver>,
     pub(crate) cipher: CipherCheck,
     pub(crate) notes: Vec<String>,
     pub(crate) verbs: &'static [Verb],
@@ -120,15 +122,27 @@ impl System {
             ..parts(seam, dir, &config, Arc::clone(&keys) as Arc<dyn KeyProvider>)
         };
         drop(lock); // The kernel takes it again, for as long as it runs.
-        let kernel = open_kernel(&parts, &config, dir)?;
+        let shelf = archives::shelf(&parts, &config, dir)?;
+        let kernel = open_kernel(&parts, &archives::kernel(&config, dir, shelf.as_deref()))?;
+        let archiver = archives::start(shelf, &kernel)?;
         if let Some(report) = kernel.restart_report() {
             notes.extend(report.log.notes.iter().cloned());
         }
         let store = KernelStore::new(&kernel, config.store_defaults())?;
         let dir = dir.to_owned();
         let verbs = options.verbs;
-        let inner =
-            Inner { dir, config, keys, kernel, cipher, notes, verbs, opened, opened_cpu_us };
+        let inner = Inner {
+            dir,
+            config,
+            keys,
+            kernel,
+            archiver,
+            cipher,
+            notes,
+            verbs,
+            opened,
+            opened_cpu_us,
+        };
         let mut system = System { inner: Arc::new(inner), store, server: None };
         if options.serve {
             system.server = Some(Server::start(system.share())?);
@@ -163,6 +177,12 @@ impl System {
         &self.inner.keys
     }
 
+    /// Who archives the log, if it is archived.
+    #[must_use]
+    pub fn archiver(&self) -> Option<&Archiver> {
+        self.inner.archiver.as_ref()
+    }
+
     /// The configuration.
     #[must_use]
     pub fn config(&self) -> &SystemConfig {
@@ -194,20 +214,17 @@ impl System {
     /// If the kernel has stopped by itself or the disk refuses; the next start does the rest.
     pub fn close(mut self) -> Result<(), SystemError> {
         drop(self.server.take());
+        self.inner.archiver.iter().for_each(Archiver::end);
         Ok(self.inner.kernel.close()?)
     }
 }
 
 /// Opens the kernel. Somebody who only looks may have come between the two locks.
-fn open_kernel(
-    parts: &Parts,
-    config: &SystemConfig,
-    dir: &Path,
-) -> Result<Arc<Kernel>, SystemError> {
+fn open_kernel(parts: &Parts, config: &KernelConfig) -> Result<Arc<Kernel>, SystemError> {
     loop {
-        match Kernel::open(parts.clone(), config.kernel(dir)) {
+        match Kernel::open(parts.clone(), config.clone()) {
             Err(UowError::Io { source, .. }) if source.kind() == std::io::ErrorKind::WouldBlock => {
-                drop(lock(&parts.seam, dir)?);
+                drop(lock(&parts.seam, &parts.home)?);
             }
             other => return Ok(other?),
         }

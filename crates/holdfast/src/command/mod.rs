@@ -1,6 +1,7 @@
 //! The subcommands: one file each. To add one, add its file, its arguments to [`Command`] and its
 //! line to [`run`].
 
+mod archive;
 mod batch;
 mod bench;
 mod db;
@@ -55,6 +56,7 @@ enum Command {
     Restart(restart::RestartArgs),
     Log(log::LogArgs),
     Sets(sets::SetsArgs),
+    Archive(archive::ArchiveArgs),
     Pool(pool::PoolArgs),
     Gen(r#gen::GenArgs),
     Batch(batch::BatchArgs),
@@ -95,6 +97,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Restart(args) => restart::run(&mut context, &args),
         Command::Log(args) => log::run(&mut context, &args),
         Command::Sets(args) => sets::run(&mut context, &args),
+        Command::Archive(args) => archive::run(&mut context, &args),
         Command::Pool(args) => pool::run(&mut context, &args),
         Command::Gen(args) => r#gen::run(&mut context, &args),
         Command::Batch(args) => batch::run(&mut context, &args),

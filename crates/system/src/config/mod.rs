@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use archive::{ArchiveConfig, Keep};
 use base::SystemId;
 use lock::LockConfig;
 use log::LogConfig;
@@ -49,6 +50,9 @@ pub struct SystemConfig {
     /// The log.
     #[serde(default)]
     pub log: LogSettings,
+    /// The archive of the log.
+    #[serde(default)]
+    pub archive: ArchiveSettings,
     /// Buffer pools by name.
     #[serde(default = "default_pools", rename = "pool")]
     pub pools: BTreeMap<String, PoolSettings>,
@@ -102,6 +106,22 @@ pub struct LogSettings {
     /// `sealed` or `plain`.
     #[serde(deserialize_with = "format")]
     pub format: Format,
+}
+
+/// The section `[archive]`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ArchiveSettings {
+    /// One folder, or two for dual archives; none: the log is not archived.
+    pub folders: Vec<PathBuf>,
+    /// How much archives are compressed, 1 to 19; 0: not at all.
+    pub compress: i32,
+    /// Bytes a second at most; 0: as fast as the log.
+    pub bytes_per_second: Bytes,
+    /// Archives are kept for so many days at least.
+    pub keep_days: u64,
+    /// So many of the newest are kept at least.
+    pub keep_files: u64,
 }
 
 /// A section `[pool.NAME]`.
@@ -194,6 +214,18 @@ impl Default for LogSettings {
             ring_bytes: Bytes(log.ring_bytes as u64),
             group_bytes_max: Bytes(log.group_bytes_max as u64),
             format: log.format,
+        }
+    }
+}
+
+impl Default for ArchiveSettings {
+    fn default() -> ArchiveSettings {
+        ArchiveSettings {
+            folders: Vec::new(),
+            compress: 0,
+            bytes_per_second: Bytes(0),
+            keep_days: 0,
+            keep_files: 0,
         }
     }
 }
@@ -295,6 +327,7 @@ impl SystemConfig {
             version: VERSION,
             system,
             log: LogSettings::default(),
+            archive: ArchiveSettings::default(),
             pools: default_pools(),
             data: DataSettings::default(),
             locks: LockSettings::default(),
@@ -363,6 +396,25 @@ impl SystemConfig {
     #[must_use]
     pub fn log_folders(&self, dir: &Path) -> Vec<PathBuf> {
         self.log.copies.iter().map(|copy| dir.join(copy)).collect()
+    }
+
+    /// How the log of a system in `dir` is archived, if it is.
+    #[must_use]
+    pub fn archive(&self, dir: &Path) -> Option<ArchiveConfig> {
+        let settings = &self.archive;
+        let folders = settings.folders.iter().map(|folder| dir.join(folder)).collect();
+        let day = Duration::from_secs(24 * 60 * 60);
+        let days = u32::try_from(settings.keep_days).unwrap_or(u32::MAX);
+        let config = ArchiveConfig {
+            compress: Some(settings.compress).filter(|level| *level != 0),
+            bytes_per_second: Some(settings.bytes_per_second.0).filter(|rate| *rate > 0),
+            keep: Keep {
+                time: (days > 0).then(|| day.saturating_mul(days)),
+                files: Some(settings.keep_files).filter(|files| *files > 0),
+            },
+            ..ArchiveConfig::new(folders)
+        };
+        (!settings.folders.is_empty()).then_some(config)
     }
 
     /// The kernel's set-up for a system in `dir`.
@@ -467,6 +519,9 @@ impl SystemConfig {
         if !(1..=2).contains(&self.log.copies.len()) {
             return Err(("copies", "a log has one or two copies".into()));
         }
+        if let Some(Err(error)) = self.archive(Path::new("")).map(|archive| archive.check()) {
+            return Err(("archive", error.to_string()));
+        }
         Ok(())
     }
 }
@@ -531,6 +586,13 @@ mod tests {
         config.log.format = Format::Plain;
         config.data.format = Format::Plain;
         config.locks.timeout_seconds = 5;
+        config.archive = ArchiveSettings {
+            folders: vec!["archive".into(), "/mnt/b/archive".into()],
+            compress: 3,
+            bytes_per_second: Bytes(50 << 20),
+            keep_days: 30,
+            keep_files: 10,
+        };
         config.read_ahead.threads = 0;
         config
             .pools

@@ -5,8 +5,8 @@
 use std::fmt::Write as _;
 
 use super::{
-    CheckpointSettings, DataSettings, KeySettings, LockSettings, LogSettings, ReadAheadSettings,
-    SystemConfig, UnitSettings, databases,
+    ArchiveSettings, CheckpointSettings, DataSettings, KeySettings, LockSettings, LogSettings,
+    ReadAheadSettings, SystemConfig, UnitSettings, databases,
 };
 
 pub(super) struct Text(pub(super) String);
@@ -40,6 +40,7 @@ pub(super) fn write(config: &SystemConfig) -> String {
     let _ = writeln!(text.0, "version = {}", config.version);
     let _ = writeln!(text.0, "system = \"{}\"  # its identity; never change it\n", config.system);
     log(&mut text, &config.log);
+    archive(&mut text, &config.archive);
     text.line("# Buffer pools: one for each unit size that data sets use, more if you name them.");
     for (name, pool) in &config.pools {
         let _ = writeln!(text.0, "[pool.{}]", key(name));
@@ -70,6 +71,27 @@ fn log(text: &mut Text, log: &LogSettings) {
     let group = (&log.group_bytes_max, &usual.group_bytes_max);
     text.set("group_bytes_max", group, amount, "the largest single write");
     text.set("format", (&log.format, &usual.format), named, "\"sealed\" or \"plain\"");
+    text.line("");
+}
+
+fn archive(text: &mut Text, archive: &ArchiveSettings) {
+    let usual = ArchiveSettings::default();
+    text.line(
+        "# Segments of the log are used again only when they are archived, if there is a folder.",
+    );
+    text.line("[archive]");
+    let list = |folders: &Vec<std::path::PathBuf>| {
+        let names = folders.iter().map(|folder| quoted(&folder.display().to_string()));
+        format!("[{}]", names.collect::<Vec<_>>().join(", "))
+    };
+    text.set("folders", (&archive.folders, &usual.folders), list, "one, or two on two devices");
+    text.set("compress", (&archive.compress, &usual.compress), plain, "1 to 19; 0: as it is");
+    let rate = (&archive.bytes_per_second, &usual.bytes_per_second);
+    text.set("bytes_per_second", rate, amount, "at most; 0: as fast as the log");
+    text.line("# An archive may be deleted when no recovery needs it and neither rule keeps it.");
+    text.line("# With both 0, only by hand.");
+    text.set("keep_days", (&archive.keep_days, &usual.keep_days), plain, "kept so long");
+    text.set("keep_files", (&archive.keep_files, &usual.keep_files), plain, "of the newest");
     text.line("");
 }
 

@@ -25,6 +25,7 @@
 //! To add a verb: a function with the signature [`Run`] in a file here, and its line in `verbs`.
 //! One that needs layers above this crate is given to [`crate::OpenOptions::verbs`].
 
+mod archive;
 mod client;
 mod error;
 mod line;

@@ -2,12 +2,18 @@
 
 use serde_json::Value;
 
-use super::{OperatorError, Refusal, Request, Talk, Verb, done, pools};
+use super::{OperatorError, Refusal, Request, Talk, Verb, archive, done, pools};
 use crate::{System, SystemStatus};
 
 /// What every system does.
-const VERBS: &[Verb] =
-    &[Verb { name: "status", run: status }, Verb { name: "pool list", run: pools::list }];
+const VERBS: &[Verb] = &[
+    Verb { name: "status", run: status },
+    Verb { name: "pool list", run: pools::list },
+    Verb { name: "archive now", run: archive::now },
+    Verb { name: "archive list", run: archive::list },
+    Verb { name: "archive verify", run: archive::verify },
+    Verb { name: "archive delete", run: archive::delete },
+];
 
 /// The verb of that name, among those of every system and `more`.
 pub(super) fn find(name: &str, more: &[Verb]) -> Result<Verb, Refusal> {

@@ -1,0 +1,179 @@
+//! `holdfast archive`: the archives of the log.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use system::ArchiveStatus;
+
+use super::{Context, DONE};
+use crate::failure::Result;
+use crate::operate::operate;
+use crate::passphrase::PassphraseArgs;
+
+/// Archives of the log: list, write, prove, repair and delete them
+///
+/// The section [archive] of holdfast.toml names one folder or two. From then on segments of the log
+/// are used again only when they are archived. Works on a system in use and on one that is stopped;
+/// the passphrase is needed for the latter.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: holdfast archive now -s /srv/bank")]
+pub(crate) struct ArchiveArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand, Debug)]
+enum What {
+    /// Archive everything that was logged so far
+    #[command(after_help = "Example: holdfast archive now -s /srv/bank")]
+    Now(Where),
+    /// Show the archives
+    #[command(after_help = "Example: holdfast archive list -s /srv/bank --json")]
+    List(Where),
+    /// Read archives from front to back, on every copy
+    ///
+    /// Ends with 1 if something is damaged or missing that was not repaired.
+    #[command(after_help = "Example: holdfast archive verify -s /srv/bank --repair")]
+    Verify(VerifyArgs),
+    /// Delete what keep_days and keep_files let go and no recovery needs
+    #[command(after_help = "Example: holdfast archive delete -s /srv/bank --check")]
+    Delete(DeleteArgs),
+}
+
+/// Which system.
+#[derive(Args, Debug)]
+struct Where {
+    /// The system's folder
+    #[arg(short, long, value_name = "DIR")]
+    system: PathBuf,
+    #[command(flatten)]
+    passphrase: PassphraseArgs,
+}
+
+#[derive(Args, Debug)]
+struct VerifyArgs {
+    #[command(flatten)]
+    place: Where,
+    /// Only the archive that begins with this group
+    #[arg(long, value_name = "GROUP")]
+    first_group: Option<u64>,
+    /// Make damaged and missing copies anew from the other one
+    #[arg(long)]
+    repair: bool,
+}
+
+#[derive(Args, Debug)]
+struct DeleteArgs {
+    #[command(flatten)]
+    place: Where,
+    /// Only the archive that begins with this group, whatever keep_days and keep_files say
+    #[arg(long, value_name = "GROUP")]
+    first_group: Option<u64>,
+    /// Say what would go, and delete nothing
+    #[arg(long)]
+    check: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Verified {
+    archives: u64,
+    faults: Vec<Fault>,
+    gaps: Vec<(u64, u64)>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Fault {
+    first_group: u64,
+    file: String,
+    why: String,
+    repaired: bool,
+}
+
+pub(super) fn run(context: &mut Context, args: &ArchiveArgs) -> Result<ExitCode> {
+    match &args.what {
+        What::Now(place) => {
+            let made = ask(context, place, "archive now", &json!({}))?;
+            show(context, &made, "Everything was archived already.")
+        }
+        What::List(place) => {
+            let archives = ask(context, place, "archive list", &json!({}))?;
+            show(context, &archives, "There are no archives yet.")
+        }
+        What::Verify(args) => verify(context, args),
+        What::Delete(args) => {
+            let arguments = json!({ "first_group": args.first_group, "check": args.check });
+            let gone = ask(context, &args.place, "archive delete", &arguments)?;
+            if args.check && !gone.is_empty() && !context.output.is_json() {
+                context.output.line("These would be deleted:")?;
+            }
+            show(context, &gone, "There is nothing to delete.")
+        }
+    }
+}
+
+fn ask(
+    context: &Context,
+    place: &Where,
+    verb: &str,
+    arguments: &serde_json::Value,
+) -> Result<Vec<ArchiveStatus>> {
+    operate(context, &place.system, &place.passphrase, verb, arguments)
+}
+
+fn show(context: &mut Context, archives: &[ArchiveStatus], none: &str) -> Result<ExitCode> {
+    let output = &mut context.output;
+    if output.is_json() {
+        output.document(&archives)?;
+        return DONE;
+    }
+    if archives.is_empty() {
+        output.line(none)?;
+        return DONE;
+    }
+    let head =
+        ["FIRST GROUP", "LAST GROUP", "FROM LSN", "TO LSN", "RECORDS KiB", "FILE KiB", "FILES"];
+    let row = |one: &ArchiveStatus| {
+        vec![
+            one.first_group.to_string(),
+            one.last_group.to_string(),
+            format!("{:#x}", one.first_lsn),
+            format!("{:#x}", one.end_lsn),
+            one.record_bytes.div_ceil(1024).to_string(),
+            one.file_bytes.div_ceil(1024).to_string(),
+            one.files.join(" "),
+        ]
+    };
+    output.table(&head, &archives.iter().map(row).collect::<Vec<_>>())?;
+    DONE
+}
+
+fn verify(context: &mut Context, args: &VerifyArgs) -> Result<ExitCode> {
+    let arguments = json!({ "first_group": args.first_group, "repair": args.repair });
+    let place = &args.place;
+    let found: Verified =
+        operate(context, &place.system, &place.passphrase, "archive verify", &arguments)?;
+    let output = &mut context.output;
+    let left = found.faults.iter().filter(|fault| !fault.repaired).count();
+    if output.is_json() {
+        output.document(&found)?;
+    } else {
+        for fault in &found.faults {
+            let Fault { file, why, repaired, .. } = fault;
+            let outcome = if *repaired { ": made anew from its copy" } else { "" };
+            output.line(format!("{file}: {why}{outcome}"))?;
+        }
+        for (from, to) in &found.gaps {
+            output.line(format!("no archive holds group{from} up to group{to}"))?;
+        }
+        let archives = found.archives;
+        output.line(format!("{archives} archives read, {left} copies damaged or missing"))?;
+        if left > 0 && !args.repair {
+            let system = place.system.display();
+            output.line(format!("Repair them: holdfast archive verify -s {system} --repair"))?;
+        }
+    }
+    Ok(ExitCode::from(u8::from(left > 0 || !found.gaps.is_empty())))
+}

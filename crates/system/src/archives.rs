@@ -1,0 +1,181 @@
+//! The archive of a system: its folders, its thread, how it is.
+//!
+//! Invariants:
+//! 1. The shelf is looked at before the log is opened: what archives prove, the log must reach
+//!    (K6), and what they do not hold, the log keeps.
+//! 2. Whoever asks for the status is warned early: when a quarter of the log waits, and whenever
+//!    something keeps the archive from going on.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use archive::{ArchiveEnv, Archiver, NoRegistry, Shelf, ShelfCopy};
+use log::Record;
+use serde::{Deserialize, Serialize};
+use uow::{Kernel, KernelConfig, Parts};
+
+use crate::system::Inner;
+use crate::{SystemConfig, SystemError};
+
+/// The archive of an open system.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ArchivesStatus {
+    /// Its folders.
+    pub folders: Vec<String>,
+    /// How many archives there are.
+    pub archives: u64,
+    /// The log position up to which everything is archived.
+    pub archived_to: u64,
+    /// Bytes of full log segments that wait.
+    pub waiting_bytes: u64,
+    /// Archives written since the system was opened, and their bytes in each folder.
+    pub written: u64,
+    /// Bytes of those in each folder.
+    pub written_bytes: u64,
+    /// Why the archive cannot go on, if it cannot.
+    pub trouble: Option<String>,
+    /// Copies that are missing, and why.
+    pub missing: Vec<String>,
+}
+
+/// One archive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ArchiveStatus {
+    /// Its first group, by which commands name it.
+    pub first_group: u64,
+    /// Its last group.
+    pub last_group: u64,
+    /// The position of its first byte.
+    pub first_lsn: u64,
+    /// The position behind its last byte.
+    pub end_lsn: u64,
+    /// When its first commit happened, in microseconds of UTC.
+    pub first_commit_us: Option<u64>,
+    /// When its last one did, as far as it was looked for.
+    pub last_commit_us: Option<u64>,
+    /// When it was archived.
+    pub archived_us: u64,
+    /// Bytes of records.
+    pub record_bytes: u64,
+    /// Bytes of each of its files.
+    pub file_bytes: u64,
+    /// Plain or sealed.
+    pub format: String,
+    /// The generations of the log's key that it needs, lowest and highest.
+    pub generations: (u32, u32),
+    /// Whether it is compressed.
+    pub compressed: bool,
+    /// Its files.
+    pub files: Vec<String>,
+}
+
+impl ArchiveStatus {
+    pub(crate) fn of(copy: &ShelfCopy) -> ArchiveStatus {
+        let info = &copy.info;
+        ArchiveStatus {
+            first_group: info.from.0,
+            last_group: info.to.0.saturating_sub(1),
+            first_lsn: info.first.0,
+            end_lsn: info.end.0,
+            first_commit_us: info.first_commit_us,
+            last_commit_us: info.last_commit_us,
+            archived_us: info.archived_us,
+            record_bytes: info.record_bytes,
+            file_bytes: info.file_bytes(),
+            format: info.format.to_string(),
+            generations: (info.generations.0.0, info.generations.1.0),
+            compressed: info.compressed,
+            files: copy.files.iter().map(|path| path.display().to_string()).collect(),
+        }
+    }
+}
+
+/// The archives of a system that is about to be opened, ready to go on.
+pub(crate) fn shelf(
+    parts: &Parts,
+    config: &SystemConfig,
+    dir: &Path,
+) -> Result<Option<Arc<Shelf>>, SystemError> {
+    let Some(archive) = config.archive(dir) else { return Ok(None) };
+    let log = config.kernel(dir).log;
+    let env = ArchiveEnv {
+        seam: parts.seam.clone(),
+        keys: Arc::clone(&parts.keys),
+        system: parts.system,
+        key_label: log.key_label,
+        format: log.format,
+        plain_until: log.plain_until,
+        dated,
+    };
+    let shelf = Shelf::open(env, archive)?;
+    shelf.prepare()?;
+    Ok(Some(Arc::new(shelf)))
+}
+
+/// The kernel's set-up, with what the archive says of the log.
+pub(crate) fn kernel(config: &SystemConfig, dir: &Path, shelf: Option<&Shelf>) -> KernelConfig {
+    let mut kernel = config.kernel(dir);
+    if let Some(shelf) = shelf {
+        kernel.archived = shelf.archived_to().unwrap_or_default();
+        kernel.proven = shelf.proven();
+    }
+    kernel
+}
+
+/// Begins to archive.
+pub(crate) fn start(
+    shelf: Option<Arc<Shelf>>,
+    kernel: &Arc<Kernel>,
+) -> Result<Option<Archiver>, SystemError> {
+    let Some(shelf) = shelf else { return Ok(None) };
+    let started = Archiver::start(shelf, Arc::clone(kernel.log()), Arc::new(NoRegistry));
+    Ok(Some(started?))
+}
+
+/// When a record says that something was committed, if it says so.
+fn dated(record: &Record<'_>) -> Option<u64> {
+    match record.kind {
+        uow::record::kind::COMMIT | uow::record::kind::BACKED_OUT => {
+            record.body.first_chunk::<8>().map(|utc_us| u64::from_le_bytes(*utc_us))
+        }
+        _ => None,
+    }
+}
+
+/// How the archive of a system is.
+pub(crate) fn status(inner: &Inner) -> Option<ArchivesStatus> {
+    let archiver = inner.archiver.as_ref()?;
+    let (now, list) = (archiver.status(), archiver.shelf().list());
+    let folders = inner.config.archive(&inner.dir).map(|archive| archive.folders);
+    let folders = folders.unwrap_or_default();
+    Some(ArchivesStatus {
+        folders: folders.iter().map(|folder| folder.display().to_string()).collect(),
+        archives: list.len() as u64,
+        archived_to: list.last().map_or(0, |copy| copy.info.end.0),
+        waiting_bytes: inner.kernel.log().space().unarchived_bytes,
+        written: now.archives,
+        written_bytes: now.bytes,
+        trouble: now.trouble,
+        missing: now.missing,
+    })
+}
+
+/// What an operator should know about it now.
+pub(crate) fn notes(inner: &Inner) -> Vec<String> {
+    let Some(archiver) = inner.archiver.as_ref() else { return Vec::new() };
+    let (now, space) = (archiver.status(), inner.kernel.log().space());
+    let mut notes = Vec::new();
+    let percent = space.unarchived_bytes * 100 / space.capacity_bytes.max(1);
+    if percent >= WARN_PERCENT {
+        notes.push(format!("{percent} % of the log wait to be archived; at 100 % work waits"));
+    }
+    notes.extend(now.trouble.map(|why| format!("the log is not being archived: {why}")));
+    notes.extend(now.missing.iter().map(|why| format!("an archive lacks a copy: {why}")));
+    let gaps = archiver.shelf().gaps();
+    let gap = gaps.iter().map(|(from, to)| format!("no archive holds {from} up to {to}"));
+    notes.extend(gap);
+    notes
+}
+
+/// From here on whoever asks for the status is warned.
+const WARN_PERCENT: u64 = 25;

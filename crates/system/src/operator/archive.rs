@@ -1,0 +1,121 @@
+//! The verbs of the archive.
+
+use archive::{ArchiveError, Archiver};
+use base::GroupNumber;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{OperatorError, Refusal, Request, Talk, done};
+use crate::archives::ArchiveStatus;
+use crate::{System, SystemError};
+
+/// Which archives.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Which {
+    /// The first group of one; all if it is left out.
+    first_group: Option<u64>,
+    /// `verify`: make damaged copies anew.
+    repair: bool,
+    /// `delete`: only say what would go.
+    check: bool,
+}
+
+/// A copy of an archive that is not what it should be.
+#[derive(Debug, Serialize, Deserialize)]
+struct Fault {
+    first_group: u64,
+    file: String,
+    why: String,
+    repaired: bool,
+}
+
+fn archiver(system: &System) -> Result<&Archiver, Refusal> {
+    let none = || ArchiveError::Config { why: "no folder is named, so nothing is archived".into() };
+    system.archiver().ok_or_else(|| SystemError::from(none()).into())
+}
+
+fn told(error: ArchiveError) -> Refusal {
+    SystemError::from(error).into()
+}
+
+/// Archives what was logged so far.
+pub(super) fn now(system: &System, _: &Request, _: &mut Talk<'_>) -> Result<Value, Refusal> {
+    let made = archiver(system)?.archive_now().map_err(told)?;
+    done(&made.iter().map(ArchiveStatus::of).collect::<Vec<_>>())
+}
+
+/// The archives, oldest first.
+pub(super) fn list(system: &System, _: &Request, _: &mut Talk<'_>) -> Result<Value, Refusal> {
+    let archives = archiver(system)?.shelf().list();
+    done(&archives.iter().map(ArchiveStatus::of).collect::<Vec<_>>())
+}
+
+/// Reads archives from front to back, on every copy.
+pub(super) fn verify(
+    system: &System,
+    request: &Request,
+    talk: &mut Talk<'_>,
+) -> Result<Value, Refusal> {
+    let which: Which = request.arguments()?;
+    let shelf = archiver(system)?.shelf();
+    let mut archives = shelf.list();
+    if let Some(group) = which.first_group.map(GroupNumber) {
+        archives.retain(|copy| copy.info.from == group);
+        if archives.is_empty() {
+            return Err(told(ArchiveError::NoSuch { group }));
+        }
+    }
+    let mut found = shelf.faults();
+    found.retain(|fault| !archives.iter().any(|copy| copy.info.from == fault.from));
+    let total = archives.len() as u64;
+    for (number, copy) in archives.iter().enumerate() {
+        talk.progress("archive", number as u64, total, "files")?;
+        found.extend(shelf.verify(copy.info.from).map_err(told)?);
+    }
+    let mut faults = Vec::new();
+    for fault in found {
+        let mut why = fault.why.to_string();
+        let mut repaired = false;
+        if which.repair {
+            match shelf.repair(fault.from, &fault.path) {
+                Ok(()) => repaired = true,
+                Err(error) => why = format!("{why}; it cannot be made anew: {error}"),
+            }
+        }
+        let file = fault.path.display().to_string();
+        faults.push(Fault { first_group: fault.from.0, file, why, repaired });
+    }
+    let gaps: Vec<(u64, u64)> = shelf.gaps().iter().map(|(from, to)| (from.0, to.0)).collect();
+    done(&serde_json::json!({ "archives": total, "faults": faults, "gaps": gaps }))
+}
+
+/// Deletes one archive, or all that policy lets go and no recovery needs.
+pub(super) fn delete(
+    system: &System,
+    request: &Request,
+    talk: &mut Talk<'_>,
+) -> Result<Value, Refusal> {
+    let which: Which = request.arguments()?;
+    let archiver = archiver(system)?;
+    let (shelf, registry) = (archiver.shelf(), archiver.registry());
+    let archives = match which.first_group.map(GroupNumber) {
+        Some(group) => {
+            let mut one = shelf.list();
+            one.retain(|copy| copy.info.from == group);
+            if one.is_empty() {
+                return Err(told(ArchiveError::NoSuch { group }));
+            }
+            one
+        }
+        None => {
+            let needed = registry.needed_from().map_err(|why| OperatorError::Broken { why })?;
+            shelf.expired(&shelf.config().keep, needed)
+        }
+    };
+    for (number, copy) in archives.iter().enumerate().filter(|_| !which.check) {
+        talk.progress("archive", number as u64, archives.len() as u64, "files")?;
+        shelf.delete(copy.info.from, &**registry).map_err(told)?;
+    }
+    done(&archives.iter().map(ArchiveStatus::of).collect::<Vec<_>>())
+}
