@@ -71,7 +71,8 @@ impl Shelf {
         Ok(shelf)
     }
 
-    /// Gets ready to archive: makes the folders, and removes what an interrupted archiver has left in them.
+    /// Gets ready to archive: makes the folders, and removes what an interrupted archiver has left
+    /// in them.
     ///
     /// # Errors
     /// Whatever the disk says about the first folder, if none can be had.

@@ -23,7 +23,7 @@ fn log_some(bench: &Bench, from: u64, count: u64) -> Vec<Lsn> {
             match bench.log().append(kind, 0, UowId(index), Lsn::NONE, &[&text]) {
                 // On a busy machine the archive may fall behind.
                 Err(LogError::ArchiveBehind { .. }) => {
-                    Seam::real().clock.sleep(Duration::from_millis(1))
+                    Seam::real().clock.sleep(Duration::from_millis(1));
                 }
                 other => break other.unwrap(),
             }
