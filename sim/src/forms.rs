@@ -56,11 +56,14 @@ pub const REKEY: Scenario = Scenario {
         world.commit(|work| work.put(&one, &key(3), &value(3, 5, 300)))?;
         world.kernel.steer_conversion(&one, true, None)?;
         world.commit(|work| work.put(&one, &key(300), &value(4, 5, 900)))?;
+        world.kernel.log().renew_key().map_err(uow::UowError::from)?;
         world.kernel.checkpoint_now(false)?;
         world.drop_set(&two)?;
         drop(two);
         world.kernel.steer_conversion(&one, false, Some(2 << 20))?;
         go_on_until_converted(world, &one, 6)?;
+        world.kernel.log().renew_key().map_err(uow::UowError::from)?;
+        world.commit(|work| work.put(&one, &key(5), &value(5, 7, 300)))?;
         look(world, &one, Form::sealed(KeyGeneration(1)));
         Ok(())
     },

@@ -7,7 +7,7 @@
 //! 3. Programs get to no partition that is offline; utilities do.
 //! 4. A command closes the system, whatever became of its work.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,14 +19,15 @@ use placement::{Placement, Settings};
 use repository::Repository;
 use seam::Seam;
 use seam::sync::Mutex;
-use store::Store;
+use store::{SetId, Store};
 use store_kernel::KernelStore;
-use system::{OpenOptions, System};
+use system::System;
 
 use crate::command::Context;
 use crate::failure::{Failure, Result};
 use crate::output::warn;
 use crate::passphrase::PassphraseArgs;
+use crate::verbs::options;
 
 /// The arguments of a command that works on the databases of a stopped system.
 #[derive(Args, Clone, Debug)]
@@ -102,6 +103,25 @@ impl<S: Store> Databases<S> {
         Ok(Arc::clone(opened.entry(name).or_insert_with(|| Arc::new(made))))
     }
 
+    /// The names of the sets of a database and of everything that is kept together with it: its
+    /// partitions, its indexes, the logical relationships of its logical children and parents.
+    pub(crate) fn sets_of(&self, name: DbdName) -> Result<Vec<String>> {
+        let database = self.open_unchecked(name)?;
+        let relations = database.as_child.iter().chain(&database.as_parent);
+        let ids: BTreeSet<SetId> = (database.sets.iter().copied())
+            .chain(database.indexes.iter().map(|index| index.set))
+            .chain(relations.map(|relation| relation.set))
+            .collect();
+        let relations = database.as_child.iter().chain(&database.as_parent);
+        let waiting: BTreeSet<String> =
+            relations.map(|of| format!("{}.{}.WAITING", of.child_dbd, of.child_name)).collect();
+        let mine = |set: &store::SetInfo| ids.contains(&set.id) || waiting.contains(&set.name);
+        let all = self.store.sets()?.into_iter();
+        let mut names: Vec<String> = all.filter(mine).map(|set| set.name).collect();
+        names.sort();
+        Ok(names)
+    }
+
     /// Where the settings put the roots of a database.
     pub(crate) fn placement(&self, dbd: &Dbd) -> std::result::Result<Placement, HierarchyError> {
         let disk = &*self.seam.disk;
@@ -130,7 +150,7 @@ pub(crate) fn with<T>(
 ) -> Result<T> {
     let passphrase = args.passphrase.get()?;
     let dir: &Path = &args.system;
-    let system = System::open(&context.seam, dir, &passphrase, OpenOptions::default())?;
+    let system = System::open(&context.seam, dir, &passphrase, options())?;
     system.notes().iter().for_each(warn);
     let done = Databases::of(&context.seam, &system)
         .and_then(|databases| body(context, &system, &databases));

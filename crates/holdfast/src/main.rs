@@ -18,6 +18,7 @@ mod operate;
 mod output;
 mod passphrase;
 mod progress;
+mod verbs;
 
 use std::process::ExitCode;
 

@@ -33,8 +33,8 @@ pub(crate) struct Core {
     pub(crate) payload_max: usize,
     pub(crate) record_max: u64,
     pub(crate) ring: Ring,
-    /// The salt of this run, and the first group that is sealed under it.
-    pub(crate) salt: Salt,
+    /// The salts of this run, and the first group that is sealed under one of them.
+    pub(crate) salts: Mutex<Vec<Salt>>,
     pub(crate) first_of_run: GroupNumber,
     /// Everything before has been sealed.
     pub(crate) taken: AtomicU64,

@@ -35,6 +35,7 @@ mod lens;
 mod log;
 mod read;
 mod record;
+mod renew;
 mod restore;
 mod ring;
 mod scan;

@@ -48,7 +48,7 @@ pub trait DurableSink: Send + Sync {
 
 /// A running log.
 pub struct Log {
-    core: Arc<Core>,
+    pub(crate) core: Arc<Core>,
     threads: Mutex<Vec<JoinHandle>>,
 }
 
@@ -123,6 +123,7 @@ impl Log {
             generation,
             salt,
             first_of_salt: true,
+            renewal: None,
             next: restored.next.0,
             previous: restored.previous,
             current: None,
@@ -433,7 +434,7 @@ fn build(
         payload_max: config.payload_max(),
         record_max: config.record_bytes_max() as u64,
         ring,
-        salt: sealer.salt,
+        salts: Mutex::new(vec![sealer.salt]),
         first_of_run: restored.next,
         taken: AtomicU64::new(end),
         durable: AtomicU64::new(end),

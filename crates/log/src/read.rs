@@ -238,7 +238,7 @@ impl Groups {
         // what the run before had written there and a crash has cut off.
         let ours = number >= core.first_of_run;
         let accept = |head: &GroupHead| match head.number == number {
-            true if (head.salt == core.salt) == ours => Ok(()),
+            true if core.salts.lock().contains(&head.salt) == ours => Ok(()),
             true => Err(Flaw::Salt),
             false => Err(Flaw::Number(head.number)),
         };

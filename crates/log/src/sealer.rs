@@ -7,7 +7,8 @@
 //!    gathers meanwhile becomes the next group, which waits longer only for company, where that
 //!    pays (see there). A full one goes beside the one that is being written. Whoever seals a group
 //!    also writes it, or its first copy, without a hand-over.
-//! 3. The salt is this open's own; its first group says so (K3, K8).
+//! 3. The salt is this open's own, or that of a new key (`renew`); its first group says so (K3,
+//!    K8).
 //!
 //! Lock order: sealer, then directory, then board.
 
@@ -24,6 +25,7 @@ use crate::core::Core;
 use crate::directory::{GroupAt, Segment, room_left};
 use crate::flow::Job;
 use crate::group::{GROUP_HEADER, GroupHead, TAG_AT};
+use crate::renew::Renewal;
 use crate::ring::{Gathered, Taker};
 use crate::segment::{SEGMENT_HEADER, SegmentId, SlotFiles};
 
@@ -35,6 +37,8 @@ pub(crate) struct Sealer {
     pub(crate) generation: KeyGeneration,
     pub(crate) salt: Salt,
     pub(crate) first_of_salt: bool,
+    /// The key that groups go over to, if there is a new one.
+    pub(crate) renewal: Option<Renewal>,
     pub(crate) next: u64,
     pub(crate) previous: Tag,
     pub(crate) current: Option<Current>,
@@ -105,6 +109,7 @@ impl Core {
         buffer: &mut AlignedBuf,
     ) -> usize {
         let len = (gathered.to - gathered.from) as usize;
+        self.renew_salt(sealer, gathered);
         let head = GroupHead {
             format: sealer.format,
             first_of_salt: sealer.first_of_salt,

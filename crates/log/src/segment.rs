@@ -36,13 +36,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use base::bytes::{Reader, put_u16, put_u32, put_u64};
 use base::{GroupNumber, KeyGeneration, Lsn, SystemId};
 use seal::{Format, Salt, Tag, WorkingKey};
 use seam::disk::{BLOCK, Create, Disk, File, Open};
 use seam::mem::AlignedBuf;
+use seam::sync::Mutex;
 
 use crate::group::{Flaw, KeyBook, Purpose, TAG_AT, VERSION};
 use crate::{LogConfig, LogEnv, LogError};
@@ -188,6 +188,12 @@ impl SegmentHead {
         parse().unwrap_or(Err(Flaw::NoHeader))
     }
 
+    /// The generation that a sealed header names; `None` if it is none.
+    pub(crate) fn generation_of(bytes: &[u8]) -> Option<KeyGeneration> {
+        let head = SegmentHead::decode(bytes).ok()?;
+        (head.format == Format::Sealed).then_some(head.generation)
+    }
+
     /// Checks the seal of the header that was read from `bytes`, and that the log may be so (K4).
     pub(crate) fn prove(
         &self,
@@ -211,12 +217,17 @@ impl SegmentHead {
 
 /// Seals segment headers during one open of a log.
 pub(crate) struct HeadSealer {
-    key: Arc<WorkingKey>,
     format: Format,
+    system: SystemId,
+    key: Mutex<HeadKey>,
+}
+
+struct HeadKey {
+    key: Arc<WorkingKey>,
     generation: KeyGeneration,
     salt: Salt,
-    counter: AtomicU64,
-    system: SystemId,
+    /// The last counter given out.
+    counter: u64,
 }
 
 impl HeadSealer {
@@ -226,15 +237,27 @@ impl HeadSealer {
         generation: KeyGeneration,
         salt: Salt,
     ) -> Result<HeadSealer, LogError> {
-        let key = book.working(Purpose::Segment, format, generation, &salt)?;
-        let counter = AtomicU64::new(1);
-        Ok(HeadSealer { key, format, generation, salt, counter, system: book.system() })
+        let key = HeadKey::new(book, format, generation, salt)?;
+        Ok(HeadSealer { format, system: book.system(), key: Mutex::new(key) })
+    }
+
+    /// Seals with another generation from now on, under a salt of its own.
+    pub(crate) fn renew(
+        &self,
+        book: &mut KeyBook,
+        generation: KeyGeneration,
+        salt: Salt,
+    ) -> Result<(), LogError> {
+        let key = HeadKey::new(book, self.format, generation, salt)?;
+        *self.key.lock() = key;
+        Ok(())
     }
 
     /// The first 4 KiB of a file that belongs to segment `id`.
     pub(crate) fn block(&self, config: &LogConfig, id: &SegmentId, at: FileAt) -> AlignedBuf {
         let mut block = AlignedBuf::zeroed(SEGMENT_HEADER);
-        let counter = self.counter.fetch_add(1, Relaxed);
+        let mut key = self.key.lock();
+        key.counter += 1;
         let out = &mut block[..HEAD_BYTES];
         out[..4].copy_from_slice(&MAGIC);
         put_u16(out, 4, VERSION);
@@ -248,10 +271,10 @@ impl HeadSealer {
         put_u64(out, 48, id.first_group.0);
         out[56..72].copy_from_slice(&id.previous.0);
         put_u64(out, 72, config.segment_bytes);
-        put_u32(out, 80, self.generation.0);
-        out[88..104].copy_from_slice(&self.salt.0);
-        put_u64(out, 104, counter);
-        let tag = self.key.seal(counter, &out[..TAG_AT], &mut []);
+        put_u32(out, 80, key.generation.0);
+        out[88..104].copy_from_slice(&key.salt.0);
+        put_u64(out, 104, key.counter);
+        let tag = key.key.seal(key.counter, &out[..TAG_AT], &mut []);
         out[TAG_AT..].copy_from_slice(&tag.0);
         block
     }
@@ -266,6 +289,18 @@ impl HeadSealer {
     ) -> Result<(), LogError> {
         let block = self.block(config, id, at);
         file.write_at(&block, 0).map_err(|e| LogError::io("write", at.path(config), e))
+    }
+}
+
+impl HeadKey {
+    fn new(
+        book: &mut KeyBook,
+        format: Format,
+        generation: KeyGeneration,
+        salt: Salt,
+    ) -> Result<HeadKey, LogError> {
+        let key = book.working(Purpose::Segment, format, generation, &salt)?;
+        Ok(HeadKey { key, generation, salt, counter: 0 })
     }
 }
 

@@ -16,6 +16,30 @@ use uow::UowError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SystemError {
+    /// A data set has no key to be changed.
+    #[error("data set {name} is plain: it has no key")]
+    PlainSet {
+        /// Its name.
+        name: String,
+    },
+    /// A conversion cannot go on.
+    #[error("the conversion of data set {name} cannot go on: {why}")]
+    ConversionStuck {
+        /// The data set.
+        name: String,
+        /// What stands in its way.
+        why: String,
+    },
+    /// A key generation is still needed.
+    #[error("generation {generation} of label {label} is needed by {}", users.join(", "))]
+    KeyInUse {
+        /// The label.
+        label: String,
+        /// The generation.
+        generation: u32,
+        /// What needs it.
+        users: Vec<String>,
+    },
     /// The folder holds no system.
     #[error("{} is no system: it has no holdfast.toml", dir.display())]
     NotASystem {
@@ -116,6 +140,9 @@ impl Coded for SystemError {
             SystemError::InUse { .. } => Code("HFY005"),
             SystemError::NoAnswer { .. } => Code("HFY006"),
             SystemError::Io { .. } => Code("HFY007"),
+            SystemError::PlainSet { .. } => Code("HFY010"),
+            SystemError::ConversionStuck { .. } => Code("HFY011"),
+            SystemError::KeyInUse { .. } => Code("HFY012"),
             SystemError::Kernel(error) => error.code(),
             SystemError::Keys(error) => error.code(),
             SystemError::Log(error) => error.code(),
@@ -147,6 +174,18 @@ impl Coded for SystemError {
                     .into()
             }
             SystemError::Io { source, .. } => remedy_of(source.kind()).into(),
+            SystemError::PlainSet { name } => {
+                format!("Seal it first: holdfast convert -s DIR --set {name} --to sealed")
+            }
+            SystemError::ConversionStuck { .. } => {
+                "What is converted stays so. Repair what is named, then `holdfast rekey resume`."
+                    .into()
+            }
+            SystemError::KeyInUse { .. } => {
+                "Have it go over to a new key (`holdfast rekey`), or delete the copies and \
+                 archives that need this one."
+                    .into()
+            }
             SystemError::Kernel(error) => error.remedy(),
             SystemError::Keys(error) => error.remedy(),
             SystemError::Log(error) => error.remedy(),

@@ -8,7 +8,7 @@ use region::guest;
 use region::{Embedded, ExecDli, Link, Order, Trace};
 use seal::Passphrase;
 use seam::Seam;
-use system::{OpenOptions, System};
+use system::System;
 
 use super::{Context, batch};
 use crate::databases::Databases;
@@ -16,6 +16,7 @@ use crate::failure::{Failure, Result};
 use crate::job::{self, Alone, Job, Kind, PcbOrder, Terms, Told};
 use crate::output::warn;
 use crate::passphrase;
+use crate::verbs::options;
 
 /// What leads to this process.
 pub(super) const NAME: &str = "program-process";
@@ -58,7 +59,7 @@ fn link(context: &Context, job: &Job, handed: Option<i32>) -> Result<Box<dyn Lin
 
 /// Opens a stopped system and schedules the PSB of a job in this process.
 pub(super) fn serve(seam: &Seam, job: &Job, passphrase: &Passphrase, tells: bool) -> Result<Alone> {
-    let system = System::open(seam, &job.system, passphrase, OpenOptions::default())?;
+    let system = System::open(seam, &job.system, passphrase, options())?;
     system.notes().iter().for_each(warn);
     let compat = system.config().placement_settings().compat;
     let scheduled = Databases::for_programs(seam, &system).and_then(|databases| {

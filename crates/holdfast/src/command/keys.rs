@@ -6,9 +6,11 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use seal::{KeyInfo, KeyRing};
 use serde::Serialize;
+use system::operator::keys::Generation;
 
 use super::{Context, DONE};
 use crate::failure::Result;
+use crate::operate::operate;
 use crate::output::utc;
 use crate::passphrase::{PassphraseArgs, choose_new};
 
@@ -49,6 +51,17 @@ Example: holdfast keys passphrase /srv/bank --new-passphrase-file /run/secret")]
     /// Draw a new data key for a label
     #[command(after_help = "Example: holdfast keys new-generation /srv/bank log")]
     NewGeneration(Labelled),
+    /// Delete a data key for good: what is sealed with it can never be read again
+    ///
+    /// Refused as long as a data set, the log, an archive or an image copy is known that needs it.
+    /// Works on a system in use, too.
+    #[command(after_help = "Example: holdfast keys delete /srv/bank data 1")]
+    Delete {
+        #[command(flatten)]
+        labelled: Labelled,
+        /// The generation
+        generation: u32,
+    },
     /// Add a label with its first data key
     #[command(after_help = "Example: holdfast keys add-label /srv/bank payroll")]
     AddLabel(Labelled),
@@ -115,6 +128,21 @@ pub(super) fn run(context: &mut Context, args: &KeysArgs) -> Result<ExitCode> {
             let text =
                 format!("{generation} of label {label} is used by what is written from now on");
             changed(context, &ring.0, &text)
+        }
+        What::Delete { labelled, generation } => {
+            let Labelled { target, label } = labelled;
+            let gone = Generation { label: label.clone(), generation: *generation };
+            let gone: Generation =
+                operate(context, &target.dir, &target.passphrase, "keys delete", &gone)?;
+            match context.output.is_json() {
+                true => context.output.document(&gone)?,
+                false => {
+                    let Generation { label, generation } = gone;
+                    let text = format!("generation {generation} of label {label} is deleted");
+                    context.output.line(text)?;
+                }
+            }
+            DONE
         }
         What::AddLabel(labelled) => {
             let ring = open(context, &labelled.target)?;

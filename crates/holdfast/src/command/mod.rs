@@ -4,6 +4,7 @@
 mod archive;
 mod batch;
 mod bench;
+mod convert;
 mod db;
 mod demo;
 mod dltest;
@@ -51,6 +52,8 @@ pub(crate) struct Cli {
 enum Command {
     Init(init::InitArgs),
     Keys(keys::KeysArgs),
+    Convert(convert::ConvertArgs),
+    Rekey(convert::RekeyArgs),
     Status(status::StatusArgs),
     Verify(verify::VerifyArgs),
     Restart(restart::RestartArgs),
@@ -92,6 +95,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
     let code = match cli.command {
         Command::Init(args) => init::run(&mut context, &args),
         Command::Keys(args) => keys::run(&mut context, &args),
+        Command::Convert(args) => convert::run(&mut context, &args),
+        Command::Rekey(args) => convert::rekey(&mut context, &args),
         Command::Status(args) => status::run(&mut context, &args),
         Command::Verify(args) => verify::run(&mut context, &args),
         Command::Restart(args) => restart::run(&mut context, &args),

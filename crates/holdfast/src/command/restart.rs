@@ -11,6 +11,7 @@ use super::{Context, DONE};
 use crate::failure::Result;
 use crate::output::{count, warn};
 use crate::passphrase::PassphraseArgs;
+use crate::verbs::options;
 
 /// Recover a system that was not stopped in order, and stop it in order
 ///
@@ -30,10 +31,7 @@ pub(crate) struct RestartArgs {
 }
 
 pub(super) fn run(context: &mut Context, args: &RestartArgs) -> Result<ExitCode> {
-    let options = OpenOptions {
-        override_stale: args.accept_loss_with_stale_log_copy,
-        ..OpenOptions::default()
-    };
+    let options = OpenOptions { override_stale: args.accept_loss_with_stale_log_copy, ..options() };
     let passphrase = args.passphrase.get()?;
     let system = System::open(&context.seam, &args.dir, &passphrase, options)?;
     system.notes().iter().for_each(warn);

@@ -6,12 +6,13 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use seal::Passphrase;
 use store::{SetAttributes, Store};
-use system::{Bytes, OpenOptions, System, SystemStatus};
+use system::{Bytes, System, SystemStatus};
 
 use super::{Context, DONE, status};
 use crate::failure::{Failure, Result};
 use crate::output::warn;
 use crate::passphrase::PassphraseArgs;
+use crate::verbs::options;
 
 /// List, make and drop data sets
 #[derive(Args, Debug)]
@@ -123,7 +124,7 @@ fn drop_set(system: &System, name: &str) -> Result<()> {
 }
 
 fn open(context: &Context, dir: &std::path::Path, passphrase: &Passphrase) -> Result<System> {
-    let system = System::open(&context.seam, dir, passphrase, OpenOptions::default())?;
+    let system = System::open(&context.seam, dir, passphrase, options())?;
     system.notes().iter().for_each(warn);
     Ok(system)
 }

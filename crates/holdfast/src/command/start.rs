@@ -13,7 +13,7 @@ use seam::Seam;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use store_kernel::KernelStore;
-use system::{OpenOptions, System};
+use system::System;
 use uow::Kernel;
 
 use super::{Context, DONE};
@@ -22,6 +22,7 @@ use crate::failure::{Failure, Result};
 use crate::job::{self, Job, Kind, SOCKET, Terms};
 use crate::output::warn;
 use crate::passphrase::PassphraseArgs;
+use crate::verbs::options;
 
 /// Start a system, for programs that use it at the same time (--type bmp)
 ///
@@ -75,7 +76,7 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|error| {
         Failure::other(format!("signals cannot be received: {error}"), "Try again.")
     })?;
-    let system = System::open(&context.seam, &args.system, &passphrase, OpenOptions::default())?;
+    let system = System::open(&context.seam, &args.system, &passphrase, options())?;
     system.notes().iter().for_each(warn);
     let door = match open_door(context, &system) {
         Ok(door) => door,

@@ -28,6 +28,8 @@
 mod archive;
 mod client;
 mod error;
+pub mod forms;
+pub mod keys;
 mod line;
 mod pools;
 mod server;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{OperatorError, Refusal, Request, Talk, Verb, archive, done, pools};
+use super::{OperatorError, Refusal, Request, Talk, Verb, archive, done, forms, keys, pools};
 use crate::{System, SystemStatus};
 
 /// What every system does.
@@ -13,6 +13,10 @@ const VERBS: &[Verb] = &[
     Verb { name: "archive list", run: archive::list },
     Verb { name: "archive verify", run: archive::verify },
     Verb { name: "archive delete", run: archive::delete },
+    Verb { name: "rekey status", run: forms::status },
+    Verb { name: "rekey pause", run: forms::pause },
+    Verb { name: "rekey resume", run: forms::resume },
+    Verb { name: "keys delete", run: keys::delete },
 ];
 
 /// The verb of that name, among those of every system and `more`.

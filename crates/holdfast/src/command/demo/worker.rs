@@ -16,10 +16,11 @@ use seal::Passphrase;
 use seam::Seam;
 use seam::sync::{Condvar, Mutex};
 use store::{CommitSink, Committed, Store, StoreError, Unit, UnitOptions};
-use system::{OpenOptions, System};
+use system::System;
 
 use super::bank::{Bank, Number, Transfer};
 use super::frames::{Frame, Progress, Ready};
+use crate::verbs::options;
 
 /// The process that `demo` starts, kills and starts again
 #[derive(Args, Clone, Debug)]
@@ -63,7 +64,7 @@ fn explained(error: &dyn Coded) -> String {
 fn try_to_work(seam: &Seam, args: &WorkerArgs) -> Result<(), String> {
     let start = seam.clock.monotonic();
     let passphrase = first_line()?;
-    let system = System::open(seam, &args.dir, &passphrase, OpenOptions::default());
+    let system = System::open(seam, &args.dir, &passphrase, options());
     let system = system.map_err(|error| explained(&error))?;
     let bank = Bank::find(system.store()).map_err(|error| explained(&error))?;
     let bank = bank.ok_or("there is no bank in this system\nLet `holdfast demo` make it.")?;

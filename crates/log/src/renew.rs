@@ -1,0 +1,125 @@
+//! A new key for a log in use, and which keys the files of a log need.
+//!
+//! Invariants:
+//! 1. The new key comes with a salt of its own, so no nonce is ever used twice (K3). The first
+//!    group under it says so and begins with a record, so readers may begin there.
+//! 2. A key is needed as long as any block of the log's files names it, whether or not anybody is
+//!    going to read that block: a file that is used again is looked at before it is written over.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use base::KeyGeneration;
+use seal::{Format, Salt, WorkingKey};
+use seam::disk::{BLOCK, Open};
+use seam::mem::AlignedBuf;
+
+use crate::core::Core;
+use crate::group::{GroupHead, KeyBook, Purpose};
+use crate::ring::Gathered;
+use crate::sealer::Sealer;
+use crate::segment::{FileAt, SegmentHead};
+use crate::{Log, LogError};
+
+/// A key that waits for the next group that begins with a record.
+pub(crate) struct Renewal {
+    generation: KeyGeneration,
+    salt: Salt,
+    key: Arc<WorkingKey>,
+}
+
+/// How much is read at once.
+const WINDOW_BYTES: usize = 1 << 20;
+
+impl Core {
+    /// Goes over to the key that waits, if one does and `gathered` begins with a record (1).
+    pub(crate) fn renew_salt(&self, sealer: &mut Sealer, gathered: &Gathered) {
+        if gathered.first_record != Some(0) {
+            return;
+        }
+        let Some(renewal) = sealer.renewal.take() else { return };
+        // Readers know it before the first group can be read.
+        self.salts.lock().push(renewal.salt);
+        sealer.generation = renewal.generation;
+        sealer.salt = renewal.salt;
+        sealer.key = renewal.key;
+        sealer.first_of_salt = true;
+    }
+}
+
+impl Log {
+    /// Goes over to the current generation of the log's key, with a new salt, from one of the next
+    /// groups on; headers of segments at once. Returns the generation; 0 for a plain log.
+    ///
+    /// # Errors
+    /// If there is no key or no randomness; nothing has changed then.
+    pub fn renew_key(&self) -> Result<KeyGeneration, LogError> {
+        let (env, config) = (&self.core.env, &self.core.config);
+        if config.format == Format::Plain {
+            return Ok(KeyGeneration(0));
+        }
+        let mut book = KeyBook::new(Arc::clone(&env.keys), &config.key_label, env.system);
+        let salt = Salt::draw(env.seam.entropy.as_ref()).map_err(LogError::Entropy)?;
+        let generation = book.current(config.format)?;
+        let key = book.working(Purpose::Group, config.format, generation, &salt)?;
+        self.core.heads.renew(&mut book, generation, salt)?;
+        self.core.sealer.lock().renewal = Some(Renewal { generation, salt, key });
+        Ok(generation)
+    }
+
+    /// Whether groups are sealed, not plain.
+    #[must_use]
+    pub fn is_sealed(&self) -> bool {
+        self.core.config.format == Format::Sealed
+    }
+
+    /// The label of the log's key.
+    #[must_use]
+    pub fn key_label(&self) -> &str {
+        &self.core.config.key_label
+    }
+
+    /// Every generation of the log's key that some block of its files names (2). Reads all of them.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn generations_on_disk(&self) -> Result<BTreeSet<KeyGeneration>, LogError> {
+        let (env, config) = (&self.core.env, &self.core.config);
+        let mut found = BTreeSet::new();
+        for dir in &config.copies {
+            // A copy that is lost needs no key.
+            let names = env.seam.disk.list(dir).unwrap_or_default();
+            for name in names.iter().filter(|name| FileAt::parse(name).is_some()) {
+                self.generations_in(&dir.join(name), &mut found)?;
+            }
+        }
+        Ok(found)
+    }
+
+    fn generations_in(
+        &self,
+        path: &Path,
+        found: &mut BTreeSet<KeyGeneration>,
+    ) -> Result<(), LogError> {
+        let failed = |error| LogError::io("read", path, error);
+        let file = self.core.env.seam.disk.open(path, Open::READ).map_err(failed)?;
+        let len = file.len().map_err(failed)? / BLOCK as u64 * BLOCK as u64;
+        let mut window = AlignedBuf::zeroed(WINDOW_BYTES);
+        let mut at = 0;
+        while at < len {
+            let bytes = (len - at).min(WINDOW_BYTES as u64) as usize;
+            file.read_at(&mut window[..bytes], at).map_err(failed)?;
+            for block in window[..bytes].chunks_exact(BLOCK) {
+                if let Ok(head) = GroupHead::decode(block)
+                    && head.format == Format::Sealed
+                {
+                    found.insert(head.generation);
+                }
+                found.extend(SegmentHead::generation_of(block));
+            }
+            at += bytes as u64;
+        }
+        Ok(())
+    }
+}
