@@ -79,6 +79,11 @@ pub const ALL: &[Hunt] = &[
         by: "only the stale copy is left",
         run: only_the_stale_copy_is_left,
     },
+    Hunt {
+        plant: Plant::AnchorNotCompared,
+        by: "older states put back",
+        run: crate::anchor::what_was_put_back_is_refused,
+    },
     Hunt { plant: Plant::NextKeyNotLocked, by: "phantoms", run: phantoms::nothing_appears },
     Hunt { plant: Plant::RecordGivenBack, by: "tellers at once", run: tellers_at_once },
     Hunt { plant: Plant::IndexEntryKept, by: "tellers at once", run: tellers_at_once },

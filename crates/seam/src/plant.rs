@@ -43,6 +43,8 @@ pub enum Plant {
     NextKeyNotLocked,
     /// A lost log copy is not recorded before the next acknowledgement.
     LostCopyUnrecorded,
+    /// A start does not ask the anchor.
+    AnchorNotCompared,
     /// A database record is given back when the position leaves it, although it was changed.
     RecordGivenBack,
     /// An index keeps its entry for what a replaced segment said before.
@@ -93,6 +95,7 @@ impl Plant {
         Plant::SpaceReusedEarly,
         Plant::NextKeyNotLocked,
         Plant::LostCopyUnrecorded,
+        Plant::AnchorNotCompared,
         Plant::RecordGivenBack,
         Plant::IndexEntryKept,
         Plant::ReconUnsynced,

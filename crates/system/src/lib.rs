@@ -33,8 +33,9 @@ mod verify;
 
 pub use archives::{ArchiveStatus, ArchivesStatus};
 pub use config::{
-    ArchiveSettings, Bytes, CONFIG_FILE, CheckpointSettings, DataSettings, KeySettings,
-    LockSettings, LogSettings, PoolSettings, SystemConfig, UnitSettings, read_root_list,
+    AnchorSettings, ArchiveSettings, Bytes, CONFIG_FILE, CheckpointSettings, DataSettings,
+    KeySettings, LockSettings, LogSettings, PoolSettings, SystemConfig, UnitSettings,
+    read_root_list,
 };
 pub use error::SystemError;
 pub use operator::ask;

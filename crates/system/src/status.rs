@@ -384,8 +384,14 @@ pub(crate) fn of_running(inner: &Inner) -> RunningStatus {
             instructions: inner.cipher.instructions,
             megabytes_per_second: inner.cipher.megabytes_per_second,
         },
-        notes: inner.notes.iter().cloned().chain(archives::notes(inner)).collect(),
+        notes: notes(inner),
     }
+}
+
+/// What an operator should know: what the start noticed, and what is so now.
+fn notes(inner: &Inner) -> Vec<String> {
+    let now = archives::notes(inner).into_iter().chain(inner.kernel.anchor_trouble());
+    inner.notes.iter().cloned().chain(now).collect()
 }
 
 impl From<&Quantiles> for HistogramStatus {

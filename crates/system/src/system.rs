@@ -45,11 +45,13 @@ pub struct OpenOptions {
     pub verbs: &'static [Verb],
     /// Use a log copy that is recorded as stale if there is no other; what it lacks is lost (K9).
     pub override_stale: bool,
+    /// Begin the anchor with the system as it is: that it was put back is not noticed (K6).
+    pub begin_anchor: bool,
 }
 
 impl Default for OpenOptions {
     fn default() -> OpenOptions {
-        OpenOptions { serve: true, verbs: &[], override_stale: false }
+        OpenOptions { serve: true, verbs: &[], override_stale: false, begin_anchor: false }
     }
 }
 
@@ -123,7 +125,11 @@ impl System {
         };
         drop(lock); // The kernel takes it again, for as long as it runs.
         let shelf = archives::shelf(&parts, &config, dir)?;
-        let kernel = open_kernel(&parts, &archives::kernel(&config, dir, shelf.as_deref()))?;
+        let mut plan = archives::kernel(&config, dir, shelf.as_deref());
+        if let Some(anchor) = &mut plan.anchor {
+            anchor.begins_anew = options.begin_anchor;
+        }
+        let kernel = open_kernel(&parts, &plan)?;
         let archiver = archives::start(shelf, &kernel)?;
         if let Some(report) = kernel.restart_report() {
             notes.extend(report.log.notes.iter().cloned());

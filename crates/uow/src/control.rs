@@ -39,6 +39,7 @@ use seam::plant::{Plant, planted};
 use seam::sync::Mutex;
 
 use crate::UowError;
+use crate::anchor::{Anchor, AnchorPlan};
 
 /// What the control file says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +69,16 @@ pub struct ControlKeys {
     pub system: SystemId,
 }
 
+/// A control block as a slot has it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Numbered {
+    /// Counts the blocks that a system has written.
+    pub(crate) sequence: u64,
+    /// Two blocks with one number have the same tag, or one of them stems from another history.
+    pub(crate) tag: Tag,
+    pub(crate) block: ControlBlock,
+}
+
 /// The control file, open.
 pub struct ControlFile {
     seam: Seam,
@@ -77,6 +88,9 @@ pub struct ControlFile {
     generation: KeyGeneration,
     salt: Salt,
     working: WorkingKey,
+    /// The blocks that it had when it was opened.
+    found: Vec<Numbered>,
+    anchor: Option<Anchor>,
     state: Mutex<State>,
 }
 
@@ -111,7 +125,7 @@ impl ControlFile {
             orderly: false,
             utc_us: seam.clock.utc_us(),
         };
-        let control = ControlFile::around(seam, path, file, keys, 0, block)?;
+        let control = ControlFile::around(seam, path, file, keys, (0, block), Vec::new())?;
         control.update(|_| ())?;
         control.update(|_| ())?;
         seam.disk
@@ -133,7 +147,7 @@ impl ControlFile {
             .disk
             .open(path, Open::DURABLE)
             .map_err(|error| refuse(error.to_string(), "Name the folder of a system."))?;
-        let mut newest: Option<(u64, ControlBlock)> = None;
+        let mut found: Vec<Numbered> = Vec::new();
         let mut faults = Vec::new();
         let mut future = None;
         for slot in 0..2_u64 {
@@ -143,22 +157,20 @@ impl ControlFile {
                 continue;
             }
             match decode(&mut buffer, keys) {
-                Ok(found) if newest.is_none_or(|(sequence, _)| found.0 > sequence) => {
-                    newest = Some(found);
-                }
-                Ok(_) => {}
+                Ok(numbered) => found.push(numbered),
                 Err(Fault::Version(version)) => future = Some(version),
-                Err(Fault::Damaged(why)) => faults.push(format!("slot {slot}: {why}")),
+                Err(fault) => faults.push(format!("slot {slot}: {fault}")),
             }
         }
-        let Some((sequence, block)) = newest else {
+        let newest = found.iter().max_by_key(|numbered| numbered.sequence).copied();
+        let Some(Numbered { sequence, block, .. }) = newest else {
             if let Some(version) = future {
-                let why = format!("it has layout version {version}, this release knows {VERSION}");
+                let why = Fault::Version(version).to_string();
                 return Err(refuse(why, "Start the system with the release that wrote it."));
             }
             return Err(refuse(faults.join("; "), RESTORE));
         };
-        let control = ControlFile::around(seam, path, file, keys, sequence, block)?;
+        let control = ControlFile::around(seam, path, file, keys, (sequence, block), found)?;
         Ok((control, block))
     }
 
@@ -167,8 +179,8 @@ impl ControlFile {
         path: &Path,
         file: Arc<dyn File>,
         keys: &ControlKeys,
-        sequence: u64,
-        block: ControlBlock,
+        (sequence, block): (u64, ControlBlock),
+        found: Vec<Numbered>,
     ) -> Result<ControlFile, UowError> {
         let mut salt = Salt([0; 16]);
         seam.entropy
@@ -184,8 +196,24 @@ impl ControlFile {
             generation,
             salt,
             working,
+            found,
+            anchor: None,
             state: Mutex::new(State { sequence, block, buffer: AlignedBuf::zeroed(BLOCK) }),
         })
+    }
+
+    /// Compares it with its anchor, which is told from now on what the file says.
+    ///
+    /// # Errors
+    /// [`UowError::Anchor`].
+    pub(crate) fn anchor_to(&mut self, plan: &AnchorPlan) -> Result<(), UowError> {
+        self.anchor = Some(Anchor::open(&self.seam, plan, &self.keys, &self.found)?);
+        Ok(())
+    }
+
+    /// Why the anchor is behind, if it is.
+    pub(crate) fn anchor_trouble(&self) -> Option<String> {
+        self.anchor.as_ref()?.trouble()
     }
 
     /// What the file says now.
@@ -219,7 +247,11 @@ impl ControlFile {
         let at = (state.sequence % 2) * BLOCK as u64;
         self.file
             .write_at(&state.buffer, at)
-            .map_err(|error| bad(&self.path, format!("cannot be written: {error}"), CHECK_DISK))
+            .map_err(|error| bad(&self.path, format!("cannot be written: {error}"), CHECK_DISK))?;
+        if let Some(anchor) = &self.anchor {
+            anchor.store(&state.buffer);
+        }
+        Ok(())
     }
 }
 
@@ -256,12 +288,25 @@ fn encode(block: &ControlBlock, out: &mut [u8]) {
     put_u64(out, 40, block.utc_us);
 }
 
-enum Fault {
+/// What is wrong with a slot.
+pub(crate) enum Fault {
     Version(u16),
     Damaged(String),
 }
 
-fn decode(slot: &mut [u8], keys: &ControlKeys) -> Result<(u64, ControlBlock), Fault> {
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Fault::Version(version) => {
+                write!(f, "it has layout version {version}, this release knows {VERSION}")
+            }
+            Fault::Damaged(why) => f.write_str(why),
+        }
+    }
+}
+
+/// Opens the seal of a slot, in place.
+pub(crate) fn decode(slot: &mut [u8], keys: &ControlKeys) -> Result<Numbered, Fault> {
     let damaged = |why: &str| Fault::Damaged(why.to_owned());
     let mut reader = Reader::new(slot);
     if reader.array() != Some(*MAGIC) {
@@ -296,7 +341,7 @@ fn decode(slot: &mut [u8], keys: &ControlKeys) -> Result<(u64, ControlBlock), Fa
         orderly: sealed[25] == 1,
         utc_us: get_u64(sealed, 40),
     };
-    Ok((sequence, block))
+    Ok(Numbered { sequence, tag, block })
 }
 
 fn working_key(

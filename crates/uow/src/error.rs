@@ -95,6 +95,14 @@ pub enum UowError {
         /// What to do.
         remedy: &'static str,
     },
+    /// The anchor contradicts the system, or cannot be compared with it.
+    #[error("anchor {path}: {why}", path = path.display())]
+    Anchor {
+        /// Its file.
+        path: std::path::PathBuf,
+        /// What is wrong.
+        why: String,
+    },
     /// The operating system.
     #[error("{what}: {source}")]
     Io {
@@ -152,6 +160,7 @@ impl Coded for UowError {
             UowError::Converting { .. } => Code("HFU009"),
             UowError::NotConverting { .. } => Code("HFU010"),
             UowError::SameForm { .. } => Code("HFU011"),
+            UowError::Anchor { .. } => Code("HFU012"),
             UowError::Pool(error) => error.code(),
             UowError::Space(error) => error.code(),
             UowError::Lock(error) => error.code(),
@@ -180,6 +189,10 @@ impl Coded for UowError {
             UowError::NoPool { .. } => "Define such a pool, or name one that exists.".into(),
             UowError::Damaged { .. } => "Run `holdfast verify`, then restore a copy.".into(),
             UowError::Control { remedy, .. } => (*remedy).into(),
+            UowError::Anchor { .. } => "Put the newest state of the system back. If the anchor is \
+                                        new, or what it proves is given up for good, say so: \
+                                        `holdfast restart --begin-anchor DIR`."
+                .into(),
             UowError::Io { .. } => "Check the device, its space and the permissions.".into(),
             UowError::Stopped(error) => error.remedy(),
             UowError::Pool(error) => error.remedy(),

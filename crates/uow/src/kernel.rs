@@ -23,6 +23,7 @@ use seam::sync::Mutex;
 use space::{DataSet, Definition, Environment, Purpose};
 
 use crate::active::Active;
+use crate::anchor::AnchorPlan;
 use crate::control::ControlFile;
 use crate::convert::Converter;
 use crate::housekeeper::Housekeeper;
@@ -70,6 +71,8 @@ pub struct KernelConfig {
     /// A position that something outside of log and control file proves the log to have reached
     /// (K6).
     pub proven: Lsn,
+    /// Where outside of the system it is proven how far it has come (K6).
+    pub anchor: Option<AnchorPlan>,
     /// The label of the system's own key: control file, double-write area.
     pub system_label: String,
 }
@@ -96,6 +99,7 @@ impl KernelConfig {
             read_ahead_threads: 5,
             archived: log::LogStart::NO_ARCHIVE,
             proven: Lsn::NONE,
+            anchor: None,
             system_label: "system".into(),
         }
     }
@@ -221,6 +225,12 @@ impl Kernel {
     #[must_use]
     pub fn restart_report(&self) -> Option<&RestartReport> {
         self.restart.get()
+    }
+
+    /// Why the anchor is behind, if it is (K6).
+    #[must_use]
+    pub fn anchor_trouble(&self) -> Option<String> {
+        self.control.anchor_trouble()
     }
 
     /// A data set by name.

@@ -26,11 +26,13 @@
 //! | `transit` | intervals between the map and a structure |
 //! | `journal` | what the page writer tells the log |
 //! | `checkpoint`, `control` | where restart begins |
+//! | `anchor` | proof elsewhere of how far the system has come |
 //! | `convert` | data sets change their form while they are in use |
 //! | `housekeeper` | checkpoints when due, freeing after commit |
 //! | `restart` | analysis, repair, redo, undo |
 
 mod active;
+mod anchor;
 pub mod checkpoint;
 pub mod control;
 mod convert;
@@ -46,6 +48,7 @@ mod transit;
 mod undo;
 mod unit;
 
+pub use anchor::AnchorPlan;
 pub use convert::{ConversionStatus, describe};
 pub use error::UowError;
 pub use kernel::{Kernel, KernelConfig, KernelStatistics, Parts, PoolPlan};

@@ -28,10 +28,18 @@ pub(crate) struct RestartArgs {
     /// for good: everything behind its end is lost, acknowledged or not
     #[arg(long)]
     accept_loss_with_stale_log_copy: bool,
+    /// Begin the anchor with the system as it is now, because it is new or lost: whether the
+    /// system was put back to an older state before is not noticed
+    #[arg(long)]
+    begin_anchor: bool,
 }
 
 pub(super) fn run(context: &mut Context, args: &RestartArgs) -> Result<ExitCode> {
-    let options = OpenOptions { override_stale: args.accept_loss_with_stale_log_copy, ..options() };
+    let options = OpenOptions {
+        override_stale: args.accept_loss_with_stale_log_copy,
+        begin_anchor: args.begin_anchor,
+        ..options()
+    };
     let passphrase = args.passphrase.get()?;
     let system = System::open(&context.seam, &args.dir, &passphrase, options)?;
     system.notes().iter().for_each(warn);

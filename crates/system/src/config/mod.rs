@@ -25,7 +25,7 @@ use seam::disk::{Disk, read_small};
 use serde::Deserialize;
 use serde::de::Error as _;
 use store_kernel::StoreDefaults;
-use uow::{KernelConfig, PoolPlan};
+use uow::{AnchorPlan, KernelConfig, PoolPlan};
 
 use crate::SystemError;
 pub use databases::read_root_list;
@@ -50,6 +50,9 @@ pub struct SystemConfig {
     /// The log.
     #[serde(default)]
     pub log: LogSettings,
+    /// Proof elsewhere of how far the system has come.
+    #[serde(default)]
+    pub anchor: AnchorSettings,
     /// The archive of the log.
     #[serde(default)]
     pub archive: ArchiveSettings,
@@ -106,6 +109,14 @@ pub struct LogSettings {
     /// `sealed` or `plain`.
     #[serde(deserialize_with = "format")]
     pub format: Format,
+}
+
+/// The section `[anchor]`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AnchorSettings {
+    /// A file on another machine or in other hands; empty: there is no anchor.
+    pub file: PathBuf,
 }
 
 /// The section `[archive]`.
@@ -327,6 +338,7 @@ impl SystemConfig {
             version: VERSION,
             system,
             log: LogSettings::default(),
+            anchor: AnchorSettings::default(),
             archive: ArchiveSettings::default(),
             pools: default_pools(),
             data: DataSettings::default(),
@@ -453,6 +465,8 @@ impl SystemConfig {
             ..WriterConfig::default()
         };
         kernel.read_ahead_threads = self.read_ahead.threads;
+        kernel.anchor = (!self.anchor.file.as_os_str().is_empty())
+            .then(|| AnchorPlan { path: dir.join(&self.anchor.file), begins_anew: false });
         kernel
     }
 
@@ -586,6 +600,7 @@ mod tests {
         config.log.format = Format::Plain;
         config.data.format = Format::Plain;
         config.locks.timeout_seconds = 5;
+        config.anchor.file = "/mnt/other/bank.anchor".into();
         config.archive = ArchiveSettings {
             folders: vec!["archive".into(), "/mnt/b/archive".into()],
             compress: 3,

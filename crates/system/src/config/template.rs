@@ -5,8 +5,8 @@
 use std::fmt::Write as _;
 
 use super::{
-    ArchiveSettings, CheckpointSettings, DataSettings, KeySettings, LockSettings, LogSettings,
-    ReadAheadSettings, SystemConfig, UnitSettings, databases,
+    AnchorSettings, ArchiveSettings, CheckpointSettings, DataSettings, KeySettings, LockSettings,
+    LogSettings, ReadAheadSettings, SystemConfig, UnitSettings, databases,
 };
 
 pub(super) struct Text(pub(super) String);
@@ -40,6 +40,7 @@ pub(super) fn write(config: &SystemConfig) -> String {
     let _ = writeln!(text.0, "version = {}", config.version);
     let _ = writeln!(text.0, "system = \"{}\"  # its identity; never change it\n", config.system);
     log(&mut text, &config.log);
+    anchor(&mut text, &config.anchor);
     archive(&mut text, &config.archive);
     text.line("# Buffer pools: one for each unit size that data sets use, more if you name them.");
     for (name, pool) in &config.pools {
@@ -71,6 +72,17 @@ fn log(text: &mut Text, log: &LogSettings) {
     let group = (&log.group_bytes_max, &usual.group_bytes_max);
     text.set("group_bytes_max", group, amount, "the largest single write");
     text.set("format", (&log.format, &usual.format), named, "\"sealed\" or \"plain\"");
+    text.line("");
+}
+
+fn anchor(text: &mut Text, anchor: &AnchorSettings) {
+    text.line(
+        "# A file elsewhere that shows when all of the system was put back to an older state.",
+    );
+    text.line("[anchor]");
+    let shown = |file: &std::path::PathBuf| quoted(&file.display().to_string());
+    let file = (&anchor.file, &AnchorSettings::default().file);
+    text.set("file", file, shown, "on another machine, or in other hands");
     text.line("");
 }
 

@@ -70,7 +70,8 @@ fn phrase() -> Passphrase {
 }
 
 static WORKING: AtomicUsize = AtomicUsize::new(0);
-const OPTIONS: OpenOptions = OpenOptions { serve: true, verbs: VERBS, override_stale: false };
+const OPTIONS: OpenOptions =
+    OpenOptions { serve: true, verbs: VERBS, override_stale: false, begin_anchor: false };
 const VERBS: &[Verb] = &[
     Verb { name: "number", run: |system, _, _| done(&system.config().system.to_string()) },
     Verb { name: "panic", run: |_, _, _| panic!("of the test") },

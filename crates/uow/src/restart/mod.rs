@@ -110,7 +110,11 @@ impl Kernel {
             UowError::Io { what: format!("{what} ({})", parts.home.display()), source }
         })?;
         let keys = control_keys(&parts, &config);
-        let (control, block) = ControlFile::open(&parts.seam, &parts.home.join(CONTROL), &keys)?;
+        let opened = ControlFile::open(&parts.seam, &parts.home.join(CONTROL), &keys)?;
+        let (mut control, block) = opened;
+        if let Some(plan) = &config.anchor {
+            control.anchor_to(plan)?;
+        }
         let control = Arc::new(control);
         let stop = Arc::new(StopSwitch::default());
         let (log, opened) = open_log(&parts, &config, &stop, &control, block)?;
