@@ -139,7 +139,7 @@ pub fn every_crash() -> Result<(), String> {
             };
             let seed = n * 8 + turn as u64;
             let disk = disk.crash_image(&mut Rng::new(seed), style);
-            after_the_crash(disk, seed, &ledger)
+            after_the_crash(&disk, seed, &ledger)
                 .map_err(|why| format!("crash at write {n}, {style:?}: {why}"))?;
         }
     }
@@ -147,13 +147,13 @@ pub fn every_crash() -> Result<(), String> {
 }
 
 /// Goes on with one device dead, crashes again, goes on with both, and looks twice.
-fn after_the_crash(disk: SimDisk, seed: u64, ledger: &Ledger) -> Result<(), String> {
+fn after_the_crash(disk: &SimDisk, seed: u64, ledger: &Ledger) -> Result<(), String> {
     let dead = if seed.is_multiple_of(2) { "/one" } else { "/two" };
     // The copy that is away may be the only one with the newest, unacknowledged change, or the
     // one that tore.
     disk.inject(Fault::new(FaultKind::Dead, dead));
     disk.crash_after(1 + seed % 5);
-    live(&disk, seed, ledger, 2 + seed % 3)?;
+    live(disk, seed, ledger, 2 + seed % 3)?;
     let disk = disk.crash_image(&mut Rng::new(seed + 1), STYLES[(seed / 4) as usize % 4]);
     disk.heal_all();
     live(&disk, seed + 1, ledger, 3)?;

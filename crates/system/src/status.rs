@@ -389,7 +389,7 @@ pub(crate) fn of_running(inner: &Inner) -> RunningStatus {
 }
 
 /// What an operator should know: what the start noticed, and what is so now.
-fn notes(inner: &Inner) -> Vec<String> {
+pub(crate) fn notes(inner: &Inner) -> Vec<String> {
     let now = archives::notes(inner).into_iter().chain(inner.kernel.anchor_trouble());
     inner.notes.iter().cloned().chain(now).collect()
 }

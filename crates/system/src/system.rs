@@ -203,8 +203,8 @@ impl System {
 
     /// What an operator should know, a sentence each.
     #[must_use]
-    pub fn notes(&self) -> &[String] {
-        &self.inner.notes
+    pub fn notes(&self) -> Vec<String> {
+        status::notes(&self.inner)
     }
 
     /// How it is now.

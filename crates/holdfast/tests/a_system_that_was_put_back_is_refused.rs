@@ -1,0 +1,63 @@
+//! All files of a system are put back to an earlier moment, in which everything fits together. Only
+//! the outside anchor tells, and a start is refused until somebody gives it up by name (K6).
+
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{DEMO, Folder, bank, files, on};
+
+#[test]
+fn a_system_that_was_put_back_is_refused() {
+    let folder = Folder::new("put-back");
+    let dir = bank(&folder, &[]);
+    let anchor = folder.join("elsewhere.anchor");
+    let settings = dir.join("holdfast.toml");
+    let text = fs::read_to_string(&settings).unwrap();
+    let section = "[anchor]\n";
+    assert!(text.contains(section), "{text}");
+    let line = format!("{section}file = \"{}\"\n", anchor.display());
+    fs::write(&settings, text.replace(section, &line)).unwrap();
+
+    // There is no anchor yet, which only the operator can know to be right.
+    on(DEMO, &["restart"], &dir, &[]).failed("HFU012", &["cannot be read", "--begin-anchor"]);
+    on(DEMO, &["restart"], &dir, &["--begin-anchor"]).done();
+    on(DEMO, &["restart"], &dir, &[]).done();
+    let earlier = files(&dir);
+    on(DEMO, &["sets", "create"], &dir, &["LATE"]).done();
+
+    for (path, bytes) in &earlier {
+        fs::write(dir.join(path), bytes).unwrap();
+    }
+    on(DEMO, &["restart"], &dir, &[]).failed("HFU012", &["put back to an earlier state"]);
+    on(DEMO, &["sets", "create"], &dir, &["OTHER"]).failed("HFU012", &["put back"]);
+    on(DEMO, &["restart"], &dir, &["--begin-anchor"]).done();
+    on(DEMO, &["restart"], &dir, &[]).done();
+}
+
+#[test]
+fn an_anchor_that_cannot_be_written_is_told_and_stops_nobody() {
+    let folder = Folder::new("anchor-away");
+    let dir = bank(&folder, &[]);
+    let elsewhere = folder.join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let settings = dir.join("holdfast.toml");
+    let text = fs::read_to_string(&settings).unwrap();
+    let line = format!("[anchor]\nfile = \"{}\"\n", elsewhere.join("anchor").display());
+    fs::write(&settings, text.replace("[anchor]\n", &line)).unwrap();
+    on(DEMO, &["restart"], &dir, &["--begin-anchor"]).done();
+    let before = fs::read(elsewhere.join("anchor")).unwrap();
+
+    // Its place refuses writes: what is to become the new anchor is a folder.
+    fs::create_dir(elsewhere.join("anchor.new")).unwrap();
+    let ended = on(DEMO, &["sets", "create"], &dir, &["LATE"]).done();
+    assert!(ended.err.contains("anchor"), "{}", ended.err);
+    assert_eq!(fs::read(elsewhere.join("anchor")).unwrap(), before, "it is behind");
+    fs::remove_dir(elsewhere.join("anchor.new")).unwrap();
+    on(DEMO, &["restart"], &dir, &[]).done();
+    assert_ne!(fs::read(elsewhere.join("anchor")).unwrap(), before);
+    assert!(Path::new(&elsewhere).is_dir());
+}
