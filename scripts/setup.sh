@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a target of the Makefile needs and is not there yet. Run again, it does nothing.
-# usage: scripts/setup.sh [build|cobol|bench|fuzz]...
+# usage: scripts/setup.sh [build|cobol|token|bench|fuzz]...
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -26,6 +26,11 @@ setup_cobol() {
     command -v cobc >/dev/null || need_packages gnucobol3
 }
 
+# A PKCS#11 token in software, for the tests of tokens.
+setup_token() {
+    command -v softhsm2-util >/dev/null || need_packages softhsm2
+}
+
 # The peers that the benchmarks run beside. One that cannot be had is reported as missing.
 setup_bench() {
     setup_build
@@ -42,7 +47,7 @@ setup_fuzz() {
 (($# == 0)) && set -- build
 for what in "$@"; do
     case $what in
-        build | cobol | bench | fuzz) "setup_$what" ;;
-        *) fail "nothing to set up is called \"$what\"; there are build, cobol, bench and fuzz" ;;
+        build | cobol | token | bench | fuzz) "setup_$what" ;;
+        *) fail "nothing is called \"$what\"; there are build, cobol, token, bench and fuzz" ;;
     esac
 done

@@ -131,6 +131,18 @@ impl Store for FakeStore {
         self.positions.last.load(SeqCst)
     }
 
+    fn rekey(&self, _bytes_per_second: u64) -> Result<u64> {
+        Ok(0)
+    }
+
+    fn pause_rekey(&self, _paused: bool) -> Result<()> {
+        Ok(())
+    }
+
+    fn is_rekeying(&self) -> bool {
+        false
+    }
+
     fn budget_bytes(&self) -> u64 {
         0
     }

@@ -125,9 +125,12 @@ fn defaults(setup: &StoreSetup) -> StoreDefaults {
 
 fn plan(setup: &StoreSetup) -> (Parts, KernelConfig) {
     let home: &Path = &setup.folder;
+    let keys = TestKeys::new(1);
+    // One to go over to.
+    keys.new_generation();
     let parts = Parts {
         seam: Seam::real(),
-        keys: Arc::new(TestKeys::new(1)),
+        keys: Arc::new(keys),
         system: SYSTEM,
         home: home.to_owned(),
         resource: Arc::new(btree::TreeResource),
@@ -219,6 +222,10 @@ impl OwnStore {
     fn log(&self) -> &Arc<log::Log> {
         self.store.kernel().log()
     }
+
+    fn data_set(&self) -> Result<Arc<space::DataSet>> {
+        self.store.kernel().set_named(SET).ok_or_else(|| failed("the set is missing"))
+    }
 }
 
 /// Lends the records of an iterator.
@@ -266,6 +273,26 @@ impl Store for OwnStore {
 
     fn budget_bytes(&self) -> u64 {
         self.budget_bytes
+    }
+
+    fn rekey(&self, bytes_per_second: u64) -> Result<u64> {
+        let set = self.data_set()?;
+        // Two keys take turns; which of them is newer is of no interest here.
+        let generation = KeyGeneration(3 - set.definition().generation.0);
+        let to = seal::Form::sealed(generation);
+        self.store.kernel().convert(&set, to, bytes_per_second).map_err(failed)?;
+        Ok(u64::from(set.intervals()) * set.unit_bytes() as u64)
+    }
+
+    fn pause_rekey(&self, paused: bool) -> Result<()> {
+        match self.store.kernel().steer_conversion(&*self.data_set()?, paused, None) {
+            Err(uow::UowError::NotConverting { .. }) => Ok(()),
+            steered => steered.map_err(failed),
+        }
+    }
+
+    fn is_rekeying(&self) -> bool {
+        !self.store.kernel().conversions().is_empty()
     }
 }
 

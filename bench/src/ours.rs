@@ -132,6 +132,13 @@ pub(crate) trait Store: Send + Sync {
     fn log_bytes_since_checkpoint(&self) -> u64;
     /// The sum of all configured budgets: pools, log buffers, locks, units of work.
     fn budget_bytes(&self) -> u64;
+    /// Begins to have the data set go over to another key, at most so many bytes a second (0: no
+    /// limit). Returns how many bytes there are.
+    fn rekey(&self, bytes_per_second: u64) -> Result<u64>;
+    /// Has a re-key wait, or go on; nothing if there is none.
+    fn pause_rekey(&self, paused: bool) -> Result<()>;
+    /// Whether a re-key is not over.
+    fn is_rekeying(&self) -> bool;
 }
 
 /// One caller of a store.

@@ -14,6 +14,7 @@ mod device;
 mod dli;
 mod log;
 mod memory;
+mod rekey;
 mod restart;
 mod scan;
 mod seal;
@@ -51,6 +52,7 @@ pub(crate) const ALL: &[Benchmark] = &[
     commit::BENCHMARK,
     scan::BENCHMARK,
     restart::BENCHMARK,
+    rekey::BENCHMARK,
     memory::BENCHMARK,
     dli::BENCHMARK,
     bmp::BENCHMARK,

@@ -3,17 +3,21 @@
 //! 1. They are never shown and stand in no error.
 //! 2. One line end at the end of a file does not belong to the passphrase; everything else does.
 //! 3. Without a file and a variable a person is asked, if there is a terminal to ask on.
-//! 4. A program's process gets none of this from its environment (K22): what it has to open is
+//! 4. What is typed for a token is its PIN; which library reaches it is said here, and nowhere in
+//!    a system's folder.
+//! 5. A program's process gets none of this from its environment (K22): what it has to open is
 //!    handed over in memory, and taken before the program is loaded.
 
 use std::io::{IsTerminal as _, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use clap::Args;
 use region::Handover;
 use seal::Passphrase;
+use token::Pkcs11;
 
 use crate::failure::{Failure, Result};
 use crate::output::{is_watched, warn};
@@ -25,11 +29,16 @@ pub(crate) struct PassphraseArgs {
     /// from the terminal
     #[arg(long, value_name = "FILE")]
     pub(crate) passphrase_file: Option<PathBuf>,
+    /// The PKCS#11 library of the token that protects the keys; the passphrase is its PIN then
+    #[arg(long, value_name = "FILE", env = MODULE_VARIABLE, hide_env_values = true)]
+    pub(crate) token_module: Option<PathBuf>,
 }
 
 /// The variable of the environment that may hold the passphrase.
 const VARIABLE: &str = "HOLDFAST_PASSPHRASE";
 const NEW_VARIABLE: &str = "HOLDFAST_NEW_PASSPHRASE";
+/// The one that may say how tokens are reached.
+const MODULE_VARIABLE: &str = "HOLDFAST_TOKEN_MODULE";
 /// The option of a program's process that says where its passphrase is.
 pub(crate) const HANDED: &str = "--handed";
 /// No passphrase is longer.
@@ -38,19 +47,37 @@ const BYTES_MAX: u64 = 64 << 10;
 impl PassphraseArgs {
     /// The passphrase of a system that there is.
     pub(crate) fn get(&self) -> Result<Passphrase> {
-        find(self.passphrase_file.as_deref(), VARIABLE, || ask("Passphrase: "))
+        let found = find(self.passphrase_file.as_deref(), VARIABLE, || ask("Passphrase: "))?;
+        Ok(self.with_token(found))
     }
 
     /// The passphrase of a system that is being made: typed twice.
     pub(crate) fn choose(&self) -> Result<Passphrase> {
-        find(self.passphrase_file.as_deref(), VARIABLE, ask_twice)
+        Ok(self.with_token(find(self.passphrase_file.as_deref(), VARIABLE, ask_twice)?))
+    }
+
+    /// The PIN of the token that is to protect the keys from now on.
+    pub(crate) fn choose_pin(&self, file: Option<&Path>) -> Result<Passphrase> {
+        Ok(self.with_token(find(file, NEW_VARIABLE, || ask("PIN of the token: "))?))
+    }
+
+    /// The same with the way to tokens, if there is one.
+    fn with_token(&self, secret: Passphrase) -> Passphrase {
+        reach_tokens(secret, self.token_module.as_deref())
     }
 }
 
 /// Hands a passphrase to the process that a command will start, which may see no other.
-pub(crate) fn hand_over(command: &mut Command, passphrase: &Passphrase) -> Result<Handover> {
+pub(crate) fn hand_over(
+    command: &mut Command,
+    passphrase: &Passphrase,
+    module: Option<&Path>,
+) -> Result<Handover> {
     let handover = Handover::new(passphrase.bytes())?;
     command.arg(HANDED).arg(handover.number().to_string());
+    if let Some(module) = module {
+        command.env(MODULE_VARIABLE, module);
+    }
     Ok(handover)
 }
 
@@ -61,7 +88,15 @@ pub(crate) fn keep_from(command: &mut Command) {
 
 /// The passphrase that was handed to this process under a number.
 pub(crate) fn handed(number: i32) -> Result<Passphrase> {
-    Ok(Passphrase::new(Handover::take(number)?))
+    let module = std::env::var_os(MODULE_VARIABLE).map(PathBuf::from);
+    Ok(reach_tokens(Passphrase::new(Handover::take(number)?), module.as_deref()))
+}
+
+fn reach_tokens(secret: Passphrase, module: Option<&Path>) -> Passphrase {
+    match module {
+        Some(module) => secret.with_token(Arc::new(Pkcs11::new(module))),
+        None => secret,
+    }
 }
 
 /// A passphrase that is to replace another one.

@@ -4,28 +4,16 @@
 //! |---|---|---|
 //! | 0 | 8 | `HOLDKEYS` |
 //! | 8 | 2 | version: 1 |
-//! | 10 | 2 | how the master key is wrapped: 1 passphrase; others are for tokens to come |
-//! | 12 | 4 | length W of the wrapping: 76 for a passphrase |
+//! | 10 | 2 | how the master key is wrapped: 1 by a passphrase, 2 in a token |
+//! | 12 | 4 | length W of the wrapping |
 //! | 16 | 16 | system id |
-//! | 32 | W | the wrapping, see below |
+//! | 32 | W | the wrapping, see `wrapping` |
 //! | 32+W | 8 | edition: how often the file has been written |
 //! | 40+W | 4 | number of keys |
 //! | 44+W | | the keys, ascending by label and generation, see below |
 //! | end-48 | 16 | salt of the list tag |
 //! | end-32 | 16 | list tag over everything before it |
 //! | end-16 | 16 | XXH3-128 over everything before it |
-//!
-//! The wrapping by a passphrase; the associated data of the master key is the file's first 60
-//! bytes: header, cost and salt.
-//!
-//! | at | bytes | field |
-//! |---|---|---|
-//! | 0 | 4 | Argon2id memory in KiB |
-//! | 4 | 4 | passes |
-//! | 8 | 4 | lanes |
-//! | 12 | 16 | salt |
-//! | 28 | 32 | wrapped master key |
-//! | 60 | 16 | its tag |
 //!
 //! A key; its associated data is the fields before the salt, and the system id is part of what
 //! its wrapping key is derived for.
@@ -53,12 +41,11 @@ use base::{KeyGeneration, SystemId};
 use twox_hash::XxHash3_128;
 
 use crate::secret::KEY_BYTES;
-use crate::{DataKey, KdfCost, Passphrase, Salt, SealError, TAG_BYTES, Tag, WorkingKey};
+use crate::wrapping::{BY_PASSPHRASE, BY_TOKEN, Wrapping};
+use crate::{DataKey, Salt, TAG_BYTES, Tag, WorkingKey};
 
 /// The only version so far.
 pub(crate) const VERSION: u16 = 1;
-/// The master key is wrapped by a key that follows from a passphrase.
-const BY_PASSPHRASE: u16 = 1;
 /// How many keys a file may hold.
 pub(crate) const KEYS_MAX: usize = 16 << 10;
 /// How long a label may be.
@@ -66,12 +53,9 @@ pub(crate) const LABEL_BYTES_MAX: usize = 64;
 /// How long a file with [`KEYS_MAX`] keys of the longest labels is, rounded up.
 pub(crate) const FILE_BYTES_MAX: usize = 4 << 20;
 
-const MAGIC: &[u8; 8] = b"HOLDKEYS";
-const WRAPPING_BYTES: u32 = 76;
-/// What the associated data of the master key covers: header, cost and salt.
-const MASTER_COVERS: usize = 60;
+pub(crate) const MAGIC: &[u8; 8] = b"HOLDKEYS";
 /// The only counter of the working keys here (1).
-const ONCE: u64 = 1;
+pub(crate) const ONCE: u64 = 1;
 
 /// A key file, as its bytes say, with the keys still wrapped.
 #[derive(Debug)]
@@ -82,15 +66,6 @@ pub(crate) struct KeyFile {
     pub(crate) keys: Vec<WrappedKey>,
     list_salt: Salt,
     list_tag: Tag,
-}
-
-/// The master key under a passphrase.
-#[derive(Clone, Debug)]
-pub(crate) struct Wrapping {
-    pub(crate) cost: KdfCost,
-    salt: Salt,
-    wrapped: [u8; KEY_BYTES],
-    tag: Tag,
 }
 
 /// A data key under the master key.
@@ -111,68 +86,6 @@ pub(crate) enum FileFault {
     Future { version: u16 },
     UnknownWrapping { kind: u16 },
     Damaged { what: &'static str },
-}
-
-impl Wrapping {
-    /// Wraps `master` under a passphrase with a fresh salt.
-    pub(crate) fn wrap(
-        master: &DataKey,
-        system: &SystemId,
-        passphrase: &Passphrase,
-        cost: KdfCost,
-        salt: Salt,
-    ) -> Result<Wrapping, SealError> {
-        let key = Wrapping::wrapping_key(passphrase, cost, &salt)?;
-        let mut wrapped = *master.bytes();
-        let tag = key.seal(ONCE, &Wrapping::covered(system, cost, &salt), &mut wrapped);
-        Ok(Wrapping { cost, salt, wrapped, tag })
-    }
-
-    /// The master key; `None` if the passphrase is wrong or what it covers was altered.
-    pub(crate) fn unwrap(
-        &self,
-        system: &SystemId,
-        passphrase: &Passphrase,
-    ) -> Result<Option<DataKey>, SealError> {
-        let key = Wrapping::wrapping_key(passphrase, self.cost, &self.salt)?;
-        let covered = Wrapping::covered(system, self.cost, &self.salt);
-        Ok(unwrap(&key, &covered, &self.wrapped, &self.tag))
-    }
-
-    fn wrapping_key(
-        passphrase: &Passphrase,
-        cost: KdfCost,
-        salt: &Salt,
-    ) -> Result<WorkingKey, SealError> {
-        let stretched = cost.stretch(passphrase, salt)?;
-        Ok(WorkingKey::derive(&stretched, salt, b"holdfast master key 1"))
-    }
-
-    /// The first [`MASTER_COVERS`] bytes of the file.
-    fn covered(system: &SystemId, cost: KdfCost, salt: &Salt) -> Vec<u8> {
-        let mut out = Vec::with_capacity(256);
-        out.extend_from_slice(MAGIC);
-        out.extend_from_slice(&VERSION.to_le_bytes());
-        out.extend_from_slice(&BY_PASSPHRASE.to_le_bytes());
-        out.extend_from_slice(&WRAPPING_BYTES.to_le_bytes());
-        out.extend_from_slice(&system.0);
-        out.extend_from_slice(&cost.memory_kib.to_le_bytes());
-        out.extend_from_slice(&cost.passes.to_le_bytes());
-        out.extend_from_slice(&cost.lanes.to_le_bytes());
-        out.extend_from_slice(&salt.0);
-        assert_eq!(out.len(), MASTER_COVERS, "the layout at the head of this file");
-        out
-    }
-
-    fn decode(reader: &mut Reader<'_>) -> Option<Wrapping> {
-        let (memory_kib, passes, lanes) = (reader.u32()?, reader.u32()?, reader.u32()?);
-        Some(Wrapping {
-            cost: KdfCost { memory_kib, passes, lanes },
-            salt: Salt(reader.array()?),
-            wrapped: reader.array()?,
-            tag: Tag(reader.array()?),
-        })
-    }
 }
 
 impl WrappedKey {
@@ -246,14 +159,14 @@ impl KeyFile {
             version => return Err(FileFault::Future { version }),
         }
         let kind = reader.u16().ok_or(damaged("it is cut"))?;
-        if kind != BY_PASSPHRASE {
+        if kind != BY_PASSPHRASE && kind != BY_TOKEN {
             return Err(FileFault::UnknownWrapping { kind });
         }
-        if reader.u32() != Some(WRAPPING_BYTES) {
-            return Err(damaged("the length of the wrapping is wrong"));
-        }
+        let len = reader.u32().ok_or(damaged("it is cut"))? as usize;
         let system = SystemId(reader.array().ok_or(damaged("it is cut"))?);
-        let wrapping = Wrapping::decode(&mut reader).ok_or(damaged("it is cut"))?;
+        let wrapping = reader.take(len).ok_or(damaged("it is cut"))?;
+        let wrapping = Wrapping::decode(kind, wrapping);
+        let wrapping = wrapping.ok_or(damaged("the length of the wrapping is wrong"))?;
         KeyFile::decode_list(reader, system, wrapping)
     }
 
@@ -321,10 +234,7 @@ impl KeyFile {
     /// Everything before the list tag. Because the encoding is unique (4), what was decoded
     /// encodes to the bytes that were read.
     fn covered(&self) -> Vec<u8> {
-        let Wrapping { cost, salt, wrapped, tag } = &self.wrapping;
-        let mut out = Wrapping::covered(&self.system, *cost, salt);
-        out.extend_from_slice(wrapped);
-        out.extend_from_slice(&tag.0);
+        let mut out = self.wrapping.encode(&self.system);
         out.extend_from_slice(&self.edition.to_le_bytes());
         let count = u32::try_from(self.keys.len()).expect("the number of keys is bounded");
         out.extend_from_slice(&count.to_le_bytes());
@@ -351,7 +261,8 @@ pub(crate) fn checksum(bytes: &[u8]) -> [u8; TAG_BYTES] {
     XxHash3_128::oneshot(bytes).to_le_bytes()
 }
 
-fn unwrap(
+/// Opens a wrapped key.
+pub(crate) fn unwrap(
     key: &WorkingKey,
     covered: &[u8],
     wrapped: &[u8; KEY_BYTES],

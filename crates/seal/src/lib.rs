@@ -8,7 +8,7 @@
 //! * [`PageSealer`] seals and opens the control intervals of one data set; [`Trailer`] is the
 //!   layout of their last 48 bytes.
 //! * [`KeyProvider`] says where data keys come from: [`KeyRing`] is the real one (a key file under
-//!   a passphrase), [`TestKeys`] the one for tests and the simulator.
+//!   a passphrase or a [`Token`]), [`TestKeys`] the one for tests and the simulator.
 //!
 //! Invariants, which comments here and elsewhere cite:
 //! 1. *No nonce twice under one key* (K3). A working key is HKDF(data key, salt, identity); a salt
@@ -36,8 +36,10 @@ mod secret;
 mod test_keys;
 #[cfg(test)]
 mod testing;
+mod token;
 mod trailer;
 mod working_key;
+mod wrapping;
 
 pub use error::{PageFault, SealError};
 pub use hardware::CipherCheck;
@@ -49,8 +51,10 @@ pub use ring::fuzz_key_file;
 pub use ring::{KeyFileInfo, KeyInfo, KeyRing};
 pub use secret::{DataKey, Passphrase, Salt};
 pub use test_keys::TestKeys;
+pub use token::{Token, TokenFault, TokenPlace};
 pub use trailer::{Format, Trailer};
 pub use working_key::{BadTag, Tag, TagPrefix, WorkingKey};
+pub use wrapping::Protection;
 
 /// How many bytes at the end of each unit of a data set belong to the seal (K4).
 pub const TRAILER_BYTES: usize = 48;

@@ -23,9 +23,11 @@ use seam::disk::{Disk, read_small, replace_small};
 use seam::entropy::Entropy;
 use seam::sync::Mutex;
 
-use crate::key_file::{FILE_BYTES_MAX, FileFault, KEYS_MAX, KeyFile, WrappedKey, Wrapping};
-use crate::key_file::{VERSION, is_label};
-use crate::{DataKey, KdfCost, KeyProvider, Passphrase, Salt, SealError};
+use crate::key_file::{
+    FILE_BYTES_MAX, FileFault, KEYS_MAX, KeyFile, VERSION, WrappedKey, is_label,
+};
+use crate::wrapping::{Protection, Wrapping};
+use crate::{DataKey, KdfCost, KeyProvider, Passphrase, Salt, SealError, TokenPlace};
 
 /// Data keys in a key file. See the head of this file.
 ///
@@ -73,8 +75,8 @@ pub struct KeyFileInfo {
     pub version: u16,
     /// How often it has been written.
     pub edition: u64,
-    /// What a guess at its passphrase costs.
-    pub cost: KdfCost,
+    /// What protects its master key.
+    pub protection: Protection,
     /// How many keys it holds.
     pub keys: usize,
 }
@@ -107,12 +109,39 @@ impl KeyRing {
         passphrase: &Passphrase,
         cost: KdfCost,
     ) -> Result<KeyRing, SealError> {
+        KeyRing::create_with(seam, path, system, |master| {
+            Wrapping::by_passphrase(master, &system, passphrase, cost, seam.entropy.as_ref())
+        })
+    }
+
+    /// The same with a master key that a key in a token protects, which is made if there is none.
+    ///
+    /// # Errors
+    /// [`SealError::KeyFileExists`], [`SealError::Token`], and what entropy and disk say.
+    pub fn create_in_token(
+        seam: &Seam,
+        path: &Path,
+        system: SystemId,
+        pin: &Passphrase,
+        place: &TokenPlace,
+    ) -> Result<KeyRing, SealError> {
+        KeyRing::create_with(seam, path, system, |master| {
+            Wrapping::by_token(master, &system, pin, place, seam.entropy.as_ref())
+        })
+    }
+
+    fn create_with(
+        seam: &Seam,
+        path: &Path,
+        system: SystemId,
+        wrap: impl FnOnce(&DataKey) -> Result<Wrapping, SealError>,
+    ) -> Result<KeyRing, SealError> {
         let exists = seam.disk.exists(path);
         if exists.map_err(|error| SealError::KeyFileUnread { path: path.to_owned(), error })? {
             return Err(SealError::KeyFileExists { path: path.to_owned() });
         }
         let master = DataKey::draw(seam.entropy.as_ref())?;
-        let wrapping = wrap_master(&master, &system, passphrase, cost, seam.entropy.as_ref())?;
+        let wrapping = wrap(&master)?;
         let state = State { system, master, wrapping, edition: 0, labels: BTreeMap::new() };
         let ring = KeyRing::with(seam, path, state);
         ring.change(|_| Ok(()))?;
@@ -145,7 +174,7 @@ impl KeyRing {
             system: file.system,
             version: VERSION,
             edition: file.edition,
-            cost: file.wrapping.cost,
+            protection: file.wrapping.protection(),
             keys: file.keys.len(),
         })
     }
@@ -199,7 +228,8 @@ impl KeyRing {
         })
     }
 
-    /// Wraps the master key under another passphrase, or the same one at another cost.
+    /// Wraps the master key under another passphrase, or the same one at another cost; also if a
+    /// token has protected it so far.
     ///
     /// Old copies of the key file still open with the old passphrase: if that is known to
     /// others, change the master key and the data keys too.
@@ -209,13 +239,36 @@ impl KeyRing {
     pub fn change_passphrase(&self, new: &Passphrase, cost: KdfCost) -> Result<(), SealError> {
         self.change(|state| {
             let entropy = self.seam.entropy.as_ref();
-            state.wrapping = wrap_master(&state.master, &state.system, new, cost, entropy)?;
+            let (master, system) = (&state.master, &state.system);
+            state.wrapping = Wrapping::by_passphrase(master, system, new, cost, entropy)?;
             Ok(())
         })
     }
 
-    /// Draws a new master key and wraps all data keys with it. The passphrase stays, and is asked
-    /// for because it has to wrap the new key.
+    /// Wraps the master key under a key in a token, which is made if there is none. The file
+    /// changes only when the token has given back what it wrapped.
+    ///
+    /// Old copies of the key file still open as they did.
+    ///
+    /// # Errors
+    /// [`SealError::Token`], [`SealError::BadTokenPlace`], and what entropy and disk say.
+    pub fn move_to_token(&self, pin: &Passphrase, place: &TokenPlace) -> Result<(), SealError> {
+        self.change(|state| {
+            let entropy = self.seam.entropy.as_ref();
+            let (master, system) = (&state.master, &state.system);
+            state.wrapping = Wrapping::by_token(master, system, pin, place, entropy)?;
+            Ok(())
+        })
+    }
+
+    /// What protects the master key.
+    #[must_use]
+    pub fn protection(&self) -> Protection {
+        self.state.lock().wrapping.protection()
+    }
+
+    /// Draws a new master key and wraps all data keys with it. The passphrase, or the token, stays,
+    /// and is asked for because it has to wrap the new key.
     ///
     /// # Errors
     /// [`SealError::WrongPassphrase`], and what entropy and disk say.
@@ -225,9 +278,16 @@ impl KeyRing {
                 return Err(SealError::WrongPassphrase { path: self.path.clone() });
             }
             let entropy = self.seam.entropy.as_ref();
-            let (system, cost) = (state.system, state.wrapping.cost);
             state.master = DataKey::draw(entropy)?;
-            state.wrapping = wrap_master(&state.master, &system, passphrase, cost, entropy)?;
+            let (master, system) = (&state.master, &state.system);
+            state.wrapping = match state.wrapping.protection() {
+                Protection::Passphrase(cost) => {
+                    Wrapping::by_passphrase(master, system, passphrase, cost, entropy)?
+                }
+                Protection::Token(place) => {
+                    Wrapping::by_token(master, system, passphrase, &place, entropy)?
+                }
+            };
             Ok(())
         })
     }
@@ -397,23 +457,11 @@ pub fn fuzz_key_file(bytes: &[u8]) -> bool {
     let Ok(file) = KeyFile::decode_unchecked(bytes) else { return checked };
     let again = file.encode();
     assert_eq!(again[..again.len() - 16], bytes[..bytes.len() - 16], "one encoding for a file");
-    let _ = file.wrapping.cost.check();
+    if let Protection::Passphrase(cost) = file.wrapping.protection() {
+        let _ = cost.check();
+    }
     let _ = State::prove(file, DataKey::blank());
     checked
-}
-
-fn wrap_master(
-    master: &DataKey,
-    system: &SystemId,
-    passphrase: &Passphrase,
-    cost: KdfCost,
-    entropy: &dyn Entropy,
-) -> Result<Wrapping, SealError> {
-    if passphrase.is_empty() {
-        return Err(SealError::EmptyPassphrase);
-    }
-    let salt = Salt::draw(entropy).map_err(SealError::Entropy)?;
-    Wrapping::wrap(master, system, passphrase, cost, salt)
 }
 
 fn read_file(disk: &dyn Disk, path: &Path) -> Result<Vec<u8>, SealError> {

@@ -8,11 +8,12 @@
 
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 
 use seam::entropy::Entropy;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use crate::{SALT_BYTES, SealError};
+use crate::{SALT_BYTES, SealError, Token};
 
 /// How many bytes a data key has: AES-256, HKDF-SHA256.
 pub(crate) const KEY_BYTES: usize = 32;
@@ -60,28 +61,43 @@ impl fmt::Debug for DataKey {
     }
 }
 
-/// What a person types to open the key file.
+/// What a person types to open the key file: its passphrase, or the PIN of the token that protects
+/// it, together with the way to that token.
 #[derive(Clone)]
-pub struct Passphrase(Zeroizing<Vec<u8>>);
+pub struct Passphrase {
+    typed: Zeroizing<Vec<u8>>,
+    token: Option<Arc<dyn Token>>,
+}
 
 impl Passphrase {
     /// A passphrase of these bytes, taken over and wiped when dropped. Line ends belong to it:
     /// whoever reads it from a terminal or a file cuts them off.
     #[must_use]
     pub fn new(bytes: Vec<u8>) -> Passphrase {
-        Passphrase(Zeroizing::new(bytes))
+        Passphrase { typed: Zeroizing::new(bytes), token: None }
+    }
+
+    /// The same, and how tokens are reached if it is a PIN.
+    #[must_use]
+    pub fn with_token(self, token: Arc<dyn Token>) -> Passphrase {
+        Passphrase { token: Some(token), ..self }
+    }
+
+    /// How tokens are reached.
+    pub(crate) fn token(&self) -> Option<&dyn Token> {
+        self.token.as_deref()
     }
 
     /// Whether there is nothing in it; such a passphrase is refused when a key file is written.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.typed.is_empty()
     }
 
     /// What was typed. Leave no copies of it behind.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        &self.0
+        &self.typed
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use archive::Archiver;
 use base::{Coded, SystemId};
 use btree::TreeResource;
-use seal::{CipherCheck, KdfCost, KeyProvider, KeyRing, Passphrase};
+use seal::{CipherCheck, KdfCost, KeyProvider, KeyRing, Passphrase, TokenPlace};
 use seam::Seam;
 use seam::disk::{Disk, HeldLock, make_dir, replace_small};
 use store_kernel::KernelStore;
@@ -28,11 +28,17 @@ pub struct InitOptions {
     pub config: SystemConfig,
     /// What a guess at the passphrase costs.
     pub cost: KdfCost,
+    /// The key in a token that protects the key file in place of a passphrase.
+    pub token: Option<TokenPlace>,
 }
 
 impl Default for InitOptions {
     fn default() -> InitOptions {
-        InitOptions { config: SystemConfig::new(SystemId::default()), cost: KdfCost::default() }
+        InitOptions {
+            config: SystemConfig::new(SystemId::default()),
+            cost: KdfCost::default(),
+            token: None,
+        }
     }
 }
 
@@ -94,7 +100,7 @@ impl System {
         let entropy = seam.entropy.fill(&mut config.system.0);
         entropy.map_err(|error| SystemError::io("draw an identity for", dir, error))?;
         free_place(seam.disk.as_ref(), dir, &config)?;
-        let made = make(seam, dir, passphrase, options.cost, &config);
+        let made = make(seam, dir, passphrase, options, &config);
         if made.is_err() {
             clean_up(seam.disk.as_ref(), dir, &config);
         }
@@ -351,7 +357,7 @@ fn make(
     seam: &Seam,
     dir: &Path,
     passphrase: &Passphrase,
-    cost: KdfCost,
+    options: &InitOptions,
     config: &SystemConfig,
 ) -> Result<(), SystemError> {
     let disk = seam.disk.as_ref();
@@ -362,7 +368,11 @@ fn make(
         let folder = dir.join(folder);
         make_dir(disk, &folder).map_err(|error| SystemError::io("make", &folder, error))?;
     }
-    let keys = KeyRing::create(seam, &config.key_file(dir), config.system, passphrase, cost)?;
+    let (path, id) = (config.key_file(dir), config.system);
+    let keys = match &options.token {
+        None => KeyRing::create(seam, &path, id, passphrase, options.cost)?,
+        Some(place) => KeyRing::create_in_token(seam, &path, id, passphrase, place)?,
+    };
     for label in LABELS {
         keys.add_label(label)?;
     }

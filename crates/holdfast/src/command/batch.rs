@@ -190,7 +190,10 @@ fn play(
     passphrase::keep_from(&mut command);
     // Who calls a started system needs no key, and gets nothing to find one with.
     let handover = match job.kind {
-        Kind::Dli | Kind::Dbb => Some(passphrase::hand_over(&mut command, &passphrase.get()?)?),
+        Kind::Dli | Kind::Dbb => {
+            let module = passphrase.token_module.as_deref();
+            Some(passphrase::hand_over(&mut command, &passphrase.get()?, module)?)
+        }
         Kind::Bmp => None,
     };
     context.output.flush()?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use seal::{Format, KdfCost};
+use seal::{Format, KdfCost, TokenPlace};
 use serde::Serialize;
 use system::{Bytes, InitOptions, System};
 
@@ -24,6 +24,12 @@ pub(crate) struct InitArgs {
     dir: PathBuf,
     #[command(flatten)]
     passphrase: PassphraseArgs,
+    /// Protect the keys by the token of this label; the passphrase is its PIN (--token-module)
+    #[arg(long, value_name = "LABEL")]
+    token: Option<String>,
+    /// The label of the key in the token, which is made if it is not there
+    #[arg(long, value_name = "LABEL", default_value = "holdfast", requires = "token")]
+    token_key: String,
     /// Keep data sets and log in clear
     #[arg(long)]
     plain: bool,
@@ -87,7 +93,12 @@ pub(super) fn run(context: &mut Context, args: &InitArgs) -> Result<ExitCode> {
     if args.plain {
         (config.log.format, config.data.format) = (Format::Plain, Format::Plain);
     }
-    let passphrase = args.passphrase.choose()?;
+    let key = args.token_key.clone();
+    options.token = args.token.clone().map(|token| TokenPlace { token, key });
+    let passphrase = match &options.token {
+        Some(_) => args.passphrase.get()?,
+        None => args.passphrase.choose()?,
+    };
     let system = System::init(&context.seam, &args.dir, &passphrase, &options)?;
     let made = Made {
         system: system.to_string(),

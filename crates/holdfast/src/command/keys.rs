@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use seal::{KeyInfo, KeyRing};
+use seal::{KdfCost, KeyInfo, KeyRing, Protection, TokenPlace};
 use serde::Serialize;
 use system::operator::keys::Generation;
 
@@ -31,7 +31,7 @@ enum What {
     /// Show labels and generations, never a key
     #[command(after_help = "Example: holdfast keys list /srv/bank --json")]
     List(Target),
-    /// Change the passphrase
+    /// Change the passphrase, or protect the keys by a passphrase in place of a token
     ///
     /// Old copies of the key file still open with the old one: if others know it, change the
     /// master key and the generations, too.
@@ -44,6 +44,27 @@ Example: holdfast keys passphrase /srv/bank --new-passphrase-file /run/secret")]
         /// HOLDFAST_NEW_PASSPHRASE, or from the terminal
         #[arg(long, value_name = "FILE")]
         new_passphrase_file: Option<PathBuf>,
+    },
+    /// Protect the keys by a token in place of a passphrase, or by another key of a token
+    ///
+    /// The token makes an AES key that never leaves it, and wraps the master key with it. Keep a
+    /// copy of the key file that a passphrase opens, or a second token with the same key: a token
+    /// that is lost takes everything along.
+    #[command(after_help = "\
+Example: holdfast keys token /srv/bank --token BANK --token-module /usr/lib/softhsm/libsofthsm2.so")]
+    Token {
+        #[command(flatten)]
+        target: Target,
+        /// The label of the token
+        #[arg(long, value_name = "LABEL")]
+        token: String,
+        /// The label of the key in it, which is made if it is not there
+        #[arg(long, value_name = "LABEL", default_value = "holdfast")]
+        token_key: String,
+        /// Read the PIN from this file; otherwise from the variable HOLDFAST_NEW_PASSPHRASE, or
+        /// from the terminal
+        #[arg(long, value_name = "FILE")]
+        pin_file: Option<PathBuf>,
     },
     /// Draw a new master key and wrap all data keys with it
     #[command(after_help = "Example: holdfast keys master /srv/bank")]
@@ -98,6 +119,7 @@ struct KeyFile {
     system: String,
     path: PathBuf,
     edition: u64,
+    protection: String,
     keys: Vec<Key>,
 }
 
@@ -108,13 +130,27 @@ pub(super) fn run(context: &mut Context, args: &KeysArgs) -> Result<ExitCode> {
             let (old, dir) = (target.passphrase.get()?, &target.dir);
             let (ring, _lock) = system::open_key_ring(&context.seam, dir, &old)?;
             let new = choose_new(new_passphrase_file.as_deref())?;
-            let cost = KeyRing::inspect(context.seam.disk.as_ref(), ring.path())?.cost;
+            let cost = match ring.protection() {
+                Protection::Passphrase(cost) => cost,
+                Protection::Token(_) => KdfCost::default(),
+            };
             ring.change_passphrase(&new, cost)?;
             changed(
                 context,
                 &ring,
                 "the passphrase is changed; old copies of the key file still open with the old one",
             )
+        }
+        What::Token { target, token, token_key, pin_file } => {
+            let old = target.passphrase.get()?;
+            let (ring, _lock) = system::open_key_ring(&context.seam, &target.dir, &old)?;
+            let pin = target.passphrase.choose_pin(pin_file.as_deref())?;
+            let place = TokenPlace { token: token.clone(), key: token_key.clone() };
+            ring.move_to_token(&pin, &place)?;
+            let text = format!(
+                "the keys are protected by {place}; old copies of the key file open as before"
+            );
+            changed(context, &ring, &text)
         }
         What::Master(target) => {
             let passphrase = target.passphrase.get()?;
@@ -166,10 +202,14 @@ fn list(context: &mut Context, target: &Target) -> Result<ExitCode> {
         return DONE;
     }
     let head = format!(
-        "key file {} of system {}, edition {}",
+        "key file {} of system {}, edition {}, protected by {}",
         file.path.display(),
         file.system,
-        file.edition
+        file.edition,
+        match &file.protection[..] {
+            "passphrase" => "a passphrase",
+            token => token,
+        }
     );
     context.output.line(head)?;
     let row = |key: Key| {
@@ -192,6 +232,10 @@ fn describe(ring: &KeyRing) -> KeyFile {
         system: ring.system().to_string(),
         path: ring.path().to_owned(),
         edition: ring.edition(),
+        protection: match ring.protection() {
+            Protection::Passphrase(_) => "passphrase".into(),
+            Protection::Token(place) => place.to_string(),
+        },
         keys: ring.list().into_iter().map(key).collect(),
     }
 }

@@ -2,13 +2,18 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{
+    AtomicU32,
+    Ordering::{Relaxed, SeqCst},
+};
 
 use base::Coded;
+use zeroize::Zeroizing;
 
 use super::*;
 use crate::key_file::{LABEL_BYTES_MAX, checksum};
 use crate::testing::{MemoryDisk, NOW_US, NoEntropy, hex, outside, unhex};
+use crate::{Tag, Token, TokenFault, WorkingKey};
 
 const SYSTEM: SystemId = SystemId([0x5a; 16]);
 
@@ -84,7 +89,7 @@ fn keys_come_back_from_the_file() {
     assert_eq!(ring.list(), expected);
     let seen = KeyRing::inspect(bench.disk.as_ref(), &bench.path).unwrap();
     assert_eq!((seen.system, seen.edition, seen.keys), (SYSTEM, 4, 3));
-    assert_eq!((seen.version, seen.cost), (1, KdfCost::TEST));
+    assert_eq!((seen.version, seen.protection), (1, Protection::Passphrase(KdfCost::TEST)));
 }
 
 #[test]
@@ -208,7 +213,7 @@ fn each_way_of_not_opening_has_its_own_error() {
     };
     assert_eq!(code(&opened(0, b'X')), "HFS022");
     assert_eq!(code(&opened(8, 2)), "HFS023");
-    assert_eq!(code(&opened(10, 2)), "HFS024");
+    assert_eq!(code(&opened(10, 3)), "HFS024");
     assert_eq!(code(&opened(140, good[140] ^ 1)), "HFS025");
     bench.disk.put(&bench.path, b"");
     assert_eq!(code(&bench.open("first").unwrap_err()), "HFS022");
@@ -348,4 +353,111 @@ fn the_format_of_version_1_is_as_it_was_released() {
     let opened = |label: &str, generation| *state.labels[label][&generation].key.bytes();
     assert_eq!(opened("LOG", KeyGeneration(1)), key(&ring, "LOG", 1));
     assert_eq!(opened("A", KeyGeneration(2)), key(&ring, "A", 2));
+}
+
+/// A token that keeps one key, and fails as it is told.
+#[derive(Default)]
+struct Fake {
+    calls: AtomicU32,
+    /// From which call on, and how.
+    fails: Option<(u32, TokenFault)>,
+    forgets: bool,
+}
+
+impl Fake {
+    fn call(&self) -> Result<(), TokenFault> {
+        let number = self.calls.fetch_add(1, Relaxed);
+        match &self.fails {
+            Some((from, fault)) if number >= *from => Err(fault.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    fn key() -> WorkingKey {
+        WorkingKey::derive(&DataKey::from_bytes([3; 32]), &Salt::default(), b"token")
+    }
+}
+
+impl Token for Fake {
+    fn make_key(&self, _: &Passphrase, _: &TokenPlace) -> Result<(), TokenFault> {
+        self.call()
+    }
+
+    fn wrap(
+        &self,
+        _: &Passphrase,
+        _: &TokenPlace,
+        nonce: &[u8; 12],
+        associated: &[u8],
+        clear: &[u8],
+    ) -> Result<Vec<u8>, TokenFault> {
+        self.call()?;
+        let mut out = clear.to_vec();
+        let covers = [associated, nonce].concat();
+        let tag = Fake::key().seal(1, &covers, &mut out);
+        out.extend_from_slice(&tag.0);
+        Ok(out)
+    }
+
+    fn unwrap(
+        &self,
+        _: &Passphrase,
+        _: &TokenPlace,
+        nonce: &[u8; 12],
+        associated: &[u8],
+        wrapped: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, TokenFault> {
+        self.call()?;
+        let (body, tag) = wrapped.split_at(wrapped.len() - 16);
+        let mut clear = body.to_vec();
+        let covers = [associated, nonce].concat();
+        let opened = Fake::key().open(1, &covers, &mut clear, &Tag(tag.try_into().unwrap()));
+        opened.map_err(|_| TokenFault::Altered)?;
+        clear[0] ^= u8::from(self.forgets);
+        Ok(Zeroizing::new(clear))
+    }
+}
+
+fn in_token() -> TokenPlace {
+    TokenPlace { token: "BANK".into(), key: "holdfast".into() }
+}
+
+#[test]
+fn a_token_that_fails_in_the_middle_leaves_ring_and_file_as_they_were() {
+    let bench = Bench::new();
+    let ring = bench.create();
+    ring.add_label("data").unwrap();
+    let before = bench.bytes();
+    let locked = TokenFault::Locked;
+    for from in 0..3 {
+        let fails = Some((from, locked.clone()));
+        let pin = Passphrase::from("1").with_token(Arc::new(Fake { fails, ..Fake::default() }));
+        assert_eq!(code(&ring.move_to_token(&pin, &in_token()).unwrap_err()), "HFS054");
+        assert_eq!(bench.bytes(), before, "the token failed at its call {from}");
+    }
+    let pin = Passphrase::from("1").with_token(Arc::new(Fake { forgets: true, ..Fake::default() }));
+    assert_eq!(code(&ring.move_to_token(&pin, &in_token()).unwrap_err()), "HFS057");
+    assert_eq!(bench.bytes(), before, "what does not come back is not relied on");
+    assert!(bench.open("first").is_ok());
+}
+
+#[test]
+fn every_flipped_bit_of_a_token_s_key_file_is_found() {
+    let bench = Bench::new();
+    let pin = Passphrase::from("1").with_token(Arc::new(Fake::default()));
+    let ring =
+        KeyRing::create_in_token(&bench.seam, &bench.path, SYSTEM, &pin, &in_token()).unwrap();
+    ring.add_label("data").unwrap();
+    let good = bench.bytes();
+    let open = || KeyRing::open(&bench.seam, &bench.path, SYSTEM, &pin);
+    assert_eq!(open().unwrap().protection(), Protection::Token(in_token()));
+    for at in 0..good.len() - 16 {
+        let mut bytes = good.clone();
+        bytes[at] ^= 1;
+        let end = bytes.len() - 16;
+        let sum = checksum(&bytes[..end]);
+        bytes[end..].copy_from_slice(&sum);
+        bench.disk.put(&bench.path, &bytes);
+        assert!(open().is_err(), "byte {at}");
+    }
 }
