@@ -9,6 +9,7 @@
 
 use std::fmt;
 
+use base::{Code, Coded};
 use zeroize::Zeroizing;
 
 use crate::Passphrase;
@@ -126,5 +127,55 @@ impl TokenPlace {
 impl fmt::Display for TokenPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "key {} in token {}", self.key, self.token)
+    }
+}
+
+impl Coded for TokenFault {
+    fn code(&self) -> Code {
+        Code(match self {
+            TokenFault::NoDriver => "HFS050",
+            TokenFault::Driver { .. } => "HFS051",
+            TokenFault::Absent { .. } | TokenFault::Ambiguous => "HFS052",
+            TokenFault::WrongPin { .. } => "HFS053",
+            TokenFault::Locked => "HFS054",
+            TokenFault::NoKey | TokenFault::ManyKeys => "HFS055",
+            TokenFault::Altered => "HFS056",
+            TokenFault::Failed { .. } => "HFS057",
+        })
+    }
+
+    fn remedy(&self) -> String {
+        let text = match self {
+            TokenFault::NoDriver => {
+                "Name the PKCS#11 library of the token: --token-module FILE, or the variable \
+                 HOLDFAST_TOKEN_MODULE."
+            }
+            TokenFault::Driver { .. } => {
+                "Check the path of the library, and that its service runs."
+            }
+            TokenFault::Absent { .. } => {
+                "Plug it in, or correct its label; nothing is lost meanwhile."
+            }
+            TokenFault::Ambiguous => "Take out the one that is not meant.",
+            TokenFault::WrongPin { .. } => {
+                "Give the PIN of the token's user. Tokens lock themselves after a few wrong \
+                 ones."
+            }
+            TokenFault::Locked => {
+                "Have the token's security officer set a new PIN; the key in it stays."
+            }
+            TokenFault::NoKey | TokenFault::ManyKeys => {
+                "Use the token that has the key, once; or put back a key file that a \
+                 passphrase opens."
+            }
+            TokenFault::Altered => {
+                "Put the key file back from a copy that was made with this key of the token."
+            }
+            TokenFault::Failed { .. } => {
+                "Try again; if it stays so, look at the token with its maker's tools. The key \
+                 file is as it was."
+            }
+        };
+        text.to_owned()
     }
 }

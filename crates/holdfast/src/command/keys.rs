@@ -51,7 +51,7 @@ Example: holdfast keys passphrase /srv/bank --new-passphrase-file /run/secret")]
     /// copy of the key file that a passphrase opens, or a second token with the same key: a token
     /// that is lost takes everything along.
     #[command(after_help = "\
-Example: holdfast keys token /srv/bank --token BANK --token-module /usr/lib/softhsm/libsofthsm2.so")]
+Example: holdfast keys token /srv/bank --token BANK --token-module /usr/lib/token.so")]
     Token {
         #[command(flatten)]
         target: Target,

@@ -414,8 +414,8 @@ fn assemble(
             Arc::new(move |ci, page| resource.damage(ci, page))
         }),
     };
-    let log_capacity = log.space().capacity_bytes;
     Ok(Arc::new(Kernel {
+        log_capacity: log.space().capacity_bytes,
         locks: LockManager::new(Arc::clone(clock), config.locks.clone()),
         next_uow: AtomicU64::new(analysis.next_uow),
         last_commit: AtomicU64::new(0),
@@ -434,7 +434,6 @@ fn assemble(
         transit: Transit::default(),
         housekeeper: Housekeeper::default(),
         converter: Converter::default(),
-        log_capacity,
         counts: Counts::default(),
         spare: Mutex::default(),
         restart: std::sync::OnceLock::new(),
