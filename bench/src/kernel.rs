@@ -135,6 +135,7 @@ fn plan(setup: &StoreSetup) -> (Parts, KernelConfig) {
         home: home.to_owned(),
         resource: Arc::new(btree::TreeResource),
         override_stale: false,
+        offline: Vec::new(),
     };
     let mut config = KernelConfig::new(home);
     config.log.copies = (0..setup.copies).map(|copy| home.join(format!("log-{copy}"))).collect();

@@ -14,6 +14,7 @@ pub mod media;
 pub mod phantoms;
 pub mod plants;
 pub mod recon;
+pub mod recovery;
 pub mod scenario;
 pub mod swarm;
 pub mod sweep;

@@ -165,6 +165,7 @@ impl Make {
             home: PathBuf::from(HOME),
             resource: Arc::new(TreeResource),
             override_stale: false,
+            offline: Vec::new(),
         }
     }
 

@@ -88,6 +88,19 @@ pub const ALL: &[Hunt] = &[
     Hunt { plant: Plant::RecordGivenBack, by: "tellers at once", run: tellers_at_once },
     Hunt { plant: Plant::IndexEntryKept, by: "tellers at once", run: tellers_at_once },
     Hunt { plant: Plant::ReconUnsynced, by: "sweep of RECON", run: crate::recon::every_crash },
+    Hunt { plant: Plant::CopyEndTooEarly, by: "every point", run: recovered_to_points },
+    Hunt { plant: Plant::CopyRedoTooNew, by: "every point", run: recovered_to_points },
+    Hunt { plant: Plant::RecoveryUndoSkipped, by: "every point", run: recovered_to_points },
+    Hunt {
+        plant: Plant::SuccessorNotWritten,
+        by: "sweep of a recovery",
+        run: || crate::recovery::every_crash(1, 1).map(drop),
+    },
+    Hunt {
+        plant: Plant::RecoveryUnrecorded,
+        by: "sweep of a recovery",
+        run: || crate::recovery::every_crash(1, 1).map(drop),
+    },
     Hunt {
         plant: Plant::LostReconCopyUnrecorded,
         by: "sweep of RECON",
@@ -320,6 +333,10 @@ fn groups_of(disk: &SimDisk) -> Vec<Group> {
             begins_salt: header[7] & 1 != 0,
         })
         .collect()
+}
+
+fn recovered_to_points() -> Result<(), String> {
+    (1..=8).try_for_each(|seed| crate::recovery::every_point(seed, 1).map(drop))
 }
 
 /// Two systems go on from one disk; the tail of the second one's log is put behind the first one's.

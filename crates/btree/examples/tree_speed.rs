@@ -35,6 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         home: home.clone(),
         resource: Arc::new(TreeResource),
         override_stale: false,
+        offline: Vec::new(),
     };
     Kernel::create(&parts, &config)?;
     let kernel = Kernel::open(parts, config)?;

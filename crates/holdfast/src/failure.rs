@@ -115,6 +115,18 @@ impl From<Refusal> for Failure {
     }
 }
 
+impl From<recon::ReconError> for Failure {
+    fn from(error: recon::ReconError) -> Failure {
+        Failure::Error(Box::new(error))
+    }
+}
+
+impl From<recovery::RecoveryError> for Failure {
+    fn from(error: recovery::RecoveryError) -> Failure {
+        Failure::Error(Box::new(error))
+    }
+}
+
 impl From<RegionError> for Failure {
     fn from(error: RegionError) -> Failure {
         Failure::Error(Box::new(error))

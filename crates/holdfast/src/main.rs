@@ -18,6 +18,7 @@ mod operate;
 mod output;
 mod passphrase;
 mod progress;
+mod recovery;
 mod verbs;
 
 use std::process::ExitCode;

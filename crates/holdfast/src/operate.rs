@@ -1,14 +1,18 @@
 //! How a command has something done in a system, whether it is in use or stopped.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use recon::State;
+use seal::Passphrase;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use system::SystemError;
 use system::operator::{self, Request};
+use system::{System, SystemConfig, SystemError};
 
 use crate::command::Context;
 use crate::failure::{Failure, Result};
+use crate::output::warn;
 use crate::passphrase::PassphraseArgs;
 use crate::progress::Progress;
 use crate::verbs::options;
@@ -29,7 +33,58 @@ pub(crate) fn operate<T: DeserializeOwned>(
             progress.show(&at.object, at.done, at.total, &at.unit);
         });
     progress.clear();
-    serde_json::from_value(answer?).map_err(|error| {
+    understood(dir, answer?)
+}
+
+/// The same for a verb that repairs: if the system is stopped and does not start, it is started
+/// without the data sets that `damaged` names.
+pub(crate) fn operate_on_damaged<T: DeserializeOwned>(
+    context: &Context,
+    dir: &Path,
+    passphrase: &PassphraseArgs,
+    (verb, arguments): (&str, &impl Serialize),
+    damaged: impl FnOnce(&State) -> Vec<String>,
+) -> Result<T> {
+    let request = Request::new(verb).with(arguments)?;
+    let mut progress = Progress::new(&context.seam);
+    let mut tell = |at: &operator::Progress| {
+        progress.show(&at.object, at.done, at.total, &at.unit);
+    };
+    SystemConfig::read(&*context.seam.disk, dir)?;
+    if let Some(answer) = operator::call(dir, &request, &mut tell)? {
+        return understood(dir, answer);
+    }
+    let passphrase = passphrase.get()?;
+    let system = match System::open(&context.seam, dir, &passphrase, options()) {
+        Ok(system) => system,
+        Err(error @ SystemError::InUse { .. }) => return Err(error.into()),
+        Err(error) => {
+            let without = damaged(&recon_of(context, dir, &passphrase)?.state);
+            warn(format!("{error}: starting without {}", without.join(", ")));
+            System::open_without(&context.seam, dir, &passphrase, options(), &without)?
+        }
+    };
+    system.notes().iter().for_each(warn);
+    let answer = system.operate(&request, &mut tell);
+    let closed = system.close();
+    let answer = understood(dir, answer?)?;
+    closed?;
+    Ok(answer)
+}
+
+/// What RECON says, read from its files; the system may be damaged, or in use.
+pub(crate) fn recon_of(
+    context: &Context,
+    dir: &Path,
+    passphrase: &Passphrase,
+) -> Result<recon::Reading> {
+    let config = SystemConfig::read(&*context.seam.disk, dir)?;
+    let keys = Arc::new(system::look_at_key_ring(&context.seam, dir, passphrase)?);
+    Ok(recon::read(&system::recon_setup(&context.seam, dir, &config, keys))?)
+}
+
+fn understood<T: DeserializeOwned>(dir: &Path, answer: serde_json::Value) -> Result<T> {
+    serde_json::from_value(answer).map_err(|error| {
         let (dir, why) = (dir.to_owned(), format!("its answer is not understood: {error}"));
         Failure::from(SystemError::NoAnswer { dir, why })
     })

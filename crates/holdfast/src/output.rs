@@ -144,6 +144,44 @@ pub(crate) fn utc(us: u64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{:02} UTC", second % 60)
 }
 
+/// The moment that people write as `2026-03-01 12:00:00`, in UTC, in microseconds since 1970. A `T`
+/// may stand between, a `Z` or `UTC` behind, and a fraction of the second.
+pub(crate) fn moment_of(text: &str) -> Option<u64> {
+    let text = text.trim().trim_end_matches("UTC").trim_end_matches('Z').trim_end();
+    let (date, time) = text.split_once(['T', ' '])?;
+    let number = |text: &str| {
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if digits { text.parse::<u64>().ok() } else { None }
+    };
+    let mut parts = date.split('-').map(number);
+    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
+    let (time, fraction) = time.trim().split_once('.').unwrap_or((time.trim(), ""));
+    let mut clock = time.split(':').map(number);
+    let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next().unwrap_or(Some(0))?);
+    let sound = (1970..=9999).contains(&year)
+        && (1..=12).contains(&month)
+        && (1..=31).contains(&day)
+        && hour < 24
+        && minute < 60
+        && second < 60
+        && fraction.len() <= 6
+        && parts.next().is_none()
+        && clock.next().is_none();
+    if !sound {
+        return None;
+    }
+    let micros = if fraction.is_empty() { 0 } else { number(&format!("{fraction:0<6}"))? };
+    // Days of the civil calendar, counted in years that begin in March.
+    let year = if month <= 2 { year - 1 } else { year };
+    let (era, year_of_era) = (year / 400, year % 400);
+    let month_from_march = (month + 9) % 12;
+    let day_of_year = (153 * month_from_march + 2) / 5 + day - 1;
+    let days =
+        era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    let days = days.checked_sub(719_468)?;
+    Some((((days * 24 + hour) * 60 + minute) * 60 + second) * 1_000_000 + micros)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,6 +194,17 @@ mod tests {
             ["12 B", "1.50 KiB", "64 MiB", "3 TiB"]
         );
         assert_eq!([7, 12_345, 98_765_432].map(microseconds), ["7 us", "12.3 ms", "98.8 s"]);
+    }
+
+    #[test]
+    fn what_people_write_is_the_moment_that_is_shown() {
+        for us in [0, 951_827_696_000_000, 1_798_761_599_000_000, 4_102_444_800_000_000] {
+            assert_eq!(moment_of(&utc(us)), Some(us), "{}", utc(us));
+        }
+        assert_eq!(moment_of("1970-01-01T00:00:01.5Z"), Some(1_500_000));
+        for wrong in ["", "now", "2026-13-01 00:00:00", "2026-01-01", "2026-01-01 24:00:00"] {
+            assert_eq!(moment_of(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

@@ -8,10 +8,16 @@ use system::{OpenOptions, System};
 
 use crate::databases::Databases;
 use crate::failure::{Failure, Result};
+use crate::recovery;
 
 /// The verbs.
-const VERBS: &[Verb] =
-    &[Verb { name: "convert", run: convert }, Verb { name: "rekey", run: rekey }];
+const VERBS: &[Verb] = &[
+    Verb { name: "convert", run: convert },
+    Verb { name: "rekey", run: rekey },
+    Verb { name: "image-copy", run: recovery::image_copy },
+    Verb { name: "recover", run: recovery::recover },
+    Verb { name: "recon list", run: recovery::list },
+];
 
 /// How the command opens a system: with all verbs.
 pub(crate) fn options() -> OpenOptions {
@@ -38,12 +44,12 @@ fn wanted(system: &System, request: &Request) -> Answer<Conversion> {
 }
 
 /// The data sets of a database and of everything that is kept together with it.
-fn sets_of(system: &System, database: &str) -> Result<Vec<String>> {
+pub(crate) fn sets_of(system: &System, database: &str) -> Result<Vec<String>> {
     let databases = Databases::of(system.kernel().seam(), system)?;
     databases.sets_of(databases.named(database)?)
 }
 
-fn refusal(failure: &Failure) -> Refusal {
+pub(crate) fn refusal(failure: &Failure) -> Refusal {
     let (code, message, advice) = failure.parts();
     Refusal { code: code.to_string(), message, advice }
 }

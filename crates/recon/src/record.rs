@@ -176,6 +176,8 @@ coded! {
         pub number: u32,
         /// The data sets.
         pub sets: Vec<DataSetId>,
+        /// The data sets that took their places, in the same order.
+        pub became: Vec<DataSetId>,
         /// The image copy that each of them was restored from, in the same order; 0 for none.
         pub copies: Vec<u32>,
         /// The point they were brought to.

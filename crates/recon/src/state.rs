@@ -184,18 +184,36 @@ impl State {
         Some(chain)
     }
 
+    /// A data set with those whose place it took in recoveries, the youngest first; and up to where
+    /// the log of each counts.
+    #[must_use]
+    pub fn lineage(&self, set: DataSetId) -> Vec<(DataSetId, Lsn)> {
+        let mut lineage = vec![(set, Lsn(u64::MAX))];
+        for recovery in self.recoveries.values().rev() {
+            let (youngest, until) = lineage[lineage.len() - 1];
+            let mut places = recovery.became.iter().zip(&recovery.sets);
+            if let Some((_, old)) = places.find(|(new, _)| **new == youngest) {
+                lineage.push((*old, recovery.to.min(until)));
+            }
+        }
+        lineage
+    }
+
     /// From where on the log must be kept so that every data set can be recovered from its newest
     /// usable full image copy; `None` if a data set has none, so that all of it must be kept.
     #[must_use]
     pub fn log_needed_from(&self) -> Option<Lsn> {
-        let newest = |set: &DataSetEntry| {
-            let full = |copy: &&&ImageCopy| copy.kind == CopyKind::Full;
-            let copies = self.copies_of(&set.name, None);
-            copies.iter().find(full).map(|copy| copy.start)
-        };
         let mut needed = Lsn(u64::MAX);
-        for set in self.sets.values() {
-            needed = needed.min(newest(set)?);
+        for set in self.sets.keys() {
+            let lineage = self.lineage(*set);
+            // A copy that holds something that a recovery has made void is of no use any more.
+            let counts = |copy: &&ImageCopy| {
+                let of = |id| copy.sets.iter().any(|extent| extent.set == id);
+                copy.kind == CopyKind::Full
+                    && lineage.iter().any(|(id, until)| of(*id) && copy.end <= *until)
+            };
+            let newest = self.image_copies.values().rev().find(counts)?;
+            needed = needed.min(newest.start);
         }
         Some(needed)
     }

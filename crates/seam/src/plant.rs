@@ -71,6 +71,16 @@ pub enum Plant {
     ArchivedUnproven,
     /// An archive that a recovery still needs is deleted.
     NeededArchiveDeleted,
+    /// An image copy says that it was complete before it was.
+    CopyEndTooEarly,
+    /// The log that an image copy needs begins behind changes that were not on disk.
+    CopyRedoTooNew,
+    /// A recovery leaves in what was in flight at its point.
+    RecoveryUndoSkipped,
+    /// A data set that was built anew takes its place before it is on disk.
+    SuccessorNotWritten,
+    /// A recovery counts that RECON does not know of.
+    RecoveryUnrecorded,
 }
 
 #[cfg(feature = "plant")]
@@ -109,6 +119,11 @@ impl Plant {
         Plant::ArchiveUnsynced,
         Plant::ArchivedUnproven,
         Plant::NeededArchiveDeleted,
+        Plant::CopyEndTooEarly,
+        Plant::CopyRedoTooNew,
+        Plant::RecoveryUndoSkipped,
+        Plant::SuccessorNotWritten,
+        Plant::RecoveryUnrecorded,
     ];
 }
 

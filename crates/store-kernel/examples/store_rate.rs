@@ -58,6 +58,7 @@ fn open(seam: &Seam, home: &Path, records: u64) -> std::result::Result<Arc<Kerne
         home: home.to_owned(),
         resource: Arc::new(btree::TreeResource),
         override_stale: false,
+        offline: Vec::new(),
     };
     Kernel::create(&parts, &config)?;
     Ok(Kernel::open(parts, config)?)

@@ -40,7 +40,7 @@ use store::{
 use uow::{Kernel, UowOptions};
 
 pub use cursor::KernelCursor;
-pub use sets::StoreDefaults;
+pub use sets::{StoreDefaults, attributes_of_successor};
 pub use unit::KernelUnit;
 
 /// The store that a kernel is.
@@ -90,6 +90,15 @@ impl KernelStore {
             owners: owners::Owners::default(),
         };
         Ok(KernelStore { shared: Arc::new(shared) })
+    }
+
+    /// Another data set has taken the place of the one with this number, in the kernel; for the
+    /// store the set is the same. Whoever calls this holds the old one exclusively.
+    ///
+    /// # Errors
+    /// If its attributes are none of this release's.
+    pub fn replace(&self, old: base::DataSetId, new: &Arc<space::DataSet>) -> Result<()> {
+        self.shared.sets.replace(old, new)
     }
 
     /// The kernel beneath.

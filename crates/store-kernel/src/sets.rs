@@ -4,11 +4,12 @@
 //!
 //! | bytes | field |
 //! |---|---|
-//! | 1 | layout version, 2; version 1 ends before the group |
+//! | 1 | layout version, 2; version 1 ends before the group; version 3 has a number behind it |
 //! | 1 | locking: 0 keys, 1 the caller's |
 //! | 1 | percent that a load leaves free |
 //! | 1 | what was asked for when the set was made: 1 interval size, 2 pool, 4 key label |
 //! | 2 | how many leading bytes of a key say what it belongs to, little-endian |
+//! | 4 | the set's number, if its data set took the place of another one: the first one's |
 //!
 //! Drawn numbers stand in a data set of their own, [`SEQUENCES`]: set number, big-endian, to the
 //! first number that has not been set aside. A block of numbers is set aside durably before the
@@ -60,6 +61,22 @@ impl Default for StoreDefaults {
     }
 }
 
+/// The attributes of a data set that is to take the place of another one: the same, and the number
+/// by which the store has known the set from its beginning.
+#[must_use]
+pub fn attributes_of_successor(definition: &Definition) -> Vec<u8> {
+    let mut attributes = definition.attributes.clone();
+    match attributes[..] {
+        [1, ..] => attributes.extend_from_slice(&[0, 0]),
+        [VERSION, ..] => {}
+        // It took the place of another one itself; or it is none of the store's.
+        _ => return attributes,
+    }
+    attributes[0] = VERSION_NUMBERED;
+    attributes.extend_from_slice(&definition.id.0.to_le_bytes());
+    attributes
+}
+
 /// A set in use.
 pub(crate) struct SetHandle {
     pub(crate) id: SetId,
@@ -91,6 +108,7 @@ const SEQUENCES: &str = "$SEQUENCES";
 /// So many numbers are set aside at once.
 const SET_ASIDE: u64 = 1024;
 const VERSION: u8 = 2;
+const VERSION_NUMBERED: u8 = 3;
 const ASKED_INTERVAL: u8 = 1;
 const ASKED_POOL: u8 = 2;
 const ASKED_LABEL: u8 = 4;
@@ -111,16 +129,21 @@ impl Sets {
     }
 
     fn adopt(&self, data: Arc<DataSet>) -> Result<SetId> {
-        let (locking, free_percent, asked, group_bytes) = match data.definition().attributes[..] {
+        let definition = data.definition();
+        let (mut id, attributes) = (SetId(data.id().0), &definition.attributes[..]);
+        let (locking, free_percent, asked, group_bytes) = match *attributes {
             [1, locking @ 0..=1, free, asked] => (locking, free, asked, 0),
             [VERSION, locking @ 0..=1, free, asked, low, high] => {
+                (locking, free, asked, u16::from_le_bytes([low, high]))
+            }
+            [VERSION_NUMBERED, locking @ 0..=1, free, asked, low, high, a, b, c, d] => {
+                id = SetId(u32::from_le_bytes([a, b, c, d]));
                 (locking, free, asked, u16::from_le_bytes([low, high]))
             }
             _ => return Err(StoreError::Unsupported("a set of a newer release")),
         };
         data.set_group_bytes(group_bytes);
         let locking = if locking == 0 { Locking::Keys } else { Locking::Caller };
-        let id = SetId(data.id().0);
         let gone = AtomicBool::new(false);
         let sequence = Mutex::default();
         let ghosts = Ghosts::default();
@@ -252,6 +275,19 @@ impl Sets {
             kernel.drop_set(&handle.data).map_err(of_uow)?;
             uow.backout().map_err(of_uow)
         })
+    }
+
+    /// Another data set is the set from now on.
+    pub(crate) fn replace(&self, old: DataSetId, new: &Arc<DataSet>) -> Result<()> {
+        let known = {
+            let by_id = self.by_id.lock();
+            by_id.values().find(|set| set.data.id() == old).cloned()
+        };
+        // Numbers that were set aside stay so: those that were not given out are passed over.
+        if let Some(known) = known {
+            known.gone.store(true, Release);
+        }
+        self.adopt(Arc::clone(new)).map(|_| ())
     }
 
     pub(crate) fn empty(&self, kernel: &Arc<Kernel>, set: SetId) -> Result<()> {

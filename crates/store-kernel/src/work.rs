@@ -70,6 +70,10 @@ impl UsedSets {
             }
         };
         let used = &mut self.0[place];
+        if used.handle.check().is_err() && used.mode.is_none() {
+            // A recovery may have put another data set in its place.
+            used.handle = shared.sets.handle(set)?;
+        }
         used.handle.check()?;
         Ok(used)
     }

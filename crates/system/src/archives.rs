@@ -6,16 +6,18 @@
 //! 2. Whoever asks for the status is warned early: when a quarter of the log waits, and whenever
 //!    something keeps the archive from going on.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
 
-use archive::{ArchiveEnv, Archiver, NoRegistry, Shelf, ShelfCopy};
+use archive::{ArchiveEnv, ArchiveInfo, Archiver, ReconRegistry, Registry, Shelf, ShelfCopy};
+use base::Lsn;
 use log::Record;
+use recon::Recon;
 use serde::{Deserialize, Serialize};
 use uow::{Kernel, KernelConfig, Parts};
 
 use crate::system::Inner;
-use crate::{SystemConfig, SystemError};
+use crate::{SystemConfig, SystemError, registry};
 
 /// The archive of an open system.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -126,10 +128,38 @@ pub(crate) fn kernel(config: &SystemConfig, dir: &Path, shelf: Option<&Shelf>) -
 pub(crate) fn start(
     shelf: Option<Arc<Shelf>>,
     kernel: &Arc<Kernel>,
+    recon: &Arc<Recon>,
 ) -> Result<Option<Archiver>, SystemError> {
     let Some(shelf) = shelf else { return Ok(None) };
-    let started = Archiver::start(shelf, Arc::clone(kernel.log()), Arc::new(NoRegistry));
-    Ok(Some(started?))
+    let told = Told {
+        registry: ReconRegistry::new(Arc::clone(recon), kernel.log().key_label()),
+        recon: Arc::clone(recon),
+        kernel: Arc::downgrade(kernel),
+    };
+    Ok(Some(Archiver::start(shelf, Arc::clone(kernel.log()), Arc::new(told))?))
+}
+
+/// RECON as the archive's registry. It is asked what is needed only when it knows all data sets.
+struct Told {
+    registry: ReconRegistry,
+    recon: Arc<Recon>,
+    kernel: Weak<Kernel>,
+}
+
+impl Registry for Told {
+    fn archived(&self, info: &ArchiveInfo, files: &[PathBuf]) -> Result<(), String> {
+        self.registry.archived(info, files)
+    }
+
+    fn deleting(&self, info: &ArchiveInfo) -> Result<(), String> {
+        self.registry.deleting(info)
+    }
+
+    fn needed_from(&self) -> Result<Lsn, String> {
+        let kernel = self.kernel.upgrade().ok_or("the system is being closed")?;
+        registry::update(&self.recon, &kernel).map_err(|error| error.to_string())?;
+        self.registry.needed_from()
+    }
 }
 
 /// When a record says that something was committed, if it says so.

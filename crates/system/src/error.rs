@@ -7,6 +7,7 @@ use base::{Code, Coded};
 use log::LogError;
 use pool::PoolError;
 use pool::double_write::DoubleWriteError;
+use recon::ReconError;
 use seal::SealError;
 use space::SpaceError;
 use store::StoreError;
@@ -122,6 +123,9 @@ pub enum SystemError {
     /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// RECON.
+    #[error(transparent)]
+    Recon(#[from] ReconError),
 }
 
 impl SystemError {
@@ -151,6 +155,7 @@ impl Coded for SystemError {
             SystemError::Pool(error) => error.code(),
             SystemError::DoubleWrite(error) => error.code(),
             SystemError::Store(error) => error.code(),
+            SystemError::Recon(error) => error.code(),
         }
     }
 
@@ -194,6 +199,7 @@ impl Coded for SystemError {
             SystemError::Pool(error) => error.remedy(),
             SystemError::DoubleWrite(error) => error.remedy(),
             SystemError::Store(error) => error.remedy(),
+            SystemError::Recon(error) => error.remedy(),
         }
     }
 }

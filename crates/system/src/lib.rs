@@ -7,6 +7,7 @@
 //!   DIR/log/             the log, or DIR/log and another      (crate log)
 //!   DIR/double-write     against torn writes                  (crate pool)
 //!   DIR/data/            the data sets' files                 (crate space)
+//!   DIR/recon.1, .2      what a recovery needs to know        (crate recon)
 //!   DIR/lock             held by the process that has it open
 //!   DIR/operator.sock    where it takes operators' commands    operator/
 //! ```
@@ -25,6 +26,7 @@ mod config;
 mod error;
 pub mod hygiene;
 pub mod operator;
+mod registry;
 mod shadow;
 pub mod status;
 mod survey;
@@ -34,11 +36,12 @@ mod verify;
 pub use archives::{ArchiveStatus, ArchivesStatus};
 pub use config::{
     AnchorSettings, ArchiveSettings, Bytes, CONFIG_FILE, CheckpointSettings, DataSettings,
-    KeySettings, LockSettings, LogSettings, PoolSettings, SystemConfig, UnitSettings,
-    read_root_list,
+    KeySettings, LockSettings, LogSettings, PoolSettings, ReconSettings, SystemConfig,
+    UnitSettings, read_root_list,
 };
 pub use error::SystemError;
 pub use operator::ask;
+pub use registry::recon_setup;
 pub use status::SystemStatus;
 pub use survey::{LogDamage, LogSurvey, Stopped, SurveyedSegment, status};
 pub use system::{

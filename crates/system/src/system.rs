@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive::Archiver;
+use archive::{Archiver, LogSource};
 use base::{Coded, SystemId};
 use btree::TreeResource;
+use recon::Recon;
+use recovery::{CopyKeys, History};
 use seal::{CipherCheck, KdfCost, KeyProvider, KeyRing, Passphrase, TokenPlace};
 use seam::Seam;
 use seam::disk::{Disk, HeldLock, make_dir, replace_small};
@@ -16,7 +18,7 @@ use uow::{Kernel, KernelConfig, Parts, UowError};
 use crate::config::CONFIG_FILE;
 use crate::operator::{self, Server, Verb};
 use crate::status::{self, RunningStatus};
-use crate::{SystemConfig, SystemError, archives, hygiene};
+use crate::{SystemConfig, SystemError, archives, hygiene, registry};
 
 /// The labels that every system has: its control file and double-write area, its log, its data.
 pub const LABELS: [&str; 3] = ["system", "log", "data"];
@@ -75,6 +77,7 @@ pub(crate) struct Inner {
     pub(crate) keys: Arc<KeyRing>,
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) archiver: Option<Archiver>,
+    pub(crate) recon: Arc<Recon>,
     pub(crate) cipher: CipherCheck,
     pub(crate) notes: Vec<String>,
     pub(crate) verbs: &'static [Verb],
@@ -118,6 +121,21 @@ impl System {
         passphrase: &Passphrase,
         options: OpenOptions,
     ) -> Result<System, SystemError> {
+        System::open_without(seam, dir, passphrase, options, &[])
+    }
+
+    /// The same without some data sets: they are damaged so that it does not start with them, and
+    /// stay offline until they are recovered.
+    ///
+    /// # Errors
+    /// As for [`System::open`].
+    pub fn open_without(
+        seam: &Seam,
+        dir: &Path,
+        passphrase: &Passphrase,
+        options: OpenOptions,
+        offline: &[String],
+    ) -> Result<System, SystemError> {
         let mut notes = hygiene::protect_process();
         let config = SystemConfig::read(seam.disk.as_ref(), dir)?;
         let lock = lock(seam, dir)?;
@@ -125,8 +143,10 @@ impl System {
         let (cipher, observed) = hygiene::look_at_machine(seam, dir);
         notes.extend(observed);
         let (opened, opened_cpu_us) = (seam.clock.monotonic(), seam::clock::process_cpu_us());
+        let recon = registry::recon_setup(seam, dir, &config, Arc::clone(&keys) as _);
         let parts = Parts {
             override_stale: options.override_stale,
+            offline: offline.to_vec(),
             ..parts(seam, dir, &config, Arc::clone(&keys) as Arc<dyn KeyProvider>)
         };
         drop(lock); // The kernel takes it again, for as long as it runs.
@@ -135,10 +155,16 @@ impl System {
         if let Some(anchor) = &mut plan.anchor {
             anchor.begins_anew = options.begin_anchor;
         }
+        plan.proven = plan.proven.max(registry::reached(&recon)?);
         let kernel = open_kernel(&parts, &plan)?;
-        let archiver = archives::start(shelf, &kernel)?;
         if let Some(report) = kernel.restart_report() {
             notes.extend(report.log.notes.iter().cloned());
+        }
+        let recon = Arc::new(registry::open(&recon, &kernel, &mut notes)?);
+        let archiver = archives::start(shelf, &kernel, &recon)?;
+        for set in kernel.offline_sets() {
+            let name = set.name;
+            notes.push(format!("data set {name} is offline: `holdfast recover --set {name}`"));
         }
         let store = KernelStore::new(&kernel, config.store_defaults())?;
         let dir = dir.to_owned();
@@ -148,6 +174,7 @@ impl System {
             config,
             keys,
             kernel,
+            recon,
             archiver,
             cipher,
             notes,
@@ -195,6 +222,38 @@ impl System {
         self.inner.archiver.as_ref()
     }
 
+    /// RECON. Its data sets are as they were when the system was opened, or as
+    /// [`System::update_recon`] has left them.
+    #[must_use]
+    pub fn recon(&self) -> &Recon {
+        &self.inner.recon
+    }
+
+    /// Tells RECON what data sets there are by now.
+    ///
+    /// # Errors
+    /// If RECON cannot be written.
+    pub fn update_recon(&self) -> Result<(), SystemError> {
+        registry::update(&self.inner.recon, &self.inner.kernel)
+    }
+
+    /// What image copies are sealed with.
+    #[must_use]
+    pub fn copy_keys(&self) -> CopyKeys {
+        CopyKeys {
+            keys: Arc::clone(&self.inner.keys) as Arc<dyn KeyProvider>,
+            label: LABELS[0].into(),
+            system: self.inner.config.system,
+        }
+    }
+
+    /// Where a recovery reads the log.
+    #[must_use]
+    pub fn history(&self) -> Arc<dyn History> {
+        let shelf = self.inner.archiver.as_ref().map(|archiver| Arc::clone(archiver.shelf()));
+        Arc::new(LogSource::new(shelf, Some(Arc::clone(self.inner.kernel.log()))))
+    }
+
     /// The configuration.
     #[must_use]
     pub fn config(&self) -> &SystemConfig {
@@ -227,7 +286,9 @@ impl System {
     pub fn close(mut self) -> Result<(), SystemError> {
         drop(self.server.take());
         self.inner.archiver.iter().for_each(Archiver::end);
-        Ok(self.inner.kernel.close()?)
+        self.inner.kernel.close()?;
+        registry::update(&self.inner.recon, &self.inner.kernel)?;
+        registry::note_end(&self.inner.recon, &self.inner.kernel)
     }
 }
 
@@ -257,6 +318,7 @@ pub(crate) fn parts(
         home: dir.to_owned(),
         resource: Arc::new(TreeResource),
         override_stale: false,
+        offline: Vec::new(),
     }
 }
 
@@ -376,8 +438,10 @@ fn make(
     for label in LABELS {
         keys.add_label(label)?;
     }
-    let parts = parts(seam, dir, config, Arc::new(keys));
+    let keys: Arc<dyn KeyProvider> = Arc::new(keys);
+    let parts = parts(seam, dir, config, Arc::clone(&keys));
     Kernel::create(&parts, &config.kernel(dir))?;
+    Recon::create(&registry::recon_setup(seam, dir, config, keys), &[])?;
     let path = dir.join(CONFIG_FILE);
     replace_small(disk, &path, config.to_text().as_bytes())
         .map_err(|error| SystemError::io("write", &path, error))
@@ -389,6 +453,8 @@ fn clean_up(disk: &dyn Disk, dir: &Path, config: &SystemConfig) {
     for name in ["control", "double-write", "holdfast.new", CONFIG_FILE] {
         paths.push(dir.join(name));
     }
+    paths.extend([dir.join("recon.1"), dir.join("recon.new")]);
+    paths.extend(["recon.2", "recon.new"].map(|name| dir.join(&config.recon.second).join(name)));
     for folder in config.log_folders(dir) {
         let names = disk.list(&folder).unwrap_or_default();
         let segments = names.iter().filter(|name| name.to_string_lossy().starts_with("segment-"));

@@ -4,7 +4,7 @@
 //!
 //! | bytes | field |
 //! |---|---|
-//! | 2 | layout version, 1 |
+//! | 2 | layout version, 2; version 1 ends before the data sets that are building |
 //! | 8 | begin: units of work and data sets are as of this LSN |
 //! | 8 | redo point: every change before it is on disk |
 //! | 8 | next unit of work |
@@ -15,6 +15,8 @@
 //! | 4, then each | frees that follow from commits: unit 8, count 4, (data set 4, interval 4) each |
 //! | 4, then 8 each | intervals in transit: data set, interval |
 //! | 4, then each | anchored: unit 8, LSN 8, previous 8, data set 4, kind 1, length 2, body |
+//! | 4, then 4 each | those of the data sets that are building |
+//! | 4, then each | data sets that are offline: length 2, definition |
 
 use std::collections::BTreeMap;
 
@@ -47,9 +49,13 @@ pub struct Checkpoint {
     pub transit: Vec<(DataSetId, CiNumber)>,
     /// What anchored units of work among the active ones have logged that can be undone.
     pub anchored: BTreeMap<UowId, Vec<AnchoredRecord>>,
+    /// Those of the data sets that are being built: a restart removes them.
+    pub building: Vec<DataSetId>,
+    /// Data sets that wait for their recovery.
+    pub offline: Vec<Definition>,
 }
 
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 
 impl Checkpoint {
     /// The state of a system in which nothing has happened.
@@ -66,6 +72,8 @@ impl Checkpoint {
             frees: BTreeMap::new(),
             transit: Vec::new(),
             anchored: BTreeMap::new(),
+            building: Vec::new(),
+            offline: Vec::new(),
         }
     }
 
@@ -117,6 +125,10 @@ impl Checkpoint {
                 push_string16(&mut out, &record.body);
             }
         }
+        out.extend_from_slice(&(self.building.len() as u32).to_le_bytes());
+        self.building.iter().for_each(|set| out.extend_from_slice(&set.0.to_le_bytes()));
+        out.extend_from_slice(&(self.offline.len() as u32).to_le_bytes());
+        self.offline.iter().for_each(|set| push_string16(&mut out, &set.encode()));
         out
     }
 
@@ -126,16 +138,16 @@ impl Checkpoint {
     /// What is wrong with them, in words.
     pub fn decode(bytes: &[u8]) -> Result<Checkpoint, String> {
         let mut reader = Reader::new(bytes);
-        match reader.u16() {
-            Some(VERSION) => {}
+        let version = match reader.u16() {
+            Some(version @ 1..=VERSION) => version,
             Some(found) => return Err(format!("it has layout version {found}")),
             None => return Err("it is empty".into()),
-        }
-        decode_fields(&mut reader).ok_or_else(|| "a field is cut short or bad".into())
+        };
+        decode_fields(&mut reader, version).ok_or_else(|| "a field is cut short or bad".into())
     }
 }
 
-fn decode_fields(reader: &mut Reader<'_>) -> Option<Checkpoint> {
+fn decode_fields(reader: &mut Reader<'_>, version: u16) -> Option<Checkpoint> {
     let (begin, redo) = (Lsn(reader.u64()?), Lsn(reader.u64()?));
     let (next_uow, next_set, last_batch) = (reader.u64()?, reader.u32()?, reader.u64()?);
     let mut active = Vec::new();
@@ -158,6 +170,15 @@ fn decode_fields(reader: &mut Reader<'_>) -> Option<Checkpoint> {
     let count = reader.u32()? as usize;
     let transit = crate::record::decode_places(reader.take(count.checked_mul(8)?)?)?;
     let anchored = decode_anchored(reader)?;
+    let (mut building, mut offline) = (Vec::new(), Vec::new());
+    if version > 1 {
+        for _ in 0..reader.u32()? {
+            building.push(DataSetId(reader.u32()?));
+        }
+        for _ in 0..reader.u32()? {
+            offline.push(Definition::decode(reader.string16()?).ok()?);
+        }
+    }
     reader.is_empty().then_some(Checkpoint {
         begin,
         redo,
@@ -169,6 +190,8 @@ fn decode_fields(reader: &mut Reader<'_>) -> Option<Checkpoint> {
         frees,
         transit,
         anchored,
+        building,
+        offline,
     })
 }
 
@@ -199,6 +222,7 @@ mod tests {
         let record = AnchoredRecord { lsn: Lsn(90), previous, set, kind: 40, body: vec![1, 2] };
         let other = AnchoredRecord { previous: Lsn(90), body: Vec::new(), ..record.clone() };
         checkpoint.anchored.insert(UowId(3), vec![record, other]);
+        checkpoint.building = vec![DataSetId(9)];
         let bytes = checkpoint.encode();
         assert_eq!(Checkpoint::decode(&bytes), Ok(checkpoint));
         for len in 0..bytes.len() {

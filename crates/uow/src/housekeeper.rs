@@ -218,13 +218,19 @@ impl Kernel {
         }
     }
 
-    /// Takes a checkpoint now. `orderly`: nobody is active and everything is on disk.
+    /// The state of the kernel at this moment: where a recovery from an image copy that is begun now
+    /// goes on in the log. Nothing is written.
     ///
     /// # Errors
-    /// If the log or the control file cannot be written.
-    pub fn checkpoint_now(&self, orderly: bool) -> Result<(), UowError> {
+    /// If the kernel has stopped.
+    pub fn moment(&self) -> Result<Checkpoint, UowError> {
         let _work = self.housekeeper.work.lock();
         self.stop.check()?;
+        Ok(self.gather_checkpoint())
+    }
+
+    /// What a checkpoint says now; `work` is held.
+    fn gather_checkpoint(&self) -> Checkpoint {
         let mut checkpoint = Checkpoint::initial();
         {
             let sets = self.sets.lock();
@@ -234,6 +240,7 @@ impl Kernel {
             let all = sets.all();
             checkpoint.sets =
                 all.iter().map(|set| (set.top(), (*set.definition()).clone())).collect();
+            (checkpoint.building, checkpoint.offline) = (sets.building(), sets.offline());
         }
         checkpoint.active = self.active.list();
         checkpoint.anchored = self.active.anchored_of(&checkpoint.active);
@@ -243,6 +250,17 @@ impl Kernel {
         checkpoint.last_batch = self.writer.last_batch();
         let oldest = self.dirty.oldest().filter(|_| !planted(Plant::CheckpointTooNew));
         checkpoint.redo = oldest.map_or(checkpoint.begin, |oldest| oldest.min(checkpoint.begin));
+        checkpoint
+    }
+
+    /// Takes a checkpoint now. `orderly`: nobody is active and everything is on disk.
+    ///
+    /// # Errors
+    /// If the log or the control file cannot be written.
+    pub fn checkpoint_now(&self, orderly: bool) -> Result<(), UowError> {
+        let _work = self.housekeeper.work.lock();
+        self.stop.check()?;
+        let checkpoint = self.gather_checkpoint();
         self.log_checkpoint(&checkpoint, orderly)?;
         self.counts.checkpoints.one();
         let now = self.parts.seam.clock.monotonic();

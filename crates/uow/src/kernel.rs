@@ -120,6 +120,8 @@ pub struct Parts {
     pub resource: Arc<dyn Resource>,
     /// Use a log copy that is recorded as stale, if there is no other; what it lacks is lost (K9).
     pub override_stale: bool,
+    /// The names of data sets that are not opened: they are damaged, and wait for their recovery.
+    pub offline: Vec<String>,
 }
 
 /// An open system.
@@ -245,10 +247,17 @@ impl Kernel {
         self.sets.lock().get(id)
     }
 
+    /// Data sets that wait for their recovery.
+    #[must_use]
+    pub fn offline_sets(&self) -> Vec<Definition> {
+        self.sets.lock().offline()
+    }
+
     /// Every data set, by number.
     #[must_use]
     pub fn all_sets(&self) -> Vec<Arc<DataSet>> {
-        self.sets.lock().all()
+        let sets = self.sets.lock();
+        sets.all().into_iter().filter(|set| !sets.is_building(set.id())).collect()
     }
 
     /// The pools.
@@ -272,8 +281,8 @@ impl Kernel {
         pool.name().clone_into(&mut definition.pool);
         {
             let mut sets = self.sets.lock();
-            if let Some(set) = sets.named(&definition.name) {
-                return Err(UowError::SetExists { name: definition.name, set: set.id() });
+            if let Some(set) = sets.taken(&definition.name) {
+                return Err(UowError::SetExists { name: definition.name, set });
             }
             sets.next = sets.next.max(1);
             definition.id = base::DataSetId(sets.next);
@@ -285,8 +294,8 @@ impl Kernel {
         body.extend_from_slice(&set.definition().encode());
         let end = {
             let mut sets = self.sets.lock();
-            if let Some(other) = sets.named(set.name()) {
-                let (name, id) = (other.name().to_owned(), other.id());
+            if let Some(id) = sets.taken(set.name()) {
+                let name = set.name().to_owned();
                 drop(sets);
                 set.remove_files()?;
                 return Err(UowError::SetExists { name, set: id });
@@ -321,7 +330,7 @@ impl Kernel {
         Ok(set.remove_files()?)
     }
 
-    fn pool_for(&self, definition: &Definition) -> Result<Arc<Pool>, UowError> {
+    pub(crate) fn pool_for(&self, definition: &Definition) -> Result<Arc<Pool>, UowError> {
         let unit_bytes = definition.unit_bytes();
         let named = |pool: &&Arc<Pool>| {
             pool.unit_bytes() == unit_bytes

@@ -29,6 +29,7 @@
 //! | `anchor` | proof elsewhere of how far the system has come |
 //! | `convert` | data sets change their form while they are in use |
 //! | `housekeeper` | checkpoints when due, freeing after commit |
+//! | `rebuild` | building a data set anew beside the one whose place it takes |
 //! | `restart` | analysis, repair, redo, undo |
 
 mod active;
@@ -40,6 +41,7 @@ mod error;
 mod housekeeper;
 mod journal;
 mod kernel;
+mod rebuild;
 pub mod record;
 mod registry;
 mod resource;
@@ -52,6 +54,7 @@ pub use anchor::AnchorPlan;
 pub use convert::{ConversionStatus, describe};
 pub use error::UowError;
 pub use kernel::{Kernel, KernelConfig, KernelStatistics, Parts, PoolPlan};
+pub use rebuild::{Rebuild, RebuildCounts, Source};
 pub use resource::{RecordDamage, Resource, Target};
 pub use restart::RestartReport;
 pub use undo::Undo;

@@ -8,10 +8,14 @@
 //! | 2 | backed out | UTC 8 |
 //! | 3 | frees at commit | data set 4, interval 4, repeated |
 //! | 4 | end of undo | nothing; only its compensation prefix counts |
+//! | 5 | undo skipped | the same: its data set is offline, and its recovery will undo the record |
 //! | 8 | checkpoint | part 4, parts 4, bytes of the [`crate::checkpoint::Checkpoint`] |
 //! | 9 | data set made | tag prefix of its topmost map 8, definition |
 //! | 10 | data set gone | data set 4 |
 //! | 11 | data set changed | its definition from now on |
+//! | 12 | data set building | as data set made; a restart removes it |
+//! | 13 | data sets recovered | point 8, then data set 4 and what takes its place 4, repeated |
+//! | 14 | data set offline | data set 4 |
 //! | 16 | interval given out | data set 4, interval 4 |
 //! | 17 | interval taken back | data set 4, interval 4; the unit of work is the one that freed it |
 //! | 18 | written | batch 8, data set 4, then entries of interval 4, page LSN 8, new prefix 8, old prefix 8 |
@@ -36,6 +40,8 @@ pub mod kind {
     pub const FREES_AT_COMMIT: u8 = 3;
     /// The undo of a record is complete.
     pub const UNDO_END: u8 = 4;
+    /// The undo of a record was left to the recovery of its data set.
+    pub const UNDO_SKIPPED: u8 = 5;
     /// A part of a checkpoint.
     pub const CHECKPOINT: u8 = 8;
     /// A data set exists.
@@ -44,6 +50,12 @@ pub mod kind {
     pub const SET_GONE: u8 = 10;
     /// A data set is something else: its form, its conversion, its pool.
     pub const SET_CHANGED: u8 = 11;
+    /// A data set is being built that may take the place of another one.
+    pub const SET_BUILDING: u8 = 12;
+    /// Data sets that were built have taken the place of others, all at once.
+    pub const SETS_RECOVERED: u8 = 13;
+    /// A data set is of no use until it is recovered.
+    pub const SET_OFFLINE: u8 = 14;
     /// An interval is in use.
     pub const GIVEN_OUT: u8 = 16;
     /// An interval is free.
@@ -78,10 +90,14 @@ pub fn name_of(kind: u8) -> &'static str {
         kind::BACKED_OUT => "backed-out",
         kind::FREES_AT_COMMIT => "frees-at-commit",
         kind::UNDO_END => "undo-end",
+        kind::UNDO_SKIPPED => "undo-skipped",
         kind::CHECKPOINT => "checkpoint",
         kind::SET_MADE => "set-made",
         kind::SET_GONE => "set-gone",
         kind::SET_CHANGED => "set-changed",
+        kind::SET_BUILDING => "set-building",
+        kind::SETS_RECOVERED => "sets-recovered",
+        kind::SET_OFFLINE => "set-offline",
         kind::GIVEN_OUT => "given-out",
         kind::TAKEN_BACK => "taken-back",
         kind::WRITTEN => "written",
@@ -98,7 +114,7 @@ pub fn name_of(kind: u8) -> &'static str {
 pub fn set_of(kind: u8, body: &[u8]) -> Option<DataSetId> {
     let mut reader = Reader::new(body);
     match kind {
-        kind::SET_GONE | kind::GIVEN_OUT | kind::TAKEN_BACK => {}
+        kind::SET_GONE | kind::SET_OFFLINE | kind::GIVEN_OUT | kind::TAKEN_BACK => {}
         kind::RESOURCE_FIRST..=kind::RESOURCE_LAST => {}
         kind::WRITTEN => {
             reader.u64()?;
@@ -234,6 +250,38 @@ pub fn decode_settled(body: &[u8]) -> Option<(u64, Vec<SettledEntry>)> {
     Some((batch, entries))
 }
 
+/// What has taken the place of which data set, and the point that it was brought to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recovered {
+    /// The point.
+    pub to: Lsn,
+    /// The old data sets, and the new ones.
+    pub sets: Vec<(DataSetId, DataSetId)>,
+}
+
+impl Recovered {
+    /// The body of a "data sets recovered" record.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = self.to.0.to_le_bytes().to_vec();
+        let words = self.sets.iter().flat_map(|(old, new)| [old.0, new.0]);
+        out.extend(words.flat_map(u32::to_le_bytes));
+        out
+    }
+
+    /// Takes such a body apart; `None` if it is none.
+    #[must_use]
+    pub fn decode(body: &[u8]) -> Option<Recovered> {
+        let mut reader = Reader::new(body);
+        let to = Lsn(reader.u64()?);
+        let mut sets = Vec::new();
+        while !reader.is_empty() {
+            sets.push((DataSetId(reader.u32()?), DataSetId(reader.u32()?)));
+        }
+        Some(Recovered { to, sets })
+    }
+}
+
 /// Takes a list of (data set, interval) apart; `None` if it is none.
 #[must_use]
 pub fn decode_places(body: &[u8]) -> Option<Vec<(DataSetId, CiNumber)>> {
@@ -271,5 +319,10 @@ mod tests {
         let places = vec![(DataSetId(1), CiNumber(2)), (DataSetId(3), CiNumber(4))];
         assert_eq!(decode_places(&encode_places(&places)), Some(places));
         assert_eq!(decode_places(&[1, 2, 3]), None);
+        let sets = vec![(DataSetId(1), DataSetId(7)), (DataSetId(2), DataSetId(8))];
+        let recovered = Recovered { to: Lsn(99), sets };
+        let bytes = recovered.encode();
+        assert_eq!(Recovered::decode(&bytes[..bytes.len() - 1]), None);
+        assert_eq!(Recovered::decode(&bytes), Some(recovered));
     }
 }

@@ -221,7 +221,7 @@ impl<'k> Undo<'k> {
         let mut body = Vec::new();
         let head = self.kernel.log.read_record(lsn, &mut body)?;
         let is_change = (kind::RESOURCE_FIRST..=kind::RESOURCE_LAST).contains(&head.kind)
-            || head.kind == kind::UNDO_END;
+            || matches!(head.kind, kind::UNDO_END | kind::UNDO_SKIPPED);
         if !is_change || head.flags & (flag::COMPENSATION | flag::UNDOABLE) == 0 {
             return Ok(head.previous);
         }
@@ -264,8 +264,22 @@ impl<'k> Undo<'k> {
         }
         if !self.complete {
             let (id, next) = (set.0.to_le_bytes(), previous.0.to_le_bytes());
-            self.append(kind::UNDO_END, &[&id, &next], previous)?;
+            let offline = kernel.sets.lock().is_offline(set);
+            let kind = if offline { kind::UNDO_SKIPPED } else { kind::UNDO_END };
+            self.append(kind, &[&id, &next], previous)?;
         }
         Ok(())
+    }
+
+    /// Undoes a change that another unit of work has made to what `set` is rebuilt from.
+    pub(crate) fn undo_for(
+        &mut self,
+        set: &DataSet,
+        kind: u8,
+        body: &[u8],
+    ) -> Result<(), UowError> {
+        (self.current, self.next, self.complete) = (Lsn::NONE, Lsn::NONE, false);
+        let kernel = self.kernel;
+        kernel.parts.resource.undo(self, set, kind, body)
     }
 }

@@ -92,6 +92,7 @@ fn parts(seam: &Seam) -> Parts {
         home: HOME.into(),
         resource: Arc::new(TreeResource),
         override_stale: false,
+        offline: Vec::new(),
     }
 }
 

@@ -41,6 +41,7 @@ pub fn parts(seam: &Seam, home: PathBuf) -> Parts {
         home,
         resource: Arc::new(TreeResource),
         override_stale: false,
+        offline: Vec::new(),
     }
 }
 

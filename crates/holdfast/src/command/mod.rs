@@ -10,6 +10,7 @@ mod demo;
 mod dltest;
 mod r#gen;
 mod guest;
+mod image_copy;
 mod index;
 mod init;
 mod keys;
@@ -17,6 +18,8 @@ mod load;
 mod log;
 mod partition;
 mod pool;
+mod recon;
+mod recover;
 mod restart;
 mod sets;
 mod start;
@@ -61,6 +64,9 @@ enum Command {
     Sets(sets::SetsArgs),
     Archive(archive::ArchiveArgs),
     Pool(pool::PoolArgs),
+    ImageCopy(image_copy::ImageCopyArgs),
+    Recover(recover::RecoverArgs),
+    Recon(recon::ReconArgs),
     Gen(r#gen::GenArgs),
     Batch(batch::BatchArgs),
     Dltest(dltest::DltestArgs),
@@ -104,6 +110,9 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Sets(args) => sets::run(&mut context, &args),
         Command::Archive(args) => archive::run(&mut context, &args),
         Command::Pool(args) => pool::run(&mut context, &args),
+        Command::ImageCopy(args) => image_copy::run(&mut context, &args),
+        Command::Recover(args) => recover::run(&mut context, &args),
+        Command::Recon(args) => recon::run(&mut context, &args),
         Command::Gen(args) => r#gen::run(&mut context, &args),
         Command::Batch(args) => batch::run(&mut context, &args),
         Command::Dltest(args) => dltest::run(&mut context, &args),

@@ -107,6 +107,7 @@ fn setup_on(seam: &Seam, home: &Path) -> (Parts, KernelConfig) {
         home: home.to_owned(),
         resource: Arc::new(btree::TreeResource),
         override_stale: false,
+        offline: Vec::new(),
     };
     let mut config = KernelConfig::new(home);
     config.log.segment_bytes = 4 << 20;

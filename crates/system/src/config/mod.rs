@@ -77,6 +77,9 @@ pub struct SystemConfig {
     /// Keys.
     #[serde(default)]
     pub keys: KeySettings,
+    /// RECON.
+    #[serde(default)]
+    pub recon: ReconSettings,
     /// What randomizers do, by the names that DBDs and databases' settings use.
     #[serde(default, rename = "randomizer")]
     pub randomizers: BTreeMap<String, RandomizerSettings>,
@@ -213,6 +216,20 @@ pub struct KeySettings {
     pub file: PathBuf,
 }
 
+/// The section `[recon]`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReconSettings {
+    /// The folder of the second copy.
+    pub second: PathBuf,
+}
+
+impl Default for ReconSettings {
+    fn default() -> ReconSettings {
+        ReconSettings { second: ".".into() }
+    }
+}
+
 impl Default for LogSettings {
     fn default() -> LogSettings {
         let log = LogConfig::new(vec!["log".into()]);
@@ -347,6 +364,7 @@ impl SystemConfig {
             checkpoint: CheckpointSettings::default(),
             read_ahead: ReadAheadSettings::default(),
             keys: KeySettings::default(),
+            recon: ReconSettings::default(),
             randomizers: BTreeMap::new(),
             databases: BTreeMap::new(),
             compat: Compat::default(),

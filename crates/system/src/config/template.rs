@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use super::{
     AnchorSettings, ArchiveSettings, CheckpointSettings, DataSettings, KeySettings, LockSettings,
-    LogSettings, ReadAheadSettings, SystemConfig, UnitSettings, databases,
+    LogSettings, ReadAheadSettings, ReconSettings, SystemConfig, UnitSettings, databases,
 };
 
 pub(super) struct Text(pub(super) String);
@@ -164,6 +164,11 @@ fn rest(text: &mut Text, config: &SystemConfig) {
     text.line("[keys]");
     let path = |path: &std::path::PathBuf| quoted(&path.display().to_string());
     text.set("file", (&config.keys.file, &usual.file), path, "under a passphrase");
+    text.line("");
+    let usual = ReconSettings::default();
+    text.line("[recon]");
+    let second = (&config.recon.second, &usual.second);
+    text.set("second", second, path, "folder of recon.2, on another device if you can");
 }
 
 pub(super) fn plain<T: ToString>(value: &T) -> String {

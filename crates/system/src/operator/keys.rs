@@ -5,10 +5,8 @@
 //! 2. What seals the system's own files is not deleted: they are written anew with each start, but
 //!    nobody keeps account of what stands in them.
 
-use std::sync::Arc;
-
 use base::KeyGeneration;
-use seal::{Format, KeyProvider};
+use seal::Format;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -62,25 +60,8 @@ fn users(system: &System, asked: &Generation) -> Result<Vec<String>, Refusal> {
     if asked.label == log.key_label() && log.generations_on_disk()?.contains(&generation) {
         users.push("the log".into());
     }
-    let kept = recorded(system)?.map(|state| state.users_of(&asked.label, generation));
+    let kept = system.recon().state().users_of(&asked.label, generation);
     // What the kernel says of data sets is newer.
-    users.extend(kept.unwrap_or_default().into_iter().filter(|by| !by.starts_with("data set ")));
+    users.extend(kept.into_iter().filter(|by| !by.starts_with("data set ")));
     Ok(users)
-}
-
-/// What RECON says, if there is one.
-fn recorded(system: &System) -> Result<Option<recon::State>, Refusal> {
-    let keys: Arc<dyn KeyProvider> = Arc::clone(system.keys()) as _;
-    let setup = recon::Setup {
-        seam: system.kernel().seam().clone(),
-        keys,
-        label: LABELS[0].into(),
-        system: system.config().system,
-        folders: [system.dir().to_owned(), system.dir().to_owned()],
-        compact_bytes: u64::MAX,
-    };
-    match recon::exists(&setup)? {
-        true => Ok(Some(recon::read(&setup)?.state)),
-        false => Ok(None),
-    }
 }

@@ -1,6 +1,6 @@
 //! Analysis: one pass over the log from the redo point to its end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base::hash::FixedMap;
 use base::{CiNumber, DataSetId, Lsn, UowId};
@@ -9,7 +9,9 @@ use space::{Definition, Overlay};
 
 use crate::active::{ActiveUow, AnchoredRecord};
 use crate::checkpoint::Checkpoint;
-use crate::record::{Change, Written, WrittenEntry, decode_places, decode_settled, flag, kind};
+use crate::record::{
+    Change, Recovered, Written, WrittenEntry, decode_places, decode_settled, flag, kind,
+};
 use crate::resource::Target;
 use crate::{Resource, UowError};
 
@@ -26,6 +28,8 @@ pub(crate) struct Analysis {
     pub(crate) sets: BTreeMap<DataSetId, (u64, Definition)>,
     /// Data sets whose end is logged; files may be left.
     pub(crate) gone: Vec<Definition>,
+    /// Data sets that wait for their recovery.
+    pub(crate) offline: BTreeMap<DataSetId, Definition>,
     pub(crate) active: BTreeMap<UowId, ActiveUow>,
     /// What the checkpoint carries for those of them that were anchored.
     pub(crate) anchored: BTreeMap<UowId, Vec<AnchoredRecord>>,
@@ -38,6 +42,8 @@ pub(crate) struct Analysis {
     pub(crate) records: u64,
     /// Intervals that changes are made to which need what was there before.
     pub(crate) wanted: FixedMap<DataSetId, FixedMap<u32, ()>>,
+    /// Those of the data sets that were being built.
+    building: BTreeSet<DataSetId>,
     begin: Lsn,
     /// What units of work that are not over want freed.
     uncommitted: BTreeMap<UowId, Vec<(DataSetId, CiNumber)>>,
@@ -53,6 +59,7 @@ impl Analysis {
         let mut analysis = Analysis {
             sets: from.sets.iter().map(|(top, def)| (def.id, (*top, def.clone()))).collect(),
             gone: Vec::new(),
+            offline: from.offline.iter().map(|def| (def.id, def.clone())).collect(),
             active: from.active.iter().map(|active| (active.uow, *active)).collect(),
             anchored: from.anchored.clone(),
             frees: from.frees.clone(),
@@ -63,6 +70,7 @@ impl Analysis {
             last_batch: from.last_batch,
             records: 0,
             wanted: FixedMap::default(),
+            building: from.building.iter().copied().collect(),
             begin: from.begin,
             uncommitted: BTreeMap::new(),
         };
@@ -87,6 +95,10 @@ impl Analysis {
             analysis.uncommitted.remove(uow);
         }
         analysis.anchored.retain(|uow, _| analysis.active.contains_key(uow));
+        // Whoever was building them begins again.
+        for set in std::mem::take(&mut analysis.building) {
+            analysis.remove_set(set);
+        }
         Ok(analysis)
     }
 
@@ -157,10 +169,13 @@ impl Analysis {
     fn see_set(&mut self, record: &Record<'_>) -> Option<()> {
         let mut body = base::bytes::Reader::new(record.body);
         match record.kind {
-            kind::SET_MADE => {
+            kind::SET_MADE | kind::SET_BUILDING => {
                 let top = body.u64()?;
                 let definition = Definition::decode(body.rest()).ok()?;
                 self.next_set = self.next_set.max(definition.id.0 + 1);
+                if record.kind == kind::SET_BUILDING {
+                    self.building.insert(definition.id);
+                }
                 self.sets.insert(definition.id, (top, definition));
             }
             kind::SET_CHANGED => {
@@ -169,14 +184,30 @@ impl Analysis {
                     *definition = changed;
                 }
             }
-            kind::SET_GONE => {
-                if let Some((_, definition)) = self.sets.remove(&DataSetId(body.u32()?)) {
-                    self.gone.push(definition);
+            kind::SET_GONE => self.remove_set(DataSetId(body.u32()?)),
+            kind::SETS_RECOVERED => {
+                for (old, new) in Recovered::decode(record.body)?.sets {
+                    self.remove_set(old);
+                    self.building.remove(&new);
                 }
             }
+            kind::SET_OFFLINE => self.put_offline(DataSetId(body.u32()?)),
             _ => {}
         }
         Some(())
+    }
+
+    fn remove_set(&mut self, set: DataSetId) {
+        let open = self.sets.remove(&set).map(|(_, definition)| definition);
+        self.gone.extend(open.or(self.offline.remove(&set)));
+        self.building.remove(&set);
+    }
+
+    /// A data set is not opened, and nothing of it is repeated or undone.
+    pub(crate) fn put_offline(&mut self, set: DataSetId) {
+        if let Some((_, definition)) = self.sets.remove(&set) {
+            self.offline.insert(set, definition);
+        }
     }
 
     /// What the maps must say.

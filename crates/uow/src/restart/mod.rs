@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use base::{Lsn, UowId};
+use base::{DataSetId, Lsn, UowId};
 use lock::LockManager;
 use log::{Log, LogEnv, LogStart, Opened};
 use pool::dirty::DirtyQueue;
@@ -36,7 +36,7 @@ use seam::clock::Clock;
 use seam::plant::{Plant, planted};
 use seam::stop::StopSwitch;
 use seam::sync::Mutex;
-use space::{DataSet, Environment};
+use space::{DataSet, Definition, Environment};
 
 use crate::active::{Active, ActiveUow};
 use crate::checkpoint::Checkpoint;
@@ -120,9 +120,14 @@ impl Kernel {
         let (log, opened) = open_log(&parts, &config, &stop, &control, block)?;
         let checkpoint = read_checkpoint(&log, block)?;
         let redo_start = parts.seam.clock.monotonic();
-        let analysis = Analysis::run(&log, &checkpoint, opened.end, &*parts.resource)?;
+        let mut analysis = Analysis::run(&log, &checkpoint, opened.end, &*parts.resource)?;
+        let offline = put_offline(&parts, &mut analysis);
         let kernel = assemble(parts, config, stop, log, control, &analysis, lock)?;
         let times = (start, redo_start);
+        for set in offline {
+            let body = set.0.to_le_bytes();
+            kernel.log.append_reserved(kind::SET_OFFLINE, 0, UowId::NONE, Lsn::NONE, &[&body])?;
+        }
         let restarted = kernel.restart(&checkpoint, analysis, block, opened, times);
         if let Err(error) = restarted {
             kernel.abandon();
@@ -201,6 +206,7 @@ impl Kernel {
             })?;
             sets.insert(DataSet::open(&self.environment, definition.clone(), pool, *top)?);
         }
+        analysis.offline.values().for_each(|definition| sets.put_offline(definition.clone()));
         sets.next = sets.next.max(analysis.next_set);
         for definition in &analysis.gone {
             for number in 0.. {
@@ -316,6 +322,16 @@ fn open_log(
         control.update(|block| block.stale = None)?;
     }
     Ok((log, opened))
+}
+
+/// Leaves out the data sets that are to be recovered before anybody uses them again. Returns those
+/// of which the log does not know that yet.
+fn put_offline(parts: &Parts, analysis: &mut Analysis) -> Vec<DataSetId> {
+    let named = |definition: &Definition| parts.offline.contains(&definition.name);
+    let known = analysis.sets.values().filter(|(_, definition)| named(definition));
+    let sets: Vec<DataSetId> = known.map(|(_, definition)| definition.id).collect();
+    sets.iter().for_each(|set| analysis.put_offline(*set));
+    sets
 }
 
 /// Gathers the parts of the newest checkpoint.

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use clap::{Args, value_parser};
 use seal::{Format, KdfCost, Passphrase};
-use system::{InitOptions, OpenOptions, System};
+use system::{InitOptions, System};
 
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
@@ -371,7 +371,7 @@ pub(crate) fn make_system(
 
 pub(crate) fn open_system(context: &Context, setup: &Setup, dir: &Path) -> Result<System> {
     let passphrase = Passphrase::from(setup.passphrase.as_str());
-    Ok(System::open(&context.seam, dir, &passphrase, OpenOptions::default())?)
+    Ok(System::open(&context.seam, dir, &passphrase, crate::verbs::options())?)
 }
 
 /// Removes a folder that the demonstration made.

@@ -1,0 +1,115 @@
+//! `holdfast image-copy`: copies data sets while they are in use.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use system::Bytes;
+
+use super::{Context, DONE};
+use crate::failure::{Failure, Result};
+use crate::operate::operate;
+use crate::output::{bytes, count};
+use crate::passphrase::PassphraseArgs;
+use crate::recovery::{Copied, CopyWish, Which};
+
+/// Copy data sets and databases while they are in use
+///
+/// A copy holds the sealed intervals of its data sets and says where in the log their recovery
+/// goes on. RECON knows it from then on. Nobody waits for it.
+#[derive(Args, Debug)]
+#[command(
+    name = "image-copy",
+    after_help = "Example: holdfast image-copy -s /srv/bank --db CUSTDB --to /backup"
+)]
+pub(crate) struct ImageCopyArgs {
+    /// The system's folder
+    #[arg(short, long, value_name = "DIR")]
+    system: PathBuf,
+    #[command(flatten)]
+    which: WhichArgs,
+    /// A folder for the copy; a second one gets the same file
+    #[arg(long, value_name = "FOLDER", required = true)]
+    to: Vec<PathBuf>,
+    /// Copy only what has changed since the newest copy of the same data sets
+    #[arg(long)]
+    incremental: bool,
+    /// Read at most so much in a second, such as 50 MiB
+    #[arg(long, value_name = "BYTES")]
+    rate: Option<String>,
+    #[command(flatten)]
+    passphrase: PassphraseArgs,
+}
+
+/// Which data sets.
+#[derive(Args, Clone, Debug)]
+pub(super) struct WhichArgs {
+    /// A data set
+    #[arg(long, value_name = "NAME")]
+    set: Vec<String>,
+    /// A database, with its indexes and relations
+    #[arg(long, value_name = "DBD")]
+    db: Vec<String>,
+    /// All data sets of the system
+    #[arg(long, conflicts_with_all = ["set", "db"])]
+    all: bool,
+}
+
+impl WhichArgs {
+    pub(super) fn which(&self) -> Result<Which> {
+        if !self.all && self.set.is_empty() && self.db.is_empty() {
+            let remedy = "Name data sets with --set, databases with --db, or say --all.";
+            return Err(Failure::usage("nothing was named", remedy));
+        }
+        Ok(Which { sets: self.set.clone(), databases: self.db.clone(), all: self.all })
+    }
+}
+
+pub(super) fn run(context: &mut Context, args: &ImageCopyArgs) -> Result<ExitCode> {
+    let rate = match &args.rate {
+        None => 0,
+        Some(text) => {
+            let read = text.parse::<Bytes>();
+            let wrong = |why| Failure::usage(format!("--rate {text}: {why}"), "Say 50 MiB.");
+            read.map_err(wrong)?.0
+        }
+    };
+    if args.to.len() > 2 {
+        return Err(Failure::usage("a copy has one file or two", "Name one or two folders."));
+    }
+    let mut folders = Vec::new();
+    for folder in &args.to {
+        // The process that has the system open may stand elsewhere.
+        let absolute = std::path::absolute(folder);
+        folders.push(absolute.map_err(|error| {
+            Failure::other(format!("{}: {error}", folder.display()), "Name another folder.")
+        })?);
+    }
+    let which = args.which.which()?;
+    let wish = CopyWish { which, folders, incremental: args.incremental, rate };
+    let copied: Copied = operate(context, &args.system, &args.passphrase, "image-copy", &wish)?;
+    if context.output.is_json() {
+        context.output.document(&copied)?;
+        return DONE;
+    }
+    let what = if copied.base == 0 {
+        "full copy".to_owned()
+    } else {
+        format!("copy of what has changed since copy {}", copied.base)
+    };
+    context.output.line(format!(
+        "image copy {}: {what} of {} data sets, {} intervals, {}",
+        copied.number,
+        copied.sets.len(),
+        count(copied.intervals),
+        bytes(copied.bytes)
+    ))?;
+    for file in &copied.files {
+        context.output.line(format!("  {}", file.display()))?;
+    }
+    context.output.line(format!(
+        "  recovery goes on in the log at {:#x}, and to any point from {:#x} on",
+        copied.start, copied.end
+    ))?;
+    DONE
+}

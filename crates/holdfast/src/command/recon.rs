@@ -1,0 +1,367 @@
+//! `holdfast recon`: what RECON knows, whether that is so, and making it anew.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+use recon::{ImageCopy, Recon, Record, State};
+use recovery::CopyFiles;
+use serde_json::{Value, json};
+use system::{SystemConfig, operator};
+
+use super::{Context, DONE};
+use crate::failure::{Failure, Result};
+use crate::operate::recon_of;
+use crate::output::{Output, bytes, count, utc, warn};
+use crate::passphrase::PassphraseArgs;
+use crate::progress::Progress;
+use crate::recovery::document;
+
+/// RECON: what a recovery needs to know
+///
+/// It names data sets, databases, archives of the log, image copies and recoveries. It can be read
+/// while the system is damaged.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: holdfast recon list -s /srv/bank")]
+pub(crate) struct ReconArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand, Debug)]
+enum What {
+    /// Show what RECON knows
+    #[command(after_help = "Example: holdfast recon list -s /srv/bank --json")]
+    List(Where),
+    /// See whether both copies of RECON agree and every file that it names is there
+    ///
+    /// With --prove, image copies are read and proven from front to back. The exit code is 1 if
+    /// anything is wrong.
+    #[command(after_help = "Example: holdfast recon check -s /srv/bank --prove")]
+    Check(CheckArgs),
+    /// Make RECON anew from the image copies in some folders
+    ///
+    /// For a stopped system whose RECON is lost. What RECON still says is kept.
+    #[command(after_help = "Example: holdfast recon rebuild -s /srv/bank --from /backup")]
+    Rebuild(RebuildArgs),
+    /// Change what RECON says of an image copy
+    #[command(after_help = "Example: holdfast recon change -s /srv/bank --copy 7 --moved-to /b")]
+    Change(ChangeArgs),
+}
+
+/// Which system.
+#[derive(Args, Debug)]
+struct Where {
+    /// The system's folder
+    #[arg(short, long, value_name = "DIR")]
+    system: PathBuf,
+    #[command(flatten)]
+    passphrase: PassphraseArgs,
+}
+
+#[derive(Args, Debug)]
+struct CheckArgs {
+    #[command(flatten)]
+    place: Where,
+    /// Read and prove image copies
+    #[arg(long)]
+    prove: bool,
+}
+
+#[derive(Args, Debug)]
+struct RebuildArgs {
+    #[command(flatten)]
+    place: Where,
+    /// A folder with image copies
+    #[arg(long, value_name = "FOLDER", required = true)]
+    from: Vec<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+struct ChangeArgs {
+    #[command(flatten)]
+    place: Where,
+    /// The number of an image copy
+    #[arg(long, value_name = "NUMBER")]
+    copy: u32,
+    /// Its files stand in this folder now
+    #[arg(long, value_name = "FOLDER", conflicts_with = "gone")]
+    moved_to: Option<PathBuf>,
+    /// Its files are gone for good
+    #[arg(long)]
+    gone: bool,
+}
+
+pub(super) fn run(context: &mut Context, args: &ReconArgs) -> Result<ExitCode> {
+    match &args.what {
+        What::List(place) => list(context, place),
+        What::Check(args) => check(context, args),
+        What::Rebuild(args) => rebuild(context, args),
+        What::Change(args) => change(context, args),
+    }
+}
+
+/// What RECON says: from whoever has the system open, or from its files.
+fn said(context: &Context, place: &Where) -> Result<Value> {
+    SystemConfig::read(&*context.seam.disk, &place.system)?;
+    let request = operator::Request::new("recon list");
+    if let Ok(Some(answer)) = operator::call(&place.system, &request, &mut |_| {}) {
+        return Ok(answer);
+    }
+    Ok(document(&recon_of(context, &place.system, &place.passphrase.get()?)?.state))
+}
+
+fn list(context: &mut Context, place: &Where) -> Result<ExitCode> {
+    let said = said(context, place)?;
+    if context.output.is_json() {
+        context.output.document(&said)?;
+        return DONE;
+    }
+    let output = &mut context.output;
+    let at = |value: &Value| format!("{:#x}", value.as_u64().unwrap_or(0));
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let number = |value: &Value| value.as_u64().unwrap_or(0).to_string();
+    let joined = |value: &Value| {
+        let all = value.as_array().into_iter().flatten();
+        all.filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
+    };
+    output.line(format!("the log was seen to reach {}", at(&said["reached"])))?;
+    section(output, &said["data_sets"], "data sets", &["number", "name", "form", "key"], &|set| {
+        let form = if set["sealed"].as_bool() == Some(true) { "sealed" } else { "plain" };
+        vec![number(&set["number"]), text(&set["name"]), form.into(), text(&set["label"])]
+    })?;
+    section(output, &said["databases"], "databases", &["name", "data sets"], &|one| {
+        vec![text(&one["name"]), joined(&one["sets"])]
+    })?;
+    let head = ["number", "kind", "complete at", "from", "to", "size", "data sets", "files"];
+    section(output, &said["image_copies"], "image copies", &head, &|copy| {
+        vec![
+            number(&copy["number"]),
+            match copy["base"].as_u64() {
+                Some(0) | None => "full".into(),
+                Some(base) => format!("since {base}"),
+            },
+            utc(copy["to_us"].as_u64().unwrap_or(0)),
+            at(&copy["start"]),
+            at(&copy["end"]),
+            bytes(copy["bytes"].as_u64().unwrap_or(0)),
+            joined(&copy["sets"]),
+            files(copy),
+        ]
+    })?;
+    let head = ["number", "from", "to", "size", "files"];
+    section(output, &said["archives"], "archives", &head, &|one| {
+        let size = bytes(one["bytes"].as_u64().unwrap_or(0));
+        vec![number(&one["number"]), at(&one["first"]), at(&one["end"]), size, files(one)]
+    })?;
+    let head = ["number", "at", "to", "void up to", "data sets"];
+    section(output, &said["recoveries"], "recoveries", &head, &|one| {
+        let sets = one["sets"].as_array().map_or(0, Vec::len);
+        vec![
+            number(&one["number"]),
+            utc(one["utc_us"].as_u64().unwrap_or(0)),
+            at(&one["to"]),
+            at(&one["void_to"]),
+            sets.to_string(),
+        ]
+    })?;
+    DONE
+}
+
+fn files(one: &Value) -> String {
+    let all = one["files"].as_array().into_iter().flatten();
+    all.filter_map(|file| file["path"].as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn section(
+    output: &mut Output,
+    list: &Value,
+    name: &str,
+    head: &[&str],
+    row: &dyn Fn(&Value) -> Vec<String>,
+) -> Result<()> {
+    let rows: Vec<Vec<String>> = list.as_array().into_iter().flatten().map(row).collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    output.line("")?;
+    output.line(format!("{name}: {}", count(rows.len() as u64)))?;
+    output.table(head, &rows)
+}
+
+fn check(context: &mut Context, args: &CheckArgs) -> Result<ExitCode> {
+    let passphrase = args.place.passphrase.get()?;
+    let dir = &args.place.system;
+    let reading = recon_of(context, dir, &passphrase)?;
+    let mut wrong: Vec<String> =
+        reading.copies.iter().filter_map(|copy| copy.wrong.clone()).collect();
+    let state = &reading.state;
+    for (what, file) in state.files() {
+        let path = &file.path;
+        match context.seam.disk.exists(path) {
+            Ok(true) => {}
+            Ok(false) => wrong.push(format!("{what}: {} is missing", path.display())),
+            Err(error) => wrong.push(format!("{what}: {}: {error}", path.display())),
+        }
+    }
+    for set in state.sets.values() {
+        if state.copies_of(&set.name, None).is_empty() {
+            wrong.push(format!("data set {} has no image copy that can be used", set.name));
+        }
+    }
+    if args.prove {
+        wrong.extend(prove(context, dir, &passphrase, state)?);
+    }
+    match context.output.is_json() {
+        true => context.output.document(&json!({ "findings": wrong }))?,
+        false if wrong.is_empty() => context.output.line("all of it is as RECON says")?,
+        false => wrong.iter().try_for_each(|finding| context.output.line(finding))?,
+    }
+    if wrong.is_empty() { DONE } else { Ok(ExitCode::FAILURE) }
+}
+
+/// What is wrong with image copies, each read from front to back.
+fn prove(
+    context: &Context,
+    dir: &Path,
+    passphrase: &seal::Passphrase,
+    state: &State,
+) -> Result<Vec<String>> {
+    let keys = copy_keys(context, dir, passphrase)?;
+    let mut wrong = Vec::new();
+    let mut progress = Progress::new(&context.seam);
+    for copy in state.image_copies.values() {
+        for file in &copy.files {
+            let name = file.path.display().to_string();
+            let show = &mut |done, total| progress.show(&name, done, total, "bytes");
+            match CopyFiles::verify(&context.seam, &file.path, &keys, show) {
+                Ok(info) if info.tag == copy.tag => {}
+                Ok(_) => wrong.push(format!("{name} is not image copy {}", copy.number)),
+                Err(error) => wrong.push(error.to_string()),
+            }
+        }
+    }
+    Ok(wrong)
+}
+
+fn copy_keys(
+    context: &Context,
+    dir: &Path,
+    passphrase: &seal::Passphrase,
+) -> Result<recovery::CopyKeys> {
+    let keys = system::look_at_key_ring(&context.seam, dir, passphrase)?;
+    let system = keys.system();
+    Ok(recovery::CopyKeys { keys: Arc::new(keys), label: system::LABELS[0].into(), system })
+}
+
+fn rebuild(context: &mut Context, args: &RebuildArgs) -> Result<ExitCode> {
+    let passphrase = args.place.passphrase.get()?;
+    let dir = &args.place.system;
+    let config = SystemConfig::read(&*context.seam.disk, dir)?;
+    // Nobody opens the system meanwhile.
+    let (ring, _lock) = system::open_key_ring(&context.seam, dir, &passphrase)?;
+    let setup = system::recon_setup(&context.seam, dir, &config, Arc::new(ring));
+    let mut state = match recon::read(&setup) {
+        Ok(reading) => reading.state,
+        Err(error) => {
+            warn(format!("nothing of RECON is kept: {error}"));
+            State::default()
+        }
+    };
+    let found = find_copies(context, dir, &passphrase, &args.from)?;
+    let copies = found.len() as u64;
+    let mut records = state.records();
+    records.extend(found.into_values().map(Record::ImageCopy));
+    state = State::of(&records);
+    Recon::rebuild(&setup, &state.records())?;
+    match context.output.is_json() {
+        true => context.output.document(&json!({ "image_copies": copies }))?,
+        false => context
+            .output
+            .line(format!("RECON was made anew; {} image copies were found", count(copies)))?,
+    }
+    DONE
+}
+
+/// The image copies in some folders, by number; files of one copy are put together.
+fn find_copies(
+    context: &Context,
+    dir: &Path,
+    passphrase: &seal::Passphrase,
+    folders: &[PathBuf],
+) -> Result<BTreeMap<u32, ImageCopy>> {
+    let keys = copy_keys(context, dir, passphrase)?;
+    let mut found: BTreeMap<u32, ImageCopy> = BTreeMap::new();
+    let mut progress = Progress::new(&context.seam);
+    for folder in folders {
+        let unread = |error| {
+            Failure::other(format!("{}: {error}", folder.display()), "Name another folder.")
+        };
+        let folder = std::path::absolute(folder).map_err(unread)?;
+        for name in context.seam.disk.list(&folder).map_err(unread)? {
+            let path = folder.join(&name);
+            if path.extension().is_none_or(|extension| extension != "copy") {
+                continue;
+            }
+            let text = path.display().to_string();
+            let show = &mut |done, total| progress.show(&text, done, total, "bytes");
+            match CopyFiles::verify(&context.seam, &path, &keys, show) {
+                Ok(info) => {
+                    let entry = info.entry(vec![path], system::LABELS[0]);
+                    let known = found
+                        .entry(info.number)
+                        .or_insert_with(|| ImageCopy { files: Vec::new(), ..entry.clone() });
+                    if known.tag == entry.tag {
+                        known.files.extend(entry.files);
+                    } else {
+                        warn(format!("{text} has the number of another image copy"));
+                    }
+                }
+                Err(error) => warn(error),
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn change(context: &mut Context, args: &ChangeArgs) -> Result<ExitCode> {
+    if args.moved_to.is_none() && !args.gone {
+        let remedy = "Say --moved-to FOLDER or --gone.";
+        return Err(Failure::usage("nothing is to be changed", remedy));
+    }
+    let passphrase = args.place.passphrase.get()?;
+    let dir = &args.place.system;
+    let config = SystemConfig::read(&*context.seam.disk, dir)?;
+    let (ring, _lock) = system::open_key_ring(&context.seam, dir, &passphrase)?;
+    let setup = system::recon_setup(&context.seam, dir, &config, Arc::new(ring));
+    let (recon, _) = Recon::open(setup)?;
+    let state = recon.state();
+    let copy = state.image_copies.get(&args.copy).ok_or_else(|| {
+        let what = format!("there is no image copy {}", args.copy);
+        Failure::other(what, "`holdfast recon list` shows them.")
+    })?;
+    let record = match &args.moved_to {
+        None => Record::ImageCopyGone(args.copy),
+        Some(folder) => {
+            let mut moved = copy.clone();
+            let folder = std::path::absolute(folder).map_err(|error| {
+                Failure::other(format!("{}: {error}", folder.display()), "Name another folder.")
+            })?;
+            for file in &mut moved.files {
+                if let Some(name) = file.path.file_name().map(ToOwned::to_owned) {
+                    file.path = folder.join(name);
+                }
+            }
+            moved.files.dedup_by(|one, other| one.path == other.path);
+            Record::ImageCopy(moved)
+        }
+    };
+    recon.add(vec![record])?;
+    match context.output.is_json() {
+        true => context.output.document(&json!({ "image_copy": args.copy }))?,
+        false => context.output.line(format!("image copy {}: changed", args.copy))?,
+    }
+    DONE
+}

@@ -1,0 +1,119 @@
+//! `holdfast recover`: brings data sets to the end of the log, to a moment or to a position.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::image_copy::WhichArgs;
+use super::{Context, DONE};
+use crate::failure::{Failure, Result};
+use crate::operate::operate_on_damaged;
+use crate::output::{bytes, count, moment_of};
+use crate::passphrase::PassphraseArgs;
+use crate::recovery::{Point, RecoverWish, Recovered, Which};
+
+/// Recover data sets and databases from image copies and the log
+///
+/// What is named lands on one point, all of it or nothing; units of work that were not over there
+/// are backed out. Everything else stays in use. If the system is stopped and does not start
+/// because of what is named, it is started without it.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example: holdfast recover -s /srv/bank --db CUSTDB --to '2026-03-01 12:00:00'"
+)]
+pub(crate) struct RecoverArgs {
+    /// The system's folder
+    #[arg(short, long, value_name = "DIR")]
+    system: PathBuf,
+    #[command(flatten)]
+    which: WhichArgs,
+    /// Where to: `now`, a moment in UTC, or a position in the log such as 0x4711
+    #[arg(long, value_name = "POINT", default_value = "now")]
+    to: String,
+    /// Only say what would be read, and about how long it would take
+    #[arg(long)]
+    check: bool,
+    /// How many seconds to wait for programs that use what is named
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    wait: u64,
+    #[command(flatten)]
+    passphrase: PassphraseArgs,
+}
+
+pub(super) fn run(context: &mut Context, args: &RecoverArgs) -> Result<ExitCode> {
+    let wish = RecoverWish {
+        which: args.which.which()?,
+        to: point(&args.to)?,
+        check: args.check,
+        wait_seconds: args.wait,
+    };
+    let which = wish.which.clone();
+    let recovered: Recovered =
+        operate_on_damaged(context, &args.system, &args.passphrase, ("recover", &wish), |state| {
+            named(&which, state)
+        })?;
+    if context.output.is_json() {
+        context.output.document(&recovered)?;
+        return DONE;
+    }
+    let output = &mut context.output;
+    let verb = if recovered.done { "recovered to" } else { "would be recovered to" };
+    output.line(format!("{} data sets {verb} {:#x}", recovered.sets.len(), recovered.to))?;
+    output.line(format!(
+        "  from {} of image copies and {} of log from {:#x} on{}",
+        bytes(recovered.copy_bytes),
+        bytes(recovered.log_bytes),
+        recovered.log_from,
+        if recovered.done { String::new() } else { format!(", about {} s", recovered.seconds) }
+    ))?;
+    let rows: Vec<Vec<String>> = recovered
+        .sets
+        .iter()
+        .map(|set| {
+            let copies: Vec<String> = set.copies.iter().map(u32::to_string).collect();
+            vec![
+                set.name.clone(),
+                copies.join("+"),
+                count(set.intervals),
+                count(set.redone),
+                count(set.backed_out),
+            ]
+        })
+        .collect();
+    output.table(&["data set", "copies", "intervals", "changes", "backed out"], &rows)?;
+    for unit in &recovered.spanning {
+        output.line(format!(
+            "note: uow{unit} was in flight there and had changed other data sets, too"
+        ))?;
+    }
+    DONE
+}
+
+/// The data sets that are named, as RECON knows them.
+fn named(which: &Which, state: &recon::State) -> Vec<String> {
+    let all = state.sets.values().map(|set| set.name.clone());
+    let mut names: Vec<String> = if which.all { all.collect() } else { which.sets.clone() };
+    for database in &which.databases {
+        let group = state.databases.get(&database.to_ascii_uppercase());
+        names.extend(group.into_iter().flat_map(|group| group.sets.iter().cloned()));
+    }
+    names
+}
+
+fn point(text: &str) -> Result<Point> {
+    if text.eq_ignore_ascii_case("now") {
+        return Ok(Point::Now);
+    }
+    let number = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    };
+    if let Some(number) = number {
+        return Ok(Point::Lsn(number));
+    }
+    moment_of(text).map(Point::Time).ok_or_else(|| {
+        let remedy = "Say `now`, `2026-03-01 12:00:00` in UTC, or a log position such as 0x4711.";
+        Failure::usage(format!("\"{text}\" is no point in time and none in the log"), remedy)
+    })
+}

@@ -1,0 +1,355 @@
+//! What a system does for copies and recoveries: the verbs of `image-copy`, `recover` and `recon`.
+//!
+//! Invariants:
+//! 1. A verb works on an open system, whoever has opened it.
+//! 2. A database is copied and recovered with its indexes and its relations.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use base::Lsn;
+use recon::{CopyKind, Database, Record, State};
+use recovery::{CopyFiles, CopyOptions, Plan, RecoverOptions, Target, copy_sets, lsn_of};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use system::System;
+use system::operator::{Refusal, Request, Talk, done};
+
+use crate::output::utc;
+use crate::verbs::{refusal, sets_of};
+
+/// Which data sets.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Which {
+    /// Data sets by name.
+    pub(crate) sets: Vec<String>,
+    /// Databases by name.
+    pub(crate) databases: Vec<String>,
+    /// Everything.
+    pub(crate) all: bool,
+}
+
+/// What `image-copy` is given.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct CopyWish {
+    pub(crate) which: Which,
+    /// A file goes into each.
+    pub(crate) folders: Vec<PathBuf>,
+    /// Only what has changed since the newest copy of the same data sets.
+    pub(crate) incremental: bool,
+    /// Bytes read in a second at most; 0: no limit.
+    pub(crate) rate: u64,
+}
+
+/// What `image-copy` did.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Copied {
+    pub(crate) number: u32,
+    pub(crate) base: u32,
+    pub(crate) files: Vec<PathBuf>,
+    pub(crate) sets: Vec<String>,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) bytes: u64,
+    pub(crate) intervals: u64,
+    pub(crate) looked_at: u64,
+    pub(crate) from_pool: u64,
+}
+
+/// Where to.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) enum Point {
+    /// The end of the log.
+    Now,
+    /// A position in the log.
+    Lsn(u64),
+    /// A moment: UTC in microseconds.
+    Time(u64),
+}
+
+/// What `recover` is given.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RecoverWish {
+    pub(crate) which: Which,
+    pub(crate) to: Point,
+    /// Only say what would be done.
+    pub(crate) check: bool,
+    /// How many seconds to wait for programs.
+    pub(crate) wait_seconds: u64,
+}
+
+/// What `recover` would do, or did.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Recovered {
+    pub(crate) done: bool,
+    pub(crate) to: u64,
+    pub(crate) log_from: u64,
+    pub(crate) log_bytes: u64,
+    pub(crate) copy_bytes: u64,
+    /// About how long it takes, in seconds.
+    pub(crate) seconds: u64,
+    pub(crate) sets: Vec<RecoveredSet>,
+    /// Units of work in flight at the point that had changed other data sets, too.
+    pub(crate) spanning: Vec<u64>,
+}
+
+/// One data set of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RecoveredSet {
+    pub(crate) name: String,
+    pub(crate) copies: Vec<u32>,
+    pub(crate) intervals: u64,
+    pub(crate) redone: u64,
+    pub(crate) backed_out: u64,
+}
+
+/// What a recovery reads in a second, for an estimate: copies, and log.
+const COPY_RATE: u64 = 200 << 20;
+const LOG_RATE: u64 = 100 << 20;
+
+pub(crate) fn image_copy(
+    system: &System,
+    request: &Request,
+    talk: &mut Talk<'_>,
+) -> Result<Value, Refusal> {
+    let wish: CopyWish = request.arguments()?;
+    let names = names(system, &wish.which)?;
+    system.update_recon()?;
+    let now = system.kernel().seam().clock.utc_us();
+    let name = format!("{}-{}.copy", label(&wish.which), stamp(now));
+    let paths: Vec<PathBuf> = wish.folders.iter().map(|folder| folder.join(&name)).collect();
+    let since = if wish.incremental { Some(base(system, &names)?) } else { None };
+    let mut files = CopyFiles::begin(system.kernel().seam(), &paths)?;
+    let report = copy_sets(
+        system.kernel(),
+        &system.copy_keys(),
+        system.recon(),
+        &names,
+        &mut files,
+        &CopyOptions { since, bytes_per_second: wish.rate },
+        &mut |at| {
+            // Whoever asked may be gone; the copy is of use all the same.
+            let _ = talk.progress(at.what, at.done, at.total, "bytes");
+        },
+    )?;
+    let copy = report.copy;
+    done(&Copied {
+        number: copy.number,
+        base: copy.base,
+        files: copy.files.into_iter().map(|file| file.path).collect(),
+        sets: names,
+        start: copy.start.0,
+        end: copy.end.0,
+        bytes: copy.bytes,
+        intervals: report.copied,
+        looked_at: report.looked_at,
+        from_pool: report.from_pool,
+    })
+}
+
+pub(crate) fn recover(
+    system: &System,
+    request: &Request,
+    talk: &mut Talk<'_>,
+) -> Result<Value, Refusal> {
+    let wish: RecoverWish = request.arguments()?;
+    let names = names(system, &wish.which)?;
+    let state = system.recon().state();
+    let history = system.history();
+    let to = match wish.to {
+        Point::Now => Target::Now,
+        Point::Lsn(lsn) => Target::Lsn(Lsn(lsn)),
+        Point::Time(utc_us) => {
+            let from = log_before(&state, &names, utc_us)?;
+            let end = system.kernel().log().durable();
+            Target::Lsn(lsn_of(&*history, from, end, utc_us)?)
+        }
+    };
+    let plan = recovery::plan(system.kernel(), &state, &names, to)?;
+    // Whether the log is there is said before anything is done.
+    history.each(plan.log_from, plan.log_to, &mut |_| Ok(false))?;
+    if wish.check {
+        return done(&told(&plan, None));
+    }
+    let options = RecoverOptions { wait: std::time::Duration::from_secs(wish.wait_seconds) };
+    let (store, keys) = (system.store(), system.copy_keys());
+    let mut progress = |at: recovery::Progress<'_>| {
+        let _ = talk.progress(at.what, at.done, at.total, "bytes");
+    };
+    let recovered =
+        recovery::recover(store, &keys, system.recon(), &*history, &plan, options, &mut progress)?;
+    system.update_recon()?;
+    done(&told(&plan, Some(&recovered)))
+}
+
+pub(crate) fn list(system: &System, _: &Request, _: &mut Talk<'_>) -> Result<Value, Refusal> {
+    system.update_recon()?;
+    Ok(document(&system.recon().state()))
+}
+
+/// What a recovery would do, or did.
+fn told(plan: &Plan, recovered: Option<&recovery::Recovery>) -> Recovered {
+    let log_bytes = plan.log_to.0.saturating_sub(plan.log_from.0);
+    let set = |(at, set): (usize, &recovery::SetPlan)| {
+        let counts = recovered.and_then(|recovered| recovered.sets.get(at)).map(|set| &set.counts);
+        RecoveredSet {
+            name: set.definition.name.clone(),
+            copies: set.copies.iter().map(|copy| copy.number).collect(),
+            intervals: counts.map_or(0, |counts| counts.intervals),
+            redone: counts.map_or(0, |counts| counts.redone),
+            backed_out: counts.map_or(0, |counts| counts.backed_out.len() as u64),
+        }
+    };
+    let spanning = recovered.map(|recovered| recovered.spanning.iter().map(|uow| uow.0).collect());
+    Recovered {
+        done: recovered.is_some(),
+        to: recovered.map_or(plan.log_to, |recovered| recovered.to).0,
+        log_from: plan.log_from.0,
+        log_bytes,
+        copy_bytes: plan.copy_bytes,
+        seconds: plan.copy_bytes.div_ceil(COPY_RATE) + log_bytes.div_ceil(LOG_RATE),
+        sets: plan.sets.iter().enumerate().map(set).collect(),
+        spanning: spanning.unwrap_or_default(),
+    }
+}
+
+/// The names of the data sets that are meant, and what RECON shall know of the databases.
+fn names(system: &System, which: &Which) -> Result<Vec<String>, Refusal> {
+    let kernel = system.kernel();
+    let mut names: BTreeSet<String> = which.sets.iter().cloned().collect();
+    if which.all {
+        names.extend(kernel.all_sets().iter().map(|set| set.name().to_owned()));
+        names.extend(kernel.offline_sets().into_iter().map(|set| set.name));
+    }
+    for database in &which.databases {
+        let name = database.to_ascii_uppercase();
+        let sets = sets_of(system, &name).map_err(|failure| refusal(&failure));
+        let known = system.recon().state().databases.get(&name).cloned();
+        let sets = match (sets, known) {
+            (Ok(sets), known) => {
+                let group = Database { name, sets: sets.clone() };
+                if known.as_ref() != Some(&group) {
+                    system.recon().add(vec![Record::Database(group)])?;
+                }
+                sets
+            }
+            // Its definition may be what is damaged: RECON knows what it consisted of.
+            (Err(_), Some(known)) => known.sets,
+            (Err(refusal), None) => return Err(refusal),
+        };
+        names.extend(sets);
+    }
+    Ok(names.into_iter().collect())
+}
+
+/// The newest copy that holds all of these data sets as they are.
+fn base(system: &System, names: &[String]) -> Result<u32, Refusal> {
+    let state = system.recon().state();
+    let id = |name: &String| system.kernel().set_named(name).map(|set| set.id());
+    let holds = |copy: &&recon::ImageCopy| {
+        let mut each = names.iter();
+        each.all(|name| copy.sets.iter().any(|set| set.name == *name && Some(set.set) == id(name)))
+    };
+    let found = state.image_copies.values().rev().find(holds).map(|copy| copy.number);
+    found.ok_or_else(|| Refusal {
+        code: "HFV002".into(),
+        message: "there is no image copy of these data sets that another one could go on from"
+            .into(),
+        advice: "Make a full copy first: leave out --incremental.".into(),
+    })
+}
+
+/// Where in the log a moment is looked for: at the newest copies that were complete by then.
+fn log_before(state: &State, names: &[String], utc_us: u64) -> Result<Lsn, Refusal> {
+    let mut from = Lsn(u64::MAX);
+    for name in names {
+        let copies = state.copies_of(name, None);
+        let copy = copies.iter().find(|copy| copy.to_us <= utc_us);
+        let copy = copy.ok_or_else(|| Refusal {
+            code: "HFV002".into(),
+            message: format!(
+                "data set {name} has no image copy that was complete at {}",
+                utc(utc_us)
+            ),
+            advice: "`holdfast recon list` shows the copies. Choose a later moment.".into(),
+        })?;
+        from = from.min(copy.start);
+    }
+    Ok(from)
+}
+
+/// What a copy's file is called.
+fn label(which: &Which) -> String {
+    let one = which.databases.iter().chain(&which.sets).next();
+    match (which.all, one) {
+        (false, Some(name)) => {
+            let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+            name.chars().map(|c| if safe(c) { c } else { '_' }).collect()
+        }
+        _ => "all".into(),
+    }
+}
+
+/// A moment as part of a file's name, to the microsecond.
+fn stamp(utc_us: u64) -> String {
+    let digits: String = utc(utc_us).chars().filter(char::is_ascii_digit).collect();
+    format!("{digits}{:06}", utc_us % 1_000_000)
+}
+
+/// What RECON says, as JSON.
+pub(crate) fn document(state: &State) -> Value {
+    let files = |files: &[recon::ArchiveFile]| -> Vec<Value> {
+        files.iter().map(|file| json!({ "path": file.path, "lost": file.lost })).collect()
+    };
+    let sets = state.sets.values().map(|set| {
+        let generations: Vec<u32> = set.generations.iter().map(|one| one.0).collect();
+        let sealed = set.protection == recon::Protection::Sealed;
+        json!({
+            "number": set.set.0, "name": set.name, "sealed": sealed, "label": set.label,
+            "generations": generations, "made": set.made.0,
+        })
+    });
+    let databases =
+        state.databases.values().map(|one| json!({ "name": one.name, "sets": one.sets }));
+    let archives = state.archives.values().map(|one| {
+        json!({
+            "number": one.number, "files": files(&one.files), "first": one.first.0,
+            "end": one.end.0, "from_us": one.from_us, "to_us": one.to_us, "bytes": one.bytes,
+        })
+    });
+    let accumulations = state.accumulations.values().map(|one| {
+        json!({
+            "number": one.number, "files": files(&one.files), "first": one.first.0,
+            "end": one.end.0, "bytes": one.bytes,
+        })
+    });
+    let copies = state.image_copies.values().map(|one| {
+        let sets: Vec<&str> = one.sets.iter().map(|set| set.name.as_str()).collect();
+        let kind = if one.kind == CopyKind::Full { "full" } else { "incremental" };
+        json!({
+            "number": one.number, "kind": kind, "base": one.base, "files": files(&one.files),
+            "sets": sets, "start": one.start.0, "end": one.end.0, "from_us": one.from_us,
+            "to_us": one.to_us, "bytes": one.bytes,
+        })
+    });
+    let recoveries = state.recoveries.values().map(|one| {
+        let number = |set: &base::DataSetId| set.0;
+        json!({
+            "number": one.number, "sets": one.sets.iter().map(number).collect::<Vec<_>>(),
+            "became": one.became.iter().map(number).collect::<Vec<_>>(),
+            "copies": one.copies, "to": one.to.0, "void_to": one.void_to.0,
+            "utc_us": one.utc_us, "to_point": one.to_point,
+        })
+    });
+    json!({
+        "reached": state.reached.lsn.0,
+        "archived": state.archived.0,
+        "data_sets": sets.collect::<Vec<_>>(),
+        "databases": databases.collect::<Vec<_>>(),
+        "archives": archives.collect::<Vec<_>>(),
+        "accumulations": accumulations.collect::<Vec<_>>(),
+        "image_copies": copies.collect::<Vec<_>>(),
+        "recoveries": recoveries.collect::<Vec<_>>(),
+    })
+}

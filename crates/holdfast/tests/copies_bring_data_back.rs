@@ -1,0 +1,91 @@
+//! Image copies bring data back: a lost file, a point in the past, a lost RECON; while the system is
+//! in use and while it is stopped.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)] // loses files on purpose
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{DEMO, Folder, run_as};
+
+fn bank(folder: &Folder) -> std::path::PathBuf {
+    let dir = folder.join("demo");
+    let text = dir.to_str().unwrap().to_owned();
+    let few = ["demo", "--seconds", "2", "--kills", "0", "--accounts", "500", "--dir", &text];
+    run_as(DEMO, few).done();
+    dir.join("bank")
+}
+
+fn on(words: &[&str], dir: &Path, rest: &[&str]) -> common::Ended {
+    let dir = dir.to_str().unwrap();
+    let mut args: Vec<&str> = words.to_vec();
+    args.extend(["-s", dir]);
+    args.extend(rest);
+    run_as(DEMO, args)
+}
+
+fn verified(dir: &Path) {
+    run_as(DEMO, ["verify", dir.to_str().unwrap()]).done();
+}
+
+fn file_of(dir: &Path, name: &str) -> std::path::PathBuf {
+    let files = fs::read_dir(dir.join("data")).unwrap().map(|entry| entry.unwrap().path());
+    let named =
+        |path: &std::path::PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(name);
+    files.into_iter().find(named).unwrap()
+}
+
+#[test]
+fn a_lost_file_comes_back_and_so_does_a_lost_recon() {
+    let folder = Folder::new("copies");
+    let dir = bank(&folder);
+    let copies = folder.join("copies");
+    let to = copies.to_str().unwrap();
+    let copied = on(&["image-copy"], &dir, &["--all", "--to", to, "--json"]).done().json();
+    assert_eq!(copied["base"], 0);
+    on(&["recon", "check"], &dir, &["--prove"]).done();
+
+    let check = on(&["recover"], &dir, &["--all", "--check", "--json"]).done().json();
+    assert_eq!((&check["done"], check["sets"].as_array().unwrap().len()), (&false.into(), 2));
+
+    fs::remove_file(file_of(&dir, "ACCOUNTS")).unwrap();
+    let text = dir.to_str().unwrap();
+    run_as(DEMO, ["restart", text]).failed("HFD001", &["ACCOUNTS"]);
+    on(&["recover"], &dir, &["--set", "ACCOUNTS"]).done();
+    verified(&dir);
+
+    // What has changed since goes into a second copy; before it, nothing of RECON is left.
+    let more = ["--set", "JOURNAL", "--to", to, "--incremental", "--json"];
+    let since = on(&["image-copy"], &dir, &more).done().json();
+    assert_eq!(since["base"], copied["number"]);
+    fs::remove_file(dir.join("recon.1")).unwrap();
+    fs::remove_file(dir.join("recon.2")).unwrap();
+    on(&["recon", "rebuild"], &dir, &["--from", to]).done();
+    on(&["recover"], &dir, &["--set", "JOURNAL", "--to", "now"]).done();
+    verified(&dir);
+}
+
+#[test]
+fn a_damaged_copy_recovers_nothing_and_spoils_nothing() {
+    let folder = Folder::new("damaged-copy");
+    let dir = bank(&folder);
+    let copies = folder.join("copies");
+    let to = copies.to_str().unwrap();
+    on(&["image-copy"], &dir, &["--all", "--to", to]).done();
+    let file = fs::read_dir(&copies).unwrap().next().unwrap().unwrap().path();
+    let mut bytes = fs::read(&file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&file, &bytes).unwrap();
+    on(&["recover"], &dir, &["--all"]).failed("HFV004", &[file.to_str().unwrap()]);
+    let check = on(&["recon", "check"], &dir, &["--prove"]);
+    assert_eq!(check.code, 1, "{}", check.out);
+    // Cut short, it has no manifest.
+    bytes[middle] ^= 1;
+    fs::write(&file, &bytes[..bytes.len() - 1]).unwrap();
+    on(&["recover"], &dir, &["--all"]).failed("HFV004", &["not complete"]);
+    verified(&dir);
+    let nothing = on(&["recover"], &dir, &["--all", "--to", "yesterday"]);
+    assert_eq!(nothing.code, 2);
+}

@@ -1,0 +1,427 @@
+//! Making an image copy while everything is in use (K18).
+//!
+//! The state of the kernel is noted first; from its redo point on the log has whatever the copied
+//! intervals lack. Intervals are read past the pool, many at once. One that does not prove itself
+//! was being written: it is read again, and then taken from the pool, which has it. So nobody waits
+//! for the copy, and it takes nobody's frames.
+//!
+//! Invariants:
+//! 1. Which intervals are in use is looked up block by block, before they are read; what comes to
+//!    be used later is in the log from its first byte.
+//! 2. The copy ends with an LSN that is durable and that nothing in it is newer than.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::bytes::push_string16;
+use base::{CiNumber, KeyGeneration, Lsn};
+use pool::Backing;
+use recon::{ArchiveFile, CopyKind, ImageCopy, Recon, Record, SetExtent};
+use seal::{Form, Format, PageSealer, Salt, Tag};
+use seam::mem::AlignedBuf;
+use seam::plant::{Plant, planted};
+use space::{DataSet, map};
+use uow::Kernel;
+use uow::checkpoint::Checkpoint;
+
+use crate::envelope::{CopyKeys, Kind, Sealer};
+use crate::{CopySink, RecoveryError};
+
+/// How a copy is to be made.
+#[derive(Clone, Debug, Default)]
+pub struct CopyOptions {
+    /// The number of a copy in RECON that this one goes on from: only what has changed since is
+    /// copied. `None`: all of it.
+    pub since: Option<u32>,
+    /// The most bytes to read in a second; 0: as fast as it goes.
+    pub bytes_per_second: u64,
+}
+
+/// What was copied.
+#[derive(Clone, Debug)]
+pub struct CopyReport {
+    /// What RECON says of the copy.
+    pub copy: ImageCopy,
+    /// Intervals that were looked at.
+    pub looked_at: u64,
+    /// Intervals that are in the copy.
+    pub copied: u64,
+    /// Intervals that were taken from the pool because they were being written.
+    pub from_pool: u64,
+}
+
+/// How far a long piece of work is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// What is being done, to what.
+    pub what: &'a str,
+    /// Bytes done.
+    pub done: u64,
+    /// Bytes in all, as far as that is known.
+    pub total: u64,
+}
+
+/// Intervals in use are read in runs of at most so many bytes.
+const RUN_BYTES: usize = 1 << 20;
+/// How often an interval that does not prove itself is read again before the pool is asked.
+const LOOKS: u32 = 3;
+
+/// Copies data sets to a sink and registers the copy in RECON.
+///
+/// # Errors
+/// A base that does not fit, a damaged interval, whatever sink, disk and RECON say.
+pub fn copy_sets(
+    kernel: &Arc<Kernel>,
+    keys: &CopyKeys,
+    recon: &Recon,
+    names: &[String],
+    sink: &mut dyn CopySink,
+    options: &CopyOptions,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<CopyReport, RecoveryError> {
+    let mut sets = Vec::new();
+    for name in names {
+        let set = kernel.set_named(name);
+        sets.push(set.ok_or_else(|| RecoveryError::NoSuchSet { name: name.clone() })?);
+    }
+    let since = since(recon, options.since, &sets)?;
+    let salt = Salt::draw(kernel.seam().entropy.as_ref()).map_err(seal::SealError::Entropy)?;
+    let moment = moment_of(kernel, &sets)?;
+    let mut copy = Copying {
+        kernel,
+        sink,
+        sealer: Sealer::new(keys, salt)?,
+        since,
+        rate: options.bytes_per_second,
+        begun: kernel.seam().clock.monotonic(),
+        done: 0,
+        total: sets.iter().map(|set| u64::from(set.intervals()) * set.unit_bytes() as u64).sum(),
+        written: 0,
+        report: (0, 0, 0),
+        extents: Vec::new(),
+        progress,
+    };
+    let from_us = kernel.seam().clock.utc_us();
+    // The number stands in the copy itself, so that RECON can be made anew from it.
+    let number =
+        recon.change(|state| (vec![Record::Numbers(state.next_number())], state.next_number()))?;
+    copy.begin(&moment, &sets, (number, options.since.unwrap_or(0)), from_us)?;
+    for (index, set) in sets.iter().enumerate() {
+        copy.copy_set(index as u16, set)?;
+    }
+    // Nothing that was copied is newer than the log's end now; of what the pool gave it need not
+    // have been durable yet (2).
+    let end = kernel.log().next_lsn();
+    kernel.log().wait_durable(end)?;
+    let end = if planted(Plant::CopyEndTooEarly) { moment.begin } else { end };
+    let (to_us, tag) = copy.end(end)?;
+    let files = copy.sink.finish()?;
+    let (generation, bytes) = (copy.sealer.generation, copy.written);
+    let (looked_at, copied, from_pool) = copy.report;
+    let entry = ImageCopy {
+        number,
+        kind: if options.since.is_some() { CopyKind::Incremental } else { CopyKind::Full },
+        base: options.since.unwrap_or(0),
+        files: files.into_iter().map(|path| ArchiveFile { path, lost: false }).collect(),
+        sets: copy.extents,
+        start: moment.needed_from(),
+        end,
+        from_us,
+        to_us,
+        label: keys.label.clone(),
+        generation,
+        bytes,
+        tag: tag.0,
+    };
+    recon.add(vec![Record::ImageCopy(entry.clone())])?;
+    Ok(CopyReport { copy: entry, looked_at, copied, from_pool })
+}
+
+/// The LSN before which changes are in the base already.
+fn since(recon: &Recon, base: Option<u32>, sets: &[Arc<DataSet>]) -> Result<Lsn, RecoveryError> {
+    let Some(number) = base else { return Ok(Lsn::NONE) };
+    let state = recon.state();
+    let refuse =
+        |set: &DataSet, why: String| RecoveryError::NoCopy { name: set.name().to_owned(), why };
+    let chain = state.chain_of(number);
+    for set in sets {
+        let chain = chain.as_ref().ok_or_else(|| refuse(set, format!("has number {number}")))?;
+        let holds = |copy: &&&ImageCopy| copy.sets.iter().any(|extent| extent.set == set.id());
+        if chain.iter().filter(holds).count() != chain.len() {
+            return Err(refuse(set, format!("has number {number} and holds it as it is now")));
+        }
+    }
+    Ok(chain.and_then(|chain| chain.last().map(|copy| copy.start)).unwrap_or(Lsn::NONE))
+}
+
+/// The state of the kernel, as far as it is about these data sets.
+fn moment_of(kernel: &Kernel, sets: &[Arc<DataSet>]) -> Result<Checkpoint, RecoveryError> {
+    let mut moment = kernel.moment()?;
+    let ours = |id: base::DataSetId| sets.iter().any(|set| set.id() == id);
+    if planted(Plant::CopyRedoTooNew) {
+        moment.redo = moment.begin;
+    }
+    moment.sets.clear();
+    moment.building.clear();
+    moment.offline.clear();
+    moment.transit.retain(|(set, _)| ours(*set));
+    for places in moment.frees.values_mut() {
+        places.retain(|(set, _)| ours(*set));
+    }
+    moment.frees.retain(|_, places| !places.is_empty());
+    for records in moment.anchored.values_mut() {
+        records.retain(|record| ours(record.set));
+    }
+    Ok(moment)
+}
+
+struct Copying<'c> {
+    kernel: &'c Arc<Kernel>,
+    sink: &'c mut dyn CopySink,
+    sealer: Sealer,
+    since: Lsn,
+    rate: u64,
+    begun: Duration,
+    done: u64,
+    total: u64,
+    written: u64,
+    /// Intervals looked at, copied, taken from the pool.
+    report: (u64, u64, u64),
+    extents: Vec<SetExtent>,
+    progress: &'c mut dyn FnMut(Progress<'_>),
+}
+
+/// A data set that is being copied.
+struct OneSet {
+    index: u16,
+    set: Arc<DataSet>,
+    forms: Vec<Form>,
+    intervals: u32,
+    /// The raw units of a run, and one of them opened.
+    raw: AlignedBuf,
+    clear: AlignedBuf,
+}
+
+/// What of a run goes into the copy.
+#[derive(Default)]
+struct Run {
+    entries: Vec<u8>,
+    units: Vec<u8>,
+}
+
+impl Copying<'_> {
+    fn piece(&mut self, kind: Kind, payload: &[u8], units: &[u8]) -> Result<Tag, RecoveryError> {
+        let (piece, tag) = self.sealer.seal(kind, payload, units.len());
+        self.sink.write(&piece)?;
+        self.sink.write(units)?;
+        self.written += (piece.len() + units.len()) as u64;
+        Ok(tag)
+    }
+
+    fn begin(
+        &mut self,
+        moment: &Checkpoint,
+        sets: &[Arc<DataSet>],
+        (number, base): (u32, u32),
+        utc_us: u64,
+    ) -> Result<(), RecoveryError> {
+        let mut out = vec![if base == 0 { 1 } else { 2 }];
+        out.extend_from_slice(&number.to_le_bytes());
+        out.extend_from_slice(&base.to_le_bytes());
+        out.extend_from_slice(&utc_us.to_le_bytes());
+        out.extend_from_slice(&self.since.0.to_le_bytes());
+        let state = moment.encode();
+        out.extend_from_slice(&(state.len() as u32).to_le_bytes());
+        out.extend_from_slice(&state);
+        out.extend_from_slice(&(sets.len() as u16).to_le_bytes());
+        sets.iter().for_each(|set| push_string16(&mut out, &set.definition().encode()));
+        self.piece(Kind::Beginning, &out, &[]).map(|_| ())
+    }
+
+    /// The last piece.
+    fn end(&mut self, end: Lsn) -> Result<(u64, Tag), RecoveryError> {
+        let utc_us = self.kernel.seam().clock.utc_us();
+        let mut out = self.sealer.pieces.to_le_bytes().to_vec();
+        out.extend_from_slice(&end.0.to_le_bytes());
+        out.extend_from_slice(&utc_us.to_le_bytes());
+        self.extents.iter().for_each(|set| out.extend_from_slice(&set.intervals.to_le_bytes()));
+        Ok((utc_us, self.piece(Kind::Manifest, &out, &[])?))
+    }
+
+    fn copy_set(&mut self, index: u16, set: &Arc<DataSet>) -> Result<(), RecoveryError> {
+        let unit = set.unit_bytes();
+        let mut one = OneSet {
+            index,
+            set: Arc::clone(set),
+            forms: Vec::new(),
+            intervals: 0,
+            raw: AlignedBuf::zeroed((RUN_BYTES / unit).max(1) * unit),
+            clear: AlignedBuf::zeroed(unit),
+        };
+        let per_map = set.layout().per_map();
+        let high = set.high_water().map_err(uow::UowError::from)?;
+        for block in 0..high.div_ceil(per_map) {
+            let used = self.map_of(&one, block * per_map)?;
+            let mut at = 0;
+            while let Some(first) = used.get(at).copied() {
+                let run_max = one.raw.len() / unit;
+                let follow = used[at..].iter().zip(first..).take(run_max);
+                let count = follow.take_while(|(ci, expected)| **ci == *expected).count();
+                self.copy_run(&mut one, CiNumber(first), count)?;
+                at += count;
+            }
+        }
+        let generations: Vec<KeyGeneration> = one
+            .forms
+            .iter()
+            .filter(|form| form.format == Format::Sealed)
+            .map(|form| form.generation)
+            .collect();
+        self.extents.push(SetExtent {
+            set: set.id(),
+            name: set.name().to_owned(),
+            intervals: one.intervals,
+            label: set.definition().label.clone(),
+            generations,
+        });
+        Ok(())
+    }
+
+    /// Which intervals of a block are in use and hold something, and says so in the copy.
+    fn map_of(&mut self, one: &OneSet, first: u32) -> Result<Vec<u32>, RecoveryError> {
+        let layout = one.set.layout();
+        let per_map = layout.per_map();
+        let mut bits = vec![0_u8; per_map.div_ceil(8) as usize];
+        let mut used = Vec::new();
+        {
+            let page = one.set.shared(layout.map1_of(CiNumber(first)))?;
+            for index in 0..per_map {
+                let ci = CiNumber(first + index);
+                let root = ci == space::ROOT;
+                if root || (!layout.is_reserved(ci) && map::is_used(page.bytes(), layout, index)) {
+                    bits[index as usize / 8] |= 1 << (index % 8);
+                    used.push(ci.0);
+                }
+            }
+        }
+        let mut out = one.index.to_le_bytes().to_vec();
+        out.extend_from_slice(&first.to_le_bytes());
+        out.extend_from_slice(&per_map.to_le_bytes());
+        out.extend_from_slice(&bits);
+        self.piece(Kind::Map, &out, &[])?;
+        Ok(used)
+    }
+
+    fn copy_run(
+        &mut self,
+        one: &mut OneSet,
+        first: CiNumber,
+        count: usize,
+    ) -> Result<(), RecoveryError> {
+        let unit = one.set.unit_bytes();
+        let bytes = count * unit;
+        self.throttle(bytes as u64);
+        // Behind the end of the file nothing was written yet; each interval is looked at below.
+        let read = Backing::read_raw(&*one.set, first, &mut one.raw[..bytes]).is_ok();
+        let mut run = Run { entries: one.index.to_le_bytes().to_vec(), units: Vec::new() };
+        for number in 0..count {
+            let ci = CiNumber(first.0 + number as u32);
+            let place = number * unit..(number + 1) * unit;
+            self.report.0 += 1;
+            let mut good = read && {
+                one.clear.copy_from_slice(&one.raw[place.clone()]);
+                Backing::open(&*one.set, ci, &mut one.clear).is_ok()
+            };
+            if !good {
+                good = self.look_again(one, ci, place.clone())?;
+            }
+            if good && Lsn(base::bytes::get_u64(&one.clear, 0)) >= self.since {
+                one.take(ci, place, &mut run)?;
+            }
+        }
+        if !run.units.is_empty() {
+            let copied = (run.units.len() / unit) as u64;
+            self.report.1 += copied;
+            one.intervals += copied as u32;
+            self.piece(Kind::Intervals, &run.entries, &run.units)?;
+        }
+        self.done += bytes as u64;
+        let (done, total) = (self.done, self.total.max(self.done));
+        (self.progress)(Progress { what: one.set.name(), done, total });
+        Ok(())
+    }
+
+    /// An interval that did not prove itself: it was being written, or it is no longer in use, or
+    /// it was never written and is in the pool only. `false` if there is nothing to copy.
+    fn look_again(
+        &mut self,
+        one: &mut OneSet,
+        ci: CiNumber,
+        place: std::ops::Range<usize>,
+    ) -> Result<bool, RecoveryError> {
+        for _ in 0..LOOKS {
+            let raw = &mut one.raw[place.clone()];
+            if Backing::read_raw(&*one.set, ci, raw).is_ok() {
+                one.clear.copy_from_slice(raw);
+                if Backing::open(&*one.set, ci, &mut one.clear).is_ok() {
+                    return Ok(true);
+                }
+            }
+            seam::thread::yield_now();
+        }
+        self.report.2 += 1;
+        match one.set.shared(ci) {
+            Ok(page) => {
+                let usable = page.bytes().len();
+                one.clear[..usable].copy_from_slice(page.bytes());
+                drop(page);
+                Backing::seal(&*one.set, ci, &one.clear, &mut one.raw[place])?;
+                Ok(true)
+            }
+            // It was given back meanwhile, or given out and not written yet: the log has it.
+            Err(_) if !one.set.is_used(ci)? => Ok(false),
+            Err(_) if one.set.expected_prefix(ci)? == 0 => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Waits so that no more than the rate is read in a second.
+    fn throttle(&self, bytes: u64) {
+        if self.rate == 0 {
+            return;
+        }
+        let due = (self.done + bytes).saturating_mul(1_000_000) / self.rate;
+        let clock = &self.kernel.seam().clock;
+        let gone = clock.monotonic().saturating_sub(self.begun);
+        let wait = Duration::from_micros(due).saturating_sub(gone);
+        if !wait.is_zero() {
+            clock.sleep(wait);
+        }
+    }
+}
+
+impl OneSet {
+    /// Adds an interval to a run: its sealed unit stands at `place`.
+    fn take(
+        &mut self,
+        ci: CiNumber,
+        place: std::ops::Range<usize>,
+        run: &mut Run,
+    ) -> Result<(), RecoveryError> {
+        let unit = &self.raw[place];
+        let trailer = PageSealer::trailer(unit).map_err(|fault| {
+            let name = self.set.name().to_owned();
+            let why = fault.to_string();
+            pool::PoolError::Damaged { name, set: self.set.id(), ci, why }
+        })?;
+        if !self.forms.contains(&trailer.form) {
+            self.forms.push(trailer.form);
+        }
+        run.entries.extend_from_slice(&ci.0.to_le_bytes());
+        run.entries.push(trailer.form.format as u8);
+        run.entries.extend_from_slice(&trailer.form.generation.0.to_le_bytes());
+        run.entries.extend_from_slice(&trailer.tag.prefix().0.to_le_bytes());
+        run.units.extend_from_slice(unit);
+        Ok(())
+    }
+}

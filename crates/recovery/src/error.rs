@@ -1,0 +1,158 @@
+//! What can go wrong with image copies and recoveries, in words an operator can act on.
+
+use std::io;
+use std::path::PathBuf;
+
+use archive::ArchiveError;
+use base::{Code, Coded, Lsn, SystemId};
+use log::LogError;
+use pool::PoolError;
+use recon::ReconError;
+use seal::SealError;
+use store::StoreError;
+use uow::UowError;
+
+/// An error of an image copy or a recovery.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecoveryError {
+    /// There is no such data set.
+    #[error("there is no data set {name}")]
+    NoSuchSet {
+        /// What was asked for.
+        name: String,
+    },
+    /// No image copy can be used.
+    #[error("data set {name} has no image copy that {why}")]
+    NoCopy {
+        /// The data set.
+        name: String,
+        /// What such a copy would have to be.
+        why: String,
+    },
+    /// The point cannot be reached.
+    #[error("{lsn} is no point to recover data set {name} to: {why}")]
+    BadPoint {
+        /// The data set.
+        name: String,
+        /// The point.
+        lsn: Lsn,
+        /// Why not.
+        why: String,
+    },
+    /// A file of an image copy is damaged.
+    #[error("image copy {}: {why}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// A newer release wrote it.
+    #[error("image copy {} was written by a newer release: version {version}", path.display())]
+    Future {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u16,
+    },
+    /// It is another system's.
+    #[error("image copy {} belongs to system {found}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// That system.
+        found: SystemId,
+    },
+    /// Reading or writing a copy failed.
+    #[error("{} could not be {verb}: {error}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was attempted, as a participle.
+        verb: &'static str,
+        /// What the operating system says.
+        #[source]
+        error: io::Error,
+    },
+    /// The data set would not come free.
+    #[error("data set {name} is in use; it was not recovered, and is as it was")]
+    InUse {
+        /// The data set.
+        name: String,
+    },
+    /// The kernel.
+    #[error(transparent)]
+    Kernel(#[from] UowError),
+    /// The archive.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// RECON.
+    #[error(transparent)]
+    Recon(#[from] ReconError),
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<LogError> for RecoveryError {
+    fn from(error: LogError) -> RecoveryError {
+        RecoveryError::Kernel(error.into())
+    }
+}
+
+impl From<PoolError> for RecoveryError {
+    fn from(error: PoolError) -> RecoveryError {
+        RecoveryError::Kernel(error.into())
+    }
+}
+
+impl From<SealError> for RecoveryError {
+    fn from(error: SealError) -> RecoveryError {
+        RecoveryError::Kernel(error.into())
+    }
+}
+
+impl Coded for RecoveryError {
+    fn code(&self) -> Code {
+        match self {
+            RecoveryError::NoSuchSet { .. } => Code("HFV001"),
+            RecoveryError::NoCopy { .. } => Code("HFV002"),
+            RecoveryError::BadPoint { .. } => Code("HFV003"),
+            RecoveryError::Damaged { .. } => Code("HFV004"),
+            RecoveryError::Future { .. } => Code("HFV005"),
+            RecoveryError::Foreign { .. } => Code("HFV006"),
+            RecoveryError::Io { .. } => Code("HFV007"),
+            RecoveryError::InUse { .. } => Code("HFV008"),
+            RecoveryError::Kernel(error) => error.code(),
+            RecoveryError::Archive(error) => error.code(),
+            RecoveryError::Recon(error) => error.code(),
+            RecoveryError::Store(error) => error.code(),
+        }
+    }
+
+    fn remedy(&self) -> String {
+        match self {
+            RecoveryError::NoSuchSet { .. } => {
+                "Check the name; `holdfast status` lists the data sets."
+            }
+            RecoveryError::NoCopy { .. } => {
+                "`holdfast recon list` shows the copies. Make them available, or choose another \
+                 point."
+            }
+            RecoveryError::BadPoint { .. } => "Choose another point, or an older image copy.",
+            RecoveryError::Damaged { .. } => {
+                "Use the copy's second file, or an older copy: say which with --from."
+            }
+            RecoveryError::Future { .. } => "Use the release that wrote it.",
+            RecoveryError::Foreign { .. } => "Use a copy of this system.",
+            RecoveryError::Io { .. } => "Check the path, the device, its space and permissions.",
+            RecoveryError::InUse { .. } => "End the programs that use it, then recover it again.",
+            RecoveryError::Kernel(error) => return error.remedy(),
+            RecoveryError::Archive(error) => return error.remedy(),
+            RecoveryError::Recon(error) => return error.remedy(),
+            RecoveryError::Store(error) => return error.remedy(),
+        }
+        .into()
+    }
+}

@@ -1,0 +1,40 @@
+//! Image copies and recovery: what brings data back that a device has lost, or a program spoilt.
+//!
+//! * [`copy_sets`] copies data sets while they are in use (K18): sealed intervals as they stand on
+//!   disk, and where in the log their recovery goes on.
+//! * [`plan`] says what a recovery would read, and from which copy; [`recover`] does it, to the end
+//!   of the log, to a position in it, or to a moment (K17). Several data sets land on one point.
+//! * [`History`] is where a recovery reads the log: in the log itself, or in archives and the log.
+//!
+//! Invariants:
+//! 1. A recovery touches nothing of what it recovers before all of it stands beside it, whole and
+//!    on disk; then all data sets change places in one log record. A crash before costs only work.
+//! 2. Nobody waits for a copy; programs that use what is recovered wait for its last step only.
+//! 3. A copy without its manifest is none, and nothing of a copy is believed that does not prove
+//!    itself.
+//! 4. RECON knows of a copy when it is durable, and of a recovery before it counts.
+//!
+//! | file | owns |
+//! |---|---|
+//! | `envelope` | a copy as a stream of sealed pieces |
+//! | `media` | where copies are written to and read from |
+//! | `copy` | making a copy |
+//! | `reader` | reading one |
+//! | `plan` | from which copy, and which piece of the log |
+//! | `recover` | doing it |
+
+mod copy;
+mod envelope;
+mod error;
+mod media;
+mod plan;
+mod reader;
+mod recover;
+
+pub use copy::{CopyOptions, CopyReport, Progress, copy_sets};
+pub use envelope::CopyKeys;
+pub use error::RecoveryError;
+pub use media::{CopyFiles, CopySink};
+pub use plan::{Plan, SetPlan, Target, plan};
+pub use reader::{CopyInfo, CopyReader, CopyVisitor};
+pub use recover::{History, RecoverOptions, Recovered, Recovery, lsn_of, recover};

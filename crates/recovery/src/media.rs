@@ -1,0 +1,156 @@
+//! Where image copies are written to and read from.
+//!
+//! Invariants:
+//! 1. A file gets its name when it is complete and durable; what a crash leaves is called `.part`
+//!    and is written over.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use seam::Seam;
+use seam::disk::{Create, File, Open, make_dir};
+
+use crate::RecoveryError;
+
+/// Takes a copy, front to back.
+pub trait CopySink {
+    /// Takes the next bytes.
+    ///
+    /// # Errors
+    /// Whatever the operating system says.
+    fn write(&mut self, bytes: &[u8]) -> Result<(), RecoveryError>;
+
+    /// Everything was written: makes it durable. Returns where it is; nothing for a pipe.
+    ///
+    /// # Errors
+    /// Whatever the operating system says.
+    fn finish(&mut self) -> Result<Vec<PathBuf>, RecoveryError>;
+}
+
+/// A copy in one or several files, all with the same bytes.
+pub struct CopyFiles {
+    seam: Seam,
+    files: Vec<(PathBuf, Arc<dyn File>)>,
+    at: u64,
+    gathered: Vec<u8>,
+}
+
+/// What is written at once.
+const CHUNK: usize = 1 << 20;
+
+impl CopyFiles {
+    /// Begins files of these names; their folders are made.
+    ///
+    /// # Errors
+    /// Whatever the disk says; a file of that name is there already.
+    pub fn begin(seam: &Seam, paths: &[PathBuf]) -> Result<CopyFiles, RecoveryError> {
+        let mut files = Vec::new();
+        for path in paths {
+            let io = |error| RecoveryError::Io { path: path.clone(), verb: "made", error };
+            if seam.disk.exists(path).map_err(io)? {
+                return Err(io(io::ErrorKind::AlreadyExists.into()));
+            }
+            make_dir(seam.disk.as_ref(), folder_of(path)).map_err(io)?;
+            let how = Open { create: Create::IfMissing, write: true, direct: false, dsync: false };
+            let file = seam.disk.open(&part(path), how).map_err(io)?;
+            file.set_len(0).map_err(io)?;
+            files.push((path.clone(), file));
+        }
+        Ok(CopyFiles { seam: seam.clone(), files, at: 0, gathered: Vec::new() })
+    }
+
+    fn flush(&mut self) -> Result<(), RecoveryError> {
+        for (path, file) in &self.files {
+            let io = |error| RecoveryError::Io { path: path.clone(), verb: "written", error };
+            file.write_at(&self.gathered, self.at).map_err(io)?;
+        }
+        self.at += self.gathered.len() as u64;
+        self.gathered.clear();
+        Ok(())
+    }
+}
+
+impl CopySink for CopyFiles {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), RecoveryError> {
+        self.gathered.extend_from_slice(bytes);
+        if self.gathered.len() >= CHUNK { self.flush() } else { Ok(()) }
+    }
+
+    fn finish(&mut self) -> Result<Vec<PathBuf>, RecoveryError> {
+        self.flush()?;
+        let disk = &self.seam.disk;
+        for (path, file) in &self.files {
+            let io = |verb| move |error| RecoveryError::Io { path: path.clone(), verb, error };
+            file.sync().map_err(io("synced"))?;
+            disk.rename(&part(path), path).map_err(io("renamed"))?;
+            disk.sync_dir(folder_of(path)).map_err(io("synced"))?;
+        }
+        Ok(self.files.iter().map(|(path, _)| path.clone()).collect())
+    }
+}
+
+/// Reads a file from front to back.
+pub(crate) struct Source {
+    pub(crate) path: PathBuf,
+    file: Arc<dyn File>,
+    len: u64,
+    at: u64,
+    window: Vec<u8>,
+    from: usize,
+}
+
+impl Source {
+    pub(crate) fn open(seam: &Seam, path: &Path) -> Result<Source, RecoveryError> {
+        let io = |verb| move |error| RecoveryError::Io { path: path.to_owned(), verb, error };
+        let file = seam.disk.open(path, Open::READ).map_err(io("opened"))?;
+        let len = file.len().map_err(io("measured"))?;
+        Ok(Source { path: path.to_owned(), file, len, at: 0, window: Vec::new(), from: 0 })
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.len
+    }
+
+    /// Fills `out` with the next bytes; `false` if the file ends before.
+    pub(crate) fn take(&mut self, out: &mut [u8]) -> Result<bool, RecoveryError> {
+        let mut filled = 0;
+        while filled < out.len() {
+            if self.from == self.window.len() && !self.refill()? {
+                return Ok(false);
+            }
+            let count = (out.len() - filled).min(self.window.len() - self.from);
+            out[filled..filled + count].copy_from_slice(&self.window[self.from..self.from + count]);
+            filled += count;
+            self.from += count;
+        }
+        Ok(true)
+    }
+
+    fn refill(&mut self) -> Result<bool, RecoveryError> {
+        let count = (CHUNK as u64).min(self.len - self.at) as usize;
+        self.window.resize(count, 0);
+        self.from = 0;
+        if count == 0 {
+            return Ok(false);
+        }
+        let path = &self.path;
+        let io = |error| RecoveryError::Io { path: path.clone(), verb: "read", error };
+        self.file.read_at(&mut self.window, self.at).map_err(io)?;
+        self.at += count as u64;
+        Ok(true)
+    }
+}
+
+fn part(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".part");
+    name.into()
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}

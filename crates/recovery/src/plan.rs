@@ -1,0 +1,162 @@
+//! From which image copy and which piece of the log a recovery brings data sets to a point.
+//!
+//! A data set that was recovered before has another number since: what came before stands in the
+//! log, and in copies, under the old one, up to the point of that recovery. The data set with those
+//! it took the place of is its *lineage*.
+//!
+//! Invariants:
+//! 1. A copy is used only if it was complete at the point (K17), and if all that it goes on from is
+//!    there.
+//! 2. A point that a recovery has made void is refused.
+
+use base::{DataSetId, Lsn};
+use recon::{CopyKind, ImageCopy, State};
+use space::Definition;
+use uow::{Kernel, Source};
+
+use crate::RecoveryError;
+
+/// Where data sets are to be brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The end of the log.
+    Now,
+    /// A position in it: what was committed before counts.
+    Lsn(Lsn),
+}
+
+/// How one data set is brought there.
+#[derive(Clone, Debug)]
+pub struct SetPlan {
+    /// What it is now.
+    pub definition: Definition,
+    /// The copies it is restored from: a full one, then those that go on from it. None if all of
+    /// its life is in the log.
+    pub copies: Vec<ImageCopy>,
+    /// Whose records of the log go into it.
+    pub sources: Vec<Source>,
+    /// Where reading the log begins.
+    pub from: Lsn,
+}
+
+/// What a recovery will read.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Each data set.
+    pub sets: Vec<SetPlan>,
+    /// Where to.
+    pub to: Target,
+    /// Where reading the log begins.
+    pub log_from: Lsn,
+    /// Where it ends.
+    pub log_to: Lsn,
+    /// Bytes of image copies.
+    pub copy_bytes: u64,
+}
+
+/// Plans the recovery of data sets to one point.
+///
+/// # Errors
+/// A data set that is not there, or has no copy that can be used; a point that is void.
+pub fn plan(
+    kernel: &Kernel,
+    state: &State,
+    names: &[String],
+    to: Target,
+) -> Result<Plan, RecoveryError> {
+    let end = kernel.log().next_lsn();
+    let log_to = match to {
+        Target::Now => end,
+        Target::Lsn(lsn) => lsn,
+    };
+    let mut sets = Vec::new();
+    for name in names {
+        let definition = definition_of(kernel, name)?;
+        if log_to > end {
+            let why = format!("the log ends at {end}");
+            return Err(RecoveryError::BadPoint { name: name.clone(), lsn: log_to, why });
+        }
+        sets.push(plan_set(state, definition, to, log_to)?);
+    }
+    let log_from = sets.iter().map(|set| set.from).min().unwrap_or(log_to);
+    // A copy that several data sets are restored from is read for each chain once.
+    let mut copies: Vec<&ImageCopy> = sets.iter().flat_map(|set| &set.copies).collect();
+    copies.sort_by_key(|copy| copy.number);
+    copies.dedup_by_key(|copy| copy.number);
+    let copy_bytes = copies.iter().map(|copy| copy.bytes).sum();
+    Ok(Plan { sets, to, log_from, log_to, copy_bytes })
+}
+
+fn definition_of(kernel: &Kernel, name: &str) -> Result<Definition, RecoveryError> {
+    if let Some(set) = kernel.set_named(name) {
+        return Ok((*set.definition()).clone());
+    }
+    let offline = kernel.offline_sets().into_iter().find(|set| set.name == name);
+    offline.ok_or_else(|| RecoveryError::NoSuchSet { name: name.to_owned() })
+}
+
+fn plan_set(
+    state: &State,
+    definition: Definition,
+    to: Target,
+    log_to: Lsn,
+) -> Result<SetPlan, RecoveryError> {
+    let name = definition.name.clone();
+    let sources = lineage(state, definition.id, &name, log_to)?;
+    // The newest copy of any of them that was complete at the point, and before what it is of
+    // became void.
+    let usable = |copy: &&ImageCopy| {
+        let extent = copy.sets.iter().find(|extent| extent.name == name)?;
+        let at = sources.iter().position(|source| source.set == extent.set)?;
+        let in_time = copy.end <= log_to && copy.end <= sources[at].until;
+        (in_time && state.chain_of(copy.number).is_some()).then_some(at)
+    };
+    let found = state.image_copies.values().rev().find_map(|copy| Some((copy, usable(&copy)?)));
+    let Some((copy, at)) = found else {
+        let why = match to {
+            Target::Now => "can be used".to_owned(),
+            Target::Lsn(lsn) => format!("was complete at {lsn}"),
+        };
+        return Err(RecoveryError::NoCopy { name, why });
+    };
+    let chain = state.chain_of(copy.number).unwrap_or_default();
+    let whole = chain.first().is_some_and(|first| first.kind == CopyKind::Full);
+    if !whole || !chain.iter().all(|one| one.sets.iter().any(|extent| extent.name == name)) {
+        let why = format!("is whole: {} goes on from one that does not hold it", copy.number);
+        return Err(RecoveryError::NoCopy { name, why });
+    }
+    Ok(SetPlan {
+        definition,
+        from: copy.start,
+        copies: chain.into_iter().cloned().collect(),
+        sources: sources[at..].to_vec(),
+    })
+}
+
+/// The data set and those whose place it took, oldest first, as far as they count at a point.
+fn lineage(
+    state: &State,
+    set: DataSetId,
+    name: &str,
+    to: Lsn,
+) -> Result<Vec<Source>, RecoveryError> {
+    let mut sources = vec![Source { set, until: to }];
+    for recovery in state.recoveries.values().rev() {
+        let Some(youngest) = sources.last().map(|source| source.set) else { break };
+        let places = recovery.became.iter().zip(&recovery.sets);
+        let Some((_, old)) = places.into_iter().find(|(new, _)| **new == youngest) else {
+            continue;
+        };
+        if to > recovery.to && to < recovery.void_to {
+            let why = format!("recovery {} has made it void", recovery.number);
+            return Err(RecoveryError::BadPoint { name: name.to_owned(), lsn: to, why });
+        }
+        if to <= recovery.to {
+            // The point is before that recovery: what took the place then does not count.
+            sources.clear();
+        }
+        sources.push(Source { set: *old, until: recovery.to.min(to) });
+    }
+    sources.reverse();
+    Ok(sources)
+}

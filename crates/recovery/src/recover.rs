@@ -1,0 +1,449 @@
+//! Doing a recovery: restore, redo, backout, and the step at which everything changes places (K17).
+//!
+//! 1. For each data set a successor is filled from its copies.
+//! 2. The log is read once, for all of them.
+//! 3. To the end of the log: most of it is read while programs go on; then the data sets are locked
+//!    and the rest is read. To a point: nothing is left to read.
+//! 4. Units of work that were not over at the point are backed out in the successors.
+//! 5. RECON is told, then the successors take their places, in one log record.
+//!
+//! A crash before the fifth step leaves everything as it was; the recovery is run again.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use archive::LogSource;
+use base::{CiNumber, DataSetId, Lsn, UowId};
+use lock::{LockError, LockName, Mode, Wait};
+use log::{Log, Record};
+use recon::{Recon, Record as Note};
+use seam::plant::{Plant, planted};
+use space::{DataSet, Definition};
+use store_kernel::KernelStore;
+use uow::{Kernel, Rebuild, RebuildCounts, Uow, UowError, UowOptions};
+
+use crate::plan::{Plan, SetPlan, Target};
+use crate::{CopyInfo, CopyKeys, CopyReader, CopyVisitor, Progress, RecoveryError};
+
+/// Where a recovery reads the log.
+pub trait History {
+    /// Gives each record that begins within a range to `each`, in order, until it says `false`.
+    ///
+    /// # Errors
+    /// A piece of the log that is nowhere any more, damage, and what `each` says.
+    fn each(
+        &self,
+        from: Lsn,
+        to: Lsn,
+        each: &mut dyn FnMut(&Record<'_>) -> Result<bool, RecoveryError>,
+    ) -> Result<(), RecoveryError>;
+}
+
+impl History for Log {
+    fn each(
+        &self,
+        from: Lsn,
+        to: Lsn,
+        each: &mut dyn FnMut(&Record<'_>) -> Result<bool, RecoveryError>,
+    ) -> Result<(), RecoveryError> {
+        let mut reader = self.read(from.min(to), to);
+        while let Some(record) = reader.next()? {
+            if !each(&record)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl History for LogSource {
+    fn each(
+        &self,
+        from: Lsn,
+        to: Lsn,
+        each: &mut dyn FnMut(&Record<'_>) -> Result<bool, RecoveryError>,
+    ) -> Result<(), RecoveryError> {
+        let mut reader = self.read(from.min(to), to)?;
+        while let Some(record) = reader.next()? {
+            if !each(&record)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How a recovery is done.
+#[derive(Clone, Copy, Debug)]
+pub struct RecoverOptions {
+    /// How long the last step waits for programs that use the data sets.
+    pub wait: Duration,
+}
+
+impl Default for RecoverOptions {
+    fn default() -> RecoverOptions {
+        RecoverOptions { wait: Duration::from_secs(60) }
+    }
+}
+
+/// What a recovery did to one data set.
+#[derive(Clone, Debug)]
+pub struct Recovered {
+    /// Its name.
+    pub name: String,
+    /// What was done.
+    pub counts: RebuildCounts,
+}
+
+/// What a recovery did.
+#[derive(Clone, Debug)]
+pub struct Recovery {
+    /// The point that all data sets were brought to.
+    pub to: Lsn,
+    /// Each data set.
+    pub sets: Vec<Recovered>,
+    /// Records of the log that were read.
+    pub records: u64,
+    /// Units of work that were in flight at the point and had changed other data sets too.
+    pub spanning: Vec<UowId>,
+}
+
+/// Everything that a recovery works with.
+struct Work<'w> {
+    kernel: &'w Arc<Kernel>,
+    store: &'w KernelStore,
+    history: &'w dyn History,
+    plan: &'w Plan,
+    rebuilds: Vec<Rebuild>,
+    records: u64,
+    /// Units of work that are not over and have changed other data sets.
+    elsewhere: BTreeSet<UowId>,
+    progress: &'w mut dyn FnMut(Progress<'_>),
+}
+
+/// Recovers data sets as planned.
+///
+/// # Errors
+/// Damage in copies or log; data sets that stay in use; whatever kernel and RECON say. The data
+/// sets are as they were then.
+pub fn recover(
+    store: &KernelStore,
+    keys: &CopyKeys,
+    recon: &Recon,
+    history: &dyn History,
+    plan: &Plan,
+    options: RecoverOptions,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Recovery, RecoveryError> {
+    let kernel = store.kernel();
+    let rebuilds = Vec::new();
+    let elsewhere = BTreeSet::new();
+    let mut work = Work { kernel, store, history, plan, rebuilds, records: 0, elsewhere, progress };
+    let done = work.run(keys, recon, options);
+    for rebuild in std::mem::take(&mut work.rebuilds) {
+        rebuild.abandon()?;
+    }
+    done
+}
+
+impl Work<'_> {
+    fn run(
+        &mut self,
+        keys: &CopyKeys,
+        recon: &Recon,
+        options: RecoverOptions,
+    ) -> Result<Recovery, RecoveryError> {
+        for set in &self.plan.sets {
+            let rebuild = self.restore(set, keys)?;
+            self.rebuilds.push(rebuild);
+        }
+        let seen = self.redo(self.plan.log_from, self.first_end(), self.plan.to != Target::Now)?;
+        // What is on disk already need not be written while programs wait.
+        if !planted(Plant::SuccessorNotWritten) {
+            self.kernel.write_out()?;
+        }
+        let uow = self.lock_all(options.wait)?;
+        let to = match self.plan.to {
+            Target::Now => {
+                let end = self.kernel.log().next_lsn();
+                self.kernel.log().wait_durable(end)?;
+                self.redo(seen, end, true)?;
+                end
+            }
+            Target::Lsn(lsn) => lsn,
+        };
+        let (mut built, mut sets) = (Vec::new(), Vec::new());
+        while !self.rebuilds.is_empty() {
+            let plan = &self.plan.sets[built.len()];
+            let (set, counts) = self.rebuilds.remove(0).finish()?;
+            built.push((plan.definition.id, set));
+            sets.push(Recovered { name: plan.definition.name.clone(), counts });
+        }
+        self.note(recon, &built, to)?;
+        self.kernel.put_in_place(&built, to)?;
+        for (old, new) in &built {
+            self.store.replace(*old, new)?;
+        }
+        uow.backout()?;
+        let in_flight = sets.iter().flat_map(|set: &Recovered| &set.counts.backed_out).copied();
+        let spanning: BTreeSet<UowId> =
+            in_flight.filter(|uow| self.elsewhere.contains(uow)).collect();
+        let spanning = spanning.into_iter().collect();
+        Ok(Recovery { to, sets, records: self.records, spanning })
+    }
+
+    /// How far the log is read before anybody has to wait.
+    fn first_end(&self) -> Lsn {
+        match self.plan.to {
+            Target::Now => self.kernel.log().durable(),
+            Target::Lsn(lsn) => lsn,
+        }
+    }
+
+    /// Makes a successor and fills it from the copies.
+    fn restore(&mut self, set: &SetPlan, keys: &CopyKeys) -> Result<Rebuild, RecoveryError> {
+        let mut filling = Filling {
+            kernel: self.kernel,
+            plan: set,
+            rebuild: None,
+            index: None,
+            progress: self.progress,
+        };
+        let mut read = Ok(());
+        for copy in &set.copies {
+            filling.index = None;
+            read = read_any_file(self.kernel, keys, copy, &mut filling);
+            if read.is_err() {
+                break;
+            }
+        }
+        let rebuild = filling.rebuild;
+        match (read, rebuild) {
+            (Ok(()), Some(rebuild)) => Ok(rebuild),
+            (Ok(()), None) => Err(RecoveryError::NoCopy {
+                name: set.definition.name.clone(),
+                why: "holds it, although RECON says so".into(),
+            }),
+            (Err(error), rebuild) => {
+                if let Some(rebuild) = rebuild {
+                    rebuild.abandon()?;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Gives a piece of the log to every successor. Returns where it ended.
+    fn redo(&mut self, from: Lsn, to: Lsn, last: bool) -> Result<Lsn, RecoveryError> {
+        let Work { rebuilds, plan, progress, records, elsewhere, .. } = self;
+        let begins: Vec<Lsn> = plan.sets.iter().map(|set| set.from).collect();
+        let mut end = from;
+        let mut told = 0;
+        self.history.each(from, to, &mut |record| {
+            for (rebuild, begin) in rebuilds.iter_mut().zip(&begins) {
+                if record.lsn >= *begin {
+                    rebuild.see(record)?;
+                }
+            }
+            note_elsewhere(elsewhere, plan, record);
+            *records += 1;
+            end = record.end;
+            if told + 1024 < *records {
+                told = *records;
+                let (done, total) = (record.lsn.0 - plan.log_from.0, to.0 - plan.log_from.0);
+                progress(Progress { what: "the log", done, total });
+            }
+            Ok(true)
+        })?;
+        // Whoever reads up to what is durable may end before the piece of a record.
+        if end < to && last {
+            let what = format!("the log ends at {end} where it should reach {to}");
+            let source = std::io::ErrorKind::UnexpectedEof.into();
+            return Err(UowError::Io { what, source }.into());
+        }
+        Ok(end)
+    }
+
+    /// Has all data sets to itself.
+    fn lock_all(&self, wait: Duration) -> Result<Uow, RecoveryError> {
+        let mut uow = self.kernel.begin(UowOptions::default())?;
+        for set in &self.plan.sets {
+            let name = LockName::set(set.definition.id);
+            match uow.lock(name, Mode::Exclusive, Wait::AtMost(wait)) {
+                Ok(_) => {}
+                Err(UowError::Lock(LockError::Deadlock { .. } | LockError::Timeout { .. })) => {
+                    return Err(RecoveryError::InUse { name: set.definition.name.clone() });
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(uow)
+    }
+
+    /// Tells RECON, before it counts: if it then never does, nobody has the new numbers, and what
+    /// RECON says of them is about nothing.
+    fn note(
+        &self,
+        recon: &Recon,
+        built: &[(DataSetId, Arc<DataSet>)],
+        to: Lsn,
+    ) -> Result<(), RecoveryError> {
+        if planted(Plant::RecoveryUnrecorded) {
+            return Ok(());
+        }
+        let copies = self.plan.sets.iter();
+        let copies = copies.map(|set| set.copies.last().map_or(0, |copy| copy.number)).collect();
+        let void_to = self.kernel.log().next_lsn();
+        let utc_us = self.kernel.seam().clock.utc_us();
+        recon.change(|state| {
+            let recovery = recon::Recovery {
+                number: state.next_number(),
+                sets: built.iter().map(|(old, _)| *old).collect(),
+                became: built.iter().map(|(_, new)| new.id()).collect(),
+                copies,
+                to,
+                void_to,
+                utc_us,
+                to_point: self.plan.to != Target::Now,
+            };
+            (vec![Note::Recovery(recovery)], ())
+        })?;
+        Ok(())
+    }
+}
+
+/// Who changes data sets that are not recovered.
+fn note_elsewhere(elsewhere: &mut BTreeSet<UowId>, plan: &Plan, record: &Record<'_>) {
+    use uow::record::kind;
+    match record.kind {
+        kind::COMMIT | kind::BACKED_OUT => {
+            elsewhere.remove(&record.uow);
+        }
+        kind::RESOURCE_FIRST..=kind::RESOURCE_LAST if record.uow != UowId::NONE => {
+            let set = uow::record::set_of(record.kind, record.body);
+            let ours = plan.sets.iter().flat_map(|set| &set.sources);
+            if !ours.into_iter().any(|source| Some(source.set) == set) {
+                elsewhere.insert(record.uow);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Reads a copy from the first of its files that is whole.
+fn read_any_file(
+    kernel: &Kernel,
+    keys: &CopyKeys,
+    copy: &recon::ImageCopy,
+    filling: &mut Filling<'_, '_>,
+) -> Result<(), RecoveryError> {
+    let mut failed = None;
+    for file in &copy.files {
+        let read = CopyReader::open(kernel.seam(), &file.path, keys)
+            .and_then(|reader| reader.read(filling));
+        match read {
+            Ok(info) if info.tag == copy.tag => {
+                return Ok(filling.rebuild.as_mut().map_or(Ok(()), Rebuild::end_copy)?);
+            }
+            Ok(_) => {
+                let why = "it is another copy than the one that RECON knows".into();
+                failed = Some(RecoveryError::Damaged { path: file.path.clone(), why });
+            }
+            Err(error) => failed = Some(error),
+        }
+        filling.index = None;
+    }
+    let name = filling.plan.definition.name.clone();
+    let why = format!("has files: {} went to a pipe", copy.number);
+    Err(failed.unwrap_or(RecoveryError::NoCopy { name, why }))
+}
+
+/// Puts what a copy holds of one data set into its successor.
+struct Filling<'f, 'p> {
+    kernel: &'f Arc<Kernel>,
+    plan: &'f SetPlan,
+    rebuild: Option<Rebuild>,
+    /// Which of the copy's data sets it is.
+    index: Option<usize>,
+    progress: &'p mut dyn FnMut(Progress<'_>),
+}
+
+impl CopyVisitor for Filling<'_, '_> {
+    fn begin(&mut self, info: &CopyInfo) -> Result<(), RecoveryError> {
+        let name = &self.plan.definition.name;
+        self.index = info.sets.iter().position(|set| set.name == *name);
+        if self.index.is_none() {
+            let why = format!("holds it: {} does not", self.plan.copies.len());
+            return Err(RecoveryError::NoCopy { name: name.clone(), why });
+        }
+        match &mut self.rebuild {
+            // A second file of a copy, or the next copy of a chain.
+            Some(rebuild) => rebuild.at_moment(&info.moment),
+            None => {
+                let definition = successor_of(&self.plan.definition);
+                let sources = self.plan.sources.clone();
+                let format = &btree::format_empty;
+                let begun = self.kernel.rebuild(definition, sources, &info.moment, format)?;
+                self.rebuild = Some(begun);
+            }
+        }
+        Ok(())
+    }
+
+    fn wants(&self, set: usize) -> bool {
+        self.index == Some(set)
+    }
+
+    fn used(&mut self, _set: usize, ci: CiNumber, used: bool) -> Result<(), RecoveryError> {
+        match &mut self.rebuild {
+            Some(rebuild) if used => Ok(rebuild.note_used(ci)?),
+            _ => Ok(()),
+        }
+    }
+
+    fn interval(&mut self, _: usize, ci: CiNumber, unit: &[u8]) -> Result<(), RecoveryError> {
+        let Some(rebuild) = &mut self.rebuild else { return Ok(()) };
+        let usable = rebuild.set().usable_bytes();
+        Ok(rebuild.put(ci, &unit[..usable])?)
+    }
+
+    fn progress(&mut self, done: u64, total: u64) {
+        (self.progress)(Progress { what: &self.plan.definition.name, done, total });
+    }
+}
+
+/// What a successor is: the same, with the number that the store knows it by, and in one form.
+fn successor_of(definition: &Definition) -> Definition {
+    Definition {
+        attributes: store_kernel::attributes_of_successor(definition),
+        conversion: None,
+        ..definition.clone()
+    }
+}
+
+/// The position behind the last commit that is not younger than a moment, and the moment of that
+/// commit. Commit records carry UTC.
+///
+/// # Errors
+/// Whatever reading the log says.
+pub fn lsn_of(
+    history: &dyn History,
+    from: Lsn,
+    to: Lsn,
+    utc_us: u64,
+) -> Result<Lsn, RecoveryError> {
+    let mut found = to;
+    history.each(from, to, &mut |record| {
+        if record.kind != uow::record::kind::COMMIT {
+            return Ok(true);
+        }
+        let moment = record.body.first_chunk::<8>().map_or(0, |utc| u64::from_le_bytes(*utc));
+        if moment > utc_us {
+            found = record.lsn;
+            return Ok(false);
+        }
+        Ok(true)
+    })?;
+    Ok(found)
+}

@@ -1,0 +1,128 @@
+//! What RECON is told of a system, and where it is.
+//!
+//! Invariants:
+//! 1. Whoever opens a system has read from RECON how far the log was seen to reach, before the log
+//!    is opened (K6).
+//! 2. RECON is changed only by whoever has the system's lock.
+//! 3. When a system is open, RECON names its data sets as they are.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use base::Lsn;
+use recon::{DataSetEntry, Protection, Reached, Recon, Record, Setup, State};
+use seal::{Format, KeyProvider};
+use seam::Seam;
+use space::Definition;
+use uow::Kernel;
+
+use crate::{LABELS, SystemConfig, SystemError};
+
+/// RECON's files are compacted beyond this length.
+const COMPACT_BYTES: u64 = 4 << 20;
+
+/// Where the RECON of a system is, and whose it is.
+#[must_use]
+pub fn recon_setup(
+    seam: &Seam,
+    dir: &Path,
+    config: &SystemConfig,
+    keys: Arc<dyn KeyProvider>,
+) -> Setup {
+    Setup {
+        seam: seam.clone(),
+        keys,
+        label: LABELS[0].into(),
+        system: config.system,
+        folders: [dir.to_owned(), dir.join(&config.recon.second)],
+        compact_bytes: COMPACT_BYTES,
+    }
+}
+
+/// How far RECON has seen the log reach; nothing if there is no RECON.
+pub(crate) fn reached(setup: &Setup) -> Result<Lsn, SystemError> {
+    if !recon::exists(setup)? {
+        return Ok(Lsn::NONE);
+    }
+    Ok(recon::read(setup)?.state.reached.lsn)
+}
+
+/// Opens RECON, or makes one where there is none, and brings its data sets up to date.
+pub(crate) fn open(
+    setup: &Setup,
+    kernel: &Kernel,
+    notes: &mut Vec<String>,
+) -> Result<Recon, SystemError> {
+    if !recon::exists(setup)? {
+        Recon::create(setup, &[])?;
+        if kernel.log().next_lsn() > Lsn::FIRST && !kernel.all_sets().is_empty() {
+            notes.push(
+                "there was no RECON, and a new one knows of no image copy and no archive: \
+                 `holdfast recon rebuild` finds them"
+                    .into(),
+            );
+        }
+    }
+    let (recon, opened) = Recon::open(setup.clone())?;
+    for copy in &opened.repaired {
+        notes.push(format!("{} was made anew from the other copy of RECON", copy.display()));
+    }
+    for copy in recon.lost_copies() {
+        notes.push(format!("{} cannot be written: RECON has one copy only", copy.display()));
+    }
+    let news = news(&recon.state(), kernel);
+    recon.add(news)?;
+    Ok(recon)
+}
+
+/// Tells RECON what data sets there are by now.
+///
+/// # Errors
+/// If RECON cannot be written.
+pub(crate) fn update(recon: &Recon, kernel: &Kernel) -> Result<(), SystemError> {
+    Ok(recon.change(|state| (news(state, kernel), ()))?)
+}
+
+/// Tells RECON how far the log reaches.
+pub(crate) fn note_end(recon: &Recon, kernel: &Kernel) -> Result<(), SystemError> {
+    let reached = Reached { lsn: kernel.log().next_lsn(), utc_us: kernel.seam().clock.utc_us() };
+    Ok(recon.add(vec![Record::Reached(reached)])?)
+}
+
+/// What RECON does not know yet of data sets.
+fn news(state: &State, kernel: &Kernel) -> Vec<Record> {
+    let open = kernel.all_sets();
+    let mut known: Vec<Definition> =
+        open.iter().map(|set| Definition::clone(&set.definition())).collect();
+    known.extend(kernel.offline_sets());
+    let mut news = Vec::new();
+    for definition in &known {
+        let before = state.sets.get(&definition.id);
+        let entry = entry_of(definition, before, kernel.log().next_lsn());
+        if before != Some(&entry) {
+            news.push(Record::Set(entry));
+        }
+    }
+    let gone = state.sets.keys().filter(|id| !known.iter().any(|set| set.id == **id));
+    news.extend(gone.map(|id| Record::SetGone(*id)));
+    news
+}
+
+fn entry_of(definition: &Definition, before: Option<&DataSetEntry>, now: Lsn) -> DataSetEntry {
+    let before_us = definition.conversion.map(|conversion| conversion.from);
+    let sealed = definition.format == Format::Sealed;
+    let mut generations = Vec::new();
+    if sealed {
+        generations.push(definition.generation);
+    }
+    generations
+        .extend(before_us.filter(|from| from.format == Format::Sealed).map(|from| from.generation));
+    DataSetEntry {
+        set: definition.id,
+        name: definition.name.clone(),
+        protection: if sealed { Protection::Sealed } else { Protection::Plain },
+        label: definition.label.clone(),
+        generations,
+        made: before.map_or(now, |entry| entry.made),
+    }
+}

@@ -1,0 +1,580 @@
+//! Building a data set anew, from an image copy and the log, beside the one whose place it takes.
+//!
+//! A recovery never touches what it recovers. It makes a *successor*: a data set with a number and
+//! files of its own, filled from a copy and by the redo of what the log says of its *sources*, the
+//! data set itself or those whose place it took in earlier recoveries. When it is whole and on
+//! disk, one record says that it takes the place of the other one. So until that record a crash
+//! costs only the work done, several data sets change places at one moment, and what the log says
+//! of the old number behind the point is void by itself: nobody has that number any more (K17).
+//!
+//! What is built is not logged. The record that puts it in place follows when every interval of it
+//! is on disk; a restart removes what was being built before.
+//!
+//! Invariants:
+//! 1. An interval that is neither in the copy nor formatted since holds nothing: changes of it are
+//!    from before it was freed, and are passed over.
+//! 2. Records come in the order of the log, from the copy's redo point on, and none is left out.
+//! 3. Units of work whose commit is not among the records are backed out, newest change first, by
+//!    the undo that any backout uses; its compensation is logged for the successor.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use base::{CiNumber, DataSetId, Lsn, UowId};
+use log::Record;
+use pool::ExclusiveCi;
+use seam::plant::{Plant, planted};
+use space::{DataSet, Definition, ROOT, map};
+
+use crate::checkpoint::Checkpoint;
+use crate::record::{Change, Recovered, decode_places, flag, kind};
+use crate::resource::Target;
+use crate::transit::steps_of;
+use crate::{Kernel, Undo, UowError};
+
+/// A data set whose records go into a successor, up to a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The data set.
+    pub set: DataSetId,
+    /// Its records from here on are void.
+    pub until: Lsn,
+}
+
+/// What a rebuild has done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RebuildCounts {
+    /// Intervals from the copy.
+    pub intervals: u64,
+    /// Changes repeated.
+    pub redone: u64,
+    /// Units of work that were in flight at the point, and were backed out.
+    pub backed_out: Vec<UowId>,
+}
+
+/// A successor that is being built.
+pub struct Rebuild {
+    kernel: Arc<Kernel>,
+    set: Arc<DataSet>,
+    sources: Vec<Source>,
+    /// Which of them the records are of now.
+    source: usize,
+    /// Changes before this LSN are in the copy.
+    redo: Lsn,
+    /// What the copy knows of units of work is as of this LSN.
+    begin: Lsn,
+    /// Which intervals hold something.
+    present: Bits,
+    /// Which were in use in the copy that is put in, and in the one in front of it.
+    used: Bits,
+    used_before: Bits,
+    /// Units of work that have changed something, and are not over as far as the log was seen.
+    units: BTreeMap<UowId, Vec<Undoable>>,
+    /// Those that were active when the copy was begun.
+    active: BTreeSet<UowId>,
+    uncommitted: BTreeMap<UowId, Vec<CiNumber>>,
+    frees: BTreeMap<UowId, Vec<CiNumber>>,
+    transit: BTreeSet<CiNumber>,
+    counts: RebuildCounts,
+    targets: Vec<Target>,
+}
+
+/// A set of intervals.
+#[derive(Default)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn has(&self, ci: CiNumber) -> bool {
+        let word = self.0.get(ci.0 as usize / 64);
+        word.is_some_and(|word| word & (1 << (ci.0 % 64)) != 0)
+    }
+
+    fn add(&mut self, ci: CiNumber) {
+        let at = ci.0 as usize / 64;
+        if self.0.len() <= at {
+            self.0.resize(at + 1, 0);
+        }
+        self.0[at] |= 1 << (ci.0 % 64);
+    }
+
+    fn remove(&mut self, ci: CiNumber) {
+        if let Some(word) = self.0.get_mut(ci.0 as usize / 64) {
+            *word &= !(1 << (ci.0 % 64));
+        }
+    }
+
+    /// Those that the other one lacks.
+    fn without(&self, other: &Bits) -> Vec<CiNumber> {
+        let all = (0..self.0.len() as u32 * 64).map(CiNumber);
+        all.filter(|ci| self.has(*ci) && !other.has(*ci)).collect()
+    }
+}
+
+/// A change that its unit of work has not undone.
+struct Undoable {
+    lsn: Lsn,
+    kind: u8,
+    body: Vec<u8>,
+    /// Its undo was left to this recovery.
+    skipped: bool,
+}
+
+impl Kernel {
+    /// Begins to build a successor. `definition` is that of the data set whose place it will take,
+    /// and `moment` what the copy says of the time when it was begun. Of the sources, the oldest
+    /// first, the first one is what the copy is of; each takes over where the one in front ends.
+    ///
+    /// # Errors
+    /// No fitting pool, whatever the disk says.
+    pub fn rebuild(
+        self: &Arc<Self>,
+        mut definition: Definition,
+        sources: Vec<Source>,
+        moment: &Checkpoint,
+        format_root: &dyn Fn(&mut [u8]),
+    ) -> Result<Rebuild, UowError> {
+        self.stop.check()?;
+        let pool = self.pool_for(&definition).or_else(|_| {
+            definition.pool.clear();
+            self.pool_for(&definition)
+        })?;
+        pool.name().clone_into(&mut definition.pool);
+        {
+            let mut sets = self.sets.lock();
+            sets.next = sets.next.max(1);
+            definition.id = DataSetId(sets.next);
+            sets.next += 1;
+        }
+        let set = space::create::create(&self.environment, definition, pool, format_root)?;
+        set.load_maps()?;
+        let mut body = set.top().to_le_bytes().to_vec();
+        body.extend_from_slice(&set.definition().encode());
+        let made = {
+            let mut sets = self.sets.lock();
+            let none = (UowId::NONE, Lsn::NONE);
+            let made = self.log.append(kind::SET_BUILDING, 0, none.0, none.1, &[&body])?;
+            sets.insert_building(Arc::clone(&set));
+            made
+        };
+        self.log.wait_durable(made.end)?;
+        let first = sources.first().map_or(DataSetId(0), |source| source.set);
+        let mut rebuild = Rebuild {
+            kernel: Arc::clone(self),
+            set,
+            sources,
+            source: 0,
+            redo: moment.redo,
+            begin: moment.begin,
+            present: Bits::default(),
+            used: Bits::default(),
+            used_before: Bits::default(),
+            units: BTreeMap::new(),
+            active: moment.active.iter().map(|active| active.uow).collect(),
+            uncommitted: BTreeMap::new(),
+            frees: BTreeMap::new(),
+            transit: BTreeSet::new(),
+            counts: RebuildCounts::default(),
+            targets: Vec::new(),
+        };
+        rebuild.present.add(ROOT);
+        rebuild.take_over(moment, first);
+        Ok(rebuild)
+    }
+
+    /// Puts successors in place of what they were built for, all at one moment. Nobody uses those
+    /// data sets: the caller holds them locked exclusively, or they are offline. Their files go.
+    ///
+    /// # Errors
+    /// Whatever log and disk say; what was built is in place or not, all of it.
+    pub fn put_in_place(
+        &self,
+        built: &[(DataSetId, Arc<DataSet>)],
+        to: Lsn,
+    ) -> Result<(), UowError> {
+        // What was built is not in the log, so it has to be on disk.
+        if !planted(Plant::SuccessorNotWritten) {
+            self.write_out()?;
+        }
+        let _work = self.housekeeper.work.lock();
+        let places: Vec<(DataSetId, DataSetId)> =
+            built.iter().map(|(old, new)| (*old, new.id())).collect();
+        let body = Recovered { to, sets: places.clone() }.encode();
+        let (end, old) = {
+            let mut sets = self.sets.lock();
+            let none = (UowId::NONE, Lsn::NONE);
+            let done = self.log.append(kind::SETS_RECOVERED, 0, none.0, none.1, &[&body])?;
+            let old: Vec<_> = places.iter().filter_map(|(old, _)| sets.get(*old)).collect();
+            places.iter().for_each(|(old, new)| sets.put_in_place(*old, *new));
+            (done.end, old)
+        };
+        places.iter().for_each(|(old, _)| self.transit.forget(*old));
+        self.log.wait_durable(end)?;
+        for set in old {
+            set.pool().forget(set.id(), CiNumber(0))?;
+            // Nothing leads to its files any more, and some may have been missing before: that may
+            // be why it was recovered.
+            let _ = set.remove_files();
+        }
+        Ok(())
+    }
+
+    fn remove_building(&self, set: &DataSet) -> Result<(), UowError> {
+        let _work = self.housekeeper.work.lock();
+        let body = set.id().0.to_le_bytes();
+        {
+            let mut sets = self.sets.lock();
+            if !sets.is_building(set.id()) {
+                return Ok(());
+            }
+            self.log.append_reserved(kind::SET_GONE, 0, UowId::NONE, Lsn::NONE, &[&body])?;
+            sets.remove(set.id());
+        }
+        self.transit.forget(set.id());
+        set.pool().forget(set.id(), CiNumber(0))?;
+        Ok(set.remove_files()?)
+    }
+}
+
+impl Rebuild {
+    /// The successor.
+    #[must_use]
+    pub fn set(&self) -> &Arc<DataSet> {
+        &self.set
+    }
+
+    /// The copy that is put in from now on was begun at this moment, which is later than that of
+    /// the copies in front of it.
+    pub fn at_moment(&mut self, moment: &Checkpoint) {
+        (self.redo, self.begin) = (moment.redo, moment.begin);
+        self.active = moment.active.iter().map(|active| active.uow).collect();
+        self.used_before = std::mem::take(&mut self.used);
+        self.units.clear();
+        self.frees.clear();
+        self.transit.clear();
+        let first = self.sources.first().map_or(DataSetId(0), |source| source.set);
+        self.take_over(moment, first);
+    }
+
+    /// What was done so far.
+    #[must_use]
+    pub fn counts(&self) -> &RebuildCounts {
+        &self.counts
+    }
+
+    /// Takes over an interval of the copy: its usable bytes, in clear. The latest copy of an
+    /// interval counts.
+    ///
+    /// # Errors
+    /// Whatever pool and disk say.
+    pub fn put(&mut self, ci: CiNumber, page: &[u8]) -> Result<(), UowError> {
+        let of_set_itself = self.set.layout().is_reserved(ci) && ci != ROOT;
+        if of_set_itself || page.len() != self.set.usable_bytes() {
+            return Err(self.damaged(format!("interval {ci} of the copy"), "it cannot be one"));
+        }
+        self.set.cover(ci)?;
+        let mut own = self.fresh(ci)?;
+        own.begin_change(self.kernel.log.next_lsn());
+        own.bytes_mut().copy_from_slice(page);
+        drop(own);
+        self.present.add(ci);
+        self.counts.intervals += 1;
+        Ok(())
+    }
+
+    /// Says that an interval was in use when the copy was made.
+    ///
+    /// # Errors
+    /// Whatever pool and disk say.
+    pub fn note_used(&mut self, ci: CiNumber) -> Result<(), UowError> {
+        self.used.add(ci);
+        self.set_used(ci, true)
+    }
+
+    /// A copy was put in whole. What it does not call used, although the one in front of it did,
+    /// holds nothing any more.
+    ///
+    /// # Errors
+    /// Whatever pool and disk say.
+    pub fn end_copy(&mut self) -> Result<(), UowError> {
+        for ci in self.used_before.without(&self.used) {
+            self.present.remove(ci);
+            self.set_used(ci, false)?;
+        }
+        self.used_before = Bits::default();
+        Ok(())
+    }
+
+    fn set_used(&mut self, ci: CiNumber, used: bool) -> Result<(), UowError> {
+        let layout = self.set.layout();
+        if layout.is_reserved(ci) || ci.0 >= layout.intervals_max() {
+            return Ok(());
+        }
+        if used {
+            self.set.cover(ci)?;
+        }
+        let mut page = self.set.exclusive(layout.map1_of(ci))?;
+        page.begin_change(self.kernel.log.next_lsn());
+        map::set_used(page.bytes_mut(), layout, ci.0 % layout.per_map(), used);
+        Ok(())
+    }
+
+    /// Takes the next record of the log.
+    ///
+    /// # Errors
+    /// Damage, if it does not decode or fit; whatever pool and disk say.
+    pub fn see(&mut self, record: &Record<'_>) -> Result<(), UowError> {
+        while let Some(source) = self.sources.get(self.source)
+            && record.lsn >= source.until
+        {
+            if self.source + 1 == self.sources.len() {
+                return Ok(());
+            }
+            self.next_source();
+        }
+        let bad = || self.damaged(format!("the log record at {}", record.lsn), "it is none");
+        match record.kind {
+            kind::COMMIT if record.lsn >= self.begin => {
+                self.units.remove(&record.uow);
+                if let Some(places) = self.uncommitted.remove(&record.uow) {
+                    self.frees.insert(record.uow, places);
+                }
+            }
+            kind::BACKED_OUT if record.lsn >= self.begin => {
+                self.uncommitted.remove(&record.uow);
+                // What its backout could not undo, because the data set was offline, remains.
+                if let Some(unit) = self.units.get_mut(&record.uow) {
+                    unit.retain(|change| change.skipped);
+                }
+            }
+            kind::FREES_AT_COMMIT => {
+                let places = decode_places(record.body).ok_or_else(bad)?;
+                let own = places.into_iter().filter(|(set, _)| self.is_source(*set));
+                let own: Vec<CiNumber> = own.map(|(_, ci)| ci).collect();
+                self.uncommitted.entry(record.uow).or_default().extend(own);
+            }
+            kind::GIVEN_OUT | kind::TAKEN_BACK if record.lsn >= self.redo => {
+                for (set, ci) in decode_places(record.body).ok_or_else(bad)? {
+                    if self.is_source(set) {
+                        self.see_place(record, ci)?;
+                    }
+                }
+            }
+            kind::UNDO_END | kind::UNDO_SKIPPED => self.see_undo(record),
+            kind::RESOURCE_FIRST..=kind::RESOURCE_LAST => self.see_change(record)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Backs out who was not over, takes back what belongs to nobody, and hands the successor over:
+    /// it is whole, and [`Kernel::put_in_place`] puts it in place.
+    ///
+    /// # Errors
+    /// Whatever stands in the way of undo.
+    pub fn finish(mut self) -> Result<(Arc<DataSet>, RebuildCounts), UowError> {
+        while self.source + 1 < self.sources.len() {
+            self.next_source();
+        }
+        let done = self.back_out().and_then(|()| self.take_back());
+        if let Err(error) = done {
+            return match self.abandon() {
+                Ok(()) => Err(error),
+                Err(worse) => Err(worse),
+            };
+        }
+        Ok((self.set, self.counts))
+    }
+
+    /// Gives the rebuild up and removes what was built.
+    ///
+    /// # Errors
+    /// Whatever log and disk say; the next restart removes the rest.
+    pub fn abandon(self) -> Result<(), UowError> {
+        self.kernel.remove_building(&self.set)
+    }
+
+    /// What the copy knows of a data set besides its intervals.
+    fn take_over(&mut self, moment: &Checkpoint, set: DataSetId) {
+        let own = |places: &[(DataSetId, CiNumber)]| -> Vec<CiNumber> {
+            places.iter().filter(|(of, _)| *of == set).map(|(_, ci)| *ci).collect()
+        };
+        self.transit.extend(own(&moment.transit));
+        for (uow, places) in &moment.frees {
+            self.frees.insert(*uow, own(places));
+        }
+        for (uow, records) in &moment.anchored {
+            let unit = self.units.entry(*uow).or_default();
+            for record in records.iter().filter(|record| record.set == set) {
+                let (lsn, kind, body) = (record.lsn, record.kind, record.body.clone());
+                unit.push(Undoable { lsn, kind, body, skipped: false });
+            }
+            unit.sort_by_key(|change| change.lsn);
+        }
+    }
+
+    fn is_source(&self, set: DataSetId) -> bool {
+        self.sources.get(self.source).is_some_and(|source| source.set == set)
+    }
+
+    /// The data set that took the place of the one before: what was not over at that point was
+    /// backed out, and what belonged to nobody was taken back, in records of its own.
+    fn next_source(&mut self) {
+        self.source += 1;
+        self.units.clear();
+        self.uncommitted.clear();
+        self.frees.clear();
+        self.transit.clear();
+    }
+
+    fn see_place(&mut self, record: &Record<'_>, ci: CiNumber) -> Result<(), UowError> {
+        let given_out = record.kind == kind::GIVEN_OUT;
+        if given_out {
+            self.transit.insert(ci);
+        } else {
+            self.transit.remove(&ci);
+            if let Some(places) = self.frees.get_mut(&record.uow) {
+                places.retain(|place| *place != ci);
+            }
+        }
+        self.set_used(ci, given_out)
+    }
+
+    /// A compensation: its unit of work goes on undoing before the LSN that it names.
+    fn see_undo(&mut self, record: &Record<'_>) {
+        let Some(change) = Change::decode(record.flags, record.body) else { return };
+        let (Some(next), own) = (change.undo_next, self.is_source(change.set)) else { return };
+        let Some(unit) = self.units.get_mut(&record.uow) else { return };
+        if record.kind == kind::UNDO_SKIPPED && own {
+            // The record whose undo was skipped is the newest one behind `next` that is left.
+            if let Some(last) = unit.iter_mut().rev().find(|change| !change.skipped) {
+                last.skipped = last.lsn > next;
+            }
+        }
+        unit.retain(|change| change.lsn <= next || change.skipped);
+    }
+
+    fn see_change(&mut self, record: &Record<'_>) -> Result<(), UowError> {
+        let object = || format!("the log record at {}", record.lsn);
+        let change = Change::decode(record.flags, record.body);
+        let change = change.ok_or_else(|| self.damaged(object(), "its body is too short"))?;
+        if change.undo_next.is_some() {
+            self.see_undo(record);
+        }
+        if !self.is_source(change.set) {
+            return Ok(());
+        }
+        let counts = record.lsn >= self.begin || self.active.contains(&record.uow);
+        // What the copy carries of an anchored unit of work may stand in the log too.
+        let unit = self.units.get(&record.uow).and_then(|unit| unit.last());
+        let counts = counts && unit.is_none_or(|last| last.lsn < record.lsn);
+        if record.flags & flag::UNDOABLE != 0 && change.undo_next.is_none() && counts {
+            let (lsn, kind, body) = (record.lsn, record.kind, change.body.to_vec());
+            self.units.entry(record.uow).or_default().push(Undoable {
+                lsn,
+                kind,
+                body,
+                skipped: false,
+            });
+        }
+        if record.lsn < self.redo {
+            return Ok(());
+        }
+        let mut targets = std::mem::take(&mut self.targets);
+        targets.clear();
+        let resource = Arc::clone(&self.kernel.parts.resource);
+        let known = resource.targets(record.kind, change.body, &mut targets);
+        known.map_err(|damage| self.damaged(object(), &damage.0))?;
+        for (interval, step) in steps_of(change.set, &targets) {
+            match step {
+                crate::transit::Step::Leaves => self.transit.insert(interval.1),
+                crate::transit::Step::Arrives => self.transit.remove(&interval.1),
+            };
+        }
+        for target in &targets {
+            self.redo(record, change.body, *target)?;
+        }
+        self.targets = targets;
+        Ok(())
+    }
+
+    /// Repeats a change of one interval, if the copy has not got it.
+    fn redo(&mut self, record: &Record<'_>, body: &[u8], target: Target) -> Result<(), UowError> {
+        let Target { ci, fresh, .. } = target;
+        if ci.0 >= self.set.layout().intervals_max() || (!fresh && !self.present.has(ci)) {
+            return Ok(());
+        }
+        if fresh {
+            self.set.cover(ci)?;
+        }
+        let resource = Arc::clone(&self.kernel.parts.resource);
+        let mut page = if fresh { self.fresh(ci)? } else { self.set.exclusive(ci)? };
+        if !fresh && page.lsn() >= record.lsn {
+            return Ok(());
+        }
+        page.begin_change(self.kernel.log.next_lsn());
+        let applied = resource.redo(record.kind, body, ci, page.bytes_mut());
+        page.set_lsn(record.lsn);
+        drop(page);
+        applied.map_err(|damage| {
+            let object = format!("interval {ci} of data set {}", self.set.name());
+            let why = format!("the log record at {} does not fit it: {}", record.lsn, damage.0);
+            self.damaged(object, &why)
+        })?;
+        self.present.add(ci);
+        self.counts.redone += 1;
+        Ok(())
+    }
+
+    /// An interval whose contents are about to be written anew.
+    fn fresh(&self, ci: CiNumber) -> Result<ExclusiveCi<'_>, UowError> {
+        let resident = self.set.pool().is_resident(self.set.id(), ci);
+        let written = resident || self.present.has(ci);
+        Ok(if written { self.set.exclusive(ci)? } else { self.set.pin_fresh(ci)?.exclusive() })
+    }
+
+    /// Undoes what no commit has made count, newest first over all units of work.
+    fn back_out(&mut self) -> Result<(), UowError> {
+        let units = std::mem::take(&mut self.units);
+        let in_flight = units.iter().filter(|(_, unit)| !unit.is_empty());
+        self.counts.backed_out = in_flight.map(|(uow, _)| *uow).collect();
+        let mut changes: Vec<Undoable> = units.into_values().flatten().collect();
+        changes.sort_by_key(|change| change.lsn);
+        if changes.is_empty() || planted(Plant::RecoveryUndoSkipped) {
+            return Ok(());
+        }
+        let kernel = Arc::clone(&self.kernel);
+        let uow = UowId(kernel.next_uow.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
+        let slot = kernel.active.enter(uow)?;
+        kernel.active.begin_append(slot);
+        kernel.active.pin(slot, kernel.log.next_lsn());
+        kernel.active.end_append(slot, Lsn::NONE);
+        let mut undo = Undo::new(&kernel, uow, slot, Lsn::NONE);
+        let mut undone = Ok(());
+        while let Some(change) = changes.pop()
+            && undone.is_ok()
+        {
+            undone = kernel
+                .wait_for_log_room(uow, change.body.len() as u64 * 2)
+                .and_then(|()| undo.undo_for(&self.set, change.kind, &change.body));
+        }
+        undo.end_at_restart()?;
+        undone
+    }
+
+    /// Takes back what a commit freed, and what was given out and never used.
+    fn take_back(&mut self) -> Result<(), UowError> {
+        let freed = std::mem::take(&mut self.frees).into_values().flatten();
+        let mut all: BTreeSet<CiNumber> = freed.collect();
+        all.append(&mut self.transit);
+        for ci in all {
+            if self.set.is_used(ci)? {
+                self.kernel.release_interval(&self.set, ci)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn damaged(&self, object: String, why: &str) -> UowError {
+        UowError::Damaged { object, why: why.to_owned() }
+    }
+}

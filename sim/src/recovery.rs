@@ -1,0 +1,476 @@
+//! Image copies and recoveries: what comes back is what was there at the point, in both of two
+//! related data sets, whatever crashes meanwhile.
+//!
+//! A script changes two sets in common units of work, some long, some backed out, and notes what
+//! they held at each of many log positions. Copies, a full one and one that goes on from it, are
+//! made while it runs. Then, on snapshots of its disk, the sets are recovered to noted positions.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use base::{Coded, Lsn};
+use btree::Tree;
+use parking_lot::Mutex;
+use recon::{Recon, Setup};
+use recovery::{CopyFiles, CopyKeys, CopyOptions, RecoverOptions, Target, copy_sets};
+use seam::Seam;
+use seam::sim::{self, CrashStyle, End, Rng, SimConfig, SimDisk};
+use store::{
+    Cursor as _, KeyRange, Position, Read, SetAttributes, SetId, Store, Unit, UnitOptions,
+};
+use store_kernel::{KernelStore, KernelUnit, StoreDefaults};
+
+use crate::machine::Make;
+
+/// What both sets hold: set, key, value.
+pub type Model = BTreeMap<(usize, Vec<u8>), Vec<u8>>;
+
+const NAMES: [&str; 2] = ["ONE", "TWO"];
+const STEPS: u64 = 60;
+
+/// A disk with a system that was changed and copied, and what it held when.
+pub struct Chronicle {
+    /// The disk, at rest.
+    pub disk: SimDisk,
+    /// At these log positions, ascending.
+    pub states: Vec<(Lsn, Model)>,
+    /// Where the first copy ended, and so the earliest point.
+    pub copied: Lsn,
+}
+
+fn make() -> Make {
+    Make { segment_bytes: 2 << 20, frames: 48, ..Make::small() }
+}
+
+/// An open system with its RECON.
+struct Site {
+    store: KernelStore,
+    recon: Recon,
+    keys: CopyKeys,
+    sets: Vec<SetId>,
+}
+
+#[allow(clippy::needless_pass_by_value)] // so that `map_err` takes it by its name
+fn said<E: Coded>(error: E) -> String {
+    format!("{} {error}", error.code())
+}
+
+impl Site {
+    fn open(seam: &Seam, fresh: bool, offline: &[&str]) -> Result<Site, String> {
+        let make = make();
+        let mut parts = make.parts(seam.clone());
+        parts.offline = offline.iter().map(|name| (*name).to_owned()).collect();
+        let keys = CopyKeys {
+            keys: Arc::clone(&parts.keys),
+            label: "system".into(),
+            system: parts.system,
+        };
+        let setup = Setup {
+            seam: seam.clone(),
+            keys: Arc::clone(&parts.keys),
+            label: "system".into(),
+            system: parts.system,
+            folders: [PathBuf::from("/system"), PathBuf::from("/second")],
+            compact_bytes: 1 << 20,
+        };
+        if fresh {
+            make.create(seam).map_err(said)?;
+            Recon::create(&setup, &[]).map_err(said)?;
+        }
+        let (recon, _) = Recon::open(setup).map_err(said)?;
+        let kernel = uow::Kernel::open(parts, make.config()).map_err(said)?;
+        let defaults = StoreDefaults { interval_bytes: make.ci_bytes, ..StoreDefaults::default() };
+        let store = KernelStore::new(&kernel, defaults).map_err(said)?;
+        let mut sets = Vec::new();
+        for name in NAMES {
+            if fresh {
+                store.create_set(name, &SetAttributes::default()).map_err(said)?;
+            }
+            sets.extend(store.set(name).map_err(said)?);
+        }
+        Ok(Site { store, recon, keys, sets })
+    }
+
+    fn copy(&self, path: &str, since: Option<u32>) -> Result<recon::ImageCopy, String> {
+        let kernel = self.store.kernel();
+        let paths = [PathBuf::from(path), PathBuf::from(format!("/second{path}"))];
+        let mut files = CopyFiles::begin(kernel.seam(), &paths).map_err(said)?;
+        let options = CopyOptions { since, bytes_per_second: 0 };
+        let names = NAMES.map(str::to_owned);
+        let report =
+            copy_sets(kernel, &self.keys, &self.recon, &names, &mut files, &options, &mut |_| ());
+        Ok(report.map_err(said)?.copy)
+    }
+
+    fn recover(&self, names: &[&str], to: Target) -> Result<recovery::Recovery, String> {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let kernel = self.store.kernel();
+        let state = self.recon.state();
+        let plan = recovery::plan(kernel, &state, &names, to).map_err(said)?;
+        let (log, options) = (Arc::clone(kernel.log()), RecoverOptions::default());
+        let done = recovery::recover(
+            &self.store,
+            &self.keys,
+            &self.recon,
+            &*log,
+            &plan,
+            options,
+            &mut |_| (),
+        );
+        done.map_err(said)
+    }
+
+    /// What both sets hold; their trees are sound and nothing is lost or left.
+    fn contents(&self) -> Result<Model, String> {
+        let mut model = Model::new();
+        let mut unit = self.store.begin(UnitOptions::default()).map_err(said)?;
+        for (number, set) in self.sets.iter().enumerate() {
+            let mut cursor = self.store.cursor(*set).map_err(said)?;
+            cursor.limit(KeyRange::ALL);
+            cursor.seek(Position::Front);
+            while let Some(entry) = unit.next(&mut cursor, Read::Unlocked).map_err(said)? {
+                model.insert((number, entry.key.to_vec()), entry.value.to_vec());
+            }
+        }
+        unit.backout().map_err(said)?;
+        let kernel = self.store.kernel();
+        for name in NAMES {
+            let set = kernel.set_named(name).ok_or_else(|| format!("{name} is gone"))?;
+            kernel.settle_frees(set.id()).map_err(said)?;
+            let report = Tree::new(kernel, &set).check().map_err(said)?;
+            if report.unreachable != 0 {
+                return Err(format!("{} intervals of {name} are lost", report.unreachable));
+            }
+        }
+        kernel.check_quiet()?;
+        Ok(model)
+    }
+}
+
+/// Changes both sets, step by step.
+struct Writer<'w> {
+    site: &'w Site,
+    rng: Rng,
+    model: Model,
+    long: Option<(KernelUnit, Model)>,
+}
+
+impl Writer<'_> {
+    fn change(
+        &mut self,
+        unit: &mut KernelUnit,
+        model: &mut Model,
+        who: &str,
+    ) -> Result<(), String> {
+        for _ in 0..1 + self.rng.index(5) {
+            let number = self.rng.index(2);
+            let set = self.site.sets[number];
+            let key = format!("{who}{:03}", self.rng.below(60)).into_bytes();
+            if self.rng.index(4) == 0 {
+                let _ = unit.delete(set, &key).map_err(said)?;
+                model.remove(&(number, key));
+                continue;
+            }
+            let len = if self.rng.one_in(12) { 5_000 } else { self.rng.index(300) };
+            let value = vec![self.rng.below(256) as u8; len];
+            unit.put(set, &key, &value).map_err(said)?;
+            model.insert((number, key), value);
+        }
+        Ok(())
+    }
+
+    fn step(&mut self) -> Result<(), String> {
+        let mut unit = self.site.store.begin(UnitOptions::default()).map_err(said)?;
+        let mut model = self.model.clone();
+        self.change(&mut unit, &mut model, "s")?;
+        if self.rng.one_in(6) {
+            unit.backout().map_err(said)?;
+        } else {
+            unit.commit().map_err(said)?;
+            self.model = model;
+        }
+        self.step_long()
+    }
+
+    /// A unit of work that goes on over several others. It has keys of its own.
+    fn step_long(&mut self) -> Result<(), String> {
+        let Some((mut unit, mut model)) = self.long.take() else {
+            if self.rng.one_in(4) {
+                let unit = self.site.store.begin(UnitOptions::default()).map_err(said)?;
+                self.long = Some((unit, Model::new()));
+            }
+            return Ok(());
+        };
+        if !self.rng.one_in(6) {
+            if model.is_empty() {
+                let own = self.model.iter().filter(|((_, key), _)| key[0] == b'l');
+                model = own.map(|(place, value)| (place.clone(), value.clone())).collect();
+            }
+            self.change(&mut unit, &mut model, "l")?;
+            self.long = Some((unit, model));
+        } else if self.rng.one_in(2) || model.is_empty() {
+            unit.backout().map_err(said)?;
+        } else {
+            unit.commit().map_err(said)?;
+            self.model.retain(|(_, key), _| key[0] != b'l');
+            self.model.append(&mut model);
+        }
+        Ok(())
+    }
+}
+
+/// Runs on a simulated machine; what it returns, or how the machine ended.
+fn run<R>(
+    seed: u64,
+    disk: &SimDisk,
+    body: impl FnOnce(Seam) -> Result<R, String>,
+) -> Result<Option<R>, String> {
+    let mut result = None;
+    let outcome = sim::run(SimConfig::new(seed), disk.clone(), |seam| result = Some(body(seam)));
+    match (&outcome.end, result) {
+        (End::Completed, Some(result)) => result.map(Some),
+        (End::Crashed, _) => Ok(None),
+        _ => Err(outcome.to_string()),
+    }
+}
+
+/// A life of the script, stopped in order.
+///
+/// # Errors
+/// Whatever broke.
+pub fn chronicle(seed: u64) -> Result<Chronicle, String> {
+    let disk = SimDisk::new();
+    let lived = run(seed, &disk, |seam| {
+        let site = Arc::new(Site::open(&seam, true, &[])?);
+        let rng = Rng::stream(seed, "recovery");
+        let mut writer = Writer { site: &site, rng, model: Model::new(), long: None };
+        let mut states = Vec::new();
+        let full = Arc::new(Mutex::new(None));
+        let mut copied = Lsn(u64::MAX);
+        let mut copier = None;
+        for step in 0..STEPS {
+            writer.step()?;
+            states.push((site.store.kernel().log().next_lsn(), writer.model.clone()));
+            if step == STEPS / 4 {
+                let (site, full) = (Arc::clone(&site), Arc::clone(&full));
+                let copy = move || *full.lock() = Some(site.copy("/copy-1", None));
+                copier = Some(seam::thread::spawn("copier", copy).map_err(|e| e.to_string())?);
+            }
+            if step == STEPS / 2 {
+                if let Some(thread) = copier.take() {
+                    thread.join();
+                }
+                let base = full.lock().take().ok_or("no copy was made")??;
+                copied = base.end;
+                site.copy("/copy-2", Some(base.number))?;
+            }
+        }
+        if let Some((unit, _)) = writer.long.take() {
+            unit.backout().map_err(said)?;
+        }
+        site.store.kernel().close().map_err(said)?;
+        Ok((states, copied))
+    })?;
+    let (states, copied) = lived.ok_or("the machine crashed by itself")?;
+    disk.settle();
+    Ok(Chronicle { disk, states, copied })
+}
+
+/// How thorough a search over points was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Points {
+    /// Points that were recovered to.
+    pub points: usize,
+    /// Units of work that were in flight at them.
+    pub backed_out: usize,
+}
+
+/// Recovers both sets to each noted point, and compares.
+///
+/// # Errors
+/// The first point at which something else came back.
+pub fn every_point(seed: u64, stride: usize) -> Result<Points, String> {
+    let chronicle = chronicle(seed)?;
+    let reachable: Vec<&(Lsn, Model)> =
+        chronicle.states.iter().filter(|(lsn, _)| *lsn >= chronicle.copied).collect();
+    let chosen = reachable.iter().skip(seed as usize % stride).step_by(stride);
+    let mut points = Points::default();
+    for (lsn, model) in chosen {
+        let disk = chronicle.disk.snapshot();
+        let backed_out = recovered_equals(&disk, seed, Target::Lsn(*lsn), model)
+            .map_err(|why| format!("to {lsn}: {why}"))?;
+        points.points += 1;
+        points.backed_out += backed_out;
+    }
+    Ok(points)
+}
+
+fn recovered_equals(
+    disk: &SimDisk,
+    seed: u64,
+    to: Target,
+    expected: &Model,
+) -> Result<usize, String> {
+    let done = run(seed, disk, |seam| {
+        let site = Site::open(&seam, false, &[])?;
+        let done = site.recover(&NAMES, to)?;
+        compare(&site.contents()?, expected)?;
+        site.store.kernel().close().map_err(said)?;
+        Ok(done.sets.iter().map(|set| set.counts.backed_out.len()).sum())
+    })?;
+    let backed_out = done.ok_or("the machine crashed by itself")?;
+    run(seed + 1, disk, |seam| {
+        let site = Site::open(&seam, false, &[])?;
+        compare(&site.contents()?, expected).map_err(|why| format!("after a restart: {why}"))
+    })
+    .map(|_| backed_out)
+}
+
+fn compare(found: &Model, expected: &Model) -> Result<(), String> {
+    if found == expected {
+        return Ok(());
+    }
+    let text = |place: &(usize, Vec<u8>)| {
+        format!("{} {}", NAMES[place.0], String::from_utf8_lossy(&place.1))
+    };
+    let wrong = expected.iter().find(|(place, value)| found.get(*place) != Some(*value));
+    let extra = found.keys().find(|place| !expected.contains_key(*place));
+    let wrong = wrong.map(|(place, _)| text(place));
+    Err(format!("{wrong:?} is not as it was; {:?} was not there", extra.map(text)))
+}
+
+/// Crashes a recovery at each of its writes: the sets are as they were, or recovered, both of them;
+/// and the recovery can be run again.
+///
+/// # Errors
+/// The first broken promise.
+pub fn every_crash(seed: u64, stride: u64) -> Result<u64, String> {
+    let chronicle = chronicle(seed)?;
+    let now = &chronicle.states.last().ok_or("nothing was done")?.1;
+    let place = chronicle.states.iter().position(|(lsn, _)| *lsn >= chronicle.copied);
+    let (lsn, then) = &chronicle.states[place.ok_or("no point")?];
+    let mut n = 1 + seed % stride;
+    let mut points = 0;
+    loop {
+        let disk = chronicle.disk.snapshot();
+        disk.crash_after(n);
+        let whole = run(n, &disk, |seam| {
+            let site = Site::open(&seam, false, &[])?;
+            site.recover(&NAMES, Target::Lsn(*lsn)).map(|_| ())
+        })?;
+        let style = [CrashStyle::DropAll, CrashStyle::KeepAll, CrashStyle::Random][n as usize % 3];
+        let disk = disk.crash_image(&mut Rng::new(n), style);
+        let found = run(n + 1, &disk, |seam| {
+            let site = Site::open(&seam, false, &[])?;
+            let found = site.contents()?;
+            if found != *then {
+                compare(&found, now)?;
+            }
+            site.recover(&NAMES, Target::Lsn(*lsn))?;
+            compare(&site.contents()?, then)?;
+            site.recover(&NAMES, Target::Now)?;
+            compare(&site.contents()?, then)?;
+            site.store.kernel().close().map_err(said)?;
+            Ok(found == *then)
+        });
+        found.map_err(|why| format!("crash at write {n}: {why}"))?;
+        points += 1;
+        if whole.is_some() {
+            return Ok(points);
+        }
+        n += stride;
+    }
+}
+
+/// A recovery to a point, changes, a second recovery to the end, and points before, in and behind
+/// what the first one has made void.
+///
+/// # Errors
+/// The first broken promise.
+pub fn one_after_another(seed: u64) -> Result<(), String> {
+    let chronicle = chronicle(seed)?;
+    let reachable: Vec<&(Lsn, Model)> =
+        chronicle.states.iter().filter(|(lsn, _)| *lsn >= chronicle.copied).collect();
+    let (first, early) = (&reachable[reachable.len() / 2], &reachable[reachable.len() / 4]);
+    let disk = chronicle.disk.snapshot();
+    let done = run(seed, &disk, |seam| {
+        let site = Site::open(&seam, false, &[])?;
+        let end = site.store.kernel().log().next_lsn();
+        site.recover(&NAMES, Target::Lsn(first.0))?;
+        let rng = Rng::stream(seed, "after");
+        let mut writer = Writer { site: &site, rng, model: first.1.clone(), long: None };
+        let mut later = Vec::new();
+        for _ in 0..12 {
+            writer.step()?;
+            later.push((site.store.kernel().log().next_lsn(), writer.model.clone()));
+        }
+        if let Some((unit, _)) = writer.long.take() {
+            unit.backout().map_err(said)?;
+        }
+        let model = writer.model.clone();
+        site.recover(&NAMES, Target::Now)?;
+        compare(&site.contents()?, &model).map_err(|why| format!("to the end: {why}"))?;
+        match site.recover(&NAMES, Target::Lsn(Lsn(end.0 - 1))) {
+            Err(why) if why.contains("HFV003") => {}
+            other => return Err(format!("a void point was taken: {other:?}")),
+        }
+        site.recover(&NAMES, Target::Lsn(later[6].0))?;
+        compare(&site.contents()?, &later[6].1).map_err(|why| format!("behind: {why}"))?;
+        site.recover(&NAMES, Target::Lsn(early.0))?;
+        compare(&site.contents()?, &early.1).map_err(|why| format!("before: {why}"))?;
+        site.store.kernel().close().map_err(said)
+    })?;
+    done.ok_or("the machine crashed by itself")?;
+    let expected = early.1.clone();
+    run(seed + 1, &disk, |seam| compare(&Site::open(&seam, false, &[])?.contents()?, &expected))
+        .map(|_| ())
+}
+
+/// A data set loses its file while units of work are in flight. The system starts without it, and
+/// the recovery brings back exactly what was committed.
+///
+/// # Errors
+/// The first broken promise.
+pub fn a_lost_data_set_comes_back(seed: u64) -> Result<(), String> {
+    let chronicle = chronicle(seed)?;
+    let disk = chronicle.disk.snapshot();
+    let expected = Arc::new(Mutex::new(Model::new()));
+    let told = Arc::clone(&expected);
+    let before = chronicle.states.last().ok_or("nothing was done")?.1.clone();
+    run(seed, &disk, move |seam| {
+        let site = Site::open(&seam, false, &[])?;
+        let rng = Rng::stream(seed, "lost");
+        let mut writer = Writer { site: &site, rng, model: before, long: None };
+        (0..10).try_for_each(|_| writer.step())?;
+        *told.lock() = writer.model.clone();
+        // In flight when the machine crashes.
+        let mut unit = site.store.begin(UnitOptions::default()).map_err(said)?;
+        for (number, set) in site.sets.iter().enumerate() {
+            unit.put(*set, format!("s{number:03}").as_bytes(), b"in flight").map_err(said)?;
+        }
+        site.store.kernel().write_out().map_err(said)?;
+        sim::crash();
+        Ok(())
+    })?;
+    let disk = disk.crash_image(&mut Rng::new(seed), CrashStyle::KeepAll);
+    let lost = disk.paths().into_iter().find(|path| path.to_string_lossy().contains("ONE"));
+    disk.lose(lost.ok_or("there is no such file")?);
+    let refused = run(seed + 1, &disk.snapshot(), |seam| Site::open(&seam, false, &[]).map(drop));
+    if refused.is_ok() {
+        return Err("it starts without a file".into());
+    }
+    let expected = expected.lock().clone();
+    let done = run(seed + 2, &disk, |seam| {
+        let site = Site::open(&seam, false, &["ONE"])?;
+        site.recover(&["ONE"], Target::Now)?;
+        let sets = NAMES.map(|name| site.store.set(name).ok().flatten());
+        let sets: Vec<SetId> = sets.into_iter().flatten().collect();
+        let site = Site { sets, ..site };
+        compare(&site.contents()?, &expected)?;
+        site.store.kernel().close().map_err(said)
+    })?;
+    done.ok_or_else(|| "the machine crashed by itself".to_owned())?;
+    run(seed + 3, &disk, |seam| compare(&Site::open(&seam, false, &[])?.contents()?, &expected))
+        .map(|_| ())
+}

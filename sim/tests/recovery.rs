@@ -1,0 +1,36 @@
+//! Image copies and recoveries bring back what was there, through every crash.
+
+use holdfast_sim::recovery;
+
+#[test]
+fn any_point_behind_the_copy_comes_back_exactly() {
+    let mut backed_out = 0;
+    for seed in 1..=6 {
+        let points = recovery::every_point(seed, 5).map_err(|why| format!("seed {seed}: {why}"));
+        assert!(points.as_ref().is_ok_and(|points| points.points > 4), "{points:?}");
+        backed_out += points.map_or(0, |points| points.backed_out);
+    }
+    assert!(backed_out > 4, "too few units of work were in flight: {backed_out}");
+}
+
+#[test]
+fn a_recovery_that_crashes_leaves_all_of_the_old_or_all_of_the_new() {
+    for seed in 1..=2 {
+        let points = recovery::every_crash(seed, 1);
+        assert!(points.as_ref().is_ok_and(|points| *points > 10), "seed {seed}: {points:?}");
+    }
+}
+
+#[test]
+fn recoveries_follow_each_other() {
+    for seed in 1..=6 {
+        assert_eq!(recovery::one_after_another(seed), Ok(()), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_data_set_whose_file_is_lost_comes_back() {
+    for seed in 1..=6 {
+        assert_eq!(recovery::a_lost_data_set_comes_back(seed), Ok(()), "seed {seed}");
+    }
+}
