@@ -1,7 +1,7 @@
 //! Fuzzes [`targets::recon_file`].
 #![no_main]
 
-use targets::{recon_file, plant_seeds};
+use targets::{plant_seeds, recon_file};
 
 libfuzzer_sys::fuzz_target!(
     init: plant_seeds("recon_file", recon_file::seeds),

@@ -1,5 +1,5 @@
-//! Image copies bring data back: a lost file, a point in the past, a lost RECON; while the system is
-//! in use and while it is stopped.
+//! Image copies bring data back: a lost file, a lost RECON; and a copy that is damaged spoils
+//! nothing.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)] // loses files on purpose
 
 mod common;

@@ -218,8 +218,8 @@ impl Kernel {
         }
     }
 
-    /// The state of the kernel at this moment: where a recovery from an image copy that is begun now
-    /// goes on in the log. Nothing is written.
+    /// The state of the kernel at this moment: where a recovery from an image copy that is begun
+    /// now goes on in the log. Nothing is written.
     ///
     /// # Errors
     /// If the kernel has stopped.

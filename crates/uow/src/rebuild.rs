@@ -195,6 +195,9 @@ impl Kernel {
         if !planted(Plant::SuccessorNotWritten) {
             self.write_out()?;
         }
+        // A conversion of what goes comes to the end of its step, and the housekeeper to that of
+        // its look at the maps.
+        let _converting = self.converter.work.lock();
         let _work = self.housekeeper.work.lock();
         let places: Vec<(DataSetId, DataSetId)> =
             built.iter().map(|(old, new)| (*old, new.id())).collect();

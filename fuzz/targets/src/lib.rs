@@ -22,6 +22,7 @@ pub mod definition;
 pub mod double_write;
 pub mod exec_dli;
 pub mod header_interval;
+pub mod image_copy;
 pub mod input;
 pub mod kernel_records;
 pub mod key_file;
@@ -74,6 +75,7 @@ pub const TARGETS: &[Target] = targets![
     double_write,
     exec_dli,
     header_interval,
+    image_copy,
     kernel_records,
     key_file,
     log_files,

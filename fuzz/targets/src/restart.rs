@@ -71,7 +71,7 @@ fn fill(kernel: &Arc<Kernel>) -> Vec<Contents> {
     states
 }
 
-fn config() -> KernelConfig {
+pub(crate) fn config() -> KernelConfig {
     let mut config = KernelConfig::new(Path::new(HOME));
     config.log.copies = vec![PathBuf::from("/log1"), PathBuf::from("/log2")];
     config.log.segment_bytes = 128 << 10;
@@ -84,7 +84,7 @@ fn config() -> KernelConfig {
     config
 }
 
-fn parts(seam: &Seam) -> Parts {
+pub(crate) fn parts(seam: &Seam) -> Parts {
     Parts {
         seam: seam.clone(),
         keys: Arc::new(TestKeys::new(1)),
@@ -96,7 +96,7 @@ fn parts(seam: &Seam) -> Parts {
     }
 }
 
-fn definition() -> Definition {
+pub(crate) fn definition() -> Definition {
     Definition {
         id: DataSetId(0),
         name: "data".into(),

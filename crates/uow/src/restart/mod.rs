@@ -439,6 +439,7 @@ fn assemble(
         config,
         environment,
         stop,
+        log_capacity: log.space().capacity_bytes,
         log,
         control,
         pools,
