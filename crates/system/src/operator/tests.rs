@@ -28,7 +28,7 @@ impl Place {
         config.log.ring_bytes = Bytes(1 << 20);
         config.pools.values_mut().for_each(|pool| pool.bytes = Bytes(1 << 20));
         let cost = KdfCost { memory_kib: 64, passes: 1, lanes: 1 };
-        let options = InitOptions { config, cost };
+        let options = InitOptions { config, cost, ..InitOptions::default() };
         System::init(&place.seam, &place.dir, &phrase(), &options).unwrap();
         place
     }

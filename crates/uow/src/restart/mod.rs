@@ -439,7 +439,6 @@ fn assemble(
         config,
         environment,
         stop,
-        log_capacity: log.space().capacity_bytes,
         log,
         control,
         pools,
