@@ -87,6 +87,16 @@ enum Step {
     Over,
 }
 
+/// What is to be done for an interval.
+enum Interval<'s> {
+    /// Write it again.
+    Rewrite(Pinned<'s>),
+    /// Nothing: nothing of it is on disk.
+    Blank,
+    /// Look again later: somebody is about to make something of it.
+    NotNow,
+}
+
 /// A pause when somebody else has to be waited for.
 const PAUSE: Duration = Duration::from_millis(1);
 /// A chunk takes at most this share of a pool's frames.
@@ -327,8 +337,9 @@ impl Kernel {
             self.release_interval(set, ci)?;
         }
         let (next, written) = written?;
-        if next > first {
-            self.move_cursor(set, next)?;
+        match next > first {
+            true => self.move_cursor(set, next)?,
+            false => self.seam().clock.sleep(PAUSE),
         }
         Ok(Step::Went(written * set.unit_bytes() as u64))
     }
@@ -362,7 +373,9 @@ impl Kernel {
         let mut failed = None;
         while next.0 < behind {
             match self.to_rewrite(set, next, wiped) {
-                Ok(pin) => pins.extend(pin),
+                Ok(Interval::Rewrite(pin)) => pins.push(pin),
+                Ok(Interval::Blank) => {}
+                Ok(Interval::NotNow) => break,
                 // What others need just now they give back soon.
                 Err(UowError::Pool(PoolError::NoFrames { .. })) if !pins.is_empty() => break,
                 Err(error) => {
@@ -390,37 +403,32 @@ impl Kernel {
         }
     }
 
-    /// An interval that has to be written again, pinned; `None` if nothing of it is on disk.
+    /// Looks what has to be done for an interval; pins it if it has to be written again.
     fn to_rewrite<'s>(
         &self,
         set: &'s DataSet,
         ci: CiNumber,
         wiped: &mut Vec<CiNumber>,
-    ) -> Result<Option<Pinned<'s>>, UowError> {
-        loop {
-            if set.expected_prefix(ci)? == 0 {
-                return Ok(None);
+    ) -> Result<Interval<'s>, UowError> {
+        if set.expected_prefix(ci)? == 0 || ci.0 >= set.intervals() {
+            return Ok(Interval::Blank);
+        }
+        if !set.is_used(ci)? {
+            if planted(Plant::FreeNotConverted) {
+                return Ok(Interval::Blank);
             }
-            if !set.is_used(ci)? {
-                if planted(Plant::FreeNotConverted) {
-                    return Ok(None);
-                }
-                if self.wipe(set, ci, wiped)? {
-                    return Ok(Some(set.pin(ci)?));
-                }
-                if ci.0 >= set.intervals() {
-                    return Ok(None);
-                }
-                continue;
+            return match self.wipe(set, ci, wiped)? {
+                true => Ok(Interval::Rewrite(set.pin(ci)?)),
+                false => Ok(Interval::NotNow),
+            };
+        }
+        match set.pin(ci) {
+            Ok(pin) => Ok(Interval::Rewrite(pin)),
+            // Given out and not written since: what stands on disk need not make sense.
+            Err(PoolError::Damaged { .. }) if self.transit.has((set.id(), ci)) => {
+                Ok(Interval::NotNow)
             }
-            match set.pin(ci) {
-                Ok(pin) => return Ok(Some(pin)),
-                // Given out and not written since: what stands on disk need not make sense.
-                Err(PoolError::Damaged { .. }) if self.transit.has((set.id(), ci)) => {
-                    self.seam().clock.sleep(PAUSE);
-                }
-                Err(error) => return Err(error.into()),
-            }
+            Err(error) => Err(error.into()),
         }
     }
 
