@@ -127,6 +127,18 @@ impl Store for FakeStore {
         Ok(())
     }
 
+    fn resize_pool(&self, _frames: usize) -> Result<()> {
+        Ok(())
+    }
+
+    fn add_pool(&self, _frames: usize) -> Result<()> {
+        Ok(())
+    }
+
+    fn delete_pool(&self) -> Result<()> {
+        Ok(())
+    }
+
     fn log_bytes_since_checkpoint(&self) -> u64 {
         self.positions.last.load(SeqCst)
     }

@@ -268,6 +268,19 @@ impl Store for OwnStore {
         kernel.checkpoint_now(false).map_err(failed)
     }
 
+    fn resize_pool(&self, frames: usize) -> Result<()> {
+        self.store.kernel().resize_pool("default", frames).map(drop).map_err(failed)
+    }
+
+    fn add_pool(&self, frames: usize) -> Result<()> {
+        let plan = PoolPlan { name: "other".into(), unit_bytes: UNIT, frames };
+        self.store.kernel().add_pool(&plan).map(drop).map_err(failed)
+    }
+
+    fn delete_pool(&self) -> Result<()> {
+        self.store.kernel().delete_pool("other").map_err(failed)
+    }
+
     fn log_bytes_since_checkpoint(&self) -> u64 {
         self.store.kernel().redo_bytes()
     }

@@ -128,6 +128,12 @@ pub(crate) trait Store: Send + Sync {
     fn wait_durable(&self, position: Position) -> Result<()>;
     /// Takes a checkpoint; returns at its end.
     fn checkpoint(&self) -> Result<()>;
+    /// Gives the store's pool another number of frames.
+    fn resize_pool(&self, frames: usize) -> Result<()>;
+    /// Adds a pool that nothing is assigned to.
+    fn add_pool(&self, frames: usize) -> Result<()>;
+    /// Deletes it.
+    fn delete_pool(&self) -> Result<()>;
     /// Log that a restart would have to read now.
     fn log_bytes_since_checkpoint(&self) -> u64;
     /// The sum of all configured budgets: pools, log buffers, locks, units of work.

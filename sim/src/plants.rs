@@ -65,6 +65,12 @@ pub const ALL: &[Hunt] = &[
         run: || swept(&scenario::CHECKPOINT),
     },
     Hunt {
+        plant: Plant::CarriedUnannounced,
+        by: "sweep of resize",
+        run: || swept(&scenario::RESIZE),
+    },
+    Hunt { plant: Plant::OldPoolNotAsked, by: "sweep of assign", run: || swept(&scenario::ASSIGN) },
+    Hunt {
         plant: Plant::NoCompensation,
         by: "sweep of backout",
         run: || swept(&scenario::BACKOUT),

@@ -1,8 +1,12 @@
 //! Scripted scenarios, each short enough to crash it at every write.
 
+use std::sync::Arc;
+
+use base::CiNumber;
 use base::hash::avalanche;
 use btree::TreeError;
 use seam::sim::{Fault, FaultKind};
+use uow::{PoolPlan, UowError};
 
 use crate::forms;
 use crate::history::{LEDGER, Records};
@@ -55,6 +59,8 @@ pub fn records(from: u64, to: u64, len: usize) -> Records {
 /// All scenarios.
 pub const ALL: &[Scenario] = &[
     CHECKPOINT,
+    RESIZE,
+    ASSIGN,
     SEGMENTS,
     SPLIT,
     RANGE_DELETE,
@@ -119,6 +125,75 @@ pub const CHECKPOINT: Scenario = Scenario {
         }
         world.kernel.checkpoint_now(false)?;
         world.commit(|work| work.put(&one, &key(8), &value(8, 8, 90)))
+    },
+};
+
+/// A pool that grows and shrinks between changes and checkpoints.
+pub const RESIZE: Scenario = Scenario {
+    name: "resize",
+    about: "a pool that grows and shrinks between changes and checkpoints",
+    // No page is written before its time: what was changed stays in its frame.
+    make: || Make {
+        frames: 24,
+        checkpoint_bytes: 1 << 20,
+        redo_bytes_max: 1 << 20,
+        ..Make::small()
+    },
+    crashed: false,
+    setup: |world| filled(world, 120, 300),
+    script: |world| {
+        let one = world.set("one");
+        let mut across = world.begin()?;
+        across.put(&one, &key(119), &value(119, 1, 80))?;
+        for (round, frames) in [60, 24, 80, 20].into_iter().enumerate() {
+            world.kernel.resize_pool("default", frames)?;
+            world.kernel.checkpoint_now(false)?;
+            let (by, first) = (round as u64 + 2, round as u64 * 25);
+            for n in (first..first + 25).step_by(4) {
+                world.commit(|work| work.put(&one, &key(n), &value(n, by, 300)))?;
+            }
+        }
+        across.commit(Commit::Wait)?;
+        world.commit(|work| work.remove(&one, &key(7)).map(|_| ()))
+    },
+};
+
+/// A data set that moves to another pool and back while a program works on it.
+pub const ASSIGN: Scenario = Scenario {
+    name: "assign",
+    about: "a data set that moves to another pool and back while a program works on it",
+    make: || Make {
+        frames: 40,
+        checkpoint_bytes: 1 << 20,
+        redo_bytes_max: 1 << 20,
+        ..Make::small()
+    },
+    crashed: false,
+    setup: |world| filled(world, 60, 300),
+    script: |world| {
+        let one = world.set("one");
+        let unit_bytes = one.unit_bytes();
+        for round in 0..2_u64 {
+            let plan = PoolPlan { name: "other".into(), unit_bytes, frames: 30 };
+            world.kernel.add_pool(&plan)?;
+            let put = |n: u64| world.commit(|work| work.put(&one, &key(n), &value(n, round, 300)));
+            (0..60).step_by(5).try_for_each(put)?;
+            for pool in ["other", "default"] {
+                let kernel = Arc::clone(&world.kernel);
+                let assign = move || drop(kernel.assign_set("one", pool));
+                // What somebody has stays where it is, and is found there.
+                let here = (4..one.intervals()).filter_map(|ci| one.pin(CiNumber(ci)).ok());
+                let pins: Vec<_> = here.take(12).collect();
+                let mover = seam::thread::spawn("assign", assign);
+                (1..60).step_by(7).try_for_each(put)?;
+                drop(pins);
+                mover.map_err(UowError::from)?.join();
+                world.kernel.assign_set("one", pool)?;
+                world.kernel.checkpoint_now(false)?;
+            }
+            world.kernel.delete_pool("other")?;
+        }
+        world.commit(|work| work.remove(&one, &key(7)).map(|_| ()))
     },
 };
 

@@ -6,8 +6,12 @@ use seam::plant::Plant;
 
 #[test]
 fn every_planted_fault_is_found() {
-    let outcomes = crew::all(plants::ALL, |bug| (hunt(bug, false), hunt(bug, true)));
-    for (bug, (clean, planted)) in plants::ALL.iter().zip(outcomes) {
+    // `PLANT=HalfSplit` hunts for one alone.
+    let only = std::env::var("PLANT").unwrap_or_default();
+    let wanted = |hunt: &&plants::Hunt| format!("{:?}", hunt.plant).contains(&only);
+    let hunts: Vec<_> = plants::ALL.iter().filter(wanted).copied().collect();
+    let outcomes = crew::all(&hunts, |bug| (hunt(bug, false), hunt(bug, true)));
+    for (bug, (clean, planted)) in hunts.iter().zip(outcomes) {
         assert_eq!(clean, Ok(()), "{}: found something without a bug", bug.by);
         assert!(planted.is_err(), "{:?} is not found by {}", bug.plant, bug.by);
     }

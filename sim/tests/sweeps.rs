@@ -20,6 +20,16 @@ fn every_crash_point_of_checkpoints() {
 }
 
 #[test]
+fn every_crash_point_of_a_pool_that_changes_its_size() {
+    every_crash_point(&scenario::RESIZE);
+}
+
+#[test]
+fn every_crash_point_of_a_data_set_that_moves_to_another_pool() {
+    every_crash_point(&scenario::ASSIGN);
+}
+
+#[test]
 fn every_crash_point_of_segment_switches() {
     every_crash_point(&scenario::SEGMENTS);
 }

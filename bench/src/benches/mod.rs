@@ -14,6 +14,7 @@ mod device;
 mod dli;
 mod log;
 mod memory;
+mod pool;
 mod rekey;
 mod restart;
 mod scan;
@@ -54,6 +55,7 @@ pub(crate) const ALL: &[Benchmark] = &[
     restart::BENCHMARK,
     rekey::BENCHMARK,
     memory::BENCHMARK,
+    pool::BENCHMARK,
     dli::BENCHMARK,
     bmp::BENCHMARK,
     cobol::BENCHMARK,

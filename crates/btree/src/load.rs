@@ -379,7 +379,7 @@ fn free_all(tree: Tree<'_>) -> Result<(), UowError> {
             tree.kernel.make_room_for_undo()?;
         }
         freed += 1;
-        if tree.set.pool().is_resident(tree.set.id(), ci) {
+        if tree.set.is_resident(ci) {
             let fields = Fields::new().ci(ci);
             let mut page = tree.set.pin_fresh(ci)?.exclusive();
             let pages = &mut [&mut page];

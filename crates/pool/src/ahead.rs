@@ -14,6 +14,7 @@ use std::io::IoSliceMut;
 use base::{CiNumber, DataSetId, Lsn};
 
 use crate::frame::{Frame, FrameId};
+use crate::home::Entry;
 use crate::pool::{Asker, Pool};
 use crate::table::Key;
 use crate::{Backing, latches};
@@ -34,15 +35,18 @@ impl Pool {
     /// The largest window for this pool, in intervals, if it may take at most `bytes`.
     #[must_use]
     pub fn window_max(&self, bytes: usize) -> u32 {
-        (bytes / self.config.unit_bytes).min(self.config.frames / 32).max(1) as u32
+        (bytes / self.config.unit_bytes).min(self.frames() / 32).max(1) as u32
     }
 
     /// Claims frames for those of `count` consecutive intervals that are not in memory, as far as
     /// frames can be had without waiting.
     pub fn claim_window(&self, set: &dyn Backing, first: CiNumber, count: u32) -> Window {
         let mut window = Window { first, count, claimed: Vec::with_capacity(count as usize) };
-        let ahead_max = self.config.frames / 8;
+        let ahead_max = self.frames() / 8;
         let mut state = self.state.lock();
+        if !matches!(self.entry(set, None), Entry::Open) {
+            return window; // Its data set is moving: whoever wants an interval looks in both pools.
+        }
         for ci in (first.0..first.0.saturating_add(count)).map(CiNumber) {
             let key = Key::new(set.id(), ci);
             if set.is_map(ci) || self.table.probe(&self.frames, key).is_some() {
@@ -102,7 +106,7 @@ impl Pool {
             return;
         }
         self.table.remove(&self.frames, frame);
-        state.free.push(frame.id());
+        self.release(&mut state, frame);
     }
 
     /// Reads consecutive intervals in one operation into the frames claimed for them, and opens

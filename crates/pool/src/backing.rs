@@ -4,7 +4,7 @@ use std::io::IoSliceMut;
 
 use base::{CiNumber, DataSetId, Lsn};
 
-use crate::PoolError;
+use crate::{Home, PoolError};
 
 /// A data set as its pool sees it: numbered units on disk that are sealed and opened.
 pub trait Backing: Send + Sync {
@@ -13,6 +13,11 @@ pub trait Backing: Send + Sync {
 
     /// The data set's name, for messages.
     fn name(&self) -> &str;
+
+    /// Its home, if it may move from pool to pool.
+    fn home(&self) -> Option<&Home> {
+        None
+    }
 
     /// Reads consecutive intervals as they lie on disk into buffers of a whole number of units
     /// each, in one operation as far as they lie in one file.

@@ -15,6 +15,52 @@ pub enum PoolError {
         /// How many frames it has.
         frames: usize,
     },
+    /// There is a pool of that name.
+    #[error("there is a pool {pool} already")]
+    Exists {
+        /// Its name.
+        pool: String,
+    },
+    /// A pool is wanted larger than it can be.
+    #[error("pool {pool} can have {most} frames of {unit_bytes} bytes, not {wanted}")]
+    TooLarge {
+        /// The pool.
+        pool: String,
+        /// How many frames are wanted.
+        wanted: usize,
+        /// How many it may have.
+        most: usize,
+        /// The unit of its intervals.
+        unit_bytes: usize,
+    },
+    /// A pool is wanted smaller than it can be.
+    #[error("pool {pool} needs at least {least} frames, not {wanted}")]
+    TooSmall {
+        /// The pool.
+        pool: String,
+        /// How many frames are wanted.
+        wanted: usize,
+        /// How many it needs.
+        least: usize,
+    },
+    /// There is no memory for a larger pool.
+    #[error("there is no memory for {wanted} frames in pool {pool}: {why}")]
+    NoMemory {
+        /// The pool.
+        pool: String,
+        /// How many frames are wanted.
+        wanted: usize,
+        /// What the operating system said.
+        why: String,
+    },
+    /// A pool cannot be made smaller now; it has all its frames again.
+    #[error("pool {pool} cannot be made smaller now: {busy} frames stay in use")]
+    Busy {
+        /// The pool.
+        pool: String,
+        /// How many frames did not become free.
+        busy: usize,
+    },
     /// The disk refused to give an interval.
     #[error("data set {name} ({set}): interval {ci} cannot be read: {why}")]
     Read {
@@ -50,6 +96,11 @@ impl Coded for PoolError {
             PoolError::NoFrames { .. } => Code("HFP001"),
             PoolError::Read { .. } => Code("HFP002"),
             PoolError::Damaged { .. } => Code("HFP003"),
+            PoolError::TooLarge { .. } => Code("HFP004"),
+            PoolError::TooSmall { .. } => Code("HFP005"),
+            PoolError::NoMemory { .. } => Code("HFP006"),
+            PoolError::Busy { .. } => Code("HFP007"),
+            PoolError::Exists { .. } => Code("HFP008"),
             PoolError::Stopped(stopped) => stopped.code(),
         }
     }
@@ -65,6 +116,18 @@ impl Coded for PoolError {
             PoolError::Damaged { name, .. } => format!(
                 "Stop the system and run `holdfast verify`; restore {name} from an image copy."
             ),
+            PoolError::TooLarge { most, .. } => {
+                format!("Ask for at most {most} frames, or start the system with a larger pool.")
+            }
+            PoolError::TooSmall { least, .. } => format!("Give it at least {least} frames."),
+            PoolError::NoMemory { .. } => {
+                "Ask for fewer frames, make another pool smaller, or give the machine memory."
+                    .into()
+            }
+            PoolError::Busy { .. } => {
+                "Try again when fewer programs run, or leave it more frames.".into()
+            }
+            PoolError::Exists { .. } => "Give the new pool another name.".into(),
             PoolError::Stopped(stopped) => stopped.remedy(),
         }
     }

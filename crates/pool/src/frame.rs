@@ -5,21 +5,19 @@
 //! latch held, so nobody else reads or writes), or by the loader of a frame that nobody can latch
 //! yet because its `LOADING` flag is set.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{
     AtomicPtr, AtomicU32, AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
 use base::{CiNumber, DataSetId, Lsn};
-use seam::mem::{AlignedBuf, Table};
+use seam::reserve::Reserved;
 use seam::sync::RawLatch;
 
 use crate::table::Key;
-use crate::{EXTENT_BYTES, PAGE_LSN_AT, latches};
+use crate::{PAGE_LSN_AT, latches};
 
-/// Which frame of a pool: extent number and place within the extent, as one number that also says
-/// where its descriptor stands.
+/// Which frame of a pool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FrameId(pub(crate) u32);
 
@@ -51,16 +49,22 @@ pub(crate) struct Frame {
     version: AtomicU64,
     /// The oldest LSN whose change may be missing on disk; 0 when there is none.
     rec_lsn: AtomicU64,
-    /// Null as long as the frame's extent does not exist.
     bytes: AtomicPtr<u8>,
-    usable_bytes: u32,
-    unit_bytes: u32,
+    pool: u32,
+    usable_bytes: u16,
+    unit_bytes: u16,
 }
 
 #[allow(unsafe_code)]
 impl Frame {
     pub(crate) fn id(&self) -> FrameId {
         self.id
+    }
+
+    /// The place of its pool among those that share a queue of dirty frames.
+    #[inline]
+    pub(crate) fn pool(&self) -> u32 {
+        self.pool
     }
 
     #[inline]
@@ -175,6 +179,20 @@ impl Frame {
         Lsn(self.rec_lsn.swap(0, AcqRel))
     }
 
+    /// Takes over what another frame holds, except its key. Both are claimed, under the pool's
+    /// mutex.
+    ///
+    /// # Safety
+    /// They are two frames of one unit size, claimed by the caller.
+    pub(crate) unsafe fn take_over(&self, from: &Frame) {
+        // SAFETY: bytes of a frame are reached with a pin only, and claimed frames have none.
+        unsafe {
+            let (to, from) = (self.start(), from.start());
+            std::ptr::copy_nonoverlapping(from, to, usize::from(self.unit_bytes));
+        }
+        self.flags.store(from.flags.swap(0, AcqRel), Release);
+    }
+
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Acquire)
     }
@@ -204,94 +222,110 @@ impl Frame {
     #[allow(clippy::mut_from_ref)]
     pub(crate) unsafe fn unit_of_loader(&self) -> &mut [u8] {
         // SAFETY: the memory is valid for `unit_bytes`; nobody latches a loading frame.
-        unsafe { std::slice::from_raw_parts_mut(self.start(), self.unit_bytes as usize) }
+        unsafe { std::slice::from_raw_parts_mut(self.start(), usize::from(self.unit_bytes)) }
     }
 }
 
-/// All frames of a pool.
+/// All frames of a pool: those that it has, and those that it had once and may have again.
 ///
-/// Descriptors stand in slabs, apart from the memory that they describe: in huge pages of the
-/// processor if there are many, because whoever looks for an interval comes to them at random.
+/// Descriptors stand apart from the memory that they describe. They come into being with the first
+/// use of a frame and stay to the end, so that whoever is misled by a table, a landmark or a hint
+/// finds one that says no; memory comes and goes with the pool's size.
 pub(crate) struct Frames {
-    slabs: Box<[OnceLock<Table<Frame>>]>,
-    /// The memory that frames point into.
-    extents: Box<[OnceLock<AlignedBuf>]>,
-    place_bits: u32,
+    descriptors: Reserved,
+    memory: Reserved,
+    /// How many descriptors there are.
+    made: AtomicU32,
     unit_bytes: usize,
     usable_bytes: usize,
+    pool: u32,
 }
 
-/// A slab has so many descriptors: one huge page of them.
-const SLAB_BITS: u32 = (seam::mem::HUGE_BYTES / size_of::<Frame>()).ilog2();
-
+#[allow(unsafe_code)]
 impl Frames {
-    /// Room for `extents_max` extents of frames; none exists yet.
-    pub(crate) fn new(unit_bytes: usize, usable_bytes: usize, extents_max: usize) -> Frames {
-        let place_bits = (EXTENT_BYTES / unit_bytes).next_power_of_two().ilog2();
-        let slabs = (extents_max << place_bits).div_ceil(1 << SLAB_BITS);
+    /// Room for `most` frames, at least for `least`; none exists yet.
+    pub(crate) fn new(
+        pool: u32,
+        unit_bytes: usize,
+        usable: usize,
+        least: usize,
+        most: usize,
+    ) -> Frames {
         Frames {
-            slabs: (0..slabs).map(|_| OnceLock::new()).collect(),
-            extents: (0..extents_max).map(|_| OnceLock::new()).collect(),
-            place_bits,
+            descriptors: Reserved::new(least * size_of::<Frame>(), most * size_of::<Frame>()),
+            memory: Reserved::new(least * unit_bytes, most * unit_bytes),
+            made: AtomicU32::new(0),
             unit_bytes,
-            usable_bytes,
+            usable_bytes: usable,
+            pool,
         }
     }
 
-    /// How many frames one extent has.
-    pub(crate) fn per_extent(&self) -> usize {
-        EXTENT_BYTES / self.unit_bytes
+    /// How many frames there may ever be.
+    pub(crate) fn most(&self) -> usize {
+        (self.descriptors.bytes() / size_of::<Frame>()).min(self.memory.bytes() / self.unit_bytes)
     }
 
-    /// Brings extent number `extent` into being with `count` frames and returns their ids.
-    #[allow(unsafe_code)]
-    pub(crate) fn add_extent(&self, extent: usize, count: usize) -> Vec<FrameId> {
-        assert!(count <= self.per_extent(), "an extent holds at most its size");
-        let memory = AlignedBuf::zeroed(count * self.unit_bytes);
-        let ids: Vec<FrameId> =
-            (0..count).map(|place| FrameId((extent << self.place_bits | place) as u32)).collect();
-        for (place, id) in ids.iter().enumerate() {
-            // SAFETY: `place` is below `count`, so the result lies within the buffer.
-            let bytes = unsafe { memory.as_ptr().add(place * self.unit_bytes) };
-            self.slab(*id)[Self::in_slab(*id)].bytes.store(bytes, Release);
-        }
-        let added = self.extents[extent].set(memory);
-        assert!(added.is_ok(), "an extent comes into being once");
-        ids
-    }
-
-    /// The slab of a frame, which comes into being with its first extent.
-    fn slab(&self, id: FrameId) -> &Table<Frame> {
-        let slab = (id.0 >> SLAB_BITS) as usize;
-        self.slabs[slab].get_or_init(|| {
-            let first = slab << SLAB_BITS;
-            let count = (self.extents.len() << self.place_bits) - first;
-            Table::new(count.min(1 << SLAB_BITS), |at| Frame {
+    /// Has memory for the first `count` frames. New ones are claimed and hold nothing. One at a
+    /// time.
+    ///
+    /// # Errors
+    /// If there is no memory; then nothing has changed.
+    pub(crate) fn make(&self, count: usize) -> std::io::Result<()> {
+        self.descriptors.make_ready(count * size_of::<Frame>())?;
+        self.memory.make_ready(count * self.unit_bytes)?;
+        for at in self.made.load(Acquire) as usize..count {
+            let frame = Frame {
                 latch: RawLatch::default(),
                 key: AtomicU64::new(0),
                 next: AtomicU32::new(FrameId::NONE.0),
                 // Free frames stay claimed, so that a misled reader cannot pin them.
                 pins: AtomicU32::new(EVICTING),
                 flags: AtomicU32::new(0),
-                id: FrameId((first + at) as u32),
+                id: FrameId(at as u32),
                 version: AtomicU64::new(0),
                 rec_lsn: AtomicU64::new(0),
-                bytes: AtomicPtr::default(),
-                usable_bytes: self.usable_bytes as u32,
-                unit_bytes: self.unit_bytes as u32,
-            })
-        })
+                bytes: AtomicPtr::new(self.memory.as_ptr().wrapping_add(at * self.unit_bytes)),
+                pool: self.pool,
+                usable_bytes: self.usable_bytes as u16,
+                unit_bytes: self.unit_bytes as u16,
+            };
+            // SAFETY: the place is ready, aligned (the first one is, to a page), and nobody looks
+            // at it before it is counted. A frame has nothing to drop.
+            unsafe { self.descriptors.as_ptr().cast::<Frame>().add(at).write(frame) };
+        }
+        self.made.fetch_max(count as u32, AcqRel);
+        Ok(())
     }
 
+    /// Has the memory of some frames its pages, before somebody waits for them.
+    pub(crate) fn touch(&self, frames: std::ops::Range<usize>) {
+        self.memory.touch(frames.start * self.unit_bytes, frames.end * self.unit_bytes);
+    }
+
+    /// Gives the memory of some frames back.
+    ///
+    /// # Safety
+    /// They are claimed, hold nothing, and stay so until this is over.
+    pub(crate) unsafe fn give_back(&self, frames: std::ops::Range<usize>) {
+        // SAFETY: bytes of a frame are reached with a pin only, and claimed frames have none.
+        unsafe {
+            self.memory.give_back(frames.start * self.unit_bytes, frames.end * self.unit_bytes);
+        }
+    }
+
+    /// How many frames exist, with memory or without.
     #[inline]
-    fn in_slab(id: FrameId) -> usize {
-        id.0 as usize & ((1 << SLAB_BITS) - 1)
+    pub(crate) fn made(&self) -> usize {
+        self.made.load(Acquire) as usize
     }
 
     #[inline]
     pub(crate) fn get(&self, id: FrameId) -> &Frame {
-        let slab = self.slabs[(id.0 >> SLAB_BITS) as usize].get();
-        &slab.expect("ids come from extents that exist")[Self::in_slab(id)]
+        assert!((id.0 as usize) < self.made(), "ids come from frames that exist");
+        // SAFETY: the descriptor was made before it was counted, and stays where it is as long as
+        // `self` lives; it changes only as its atomics do.
+        unsafe { &*self.descriptors.as_ptr().cast::<Frame>().add(id.0 as usize) }
     }
 
     /// Has the processor fetch the beginning of an interval, where its header and directory stand,
@@ -299,15 +333,9 @@ impl Frames {
     /// line as a search comes to them, and while it still looks at the descriptor.
     #[inline]
     pub(crate) fn fetch(&self, id: FrameId, near: usize) {
-        let (Some(slab), Some(extent)) = (
-            self.slabs[(id.0 >> SLAB_BITS) as usize].get(),
-            self.extents[(id.0 >> self.place_bits) as usize].get(),
-        ) else {
-            return;
-        };
-        seam::mem::fetch_at(&slab[Self::in_slab(id)]);
-        let place = id.0 as usize & ((1 << self.place_bits) - 1);
-        let unit = extent.as_ptr().cast_const().wrapping_add(place * self.unit_bytes);
+        let descriptors = self.descriptors.as_ptr().cast::<Frame>();
+        seam::mem::fetch_at(descriptors.wrapping_add(id.0 as usize));
+        let unit = self.memory.as_ptr().wrapping_add(id.0 as usize * self.unit_bytes);
         let begin = (0..FETCHED_BYTES).step_by(64);
         let end = [self.usable_bytes - 48, self.usable_bytes - 1];
         for at in [near, near + 64, near + 128].into_iter().chain(begin).chain(end) {
@@ -317,8 +345,7 @@ impl Frames {
 
     /// Every frame that exists, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Frame> {
-        let present = |frame: &&Frame| !frame.bytes.load(Relaxed).is_null();
-        self.slabs.iter().filter_map(OnceLock::get).flat_map(|slab| slab.iter()).filter(present)
+        (0..self.made()).map(|at| self.get(FrameId(at as u32)))
     }
 }
 
@@ -327,7 +354,6 @@ impl Frames {
 pub struct Pinned<'p> {
     frame: &'p Frame,
     dirty: &'p crate::dirty::DirtyQueue,
-    pool_index: u32,
     fresh: bool,
 }
 
@@ -336,10 +362,9 @@ impl<'p> Pinned<'p> {
     pub(crate) fn new(
         frame: &'p Frame,
         dirty: &'p crate::dirty::DirtyQueue,
-        pool_index: u32,
         fresh: bool,
     ) -> Pinned<'p> {
-        Pinned { frame, dirty, pool_index, fresh }
+        Pinned { frame, dirty, fresh }
     }
 
     /// Latches it for reading.
@@ -354,11 +379,10 @@ impl<'p> Pinned<'p> {
     /// Latches it for changing. Its bytes are zero if it was pinned as fresh.
     #[must_use]
     pub fn exclusive(self) -> ExclusiveCi<'p> {
-        let (frame, dirty, pool_index, fresh) =
-            (self.frame, self.dirty, self.pool_index, self.fresh);
+        let (frame, dirty, fresh) = (self.frame, self.dirty, self.fresh);
         std::mem::forget(self);
         frame.latch().lock_exclusive();
-        let mut guard = ExclusiveCi::new(frame, dirty, pool_index);
+        let mut guard = ExclusiveCi::new(frame, dirty);
         if fresh {
             guard.bytes_mut().fill(0);
         }
@@ -373,7 +397,7 @@ impl<'p> Pinned<'p> {
 
     /// Which pool and which of its frames.
     pub(crate) fn place(&self) -> (u32, FrameId) {
-        (self.pool_index, self.frame.id())
+        (self.frame.pool(), self.frame.id())
     }
 }
 
@@ -392,7 +416,6 @@ pub struct SharedCi<'p> {
 pub struct ExclusiveCi<'p> {
     frame: &'p Frame,
     dirty: &'p crate::dirty::DirtyQueue,
-    pool_index: u32,
     changed: bool,
 }
 
@@ -409,13 +432,17 @@ impl<'p> SharedCi<'p> {
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: the shared latch keeps writers away for as long as `self` lives.
-        unsafe { std::slice::from_raw_parts(self.frame.start(), self.frame.usable_bytes as usize) }
+        unsafe {
+            std::slice::from_raw_parts(self.frame.start(), usize::from(self.frame.usable_bytes))
+        }
     }
 
     /// The whole unit with the (stale) trailer, to copy for writing.
     pub(crate) fn unit(&self) -> &[u8] {
         // SAFETY: as above.
-        unsafe { std::slice::from_raw_parts(self.frame.start(), self.frame.unit_bytes as usize) }
+        unsafe {
+            std::slice::from_raw_parts(self.frame.start(), usize::from(self.frame.unit_bytes))
+        }
     }
 
     pub(crate) fn frame(&self) -> &'p Frame {
@@ -426,13 +453,9 @@ impl<'p> SharedCi<'p> {
 #[allow(unsafe_code)]
 impl<'p> ExclusiveCi<'p> {
     /// The frame is pinned and latched exclusively by the caller, who gives both over.
-    pub(crate) fn new(
-        frame: &'p Frame,
-        dirty: &'p crate::dirty::DirtyQueue,
-        pool_index: u32,
-    ) -> ExclusiveCi<'p> {
+    pub(crate) fn new(frame: &'p Frame, dirty: &'p crate::dirty::DirtyQueue) -> ExclusiveCi<'p> {
         latches::took();
-        ExclusiveCi { frame, dirty, pool_index, changed: false }
+        ExclusiveCi { frame, dirty, changed: false }
     }
 
     /// The usable bytes.
@@ -440,7 +463,9 @@ impl<'p> ExclusiveCi<'p> {
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: the exclusive latch is held as long as `self` lives.
-        unsafe { std::slice::from_raw_parts(self.frame.start(), self.frame.usable_bytes as usize) }
+        unsafe {
+            std::slice::from_raw_parts(self.frame.start(), usize::from(self.frame.usable_bytes))
+        }
     }
 
     /// The usable bytes, to change. [`ExclusiveCi::begin_change`] comes first.
@@ -449,7 +474,7 @@ impl<'p> ExclusiveCi<'p> {
         self.changed = true;
         // SAFETY: the exclusive latch is held as long as `self` lives.
         unsafe {
-            std::slice::from_raw_parts_mut(self.frame.start(), self.frame.usable_bytes as usize)
+            std::slice::from_raw_parts_mut(self.frame.start(), usize::from(self.frame.usable_bytes))
         }
     }
 
@@ -458,7 +483,7 @@ impl<'p> ExclusiveCi<'p> {
     #[inline]
     pub fn begin_change(&mut self, next_lsn: Lsn) {
         if self.frame.mark_dirty(Lsn(next_lsn.0.max(1))) {
-            self.dirty.push(self.pool_index, self.frame.id(), next_lsn);
+            self.dirty.push(self.frame.pool(), self.frame.id(), next_lsn);
         }
     }
 
@@ -499,7 +524,8 @@ macro_rules! both {
             /// What [`crate::Pool::by_hint`] needs to find the interval again, unpinned.
             #[must_use]
             pub fn hint(&self) -> crate::Hint {
-                crate::Hint { frame: self.frame.id(), version: self.frame.version() }
+                let (pool, frame) = (self.frame.pool(), self.frame.id());
+                crate::Hint { pool, frame, version: self.frame.version() }
             }
         }
     };

@@ -16,11 +16,11 @@
 //! 1. A landmark is never a promise: whoever follows it pins the frame, latches it, and looks at
 //!    what it holds (H10).
 //! 2. There are [`PER_FRAME`] entries of eight bytes for each frame: a small and fixed share of the
-//!    pool (K23).
+//!    pool, as large as it is (K23).
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use seam::mem::Table;
+use seam::reserve::Growing;
 
 use crate::frame::FrameId;
 
@@ -42,20 +42,37 @@ pub(crate) struct Spot {
 
 /// The landmarks of a pool.
 pub(crate) struct Landmarks {
-    entries: Table<AtomicU64>,
-    mask: usize,
+    entries: Growing<AtomicU64>,
+    mask: AtomicUsize,
 }
 
 impl Landmarks {
-    pub(crate) fn new(frames: usize) -> Landmarks {
-        let count = (frames * PER_FRAME).next_power_of_two();
-        let entries = Table::new(count, |_| AtomicU64::new(0));
-        Landmarks { entries, mask: count - 1 }
+    /// Landmarks for `frames` frames, which may come to be `frames_max`.
+    pub(crate) fn new(frames: usize, frames_max: usize) -> Landmarks {
+        let count = Self::count(frames);
+        let entries = Growing::new(count, Self::count(frames_max));
+        Landmarks { entries, mask: AtomicUsize::new(count - 1) }
+    }
+
+    fn count(frames: usize) -> usize {
+        (frames * PER_FRAME).next_power_of_two()
+    }
+
+    /// The pool has so many frames now. Whoever looks meanwhile may miss what was noted.
+    ///
+    /// # Errors
+    /// If there is no memory for more; they stay as they are then.
+    pub(crate) fn resize(&self, frames: usize) -> std::io::Result<()> {
+        let count = Self::count(frames);
+        self.entries.grow(count)?;
+        self.mask.store(count - 1, Relaxed);
+        self.entries.clear_from(count);
+        Ok(())
     }
 
     #[inline]
     pub(crate) fn get(&self, hash: u64) -> Option<Spot> {
-        let places = self.places(hash).map(|place| self.entries[place].load(Relaxed));
+        let places = self.places(hash).map(|place| self.entries.at(place).load(Relaxed));
         places.into_iter().find(|entry| entry >> TAG_SHIFT == tag(hash)).map(|entry| Spot {
             frame: FrameId(entry as u32 & ((1 << FRAME_BITS) - 1)),
             part: (entry >> FRAME_BITS) as u8,
@@ -66,13 +83,13 @@ impl Landmarks {
     #[inline]
     pub(crate) fn foresee(&self, hash: u64) {
         let [first, _] = self.places(hash);
-        seam::mem::fetch_at(&self.entries[first]);
+        seam::mem::fetch_at(self.entries.at(first));
     }
 
     /// Notes a spot in the first of two places; what was there goes to the other one.
     #[inline]
     pub(crate) fn set(&self, hash: u64, spot: Spot) {
-        let [first, second] = self.places(hash).map(|place| &self.entries[place]);
+        let [first, second] = self.places(hash).map(|place| self.entries.at(place));
         let found = u64::from(spot.part) << FRAME_BITS | u64::from(spot.frame.0);
         let before = first.swap(tag(hash) << TAG_SHIFT | found, Relaxed);
         if before >> TAG_SHIFT != tag(hash) {
@@ -83,7 +100,7 @@ impl Landmarks {
     /// Two neighbours, in one line of the processor's cache.
     #[inline]
     fn places(&self, hash: u64) -> [usize; 2] {
-        let first = hash as usize & self.mask;
+        let first = hash as usize & self.mask.load(Relaxed);
         [first, first ^ 1]
     }
 }
@@ -99,7 +116,7 @@ mod tests {
 
     #[test]
     fn what_was_noted_is_found_until_two_others_take_its_places() {
-        let landmarks = Landmarks::new(2);
+        let landmarks = Landmarks::new(2, 4);
         let at = |frame, part| Spot { frame: FrameId(frame), part };
         assert_eq!(landmarks.get(0), None, "an entry that nobody wrote leads nowhere");
         let [one, two, three] = [0x1234_5678, 0x9999_9999, 0x7777_7777].map(|tag| tag << 32 | 3);
@@ -112,5 +129,19 @@ mod tests {
         landmarks.set(three, at(5, 1));
         let two_now = Some(at((1 << FRAME_BITS) - 1, 3));
         assert_eq!((landmarks.get(one), landmarks.get(two)), (None, two_now));
+    }
+
+    #[test]
+    fn a_pool_that_grows_and_shrinks_has_its_share_of_them() {
+        let landmarks = Landmarks::new(2, 1 << 16);
+        let spot = |frame| Spot { frame: FrameId(frame), part: 0 };
+        let hashes: Vec<u64> = (0..10_000).map(base::hash::avalanche).collect();
+        for frames in [1 << 16, 2, 1 << 15] {
+            landmarks.resize(frames).unwrap();
+            let note = |(number, hash): (usize, &u64)| landmarks.set(*hash, spot(number as u32));
+            hashes.iter().enumerate().for_each(note);
+            let found = hashes.iter().filter(|hash| landmarks.get(**hash).is_some()).count();
+            assert!(found <= frames * PER_FRAME && (frames == 2 || found > 9_500), "{found}");
+        }
     }
 }

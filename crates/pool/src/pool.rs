@@ -1,7 +1,11 @@
 //! A pool: finding, reading, making and evicting intervals.
 
+use std::alloc::{Layout, handle_alloc_error};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicBool, AtomicUsize,
+    Ordering::{Acquire, Relaxed},
+};
 use std::time::Duration;
 
 use base::stats::{Counter, Striped};
@@ -11,9 +15,10 @@ use seam::sync::{Condvar, Mutex};
 
 use crate::dirty::DirtyQueue;
 use crate::frame::{ExclusiveCi, Frame, FrameId, Frames, Pinned, SharedCi};
+use crate::home::{Claim, Entry};
 use crate::landmarks::{Landmarks, PARTS, Spot};
 use crate::table::{Key, Table};
-use crate::{Backing, EXTENT_BYTES, PoolError, latches};
+use crate::{Backing, PoolError, latches};
 
 /// How a pool is made.
 #[derive(Clone, Debug)]
@@ -24,13 +29,14 @@ pub struct PoolConfig {
     pub unit_bytes: usize,
     /// What of a unit is not the trailer of sealing.
     pub usable_bytes: usize,
-    /// How many frames it has.
+    /// How many frames it has at first.
     pub frames: usize,
 }
 
 /// Where an interval was found last, without a pin: worth a try, never a promise (H10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hint {
+    pub(crate) pool: u32,
     pub(crate) frame: FrameId,
     pub(crate) version: u64,
 }
@@ -82,23 +88,28 @@ pub struct Pool {
     pub(crate) index: u32,
     pub(crate) frames: Frames,
     pub(crate) table: Table,
-    landmarks: Landmarks,
+    pub(crate) landmarks: Landmarks,
+    /// How many frames it has: `State::frames`, for those who do not hold the mutex.
+    pub(crate) size: AtomicUsize,
+    /// Held by whoever changes the size.
+    pub(crate) resizing: Mutex<()>,
     pub(crate) state: Mutex<State>,
     pub(crate) changed: Condvar,
     pub(crate) dirty: Arc<DirtyQueue>,
     /// Somebody waits for a frame: the page writer hurries.
     pub(crate) pressed: AtomicBool,
     pub(crate) counters: Counters,
-    stop: Arc<StopSwitch>,
-    clock: Arc<dyn seam::clock::Clock>,
+    pub(crate) stop: Arc<StopSwitch>,
+    pub(crate) clock: Arc<dyn seam::clock::Clock>,
 }
 
 pub(crate) struct State {
     pub(crate) free: Vec<FrameId>,
     /// Frames claimed for windows that are not read yet.
     pub(crate) ahead: usize,
-    hand: usize,
-    all: Vec<FrameId>,
+    pub(crate) hand: usize,
+    /// The pool has the frames with lower numbers. Others it may have had, and is getting rid of.
+    pub(crate) frames: usize,
     /// Counts calls, so that one in 64 is timed.
     sample: u32,
 }
@@ -107,6 +118,8 @@ pub(crate) struct State {
 pub(crate) const FRAMES_OF_WRITER: usize = 4;
 /// The smallest pool: the upper levels of maps and a few guests.
 pub const FRAMES_MIN: usize = 16;
+/// The largest: so many frames a landmark can name.
+const FRAMES_MAX: usize = 1 << 28;
 
 /// Who asks for a frame.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -127,22 +140,25 @@ impl Pool {
     ) -> Pool {
         assert!(config.unit_bytes.is_multiple_of(4096) && config.unit_bytes <= 32_768, "K19");
         let wanted = config.frames.max(FRAMES_MIN);
-        let per_extent = EXTENT_BYTES / config.unit_bytes;
-        let extents = wanted.div_ceil(per_extent);
-        let frames = Frames::new(config.unit_bytes, config.usable_bytes, extents);
-        let mut all = Vec::with_capacity(wanted);
-        for extent in 0..extents {
-            let count = per_extent.min(wanted - extent * per_extent);
-            all.extend(frames.add_extent(extent, count));
+        let installed = seam::reserve::installed_bytes() / config.unit_bytes;
+        let most = installed.max(wanted * 4).min(FRAMES_MAX).max(wanted);
+        let frames = Frames::new(index, config.unit_bytes, config.usable_bytes, wanted, most);
+        if frames.make(wanted).is_err() {
+            let layout = Layout::array::<u8>(wanted * config.unit_bytes);
+            handle_alloc_error(layout.unwrap_or(Layout::new::<u8>()));
         }
-        let free = all.iter().rev().copied().collect();
-        let state = Mutex::new(State { free, ahead: 0, hand: 0, all, sample: 0 });
+        frames.touch(0..wanted);
+        let most = frames.most();
+        let free = (0..wanted as u32).rev().map(FrameId).collect();
+        let state = Mutex::new(State { free, ahead: 0, hand: 0, frames: wanted, sample: 0 });
         Pool {
-            config: PoolConfig { frames: wanted, ..config },
+            config,
             index,
-            table: Table::new(wanted),
-            landmarks: Landmarks::new(wanted),
+            table: Table::new(wanted, most),
+            landmarks: Landmarks::new(wanted, most),
             frames,
+            size: AtomicUsize::new(wanted),
+            resizing: Mutex::new(()),
             state,
             changed: Condvar::new(),
             dirty,
@@ -174,7 +190,13 @@ impl Pool {
     /// How many frames it has.
     #[must_use]
     pub fn frames(&self) -> usize {
-        self.config.frames
+        self.size.load(Acquire)
+    }
+
+    /// How many it may have at most: what fits into the machine's memory.
+    #[must_use]
+    pub fn frames_max(&self) -> usize {
+        self.frames.most()
     }
 
     /// An interval to read.
@@ -182,7 +204,11 @@ impl Pool {
     /// # Errors
     /// See [`PoolError`].
     #[inline]
-    pub fn shared(&self, set: &dyn Backing, ci: CiNumber) -> Result<SharedCi<'_>, PoolError> {
+    pub fn shared<'p>(
+        &'p self,
+        set: &'p dyn Backing,
+        ci: CiNumber,
+    ) -> Result<SharedCi<'p>, PoolError> {
         Ok(self.pin(set, ci)?.shared())
     }
 
@@ -191,7 +217,11 @@ impl Pool {
     /// # Errors
     /// See [`PoolError`].
     #[inline]
-    pub fn exclusive(&self, set: &dyn Backing, ci: CiNumber) -> Result<ExclusiveCi<'_>, PoolError> {
+    pub fn exclusive<'p>(
+        &'p self,
+        set: &'p dyn Backing,
+        ci: CiNumber,
+    ) -> Result<ExclusiveCi<'p>, PoolError> {
         Ok(self.pin(set, ci)?.exclusive())
     }
 
@@ -200,9 +230,9 @@ impl Pool {
     /// # Errors
     /// See [`PoolError`].
     #[inline]
-    pub fn pin(&self, set: &dyn Backing, ci: CiNumber) -> Result<Pinned<'_>, PoolError> {
+    pub fn pin<'p>(&'p self, set: &'p dyn Backing, ci: CiNumber) -> Result<Pinned<'p>, PoolError> {
         let frame = self.pinned(set, ci, Asker::Program)?;
-        Ok(Pinned::new(frame, &self.dirty, self.index, false))
+        Ok(Pinned::new(frame, &self.dirty, false))
     }
 
     /// An interval that is about to be formatted: whatever it held is of no interest, so it is not
@@ -210,16 +240,30 @@ impl Pool {
     ///
     /// # Errors
     /// [`PoolError::NoFrames`], [`PoolError::Stopped`].
-    pub fn pin_fresh(&self, set: &dyn Backing, ci: CiNumber) -> Result<Pinned<'_>, PoolError> {
+    pub fn pin_fresh<'p>(
+        &'p self,
+        set: &'p dyn Backing,
+        ci: CiNumber,
+    ) -> Result<Pinned<'p>, PoolError> {
         let key = Key::new(set.id(), ci);
+        let mut pool = self;
         loop {
-            if let Some(frame) = self.resident(key)? {
-                return Ok(Pinned::new(frame, &self.dirty, self.index, true));
-            }
-            if let Some(frame) = self.claim_for(key, Asker::Program)? {
-                self.loaded(frame, true);
-                return Ok(Pinned::new(frame, &self.dirty, self.index, true));
-            }
+            let frame = match pool.resident(key)? {
+                Some(frame) => frame,
+                None => match pool.claim_for(set, key, Asker::Program)? {
+                    Claim::Empty(frame) => {
+                        pool.loaded(frame, true);
+                        frame
+                    }
+                    Claim::There(frame) => frame,
+                    Claim::Raced => continue,
+                    Claim::Elsewhere(home) => {
+                        pool = home;
+                        continue;
+                    }
+                },
+            };
+            return Ok(Pinned::new(frame, &self.dirty, true));
         }
     }
 
@@ -227,7 +271,11 @@ impl Pool {
     ///
     /// # Errors
     /// As for [`Pool::pin_fresh`].
-    pub fn fresh(&self, set: &dyn Backing, ci: CiNumber) -> Result<ExclusiveCi<'_>, PoolError> {
+    pub fn fresh<'p>(
+        &'p self,
+        set: &'p dyn Backing,
+        ci: CiNumber,
+    ) -> Result<ExclusiveCi<'p>, PoolError> {
         Ok(self.pin_fresh(set, ci)?.exclusive())
     }
 
@@ -235,6 +283,9 @@ impl Pool {
     #[inline]
     #[must_use]
     pub fn by_hint(&self, hint: Hint, set: DataSetId, ci: CiNumber) -> Option<SharedCi<'_>> {
+        if hint.pool != self.index {
+            return None;
+        }
         let frame = self.frames.get(hint.frame);
         if frame.version() != hint.version || !frame.try_pin() {
             return None;
@@ -261,6 +312,9 @@ impl Pool {
         set: DataSetId,
         ci: CiNumber,
     ) -> Option<ExclusiveCi<'_>> {
+        if hint.pool != self.index {
+            return None;
+        }
         let frame = self.frames.get(hint.frame);
         if !frame.try_pin() {
             return None;
@@ -271,7 +325,7 @@ impl Pool {
         }
         frame.touch();
         frame.latch().lock_exclusive();
-        Some(ExclusiveCi::new(frame, &self.dirty, self.index))
+        Some(ExclusiveCi::new(frame, &self.dirty))
     }
 
     /// An interval of a data set where something was found the last time, and about where in it:
@@ -293,7 +347,7 @@ impl Pool {
         }
         frame.touch();
         self.counters.hits.one(seam::thread::slot());
-        Some((Pinned::new(frame, &self.dirty, self.index, false), near))
+        Some((Pinned::new(frame, &self.dirty, false), near))
     }
 
     /// Has the processor fetch what [`at_landmark`](Pool::at_landmark) will look at first.
@@ -320,7 +374,7 @@ impl Pool {
     #[inline]
     #[must_use]
     pub fn is_unchanged(&self, hint: Hint) -> bool {
-        self.frames.get(hint.frame).version() == hint.version
+        hint.pool == self.index && self.frames.get(hint.frame).version() == hint.version
     }
 
     /// Whether the interval is in memory. A guess by the time it returns.
@@ -352,7 +406,7 @@ impl Pool {
                     frame.mark_clean();
                     frame.set_sticky(false);
                     self.table.remove(&self.frames, frame);
-                    state.free.push(frame.id());
+                    self.release(&mut state, frame);
                     break;
                 }
                 self.stop.check()?;
@@ -370,7 +424,7 @@ impl Pool {
         PoolStatistics {
             name: self.config.name.clone(),
             unit_bytes: self.config.unit_bytes,
-            frames: self.config.frames,
+            frames: self.frames(),
             free,
             hits: counters.hits.get(),
             reads: counters.reads.get(),
@@ -393,14 +447,14 @@ impl Pool {
     ///
     /// # Errors
     /// See [`PoolError`]; [`PoolError::NoFrames`] if even the reserve is used up.
-    pub fn exclusive_for_writer(
-        &self,
-        set: &dyn Backing,
+    pub fn exclusive_for_writer<'p>(
+        &'p self,
+        set: &'p dyn Backing,
         ci: CiNumber,
-    ) -> Result<ExclusiveCi<'_>, PoolError> {
+    ) -> Result<ExclusiveCi<'p>, PoolError> {
         let frame = self.pinned(set, ci, Asker::Writer)?;
         frame.latch().lock_exclusive();
-        Ok(ExclusiveCi::new(frame, &self.dirty, self.index))
+        Ok(ExclusiveCi::new(frame, &self.dirty))
     }
 
     /// Pins an interval without a latch until [`Pool::unhold`]. For the page writer.
@@ -411,15 +465,20 @@ impl Pool {
         self.pinned(set, ci, Asker::Writer).map(|_| ())
     }
 
-    /// Gives back a pin of [`Pool::hold_for_writer`].
-    pub fn unhold(&self, set: DataSetId, ci: CiNumber) {
+    /// Gives back a pin of [`Pool::hold_for_writer`]; whether the interval is in this pool.
+    pub(crate) fn unhold(&self, set: DataSetId, ci: CiNumber) -> bool {
         let _state = self.state.lock();
         let frame = self.table.probe(&self.frames, Key::new(set, ci));
-        frame.expect("a pinned interval stays in its frame").unpin();
+        frame.inspect(|frame| frame.unpin()).is_some()
     }
 
     #[inline]
-    fn pinned(&self, set: &dyn Backing, ci: CiNumber, asker: Asker) -> Result<&Frame, PoolError> {
+    fn pinned<'p>(
+        &'p self,
+        set: &'p dyn Backing,
+        ci: CiNumber,
+        asker: Asker,
+    ) -> Result<&'p Frame, PoolError> {
         let key = Key::new(set.id(), ci);
         if let Some(frame) = self.table.probe(&self.frames, key)
             && frame.try_pin()
@@ -435,23 +494,33 @@ impl Pool {
     }
 
     #[cold]
-    fn pinned_slowly(
-        &self,
-        set: &dyn Backing,
+    fn pinned_slowly<'p>(
+        &'p self,
+        set: &'p dyn Backing,
         key: Key,
         asker: Asker,
-    ) -> Result<&Frame, PoolError> {
+    ) -> Result<&'p Frame, PoolError> {
+        let mut pool = self;
         loop {
-            if let Some(frame) = self.resident(key)? {
-                self.counters.hits.one(seam::thread::slot());
+            if let Some(frame) = pool.resident(key)? {
+                pool.counters.hits.one(seam::thread::slot());
                 return Ok(frame);
             }
-            let Some(frame) = self.claim_for(key, asker)? else { continue };
-            let read = self.fill(set, frame);
-            self.loaded(frame, read.is_ok());
-            read?;
-            self.counters.reads.one();
-            return Ok(frame);
+            match pool.claim_for(set, key, asker)? {
+                Claim::Empty(frame) => {
+                    let read = pool.fill(set, frame);
+                    pool.loaded(frame, read.is_ok());
+                    read?;
+                    pool.counters.reads.one();
+                    return Ok(frame);
+                }
+                Claim::There(frame) => {
+                    pool.counters.hits.one(seam::thread::slot());
+                    return Ok(frame);
+                }
+                Claim::Raced => {}
+                Claim::Elsewhere(home) => pool = home,
+            }
         }
     }
 
@@ -472,30 +541,47 @@ impl Pool {
         }
     }
 
-    /// A frame for an interval that is not in memory: pinned, loading, in the table.
-    /// `None` if somebody else was faster.
-    fn claim_for(&self, key: Key, asker: Asker) -> Result<Option<&Frame>, PoolError> {
+    /// A frame for an interval that is not in this pool.
+    fn claim_for<'p>(
+        &'p self,
+        set: &'p dyn Backing,
+        key: Key,
+        asker: Asker,
+    ) -> Result<Claim<'p>, PoolError> {
         latches::assert_none_held("a wait for a frame");
-        let mut rounds = 0;
+        let (mut rounds, mut seen) = (0, None);
         let mut state = self.state.lock();
         loop {
             if self.table.probe(&self.frames, key).is_some() {
-                return Ok(None);
+                return Ok(Claim::Raced);
+            }
+            match self.entry(set, seen) {
+                Entry::Open => {}
+                Entry::Elsewhere(home) => return Ok(Claim::Elsewhere(home)),
+                Entry::After(old, changes) => {
+                    drop(state);
+                    if let Some(frame) = self.fetch_over(old, key, asker)? {
+                        return Ok(Claim::There(frame));
+                    }
+                    seen = Some(changes);
+                    state = self.state.lock();
+                    continue;
+                }
             }
             if let Some(frame) = self.take_frame(&mut state, asker) {
                 frame.set_loading(true);
                 self.table.insert(frame, key);
                 frame.end_claim(1);
                 frame.touch();
-                return Ok(Some(frame));
+                return Ok(Claim::Empty(frame));
             }
             self.stop.check()?;
             rounds += 1;
             if asker == Asker::Writer || rounds > FRAME_WAIT_ROUNDS {
                 let pool = self.config.name.clone();
-                return Err(PoolError::NoFrames { pool, frames: self.config.frames });
+                return Err(PoolError::NoFrames { pool, frames: state.frames });
             }
-            self.pressed.store(true, Relaxed);
+            self.press();
             self.counters.waits.one();
             self.changed.wait_for(&mut state, FRAME_WAIT);
         }
@@ -524,9 +610,9 @@ impl Pool {
     /// The clock's next victim, claimed and out of the table.
     fn evict(&self, state: &mut State, asker: Asker) -> Option<&Frame> {
         // Two rounds: the first takes the second chance away from everything it passes.
-        for _ in 0..state.all.len() * 2 {
-            state.hand = (state.hand + 1) % state.all.len();
-            let frame = self.frames.get(state.all[state.hand]);
+        for _ in 0..state.frames * 2 {
+            state.hand = (state.hand + 1) % state.frames;
+            let frame = self.frames.get(FrameId(state.hand as u32));
             if frame.key() == Key::NONE || frame.is_sticky() || frame.pins() != 0 {
                 continue;
             }
@@ -573,7 +659,14 @@ impl Pool {
         self.table.remove(&self.frames, frame);
         frame.set_loading(false);
         frame.claim_from_pin();
-        state.free.push(frame.id());
+        self.release(state, frame);
+    }
+
+    /// A claimed frame that holds nothing is free, if the pool still has it.
+    pub(crate) fn release(&self, state: &mut State, frame: &Frame) {
+        if (frame.id().0 as usize) < state.frames {
+            state.free.push(frame.id());
+        }
     }
 
     /// Frames became clean: whoever waits for one looks again.
@@ -585,5 +678,5 @@ impl Pool {
 }
 
 /// How long one wait for a frame lasts, and how many of them mean that there is none.
-const FRAME_WAIT: Duration = Duration::from_millis(20);
+pub(crate) const FRAME_WAIT: Duration = Duration::from_millis(20);
 const FRAME_WAIT_ROUNDS: u32 = 500;

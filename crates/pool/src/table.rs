@@ -4,9 +4,13 @@
 //! concurrent change, so what they find is a guess that pinning verifies, and what they do not find
 //! is looked up again under the pool's mutex, under which alone chains change.
 
-use std::sync::atomic::{AtomicU32, Ordering::Acquire, Ordering::Release};
+use std::sync::atomic::{
+    AtomicU32,
+    Ordering::{Acquire, Relaxed, Release},
+};
 
 use base::hash::avalanche;
+use seam::reserve::Growing;
 
 use crate::frame::{Frame, FrameId, Frames};
 
@@ -33,26 +37,79 @@ impl Key {
 /// More steps than a chain has: the reader was misled onto another chain.
 const STEPS_MAX: usize = 64;
 
+/// The buckets. They become more one by one (linear hashing): the next one takes what belongs to it
+/// from the one that had it so far, so nobody waits for all chains to be made anew.
 pub(crate) struct Table {
-    buckets: seam::mem::Table<AtomicU32>,
-    mask: usize,
+    /// The number of the first frame, plus 1; 0 for none.
+    buckets: Growing<AtomicU32>,
+    /// How many of them are in use.
+    count: AtomicU32,
+    /// The power of two that is at least `count`, less 1.
+    mask: AtomicU32,
 }
 
 impl Table {
-    pub(crate) fn new(frames_max: usize) -> Table {
-        let count = (frames_max * 2).next_power_of_two().max(16);
-        let buckets = seam::mem::Table::new(count, |_| AtomicU32::new(FrameId::NONE.0));
-        Table { buckets, mask: count - 1 }
+    /// A table for `frames` frames, which may come to be `frames_max`.
+    pub(crate) fn new(frames: usize, frames_max: usize) -> Table {
+        let count = Self::wanted(frames).next_power_of_two();
+        let most = Self::wanted(frames_max).next_power_of_two();
+        let (buckets, count) = (Growing::new(count, most), count as u32);
+        Table { buckets, count: AtomicU32::new(count), mask: AtomicU32::new(count - 1) }
     }
 
+    fn wanted(frames: usize) -> usize {
+        (frames * 2).max(16)
+    }
+
+    /// Has memory for as many buckets as so many frames want.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub(crate) fn make_room(&self, frames: usize) -> std::io::Result<()> {
+        self.buckets.grow(Self::wanted(frames))
+    }
+
+    /// Adds a bucket, unless there are enough for so many frames. Under the pool's mutex.
+    pub(crate) fn split(&self, frames: &Frames, wanted_for: usize) -> bool {
+        let fresh = self.count.load(Relaxed);
+        if fresh as usize >= Self::wanted(wanted_for).min(self.buckets.len()) {
+            return false;
+        }
+        let mut mask = self.mask.load(Relaxed);
+        if fresh > mask {
+            mask = mask << 1 | 1;
+            self.mask.store(mask, Release);
+        }
+        let old = self.buckets.at((fresh & (mask >> 1)) as usize);
+        let (mut stay, mut go) = (FrameId::NONE, FrameId::NONE);
+        let mut at = first(old);
+        while at != FrameId::NONE {
+            let frame = frames.get(at);
+            let next = frame.next();
+            let goes = avalanche(frame.key().0) as u32 & mask == fresh;
+            let chain = if goes { &mut go } else { &mut stay };
+            frame.set_next(*chain);
+            *chain = at;
+            at = next;
+        }
+        set_first(self.buckets.at(fresh as usize), go);
+        set_first(old, stay);
+        self.count.store(fresh + 1, Release);
+        true
+    }
+
+    #[inline]
     fn bucket(&self, key: Key) -> &AtomicU32 {
-        &self.buckets[avalanche(key.0) as usize & self.mask]
+        let (hash, mask) = (avalanche(key.0) as u32, self.mask.load(Acquire));
+        let whole = hash & mask;
+        let at = if whole < self.count.load(Acquire) { whole } else { hash & (mask >> 1) };
+        self.buckets.at(at as usize)
     }
 
     /// A guess: the frame that may hold the interval.
     #[inline]
     pub(crate) fn probe<'f>(&self, frames: &'f Frames, key: Key) -> Option<&'f Frame> {
-        let mut at = FrameId(self.bucket(key).load(Acquire));
+        let mut at = first(self.bucket(key));
         for _ in 0..STEPS_MAX {
             if at == FrameId::NONE {
                 return None;
@@ -70,7 +127,7 @@ impl Table {
     /// Has the processor fetch what the next [`probe`](Table::probe) for the interval will look at.
     #[inline]
     pub(crate) fn fetch(&self, frames: &Frames, key: Key) {
-        let at = FrameId(self.bucket(key).load(Acquire));
+        let at = first(self.bucket(key));
         if at != FrameId::NONE {
             frames.fetch(at, 0);
         }
@@ -79,17 +136,17 @@ impl Table {
     /// Hangs a frame into its chain. Under the pool's mutex.
     pub(crate) fn insert(&self, frame: &Frame, key: Key) {
         let bucket = self.bucket(key);
-        frame.set_next(FrameId(bucket.load(Acquire)));
+        frame.set_next(first(bucket));
         frame.set_key(key);
-        bucket.store(frame.id().0, Release);
+        set_first(bucket, frame.id());
     }
 
     /// Takes a frame out of its chain. Under the pool's mutex.
     pub(crate) fn remove(&self, frames: &Frames, frame: &Frame) {
         let bucket = self.bucket(frame.key());
-        let mut at = FrameId(bucket.load(Acquire));
+        let mut at = first(bucket);
         if at == frame.id() {
-            bucket.store(frame.next().0, Release);
+            set_first(bucket, frame.next());
         } else {
             loop {
                 assert!(at != FrameId::NONE, "a frame with a key hangs in that key's chain");
@@ -103,4 +160,12 @@ impl Table {
         }
         frame.take_key();
     }
+}
+
+fn first(bucket: &AtomicU32) -> FrameId {
+    FrameId(bucket.load(Acquire).wrapping_sub(1))
+}
+
+fn set_first(bucket: &AtomicU32, frame: FrameId) {
+    bucket.store(frame.0.wrapping_add(1), Release);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::IoSliceMut;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use base::{CiNumber, DataSetId, Lsn};
 use seam::clock::RealClock;
@@ -11,23 +11,33 @@ use seam::sync::Mutex;
 use crate::backing::{Backing, BatchEntry, Journal};
 use crate::dirty::DirtyQueue;
 use crate::writer::Sets;
-use crate::{Pool, PoolConfig, PoolError};
+use crate::{Home, Pool, PoolConfig, PoolError, Pools};
 
 pub(crate) const UNIT: usize = 4096;
 pub(crate) const SET: DataSetId = DataSetId(7);
 
+/// Some pools without a pool, and the queue of their dirty frames.
+pub(crate) fn pools() -> (Arc<Pools>, Arc<DirtyQueue>) {
+    let dirty = Arc::new(DirtyQueue::new());
+    let clock = Arc::new(RealClock::new());
+    (Arc::new(Pools::new(Arc::clone(&dirty), Arc::default(), clock)), dirty)
+}
+
+/// How a pool is made.
+pub(crate) fn config(name: &str, frames: usize) -> PoolConfig {
+    PoolConfig { name: name.into(), unit_bytes: UNIT, usable_bytes: UNIT - 48, frames }
+}
+
 /// A pool with `frames` frames, and the queue of its dirty ones.
 pub(crate) fn pool(frames: usize) -> (Arc<Pool>, Arc<DirtyQueue>) {
-    let dirty = Arc::new(DirtyQueue::new());
-    let name = "default".into();
-    let config = PoolConfig { name, unit_bytes: UNIT, usable_bytes: UNIT - 48, frames };
-    let clock = Arc::new(RealClock::new());
-    (Arc::new(Pool::new(config, 0, Arc::clone(&dirty), Arc::default(), clock)), dirty)
+    let (pools, dirty) = pools();
+    (pools.add(config("default", frames)).unwrap(), dirty)
 }
 
 /// The data set [`SET`]. What was never written is zero.
 #[derive(Default)]
 pub(crate) struct Memory {
+    pub(crate) home: OnceLock<Home>,
     pub(crate) units: Mutex<BTreeMap<u32, Vec<u8>>>,
     /// Intervals that do not open.
     pub(crate) damaged: Vec<u32>,
@@ -43,6 +53,10 @@ impl Backing for Memory {
 
     fn name(&self) -> &'static str {
         "MEMORY"
+    }
+
+    fn home(&self) -> Option<&Home> {
+        self.home.get()
     }
 
     fn read_into(&self, first: CiNumber, bufs: &mut [IoSliceMut<'_>]) -> Result<(), PoolError> {

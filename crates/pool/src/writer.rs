@@ -22,12 +22,12 @@ use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
 
 use crate::backing::{Backing, BatchEntry, Journal};
-use crate::dirty::{Dirty, DirtyQueue};
+use crate::dirty::DirtyQueue;
 use crate::double_write::{
     BATCH_BYTES_MAX, BATCH_INTERVALS_MAX, DoubleWrite, DoubleWriteError, FoundBatch,
 };
-use crate::frame::{Frame, Pinned, SharedCi};
-use crate::{Pool, PoolError, latches};
+use crate::frame::{FrameId, Pinned, SharedCi};
+use crate::{Pool, PoolError, Pools, latches};
 
 /// When the page writer works.
 #[derive(Clone, Debug)]
@@ -66,7 +66,7 @@ pub struct WriterStatistics {
 pub struct PageWriter {
     seam: Seam,
     config: WriterConfig,
-    pools: Vec<Arc<Pool>>,
+    pools: Arc<Pools>,
     dirty: Arc<DirtyQueue>,
     journal: Arc<dyn Journal>,
     sets: Arc<dyn Sets>,
@@ -103,7 +103,8 @@ struct Batch {
 
 /// A frame on its way.
 struct Item {
-    dirty: Dirty,
+    pool: Arc<Pool>,
+    frame: FrameId,
     set: Arc<dyn Backing>,
     /// Without tag and LSN until the frame is copied.
     entry: BatchEntry,
@@ -120,7 +121,7 @@ impl PageWriter {
     pub fn new(
         seam: Seam,
         config: WriterConfig,
-        pools: Vec<Arc<Pool>>,
+        pools: Arc<Pools>,
         dirty: Arc<DirtyQueue>,
         journal: Arc<dyn Journal>,
         sets: Arc<dyn Sets>,
@@ -263,7 +264,7 @@ impl PageWriter {
                     Ok(_) => {}
                     Err(error) => {
                         self.stop.stop(format!("the page writer cannot go on: {error}"));
-                        self.pools.iter().for_each(|pool| pool.wake());
+                        self.pools.all().iter().for_each(|pool| pool.wake());
                     }
                 }
             }
@@ -281,7 +282,7 @@ impl PageWriter {
 
     /// Whether there is work: for a pool that lacks clean frames, or for the redo point.
     fn wanted(&self) -> Option<Option<u32>> {
-        for pool in &self.pools {
+        for pool in self.pools.all() {
             let dirty = self.dirty.len_of(pool.index) as f64;
             let crowded = dirty > pool.frames() as f64 * self.config.dirty_share_max;
             if crowded || (pool.pressed.load(Relaxed) && dirty > 0.0) {
@@ -316,11 +317,11 @@ impl PageWriter {
         self.journal.end_batch(batch.number)?;
         let written = batch.items.len();
         for item in batch.items.drain(..) {
-            self.pools[item.dirty.pool as usize].counters.writes.one();
+            item.pool.counters.writes.one();
             self.let_go(&item);
         }
         self.dirty.landed();
-        self.pools.iter().for_each(|pool| pool.wake());
+        self.pools.all().iter().for_each(|pool| pool.wake());
         self.batches.one();
         self.intervals.add(written as u64);
         let took = self.seam.clock.monotonic().saturating_sub(start);
@@ -359,10 +360,9 @@ impl PageWriter {
     fn choose_again(&self, items: &mut Vec<Item>, pins: &[Pinned<'_>]) {
         for pin in pins {
             let (pool, frame) = pin.place();
-            let dirty = Dirty { pool, frame, rec_lsn: Lsn::NONE };
-            let frame = self.pools[pool as usize].frames.get(frame);
-            assert!(frame.try_pin(), "a pinned frame is not being evicted");
-            match self.choose_pinned(dirty, frame) {
+            let pool = self.pools.numbered(pool).expect("a pool with pins is not gone");
+            assert!(pool.frames.get(frame).try_pin(), "a pinned frame is not being evicted");
+            match self.choose_pinned(pool, frame) {
                 Chosen::Item(item) => items.push(item),
                 Chosen::NotNow | Chosen::Stale => return,
             }
@@ -379,12 +379,14 @@ impl PageWriter {
             && (passed.len() < BATCH_INTERVALS_MAX || items.is_empty())
         {
             let Some(dirty) = self.dirty.take(pool) else { break };
-            let unit_bytes = self.pools[dirty.pool as usize].unit_bytes();
+            // What a pool that is gone has left in its queue is clean.
+            let Some(of) = self.pools.numbered(dirty.pool) else { continue };
+            let unit_bytes = of.unit_bytes();
             if filled + unit_bytes > BATCH_BYTES_MAX {
                 passed.push(dirty);
                 break;
             }
-            match self.pin(dirty) {
+            match self.pin(of, dirty.frame) {
                 Chosen::Item(item) => {
                     filled += unit_bytes;
                     items.push(item);
@@ -397,22 +399,23 @@ impl PageWriter {
     }
 
     /// Pins a dirty frame until its batch is done, and the map that will hold its tag.
-    fn pin(&self, dirty: Dirty) -> Chosen {
-        let pool = &self.pools[dirty.pool as usize];
-        let frame = pool.frames.get(dirty.frame);
+    fn pin(&self, pool: Arc<Pool>, id: FrameId) -> Chosen {
+        let frame = pool.frames.get(id);
         if !frame.try_pin() {
-            return Chosen::Stale;
+            // Somebody has claimed it: it holds nothing, is being carried elsewhere, or became
+            // dirty a moment before it would have been evicted, and stays.
+            return if frame.rec_lsn() == Lsn::NONE { Chosen::Stale } else { Chosen::NotNow };
         }
         if frame.rec_lsn() == Lsn::NONE {
             frame.unpin();
             return Chosen::Stale;
         }
-        self.choose_pinned(dirty, frame)
+        self.choose_pinned(pool, id)
     }
 
     /// The same for a frame with a pin, which goes unless the frame is chosen.
-    fn choose_pinned(&self, dirty: Dirty, frame: &Frame) -> Chosen {
-        let pool = &self.pools[dirty.pool as usize];
+    fn choose_pinned(&self, pool: Arc<Pool>, id: FrameId) -> Chosen {
+        let frame = pool.frames.get(id);
         let key = frame.key();
         let set = self.sets.backing(key.set());
         let Some(set) = set.filter(|_| frame.holds(key)) else {
@@ -424,18 +427,19 @@ impl PageWriter {
             return Chosen::NotNow;
         }
         let entry = BatchEntry { set: key.set(), ci: key.ci(), tag_prefix: 0, page_lsn: Lsn::NONE };
-        Chosen::Item(Item { dirty, set, entry, at: 0, unit_bytes: pool.unit_bytes() })
+        let unit_bytes = pool.unit_bytes();
+        Chosen::Item(Item { pool, frame: id, set, entry, at: 0, unit_bytes })
     }
 
     /// Undoes [`PageWriter::pin`].
     fn let_go(&self, item: &Item) {
         item.set.finish_write(item.entry.ci);
-        self.pools[item.dirty.pool as usize].frames.get(item.dirty.frame).unpin();
+        item.pool.frames.get(item.frame).unpin();
     }
 
     /// Copies a frame, sealing it on the way, and marks it clean.
     fn copy(&self, item: &mut Item, copy: &mut [u8]) -> Result<(), PoolError> {
-        let frame = self.pools[item.dirty.pool as usize].frames.get(item.dirty.frame);
+        let frame = item.pool.frames.get(item.frame);
         // The guard takes a pin of its own over; ours lasts until the batch is done.
         assert!(frame.try_pin(), "a pinned frame is not being evicted");
         frame.latch().lock_shared();

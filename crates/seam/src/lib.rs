@@ -19,6 +19,7 @@ pub mod entropy;
 pub mod mem;
 pub mod plant;
 pub mod real;
+pub mod reserve;
 mod ring;
 #[cfg(feature = "sim")]
 pub mod sim;

@@ -74,69 +74,6 @@ pub fn fetch_at<T>(address: *const T) {
     let _ = address;
 }
 
-/// A table that never grows, in huge pages of the processor if it is large and the system has them.
-#[allow(unsafe_code)]
-pub struct Table<T> {
-    start: NonNull<T>,
-    len: usize,
-}
-
-// SAFETY: the table owns its elements alone, as a boxed slice does.
-#[allow(unsafe_code)]
-unsafe impl<T: Send> Send for Table<T> {}
-// SAFETY: as above; `&Table` gives only `&[T]`.
-#[allow(unsafe_code)]
-unsafe impl<T: Sync> Sync for Table<T> {}
-
-#[allow(unsafe_code)]
-impl<T> Table<T> {
-    /// A table of `len` elements.
-    ///
-    /// # Panics
-    /// If `len` is zero or the memory cannot be had.
-    #[must_use]
-    pub fn new(len: usize, mut make: impl FnMut(usize) -> T) -> Table<T> {
-        let layout = Self::layout(len);
-        assert!(layout.size() > 0, "a table has at least one byte");
-        // SAFETY: the layout's size is not zero.
-        let start = unsafe { alloc(layout) }.cast::<T>();
-        let Some(start) = NonNull::new(start) else { handle_alloc_error(layout) };
-        ask_for_huge_pages(start.as_ptr(), len);
-        for at in 0..len {
-            // SAFETY: `at` is below `len`, for which the memory was allocated.
-            unsafe { start.add(at).write(make(at)) };
-        }
-        Table { start, len }
-    }
-
-    fn layout(len: usize) -> Layout {
-        let layout = Layout::array::<T>(len).and_then(|own| own.align_to(alignment(own.size())));
-        layout.expect("tables are far below the address space")
-    }
-}
-
-#[allow(unsafe_code)]
-impl<T> Deref for Table<T> {
-    type Target = [T];
-
-    #[inline]
-    fn deref(&self) -> &[T] {
-        // SAFETY: `start` is valid for `len` elements, all made, as long as `self` lives.
-        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
-    }
-}
-
-#[allow(unsafe_code)]
-impl<T> Drop for Table<T> {
-    fn drop(&mut self) {
-        // SAFETY: every element was made, and nobody else has them any more.
-        unsafe {
-            std::ptr::slice_from_raw_parts_mut(self.start.as_ptr(), self.len).drop_in_place();
-            dealloc(self.start.as_ptr().cast(), Self::layout(self.len));
-        }
-    }
-}
-
 /// Before the first touch, which is what gives memory its pages. A system without huge pages
 /// refuses, and the memory has ordinary ones.
 #[allow(unsafe_code)]
@@ -205,24 +142,6 @@ mod tests {
         assert!(buf.iter().all(|byte| *byte == 0));
         buf[BLOCK] = 7;
         assert_eq!(buf[BLOCK], 7);
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore)] // it would make a quarter of a million elements one by one
-    fn a_large_table_has_every_element() {
-        let len = HUGE_BYTES / size_of::<u64>() + 3;
-        let table = Table::new(len, |at| at as u64);
-        assert_eq!(table.len(), len);
-        assert!(table.iter().enumerate().all(|(at, element)| at as u64 == *element));
-    }
-
-    #[test]
-    fn a_table_drops_each_element_once() {
-        let element = std::sync::Arc::new(());
-        let table = Table::new(5, |_| element.clone());
-        assert_eq!(std::sync::Arc::strong_count(&element), 6);
-        drop(table);
-        assert_eq!(std::sync::Arc::strong_count(&element), 1);
     }
 
     #[test]

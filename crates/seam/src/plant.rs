@@ -81,6 +81,10 @@ pub enum Plant {
     SuccessorNotWritten,
     /// A recovery counts that RECON does not know of.
     RecoveryUnrecorded,
+    /// A changed interval that goes to another frame is not announced there.
+    CarriedUnannounced,
+    /// The pool that a data set is leaving is not asked for what it still holds.
+    OldPoolNotAsked,
 }
 
 #[cfg(feature = "plant")]
@@ -124,6 +128,8 @@ impl Plant {
         Plant::RecoveryUndoSkipped,
         Plant::SuccessorNotWritten,
         Plant::RecoveryUnrecorded,
+        Plant::CarriedUnannounced,
+        Plant::OldPoolNotAsked,
     ];
 }
 

@@ -178,7 +178,7 @@ impl DataSet {
         if keep >= have {
             return Ok(0);
         }
-        self.pool().forget(self.id(), CiNumber(keep))?;
+        self.home().forget(self.id(), CiNumber(keep))?;
         self.files.shrink(keep)?;
         self.intervals.store(keep, Release);
         Ok(have - keep)

@@ -12,7 +12,7 @@ use base::hash::avalanche;
 use base::stats::Counter;
 use base::{CiNumber, DataSetId, Lsn, SystemId};
 use pool::sequential::{Detector, ReadAhead, WINDOW_BYTES_MAX};
-use pool::{Backing, ExclusiveCi, Hint, Pinned, Pool, PoolError, SharedCi};
+use pool::{Backing, ExclusiveCi, Hint, Home, Pinned, Pool, PoolError, SharedCi};
 use seal::{Format, KeyProvider, PageSealer, SealError};
 use seam::Seam;
 use seam::plant::{Plant, planted};
@@ -79,7 +79,7 @@ pub struct DataSet {
     environment: Environment,
     pub(crate) files: Files,
     sealer: PageSealer,
-    pool: Arc<Pool>,
+    home: Home,
     pub(crate) layout: MapLayout,
     /// Tag prefix of interval 3, which nothing on this level holds.
     top: AtomicU64,
@@ -142,7 +142,7 @@ impl DataSet {
             environment: environment.clone(),
             files,
             sealer,
-            pool,
+            home: Home::new(pool),
             layout,
             top: AtomicU64::new(top),
             overlay: Mutex::default(),
@@ -196,13 +196,13 @@ impl DataSet {
     /// The unit of sealing, input and output.
     #[must_use]
     pub fn unit_bytes(&self) -> usize {
-        self.pool.unit_bytes()
+        self.pool().unit_bytes()
     }
 
     /// What of an interval its user can fill.
     #[must_use]
     pub fn usable_bytes(&self) -> usize {
-        self.pool.usable_bytes()
+        self.pool().usable_bytes()
     }
 
     /// Where its maps lie.
@@ -212,9 +212,22 @@ impl DataSet {
     }
 
     /// The pool that holds its intervals.
+    #[inline]
     #[must_use]
-    pub fn pool(&self) -> &Arc<Pool> {
-        &self.pool
+    pub fn pool(&self) -> &Pool {
+        self.home.pool()
+    }
+
+    /// The same, to be changed for another.
+    #[must_use]
+    pub fn home(&self) -> &Home {
+        &self.home
+    }
+
+    /// Whether an interval is in memory. A guess by the time it returns.
+    #[must_use]
+    pub fn is_resident(&self, ci: CiNumber) -> bool {
+        self.home.is_resident(self.id(), ci)
     }
 
     /// How many intervals lie on disk, in use or not.
@@ -229,7 +242,7 @@ impl DataSet {
     /// See [`PoolError`].
     #[inline]
     pub fn shared(&self, ci: CiNumber) -> Result<SharedCi<'_>, PoolError> {
-        self.pool.shared(self, ci)
+        self.pool().shared(self, ci)
     }
 
     /// An interval to change.
@@ -238,7 +251,7 @@ impl DataSet {
     /// See [`PoolError`].
     #[inline]
     pub fn exclusive(&self, ci: CiNumber) -> Result<ExclusiveCi<'_>, PoolError> {
-        self.pool.exclusive(self, ci)
+        self.pool().exclusive(self, ci)
     }
 
     /// An interval that stays in memory and is latched later.
@@ -247,7 +260,7 @@ impl DataSet {
     /// See [`PoolError`].
     #[inline]
     pub fn pin(&self, ci: CiNumber) -> Result<Pinned<'_>, PoolError> {
-        self.pool.pin(self, ci)
+        self.pool().pin(self, ci)
     }
 
     /// An interval that is about to be formatted.
@@ -256,28 +269,28 @@ impl DataSet {
     /// See [`PoolError`].
     #[inline]
     pub fn pin_fresh(&self, ci: CiNumber) -> Result<Pinned<'_>, PoolError> {
-        self.pool.pin_fresh(self, ci)
+        self.pool().pin_fresh(self, ci)
     }
 
     /// The interval, if it is where it was and unchanged.
     #[inline]
     #[must_use]
     pub fn by_hint(&self, hint: Hint, ci: CiNumber) -> Option<SharedCi<'_>> {
-        self.pool.by_hint(hint, self.id(), ci)
+        self.pool().by_hint(hint, self.id(), ci)
     }
 
     /// The interval to change, if it is where it was.
     #[inline]
     #[must_use]
     pub fn exclusive_at(&self, hint: Hint, ci: CiNumber) -> Option<ExclusiveCi<'_>> {
-        self.pool.exclusive_at(hint, self.id(), ci)
+        self.pool().exclusive_at(hint, self.id(), ci)
     }
 
     /// Whether the interval behind the hint is unchanged.
     #[inline]
     #[must_use]
     pub fn is_unchanged(&self, hint: Hint) -> bool {
-        self.pool.is_unchanged(hint)
+        self.pool().is_unchanged(hint)
     }
 
     /// Says that keys which share so many leading bytes are used together: where one of them was
@@ -302,7 +315,7 @@ impl DataSet {
     #[inline]
     pub fn foresee(&self, key: &[u8]) {
         if let Some(landmark) = self.landmark_of(key) {
-            self.pool.foresee(landmark.hash);
+            self.pool().foresee(landmark.hash);
         }
     }
 
@@ -311,34 +324,34 @@ impl DataSet {
     #[inline]
     #[must_use]
     pub fn at_landmark(&self, landmark: Landmark) -> Option<(Pinned<'_>, usize)> {
-        self.pool.at_landmark(self.id(), landmark.hash)
+        self.pool().at_landmark(self.id(), landmark.hash)
     }
 
     /// Notes where a key was found, or would be.
     #[inline]
     pub fn note_landmark(&self, landmark: Landmark, hint: Hint, offset: usize) {
-        self.pool.note_landmark(landmark.hash, hint, offset);
+        self.pool().note_landmark(landmark.hash, hint, offset);
     }
 
     /// Whether a landmark that led to `near` need not be noted anew for what stands at `offset`.
     #[inline]
     #[must_use]
     pub fn is_noted(&self, landmark: Landmark, near: usize, offset: usize) -> bool {
-        !landmark.is_first || self.pool.is_near(near, offset)
+        !landmark.is_first || self.pool().is_near(near, offset)
     }
 
     /// A cursor moved onto `ci`: if it is scanning, what lies ahead is read meanwhile.
     #[inline]
     pub fn ahead(&self, detector: &mut Detector, ci: CiNumber) {
-        let window_max = self.pool.window_max(WINDOW_BYTES_MAX);
+        let window_max = self.pool().window_max(WINDOW_BYTES_MAX);
         let asked = detector.step(ci, self.unit_bytes(), window_max);
         let Some((first, count)) = asked else { return };
         let count = count.min(self.intervals().saturating_sub(first.0));
         if count > 0
-            && !self.pool.is_resident(self.id(), CiNumber(first.0 + count - 1))
+            && !self.pool().is_resident(self.id(), CiNumber(first.0 + count - 1))
             && let Some(me) = self.me.upgrade()
         {
-            self.environment.read_ahead.request(&self.pool, me, first, count);
+            self.environment.read_ahead.request(&self.home.shared(), me, first, count);
         }
     }
 
@@ -365,7 +378,7 @@ impl DataSet {
         ci: CiNumber,
     ) -> Result<Option<(ExclusiveCi<'_>, u32)>, PoolError> {
         let Some(Guardian { map, index }) = self.layout.guardian(ci) else { return Ok(None) };
-        Ok(Some((self.pool.exclusive_for_writer(self, map)?, index)))
+        Ok(Some((self.pool().exclusive_for_writer(self, map)?, index)))
     }
 
     /// Tag prefix of the topmost map, for the checkpoint record.
@@ -420,7 +433,7 @@ impl DataSet {
             return Ok(prefix);
         }
         let Some(Guardian { map, index }) = self.layout.guardian(ci) else { return Ok(self.top()) };
-        let page = self.pool.shared(self, map)?;
+        let page = self.pool().shared(self, map)?;
         if self.layout.map_level(map) != Some(1) {
             page.keep();
         }
@@ -532,6 +545,10 @@ impl Backing for DataSet {
         self.id
     }
 
+    fn home(&self) -> Option<&Home> {
+        Some(&self.home)
+    }
+
     fn name(&self) -> &str {
         &self.name
     }
@@ -616,13 +633,13 @@ impl Backing for DataSet {
         }
         match self.layout.guardian(ci) {
             None => true,
-            Some(guardian) => self.pool.hold_for_writer(self, guardian.map).is_ok(),
+            Some(guardian) => self.pool().hold_for_writer(self, guardian.map).is_ok(),
         }
     }
 
     fn finish_write(&self, ci: CiNumber) {
         if let Some(guardian) = self.layout.guardian(ci) {
-            self.pool.unhold(self.id(), guardian.map);
+            self.home.unhold(self.id(), guardian.map);
         }
     }
 }

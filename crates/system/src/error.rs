@@ -65,6 +65,28 @@ pub enum SystemError {
         /// What is wrong there.
         why: String,
     },
+    /// The configuration is written in a way that cannot be changed but by its owner.
+    #[error("the pools in {} cannot be changed as they are written: {why}", path.display())]
+    NotEdited {
+        /// The file.
+        path: PathBuf,
+        /// What is in the way.
+        why: String,
+    },
+    /// A change that no system could be started with.
+    #[error("that cannot be: {why}")]
+    Unusable {
+        /// What would be wrong.
+        why: String,
+    },
+    /// A change was made in the running system, and could not be kept.
+    #[error("{what} is changed until the system is stopped, and no longer: {why}")]
+    ChangedInUseOnly {
+        /// What was changed.
+        what: String,
+        /// Why it will be as before.
+        why: String,
+    },
     /// The configuration was written for a later Holdfast (K21).
     #[error("{} has version {found}, which this Holdfast does not know", path.display())]
     FutureConfig {
@@ -147,6 +169,9 @@ impl Coded for SystemError {
             SystemError::PlainSet { .. } => Code("HFY010"),
             SystemError::ConversionStuck { .. } => Code("HFY011"),
             SystemError::KeyInUse { .. } => Code("HFY012"),
+            SystemError::NotEdited { .. } => Code("HFY008"),
+            SystemError::ChangedInUseOnly { .. } => Code("HFY009"),
+            SystemError::Unusable { .. } => Code("HFY013"),
             SystemError::Kernel(error) => error.code(),
             SystemError::Keys(error) => error.code(),
             SystemError::Log(error) => error.code(),
@@ -167,6 +192,17 @@ impl Coded for SystemError {
             SystemError::Occupied { .. } => "Name a folder that is empty or does not exist.".into(),
             SystemError::Config { path, .. } => {
                 format!("Correct that line of {}; its comments name every setting.", path.display())
+            }
+            SystemError::NotEdited { path, .. } => format!(
+                "Give each pool a section [pool.NAME] of its own in {}, with one setting a line.",
+                path.display()
+            ),
+            SystemError::Unusable { .. } => {
+                "Ask for something else; comments in holdfast.toml name the bounds.".into()
+            }
+            SystemError::ChangedInUseOnly { .. } => {
+                "Change holdfast.toml by hand, or give the command again when it can be written."
+                    .into()
             }
             SystemError::FutureConfig { .. } => "Use the Holdfast that wrote it.".into(),
             SystemError::InUse { dir, .. } => format!(

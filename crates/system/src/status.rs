@@ -534,6 +534,7 @@ impl DataSetStatus {
     fn of_open(set: &DataSet) -> DataSetStatus {
         let statistics = set.statistics();
         DataSetStatus {
+            pool: set.pool().name().to_owned(),
             intervals: statistics.intervals,
             reads: statistics.reads,
             intervals_read: statistics.intervals_read,

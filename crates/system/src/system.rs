@@ -12,6 +12,7 @@ use recovery::{CopyKeys, History};
 use seal::{CipherCheck, KdfCost, KeyProvider, KeyRing, Passphrase, TokenPlace};
 use seam::Seam;
 use seam::disk::{Disk, HeldLock, make_dir, replace_small};
+use seam::sync::{Mutex, MutexGuard};
 use store_kernel::KernelStore;
 use uow::{Kernel, KernelConfig, Parts, UowError};
 
@@ -81,6 +82,8 @@ pub(crate) struct Inner {
     pub(crate) cipher: CipherCheck,
     pub(crate) notes: Vec<String>,
     pub(crate) verbs: &'static [Verb],
+    /// Held by whoever changes the configuration's file.
+    pub(crate) configuring: Mutex<()>,
     /// When it was opened, by the clock and in CPU time of the process.
     pub(crate) opened: Duration,
     pub(crate) opened_cpu_us: u64,
@@ -168,7 +171,7 @@ impl System {
         }
         let store = KernelStore::new(&kernel, config.store_defaults())?;
         let dir = dir.to_owned();
-        let verbs = options.verbs;
+        let (verbs, configuring) = (options.verbs, Mutex::new(()));
         let inner = Inner {
             dir,
             config,
@@ -179,6 +182,7 @@ impl System {
             cipher,
             notes,
             verbs,
+            configuring,
             opened,
             opened_cpu_us,
         };
@@ -192,6 +196,11 @@ impl System {
     /// The same system for operators' commands; whoever has opened it outlives them.
     fn share(&self) -> System {
         System { inner: Arc::clone(&self.inner), store: self.store.clone(), server: None }
+    }
+
+    /// The right to change the configuration's file.
+    pub(crate) fn configuring(&self) -> MutexGuard<'_, ()> {
+        self.inner.configuring.lock()
     }
 
     pub(crate) fn verbs(&self) -> &'static [Verb] {

@@ -77,6 +77,44 @@ pub enum UowError {
         /// The unit of its intervals.
         unit_bytes: usize,
     },
+    /// There is no such pool.
+    #[error("there is no pool {name}")]
+    NoSuchPool {
+        /// The name.
+        name: String,
+        /// Those that there are.
+        known: String,
+    },
+    /// A data set cannot be in that pool.
+    #[error(
+        "data set {name} has units of {unit_bytes} bytes, pool {pool} has units of {pool_unit_bytes}"
+    )]
+    OtherUnit {
+        /// The data set.
+        name: String,
+        /// Its unit.
+        unit_bytes: usize,
+        /// The pool.
+        pool: String,
+        /// The pool's unit.
+        pool_unit_bytes: usize,
+    },
+    /// A pool that is to go has data sets.
+    #[error("pool {name} holds data sets: {}", sets.join(", "))]
+    PoolUsed {
+        /// The pool.
+        name: String,
+        /// Their names.
+        sets: Vec<String>,
+    },
+    /// A pool that is to go is the last of its kind.
+    #[error("pool {name} is the only one with units of {unit_bytes} bytes")]
+    LastPool {
+        /// The pool.
+        name: String,
+        /// The unit of its intervals.
+        unit_bytes: usize,
+    },
     /// A structure on disk that does not make sense although it is genuine.
     #[error("{object} is damaged: {why}")]
     Damaged {
@@ -161,6 +199,10 @@ impl Coded for UowError {
             UowError::NotConverting { .. } => Code("HFU010"),
             UowError::SameForm { .. } => Code("HFU011"),
             UowError::Anchor { .. } => Code("HFU012"),
+            UowError::NoSuchPool { .. } => Code("HFU020"),
+            UowError::PoolUsed { .. } => Code("HFU021"),
+            UowError::LastPool { .. } => Code("HFU022"),
+            UowError::OtherUnit { .. } => Code("HFU023"),
             UowError::Pool(error) => error.code(),
             UowError::Space(error) => error.code(),
             UowError::Lock(error) => error.code(),
@@ -195,6 +237,14 @@ impl Coded for UowError {
                 .into(),
             UowError::Io { .. } => "Check the device, its space and the permissions.".into(),
             UowError::Stopped(error) => error.remedy(),
+            UowError::NoSuchPool { known, .. } => format!("Name one of: {known}."),
+            UowError::PoolUsed { .. } => {
+                "Assign them to another pool first: holdfast pool assign.".into()
+            }
+            UowError::OtherUnit { unit_bytes, .. } => {
+                format!("Name a pool with units of {unit_bytes} bytes; `holdfast pool list`.")
+            }
+            UowError::LastPool { .. } => "Add another pool with that unit first.".into(),
             UowError::Pool(error) => error.remedy(),
             UowError::Space(error) => error.remedy(),
             UowError::Lock(error) => error.remedy(),

@@ -1,5 +1,6 @@
 //! An open system's kernel: the parts, tied together.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{
@@ -14,7 +15,7 @@ use lock::{LockConfig, LockManager, LockStatistics};
 use log::{Log, LogConfig, LogStatistics};
 use pool::dirty::DirtyQueue;
 use pool::writer::WriterStatistics;
-use pool::{ExclusiveCi, PageWriter, Pool, PoolStatistics, WriterConfig};
+use pool::{ExclusiveCi, PageWriter, Pool, PoolConfig, PoolStatistics, Pools, WriterConfig};
 use seal::KeyProvider;
 use seam::Seam;
 use seam::plant::{Plant, planted};
@@ -44,6 +45,17 @@ pub struct PoolPlan {
     pub frames: usize,
 }
 
+impl PoolPlan {
+    pub(crate) fn config(&self) -> PoolConfig {
+        PoolConfig {
+            name: self.name.clone(),
+            unit_bytes: self.unit_bytes,
+            usable_bytes: self.unit_bytes - seal::TRAILER_BYTES,
+            frames: self.frames,
+        }
+    }
+}
+
 /// How a kernel is set up.
 #[derive(Clone, Debug)]
 pub struct KernelConfig {
@@ -51,6 +63,8 @@ pub struct KernelConfig {
     pub log: LogConfig,
     /// The pools. A data set names one; the default is the first with its unit size.
     pub pools: Vec<PoolPlan>,
+    /// Data sets that are assigned to another pool than they were made in, by name.
+    pub assigned: BTreeMap<String, String>,
     /// The page writer.
     pub writer: WriterConfig,
     /// The lock manager.
@@ -90,6 +104,7 @@ impl KernelConfig {
         KernelConfig {
             log: LogConfig::new(vec![home.join("log")]),
             pools: vec![pool("default", 8192, 256 << 20), pool("small", 4096, 64 << 20)],
+            assigned: BTreeMap::new(),
             writer: WriterConfig::default(),
             locks: LockConfig::default(),
             uow_log_bytes_max: 256 << 20,
@@ -132,7 +147,9 @@ pub struct Kernel {
     pub(crate) stop: Arc<StopSwitch>,
     pub(crate) log: Arc<Log>,
     pub(crate) control: Arc<ControlFile>,
-    pub(crate) pools: Vec<Arc<Pool>>,
+    pub(crate) pools: Arc<Pools>,
+    /// Held by whoever changes which pools there are, or who is assigned to them.
+    pub(crate) assigning: Mutex<()>,
     pub(crate) dirty: Arc<DirtyQueue>,
     pub(crate) writer: Arc<PageWriter>,
     pub(crate) journal: Arc<LogJournal>,
@@ -262,8 +279,8 @@ impl Kernel {
 
     /// The pools.
     #[must_use]
-    pub fn pools(&self) -> &[Arc<Pool>] {
-        &self.pools
+    pub fn pools(&self) -> Vec<Arc<Pool>> {
+        self.pools.all()
     }
 
     /// Makes a data set; it exists when this returns. `definition.id` and, if empty,
@@ -277,6 +294,7 @@ impl Kernel {
         format_root: &dyn Fn(&mut [u8]),
     ) -> Result<Arc<DataSet>, UowError> {
         self.stop.check()?;
+        let _alone = self.assigning.lock();
         let pool = self.pool_for(&definition)?;
         pool.name().clone_into(&mut definition.pool);
         {
@@ -326,17 +344,17 @@ impl Kernel {
         };
         self.transit.forget(set.id());
         self.log.wait_durable(end)?;
-        set.pool().forget(set.id(), CiNumber(0))?;
+        set.home().forget(set.id(), CiNumber(0))?;
         Ok(set.remove_files()?)
     }
 
     pub(crate) fn pool_for(&self, definition: &Definition) -> Result<Arc<Pool>, UowError> {
         let unit_bytes = definition.unit_bytes();
-        let named = |pool: &&Arc<Pool>| {
+        let named = |pool: &Arc<Pool>| {
             pool.unit_bytes() == unit_bytes
                 && (definition.pool.is_empty() || pool.name() == definition.pool)
         };
-        self.pools.iter().find(named).cloned().ok_or_else(|| UowError::NoPool {
+        self.pools.all().into_iter().find(named).ok_or_else(|| UowError::NoPool {
             name: definition.name.clone(),
             pool: definition.pool.clone(),
             unit_bytes,
@@ -511,7 +529,7 @@ impl Kernel {
             checkpoints: self.counts.checkpoints.get(),
             redo_bytes: self.redo_bytes(),
             log: self.log.statistics(),
-            pools: self.pools.iter().map(|pool| pool.statistics()).collect(),
+            pools: self.pools.all().iter().map(|pool| pool.statistics()).collect(),
             writer: self.writer.statistics(),
             locks: self.locks.statistics(),
         }
@@ -522,7 +540,7 @@ impl Kernel {
     /// # Errors
     /// What is still held, in words.
     pub fn check_quiet(&self) -> Result<(), String> {
-        let pins: u64 = self.pools.iter().map(|pool| pool.pins()).sum();
+        let pins: u64 = self.pools.all().iter().map(|pool| pool.pins()).sum();
         let locks = self.locks.statistics().held;
         let active = self.active.list().len();
         if pins == 0 && locks == 0 && active == 0 {

@@ -27,6 +27,7 @@
 //! | `journal` | what the page writer tells the log |
 //! | `checkpoint`, `control` | where restart begins |
 //! | `anchor` | proof elsewhere of how far the system has come |
+//! | `pools` | pools that come, go and change their size |
 //! | `convert` | data sets change their form while they are in use |
 //! | `housekeeper` | checkpoints when due, freeing after commit |
 //! | `rebuild` | building a data set anew beside the one whose place it takes |
@@ -41,6 +42,7 @@ mod error;
 mod housekeeper;
 mod journal;
 mod kernel;
+mod pools;
 mod rebuild;
 pub mod record;
 mod registry;

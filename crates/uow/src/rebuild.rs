@@ -213,7 +213,7 @@ impl Kernel {
         places.iter().for_each(|(old, _)| self.transit.forget(*old));
         self.log.wait_durable(end)?;
         for set in old {
-            set.pool().forget(set.id(), CiNumber(0))?;
+            set.home().forget(set.id(), CiNumber(0))?;
             // Nothing leads to its files any more, and some may have been missing before: that may
             // be why it was recovered.
             let _ = set.remove_files();
@@ -233,7 +233,7 @@ impl Kernel {
             sets.remove(set.id());
         }
         self.transit.forget(set.id());
-        set.pool().forget(set.id(), CiNumber(0))?;
+        set.home().forget(set.id(), CiNumber(0))?;
         Ok(set.remove_files()?)
     }
 }
@@ -530,7 +530,7 @@ impl Rebuild {
 
     /// An interval whose contents are about to be written anew.
     fn fresh(&self, ci: CiNumber) -> Result<ExclusiveCi<'_>, UowError> {
-        let resident = self.set.pool().is_resident(self.set.id(), ci);
+        let resident = self.set.is_resident(ci);
         let written = resident || self.present.has(ci);
         Ok(if written { self.set.exclusive(ci)? } else { self.set.pin_fresh(ci)?.exclusive() })
     }

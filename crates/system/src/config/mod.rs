@@ -8,6 +8,7 @@
 //!    themselves, whatever this file says.
 
 mod databases;
+mod edit;
 mod template;
 
 use std::collections::BTreeMap;
@@ -29,6 +30,7 @@ use uow::{AnchorPlan, KernelConfig, PoolPlan};
 
 use crate::SystemError;
 pub use databases::read_root_list;
+pub(crate) use edit::ChangedConfig;
 pub use placement::Bytes;
 
 /// The name of the configuration within a system's folder.
@@ -146,6 +148,9 @@ pub struct PoolSettings {
     pub unit: Bytes,
     /// How much memory its frames take.
     pub bytes: Bytes,
+    /// Data sets that were assigned to it after they were made.
+    #[serde(default)]
+    pub data_sets: Vec<String>,
 }
 
 /// The section `[data]`.
@@ -319,6 +324,7 @@ fn default_pools() -> BTreeMap<String, PoolSettings> {
     let settings = |plan: &PoolPlan| PoolSettings {
         unit: Bytes(plan.unit_bytes as u64),
         bytes: Bytes((plan.unit_bytes * plan.frames) as u64),
+        data_sets: Vec::new(),
     };
     plans.iter().map(|plan| (plan.name.clone(), settings(plan))).collect()
 }
@@ -467,6 +473,10 @@ impl SystemConfig {
             frames: (pool.bytes.0 / pool.unit.0) as usize,
         };
         kernel.pools = self.pools.iter().map(plan).collect();
+        let assigned = self.pools.iter().flat_map(|(pool, settings)| {
+            settings.data_sets.iter().map(|set| (set.clone(), pool.clone()))
+        });
+        kernel.assigned = assigned.collect();
         kernel.locks = LockConfig {
             locks_max: self.locks.locks_max,
             locks_per_owner_max: self.locks.locks_per_unit_max,
@@ -529,6 +539,12 @@ impl SystemConfig {
                     format!("pool {name} would have {frames} frames; {FRAMES_MIN} to {FRAMES_MAX}"),
                 ));
             }
+        }
+        let mut assigned: Vec<&String> =
+            self.pools.values().flat_map(|pool| &pool.data_sets).collect();
+        assigned.sort();
+        if let Some(twice) = assigned.windows(2).find(|two| two[0] == two[1]) {
+            return Err(("data_sets", format!("{} is assigned twice", twice[0])));
         }
         let interval = u32::try_from(self.data.interval_bytes.0).unwrap_or(u32::MAX);
         if !space::definition::is_ci_size(interval) {
@@ -627,9 +643,10 @@ mod tests {
             keep_files: 10,
         };
         config.read_ahead.threads = 0;
-        config
-            .pools
-            .insert("large".into(), PoolSettings { unit: Bytes(32_768), bytes: Bytes(1 << 30) });
+        config.pools.insert(
+            "large".into(),
+            PoolSettings { unit: Bytes(32_768), bytes: Bytes(1 << 30), data_sets: Vec::new() },
+        );
         assert_eq!(parse(&config.to_text()).unwrap(), config);
     }
 

@@ -36,7 +36,10 @@ pub(super) fn write(config: &SystemConfig) -> String {
     text.line(
         "# A Holdfast system. Lines that begin with \"#: \" are settings in their default: take",
     );
-    text.line("# that sign away to change one. Changes take effect at the next start.");
+    text.line(
+        "# that sign away to change one. Changes take effect at the next start; `holdfast pool`",
+    );
+    text.line("# changes pools at once, here and in a system in use.");
     let _ = writeln!(text.0, "version = {}", config.version);
     let _ = writeln!(text.0, "system = \"{}\"  # its identity; never change it\n", config.system);
     log(&mut text, &config.log);
@@ -46,7 +49,12 @@ pub(super) fn write(config: &SystemConfig) -> String {
     for (name, pool) in &config.pools {
         let _ = writeln!(text.0, "[pool.{}]", key(name));
         let _ = writeln!(text.0, "unit = {}", amount(&pool.unit));
-        let _ = writeln!(text.0, "bytes = {}\n", amount(&pool.bytes));
+        let _ = writeln!(text.0, "bytes = {}", amount(&pool.bytes));
+        if !pool.data_sets.is_empty() {
+            let names: Vec<String> = pool.data_sets.iter().map(|name| quoted(name)).collect();
+            let _ = writeln!(text.0, "data_sets = [{}]", names.join(", "));
+        }
+        text.line("");
     }
     data(&mut text, &config.data);
     rest(&mut text, config);

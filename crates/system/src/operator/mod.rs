@@ -52,6 +52,7 @@ use crate::{OpenOptions, System, SystemError};
 pub use client::{ask, call};
 pub use error::{OperatorError, Refusal};
 pub use line::{Answer, LINE_BYTES_MAX, REQUEST_BYTES_MAX, read_answer, read_request};
+pub use pools::{AddPool, AssignPool, ChangedPool, DeletePool, ResizePool};
 pub(crate) use server::Server;
 
 /// The socket within a system's folder.

@@ -17,6 +17,10 @@ const VERBS: &[Verb] = &[
     Verb { name: "rekey pause", run: forms::pause },
     Verb { name: "rekey resume", run: forms::resume },
     Verb { name: "keys delete", run: keys::delete },
+    Verb { name: "pool resize", run: pools::resize },
+    Verb { name: "pool add", run: pools::add },
+    Verb { name: "pool delete", run: pools::delete },
+    Verb { name: "pool assign", run: pools::assign },
 ];
 
 /// The verb of that name, among those of every system and `more`.

@@ -30,7 +30,7 @@ use log::{Log, LogEnv, LogStart, Opened};
 use pool::dirty::DirtyQueue;
 use pool::double_write::{DoubleWrite, DoubleWriteKeys};
 use pool::sequential::ReadAhead;
-use pool::{PageWriter, Pool, PoolConfig};
+use pool::{PageWriter, Pool, Pools};
 use seal::Format;
 use seam::clock::Clock;
 use seam::plant::{Plant, planted};
@@ -48,7 +48,7 @@ use crate::kernel::Counts;
 use crate::record::kind;
 use crate::registry::Registry;
 use crate::transit::{Step, Transit};
-use crate::{Kernel, KernelConfig, Parts, PoolPlan, Undo, UowError};
+use crate::{Kernel, KernelConfig, Parts, Undo, UowError};
 use analysis::Analysis;
 
 /// What restart found and did.
@@ -194,16 +194,7 @@ impl Kernel {
     fn open_sets(&self, analysis: &mut Analysis) -> Result<(), UowError> {
         let mut sets = self.sets.lock();
         for (top, definition) in analysis.sets.values() {
-            let named = |pool: &&Arc<Pool>| {
-                pool.unit_bytes() == definition.unit_bytes()
-                    && (pool.name() == definition.pool || !self.has_pool(&definition.pool))
-            };
-            let pool = self.pools.iter().find(named).cloned();
-            let pool = pool.ok_or_else(|| UowError::NoPool {
-                name: definition.name.clone(),
-                pool: definition.pool.clone(),
-                unit_bytes: definition.unit_bytes(),
-            })?;
+            let pool = self.pool_at_restart(definition)?;
             sets.insert(DataSet::open(&self.environment, definition.clone(), pool, *top)?);
         }
         analysis.offline.values().for_each(|definition| sets.put_offline(definition.clone()));
@@ -232,8 +223,19 @@ impl Kernel {
         Ok(())
     }
 
-    fn has_pool(&self, name: &str) -> bool {
-        self.pools.iter().any(|pool| pool.name() == name)
+    /// The pool that a data set is assigned to, or the one that it was made in, or, if that is
+    /// gone, any with its unit.
+    fn pool_at_restart(&self, definition: &Definition) -> Result<Arc<Pool>, UowError> {
+        let assigned = self.config.assigned.get(&definition.name).map(String::as_str);
+        let unit_bytes = definition.unit_bytes();
+        let fits = |pool: &Arc<Pool>| pool.unit_bytes() == unit_bytes;
+        let names = assigned.into_iter().chain([definition.pool.as_str()]);
+        let named = names.filter_map(|name| self.pools.named(name)).find(fits);
+        named.or_else(|| self.pools.all().into_iter().find(fits)).ok_or_else(|| UowError::NoPool {
+            name: definition.name.clone(),
+            pool: definition.pool.clone(),
+            unit_bytes,
+        })
     }
 
     /// Backs out everybody who was active, newest record first over all of them.
@@ -371,18 +373,12 @@ fn make_pools(
     dirty: &Arc<DirtyQueue>,
     stop: &Arc<StopSwitch>,
     clock: &Arc<dyn Clock>,
-) -> Vec<Arc<Pool>> {
-    let make = |(index, plan): (usize, &PoolPlan)| {
-        let pool = PoolConfig {
-            name: plan.name.clone(),
-            unit_bytes: plan.unit_bytes,
-            usable_bytes: plan.unit_bytes - seal::TRAILER_BYTES,
-            frames: plan.frames,
-        };
-        let (dirty, stop) = (Arc::clone(dirty), Arc::clone(stop));
-        Arc::new(Pool::new(pool, index as u32, dirty, stop, Arc::clone(clock)))
-    };
-    config.pools.iter().enumerate().map(make).collect()
+) -> Result<Arc<Pools>, UowError> {
+    let pools = Pools::new(Arc::clone(dirty), Arc::clone(stop), Arc::clone(clock));
+    for plan in &config.pools {
+        pools.add(plan.config())?;
+    }
+    Ok(Arc::new(pools))
 }
 
 /// Builds the kernel around its log, with no data set open yet.
@@ -395,22 +391,20 @@ fn assemble(
     analysis: &Analysis,
     lock: Box<dyn seam::disk::HeldLock>,
 ) -> Result<Arc<Kernel>, UowError> {
-    let dirty = Arc::new(DirtyQueue::new());
-    let clock = &parts.seam.clock;
-    let pools = make_pools(&config, &dirty, &stop, clock);
-    let sets = Arc::new(Registry::default());
+    let (dirty, sets) = (Arc::new(DirtyQueue::new()), Arc::new(Registry::default()));
+    let pools = make_pools(&config, &dirty, &stop, &parts.seam.clock)?;
     let journal = Arc::new(LogJournal {
         log: Arc::clone(&log),
         sets: Arc::clone(&sets),
         stop: Arc::clone(&stop),
         tops: Mutex::new(()),
     });
-    let area_path = parts.home.join(AREA);
-    let area = DoubleWrite::open(&parts.seam, &area_path, area_keys(&parts, &config))?;
+    let area_keys = area_keys(&parts, &config);
+    let area = DoubleWrite::open(&parts.seam, &parts.home.join(AREA), area_keys)?;
     let writer = Arc::new(PageWriter::new(
         parts.seam.clone(),
         config.writer.clone(),
-        pools.clone(),
+        Arc::clone(&pools),
         Arc::clone(&dirty),
         Arc::clone(&journal) as Arc<dyn pool::Journal>,
         Arc::clone(&sets) as Arc<dyn pool::writer::Sets>,
@@ -432,7 +426,7 @@ fn assemble(
     };
     Ok(Arc::new(Kernel {
         log_capacity: log.space().capacity_bytes,
-        locks: LockManager::new(Arc::clone(clock), config.locks.clone()),
+        locks: LockManager::new(Arc::clone(&parts.seam.clock), config.locks.clone()),
         next_uow: AtomicU64::new(analysis.next_uow),
         last_commit: AtomicU64::new(0),
         parts,
@@ -442,6 +436,7 @@ fn assemble(
         log,
         control,
         pools,
+        assigning: Mutex::new(()),
         dirty,
         writer,
         journal,
