@@ -6,6 +6,7 @@
 //! 3. What a benchmark writes lies in a folder of its own below the data folder, removed at its
 //!    end.
 
+mod archive;
 mod bmp;
 mod child;
 mod cobol;
@@ -50,6 +51,7 @@ pub(crate) const ALL: &[Benchmark] = &[
     device::BENCHMARK,
     seal::BENCHMARK,
     log::BENCHMARK,
+    archive::BENCHMARK,
     commit::BENCHMARK,
     scan::BENCHMARK,
     restart::BENCHMARK,
