@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
 use archive::{
-    ArchiveConfig, ArchiveEnv, ArchiveError, ArchiveInfo, Archiver, Keep, LogSource, Registry,
-    Shelf,
+    ArchiveConfig, ArchiveEnv, ArchiveError, ArchiveInfo, Archiver, Concern, Keep, LogSource,
+    Registry, Shelf,
 };
-use base::{GroupNumber, Lsn, SystemId, UowId};
-use log::{Log, LogConfig, LogEnv, LogError, LogEvents, LogStart};
+use base::{DataSetId, GroupNumber, Lsn, SystemId, UowId};
+use log::{Log, LogConfig, LogEnv, LogError, LogEvents, LogStart, Record};
 use parking_lot::Mutex;
 use seal::{Format, TestKeys};
 use seam::Seam;
@@ -227,11 +227,33 @@ impl Machine {
             }
         }
         assert_eq!(border, source.end(), "the source ends with a whole record");
+        self.check_accumulated(&source, needed);
         for ((life, task), count) in self.ledger.acked.lock().iter() {
             let seen = last.get(&(*life, *task)).map_or(0, |index| index + 1);
             let asked = needed == Lsn::FIRST || seen > 0;
             assert!(!asked || seen >= *count, "task {task} of life {life}: {seen} of {count}");
         }
+    }
+
+    /// Through accumulations one task's records are the same as without.
+    fn check_accumulated(&self, source: &LogSource, needed: Lsn) {
+        let said = |error: ArchiveError| -> ! { panic!("{error}") };
+        let mut plain = Vec::new();
+        let mut reader = source.read(needed, source.end()).unwrap_or_else(|error| said(error));
+        while let Some(record) = reader.next().unwrap_or_else(|error| said(error)) {
+            if record.flags == 1 {
+                plain.push((record.head(), base::hash::bytes(record.body)));
+            }
+        }
+        let mut merged = Vec::new();
+        let range = (needed, source.end());
+        let read = source.each_of::<ArchiveError>(&[DataSetId(1)], range, concern, &mut |record| {
+            merged.push((record.head(), base::hash::bytes(record.body)));
+            Ok(true)
+        });
+        read.unwrap_or_else(|error| said(error));
+        assert_eq!(merged.len(), plain.len(), "records of one task");
+        assert!(merged == plain, "the same records");
     }
 
     /// One life: start, check, log and archive; ends by itself or by a crash after so many writes.
@@ -343,6 +365,11 @@ impl Machine {
     }
 }
 
+/// Each task is a data set of its own.
+fn concern(record: &Record<'_>) -> Concern {
+    Concern::Set(DataSetId(u32::from(record.flags)))
+}
+
 fn body(life: u64, task: u64, index: u64, len: usize) -> Vec<u8> {
     let mut body = (life << 48 | task << 40 | index).to_le_bytes().repeat(len / 8 + 1);
     body.truncate(len);
@@ -398,6 +425,17 @@ impl Worker {
         }
     }
 
+    /// Merges what concerns one task, from where recoveries may begin to the newest archive.
+    fn accumulate(&self, needed: Lsn, shelf: &Arc<Shelf>) {
+        let whole = shelf.newest().map_or(Lsn::NONE, |newest| newest.info.whole);
+        if needed < whole {
+            let sets = [DataSetId(1)];
+            let range = (needed, whole);
+            let made = shelf.accumulate(&sets, range, concern, &*self.ledger, &mut |_| Ok(()));
+            made.map(drop).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+
     fn acknowledge(&self, count: u64, end: Lsn) {
         self.ledger.reached.fetch_max(end.0, SeqCst);
         self.ledger.acked.lock().insert((self.life, self.task), count);
@@ -417,6 +455,11 @@ impl Worker {
         }
         let needed = Lsn(self.ledger.needed.load(SeqCst));
         let shelf = self.archiver.shelf();
+        if rng.one_in(3) {
+            self.accumulate(needed, shelf);
+        }
+        let deleted = shelf.delete_accumulations(&*self.ledger);
+        deleted.map(drop).unwrap_or_else(|error| panic!("{error}"));
         for copy in shelf.expired(&self.keep, needed) {
             match shelf.delete(copy.info.from, &*self.ledger) {
                 Ok(()) | Err(ArchiveError::NoSuch { .. }) => {}

@@ -127,6 +127,7 @@ pub const ALL: &[Hunt] = &[
     },
     Hunt { plant: Plant::ReusedUnarchived, by: "sweeps of the archive", run: archived },
     Hunt { plant: Plant::ArchiveUnsynced, by: "sweeps of the archive", run: archived },
+    Hunt { plant: Plant::AccumulatedTooLittle, by: "sweeps of the archive", run: archived },
     Hunt { plant: Plant::NeededArchiveDeleted, by: "sweeps of the archive", run: archived },
     Hunt {
         plant: Plant::ArchivedUnproven,

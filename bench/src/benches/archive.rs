@@ -168,7 +168,7 @@ impl Side {
             match self.log.append(200, 0, UowId::NONE, Lsn::NONE, &[&record]) {
                 Ok(_) => operations += 1,
                 Err(LogError::Full { .. } | LogError::ArchiveBehind { .. }) => {
-                    std::thread::sleep(Duration::from_micros(200));
+                    std::thread::sleep(Duration::from_millis(3));
                 }
                 Err(error) => return Err(failed(error)),
             }
@@ -176,7 +176,7 @@ impl Side {
         let end = self.log.next_lsn();
         self.log.wait_durable(end).map_err(failed)?;
         while self.log.to_archive(false).is_some() {
-            std::thread::sleep(Duration::from_micros(200));
+            std::thread::sleep(Duration::from_millis(3));
         }
         Ok(Work { operations, bytes: end.0 - begun.0, latency: None })
     }

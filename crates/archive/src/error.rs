@@ -99,6 +99,13 @@ pub enum ArchiveError {
         why: String,
     },
 
+    /// An accumulation could not be recorded.
+    #[error("the accumulation cannot be recorded: {why}")]
+    Accumulation {
+        /// Why.
+        why: String,
+    },
+
     /// No such archive.
     #[error("there is no archive that begins with {group}")]
     NoSuch {
@@ -152,6 +159,7 @@ impl Coded for ArchiveError {
             ArchiveError::NoSuch { .. } => "HFA010",
             ArchiveError::Entropy(_) => "HFA011",
             ArchiveError::Thread(_) => "HFA012",
+            ArchiveError::Accumulation { .. } => "HFA013",
             ArchiveError::Log(error) => return error.code(),
             ArchiveError::Key(error) => return error.code(),
             ArchiveError::Stopped(error) => return error.code(),
@@ -178,7 +186,9 @@ impl Coded for ArchiveError {
             ArchiveError::Fork { .. } => {
                 "If the log is the right one, move the archives that do not belong to it elsewhere."
             }
-            ArchiveError::Unrecorded { .. } => "Mend the place where archives are recorded.",
+            ArchiveError::Unrecorded { .. } | ArchiveError::Accumulation { .. } => {
+                "Mend the place where archives are recorded."
+            }
             ArchiveError::Needed { .. } => {
                 "Take newer image copies first; then no recovery needs it."
             }

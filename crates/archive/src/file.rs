@@ -179,7 +179,7 @@ impl ArchiveFile {
 }
 
 /// The error for a file, or a place in it, that is not what it should be.
-fn refused(path: &Path, offset: u64, flaw: &Flaw) -> ArchiveError {
+pub(crate) fn refused(path: &Path, offset: u64, flaw: &Flaw) -> ArchiveError {
     let path = path.to_owned();
     match flaw {
         Flaw::Version(found) => ArchiveError::FutureVersion { path, found: *found, known: VERSION },

@@ -241,5 +241,6 @@ pub(crate) fn parse_name(name: &Path) -> Option<GroupNumber> {
 /// Whether a file is an archive that was not finished.
 pub(crate) fn is_unfinished(name: &Path) -> bool {
     let name = name.to_string_lossy();
-    name.starts_with("archive-") && name.ends_with(".new")
+    let ours = name.starts_with("archive-") || name.starts_with("accumulation-");
+    ours && name.ends_with(".new")
 }

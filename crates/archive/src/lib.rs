@@ -23,6 +23,8 @@
 //! The archive does not know what records mean, and does not keep the log from being written: it
 //! only keeps segments from being used again, until backout alone may go on (K15).
 
+mod accumulate;
+mod accumulation;
 mod archiver;
 mod block;
 mod config;
@@ -34,6 +36,8 @@ mod shelf;
 mod source;
 mod writer;
 
+pub use accumulate::{Accumulation, Concern};
+pub use accumulation::{AccumulationFile, AccumulationInfo, SETS_MAX};
 pub use archiver::{Archiver, ArchiverStatus};
 pub use config::{ArchiveConfig, ArchiveEnv, FOLDERS_MAX, Keep};
 pub use error::ArchiveError;

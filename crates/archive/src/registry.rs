@@ -8,7 +8,7 @@ use base::{GroupNumber, KeyGeneration, Lsn};
 use recon::{Archive, ArchiveFile, Recon, Record, State};
 use seal::Format;
 
-use crate::ArchiveInfo;
+use crate::{AccumulationInfo, ArchiveInfo};
 
 /// The archive's side of the recovery-control data set.
 pub trait Registry: Send + Sync {
@@ -18,6 +18,24 @@ pub trait Registry: Send + Sync {
     /// # Errors
     /// Why it cannot be recorded; the log then keeps what the archive holds.
     fn archived(&self, info: &ArchiveInfo, files: &[PathBuf]) -> Result<(), String>;
+
+    /// An accumulation is durable; as for an archive.
+    ///
+    /// # Errors
+    /// Why it cannot be recorded.
+    fn accumulated(&self, info: &AccumulationInfo, files: &[PathBuf]) -> Result<(), String> {
+        let _ = (info, files);
+        Ok(())
+    }
+
+    /// An accumulation is about to be deleted.
+    ///
+    /// # Errors
+    /// Why that cannot be recorded; it then stays.
+    fn deleting_accumulation(&self, info: &AccumulationInfo) -> Result<(), String> {
+        let _ = info;
+        Ok(())
+    }
 
     /// An archive is about to be deleted.
     ///
@@ -97,6 +115,35 @@ impl Registry for ReconRegistry {
             let entry = self.entry(number, info, files);
             let news = known != Some(&entry);
             (news.then_some(Record::Archive(entry)).into_iter().collect(), ())
+        });
+        told.map_err(|error| error.to_string())
+    }
+
+    fn accumulated(&self, info: &AccumulationInfo, files: &[PathBuf]) -> Result<(), String> {
+        let file = |path: &PathBuf| ArchiveFile { path: path.clone(), lost: false };
+        let told = self.recon.change(|state| {
+            let one = recon::Accumulation {
+                number: state.next_number(),
+                files: files.iter().map(file).collect(),
+                sets: info.sets.clone(),
+                first: info.first,
+                end: info.end,
+                made_us: info.made_us,
+                label: self.label.clone(),
+                generation: info.generation,
+                bytes: info.file_bytes(),
+                tag: info.salt.0,
+            };
+            (vec![Record::Accumulation(one)], ())
+        });
+        told.map_err(|error| error.to_string())
+    }
+
+    fn deleting_accumulation(&self, info: &AccumulationInfo) -> Result<(), String> {
+        let told = self.recon.change(|state| {
+            let mut all = state.accumulations.values();
+            let number = all.find(|known| known.tag == info.salt.0).map(|known| known.number);
+            (number.map(Record::AccumulationGone).into_iter().collect(), ())
         });
         told.map_err(|error| error.to_string())
     }

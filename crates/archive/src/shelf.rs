@@ -21,7 +21,10 @@ use seam::sync::Mutex;
 use crate::config::Keep;
 use crate::header::{is_unfinished, name_of, parse_name};
 use crate::writer::Written;
-use crate::{ArchiveConfig, ArchiveEnv, ArchiveError, ArchiveFile, ArchiveInfo, Registry};
+use crate::{
+    Accumulation, AccumulationFile, ArchiveConfig, ArchiveEnv, ArchiveError, ArchiveFile,
+    ArchiveInfo, Registry,
+};
 
 /// An archive, and where its copies are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +56,7 @@ pub struct Shelf {
 #[derive(Default)]
 struct State {
     archives: BTreeMap<GroupNumber, ShelfCopy>,
+    accumulations: Vec<Accumulation>,
     faults: Vec<CopyFault>,
 }
 
@@ -98,7 +102,7 @@ impl Shelf {
         self.look()
     }
 
-    fn look(&self) -> Result<(), ArchiveError> {
+    pub(crate) fn look(&self) -> Result<(), ArchiveError> {
         let mut state = State::default();
         let mut refused = Vec::new();
         for folder in &self.config.folders {
@@ -111,8 +115,10 @@ impl Shelf {
                 }
             };
             for name in names {
-                let Some(from) = parse_name(&name) else { continue };
-                state.see(from, folder.join(name), &self.env);
+                match parse_name(&name) {
+                    Some(from) => state.see(from, folder.join(name), &self.env),
+                    None => state.see_accumulation(folder.join(name), &self.env),
+                }
             }
         }
         if refused.len() == self.config.folders.len() {
@@ -132,6 +138,12 @@ impl Shelf {
     #[must_use]
     pub fn list(&self) -> Vec<ShelfCopy> {
         self.state.lock().archives.values().cloned().collect()
+    }
+
+    /// The accumulations.
+    #[must_use]
+    pub fn accumulations(&self) -> Vec<Accumulation> {
+        self.state.lock().accumulations.clone()
     }
 
     /// The newest one.
@@ -375,6 +387,20 @@ impl State {
                 self.faults.push(CopyFault { from, path, why });
             }
             Err(why) => self.faults.push(CopyFault { from, path, why }),
+        }
+    }
+
+    /// Looks at a file that may be an accumulation. One that is none serves nobody: the archives
+    /// that it was made of do.
+    fn see_accumulation(&mut self, path: PathBuf, env: &ArchiveEnv) {
+        if path.extension().is_none_or(|extension| extension != "hfc") {
+            return;
+        }
+        let Ok(file) = AccumulationFile::open(env, &path) else { return };
+        let info = file.info().clone();
+        match self.accumulations.iter_mut().find(|known| known.info == info) {
+            Some(known) => known.files.push(path),
+            None => self.accumulations.push(Accumulation { info, files: vec![path] }),
         }
     }
 

@@ -33,6 +33,10 @@ impl LogSource {
         LogSource { shelf, log }
     }
 
+    pub(crate) fn shelf(&self) -> Option<&Arc<Shelf>> {
+        self.shelf.as_ref()
+    }
+
     /// Where the source ends: everything before can be read.
     #[must_use]
     pub fn end(&self) -> Lsn {

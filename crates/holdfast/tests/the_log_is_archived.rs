@@ -47,6 +47,13 @@ fn archives_are_written_listed_proven_and_made_anew() {
     assert!(repaired.contains("made anew"), "{repaired}");
     assert!(archive(&dir, &["verify"]).done().out.contains("0 copies damaged"));
 
+    let merged = archive(&dir, &["accumulate", "--set", "ACCOUNTS", "--json"]).done().json();
+    assert_eq!(merged[0]["sets"][0], "ACCOUNTS", "{merged}");
+    assert!(merged[0]["records"].as_u64() > Some(100), "{merged}");
+    let again = archive(&dir, &["accumulate", "--set", "ACCOUNTS"]).done().out;
+    assert!(!again.contains(&merged[0]["records"].to_string()), "{again}");
+    archive(&dir, &["accumulate", "--set", "NOTHING"]).failed("HFU003", &["NOTHING"]);
+
     // Without image copies everything is needed.
     let group = first["first_group"].to_string();
     let refused = archive(&dir, &["delete", "--first-group", &group]);

@@ -85,6 +85,8 @@ pub enum Plant {
     CarriedUnannounced,
     /// The pool that a data set is leaving is not asked for what it still holds.
     OldPoolNotAsked,
+    /// An accumulation leaves records out that concern its data sets.
+    AccumulatedTooLittle,
 }
 
 #[cfg(feature = "plant")]
@@ -130,6 +132,7 @@ impl Plant {
         Plant::RecoveryUnrecorded,
         Plant::CarriedUnannounced,
         Plant::OldPoolNotAsked,
+        Plant::AccumulatedTooLittle,
     ];
 }
 

@@ -9,11 +9,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
-use archive::{ArchiveEnv, ArchiveInfo, Archiver, ReconRegistry, Registry, Shelf, ShelfCopy};
+use archive::{
+    AccumulationInfo, ArchiveEnv, ArchiveInfo, Archiver, Concern, ReconRegistry, Registry, Shelf,
+    ShelfCopy,
+};
 use base::Lsn;
 use log::Record;
 use recon::Recon;
 use serde::{Deserialize, Serialize};
+use uow::record::kind;
 use uow::{Kernel, KernelConfig, Parts};
 
 use crate::system::Inner;
@@ -151,6 +155,14 @@ impl Registry for Told {
         self.registry.archived(info, files)
     }
 
+    fn accumulated(&self, info: &AccumulationInfo, files: &[PathBuf]) -> Result<(), String> {
+        self.registry.accumulated(info, files)
+    }
+
+    fn deleting_accumulation(&self, info: &AccumulationInfo) -> Result<(), String> {
+        self.registry.deleting_accumulation(info)
+    }
+
     fn deleting(&self, info: &ArchiveInfo) -> Result<(), String> {
         self.registry.deleting(info)
     }
@@ -165,11 +177,42 @@ impl Registry for Told {
 /// When a record says that something was committed, if it says so.
 fn dated(record: &Record<'_>) -> Option<u64> {
     match record.kind {
-        uow::record::kind::COMMIT | uow::record::kind::BACKED_OUT => {
+        kind::COMMIT | kind::BACKED_OUT => {
             record.body.first_chunk::<8>().map(|utc_us| u64::from_le_bytes(*utc_us))
         }
         _ => None,
     }
+}
+
+/// Whom a record of the kernel concerns among those who recover data sets from copies: what says
+/// which version of an interval is on disk says nothing of a copy.
+pub(crate) fn concern(record: &Record<'_>) -> Concern {
+    match record.kind {
+        kind::COMMIT | kind::BACKED_OUT => Concern::End,
+        kind::FREES_AT_COMMIT | kind::UNDO_END => Concern::Unit,
+        kind::CHECKPOINT => Concern::Nobody,
+        kind::WRITTEN | kind::BATCH_BEGINS | kind::BATCH_DONE | kind::BATCH_SETTLED => {
+            Concern::Nobody
+        }
+        _ => uow::record::set_of(record.kind, record.body).map_or(Concern::Everybody, Concern::Set),
+    }
+}
+
+/// An accumulation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AccumulationStatus {
+    /// The names of its data sets.
+    pub sets: Vec<String>,
+    /// Where the merged piece of the log begins.
+    pub first_lsn: u64,
+    /// Where it ends.
+    pub end_lsn: u64,
+    /// Records in it.
+    pub records: u64,
+    /// Bytes of each of its files.
+    pub file_bytes: u64,
+    /// Its files.
+    pub files: Vec<String>,
 }
 
 /// How the archive of a system is.

@@ -33,7 +33,7 @@ mod survey;
 mod system;
 mod verify;
 
-pub use archives::{ArchiveStatus, ArchivesStatus};
+pub use archives::{AccumulationStatus, ArchiveStatus, ArchivesStatus};
 pub use config::{
     AnchorSettings, ArchiveSettings, Bytes, CONFIG_FILE, CheckpointSettings, DataSettings,
     KeySettings, LockSettings, LogSettings, PoolSettings, ReconSettings, SystemConfig,

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
-use archive::{ArchiveConfig, ArchiveEnv, Archiver, LogSource, NoRegistry, Shelf};
-use base::{GroupNumber, Lsn, SystemId, UowId};
-use log::{Log, LogConfig, LogEnv, LogEvents, LogStart};
+use archive::{
+    ArchiveConfig, ArchiveEnv, ArchiveError, Archiver, Concern, LogSource, NoRegistry, Shelf,
+};
+use base::{DataSetId, GroupNumber, Lsn, SystemId, UowId};
+use log::{Log, LogConfig, LogEnv, LogEvents, LogStart, Record};
 use seal::{Format, TestKeys};
 use seam::Seam;
 use seam::sim::SimDisk;
@@ -58,6 +60,11 @@ fn archived(bodies: &[Vec<u8>], compress: Option<i32>) -> SimDisk {
             }
         }
         archiver.archive_now().expect("everything can be archived");
+        let whole = archiver.shelf().newest().map_or(Lsn::NONE, |newest| newest.info.whole);
+        let range = (Lsn::FIRST, whole);
+        let merged =
+            archiver.shelf().accumulate(&SETS, range, concern, &NoRegistry, &mut |_| Ok(()));
+        merged.expect("it can be accumulated");
         archiver.end();
         log.close().expect("it closes");
     });
@@ -66,6 +73,13 @@ fn archived(bodies: &[Vec<u8>], compress: Option<i32>) -> SimDisk {
     }
     disk.settle();
     disk
+}
+
+/// All records are of one data set.
+const SETS: [DataSetId; 1] = [DataSetId(1)];
+
+fn concern(_: &Record<'_>) -> Concern {
+    Concern::Set(SETS[0])
 }
 
 struct Silent;
@@ -110,6 +124,14 @@ pub fn fuzz(bytes: &[u8]) {
                 assert_eq!(Some(record.body), expected.next().map(Vec::as_slice));
             }
         }
+        let mut expected_of_set = TEMPLATE.bodies.iter();
+        let range = (Lsn::FIRST, source.end());
+        let merged = source.each_of::<ArchiveError>(&SETS, range, concern, &mut |record| {
+            assert_eq!(Some(record.body), expected_of_set.next().map(Vec::as_slice));
+            Ok(true)
+        });
+        let whole = expected_of_set.next().is_none();
+        assert!(bytes.len() > 1 || (merged.is_ok() && whole), "sound accumulations lack records");
         assert!(bytes.len() > 1 || expected.next().is_none(), "sound archives lack their end");
         for copy in shelf.list() {
             for fault in shelf.verify(copy.info.from).unwrap_or_default() {

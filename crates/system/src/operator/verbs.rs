@@ -13,6 +13,7 @@ const VERBS: &[Verb] = &[
     Verb { name: "archive list", run: archive::list },
     Verb { name: "archive verify", run: archive::verify },
     Verb { name: "archive delete", run: archive::delete },
+    Verb { name: "archive accumulate", run: archive::accumulate },
     Verb { name: "rekey status", run: forms::status },
     Verb { name: "rekey pause", run: forms::pause },
     Verb { name: "rekey resume", run: forms::resume },

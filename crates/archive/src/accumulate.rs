@@ -1,0 +1,368 @@
+//! Making accumulations, and reading the log of some data sets through them.
+//!
+//! Invariants:
+//! 1. The file grows under a name that nobody reads; it is synced before it gets its own, in each
+//!    folder; the registry is told last.
+//! 2. Whoever reads through accumulations gets every record that concerns his data sets once and
+//!    in order, be it from an accumulation or from the log. A damaged accumulation costs time,
+//!    nothing else, for as long as the log it was made of is still archived.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use base::{DataSetId, Lsn, UowId};
+use log::Record;
+use seal::Salt;
+use seam::disk::{BLOCK, Create, File, Open};
+use seam::plant::{Plant, planted};
+use zstd::bulk::Compressor;
+
+use crate::accumulation::{
+    AccumulationFile, AccumulationInfo, BLOCK_BYTES, BLOCK_HEAD, BLOCK_TAG_AT, SETS_MAX,
+    block_head, key_of, put_record,
+};
+use crate::header::HEADER_BYTES;
+use crate::{ArchiveEnv, ArchiveError, LogSource, Registry, Shelf};
+
+/// Whom a record concerns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Concern {
+    /// A recovery of this data set.
+    Set(DataSetId),
+    /// Whoever is concerned by its unit of work.
+    Unit,
+    /// The same, and it is the last word about that unit.
+    End,
+    /// Every recovery.
+    Everybody,
+    /// No recovery of a data set from a copy.
+    Nobody,
+}
+
+/// An accumulation, and where its copies are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Accumulation {
+    /// What it holds.
+    pub info: AccumulationInfo,
+    /// Its files, in the order of the folders.
+    pub files: Vec<PathBuf>,
+}
+
+/// Whether a record concerns some data sets, looked at in the order of the log.
+struct Sieve<'s> {
+    sets: &'s [DataSetId],
+    concern: fn(&Record<'_>) -> Concern,
+    /// Units of work that have changed one of the sets.
+    mine: BTreeSet<UowId>,
+    /// Units of work of which every record was seen.
+    begun: BTreeSet<UowId>,
+}
+
+impl<'s> Sieve<'s> {
+    fn new(sets: &'s [DataSetId], concern: fn(&Record<'_>) -> Concern) -> Sieve<'s> {
+        Sieve { sets, concern, mine: BTreeSet::new(), begun: BTreeSet::new() }
+    }
+
+    fn keeps(&mut self, record: &Record<'_>) -> bool {
+        let uow = record.uow;
+        if uow != UowId::NONE && record.previous == Lsn::NONE {
+            self.begun.insert(uow);
+        }
+        // Of a unit that began before, nobody knows here what it changed there.
+        let is_mine = self.mine.contains(&uow) || !self.begun.contains(&uow);
+        match (self.concern)(record) {
+            Concern::Set(set) => {
+                let kept = self.sets.contains(&set);
+                if kept && uow != UowId::NONE {
+                    self.mine.insert(uow);
+                }
+                kept
+            }
+            Concern::Unit => is_mine,
+            Concern::End => {
+                self.mine.remove(&uow);
+                self.begun.remove(&uow);
+                is_mine
+            }
+            Concern::Everybody => true,
+            Concern::Nobody => false,
+        }
+    }
+}
+
+/// The level of compression: accumulations are read once and written once.
+const LEVEL: i32 = 1;
+
+struct Maker<'m> {
+    env: &'m ArchiveEnv,
+    files: Vec<(PathBuf, Arc<dyn File>)>,
+    info: AccumulationInfo,
+    key: Arc<seal::WorkingKey>,
+    compressor: Compressor<'static>,
+    raw: Vec<u8>,
+    blocks: u64,
+}
+
+impl Shelf {
+    /// Merges what concerns `sets` in the archived log from `from` to `to`. `tell` hears how far it
+    /// is, and may end it.
+    ///
+    /// # Errors
+    /// A piece of the log that cannot be had; whatever disk and keys say; what `tell` says.
+    pub fn accumulate(
+        self: &Arc<Shelf>,
+        sets: &[DataSetId],
+        (from, to): (Lsn, Lsn),
+        concern: fn(&Record<'_>) -> Concern,
+        registry: &dyn Registry,
+        tell: &mut dyn FnMut(Lsn) -> Result<(), ArchiveError>,
+    ) -> Result<Accumulation, ArchiveError> {
+        let sets: Vec<DataSetId> =
+            sets.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+        if sets.is_empty() || sets.len() > SETS_MAX {
+            let why = format!("{} data sets; an accumulation has 1 to {SETS_MAX}", sets.len());
+            return Err(ArchiveError::Config { why });
+        }
+        let source = LogSource::new(Some(Arc::clone(self)), None);
+        let mut reader = source.read(from, to)?;
+        let mut maker = Maker::begin(self, sets.clone(), (from, to))?;
+        let mut sieve = Sieve::new(&sets, concern);
+        let mut made = || -> Result<(), ArchiveError> {
+            while let Some(record) = reader.next()? {
+                tell(record.lsn)?;
+                if sieve.keeps(&record) {
+                    maker.add(&record)?;
+                }
+            }
+            maker.block()
+        };
+        let made = made();
+        let finished = made.and_then(|()| maker.finish());
+        let accumulation = match finished {
+            Ok(accumulation) => accumulation,
+            Err(error) => {
+                maker.abandon();
+                return Err(error);
+            }
+        };
+        let told = registry.accumulated(&accumulation.info, &accumulation.files);
+        told.map_err(|why| ArchiveError::Accumulation { why })?;
+        self.look()?;
+        Ok(accumulation)
+    }
+
+    /// Deletes the accumulations that end before everything that a recovery may ask for.
+    ///
+    /// # Errors
+    /// Whatever the registry or the disk says.
+    pub fn delete_accumulations(&self, registry: &dyn Registry) -> Result<u64, ArchiveError> {
+        let needed = registry.needed_from();
+        let needed = needed.map_err(|why| ArchiveError::Accumulation { why })?;
+        let all = self.accumulations();
+        let old: Vec<_> = all.iter().filter(|one| one.info.end <= needed).collect();
+        for one in &old {
+            let told = registry.deleting_accumulation(&one.info);
+            told.map_err(|why| ArchiveError::Accumulation { why })?;
+            for path in &one.files {
+                let folder = path.parent().unwrap_or(Path::new("."));
+                let disk = &self.env.seam.disk;
+                let gone = disk.remove(path).and_then(|()| disk.sync_dir(folder));
+                gone.map_err(|error| ArchiveError::io("delete", path, error))?;
+            }
+        }
+        let deleted = old.len() as u64;
+        if deleted > 0 {
+            self.look()?;
+        }
+        Ok(deleted)
+    }
+}
+
+impl<'m> Maker<'m> {
+    fn begin(
+        shelf: &'m Shelf,
+        sets: Vec<DataSetId>,
+        (first, end): (Lsn, Lsn),
+    ) -> Result<Maker<'m>, ArchiveError> {
+        let env = &shelf.env;
+        let salt = Salt::draw(env.seam.entropy.as_ref()).map_err(ArchiveError::Entropy)?;
+        let mut book = env.book();
+        let info = AccumulationInfo {
+            sets,
+            first,
+            end,
+            made_us: env.seam.clock.utc_us(),
+            format: env.format,
+            generation: book.current(env.format)?,
+            block_bytes: 0,
+            records: 0,
+            salt,
+        };
+        let key = key_of(&mut book, &info)
+            .map_err(|flaw| ArchiveError::Config { why: format!("its key: {flaw}") })?;
+        let mut files = Vec::new();
+        for folder in &shelf.config.folders {
+            let path = folder.join(info.file_name());
+            let fresh = path.with_extension("new");
+            let how = Open { create: Create::IfMissing, write: true, direct: false, dsync: false };
+            let opened = env.seam.disk.open(&fresh, how).and_then(|file| {
+                file.set_len(0)?;
+                Ok(file)
+            });
+            let file = opened.map_err(|error| ArchiveError::io("make", &fresh, error))?;
+            files.push((path, file));
+        }
+        let compressor = Compressor::new(LEVEL)
+            .map_err(|error| ArchiveError::Config { why: format!("zstd: {error}") })?;
+        Ok(Maker { env, files, info, key, compressor, raw: Vec::new(), blocks: 0 })
+    }
+
+    fn add(&mut self, record: &Record<'_>) -> Result<(), ArchiveError> {
+        if planted(Plant::AccumulatedTooLittle) && self.info.records == 3 {
+            self.info.records += 1;
+            return Ok(());
+        }
+        put_record(record, &mut self.raw);
+        self.info.records += 1;
+        if self.raw.len() >= BLOCK_BYTES { self.block() } else { Ok(()) }
+    }
+
+    /// Seals and writes what has gathered.
+    fn block(&mut self) -> Result<(), ArchiveError> {
+        if self.raw.is_empty() {
+            return Ok(());
+        }
+        self.blocks += 1;
+        let packed = self.compressor.compress(&self.raw);
+        let mut packed =
+            packed.map_err(|error| ArchiveError::io("compress", self.info.file_name(), error))?;
+        let mut head = block_head(packed.len(), self.raw.len(), self.blocks);
+        let tag = self.key.seal(self.blocks, &head[..BLOCK_TAG_AT], &mut packed);
+        head[BLOCK_TAG_AT..].copy_from_slice(&tag.0);
+        let bytes = [&head[..], &packed].concat();
+        self.write(&bytes, HEADER_BYTES as u64 + self.info.block_bytes)?;
+        self.info.block_bytes += (BLOCK_HEAD + packed.len()) as u64;
+        self.raw.clear();
+        Ok(())
+    }
+
+    fn write(&self, bytes: &[u8], offset: u64) -> Result<(), ArchiveError> {
+        for (path, file) in &self.files {
+            let written = file.write_at(bytes, offset);
+            written.map_err(|error| ArchiveError::io("write", path, error))?;
+        }
+        Ok(())
+    }
+
+    /// Ends the file: it is durable and has its name when this returns.
+    fn finish(&mut self) -> Result<Accumulation, ArchiveError> {
+        let behind = HEADER_BYTES as u64 + self.info.block_bytes;
+        let padding = behind.next_multiple_of(BLOCK as u64) - behind;
+        self.write(&vec![0; padding as usize], behind)?;
+        let mut header = vec![0; HEADER_BYTES];
+        self.info.encode(self.env.system, &self.key, &mut header);
+        self.write(&header, 0)?;
+        let disk = &self.env.seam.disk;
+        for (path, file) in &self.files {
+            let named = file.sync().and_then(|()| {
+                disk.rename(&path.with_extension("new"), path)?;
+                disk.sync_dir(path.parent().unwrap_or(Path::new(".")))
+            });
+            named.map_err(|error| ArchiveError::io("name", path, error))?;
+        }
+        let files = self.files.iter().map(|(path, _)| path.clone()).collect();
+        Ok(Accumulation { info: self.info.clone(), files })
+    }
+
+    /// Leaves nothing unfinished behind.
+    fn abandon(&self) {
+        for (path, _) in &self.files {
+            // What cannot be removed, the next start removes.
+            let _ = self.env.seam.disk.remove(&path.with_extension("new"));
+        }
+    }
+}
+
+impl LogSource {
+    /// Gives every record from `from` on and before `to` that concerns `sets` to `each`, until it
+    /// says `false`: from accumulations where there are any that end by then, and otherwise from
+    /// archives and log.
+    ///
+    /// # Errors
+    /// As [`LogSource::read`], and what `each` says.
+    pub fn each_of<E: From<ArchiveError>>(
+        &self,
+        sets: &[DataSetId],
+        (from, to): (Lsn, Lsn),
+        concern: fn(&Record<'_>) -> Concern,
+        each: &mut dyn FnMut(&Record<'_>) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        let mut sieve = Sieve::new(sets, concern);
+        let mut usable = self.accumulations();
+        usable.retain(|one| one.info.covers(sets) && one.info.end <= to);
+        let mut at = from;
+        while at < to {
+            let here = usable.iter().filter(|one| one.info.first <= at && one.info.end > at);
+            let longest = here.max_by_key(|one| one.info.end).cloned();
+            if let Some(one) = longest {
+                if self.through(&one, &mut at, &mut sieve, each)? {
+                    return Ok(());
+                }
+                if at < one.info.end {
+                    // It is damaged from here on.
+                    usable.retain(|other| other.info != one.info);
+                } else {
+                    continue;
+                }
+            }
+            let next = usable.iter().map(|one| one.info.first).filter(|first| *first > at).min();
+            let until = next.map_or(to, |next| next.min(to));
+            let mut reader = self.read(at, until)?;
+            while let Some(record) = reader.next().map_err(E::from)? {
+                if sieve.keeps(&record) && !each(&record)? {
+                    return Ok(());
+                }
+            }
+            at = until;
+        }
+        Ok(())
+    }
+
+    /// Reads an accumulation from `at` on, which then says how far that went. `true` if `each` has
+    /// had enough.
+    fn through<E: From<ArchiveError>>(
+        &self,
+        one: &Accumulation,
+        at: &mut Lsn,
+        sieve: &mut Sieve<'_>,
+        each: &mut dyn FnMut(&Record<'_>) -> Result<bool, E>,
+    ) -> Result<bool, E> {
+        let Some(shelf) = self.shelf() else { return Ok(false) };
+        for path in &one.files {
+            let Ok(mut file) = AccumulationFile::open(&shelf.env, path) else { continue };
+            loop {
+                match file.next_record() {
+                    Ok(Some(record)) if record.lsn < *at => {}
+                    Ok(Some(record)) => {
+                        let enough = sieve.keeps(&record) && !each(&record)?;
+                        *at = record.end;
+                        if enough {
+                            return Ok(true);
+                        }
+                    }
+                    Ok(None) => {
+                        *at = one.info.end;
+                        return Ok(false);
+                    }
+                    Err(_) => break,
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn accumulations(&self) -> Vec<Accumulation> {
+        self.shelf().map(|shelf| shelf.accumulations()).unwrap_or_default()
+    }
+}
