@@ -71,7 +71,7 @@ pub enum ArchiveError {
 
     /// The log goes on from another group than the archive ends with.
     #[error(
-        "{group} of the log does not follow what {} holds: the log was put back to an older state, or belongs elsewhere",
+        "{group} of the log does not follow {}: the log was put back, or belongs elsewhere",
         path.display()
     )]
     Fork {
@@ -178,7 +178,7 @@ impl Coded for ArchiveError {
             }
             ArchiveError::FutureVersion { .. } => "Start the newer Holdfast.",
             ArchiveError::Missing { .. } => {
-                "Bring back the archive files that hold it; without them, recover to a point before."
+                "Bring back the archives that hold it; without them, recover to a point before."
             }
             ArchiveError::Gone { .. } => {
                 "Bring back older archives, or begin with a newer image copy."

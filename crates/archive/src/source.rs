@@ -95,9 +95,10 @@ impl LogSource {
 
     /// The first group of the archive or segment that holds `from`.
     fn group_before(&self, from: Lsn) -> Result<GroupNumber, ArchiveError> {
+        // In this order: what leaves the log is archived by then.
+        let segments = self.log.as_ref().map(|log| log.segments()).unwrap_or_default();
         let archives = self.shelf.as_ref().map(|shelf| shelf.list()).unwrap_or_default();
         let archived = archives.iter().map(|copy| (copy.info.first, copy.info.from));
-        let segments = self.log.as_ref().map(|log| log.segments()).unwrap_or_default();
         let logged = segments.iter().map(|segment| (segment.first, segment.first_group));
         let before = archived.chain(logged).filter(|(first, _)| *first <= from);
         let newest = before.map(|(_, group)| group).max();
@@ -320,6 +321,10 @@ impl Groups {
     /// Opens a place that should have the next group. `false` if there is none because everything
     /// ends here.
     fn open(&mut self) -> Result<bool, ArchiveError> {
+        // The log first: what it no longer has when it is asked, an archive has by then.
+        let log = self.source.log.clone();
+        let segments = log.as_ref().map(|log| log.segments()).unwrap_or_default();
+        let logged = segments.first().is_some_and(|first| first.first_group <= self.next);
         let tried = |which: &Which| self.tried.iter().any(|(tried, _)| tried == which);
         let shelf = self.source.shelf.clone();
         let archives = shelf.as_ref().map(|shelf| shelf.list()).unwrap_or_default();
@@ -334,18 +339,13 @@ impl Groups {
             }
             return Ok(true);
         }
-        let log = self.source.log.as_ref().filter(|_| !tried(&Which::Log));
-        let oldest = |log: &&Arc<Log>| {
-            let first = log.segments().first().map(|segment| segment.first_group);
-            first.is_some_and(|first| first <= self.next)
-        };
-        if let Some(log) = log.filter(oldest) {
+        if let Some(log) = log.as_ref().filter(|_| logged && !tried(&Which::Log)) {
             let groups = log.sealed(self.next, GroupNumber(u64::MAX));
             self.place = Some(Place::Log(Box::new(groups)));
             return Ok(true);
         }
         let behind = archives.iter().any(|copy| copy.info.to > self.next);
-        let ends = !behind && self.source.log.as_ref().is_none_or(|log| log.segments().is_empty());
+        let ends = !behind && segments.is_empty();
         if ends && self.tried.is_empty() {
             return Ok(false);
         }
