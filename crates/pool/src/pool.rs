@@ -457,7 +457,8 @@ impl Pool {
         Ok(ExclusiveCi::new(frame, &self.dirty))
     }
 
-    /// Pins an interval without a latch until [`Home::unhold`](crate::Home::unhold). For the page writer.
+    /// Pins an interval without a latch until [`Home::unhold`](crate::Home::unhold). For the page
+    /// writer.
     ///
     /// # Errors
     /// As for [`Pool::exclusive_for_writer`].
