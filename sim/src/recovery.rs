@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use base::{Coded, Lsn};
 use btree::Tree;
@@ -143,8 +144,13 @@ impl Site {
                 return Err(format!("{} intervals of {name} are lost", report.unreachable));
             }
         }
-        kernel.check_quiet()?;
-        Ok(model)
+        // The page writer pins what it writes: let it come to an end.
+        let clock = &kernel.seam().clock;
+        let quiet = (0..1_000).any(|_| {
+            clock.sleep(Duration::from_millis(10));
+            kernel.check_quiet().is_ok()
+        });
+        if quiet { Ok(model) } else { kernel.check_quiet().map(|()| model) }
     }
 }
 
