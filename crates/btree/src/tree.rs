@@ -6,6 +6,8 @@
 //! even be gone from the disk, because the file's tail was cut off since the pointer was read; so
 //! what cannot be had counts as damaged only once a second descent has come to it, too.
 
+mod limits;
+
 use std::sync::Arc;
 
 use base::CiNumber;
@@ -14,7 +16,7 @@ use space::{DataSet, Landmark, Purpose, ROOT};
 use uow::{Kernel, UowError};
 
 use crate::node::{self, Kind, NodeMut, NodeView, Place, Value};
-use crate::{TreeError, VALUE_BYTES_MAX, overflow};
+use crate::{TreeError, overflow};
 
 /// Formats the root of an empty tree: what a data set is created with.
 pub fn format_empty(page: &mut [u8]) {
@@ -178,18 +180,6 @@ impl<'k> Tree<'k> {
         Tree { kernel, set }
     }
 
-    /// The longest key that the data set takes.
-    #[must_use]
-    pub fn key_bytes_max(&self) -> usize {
-        node::key_bytes_max(self.set.usable_bytes())
-    }
-
-    /// The longest value.
-    #[must_use]
-    pub fn value_bytes_max(&self) -> usize {
-        VALUE_BYTES_MAX
-    }
-
     /// Reads the value of a key into `value`; `false` if there is no such key.
     ///
     /// # Errors
@@ -198,8 +188,8 @@ impl<'k> Tree<'k> {
         self.get_noting(key, value, &mut None)
     }
 
-    /// [`Tree::get`], noting the leaf for a change of the same record. Where a leaf is noted already
-    /// and unchanged, it is looked at first.
+    /// [`Tree::get`], noting the leaf for a change of the same record. If one is noted already and
+    /// unchanged, it is looked at first.
     ///
     /// # Errors
     /// See [`TreeError`].
@@ -588,26 +578,6 @@ impl<'k> Tree<'k> {
 
     pub(crate) fn broken_chain(&self, reference: overflow::Reference) -> TreeError {
         self.damaged(reference.first, "the chain of a long value is broken")
-    }
-
-    /// Whether a value of this length stands in the leaf itself.
-    pub(crate) fn is_inline(&self, key_len: usize, value_len: usize) -> bool {
-        let usable = self.set.usable_bytes();
-        value_len <= node::inline_value_bytes_max(usable)
-            && key_len + value_len <= node::record_bytes_max(usable)
-    }
-
-    pub(crate) fn check_limits(&self, key: &[u8], value: &[u8]) -> Result<(), TreeError> {
-        let name = || self.set.name().to_owned();
-        let bytes_max = self.key_bytes_max();
-        if key.len() > bytes_max {
-            return Err(TreeError::KeyTooLong { name: name(), bytes: key.len(), bytes_max });
-        }
-        let bytes_max = self.value_bytes_max();
-        if value.len() > bytes_max {
-            return Err(TreeError::ValueTooLong { name: name(), bytes: value.len(), bytes_max });
-        }
-        Ok(())
     }
 }
 

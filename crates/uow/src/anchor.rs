@@ -46,7 +46,7 @@ impl Anchor {
     /// The anchor, once it has been compared with the blocks that the control file has.
     ///
     /// # Errors
-    /// [`UowError::Anchor`]: the system was put back; the anchor is gone, or is none of this system.
+    /// [`UowError::Anchor`]: the system was put back; the anchor is gone, or another system's.
     pub(crate) fn open(
         seam: &Seam,
         plan: &AnchorPlan,
