@@ -33,6 +33,13 @@ pub const CONVERT: Scenario = Scenario {
     script: |world| {
         let one = world.set("one");
         convert(world, &one, Form::PLAIN, 2)?;
+        // Batches wider than those of a conversion: each leaves its end behind in its slot.
+        for by in [7, 8] {
+            world.commit(|work| {
+                (0..20).try_for_each(|n| work.put(&one, &key(n * 2), &value(n, by, 400)))
+            })?;
+            world.kernel.write_out()?;
+        }
         convert(world, &one, REKEYED, 3)
     },
 };
