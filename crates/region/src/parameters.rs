@@ -14,7 +14,8 @@
 //!
 //! Invariants:
 //! 1. A count is recognised by a function code that stands second (facts, section 12 row 79), in
-//!    either byte order. It holds whatever libcob says.
+//!    either byte order. It holds whatever libcob says. The bytes of a pointer may look like a
+//!    function code, but where those of a code lead no code stands: what is reached wins.
 //! 2. No list has more than [`MAX`] parameters; what follows a null pointer does not count.
 
 use crate::calls::is_function;
@@ -52,13 +53,12 @@ impl Parameters {
         let count = count.into_iter().find(|count| (1..MAX).contains(count))?;
         let list = raw.get(1..=count)?;
         let second = *list.first()?;
-        let function = word(second, reach).filter(|function| is_function(*function));
-        if let Some(function) = function {
-            return Some(Parameters::new(function, &list[1..], Some));
+        let reached = pointer(second, reach).and_then(|address| word(address, reach));
+        if let Some(function) = reached.filter(|word| is_function(*word)) {
+            return Some(Parameters::new(function, &list[1..], |at| pointer(at, reach)));
         }
-        let function = word(pointer(second, reach)?, reach)?;
-        let indirect = |address| pointer(address, reach);
-        is_function(function).then(|| Parameters::new(function, &list[1..], indirect))
+        let function = word(second, reach).filter(|word| is_function(*word))?;
+        Some(Parameters::new(function, &list[1..], Some))
     }
 
     fn new(
@@ -169,6 +169,14 @@ mod tests {
         let raw = list(&[at(&count), at(&pointers[0]), at(&pointers[1]), at(&pointers[2])]);
         let read = Parameters::read(&raw, None, &mut Reach::new()).expect("a list");
         assert_eq!((read.function, read.get(1)), (function, Some(at(&area))));
+    }
+
+    #[test]
+    fn a_code_whose_bytes_lead_nowhere_is_a_code() {
+        let (count, both) = (1_u32, [*b"UG  ", [0xFF; 4]]);
+        let raw = list(&[at(&count), at(&both[0])]);
+        let read = Parameters::read(&raw, None, &mut Reach::new()).expect("a list");
+        assert_eq!((read.function, read.count()), (*b"UG  ", 0));
     }
 
     #[test]
