@@ -15,9 +15,9 @@ use crate::passphrase::PassphraseArgs;
 
 /// Archives of the log: list, write, prove, repair and delete them
 ///
-/// The section `[archive]` of holdfast.toml names one folder or two. From then on segments of the log
-/// are used again only when they are archived. Works on a system in use and on one that is stopped;
-/// the passphrase is needed for the latter.
+/// The section `[archive]` of holdfast.toml names one folder or two. From then on segments of the
+/// log are used again only when they are archived. Works on a system in use and on one that is
+/// stopped; the passphrase is needed for the latter.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: holdfast archive now -s /srv/bank")]
 pub(crate) struct ArchiveArgs {
