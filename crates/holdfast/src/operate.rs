@@ -1,8 +1,9 @@
 //! How a command has something done in a system, whether it is in use or stopped.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use clap::Args;
 use recon::State;
 use seal::Passphrase;
 use serde::Serialize;
@@ -16,6 +17,16 @@ use crate::output::warn;
 use crate::passphrase::PassphraseArgs;
 use crate::progress::Progress;
 use crate::verbs::options;
+
+/// Which system an operator's command is for.
+#[derive(Args, Debug)]
+pub(crate) struct Where {
+    /// The system's folder
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) system: PathBuf,
+    #[command(flatten)]
+    pub(crate) passphrase: PassphraseArgs,
+}
 
 /// Has `verb` done in the system in `dir`: by the process that has it open or, if there is none,
 /// here; only then is the passphrase asked for. Shows how far it is.

@@ -49,6 +49,7 @@ pub(crate) struct Frame {
     version: AtomicU64,
     /// The oldest LSN whose change may be missing on disk; 0 when there is none.
     rec_lsn: AtomicU64,
+    /// Never changes; an atomic so that threads may share it.
     bytes: AtomicPtr<u8>,
     pool: u32,
     usable_bytes: u16,
@@ -185,7 +186,8 @@ impl Frame {
     /// # Safety
     /// They are two frames of one unit size, claimed by the caller.
     pub(crate) unsafe fn take_over(&self, from: &Frame) {
-        // SAFETY: bytes of a frame are reached with a pin only, and claimed frames have none.
+        // SAFETY: bytes of a frame are reached with a pin only, and claimed frames have none; the
+        // memory of two frames does not overlap.
         unsafe {
             let (to, from) = (self.start(), from.start());
             std::ptr::copy_nonoverlapping(from, to, usize::from(self.unit_bytes));

@@ -11,8 +11,7 @@
 //! * [`State`] is what the records add up to; [`Record`] is one of them.
 //!
 //! ```no_run
-//! # fn main() -> Result<(), holdfast_recon::ReconError> {
-//! # let setup: holdfast_recon::Setup = unimplemented!();
+//! # fn example(setup: holdfast_recon::Setup) -> Result<(), holdfast_recon::ReconError> {
 //! use holdfast_recon::{Recon, Record, Reached};
 //!
 //! let (recon, _) = Recon::open(setup)?;

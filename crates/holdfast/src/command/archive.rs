@@ -1,6 +1,5 @@
 //! `holdfast archive`: the archives of the log.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -10,8 +9,7 @@ use system::{AccumulationStatus, ArchiveStatus};
 
 use super::{Context, DONE};
 use crate::failure::Result;
-use crate::operate::operate;
-use crate::passphrase::PassphraseArgs;
+use crate::operate::{Where, operate};
 
 /// Archives of the log: list, write, prove, repair and delete them
 ///
@@ -46,16 +44,6 @@ enum What {
     /// Delete what keep_days and keep_files let go and no recovery needs
     #[command(after_help = "Example: holdfast archive delete -s /srv/bank --check")]
     Delete(DeleteArgs),
-}
-
-/// Which system.
-#[derive(Args, Debug)]
-struct Where {
-    /// The system's folder
-    #[arg(short, long, value_name = "DIR")]
-    system: PathBuf,
-    #[command(flatten)]
-    passphrase: PassphraseArgs,
 }
 
 #[derive(Args, Debug)]

@@ -10,7 +10,7 @@ use system::operator::forms::{Conversion, Converted, Converting, Steering};
 
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
-use crate::operate::operate;
+use crate::operate::{Where, operate};
 use crate::output::{Output, bytes, count};
 use crate::passphrase::PassphraseArgs;
 
@@ -80,16 +80,6 @@ enum What {
         #[arg(long, value_name = "BYTES")]
         rate: Option<Bytes>,
     },
-}
-
-/// Which system.
-#[derive(Args, Debug)]
-struct Where {
-    /// The system's folder
-    #[arg(short, long, value_name = "DIR")]
-    system: PathBuf,
-    #[command(flatten)]
-    passphrase: PassphraseArgs,
 }
 
 /// Which data sets.

@@ -1,6 +1,5 @@
 //! `holdfast pool`: buffer pools.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -13,9 +12,8 @@ use system::status::PoolStatus;
 use super::status::pool_table;
 use super::{Context, DONE};
 use crate::failure::Result;
-use crate::operate::operate;
+use crate::operate::{Where, operate};
 use crate::output::{bytes, count, microseconds};
-use crate::passphrase::PassphraseArgs;
 
 /// Buffer pools: show them, make them larger or smaller, add and delete them, assign data sets
 ///
@@ -85,16 +83,6 @@ enum What {
         /// The data set
         data_set: String,
     },
-}
-
-/// Which system.
-#[derive(Args, Debug)]
-struct Where {
-    /// The system's folder
-    #[arg(short, long, value_name = "DIR")]
-    system: PathBuf,
-    #[command(flatten)]
-    passphrase: PassphraseArgs,
 }
 
 pub(super) fn run(context: &mut Context, args: &PoolArgs) -> Result<ExitCode> {

@@ -13,9 +13,8 @@ use system::{SystemConfig, operator};
 
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
-use crate::operate::recon_of;
+use crate::operate::{Where, recon_of};
 use crate::output::{Output, bytes, count, utc, warn};
-use crate::passphrase::PassphraseArgs;
 use crate::progress::Progress;
 use crate::recovery::document;
 
@@ -49,16 +48,6 @@ enum What {
     /// Change what RECON says of an image copy
     #[command(after_help = "Example: holdfast recon change -s /srv/bank --copy 7 --moved-to /b")]
     Change(ChangeArgs),
-}
-
-/// Which system.
-#[derive(Args, Debug)]
-struct Where {
-    /// The system's folder
-    #[arg(short, long, value_name = "DIR")]
-    system: PathBuf,
-    #[command(flatten)]
-    passphrase: PassphraseArgs,
 }
 
 #[derive(Args, Debug)]

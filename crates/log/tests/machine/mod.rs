@@ -277,7 +277,6 @@ impl Ledger {
     }
 
     /// How far the last restart has found it to reach.
-    #[allow(dead_code)] // each test file uses its part
     pub(crate) fn found_end(&self) -> Lsn {
         let found = self.found.try_lock().expect("never held across a scheduling point");
         found.last().map_or(Lsn::NONE, |(_, end, _)| *end)
