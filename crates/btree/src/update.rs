@@ -144,7 +144,23 @@ impl Tree<'_> {
     /// # Errors
     /// See [`TreeError`].
     pub fn insert(&self, uow: &mut Uow, key: &[u8], value: &[u8]) -> Result<Inserted, TreeError> {
-        match self.write(uow, key, value, How::simply(Wanted::New))?.was_there {
+        self.insert_noted(uow, key, value, None)
+    }
+
+    /// [`Tree::insert`] of a record whose leaf may be one that was noted, because what it belongs
+    /// to stands there.
+    ///
+    /// # Errors
+    /// See [`TreeError`].
+    pub fn insert_noted(
+        &self,
+        uow: &mut Uow,
+        key: &[u8],
+        value: &[u8],
+        noted: Option<LeafHint>,
+    ) -> Result<Inserted, TreeError> {
+        let how = How { wanted: Wanted::New, below: None, noted };
+        match self.write(uow, key, value, how)?.was_there {
             true => Ok(Inserted::Duplicate),
             false => Ok(Inserted::Yes),
         }

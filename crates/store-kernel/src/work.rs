@@ -165,6 +165,17 @@ impl Work {
         self.noted.as_ref().filter(|noted| noted.of == *by).map(|noted| noted.leaf)
     }
 
+    /// The leaf of the latest call, if that was in the same data set: what is inserted mostly goes
+    /// beside the record that was read before.
+    #[inline]
+    fn noted_beside(&self, handle: &SetHandle) -> Option<LeafHint> {
+        let beside = |noted: &&Noted| match noted.of {
+            NotedBy::Step(set) => set == handle.id,
+            NotedBy::Get(record) => record.space == LockName::set(handle.data.id()).space,
+        };
+        self.noted.as_ref().filter(beside).map(|noted| noted.leaf)
+    }
+
     pub(crate) fn get(
         &mut self,
         used: &mut Used,
@@ -301,7 +312,8 @@ impl Work {
             return self.insert_into_gap(handle, gap_below(name), key, value);
         }
         let tree = Tree::new(&self.shared.kernel, &handle.data);
-        match tree.insert(&mut self.uow, key, value).map_err(of_tree)? {
+        let noted = self.noted_beside(handle);
+        match tree.insert_noted(&mut self.uow, key, value, noted).map_err(of_tree)? {
             Inserted::Yes => Ok(Outcome::Done),
             Inserted::Duplicate => Ok(Outcome::Exists),
         }

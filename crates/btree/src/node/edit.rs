@@ -56,8 +56,10 @@ impl NodeView<'_> {
         if !self.within_limits(key.len(), value.bytes.len()) {
             return false;
         }
-        let plan = self.plan_insert(index, key, value.bytes.len());
-        SLOT_BYTES + plan.cell_bytes <= self.gap_bytes()
+        let gap_bytes = self.gap_bytes();
+        // Mostly there is room for the whole key, so that it needs no plan to know.
+        SLOT_BYTES + cell_bytes(key.len(), value.bytes.len()) <= gap_bytes
+            || SLOT_BYTES + self.plan_insert(index, key, value.bytes.len()).cell_bytes <= gap_bytes
             || self.can_rebuild(&Change::Insert(index, key, value))
     }
 
