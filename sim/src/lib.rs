@@ -15,6 +15,7 @@ pub mod phantoms;
 pub mod plants;
 pub mod recon;
 pub mod recovery;
+pub mod restored;
 pub mod scenario;
 pub mod swarm;
 pub mod sweep;

@@ -96,6 +96,13 @@ pub const ALL: &[Hunt] = &[
     Hunt { plant: Plant::ReconUnsynced, by: "sweep of RECON", run: crate::recon::every_crash },
     Hunt { plant: Plant::CopyEndTooEarly, by: "every point", run: recovered_to_points },
     Hunt { plant: Plant::CopyRedoTooNew, by: "every point", run: recovered_to_points },
+    Hunt { plant: Plant::BetweenAccumulationsSkipped, by: "every point", run: recovered_to_points },
+    Hunt { plant: Plant::FreesNotAccumulated, by: "every point", run: recovered_to_points },
+    Hunt {
+        plant: Plant::RestoredWithoutLeap,
+        by: "a bare machine",
+        run: || (1..=8).try_for_each(crate::restored::a_bare_machine),
+    },
     Hunt { plant: Plant::RecoveryUndoSkipped, by: "every point", run: recovered_to_points },
     Hunt {
         plant: Plant::SuccessorNotWritten,

@@ -4,17 +4,22 @@
 //! A script changes two sets in common units of work, some long, some backed out, and notes what
 //! they held at each of many log positions. Copies, a full one and one that goes on from it, are
 //! made while it runs. Then, on snapshots of its disk, the sets are recovered to noted positions.
+//!
+//! On every other machine the log is archived and so small that it is used again many times, and
+//! what concerns the sets is accumulated: recoveries then read accumulations, archives and log.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{Coded, Lsn};
+use archive::{ArchiveConfig, ArchiveEnv, Archiver, LogSource, ReconRegistry, Shelf};
+use base::{Coded, KeyGeneration, Lsn};
 use btree::Tree;
 use parking_lot::Mutex;
 use recon::{Recon, Setup};
 use recovery::{CopyFiles, CopyKeys, CopyOptions, RecoverOptions, Target, copy_sets};
+use seal::{Form, Format};
 use seam::Seam;
 use seam::sim::{self, CrashStyle, End, Rng, SimConfig, SimDisk};
 use store::{
@@ -27,11 +32,13 @@ use crate::machine::Make;
 /// What both sets hold: set, key, value.
 pub type Model = BTreeMap<(usize, Vec<u8>), Vec<u8>>;
 
-const NAMES: [&str; 2] = ["ONE", "TWO"];
+pub(crate) const NAMES: [&str; 2] = ["ONE", "TWO"];
 const STEPS: u64 = 60;
 
 /// A disk with a system that was changed and copied, and what it held when.
 pub struct Chronicle {
+    /// What machine it was.
+    ground: Ground,
     /// The disk, at rest.
     pub disk: SimDisk,
     /// At these log positions, ascending.
@@ -40,60 +47,185 @@ pub struct Chronicle {
     pub copied: Lsn,
 }
 
-fn make() -> Make {
-    Make { segment_bytes: 2 << 20, frames: 48, ..Make::small() }
+/// What machine it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ground {
+    /// Whether its log is archived, and so small that it is used again.
+    pub(crate) archived: bool,
+}
+
+/// Where archives go.
+pub(crate) const ARCHIVES: &str = "/archive";
+
+impl Ground {
+    pub(crate) fn of(seed: u64) -> Ground {
+        Ground { archived: seed.is_multiple_of(2) }
+    }
+
+    pub(crate) fn make(self) -> Make {
+        if !self.archived {
+            return Make { segment_bytes: 2 << 20, frames: 48, ..Make::small() };
+        }
+        Make {
+            segment_bytes: 24 << 10,
+            segments_max: 20,
+            group_bytes_max: 8 << 10,
+            ring_bytes: 32 << 10,
+            redo_bytes_max: 16 << 10,
+            checkpoint_bytes: 16 << 10,
+            frames: 48,
+            ..Make::small()
+        }
+    }
+
+    pub(crate) fn shelf(self, parts: &uow::Parts) -> Result<Option<Arc<Shelf>>, String> {
+        if !self.archived {
+            return Ok(None);
+        }
+        let env = ArchiveEnv {
+            seam: parts.seam.clone(),
+            keys: Arc::clone(&parts.keys),
+            system: parts.system,
+            key_label: "log".into(),
+            format: Format::Sealed,
+            plain_until: Lsn::NONE,
+            dated: |_| None,
+        };
+        let config =
+            ArchiveConfig { compress: Some(1), ..ArchiveConfig::new(vec![ARCHIVES.into()]) };
+        Shelf::open(env, config).map(|shelf| Some(Arc::new(shelf))).map_err(said)
+    }
+}
+
+/// Where RECON is.
+pub(crate) fn recon_of(parts: &uow::Parts) -> Setup {
+    Setup {
+        seam: parts.seam.clone(),
+        keys: Arc::clone(&parts.keys),
+        label: "system".into(),
+        system: parts.system,
+        folders: [PathBuf::from("/system"), PathBuf::from("/second")],
+        compact_bytes: 1 << 20,
+    }
+}
+
+/// What copies are sealed with.
+pub(crate) fn keys_of(parts: &uow::Parts) -> CopyKeys {
+    CopyKeys { keys: Arc::clone(&parts.keys), label: "system".into(), system: parts.system }
 }
 
 /// An open system with its RECON.
-struct Site {
-    store: KernelStore,
-    recon: Recon,
+pub(crate) struct Site {
+    pub(crate) store: KernelStore,
+    pub(crate) recon: Arc<Recon>,
     keys: CopyKeys,
-    sets: Vec<SetId>,
+    pub(crate) sets: Vec<SetId>,
+    pub(crate) archiver: Option<Archiver>,
 }
 
 #[allow(clippy::needless_pass_by_value)] // so that `map_err` takes it by its name
-fn said<E: Coded>(error: E) -> String {
+pub(crate) fn said<E: Coded>(error: E) -> String {
     format!("{} {error}", error.code())
 }
 
 impl Site {
-    fn open(seam: &Seam, fresh: bool, offline: &[&str]) -> Result<Site, String> {
-        let make = make();
+    pub(crate) fn open(
+        seam: &Seam,
+        ground: Ground,
+        fresh: bool,
+        offline: &[&str],
+    ) -> Result<Site, String> {
+        let make = ground.make();
         let mut parts = make.parts(seam.clone());
         parts.offline = offline.iter().map(|name| (*name).to_owned()).collect();
-        let keys = CopyKeys {
-            keys: Arc::clone(&parts.keys),
-            label: "system".into(),
-            system: parts.system,
-        };
-        let setup = Setup {
-            seam: seam.clone(),
-            keys: Arc::clone(&parts.keys),
-            label: "system".into(),
-            system: parts.system,
-            folders: [PathBuf::from("/system"), PathBuf::from("/second")],
-            compact_bytes: 1 << 20,
-        };
+        let (keys, setup) = (keys_of(&parts), recon_of(&parts));
         if fresh {
             make.create(seam).map_err(said)?;
             Recon::create(&setup, &[]).map_err(said)?;
         }
-        let (recon, _) = Recon::open(setup).map_err(said)?;
-        let kernel = uow::Kernel::open(parts, make.config()).map_err(said)?;
+        let recon = Arc::new(Recon::open(setup).map_err(said)?.0);
+        let shelf = ground.shelf(&parts)?;
+        let mut config = make.config();
+        if let Some(shelf) = &shelf {
+            shelf.prepare().map_err(said)?;
+            config.archived = shelf.archived_to().unwrap_or_default();
+            config.proven = shelf.proven();
+        }
+        let kernel = uow::Kernel::open(parts, config).map_err(said)?;
+        let registry = Arc::new(ReconRegistry::new(Arc::clone(&recon), "log"));
+        let started = shelf.map(|shelf| Archiver::start(shelf, Arc::clone(kernel.log()), registry));
+        let archiver = started.transpose().map_err(said)?;
         let defaults = StoreDefaults { interval_bytes: make.ci_bytes, ..StoreDefaults::default() };
         let store = KernelStore::new(&kernel, defaults).map_err(said)?;
-        let mut sets = Vec::new();
-        for name in NAMES {
-            if fresh {
-                store.create_set(name, &SetAttributes::default()).map_err(said)?;
-            }
-            sets.extend(store.set(name).map_err(said)?);
+        let mut site = Site { store, recon, keys, sets: Vec::new(), archiver };
+        for name in NAMES.iter().filter(|_| fresh) {
+            site.store.create_set(name, &SetAttributes::default()).map_err(said)?;
         }
-        Ok(Site { store, recon, keys, sets })
+        site.find_sets()?;
+        Ok(site)
     }
 
-    fn copy(&self, path: &str, since: Option<u32>) -> Result<recon::ImageCopy, String> {
+    pub(crate) fn find_sets(&mut self) -> Result<(), String> {
+        self.sets.clear();
+        for name in NAMES {
+            self.sets.extend(self.store.set(name).map_err(said)?);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn close(self) -> Result<(), String> {
+        self.archiver.iter().for_each(Archiver::end);
+        self.store.kernel().close().map_err(said)
+    }
+
+    fn history(&self) -> LogSource {
+        let shelf = self.archiver.as_ref().map(|archiver| Arc::clone(archiver.shelf()));
+        LogSource::new(shelf, Some(Arc::clone(self.store.kernel().log())))
+    }
+
+    /// One set goes over to a new key, the other one is plain for a while, with copies made
+    /// before, while and after.
+    fn change_form(&self, step: u64) -> Result<(), String> {
+        let kernel = self.store.kernel();
+        let sealed = |generation| Form::sealed(KeyGeneration(generation));
+        let (name, form) = match step {
+            10 => (NAMES[0], sealed(1)),
+            13 => (NAMES[1], Form::PLAIN),
+            40 => (NAMES[1], sealed(1)),
+            45 => return kernel.log().renew_key().map(drop).map_err(said),
+            _ => return Ok(()),
+        };
+        let set = kernel.set_named(name).ok_or("a set is gone")?;
+        // The one before comes to its end.
+        for _ in 0..1_000 {
+            if set.definition().conversion.is_none() {
+                break;
+            }
+            kernel.seam().clock.sleep(Duration::from_millis(10));
+        }
+        kernel.convert(&set, form, 0).map_err(said)
+    }
+
+    /// Archives what was logged so far, and accumulates what concerns the sets of it; what was
+    /// archived in between stands in archives alone.
+    fn accumulate(&self) -> Result<(), String> {
+        let Some(archiver) = &self.archiver else { return Ok(()) };
+        let shelf = archiver.shelf();
+        let from = shelf.newest().map_or(Lsn::FIRST, |newest| newest.info.whole);
+        archiver.archive_now().map_err(said)?;
+        let to = shelf.newest().map_or(from, |newest| newest.info.whole);
+        if to <= from || from == Lsn::NONE {
+            return Ok(());
+        }
+        let ids = NAMES.iter().filter_map(|name| self.store.kernel().set_named(name));
+        let ids: Vec<base::DataSetId> = ids.map(|set| set.id()).collect();
+        let registry = &**archiver.registry();
+        let concern = recovery::concern;
+        shelf.accumulate(&ids, (from, to), concern, registry, &mut |_| Ok(())).map_err(said)?;
+        Ok(())
+    }
+
+    pub(crate) fn copy(&self, path: &str, since: Option<u32>) -> Result<recon::ImageCopy, String> {
         let kernel = self.store.kernel();
         let paths = [PathBuf::from(path), PathBuf::from(format!("/second{path}"))];
         let mut files = CopyFiles::begin(kernel.seam(), &paths).map_err(said)?;
@@ -104,17 +236,18 @@ impl Site {
         Ok(report.map_err(said)?.copy)
     }
 
-    fn recover(&self, names: &[&str], to: Target) -> Result<recovery::Recovery, String> {
+    pub(crate) fn recover(&self, names: &[&str], to: Target) -> Result<recovery::Recovery, String> {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let kernel = self.store.kernel();
         let state = self.recon.state();
-        let plan = recovery::plan(kernel, &state, &names, to).map_err(said)?;
-        let (log, options) = (Arc::clone(kernel.log()), RecoverOptions::default());
+        let births = recovery::Births::new();
+        let plan = recovery::plan(kernel, &state, &names, to, &births).map_err(said)?;
+        let (history, options) = (self.history(), RecoverOptions::default());
         let done = recovery::recover(
             &self.store,
             &self.keys,
             &self.recon,
-            &*log,
+            &history,
             &plan,
             options,
             &mut |_| (),
@@ -123,7 +256,7 @@ impl Site {
     }
 
     /// What both sets hold; their trees are sound and nothing is lost or left.
-    fn contents(&self) -> Result<Model, String> {
+    pub(crate) fn contents(&self) -> Result<Model, String> {
         let mut model = Model::new();
         let mut unit = self.store.begin(UnitOptions::default()).map_err(said)?;
         for (number, set) in self.sets.iter().enumerate() {
@@ -155,14 +288,30 @@ impl Site {
 }
 
 /// Changes both sets, step by step.
-struct Writer<'w> {
-    site: &'w Site,
-    rng: Rng,
-    model: Model,
-    long: Option<(KernelUnit, Model)>,
+pub(crate) struct Writer<'w> {
+    pub(crate) site: &'w Site,
+    pub(crate) rng: Rng,
+    pub(crate) model: Model,
+    pub(crate) long: Option<(KernelUnit, Model)>,
+    /// What was there after each commit.
+    pub(crate) states: Vec<(Lsn, Model)>,
 }
 
-impl Writer<'_> {
+impl<'w> Writer<'w> {
+    pub(crate) fn new(site: &'w Site, rng: Rng, model: Model) -> Writer<'w> {
+        Writer { site, rng, model, long: None, states: Vec::new() }
+    }
+
+    /// Something was committed.
+    fn note(&mut self) {
+        self.states.push((self.site.store.kernel().log().next_lsn(), self.model.clone()));
+    }
+
+    /// Nothing is in flight any more.
+    pub(crate) fn end(&mut self) -> Result<(), String> {
+        self.long.take().map_or(Ok(()), |(unit, _)| unit.backout().map_err(said))
+    }
+
     fn change(
         &mut self,
         unit: &mut KernelUnit,
@@ -186,7 +335,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn step(&mut self) -> Result<(), String> {
+    pub(crate) fn step(&mut self) -> Result<(), String> {
         let mut unit = self.site.store.begin(UnitOptions::default()).map_err(said)?;
         let mut model = self.model.clone();
         self.change(&mut unit, &mut model, "s")?;
@@ -195,8 +344,20 @@ impl Writer<'_> {
         } else {
             unit.commit().map_err(said)?;
             self.model = model;
+            self.note();
         }
         self.step_long()
+    }
+
+    /// As little as can be committed.
+    pub(crate) fn small_step(&mut self) -> Result<(), String> {
+        let mut unit = self.site.store.begin(UnitOptions::default()).map_err(said)?;
+        let key = b"s999".to_vec();
+        unit.put(self.site.sets[0], &key, b"late").map_err(said)?;
+        unit.commit().map_err(said)?;
+        self.model.insert((0, key), b"late".to_vec());
+        self.note();
+        Ok(())
     }
 
     /// A unit of work that goes on over several others. It has keys of its own.
@@ -221,13 +382,14 @@ impl Writer<'_> {
             unit.commit().map_err(said)?;
             self.model.retain(|(_, key), _| key[0] != b'l');
             self.model.append(&mut model);
+            self.note();
         }
         Ok(())
     }
 }
 
 /// Runs on a simulated machine; what it returns, or how the machine ended.
-fn run<R>(
+pub(crate) fn run<R>(
     seed: u64,
     disk: &SimDisk,
     body: impl FnOnce(Seam) -> Result<R, String>,
@@ -247,10 +409,10 @@ fn run<R>(
 /// Whatever broke.
 pub fn chronicle(seed: u64) -> Result<Chronicle, String> {
     let disk = SimDisk::new();
+    let ground = Ground::of(seed);
     let lived = run(seed, &disk, |seam| {
-        let site = Arc::new(Site::open(&seam, true, &[])?);
-        let rng = Rng::stream(seed, "recovery");
-        let mut writer = Writer { site: &site, rng, model: Model::new(), long: None };
+        let site = Arc::new(Site::open(&seam, ground, true, &[])?);
+        let mut writer = Writer::new(&site, Rng::stream(seed, "recovery"), Model::new());
         let mut states = Vec::new();
         let full = Arc::new(Mutex::new(None));
         let mut copied = Lsn(u64::MAX);
@@ -258,6 +420,10 @@ pub fn chronicle(seed: u64) -> Result<Chronicle, String> {
         for step in 0..STEPS {
             writer.step()?;
             states.push((site.store.kernel().log().next_lsn(), writer.model.clone()));
+            site.change_form(step)?;
+            if step % (STEPS / 4) == 7 {
+                site.accumulate()?;
+            }
             if step == STEPS / 4 {
                 let (site, full) = (Arc::clone(&site), Arc::clone(&full));
                 let copy = move || *full.lock() = Some(site.copy("/copy-1", None));
@@ -272,15 +438,20 @@ pub fn chronicle(seed: u64) -> Result<Chronicle, String> {
                 site.copy("/copy-2", Some(base.number))?;
             }
         }
-        if let Some((unit, _)) = writer.long.take() {
-            unit.backout().map_err(said)?;
+        writer.end()?;
+        if let Some(first) = site.store.kernel().log().segments().first()
+            && ground.archived
+            && first.first_group.0 == 1
+        {
+            return Err("the log was not used again".into());
         }
-        site.store.kernel().close().map_err(said)?;
+        let site = Arc::into_inner(site).ok_or("somebody has the site yet")?;
+        site.close()?;
         Ok((states, copied))
     })?;
     let (states, copied) = lived.ok_or("the machine crashed by itself")?;
     disk.settle();
-    Ok(Chronicle { disk, states, copied })
+    Ok(Chronicle { ground, disk, states, copied })
 }
 
 /// How thorough a search over points was.
@@ -304,7 +475,7 @@ pub fn every_point(seed: u64, stride: usize) -> Result<Points, String> {
     let mut points = Points::default();
     for (lsn, model) in chosen {
         let disk = chronicle.disk.snapshot();
-        let backed_out = recovered_equals(&disk, seed, Target::Lsn(*lsn), model)
+        let backed_out = recovered_equals(&disk, chronicle.ground, seed, Target::Lsn(*lsn), model)
             .map_err(|why| format!("to {lsn}: {why}"))?;
         points.points += 1;
         points.backed_out += backed_out;
@@ -314,26 +485,27 @@ pub fn every_point(seed: u64, stride: usize) -> Result<Points, String> {
 
 fn recovered_equals(
     disk: &SimDisk,
+    ground: Ground,
     seed: u64,
     to: Target,
     expected: &Model,
 ) -> Result<usize, String> {
     let done = run(seed, disk, |seam| {
-        let site = Site::open(&seam, false, &[])?;
+        let site = Site::open(&seam, ground, false, &[])?;
         let done = site.recover(&NAMES, to)?;
         compare(&site.contents()?, expected)?;
-        site.store.kernel().close().map_err(said)?;
+        site.close()?;
         Ok(done.sets.iter().map(|set| set.counts.backed_out.len()).sum())
     })?;
     let backed_out = done.ok_or("the machine crashed by itself")?;
     run(seed + 1, disk, |seam| {
-        let site = Site::open(&seam, false, &[])?;
+        let site = Site::open(&seam, ground, false, &[])?;
         compare(&site.contents()?, expected).map_err(|why| format!("after a restart: {why}"))
     })
     .map(|_| backed_out)
 }
 
-fn compare(found: &Model, expected: &Model) -> Result<(), String> {
+pub(crate) fn compare(found: &Model, expected: &Model) -> Result<(), String> {
     if found == expected {
         return Ok(());
     }
@@ -353,6 +525,7 @@ fn compare(found: &Model, expected: &Model) -> Result<(), String> {
 /// The first broken promise.
 pub fn every_crash(seed: u64, stride: u64) -> Result<u64, String> {
     let chronicle = chronicle(seed)?;
+    let ground = chronicle.ground;
     let now = &chronicle.states.last().ok_or("nothing was done")?.1;
     let place = chronicle.states.iter().position(|(lsn, _)| *lsn >= chronicle.copied);
     let (lsn, then) = &chronicle.states[place.ok_or("no point")?];
@@ -362,13 +535,13 @@ pub fn every_crash(seed: u64, stride: u64) -> Result<u64, String> {
         let disk = chronicle.disk.snapshot();
         disk.crash_after(n);
         let whole = run(n, &disk, |seam| {
-            let site = Site::open(&seam, false, &[])?;
+            let site = Site::open(&seam, ground, false, &[])?;
             site.recover(&NAMES, Target::Lsn(*lsn)).map(|_| ())
         })?;
         let style = [CrashStyle::DropAll, CrashStyle::KeepAll, CrashStyle::Random][n as usize % 3];
         let disk = disk.crash_image(&mut Rng::new(n), style);
         let found = run(n + 1, &disk, |seam| {
-            let site = Site::open(&seam, false, &[])?;
+            let site = Site::open(&seam, ground, false, &[])?;
             let found = site.contents()?;
             if found != *then {
                 compare(&found, now)?;
@@ -377,7 +550,7 @@ pub fn every_crash(seed: u64, stride: u64) -> Result<u64, String> {
             compare(&site.contents()?, then)?;
             site.recover(&NAMES, Target::Now)?;
             compare(&site.contents()?, then)?;
-            site.store.kernel().close().map_err(said)?;
+            site.close()?;
             Ok(found == *then)
         });
         found.map_err(|why| format!("crash at write {n}: {why}"))?;
@@ -398,22 +571,20 @@ pub fn one_after_another(seed: u64) -> Result<(), String> {
     let chronicle = chronicle(seed)?;
     let reachable: Vec<&(Lsn, Model)> =
         chronicle.states.iter().filter(|(lsn, _)| *lsn >= chronicle.copied).collect();
+    let ground = chronicle.ground;
     let (first, early) = (&reachable[reachable.len() / 2], &reachable[reachable.len() / 4]);
     let disk = chronicle.disk.snapshot();
     let done = run(seed, &disk, |seam| {
-        let site = Site::open(&seam, false, &[])?;
+        let site = Site::open(&seam, ground, false, &[])?;
         let end = site.store.kernel().log().next_lsn();
         site.recover(&NAMES, Target::Lsn(first.0))?;
-        let rng = Rng::stream(seed, "after");
-        let mut writer = Writer { site: &site, rng, model: first.1.clone(), long: None };
+        let mut writer = Writer::new(&site, Rng::stream(seed, "after"), first.1.clone());
         let mut later = Vec::new();
         for _ in 0..12 {
             writer.step()?;
             later.push((site.store.kernel().log().next_lsn(), writer.model.clone()));
         }
-        if let Some((unit, _)) = writer.long.take() {
-            unit.backout().map_err(said)?;
-        }
+        writer.end()?;
         let model = writer.model.clone();
         site.recover(&NAMES, Target::Now)?;
         compare(&site.contents()?, &model).map_err(|why| format!("to the end: {why}"))?;
@@ -425,12 +596,14 @@ pub fn one_after_another(seed: u64) -> Result<(), String> {
         compare(&site.contents()?, &later[6].1).map_err(|why| format!("behind: {why}"))?;
         site.recover(&NAMES, Target::Lsn(early.0))?;
         compare(&site.contents()?, &early.1).map_err(|why| format!("before: {why}"))?;
-        site.store.kernel().close().map_err(said)
+        site.close()
     })?;
     done.ok_or("the machine crashed by itself")?;
     let expected = early.1.clone();
-    run(seed + 1, &disk, |seam| compare(&Site::open(&seam, false, &[])?.contents()?, &expected))
-        .map(|_| ())
+    run(seed + 1, &disk, |seam| {
+        compare(&Site::open(&seam, ground, false, &[])?.contents()?, &expected)
+    })
+    .map(|_| ())
 }
 
 /// A data set loses its file while units of work are in flight. The system starts without it, and
@@ -440,14 +613,13 @@ pub fn one_after_another(seed: u64) -> Result<(), String> {
 /// The first broken promise.
 pub fn a_lost_data_set_comes_back(seed: u64) -> Result<(), String> {
     let chronicle = chronicle(seed)?;
-    let disk = chronicle.disk.snapshot();
+    let (disk, ground) = (chronicle.disk.snapshot(), chronicle.ground);
     let expected = Arc::new(Mutex::new(Model::new()));
     let told = Arc::clone(&expected);
     let before = chronicle.states.last().ok_or("nothing was done")?.1.clone();
     run(seed, &disk, move |seam| {
-        let site = Site::open(&seam, false, &[])?;
-        let rng = Rng::stream(seed, "lost");
-        let mut writer = Writer { site: &site, rng, model: before, long: None };
+        let site = Site::open(&seam, ground, false, &[])?;
+        let mut writer = Writer::new(&site, Rng::stream(seed, "lost"), before);
         (0..10).try_for_each(|_| writer.step())?;
         *told.lock() = writer.model.clone();
         // In flight when the machine crashes.
@@ -462,21 +634,22 @@ pub fn a_lost_data_set_comes_back(seed: u64) -> Result<(), String> {
     let disk = disk.crash_image(&mut Rng::new(seed), CrashStyle::KeepAll);
     let lost = disk.paths().into_iter().find(|path| path.to_string_lossy().contains("ONE"));
     disk.lose(lost.ok_or("there is no such file")?);
-    let refused = run(seed + 1, &disk.snapshot(), |seam| Site::open(&seam, false, &[]).map(drop));
+    let refused =
+        run(seed + 1, &disk.snapshot(), |seam| Site::open(&seam, ground, false, &[]).map(drop));
     if refused.is_ok() {
         return Err("it starts without a file".into());
     }
     let expected = expected.lock().clone();
     let done = run(seed + 2, &disk, |seam| {
-        let site = Site::open(&seam, false, &["ONE"])?;
+        let mut site = Site::open(&seam, ground, false, &["ONE"])?;
         site.recover(&["ONE"], Target::Now)?;
-        let sets = NAMES.map(|name| site.store.set(name).ok().flatten());
-        let sets: Vec<SetId> = sets.into_iter().flatten().collect();
-        let site = Site { sets, ..site };
+        site.find_sets()?;
         compare(&site.contents()?, &expected)?;
-        site.store.kernel().close().map_err(said)
+        site.close()
     })?;
     done.ok_or_else(|| "the machine crashed by itself".to_owned())?;
-    run(seed + 3, &disk, |seam| compare(&Site::open(&seam, false, &[])?.contents()?, &expected))
-        .map(|_| ())
+    run(seed + 3, &disk, |seam| {
+        compare(&Site::open(&seam, ground, false, &[])?.contents()?, &expected)
+    })
+    .map(|_| ())
 }

@@ -1,6 +1,6 @@
 //! Image copies and recoveries bring back what was there, through every crash.
 
-use holdfast_sim::recovery;
+use holdfast_sim::{recovery, restored};
 
 #[test]
 fn any_point_behind_the_copy_comes_back_exactly() {
@@ -33,4 +33,17 @@ fn a_data_set_whose_file_is_lost_comes_back() {
     for seed in 1..=6 {
         assert_eq!(recovery::a_lost_data_set_comes_back(seed), Ok(()), "seed {seed}");
     }
+}
+
+#[test]
+fn a_bare_machine_gets_all_that_was_archived() {
+    for seed in 1..=4 {
+        assert_eq!(restored::a_bare_machine(seed), Ok(()), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_restore_that_crashes_is_finished_or_begun_again() {
+    let points = restored::every_crash(1, 3);
+    assert!(points.as_ref().is_ok_and(|points| *points > 10), "{points:?}");
 }

@@ -318,6 +318,10 @@ impl LogSource {
             }
             let next = usable.iter().map(|one| one.info.first).filter(|first| *first > at).min();
             let until = next.map_or(to, |next| next.min(to));
+            if next.is_some() && planted(Plant::BetweenAccumulationsSkipped) {
+                at = until;
+                continue;
+            }
             let mut reader = self.read(at, until)?;
             while let Some(record) = reader.next().map_err(E::from)? {
                 if sieve.keeps(&record) && !each(&record)? {

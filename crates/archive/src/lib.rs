@@ -43,6 +43,6 @@ pub use config::{ArchiveConfig, ArchiveEnv, FOLDERS_MAX, Keep};
 pub use error::ArchiveError;
 pub use file::ArchiveFile;
 pub use header::ArchiveInfo;
-pub use registry::{NoRegistry, ReconRegistry, Registry};
+pub use registry::{NoRegistry, ReconRegistry, Registry, unrecorded};
 pub use shelf::{CopyFault, Shelf, ShelfCopy};
 pub use source::{LogSource, SourceReader};

@@ -8,7 +8,7 @@ use base::{GroupNumber, KeyGeneration, Lsn};
 use recon::{Archive, ArchiveFile, Recon, Record, State};
 use seal::Format;
 
-use crate::{AccumulationInfo, ArchiveInfo};
+use crate::{AccumulationInfo, ArchiveInfo, Shelf};
 
 /// The archive's side of the recovery-control data set.
 pub trait Registry: Send + Sync {
@@ -79,26 +79,74 @@ impl ReconRegistry {
     pub fn new(recon: Arc<Recon>, label: &str) -> ReconRegistry {
         ReconRegistry { recon, label: label.to_owned() }
     }
+}
 
-    fn entry(&self, number: u32, info: &ArchiveInfo, files: &[PathBuf]) -> Archive {
-        let file = |path: &PathBuf| ArchiveFile { path: path.clone(), lost: false };
-        let (low, high) = info.generations;
-        let sealed = info.format == Format::Sealed;
+impl ArchiveInfo {
+    /// What RECON says of it; `label` is that of the log's key.
+    #[must_use]
+    pub fn entry(&self, number: u32, files: &[PathBuf], label: &str) -> Archive {
+        let (low, high) = self.generations;
+        let sealed = self.format == Format::Sealed;
         Archive {
             number,
-            files: files.iter().map(file).collect(),
-            first: info.first,
-            end: info.end,
-            first_group: info.from,
-            last_group: GroupNumber(info.to.0 - 1),
-            from_us: info.first_commit_us.unwrap_or(info.archived_us),
-            to_us: info.archived_us,
-            label: self.label.clone(),
+            files: files_of(files),
+            first: self.first,
+            end: self.end,
+            first_group: self.from,
+            last_group: GroupNumber(self.to.0 - 1),
+            from_us: self.first_commit_us.unwrap_or(self.archived_us),
+            to_us: self.archived_us,
+            label: label.to_owned(),
             generations: (low.0..=high.0).filter(|_| sealed).map(KeyGeneration).collect(),
-            bytes: info.file_bytes(),
-            tag: info.last.0,
+            bytes: self.file_bytes(),
+            tag: self.last.0,
         }
     }
+}
+
+impl AccumulationInfo {
+    /// What RECON says of it; `label` is that of the log's key.
+    #[must_use]
+    pub fn entry(&self, number: u32, files: &[PathBuf], label: &str) -> recon::Accumulation {
+        recon::Accumulation {
+            number,
+            files: files_of(files),
+            sets: self.sets.clone(),
+            first: self.first,
+            end: self.end,
+            made_us: self.made_us,
+            label: label.to_owned(),
+            generation: self.generation,
+            bytes: self.file_bytes(),
+            tag: self.salt.0,
+        }
+    }
+}
+
+/// The records of what stands on a shelf and RECON does not know; `label` is that of the log's key.
+#[must_use]
+pub fn unrecorded(shelf: &Shelf, state: &State, label: &str) -> Vec<Record> {
+    let mut number = state.next_number();
+    let mut next = || {
+        number += 1;
+        number - 1
+    };
+    let mut records = Vec::new();
+    for copy in shelf.list() {
+        if known(state, &copy.info).is_none() {
+            records.push(Record::Archive(copy.info.entry(next(), &copy.files, label)));
+        }
+    }
+    for one in shelf.accumulations() {
+        if !state.accumulations.values().any(|known| known.tag == one.info.salt.0) {
+            records.push(Record::Accumulation(one.info.entry(next(), &one.files, label)));
+        }
+    }
+    records
+}
+
+fn files_of(paths: &[PathBuf]) -> Vec<ArchiveFile> {
+    paths.iter().map(|path| ArchiveFile { path: path.clone(), lost: false }).collect()
 }
 
 /// The archive that RECON knows by these groups.
@@ -112,7 +160,7 @@ impl Registry for ReconRegistry {
         let told = self.recon.change(|state| {
             let known = known(state, info);
             let number = known.map_or(state.next_number(), |known| known.number);
-            let entry = self.entry(number, info, files);
+            let entry = info.entry(number, files, &self.label);
             let news = known != Some(&entry);
             (news.then_some(Record::Archive(entry)).into_iter().collect(), ())
         });
@@ -120,20 +168,8 @@ impl Registry for ReconRegistry {
     }
 
     fn accumulated(&self, info: &AccumulationInfo, files: &[PathBuf]) -> Result<(), String> {
-        let file = |path: &PathBuf| ArchiveFile { path: path.clone(), lost: false };
         let told = self.recon.change(|state| {
-            let one = recon::Accumulation {
-                number: state.next_number(),
-                files: files.iter().map(file).collect(),
-                sets: info.sets.clone(),
-                first: info.first,
-                end: info.end,
-                made_us: info.made_us,
-                label: self.label.clone(),
-                generation: info.generation,
-                bytes: info.file_bytes(),
-                tag: info.salt.0,
-            };
+            let one = info.entry(state.next_number(), files, &self.label);
             (vec![Record::Accumulation(one)], ())
         });
         told.map_err(|error| error.to_string())

@@ -94,6 +94,16 @@ pub(crate) fn recon_of(
     Ok(recon::read(&system::recon_setup(&context.seam, dir, &config, keys))?)
 }
 
+/// Folders as the process that has the system open finds them, wherever it stands.
+pub(crate) fn absolute(folders: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let absolute = |folder: &PathBuf| {
+        std::path::absolute(folder).map_err(|error| {
+            Failure::other(format!("{}: {error}", folder.display()), "Name another folder.")
+        })
+    };
+    folders.iter().map(absolute).collect()
+}
+
 fn understood<T: DeserializeOwned>(dir: &Path, answer: serde_json::Value) -> Result<T> {
     serde_json::from_value(answer).map_err(|error| {
         let (dir, why) = (dir.to_owned(), format!("its answer is not understood: {error}"));

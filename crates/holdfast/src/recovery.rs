@@ -9,7 +9,10 @@ use std::path::PathBuf;
 
 use base::Lsn;
 use recon::{CopyKind, Database, Record, State};
-use recovery::{CopyFiles, CopyOptions, Plan, RecoverOptions, Target, copy_sets, lsn_of};
+use recovery::{
+    Births, CopyFiles, CopyOptions, Past, Plan, RecoverOptions, RecoveryError, Target, copy_sets,
+    lsn_of,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use system::System;
@@ -80,7 +83,7 @@ pub(crate) struct RecoverWish {
 }
 
 /// What `recover` would do, or did.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Recovered {
     pub(crate) done: bool,
     pub(crate) to: u64,
@@ -166,11 +169,11 @@ pub(crate) fn recover(
             Target::Lsn(lsn_of(&*history, from, end, utc_us)?)
         }
     };
-    let plan = recovery::plan(system.kernel(), &state, &names, to)?;
+    let plan = plan(system, &state, &names, to)?;
     // Whether the log is there is said before anything is done.
     history.each(plan.log_from, plan.log_to, &mut |_| Ok(false))?;
     if wish.check {
-        return done(&told(&plan, None));
+        return done(&told(&plan, &state, None));
     }
     let options = RecoverOptions { wait: std::time::Duration::from_secs(wish.wait_seconds) };
     let (store, keys) = (system.store(), system.copy_keys());
@@ -180,7 +183,27 @@ pub(crate) fn recover(
     let recovered =
         recovery::recover(store, &keys, system.recon(), &*history, &plan, options, &mut progress)?;
     system.update_recon()?;
-    done(&told(&plan, Some(&recovered)))
+    done(&told(&plan, &state, Some(&recovered)))
+}
+
+/// Plans a recovery. Only where a copy is missing is the log asked where data sets came to be: for
+/// that all of it has to be read.
+fn plan(
+    system: &System,
+    state: &State,
+    names: &[String],
+    to: Target,
+) -> Result<Plan, RecoveryError> {
+    let kernel = system.kernel();
+    let planned = recovery::plan(kernel, state, names, to, &Births::new());
+    if !matches!(planned, Err(RecoveryError::NoCopy { .. })) {
+        return planned;
+    }
+    let history = system.log_source();
+    let log = (history.oldest(), kernel.log().durable());
+    let births = Past::read(&history, log, &mut |_| ())?.births;
+    // Whatever the log does not reach back to, the first refusal names best.
+    if births.is_empty() { planned } else { recovery::plan(kernel, state, names, to, &births) }
 }
 
 pub(crate) fn list(system: &System, _: &Request, _: &mut Talk<'_>) -> Result<Value, Refusal> {
@@ -189,8 +212,8 @@ pub(crate) fn list(system: &System, _: &Request, _: &mut Talk<'_>) -> Result<Val
 }
 
 /// What a recovery would do, or did.
-fn told(plan: &Plan, recovered: Option<&recovery::Recovery>) -> Recovered {
-    let log_bytes = plan.log_to.0.saturating_sub(plan.log_from.0);
+fn told(plan: &Plan, state: &State, recovered: Option<&recovery::Recovery>) -> Recovered {
+    let log_bytes = state.log_bytes(plan.log_from, plan.log_to);
     let set = |(at, set): (usize, &recovery::SetPlan)| {
         let counts = recovered.and_then(|recovered| recovered.sets.get(at)).map(|set| &set.counts);
         RecoveredSet {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::{GroupNumber, Lsn, SystemId};
-use seal::{Format, KeyProvider};
+use seal::{Format, KeyProvider, Tag};
 use seam::Seam;
 use seam::disk::BLOCK;
 use seam::stop::StopSwitch;
@@ -143,6 +143,23 @@ pub trait LogEvents: Send + Sync {
     /// # Errors
     /// Why it could not be recorded; the log then stops the kernel.
     fn copy_lost(&self, copy: u8, from: GroupNumber, why: &str) -> Result<(), String>;
+}
+
+/// Where a log begins that is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The position of its first record.
+    pub first: Lsn,
+    /// The number of its first group.
+    pub group: GroupNumber,
+    /// The tag of the group before, which is elsewhere: in an archive.
+    pub previous: Tag,
+}
+
+impl Origin {
+    /// A log that goes on from nothing.
+    pub const NEW: Origin =
+        Origin { first: Lsn::FIRST, group: GroupNumber(1), previous: Tag([0; 16]) };
 }
 
 /// What is known about a log before it is read.

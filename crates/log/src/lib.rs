@@ -48,7 +48,7 @@ mod survey;
 mod walk;
 mod writer;
 
-pub use config::{COPIES_MAX, LogConfig, LogEnv, LogEvents, LogStart, Opened, STRIPES_MAX};
+pub use config::{COPIES_MAX, LogConfig, LogEnv, LogEvents, LogStart, Opened, Origin, STRIPES_MAX};
 pub use error::LogError;
 pub use group::{Flaw, GROUP_HEADER, GroupHead, KeyBook, Purpose, disk_len};
 pub use log::{DurableSink, Log, Place};

@@ -20,8 +20,8 @@ use crate::sealer::Sealer;
 use crate::segment::{FileAt, HeadSealer, make_slot};
 use crate::stats::Stats;
 use crate::{
-    CopyInfo, LogConfig, LogEnv, LogError, LogSpace, LogStart, LogStatistics, Opened, RecordHead,
-    SealedGroups, SegmentInfo, ToArchive,
+    CopyInfo, LogConfig, LogEnv, LogError, LogSpace, LogStart, LogStatistics, Opened, Origin,
+    RecordHead, SealedGroups, SegmentInfo, ToArchive,
 };
 
 /// Where a record stands.
@@ -58,6 +58,15 @@ impl Log {
     /// # Errors
     /// [`LogError::Exists`] if a folder holds segments already; otherwise whatever the disk says.
     pub fn create(env: &LogEnv, config: &LogConfig) -> Result<(), LogError> {
+        Log::create_at(env, config, &Origin::NEW)
+    }
+
+    /// The same for a log that goes on from archives: its first segment's header says where.
+    /// Until something is durable in it, it is opened with [`LogStart::from`] at its origin.
+    ///
+    /// # Errors
+    /// As for [`Log::create`].
+    pub fn create_at(env: &LogEnv, config: &LogConfig, origin: &Origin) -> Result<(), LogError> {
         config.check()?;
         let disk = env.seam.disk.as_ref();
         for dir in &config.copies {
@@ -73,7 +82,10 @@ impl Log {
         let heads = HeadSealer::new(&mut book, config.format, generation, salt)?;
         for (copy, dir) in config.copies.iter().enumerate() {
             for slot in 0..config.segments_min {
-                make_slot(env, config, &heads, copy as u8, slot)?;
+                let files = make_slot(env, config, &heads, copy as u8, slot)?;
+                if slot == 0 && *origin != Origin::NEW {
+                    heads.begin(config, origin, copy as u8, &files)?;
+                }
             }
             disk.sync_dir(dir).map_err(|error| LogError::io("sync", dir, error))?;
             let above = dir.parent().filter(|above| !above.as_os_str().is_empty());

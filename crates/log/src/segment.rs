@@ -45,7 +45,7 @@ use seam::mem::AlignedBuf;
 use seam::sync::Mutex;
 
 use crate::group::{Flaw, KeyBook, Purpose, TAG_AT, VERSION};
-use crate::{LogConfig, LogEnv, LogError};
+use crate::{LogConfig, LogEnv, LogError, Origin};
 
 /// Bytes before the first group of a file.
 pub(crate) const SEGMENT_HEADER: usize = 4096;
@@ -289,6 +289,23 @@ impl HeadSealer {
     ) -> Result<(), LogError> {
         let block = self.block(config, id, at);
         file.write_at(&block, 0).map_err(|e| LogError::io("write", at.path(config), e))
+    }
+
+    /// Says durably in the files of the first slot where a new log begins.
+    pub(crate) fn begin(
+        &self,
+        config: &LogConfig,
+        origin: &Origin,
+        copy: u8,
+        files: &[Arc<dyn File>],
+    ) -> Result<(), LogError> {
+        let Origin { first, group: first_group, previous } = *origin;
+        let id = SegmentId { sequence: 1, first, first_group, previous };
+        for (stripe, file) in files.iter().enumerate() {
+            let at = FileAt { copy, slot: 0, stripe: stripe as u8 };
+            self.write(config, &id, at, file.as_ref())?;
+        }
+        Ok(())
     }
 }
 

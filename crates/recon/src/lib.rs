@@ -53,6 +53,6 @@ pub use error::ReconError;
 pub use recon::{Opened, Recon, Setup, exists, read};
 pub use record::{
     Accumulation, Archive, ArchiveFile, Authorisation, CopyKind, DataSetEntry, Database, ImageCopy,
-    Protection, Reached, Record, Recovery, SetExtent,
+    Protection, Reached, Record, Recovery, Restored, SetExtent,
 };
 pub use state::{KeyUse, State};

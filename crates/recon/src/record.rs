@@ -190,6 +190,15 @@ coded! {
         pub to_point: bool,
     }
 
+    /// The system went on elsewhere, from archives alone: what the log held between the two
+    /// positions is lost, and so is everything that was made then.
+    pub struct Restored {
+        /// The archives ended here.
+        pub end: Lsn,
+        /// The log began anew here.
+        pub began: Lsn,
+    }
+
     /// Somebody has databases open.
     pub struct Authorisation {
         /// The process.
@@ -273,6 +282,8 @@ records! {
     16 Numbers(u32);
     /// The log is archived up to here.
     17 ArchivedThrough(Lsn);
+    /// The system was restored from archives alone.
+    18 Restored(Restored);
 }
 
 /// Takes the records of an entry apart; `None` if it is not one that this release writes.

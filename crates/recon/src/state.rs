@@ -11,7 +11,7 @@ use base::{DataSetId, KeyGeneration, Lsn};
 
 use crate::record::{
     Accumulation, Archive, ArchiveFile, Authorisation, CopyKind, DataSetEntry, Database, ImageCopy,
-    Protection, Reached, Record, Recovery,
+    Protection, Reached, Record, Recovery, Restored,
 };
 
 /// What RECON knows.
@@ -33,6 +33,8 @@ pub struct State {
     pub image_copies: BTreeMap<u32, ImageCopy>,
     /// Recoveries by number, oldest first.
     pub recoveries: BTreeMap<u32, Recovery>,
+    /// When the system went on elsewhere from archives alone, oldest first.
+    pub restored: Vec<Restored>,
     /// Who has what open.
     pub authorised: Vec<Authorisation>,
     /// The copy of RECON that misses entries: 1 or 2; 0 for none.
@@ -63,6 +65,7 @@ impl Default for State {
             accumulations: BTreeMap::new(),
             image_copies: BTreeMap::new(),
             recoveries: BTreeMap::new(),
+            restored: Vec::new(),
             authorised: Vec::new(),
             stale: 0,
             last_number: 0,
@@ -77,6 +80,11 @@ impl State {
         let mut state = State::default();
         records.iter().for_each(|record| state.apply(record));
         state
+    }
+
+    /// Takes more records in.
+    pub fn learn(&mut self, records: impl IntoIterator<Item = Record>) {
+        records.into_iter().for_each(|record| self.apply(&record));
     }
 
     /// The next number for an archive, an accumulation, an image copy or a recovery. Two of them
@@ -120,6 +128,12 @@ impl State {
             Record::Ended(process) => self.authorised.retain(|one| one.process != *process),
             Record::Stale(copy) => self.stale = *copy,
             Record::Numbers(last) => self.number(*last),
+            Record::Restored(restored) => {
+                self.reach(restored.began, 0);
+                if !self.restored.contains(restored) {
+                    self.restored.push(restored.clone());
+                }
+            }
             Record::ArchivedThrough(lsn) => self.archived = self.archived.max(*lsn),
         }
     }
@@ -149,8 +163,22 @@ impl State {
         all.extend(self.accumulations.values().cloned().map(Record::Accumulation));
         all.extend(self.image_copies.values().cloned().map(Record::ImageCopy));
         all.extend(self.recoveries.values().cloned().map(Record::Recovery));
+        all.extend(self.restored.iter().cloned().map(Record::Restored));
         all.extend(self.authorised.iter().cloned().map(Record::Authorised));
         all
+    }
+
+    /// The restore that has lost what the log held at a position, if one has.
+    #[must_use]
+    pub fn lost_at(&self, lsn: Lsn) -> Option<&Restored> {
+        self.restored.iter().find(|restored| restored.end < lsn && lsn <= restored.began)
+    }
+
+    /// Bytes of log from one position to another, without what restores have left out.
+    #[must_use]
+    pub fn log_bytes(&self, from: Lsn, to: Lsn) -> u64 {
+        let out = |one: &Restored| one.began.0.min(to.0).saturating_sub(one.end.0.max(from.0));
+        to.0.saturating_sub(from.0).saturating_sub(self.restored.iter().map(out).sum())
     }
 
     /// The image copies that a data set can be brought to a point from, newest first; `None` for
@@ -160,6 +188,7 @@ impl State {
         let holds = |copy: &&ImageCopy| {
             copy.sets.iter().any(|set| set.name == name)
                 && to.is_none_or(|to| copy.end <= to)
+                && self.lost_at(copy.end).is_none()
                 && self.chain_of(copy.number).is_some()
         };
         self.image_copies.values().rev().filter(holds).collect()
@@ -210,6 +239,7 @@ impl State {
             let counts = |copy: &&ImageCopy| {
                 let of = |id| copy.sets.iter().any(|extent| extent.set == id);
                 copy.kind == CopyKind::Full
+                    && self.lost_at(copy.end).is_none()
                     && lineage.iter().any(|(id, until)| of(*id) && copy.end <= *until)
             };
             let newest = self.image_copies.values().rev().find(counts)?;

@@ -75,6 +75,12 @@ pub enum RecoveryError {
         #[source]
         error: io::Error,
     },
+    /// There is too little that a system could be made of.
+    #[error("no system can be restored: {why}")]
+    NotRestored {
+        /// What is missing, or does not fit.
+        why: String,
+    },
     /// The data set would not come free.
     #[error("data set {name} is in use; it was not recovered, and is as it was")]
     InUse {
@@ -124,6 +130,7 @@ impl Coded for RecoveryError {
             RecoveryError::Foreign { .. } => Code("HFV006"),
             RecoveryError::Io { .. } => Code("HFV007"),
             RecoveryError::InUse { .. } => Code("HFV008"),
+            RecoveryError::NotRestored { .. } => Code("HFV009"),
             RecoveryError::Kernel(error) => error.code(),
             RecoveryError::Archive(error) => error.code(),
             RecoveryError::Recon(error) => error.code(),
@@ -148,6 +155,9 @@ impl Coded for RecoveryError {
             RecoveryError::Foreign { .. } => "Use a copy of this system.",
             RecoveryError::Io { .. } => "Check the path, the device, its space and permissions.",
             RecoveryError::InUse { .. } => "End the programs that use it, then recover it again.",
+            RecoveryError::NotRestored { .. } => {
+                "Name the folders of its archives and copies, and the newest copy of its key file."
+            }
             RecoveryError::Kernel(error) => return error.remedy(),
             RecoveryError::Archive(error) => return error.remedy(),
             RecoveryError::Recon(error) => return error.remedy(),

@@ -22,19 +22,31 @@
 //! | `reader` | reading one |
 //! | `plan` | from which copy, and which piece of the log |
 //! | `recover` | doing it |
+//! | `find` | copies that RECON does not name |
+//! | `concern` | which records a recovery needs |
+//! | `lost` | making a lost system anew |
+//! | `past` | what the log says of a system that is lost |
 
+mod concern;
 mod copy;
 mod envelope;
 mod error;
+mod find;
+mod lost;
 mod media;
+mod past;
 mod plan;
 mod reader;
 mod recover;
 
+pub use concern::concern;
 pub use copy::{CopyOptions, CopyReport, Progress, copy_sets};
 pub use envelope::CopyKeys;
 pub use error::RecoveryError;
+pub use find::{FoundCopies, find_copies};
+pub use lost::Lost;
 pub use media::{CopyFiles, CopySink};
-pub use plan::{Plan, SetPlan, Target, plan};
+pub use past::Past;
+pub use plan::{Births, Plan, SetPlan, Target, plan};
 pub use reader::{CopyInfo, CopyReader, CopyVisitor};
 pub use recover::{History, RecoverOptions, Recovered, Recovery, lsn_of, recover};

@@ -7,7 +7,10 @@
 //! Invariants:
 //! 1. A copy is used only if it was complete at the point (K17), and if all that it goes on from is
 //!    there.
-//! 2. A point that a recovery has made void is refused.
+//! 2. A point that a recovery has made void, or a restore has lost, is refused.
+//! 3. A data set without a copy is built from its first record on, if it is known where that is.
+
+use std::collections::BTreeMap;
 
 use base::{DataSetId, Lsn};
 use recon::{CopyKind, ImageCopy, State};
@@ -35,9 +38,12 @@ pub struct SetPlan {
     pub copies: Vec<ImageCopy>,
     /// Whose records of the log go into it.
     pub sources: Vec<Source>,
-    /// Where reading the log begins.
+    /// Where reading the log begins: at the copy, or where the data set was made.
     pub from: Lsn,
 }
+
+/// Where data sets came to be, as far as that is known; see [`crate::Past::births`].
+pub type Births = BTreeMap<DataSetId, Lsn>;
 
 /// What a recovery will read.
 #[derive(Clone, Debug)]
@@ -63,6 +69,7 @@ pub fn plan(
     state: &State,
     names: &[String],
     to: Target,
+    births: &Births,
 ) -> Result<Plan, RecoveryError> {
     let end = kernel.log().next_lsn();
     let log_to = match to {
@@ -76,7 +83,14 @@ pub fn plan(
             let why = format!("the log ends at {end}");
             return Err(RecoveryError::BadPoint { name: name.clone(), lsn: log_to, why });
         }
-        sets.push(plan_set(state, definition, to, log_to)?);
+        if let Some(restored) = state.lost_at(log_to).filter(|_| to != Target::Now) {
+            let why = format!(
+                "the system was restored from archives that ended at {}; what came behind is lost",
+                restored.end
+            );
+            return Err(RecoveryError::BadPoint { name: name.clone(), lsn: log_to, why });
+        }
+        sets.push(plan_set(state, definition, (to, log_to), births)?);
     }
     let log_from = sets.iter().map(|set| set.from).min().unwrap_or(log_to);
     // A copy that several data sets are restored from is read for each chain once.
@@ -98,8 +112,8 @@ fn definition_of(kernel: &Kernel, name: &str) -> Result<Definition, RecoveryErro
 fn plan_set(
     state: &State,
     definition: Definition,
-    to: Target,
-    log_to: Lsn,
+    (to, log_to): (Target, Lsn),
+    births: &Births,
 ) -> Result<SetPlan, RecoveryError> {
     let name = definition.name.clone();
     let sources = lineage(state, definition.id, &name, log_to)?;
@@ -109,10 +123,18 @@ fn plan_set(
         let extent = copy.sets.iter().find(|extent| extent.name == name)?;
         let at = sources.iter().position(|source| source.set == extent.set)?;
         let in_time = copy.end <= log_to && copy.end <= sources[at].until;
-        (in_time && state.chain_of(copy.number).is_some()).then_some(at)
+        (in_time && state.lost_at(copy.end).is_none() && state.chain_of(copy.number).is_some())
+            .then_some(at)
     };
     let found = state.image_copies.values().rev().find_map(|copy| Some((copy, usable(&copy)?)));
     let Some((copy, at)) = found else {
+        // The oldest of them whose whole life is known.
+        let mut born = sources.iter().enumerate();
+        let born = born.find_map(|(at, source)| Some((at, *births.get(&source.set)?)));
+        if let Some((at, from)) = born.filter(|(at, from)| *from < sources[*at].until) {
+            let sources = sources[at..].to_vec();
+            return Ok(SetPlan { definition, copies: Vec::new(), sources, from });
+        }
         let why = match to {
             Target::Now => "can be used".to_owned(),
             Target::Lsn(lsn) => format!("was complete at {lsn}"),

@@ -9,7 +9,7 @@
 //!
 //! A crash before the fifth step leaves everything as it was; the recovery is run again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,10 +21,12 @@ use recon::{Recon, Record as Note};
 use seam::plant::{Plant, planted};
 use space::{DataSet, Definition};
 use store_kernel::KernelStore;
-use uow::{Kernel, Rebuild, RebuildCounts, Uow, UowError, UowOptions};
+use uow::checkpoint::Checkpoint;
+use uow::record::{kind, set_of};
+use uow::{InFlight, Kernel, Rebuild, RebuildCounts, Uow, UowError, UowOptions};
 
 use crate::plan::{Plan, SetPlan, Target};
-use crate::{CopyInfo, CopyKeys, CopyReader, CopyVisitor, Progress, RecoveryError};
+use crate::{CopyInfo, CopyKeys, CopyReader, CopyVisitor, Progress, RecoveryError, concern};
 
 /// Where a recovery reads the log.
 pub trait History {
@@ -38,6 +40,20 @@ pub trait History {
         to: Lsn,
         each: &mut dyn FnMut(&Record<'_>) -> Result<bool, RecoveryError>,
     ) -> Result<(), RecoveryError>;
+
+    /// The same for whoever needs only what concerns some data sets; it may give more.
+    ///
+    /// # Errors
+    /// As for [`History::each`].
+    fn each_of(
+        &self,
+        _sets: &[DataSetId],
+        from: Lsn,
+        to: Lsn,
+        each: &mut dyn FnMut(&Record<'_>) -> Result<bool, RecoveryError>,
+    ) -> Result<(), RecoveryError> {
+        self.each(from, to, each)
+    }
 }
 
 impl History for Log {
@@ -71,6 +87,16 @@ impl History for LogSource {
             }
         }
         Ok(())
+    }
+
+    fn each_of(
+        &self,
+        sets: &[DataSetId],
+        from: Lsn,
+        to: Lsn,
+        each: &mut dyn FnMut(&Record<'_>) -> Result<bool, RecoveryError>,
+    ) -> Result<(), RecoveryError> {
+        LogSource::each_of(self, sets, (from.min(to), to), concern, each)
     }
 }
 
@@ -117,8 +143,6 @@ struct Work<'w> {
     plan: &'w Plan,
     rebuilds: Vec<Rebuild>,
     records: u64,
-    /// Units of work that are not over and have changed other data sets.
-    elsewhere: BTreeSet<UowId>,
     progress: &'w mut dyn FnMut(Progress<'_>),
 }
 
@@ -138,8 +162,7 @@ pub fn recover(
 ) -> Result<Recovery, RecoveryError> {
     let kernel = store.kernel();
     let rebuilds = Vec::new();
-    let elsewhere = BTreeSet::new();
-    let mut work = Work { kernel, store, history, plan, rebuilds, records: 0, elsewhere, progress };
+    let mut work = Work { kernel, store, history, plan, rebuilds, records: 0, progress };
     let done = work.run(keys, recon, options);
     for rebuild in std::mem::take(&mut work.rebuilds) {
         rebuild.abandon()?;
@@ -158,7 +181,12 @@ impl Work<'_> {
             let rebuild = self.restore(set, keys)?;
             self.rebuilds.push(rebuild);
         }
-        let seen = self.redo(self.plan.log_from, self.first_end(), self.plan.to != Target::Now)?;
+        let seen = match self.plan.to {
+            // How far the log is read before anybody has to wait; a record ends there.
+            Target::Now => self.kernel.log().next_lsn(),
+            Target::Lsn(lsn) => lsn,
+        };
+        self.redo(self.plan.log_from, seen)?;
         // What is on disk already need not be written while programs wait.
         if !planted(Plant::SuccessorNotWritten) {
             self.kernel.write_out()?;
@@ -167,8 +195,7 @@ impl Work<'_> {
         let to = match self.plan.to {
             Target::Now => {
                 let end = self.kernel.log().next_lsn();
-                self.kernel.log().wait_durable(end)?;
-                self.redo(seen, end, true)?;
+                self.redo(seen, end)?;
                 end
             }
             Target::Lsn(lsn) => lsn,
@@ -186,23 +213,52 @@ impl Work<'_> {
             self.store.replace(*old, new)?;
         }
         uow.backout()?;
-        let in_flight = sets.iter().flat_map(|set: &Recovered| &set.counts.backed_out).copied();
-        let spanning: BTreeSet<UowId> =
-            in_flight.filter(|uow| self.elsewhere.contains(uow)).collect();
-        let spanning = spanning.into_iter().collect();
+        let spanning = self.spanning(&sets, to);
         Ok(Recovery { to, sets, records: self.records, spanning })
     }
 
-    /// How far the log is read before anybody has to wait.
-    fn first_end(&self) -> Lsn {
-        match self.plan.to {
-            Target::Now => self.kernel.log().durable(),
-            Target::Lsn(lsn) => lsn,
+    /// Which units of work that were in flight have changed other data sets, too. What cannot be
+    /// read any more is taken to be so.
+    fn spanning(&self, sets: &[Recovered], to: Lsn) -> Vec<UowId> {
+        let mut first: BTreeMap<UowId, InFlight> = BTreeMap::new();
+        for unit in sets.iter().flat_map(|set| &set.counts.backed_out) {
+            let known = first.entry(unit.uow).or_insert(*unit);
+            if unit.first < known.first {
+                *known = *unit;
+            }
         }
+        // A record in front of its first change of all these is of something else.
+        let begun_elsewhere = first.values().filter(|unit| unit.previous != Lsn::NONE);
+        let mut spanning: BTreeSet<UowId> = begun_elsewhere.map(|unit| unit.uow).collect();
+        let Some(from) = first.values().map(|unit| unit.first).min() else { return Vec::new() };
+        let ours = self.sources();
+        let read = self.history.each(from, to, &mut |record| {
+            let change = (kind::RESOURCE_FIRST..=kind::RESOURCE_LAST).contains(&record.kind);
+            if change
+                && first.contains_key(&record.uow)
+                && set_of(record.kind, record.body).is_some_and(|set| !ours.contains(&set))
+            {
+                spanning.insert(record.uow);
+            }
+            Ok(true)
+        });
+        if read.is_err() {
+            spanning.extend(first.keys());
+        }
+        spanning.into_iter().collect()
+    }
+
+    /// Whose records of the log are needed.
+    fn sources(&self) -> Vec<DataSetId> {
+        let sources = self.plan.sets.iter().flat_map(|set| &set.sources);
+        sources.map(|source| source.set).collect()
     }
 
     /// Makes a successor and fills it from the copies.
     fn restore(&mut self, set: &SetPlan, keys: &CopyKeys) -> Result<Rebuild, RecoveryError> {
+        if set.copies.is_empty() {
+            return self.begin_empty(set);
+        }
         let mut filling = Filling {
             kernel: self.kernel,
             plan: set,
@@ -234,35 +290,33 @@ impl Work<'_> {
         }
     }
 
-    /// Gives a piece of the log to every successor. Returns where it ended.
-    fn redo(&mut self, from: Lsn, to: Lsn, last: bool) -> Result<Lsn, RecoveryError> {
-        let Work { rebuilds, plan, progress, records, elsewhere, .. } = self;
-        let begins: Vec<Lsn> = plan.sets.iter().map(|set| set.from).collect();
-        let mut end = from;
+    /// Makes a successor of a data set whose whole life is in the log: it was empty then.
+    fn begin_empty(&self, set: &SetPlan) -> Result<Rebuild, RecoveryError> {
+        let made = Checkpoint { begin: set.from, redo: set.from, ..Checkpoint::initial() };
+        let (definition, sources) = (successor_of(&set.definition), set.sources.clone());
+        Ok(self.kernel.rebuild(definition, sources, &made, &btree::format_empty)?)
+    }
+
+    /// Gives a piece of the log to every successor; a record ends where it does.
+    fn redo(&mut self, from: Lsn, to: Lsn) -> Result<(), RecoveryError> {
+        self.kernel.log().wait_durable(to)?;
+        let sources = self.sources();
+        let Work { rebuilds, plan, progress, records, .. } = self;
         let mut told = 0;
-        self.history.each(from, to, &mut |record| {
-            for (rebuild, begin) in rebuilds.iter_mut().zip(&begins) {
-                if record.lsn >= *begin {
+        self.history.each_of(&sources, from, to, &mut |record| {
+            for (rebuild, set) in rebuilds.iter_mut().zip(&plan.sets) {
+                if record.lsn >= set.from {
                     rebuild.see(record)?;
                 }
             }
-            note_elsewhere(elsewhere, plan, record);
             *records += 1;
-            end = record.end;
             if told + 1024 < *records {
                 told = *records;
                 let (done, total) = (record.lsn.0 - plan.log_from.0, to.0 - plan.log_from.0);
                 progress(Progress { what: "the log", done, total });
             }
             Ok(true)
-        })?;
-        // Whoever reads up to what is durable may end before the piece of a record.
-        if end < to && last {
-            let what = format!("the log ends at {end} where it should reach {to}");
-            let source = std::io::ErrorKind::UnexpectedEof.into();
-            return Err(UowError::Io { what, source }.into());
-        }
-        Ok(end)
+        })
     }
 
     /// Has all data sets to itself.
@@ -310,24 +364,6 @@ impl Work<'_> {
             (vec![Note::Recovery(recovery)], ())
         })?;
         Ok(())
-    }
-}
-
-/// Who changes data sets that are not recovered.
-fn note_elsewhere(elsewhere: &mut BTreeSet<UowId>, plan: &Plan, record: &Record<'_>) {
-    use uow::record::kind;
-    match record.kind {
-        kind::COMMIT | kind::BACKED_OUT => {
-            elsewhere.remove(&record.uow);
-        }
-        kind::RESOURCE_FIRST..=kind::RESOURCE_LAST if record.uow != UowId::NONE => {
-            let set = uow::record::set_of(record.kind, record.body);
-            let ours = plan.sets.iter().flat_map(|set| &set.sources);
-            if !ours.into_iter().any(|source| Some(source.set) == set) {
-                elsewhere.insert(record.uow);
-            }
-        }
-        _ => {}
     }
 }
 
@@ -435,7 +471,7 @@ pub fn lsn_of(
 ) -> Result<Lsn, RecoveryError> {
     let mut found = to;
     history.each(from, to, &mut |record| {
-        if record.kind != uow::record::kind::COMMIT {
+        if record.kind != kind::COMMIT {
             return Ok(true);
         }
         let moment = record.body.first_chunk::<8>().map_or(0, |utc| u64::from_le_bytes(*utc));

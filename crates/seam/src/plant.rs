@@ -87,6 +87,12 @@ pub enum Plant {
     OldPoolNotAsked,
     /// An accumulation leaves records out that concern its data sets.
     AccumulatedTooLittle,
+    /// A recovery does not read the log between two accumulations.
+    BetweenAccumulationsSkipped,
+    /// An accumulation does not say what commits have freed.
+    FreesNotAccumulated,
+    /// The log of a restored system gives out positions that the lost one has given out.
+    RestoredWithoutLeap,
 }
 
 #[cfg(feature = "plant")]
@@ -133,6 +139,9 @@ impl Plant {
         Plant::CarriedUnannounced,
         Plant::OldPoolNotAsked,
         Plant::AccumulatedTooLittle,
+        Plant::BetweenAccumulationsSkipped,
+        Plant::FreesNotAccumulated,
+        Plant::RestoredWithoutLeap,
     ];
 }
 

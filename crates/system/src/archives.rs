@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
 use archive::{
-    AccumulationInfo, ArchiveEnv, ArchiveInfo, Archiver, Concern, ReconRegistry, Registry, Shelf,
-    ShelfCopy,
+    AccumulationInfo, ArchiveEnv, ArchiveInfo, Archiver, ReconRegistry, Registry, Shelf, ShelfCopy,
 };
 use base::Lsn;
 use log::Record;
@@ -102,6 +101,17 @@ pub(crate) fn shelf(
     config: &SystemConfig,
     dir: &Path,
 ) -> Result<Option<Arc<Shelf>>, SystemError> {
+    let shelf = look(parts, config, dir)?;
+    shelf.iter().try_for_each(|shelf| shelf.prepare())?;
+    Ok(shelf)
+}
+
+/// A look at the archives of a system.
+pub(crate) fn look(
+    parts: &Parts,
+    config: &SystemConfig,
+    dir: &Path,
+) -> Result<Option<Arc<Shelf>>, SystemError> {
     let Some(archive) = config.archive(dir) else { return Ok(None) };
     let log = config.kernel(dir).log;
     let env = ArchiveEnv {
@@ -113,9 +123,7 @@ pub(crate) fn shelf(
         plain_until: log.plain_until,
         dated,
     };
-    let shelf = Shelf::open(env, archive)?;
-    shelf.prepare()?;
-    Ok(Some(Arc::new(shelf)))
+    Ok(Some(Arc::new(Shelf::open(env, archive)?)))
 }
 
 /// The kernel's set-up, with what the archive says of the log.
@@ -181,20 +189,6 @@ fn dated(record: &Record<'_>) -> Option<u64> {
             record.body.first_chunk::<8>().map(|utc_us| u64::from_le_bytes(*utc_us))
         }
         _ => None,
-    }
-}
-
-/// Whom a record of the kernel concerns among those who recover data sets from copies: what says
-/// which version of an interval is on disk says nothing of a copy.
-pub(crate) fn concern(record: &Record<'_>) -> Concern {
-    match record.kind {
-        kind::COMMIT | kind::BACKED_OUT => Concern::End,
-        kind::FREES_AT_COMMIT | kind::UNDO_END => Concern::Unit,
-        kind::CHECKPOINT => Concern::Nobody,
-        kind::WRITTEN | kind::BATCH_BEGINS | kind::BATCH_DONE | kind::BATCH_SETTLED => {
-            Concern::Nobody
-        }
-        _ => uow::record::set_of(record.kind, record.body).map_or(Concern::Everybody, Concern::Set),
     }
 }
 

@@ -8,6 +8,7 @@ use log::LogError;
 use pool::PoolError;
 use pool::double_write::DoubleWriteError;
 use recon::ReconError;
+use recovery::RecoveryError;
 use seal::SealError;
 use space::SpaceError;
 use store::StoreError;
@@ -148,6 +149,9 @@ pub enum SystemError {
     /// RECON.
     #[error(transparent)]
     Recon(#[from] ReconError),
+    /// Image copies, and what recoveries read.
+    #[error(transparent)]
+    Recovery(#[from] RecoveryError),
 }
 
 impl SystemError {
@@ -172,6 +176,7 @@ impl Coded for SystemError {
             SystemError::NotEdited { .. } => Code("HFY008"),
             SystemError::ChangedInUseOnly { .. } => Code("HFY009"),
             SystemError::Unusable { .. } => Code("HFY013"),
+            SystemError::Recovery(error) => error.code(),
             SystemError::Kernel(error) => error.code(),
             SystemError::Keys(error) => error.code(),
             SystemError::Log(error) => error.code(),
@@ -227,6 +232,7 @@ impl Coded for SystemError {
                  archives that need this one."
                     .into()
             }
+            SystemError::Recovery(error) => error.remedy(),
             SystemError::Kernel(error) => error.remedy(),
             SystemError::Keys(error) => error.remedy(),
             SystemError::Log(error) => error.remedy(),

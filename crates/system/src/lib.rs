@@ -19,7 +19,7 @@
 //! 3. A process that has opened a key ring leaves no core dumps (K22).
 //! 4. The key file is changed only under the system's lock, by whoever has it.
 //!
-//! It is not the catalog of databases and programs, nor recovery from image copies.
+//! It is not the catalog of databases and programs.
 
 mod archives;
 mod config;
@@ -27,6 +27,7 @@ mod error;
 pub mod hygiene;
 pub mod operator;
 mod registry;
+mod restore;
 mod shadow;
 pub mod status;
 mod survey;
@@ -42,6 +43,7 @@ pub use config::{
 pub use error::SystemError;
 pub use operator::ask;
 pub use registry::recon_setup;
+pub use restore::{RebuiltRecon, RestoreOptions, RestoredSystem, rebuild_recon};
 pub use status::SystemStatus;
 pub use survey::{LogDamage, LogSurvey, Stopped, SurveyedSegment, status};
 pub use system::{

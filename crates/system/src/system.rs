@@ -256,11 +256,17 @@ impl System {
         }
     }
 
+    /// The log, wherever it stands.
+    #[must_use]
+    pub fn log_source(&self) -> LogSource {
+        let shelf = self.inner.archiver.as_ref().map(|archiver| Arc::clone(archiver.shelf()));
+        LogSource::new(shelf, Some(Arc::clone(self.inner.kernel.log())))
+    }
+
     /// Where a recovery reads the log.
     #[must_use]
     pub fn history(&self) -> Arc<dyn History> {
-        let shelf = self.inner.archiver.as_ref().map(|archiver| Arc::clone(archiver.shelf()));
-        Arc::new(LogSource::new(shelf, Some(Arc::clone(self.inner.kernel.log()))))
+        Arc::new(self.log_source())
     }
 
     /// The configuration.
@@ -394,7 +400,11 @@ pub(crate) fn lock(seam: &Seam, dir: &Path) -> Result<Box<dyn HeldLock>, SystemE
 const PATIENCE: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(20);
 
-fn free_place(disk: &dyn Disk, dir: &Path, config: &SystemConfig) -> Result<(), SystemError> {
+pub(crate) fn free_place(
+    disk: &dyn Disk,
+    dir: &Path,
+    config: &SystemConfig,
+) -> Result<(), SystemError> {
     let occupied = |found: &Path| SystemError::Occupied {
         dir: dir.to_owned(),
         found: found.display().to_string(),
@@ -432,13 +442,7 @@ fn make(
     config: &SystemConfig,
 ) -> Result<(), SystemError> {
     let disk = seam.disk.as_ref();
-    for folder in std::iter::once(dir.to_owned()).chain(config.log_folders(dir)) {
-        make_dir(disk, &folder).map_err(|error| SystemError::io("make", &folder, error))?;
-    }
-    for folder in &config.data.folders {
-        let folder = dir.join(folder);
-        make_dir(disk, &folder).map_err(|error| SystemError::io("make", &folder, error))?;
-    }
+    make_folders(disk, dir, config)?;
     let (path, id) = (config.key_file(dir), config.system);
     let keys = match &options.token {
         None => KeyRing::create(seam, &path, id, passphrase, options.cost)?,
@@ -456,8 +460,22 @@ fn make(
         .map_err(|error| SystemError::io("write", &path, error))
 }
 
+/// The folders of a system.
+pub(crate) fn make_folders(
+    disk: &dyn Disk,
+    dir: &Path,
+    config: &SystemConfig,
+) -> Result<(), SystemError> {
+    let data = config.data.folders.iter().map(|folder| dir.join(folder));
+    let folders = std::iter::once(dir.to_owned()).chain(config.log_folders(dir)).chain(data);
+    for folder in folders {
+        make_dir(disk, &folder).map_err(|error| SystemError::io("make", &folder, error))?;
+    }
+    Ok(())
+}
+
 /// Removes what an unfinished `make` has left, as far as that goes.
-fn clean_up(disk: &dyn Disk, dir: &Path, config: &SystemConfig) {
+pub(crate) fn clean_up(disk: &dyn Disk, dir: &Path, config: &SystemConfig) {
     let mut paths = vec![config.key_file(dir), config.key_file(dir).with_extension("new")];
     for name in ["control", "double-write", "holdfast.new", CONFIG_FILE] {
         paths.push(dir.join(name));

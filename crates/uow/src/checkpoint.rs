@@ -22,9 +22,11 @@ use std::collections::BTreeMap;
 
 use base::bytes::{Reader, push_string16};
 use base::{CiNumber, DataSetId, Lsn, UowId};
+use log::{Log, LogError};
 use space::Definition;
 
 use crate::active::{ActiveUow, AnchoredRecord};
+use crate::record::kind;
 
 /// The state of the kernel that is not in intervals.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +58,8 @@ pub struct Checkpoint {
 }
 
 const VERSION: u16 = 2;
+/// A checkpoint stands in the log in parts of at most this size.
+const PART_BYTES: usize = 8 << 10;
 
 impl Checkpoint {
     /// The state of a system in which nothing has happened.
@@ -82,6 +86,25 @@ impl Checkpoint {
     pub fn needed_from(&self) -> Lsn {
         let oldest = self.active.iter().map(|active| active.first).min();
         self.redo.min(self.begin).min(oldest.unwrap_or(self.begin))
+    }
+
+    /// Puts it into the log, durably. Returns where its first part begins and its last one ends.
+    pub(crate) fn log(&self, log: &Log) -> Result<(Lsn, Lsn), LogError> {
+        let bytes = self.encode();
+        let parts = bytes.chunks(PART_BYTES);
+        let count = parts.len() as u32;
+        let (mut first, mut end) = (Lsn::NONE, Lsn::NONE);
+        for (number, part) in parts.enumerate() {
+            let head = [(number as u32).to_le_bytes(), count.to_le_bytes()].concat();
+            let body: [&[u8]; 2] = [&head, part];
+            let place = log.append_reserved(kind::CHECKPOINT, 0, UowId::NONE, Lsn::NONE, &body)?;
+            if number == 0 {
+                first = place.lsn;
+            }
+            end = place.end;
+        }
+        log.wait_durable(end)?;
+        Ok((first, end))
     }
 
     /// The checkpoint as bytes.
@@ -144,6 +167,40 @@ impl Checkpoint {
             None => return Err("it is empty".into()),
         };
         decode_fields(&mut reader, version).ok_or_else(|| "a field is cut short or bad".into())
+    }
+}
+
+/// Puts the parts of a checkpoint together, as the log has them.
+#[derive(Default)]
+pub struct Gathered {
+    bytes: Vec<u8>,
+    parts: u32,
+}
+
+impl Gathered {
+    /// Takes the body of the next part; returns the checkpoint with its last one. A first part
+    /// begins anew: a crash may have cut off the rest of the one before.
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    pub fn part(&mut self, body: &[u8]) -> Result<Option<Checkpoint>, String> {
+        let mut body = Reader::new(body);
+        let (Some(part), Some(count)) = (body.u32(), body.u32()) else {
+            return Err("a part is too short".into());
+        };
+        if part == 0 {
+            *self = Gathered::default();
+        }
+        if part != self.parts {
+            return Err(format!("part {part} stands where part {} should", self.parts));
+        }
+        self.bytes.extend_from_slice(body.rest());
+        self.parts += 1;
+        if self.parts < count {
+            return Ok(None);
+        }
+        let whole = std::mem::take(self);
+        Checkpoint::decode(&whole.bytes).map(Some)
     }
 }
 

@@ -11,7 +11,6 @@ use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
 
 use crate::checkpoint::Checkpoint;
-use crate::record::kind;
 use crate::{Kernel, UowError};
 
 /// Intervals that a committed unit of work freed, and the LSN that must be durable before.
@@ -44,8 +43,6 @@ const LOOK: Duration = Duration::from_millis(50);
 /// One wait for room in the log, and how many of them are enough.
 const ROOM_WAIT: Duration = Duration::from_millis(20);
 const ROOM_ROUNDS: u32 = 1_000;
-/// A checkpoint stands in the log in parts of at most this size.
-const PART_BYTES: usize = 8 << 10;
 
 impl Housekeeper {
     pub(crate) fn start(kernel: &Arc<Kernel>) -> std::io::Result<()> {
@@ -291,23 +288,10 @@ impl Kernel {
     }
 
     fn log_checkpoint(&self, checkpoint: &Checkpoint, orderly: bool) -> Result<(), UowError> {
-        let bytes = checkpoint.encode();
-        let parts = bytes.chunks(PART_BYTES);
-        let count = parts.len() as u32;
-        let mut first = None;
-        let mut end = Lsn::NONE;
-        for (number, part) in parts.enumerate() {
-            let head = [(number as u32).to_le_bytes(), count.to_le_bytes()].concat();
-            let body: [&[u8]; 2] = [&head, part];
-            let place =
-                self.log.append_reserved(kind::CHECKPOINT, 0, UowId::NONE, Lsn::NONE, &body)?;
-            first = first.or(Some(place.lsn));
-            end = place.end;
-        }
-        self.log.wait_durable(end)?;
+        let (first, end) = checkpoint.log(&self.log)?;
         let needed_from = checkpoint.needed_from();
         let updated = self.control.update(|block| {
-            block.checkpoint = first.unwrap_or(Lsn::NONE);
+            block.checkpoint = first;
             block.needed_from = needed_from;
             // Where a record ends: what is durable behind it may be the piece of a record that a
             // crash cuts off, and the log would then seem to have been cut.

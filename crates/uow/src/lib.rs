@@ -56,7 +56,7 @@ pub use anchor::AnchorPlan;
 pub use convert::{ConversionStatus, describe};
 pub use error::UowError;
 pub use kernel::{Kernel, KernelConfig, KernelStatistics, Parts, PoolPlan};
-pub use rebuild::{Rebuild, RebuildCounts, Source};
+pub use rebuild::{InFlight, Rebuild, RebuildCounts, Source};
 pub use resource::{RecordDamage, Resource, Target};
 pub use restart::RestartReport;
 pub use undo::Undo;

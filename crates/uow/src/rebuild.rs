@@ -49,7 +49,18 @@ pub struct RebuildCounts {
     /// Changes repeated.
     pub redone: u64,
     /// Units of work that were in flight at the point, and were backed out.
-    pub backed_out: Vec<UowId>,
+    pub backed_out: Vec<InFlight>,
+}
+
+/// A unit of work that was not over at the point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InFlight {
+    /// Its number.
+    pub uow: UowId,
+    /// The first of its changes of the data set that counted.
+    pub first: Lsn,
+    /// The record of the unit of work in front of that one; [`Lsn::NONE`] if there is none.
+    pub previous: Lsn,
 }
 
 /// A successor that is being built.
@@ -113,6 +124,7 @@ impl Bits {
 /// A change that its unit of work has not undone.
 struct Undoable {
     lsn: Lsn,
+    previous: Lsn,
     kind: u8,
     body: Vec<u8>,
     /// Its undo was left to this recovery.
@@ -408,8 +420,14 @@ impl Rebuild {
         for (uow, records) in &moment.anchored {
             let unit = self.units.entry(*uow).or_default();
             for record in records.iter().filter(|record| record.set == set) {
-                let (lsn, kind, body) = (record.lsn, record.kind, record.body.clone());
-                unit.push(Undoable { lsn, kind, body, skipped: false });
+                let (lsn, previous, kind) = (record.lsn, record.previous, record.kind);
+                unit.push(Undoable {
+                    lsn,
+                    previous,
+                    kind,
+                    body: record.body.clone(),
+                    skipped: false,
+                });
             }
             unit.sort_by_key(|change| change.lsn);
         }
@@ -471,11 +489,11 @@ impl Rebuild {
         let unit = self.units.get(&record.uow).and_then(|unit| unit.last());
         let counts = counts && unit.is_none_or(|last| last.lsn < record.lsn);
         if record.flags & flag::UNDOABLE != 0 && change.undo_next.is_none() && counts {
-            let (lsn, kind, body) = (record.lsn, record.kind, change.body.to_vec());
             self.units.entry(record.uow).or_default().push(Undoable {
-                lsn,
-                kind,
-                body,
+                lsn: record.lsn,
+                previous: record.previous,
+                kind: record.kind,
+                body: change.body.to_vec(),
                 skipped: false,
             });
         }
@@ -538,8 +556,11 @@ impl Rebuild {
     /// Undoes what no commit has made count, newest first over all units of work.
     fn back_out(&mut self) -> Result<(), UowError> {
         let units = std::mem::take(&mut self.units);
-        let in_flight = units.iter().filter(|(_, unit)| !unit.is_empty());
-        self.counts.backed_out = in_flight.map(|(uow, _)| *uow).collect();
+        let in_flight = units.iter().filter_map(|(uow, unit)| {
+            let Undoable { lsn: first, previous, .. } = *unit.first()?;
+            Some(InFlight { uow: *uow, first, previous })
+        });
+        self.counts.backed_out = in_flight.collect();
         let mut changes: Vec<Undoable> = units.into_values().flatten().collect();
         changes.sort_by_key(|change| change.lsn);
         if changes.is_empty() || planted(Plant::RecoveryUndoSkipped) {

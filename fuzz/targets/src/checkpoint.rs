@@ -1,13 +1,19 @@
 //! The checkpoint: what restart knows besides the log behind it.
 
 use base::{CiNumber, DataSetId, UowId};
-use uow::checkpoint::Checkpoint;
+use uow::checkpoint::{Checkpoint, Gathered};
 
 use crate::definition;
 
 /// What decodes encodes to something that decodes to the same, and never asks for a later log
 /// than it begins with.
 pub fn fuzz(bytes: &[u8]) {
+    // As a part, and as two parts that belong together.
+    let _ = Gathered::default().part(bytes);
+    let (mut gathered, halves) = (Gathered::default(), bytes.split_at(bytes.len() / 2));
+    let part = |number: u32, half: &[u8]| [&number.to_le_bytes(), &[2, 0, 0, 0], half].concat();
+    assert_eq!(gathered.part(&part(0, halves.0)), Ok(None));
+    assert_eq!(gathered.part(&part(1, halves.1)), Checkpoint::decode(bytes).map(Some));
     let Ok(checkpoint) = Checkpoint::decode(bytes) else { return };
     assert_eq!(Checkpoint::decode(&checkpoint.encode()).as_ref(), Ok(&checkpoint));
     assert!(checkpoint.needed_from() <= checkpoint.begin);

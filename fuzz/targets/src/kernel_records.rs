@@ -1,6 +1,8 @@
 //! Bodies of the kernel's own log records.
 
-use base::{CiNumber, DataSetId, Lsn};
+use base::{CiNumber, DataSetId, Lsn, UowId};
+use log::Record;
+use recovery::Past;
 use uow::record::{
     Change, SettledEntry, Written, WrittenEntry, decode_places, decode_settled, encode_places,
     encode_settled, name_of, set_of,
@@ -14,6 +16,7 @@ pub fn fuzz(bytes: &[u8]) {
     let (kind, flags, body) = (input.byte(), input.byte(), input.rest());
     assert!(!name_of(kind).is_empty());
     let set = set_of(kind, body);
+    see(kind, flags, body);
     if let Some(change) = Change::decode(flags, body) {
         assert!(change.body.len() < body.len());
         assert!(set.is_none_or(|set| kind == 18 || set == change.set));
@@ -26,6 +29,18 @@ pub fn fuzz(bytes: &[u8]) {
     }
     if let Some(places) = decode_places(body) {
         assert_eq!(encode_places(&places), body);
+    }
+}
+
+/// What looks at the past of a lost system takes the record, or refuses it.
+fn see(kind: u8, flags: u8, body: &[u8]) {
+    let (lsn, end, uow, previous) = (Lsn(640), Lsn(900), UowId(5), Lsn::NONE);
+    let record = Record { lsn, end, kind, flags, uow, previous, body };
+    for from in [Lsn::FIRST, lsn] {
+        let mut past = Past::from(from);
+        let _ = past.see(&record);
+        assert_eq!(past.end, end);
+        assert!(past.sets().is_some() || from != Lsn::FIRST);
     }
 }
 

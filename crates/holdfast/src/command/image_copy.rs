@@ -8,7 +8,7 @@ use system::Bytes;
 
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
-use crate::operate::operate;
+use crate::operate::{absolute, operate};
 use crate::output::{bytes, count};
 use crate::passphrase::PassphraseArgs;
 use crate::recovery::{Copied, CopyWish, Which};
@@ -77,14 +77,7 @@ pub(super) fn run(context: &mut Context, args: &ImageCopyArgs) -> Result<ExitCod
     if args.to.len() > 2 {
         return Err(Failure::usage("a copy has one file or two", "Name one or two folders."));
     }
-    let mut folders = Vec::new();
-    for folder in &args.to {
-        // The process that has the system open may stand elsewhere.
-        let absolute = std::path::absolute(folder);
-        folders.push(absolute.map_err(|error| {
-            Failure::other(format!("{}: {error}", folder.display()), "Name another folder.")
-        })?);
-    }
+    let folders = absolute(&args.to)?;
     let which = args.which.which()?;
     let wish = CopyWish { which, folders, incremental: args.incremental, rate };
     let copied: Copied = operate(context, &args.system, &args.passphrase, "image-copy", &wish)?;

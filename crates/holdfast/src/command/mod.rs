@@ -21,6 +21,7 @@ mod pool;
 mod recon;
 mod recover;
 mod restart;
+mod restore;
 mod sets;
 mod start;
 mod status;
@@ -67,6 +68,7 @@ enum Command {
     ImageCopy(image_copy::ImageCopyArgs),
     Recover(recover::RecoverArgs),
     Recon(recon::ReconArgs),
+    Restore(restore::RestoreArgs),
     Gen(r#gen::GenArgs),
     Batch(batch::BatchArgs),
     Dltest(dltest::DltestArgs),
@@ -113,6 +115,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::ImageCopy(args) => image_copy::run(&mut context, &args),
         Command::Recover(args) => recover::run(&mut context, &args),
         Command::Recon(args) => recon::run(&mut context, &args),
+        Command::Restore(args) => restore::run(&mut context, &args),
         Command::Gen(args) => r#gen::run(&mut context, &args),
         Command::Batch(args) => batch::run(&mut context, &args),
         Command::Dltest(args) => dltest::run(&mut context, &args),

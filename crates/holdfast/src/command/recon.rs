@@ -1,19 +1,18 @@
 //! `holdfast recon`: what RECON knows, whether that is so, and making it anew.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use recon::{ImageCopy, Recon, Record, State};
+use recon::{Recon, Record, State};
 use recovery::CopyFiles;
 use serde_json::{Value, json};
 use system::{SystemConfig, operator};
 
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
-use crate::operate::{Where, recon_of};
+use crate::operate::{Where, absolute, recon_of};
 use crate::output::{Output, bytes, count, utc, warn};
 use crate::progress::Progress;
 use crate::recovery::document;
@@ -40,7 +39,7 @@ enum What {
     /// anything is wrong.
     #[command(after_help = "Example: holdfast recon check -s /srv/bank --prove")]
     Check(CheckArgs),
-    /// Make RECON anew from the image copies in some folders
+    /// Make RECON anew from image copies in some folders, the archives and the log
     ///
     /// For a stopped system whose RECON is lost. What RECON still says is kept.
     #[command(after_help = "Example: holdfast recon rebuild -s /srv/bank --from /backup")]
@@ -64,7 +63,7 @@ struct RebuildArgs {
     #[command(flatten)]
     place: Where,
     /// A folder with image copies
-    #[arg(long, value_name = "FOLDER", required = true)]
+    #[arg(long, value_name = "FOLDER")]
     from: Vec<PathBuf>,
 }
 
@@ -247,72 +246,28 @@ fn copy_keys(
 
 fn rebuild(context: &mut Context, args: &RebuildArgs) -> Result<ExitCode> {
     let passphrase = args.place.passphrase.get()?;
-    let dir = &args.place.system;
-    let config = SystemConfig::read(&*context.seam.disk, dir)?;
-    // Nobody opens the system meanwhile.
-    let (ring, _lock) = system::open_key_ring(&context.seam, dir, &passphrase)?;
-    let setup = system::recon_setup(&context.seam, dir, &config, Arc::new(ring));
-    let mut state = match recon::read(&setup) {
-        Ok(reading) => reading.state,
-        Err(error) => {
-            warn(format!("nothing of RECON is kept: {error}"));
-            State::default()
-        }
-    };
-    let found = find_copies(context, dir, &passphrase, &args.from)?;
-    let copies = found.len() as u64;
-    let mut records = state.records();
-    records.extend(found.into_values().map(Record::ImageCopy));
-    state = State::of(&records);
-    Recon::rebuild(&setup, &state.records())?;
+    let folders = absolute(&args.from)?;
+    let (mut notes, mut progress) = (Vec::new(), Progress::new(&context.seam));
+    let mut tell =
+        |at: ::recovery::Progress<'_>| progress.show(at.what, at.done, at.total, "bytes");
+    let (dir, seam) = (&args.place.system, &context.seam);
+    let found = system::rebuild_recon(seam, dir, &passphrase, &folders, (&mut notes, &mut tell))?;
+    progress.clear();
+    notes.iter().for_each(warn);
     match context.output.is_json() {
-        true => context.output.document(&json!({ "image_copies": copies }))?,
-        false => context
-            .output
-            .line(format!("RECON was made anew; {} image copies were found", count(copies)))?,
+        true => context.output.document(&json!({
+            "image_copies": found.copies, "archives": found.archives,
+            "recoveries": found.recoveries,
+        }))?,
+        false => context.output.line(format!(
+            "RECON was made anew; found: {} image copies; not known before: {} archives, {} \
+             recoveries",
+            count(found.copies as u64),
+            count(found.archives as u64),
+            count(found.recoveries as u64)
+        ))?,
     }
     DONE
-}
-
-/// The image copies in some folders, by number; files of one copy are put together.
-fn find_copies(
-    context: &Context,
-    dir: &Path,
-    passphrase: &seal::Passphrase,
-    folders: &[PathBuf],
-) -> Result<BTreeMap<u32, ImageCopy>> {
-    let keys = copy_keys(context, dir, passphrase)?;
-    let mut found: BTreeMap<u32, ImageCopy> = BTreeMap::new();
-    let mut progress = Progress::new(&context.seam);
-    for folder in folders {
-        let unread = |error| {
-            Failure::other(format!("{}: {error}", folder.display()), "Name another folder.")
-        };
-        let folder = std::path::absolute(folder).map_err(unread)?;
-        for name in context.seam.disk.list(&folder).map_err(unread)? {
-            let path = folder.join(&name);
-            if path.extension().is_none_or(|extension| extension != "copy") {
-                continue;
-            }
-            let text = path.display().to_string();
-            let show = &mut |done, total| progress.show(&text, done, total, "bytes");
-            match CopyFiles::verify(&context.seam, &path, &keys, show) {
-                Ok(info) => {
-                    let entry = info.entry(vec![path], system::LABELS[0]);
-                    let known = found
-                        .entry(info.number)
-                        .or_insert_with(|| ImageCopy { files: Vec::new(), ..entry.clone() });
-                    if known.tag == entry.tag {
-                        known.files.extend(entry.files);
-                    } else {
-                        warn(format!("{text} has the number of another image copy"));
-                    }
-                }
-                Err(error) => warn(error),
-            }
-        }
-    }
-    Ok(found)
 }
 
 fn change(context: &mut Context, args: &ChangeArgs) -> Result<ExitCode> {
@@ -335,9 +290,7 @@ fn change(context: &mut Context, args: &ChangeArgs) -> Result<ExitCode> {
         None => Record::ImageCopyGone(args.copy),
         Some(folder) => {
             let mut moved = copy.clone();
-            let folder = std::path::absolute(folder).map_err(|error| {
-                Failure::other(format!("{}: {error}", folder.display()), "Name another folder.")
-            })?;
+            let folder = &absolute(std::slice::from_ref(folder))?[0];
             for file in &mut moved.files {
                 if let Some(name) = file.path.file_name().map(ToOwned::to_owned) {
                     file.path = folder.join(name);

@@ -389,9 +389,17 @@ impl SystemConfig {
             Ok(false) => return Err(SystemError::NotASystem { dir: dir.to_owned() }),
             Err(error) => return Err(SystemError::io("look for", &path, error)),
         }
-        let bytes = read_small(disk, &path, FILE_BYTES_MAX)
-            .map_err(|error| SystemError::io("read", &path, error))?;
-        SystemConfig::parse(&bytes, &path)
+        SystemConfig::read_file(disk, &path)
+    }
+
+    /// Reads a configuration that is to be a system's.
+    ///
+    /// # Errors
+    /// As [`SystemConfig::read`].
+    pub fn read_file(disk: &dyn Disk, path: &Path) -> Result<SystemConfig, SystemError> {
+        let bytes = read_small(disk, path, FILE_BYTES_MAX)
+            .map_err(|error| SystemError::io("read", path, error))?;
+        SystemConfig::parse(&bytes, path)
     }
 
     fn parse(bytes: &[u8], path: &Path) -> Result<SystemConfig, SystemError> {

@@ -2,12 +2,13 @@
 
 use archive::{ArchiveError, Archiver};
 use base::{DataSetId, GroupNumber, Lsn};
+use recovery::concern;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uow::UowError;
 
 use super::{OperatorError, Refusal, Request, Talk, done};
-use crate::archives::{AccumulationStatus, ArchiveStatus, concern};
+use crate::archives::{AccumulationStatus, ArchiveStatus};
 use crate::{System, SystemError};
 
 /// Which archives.

@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use base::{DataSetId, Lsn, UowId};
 use lock::LockManager;
-use log::{Log, LogEnv, LogStart, Opened};
+use log::{Log, LogEnv, LogStart, Opened, Origin};
 use pool::dirty::DirtyQueue;
 use pool::double_write::{DoubleWrite, DoubleWriteKeys};
 use pool::sequential::ReadAhead;
@@ -39,7 +39,7 @@ use seam::sync::Mutex;
 use space::{DataSet, Definition, Environment};
 
 use crate::active::{Active, ActiveUow};
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{Checkpoint, Gathered};
 use crate::control::{ControlBlock, ControlFile, ControlKeys, refused_by_log};
 use crate::convert::Converter;
 use crate::housekeeper::Housekeeper;
@@ -83,6 +83,20 @@ impl Kernel {
     /// # Errors
     /// If there is a system already, or the disk refuses.
     pub fn create(parts: &Parts, config: &KernelConfig) -> Result<(), UowError> {
+        Kernel::create_at(parts, config, &Origin::NEW, None)
+    }
+
+    /// The same for a system that goes on, elsewhere, where its archives end: its log begins at
+    /// `origin`, with `checkpoint` in it, so that this is what its first restart begins with.
+    ///
+    /// # Errors
+    /// As for [`Kernel::create`].
+    pub fn create_at(
+        parts: &Parts,
+        config: &KernelConfig,
+        origin: &Origin,
+        checkpoint: Option<&Checkpoint>,
+    ) -> Result<(), UowError> {
         let disk = &parts.seam.disk;
         let made = seam::disk::make_dir(disk.as_ref(), &parts.home);
         made.map_err(|source| folder(&parts.home, source))?;
@@ -90,10 +104,18 @@ impl Kernel {
         let keys = control_keys(parts, config);
         ControlFile::create(&parts.seam, &parts.home.join(CONTROL), &keys)?;
         let (control, _) = ControlFile::open(&parts.seam, &parts.home.join(CONTROL), &keys)?;
-        let env = log_env(parts, &stop, Arc::new(control));
-        Log::create(&env, &config.log)?;
+        let control = Arc::new(control);
+        let env = log_env(parts, &stop, Arc::clone(&control));
+        Log::create_at(&env, &config.log, origin)?;
         DoubleWrite::open(&parts.seam, &parts.home.join(AREA), area_keys(parts, config))?;
-        Ok(())
+        let Some(checkpoint) = checkpoint else { return Ok(()) };
+        let start = LogStart { from: origin.first, ..LogStart::NEW };
+        let (log, _) = Log::open(env, config.log.clone(), start)?;
+        let (first, end) = checkpoint.log(&log)?;
+        log.close()?;
+        control.update(|block| {
+            (block.checkpoint, block.needed_from, block.proven) = (first, origin.first, end);
+        })
     }
 
     /// Opens a system and restarts it.
@@ -346,26 +368,15 @@ fn read_checkpoint(log: &Log, block: ControlBlock) -> Result<Checkpoint, UowErro
         why,
     };
     let mut reader = log.read(block.checkpoint, Lsn(u64::MAX));
-    let mut bytes = Vec::new();
-    let mut number = 0;
+    let mut gathered = Gathered::default();
     while let Some(record) = reader.next()? {
-        if record.kind != kind::CHECKPOINT {
-            continue;
-        }
-        let mut body = base::bytes::Reader::new(record.body);
-        let (Some(part), Some(count)) = (body.u32(), body.u32()) else {
-            return Err(damaged("a part is too short".into()));
-        };
-        if part != number {
-            return Err(damaged(format!("part {part} stands where part {number} should")));
-        }
-        bytes.extend_from_slice(body.rest());
-        number += 1;
-        if number == count {
-            return Checkpoint::decode(&bytes).map_err(damaged);
+        if record.kind == kind::CHECKPOINT
+            && let Some(checkpoint) = gathered.part(record.body).map_err(damaged)?
+        {
+            return Ok(checkpoint);
         }
     }
-    Err(damaged(format!("the log ends before part {number}")))
+    Err(damaged("the log ends before its last part".into()))
 }
 
 fn make_pools(

@@ -1,0 +1,132 @@
+//! `holdfast restore`: a system on a bare machine, from key file, archives and image copies.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+use system::operator::Request;
+use system::{OpenOptions, RestoreOptions, System};
+
+use super::{Context, DONE};
+use crate::failure::{Failure, Result};
+use crate::operate::absolute;
+use crate::output::{count, utc, warn};
+use crate::passphrase::PassphraseArgs;
+use crate::progress::Progress;
+use crate::recovery::{Point, RecoverWish, Recovered, Which};
+use crate::verbs::options;
+
+/// Restore a system from its key file, archives and image copies alone
+///
+/// Everything comes back that was committed before the archives end. The archives go on in the same
+/// folders, so the machine that is lost must never start the system again.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example: holdfast restore /srv/bank --keys /backup/holdfast.keys --archives /backup/archive \
+--copies /backup/copies")]
+pub(crate) struct RestoreArgs {
+    /// The folder; it must be empty or not exist
+    dir: PathBuf,
+    /// The newest copy of the system's key file
+    #[arg(long, value_name = "FILE")]
+    keys: PathBuf,
+    /// A folder with archives of its log; a second one with the same archives, if there is one
+    #[arg(long, value_name = "FOLDER", required_unless_present = "config")]
+    archives: Vec<PathBuf>,
+    /// A copy of its holdfast.toml, whose [archive] says where the archives are now
+    #[arg(long, value_name = "FILE", conflicts_with = "archives")]
+    config: Option<PathBuf>,
+    /// A folder with image copies
+    #[arg(long, value_name = "FOLDER")]
+    copies: Vec<PathBuf>,
+    #[command(flatten)]
+    passphrase: PassphraseArgs,
+}
+
+#[derive(Serialize)]
+struct Restored {
+    system: String,
+    dir: PathBuf,
+    /// Where the archives end, and the newest commit in them.
+    archived_to: u64,
+    committed_us: u64,
+    /// Where the log goes on.
+    log_from: u64,
+    archives: usize,
+    copies: usize,
+    recovered: Recovered,
+}
+
+pub(super) fn run(context: &mut Context, args: &RestoreArgs) -> Result<ExitCode> {
+    let passphrase = args.passphrase.get()?;
+    let from = RestoreOptions {
+        key_file: args.keys.clone(),
+        config: args.config.clone(),
+        archives: absolute(&args.archives)?,
+        copies: absolute(&args.copies)?,
+    };
+    let (seam, dir) = (&context.seam, &args.dir);
+    let mut progress = Progress::new(seam);
+    let mut tell =
+        |at: ::recovery::Progress<'_>| progress.show(at.what, at.done, at.total, "bytes");
+    let made = System::restore(seam, dir, &passphrase, &from, &mut tell);
+    progress.clear();
+    let made = made?;
+    made.notes.iter().for_each(warn);
+    // The anchor has seen the machine that is lost.
+    let opening = OpenOptions { begin_anchor: true, ..options() };
+    let system = System::open(seam, dir, &passphrase, opening)?;
+    system.notes().iter().filter(|note| !note.contains("is offline")).for_each(warn);
+    let which = Which { all: true, ..Which::default() };
+    let wish = RecoverWish { which, to: Point::Now, check: false, wait_seconds: 60 };
+    let request = Request::new("recover").with(&wish)?;
+    let recovered = match made.sets.is_empty() {
+        true => Ok(None),
+        false => system
+            .operate(&request, &mut |at| progress.show(&at.object, at.done, at.total, &at.unit))
+            .map(Some),
+    };
+    progress.clear();
+    let closed = system.close();
+    let recovered = recovered?.map(serde_json::from_value).transpose();
+    let recovered: Option<Recovered> = recovered
+        .map_err(|error| Failure::other(format!("the answer is not understood: {error}"), ""))?;
+    closed?;
+    let restored = Restored {
+        system: made.system.to_string(),
+        dir: args.dir.clone(),
+        archived_to: made.end.0,
+        committed_us: made.committed_us,
+        log_from: made.began.0,
+        archives: made.archives,
+        copies: made.copies,
+        recovered: recovered.unwrap_or_default(),
+    };
+    told(context, &restored)
+}
+
+fn told(context: &mut Context, restored: &Restored) -> Result<ExitCode> {
+    if context.output.is_json() {
+        context.output.document(restored)?;
+        return DONE;
+    }
+    let output = &mut context.output;
+    output.line(format!("restored system {} in {}", restored.system, restored.dir.display()))?;
+    output.line(format!(
+        "  from {} archives and {} image copies: {} data sets",
+        count(restored.archives as u64),
+        count(restored.copies as u64),
+        count(restored.recovered.sets.len() as u64)
+    ))?;
+    let newest = match restored.committed_us {
+        0 => "no commit".to_owned(),
+        utc_us => format!("the newest commit of {}", utc(utc_us)),
+    };
+    output.line(format!(
+        "  up to {newest}, at {:#x}; the log goes on at {:#x}",
+        restored.archived_to, restored.log_from
+    ))?;
+    output.line("never start the system on the other machine again; make new image copies now")?;
+    DONE
+}

@@ -1,0 +1,195 @@
+//! The machine is gone. Key file, archives and image copies were kept elsewhere; from these alone
+//! the system comes back as of the last archived commit, and goes on.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{Ended, Folder, SECRET, init, on, run, run_as};
+
+const SOURCE: &str = "* PENDING AUTHORIZATIONS
+         DBD   NAME=PAUTDB,ACCESS=(HIDAM,VSAM)
+         DATASET DD1=PAUTDD,SIZE=4096
+         SEGM  NAME=PAUTSUM0,PARENT=0,BYTES=100,PTR=TB
+         FIELD NAME=(ACCNTID,SEQ,U),START=1,BYTES=6,TYPE=P
+         LCHILD NAME=(PAUTKEY,PAUTPX),PTR=INDX
+         SEGM  NAME=PAUTDTL1,PARENT=PAUTSUM0,BYTES=200,PTR=T
+         FIELD NAME=(PAUT9CTS,SEQ,U),START=1,BYTES=8,TYPE=C
+         FIELD NAME=ORIGDATE,START=9,BYTES=6
+         LCHILD NAME=(DATEKEY,PAUTIX),PTR=INDX
+         XDFLD NAME=XDATE,SRCH=ORIGDATE
+         DBDGEN
+         FINISH
+         END
+         DBD   NAME=PAUTPX,ACCESS=(INDEX,VSAM)
+         DATASET DD1=PAUTPXDD
+         SEGM  NAME=PAUTKEY,PARENT=0,BYTES=6
+         FIELD NAME=(KEY,SEQ,U),START=1,BYTES=6
+         LCHILD NAME=(PAUTSUM0,PAUTDB),INDEX=ACCNTID
+         DBDGEN
+         FINISH
+         END
+         DBD   NAME=PAUTIX,ACCESS=(INDEX,VSAM)
+         DATASET DD1=PAUTIXDD,OVFLW=PAUTIXOV
+         SEGM  NAME=DATEKEY,PARENT=0,BYTES=6
+         FIELD NAME=(KEY,SEQ,M),START=1,BYTES=6
+         LCHILD NAME=(PAUTDTL1,PAUTDB),INDEX=XDATE
+         DBDGEN
+         FINISH
+         END
+";
+const GENUINE: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../unload/tests/data/pautdb-hd-unload.dat");
+
+/// A system, and the place where everything is kept that a restore needs.
+struct Site {
+    folder: Folder,
+    dir: PathBuf,
+}
+
+impl Site {
+    fn new(name: &str) -> Site {
+        let folder = Folder::new(name);
+        let dir = folder.join("first");
+        init(&dir, &[]);
+        let site = Site { folder, dir };
+        let path = site.dir.join("holdfast.toml");
+        let archives = format!("folders = [\"{}\"]", site.safe("archive"));
+        let text = fs::read_to_string(&path).unwrap().replace("#: folders = []", &archives);
+        fs::write(&path, text).unwrap();
+        let source = site.folder.join("source");
+        fs::write(&source, SOURCE).unwrap();
+        on(SECRET, &["gen", "-s"], &site.dir, &[source.to_str().unwrap()]).done();
+        site
+    }
+
+    /// Where something is kept.
+    fn safe(&self, name: &str) -> String {
+        self.folder.join("safe").join(name).to_str().unwrap().to_owned()
+    }
+
+    fn run(&self, words: &[&str], rest: &[&str]) -> Ended {
+        on(SECRET, &[words, &["-s"]].concat(), &self.dir, rest)
+    }
+
+    fn unload(&self, name: &str) -> Vec<u8> {
+        let path = self.folder.join(name);
+        self.run(&["unload"], &["PAUTDB", path.to_str().unwrap()]).done();
+        fs::read(path).unwrap()
+    }
+
+    /// Copies everything, and the key file.
+    fn copy(&self) -> serde_json::Value {
+        let copies = self.safe("copies");
+        let copied = self.run(&["image-copy"], &["--all", "--to", &copies, "--json"]);
+        fs::copy(self.dir.join("holdfast.keys"), self.safe("keys")).unwrap();
+        copied.done().json()
+    }
+
+    fn restore(&self, dir: &Path, rest: &[&str]) -> Ended {
+        let keys = self.safe("keys");
+        on(SECRET, &["restore"], dir, &[&["--keys", &keys], rest].concat())
+    }
+
+    /// From defaults, with what is in the usual places.
+    fn restore_plainly(&self, dir: &Path) -> Ended {
+        let (archives, copies) = (self.safe("archive"), self.safe("copies"));
+        self.restore(dir, &["--archives", &archives, "--copies", &copies, "--json"])
+    }
+
+    /// A file without what it says about when it was made.
+    fn same(one: &[u8], other: &[u8]) -> bool {
+        let body = |file: &[u8]| {
+            let head = usize::from(u16::from_be_bytes([file[0], file[1]]));
+            file[head..].to_vec()
+        };
+        body(one) == body(other)
+    }
+}
+
+#[test]
+fn everything_that_was_archived_comes_back_and_the_system_goes_on() {
+    let mut site = Site::new("bare");
+    site.run(&["load"], &["PAUTDB", GENUINE]).done();
+    site.copy();
+    // Behind the copy: data that goes and comes, and a data set that no copy knows.
+    site.run(&["db", "empty"], &["PAUTDB", "--yes"]).done();
+    site.run(&["load"], &["PAUTDB", GENUINE]).done();
+    on(SECRET, &["sets", "create"], &site.dir, &["LATE"]).done();
+    let before = site.unload("before");
+    site.run(&["archive", "now"], &[]).done();
+    // Behind the archive: lost.
+    site.run(&["db", "empty"], &["PAUTDB", "--yes"]).done();
+    let late = site.copy();
+    fs::remove_dir_all(&site.dir).unwrap();
+
+    let second = site.folder.join("second");
+    let restored = site.restore_plainly(&second);
+    assert!(restored.err.contains("is of no use"), "{}", restored.err);
+    let restored = restored.done().json();
+    assert_eq!(restored["copies"], 2, "{restored}");
+    site.dir = second;
+    assert!(Site::same(&site.unload("after"), &before));
+    let sound = site.run(&["db", "verify"], &["PAUTDB"]).done();
+    assert!(sound.out.contains("224 segments, 202 index entries"), "{}", sound.out);
+    on(SECRET, &["verify"], &site.dir, &[]).done();
+    let sets = on(SECRET, &["sets", "list"], &site.dir, &[]).done().out;
+    assert!(sets.contains("LATE"), "{sets}");
+
+    // It goes on: its log is archived behind that of the first machine, and recovered through both.
+    site.run(&["db", "empty"], &["PAUTDB", "--yes"]).done();
+    site.run(&["archive", "now"], &[]).done();
+    assert!(site.run(&["archive", "verify"], &[]).done().out.contains("0 copies damaged"));
+    let point = restored["archived_to"].to_string();
+    site.run(&["recover"], &["--all", "--to", &point]).done();
+    assert!(Site::same(&site.unload("again"), &before));
+    let gone = late["end"].to_string();
+    site.run(&["recover"], &["--all", "--to", &gone]).failed("HFV003", &["restored"]);
+
+    // With RECON lost, too, all of that is found again in the files.
+    for name in ["recon.1", "recon.2"] {
+        fs::remove_file(site.dir.join(name)).unwrap();
+    }
+    let copies = site.safe("copies");
+    let found = site.run(&["recon", "rebuild"], &["--from", &copies, "--json"]).done().json();
+    assert_eq!((&found["image_copies"], &found["recoveries"]), (&2.into(), &2.into()), "{found}");
+    site.run(&["recover"], &["--all", "--to", &gone]).failed("HFV003", &["restored"]);
+    site.run(&["recover"], &["--all"]).done();
+    assert!(Site::same(&site.unload("at last"), &before));
+}
+
+#[test]
+fn what_does_not_fit_is_refused_and_leaves_nothing_behind() {
+    let site = Site::new("bare-refused");
+    site.copy();
+    let second = site.folder.join("second");
+    let empty = site.safe("empty");
+    fs::create_dir_all(&empty).unwrap();
+    site.restore(&second, &["--archives", &empty]).failed("HFV009", &["no archive"]);
+    assert!(!second.join("holdfast.toml").exists());
+    site.run(&["archive", "now"], &[]).done();
+    let archives = site.safe("archive");
+    let rest = ["--keys", &site.safe("keys"), "--archives", &archives];
+    let wrong = on("not it", &["restore"], &second, &rest);
+    assert_eq!(wrong.code, 1, "{}", wrong.err);
+    site.restore(&site.dir, &["--archives", &archives]).failed("HFY002", &["already"]);
+    assert_eq!(site.restore(&second, &[]).code, 2);
+
+    // With its configuration: that of another system is none.
+    let other = site.folder.join("other");
+    init(&other, &[]);
+    let config = other.join("holdfast.toml");
+    let rest = ["--config", config.to_str().unwrap()];
+    site.restore(&second, &rest).failed("HFV009", &["different systems"]);
+    let config = site.dir.join("holdfast.toml");
+    site.restore(&second, &["--config", config.to_str().unwrap()]).done();
+    assert_eq!(
+        fs::read(&config).unwrap(),
+        fs::read(second.join("holdfast.toml")).unwrap(),
+        "the configuration is as it was"
+    );
+    run(["verify", second.to_str().unwrap()]).done();
+    run_as(SECRET, ["status", second.to_str().unwrap()]).done();
+}

@@ -1,0 +1,33 @@
+//! Which records of the log a recovery needs: what an accumulation keeps.
+//!
+//! Invariants:
+//! 1. Whatever a [`uow::Rebuild`] looks at is kept: changes of the data set and what gives its
+//!    intervals out and takes them back; of units of work that have changed it, what they free and
+//!    how they end.
+//! 2. What says which version of an interval is on disk says nothing of a copy, and is left out.
+//!
+//! Of a unit of work that has changed other data sets too, those changes and their compensations
+//! are left out: each own change is undone by an own compensation, or by a record that ends or
+//! skips its undo, which are kept. So whatever is left of the unit's own changes is right at every
+//! point. Whether a unit of work has changed other data sets cannot be seen in an accumulation;
+//! `recover` looks for that in the log.
+
+use archive::Concern;
+use log::Record;
+use seam::plant::{Plant, planted};
+use uow::record::{kind, set_of};
+
+/// Whom a record of the kernel concerns among those who recover data sets from copies.
+#[must_use]
+pub fn concern(record: &Record<'_>) -> Concern {
+    match record.kind {
+        kind::COMMIT | kind::BACKED_OUT => Concern::End,
+        kind::FREES_AT_COMMIT if planted(Plant::FreesNotAccumulated) => Concern::Nobody,
+        kind::FREES_AT_COMMIT | kind::UNDO_END | kind::UNDO_SKIPPED => Concern::Unit,
+        kind::CHECKPOINT => Concern::Nobody,
+        kind::WRITTEN | kind::BATCH_BEGINS | kind::BATCH_DONE | kind::BATCH_SETTLED => {
+            Concern::Nobody
+        }
+        _ => set_of(record.kind, record.body).map_or(Concern::Everybody, Concern::Set),
+    }
+}

@@ -1,0 +1,242 @@
+//! What the log says of a system besides the contents of its data sets: which there are, since
+//! when, and what took whose place. It is read where RECON and the system itself are lost.
+//!
+//! Invariants:
+//! 1. Which data sets there are at the end is known once a whole checkpoint was seen, or the log
+//!    was read from its first record; before, [`Past::sets`] says that it is not.
+//! 2. Positions ascend without gaps, so a gap is a restore, and what would stand in it is lost.
+
+use std::collections::BTreeMap;
+
+use base::bytes::Reader;
+use base::{DataSetId, Lsn};
+use log::Record;
+use recon::{Record as Note, Recovery, Restored, State};
+use space::Definition;
+use uow::UowError;
+use uow::checkpoint::{Checkpoint, Gathered};
+use uow::record::{Recovered, kind};
+
+use crate::{History, RecoveryError};
+
+/// What a piece of the log says.
+pub struct Past {
+    /// The data sets, once that is known.
+    sets: Option<BTreeMap<DataSetId, Definition>>,
+    /// What was said of them before.
+    before: Vec<(Lsn, SetChange)>,
+    /// Definitions of those that were being built.
+    building: BTreeMap<DataSetId, Definition>,
+    /// Where each data set came to be that did.
+    pub births: BTreeMap<DataSetId, Lsn>,
+    /// The recoveries, oldest first; their numbers are 0.
+    pub recoveries: Vec<Recovery>,
+    /// The restores, oldest first.
+    pub restored: Vec<Restored>,
+    /// Nothing has these numbers or later ones.
+    pub next_uow: u64,
+    /// The same for data sets.
+    pub next_set: u32,
+    /// The latest batch of the page writer that a checkpoint names.
+    pub last_batch: u64,
+    /// Where the last record ends; [`Lsn::NONE`] if there was none.
+    pub end: Lsn,
+    /// When the newest commit happened: UTC in microseconds.
+    pub committed_us: u64,
+    checkpoint: Gathered,
+}
+
+/// What a record says of data sets.
+enum SetChange {
+    Is(Definition),
+    Changed(Definition),
+    Gone(DataSetId),
+    Recovered(Vec<(DataSetId, DataSetId)>),
+}
+
+impl Past {
+    /// The past as of a position, of which nothing is known but that it is the log's first one, if
+    /// it is.
+    #[must_use]
+    pub fn from(from: Lsn) -> Past {
+        Past {
+            sets: (from == Lsn::FIRST).then(BTreeMap::new),
+            before: Vec::new(),
+            building: BTreeMap::new(),
+            births: BTreeMap::new(),
+            recoveries: Vec::new(),
+            restored: Vec::new(),
+            next_uow: 1,
+            next_set: 1,
+            last_batch: 0,
+            end: Lsn::NONE,
+            committed_us: 0,
+            checkpoint: Gathered::default(),
+        }
+    }
+
+    /// Reads a piece of the log; `tell` hears how far it is.
+    ///
+    /// # Errors
+    /// Whatever reading the log says; a record that is none.
+    pub fn read(
+        history: &dyn History,
+        (from, to): (Lsn, Lsn),
+        tell: &mut dyn FnMut(Lsn),
+    ) -> Result<Past, RecoveryError> {
+        let mut past = Past::from(from);
+        let mut told = from;
+        history.each(from, to, &mut |record| {
+            past.see(record)?;
+            if record.lsn.0 > told.0 + TELL_EACH {
+                told = record.lsn;
+                tell(record.lsn);
+            }
+            Ok(true)
+        })?;
+        Ok(past)
+    }
+
+    /// Which data sets there are where the log ends; `None` if this piece of it does not say.
+    #[must_use]
+    pub fn sets(&self) -> Option<&BTreeMap<DataSetId, Definition>> {
+        self.sets.as_ref()
+    }
+
+    /// Takes the next record.
+    ///
+    /// # Errors
+    /// Damage, if it does not decode.
+    pub fn see(&mut self, record: &Record<'_>) -> Result<(), RecoveryError> {
+        let known = self.look(record);
+        known.ok_or_else(|| {
+            let object = format!("the log record at {}", record.lsn);
+            let why = format!("its body is none of kind {}", record.kind);
+            UowError::Damaged { object, why }.into()
+        })
+    }
+
+    /// What comes next need not follow what was seen: a gap says nothing.
+    pub fn lose_track(&mut self) {
+        self.end = Lsn::NONE;
+    }
+
+    /// The records of recoveries and restores that RECON does not know, with numbers of its own.
+    #[must_use]
+    pub fn unrecorded(&self, state: &State) -> Vec<Note> {
+        let known = |one: &Recovery| {
+            let mut all = state.recoveries.values();
+            all.any(|known| known.became == one.became)
+        };
+        let new = self.recoveries.iter().filter(|one| !known(one));
+        let numbered = new.zip(state.next_number()..);
+        let recoveries =
+            numbered.map(|(one, number)| Note::Recovery(Recovery { number, ..one.clone() }));
+        recoveries.chain(self.restored.iter().cloned().map(Note::Restored)).collect()
+    }
+
+    fn look(&mut self, record: &Record<'_>) -> Option<()> {
+        if self.end != Lsn::NONE && record.lsn > self.end {
+            self.restored.push(Restored { end: self.end, began: record.lsn });
+        }
+        self.end = record.end;
+        self.next_uow = self.next_uow.max(record.uow.0.saturating_add(1));
+        let mut body = Reader::new(record.body);
+        let change = match record.kind {
+            kind::COMMIT => {
+                self.committed_us = body.u64()?;
+                return Some(());
+            }
+            kind::CHECKPOINT => {
+                // A piece of one that a crash has cut off says nothing; the next one is whole.
+                if let Ok(Some(checkpoint)) = self.checkpoint.part(record.body) {
+                    self.begin_with(checkpoint);
+                }
+                return Some(());
+            }
+            kind::SET_MADE | kind::SET_BUILDING => {
+                let _top = body.u64()?;
+                let definition = Definition::decode(body.rest()).ok()?;
+                self.next_set = self.next_set.max(definition.id.0.saturating_add(1));
+                if record.kind == kind::SET_BUILDING {
+                    self.building.insert(definition.id, definition);
+                    return Some(());
+                }
+                self.births.insert(definition.id, record.lsn);
+                SetChange::Is(definition)
+            }
+            kind::SET_CHANGED => SetChange::Changed(Definition::decode(record.body).ok()?),
+            kind::SET_GONE => SetChange::Gone(DataSetId(body.u32()?)),
+            kind::SETS_RECOVERED => {
+                let Recovered { to, sets } = Recovered::decode(record.body)?;
+                self.recoveries.push(Recovery {
+                    number: 0,
+                    sets: sets.iter().map(|(old, _)| *old).collect(),
+                    became: sets.iter().map(|(_, new)| *new).collect(),
+                    copies: vec![0; sets.len()],
+                    to,
+                    void_to: record.lsn,
+                    utc_us: self.committed_us,
+                    to_point: true,
+                });
+                SetChange::Recovered(sets)
+            }
+            _ => return Some(()),
+        };
+        match &mut self.sets {
+            Some(sets) => apply(sets, &mut self.building, change),
+            None => self.before.push((record.lsn, change)),
+        }
+        Some(())
+    }
+
+    /// A checkpoint says what there was when it was begun.
+    fn begin_with(&mut self, checkpoint: Checkpoint) {
+        self.next_uow = self.next_uow.max(checkpoint.next_uow);
+        self.next_set = self.next_set.max(checkpoint.next_set);
+        self.last_batch = self.last_batch.max(checkpoint.last_batch);
+        if self.sets.is_some() {
+            return;
+        }
+        let mut sets = BTreeMap::new();
+        let all = checkpoint.sets.into_iter().map(|(_, definition)| definition);
+        for definition in all.chain(checkpoint.offline) {
+            if checkpoint.building.contains(&definition.id) {
+                self.building.entry(definition.id).or_insert(definition);
+            } else {
+                sets.insert(definition.id, definition);
+            }
+        }
+        for (lsn, change) in std::mem::take(&mut self.before) {
+            if lsn >= checkpoint.begin {
+                apply(&mut sets, &mut self.building, change);
+            }
+        }
+        self.sets = Some(sets);
+    }
+}
+
+fn apply(
+    sets: &mut BTreeMap<DataSetId, Definition>,
+    building: &mut BTreeMap<DataSetId, Definition>,
+    change: SetChange,
+) {
+    match change {
+        SetChange::Is(definition) => drop(sets.insert(definition.id, definition)),
+        SetChange::Changed(definition) => {
+            if let Some(known) = sets.get_mut(&definition.id) {
+                *known = definition;
+            }
+        }
+        SetChange::Gone(set) => drop((sets.remove(&set), building.remove(&set))),
+        SetChange::Recovered(places) => {
+            for (old, new) in places {
+                sets.remove(&old);
+                sets.extend(building.remove(&new).map(|definition| (new, definition)));
+            }
+        }
+    }
+}
+
+/// How often whoever waits is told, in bytes of log.
+const TELL_EACH: u64 = 1 << 20;

@@ -1,0 +1,255 @@
+//! A system from what is left of it: on a bare machine from key file, archives and image copies;
+//! RECON alone from the same and the log.
+//!
+//! Invariants:
+//! 1. A restored system is none before its `holdfast.toml` is written, last.
+//! 2. Files that are only read here, archives and copies and key file, stay as they are.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use archive::{LogSource, Shelf};
+use base::{Lsn, SystemId};
+use log::Scanned;
+use recon::{Recon, Record, State};
+use recovery::{CopyKeys, Lost, Past, Progress, RecoveryError, find_copies};
+use seal::{KeyProvider, KeyRing, Passphrase};
+use seam::Seam;
+use seam::disk::{read_small, replace_small};
+use uow::Parts;
+
+use crate::config::CONFIG_FILE;
+use crate::system::{clean_up, free_place, make_folders, open_key_ring, parts};
+use crate::{LABELS, Stopped, System, SystemConfig, SystemError, archives, registry};
+
+/// What a system is restored from.
+#[derive(Clone, Debug)]
+pub struct RestoreOptions {
+    /// The newest copy of its key file.
+    pub key_file: PathBuf,
+    /// A copy of its configuration, whose `[archive]` says where the archives are on this machine.
+    pub config: Option<PathBuf>,
+    /// Without one: where they are. Everything else has its default then.
+    pub archives: Vec<PathBuf>,
+    /// Folders with image copies.
+    pub copies: Vec<PathBuf>,
+}
+
+/// What was restored, so far: its data sets are offline.
+#[derive(Clone, Debug)]
+pub struct RestoredSystem {
+    /// The system.
+    pub system: SystemId,
+    /// Where the archives end.
+    pub end: Lsn,
+    /// When the newest commit in them happened: UTC in microseconds; 0 for none.
+    pub committed_us: u64,
+    /// Where its log goes on.
+    pub began: Lsn,
+    /// Archives and image copies that were found.
+    pub archives: usize,
+    /// Image copies.
+    pub copies: usize,
+    /// The names of its data sets.
+    pub sets: Vec<String>,
+    /// What an operator should know, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// What of RECON was found in files.
+#[derive(Clone, Copy, Debug)]
+pub struct RebuiltRecon {
+    /// Image copies.
+    pub copies: usize,
+    /// Archives and accumulations that RECON did not know.
+    pub archives: usize,
+    /// Recoveries and restores that it did not know.
+    pub recoveries: usize,
+}
+
+/// No key file is longer.
+const KEY_FILE_BYTES_MAX: usize = 64 << 20;
+
+type Tell<'t> = &'t mut dyn FnMut(Progress<'_>);
+
+impl System {
+    /// Makes a system anew in a folder that is empty or does not exist, as far as its archives
+    /// reach. Its data sets are offline until they are recovered.
+    ///
+    /// # Errors
+    /// [`SystemError::Occupied`], [`SystemError::NotRestored`]; whatever is wrong with the files.
+    pub fn restore(
+        seam: &Seam,
+        dir: &Path,
+        passphrase: &Passphrase,
+        options: &RestoreOptions,
+        tell: Tell<'_>,
+    ) -> Result<RestoredSystem, SystemError> {
+        let disk = seam.disk.as_ref();
+        let system = KeyRing::inspect(disk, &options.key_file)?.system;
+        let (config, text) = configuration(seam, options, system)?;
+        free_place(disk, dir, &config)?;
+        let key_file = read_small(disk, &options.key_file, KEY_FILE_BYTES_MAX)
+            .map_err(|error| SystemError::io("read", &options.key_file, error))?;
+        let ring = KeyRing::open(seam, &options.key_file, system, passphrase)?;
+        let keys = Arc::new(ring) as Arc<dyn KeyProvider>;
+        let parts = parts(seam, dir, &config, Arc::clone(&keys));
+        let shelf = shelf(&parts, &config, dir)?;
+        let copies = copy_keys(Arc::clone(&keys), system);
+        let lost = Lost::look(seam, &shelf, &copies, &options.copies, tell)?;
+        let made = make_folders(disk, dir, &config).and_then(|()| {
+            write(seam, &config.key_file(dir), &key_file)?;
+            let recon = registry::recon_setup(seam, dir, &config, keys);
+            lost.make(&parts, &config.kernel(dir), &recon)?;
+            write(seam, &dir.join(CONFIG_FILE), text.as_bytes())
+        });
+        if made.is_err() {
+            clean_up(disk, dir, &config);
+        }
+        made.map(|()| RestoredSystem {
+            system,
+            end: lost.past().end,
+            committed_us: lost.past().committed_us,
+            began: lost.began(),
+            archives: shelf.list().len(),
+            copies: lost.copies().copies.len(),
+            sets: lost.sets(),
+            notes: lost.notes(),
+        })
+    }
+}
+
+fn write(seam: &Seam, path: &Path, bytes: &[u8]) -> Result<(), SystemError> {
+    let written = replace_small(seam.disk.as_ref(), path, bytes);
+    written.map_err(|error| SystemError::io("write", path, error))
+}
+
+/// The configuration of a restored system, and its text.
+fn configuration(
+    seam: &Seam,
+    options: &RestoreOptions,
+    system: SystemId,
+) -> Result<(SystemConfig, String), SystemError> {
+    let Some(path) = &options.config else {
+        let mut config = SystemConfig::new(system);
+        config.archive.folders.clone_from(&options.archives);
+        let checked = config.archive(Path::new("")).map(|archive| archive.check());
+        checked.ok_or_else(|| not_restored("no folder of archives was named"))??;
+        let text = config.to_text();
+        return Ok((config, text));
+    };
+    let config = SystemConfig::read_file(seam.disk.as_ref(), path)?;
+    if config.system != system {
+        let (key, other) = (options.key_file.display(), path.display());
+        let why = format!("{key} and {other} belong to different systems");
+        return Err(not_restored(&why));
+    }
+    if config.archive.folders.is_empty() {
+        let why = format!("{} names no folder of archives", path.display());
+        return Err(not_restored(&why));
+    }
+    let text = read_small(seam.disk.as_ref(), path, KEY_FILE_BYTES_MAX)
+        .map_err(|error| SystemError::io("read", path, error))?;
+    Ok((config, String::from_utf8_lossy(&text).into_owned()))
+}
+
+/// The archives of a system that is to be restored.
+fn shelf(parts: &Parts, config: &SystemConfig, dir: &Path) -> Result<Arc<Shelf>, SystemError> {
+    let shelf = archives::look(parts, config, dir)?;
+    shelf.ok_or_else(|| not_restored("no folder of archives was named"))
+}
+
+fn not_restored(why: &str) -> SystemError {
+    RecoveryError::NotRestored { why: why.to_owned() }.into()
+}
+
+/// Makes RECON anew from files: image copies in some folders, the archives, and the log. What RECON
+/// still says is kept. The system is stopped.
+///
+/// # Errors
+/// Whatever is wrong with folders, key file or configuration. What is wrong with single files comes
+/// back as notes.
+pub fn rebuild_recon(
+    seam: &Seam,
+    dir: &Path,
+    passphrase: &Passphrase,
+    folders: &[PathBuf],
+    (notes, tell): (&mut Vec<String>, Tell<'_>),
+) -> Result<RebuiltRecon, SystemError> {
+    let config = SystemConfig::read(seam.disk.as_ref(), dir)?;
+    let past = read_log(&Stopped::look(seam, dir, passphrase)?, notes, tell)?;
+    // Nobody opens the system meanwhile.
+    let (ring, _lock) = open_key_ring(seam, dir, passphrase)?;
+    let keys = Arc::new(ring) as Arc<dyn KeyProvider>;
+    let setup = registry::recon_setup(seam, dir, &config, Arc::clone(&keys));
+    let mut state = match recon::read(&setup) {
+        Ok(reading) => reading.state,
+        Err(error) => {
+            notes.push(format!("nothing of RECON is kept: {error}"));
+            State::default()
+        }
+    };
+    let found = find_copies(seam, &copy_keys(Arc::clone(&keys), config.system), folders, tell)?;
+    notes.extend(found.faults);
+    let copies = found.copies.len();
+    state.learn(found.copies.into_values().map(Record::ImageCopy));
+    let parts = parts(seam, dir, &config, keys);
+    let shelf = archives::look(&parts, &config, dir)?;
+    let label = config.kernel(dir).log.key_label;
+    let archived = shelf.map(|shelf| archive::unrecorded(&shelf, &state, &label));
+    let archived = archived.unwrap_or_default();
+    let archives = archived.len();
+    state.learn(archived);
+    let recovered = past.unrecorded(&state);
+    let recoveries = recovered.iter().filter(|one| matches!(one, Record::Recovery(_))).count();
+    state.learn(recovered);
+    Recon::rebuild(&setup, &state.records())?;
+    Ok(RebuiltRecon { copies, archives, recoveries })
+}
+
+/// What archives and log of a stopped system say of recoveries. As far as they cannot be read,
+/// nothing is known; copies are then of less use, and never taken for what they are not.
+fn read_log(
+    stopped: &Stopped,
+    notes: &mut Vec<String>,
+    tell: Tell<'_>,
+) -> Result<Past, SystemError> {
+    let keys = Arc::clone(stopped.keys()) as Arc<dyn KeyProvider>;
+    let parts = parts(&stopped.seam, &stopped.dir, stopped.config(), keys);
+    let mut past = Past::from(Lsn::NONE);
+    let mut archived = None;
+    if let Some(shelf) = archives::look(&parts, stopped.config(), &stopped.dir)? {
+        archived = shelf.archived_to();
+        let source = LogSource::new(Some(shelf), None);
+        let (from, to) = (source.oldest(), source.end());
+        let mut tell_lsn = |lsn: Lsn| {
+            let (done, total) = (lsn.0.saturating_sub(from.0), to.0.saturating_sub(from.0));
+            tell(Progress { what: "the archives", done, total });
+        };
+        match Past::read(&source, (from, Lsn(u64::MAX)), &mut tell_lsn) {
+            Ok(read) => past = read,
+            Err(error) => notes.push(format!("the archives cannot be read: {error}")),
+        }
+    }
+    let (mut first, mut bad) = (true, None);
+    let surveyed = stopped.survey(&mut |scanned| match scanned {
+        Scanned::Group(group) if first => {
+            first = false;
+            // Groups between archive and log were in segments that restart does not read.
+            if archived.is_none_or(|archived| group.number > archived) {
+                past.lose_track();
+            }
+        }
+        Scanned::Record(record) if record.lsn >= past.end && bad.is_none() => {
+            bad = past.see(record).err();
+        }
+        _ => {}
+    });
+    notes.extend(surveyed.err().map(|error| format!("the log cannot be read: {error}")));
+    notes.extend(bad.map(|error| format!("the log cannot be read: {error}")));
+    Ok(past)
+}
+
+fn copy_keys(keys: Arc<dyn KeyProvider>, system: SystemId) -> CopyKeys {
+    CopyKeys { keys, label: LABELS[0].into(), system }
+}

@@ -1,0 +1,171 @@
+//! A machine is lost, with all but its archives, its image copies and its keys. What is made of them
+//! holds exactly what was committed before the archives end; it goes on, and can be recovered to
+//! points of both lives. Crashes at every write of the restore cost only the work done.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use base::Lsn;
+use recovery::{Lost, Target};
+use seam::Seam;
+use seam::sim::{CrashStyle, Rng, SimDisk};
+
+use crate::recovery::{
+    ARCHIVES, Ground, Model, NAMES, Site, Writer, compare, keys_of, recon_of, run, said,
+};
+
+/// Steps of the first life.
+const STEPS: u64 = 40;
+const GROUND: Ground = Ground { archived: true };
+/// Where copies go.
+const COPIES: &str = "/copies";
+
+/// What is left of a machine, and what it held after each commit.
+struct Remains {
+    disk: SimDisk,
+    states: Vec<(Lsn, Model)>,
+    /// Where the first copy ended.
+    copied: Lsn,
+}
+
+/// A life that ends with the loss of everything but archives and copies. Its newest copy was
+/// complete only behind the end of the archives.
+fn remains(seed: u64) -> Result<Remains, String> {
+    let disk = SimDisk::new();
+    let lived = run(seed, &disk, |seam| {
+        let site = Site::open(&seam, GROUND, true, &[])?;
+        let mut writer = Writer::new(&site, Rng::stream(seed, "restored"), Model::new());
+        let mut copied = None;
+        for step in 0..STEPS {
+            writer.step()?;
+            if step == STEPS / 3 {
+                copied = Some(site.copy(&format!("{COPIES}/1.copy"), None)?);
+            }
+            if step == STEPS / 2 {
+                site.copy(&format!("{COPIES}/2.copy"), copied.as_ref().map(|copy| copy.number))?;
+            }
+        }
+        let archiver = site.archiver.as_ref().ok_or("there is no archiver")?;
+        archiver.archive_now().map_err(said)?;
+        writer.small_step()?;
+        site.copy(&format!("{COPIES}/3.copy"), None)?;
+        let copied = copied.ok_or("no copy was made")?.end;
+        let states = std::mem::take(&mut writer.states);
+        writer.end()?;
+        drop(writer);
+        site.close()?;
+        Ok((states, copied))
+    })?;
+    let (states, copied) = lived.ok_or("the machine crashed by itself")?;
+    disk.settle();
+    let kept = |path: &Path| path.starts_with(ARCHIVES) || path.starts_with(COPIES);
+    disk.paths().into_iter().filter(|path| !kept(path)).for_each(|path| disk.lose(path));
+    Ok(Remains { disk, states, copied })
+}
+
+impl Remains {
+    /// What was there at a position: between two commits it may be either, for which of them comes
+    /// before it is not told.
+    fn at(&self, lsn: Lsn, found: &Model) -> Result<(), String> {
+        let before = self.states.iter().rev().find(|(at, _)| *at <= lsn);
+        let behind = self.states.iter().find(|(at, _)| *at > lsn);
+        if behind.is_some_and(|(_, model)| model == found) {
+            return Ok(());
+        }
+        before.map_or(Ok(()), |(_, model)| compare(found, model))
+    }
+}
+
+/// Makes the system anew, without its data sets. Returns where the archives ended.
+fn make_anew(seam: &Seam) -> Result<Lsn, String> {
+    let make = GROUND.make();
+    let parts = make.parts(seam.clone());
+    let shelf = GROUND.shelf(&parts)?.ok_or("there is no shelf")?;
+    let copies = [COPIES.into()];
+    let lost = Lost::look(seam, &shelf, &keys_of(&parts), &copies, &mut |_| ()).map_err(said)?;
+    seam::disk::make_dir(seam.disk.as_ref(), Path::new("/system")).map_err(|e| e.to_string())?;
+    lost.make(&parts, &make.config(), &recon_of(&parts)).map_err(said)?;
+    Ok(lost.past().end)
+}
+
+/// Restores, compares, goes on, and recovers to points of both lives.
+///
+/// # Errors
+/// The first broken promise.
+pub fn a_bare_machine(seed: u64) -> Result<(), String> {
+    let remains = remains(seed)?;
+    let disk = remains.disk.snapshot();
+    let done = run(seed, &disk, |seam| {
+        let end = make_anew(&seam)?;
+        let mut site = Site::open(&seam, GROUND, false, &[])?;
+        site.recover(&NAMES, Target::Now)?;
+        site.find_sets()?;
+        let found = site.contents()?;
+        remains.at(end, &found).map_err(|why| format!("restored: {why}"))?;
+
+        let mut writer = Writer::new(&site, Rng::stream(seed, "second life"), found);
+        (0..25).try_for_each(|_| writer.step())?;
+        let later = writer.states.clone();
+        let model = writer.model.clone();
+        writer.end()?;
+        drop(writer);
+        site.recover(&NAMES, Target::Now)?;
+        compare(&site.contents()?, &model).map_err(|why| format!("the second life: {why}"))?;
+        let (lsn, then) = &later[later.len() / 2];
+        site.recover(&NAMES, Target::Lsn(*lsn))?;
+        compare(&site.contents()?, then).map_err(|why| format!("back in it: {why}"))?;
+        match site.recover(&NAMES, Target::Lsn(end.plus(1))) {
+            Err(why) if why.contains("HFV003") => {}
+            other => return Err(format!("a lost point was taken: {other:?}")),
+        }
+        let early = remains.states.iter().find(|(lsn, _)| *lsn >= remains.copied);
+        let (lsn, then) = early.ok_or("no early point")?;
+        site.recover(&NAMES, Target::Lsn(*lsn))?;
+        compare(&site.contents()?, then).map_err(|why| format!("the first life: {why}"))?;
+        site.close()
+    })?;
+    done.ok_or_else(|| "the machine crashed by itself".to_owned())
+}
+
+/// Crashes a restore at each of its writes. What was not made yet is begun again from what is left;
+/// a system that was made goes on with its recovery.
+///
+/// # Errors
+/// The first broken promise.
+pub fn every_crash(seed: u64, stride: u64) -> Result<u64, String> {
+    let remains = remains(seed)?;
+    let mut n = 1 + seed % stride;
+    let mut points = 0;
+    loop {
+        let disk = remains.disk.snapshot();
+        disk.crash_after(n);
+        let made = Arc::new(parking_lot::Mutex::new(None));
+        let told = Arc::clone(&made);
+        let whole = run(n, &disk, move |seam| {
+            *told.lock() = Some(make_anew(&seam)?);
+            let site = Site::open(&seam, GROUND, false, &[])?;
+            site.recover(&NAMES, Target::Now).map(drop)
+        })?;
+        let style = [CrashStyle::DropAll, CrashStyle::KeepAll, CrashStyle::Random][n as usize % 3];
+        let disk = disk.crash_image(&mut Rng::new(n), style);
+        let made = *made.lock();
+        if made.is_none() {
+            let kept = |path: &Path| path.starts_with(ARCHIVES) || path.starts_with(COPIES);
+            disk.paths().into_iter().filter(|path| !kept(path)).for_each(|path| disk.lose(path));
+        }
+        let found = run(n + 1, &disk, |seam| {
+            let end = made.map_or_else(|| make_anew(&seam), Ok)?;
+            let mut site = Site::open(&seam, GROUND, false, &[])?;
+            site.recover(&NAMES, Target::Now)?;
+            site.find_sets()?;
+            remains.at(end, &site.contents()?)?;
+            site.close()
+        });
+        found.map_err(|why| format!("crash at write {n}: {why}"))?;
+        points += 1;
+        if whole.is_some() {
+            return Ok(points);
+        }
+        n += stride;
+    }
+}
