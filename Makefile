@@ -33,7 +33,7 @@ bench: ## Run the benchmarks beside their peers (ONLY="seal commit" for some of 
 	cargo build --release -p holdfast -p holdfast-bench --features holdfast-bench/redb; \
 	"$(TARGET)/release/holdfast-bench" run $(ONLY)
 
-soak: ## Crash the simulator for MINUTES=60, then kill real processes KILLS=2000 times
+soak: ## Crash the simulator for MINUTES=60, recover to 1,000 points, kill processes KILLS=2000 times
 	@scripts/setup.sh build
 	@scripts/soak.sh $(or $(MINUTES),60) $(or $(KILLS),2000)
 

@@ -14,6 +14,11 @@ if ((minutes > 0)); then
     cargo run --release -p holdfast-sim --bin soak -- --minutes "$minutes" ||
         failed+=("the crash simulator")
 fi
+if ((minutes > 0)); then
+    say "== recovery to 1,000 random points"
+    cargo run --release -p holdfast-sim --bin soak -- --points 1000 --from "$RANDOM" ||
+        failed+=("recovery to points")
+fi
 if ((kills > 0)); then
     say "== a real process, killed $kills times (a second each, about)"
     HOLDFAST_KILLS=$kills cargo test --release -p holdfast \

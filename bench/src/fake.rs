@@ -4,11 +4,14 @@
 //! what is not durable, or has more in flight than it says, is found out.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use crate::error::{BenchError, Result};
-use crate::ours::{Kernel, Log, LogSetup, Position, Restart, Sealer, Session, Store, StoreSetup};
+use crate::ours::{
+    Kernel, Log, LogSetup, Position, Recovery, Restart, Sealer, Session, Store, StoreSetup,
+};
 use crate::workload::{Key, Value};
 
 /// Everything it makes is empty and forgets itself when dropped.
@@ -153,6 +156,14 @@ impl Store for FakeStore {
 
     fn is_rekeying(&self) -> bool {
         false
+    }
+
+    fn image_copy(&self, _path: Option<&Path>, _bytes_per_second: u64) -> Result<u64> {
+        Ok(1)
+    }
+
+    fn recover(&self) -> Result<Recovery> {
+        Ok(Recovery::default())
     }
 
     fn budget_bytes(&self) -> u64 {

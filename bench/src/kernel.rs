@@ -21,9 +21,11 @@ use store::{
 use store_kernel::{KernelStore, StoreDefaults};
 use uow::{Kernel as Uows, KernelConfig, Parts, PoolPlan};
 
+use crate::copies::Copies;
 use crate::error::{BenchError, Result};
 use crate::ours::{
-    Checkpoints, Form, Kernel, Log, LogSetup, Position, Restart, Sealer, Session, Store, StoreSetup,
+    Checkpoints, Form, Kernel, Log, LogSetup, Position, Recovery, Restart, Sealer, Session, Store,
+    StoreSetup,
 };
 use crate::workload::{Key, Value};
 
@@ -201,6 +203,7 @@ struct OwnStore {
     set: SetId,
     sink: Arc<dyn CommitSink>,
     budget_bytes: u64,
+    copies: Copies,
 }
 
 /// Durability is asked of the log; nothing is to be done for a single commit.
@@ -217,7 +220,8 @@ impl OwnStore {
         let log_bytes = config.log.ring_bytes * 2 + config.log.group_bytes_max * 8;
         let locks_bytes = config.locks.locks_max * lock::BYTES_PER_LOCK;
         let budget_bytes = setup.pool_bytes + (log_bytes + locks_bytes) as u64;
-        Ok(OwnStore { store, set, sink: Arc::new(Quiet), budget_bytes })
+        let copies = Copies::new(&plan(setup).0);
+        Ok(OwnStore { store, set, sink: Arc::new(Quiet), budget_bytes, copies })
     }
 
     fn log(&self) -> &Arc<log::Log> {
@@ -307,6 +311,14 @@ impl Store for OwnStore {
 
     fn is_rekeying(&self) -> bool {
         !self.store.kernel().conversions().is_empty()
+    }
+
+    fn image_copy(&self, path: Option<&Path>, bytes_per_second: u64) -> Result<u64> {
+        self.copies.make(&self.store, SET, path, bytes_per_second)
+    }
+
+    fn recover(&self) -> Result<Recovery> {
+        self.copies.recover(&self.store, SET)
     }
 }
 

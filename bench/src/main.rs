@@ -9,6 +9,7 @@
 #![allow(clippy::disallowed_types)] // and nothing here has to run in the simulator
 
 mod benches;
+mod copies;
 mod cpu;
 mod customers;
 mod databases;

@@ -8,7 +8,7 @@
 //! 4. A [`Position`] grows with every commit; a commit is durable once [`Store::durable`] has
 //!    reached its position, and so are all commits below.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::Result;
 use crate::workload::{Key, Value};
@@ -86,6 +86,21 @@ pub(crate) struct Restart {
     pub(crate) redo_seconds: f64,
 }
 
+/// What a recovery did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Recovery {
+    /// Image copies read.
+    pub(crate) copy_bytes: u64,
+    /// Time for that.
+    pub(crate) copy_seconds: f64,
+    /// Log read and applied.
+    pub(crate) log_bytes: u64,
+    /// Time for that.
+    pub(crate) log_seconds: f64,
+    /// Time for the rest: writing what is in memory, and changing places.
+    pub(crate) last_seconds: f64,
+}
+
 /// The kernel under test.
 pub(crate) trait Kernel: Sync {
     /// Name and version.
@@ -145,6 +160,11 @@ pub(crate) trait Store: Send + Sync {
     fn pause_rekey(&self, paused: bool) -> Result<()>;
     /// Whether a re-key is not over.
     fn is_rekeying(&self) -> bool;
+    /// Makes an image copy of the data set in a file, or to nowhere; at most so many bytes a second
+    /// (0: no limit). Returns its bytes.
+    fn image_copy(&self, path: Option<&Path>, bytes_per_second: u64) -> Result<u64>;
+    /// Recovers the data set to now, from the newest copy that has a file.
+    fn recover(&self) -> Result<Recovery>;
 }
 
 /// One caller of a store.

@@ -13,6 +13,7 @@ pub mod machine;
 pub mod media;
 pub mod phantoms;
 pub mod plants;
+pub mod points;
 pub mod recon;
 pub mod recovery;
 pub mod restored;

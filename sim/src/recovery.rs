@@ -38,10 +38,10 @@ const STEPS: u64 = 60;
 /// A disk with a system that was changed and copied, and what it held when.
 pub struct Chronicle {
     /// What machine it was.
-    ground: Ground,
+    pub(crate) ground: Ground,
     /// The disk, at rest.
     pub disk: SimDisk,
-    /// At these log positions, ascending.
+    /// After each commit, and where the log ended then, ascending.
     pub states: Vec<(Lsn, Model)>,
     /// Where the first copy ended, and so the earliest point.
     pub copied: Lsn,
@@ -413,13 +413,11 @@ pub fn chronicle(seed: u64) -> Result<Chronicle, String> {
     let lived = run(seed, &disk, |seam| {
         let site = Arc::new(Site::open(&seam, ground, true, &[])?);
         let mut writer = Writer::new(&site, Rng::stream(seed, "recovery"), Model::new());
-        let mut states = Vec::new();
         let full = Arc::new(Mutex::new(None));
         let mut copied = Lsn(u64::MAX);
         let mut copier = None;
         for step in 0..STEPS {
             writer.step()?;
-            states.push((site.store.kernel().log().next_lsn(), writer.model.clone()));
             site.change_form(step)?;
             if step % (STEPS / 4) == 7 {
                 site.accumulate()?;
@@ -439,6 +437,8 @@ pub fn chronicle(seed: u64) -> Result<Chronicle, String> {
             }
         }
         writer.end()?;
+        let states = std::mem::take(&mut writer.states);
+        drop(writer);
         if let Some(first) = site.store.kernel().log().segments().first()
             && ground.archived
             && first.first_group.0 == 1

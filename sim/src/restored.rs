@@ -1,6 +1,6 @@
-//! A machine is lost, with all but its archives, its image copies and its keys. What is made of them
-//! holds exactly what was committed before the archives end; it goes on, and can be recovered to
-//! points of both lives. Crashes at every write of the restore cost only the work done.
+//! A machine is lost, with all but its archives, its image copies and its keys. What is made of
+//! them holds exactly what was committed before the archives end; it goes on, and can be recovered
+//! to points of both lives. Crashes at every write of the restore cost only the work done.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use recovery::{Lost, Target};
 use seam::Seam;
 use seam::sim::{CrashStyle, Rng, SimDisk};
 
+use crate::points::matches;
 use crate::recovery::{
     ARCHIVES, Ground, Model, NAMES, Site, Writer, compare, keys_of, recon_of, run, said,
 };
@@ -63,19 +64,6 @@ fn remains(seed: u64) -> Result<Remains, String> {
     Ok(Remains { disk, states, copied })
 }
 
-impl Remains {
-    /// What was there at a position: between two commits it may be either, for which of them comes
-    /// before it is not told.
-    fn at(&self, lsn: Lsn, found: &Model) -> Result<(), String> {
-        let before = self.states.iter().rev().find(|(at, _)| *at <= lsn);
-        let behind = self.states.iter().find(|(at, _)| *at > lsn);
-        if behind.is_some_and(|(_, model)| model == found) {
-            return Ok(());
-        }
-        before.map_or(Ok(()), |(_, model)| compare(found, model))
-    }
-}
-
 /// Makes the system anew, without its data sets. Returns where the archives ended.
 fn make_anew(seam: &Seam) -> Result<Lsn, String> {
     let make = GROUND.make();
@@ -101,7 +89,7 @@ pub fn a_bare_machine(seed: u64) -> Result<(), String> {
         site.recover(&NAMES, Target::Now)?;
         site.find_sets()?;
         let found = site.contents()?;
-        remains.at(end, &found).map_err(|why| format!("restored: {why}"))?;
+        matches(&remains.states, end, &found).map_err(|why| format!("restored: {why}"))?;
 
         let mut writer = Writer::new(&site, Rng::stream(seed, "second life"), found);
         (0..25).try_for_each(|_| writer.step())?;
@@ -158,7 +146,7 @@ pub fn every_crash(seed: u64, stride: u64) -> Result<u64, String> {
             let mut site = Site::open(&seam, GROUND, false, &[])?;
             site.recover(&NAMES, Target::Now)?;
             site.find_sets()?;
-            remains.at(end, &site.contents()?)?;
+            matches(&remains.states, end, &site.contents()?)?;
             site.close()
         });
         found.map_err(|why| format!("crash at write {n}: {why}"))?;

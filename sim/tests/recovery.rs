@@ -1,6 +1,6 @@
 //! Image copies and recoveries bring back what was there, through every crash.
 
-use holdfast_sim::{recovery, restored};
+use holdfast_sim::{points, recovery, restored};
 
 #[test]
 fn any_point_behind_the_copy_comes_back_exactly() {
@@ -11,6 +11,12 @@ fn any_point_behind_the_copy_comes_back_exactly() {
         backed_out += points.map_or(0, |points| points.backed_out);
     }
     assert!(backed_out > 4, "too few units of work were in flight: {backed_out}");
+}
+
+#[test]
+fn random_points_equal_what_was_committed_there() {
+    let done = points::random_points(101, 60);
+    assert!(done.is_ok(), "{done:?}");
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod dli;
 mod log;
 mod memory;
 mod pool;
+mod recover;
 mod rekey;
 mod restart;
 mod scan;
@@ -55,6 +56,7 @@ pub(crate) const ALL: &[Benchmark] = &[
     commit::BENCHMARK,
     scan::BENCHMARK,
     restart::BENCHMARK,
+    recover::BENCHMARK,
     rekey::BENCHMARK,
     memory::BENCHMARK,
     pool::BENCHMARK,

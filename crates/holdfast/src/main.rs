@@ -17,6 +17,7 @@ mod job;
 mod operate;
 mod output;
 mod passphrase;
+mod pipe;
 mod progress;
 mod recovery;
 mod verbs;

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use base::Lsn;
 use recon::{CopyKind, Database, Record, State};
 use recovery::{
-    Births, CopyFiles, CopyOptions, Past, Plan, RecoverOptions, RecoveryError, Target, copy_sets,
-    lsn_of,
+    Births, CopyFiles, CopyOptions, CopySink, Past, Plan, RecoverOptions, RecoveryError, Target,
+    copy_sets, lsn_of,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -19,6 +19,7 @@ use system::System;
 use system::operator::{Refusal, Request, Talk, done};
 
 use crate::output::utc;
+use crate::pipe::PipeSink;
 use crate::verbs::{refusal, sets_of};
 
 /// Which data sets.
@@ -39,6 +40,9 @@ pub(crate) struct CopyWish {
     pub(crate) which: Which,
     /// A file goes into each.
     pub(crate) folders: Vec<PathBuf>,
+    /// Or all of it into this pipe.
+    #[serde(default)]
+    pub(crate) pipe: Option<PathBuf>,
     /// Only what has changed since the newest copy of the same data sets.
     pub(crate) incremental: bool,
     /// Bytes read in a second at most; 0: no limit.
@@ -123,13 +127,16 @@ pub(crate) fn image_copy(
     let name = format!("{}-{}.copy", label(&wish.which), stamp(now));
     let paths: Vec<PathBuf> = wish.folders.iter().map(|folder| folder.join(&name)).collect();
     let since = if wish.incremental { Some(base(system, &names)?) } else { None };
-    let mut files = CopyFiles::begin(system.kernel().seam(), &paths)?;
+    let mut sink: Box<dyn CopySink> = match &wish.pipe {
+        Some(pipe) => Box::new(PipeSink::open(pipe)?),
+        None => Box::new(CopyFiles::begin(system.kernel().seam(), &paths)?),
+    };
     let report = copy_sets(
         system.kernel(),
         &system.copy_keys(),
         system.recon(),
         &names,
-        &mut files,
+        &mut *sink,
         &CopyOptions { since, bytes_per_second: wish.rate },
         &mut |at| {
             // Whoever asked may be gone; the copy is of use all the same.

@@ -89,3 +89,32 @@ fn a_damaged_copy_recovers_nothing_and_spoils_nothing() {
     let nothing = on(&["recover"], &dir, &["--all", "--to", "yesterday"]);
     assert_eq!(nothing.code, 2);
 }
+
+#[test]
+fn a_copy_to_standard_output_is_one_stream_of_several_data_sets() {
+    let folder = Folder::new("stream");
+    let dir = bank(&folder);
+    let text = dir.to_str().unwrap();
+    let mut command = common::command(Some(DEMO));
+    let copied = command.args(["image-copy", "-s", text, "--all", "--to", "-"]).output().unwrap();
+    let said = String::from_utf8_lossy(&copied.stderr).into_owned();
+    assert!(copied.status.success() && said.contains("2 data sets"), "{said}");
+    let stream = folder.join("stream");
+    fs::write(&stream, &copied.stdout).unwrap();
+
+    // Until it is known where it is, it is of no use.
+    fs::remove_file(file_of(&dir, "ACCOUNTS")).unwrap();
+    on(&["recover"], &dir, &["--set", "ACCOUNTS"]).failed("HFV002", &["pipe"]);
+    let number = said.split_whitespace().nth(2).unwrap().trim_end_matches(':').to_owned();
+    let short = folder.join("short");
+    fs::write(&short, &copied.stdout[..copied.stdout.len() - 1]).unwrap();
+    let change = |file: &Path| {
+        on(&["recon", "change"], &dir, &["--copy", &number, "--file", file.to_str().unwrap()])
+    };
+    change(&short).failed("HFV004", &["not complete"]);
+    change(&stream).done();
+    on(&["recover"], &dir, &["--set", "ACCOUNTS"]).done();
+    verified(&dir);
+    let twice = on(&["image-copy"], &dir, &["--all", "--to", "-", "--to", text]);
+    assert_eq!(twice.code, 2);
+}

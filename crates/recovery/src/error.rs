@@ -149,7 +149,8 @@ impl Coded for RecoveryError {
             }
             RecoveryError::BadPoint { .. } => "Choose another point, or an older image copy.",
             RecoveryError::Damaged { .. } => {
-                "Use the copy's second file, or an older copy: say which with --from."
+                "Put a good copy of the file there, or have another copy used: `holdfast recon \
+                 change --copy N` with --file or --gone."
             }
             RecoveryError::Future { .. } => "Use the release that wrote it.",
             RecoveryError::Foreign { .. } => "Use a copy of this system.",

@@ -38,8 +38,8 @@ pub struct Lost {
 type Sets = BTreeMap<DataSetId, Definition>;
 type Tell<'t> = &'t mut dyn FnMut(Progress<'_>);
 
-/// Positions are given out only so far behind all that are known of. What the lost machine has given
-/// out beyond cannot be known; its log had no room for so much.
+/// Positions are given out only so far behind all that are known of. What the lost machine has
+/// given out beyond cannot be known; its log had no room for so much.
 const LEAP: u64 = 1 << 32;
 
 impl Lost {

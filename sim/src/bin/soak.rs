@@ -1,23 +1,28 @@
 //! Searches random seeds for as long as told, on every core. A seed that fails is printed with the
 //! command that runs it again; the program then ends with 1.
 //!
-//! usage: `soak [--minutes N] [--from SEED]`
+//! usage: `soak [--minutes N] [--from SEED]`, `soak --points N [--from SEED]`
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
+use holdfast_sim::points::random_points;
 use holdfast_sim::swarm::{Plan, swarm};
 use seam::clock::{Clock, RealClock};
 
-const USAGE: &str = "usage: soak [--minutes N] [--from SEED]
-Searches random seeds in the crash simulator for N minutes (60), from SEED on (1).
+const USAGE: &str = "usage: soak [--minutes N] [--from SEED] | --points N [--from SEED]
+Searches random seeds in the crash simulator for N minutes (60), from SEED on (1); or recovers data
+sets to N random points of random histories, and compares with what was committed there.
 example: soak --minutes 5 --from 1000000";
 
 fn main() {
-    let Some((minutes, from)) = arguments() else {
+    let Some((minutes, from, points)) = arguments() else {
         eprintln!("{USAGE}");
         std::process::exit(2);
     };
+    if points > 0 {
+        std::process::exit(recover(from, points));
+    }
     let clock = RealClock::new();
     let end = Duration::from_secs(minutes * 60);
     let (next, failed) = (AtomicU64::new(from), AtomicBool::new(false));
@@ -46,17 +51,31 @@ fn main() {
     std::process::exit(i32::from(failed.load(SeqCst)));
 }
 
-/// Minutes and the first seed; `None` if the command line makes no sense.
-fn arguments() -> Option<(u64, u64)> {
-    let (mut minutes, mut from) = (60, 1);
+/// Recovers to random points; the exit code.
+fn recover(from: u64, points: u64) -> i32 {
+    match random_points(from, points) {
+        Ok(next) => println!("{points} points in {} histories, none failed", next - from),
+        Err(failure) => {
+            println!("failed: {failure}");
+            println!("again: soak --points 20 --from SEED");
+            return 1;
+        }
+    }
+    0
+}
+
+/// Minutes, the first seed, and points; `None` if the command line makes no sense.
+fn arguments() -> Option<(u64, u64, u64)> {
+    let (mut minutes, mut from, mut points) = (60, 1, 0);
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let number = words.next()?.parse().ok()?;
         match word.as_str() {
             "--minutes" => minutes = number,
             "--from" => from = number,
+            "--points" => points = number,
             _ => return None,
         }
     }
-    Some((minutes, from))
+    Some((minutes, from, points))
 }

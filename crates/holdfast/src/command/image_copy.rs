@@ -11,6 +11,7 @@ use crate::failure::{Failure, Result};
 use crate::operate::{absolute, operate};
 use crate::output::{bytes, count};
 use crate::passphrase::PassphraseArgs;
+use crate::pipe::ToStdout;
 use crate::recovery::{Copied, CopyWish, Which};
 
 /// Copy data sets and databases while they are in use
@@ -28,7 +29,7 @@ pub(crate) struct ImageCopyArgs {
     system: PathBuf,
     #[command(flatten)]
     which: WhichArgs,
-    /// A folder for the copy; a second one gets the same file
+    /// A folder for the copy; a second one gets the same file; or `-` for standard output
     #[arg(long, value_name = "FOLDER", required = true)]
     to: Vec<PathBuf>,
     /// Copy only what has changed since the newest copy of the same data sets
@@ -77,9 +78,13 @@ pub(super) fn run(context: &mut Context, args: &ImageCopyArgs) -> Result<ExitCod
     if args.to.len() > 2 {
         return Err(Failure::usage("a copy has one file or two", "Name one or two folders."));
     }
-    let folders = absolute(&args.to)?;
     let which = args.which.which()?;
-    let wish = CopyWish { which, folders, incremental: args.incremental, rate };
+    let wish =
+        CopyWish { which, folders: Vec::new(), pipe: None, incremental: args.incremental, rate };
+    if args.to.iter().any(|to| to.as_os_str() == "-") {
+        return to_stdout(context, args, wish);
+    }
+    let wish = CopyWish { folders: absolute(&args.to)?, ..wish };
     let copied: Copied = operate(context, &args.system, &args.passphrase, "image-copy", &wish)?;
     if context.output.is_json() {
         context.output.document(&copied)?;
@@ -104,5 +109,27 @@ pub(super) fn run(context: &mut Context, args: &ImageCopyArgs) -> Result<ExitCod
         "  recovery goes on in the log at {:#x}, and to any point from {:#x} on",
         copied.start, copied.end
     ))?;
+    DONE
+}
+
+/// The copy goes to standard output, and what there is to say about it to standard error.
+fn to_stdout(context: &Context, args: &ImageCopyArgs, wish: CopyWish) -> Result<ExitCode> {
+    if args.to.len() > 1 {
+        let remedy = "Name folders, or `-` alone.";
+        return Err(Failure::usage("a copy to standard output has no second file", remedy));
+    }
+    let through = ToStdout::begin(&context.seam, &args.system)?;
+    let wish = CopyWish { pipe: Some(through.path.clone()), ..wish };
+    let copied: Copied = operate(context, &args.system, &args.passphrase, "image-copy", &wish)?;
+    through.wait(copied.bytes)?;
+    eprintln!(
+        "image copy {}: {} data sets, {} intervals, {}; to use it: holdfast recon change --copy {} \
+         --file FILE",
+        copied.number,
+        copied.sets.len(),
+        count(copied.intervals),
+        bytes(copied.bytes),
+        copied.number
+    );
     DONE
 }

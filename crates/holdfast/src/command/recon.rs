@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use recon::{Recon, Record, State};
+use recon::{ArchiveFile, ImageCopy, Recon, Record, State};
 use recovery::CopyFiles;
 use serde_json::{Value, json};
 use system::{SystemConfig, operator};
@@ -77,6 +77,9 @@ struct ChangeArgs {
     /// Its files stand in this folder now
     #[arg(long, value_name = "FOLDER", conflicts_with = "gone")]
     moved_to: Option<PathBuf>,
+    /// It stands in this file, which is proven first: what went to standard output, for example
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["gone", "moved_to"])]
+    file: Option<PathBuf>,
     /// Its files are gone for good
     #[arg(long)]
     gone: bool,
@@ -271,13 +274,14 @@ fn rebuild(context: &mut Context, args: &RebuildArgs) -> Result<ExitCode> {
 }
 
 fn change(context: &mut Context, args: &ChangeArgs) -> Result<ExitCode> {
-    if args.moved_to.is_none() && !args.gone {
-        let remedy = "Say --moved-to FOLDER or --gone.";
+    if args.moved_to.is_none() && args.file.is_none() && !args.gone {
+        let remedy = "Say --moved-to FOLDER, --file FILE or --gone.";
         return Err(Failure::usage("nothing is to be changed", remedy));
     }
     let passphrase = args.place.passphrase.get()?;
     let dir = &args.place.system;
     let config = SystemConfig::read(&*context.seam.disk, dir)?;
+    let keys = copy_keys(context, dir, &passphrase)?;
     let (ring, _lock) = system::open_key_ring(&context.seam, dir, &passphrase)?;
     let setup = system::recon_setup(&context.seam, dir, &config, Arc::new(ring));
     let (recon, _) = Recon::open(setup)?;
@@ -286,9 +290,22 @@ fn change(context: &mut Context, args: &ChangeArgs) -> Result<ExitCode> {
         let what = format!("there is no image copy {}", args.copy);
         Failure::other(what, "`holdfast recon list` shows them.")
     })?;
-    let record = match &args.moved_to {
-        None => Record::ImageCopyGone(args.copy),
-        Some(folder) => {
+    let record = match (&args.moved_to, &args.file) {
+        (None, None) => Record::ImageCopyGone(args.copy),
+        (None, Some(file)) => {
+            let path = absolute(std::slice::from_ref(file))?.remove(0);
+            let mut progress = Progress::new(&context.seam);
+            let name = path.display().to_string();
+            let show = &mut |done, total| progress.show(&name, done, total, "bytes");
+            let info = CopyFiles::verify(&context.seam, &path, &keys, show)?;
+            if info.tag != copy.tag {
+                let what = format!("{name} is not image copy {}", args.copy);
+                return Err(Failure::other(what, "`holdfast recon list` shows the copies."));
+            }
+            let files = vec![ArchiveFile { path, lost: false }];
+            Record::ImageCopy(ImageCopy { files, ..copy.clone() })
+        }
+        (Some(folder), _) => {
             let mut moved = copy.clone();
             let folder = &absolute(std::slice::from_ref(folder))?[0];
             for file in &mut moved.files {

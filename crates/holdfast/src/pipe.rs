@@ -1,0 +1,111 @@
+//! An image copy on standard output. The process that has the system open writes it, and that may
+//! be another one: the two meet at a pipe with a name, in the system's folder.
+//!
+//! Invariants:
+//! 1. Only the owner of the folder can open the pipe, and it goes away with the command.
+//! 2. Whoever cannot go on says so: a command whose standard output is closed makes the copy fail,
+//!    and a copy that fails makes the command fail. What came out then has no manifest.
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::time::Duration;
+
+use recovery::{CopySink, RecoveryError};
+use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open, unlink};
+use seam::Seam;
+
+use crate::failure::{Failure, Result};
+
+/// What is read at once.
+const CHUNK: usize = 256 << 10;
+/// How often it is looked whether everything has come through.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// The writing end: where a copy goes.
+pub(crate) struct PipeSink {
+    path: PathBuf,
+    file: File,
+}
+
+impl PipeSink {
+    pub(crate) fn open(path: &Path) -> std::result::Result<PipeSink, RecoveryError> {
+        let opened = open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty());
+        let file = opened.map_err(|error| failed(path, "opened", error.into()))?;
+        Ok(PipeSink { path: path.to_owned(), file: File::from(file) })
+    }
+}
+
+impl CopySink for PipeSink {
+    fn write(&mut self, bytes: &[u8]) -> std::result::Result<(), RecoveryError> {
+        self.file.write_all(bytes).map_err(|error| failed(&self.path, "written", error))
+    }
+
+    fn finish(&mut self) -> std::result::Result<Vec<PathBuf>, RecoveryError> {
+        Ok(Vec::new())
+    }
+}
+
+fn failed(path: &Path, verb: &'static str, error: io::Error) -> RecoveryError {
+    RecoveryError::Io { path: path.to_owned(), verb, error }
+}
+
+/// The reading end: a thread that passes everything on to standard output.
+pub(crate) struct ToStdout {
+    seam: Seam,
+    pub(crate) path: PathBuf,
+    passed: Arc<AtomicU64>,
+    ended: Arc<AtomicBool>,
+}
+
+impl ToStdout {
+    /// Makes the pipe in the folder of a system, and begins to read it.
+    pub(crate) fn begin(seam: &Seam, dir: &Path) -> Result<ToStdout> {
+        let path = std::path::absolute(dir)?.join(format!("copy-{}.pipe", std::process::id()));
+        // What a process with the same number has left behind.
+        let _ = unlink(&path);
+        let refused = |error: rustix::io::Errno| {
+            let remedy = "Check the permissions of the system's folder.";
+            Failure::other(format!("{} cannot be made: {error}", path.display()), remedy)
+        };
+        mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).map_err(refused)?;
+        // Open for both, so that nobody waits for the other end, and it does not end with it.
+        let file = open(&path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).map_err(refused)?;
+        let (passed, ended) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+        let (count, over) = (Arc::clone(&passed), Arc::clone(&ended));
+        let mut file = File::from(file);
+        seam::thread::spawn("copy to stdout", move || {
+            let mut buffer = vec![0; CHUNK];
+            while let Ok(read) = file.read(&mut buffer) {
+                if io::stdout().lock().write_all(&buffer[..read]).is_err() {
+                    break;
+                }
+                count.fetch_add(read as u64, SeqCst);
+            }
+            over.store(true, SeqCst);
+        })?;
+        Ok(ToStdout { seam: seam.clone(), path, passed, ended })
+    }
+
+    /// Waits until so many bytes have come through.
+    pub(crate) fn wait(&self, bytes: u64) -> Result<()> {
+        while self.passed.load(SeqCst) < bytes {
+            if self.ended.load(SeqCst) {
+                let remedy = "The copy is not complete; make it again.";
+                return Err(Failure::other("standard output was closed".to_owned(), remedy));
+            }
+            self.seam.clock.sleep(LOOK);
+        }
+        io::stdout().lock().flush()?;
+        Ok(())
+    }
+}
+
+impl Drop for ToStdout {
+    fn drop(&mut self) {
+        // If that fails, the next command with this number removes it.
+        let _ = unlink(&self.path);
+    }
+}
