@@ -6,7 +6,7 @@ use holdfast_sim::{points, recovery, restored};
 fn any_point_behind_the_copy_comes_back_exactly() {
     let mut backed_out = 0;
     for seed in 1..=6 {
-        let points = recovery::every_point(seed, 5).map_err(|why| format!("seed {seed}: {why}"));
+        let points = recovery::every_point(seed, 3).map_err(|why| format!("seed {seed}: {why}"));
         assert!(points.as_ref().is_ok_and(|points| points.points > 4), "{points:?}");
         backed_out += points.map_or(0, |points| points.backed_out);
     }
