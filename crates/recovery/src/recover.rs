@@ -316,7 +316,8 @@ impl Work<'_> {
                 progress(Progress { what: "the log", done, total });
             }
             Ok(true)
-        })
+        })?;
+        Ok(rebuilds.iter_mut().try_for_each(Rebuild::settle)?)
     }
 
     /// Has all data sets to itself.

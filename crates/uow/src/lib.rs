@@ -38,6 +38,7 @@ mod anchor;
 pub mod checkpoint;
 pub mod control;
 mod convert;
+mod crew;
 mod error;
 mod housekeeper;
 mod journal;

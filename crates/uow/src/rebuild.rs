@@ -14,7 +14,8 @@
 //! 1. An interval that is neither in the copy nor formatted since holds nothing: changes of it are
 //!    from before it was freed, and are passed over.
 //! 2. Records come in the order of the log, from the copy's redo point on, and none is left out.
-//! 3. Units of work whose commit is not among the records are backed out, newest change first, by
+//! 3. Changes of one interval are repeated in the order of the log, by one hand of a crew.
+//! 4. Units of work whose commit is not among the records are backed out, newest change first, by
 //!    the undo that any backout uses; its compensation is logged for the successor.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +28,7 @@ use seam::plant::{Plant, planted};
 use space::{DataSet, Definition, ROOT, map};
 
 use crate::checkpoint::Checkpoint;
+use crate::crew::{Crew, Item, Redo};
 use crate::record::{Change, Recovered, decode_places, flag, kind};
 use crate::resource::Target;
 use crate::transit::steps_of;
@@ -88,6 +90,8 @@ pub struct Rebuild {
     transit: BTreeSet<CiNumber>,
     counts: RebuildCounts,
     targets: Vec<Target>,
+    /// Who repeats changes, from the first one on.
+    crew: Option<Crew>,
 }
 
 /// A set of intervals.
@@ -187,6 +191,7 @@ impl Kernel {
             transit: BTreeSet::new(),
             counts: RebuildCounts::default(),
             targets: Vec::new(),
+            crew: None,
         };
         rebuild.present.add(ROOT);
         rebuild.take_over(moment, first);
@@ -390,7 +395,7 @@ impl Rebuild {
         while self.source + 1 < self.sources.len() {
             self.next_source();
         }
-        let done = self.back_out().and_then(|()| self.take_back());
+        let done = self.settle().and_then(|()| self.back_out()).and_then(|()| self.take_back());
         if let Err(error) = done {
             return match self.abandon() {
                 Ok(()) => Err(error),
@@ -404,7 +409,9 @@ impl Rebuild {
     ///
     /// # Errors
     /// Whatever log and disk say; the next restart removes the rest.
-    pub fn abandon(self) -> Result<(), UowError> {
+    pub fn abandon(mut self) -> Result<(), UowError> {
+        // What is built goes, whatever is wrong with it, but nobody may be at it any more.
+        let _ = self.settle();
         self.kernel.remove_building(&self.set)
     }
 
@@ -518,39 +525,43 @@ impl Rebuild {
         Ok(())
     }
 
-    /// Repeats a change of one interval, if the copy has not got it.
+    /// Has a change of one interval repeated, if the copy has not got it.
     fn redo(&mut self, record: &Record<'_>, body: &[u8], target: Target) -> Result<(), UowError> {
         let Target { ci, fresh, .. } = target;
-        if ci.0 >= self.set.layout().intervals_max() || (!fresh && !self.present.has(ci)) {
+        let known = self.present.has(ci);
+        if ci.0 >= self.set.layout().intervals_max() || !(fresh || known) {
             return Ok(());
         }
         if fresh {
             self.set.cover(ci)?;
+            self.present.add(ci);
         }
-        let resource = Arc::clone(&self.kernel.parts.resource);
-        let mut page = if fresh { self.fresh(ci)? } else { self.set.exclusive(ci)? };
-        if !fresh && page.lsn() >= record.lsn {
-            return Ok(());
-        }
-        page.begin_change(self.kernel.log.next_lsn());
-        let applied = resource.redo(record.kind, body, ci, page.bytes_mut());
-        page.set_lsn(record.lsn);
-        drop(page);
-        applied.map_err(|damage| {
-            let object = format!("interval {ci} of data set {}", self.set.name());
-            let why = format!("the log record at {} does not fit it: {}", record.lsn, damage.0);
-            self.damaged(object, &why)
-        })?;
-        self.present.add(ci);
-        self.counts.redone += 1;
+        let crew = match &mut self.crew {
+            Some(crew) => crew,
+            None => {
+                let (kernel, set) = (Arc::clone(&self.kernel), Arc::clone(&self.set));
+                let work = Arc::new(Successor { kernel, set }) as Arc<dyn Redo>;
+                self.crew.insert(Crew::start(&work)?)
+            }
+        };
+        let (set, kind, lsn) = (self.set.id(), record.kind, record.lsn);
+        crew.give(Item { set, kind, lsn, target, known }, body);
         Ok(())
     }
 
-    /// An interval whose contents are about to be written anew.
+    /// Waits until every change that was seen is repeated.
+    ///
+    /// # Errors
+    /// A record that does not fit its interval; whatever pool and disk say.
+    pub fn settle(&mut self) -> Result<(), UowError> {
+        let redone = self.crew.take().map_or(Ok(0), Crew::finish)?;
+        self.counts.redone += redone;
+        Ok(())
+    }
+
+    /// An interval that the copy has, to be written anew.
     fn fresh(&self, ci: CiNumber) -> Result<ExclusiveCi<'_>, UowError> {
-        let resident = self.set.is_resident(ci);
-        let written = resident || self.present.has(ci);
-        Ok(if written { self.set.exclusive(ci)? } else { self.set.pin_fresh(ci)?.exclusive() })
+        fresh(&self.set, ci, self.present.has(ci))
     }
 
     /// Undoes what no commit has made count, newest first over all units of work.
@@ -600,5 +611,40 @@ impl Rebuild {
 
     fn damaged(&self, object: String, why: &str) -> UowError {
         UowError::Damaged { object, why: why.to_owned() }
+    }
+}
+
+/// An interval whose contents are about to be written anew; `known`: it held something.
+fn fresh(set: &DataSet, ci: CiNumber, known: bool) -> Result<ExclusiveCi<'_>, UowError> {
+    let written = set.is_resident(ci) || known;
+    Ok(if written { set.exclusive(ci)? } else { set.pin_fresh(ci)?.exclusive() })
+}
+
+/// Repeats changes in a successor.
+struct Successor {
+    kernel: Arc<Kernel>,
+    set: Arc<DataSet>,
+}
+
+impl Redo for Successor {
+    fn redo(&self, item: &Item, body: &[u8]) -> Result<bool, UowError> {
+        let (set, Target { ci, fresh: anew, .. }) = (&*self.set, item.target);
+        let mut page = if anew { fresh(set, ci, item.known)? } else { set.exclusive(ci)? };
+        if !anew && page.lsn() >= item.lsn {
+            return Ok(false);
+        }
+        page.begin_change(self.kernel.log.next_lsn());
+        let applied = self.kernel.parts.resource.redo(item.kind, body, ci, page.bytes_mut());
+        page.set_lsn(item.lsn);
+        drop(page);
+        applied.map_err(|damage| UowError::Damaged {
+            object: format!("interval {ci} of data set {}", set.name()),
+            why: format!("the log record at {} does not fit it: {}", item.lsn, damage.0),
+        })?;
+        Ok(true)
+    }
+
+    fn fetch(&self, item: &Item) {
+        self.set.pool().fetch(item.set, item.target.ci);
     }
 }

@@ -15,7 +15,6 @@
 //! was logged meanwhile is read by the next restart.
 
 mod analysis;
-mod crew;
 mod maps;
 mod redo;
 mod repair;

@@ -8,7 +8,7 @@ use log::Record;
 use space::DataSet;
 
 use super::analysis::Analysis;
-use super::crew::{Crew, Item};
+use crate::crew::{Crew, Item, Redo};
 use crate::record::{Change, decode_places, kind};
 use crate::resource::Target;
 use crate::transit::{Step, steps_of};
@@ -52,7 +52,8 @@ impl Kernel {
         let sets: BTreeMap<DataSetId, Arc<DataSet>> =
             self.all_sets().into_iter().map(|set| (set.id(), set)).collect();
         let sets = Arc::new(sets);
-        let mut crew = Crew::start(self, &sets)?;
+        let history = History { kernel: Arc::clone(self), sets: Arc::clone(&sets) };
+        let mut crew = Crew::start(&(Arc::new(history) as Arc<dyn Redo>))?;
         let read = self.give_out(from, end, &sets, &mut crew);
         let redone = crew.finish();
         read.and(redone)
@@ -93,7 +94,7 @@ impl Kernel {
             }
             for target in targets.iter().copied() {
                 let (set, kind, lsn) = (set.id(), record.kind, record.lsn);
-                crew.give(Item { set, kind, lsn, target }, change.body);
+                crew.give(Item { set, kind, lsn, target, known: true }, change.body);
             }
         }
         Ok(())
@@ -120,6 +121,25 @@ impl Kernel {
         page.begin_change(lsn);
         self.apply(set, kind, body, &mut page, lsn)?;
         Ok(true)
+    }
+}
+
+/// Repeats history in the data sets that are open.
+struct History {
+    kernel: Arc<Kernel>,
+    sets: Arc<BTreeMap<DataSetId, Arc<DataSet>>>,
+}
+
+impl Redo for History {
+    fn redo(&self, item: &Item, body: &[u8]) -> Result<bool, UowError> {
+        let set = self.sets.get(&item.set);
+        set.map_or(Ok(false), |set| self.kernel.redo_target(set, item, body))
+    }
+
+    fn fetch(&self, item: &Item) {
+        if let Some(set) = self.sets.get(&item.set) {
+            set.pool().fetch(item.set, item.target.ci);
+        }
     }
 }
 

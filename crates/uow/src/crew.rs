@@ -10,17 +10,16 @@
 //!    waits for nothing; the first error of each hand comes back from [`Crew::finish`].
 //! 3. A hand that panics is noticed: the reader stops giving and the panic comes up in the join.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use base::hash::avalanche;
 use base::{DataSetId, Lsn};
 use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
-use space::DataSet;
 
+use crate::UowError;
 use crate::resource::Target;
-use crate::{Kernel, UowError};
 
 /// Threads beside the one that reads the log.
 const HANDS: usize = 2;
@@ -32,11 +31,21 @@ const BATCHES: usize = 4;
 const AHEAD: usize = 6;
 
 /// A change of one interval.
-pub(super) struct Item {
-    pub(super) set: DataSetId,
-    pub(super) kind: u8,
-    pub(super) lsn: Lsn,
-    pub(super) target: Target,
+pub(crate) struct Item {
+    pub(crate) set: DataSetId,
+    pub(crate) kind: u8,
+    pub(crate) lsn: Lsn,
+    pub(crate) target: Target,
+    /// Whether the interval held something before.
+    pub(crate) known: bool,
+}
+
+/// What a hand does: restart's work, or a recovery's.
+pub(crate) trait Redo: Send + Sync {
+    /// Repeats a change, if need be; whether it was.
+    fn redo(&self, item: &Item, body: &[u8]) -> Result<bool, UowError>;
+    /// A change that will come soon: has its interval fetched.
+    fn fetch(&self, item: &Item);
 }
 
 /// Changes in the order of the log, with their bodies one behind the other.
@@ -46,10 +55,8 @@ struct Batch {
     bytes: Vec<u8>,
 }
 
-type Sets = BTreeMap<DataSetId, Arc<DataSet>>;
-
 /// The threads, and what is being gathered for each.
-pub(super) struct Crew {
+pub(crate) struct Crew {
     hands: Vec<Hand>,
 }
 
@@ -81,13 +88,13 @@ impl Crew {
     ///
     /// # Errors
     /// If the operating system refuses one.
-    pub(super) fn start(kernel: &Arc<Kernel>, sets: &Arc<Sets>) -> Result<Crew, UowError> {
+    pub(crate) fn start(work: &Arc<dyn Redo>) -> Result<Crew, UowError> {
         let mut crew = Crew { hands: Vec::with_capacity(HANDS) };
         for number in 0..HANDS {
             let lane = Arc::new(Lane::default());
-            let (kernel, sets, own) = (Arc::clone(kernel), Arc::clone(sets), Arc::clone(&lane));
-            let work = move || Leaving(&own).work(&kernel, &sets);
-            match seam::thread::spawn(&format!("redo-{number}"), work) {
+            let (work, own) = (Arc::clone(work), Arc::clone(&lane));
+            let run = move || Leaving(&own).work(&*work);
+            match seam::thread::spawn(&format!("redo-{number}"), run) {
                 Ok(thread) => crew.hands.push(Hand { lane, gathering: Batch::default(), thread }),
                 Err(source) => {
                     crew.finish()?;
@@ -99,7 +106,7 @@ impl Crew {
     }
 
     /// Gives a change to the hand that has its interval.
-    pub(super) fn give(&mut self, item: Item, body: &[u8]) {
+    pub(crate) fn give(&mut self, item: Item, body: &[u8]) {
         let place = u64::from(item.set.0) << 32 | u64::from(item.target.ci.0);
         let number = avalanche(place) as usize % self.hands.len();
         let hand = &mut self.hands[number];
@@ -111,7 +118,7 @@ impl Crew {
     }
 
     /// Waits until all is done. Returns how many changes were made.
-    pub(super) fn finish(mut self) -> Result<u64, UowError> {
+    pub(crate) fn finish(mut self) -> Result<u64, UowError> {
         for hand in &mut self.hands {
             hand.send();
             hand.lane.state.lock().complete = true;
@@ -147,7 +154,7 @@ impl Hand {
 struct Leaving<'l>(&'l Lane);
 
 impl Leaving<'_> {
-    fn work(self, kernel: &Kernel, sets: &Sets) {
+    fn work(self, work: &dyn Redo) {
         let mut state = self.0.state.lock();
         loop {
             let Some(batch) = state.batches.pop_front() else {
@@ -160,7 +167,7 @@ impl Leaving<'_> {
             let spoiled = state.failed.is_some();
             drop(state);
             self.0.changed.notify_all();
-            let outcome = if spoiled { Ok(0) } else { batch.redo(kernel, sets) };
+            let outcome = if spoiled { Ok(0) } else { batch.redo(work) };
             state = self.0.state.lock();
             match outcome {
                 Ok(redone) => state.redone += redone,
@@ -178,19 +185,15 @@ impl Drop for Leaving<'_> {
 }
 
 impl Batch {
-    fn redo(&self, kernel: &Kernel, sets: &Sets) -> Result<u64, UowError> {
+    fn redo(&self, work: &dyn Redo) -> Result<u64, UowError> {
         let (mut redone, mut at) = (0, 0);
         for (number, (item, len)) in self.items.iter().enumerate() {
-            if let Some((next, _)) = self.items.get(number + AHEAD)
-                && let Some(set) = sets.get(&next.set)
-            {
-                set.pool().fetch(next.set, next.target.ci);
+            if let Some((next, _)) = self.items.get(number + AHEAD) {
+                work.fetch(next);
             }
             let body = &self.bytes[at..at + len];
             at += len;
-            if let Some(set) = sets.get(&item.set) {
-                redone += u64::from(kernel.redo_target(set, item, body)?);
-            }
+            redone += u64::from(work.redo(item, body)?);
         }
         Ok(redone)
     }
