@@ -77,7 +77,7 @@ impl System {
     /// reach. Its data sets are offline until they are recovered.
     ///
     /// # Errors
-    /// [`SystemError::Occupied`], [`SystemError::NotRestored`]; whatever is wrong with the files.
+    /// [`SystemError::Occupied`], [`RecoveryError::NotRestored`]; whatever is wrong with the files.
     pub fn restore(
         seam: &Seam,
         dir: &Path,

@@ -34,7 +34,7 @@ pub(crate) struct RestoreArgs {
     /// A folder with archives of its log; a second one with the same archives, if there is one
     #[arg(long, value_name = "FOLDER", required_unless_present = "config")]
     archives: Vec<PathBuf>,
-    /// A copy of its holdfast.toml, whose [archive] says where the archives are now
+    /// A copy of its holdfast.toml, whose `[archive]` says where the archives are now
     #[arg(long, value_name = "FILE", conflicts_with = "archives")]
     config: Option<PathBuf>,
     /// A folder with image copies
