@@ -3,7 +3,8 @@
 //! * [`copy_sets`] copies data sets while they are in use (K18): sealed intervals as they stand on
 //!   disk, and where in the log their recovery goes on.
 //! * [`plan()`] says what a recovery would read, and from which copy; [`recover()`] does it, to the
-//!   end of the log, to a position in it, or to a moment (K17). Several data sets land on one point.
+//!   end of the log, to a position in it, or to a moment (K17). Several data sets land on one
+//!   point.
 //! * [`History`] is where a recovery reads the log: in the log itself, or in archives and the log.
 //!
 //! Invariants:
