@@ -90,6 +90,16 @@ pub const ALL: &[Hunt] = &[
         by: "older states put back",
         run: crate::anchor::what_was_put_back_is_refused,
     },
+    Hunt {
+        plant: Plant::OlderVersionPutBack,
+        by: "what mends",
+        run: crate::care::only_what_is_good_mends,
+    },
+    Hunt {
+        plant: Plant::DamageOverlooked,
+        by: "what is spoilt in use",
+        run: || crate::care::what_is_spoilt_is_named_and_mended(1),
+    },
     Hunt { plant: Plant::NextKeyNotLocked, by: "phantoms", run: phantoms::nothing_appears },
     Hunt { plant: Plant::RecordGivenBack, by: "tellers at once", run: tellers_at_once },
     Hunt { plant: Plant::IndexEntryKept, by: "tellers at once", run: tellers_at_once },

@@ -128,6 +128,12 @@ impl Shelf {
         Ok(())
     }
 
+    /// What reading archives takes.
+    #[must_use]
+    pub fn env(&self) -> &ArchiveEnv {
+        &self.env
+    }
+
     /// How the log is archived.
     #[must_use]
     pub fn config(&self) -> &ArchiveConfig {

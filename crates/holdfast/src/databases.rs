@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use definitions::resolve::Definitions as _;
-use definitions::{Dbd, DbdName};
+use definitions::{Dbd, DbdName, MemberName};
 use hierarchy::{Database, HierarchyError, state};
 use placement::{Placement, Settings};
 use repository::Repository;
@@ -120,6 +120,17 @@ impl<S: Store> Databases<S> {
         let mut names: Vec<String> = all.filter(mine).map(|set| set.name).collect();
         names.sort();
         Ok(names)
+    }
+
+    /// The database and the index whose entries stand in the set of that name, if it is one.
+    pub(crate) fn index_of(&self, set: &str) -> Option<(DbdName, DbdName)> {
+        let index = DbdName::new(set)?;
+        self.repository.names().find_map(|name| {
+            let MemberName::Dbd(name) = name else { return None };
+            let database = self.open_unchecked(name).ok()?;
+            let mut indexes = database.indexes.iter();
+            indexes.find(|tree| tree.index.dbd == index).map(|_| (name, index))
+        })
     }
 
     /// Where the settings put the roots of a database.

@@ -55,6 +55,12 @@ impl Failure {
         Failure::Other { what: what.to_string(), remedy: remedy.to_string() }
     }
 
+    /// The same, with what was going on.
+    pub(crate) fn within(&self, what: &str) -> Failure {
+        let (code, text, remedy) = self.parts();
+        Failure::other(format!("{what}: {text} ({code})"), remedy)
+    }
+
     /// The one place that turns failures into exit codes.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {

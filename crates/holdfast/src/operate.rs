@@ -104,7 +104,8 @@ pub(crate) fn absolute(folders: &[PathBuf]) -> Result<Vec<PathBuf>> {
     folders.iter().map(absolute).collect()
 }
 
-fn understood<T: DeserializeOwned>(dir: &Path, answer: serde_json::Value) -> Result<T> {
+/// An answer as the command wants it.
+pub(crate) fn understood<T: DeserializeOwned>(dir: &Path, answer: serde_json::Value) -> Result<T> {
     serde_json::from_value(answer).map_err(|error| {
         let (dir, why) = (dir.to_owned(), format!("its answer is not understood: {error}"));
         Failure::from(SystemError::NoAnswer { dir, why })

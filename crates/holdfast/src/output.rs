@@ -10,12 +10,18 @@ use crate::failure::Result;
 /// Standard output.
 pub(crate) struct Output {
     json: bool,
-    stdout: BufWriter<Stdout>,
+    /// Nothing, if nobody shall hear.
+    stdout: Option<BufWriter<Stdout>>,
 }
 
 impl Output {
     pub(crate) fn new(json: bool) -> Output {
-        Output { json, stdout: BufWriter::new(io::stdout()) }
+        Output { json, stdout: Some(BufWriter::new(io::stdout())) }
+    }
+
+    /// For a command that is run by another one.
+    pub(crate) fn silent() -> Output {
+        Output { json: false, stdout: None }
     }
 
     /// Whether a program reads it.
@@ -25,7 +31,10 @@ impl Output {
 
     /// A line of text.
     pub(crate) fn line(&mut self, text: impl Display) -> Result<()> {
-        Ok(writeln!(self.stdout, "{text}")?)
+        match &mut self.stdout {
+            Some(stdout) => Ok(writeln!(stdout, "{text}")?),
+            None => Ok(()),
+        }
     }
 
     /// A value as one line of JSON.
@@ -73,7 +82,7 @@ impl Output {
 
     /// Writes what has gathered.
     pub(crate) fn flush(&mut self) -> Result<()> {
-        Ok(self.stdout.flush()?)
+        self.stdout.as_mut().map_or(Ok(()), |stdout| Ok(stdout.flush()?))
     }
 }
 

@@ -8,15 +8,15 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use base::Lsn;
-use recon::{CopyKind, Database, Record, State};
+use recon::{CopyKind, Database, Recon, Record, State};
 use recovery::{
     Births, CopyFiles, CopyOptions, CopySink, Past, Plan, RecoverOptions, RecoveryError, Target,
     copy_sets, lsn_of,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use system::System;
 use system::operator::{Refusal, Request, Talk, done};
+use system::{System, SystemError};
 
 use crate::output::utc;
 use crate::pipe::PipeSink;
@@ -216,6 +216,47 @@ fn plan(
 pub(crate) fn list(system: &System, _: &Request, _: &mut Talk<'_>) -> Result<Value, Refusal> {
     system.update_recon()?;
     Ok(document(&system.recon().state()))
+}
+
+/// What RECON is to say of an image copy from now on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ChangeWish {
+    /// The number of the image copy.
+    pub(crate) copy: u32,
+    /// Its files stand in this folder now; if none is named, they are gone for good.
+    pub(crate) moved_to: Option<PathBuf>,
+}
+
+pub(crate) fn change(
+    system: &System,
+    request: &Request,
+    _: &mut Talk<'_>,
+) -> Result<Value, Refusal> {
+    let wish: ChangeWish = request.arguments()?;
+    change_recon(system.recon(), &wish)?;
+    done(&json!({ "image_copy": wish.copy }))
+}
+
+/// Changes what RECON says of an image copy.
+pub(crate) fn change_recon(recon: &Recon, wish: &ChangeWish) -> Result<(), SystemError> {
+    let state = recon.state();
+    let copy = state.image_copies.get(&wish.copy);
+    let copy = copy.ok_or(SystemError::NoSuchCopy { number: wish.copy })?;
+    let record = match &wish.moved_to {
+        None => Record::ImageCopyGone(wish.copy),
+        Some(folder) => {
+            let mut moved = copy.clone();
+            for file in &mut moved.files {
+                if let Some(name) = file.path.file_name().map(ToOwned::to_owned) {
+                    file.path = folder.join(name);
+                }
+            }
+            moved.files.dedup_by(|one, other| one.path == other.path);
+            Record::ImageCopy(moved)
+        }
+    };
+    Ok(recon.add(vec![record])?)
 }
 
 /// What a recovery would do, or did.

@@ -4,7 +4,7 @@
 use serde_json::Value;
 use system::operator::forms::{self, Conversion};
 use system::operator::{Refusal, Request, Talk, Verb, done};
-use system::{OpenOptions, System};
+use system::{Finding, OpenOptions, Repair, System, VerifyWish};
 
 use crate::databases::Databases;
 use crate::failure::{Failure, Result};
@@ -12,11 +12,13 @@ use crate::recovery;
 
 /// The verbs.
 const VERBS: &[Verb] = &[
+    Verb { name: "verify", run: verify },
     Verb { name: "convert", run: convert },
     Verb { name: "rekey", run: rekey },
     Verb { name: "image-copy", run: recovery::image_copy },
     Verb { name: "recover", run: recovery::recover },
     Verb { name: "recon list", run: recovery::list },
+    Verb { name: "recon change", run: recovery::change },
 ];
 
 /// How the command opens a system: with all verbs.
@@ -32,6 +34,34 @@ fn convert(system: &System, request: &Request, talk: &mut Talk<'_>) -> Answer<Va
 
 fn rekey(system: &System, request: &Request, talk: &mut Talk<'_>) -> Answer<Value> {
     done(&forms::rekey(system, &wanted(system, request)?, talk)?)
+}
+
+fn verify(system: &System, request: &Request, talk: &mut Talk<'_>) -> Answer<Value> {
+    let mut asked: VerifyWish = request.arguments()?;
+    for database in std::mem::take(&mut asked.databases) {
+        asked.sets.extend(sets_of(system, &database).map_err(|failure| refusal(&failure))?);
+    }
+    let mut report = system.verify(&asked, talk)?;
+    let hopeless =
+        |finding: &&mut Finding| finding.repair.is_empty() && finding.object.starts_with(DATA_SET);
+    for finding in report.findings.iter_mut().filter(hopeless) {
+        build_instead(system, finding);
+    }
+    done(&report)
+}
+
+/// How a finding names a data set.
+const DATA_SET: &str = "data set ";
+
+/// An index can be built from its database where there is no image copy of it.
+fn build_instead(system: &System, finding: &mut Finding) {
+    let Ok(databases) = Databases::of(system.kernel().seam(), system) else { return };
+    let name = &finding.object[DATA_SET.len()..];
+    if let Some((database, index)) = databases.index_of(name) {
+        let words = [database.text(), index.text()];
+        finding.repair = vec![Repair::of("index build", system.dir(), &words)];
+        finding.remedy = format!("Stop the system, and build index {index} of {database} anew.");
+    }
 }
 
 /// What is asked for, with the data sets of the databases.

@@ -33,6 +33,7 @@ mod flow;
 mod group;
 mod lens;
 mod log;
+mod prove;
 mod read;
 mod record;
 mod renew;
@@ -52,6 +53,7 @@ pub use config::{COPIES_MAX, LogConfig, LogEnv, LogEvents, LogStart, Opened, Ori
 pub use error::LogError;
 pub use group::{Flaw, GROUP_HEADER, GroupHead, KeyBook, Purpose, disk_len};
 pub use log::{DurableSink, Log, Place};
+pub use prove::ProofStep;
 pub use read::LogReader;
 pub use record::{
     RECORD_BYTES_MAX, RECORD_HEADER, Record, RecordHead, decode as decode_record,

@@ -191,12 +191,9 @@ impl Groups {
     ) -> Result<View, LogError> {
         let place = core.locate(number)?;
         let (slot, stripe) = (place.files.slot, place.stripe);
-        let index = usize::from(stripe);
-        if self.lenses.len() <= index {
-            self.lenses.resize_with(index + 1, || None);
-        }
         let copies = core.config.copies.len() as u8;
-        let preferred = self.lenses[index].as_ref().map_or(0, |(copy, ..)| *copy);
+        let seen = self.lenses.get(usize::from(stripe)).and_then(Option::as_ref);
+        let preferred = seen.map_or(0, |(copy, ..)| *copy);
         let mut first_flaw = None;
         for copy in (0..copies).map(|turn| (preferred + turn) % copies) {
             match self.load_from(core, number, &place, copy, keep) {
@@ -216,7 +213,8 @@ impl Groups {
         })
     }
 
-    fn load_from(
+    /// Reads and opens a group as one copy has it.
+    pub(crate) fn load_from(
         &mut self,
         core: &Core,
         number: GroupNumber,
@@ -226,7 +224,11 @@ impl Groups {
     ) -> Result<GroupHead, Flaw> {
         let file = place.files.get(copy, place.stripe).ok_or(Flaw::Absent)?;
         let slot = place.files.slot;
-        let entry = &mut self.lenses[usize::from(place.stripe)];
+        let index = usize::from(place.stripe);
+        if self.lenses.len() <= index {
+            self.lenses.resize_with(index + 1, || None);
+        }
+        let entry = &mut self.lenses[index];
         let (seen_copy, seen_slot, lens) = entry.get_or_insert_with(|| {
             (copy, slot, Lens::new(Arc::clone(file), core.config.segment_bytes, self.lens_bytes))
         });
@@ -347,7 +349,7 @@ impl Core {
     }
 
     /// Where a group stands.
-    fn locate(&self, number: GroupNumber) -> Result<Located, LogError> {
+    pub(crate) fn locate(&self, number: GroupNumber) -> Result<Located, LogError> {
         loop {
             let directory = self.directory.lock();
             let Some(segment) = directory.holding(number) else {

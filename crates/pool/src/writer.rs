@@ -231,6 +231,42 @@ impl PageWriter {
         area.clear(buffer).map_err(|error| PoolError::Stopped(self.stop.stop(error.to_string())))
     }
 
+    /// Puts an interval back in its place from the double-write area, durably, if the version that
+    /// belongs there stands in the area whole. The interval is in no frame; its map is in one.
+    /// Says whether it was put back.
+    ///
+    /// # Errors
+    /// If the area cannot be read; [`PoolError::Stopped`] if the disk refuses.
+    pub fn put_back(&self, set: &dyn Backing, ci: CiNumber) -> Result<bool, PoolError> {
+        latches::assert_none_held("putting an interval back");
+        let batch = self.batch.lock();
+        self.stop.check()?;
+        let unread = |error: DoubleWriteError| PoolError::Read {
+            name: set.name().to_owned(),
+            set: set.id(),
+            ci,
+            why: error.to_string(),
+        };
+        for (of, at, _, unit) in batch.area.found().map_err(unread)?.iter().flat_map(|b| &b.units) {
+            if (*of, *at) != (set.id(), ci) {
+                continue;
+            }
+            let [mut copy, mut clear] = [(); 2].map(|()| AlignedBuf::zeroed(unit.len()));
+            copy.copy_from_slice(unit);
+            clear.copy_from_slice(unit);
+            if set.open(ci, &mut clear).is_err() && !planted(Plant::OlderVersionPutBack) {
+                continue;
+            }
+            let written = set.write_raw(&[(ci, &copy)]).and_then(|()| set.sync());
+            written.map_err(|error| {
+                let why = format!("data set {}: {ci} cannot be written: {error}", set.name());
+                PoolError::Stopped(self.stop.stop(why))
+            })?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
     /// The number of the last batch.
     #[must_use]
     pub fn last_batch(&self) -> u64 {

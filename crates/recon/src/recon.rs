@@ -252,18 +252,47 @@ impl Recon {
         if writer.bytes <= self.setup.compact_bytes || writer.copies.iter().any(Option::is_none) {
             return Ok(());
         }
-        let records = state.records();
         // Not again and again where it would save nothing.
-        if writer.bytes < 2 * encode(&records).len() as u64 {
+        if writer.bytes < 2 * encode(&state.records()).len() as u64 {
             return Ok(());
         }
+        self.write_files(writer, state)
+    }
+
+    /// Makes both copies anew from what is known, whatever has become of the files. A copy that
+    /// was lost is used again.
+    ///
+    /// # Errors
+    /// If the disk refuses one of them; nothing is recorded any more then, until RECON is opened
+    /// again.
+    pub fn write_again(&self) -> Result<(), ReconError> {
+        let mut writer = self.writer.lock();
+        if let Some(why) = &writer.lost {
+            return Err(ReconError::Lost { why: why.clone() });
+        }
+        let mut state = State::clone(&self.state());
+        // Both will be alike.
+        state.apply(&Record::Stale(0));
+        self.write_files(&mut writer, &state)?;
+        *self.state.lock() = Arc::new(state);
+        Ok(())
+    }
+
+    /// Replaces both files by ones that hold all of a state.
+    fn write_files(&self, writer: &mut Writer, state: &State) -> Result<(), ReconError> {
+        let records = state.records();
         let number = writer.newest + 1;
         let (bytes, tag) = writer.sealer.seal(Kind::All, number, Tag([0; 16]), &records);
-        for path in self.setup.paths() {
-            if let Err(error) = put(&self.setup, &path, &bytes) {
+        let paths = self.setup.paths();
+        // A copy that was lost goes first: if it still refuses, nothing has changed.
+        let order = if writer.copies[1].is_none() { [1, 0] } else { [0, 1] };
+        for (turn, at) in order.into_iter().enumerate() {
+            if let Err(error) = put(&self.setup, &paths[at], &bytes) {
                 // The old file or the new one is there, and either holds everything; but which
-                // of them the open handle belongs to is not known.
-                writer.lost = Some(error.to_string());
+                // of them an open handle belongs to is not known.
+                if turn > 0 || writer.copies[at].is_some() {
+                    writer.lost = Some(error.to_string());
+                }
                 return Err(error);
             }
         }

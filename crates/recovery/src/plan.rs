@@ -116,7 +116,13 @@ fn plan_set(
     births: &Births,
 ) -> Result<SetPlan, RecoveryError> {
     let name = definition.name.clone();
-    let sources = lineage(state, definition.id, &name, log_to)?;
+    let mut sources = lineage(state, definition.id, &name, log_to)?;
+    if to == Target::Now
+        && let Some(youngest) = sources.last_mut()
+    {
+        // The end moves on until programs have to wait for the last step.
+        youngest.until = Lsn(u64::MAX);
+    }
     // The newest copy of any of them that was complete at the point, and before what it is of
     // became void.
     let usable = |copy: &&ImageCopy| {

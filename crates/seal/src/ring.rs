@@ -309,6 +309,33 @@ impl KeyRing {
         infos.collect()
     }
 
+    /// Proves that the key file on disk holds these very keys, without asking for the passphrase.
+    ///
+    /// # Errors
+    /// One for each way in which it can be missing, foreign, damaged, altered or older.
+    pub fn prove_file(&self) -> Result<(), SealError> {
+        let _changes = self.changes.lock();
+        let state = self.state.lock().clone();
+        let file = decode(&read_file(self.seam.disk.as_ref(), &self.path)?, &self.path)?;
+        let altered = |what| SealError::AlteredKeyFile { path: self.path.clone(), what };
+        if file.system != state.system {
+            let (path, found) = (self.path.clone(), file.system);
+            return Err(SealError::OtherSystem { path, found, expected: state.system });
+        }
+        let older = file.edition != state.edition;
+        let found = State::prove(file, state.master.clone()).map_err(altered)?;
+        let same = !older && found.labels.keys().eq(state.labels.keys());
+        if same { Ok(()) } else { Err(altered("it is not the one that was written last")) }
+    }
+
+    /// Writes the key file again, with the keys as they are.
+    ///
+    /// # Errors
+    /// What entropy and disk say.
+    pub fn write_again(&self) -> Result<(), SealError> {
+        self.change(|_| Ok(()))
+    }
+
     /// The system whose keys these are.
     #[must_use]
     pub fn system(&self) -> SystemId {

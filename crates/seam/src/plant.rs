@@ -81,6 +81,10 @@ pub enum Plant {
     SuccessorNotWritten,
     /// A recovery counts that RECON does not know of.
     RecoveryUnrecorded,
+    /// A damaged interval is mended with an older version of it.
+    OlderVersionPutBack,
+    /// A verification in use takes what does not prove itself for something in flight.
+    DamageOverlooked,
     /// A changed interval that goes to another frame is not announced there.
     CarriedUnannounced,
     /// The pool that a data set is leaving is not asked for what it still holds.
@@ -136,6 +140,8 @@ impl Plant {
         Plant::RecoveryUndoSkipped,
         Plant::SuccessorNotWritten,
         Plant::RecoveryUnrecorded,
+        Plant::OlderVersionPutBack,
+        Plant::DamageOverlooked,
         Plant::CarriedUnannounced,
         Plant::OldPoolNotAsked,
         Plant::AccumulatedTooLittle,

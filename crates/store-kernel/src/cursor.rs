@@ -108,6 +108,16 @@ impl KernelCursor {
         KernelCursor { handle, walk: Walk { tree: btree::Cursor::new(), synced: false, spot } }
     }
 
+    /// Goes on in the data set that has the place of the cursor's own since a recovery, if another
+    /// one has: it stands on a key, which is sought there.
+    #[inline]
+    pub(crate) fn follow(&mut self, handle: &Arc<SetHandle>) {
+        if !Arc::ptr_eq(&self.handle, handle) {
+            self.handle = Arc::clone(handle);
+            self.walk.synced = false;
+        }
+    }
+
     pub(crate) fn is_on(&self) -> bool {
         self.walk.spot.place == Place::On
     }

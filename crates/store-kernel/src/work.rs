@@ -115,11 +115,16 @@ impl Work {
         if used.mode.is_some_and(|held| held.covers(intent)) {
             return Ok(());
         }
-        let name = LockName::set(used.handle.data.id());
-        self.uow.lock(name, intent, self.wait).map_err(of_uow)?;
-        used.hold(intent);
-        // It may have been dropped while this waited.
-        used.handle.check()
+        loop {
+            let name = LockName::set(used.handle.data.id());
+            self.uow.lock(name, intent, self.wait).map_err(of_uow)?;
+            if used.handle.check().is_ok() {
+                used.hold(intent);
+                return Ok(());
+            }
+            // While this waited it was dropped, or recovered: then another data set has its place.
+            used.handle = self.shared.sets.handle(used.handle.id)?;
+        }
     }
 
     /// Locks the whole set and gives back the locks on its keys: there are too many. `false` if
@@ -388,6 +393,7 @@ impl Work {
             let name = record(&used.handle, cursor.key_bytes());
             self.uow.lock(name, mode, self.wait).map_err(of_uow)?;
         }
+        cursor.follow(&used.handle);
         cursor.read_again(&self.shared.kernel)
     }
 
@@ -400,6 +406,7 @@ impl Work {
         forward: bool,
     ) -> Result<bool> {
         let mode = self.reading(used, read)?;
+        cursor.follow(&used.handle);
         let locks = Locks { mode, gaps: Mode::Shared, wait: self.wait, claim: false };
         let stepped = match forward {
             true => cursor.step_forward(&self.shared.kernel, &mut self.uow, locks)?,
@@ -412,6 +419,7 @@ impl Work {
 
     pub(crate) fn claim(&mut self, used: &mut Used, cursor: &mut KernelCursor) -> Result<bool> {
         let mode = self.reading(used, Read::Exclusive)?;
+        cursor.follow(&used.handle);
         let locks = Locks { mode, gaps: Mode::Shared, wait: self.wait, claim: mode.is_some() };
         cursor.step_forward(&self.shared.kernel, &mut self.uow, locks)
     }

@@ -15,6 +15,8 @@ use archive::{
 use base::Lsn;
 use log::Record;
 use recon::Recon;
+use seal::KeyProvider;
+use seam::Seam;
 use serde::{Deserialize, Serialize};
 use uow::record::kind;
 use uow::{Kernel, KernelConfig, Parts};
@@ -112,12 +114,22 @@ pub(crate) fn look(
     config: &SystemConfig,
     dir: &Path,
 ) -> Result<Option<Arc<Shelf>>, SystemError> {
+    looked_at(&parts.seam, &parts.keys, config, dir)
+}
+
+/// The archives of a system as they are; nothing is changed.
+pub(crate) fn looked_at(
+    seam: &Seam,
+    keys: &Arc<dyn KeyProvider>,
+    config: &SystemConfig,
+    dir: &Path,
+) -> Result<Option<Arc<Shelf>>, SystemError> {
     let Some(archive) = config.archive(dir) else { return Ok(None) };
     let log = config.kernel(dir).log;
     let env = ArchiveEnv {
-        seam: parts.seam.clone(),
-        keys: Arc::clone(&parts.keys),
-        system: parts.system,
+        seam: seam.clone(),
+        keys: Arc::clone(keys),
+        system: config.system,
         key_label: log.key_label,
         format: log.format,
         plain_until: log.plain_until,

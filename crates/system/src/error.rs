@@ -42,6 +42,26 @@ pub enum SystemError {
         /// What needs it.
         users: Vec<String>,
     },
+    /// No good version of an interval is left in the system.
+    #[error("{why}")]
+    Unmended {
+        /// What is not to be had.
+        why: String,
+        /// The data set.
+        name: String,
+    },
+    /// RECON knows no image copy of that number.
+    #[error("RECON knows no image copy {number}")]
+    NoSuchCopy {
+        /// The number.
+        number: u32,
+    },
+    /// Every file of an image copy is damaged or missing.
+    #[error("no file of image copy {number} is whole")]
+    NoWholeFile {
+        /// The number.
+        number: u32,
+    },
     /// The folder holds no system.
     #[error("{} is no system: it has no holdfast.toml", dir.display())]
     NotASystem {
@@ -177,6 +197,9 @@ impl Coded for SystemError {
             SystemError::ChangedInUseOnly { .. } => Code("HFY009"),
             SystemError::Unusable { .. } => Code("HFY013"),
             SystemError::Recovery(error) => error.code(),
+            SystemError::Unmended { .. } => Code("HFY014"),
+            SystemError::NoSuchCopy { .. } => Code("HFY015"),
+            SystemError::NoWholeFile { .. } => Code("HFY016"),
             SystemError::Kernel(error) => error.code(),
             SystemError::Keys(error) => error.code(),
             SystemError::Log(error) => error.code(),
@@ -233,6 +256,14 @@ impl Coded for SystemError {
                     .into()
             }
             SystemError::Recovery(error) => error.remedy(),
+            SystemError::Unmended { name, .. } => {
+                format!("Recover the data set: holdfast recover -s DIR --set {name}")
+            }
+            SystemError::NoSuchCopy { .. } => "`holdfast recon list` shows those it knows.".into(),
+            SystemError::NoWholeFile { number } => format!(
+                "Have RECON forget it (`holdfast recon change -s DIR --copy {number} --gone`), and \
+                 make a new one."
+            ),
             SystemError::Kernel(error) => error.remedy(),
             SystemError::Keys(error) => error.remedy(),
             SystemError::Log(error) => error.remedy(),

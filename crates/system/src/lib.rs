@@ -23,6 +23,7 @@
 
 mod archives;
 mod config;
+mod doctor;
 mod error;
 pub mod hygiene;
 pub mod operator;
@@ -40,6 +41,7 @@ pub use config::{
     KeySettings, LockSettings, LogSettings, PoolSettings, ReconSettings, SystemConfig,
     UnitSettings, read_root_list,
 };
+pub use doctor::{Diagnosis, FoundFile, Health, Part, Step, diagnose};
 pub use error::SystemError;
 pub use operator::ask;
 pub use registry::recon_setup;
@@ -49,4 +51,6 @@ pub use survey::{LogDamage, LogSurvey, Stopped, SurveyedSegment, status};
 pub use system::{
     InitOptions, LABELS, OpenOptions, System, explain, look_at_key_ring, open_key_ring,
 };
-pub use verify::{Finding, Phase, SetReport, VerifyReport, verify};
+pub use verify::{
+    Finding, Phase, Repair, RepairWish, Repaired, SetReport, VerifyReport, VerifyWish, verify,
+};

@@ -54,6 +54,8 @@ pub struct LogSurvey {
     pub short: Vec<(PathBuf, u64)>,
     /// Which data sets exist, with the tag prefix that the top of each one's map had.
     pub sets: BTreeMap<DataSetId, (u64, Definition)>,
+    /// Data sets that wait for their recovery.
+    pub offline: BTreeMap<DataSetId, Definition>,
     /// Units of work that a restart backs out, and where each begins.
     pub in_flight: BTreeMap<UowId, Lsn>,
 }
@@ -135,6 +137,17 @@ impl Stopped {
         let disk = ShadowDisk::new(Arc::clone(&seam.disk), SHADOW_BYTES_MAX);
         let seam = Seam { disk: Arc::new(disk), ..seam.clone() };
         Ok(Stopped { dir: dir.to_owned(), config, keys, seam, _lock: lock })
+    }
+
+    /// What is left of a system, as somebody has found it; `seam` writes to no disk.
+    pub(crate) fn around(
+        dir: PathBuf,
+        config: SystemConfig,
+        keys: Arc<KeyRing>,
+        seam: Seam,
+        lock: Box<dyn HeldLock>,
+    ) -> Stopped {
+        Stopped { dir, config, keys, seam, _lock: lock }
     }
 
     /// The configuration.
@@ -324,6 +337,7 @@ enum Change {
     Made(u64, Definition),
     Changed(Definition),
     Gone(DataSetId),
+    Offline(DataSetId),
 }
 
 impl Surveyor {
@@ -425,6 +439,9 @@ impl Surveyor {
                 let definition = Definition::decode(record.body).ok()?;
                 self.changes.push((record.lsn, Change::Changed(definition)));
             }
+            kind::SET_OFFLINE => {
+                self.changes.push((record.lsn, Change::Offline(DataSetId(body.u32()?))));
+            }
             kind::SET_GONE => {
                 self.changes.push((record.lsn, Change::Gone(DataSetId(body.u32()?))));
             }
@@ -449,6 +466,8 @@ impl Surveyor {
         };
         let mut sets: BTreeMap<DataSetId, (u64, Definition)> =
             checkpoint.sets.iter().map(|(top, set)| (set.id, (*top, set.clone()))).collect();
+        let mut offline: BTreeMap<DataSetId, Definition> =
+            checkpoint.offline.iter().map(|set| (set.id, set.clone())).collect();
         for (lsn, change) in self.changes {
             match change {
                 _ if lsn < checkpoint.begin => {}
@@ -462,6 +481,10 @@ impl Surveyor {
                 }
                 Change::Gone(id) => {
                     sets.remove(&id);
+                    offline.remove(&id);
+                }
+                Change::Offline(id) => {
+                    offline.extend(sets.remove(&id).map(|(_, definition)| (id, definition)));
                 }
             }
         }
@@ -476,6 +499,7 @@ impl Surveyor {
             damages: self.damages,
             short: self.short,
             sets,
+            offline,
             in_flight: self.in_flight,
         })
     }

@@ -29,6 +29,7 @@
 //! | `anchor` | proof elsewhere of how far the system has come |
 //! | `pools` | pools that come, go and change their size |
 //! | `convert` | data sets change their form while they are in use |
+//! | `mend` | what stands damaged on disk is written again while it is in use |
 //! | `housekeeper` | checkpoints when due, freeing after commit |
 //! | `rebuild` | building a data set anew beside the one whose place it takes |
 //! | `restart` | analysis, repair, redo, undo |
@@ -43,6 +44,7 @@ mod error;
 mod housekeeper;
 mod journal;
 mod kernel;
+mod mend;
 mod pools;
 mod rebuild;
 pub mod record;
@@ -57,6 +59,7 @@ pub use anchor::AnchorPlan;
 pub use convert::{ConversionStatus, describe};
 pub use error::UowError;
 pub use kernel::{Kernel, KernelConfig, KernelStatistics, Parts, PoolPlan};
+pub use mend::MendedFrom;
 pub use rebuild::{InFlight, Rebuild, RebuildCounts, Source};
 pub use resource::{RecordDamage, Resource, Target};
 pub use restart::RestartReport;

@@ -8,6 +8,7 @@ mod convert;
 mod db;
 mod demo;
 mod dltest;
+mod doctor;
 mod r#gen;
 mod guest;
 mod image_copy;
@@ -20,6 +21,7 @@ mod partition;
 mod pool;
 mod recon;
 mod recover;
+mod repair;
 mod restart;
 mod restore;
 mod sets;
@@ -34,7 +36,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use seam::Seam;
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::output::Output;
 
 /// Holdfast: an encrypted transaction platform.
@@ -60,6 +62,7 @@ enum Command {
     Rekey(convert::RekeyArgs),
     Status(status::StatusArgs),
     Verify(verify::VerifyArgs),
+    Doctor(doctor::DoctorArgs),
     Restart(restart::RestartArgs),
     Log(log::LogArgs),
     Sets(sets::SetsArgs),
@@ -69,6 +72,7 @@ enum Command {
     Recover(recover::RecoverArgs),
     Recon(recon::ReconArgs),
     Restore(restore::RestoreArgs),
+    Repair(repair::RepairArgs),
     Gen(r#gen::GenArgs),
     Batch(batch::BatchArgs),
     Dltest(dltest::DltestArgs),
@@ -100,38 +104,52 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
     // is said by whoever opens a system.
     let _notes = system::hygiene::protect_process();
     let mut context = Context { seam: Seam::real(), output: Output::new(cli.json) };
-    let code = match cli.command {
-        Command::Init(args) => init::run(&mut context, &args),
-        Command::Keys(args) => keys::run(&mut context, &args),
-        Command::Convert(args) => convert::run(&mut context, &args),
-        Command::Rekey(args) => convert::rekey(&mut context, &args),
-        Command::Status(args) => status::run(&mut context, &args),
-        Command::Verify(args) => verify::run(&mut context, &args),
-        Command::Restart(args) => restart::run(&mut context, &args),
-        Command::Log(args) => log::run(&mut context, &args),
-        Command::Sets(args) => sets::run(&mut context, &args),
-        Command::Archive(args) => archive::run(&mut context, &args),
-        Command::Pool(args) => pool::run(&mut context, &args),
-        Command::ImageCopy(args) => image_copy::run(&mut context, &args),
-        Command::Recover(args) => recover::run(&mut context, &args),
-        Command::Recon(args) => recon::run(&mut context, &args),
-        Command::Restore(args) => restore::run(&mut context, &args),
-        Command::Gen(args) => r#gen::run(&mut context, &args),
-        Command::Batch(args) => batch::run(&mut context, &args),
-        Command::Dltest(args) => dltest::run(&mut context, &args),
-        Command::Start(args) => start::run(&mut context, &args),
-        Command::Stop(args) => stop::run(&mut context, &args),
-        Command::Load(args) => load::run(&mut context, &args),
-        Command::Unload(args) => unload::run(&mut context, &args),
-        Command::Index(args) => index::run(&mut context, &args),
-        Command::Db(args) => db::run(&mut context, &args),
-        Command::Bench(args) => bench::run(&context, &args),
-        Command::Demo(args) => demo::run(&mut context, &args),
-        Command::Worker(args) => demo::work(&context, &args),
-        Command::Guest(args) => guest::run(&context, &args),
-    }?;
+    let code = dispatch(&mut context, cli.command)?;
     context.output.flush()?;
     Ok(code)
+}
+
+/// Runs another command line within a command, silently.
+fn again(context: &Context, words: &[String]) -> Result<ExitCode> {
+    let cli = Cli::try_parse_from(words)
+        .map_err(|error| Failure::usage(error, "Use the same release of Holdfast everywhere."))?;
+    let mut silent = Context { seam: context.seam.clone(), output: Output::silent() };
+    dispatch(&mut silent, cli.command)
+}
+
+fn dispatch(context: &mut Context, command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Init(args) => init::run(context, &args),
+        Command::Keys(args) => keys::run(context, &args),
+        Command::Convert(args) => convert::run(context, &args),
+        Command::Rekey(args) => convert::rekey(context, &args),
+        Command::Status(args) => status::run(context, &args),
+        Command::Verify(args) => verify::run(context, &args),
+        Command::Doctor(args) => doctor::run(context, &args),
+        Command::Restart(args) => restart::run(context, &args),
+        Command::Log(args) => log::run(context, &args),
+        Command::Sets(args) => sets::run(context, &args),
+        Command::Archive(args) => archive::run(context, &args),
+        Command::Pool(args) => pool::run(context, &args),
+        Command::ImageCopy(args) => image_copy::run(context, &args),
+        Command::Recover(args) => recover::run(context, &args),
+        Command::Recon(args) => recon::run(context, &args),
+        Command::Restore(args) => restore::run(context, &args),
+        Command::Repair(args) => repair::run(context, &args),
+        Command::Gen(args) => r#gen::run(context, &args),
+        Command::Batch(args) => batch::run(context, &args),
+        Command::Dltest(args) => dltest::run(context, &args),
+        Command::Start(args) => start::run(context, &args),
+        Command::Stop(args) => stop::run(context, &args),
+        Command::Load(args) => load::run(context, &args),
+        Command::Unload(args) => unload::run(context, &args),
+        Command::Index(args) => index::run(context, &args),
+        Command::Db(args) => db::run(context, &args),
+        Command::Bench(args) => bench::run(context, &args),
+        Command::Demo(args) => demo::run(context, &args),
+        Command::Worker(args) => demo::work(context, &args),
+        Command::Guest(args) => guest::run(context, &args),
+    }
 }
 
 /// A command that is done.

@@ -15,7 +15,7 @@ use crate::failure::{Failure, Result};
 use crate::operate::{Where, absolute, recon_of};
 use crate::output::{Output, bytes, count, utc, warn};
 use crate::progress::Progress;
-use crate::recovery::document;
+use crate::recovery::{ChangeWish, change_recon, document};
 
 /// RECON: what a recovery needs to know
 ///
@@ -278,49 +278,59 @@ fn change(context: &mut Context, args: &ChangeArgs) -> Result<ExitCode> {
         let remedy = "Say --moved-to FOLDER, --file FILE or --gone.";
         return Err(Failure::usage("nothing is to be changed", remedy));
     }
-    let passphrase = args.place.passphrase.get()?;
-    let dir = &args.place.system;
-    let config = SystemConfig::read(&*context.seam.disk, dir)?;
-    let keys = copy_keys(context, dir, &passphrase)?;
-    let (ring, _lock) = system::open_key_ring(&context.seam, dir, &passphrase)?;
-    let setup = system::recon_setup(&context.seam, dir, &config, Arc::new(ring));
-    let (recon, _) = Recon::open(setup)?;
-    let state = recon.state();
-    let copy = state.image_copies.get(&args.copy).ok_or_else(|| {
-        let what = format!("there is no image copy {}", args.copy);
-        Failure::other(what, "`holdfast recon list` shows them.")
-    })?;
-    let record = match (&args.moved_to, &args.file) {
-        (None, None) => Record::ImageCopyGone(args.copy),
-        (None, Some(file)) => {
-            let path = absolute(std::slice::from_ref(file))?.remove(0);
-            let mut progress = Progress::new(&context.seam);
-            let name = path.display().to_string();
-            let show = &mut |done, total| progress.show(&name, done, total, "bytes");
-            let info = CopyFiles::verify(&context.seam, &path, &keys, show)?;
-            if info.tag != copy.tag {
-                let what = format!("{name} is not image copy {}", args.copy);
-                return Err(Failure::other(what, "`holdfast recon list` shows the copies."));
-            }
-            let files = vec![ArchiveFile { path, lost: false }];
-            Record::ImageCopy(ImageCopy { files, ..copy.clone() })
-        }
-        (Some(folder), _) => {
-            let mut moved = copy.clone();
-            let folder = &absolute(std::slice::from_ref(folder))?[0];
-            for file in &mut moved.files {
-                if let Some(name) = file.path.file_name().map(ToOwned::to_owned) {
-                    file.path = folder.join(name);
-                }
-            }
-            moved.files.dedup_by(|one, other| one.path == other.path);
-            Record::ImageCopy(moved)
-        }
+    let moved_to = match &args.moved_to {
+        Some(folder) => absolute(std::slice::from_ref(folder))?.pop(),
+        None => None,
     };
-    recon.add(vec![record])?;
+    let wish = ChangeWish { copy: args.copy, moved_to };
+    let request = operator::Request::new("recon change").with(&wish)?;
+    let dir = &args.place.system;
+    SystemConfig::read(&*context.seam.disk, dir)?;
+    // A file is proven by whoever names it, with the keys.
+    let asked = args.file.is_none() && operator::call(dir, &request, &mut |_| {})?.is_some();
+    if !asked {
+        // The system may be damaged so that it does not start: RECON is changed by itself.
+        let passphrase = args.place.passphrase.get()?;
+        let config = SystemConfig::read(&*context.seam.disk, dir)?;
+        let keys = copy_keys(context, dir, &passphrase)?;
+        let (ring, _lock) = system::open_key_ring(&context.seam, dir, &passphrase)?;
+        let setup = system::recon_setup(&context.seam, dir, &config, Arc::new(ring));
+        let (recon, _) = Recon::open(setup)?;
+        match &args.file {
+            Some(file) => name_file(context, &keys, &recon, args.copy, file)?,
+            None => change_recon(&recon, &wish)?,
+        }
+    }
     match context.output.is_json() {
         true => context.output.document(&json!({ "image_copy": args.copy }))?,
         false => context.output.line(format!("image copy {}: changed", args.copy))?,
     }
     DONE
+}
+
+/// Says that an image copy stands in this file, which must be it.
+fn name_file(
+    context: &Context,
+    keys: &recovery::CopyKeys,
+    recon: &Recon,
+    number: u32,
+    file: &Path,
+) -> Result<()> {
+    let path = absolute(&[file.to_owned()])?.remove(0);
+    let state = recon.state();
+    let copy = state.image_copies.get(&number).ok_or_else(|| {
+        let what = format!("there is no image copy {number}");
+        Failure::other(what, "`holdfast recon list` shows them.")
+    })?;
+    let mut progress = Progress::new(&context.seam);
+    let name = path.display().to_string();
+    let show = &mut |done, total| progress.show(&name, done, total, "bytes");
+    let info = CopyFiles::verify(&context.seam, &path, keys, show)?;
+    if info.tag != copy.tag {
+        let what = format!("{name} is not image copy {number}");
+        return Err(Failure::other(what, "`holdfast recon list` shows the copies."));
+    }
+    let files = vec![ArchiveFile { path, lost: false }];
+    recon.add(vec![Record::ImageCopy(ImageCopy { files, ..copy.clone() })])?;
+    Ok(())
 }

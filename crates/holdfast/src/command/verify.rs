@@ -1,42 +1,172 @@
-//! `holdfast verify`: proves a stopped system.
+//! `holdfast verify`: proves a system, stopped or in use, and has what is damaged mended.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use system::{Finding, VerifyReport};
+use serde_json::json;
+use system::operator::{self, Request};
+use system::{Bytes, Finding, Repair, SystemConfig, VerifyReport, VerifyWish};
 
-use super::{Context, DONE};
-use crate::failure::Result;
-use crate::output::{Output, count};
+use super::{Context, DONE, again};
+use crate::failure::{Failure, Result};
+use crate::operate::{operate, understood};
+use crate::output::{Output, count, warn};
 use crate::passphrase::PassphraseArgs;
 use crate::progress::Progress;
 
-/// Prove a stopped system: every byte that it would rely on
+/// Prove a system: every byte that it would rely on
 ///
-/// Reads key file, control file, log, double-write area and data sets, and names each damaged
-/// object with its place. Changes nothing. The exit code is 1 if anything is wrong.
+/// Reads key file, control file, log, double-write area, data sets, RECON, archives and image
+/// copies, and names each damaged object with its place and the commands that mend it. Works on a
+/// stopped system and on one in use, where nobody waits for it; of the latter intervals are proven
+/// one by one, and trees as a whole are not. Changes nothing unless --repair is given. The exit
+/// code is 1 if anything is wrong.
 #[derive(Args, Debug)]
-#[command(after_help = "Example: holdfast verify /srv/bank --json")]
+#[command(after_help = "\
+Examples:
+  holdfast verify /srv/bank --json
+  holdfast verify /srv/bank --rate '50 MiB' --repair
+  holdfast verify /srv/bank --db CUSTDB")]
 pub(crate) struct VerifyArgs {
     /// The system's folder
     dir: PathBuf,
+    /// Only this data set; a stopped system is started for that
+    #[arg(long, value_name = "NAME")]
+    set: Vec<String>,
+    /// Only this database, with its indexes and relations; a stopped system is started for that
+    #[arg(long, value_name = "DBD")]
+    db: Vec<String>,
+    /// Read at most so much in a second, such as 50 MiB, if the system is in use
+    #[arg(long, value_name = "BYTES")]
+    rate: Option<Bytes>,
+    /// Run the commands that mend what is damaged, and prove it again
+    #[arg(long)]
+    repair: bool,
     #[command(flatten)]
     passphrase: PassphraseArgs,
 }
 
+/// What was tried to mend what is damaged.
+#[derive(serde::Serialize)]
+struct Tried {
+    command: Repair,
+    /// Why it failed, if it did.
+    error: Option<String>,
+}
+
+/// A mended system may show what the damage hid: it is proven so many times.
+const ROUNDS: usize = 4;
+
+/// A command that failed is tried once more, when others have worked.
+const TRIES: usize = 2;
+
+/// The order of commands: what a start needs comes first, copies of what is sound again come last.
+const ORDER: [&str; 7] = ["recon", "recover", "restart", "repair", "log", "archive", "index"];
+/// The same for a system in use: what it alone knows is written first.
+const ORDER_IN_USE: [&str; 7] =
+    ["repair", "log", "archive", "recon", "recover", "restart", "index"];
+
 pub(super) fn run(context: &mut Context, args: &VerifyArgs) -> Result<ExitCode> {
-    let passphrase = args.passphrase.get()?;
-    let mut progress = Progress::new(&context.seam);
-    let report = system::verify(&context.seam, &args.dir, &passphrase, &mut |phase| {
-        progress.show(phase.object, phase.done, phase.total, phase.unit);
-    })?;
-    drop(progress);
+    let mut report = look(context, args)?;
+    let mut tried: Vec<Tried> = Vec::new();
+    for _ in 0..ROUNDS {
+        let commands = commands(&report, &tried);
+        if !args.repair || commands.is_empty() {
+            break;
+        }
+        for command in commands {
+            let error = mend(context, args, &command).err().map(|failure| {
+                let (code, what, _) = failure.parts();
+                format!("{what} ({code})")
+            });
+            tried.push(Tried { command, error });
+        }
+        report = look(context, args)?;
+    }
     match context.output.is_json() {
-        true => context.output.document(&report)?,
-        false => tell(&mut context.output, &report)?,
+        true => {
+            let mut document = serde_json::to_value(&report).map_err(std::io::Error::from)?;
+            if args.repair {
+                document["repairs"] = json!(tried);
+            }
+            context.output.document(&document)?;
+        }
+        false => {
+            for Tried { command, error } in &tried {
+                let outcome = error.as_ref().map_or("done".into(), |why| format!("FAILED: {why}"));
+                context.output.line(format!("{command}\n        {outcome}"))?;
+            }
+            tell(&mut context.output, &report)?;
+        }
     }
     if report.findings.is_empty() { DONE } else { Ok(ExitCode::FAILURE) }
+}
+
+fn look(context: &Context, args: &VerifyArgs) -> Result<VerifyReport> {
+    let wish = VerifyWish {
+        sets: args.set.clone(),
+        databases: args.db.clone(),
+        bytes_per_second: args.rate.map_or(0, |rate| rate.0),
+    };
+    if !(wish.sets.is_empty() && wish.databases.is_empty()) {
+        return operate(context, &args.dir, &args.passphrase, "verify", &wish);
+    }
+    SystemConfig::read(&*context.seam.disk, &args.dir)?;
+    let request = Request::new("verify").with(&wish)?;
+    let mut progress = Progress::new(&context.seam);
+    let answer = operator::call(&args.dir, &request, &mut |at| {
+        progress.show(&at.object, at.done, at.total, &at.unit);
+    });
+    if let Some(answer) = answer? {
+        progress.clear();
+        return understood(&args.dir, answer);
+    }
+    let passphrase = args.passphrase.get()?;
+    Ok(system::verify(&context.seam, &args.dir, &passphrase, &mut |phase| {
+        progress.show(phase.object, phase.done, phase.total, phase.unit);
+    })?)
+}
+
+/// What mends all findings: each command once, in the order in which they work.
+fn commands(report: &VerifyReport, tried: &[Tried]) -> Vec<Repair> {
+    let given_up = |command: &Repair| {
+        let tries = tried.iter().filter(|one| one.command == *command);
+        tries.filter(|one| one.error.is_some()).count() >= TRIES
+    };
+    let mut all: Vec<Repair> = Vec::new();
+    for command in report.findings.iter().flat_map(|finding| &finding.repair) {
+        if !given_up(command) && !all.contains(command) {
+            all.push(command.clone());
+        }
+    }
+    let order = if report.in_use { ORDER_IN_USE } else { ORDER };
+    let place = |command: &Repair| {
+        let verb = command.0.get(1).map(String::as_str);
+        order.iter().position(|known| Some(*known) == verb).unwrap_or(order.len())
+    };
+    all.sort_by_key(place);
+    all
+}
+
+/// Runs a command as if it had been typed, without its output.
+fn mend(context: &Context, args: &VerifyArgs, command: &Repair) -> Result<()> {
+    if !context.output.is_json() {
+        warn(format!("mending: {command}"));
+    }
+    let mut words = command.0.clone();
+    let PassphraseArgs { passphrase_file, token_module } = &args.passphrase;
+    let options = [("--passphrase-file", passphrase_file), ("--token-module", token_module)];
+    for (option, path) in options {
+        if let Some(path) = path {
+            words.extend([option.to_owned(), path.display().to_string()]);
+        }
+    }
+    let code = again(context, &words)?;
+    match code == ExitCode::SUCCESS {
+        true => Ok(()),
+        false => Err(Failure::other("it found something wrong", "Run it by itself.")),
+    }
 }
 
 fn tell(output: &mut Output, report: &VerifyReport) -> Result<()> {
@@ -47,12 +177,16 @@ fn tell(output: &mut Output, report: &VerifyReport) -> Result<()> {
         output.line(format!("note: {note}"))?;
     }
     output.line(format!(
-        "system {}: {} keys, {} log groups with {} records, {} intervals in the double-write area",
+        "system {}{}: {} keys, {} log groups with {} records, {} intervals in the double-write \
+         area, {} files of archives, {} of image copies",
         report.system,
+        if report.in_use { ", in use" } else { "" },
         report.keys,
         count(report.log_groups),
         count(report.log_records),
-        count(report.double_write_intervals)
+        count(report.double_write_intervals),
+        count(report.archive_files),
+        count(report.copy_files),
     ))?;
     let or_dash = |value: Option<u64>| value.map_or("-".to_owned(), count);
     let row = |set: &system::SetReport| {
@@ -88,5 +222,6 @@ fn tell_finding(output: &mut Output, finding: &Finding) -> Result<()> {
         place += &format!(" at {offset}");
     }
     output.line(format!("DAMAGED {}{place}: {}", finding.object, finding.what))?;
-    output.line(format!("        {}", finding.remedy))
+    output.line(format!("        {}", finding.remedy))?;
+    finding.repair.iter().try_for_each(|command| output.line(format!("        {command}")))
 }

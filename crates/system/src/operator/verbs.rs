@@ -3,11 +3,14 @@
 use serde_json::Value;
 
 use super::{OperatorError, Refusal, Request, Talk, Verb, archive, done, forms, keys, pools};
+use crate::verify::repair::repair;
 use crate::{System, SystemStatus};
 
 /// What every system does.
 const VERBS: &[Verb] = &[
     Verb { name: "status", run: status },
+    Verb { name: "verify", run: verify },
+    Verb { name: "repair", run: repair },
     Verb { name: "pool list", run: pools::list },
     Verb { name: "archive now", run: archive::now },
     Verb { name: "archive list", run: archive::list },
@@ -24,9 +27,9 @@ const VERBS: &[Verb] = &[
     Verb { name: "pool assign", run: pools::assign },
 ];
 
-/// The verb of that name, among those of every system and `more`.
+/// The verb of that name, among those of layers above, which come first, and of every system.
 pub(super) fn find(name: &str, more: &[Verb]) -> Result<Verb, Refusal> {
-    let mut all = VERBS.iter().chain(more);
+    let mut all = more.iter().chain(VERBS);
     all.clone().find(|verb| verb.name == name).copied().ok_or_else(|| {
         let first = all.next().map_or("", |verb| verb.name).to_owned();
         let known = all.fold(first, |known, verb| known + ", " + verb.name);
@@ -36,4 +39,9 @@ pub(super) fn find(name: &str, more: &[Verb]) -> Result<Verb, Refusal> {
 
 fn status(system: &System, _: &Request, _: &mut Talk<'_>) -> Result<Value, Refusal> {
     done(&SystemStatus::Running(Box::new(system.status())))
+}
+
+/// Proves the system while it is in use.
+fn verify(system: &System, request: &Request, talk: &mut Talk<'_>) -> Result<Value, Refusal> {
+    done(&system.verify(&request.arguments()?, talk)?)
 }

@@ -1,26 +1,40 @@
-//! The proof of a stopped system: every byte that it would rely on is read and held against what
-//! proves it. Nothing on disk is changed.
+//! The proof of a system: every byte that it would rely on is read and held against what proves it.
+//! Nothing on disk is changed.
 //!
 //! | what | how it is proven |
 //! |---|---|
 //! | key file | checksum, master key, list of keys |
 //! | control file | both slots |
-//! | log | every group on every copy, from where a restart would read to its end |
+//! | log | every group on every copy: stopped, from where a restart would read; in use, all |
 //! | double-write area | both slots, and every interval in them |
 //! | data sets | each interval in use: tag, place, the freshness map, structure; then the tree |
+//! | RECON | both copies |
+//! | archives, accumulations, image copies | every file, from front to back |
 //!
 //! The data sets of a system that was not stopped in order are proven as a restart would leave
 //! them: the restart is rehearsed in memory, by the kernel itself, on a disk that forgets. If that
 //! fails, what can be proven without it is: tags and places of all intervals.
+//!
+//! | file | owns |
+//! |---|---|
+//! | `mod` | the proof of a stopped system |
+//! | `running` | the proof of a system in use |
+//! | `finding` | what is found, what mends it, who watches |
+//! | `data_set`, `double_write`, `kept` | the proof of one kind of object |
+//! | `repair` | what a system in use writes again |
 
 mod data_set;
 mod double_write;
+mod finding;
+mod kept;
+pub(crate) mod repair;
+mod running;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use base::{CiNumber, Coded};
+use base::CiNumber;
 use pool::PoolError;
 use pool::dirty::DirtyQueue;
 use pool::sequential::ReadAhead;
@@ -30,71 +44,17 @@ use seam::Seam;
 use seam::disk::{BLOCK, Open};
 use seam::mem::AlignedBuf;
 use seam::stop::StopSwitch;
-use serde::Serialize;
 use space::{DataSet, Definition, Environment, SpaceError};
 use uow::{Kernel, UowError};
 
 use crate::shadow::ShadowDisk;
-use crate::{LogSurvey, Stopped, SystemError, system};
+use crate::{LABELS, LogSurvey, Stopped, SystemConfig, SystemError, system};
 pub use data_set::SetReport;
-
-/// Something that is not as it must be.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding {
-    /// Which object: a data set, the log, a file.
-    pub object: String,
-    /// The file, if it is about one.
-    pub file: Option<PathBuf>,
-    /// Where in the file, in bytes.
-    pub offset: Option<u64>,
-    /// The control interval, if it is about one.
-    pub interval: Option<u32>,
-    /// What is wrong.
-    pub what: String,
-    /// What to do.
-    pub remedy: String,
-}
-
-/// How far a verification is.
-#[derive(Clone, Copy, Debug)]
-pub struct Phase<'a> {
-    /// What is being looked at.
-    pub object: &'a str,
-    /// How much of it is done, in `unit`s.
-    pub done: u64,
-    /// How much there is; 0 if that is not known.
-    pub total: u64,
-    /// What is counted.
-    pub unit: &'static str,
-}
-
-/// What a verification has found.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct VerifyReport {
-    /// The system.
-    pub system: String,
-    /// Whether it was stopped in order.
-    pub orderly: bool,
-    /// What is wrong; empty if all is well.
-    pub findings: Vec<Finding>,
-    /// What an operator should know besides.
-    pub notes: Vec<String>,
-    /// Keys in the key file.
-    pub keys: usize,
-    /// Groups of the log that were read on every copy.
-    pub log_groups: u64,
-    /// Records in them.
-    pub log_records: u64,
-    /// Intervals in the double-write area that were proven.
-    pub double_write_intervals: u64,
-    /// Each data set.
-    pub data_sets: Vec<SetReport>,
-    /// How long it took.
-    pub elapsed_ms: u64,
-}
-
-/// Told how far a verification is.
-pub(crate) type Progress<'a> = &'a mut dyn FnMut(Phase<'_>);
+use double_write::Area;
+pub use finding::{Finding, Phase, Repair, VerifyReport};
+use finding::{Verifier, Watch, plain_finding};
+pub use repair::{RepairWish, Repaired};
+pub use running::VerifyWish;
 
 /// Verifies the stopped system in `dir`. What is damaged is in the report, not an error.
 ///
@@ -104,20 +64,31 @@ pub fn verify(
     seam: &Seam,
     dir: &Path,
     passphrase: &Passphrase,
-    progress: Progress<'_>,
+    progress: &mut dyn FnMut(Phase<'_>),
 ) -> Result<VerifyReport, SystemError> {
     let start = seam.clock.monotonic();
-    let mut verifier = Verifier::default();
-    progress(Phase { object: "key file", done: 0, total: 1, unit: "files" });
+    let mut verifier = Verifier::new(dir, None);
+    let mut tell = |phase: Phase<'_>| {
+        progress(phase);
+        true
+    };
+    let watch = &mut Watch::new(&seam.clock, 0, &mut tell);
+    watch.step(Phase { object: "key file", done: 0, total: 1, unit: "files" }, 0);
     match Stopped::look(seam, dir, passphrase) {
         Ok(stopped) => {
             verifier.report.system = stopped.config.system.to_string();
             verifier.report.keys = stopped.keys.list().len();
-            verifier.whole(&stopped, progress);
+            let site = kept::Site::of_stopped(&stopped);
+            let of_recon = verifier.recon(&site);
+            verifier.whole(&stopped, watch);
+            verifier.tell_recon(of_recon);
+            verifier.archives(&site, watch);
+            verifier.image_copies(&site, watch);
+            verifier.join_recoveries();
         }
         Err(SystemError::Keys(error)) if is_about_the_file(&error) => {
-            let file = crate::SystemConfig::read(seam.disk.as_ref(), dir)?.key_file(dir);
-            verifier.of_error("key file", Some(file), &error);
+            let file = SystemConfig::read(seam.disk.as_ref(), dir)?.key_file(dir);
+            verifier.of_error("key file", Some(file), &error, Vec::new());
             verifier.note("without keys nothing else can be proven");
         }
         Err(other) => return Err(other),
@@ -140,102 +111,61 @@ fn is_about_the_file(error: &SealError) -> bool {
     )
 }
 
-/// Gathers findings, each place once.
-#[derive(Default)]
-pub(crate) struct Verifier {
-    pub(crate) report: VerifyReport,
-    seen: BTreeSet<(Option<PathBuf>, Option<u64>, String)>,
-}
-
 impl Verifier {
-    pub(crate) fn find(&mut self, finding: Finding) {
-        // A damaged interval is met by its tag, by restart and by the tree: it is named once.
-        let what = if finding.offset.is_some() { String::new() } else { finding.what.clone() };
-        if self.seen.insert((finding.file.clone(), finding.offset, what)) {
-            self.report.findings.push(finding);
-        }
-    }
-
-    pub(crate) fn note(&mut self, text: impl Into<String>) {
-        self.report.notes.push(text.into());
-    }
-
-    fn of_error(&mut self, object: &str, file: Option<PathBuf>, error: &dyn Coded) {
-        self.find(Finding {
-            object: object.to_owned(),
-            file,
-            offset: None,
-            interval: None,
-            what: format!("{error} ({})", error.code()),
-            remedy: error.remedy(),
-        });
-    }
-
-    /// A damaged interval, by name and place.
-    pub(crate) fn interval(
-        &mut self,
-        home: &Path,
-        definition: &Definition,
-        ci: CiNumber,
-        what: impl Into<String>,
-    ) {
-        let (file, offset) = place(home, definition, ci);
-        let remedy = format!("Restore {} from an image copy, or load it anew.", definition.name);
-        self.find(Finding {
-            object: format!("data set {}", definition.name),
-            file: Some(file),
-            offset: Some(offset),
-            interval: Some(ci.0),
-            what: what.into(),
-            remedy,
-        });
-    }
-
-    fn whole(&mut self, stopped: &Stopped, progress: Progress<'_>) {
-        progress(Phase { object: "control file", done: 0, total: 1, unit: "files" });
+    fn whole(&mut self, stopped: &Stopped, watch: &mut Watch<'_>) {
+        watch.step(Phase { object: "control file", done: 0, total: 1, unit: "files" }, 0);
         if let Err(error) = stopped.control() {
-            self.of_error("control file", Some(stopped.dir.join("control")), &error);
+            self.of_error("control file", Some(stopped.dir.join("control")), &error, Vec::new());
             self.note(
                 "log and data sets were not looked at: only the control file says where they begin",
             );
             return;
         }
-        let Some(survey) = self.log(stopped, progress) else {
+        let Some(survey) = self.log(stopped, watch) else {
             self.note("data sets were not looked at: the log that says which there are is damaged");
             return;
         };
         self.report.orderly = survey.is_orderly();
         self.control_slots(stopped, &survey);
-        self.double_write(stopped, &survey);
+        let definition = |id| survey.sets.get(&id).map(|(_, definition)| definition.clone());
+        self.double_write(&Area {
+            seam: &stopped.seam,
+            config: &stopped.config,
+            keys: &(Arc::clone(&stopped.keys) as Arc<dyn KeyProvider>),
+            path: &stopped.dir.join("double-write"),
+            orderly: survey.is_orderly(),
+            definition: &definition,
+        });
         self.strangers(stopped, &survey);
-        progress(Phase { object: "restart", done: 0, total: 1, unit: "rehearsals" });
+        survey.offline.values().for_each(|definition| self.offline(definition));
+        watch.step(Phase { object: "restart", done: 0, total: 1, unit: "rehearsals" }, 0);
         let rehearsed = seam::thread::catch(|| rehearse(stopped));
         match rehearsed {
             Ok(Ok(kernel)) => {
                 self.rehearsed(&survey, &kernel);
                 for set in kernel.all_sets() {
-                    self.data_set(&stopped.dir, &set, Some(&kernel), survey.is_orderly(), progress);
+                    self.data_set(&set, Some(&kernel), survey.is_orderly(), watch);
                 }
                 kernel.abandon();
             }
             Ok(Err(error)) => {
-                self.of_restart(stopped, &survey, &error);
-                self.without_restart(stopped, &survey, progress);
+                self.of_restart(&survey, &error);
+                self.without_restart(stopped, &survey, watch);
             }
             Err(panic) => {
                 let why = format!("a restart would end with a broken invariant: {panic}");
                 self.find(plain_finding("restart", why, "Restore a copy of the system."));
-                self.without_restart(stopped, &survey, progress);
+                self.without_restart(stopped, &survey, watch);
             }
         }
     }
 
-    fn log(&mut self, stopped: &Stopped, progress: Progress<'_>) -> Option<LogSurvey> {
+    fn log(&mut self, stopped: &Stopped, watch: &mut Watch<'_>) -> Option<LogSurvey> {
         let mut groups = 0;
         let survey = stopped.survey(&mut |scanned| {
             if let log::Scanned::Group(_) = scanned {
                 groups += 1;
-                progress(Phase { object: "log", done: groups, total: 0, unit: "groups" });
+                watch.step(Phase { object: "log", done: groups, total: 0, unit: "groups" }, 0);
             }
         });
         let survey = match survey {
@@ -249,7 +179,7 @@ impl Verifier {
                     ) => Some(path.clone()),
                     _ => None,
                 };
-                self.of_error("log", file, &error);
+                self.of_error("log", file, &error, Vec::new());
                 return None;
             }
         };
@@ -269,8 +199,8 @@ impl Verifier {
                 offset: Some(damage.offset),
                 interval: None,
                 what: damage.why.clone(),
-                remedy: "The other copy has it: the next start copies it; look at the device."
-                    .into(),
+                remedy: "The other copy has it: a start copies it; look at the device.".into(),
+                repair: vec![self.restart()],
             });
         }
         self.short_segments(&survey);
@@ -298,7 +228,8 @@ impl Verifier {
                 offset: Some(*len),
                 interval: None,
                 what: format!("the file ends after {len} bytes: it was cut short"),
-                remedy: "The next start fills it from the other copy; look at the device.".into(),
+                remedy: "A start fills it from the other copy; look at the device.".into(),
+                repair: vec![self.restart()],
             });
         }
     }
@@ -308,30 +239,57 @@ impl Verifier {
         let path = stopped.dir.join("control");
         let file = stopped.seam.disk.open(&path, Open::DATA);
         let len = file.and_then(|file| file.len()).unwrap_or(0);
+        let keys = Arc::clone(&stopped.keys) as Arc<dyn KeyProvider>;
         for slot in 0..2_u64 {
-            let Err(error) = control_with_only(stopped, slot) else { continue };
+            let (seam, config) = (&stopped.seam, &stopped.config);
+            let Err(error) = control_with_only(seam, &stopped.dir, config, &keys, slot) else {
+                continue;
+            };
             // A crash tears a slot that is being written, but it never makes the file shorter.
             let is_there = (slot + 1) * BLOCK as u64 <= len;
             if is_there && !survey.is_orderly() {
                 self.note(format!("slot {slot} of the control file was being written: {error}"));
                 continue;
             }
-            self.find(Finding {
-                object: "control file".into(),
-                file: Some(path.clone()),
-                offset: Some(slot * BLOCK as u64),
-                interval: None,
-                what: format!("slot {slot} is damaged, the other one is whole: {error}"),
-                remedy: "The next start writes it anew; look at the device.".into(),
-            });
+            self.control_slot(slot, &error);
         }
+    }
+
+    /// A slot of the control file that is damaged.
+    fn control_slot(&mut self, slot: u64, error: &SystemError) {
+        let repair = vec![self.command("repair", &["--control"])];
+        self.find(Finding {
+            object: "control file".into(),
+            file: Some(self.dir.join("control")),
+            offset: Some(slot * BLOCK as u64),
+            interval: None,
+            what: format!("slot {slot} is damaged: {error}"),
+            remedy: "Have it written anew; look at the device.".into(),
+            repair,
+        });
+    }
+
+    /// What is wrong with RECON; after a crash one copy may lack what was being written.
+    fn tell_recon(&mut self, findings: Vec<Finding>) {
+        for finding in findings {
+            match self.report.orderly || finding.repair.is_empty() {
+                true => self.find(finding),
+                false => self.note(format!("a start mends RECON: {}", finding.what)),
+            }
+        }
+    }
+
+    /// `holdfast restart DIR`.
+    fn restart(&self) -> Repair {
+        Repair(["holdfast", "restart", &self.dir.display().to_string()].map(str::to_owned).into())
     }
 
     /// Files in the data sets' folders that belong to none.
     fn strangers(&mut self, stopped: &Stopped, survey: &LogSurvey) {
         let mut known = BTreeSet::new();
         let mut folders = BTreeSet::new();
-        for (_, definition) in survey.sets.values() {
+        let online = survey.sets.values().map(|(_, definition)| definition);
+        for definition in online.chain(survey.offline.values()) {
             folders.extend(definition.folders.iter().map(|folder| stopped.dir.join(folder)));
             known.extend(stopped.files(definition).0.into_iter().map(|(path, _)| path));
         }
@@ -361,7 +319,7 @@ impl Verifier {
         ));
     }
 
-    fn of_restart(&mut self, stopped: &Stopped, survey: &LogSurvey, error: &UowError) {
+    fn of_restart(&mut self, survey: &LogSurvey, error: &UowError) {
         let damaged = match error {
             UowError::Pool(PoolError::Damaged { set, ci, why, .. })
             | UowError::Space(SpaceError::Pool(PoolError::Damaged { set, ci, why, .. })) => {
@@ -371,15 +329,15 @@ impl Verifier {
         };
         match damaged {
             Some((definition, ci, why)) => {
-                self.interval(&stopped.dir, definition, ci, why.clone());
+                self.interval(definition, ci, why.clone());
                 self.note("a start would fail at that interval");
             }
-            None => self.of_error("restart", None, error),
+            None => self.of_error("restart", None, error, Vec::new()),
         }
     }
 
     /// What can be proven although a restart fails.
-    fn without_restart(&mut self, stopped: &Stopped, survey: &LogSurvey, progress: Progress<'_>) {
+    fn without_restart(&mut self, stopped: &Stopped, survey: &LogSurvey, watch: &mut Watch<'_>) {
         let orderly = survey.is_orderly();
         if !orderly {
             self.note(
@@ -389,44 +347,37 @@ impl Verifier {
         }
         for (top, definition) in survey.sets.values() {
             match open_alone(stopped, definition, *top) {
-                Ok(set) => self.data_set(&stopped.dir, &set, None, orderly, progress),
+                Ok(set) => self.data_set(&set, None, orderly, watch),
                 Err(error) => {
                     let file = stopped.dir.join(definition.file_name(0));
-                    self.of_error(&format!("data set {}", definition.name), Some(file), &error);
+                    let repair = self.mending(definition, None).1;
+                    let object = format!("data set {}", definition.name);
+                    self.of_error(&object, Some(file), &error, repair);
                 }
             }
         }
     }
 }
 
-/// The file of an interval, and where in it.
-pub(crate) fn place(home: &Path, definition: &Definition, ci: CiNumber) -> (PathBuf, u64) {
-    let unit = definition.unit_bytes() as u64;
-    let (file, at) = match definition.file_intervals {
-        0 => (0, ci.0),
-        per_file => (ci.0 / per_file, ci.0 % per_file),
-    };
-    (home.join(definition.file_name(file)), u64::from(at) * unit)
-}
-
-pub(crate) fn plain_finding(object: &str, what: String, remedy: &str) -> Finding {
-    let (file, offset, interval) = (None, None, None);
-    Finding { object: object.into(), file, offset, interval, what, remedy: remedy.into() }
-}
-
 /// Opens the control file with the other slot blanked out.
-fn control_with_only(stopped: &Stopped, slot: u64) -> Result<(), SystemError> {
-    let path = stopped.dir.join("control");
-    let disk = Arc::new(ShadowDisk::new(Arc::clone(&stopped.seam.disk), 1 << 20));
-    let seam = Seam { disk, ..stopped.seam.clone() };
+fn control_with_only(
+    seam: &Seam,
+    dir: &Path,
+    config: &SystemConfig,
+    keys: &Arc<dyn KeyProvider>,
+    slot: u64,
+) -> Result<(), SystemError> {
+    let path = dir.join("control");
+    let disk = Arc::new(ShadowDisk::new(Arc::clone(&seam.disk), 1 << 20));
+    let seam = Seam { disk, ..seam.clone() };
     let blank = AlignedBuf::zeroed(BLOCK);
     let file = seam.disk.open(&path, Open::DATA);
     let blanked = file.and_then(|file| file.write_at(&blank, (1 - slot) * BLOCK as u64));
     blanked.map_err(|error| SystemError::io("look at", &path, error))?;
     let keys = uow::control::ControlKeys {
-        keys: Arc::clone(&stopped.keys) as Arc<dyn KeyProvider>,
-        label: stopped.config.kernel(&stopped.dir).system_label,
-        system: stopped.config.system,
+        keys: Arc::clone(keys),
+        label: LABELS[0].into(),
+        system: config.system,
     };
     uow::control::ControlFile::open(&seam, &path, &keys)?;
     Ok(())
@@ -444,6 +395,14 @@ fn rehearse(stopped: &Stopped) -> Result<Arc<Kernel>, UowError> {
         pool.frames = pool.frames.min(POOL_BYTES_MAX / pool.unit_bytes);
     }
     Kernel::open(parts, config)
+}
+
+/// Proves the header of a data set, which stands in its first interval.
+pub(crate) fn header_of(stopped: &Stopped, definition: &Definition) -> Result<(), SystemError> {
+    let set = open_alone(stopped, definition, 0)?;
+    let mut unit = AlignedBuf::zeroed(set.unit_bytes());
+    set.read_past_pool(CiNumber(0), &mut unit)?;
+    Ok(())
 }
 
 /// Opens one data set without a kernel.

@@ -5,6 +5,7 @@
 //! | `bank` | accounts, transfers, the journal |
 //! | `ledger` | the proof that nothing is lost, halved or doubled |
 //! | `worker`, `frames`, `child` | the process that transfers, and how it is listened to and killed |
+//! | `torture` | files spoilt at random, and mended |
 //! | `figures` | what was measured |
 
 mod bank;
@@ -12,6 +13,7 @@ mod child;
 mod figures;
 mod frames;
 mod ledger;
+mod torture;
 mod worker;
 
 use std::path::{Path, PathBuf};
@@ -30,6 +32,7 @@ use bank::Bank;
 use child::{Heard, Worker};
 use figures::{Figures, Load};
 use ledger::Ledger;
+use torture::Torture;
 pub(crate) use worker::WorkerArgs;
 
 /// The hidden subcommand that the working process runs.
@@ -53,6 +56,9 @@ pub(crate) struct DemoArgs {
     /// How often to kill the working process
     #[arg(long, default_value_t = 5, value_name = "N")]
     kills: u32,
+    /// How often to spoil files at random, besides, and have them mended
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    damage: u32,
     /// How many accounts the bank has
     #[arg(long, default_value_t = 100_000, value_name = "N")]
     #[arg(value_parser = value_parser!(u32).range(2..100_000_000))]
@@ -87,7 +93,7 @@ pub(super) fn run(context: &mut Context, args: &DemoArgs) -> Result<ExitCode> {
         passphrase: PASSPHRASE.into(),
         accounts: args.accounts,
         threads: args.threads,
-        quick: args.kills > KILLS_SHOWN_MAX || args.seconds < 20,
+        quick: args.kills > KILLS_SHOWN_MAX || args.seconds < 20 || args.damage > 0,
     };
     let place = match &args.dir {
         Some(dir) => Place { base: dir.clone(), kept: true },
@@ -185,7 +191,10 @@ fn play(
         load: Load::default(),
         last: frames::Progress::default(),
     };
-    for run in 1..=args.kills + 1 {
+    if args.damage > 0 {
+        runs.tortured(args, place, &mut figures, stage)?;
+    }
+    for run in (1..=args.kills + 1).filter(|_| args.damage == 0) {
         let rest = left - (context.seam.clock.monotonic() - begun).as_secs_f64() + spent;
         let share = (rest / f64::from(args.kills + 2 - run)).max(0.1);
         let killed = run <= args.kills;
@@ -219,6 +228,41 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
+    /// Lives after which the system is spoilt and mended.
+    fn tortured(
+        &mut self,
+        args: &DemoArgs,
+        place: &Place,
+        figures: &mut Figures,
+        stage: &mut Stage,
+    ) -> Result<()> {
+        let passphrase = place.base.join("passphrase");
+        seam::disk::replace_small(&*self.context.seam.disk, &passphrase, PASSPHRASE.as_bytes())?;
+        let mut torture = Torture::new(self.context, self.dir, &place.base)?;
+        torture.prepare()?;
+        let share = args.seconds as f64 / f64::from(args.damage) / 4.0;
+        for run in 1..=args.damage {
+            let mut worker = Worker::start(self.dir, self.setup, run)?;
+            self.watch(&mut worker, share.min(3.0), figures.kills, stage)?;
+            let acted = torture.operate();
+            let killed = run % 3 != 0;
+            let mut heard = if killed { worker.kill()? } else { worker.finish()? };
+            if let Some(text) = &heard.error {
+                return Err(child::told(text));
+            }
+            figures.kills += u32::from(killed);
+            let acted = acted.map_err(|failure| failure.within("an operator's command"))?;
+            let done = torture.spoil()?.join("; ");
+            stage.act(&format!("{acted}; then {done}"));
+            torture.mend().map_err(|failure| failure.within(&done))?;
+            self.prove(run, killed, &mut heard, figures, stage)?;
+            if !figures.violations.is_empty() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// One life: start, watch, kill or finish, restart, prove.
     fn one(
         &mut self,

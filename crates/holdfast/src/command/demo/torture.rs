@@ -1,0 +1,212 @@
+//! Torture: between two lives of the working process files are spoilt at random, and operators'
+//! commands come at random moments. Afterwards the data is exactly right, or what is damaged is
+//! named and the named commands make it right.
+//!
+//! Spoilt are data sets, in any way, and one copy of whatever has two: log, RECON, archives, image
+//! copies, slots of the control file. What there is only one of, and nothing else tells of, is left
+//! alone: the key file, and both copies of anything at once.
+
+use std::path::{Path, PathBuf};
+
+use seam::disk::{Create, File, Open};
+use std::sync::Arc;
+
+use super::Context;
+use crate::command::again;
+use crate::failure::{Failure, Result};
+
+/// Who spoils files, and what he remembers.
+pub(super) struct Torture<'a> {
+    context: &'a Context,
+    dir: PathBuf,
+    base: PathBuf,
+    seed: u64,
+    /// A data file as it was some rounds ago.
+    earlier: Option<(PathBuf, Vec<u8>)>,
+}
+
+/// Bytes that are moved at once.
+const BLOCK: u64 = 4096;
+/// A file longer than this is not kept to be put back later.
+const KEPT_MAX: u64 = 64 << 20;
+
+impl<'a> Torture<'a> {
+    pub(super) fn new(context: &'a Context, dir: &Path, base: &Path) -> Result<Torture<'a>> {
+        let mut seed = [0; 8];
+        context.seam.entropy.fill(&mut seed)?;
+        let seed = u64::from_le_bytes(seed) | 1;
+        let (dir, base) = (dir.to_owned(), base.to_owned());
+        Ok(Torture { context, dir, base, seed, earlier: None })
+    }
+
+    /// Archives and image copies in two folders each, so that everything can come back.
+    pub(super) fn prepare(&mut self) -> Result<()> {
+        let path = self.dir.join("holdfast.toml");
+        let bytes = seam::disk::read_small(&*self.context.seam.disk, &path, 1 << 20)?;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let folders = ["archive-one", "archive-two"].map(|name| self.base.join(name));
+        let [one, two] = folders.map(|folder| format!("{:?}", folder.display().to_string()));
+        let text = text.replace("#: folders = []", &format!("folders = [{one}, {two}]"));
+        seam::disk::replace_small(&*self.context.seam.disk, &path, text.as_bytes())?;
+        self.copy()
+    }
+
+    /// Copies everything anew.
+    fn copy(&self) -> Result<()> {
+        let folders = ["copies-one", "copies-two"].map(|name| self.base.join(name));
+        let [one, two] = folders.map(|folder| folder.display().to_string());
+        self.command(&["image-copy", "--all", "--to", &one, "--to", &two])
+    }
+
+    /// Something that an operator may want of a system in use.
+    pub(super) fn operate(&mut self) -> Result<String> {
+        let name = ["ACCOUNTS", "JOURNAL"][self.below(2) as usize];
+        let words: Vec<&str> = match self.below(6) {
+            0 => {
+                self.copy()?;
+                return Ok("image-copy".into());
+            }
+            1 => vec!["archive", "now"],
+            2 => vec!["recover", "--set", name],
+            3 => vec!["pool", "resize", "default", "--bytes", "32 MiB"],
+            4 => vec!["rekey", "--set", name],
+            _ => vec!["repair", "--recon"],
+        };
+        self.command(&words).map(|()| words.join(" "))
+    }
+
+    /// Proves the system and has it mended.
+    pub(super) fn mend(&self) -> Result<()> {
+        let dir = self.dir.display().to_string();
+        self.run(&["verify", &dir, "--repair"])
+    }
+
+    /// Runs a command on the system.
+    fn command(&self, words: &[&str]) -> Result<()> {
+        let dir = self.dir.display().to_string();
+        let mut all = words.to_vec();
+        all.extend(["-s", &dir]);
+        self.run(&all)
+    }
+
+    fn run(&self, words: &[&str]) -> Result<()> {
+        let file = self.base.join("passphrase").display().to_string();
+        let mut all = vec!["holdfast".to_owned()];
+        all.extend(words.iter().map(|word| (*word).to_owned()));
+        all.extend(["--passphrase-file".into(), file]);
+        let code = again(self.context, &all)?;
+        if code == std::process::ExitCode::SUCCESS {
+            return Ok(());
+        }
+        let remedy = format!("Look at {}.", self.dir.display());
+        Err(Failure::other(format!("{} found something that it cannot mend", words[0]), remedy))
+    }
+
+    /// Spoils some files of the stopped system. Says what was done.
+    pub(super) fn spoil(&mut self) -> Result<Vec<String>> {
+        let mut done = Vec::new();
+        // Of what has two copies, only one is spoilt in a round.
+        let side = self.below(2) as usize;
+        for _ in 0..=self.below(3) {
+            let (folder, data) = match self.below(8) {
+                0..=3 => (self.dir.join("data"), true),
+                4 => (self.dir.join(["log", "log-copy"][side]), false),
+                5 => (self.base.join(["archive-one", "archive-two"][side]), false),
+                6 => (self.base.join(["copies-one", "copies-two"][side]), false),
+                _ => {
+                    done.push(self.spoil_small(side)?);
+                    continue;
+                }
+            };
+            let names = self.context.seam.disk.list(&folder).unwrap_or_default();
+            if names.is_empty() {
+                continue;
+            }
+            let path = folder.join(&names[self.below(names.len() as u64) as usize]);
+            done.push(self.spoil_file(&path, data)?);
+        }
+        Ok(done)
+    }
+
+    /// A slot of the control file, a copy of RECON, or the double-write area.
+    fn spoil_small(&mut self, side: usize) -> Result<String> {
+        let name = match self.below(3) {
+            0 => "control",
+            1 => ["recon.1", "recon.2"][side],
+            _ => "double-write",
+        };
+        let path = self.dir.join(name);
+        let within = self.below(100);
+        let at = if name == "control" { BLOCK * side as u64 + within } else { within };
+        self.flip(&path, at)
+    }
+
+    fn spoil_file(&mut self, path: &Path, data: bool) -> Result<String> {
+        let file = self.open(path)?;
+        let len = file.len()?;
+        let blocks = (len / BLOCK).max(1);
+        let (from, to) = (self.below(blocks) * BLOCK, self.below(blocks) * BLOCK);
+        let text = path.display();
+        match self.below(if data { 6 } else { 3 }) {
+            0 => {
+                self.context.seam.disk.remove(path)?;
+                Ok(format!("{text} removed"))
+            }
+            1 => {
+                file.set_len(from)?;
+                Ok(format!("{text} cut to {from} bytes"))
+            }
+            2 => self.flip(path, from + 50),
+            3 if len >= from.max(to) + BLOCK => {
+                let (mut one, mut two) = (vec![0; BLOCK as usize], vec![0; BLOCK as usize]);
+                file.read_at(&mut one, from)?;
+                file.read_at(&mut two, to)?;
+                file.write_at(&one, to)?;
+                file.write_at(&two, from)?;
+                Ok(format!("{text}: {from} and {to} exchanged"))
+            }
+            _ => self.put_back(path, &*file, len),
+        }
+    }
+
+    /// Puts an older copy of a data file back, or keeps one for later.
+    fn put_back(&mut self, path: &Path, file: &dyn File, len: u64) -> Result<String> {
+        match self.earlier.take() {
+            Some((of, bytes)) if of == path => {
+                file.set_len(bytes.len() as u64)?;
+                file.write_at(&bytes, 0)?;
+                Ok(format!("{} as it was before", path.display()))
+            }
+            _ => {
+                let mut bytes = vec![0; len.min(KEPT_MAX) as usize];
+                file.read_at(&mut bytes, 0)?;
+                self.earlier = (len <= KEPT_MAX).then(|| (path.to_owned(), bytes));
+                Ok(format!("{} kept", path.display()))
+            }
+        }
+    }
+
+    fn flip(&mut self, path: &Path, at: u64) -> Result<String> {
+        let file = self.open(path)?;
+        if at < file.len()? {
+            let mut byte = [0];
+            file.read_at(&mut byte, at)?;
+            file.write_at(&[byte[0] ^ 1 << self.below(8)], at)?;
+        }
+        Ok(format!("{}: a bit at {at}", path.display()))
+    }
+
+    fn open(&self, path: &Path) -> Result<Arc<dyn File>> {
+        let how = Open { create: Create::Never, write: true, direct: false, dsync: false };
+        Ok(self.context.seam.disk.open(path, how)?)
+    }
+
+    /// A number below another one.
+    fn below(&mut self, most: u64) -> u64 {
+        // xorshift: nobody depends on its quality.
+        self.seed ^= self.seed << 13;
+        self.seed ^= self.seed >> 7;
+        self.seed ^= self.seed << 17;
+        self.seed % most.max(1)
+    }
+}

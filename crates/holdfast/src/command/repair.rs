@@ -1,0 +1,76 @@
+//! `holdfast repair`: has something damaged written again from what is left of it elsewhere.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use system::{RepairWish, Repaired};
+
+use super::{Context, DONE};
+use crate::failure::{Failure, Result};
+use crate::operate::{Where, operate};
+
+/// Write something damaged again, from what is left of it elsewhere
+///
+/// `holdfast verify` names what is damaged, and this command where it helps. Works on a system in
+/// use, which may have a good version in memory, and on a stopped one, which is started for it.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  holdfast repair -s /srv/bank --set ACCOUNTS --interval 17
+  holdfast repair -s /srv/bank --recon")]
+pub(crate) struct RepairArgs {
+    #[command(flatten)]
+    place: Where,
+    #[command(flatten)]
+    what: What,
+    /// The interval of --set
+    #[arg(long, value_name = "NUMBER", requires = "set")]
+    interval: Option<u32>,
+}
+
+#[derive(Args, Debug)]
+#[group(required = true, multiple = false)]
+struct What {
+    /// An interval of this data set, from memory or from the double-write area
+    #[arg(long, value_name = "NAME", requires = "interval")]
+    set: Option<String>,
+    /// Both slots of the control file
+    #[arg(long)]
+    control: bool,
+    /// The double-write area: it is cleared
+    #[arg(long)]
+    double_write: bool,
+    /// The key file, from the keys of the open system
+    #[arg(long)]
+    keys: bool,
+    /// Both copies of RECON, from what the open system knows
+    #[arg(long)]
+    recon: bool,
+    /// The damaged or missing file of this image copy, from the other one
+    #[arg(long, value_name = "NUMBER")]
+    copy: Option<u32>,
+}
+
+pub(super) fn run(context: &mut Context, args: &RepairArgs) -> Result<ExitCode> {
+    let What { set, control, double_write, keys, recon, copy } = &args.what;
+    let wish = match (set, args.interval, copy) {
+        (Some(set), Some(interval), _) => RepairWish::Interval { set: set.clone(), interval },
+        (_, _, Some(number)) => RepairWish::Copy { number: *number },
+        _ if *control => RepairWish::Control,
+        _ if *double_write => RepairWish::DoubleWrite,
+        _ if *keys => RepairWish::Keys,
+        _ if *recon => RepairWish::Recon,
+        _ => {
+            let remedy = "Say --set with --interval, --control, --double-write, --keys, --recon or \
+                          --copy.";
+            return Err(Failure::usage("nothing is to be repaired", remedy));
+        }
+    };
+    let Where { system, passphrase } = &args.place;
+    let done: Repaired = operate(context, system, passphrase, "repair", &wish)?;
+    match context.output.is_json() {
+        true => context.output.document(&done)?,
+        false => context.output.line(&done.what)?,
+    }
+    DONE
+}

@@ -1,0 +1,140 @@
+//! What is damaged under a system in use is named with the command that mends it, and mended,
+//! while programs go on.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // damages files on purpose
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{DEMO, Folder, Worker, bank, data_file, on, patch, run_as};
+use serde_json::Value;
+
+const UNIT: usize = 8192;
+
+/// A bank with archives and image copies in two folders each.
+fn kept(folder: &Folder) -> (PathBuf, [PathBuf; 2]) {
+    let dir = bank(folder, &[]);
+    let path = dir.join("holdfast.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    let text = text.replace("#: folders = []", "folders = [\"archive\", \"more/archive\"]");
+    fs::write(&path, text).unwrap();
+    let copies = ["one", "two"].map(|name| folder.join(name));
+    copy(&dir, &copies);
+    (dir, copies)
+}
+
+fn copy(dir: &Path, folders: &[PathBuf; 2]) {
+    let [one, two] = folders.each_ref().map(|folder| folder.to_str().unwrap());
+    on(DEMO, &["image-copy", "--all", "--to", one, "--to", two, "-s"], dir, &[]).done();
+}
+
+fn verify(dir: &Path, more: &[&str]) -> (i32, Value) {
+    let ended = on(DEMO, &["verify", "--json"], dir, more);
+    (ended.code, ended.json())
+}
+
+/// What is damaged, and the first command that mends each.
+fn named(report: &Value) -> Vec<(String, String)> {
+    let findings = report["findings"].as_array().unwrap().iter();
+    let command = |finding: &Value| {
+        let words = finding["repair"][0].as_array().cloned().unwrap_or_default();
+        words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" ")
+    };
+    findings.map(|one| (one["object"].as_str().unwrap().to_owned(), command(one))).collect()
+}
+
+fn only_file(folder: &Path) -> PathBuf {
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|one| one.unwrap().path()).collect();
+    files.sort();
+    files.remove(0)
+}
+
+#[test]
+fn what_is_damaged_under_a_system_in_use_is_named_and_mended_while_it_works() {
+    let folder = Folder::new("in-use");
+    let (dir, copies) = kept(&folder);
+    let mut worker = Worker::start(&dir, 70);
+    on(DEMO, &["archive", "now", "-s"], &dir, &[]).done();
+    let (code, report) = verify(&dir, &["--rate", "200 MiB"]);
+    assert_eq!((code, report["in_use"].as_bool()), (0, Some(true)), "{report}");
+    assert!(report["log_groups"].as_u64() > Some(10), "{report}");
+    assert!(report["copy_files"] == 2 && report["archive_files"].as_u64() >= Some(2), "{report}");
+    let proven = |set: &Value| set["proven"].as_u64() > Some(2);
+    assert!(report["data_sets"].as_array().unwrap().iter().all(proven), "{report}");
+
+    // In memory is a good version of what programs use.
+    let accounts = data_file(&dir, "ACCOUNTS");
+    let spoil = |path: &Path, at: usize| {
+        use std::os::unix::fs::FileExt as _;
+        let file = fs::File::options().read(true).write(true).open(path).unwrap();
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, at as u64).unwrap();
+        file.write_all_at(&[!byte[0]], at as u64).unwrap();
+    };
+    spoil(&accounts, 4 * UNIT + 100);
+    spoil(&dir.join("recon.2"), 60);
+    spoil(&dir.join("holdfast.keys"), 70);
+    let archive = only_file(&dir.join("archive"));
+    spoil(&archive, 5_000);
+    let copied = only_file(&copies[1]);
+    spoil(&copied, 9_000);
+    let (code, report) = verify(&dir, &[]);
+    assert_eq!(code, 1);
+    let found = named(&report);
+    let is_named = |object: &str, command: &str| {
+        let fits = |(of, by): &(String, String)| of == object && by.contains(command);
+        assert!(found.iter().any(fits), "{object}, {command}: {found:?}");
+    };
+    let place = dir.to_str().unwrap();
+    is_named(
+        "data set ACCOUNTS",
+        &format!("holdfast repair -s {place} --set ACCOUNTS --interval 4"),
+    );
+    is_named("RECON", &format!("holdfast repair -s {place} --recon"));
+    is_named("key file", &format!("holdfast repair -s {place} --keys"));
+    is_named("image copy 1", &format!("holdfast repair -s {place} --copy 1"));
+    is_named("archive from group 1", "--first-group 1 --repair");
+
+    let (code, report) = verify(&dir, &["--repair"]);
+    assert_eq!(code, 0, "{report:#}");
+    assert!(report["repairs"].as_array().unwrap().iter().all(|one| one["error"].is_null()));
+    worker.finish();
+    assert_eq!(verify(&dir, &[]).0, 0, "and so is it when it is stopped");
+}
+
+#[test]
+fn what_is_damaged_of_a_stopped_system_is_mended_by_what_is_named() {
+    let folder = Folder::new("stopped-mended");
+    let (dir, copies) = kept(&folder);
+    on(DEMO, &["archive", "now", "-s"], &dir, &[]).done();
+    patch(&data_file(&dir, "ACCOUNTS"), |bytes| bytes[9 * UNIT] ^= 1);
+    fs::remove_file(data_file(&dir, "JOURNAL")).unwrap();
+    fs::remove_file(dir.join("recon.1")).unwrap();
+    fs::remove_file(only_file(&copies[0])).unwrap();
+    fs::remove_file(only_file(&dir.join("more/archive"))).unwrap();
+    patch(&dir.join("control"), |bytes| bytes[100] ^= 1);
+    patch(&only_file(&dir.join("log-copy")), |bytes| bytes[8_192..12_000].fill(7));
+    let (code, report) = verify(&dir, &["--repair"]);
+    assert_eq!(code, 0, "{report:#}");
+    assert_eq!(verify(&dir, &[]).0, 0);
+
+    // No file of the copy is whole: a new one is made, and RECON forgets the damaged one.
+    for folder in &copies {
+        patch(&only_file(folder), |bytes| bytes[5_000] ^= 1);
+    }
+    let (code, report) = verify(&dir, &["--repair"]);
+    assert_eq!(code, 0, "{report:#}");
+    let copies = on(DEMO, &["recon", "list", "--json", "-s"], &dir, &[]).done().json();
+    let numbers = copies["image_copies"].as_array().unwrap();
+    assert!(numbers.len() == 1 && numbers[0]["number"] != 1, "{copies}");
+
+    // Without a copy of its own nothing mends a data set; that is said, and nothing is done.
+    let number = numbers[0]["number"].to_string();
+    on(DEMO, &["recon", "change", "--gone", "--copy", &number, "-s"], &dir, &[]).done();
+    patch(&data_file(&dir, "ACCOUNTS"), |bytes| bytes[9 * UNIT] ^= 1);
+    let (code, report) = verify(&dir, &["--repair"]);
+    assert_eq!((code, report["repairs"].as_array().map(Vec::len)), (1, Some(0)), "{report}");
+    assert!(report["findings"][0]["remedy"].as_str().unwrap().contains("image copy"), "{report}");
+    assert_eq!(run_as(DEMO, ["repair", "-s", dir.to_str().unwrap()]).code, 2);
+}

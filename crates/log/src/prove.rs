@@ -1,0 +1,107 @@
+//! Proving a running log: every durable group is read on every copy that should have it.
+//!
+//! Invariants:
+//! 1. Nothing is changed, and nobody waits: appenders, writers and readers go on.
+//! 2. A group that its segment lost while it was looked at, because the segment was used again, is
+//!    not damaged but gone.
+
+use base::GroupNumber;
+
+use crate::core::Core;
+use crate::flow::CopyState;
+use crate::lens::LENS_BYTES;
+use crate::read::Groups;
+use crate::segment::FileAt;
+use crate::{Log, LogError, Scanned};
+
+/// How far a proof is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProofStep {
+    /// Groups that were read.
+    pub done: u64,
+    /// Groups there are.
+    pub total: u64,
+    /// Bytes that were read since the last step, over all copies.
+    pub bytes: u64,
+}
+
+impl Log {
+    /// Reads every durable group that the log has on every living copy. `damage` is given what a
+    /// copy lacks, as [`crate::scan`] does; `step` is told how far it is and ends it with `false`.
+    /// Returns how many groups were read.
+    ///
+    /// # Errors
+    /// If a segment that was not looked at since the start cannot be walked.
+    pub fn prove(
+        &self,
+        damage: &mut dyn FnMut(Scanned<'_>),
+        step: &mut dyn FnMut(ProofStep) -> bool,
+    ) -> Result<u64, LogError> {
+        self.core.prove(damage, step)
+    }
+}
+
+impl Core {
+    fn prove(
+        &self,
+        damage: &mut dyn FnMut(Scanned<'_>),
+        step: &mut dyn FnMut(ProofStep) -> bool,
+    ) -> Result<u64, LogError> {
+        let end = self.board.lock().undurable();
+        let mut next = self.oldest_group();
+        let (first, mut done) = (next, 0);
+        let copies = self.config.copies.len() as u8;
+        let mut readers: Vec<Groups> =
+            (0..copies).map(|_| Groups::new(self.book(), LENS_BYTES)).collect();
+        while next < end {
+            let mut bytes = 0;
+            for copy in 0..copies {
+                let living = self.board.lock().copies()[usize::from(copy)] == CopyState::Living;
+                if living {
+                    bytes +=
+                        self.prove_group(next, copy, &mut readers[usize::from(copy)], damage)?;
+                }
+            }
+            done += 1;
+            // What was freed meanwhile need not be looked at.
+            next = GroupNumber(next.0 + 1).max(self.oldest_group());
+            let (behind, total) = (next.0 - first.0, end.0 - first.0);
+            if !step(ProofStep { done: behind.min(total), total, bytes }) {
+                break;
+            }
+        }
+        Ok(done)
+    }
+
+    /// The first group of the oldest segment in use.
+    fn oldest_group(&self) -> GroupNumber {
+        let directory = self.directory.lock();
+        directory.segments.front().map_or(GroupNumber(0), |segment| segment.id.first_group)
+    }
+
+    /// Reads one group on one copy; returns the bytes that it takes there.
+    fn prove_group(
+        &self,
+        number: GroupNumber,
+        copy: u8,
+        reader: &mut Groups,
+        damage: &mut dyn FnMut(Scanned<'_>),
+    ) -> Result<u64, LogError> {
+        let place = match self.locate(number) {
+            Ok(place) => place,
+            // It was freed a moment ago (2).
+            Err(LogError::Gone { .. }) => return Ok(0),
+            Err(error) => return Err(error),
+        };
+        match reader.load_from(self, number, &place, copy, &mut |_| ()) {
+            Ok(head) => Ok(head.disk_len() as u64),
+            Err(_) if number < self.oldest_group() => Ok(0),
+            Err(flaw) => {
+                let at = FileAt { copy, slot: place.files.slot, stripe: place.stripe };
+                let (path, offset) = (at.path(&self.config), place.offset);
+                damage(Scanned::Damage { number, path, offset, why: flaw.to_string() });
+                Ok(0)
+            }
+        }
+    }
+}

@@ -1,0 +1,585 @@
+//! A look at a damaged system: what is there, what is missing, what to do.
+//!
+//! Every kind of file is looked at by itself, so that what is wrong with one hides nothing of the
+//! others. With a passphrase what a file says is proven where that is quick; what takes reading
+//! everything is `verify`'s.
+//!
+//! Invariants:
+//! 1. Nothing is written, made or locked, not even the system's lock file: everything goes through
+//!    a disk that keeps writes in memory.
+//! 2. Whatever stands in the files, there is an answer: no part's failure ends the look.
+//! 3. What is advised changes nothing for the worse: lost keys and logs are asked to be brought
+//!    back, not replaced.
+
+mod files;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use base::{Coded, SystemId};
+use recon::State;
+use seal::{KeyProvider, KeyRing, Passphrase, SealError};
+use seam::Seam;
+use serde::{Deserialize, Serialize};
+use space::Definition;
+
+use crate::shadow::ShadowDisk;
+use crate::verify::{self, Repair};
+use crate::{CONFIG_FILE, LogSurvey, Stopped, SystemConfig, archives, operator, registry};
+pub use files::FoundFile;
+
+/// How a part of a system is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Health {
+    /// As far as was looked, all is well.
+    Sound,
+    /// Something of it is damaged or missing; what is left serves.
+    Impaired,
+    /// It does not serve any more.
+    Lost,
+    /// It could not be looked at, because something else is lost.
+    Unknown,
+}
+
+/// A part of a system.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// What it is.
+    pub name: String,
+    /// How it is.
+    pub health: Health,
+    /// What there is to say, a sentence each.
+    pub says: Vec<String>,
+}
+
+/// Something to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// What and why.
+    pub what: String,
+    /// The command, if one does it.
+    pub command: Option<Repair>,
+}
+
+/// What a look has found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diagnosis {
+    /// The folder.
+    pub dir: PathBuf,
+    /// The system, if anything says which it is.
+    pub system: Option<String>,
+    /// The process that has it open.
+    pub in_use: Option<u32>,
+    /// Whether keys were there to prove things with.
+    pub keys: bool,
+    /// Its parts.
+    pub parts: Vec<Part>,
+    /// Every file below its folder.
+    pub files: Vec<FoundFile>,
+    /// What to do, in that order.
+    pub steps: Vec<Step>,
+}
+
+/// What a look may keep in memory.
+const SHADOW_BYTES_MAX: u64 = 256 << 20;
+
+/// Looks at the system in `dir`, whatever is left of it. Without a passphrase only what stands in
+/// clear is looked at.
+#[must_use]
+pub fn diagnose(seam: &Seam, dir: &Path, passphrase: Option<&Passphrase>) -> Diagnosis {
+    let disk = ShadowDisk::new(Arc::clone(&seam.disk), SHADOW_BYTES_MAX);
+    let seam = Seam { disk: Arc::new(disk), ..seam.clone() };
+    let diagnosis = Diagnosis { dir: dir.to_owned(), ..Diagnosis::default() };
+    let mut doctor = Doctor { seam, dir: dir.to_owned(), diagnosis, damaged: Vec::new() };
+    doctor.files();
+    doctor.process();
+    let config = doctor.configuration();
+    let keys = doctor.key_file(&config, passphrase);
+    match keys {
+        Some(keys) => doctor.with_keys(config, keys),
+        None => doctor.without_keys(&config),
+    }
+    doctor.finish();
+    doctor.diagnosis
+}
+
+struct Doctor {
+    seam: Seam,
+    dir: PathBuf,
+    diagnosis: Diagnosis,
+    /// Data sets that must be recovered.
+    damaged: Vec<String>,
+}
+
+/// The configuration, or what serves in its place.
+struct Config {
+    config: SystemConfig,
+    /// It was read; otherwise it is the usual one, with what the files say.
+    is_real: bool,
+}
+
+impl Doctor {
+    fn part(&mut self, name: &str, health: Health, says: Vec<String>) {
+        self.diagnosis.parts.push(Part { name: name.into(), health, says });
+    }
+
+    fn step(&mut self, what: impl Into<String>, command: Option<Repair>) {
+        let step = Step { what: what.into(), command };
+        if !self.diagnosis.steps.contains(&step) {
+            self.diagnosis.steps.push(step);
+        }
+    }
+
+    fn command(&self, verb: &str, words: &[&str]) -> Option<Repair> {
+        Some(Repair::of(verb, &self.dir, words))
+    }
+
+    /// Looks at one part; if that ends badly, it says so (2).
+    fn try_part<T>(&mut self, name: &str, look: impl FnOnce(&mut Doctor) -> T) -> Option<T> {
+        match seam::thread::catch(|| look(self)) {
+            Ok(found) => Some(found),
+            Err(panic) => {
+                self.part(name, Health::Unknown, vec![format!("looking at it failed: {panic}")]);
+                None
+            }
+        }
+    }
+
+    fn files(&mut self) {
+        let found = files::below(&*self.seam.disk, &self.dir);
+        if found.is_empty() {
+            let says = vec![format!("{} is empty, or no folder", self.dir.display())];
+            self.part("folder", Health::Lost, says);
+            self.step("Name the folder of a system, or mount the device that holds it.", None);
+        }
+        self.diagnosis.files = found;
+    }
+
+    fn process(&mut self) {
+        let Ok(Some(status)) = operator::ask(&self.dir) else { return };
+        self.diagnosis.in_use = Some(status.process.pid);
+        let says = vec![format!("process {} has the system open", status.process.pid)];
+        self.part("process", Health::Sound, says);
+    }
+
+    fn configuration(&mut self) -> Config {
+        match SystemConfig::read(&*self.seam.disk, &self.dir) {
+            Ok(config) => {
+                self.diagnosis.system = Some(config.system.to_string());
+                self.part("configuration", Health::Sound, Vec::new());
+                Config { config, is_real: true }
+            }
+            Err(error) => {
+                let mut says = vec![format!("{error} ({})", error.code())];
+                let mut config = SystemConfig::new(SystemId::default());
+                let path = config.key_file(&self.dir);
+                if let Ok(info) = KeyRing::inspect(&*self.seam.disk, &path) {
+                    config.system = info.system;
+                    self.diagnosis.system = Some(info.system.to_string());
+                }
+                let copies = self.log_folders();
+                if !copies.is_empty() {
+                    says.push(format!("segments of a log stand in {}", copies.join(" and ")));
+                    config.log.copies = copies.into_iter().map(PathBuf::from).collect();
+                }
+                self.part("configuration", Health::Lost, says);
+                let id = self.diagnosis.system.clone();
+                let what = format!(
+                    "Put {CONFIG_FILE} back, or write it anew: system = \"{}\", and the folders, \
+                     stripes and segment length that the log was made with; what follows was found \
+                     with the usual settings.",
+                    id.unwrap_or_else(|| "its identity".into())
+                );
+                self.step(what, None);
+                Config { config, is_real: false }
+            }
+        }
+    }
+
+    /// Folders below the system's own that hold segments of a log.
+    fn log_folders(&self) -> Vec<String> {
+        let segments = self.diagnosis.files.iter().filter(|file| {
+            let name = file.path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("segment-")
+        });
+        let folders = segments.filter_map(|file| {
+            let folder = file.path.parent()?.strip_prefix(&self.dir).ok()?;
+            Some(folder.display().to_string())
+        });
+        let mut folders: Vec<String> = folders.collect();
+        folders.sort();
+        folders.dedup();
+        folders
+    }
+
+    fn key_file(
+        &mut self,
+        config: &Config,
+        passphrase: Option<&Passphrase>,
+    ) -> Option<Arc<KeyRing>> {
+        let path = config.config.key_file(&self.dir);
+        let inspected = KeyRing::inspect(&*self.seam.disk, &path);
+        let clear = match inspected {
+            Ok(info) => {
+                format!("edition {}, {} keys, system {}", info.edition, info.keys, info.system)
+            }
+            Err(error) => {
+                self.lost_keys(&path, &error);
+                return None;
+            }
+        };
+        let Some(passphrase) = passphrase else {
+            let more = "it was not opened: without a passphrase only what is in clear is seen";
+            self.part("key file", Health::Unknown, vec![clear, more.into()]);
+            let what = "Look again with the passphrase: most of a system is sealed.";
+            self.step(what, self.command("doctor", &[]));
+            return None;
+        };
+        match KeyRing::open(&self.seam, &path, config.config.system, passphrase) {
+            Ok(ring) => {
+                self.diagnosis.keys = true;
+                self.part("key file", Health::Sound, vec![clear]);
+                Some(Arc::new(ring))
+            }
+            Err(error @ SealError::WrongPassphrase { .. }) => {
+                self.part("key file", Health::Unknown, vec![clear, error.to_string()]);
+                self.step(error.remedy(), None);
+                None
+            }
+            Err(error) => {
+                self.lost_keys(&path, &error);
+                None
+            }
+        }
+    }
+
+    fn lost_keys(&mut self, path: &Path, error: &SealError) {
+        self.part("key file", Health::Lost, vec![format!("{error} ({})", error.code())]);
+        let path = path.display();
+        match self.diagnosis.in_use {
+            Some(_) => {
+                let command = self.command("repair", &["--keys"]);
+                self.step("The open system knows its keys: have them written.", command);
+            }
+            None => self.step(
+                format!("Put a copy of {path} back; without it nothing of the system can be read."),
+                None,
+            ),
+        }
+    }
+
+    /// What can be said of files whose contents cannot be read.
+    fn without_keys(&mut self, config: &Config) {
+        let wanted = [("control file", "control"), ("double-write area", "double-write")];
+        for (name, file) in wanted {
+            let found = files::look(&*self.seam.disk, &self.dir.join(file));
+            let (health, says) = match (found.bytes, found.version) {
+                (0, _) => (Health::Lost, "it is missing or empty".to_owned()),
+                (bytes, Some(version)) => {
+                    (Health::Unknown, format!("{bytes} bytes, layout version {version}"))
+                }
+                (bytes, None) => (Health::Unknown, format!("{bytes} bytes: {}", found.what)),
+            };
+            self.part(name, health, vec![says]);
+        }
+        for folder in config.config.log_folders(&self.dir) {
+            let says = match self.seam.disk.list(&folder) {
+                Ok(names) => format!("{}: {} files", folder.display(), names.len()),
+                Err(error) => format!("{}: {error}", folder.display()),
+            };
+            self.part("log", Health::Unknown, vec![says]);
+        }
+    }
+
+    fn with_keys(&mut self, config: Config, ring: Arc<KeyRing>) {
+        let keys = Arc::clone(&ring) as Arc<dyn KeyProvider>;
+        let is_real = config.is_real;
+        let Ok(lock) = self.seam.disk.lock(&self.dir.join("lock")) else { return };
+        let seam = self.seam.clone();
+        let stopped = Stopped::around(self.dir.clone(), config.config, ring, seam, lock);
+        let recon = self.try_part("RECON", |doctor| doctor.recon(&stopped, &keys)).flatten();
+        let survey = self.try_part("log", |doctor| doctor.log(&stopped)).flatten();
+        self.try_part("double-write area", |doctor| doctor.double_write(&stopped));
+        self.try_part("data sets", |doctor| {
+            doctor.data_sets(&stopped, survey.as_ref(), recon.as_ref());
+        });
+        self.try_part("archives", |doctor| doctor.archives(&stopped, &keys, is_real));
+        if let Some(state) = &recon {
+            self.try_part("image copies", |doctor| doctor.image_copies(state));
+        }
+    }
+
+    fn recon(&mut self, stopped: &Stopped, keys: &Arc<dyn KeyProvider>) -> Option<State> {
+        let setup = registry::recon_setup(&self.seam, &self.dir, &stopped.config, Arc::clone(keys));
+        match recon::read(&setup) {
+            Ok(reading) => {
+                let wrong: Vec<String> =
+                    reading.copies.iter().filter_map(|copy| copy.wrong.clone()).collect();
+                let health = if wrong.is_empty() { Health::Sound } else { Health::Impaired };
+                if !wrong.is_empty() {
+                    let command = self.command("repair", &["--recon"]);
+                    self.step("One copy of RECON serves; have the other one made anew.", command);
+                }
+                let state = reading.state;
+                let mut says = vec![format!(
+                    "{} data sets, {} archives, {} image copies; the log was seen to reach {}",
+                    state.sets.len(),
+                    state.archives.len(),
+                    state.image_copies.len(),
+                    state.reached.lsn
+                )];
+                says.extend(wrong);
+                self.part("RECON", health, says);
+                Some(state)
+            }
+            Err(error) => {
+                self.part("RECON", Health::Lost, vec![format!("{error} ({})", error.code())]);
+                let command = self.command("recon rebuild", &["--from", "FOLDER"]);
+                let what = "Make RECON anew: name each FOLDER that holds image copies.";
+                self.step(what, command);
+                None
+            }
+        }
+    }
+
+    fn log(&mut self, stopped: &Stopped) -> Option<LogSurvey> {
+        let control = match stopped.control() {
+            Ok(control) => control,
+            Err(error) => {
+                let says = vec![format!("{error} ({})", error.code())];
+                self.part("control file", Health::Lost, says);
+                let what = "only the control file says where it begins".to_owned();
+                self.part("log", Health::Unknown, vec![what]);
+                self.step(
+                    "Put the control file back, of the same moment as the log. If there is none, \
+                     restore the system in a new folder from its archives and image copies \
+                     (docs/operations.md).",
+                    None,
+                );
+                return None;
+            }
+        };
+        let orderly = if control.orderly { "in order" } else { "not in order, or it is in use" };
+        self.part("control file", Health::Sound, vec![format!("the system was stopped {orderly}")]);
+        match stopped.survey(&mut |_| ()) {
+            Ok(survey) => {
+                self.surveyed(&survey);
+                Some(survey)
+            }
+            Err(error) => {
+                let says = vec![format!("{error} ({})", error.code())];
+                self.part("log", Health::Lost, says);
+                self.step(error.remedy(), None);
+                self.step(
+                    "If the log cannot be brought back, restore the system in a new folder from \
+                     its archives and image copies (docs/operations.md).",
+                    None,
+                );
+                None
+            }
+        }
+    }
+
+    fn surveyed(&mut self, survey: &LogSurvey) {
+        let mut says = vec![format!(
+            "{} groups with {} records from {} to {}; a start backs out {} units of work",
+            survey.groups,
+            survey.records,
+            survey.control.needed_from,
+            survey.end,
+            survey.in_flight.len()
+        )];
+        let damages = survey.damages.iter();
+        let lacking =
+            damages.map(|one| format!("{}: {}: {}", one.number, one.path.display(), one.why));
+        says.extend(lacking.take(SAID_MAX));
+        let short = survey.short.iter();
+        says.extend(short.map(|(path, len)| format!("{} ends after {len} bytes", path.display())));
+        let whole = survey.damages.is_empty() && survey.short.is_empty();
+        self.part("log", if whole { Health::Sound } else { Health::Impaired }, says);
+        if !whole && survey.is_orderly() {
+            let words = ["holdfast", "restart", &self.dir.display().to_string()].map(str::to_owned);
+            let what = "One copy of the log lacks what the other one has: a start copies it.";
+            self.step(what, Some(Repair(words.into())));
+        }
+    }
+
+    fn double_write(&mut self, stopped: &Stopped) {
+        let found = files::look(&*self.seam.disk, &self.dir.join("double-write"));
+        let orderly = stopped.control().is_ok_and(|control| control.orderly);
+        let (health, says) = match (found.bytes, orderly) {
+            (0, true) => (Health::Impaired, "it is missing; a start makes it anew"),
+            (0, false) => (Health::Lost, "it is missing: a page that a crash tore has no copy"),
+            _ => (Health::Sound, "it is there"),
+        };
+        self.part("double-write area", health, vec![says.to_owned()]);
+    }
+
+    fn data_sets(&mut self, stopped: &Stopped, survey: Option<&LogSurvey>, recon: Option<&State>) {
+        let Some(survey) = survey else {
+            let known = recon.map(|state| state.sets.values().map(|set| set.name.clone()));
+            let says = match known {
+                Some(names) => format!("RECON knows {}", names.collect::<Vec<_>>().join(", ")),
+                None => "nothing says which there are".to_owned(),
+            };
+            return self.part("data sets", Health::Unknown, vec![says]);
+        };
+        for (_, definition) in survey.sets.values() {
+            let (health, says) = self.data_set(stopped, definition);
+            if health != Health::Sound {
+                self.damaged.push(definition.name.clone());
+            }
+            self.part(&format!("data set {}", definition.name), health, says);
+        }
+        let copied =
+            |name: &String| recon.is_some_and(|state| !state.copies_of(name, None).is_empty());
+        let (recover, lost): (Vec<String>, Vec<String>) =
+            std::mem::take(&mut self.damaged).into_iter().partition(copied);
+        if !recover.is_empty() {
+            let words: Vec<&str> = recover.iter().flat_map(|name| ["--set", name]).collect();
+            let command = self.command("recover", &words);
+            self.step("Recover what is damaged from image copies and the log.", command);
+        }
+        if !lost.is_empty() {
+            let names = lost.join(", ");
+            self.step(
+                format!("RECON knows no image copy of {names}: find one, or load anew."),
+                None,
+            );
+        }
+    }
+
+    /// A data set by its files and its header.
+    fn data_set(&self, stopped: &Stopped, definition: &Definition) -> (Health, Vec<String>) {
+        let (files, intervals) = stopped.files(definition);
+        let first = self.dir.join(definition.file_name(0));
+        if files.is_empty() {
+            return (Health::Lost, vec![format!("{} is missing", first.display())]);
+        }
+        let unit = definition.unit_bytes() as u64;
+        let mut says = vec![format!("{intervals} intervals in {} files", files.len())];
+        let mut health = Health::Sound;
+        if let Some((path, len)) = files.iter().find(|(_, len)| !len.is_multiple_of(unit)) {
+            health = Health::Impaired;
+            says.push(format!("{} ends within an interval, after {len} bytes", path.display()));
+        }
+        if intervals <= space::ROOT.0 {
+            return (Health::Lost, vec![format!("{} was cut to nothing", first.display())]);
+        }
+        if let Err(error) = verify::header_of(stopped, definition) {
+            health = Health::Impaired;
+            says.push(format!("its header does not prove itself: {error}"));
+        }
+        (health, says)
+    }
+
+    fn archives(&mut self, stopped: &Stopped, keys: &Arc<dyn KeyProvider>, is_real: bool) {
+        let shelf = match archives::looked_at(&self.seam, keys, &stopped.config, &self.dir) {
+            Ok(Some(shelf)) => shelf,
+            Ok(None) if is_real => return,
+            Ok(None) => {
+                let says = "without the configuration nobody knows where they are".to_owned();
+                return self.part("archives", Health::Unknown, vec![says]);
+            }
+            Err(error) => {
+                let says = vec![format!("{error} ({})", error.code())];
+                return self.part("archives", Health::Unknown, says);
+            }
+        };
+        let list = shelf.list();
+        let mut says = vec![match (list.first(), list.last()) {
+            (Some(first), Some(last)) => format!(
+                "{} archives, from {} up to {}",
+                list.len(),
+                first.info.first,
+                last.info.end
+            ),
+            _ => "there are none".to_owned(),
+        }];
+        let faults = shelf.faults();
+        says.extend(faults.iter().map(|fault| fault.why.to_string()).take(SAID_MAX));
+        let gaps = shelf.gaps();
+        says.extend(gaps.iter().map(|(from, to)| format!("none holds {from} up to {to}")));
+        let whole = faults.is_empty() && gaps.is_empty();
+        self.part("archives", if whole { Health::Sound } else { Health::Impaired }, says);
+        if !faults.is_empty() {
+            let command = self.command("archive verify", &["--repair"]);
+            self.step("Have missing and damaged copies of archives made anew.", command);
+        }
+        if !gaps.is_empty() {
+            self.step("Make new image copies of everything: older ones cannot be used.", None);
+        }
+    }
+
+    fn image_copies(&mut self, state: &State) {
+        for copy in state.image_copies.values() {
+            let mut says = Vec::new();
+            for file in &copy.files {
+                let found = files::look(&*self.seam.disk, &file.path);
+                let path = file.path.display();
+                match (found.bytes, found.what.as_str()) {
+                    (0, _) => says.push(format!("{path} is missing or empty")),
+                    (bytes, "image copy") if bytes == copy.bytes => {}
+                    (bytes, _) => {
+                        let wanted = copy.bytes;
+                        says.push(format!("{path} has {bytes} bytes, not {wanted}, or is none"));
+                    }
+                }
+            }
+            let health = match says.len() {
+                0 => Health::Sound,
+                bad if bad < copy.files.len() => Health::Impaired,
+                _ => Health::Lost,
+            };
+            let number = copy.number.to_string();
+            match health {
+                Health::Impaired => {
+                    let command = self.command("repair", &["--copy", &number]);
+                    self.step(format!("Have image copy {number} made whole again."), command);
+                }
+                Health::Lost => {
+                    let what = format!(
+                        "Bring image copy {number} back, and say where it is; or have RECON forget \
+                         it with --gone."
+                    );
+                    let words = ["--copy", &number, "--moved-to", "FOLDER"];
+                    let command = self.command("recon change", &words);
+                    self.step(what, command);
+                }
+                Health::Sound | Health::Unknown => {}
+            }
+            self.part(&format!("image copy {number}"), health, says);
+        }
+    }
+
+    /// The steps in the order in which they help, and the last of them.
+    fn finish(&mut self) {
+        let order = |step: &Step| {
+            let verb = step.command.as_ref().and_then(|command| command.0.get(1).cloned());
+            match verb.as_deref() {
+                None => 0,
+                Some("recon") => 1,
+                Some("recover") => 2,
+                Some("restart") => 3,
+                Some(_) => 4,
+            }
+        };
+        self.diagnosis.steps.sort_by_key(order);
+        if self.diagnosis.keys {
+            let words = ["holdfast", "verify", &self.dir.display().to_string()].map(str::to_owned);
+            self.step("Then prove every byte.", Some(Repair(words.into())));
+        }
+    }
+}
+
+impl Diagnosis {
+    /// Whether anything is damaged or missing.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.parts.iter().all(|part| matches!(part.health, Health::Sound | Health::Unknown))
+    }
+}
+
+/// More sentences of a kind would say nothing new.
+const SAID_MAX: usize = 10;

@@ -1,0 +1,339 @@
+//! What a proof finds, how it is told, and what mends it.
+//!
+//! Invariants:
+//! 1. A place is named once, however often it is met.
+//! 2. A [`Repair`] is a whole command line: typed as it stands, it mends what it is named for.
+
+use std::collections::BTreeSet;
+use std::fmt::{self, Display, Formatter};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::{CiNumber, Coded};
+use recovery::{Births, Target};
+use seam::clock::Clock;
+use serde::{Deserialize, Serialize};
+use space::Definition;
+use uow::Kernel;
+
+use super::data_set::SetReport;
+
+/// A command that mends something, word by word.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Repair(pub Vec<String>);
+
+impl Repair {
+    /// `holdfast VERB -s DIR WORDS...`; a verb may have two words.
+    #[must_use]
+    pub fn of(verb: &str, dir: &Path, words: &[&str]) -> Repair {
+        let own = ["-s".to_owned(), dir.display().to_string()];
+        let verb = verb.split(' ').map(str::to_owned);
+        let words = words.iter().map(|word| (*word).to_owned());
+        Repair(["holdfast".to_owned()].into_iter().chain(verb).chain(own).chain(words).collect())
+    }
+}
+
+impl Display for Repair {
+    /// As a shell takes it.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
+        for (at, word) in self.0.iter().enumerate() {
+            let space = if at == 0 { "" } else { " " };
+            match !word.is_empty() && word.chars().all(plain) {
+                true => write!(f, "{space}{word}")?,
+                false => write!(f, "{space}'{}'", word.replace('\'', "'\\''"))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Something that is not as it must be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Which object: a data set, the log, a file.
+    pub object: String,
+    /// The file, if it is about one.
+    pub file: Option<PathBuf>,
+    /// Where in the file, in bytes.
+    pub offset: Option<u64>,
+    /// The control interval, if it is about one.
+    pub interval: Option<u32>,
+    /// What is wrong.
+    pub what: String,
+    /// What to do, in words.
+    pub remedy: String,
+    /// The commands that mend it, in their order; none if no command can.
+    pub repair: Vec<Repair>,
+}
+
+/// How far a verification is.
+#[derive(Clone, Copy, Debug)]
+pub struct Phase<'a> {
+    /// What is being looked at.
+    pub object: &'a str,
+    /// How much of it is done, in `unit`s.
+    pub done: u64,
+    /// How much there is; 0 if that is not known.
+    pub total: u64,
+    /// What is counted.
+    pub unit: &'static str,
+}
+
+/// What a verification has found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct VerifyReport {
+    /// The system.
+    pub system: String,
+    /// Whether it was in use meanwhile.
+    pub in_use: bool,
+    /// Whether it was stopped in order.
+    pub orderly: bool,
+    /// What is wrong; empty if all is well.
+    pub findings: Vec<Finding>,
+    /// What an operator should know besides.
+    pub notes: Vec<String>,
+    /// Keys in the key file.
+    pub keys: usize,
+    /// Groups of the log that were read on every copy.
+    pub log_groups: u64,
+    /// Records in them; 0 if groups only were proven.
+    pub log_records: u64,
+    /// Intervals in the double-write area that were proven.
+    pub double_write_intervals: u64,
+    /// Each data set.
+    pub data_sets: Vec<SetReport>,
+    /// Files of archives and accumulations that were read from front to back.
+    pub archive_files: u64,
+    /// Files of image copies that were.
+    pub copy_files: u64,
+    /// How long it took.
+    pub elapsed_ms: u64,
+}
+
+/// Who watches a verification: is told how far it is, keeps its pace, and may end it.
+pub(crate) struct Watch<'w> {
+    tell: &'w mut dyn FnMut(Phase<'_>) -> bool,
+    clock: Arc<dyn Clock>,
+    /// Bytes to read in a second at most; 0: no limit.
+    rate: u64,
+    begun: Duration,
+    bytes: u64,
+    ended: bool,
+}
+
+/// The longest sleep in one go: somebody may want to end it.
+const SLEEP_MAX: Duration = Duration::from_millis(100);
+
+impl<'w> Watch<'w> {
+    pub(crate) fn new(
+        clock: &Arc<dyn Clock>,
+        rate: u64,
+        tell: &'w mut dyn FnMut(Phase<'_>) -> bool,
+    ) -> Watch<'w> {
+        let begun = clock.monotonic();
+        Watch { tell, clock: Arc::clone(clock), rate, begun, bytes: 0, ended: false }
+    }
+
+    /// Says how far it is and that `bytes` were read since the last time; waits if that was too
+    /// fast. `false`: it is to end.
+    pub(crate) fn step(&mut self, phase: Phase<'_>, bytes: u64) -> bool {
+        self.ended |= !(self.tell)(phase);
+        self.bytes += bytes;
+        while self.rate > 0 && !self.ended {
+            let due = (u128::from(self.bytes) * 1_000_000 / u128::from(self.rate)) as u64;
+            let gone = self.clock.monotonic().saturating_sub(self.begun);
+            let wait = Duration::from_micros(due).saturating_sub(gone);
+            if wait.is_zero() {
+                break;
+            }
+            self.clock.sleep(wait.min(SLEEP_MAX));
+            self.ended |= !(self.tell)(phase);
+        }
+        !self.ended
+    }
+
+    /// Whether it was ended.
+    pub(crate) fn is_ended(&self) -> bool {
+        self.ended
+    }
+}
+
+/// Gathers findings, each place once (1).
+pub(crate) struct Verifier {
+    pub(crate) report: VerifyReport,
+    pub(crate) dir: PathBuf,
+    /// The kernel of a system in use: it may have good versions of what is damaged on disk.
+    pub(crate) kernel: Option<Arc<Kernel>>,
+    /// What RECON says, as far as it can be read.
+    pub(crate) recon: Option<recon::State>,
+    seen: BTreeSet<(Option<PathBuf>, Option<u64>, String)>,
+}
+
+impl Verifier {
+    pub(crate) fn new(dir: &Path, kernel: Option<Arc<Kernel>>) -> Verifier {
+        Verifier {
+            report: VerifyReport::default(),
+            dir: dir.to_owned(),
+            kernel,
+            recon: None,
+            seen: BTreeSet::new(),
+        }
+    }
+
+    pub(crate) fn find(&mut self, finding: Finding) {
+        // A damaged interval is met by its tag, by restart and by the tree: it is named once.
+        let what = if finding.offset.is_some() { String::new() } else { finding.what.clone() };
+        if self.seen.insert((finding.file.clone(), finding.offset, what)) {
+            self.report.findings.push(finding);
+        }
+    }
+
+    pub(crate) fn note(&mut self, text: impl Into<String>) {
+        self.report.notes.push(text.into());
+    }
+
+    pub(crate) fn of_error(
+        &mut self,
+        object: &str,
+        file: Option<PathBuf>,
+        error: &dyn Coded,
+        repair: Vec<Repair>,
+    ) {
+        self.find(Finding {
+            object: object.to_owned(),
+            file,
+            offset: None,
+            interval: None,
+            what: format!("{error} ({})", error.code()),
+            remedy: error.remedy(),
+            repair,
+        });
+    }
+
+    /// `holdfast VERB -s DIR WORDS...` for this system.
+    pub(crate) fn command(&self, verb: &str, words: &[&str]) -> Repair {
+        Repair::of(verb, &self.dir, words)
+    }
+
+    /// A damaged interval, by name and place.
+    pub(crate) fn interval(
+        &mut self,
+        definition: &Definition,
+        ci: CiNumber,
+        what: impl Into<String>,
+    ) {
+        let (file, offset) = place(&self.dir, definition, ci);
+        let (remedy, repair) = self.mending(definition, Some(ci));
+        self.find(Finding {
+            object: format!("data set {}", definition.name),
+            file: Some(file),
+            offset: Some(offset),
+            interval: Some(ci.0),
+            what: what.into(),
+            remedy,
+            repair,
+        });
+    }
+
+    /// A data set that waits for its recovery.
+    pub(crate) fn offline(&mut self, definition: &Definition) {
+        let (remedy, repair) = self.mending(definition, None);
+        let object = format!("data set {}", definition.name);
+        let what = "it is offline: it was damaged, and waits for its recovery".to_owned();
+        self.find(Finding { repair, ..plain_finding(&object, what, &remedy) });
+    }
+
+    /// What mends a data set, or one interval of it.
+    pub(crate) fn mending(
+        &self,
+        definition: &Definition,
+        ci: Option<CiNumber>,
+    ) -> (String, Vec<Repair>) {
+        let name = &definition.name;
+        let kernel = self.kernel.as_ref();
+        let mendable = kernel.zip(ci).and_then(|(kernel, ci)| {
+            kernel.mendable(&*kernel.set(definition.id)?, ci).ok().flatten()
+        });
+        if let (Some(_), Some(ci)) = (mendable, ci) {
+            let command = self.command("repair", &["--set", name, "--interval", &ci.0.to_string()]);
+            let remedy = "The system still has the interval, in memory or in its double-write \
+                          area: have it written again.";
+            return (remedy.into(), vec![command]);
+        }
+        if self.is_copied(name) {
+            let remedy = format!("Recover {name} from its image copy and the log.");
+            return (remedy, vec![self.command("recover", &["--set", name])]);
+        }
+        let remedy = format!(
+            "There is no image copy of {name} that can be used: `holdfast recon rebuild` may find \
+             one; otherwise load it anew."
+        );
+        (remedy, Vec::new())
+    }
+
+    /// A stopped system may not start with any of several damaged data sets: they are recovered by
+    /// one command.
+    pub(crate) fn join_recoveries(&mut self) {
+        let verb = |command: &Repair| command.0.get(1).is_some_and(|verb| verb == "recover");
+        let all = self.report.findings.iter().flat_map(|finding| &finding.repair);
+        let mut sets: Vec<String> =
+            all.filter(|one| verb(one)).flat_map(|one| one.0.iter().skip(5).cloned()).collect();
+        sets.sort();
+        sets.dedup();
+        let words: Vec<&str> = sets.iter().flat_map(|name| ["--set", name]).collect();
+        let joint = self.command("recover", &words);
+        for finding in &mut self.report.findings {
+            finding.repair.iter_mut().filter(|one| verb(one)).for_each(|one| *one = joint.clone());
+        }
+    }
+
+    /// Whether RECON knows from what a data set can be recovered.
+    fn is_copied(&self, name: &str) -> bool {
+        let Some(state) = &self.recon else { return false };
+        match &self.kernel {
+            Some(kernel) => {
+                let (names, births) = ([name.to_owned()], Births::new());
+                recovery::plan(kernel, state, &names, Target::Now, &births).is_ok()
+            }
+            None => !state.copies_of(name, None).is_empty(),
+        }
+    }
+}
+
+/// The file of an interval, and where in it.
+pub(crate) fn place(home: &Path, definition: &Definition, ci: CiNumber) -> (PathBuf, u64) {
+    let unit = definition.unit_bytes() as u64;
+    let (file, at) = match definition.file_intervals {
+        0 => (0, ci.0),
+        per_file => (ci.0 / per_file, ci.0 % per_file),
+    };
+    (home.join(definition.file_name(file)), u64::from(at) * unit)
+}
+
+pub(crate) fn plain_finding(object: &str, what: String, remedy: &str) -> Finding {
+    Finding {
+        object: object.into(),
+        file: None,
+        offset: None,
+        interval: None,
+        what,
+        remedy: remedy.into(),
+        repair: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_written_as_a_shell_takes_it() {
+        let plain = Repair::of("recover", Path::new("/srv/bank"), &["--set", "CUSTDB.A"]);
+        assert_eq!(plain.to_string(), "holdfast recover -s /srv/bank --set CUSTDB.A");
+        let odd = Repair::of("archive verify", Path::new("/a b/it's"), &["--repair", "$X"]);
+        assert_eq!(odd.to_string(), "holdfast archive verify -s '/a b/it'\\''s' --repair '$X'");
+    }
+}

@@ -1,0 +1,329 @@
+//! The proof of what is kept for a recovery: RECON, archives, accumulations, image copies.
+//!
+//! Invariants:
+//! 1. What is damaged and has a good copy is named with the command that copies it. What has none
+//!    is named with the commands after which nothing needs it any more.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use archive::{AccumulationFile, Shelf, ShelfCopy};
+use base::{Coded, Lsn};
+use recon::{ImageCopy, Reading, Setup};
+use recovery::{CopyFiles, CopyKeys};
+use seal::KeyProvider;
+use seam::Seam;
+
+use super::{Finding, Phase, Repair, Verifier, Watch};
+use crate::system::System;
+use crate::{LABELS, Stopped, SystemConfig, archives, registry};
+
+/// Where a system keeps things, in use or not.
+pub(crate) struct Site {
+    seam: Seam,
+    config: SystemConfig,
+    keys: Arc<dyn KeyProvider>,
+    setup: Setup,
+    /// The archives of a system in use.
+    shelf: Option<Arc<Shelf>>,
+    in_use: bool,
+}
+
+/// RECON is looked at again if a copy of it seems wrong: an entry may just be written.
+const LOOKS: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(20);
+
+impl Site {
+    pub(crate) fn of_stopped(stopped: &Stopped) -> Site {
+        let keys = Arc::clone(&stopped.keys) as Arc<dyn KeyProvider>;
+        let (seam, config) = (stopped.seam.clone(), stopped.config.clone());
+        let setup = registry::recon_setup(&seam, &stopped.dir, &config, Arc::clone(&keys));
+        Site { seam, config, keys, setup, shelf: None, in_use: false }
+    }
+
+    pub(crate) fn of_running(system: &System) -> Site {
+        Site {
+            seam: system.kernel().seam().clone(),
+            config: system.config().clone(),
+            keys: Arc::clone(system.keys()) as Arc<dyn KeyProvider>,
+            setup: system.recon().setup().clone(),
+            shelf: system.archiver().map(|archiver| Arc::clone(archiver.shelf())),
+            in_use: true,
+        }
+    }
+
+    fn copy_keys(&self) -> CopyKeys {
+        let keys = Arc::clone(&self.keys);
+        CopyKeys { keys, label: LABELS[0].into(), system: self.config.system }
+    }
+
+    /// What RECON's files say; whether all of it was well.
+    fn look(&self) -> Result<(Reading, Vec<(PathBuf, String)>), recon::ReconError> {
+        for look in 1.. {
+            let read = recon::read(&self.setup);
+            let wrong = read.as_ref().map(wrong_copies).unwrap_or_default();
+            if !self.in_use || look == LOOKS || (read.is_ok() && wrong.is_empty()) {
+                return read.map(|reading| (reading, wrong));
+            }
+            self.seam.clock.sleep(PAUSE);
+        }
+        unreachable!("the last look returns")
+    }
+}
+
+/// The copies that are damaged or behind, and how.
+fn wrong_copies(reading: &Reading) -> Vec<(PathBuf, String)> {
+    let mut wrong = Vec::new();
+    for copy in &reading.copies {
+        let behind = || {
+            let newest = copy.newest.filter(|newest| *newest < reading.newest)?;
+            let (path, last) = (copy.path.display(), reading.newest);
+            Some(format!("{path}: it ends with entry {newest}, the other one with {last}"))
+        };
+        wrong.extend(copy.wrong.clone().or_else(behind).map(|why| (copy.path.clone(), why)));
+    }
+    wrong
+}
+
+impl Verifier {
+    /// Reads RECON, whose word on image copies decides what mends a data set. Returns what is wrong
+    /// with it.
+    pub(crate) fn recon(&mut self, site: &Site) -> Vec<Finding> {
+        let repair = vec![self.command("repair", &["--recon"])];
+        let finding = |file: PathBuf, what: String, remedy: &str, repair: Vec<Repair>| Finding {
+            object: "RECON".into(),
+            file: Some(file),
+            offset: None,
+            interval: None,
+            what,
+            remedy: remedy.into(),
+            repair,
+        };
+        match site.look() {
+            Ok((reading, wrong)) => {
+                self.recon = Some(reading.state);
+                let told = wrong.into_iter().map(|(file, what)| {
+                    finding(file, what, "The other copy has everything.", repair.clone())
+                });
+                told.collect()
+            }
+            Err(error) => {
+                let [file, _] = site.setup.paths();
+                let what = format!("{error} ({})", error.code());
+                let (remedy, repair) = match site.in_use {
+                    true => ("The system knows what it said.".to_owned(), repair),
+                    false => (error.remedy(), Vec::new()),
+                };
+                vec![finding(file, what, &remedy, repair)]
+            }
+        }
+    }
+
+    /// Every archive and accumulation, on every copy.
+    pub(crate) fn archives(&mut self, site: &Site, watch: &mut Watch<'_>) {
+        let opened = match &site.shelf {
+            Some(shelf) => Ok(Some(Arc::clone(shelf))),
+            None => archives::looked_at(&site.seam, &site.keys, &site.config, &self.dir),
+        };
+        let shelf = match opened {
+            Ok(Some(shelf)) => shelf,
+            Ok(None) => return,
+            Err(error) => return self.of_error("archives", None, &error, Vec::new()),
+        };
+        let list = shelf.list();
+        let total = list.len() as u64;
+        for (number, copy) in list.iter().enumerate() {
+            let (done, object, unit) = (number as u64, "archives", "archives");
+            let bytes = copy.info.file_bytes() * copy.files.len() as u64;
+            if !watch.step(Phase { object, done, total, unit }, bytes) {
+                return;
+            }
+            self.archive(&shelf, copy);
+        }
+        for fault in shelf.faults() {
+            if !list.iter().any(|copy| copy.info.from == fault.from) {
+                self.lost_archive(fault.from.0, fault.path, fault.why.to_string(), Lsn(u64::MAX));
+            }
+        }
+        self.unshelved(&list);
+        self.accumulations(&shelf);
+    }
+
+    fn archive(&mut self, shelf: &Shelf, copy: &ShelfCopy) {
+        self.report.archive_files += copy.files.len() as u64;
+        // It may have been deleted since the list was made.
+        let Ok(faults) = shelf.verify(copy.info.from) else { return };
+        let bad = |path: &PathBuf| faults.iter().any(|fault| fault.path == *path);
+        let is_left = copy.files.iter().any(|path| !bad(path));
+        let first = copy.info.from.0;
+        for fault in faults {
+            let what = format!("{} ({})", fault.why, fault.why.code());
+            if !is_left {
+                self.lost_archive(first, fault.path, what, copy.info.end);
+                continue;
+            }
+            let words = ["--first-group", &first.to_string(), "--repair"];
+            let repair = vec![self.command("archive verify", &words)];
+            self.find(Finding {
+                object: format!("archive from group {first}"),
+                file: Some(fault.path),
+                offset: None,
+                interval: None,
+                what,
+                remedy: "The other copy is whole: have this one made anew.".into(),
+                repair,
+            });
+        }
+    }
+
+    /// An archive of which no copy is whole.
+    fn lost_archive(&mut self, first: u64, path: PathBuf, what: String, end: Lsn) {
+        let state = self.recon.as_ref();
+        let needed = state.and_then(recon::State::log_needed_from).is_none_or(|from| end > from);
+        if !needed {
+            let file = path.display();
+            self.note(format!("{file}: {what}; no recovery needs it: `holdfast archive delete`"));
+            return;
+        }
+        let repair = self.fresh_copies(None);
+        self.find(Finding {
+            object: format!("archive from group {first}"),
+            file: Some(path),
+            offset: None,
+            interval: None,
+            what,
+            remedy: "No copy of it is left. Make new image copies of everything: then no recovery \
+                     needs it."
+                .into(),
+            repair,
+        });
+    }
+
+    /// Archives that RECON knows and no folder has.
+    fn unshelved(&mut self, list: &[ShelfCopy]) {
+        let Some(state) = &self.recon else { return };
+        let holds = |group| list.iter().any(|copy| copy.info.from <= group && group < copy.info.to);
+        let known = state.archives.values();
+        let gone: Vec<_> = known
+            .filter(|known| !holds(known.first_group) || !holds(known.last_group))
+            .map(|known| (known.first_group.0, known.files.first().cloned(), known.end))
+            .collect();
+        for (first, file, end) in gone {
+            let path = file.map(|file| file.path).unwrap_or_default();
+            self.lost_archive(first, path, "it is in no folder of the archive".into(), end);
+        }
+    }
+
+    fn accumulations(&mut self, shelf: &Shelf) {
+        for one in shelf.accumulations() {
+            for path in &one.files {
+                self.report.archive_files += 1;
+                let proven = AccumulationFile::open(shelf.env(), path).and_then(|mut file| {
+                    while file.next_record()?.is_some() {}
+                    Ok(())
+                });
+                if let Err(error) = proven {
+                    let file = path.display();
+                    self.note(format!(
+                        "{file}: {error}; the archives it was made of serve instead"
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Every image copy that RECON knows, on every file.
+    pub(crate) fn image_copies(&mut self, site: &Site, watch: &mut Watch<'_>) {
+        let Some(state) = self.recon.clone() else { return };
+        for copy in state.image_copies.values() {
+            let mut bad = Vec::new();
+            for file in &copy.files {
+                self.report.copy_files += 1;
+                if let Err(what) = prove_copy(site, copy, &file.path, watch) {
+                    bad.push((file.path.clone(), what));
+                }
+                if watch.is_ended() {
+                    return;
+                }
+            }
+            let is_left = bad.len() < copy.files.len();
+            for (path, what) in bad {
+                self.bad_copy(copy, path, what, is_left);
+            }
+        }
+    }
+
+    fn bad_copy(&mut self, copy: &ImageCopy, path: PathBuf, what: String, is_left: bool) {
+        let number = copy.number.to_string();
+        let (remedy, repair) = match is_left {
+            true => {
+                let repair = vec![self.command("repair", &["--copy", &number])];
+                ("The other file is whole: have this one made anew.", repair)
+            }
+            false => {
+                let mut repair = vec![self.command("recon change", &["--copy", &number, "--gone"])];
+                repair.extend(self.fresh_copies(Some(copy)));
+                ("No file of it is whole: have RECON forget it, and make a new one.", repair)
+            }
+        };
+        self.find(Finding {
+            object: format!("image copy {number}"),
+            file: Some(path),
+            offset: None,
+            interval: None,
+            what,
+            remedy: remedy.into(),
+            repair,
+        });
+    }
+
+    /// What copies everything anew, or what a copy held, to where copies went so far; nothing if
+    /// RECON does not know where that is.
+    fn fresh_copies(&self, like: Option<&ImageCopy>) -> Vec<Repair> {
+        let Some(state) = &self.recon else { return Vec::new() };
+        let newest = || state.image_copies.values().rev().find(|copy| !copy.files.is_empty());
+        let Some(model) = like.or_else(newest) else { return Vec::new() };
+        let mut words: Vec<String> = match like {
+            None => vec!["--all".into()],
+            Some(copy) => {
+                let there = |name: &str| state.sets.values().any(|set| set.name == name);
+                let sets = copy.sets.iter().filter(|set| there(&set.name));
+                sets.flat_map(|set| ["--set".into(), set.name.clone()]).collect()
+            }
+        };
+        let mut folders: Vec<&Path> =
+            model.files.iter().filter_map(|file| file.path.parent()).collect();
+        folders.dedup();
+        if words.is_empty() || folders.is_empty() {
+            return Vec::new();
+        }
+        for folder in folders {
+            words.extend(["--to".into(), folder.display().to_string()]);
+        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        vec![self.command("image-copy", &words)]
+    }
+}
+
+/// Reads one file of an image copy from front to back.
+fn prove_copy(
+    site: &Site,
+    copy: &ImageCopy,
+    path: &Path,
+    watch: &mut Watch<'_>,
+) -> Result<(), String> {
+    let object = format!("image copy {}", copy.number);
+    let mut seen = 0;
+    let mut progress = |done: u64, total: u64| {
+        let (done_mib, total) = (done >> 20, total >> 20);
+        let phase = Phase { object: &object, done: done_mib, total, unit: "MiB" };
+        watch.step(phase, done.saturating_sub(seen));
+        seen = done;
+    };
+    match CopyFiles::verify(&site.seam, path, &site.copy_keys(), &mut progress) {
+        Ok(info) if info.tag == copy.tag => Ok(()),
+        Ok(_) => Err("it is another copy than the one that RECON knows".into()),
+        Err(error) => Err(format!("{error} ({})", error.code())),
+    }
+}

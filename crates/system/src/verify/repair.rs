@@ -1,0 +1,159 @@
+//! What a system in use writes again from what it knows: the verb `repair`.
+//!
+//! 1. What is asked for is done or refused; "done" means that a good version is durable in its
+//!    place.
+
+use std::path::Path;
+
+use base::CiNumber;
+use recovery::CopyFiles;
+use seam::disk::{Create, Open, make_dir};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use uow::{MendedFrom, UowError};
+
+use crate::operator::{Refusal, Request, Talk, done};
+use crate::{System, SystemError};
+
+/// What is to be written again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum RepairWish {
+    /// An interval of a data set.
+    Interval {
+        /// The data set.
+        set: String,
+        /// The interval's number.
+        interval: u32,
+    },
+    /// Both slots of the control file.
+    Control,
+    /// The double-write area.
+    DoubleWrite,
+    /// The key file.
+    Keys,
+    /// Both copies of RECON.
+    Recon,
+    /// The files of an image copy, from one that is whole.
+    Copy {
+        /// Its number in RECON.
+        number: u32,
+    },
+}
+
+/// What was written again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repaired {
+    /// What, in words.
+    pub what: String,
+}
+
+/// Bytes of an image copy that are copied at once.
+const PIECE: usize = 1 << 20;
+
+/// Writes something again.
+pub(crate) fn repair(
+    system: &System,
+    request: &Request,
+    talk: &mut Talk<'_>,
+) -> Result<Value, Refusal> {
+    let kernel = system.kernel();
+    let what = match request.arguments()? {
+        RepairWish::Interval { set, interval } => mend(system, &set, CiNumber(interval))?,
+        RepairWish::Control => {
+            kernel.renew_control()?;
+            "both slots of the control file are written anew".to_owned()
+        }
+        RepairWish::DoubleWrite => {
+            kernel.write_out()?;
+            kernel.clear_double_write()?;
+            "the double-write area is cleared".to_owned()
+        }
+        RepairWish::Keys => {
+            system.keys().write_again()?;
+            format!("{} is written anew", system.keys().path().display())
+        }
+        RepairWish::Recon => {
+            system.recon().write_again().map_err(SystemError::from)?;
+            "both copies of RECON are written anew".to_owned()
+        }
+        RepairWish::Copy { number } => copy_again(system, number, talk)?,
+    };
+    done(&Repaired { what })
+}
+
+fn mend(system: &System, name: &str, ci: CiNumber) -> Result<String, Refusal> {
+    let kernel = system.kernel();
+    let set = kernel.set_named(name);
+    let set = set.ok_or_else(|| UowError::NoSuchSet { name: name.to_owned() })?;
+    if ci.0 >= set.intervals() {
+        let why = format!("interval {ci} lies behind the end of data set {name}");
+        return Err(SystemError::Unmended { why, name: name.to_owned() }.into());
+    }
+    match kernel.mend_interval(&set, ci)? {
+        Some(MendedFrom::Memory) => {
+            Ok(format!("interval {ci} of data set {name} is written anew from memory"))
+        }
+        Some(MendedFrom::DoubleWrite) => {
+            Ok(format!("interval {ci} of data set {name} is put back from the double-write area"))
+        }
+        None => {
+            let why = format!(
+                "interval {ci} of data set {name} is neither in memory nor in the double-write area"
+            );
+            Err(SystemError::Unmended { why, name: name.to_owned() }.into())
+        }
+    }
+}
+
+/// Makes every file of an image copy anew that is not whole, from one that is.
+fn copy_again(system: &System, number: u32, talk: &mut Talk<'_>) -> Result<String, Refusal> {
+    let state = system.recon().state();
+    let copy = state.image_copies.get(&number);
+    let copy = copy.ok_or(SystemError::NoSuchCopy { number })?;
+    let (seam, keys) = (system.kernel().seam(), system.copy_keys());
+    let (mut good, mut bad) = (None, Vec::new());
+    let mut told = Ok(());
+    for file in &copy.files {
+        let object = file.path.display().to_string();
+        let whole = CopyFiles::verify(seam, &file.path, &keys, &mut |done, total| {
+            if told.is_ok() {
+                told = talk.progress(&object, done >> 20, total >> 20, "MiB");
+            }
+        });
+        told.clone()?;
+        match whole {
+            Ok(info) if info.tag == copy.tag => good = Some(&file.path),
+            _ => bad.push(&file.path),
+        }
+    }
+    let good = good.ok_or(SystemError::NoWholeFile { number })?;
+    for path in &bad {
+        put(system, good, path, talk)?;
+    }
+    Ok(format!("image copy {number}: {} of {} files made anew", bad.len(), copy.files.len()))
+}
+
+/// Replaces a file by a copy of another one, durably; it gets its name last.
+fn put(system: &System, from: &Path, to: &Path, talk: &mut Talk<'_>) -> Result<(), Refusal> {
+    let disk = &*system.kernel().seam().disk;
+    let failed = |error| Refusal::from(SystemError::io("make anew", to, error));
+    let fresh = to.with_extension("part");
+    let folder = to.parent().unwrap_or(Path::new("."));
+    make_dir(disk, folder).map_err(failed)?;
+    let source = disk.open(from, Open::READ).map_err(failed)?;
+    let how = Open { create: Create::IfMissing, write: true, direct: false, dsync: false };
+    let target = disk.open(&fresh, how).map_err(failed)?;
+    target.set_len(0).map_err(failed)?;
+    let len = source.len().map_err(failed)?;
+    let mut piece = vec![0; PIECE];
+    for offset in (0..len).step_by(PIECE) {
+        let piece = &mut piece[..(len - offset).min(PIECE as u64) as usize];
+        source.read_at(piece, offset).map_err(failed)?;
+        target.write_at(piece, offset).map_err(failed)?;
+        talk.progress(&to.display().to_string(), offset >> 20, len >> 20, "MiB")?;
+    }
+    target.sync().map_err(failed)?;
+    disk.rename(&fresh, to).map_err(failed)?;
+    disk.sync_dir(folder).map_err(failed)
+}

@@ -1,0 +1,248 @@
+//! The proof of a system in use, while programs go on.
+//!
+//! Invariants:
+//! 1. Nobody waits for it: it takes no lock of programs and no frame for what it reads, but for
+//!    maps.
+//! 2. What was being written when it was looked at is looked at again. What never proves itself
+//!    although nothing is in flight is damage.
+//! 3. Intervals are proven one by one: tag, place, freshness, contents. That trees as a whole are
+//!    right is proven of a stopped system.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use log::{ProofStep, Scanned};
+use seal::KeyProvider;
+use seam::Seam;
+use seam::plant::{Plant, planted};
+use serde::{Deserialize, Serialize};
+use space::Definition;
+
+use super::kept::Site;
+use super::{Finding, Phase, Verifier, VerifyReport, Watch, plain_finding};
+use crate::operator::{Refusal, Talk};
+use crate::shadow::ShadowDisk;
+use crate::verify::double_write::Area;
+use crate::{System, SystemConfig};
+
+/// What is to be proven of a system in use, and how.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct VerifyWish {
+    /// Only these data sets; none: everything.
+    pub sets: Vec<String>,
+    /// All data sets of these databases, too; for layers that know databases.
+    pub databases: Vec<String>,
+    /// The most bytes to read in a second; 0: no limit.
+    pub bytes_per_second: u64,
+}
+
+/// Looks at what is written all the time, before something is called damaged.
+const LOOKS: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(20);
+/// What a look at small files may keep in memory.
+const SHADOW_BYTES_MAX: u64 = 16 << 20;
+
+impl System {
+    /// Proves it while it is in use.
+    ///
+    /// # Errors
+    /// A data set that there is not; if the kernel has stopped; if whoever asked is gone. What is
+    /// damaged is in the report.
+    pub fn verify(&self, wish: &VerifyWish, talk: &mut Talk<'_>) -> Result<VerifyReport, Refusal> {
+        let mut refusal = None;
+        let report = verify(self, wish, &mut |Phase { object, done, total, unit }| {
+            refusal = refusal.take().or(talk.progress(object, done, total, unit).err());
+            refusal.is_none()
+        })?;
+        refusal.map_or(Ok(report), Err)
+    }
+}
+
+fn verify(
+    system: &System,
+    wish: &VerifyWish,
+    tell: &mut dyn FnMut(Phase<'_>) -> bool,
+) -> Result<VerifyReport, Refusal> {
+    let kernel = system.kernel();
+    kernel.stop_switch().check().map_err(uow::UowError::from)?;
+    let clock = &kernel.seam().clock;
+    let begun = clock.monotonic();
+    let mut verifier = Verifier::new(system.dir(), Some(Arc::clone(kernel)));
+    verifier.report.in_use = true;
+    verifier.report.system = system.config().system.to_string();
+    verifier.report.keys = system.keys().list().len();
+    let watch = &mut Watch::new(clock, wish.bytes_per_second, tell);
+    let site = Site::of_running(system);
+    let of_recon = verifier.recon(&site);
+    if wish.sets.is_empty() {
+        of_recon.into_iter().for_each(|finding| verifier.find(finding));
+        verifier.small_files(system, watch);
+        verifier.running_log(system, watch)?;
+    }
+    verifier.running_sets(system, wish, watch)?;
+    if wish.sets.is_empty() {
+        verifier.archives(&site, watch);
+        verifier.image_copies(&site, watch);
+    }
+    let mut report = verifier.report;
+    report.elapsed_ms = clock.monotonic().saturating_sub(begun).as_millis() as u64;
+    Ok(report)
+}
+
+impl Verifier {
+    fn small_files(&mut self, system: &System, watch: &mut Watch<'_>) {
+        let file = |object| Phase { object, done: 0, total: 1, unit: "files" };
+        watch.step(file("key file"), 0);
+        if let Err(error) = system.keys().prove_file() {
+            let path = system.keys().path().to_owned();
+            let repair = vec![self.command("repair", &["--keys"])];
+            self.of_error("key file", Some(path), &error, repair);
+        }
+        let disk = &*system.kernel().seam().disk;
+        match SystemConfig::read(disk, system.dir()) {
+            Ok(config) if config.system == system.config().system => {}
+            Ok(config) => {
+                let what = format!("holdfast.toml is of system {}", config.system);
+                self.find(plain_finding("configuration", what, "Put the right one back."));
+            }
+            Err(error) => {
+                let path = system.dir().join(crate::CONFIG_FILE);
+                self.of_error("configuration", Some(path), &error, Vec::new());
+            }
+        }
+        watch.step(file("control file"), 0);
+        self.often(system, &mut |verifier, look| verifier.running_control(look));
+        watch.step(file("double-write area"), 0);
+        self.often(system, &mut |verifier, look| verifier.running_area(look));
+    }
+
+    /// Looks at something that is written all the time until nothing is wrong, a few times.
+    fn often(&mut self, system: &System, look: &mut dyn FnMut(&mut Verifier, &Look)) {
+        let kernel = system.kernel();
+        for turn in 1.. {
+            kernel.settle_writes();
+            let seam = kernel.seam();
+            let disk = Arc::new(ShadowDisk::new(Arc::clone(&seam.disk), SHADOW_BYTES_MAX));
+            let at = Look {
+                seam: Seam { disk, ..seam.clone() },
+                config: system.config().clone(),
+                keys: Arc::clone(system.keys()) as Arc<dyn KeyProvider>,
+                sets: kernel.all_sets().iter().map(|set| (*set.definition()).clone()).collect(),
+            };
+            let mut trial = Verifier::new(&self.dir, None);
+            look(&mut trial, &at);
+            if turn == LOOKS || trial.report.findings.is_empty() {
+                self.report.double_write_intervals += trial.report.double_write_intervals;
+                trial.report.findings.into_iter().for_each(|finding| self.find(finding));
+                return;
+            }
+            seam.clock.sleep(PAUSE);
+        }
+    }
+
+    fn running_control(&mut self, look: &Look) {
+        let Look { seam, config, keys, .. } = look;
+        for slot in 0..2 {
+            let Err(error) = super::control_with_only(seam, &self.dir, config, keys, slot) else {
+                continue;
+            };
+            self.control_slot(slot, &error);
+        }
+    }
+
+    fn running_area(&mut self, look: &Look) {
+        let Look { seam, config, keys, sets } = look;
+        let path = self.dir.join("double-write");
+        let definition = |id| sets.iter().find(|set: &&Definition| set.id == id).cloned();
+        let area = Area { seam, config, keys, path: &path, orderly: true, definition: &definition };
+        self.double_write(&area);
+    }
+
+    fn running_log(&mut self, system: &System, watch: &mut Watch<'_>) -> Result<(), Refusal> {
+        let mut damages = Vec::new();
+        let log = system.kernel().log();
+        let copies = log.statistics().copies.iter().filter(|copy| copy.living).count();
+        let proven = log.prove(
+            &mut |scanned| {
+                if let Scanned::Damage { number, path, offset, why } = scanned {
+                    damages.push((number, path, offset, why));
+                }
+            },
+            &mut |ProofStep { done, total, bytes }| {
+                watch.step(Phase { object: "log", done, total, unit: "groups" }, bytes)
+            },
+        );
+        match proven {
+            Ok(groups) => self.report.log_groups = groups,
+            Err(error) => self.of_error("log", None, &error, Vec::new()),
+        }
+        let mut met = BTreeSet::new();
+        let mut lost = BTreeSet::new();
+        for (number, ..) in &damages {
+            let others = damages.iter().filter(|(of, ..)| of == number).count();
+            if others >= copies {
+                lost.insert(*number);
+            }
+        }
+        for (number, path, offset, what) in damages {
+            if planted(Plant::DamageOverlooked) || !met.insert((path.clone(), offset)) {
+                continue;
+            }
+            let (remedy, repair) = if lost.contains(&number) {
+                let text = "No copy has it. Take checkpoints so that no restart needs it, and new \
+                            image copies of everything, so that no recovery does.";
+                (text, vec![self.command("repair", &["--control"])])
+            } else {
+                let text = "The other copy has it: have this one made anew.";
+                (text, vec![self.command("log resync", &[])])
+            };
+            self.find(Finding {
+                object: format!("log, {number}"),
+                file: Some(path),
+                offset: Some(offset),
+                interval: None,
+                what,
+                remedy: remedy.into(),
+                repair,
+            });
+        }
+        Ok(())
+    }
+
+    fn running_sets(
+        &mut self,
+        system: &System,
+        wish: &VerifyWish,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), Refusal> {
+        let kernel = system.kernel();
+        let (all, offline) = (kernel.all_sets(), kernel.offline_sets());
+        let wanted = |name: &str| wish.sets.is_empty() || wish.sets.iter().any(|one| one == name);
+        let known = |name: &String| {
+            all.iter().any(|set| set.name() == name) || offline.iter().any(|set| set.name == *name)
+        };
+        if let Some(name) = wish.sets.iter().find(|name| !known(name)) {
+            return Err(uow::UowError::NoSuchSet { name: name.clone() }.into());
+        }
+        for definition in offline.iter().filter(|set| wanted(&set.name)) {
+            self.offline(definition);
+        }
+        for set in all.iter().filter(|set| wanted(set.name())) {
+            if watch.is_ended() {
+                break;
+            }
+            self.data_set(set, None, true, watch);
+        }
+        Ok(())
+    }
+}
+
+/// What small files are looked at with: nothing is ever written through it.
+struct Look {
+    seam: Seam,
+    config: SystemConfig,
+    keys: Arc<dyn KeyProvider>,
+    sets: Vec<Definition>,
+}
