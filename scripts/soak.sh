@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Searches seeds in the crash simulator for a while, and then kills real processes. A seed that
-# fails is printed with the command that repeats it. Both parts run, whatever the first one finds.
+# Searches seeds in the crash simulator for a while, kills real processes, and spoils files. A seed
+# that fails is printed with the command that repeats it. Every part runs, whatever others find.
 # usage: scripts/soak.sh MINUTES KILLS    0 leaves a part out
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
@@ -23,5 +23,11 @@ if ((kills > 0)); then
     say "== a real process, killed $kills times (a second each, about)"
     HOLDFAST_KILLS=$kills cargo test --release -p holdfast \
         --test a_killed_process_loses_nothing -- --nocapture || failed+=("killing a process")
+fi
+if ((minutes > 0)); then
+    say "== files spoilt at random and mended, for $minutes minutes"
+    HOLDFAST_DAMAGE=$((minutes * 8)) HOLDFAST_SECONDS=$((minutes * 60)) \
+        cargo test --release -p holdfast --test the_bank_survives_damage -- --nocapture ||
+        failed+=("damage")
 fi
 ((${#failed[@]} == 0)) || fail "failed: $(printf '%s; ' "${failed[@]}")see above"

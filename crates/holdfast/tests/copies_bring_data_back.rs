@@ -85,7 +85,9 @@ fn a_damaged_copy_recovers_nothing_and_spoils_nothing() {
     bytes[middle] ^= 1;
     fs::write(&file, &bytes[..bytes.len() - 1]).unwrap();
     on(&["recover"], &dir, &["--all"]).failed("HFV004", &["not complete"]);
-    verified(&dir);
+    let found = run_as(DEMO, ["verify", dir.to_str().unwrap(), "--json"]).json();
+    let findings = found["findings"].as_array().unwrap();
+    assert!(findings.iter().all(|one| one["object"] == "image copy 1"), "{found}");
     let nothing = on(&["recover"], &dir, &["--all", "--to", "yesterday"]);
     assert_eq!(nothing.code, 2);
 }

@@ -27,6 +27,8 @@ fn every_subcommand_has_help_with_an_example() {
         &["log", "segments"],
         &["sets"],
         &["sets", "list"],
+        &["doctor"],
+        &["repair"],
         &["sets", "create"],
         &["sets", "drop"],
         &["gen"],

@@ -15,9 +15,8 @@ use crate::operate::{Where, operate};
 /// use, which may have a good version in memory, and on a stopped one, which is started for it.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Examples:
-  holdfast repair -s /srv/bank --set ACCOUNTS --interval 17
-  holdfast repair -s /srv/bank --recon")]
+Example: holdfast repair -s /srv/bank --set ACCOUNTS --interval 17; holdfast repair -s /srv/bank \
+--recon")]
 pub(crate) struct RepairArgs {
     #[command(flatten)]
     place: Where,

@@ -24,10 +24,7 @@ use crate::progress::Progress;
 /// code is 1 if anything is wrong.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Examples:
-  holdfast verify /srv/bank --json
-  holdfast verify /srv/bank --rate '50 MiB' --repair
-  holdfast verify /srv/bank --db CUSTDB")]
+Example: holdfast verify /srv/bank --json; holdfast verify /srv/bank --rate '50 MiB' --repair")]
 pub(crate) struct VerifyArgs {
     /// The system's folder
     dir: PathBuf,

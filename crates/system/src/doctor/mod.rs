@@ -182,6 +182,7 @@ impl Doctor {
                 if !copies.is_empty() {
                     says.push(format!("segments of a log stand in {}", copies.join(" and ")));
                     config.log.copies = copies.into_iter().map(PathBuf::from).collect();
+                    self.shape_of_log(&mut config);
                 }
                 self.part("configuration", Health::Lost, says);
                 let id = self.diagnosis.system.clone();
@@ -194,6 +195,22 @@ impl Doctor {
                 self.step(what, None);
                 Config { config, is_real: false }
             }
+        }
+    }
+
+    /// What the files of the log say of its shape: how long they are, and how many stripes.
+    fn shape_of_log(&self, config: &mut SystemConfig) {
+        let mut longest = 0;
+        for file in &self.diagnosis.files {
+            let name = file.path.file_name().unwrap_or_default().to_string_lossy();
+            let stripe = name.rsplit_once(".stripe-").and_then(|(_, text)| text.parse::<u8>().ok());
+            if let Some(stripe) = stripe.filter(|stripe| *stripe < log::STRIPES_MAX) {
+                config.log.stripes = config.log.stripes.max(stripe + 1);
+                longest = longest.max(file.bytes);
+            }
+        }
+        if longest > 0 {
+            config.log.segment_bytes.0 = longest;
         }
     }
 
