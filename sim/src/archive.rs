@@ -95,6 +95,8 @@ pub struct Make {
     pub folders: usize,
     /// Whether archives are compressed.
     pub compress: bool,
+    /// Whether groups are taken from the log's memory; otherwise all are read back.
+    pub recent: bool,
 }
 
 /// What the tasks of a life do.
@@ -120,6 +122,8 @@ impl Machine {
             segments_max: 5,
             ring_bytes: 16 << 10,
             group_bytes_max: 8 << 10,
+            // Less than a segment, so that the archiver falls behind now and then.
+            recent_bytes: if make.recent { 20 << 10 } else { 0 },
             ..LogConfig::new(folders("log", make.log_copies))
         };
         let archive = ArchiveConfig {
@@ -514,10 +518,11 @@ pub fn sweep(base: &Machine, script: Script, step: u64) -> Result<u64, String> {
 /// # Errors
 /// The first broken promise.
 pub fn sweeps(step: u64) -> Result<u64, String> {
-    let makes = [(1, 1, false), (2, 2, false), (1, 2, true)];
+    let makes =
+        [(1, 1, false, true), (2, 2, false, true), (1, 2, true, true), (1, 1, false, false)];
     let mut crashes = 0;
-    for (seed, (log_copies, folders, compress)) in makes.into_iter().enumerate() {
-        let machine = Machine::new(Make { log_copies, folders, compress });
+    for (seed, (log_copies, folders, compress, recent)) in makes.into_iter().enumerate() {
+        let machine = Machine::new(Make { log_copies, folders, compress, recent });
         let script = Script { seed: 1_000 * seed as u64, records: 60 };
         crashes += sweep(&machine, script, step)?;
     }
@@ -530,7 +535,8 @@ pub fn sweeps(step: u64) -> Result<u64, String> {
 /// If they are not.
 pub fn damage_is_not_archived() -> Result<(), String> {
     for seed in 1..=6 {
-        let mut machine = Machine::new(Make { log_copies: 2, folders: 2, compress: false });
+        let mut machine =
+            Machine::new(Make { log_copies: 2, folders: 2, compress: false, recent: false });
         let flips = Fault::new(FaultKind::FlipAtRest, "/log1").when(When::Chance(200));
         machine.disk.inject(flips);
         crashed(&machine.live(Script { seed, records: 60 }, None))?;
@@ -548,7 +554,12 @@ pub fn damage_is_not_archived() -> Result<(), String> {
 /// If something is lost, or a damaged copy stays.
 pub fn damaged_copies_are_made_anew() -> Result<(), String> {
     for seed in 1..=12_u64 {
-        let mut machine = Machine::new(Make { log_copies: 1, folders: 2, compress: seed % 2 == 0 });
+        let mut machine = Machine::new(Make {
+            log_copies: 1,
+            folders: 2,
+            compress: seed % 2 == 0,
+            recent: seed % 3 > 0,
+        });
         crashed(&machine.live(Script { seed, records: 50 }, None))?;
         let archives = machine.archives();
         let mut rng = Rng::stream(seed, "damage");
@@ -584,7 +595,12 @@ pub fn damaged_copies_are_made_anew() -> Result<(), String> {
 /// If it does not.
 pub fn a_full_archive_holds_work_but_loses_nothing() -> Result<(), String> {
     for seed in 1..=6 {
-        let mut machine = Machine::new(Make { log_copies: 1, folders: 1, compress: false });
+        let mut machine = Machine::new(Make {
+            log_copies: 1,
+            folders: 1,
+            compress: false,
+            recent: seed % 2 == 0,
+        });
         let full = machine.disk.inject(Fault::new(FaultKind::NoSpace, "/archive1/*.new"));
         let disk = machine.disk.clone();
         let outcome = machine.starve(seed, &disk, full);

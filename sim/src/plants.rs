@@ -143,6 +143,7 @@ pub const ALL: &[Hunt] = &[
         run: forms::old_form_is_refused,
     },
     Hunt { plant: Plant::ReusedUnarchived, by: "sweeps of the archive", run: archived },
+    Hunt { plant: Plant::ArchivedUndurable, by: "sweeps of the archive", run: archived },
     Hunt { plant: Plant::ArchiveUnsynced, by: "sweeps of the archive", run: archived },
     Hunt { plant: Plant::AccumulatedTooLittle, by: "sweeps of the archive", run: archived },
     Hunt { plant: Plant::NeededArchiveDeleted, by: "sweeps of the archive", run: archived },

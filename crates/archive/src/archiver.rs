@@ -1,4 +1,7 @@
-//! The archiver: a thread that writes full segments of the log to archives, and tells the log.
+//! The archiver: a thread that writes the log to archives, one for each segment, and tells the log.
+//!
+//! It follows the log: groups come from the log's memory as they become durable, so that they are
+//! neither read nor opened. Where it is too slow, or begins anew, it reads them back.
 //!
 //! Invariants:
 //! 1. The log hears that groups are archived only after their file is durable and named in at least
@@ -8,25 +11,30 @@
 //!    again, for as long as the system runs. Nothing here stops the kernel.
 //! 3. A copy that one folder refused is made from the other one later.
 //! 4. The throttle ends where the log would have to wait for it.
+//! 5. A file is begun before its segment is full only if its first group is in memory: a system that
+//!    is opened often and briefly does not read the same groups again and again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
-use base::GroupNumber;
-use log::{GroupHead, Log, LogError, Record, ToArchive, decode_record, record_length};
+use base::{GroupNumber, Lsn};
+use log::{
+    GroupHead, Log, LogError, Record, SealedGroups, ToArchive, decode_record, record_length,
+};
+use seam::mem::AlignedBuf;
 use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
 
-use crate::writer::{Writer, Written};
+use crate::writer::{Writer, new_buffer};
 use crate::{ArchiveEnv, ArchiveError, Registry, Shelf, ShelfCopy};
 
 /// How often the archiver looks when nobody calls it.
 const LOOK: Duration = Duration::from_millis(200);
 /// How soon it tries again what was refused.
 const AGAIN: Duration = Duration::from_secs(1);
-/// In so many groups at the end of an archive its last commit is looked for.
-const DATED_AT_END: u64 = 4;
+/// In so many bytes of records at each end of an archive commits are looked for.
+const DATED_BYTES: u64 = 512 << 10;
 
 /// What the archiver has done and what it waits for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,11 +60,33 @@ struct Shared {
     log: Arc<Log>,
     registry: Arc<dyn Registry>,
     /// One archive at a time.
-    work: Mutex<()>,
+    work: Mutex<Work>,
     ended: AtomicBool,
     status: Mutex<ArchiverStatus>,
     /// Called at the end; waits under the status's mutex.
     wake: Condvar,
+}
+
+/// The file that grows, and what it takes to write it.
+#[derive(Default)]
+struct Work {
+    writer: Option<Writer>,
+    /// For groups that are not in memory any more.
+    reader: Option<SealedGroups>,
+    /// Memory for the next writer.
+    buffer: Option<AlignedBuf>,
+}
+
+/// The first and the last commit, in microseconds of UTC.
+type Dates = (Option<u64>, Option<u64>);
+
+impl Work {
+    /// Gives the file up; the log still has what it held.
+    fn abandon(&mut self) {
+        if let Some(writer) = self.writer.take() {
+            self.buffer = Some(writer.abandon());
+        }
+    }
 }
 
 impl Archiver {
@@ -73,7 +103,7 @@ impl Archiver {
             shelf,
             log,
             registry,
-            work: Mutex::new(()),
+            work: Mutex::new(Work::default()),
             ended: AtomicBool::new(false),
             status: Mutex::new(ArchiverStatus::default()),
             wake: Condvar::new(),
@@ -98,17 +128,7 @@ impl Archiver {
         let shared = &self.shared;
         let goal = shared.log.next_lsn();
         shared.log.wait_durable(goal)?;
-        let _work = shared.work.lock();
-        let mut made = Vec::new();
-        while let Some(next) = shared.log.to_archive(true) {
-            let Some(copy) = shared.archive(next)? else { break };
-            let reached = copy.info.end >= goal;
-            made.push(copy);
-            if reached {
-                break;
-            }
-        }
-        Ok(made)
+        shared.go_on(Some(goal))
     }
 
     /// The archives.
@@ -139,6 +159,7 @@ impl Archiver {
         if let Some(thread) = thread {
             thread.join();
         }
+        self.shared.work.lock().abandon();
     }
 }
 
@@ -153,11 +174,11 @@ impl Drop for Archiver {
 impl Shared {
     fn run(&self) {
         while !self.ended() {
-            match self.round() {
-                Ok(()) => {
+            match self.go_on(None) {
+                Ok(_) => {
                     self.trouble(None);
                     if self.status.lock().missing.is_empty() {
-                        self.log.await_full_segment(LOOK, || self.ended());
+                        self.log.await_archivable(LOOK, || self.ended());
                     } else {
                         self.rest(AGAIN);
                         self.complete();
@@ -172,20 +193,42 @@ impl Shared {
         }
     }
 
-    /// Archives what is full.
-    fn round(&self) -> Result<(), ArchiveError> {
-        loop {
-            let _work = self.work.lock();
-            let Some(next) = self.log.to_archive(false) else { return Ok(()) };
-            if self.archive(next)?.is_none() {
-                return Ok(());
-            }
+    /// Takes what there is to archive. A file ends with a segment; with `goal`, also where the log
+    /// is durable now, until what is before `goal` is archived.
+    fn go_on(&self, goal: Option<Lsn>) -> Result<Vec<ShelfCopy>, ArchiveError> {
+        let mut work = self.work.lock();
+        let gone_on = self.go_on_with(&mut work, goal);
+        if gone_on.is_err() {
+            work.abandon();
         }
+        gone_on
     }
 
-    /// Archives some groups; `None` if the archiver is to end meanwhile. The caller holds `work`.
-    fn archive(&self, next: ToArchive) -> Result<Option<ShelfCopy>, ArchiveError> {
-        let Some(written) = self.write(next)? else { return Ok(None) };
+    fn go_on_with(
+        &self,
+        work: &mut Work,
+        goal: Option<Lsn>,
+    ) -> Result<Vec<ShelfCopy>, ArchiveError> {
+        let mut made = Vec::new();
+        while let Some(next) = self.log.to_archive(true) {
+            let cut = next.full || goal.is_some();
+            let whole = self.fill(work, next, cut)?;
+            let Some(writer) = work.writer.take_if(|_| whole && cut) else { break };
+            let copy = self.finish(work, writer)?;
+            let reached = goal.is_some_and(|goal| copy.info.end >= goal);
+            made.push(copy);
+            if reached {
+                break;
+            }
+        }
+        Ok(made)
+    }
+
+    /// Gives a file its name, and tells everybody.
+    fn finish(&self, work: &mut Work, mut writer: Writer) -> Result<ShelfCopy, ArchiveError> {
+        let (first, last) = self.dates(work, &writer);
+        writer.date(first, last);
+        let written = writer.finish()?;
         {
             let mut status = self.status.lock();
             status.archives += 1;
@@ -193,9 +236,10 @@ impl Shared {
             status.missing.extend(written.refused.iter().map(ToString::to_string));
         }
         let copy = self.shelf.add(&written);
+        work.buffer = Some(written.buffer);
         self.record(&copy)?;
         self.log.archived(copy.info.to);
-        Ok(Some(copy))
+        Ok(copy)
     }
 
     fn record(&self, copy: &ShelfCopy) -> Result<(), ArchiveError> {
@@ -203,44 +247,77 @@ impl Shared {
         told.map_err(|why| ArchiveError::Unrecorded { group: copy.info.from, why })
     }
 
-    /// Writes one archive file.
-    fn write(&self, next: ToArchive) -> Result<Option<Written>, ArchiveError> {
-        let env = &self.shelf.env;
-        let mut book = env.book();
-        let mut writer = Writer::begin(env, &self.shelf.config, &mut book, next.from)?;
-        match self.fill(&mut writer, next) {
-            Ok(true) => writer.finish().map(Some),
-            Ok(false) => {
-                writer.abandon();
-                Ok(None)
+    /// Brings the file on to `next.to`, or to where the log's memory ends if it need not be `whole`
+    /// yet: what is read back later costs no more, and may be in memory after all. `false` if it
+    /// has not come so far.
+    fn fill(&self, work: &mut Work, next: ToArchive, whole: bool) -> Result<bool, ArchiveError> {
+        if work.writer.as_ref().is_none_or(|writer| writer.from() != next.from) {
+            work.abandon();
+            if !whole && !self.log.has_recent(next.from) {
+                return Ok(false);
             }
-            Err(error) => {
-                writer.abandon();
-                Err(error)
-            }
+            let buffer = work.buffer.take().unwrap_or_else(new_buffer);
+            let Shelf { env, config, .. } = &*self.shelf;
+            work.writer = Some(Writer::begin(env, config, next.from, buffer)?);
         }
-    }
-
-    /// Takes all groups; `false` if the archiver is to end.
-    fn fill(&self, writer: &mut Writer<'_>, next: ToArchive) -> Result<bool, ArchiveError> {
-        let env = &self.shelf.env;
-        let begun = env.seam.clock.monotonic();
-        let mut groups = self.log.sealed(next.from, next.to);
-        let mut expected = next.from;
-        while let Some(head) = writer.take(&mut groups)? {
+        let Work { writer: Some(writer), reader, .. } = work else { return Ok(false) };
+        let (begun, before) = (self.shelf.env.seam.clock.monotonic(), writer.bytes());
+        while writer.next() < next.to {
+            let head = match writer.take_recent(&self.log)? {
+                Some(head) => head,
+                None => {
+                    let reader = self.reader(reader, writer.next(), next.to);
+                    let Some(head) = writer.take(reader)? else { return Ok(false) };
+                    head
+                }
+            };
             if head.number == next.from {
                 self.check_chain(&head)?;
             }
-            if writer.is_undated() || head.number.0 + DATED_AT_END >= next.to.0 {
-                dates(env, &head, groups.payload(), &mut |utc_us| writer.date(utc_us));
-            }
-            expected = GroupNumber(head.number.0 + 1);
-            self.throttle(begun, writer.bytes());
+            self.throttle(begun, writer.bytes() - before);
             if self.ended() {
                 return Ok(false);
             }
         }
-        Ok(expected == next.to)
+        Ok(true)
+    }
+
+    /// Reads groups back.
+    fn reader<'r>(
+        &self,
+        reader: &'r mut Option<SealedGroups>,
+        from: GroupNumber,
+        to: GroupNumber,
+    ) -> &'r mut SealedGroups {
+        let reader = reader.get_or_insert_with(|| self.log.sealed(from, to));
+        if reader.at() != from || reader.end() != to {
+            reader.seek(from, to);
+        }
+        reader
+    }
+
+    /// When something was first and last committed in a file, as far as its ends say so. A group
+    /// that cannot be read back any more is in the archive all the same.
+    fn dates(&self, work: &mut Work, writer: &Writer) -> Dates {
+        let (from, to) = (writer.from(), writer.next());
+        let (mut first, mut last) = (None, None);
+        let mut read = 0;
+        let reader = self.reader(&mut work.reader, from, to);
+        while first.is_none()
+            && read < DATED_BYTES
+            && let Ok(Some(head)) = reader.next(&mut |_| ())
+        {
+            read += u64::from(head.payload_len);
+            dates(&self.shelf.env, &head, reader.payload(), &mut |utc_us| {
+                first.get_or_insert(utc_us);
+                last = Some(utc_us);
+            });
+        }
+        let reader = self.reader(&mut work.reader, writer.near_end(DATED_BYTES), to);
+        while let Ok(Some(head)) = reader.next(&mut |_| ()) {
+            dates(&self.shelf.env, &head, reader.payload(), &mut |utc_us| last = Some(utc_us));
+        }
+        (first, last)
     }
 
     /// The log must go on from the newest archive.

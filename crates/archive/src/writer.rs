@@ -7,12 +7,15 @@
 //!    Only when none is left is there an error.
 //! 3. What is staged and not kept leaves no trace: a group that a damaged log copy gave is staged
 //!    again from the other.
+//! 4. A group that comes from the log's memory was sealed there a moment ago and is not opened; one
+//!    that was read back is. Both must name their predecessor's tag.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::{GroupNumber, KeyGeneration, Lsn};
-use log::{GROUP_HEADER, GroupHead, KeyBook, SealedGroups};
+use log::{GROUP_HEADER, GroupHead, KeyBook, Log, SealedGroups};
 use seal::{Salt, Tag, WorkingKey};
 use seam::disk::{BLOCK, Create, File, Open};
 use seam::mem::AlignedBuf;
@@ -25,6 +28,9 @@ use crate::{ArchiveConfig, ArchiveEnv, ArchiveError, ArchiveInfo};
 /// How much is written at once.
 const WRITE_BYTES: usize = 1 << 20;
 
+/// The lengths of so many groups are kept.
+const LENGTHS_KEPT: usize = 64;
+
 /// The copy of a file in one folder, while it is written.
 struct Copy {
     folder: PathBuf,
@@ -33,13 +39,18 @@ struct Copy {
 }
 
 /// A file that is being written.
-pub(crate) struct Writer<'a> {
-    env: &'a ArchiveEnv,
+pub(crate) struct Writer {
+    env: ArchiveEnv,
+    book: KeyBook,
     copies: Vec<Copy>,
     refused: Vec<ArchiveError>,
     key: Arc<WorkingKey>,
     info: ArchiveInfo,
     packer: Option<Packer>,
+    /// A group from memory, opened to be compressed.
+    opened: Vec<u8>,
+    /// Lengths of the last groups.
+    lengths: VecDeque<u32>,
     buffer: AlignedBuf,
     /// Bytes of `buffer` that are kept, and that are staged behind them.
     kept: usize,
@@ -55,16 +66,24 @@ pub(crate) struct Written {
     pub(crate) files: Vec<PathBuf>,
     /// Why the others are missing.
     pub(crate) refused: Vec<ArchiveError>,
+    /// Memory for the next file.
+    pub(crate) buffer: AlignedBuf,
 }
 
-impl<'a> Writer<'a> {
+/// Memory for a file that is written.
+pub(crate) fn new_buffer() -> AlignedBuf {
+    AlignedBuf::zeroed((WRITE_BYTES + PAYLOAD_MAX / 8 + BLOCK).next_multiple_of(BLOCK))
+}
+
+impl Writer {
     /// Begins the file whose first group is `from`.
     pub(crate) fn begin(
-        env: &'a ArchiveEnv,
+        env: &ArchiveEnv,
         config: &ArchiveConfig,
-        book: &mut KeyBook,
         from: GroupNumber,
-    ) -> Result<Writer<'a>, ArchiveError> {
+        buffer: AlignedBuf,
+    ) -> Result<Writer, ArchiveError> {
+        let mut book = env.book();
         let salt = Salt::draw(env.seam.entropy.as_ref()).map_err(ArchiveError::Entropy)?;
         let info = ArchiveInfo {
             from,
@@ -85,7 +104,7 @@ impl<'a> Writer<'a> {
             record_bytes: 0,
             salt,
         };
-        let key = key_of(book, &info)
+        let key = key_of(&mut book, &info)
             .map_err(|flaw| ArchiveError::Config { why: format!("its key: {flaw}") })?;
         let packer = config.compress.map(Packer::new).transpose();
         let packer =
@@ -103,12 +122,73 @@ impl<'a> Writer<'a> {
                 Err(error) => refused.push(ArchiveError::io("make", fresh, error)),
             }
         }
-        let buffer =
-            AlignedBuf::zeroed((WRITE_BYTES + PAYLOAD_MAX / 8 + BLOCK).next_multiple_of(BLOCK));
-        let offset = HEADER_BYTES as u64;
-        let writer =
-            Writer { env, copies, refused, key, info, packer, buffer, kept: 0, staged: 0, offset };
+        let writer = Writer {
+            env: env.clone(),
+            book,
+            copies,
+            refused,
+            key,
+            info,
+            packer,
+            opened: Vec::new(),
+            lengths: VecDeque::with_capacity(LENGTHS_KEPT),
+            buffer,
+            kept: 0,
+            staged: 0,
+            offset: HEADER_BYTES as u64,
+        };
         writer.some_left()
+    }
+
+    /// Its first group.
+    pub(crate) fn from(&self) -> GroupNumber {
+        self.info.from
+    }
+
+    /// The group that it goes on with.
+    pub(crate) fn next(&self) -> GroupNumber {
+        self.info.to
+    }
+
+    /// The group from which on about `bytes` of records follow.
+    pub(crate) fn near_end(&self, bytes: u64) -> GroupNumber {
+        let mut sum = 0;
+        let fits = self.lengths.iter().take_while(|len| {
+            sum += u64::from(**len);
+            sum <= bytes
+        });
+        GroupNumber(self.info.to.0 - (fits.count() as u64).max(1))
+    }
+
+    /// The tag of the last group that it has; `None` if it is empty.
+    pub(crate) fn last(&self) -> Option<Tag> {
+        (self.info.record_bytes > 0).then_some(self.info.last)
+    }
+
+    /// Takes the next group from the memory of the log, if it is there. Returns its header.
+    pub(crate) fn take_recent(&mut self, log: &Log) -> Result<Option<GroupHead>, ArchiveError> {
+        let (last, mut taken) = (self.last(), None);
+        log.take_recent(self.next(), &mut |head, sealed| {
+            // What is odd is read back, and proven.
+            if last.is_none_or(|last| last == head.previous) {
+                self.stage(sealed);
+                taken = Some(*head);
+            }
+        });
+        let Some(head) = taken else { return Ok(None) };
+        let mut opened = std::mem::take(&mut self.opened);
+        opened.clear();
+        let mut payload: &[u8] = &[];
+        if self.packer.is_some() {
+            opened.extend_from_slice(&self.buffer[self.kept..self.kept + self.staged]);
+            if self.book.open(&head, &mut opened).is_err() {
+                return Ok(None);
+            }
+            payload = &opened[GROUP_HEADER..];
+        }
+        self.keep(&head, payload)?;
+        self.opened = opened;
+        Ok(Some(head))
     }
 
     /// Takes the next group of `groups`; `None` behind the last one. Returns its header.
@@ -118,10 +198,11 @@ impl<'a> Writer<'a> {
     ) -> Result<Option<GroupHead>, ArchiveError> {
         let head = groups.next(&mut |sealed| self.stage(sealed))?;
         let Some(head) = head else { return Ok(None) };
-        self.keep(&head, groups.payload());
-        while self.kept >= WRITE_BYTES {
-            self.flush(WRITE_BYTES)?;
+        if self.last().is_some_and(|last| last != head.previous) {
+            let path = self.copies.first().map(|copy| copy.fresh.clone()).unwrap_or_default();
+            return Err(ArchiveError::Fork { group: head.number, path });
         }
+        self.keep(&head, groups.payload())?;
         Ok(Some(head))
     }
 
@@ -143,7 +224,7 @@ impl<'a> Writer<'a> {
     }
 
     /// What is staged was proven: it stays, compressed if that pays.
-    fn keep(&mut self, head: &GroupHead, payload: &[u8]) {
+    fn keep(&mut self, head: &GroupHead, payload: &[u8]) -> Result<(), ArchiveError> {
         let at = self.kept;
         let mut len = std::mem::take(&mut self.staged);
         if let Some(packer) = &mut self.packer {
@@ -163,22 +244,22 @@ impl<'a> Writer<'a> {
         info.to = GroupNumber(head.number.0 + 1);
         info.end = head.end();
         info.last = head.tag;
+        self.lengths.truncate(LENGTHS_KEPT - 1);
+        self.lengths.push_front(head.payload_len);
         if let Some(begins) = head.first_record {
             info.whole = head.first.plus(u64::from(begins));
         }
         let (low, high) = info.generations;
         info.generations = (low.min(head.generation), high.max(head.generation));
+        while self.kept >= WRITE_BYTES {
+            self.flush(WRITE_BYTES)?;
+        }
+        Ok(())
     }
 
-    /// Notes when something was committed, as the groups that were looked at say.
-    pub(crate) fn date(&mut self, utc_us: u64) {
-        self.info.first_commit_us.get_or_insert(utc_us);
-        self.info.last_commit_us = Some(utc_us);
-    }
-
-    /// Whether no commit's time is known yet.
-    pub(crate) fn is_undated(&self) -> bool {
-        self.info.first_commit_us.is_none()
+    /// Notes when something was first and last committed, as far as that is known.
+    pub(crate) fn date(&mut self, first: Option<u64>, last: Option<u64>) {
+        (self.info.first_commit_us, self.info.last_commit_us) = (first, last);
     }
 
     /// Writes the first `len` bytes of the buffer, whole blocks of 4 KiB.
@@ -218,7 +299,7 @@ impl<'a> Writer<'a> {
         if self.copies.is_empty() { Err(self.refused.swap_remove(0)) } else { Ok(()) }
     }
 
-    fn some_left(mut self) -> Result<Writer<'a>, ArchiveError> {
+    fn some_left(mut self) -> Result<Writer, ArchiveError> {
         if self.copies.is_empty() { Err(self.refused.swap_remove(0)) } else { Ok(self) }
     }
 
@@ -243,14 +324,16 @@ impl<'a> Writer<'a> {
             if planted(Plant::ArchiveUnsynced) { Ok(()) } else { disk.sync_dir(&copy.folder) }
         })?;
         let files = self.copies.iter().map(|copy| copy.folder.join(&name)).collect();
-        Ok(Written { info: self.info, files, refused: self.refused })
+        let Writer { info, refused, buffer, .. } = self;
+        Ok(Written { info, files, refused, buffer })
     }
 
-    /// Leaves nothing behind.
-    pub(crate) fn abandon(self) {
+    /// Leaves nothing behind, and gives its memory back.
+    pub(crate) fn abandon(self) -> AlignedBuf {
         for copy in self.copies {
             // What cannot be removed, the next start removes.
             let _ = self.env.seam.disk.remove(&copy.fresh);
         }
+        self.buffer
     }
 }

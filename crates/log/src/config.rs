@@ -37,6 +37,9 @@ pub struct LogConfig {
     pub ring_bytes: usize,
     /// The largest group on disk, header and padding included, in bytes: a multiple of 4,096.
     pub group_bytes_max: usize,
+    /// Memory for groups that are durable and wait for the archive to take them, in bytes; what
+    /// does not fit it reads back. 0: it reads everything back. Without an archive none is used.
+    pub recent_bytes: usize,
     /// Whether new groups are sealed or plain.
     pub format: Format,
     /// Positions before which plain groups are accepted although `format` is sealed, after a log
@@ -47,7 +50,8 @@ pub struct LogConfig {
 }
 
 impl LogConfig {
-    /// A sealed log of 4 to 16 segments of 64 MiB, groups of 256 KiB, a ring of 4 MiB.
+    /// A sealed log of 4 to 16 segments of 64 MiB, groups of 256 KiB, a ring of 4 MiB, 8 MiB for
+    /// the archive.
     #[must_use]
     pub fn new(copies: Vec<PathBuf>) -> LogConfig {
         LogConfig {
@@ -58,6 +62,7 @@ impl LogConfig {
             segments_max: 16,
             ring_bytes: 4 << 20,
             group_bytes_max: 256 << 10,
+            recent_bytes: 8 << 20,
             format: Format::Sealed,
             plain_until: Lsn::NONE,
             key_label: "log".into(),

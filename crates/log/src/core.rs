@@ -61,7 +61,7 @@ pub(crate) struct Core {
     pub(crate) directory: Mutex<Directory>,
     /// Called when a slot may have to be made ahead; waits under the directory's mutex.
     pub(crate) keeper_wake: Condvar,
-    /// Called when a segment is full; waits under the directory's mutex.
+    /// Called when there is something to archive; waits under the board's mutex.
     pub(crate) archive_wake: Condvar,
     /// What keeps the archive from going on, as it has said itself.
     pub(crate) archive_trouble: Mutex<Option<String>>,

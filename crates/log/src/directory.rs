@@ -21,7 +21,7 @@ use seam::disk::BLOCK;
 use seam::plant::{Plant, planted};
 
 use crate::segment::{SEGMENT_HEADER, SegmentId, SlotFiles};
-use crate::{LogConfig, SegmentInfo};
+use crate::{LogConfig, SegmentInfo, ToArchive};
 
 /// A segment in use.
 pub(crate) struct Segment {
@@ -115,19 +115,15 @@ impl Directory {
 
     /// The oldest groups of one segment that are not archived, before `undurable`: all that the
     /// segment holds of them, or with `partial` also those of the current one.
-    pub(crate) fn unarchived(
-        &self,
-        undurable: GroupNumber,
-        partial: bool,
-    ) -> Option<(GroupNumber, GroupNumber)> {
+    pub(crate) fn unarchived(&self, undurable: GroupNumber, partial: bool) -> Option<ToArchive> {
         let from = self.archived.max(self.segments.front()?.id.first_group);
         let behind = self.segments.partition_point(|segment| segment.id.first_group <= from);
-        let end = match self.segments.get(behind) {
-            Some(next) if next.id.first_group <= undurable => next.id.first_group,
-            _ if partial => undurable,
+        let (to, full) = match self.segments.get(behind) {
+            Some(next) if next.id.first_group <= undurable => (next.id.first_group, true),
+            _ if partial => (undurable, false),
             _ => return None,
         };
-        (from < end).then_some((from, end))
+        (from < to).then_some(ToArchive { from, to, full })
     }
 
     /// How many of the oldest segments wait for the archive and for nothing else.

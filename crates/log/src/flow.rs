@@ -19,9 +19,11 @@ use std::time::Duration;
 
 use base::{GroupNumber, Lsn};
 use seam::mem::AlignedBuf;
+use seam::plant::{Plant, planted};
 use seam::sync::{Condvar, Mutex};
 
 use crate::company::Company;
+use crate::recent::Recent;
 use crate::segment::{FileAt, SegmentId, SlotFiles};
 use crate::{DurableSink, LogConfig, LogError};
 
@@ -64,6 +66,8 @@ impl Job {
 struct Flight {
     end: Lsn,
     pending: u8,
+    /// Bytes of it on disk.
+    len: usize,
     buffer: Arc<AlignedBuf>,
 }
 
@@ -100,6 +104,8 @@ pub(crate) struct Board {
     /// The number of the next group to be sealed.
     pub(crate) next: u64,
     free: Vec<Arc<AlignedBuf>>,
+    buffer_bytes: usize,
+    recent: Recent,
     pub(crate) sinks: VecDeque<Waiting>,
     pub(crate) delivering: bool,
     pub(crate) ready: Vec<Waiting>,
@@ -107,7 +113,13 @@ pub(crate) struct Board {
 }
 
 impl Board {
-    pub(crate) fn new(config: &LogConfig, next: u64, copies: Vec<CopyState>) -> Board {
+    /// A board for groups from `next` on; `archives` if there is an archive.
+    pub(crate) fn new(
+        config: &LogConfig,
+        next: u64,
+        copies: Vec<CopyState>,
+        archives: bool,
+    ) -> Board {
         let lanes = copies.len() * usize::from(config.stripes);
         let window = config.window();
         let buffer = || Arc::new(AlignedBuf::zeroed(config.group_bytes_max));
@@ -120,6 +132,8 @@ impl Board {
             first: next,
             next,
             free: (0..window).map(|_| buffer()).collect(),
+            buffer_bytes: config.group_bytes_max,
+            recent: Recent::new(if archives { config.recent_bytes } else { 0 }),
             sinks: VecDeque::with_capacity(256),
             delivering: false,
             ready: Vec::with_capacity(256),
@@ -184,10 +198,10 @@ impl Board {
 
     /// A buffer that nobody else uses.
     pub(crate) fn take_buffer(&mut self) -> AlignedBuf {
-        let buffer = self.free.pop().expect("a buffer for each group that the window admits");
-        // The writer of a lost copy may still hold on to it; it then keeps it to itself.
-        let len = buffer.len();
-        Arc::into_inner(buffer).unwrap_or_else(|| AlignedBuf::zeroed(len))
+        // The others wait for the archive; and the writer of a lost copy may still hold on to its
+        // own, which it then keeps to itself.
+        let free = self.free.pop().and_then(Arc::into_inner);
+        free.unwrap_or_else(|| AlignedBuf::zeroed(self.buffer_bytes))
     }
 
     /// Gives back a buffer that was not used.
@@ -201,7 +215,11 @@ impl Board {
         assert_eq!(job.number.0, self.next, "groups fly in order");
         assert!(self.next < self.first + self.window, "no more than W groups in flight (K7)");
         let pending = self.mask();
-        self.flight.push_back(Flight { end, pending, buffer: Arc::clone(&job.buffer) });
+        let buffer = Arc::clone(&job.buffer);
+        if planted(Plant::ArchivedUndurable) {
+            self.recent.push(job.number.0, job.len, Arc::clone(&buffer), &mut Vec::new());
+        }
+        self.flight.push_back(Flight { end, pending, len: job.len, buffer });
         self.next += 1;
         let lead = self.lead()?;
         for copy in self.living() {
@@ -214,6 +232,19 @@ impl Board {
             }
         }
         Some(Job { copies: if together { pending } else { 1 << lead }, ..job.clone() })
+    }
+
+    /// The newest durable groups, and where buffers go that nobody needs.
+    pub(crate) fn with_recent<R>(
+        &mut self,
+        with: impl FnOnce(&mut Recent, &mut Vec<Arc<AlignedBuf>>) -> R,
+    ) -> R {
+        with(&mut self.recent, &mut self.free)
+    }
+
+    /// Whether there is enough to archive to call the archiver.
+    pub(crate) fn calls_archiver(&self) -> bool {
+        self.recent.calls()
     }
 
     /// The next job that waits on a lane.
@@ -246,8 +277,12 @@ impl Board {
         let mut durable = None;
         while self.flight.front().is_some_and(|flight| flight.pending == 0) {
             let Some(flight) = self.flight.pop_front() else { break };
+            if planted(Plant::ArchivedUndurable) {
+                self.free.push(flight.buffer);
+            } else {
+                self.recent.push(self.first, flight.len, flight.buffer, &mut self.free);
+            }
             self.first += 1;
-            self.free.push(flight.buffer);
             durable = Some(flight.end);
         }
         durable

@@ -9,6 +9,7 @@
 //!   append ──> ring ──> sealer ──> lane (copy 1, stripe s) ──> segment-NNN.stripe-s
 //!              ring.rs  sealer.rs  lane (copy 2, stripe s)     segment.rs
 //!                                  flow.rs, writer.rs
+//!                                    └─> recent ──> the archive
 //!   open:  survey ──> walk ──> restore ──> Core          read: directory ──> lens ──> records
 //! ```
 //!
@@ -35,6 +36,7 @@ mod lens;
 mod log;
 mod prove;
 mod read;
+mod recent;
 mod record;
 mod renew;
 mod restore;

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
-use std::time::Duration;
 
 use base::{GroupNumber, Lsn, UowId};
 use seal::Salt;
@@ -265,21 +264,6 @@ impl Log {
         self.core.to_archive(partial)
     }
 
-    /// Returns when a segment may be full, or after `time`, or at once if `enough` says so; that is
-    /// asked again when [`Log::wake_archiver`] is called.
-    pub fn await_full_segment(&self, time: Duration, enough: impl Fn() -> bool) {
-        let mut directory = self.core.directory.lock();
-        if !self.core.closed.load(SeqCst) && !enough() {
-            self.core.archive_wake.wait_for(&mut directory, time);
-        }
-    }
-
-    /// Wakes whoever waits for a full segment.
-    pub fn wake_archiver(&self) {
-        drop(self.core.directory.lock());
-        self.core.archive_wake.notify_all();
-    }
-
     /// Reads sealed groups, from `from` and before `to`, as far as they are durable.
     #[must_use]
     pub fn sealed(&self, from: GroupNumber, to: GroupNumber) -> SealedGroups {
@@ -441,7 +425,8 @@ fn build(
     directory.free_unneeded();
     let limit = directory.limit(&config, end);
     let lanes = config.copies.len() * usize::from(config.stripes);
-    let board = Board::new(&config, restored.next.0, restored.copies);
+    let archives = start.archived != LogStart::NO_ARCHIVE;
+    let board = Board::new(&config, restored.next.0, restored.copies, archives);
     let core = Core {
         payload_max: config.payload_max(),
         record_max: config.record_bytes_max() as u64,

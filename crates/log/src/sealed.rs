@@ -40,6 +40,25 @@ impl SealedGroups {
         }
     }
 
+    /// Goes on with other groups.
+    pub fn seek(&mut self, from: GroupNumber, to: GroupNumber) {
+        let undurable = self.core.board.lock().undurable();
+        (self.next, self.to) = (from, to.min(undurable));
+        (self.previous, self.view) = (None, None);
+    }
+
+    /// The group that comes next.
+    #[must_use]
+    pub fn at(&self) -> GroupNumber {
+        self.next
+    }
+
+    /// The group that it ends before.
+    #[must_use]
+    pub fn end(&self) -> GroupNumber {
+        self.to
+    }
+
     /// The next group; `None` behind the last one. `keep` sees its bytes as they are sealed:
     /// header and payload without padding. If it is called again before this returns, what it saw
     /// before was damaged.
@@ -82,6 +101,8 @@ pub struct ToArchive {
     pub from: GroupNumber,
     /// The group behind the last one.
     pub to: GroupNumber,
+    /// Whether they are the last ones of a segment.
+    pub full: bool,
 }
 
 impl Core {
@@ -99,9 +120,11 @@ impl Core {
 
     /// The oldest groups of one segment that wait for the archive.
     pub(crate) fn to_archive(&self, partial: bool) -> Option<ToArchive> {
-        let undurable = self.board.lock().undurable();
-        let directory = self.directory.lock();
-        let (from, to) = directory.unarchived(undurable, partial)?;
-        Some(ToArchive { from, to })
+        let undurable = {
+            let board = self.board.lock();
+            let all = planted(Plant::ArchivedUndurable);
+            if all { GroupNumber(board.next) } else { board.undurable() }
+        };
+        self.directory.lock().unarchived(undurable, partial)
     }
 }

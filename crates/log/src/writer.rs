@@ -195,6 +195,9 @@ impl Core {
                 }
             }
         }
+        if board.calls_archiver() {
+            self.archive_wake.notify_all();
+        }
         self.refresh_idle(&board);
         if self.demand(&board) {
             self.nudge(&board);

@@ -69,6 +69,8 @@ pub enum Plant {
     ArchiveUnsynced,
     /// The archive does not prove what it copies.
     ArchivedUnproven,
+    /// The archive takes groups before they are durable.
+    ArchivedUndurable,
     /// An archive that a recovery still needs is deleted.
     NeededArchiveDeleted,
     /// An image copy says that it was complete before it was.
@@ -134,6 +136,7 @@ impl Plant {
         Plant::ReusedUnarchived,
         Plant::ArchiveUnsynced,
         Plant::ArchivedUnproven,
+        Plant::ArchivedUndurable,
         Plant::NeededArchiveDeleted,
         Plant::CopyEndTooEarly,
         Plant::CopyRedoTooNew,
