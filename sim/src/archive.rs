@@ -9,8 +9,8 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use archive::{
@@ -45,6 +45,8 @@ struct Ledger {
     /// Where recoveries may begin; what an image copy would say.
     needed: AtomicU64,
     stale: Mutex<Option<(u8, GroupNumber)>>,
+    /// The log that is running.
+    log: Mutex<Weak<Log>>,
 }
 
 impl Ledger {
@@ -60,10 +62,18 @@ impl LogEvents for Ledger {
         self.stale.lock().get_or_insert((copy, from));
         Ok(())
     }
+
+    fn copy_back(&self, copy: u8) -> Result<(), String> {
+        self.stale.lock().take_if(|(stale, _)| *stale == copy);
+        Ok(())
+    }
 }
 
 impl Registry for Ledger {
-    fn archived(&self, _: &ArchiveInfo, _: &[PathBuf]) -> Result<(), String> {
+    fn archived(&self, info: &ArchiveInfo, _: &[PathBuf]) -> Result<(), String> {
+        // Its end may be a piece of a record that a crash has cut off.
+        let durable = self.log.lock().upgrade().map(|log| log.durable());
+        assert!(durable.is_none_or(|durable| info.whole <= durable), "archived and not durable");
         Ok(())
     }
 
@@ -158,6 +168,7 @@ impl Machine {
             from: number(&self.ledger.from),
             needed: number(&self.ledger.needed),
             stale: Mutex::new(*self.ledger.stale.lock()),
+            log: Mutex::default(),
         };
         Machine {
             disk: self.disk.snapshot(),
@@ -205,6 +216,7 @@ impl Machine {
         if !opened.single {
             *self.ledger.stale.lock() = None;
         }
+        *self.ledger.log.lock() = Arc::downgrade(&log);
         let archiver = Archiver::start(Arc::new(shelf), Arc::clone(&log), self.ledger.clone())?;
         Ok((log, archiver))
     }
@@ -426,6 +438,22 @@ impl Worker {
             if self.task == 0 && rng.one_in(12) {
                 self.keep_house(&mut rng, &borders);
             }
+            if self.task == 1 && rng.one_in(4) {
+                self.bring_back();
+            }
+        }
+    }
+
+    /// Brings each log copy back that is lost.
+    fn bring_back(&self) {
+        for (copy, info) in (0..).zip(self.log.statistics().copies) {
+            if !info.living {
+                match self.log.resync(copy, &mut |_, _| true) {
+                    // Its device may be gone.
+                    Ok(_) | Err(LogError::CopyBusy { .. } | LogError::Io { .. }) => {}
+                    Err(error) => panic!("{error}"),
+                }
+            }
         }
     }
 
@@ -509,6 +537,58 @@ pub fn sweep(base: &Machine, script: Script, step: u64) -> Result<u64, String> {
             machine.disk = machine.disk.snapshot();
         }
         crashed(&machine.live(Script { seed: n, records: 4 }, None)).map_err(told)?;
+    }
+    Ok(crashes)
+}
+
+/// Crashes around a log copy that is lost and brought back while archives are written, segments
+/// used again and archives deleted; then the other copy's device is gone, unless the copy that came
+/// back is recorded as stale.
+///
+/// # Errors
+/// The first broken promise.
+pub fn resyncs(step: u64) -> Result<u64, String> {
+    let base = Machine::new(Make { log_copies: 2, folders: 1, compress: false, recent: true });
+    let script = Script { seed: 77, records: 50 };
+    let mut crashes = 0;
+    for n in (1..).step_by(step as usize) {
+        let mut machine = base.fork();
+        let told = |why: String| format!("crash after write {n}: {why}");
+        let lost = Fault::new(FaultKind::WriteError, "/log1").when(When::Nth(2 + n % 11));
+        machine.disk.inject(lost);
+        let first = Script { seed: script.seed + n, ..script };
+        if !crashed(&machine.live(first, Some(n))).map_err(told)? {
+            break;
+        }
+        crashes += 1;
+        machine.crash(n, STYLES[(n / step) as usize % 4]);
+        if machine.ledger.stale.lock().is_none() {
+            machine.disk.inject(Fault::new(FaultKind::Dead, "/log2"));
+        }
+        crashed(&machine.live(Script { seed: n, records: 1 }, None)).map_err(told)?;
+    }
+    Ok(crashes)
+}
+
+/// Crashes of a machine whose log takes its time to become durable, while the archive does not.
+///
+/// # Errors
+/// The first broken promise.
+pub fn a_slow_log(step: u64) -> Result<u64, String> {
+    let base = Machine::new(Make { log_copies: 1, folders: 1, compress: false, recent: true });
+    let script = Script { seed: 33, records: 40 };
+    let mut crashes = 0;
+    for n in (1..).step_by(step as usize) {
+        let mut machine = base.fork();
+        let told = |why: String| format!("crash after write {n}: {why}");
+        let slow = FaultKind::SlowSync(Duration::from_secs(2));
+        machine.disk.inject(Fault::new(slow, "/log1"));
+        if !crashed(&machine.live(script, Some(n))).map_err(told)? {
+            break;
+        }
+        crashes += 1;
+        machine.crash(n, STYLES[(n / step) as usize % 4]);
+        crashed(&machine.live(Script { seed: n, records: 2 }, None)).map_err(told)?;
     }
     Ok(crashes)
 }

@@ -143,7 +143,21 @@ pub const ALL: &[Hunt] = &[
         run: forms::old_form_is_refused,
     },
     Hunt { plant: Plant::ReusedUnarchived, by: "sweeps of the archive", run: archived },
-    Hunt { plant: Plant::ArchivedUndurable, by: "sweeps of the archive", run: archived },
+    Hunt {
+        plant: Plant::ArchivedUndurable,
+        by: "an archive that is faster than the log",
+        run: || archive::a_slow_log(3).map(drop),
+    },
+    Hunt {
+        plant: Plant::CopyBackTooEarly,
+        by: "a log copy that comes back",
+        run: || archive::resyncs(4).map(drop),
+    },
+    Hunt {
+        plant: Plant::CopyBackWithGap,
+        by: "a log copy that comes back",
+        run: || archive::resyncs(4).map(drop),
+    },
     Hunt { plant: Plant::ArchiveUnsynced, by: "sweeps of the archive", run: archived },
     Hunt { plant: Plant::AccumulatedTooLittle, by: "sweeps of the archive", run: archived },
     Hunt { plant: Plant::NeededArchiveDeleted, by: "sweeps of the archive", run: archived },

@@ -22,3 +22,15 @@ fn damaged_archives_are_read_from_their_copy_and_made_anew() {
 fn a_full_archive_holds_work_but_loses_nothing() {
     assert_eq!(archive::a_full_archive_holds_work_but_loses_nothing(), Ok(()));
 }
+
+#[test]
+fn a_crash_around_a_log_copy_that_comes_back_loses_nothing() {
+    let crashes = archive::resyncs(2);
+    assert!(crashes.as_ref().is_ok_and(|crashes| *crashes > 50), "{crashes:?}");
+}
+
+#[test]
+fn an_archive_that_is_faster_than_the_log_never_gets_ahead_of_it() {
+    let crashes = archive::a_slow_log(2);
+    assert!(crashes.as_ref().is_ok_and(|crashes| *crashes > 30), "{crashes:?}");
+}

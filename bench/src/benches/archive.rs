@@ -110,6 +110,10 @@ impl LogEvents for Nobody {
     fn copy_lost(&self, _: u8, _: GroupNumber, why: &str) -> std::result::Result<(), String> {
         Err(format!("a log copy failed during a measurement: {why}"))
     }
+
+    fn copy_back(&self, _: u8) -> std::result::Result<(), String> {
+        Ok(())
+    }
 }
 
 fn failed(error: impl std::fmt::Display) -> BenchError {

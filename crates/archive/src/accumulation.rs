@@ -52,7 +52,7 @@ use seal::{Format, Salt, Tag, WorkingKey};
 use seam::disk::{BLOCK, File, Open};
 use zstd::bulk::Decompressor;
 
-use crate::header::{HEADER_BYTES, VERSION};
+use crate::header::HEADER_BYTES;
 use crate::{ArchiveEnv, ArchiveError};
 
 /// Most data sets of one accumulation.
@@ -61,6 +61,8 @@ pub const SETS_MAX: usize = 900;
 pub(crate) const BLOCK_BYTES: usize = 1 << 20;
 pub(crate) const BLOCK_HEAD: usize = 40;
 
+/// The newest version known here.
+const VERSION: u16 = 1;
 const MAGIC: [u8; 4] = *b"HFLC";
 const BLOCK_MAGIC: [u8; 4] = *b"HFLD";
 const TAG_AT: usize = 96;

@@ -228,14 +228,13 @@ impl Shared {
     fn finish(&self, work: &mut Work, mut writer: Writer) -> Result<ShelfCopy, ArchiveError> {
         let (first, last) = self.dates(work, &writer);
         writer.date(first, last);
-        let written = writer.finish()?;
+        let (copy, written) = self.shelf.add(|| writer.finish())?;
         {
             let mut status = self.status.lock();
             status.archives += 1;
             status.bytes += written.info.file_bytes();
             status.missing.extend(written.refused.iter().map(ToString::to_string));
         }
-        let copy = self.shelf.add(&written);
         work.buffer = Some(written.buffer);
         self.record(&copy)?;
         self.log.archived(copy.info.to);

@@ -137,6 +137,17 @@ impl ArchiveFile {
             return Err(Flaw::Length);
         }
         let front = self.window.bring(self.offset, peeked)?;
+        let in_block = self.offset % BLOCK as u64;
+        if in_block > 0 && front[0] == 0 {
+            // The next block begins with a whole 4 KiB.
+            let padding = BLOCK as u64 - in_block;
+            let zeros = self.window.bring(self.offset, padding.min(left) as usize)?;
+            if padding >= left || !all_zero(zeros) {
+                return Err(Flaw::Length);
+            }
+            self.offset += padding;
+            return self.load();
+        }
         let (len, head, packed) = if front.starts_with(&block::MAGIC) {
             let (len, head) = block::peek(front)?;
             (len, head, true)

@@ -1,13 +1,14 @@
 //! The header of an archive file: what it holds, said by itself and authentic.
 //!
 //! A file `archive-N.hfa`, N its first group in 16 digits, is a header of 4 KiB, then blocks one
-//! behind the other without padding, then zeros up to the next 4 KiB. A block is a group as it
+//! behind the other, then zeros up to the next 4 KiB. A block that fills whole 4 KiB may have zeros
+//! before it, so that it begins with one (version 2). A block is a group as it
 //! stands in the log (`log/src/group.rs`), or a compressed one (`block.rs`). The header:
 //!
 //! | at | bytes | field |
 //! |---|---|---|
 //! | 0 | 4 | magic `HFLA` |
-//! | 4 | 2 | version, 1 |
+//! | 4 | 2 | version, 2; 1 has no zeros between blocks |
 //! | 6 | 1 | format: 1 plain, 2 sealed |
 //! | 7 | 1 | flags; bit 0: some blocks are compressed |
 //! | 8 | 16 | system |
@@ -22,7 +23,7 @@
 //! | 88 | 8 | UTC of the first commit in it, in microseconds, or 0 |
 //! | 96 | 8 | UTC of the last one that was looked for, or 0 |
 //! | 104 | 8 | UTC of archiving |
-//! | 112 | 8 | bytes of all blocks |
+//! | 112 | 8 | bytes of all blocks, and of the zeros between them |
 //! | 120 | 8 | bytes of records in them |
 //! | 128 | 16 | tag of the group before the first one |
 //! | 144 | 16 | tag of the last group |
@@ -48,7 +49,7 @@ use crate::ArchiveEnv;
 /// Bytes before the first block.
 pub(crate) const HEADER_BYTES: usize = 4096;
 /// The newest version known here.
-pub(crate) const VERSION: u16 = 1;
+pub(crate) const VERSION: u16 = 2;
 
 const MAGIC: [u8; 4] = *b"HFLA";
 const TAG_AT: usize = 176;
@@ -182,7 +183,7 @@ fn parse(bytes: &[u8]) -> Option<Parsed> {
         return None;
     }
     let version = reader.u16()?;
-    if version != VERSION {
+    if !(1..=VERSION).contains(&version) {
         return Some(Err(Flaw::Version(version)));
     }
     let format = Format::from_byte(reader.u8()?)?;

@@ -5,7 +5,9 @@
 //!    counted.
 //! 2. Archives are in the order of their first groups. What is behind the end of the newest one is
 //!    not archived.
-//! 3. A copy that is missing or damaged is made from the other one, byte for byte, after that has
+//! 3. Whoever looks at the folders, and whoever changes what files there are, does it alone: a look
+//!    that saw half of a change would be believed for as long as the system runs.
+//! 4. A copy that is missing or damaged is made from the other one, byte for byte, after that has
 //!    proven itself from front to back; it gets its name last.
 
 use std::collections::BTreeMap;
@@ -51,6 +53,8 @@ pub struct Shelf {
     pub(crate) env: ArchiveEnv,
     pub(crate) config: ArchiveConfig,
     state: Mutex<State>,
+    /// Held while files come, go, or are looked at.
+    changing: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -70,7 +74,8 @@ impl Shelf {
     /// A folder that cannot be listed, if there is no other.
     pub fn open(env: ArchiveEnv, config: ArchiveConfig) -> Result<Shelf, ArchiveError> {
         config.check()?;
-        let shelf = Shelf { env, config, state: Mutex::new(State::default()) };
+        let (state, changing) = (Mutex::new(State::default()), Mutex::new(()));
+        let shelf = Shelf { env, config, state, changing };
         shelf.look()?;
         Ok(shelf)
     }
@@ -103,6 +108,11 @@ impl Shelf {
     }
 
     pub(crate) fn look(&self) -> Result<(), ArchiveError> {
+        let _alone = self.changing.lock();
+        self.look_alone()
+    }
+
+    fn look_alone(&self) -> Result<(), ArchiveError> {
         let mut state = State::default();
         let mut refused = Vec::new();
         for folder in &self.config.folders {
@@ -222,11 +232,16 @@ impl Shelf {
         all.filter(|path| !copy.files.contains(path)).collect()
     }
 
-    /// Takes a new archive in.
-    pub(crate) fn add(&self, written: &Written) -> ShelfCopy {
+    /// Takes a new archive in, which `finish` gives its name.
+    pub(crate) fn add(
+        &self,
+        finish: impl FnOnce() -> Result<Written, ArchiveError>,
+    ) -> Result<(ShelfCopy, Written), ArchiveError> {
+        let _alone = self.changing.lock();
+        let written = finish()?;
         let copy = ShelfCopy { info: written.info.clone(), files: written.files.clone() };
         self.state.lock().archives.insert(copy.info.from, copy.clone());
-        copy
+        Ok((copy, written))
     }
 
     /// Reads every copy of one archive from front to back. The damaged ones come back.
@@ -258,6 +273,7 @@ impl Shelf {
     /// # Errors
     /// If no other copy is whole, or the disk refuses.
     pub fn repair(&self, from: GroupNumber, path: &Path) -> Result<(), ArchiveError> {
+        let _alone = self.changing.lock();
         let copy = self.get(from)?;
         let mut last = None;
         for good in copy.files.iter().filter(|good| *good != path) {
@@ -265,8 +281,7 @@ impl Shelf {
             match proven {
                 Ok(()) => {
                     self.copy(good, path, copy.info.file_bytes())?;
-                    self.look()?;
-                    return Ok(());
+                    return self.look_alone();
                 }
                 Err(error) => last = Some(error),
             }
@@ -358,6 +373,7 @@ impl Shelf {
         }
         let told = registry.deleting(&copy.info);
         told.map_err(|why| ArchiveError::Unrecorded { group: from, why })?;
+        let _alone = self.changing.lock();
         self.state.lock().archives.remove(&from);
         let disk = Arc::clone(&self.env.seam.disk);
         for path in &copy.files {

@@ -9,13 +9,15 @@
 //!    again from the other.
 //! 4. A group that comes from the log's memory was sealed there a moment ago and is not opened; one
 //!    that was read back is. Both must name their predecessor's tag.
+//! 5. A group that fills whole blocks is written from where the log has sealed it, not copied; it
+//!    begins on a whole block.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::{GroupNumber, KeyGeneration, Lsn};
-use log::{GROUP_HEADER, GroupHead, KeyBook, Log, SealedGroups};
+use log::{GROUP_HEADER, GroupHead, KeyBook, Log, RecentGroup, SealedGroups};
 use seal::{Salt, Tag, WorkingKey};
 use seam::disk::{BLOCK, Create, File, Open};
 use seam::mem::AlignedBuf;
@@ -25,8 +27,9 @@ use crate::block::{PAYLOAD_MAX, Packer};
 use crate::header::{HEADER_BYTES, key_of, name_of};
 use crate::{ArchiveConfig, ArchiveEnv, ArchiveError, ArchiveInfo};
 
-/// How much is written at once.
-const WRITE_BYTES: usize = 1 << 20;
+/// How much is written at once. More would wait in memory that the log could use, less would give
+/// way to the log's own writes on a device that is busy.
+const WRITE_BYTES: usize = 2 << 20;
 
 /// The lengths of so many groups are kept.
 const LENGTHS_KEPT: usize = 64;
@@ -55,8 +58,21 @@ pub(crate) struct Writer {
     /// Bytes of `buffer` that are kept, and that are staged behind them.
     kept: usize,
     staged: usize,
-    /// Where `buffer` begins in the file.
+    /// What is to be written before `buffer[open..kept]`, in order, whole blocks of 4 KiB.
+    pieces: Vec<Piece>,
+    /// Bytes of them.
+    pieces_bytes: usize,
+    open: usize,
+    /// Where the first of them goes in the file.
     offset: u64,
+}
+
+/// Bytes that wait to be written.
+enum Piece {
+    /// From here to there in the writer's buffer.
+    Copied(usize, usize),
+    /// A group where the log has sealed it.
+    Lent(RecentGroup),
 }
 
 /// What came of a file.
@@ -135,6 +151,9 @@ impl Writer {
             buffer,
             kept: 0,
             staged: 0,
+            pieces: Vec::new(),
+            pieces_bytes: 0,
+            open: 0,
             offset: HEADER_BYTES as u64,
         };
         writer.some_left()
@@ -167,28 +186,49 @@ impl Writer {
 
     /// Takes the next group from the memory of the log, if it is there. Returns its header.
     pub(crate) fn take_recent(&mut self, log: &Log) -> Result<Option<GroupHead>, ArchiveError> {
-        let (last, mut taken) = (self.last(), None);
-        log.take_recent(self.next(), &mut |head, sealed| {
-            // What is odd is read back, and proven.
-            if last.is_none_or(|last| last == head.previous) {
-                self.stage(sealed);
-                taken = Some(*head);
-            }
-        });
-        let Some(head) = taken else { return Ok(None) };
+        let Some(group) = log.take_recent(self.next()) else { return Ok(None) };
+        // What is odd is read back, and proven.
+        let follows = |head: &GroupHead| self.last().is_none_or(|last| last == head.previous);
+        let Some(head) = group.head().filter(follows) else { return Ok(None) };
+        if self.packer.is_none() && group.is_aligned() {
+            self.lend(&head, group);
+            self.write_what_is_much()?;
+            return Ok(Some(head));
+        }
         let mut opened = std::mem::take(&mut self.opened);
         opened.clear();
-        let mut payload: &[u8] = &[];
         if self.packer.is_some() {
-            opened.extend_from_slice(&self.buffer[self.kept..self.kept + self.staged]);
+            opened.extend_from_slice(group.bytes());
             if self.book.open(&head, &mut opened).is_err() {
                 return Ok(None);
             }
-            payload = &opened[GROUP_HEADER..];
         }
-        self.keep(&head, payload)?;
+        self.stage(group.bytes());
+        drop(group);
+        self.keep(&head, opened.get(GROUP_HEADER..).unwrap_or(&[]))?;
         self.opened = opened;
         Ok(Some(head))
+    }
+
+    /// Has a group written from where it is. It begins on a block of its own.
+    fn lend(&mut self, head: &GroupHead, group: RecentGroup) {
+        self.close_run();
+        self.note(head, group.bytes().len());
+        self.pieces_bytes += group.bytes().len();
+        self.pieces.push(Piece::Lent(group));
+    }
+
+    /// Ends the run of copied bytes with a whole block.
+    fn close_run(&mut self) {
+        let end = self.open + (self.kept - self.open).next_multiple_of(BLOCK);
+        self.make_room(end);
+        self.buffer[self.kept..end].fill(0);
+        if end > self.open {
+            self.info.block_bytes += (end - self.kept) as u64;
+            self.pieces_bytes += end - self.open;
+            self.pieces.push(Piece::Copied(self.open, end));
+        }
+        (self.open, self.kept) = (end, end);
     }
 
     /// Takes the next group of `groups`; `None` behind the last one. Returns its header.
@@ -214,13 +254,17 @@ impl Writer {
     /// Puts a sealed group behind what is kept; a second try replaces the first.
     fn stage(&mut self, sealed: &[u8]) {
         let end = self.kept + sealed.len();
+        self.make_room(end);
+        self.buffer[self.kept..end].copy_from_slice(sealed);
+        self.staged = sealed.len();
+    }
+
+    fn make_room(&mut self, end: usize) {
         if end > self.buffer.len() {
             let mut larger = AlignedBuf::zeroed((2 * end).next_multiple_of(BLOCK));
             larger[..self.kept].copy_from_slice(&self.buffer[..self.kept]);
             self.buffer = larger;
         }
-        self.buffer[self.kept..end].copy_from_slice(sealed);
-        self.staged = sealed.len();
     }
 
     /// What is staged was proven: it stays, compressed if that pays.
@@ -235,6 +279,12 @@ impl Writer {
             }
         }
         self.kept += len;
+        self.note(head, len);
+        self.write_what_is_much()
+    }
+
+    /// Counts a group whose block has `len` bytes.
+    fn note(&mut self, head: &GroupHead, len: usize) {
         let info = &mut self.info;
         if info.record_bytes == 0 {
             (info.first, info.previous) = (head.first, head.previous);
@@ -251,10 +301,6 @@ impl Writer {
         }
         let (low, high) = info.generations;
         info.generations = (low.min(head.generation), high.max(head.generation));
-        while self.kept >= WRITE_BYTES {
-            self.flush(WRITE_BYTES)?;
-        }
-        Ok(())
     }
 
     /// Notes when something was first and last committed, as far as that is known.
@@ -262,21 +308,34 @@ impl Writer {
         (self.info.first_commit_us, self.info.last_commit_us) = (first, last);
     }
 
-    /// Writes the first `len` bytes of the buffer, whole blocks of 4 KiB.
-    fn flush(&mut self, len: usize) -> Result<(), ArchiveError> {
-        let disk = Arc::clone(&self.env.seam.disk);
-        let (bytes, offset) = (&self.buffer[..len], self.offset);
-        let files: Vec<&dyn File> = self.copies.iter().map(|copy| &*copy.file).collect();
-        let together =
-            if files.len() > 1 { disk.write_copies(&files, offset, bytes) } else { None };
-        let outcomes = together
-            .unwrap_or_else(|| files.iter().map(|file| file.write_at(bytes, offset)).collect());
-        let mut outcomes = outcomes.into_iter();
-        self.give_up("write", |_| outcomes.next().unwrap_or(Ok(())))?;
-        let behind = len.min(self.kept);
-        self.buffer.copy_within(behind..self.kept, 0);
-        self.kept -= behind;
-        self.offset += len as u64;
+    fn write_what_is_much(&mut self) -> Result<(), ArchiveError> {
+        let waiting = self.pieces_bytes + self.kept - self.open;
+        if waiting >= WRITE_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes all that waits in whole blocks of 4 KiB.
+    fn flush(&mut self) -> Result<(), ArchiveError> {
+        let whole = self.open + (self.kept - self.open) / BLOCK * BLOCK;
+        let mut pieces = std::mem::take(&mut self.pieces);
+        pieces.push(Piece::Copied(self.open, whole));
+        let buffer = std::mem::replace(&mut self.buffer, AlignedBuf::zeroed(BLOCK));
+        let parts: Vec<&[u8]> = pieces
+            .iter()
+            .map(|piece| match piece {
+                Piece::Copied(from, to) => &buffer[*from..*to],
+                Piece::Lent(group) => group.bytes(),
+            })
+            .filter(|part| !part.is_empty())
+            .collect();
+        let offset = self.offset;
+        let written = self.give_up("write", |copy| copy.file.write_vectored_at(&parts, offset));
+        drop(parts);
+        drop(pieces);
+        self.buffer = buffer;
+        written?;
+        self.offset += (self.pieces_bytes + whole - self.open) as u64;
+        self.buffer.copy_within(whole..self.kept, 0);
+        (self.pieces_bytes, self.open, self.kept) = (0, 0, self.kept - whole);
         Ok(())
     }
 
@@ -305,11 +364,11 @@ impl Writer {
 
     /// Ends the file: it is durable and has its name when this returns.
     pub(crate) fn finish(mut self) -> Result<Written, ArchiveError> {
-        let len = self.kept.next_multiple_of(BLOCK);
-        self.buffer[self.kept..len].fill(0);
-        if len > 0 {
-            self.flush(len)?;
-        }
+        let block_bytes = self.info.block_bytes;
+        self.close_run();
+        // What fills the last block is no part of one.
+        self.info.block_bytes = block_bytes;
+        self.flush()?;
         self.info.archived_us = self.env.seam.clock.utc_us();
         let mut header = AlignedBuf::zeroed(HEADER_BYTES);
         self.info.encode(self.env.system, &self.key, &mut header);

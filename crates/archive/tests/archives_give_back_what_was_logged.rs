@@ -184,10 +184,10 @@ fn a_file_that_is_not_what_it_says_is_named_and_not_counted() {
     let (first, second) = (&list[0].files[0], &list[1].files[0]);
     let bytes = common::bytes(first);
     // A version from the future, another archive's name, and a cut file.
-    spoil(first, 4, &[2]);
+    spoil(first, 4, &[3]);
     assert!(matches!(
         ArchiveFile::open(&bench.env(), first),
-        Err(ArchiveError::FutureVersion { found: 2, known: 1, .. })
+        Err(ArchiveError::FutureVersion { found: 3, known: 2, .. })
     ));
     common::put(first, &bytes[..bytes.len() - 4096]);
     assert!(ArchiveFile::open(&bench.env(), first).is_err());

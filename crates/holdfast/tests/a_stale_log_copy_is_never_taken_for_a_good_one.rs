@@ -7,7 +7,7 @@ mod common;
 
 use std::fs;
 
-use common::{DEMO, Folder, bank, on};
+use common::{DEMO, Folder, Worker, bank, on, pause};
 
 #[test]
 fn a_stale_log_copy_is_never_taken_for_a_good_one() {
@@ -61,4 +61,35 @@ fn accepting_a_loss_does_not_accept_a_contradiction() {
     // log the data sets cannot be made consistent, whatever anybody accepts (K6).
     let accept = ["--accept-loss-with-stale-log-copy"];
     on(DEMO, &["restart"], &dir, &accept).failed("HFL012", &["the log ends at"]);
+}
+
+#[test]
+fn a_lost_log_copy_comes_back_while_the_bank_runs() {
+    let folder = Folder::new("copy-back");
+    let dir = bank(&folder, &[]);
+    let (good, lost, aside) = (dir.join("log"), dir.join("log-copy"), dir.join("aside"));
+    fs::remove_dir_all(&lost).unwrap();
+    fs::write(&lost, "no folder").unwrap();
+    let mut worker = Worker::start(&dir, 1);
+    pause(200);
+    let notes = on(DEMO, &["status", "--json"], &dir, &[]).done().json()["notes"].to_string();
+    assert!(notes.contains("log-copy is lost") && notes.contains("log resync"), "{notes}");
+    let resync = |rest: &[&str]| on(DEMO, &["log", "resync", "--json", "-s"], &dir, rest);
+    resync(&[]).failed("HFL010", &["log-copy"]);
+    fs::remove_file(&lost).unwrap();
+    let back = resync(&[]).done().json();
+    assert_eq!((back[0]["copy"].as_u64(), back[1].is_null()), (Some(2), true), "{back}");
+    assert!(back[0]["bytes"].as_u64() > Some(4_000), "{back}");
+    assert_eq!(resync(&[]).done().json().as_array().map(Vec::len), Some(0));
+    resync(&["--copy", "1"]).failed("HFL020", &["log copy 1 is not lost"]);
+    pause(300);
+    worker.kill();
+
+    let status = on(DEMO, &["status", "--json"], &dir, &[]).done().json();
+    assert!(status["stale_copy"].is_null(), "{status}");
+    // It has all that the bank was told, alone.
+    fs::rename(&good, &aside).unwrap();
+    fs::create_dir(&good).unwrap();
+    on(DEMO, &["restart"], &dir, &[]).done();
+    on(DEMO, &["verify"], &dir, &[]).done();
 }

@@ -28,6 +28,10 @@ impl LogEvents for Quiet {
         eprintln!("copy {copy} lost from {from}: {why}");
         Ok(())
     }
+
+    fn copy_back(&self, _: u8) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// One measurement: how much was done in which time, and at which cost.

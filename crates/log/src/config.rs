@@ -148,6 +148,13 @@ pub trait LogEvents: Send + Sync {
     /// # Errors
     /// Why it could not be recorded; the log then stops the kernel.
     fn copy_lost(&self, copy: u8, from: GroupNumber, why: &str) -> Result<(), String>;
+
+    /// Copy `copy` has every group again: that it was lost is forgotten, durably, when this returns.
+    /// Called before the first group that it gets again, with locks of the log held.
+    ///
+    /// # Errors
+    /// Why it could not be recorded; the copy then stays lost.
+    fn copy_back(&self, copy: u8) -> Result<(), String>;
 }
 
 /// Where a log begins that is made.

@@ -67,6 +67,10 @@ pub(crate) struct Core {
     pub(crate) archive_trouble: Mutex<Option<String>>,
     /// Held while a slot is being made.
     pub(crate) making: Mutex<()>,
+    /// Held while a lost copy is brought back.
+    pub(crate) resyncing: Mutex<()>,
+    /// Copies whose lanes have threads, a bit for each.
+    pub(crate) laned: Mutex<u8>,
     pub(crate) board: Mutex<Board>,
     /// One for each lane; waits under the board's mutex.
     pub(crate) lanes: Vec<Condvar>,

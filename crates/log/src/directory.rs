@@ -191,6 +191,12 @@ impl Directory {
         self.segments.iter_mut().find(|segment| segment.id.sequence == sequence)
     }
 
+    /// The files of a slot.
+    pub(crate) fn files_of(&self, slot: u32) -> Option<Arc<SlotFiles>> {
+        let used = self.segments.iter().map(|segment| &segment.files);
+        used.chain(&self.free).find(|files| files.slot == slot).cloned()
+    }
+
     /// The segments in use, oldest first.
     pub(crate) fn list(&self) -> Vec<SegmentInfo> {
         let last = self.segments.len().saturating_sub(1);

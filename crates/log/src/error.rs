@@ -185,12 +185,33 @@ pub enum LogError {
     Entropy(std::io::Error),
 
     /// A lost copy could not be recorded, so nothing may be acknowledged on the other one (K9).
-    #[error("the loss of log copy {copy} could not be recorded: {why}")]
+    #[error("what became of log copy {copy} could not be recorded: {why}")]
     Unrecorded {
         /// The lost copy, 1 or 2 as operators count.
         copy: u8,
         /// Why it could not be recorded.
         why: String,
+    },
+
+    /// A copy that is to be brought back is not lost.
+    #[error("log copy {copy} is not lost")]
+    NotLost {
+        /// The copy, 1 or 2.
+        copy: u8,
+    },
+
+    /// A lost copy cannot be brought back yet.
+    #[error("log copy {copy} is still being written to, or is being brought back already")]
+    CopyBusy {
+        /// The copy, 1 or 2.
+        copy: u8,
+    },
+
+    /// A lost copy was not brought back, because whoever asked for it went away.
+    #[error("log copy {copy} was not brought back: it was interrupted")]
+    Interrupted {
+        /// The copy, 1 or 2.
+        copy: u8,
     },
 
     /// A thread could not be started.
@@ -232,6 +253,9 @@ impl Coded for LogError {
             LogError::Unrecorded { .. } => "HFL017",
             LogError::Thread(_) => "HFL018",
             LogError::ArchiveBehind { .. } => "HFL019",
+            LogError::NotLost { .. } => "HFL020",
+            LogError::CopyBusy { .. } => "HFL021",
+            LogError::Interrupted { .. } => "HFL022",
         })
     }
 
@@ -272,6 +296,9 @@ impl Coded for LogError {
             LogError::Foreign { .. } => "Correct the log's folders in the configuration.",
             LogError::Entropy(_) => "Check the operating system's random number generator.",
             LogError::Unrecorded { .. } => "Mend the place where the loss is recorded.",
+            LogError::NotLost { .. } => "Nothing need be done: it gets every group.",
+            LogError::CopyBusy { .. } => "Wait a moment, and try again.",
+            LogError::Interrupted { .. } => "Run the command again; the log goes on as before.",
             LogError::Thread(_) => "Allow the process more threads.",
         }
         .into()

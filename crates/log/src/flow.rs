@@ -312,6 +312,16 @@ impl Board {
         self.settle()
     }
 
+    /// Whether some thread still writes to a copy.
+    pub(crate) fn is_written(&self, copy: u8) -> bool {
+        (0..self.stripes).any(|stripe| self.lanes[self.lane_index(stripe, copy)].load() > 0)
+    }
+
+    /// A lost copy gets the next groups again.
+    pub(crate) fn returned(&mut self, copy: u8) {
+        self.copies[usize::from(copy)] = CopyState::Living;
+    }
+
     /// Adds somebody who waits, in the order of positions.
     pub(crate) fn enlist(&mut self, waiting: Waiting) {
         let behind = self.sinks.iter().rev().take_while(|w| w.up_to > waiting.up_to).count();

@@ -40,6 +40,7 @@ mod recent;
 mod record;
 mod renew;
 mod restore;
+mod resync;
 mod ring;
 mod scan;
 mod sealed;
@@ -57,6 +58,7 @@ pub use group::{Flaw, GROUP_HEADER, GroupHead, KeyBook, Purpose, disk_len};
 pub use log::{DurableSink, Log, Place};
 pub use prove::ProofStep;
 pub use read::LogReader;
+pub use recent::RecentGroup;
 pub use record::{
     RECORD_BYTES_MAX, RECORD_HEADER, Record, RecordHead, decode as decode_record,
     length_of as record_length,

@@ -48,7 +48,7 @@ pub trait DurableSink: Send + Sync {
 /// A running log.
 pub struct Log {
     pub(crate) core: Arc<Core>,
-    threads: Mutex<Vec<JoinHandle>>,
+    pub(crate) threads: Mutex<Vec<JoinHandle>>,
 }
 
 impl Log {
@@ -451,6 +451,8 @@ fn build(
         archive_wake: Condvar::new(),
         archive_trouble: Mutex::new(None),
         making: Mutex::new(()),
+        resyncing: Mutex::new(()),
+        laned: Mutex::new(0),
         board: Mutex::new(board),
         lanes: (0..lanes).map(|_| Condvar::new()).collect(),
         ring_room: Condvar::new(),
@@ -476,13 +478,19 @@ fn start_threads(core: &Arc<Core>) -> Result<Vec<JoinHandle>, LogError> {
             if states[usize::from(copy)] != CopyState::Living {
                 continue;
             }
-            let name = format!("log {}.{stripe}", copy + 1);
             for _ in 0..LANE_DEPTH {
-                let lane = Arc::clone(core);
-                let started = seam::thread::spawn(&name, move || lane.lane_loop(stripe, copy));
-                threads.push(started.map_err(LogError::Thread)?);
+                threads.push(start_lane(core, stripe, copy)?);
             }
+            *core.laned.lock() |= 1 << copy;
         }
     }
     Ok(threads)
+}
+
+/// One of the threads for a lane.
+pub(crate) fn start_lane(core: &Arc<Core>, stripe: u8, copy: u8) -> Result<JoinHandle, LogError> {
+    let lane = Arc::clone(core);
+    let name = format!("log {}.{stripe}", copy + 1);
+    let started = seam::thread::spawn(&name, move || lane.lane_loop(stripe, copy));
+    started.map_err(LogError::Thread)
 }

@@ -41,8 +41,8 @@ pub struct LogReader {
 /// A group that was read and opened.
 #[derive(Clone, Copy)]
 pub(crate) struct View {
-    stripe: u8,
-    offset: u64,
+    pub(crate) stripe: u8,
+    pub(crate) offset: u64,
     pub(crate) head: GroupHead,
 }
 

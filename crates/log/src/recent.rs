@@ -15,6 +15,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use base::GroupNumber;
+use seam::disk::BLOCK;
 use seam::mem::AlignedBuf;
 
 use crate::core::Core;
@@ -122,27 +123,53 @@ impl Recent {
     }
 }
 
+/// A durable group, as it is sealed. Its memory goes back to the log when it is dropped.
+pub struct RecentGroup {
+    sealed: Option<Sealed>,
+    core: Arc<Core>,
+}
+
+impl RecentGroup {
+    /// Its header.
+    #[must_use]
+    pub fn head(&self) -> Option<GroupHead> {
+        GroupHead::decode(self.all()).ok()
+    }
+
+    /// Header and payload, without padding.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        let len = self.head().map_or(0, |head| GROUP_HEADER + head.payload_len as usize);
+        self.all().get(..len).unwrap_or(&[])
+    }
+
+    fn all(&self) -> &[u8] {
+        self.sealed.as_ref().map_or(&[], Sealed::bytes)
+    }
+
+    /// Whether its bytes lie in memory as direct output needs them, and fill whole blocks.
+    #[must_use]
+    pub fn is_aligned(&self) -> bool {
+        matches!(self.sealed, Some(Sealed::Buffer(_))) && self.bytes().len().is_multiple_of(BLOCK)
+    }
+}
+
+impl Drop for RecentGroup {
+    fn drop(&mut self) {
+        if let Some(Sealed::Buffer(buffer)) = self.sealed.take() {
+            self.core.board.lock().with_recent(|_, free| free.push(buffer));
+        }
+    }
+}
+
 impl Log {
-    /// Lends a durable group to `take` as it is sealed, without padding, and forgets it; `false` if
-    /// it is not in memory any more. Those before it are forgotten, too.
-    pub fn take_recent(
-        &self,
-        number: GroupNumber,
-        take: &mut dyn FnMut(&GroupHead, &[u8]),
-    ) -> bool {
-        let board = &self.core.board;
-        let Some(sealed) = board.lock().with_recent(|recent, free| recent.take(number.0, free))
-        else {
-            return false;
-        };
-        let head = GroupHead::decode(sealed.bytes()).ok().filter(|head| head.number == number);
-        if let Some(head) = &head {
-            take(head, &sealed.bytes()[..GROUP_HEADER + head.payload_len as usize]);
-        }
-        if let Sealed::Buffer(buffer) = sealed {
-            board.lock().with_recent(|_, free| free.push(buffer));
-        }
-        head.is_some()
+    /// A durable group from memory; `None` if it is not there any more. The log forgets it, and those
+    /// before it.
+    #[must_use]
+    pub fn take_recent(&self, number: GroupNumber) -> Option<RecentGroup> {
+        let taken = self.core.board.lock().with_recent(|recent, free| recent.take(number.0, free));
+        let group = RecentGroup { sealed: Some(taken?), core: Arc::clone(&self.core) };
+        group.head().is_some_and(|head| head.number == number).then_some(group)
     }
 
     /// Whether a group can still be had from memory.

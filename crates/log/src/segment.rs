@@ -137,6 +137,15 @@ impl SlotFiles {
         self.files[index] = Some(file);
     }
 
+    /// The same with the files of one copy, one for each stripe.
+    pub(crate) fn with(&self, copy: u8, files: &[Arc<dyn File>]) -> SlotFiles {
+        let mut with = SlotFiles { files: self.files.clone(), ..*self };
+        for (stripe, file) in (0..self.stripes).zip(files) {
+            with.set(copy, stripe, Arc::clone(file));
+        }
+        with
+    }
+
     pub(crate) fn get(&self, copy: u8, stripe: u8) -> Option<&Arc<dyn File>> {
         self.files[self.index(copy, stripe)].as_ref()
     }

@@ -84,6 +84,16 @@ pub trait File: Any + Send + Sync {
     fn write_batch(&self, writes: &[(u64, &[u8])]) -> io::Result<()> {
         writes.iter().try_for_each(|(offset, buf)| self.write_at(buf, *offset))
     }
+    /// Writes several buffers, one behind the other, from `offset`: one operation where the machine
+    /// can. After an error nothing is known about what stands there.
+    fn write_vectored_at(&self, bufs: &[&[u8]], offset: u64) -> io::Result<()> {
+        let mut at = offset;
+        bufs.iter().try_for_each(|buf| {
+            let from = at;
+            at += buf.len() as u64;
+            self.write_at(buf, from)
+        })
+    }
     /// Makes all writes and the length durable. A failure is final: the caller stops.
     fn sync(&self) -> io::Result<()>;
     /// The length in bytes.
@@ -102,6 +112,26 @@ pub trait File: Any + Send + Sync {
 /// A lock on a file, released when dropped and when the process dies.
 pub trait HeldLock: Send + Sync {}
 
+/// The room on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceRoom {
+    /// Which device: two of the same number are one.
+    pub device: u64,
+    /// Bytes that may still be taken.
+    pub free_bytes: u64,
+    /// Bytes of all of it.
+    pub bytes: u64,
+}
+
+impl DeviceRoom {
+    /// How much of it is free, in percent, rounded down.
+    #[must_use]
+    pub fn free_percent(&self) -> u8 {
+        let percent = u128::from(self.free_bytes) * 100 / u128::from(self.bytes.max(1));
+        percent.min(100) as u8
+    }
+}
+
 /// Files by path.
 pub trait Disk: Send + Sync {
     /// Opens or makes a file. New files are readable by their owner only.
@@ -118,6 +148,10 @@ pub trait Disk: Send + Sync {
     }
     /// Whether there is a file or folder of that name.
     fn exists(&self, path: &Path) -> io::Result<bool>;
+    /// How much room there is on the device of a file or folder.
+    fn room(&self, _path: &Path) -> io::Result<DeviceRoom> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
     /// The names in a folder, sorted.
     fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>>;
     /// Makes a folder and those above it; one that exists is left as it is.

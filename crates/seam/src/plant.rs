@@ -71,6 +71,10 @@ pub enum Plant {
     ArchivedUnproven,
     /// The archive takes groups before they are durable.
     ArchivedUndurable,
+    /// A lost log copy counts as whole before it has been copied.
+    CopyBackTooEarly,
+    /// A lost log copy takes part again without the last groups before.
+    CopyBackWithGap,
     /// An archive that a recovery still needs is deleted.
     NeededArchiveDeleted,
     /// An image copy says that it was complete before it was.
@@ -137,6 +141,8 @@ impl Plant {
         Plant::ArchiveUnsynced,
         Plant::ArchivedUnproven,
         Plant::ArchivedUndurable,
+        Plant::CopyBackTooEarly,
+        Plant::CopyBackWithGap,
         Plant::NeededArchiveDeleted,
         Plant::CopyEndTooEarly,
         Plant::CopyRedoTooNew,

@@ -6,7 +6,7 @@
 //! inherits them.
 
 use std::any::Any;
-use std::io::{self, IoSliceMut};
+use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rustix::fs::{self, FallocateFlags, FlockOperation, Mode, OFlags};
 
-use crate::disk::{Create, Disk, File, HeldLock, Open};
+use crate::disk::{Create, DeviceRoom, Disk, File, HeldLock, Open};
 use crate::ring::{Rings, Write};
 
 /// The files of this machine.
@@ -92,6 +92,14 @@ impl Disk for RealDisk {
             Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => Ok(false),
             Err(errno) => Err(named(errno, "look at", path)),
         }
+    }
+
+    fn room(&self, path: &Path) -> io::Result<DeviceRoom> {
+        let room = fs::statvfs(path).map_err(|errno| named(errno, "ask about", path))?;
+        let device = fs::stat(path).map_err(|errno| named(errno, "look at", path))?.st_dev;
+        let bytes = |blocks: u64| blocks.saturating_mul(room.f_frsize);
+        let (free_bytes, bytes) = (bytes(room.f_bavail), bytes(room.f_blocks));
+        Ok(DeviceRoom { device, free_bytes, bytes })
     }
 
     #[allow(clippy::disallowed_methods)] // this is the seam
@@ -180,6 +188,29 @@ impl File for RealFile {
                     self.read_at(&mut buf[here..], at + here as u64)?;
                 }
                 (got, at, rest) = (got - here, at + buf.len() as u64, behind);
+            }
+        }
+        Ok(())
+    }
+
+    fn write_vectored_at(&self, bufs: &[&[u8]], offset: u64) -> io::Result<()> {
+        let mut at = offset;
+        for together in bufs.chunks(BUFFERS_MAX) {
+            let slices: Vec<IoSlice<'_>> = together.iter().map(|buf| IoSlice::new(buf)).collect();
+            let mut written = loop {
+                match rustix::io::pwritev(&self.fd, &slices, at) {
+                    Err(rustix::io::Errno::INTR) => {}
+                    Err(errno) => return Err(errno.into()),
+                    Ok(count) => break count,
+                }
+            };
+            // It may end anywhere: what is missing of a buffer is written by itself.
+            for buf in together {
+                let here = written.min(buf.len());
+                if here < buf.len() {
+                    self.write_at(&buf[here..], at + here as u64)?;
+                }
+                (written, at) = (written - here, at + buf.len() as u64);
             }
         }
         Ok(())
@@ -284,6 +315,9 @@ mod tests {
         let mut back: Vec<AlignedBuf> = (0..count).map(|_| AlignedBuf::zeroed(4096)).collect();
         let mut bufs: Vec<_> = back.iter_mut().map(|page| IoSliceMut::new(page)).collect();
         file.read_vectored_at(&mut bufs, 4096).unwrap();
+        drop(bufs);
+        let again: Vec<&[u8]> = back.iter().map(|page| &page[..]).collect();
+        file.write_vectored_at(&again, 4096).unwrap();
         let mut bufs: Vec<_> = back.iter_mut().map(|page| IoSliceMut::new(page)).collect();
         let end = file.read_vectored_at(&mut bufs, 8192).unwrap_err();
         assert_eq!(end.kind(), io::ErrorKind::UnexpectedEof);

@@ -29,6 +29,7 @@ pub mod hygiene;
 pub mod operator;
 mod registry;
 mod restore;
+mod room;
 mod shadow;
 pub mod status;
 mod survey;
@@ -46,6 +47,7 @@ pub use error::SystemError;
 pub use operator::ask;
 pub use registry::recon_setup;
 pub use restore::{RebuiltRecon, RestoreOptions, RestoredSystem, rebuild_recon};
+pub use room::WarnSettings;
 pub use status::SystemStatus;
 pub use survey::{LogDamage, LogSurvey, Stopped, SurveyedSegment, status};
 pub use system::{

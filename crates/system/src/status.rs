@@ -18,6 +18,7 @@ use uow::{KernelStatistics, RestartReport};
 
 use crate::archives::{self, ArchivesStatus};
 use crate::hygiene;
+use crate::room;
 use crate::system::Inner;
 
 /// How a system is.
@@ -390,8 +391,15 @@ pub(crate) fn of_running(inner: &Inner) -> RunningStatus {
 
 /// What an operator should know: what the start noticed, and what is so now.
 pub(crate) fn notes(inner: &Inner) -> Vec<String> {
+    let log = inner.kernel.log();
+    let lost = log.statistics().copies.into_iter().filter(|copy| !copy.living).map(|copy| {
+        let path = copy.path.display();
+        format!("log copy {path} is lost: `holdfast log resync` brings it back")
+    });
+    let rooms = room::notes(&*inner.kernel.seam().disk, &inner.config, &inner.dir).into_iter();
+    let rooms = rooms.chain(room::log_note(&log.space(), inner.config.warn.log_used_percent));
     let now = archives::notes(inner).into_iter().chain(inner.kernel.anchor_trouble());
-    inner.notes.iter().cloned().chain(now).collect()
+    inner.notes.iter().cloned().chain(lost).chain(rooms).chain(now).collect()
 }
 
 impl From<&Quantiles> for HistogramStatus {

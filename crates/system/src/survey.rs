@@ -313,6 +313,10 @@ impl LogEvents for NoEvents {
     fn copy_lost(&self, _copy: u8, _from: GroupNumber, _why: &str) -> Result<(), String> {
         Err("the log is only being looked at".into())
     }
+
+    fn copy_back(&self, _: u8) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// Puts a survey together from what a scan meets.

@@ -276,6 +276,13 @@ impl LogEvents for ControlFile {
         }
         self.update(|block| block.stale = Some((copy, from))).map_err(|error| error.to_string())
     }
+
+    fn copy_back(&self, copy: u8) -> Result<(), String> {
+        let back = self.update(|block| {
+            block.stale.take_if(|(stale, _)| *stale == copy);
+        });
+        back.map_err(|error| error.to_string())
+    }
 }
 
 fn encode(block: &ControlBlock, out: &mut [u8]) {

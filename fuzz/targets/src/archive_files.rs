@@ -88,6 +88,10 @@ impl LogEvents for Silent {
     fn copy_lost(&self, _copy: u8, _from: GroupNumber, _why: &str) -> Result<(), String> {
         Ok(())
     }
+
+    fn copy_back(&self, _: u8) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 fn env(seam: &Seam) -> ArchiveEnv {

@@ -19,6 +19,10 @@ impl LogEvents for Nobody {
     fn copy_lost(&self, _: u8, _: GroupNumber, _: &str) -> Result<(), String> {
         Ok(())
     }
+
+    fn copy_back(&self, _: u8) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// A running log with its archive.

@@ -1,4 +1,4 @@
-//! `holdfast log`: the log of a system, record by record or segment by segment.
+//! `holdfast log`: the log of a system, record by record or segment by segment; its lost copies.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -7,16 +7,18 @@ use base::{DataSetId, Lsn};
 use clap::{Args, Subcommand};
 use log::{Record, Scanned};
 use serde::Serialize;
+use system::operator::{CopyBack, LogCopy};
 use system::status::SegmentStatus;
 use system::{Stopped, SystemStatus};
 use uow::record;
 
 use super::{Context, DONE, status};
 use crate::failure::{Failure, Result};
+use crate::operate::{Where, operate};
 use crate::output::{Output, bytes, count};
 use crate::passphrase::PassphraseArgs;
 
-/// Print the log
+/// Print the log, or bring a lost copy of it back
 #[derive(Args, Debug)]
 #[command(after_help = "Example: holdfast log print /srv/bank --type commit --json")]
 pub(crate) struct LogArgs {
@@ -28,6 +30,22 @@ pub(crate) struct LogArgs {
 enum What {
     Print(PrintArgs),
     Segments(SegmentsArgs),
+    Resync(ResyncArgs),
+}
+
+/// Bring a lost copy of the log back, while the system is in use
+///
+/// Mend or replace its device first. The folder is made if it is missing, all files of the log in
+/// it are made anew, and what the other copy holds is copied there. Programs go on meanwhile. A
+/// stopped system needs no more than a start, which does the same.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: holdfast log resync -s /srv/bank --copy 2")]
+struct ResyncArgs {
+    #[command(flatten)]
+    place: Where,
+    /// The copy: 1 or 2, in the order of log.copies; every lost one if it is left out
+    #[arg(long, value_name = "NUMBER")]
+    copy: Option<u8>,
 }
 
 /// Print the records that a restart would read, of a stopped system
@@ -108,7 +126,27 @@ pub(super) fn run(context: &mut Context, args: &LogArgs) -> Result<ExitCode> {
     match &args.what {
         What::Print(args) => print(context, args),
         What::Segments(args) => segments(context, args),
+        What::Resync(args) => resync(context, args),
     }
+}
+
+fn resync(context: &mut Context, args: &ResyncArgs) -> Result<ExitCode> {
+    let asked = LogCopy { copy: args.copy };
+    let Where { system, passphrase } = &args.place;
+    let back: Vec<CopyBack> = operate(context, system, passphrase, "log resync", &asked)?;
+    let output = &mut context.output;
+    if output.is_json() {
+        output.document(&back)?;
+        return DONE;
+    }
+    if back.is_empty() {
+        output.line("No copy of the log is lost.")?;
+    }
+    for one in &back {
+        let (folder, copied) = (&one.folder, bytes(one.bytes));
+        output.line(format!("Log copy {}, {folder}, is back: {copied} copied.", one.copy))?;
+    }
+    DONE
 }
 
 fn lsn(text: &str) -> std::result::Result<Lsn, String> {

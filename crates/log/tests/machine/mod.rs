@@ -9,7 +9,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::time::Duration;
 
 use base::{GroupNumber, Lsn, SystemId, UowId};
 use holdfast_log::{
@@ -43,6 +44,12 @@ impl LogEvents for Ledger {
         stale.get_or_insert((copy, from));
         Ok(())
     }
+
+    fn copy_back(&self, copy: u8) -> Result<(), String> {
+        let mut stale = self.stale.try_lock().expect("never held across a scheduling point");
+        stale.take_if(|(stale, _)| *stale == copy);
+        Ok(())
+    }
 }
 
 /// A machine with a log, from crash to crash.
@@ -52,6 +59,8 @@ pub(crate) struct Machine {
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) life: u64,
     pub(crate) truncates: bool,
+    /// Whether an operator brings lost copies back.
+    pub(crate) resyncs: bool,
 }
 
 /// What the tasks of a life do.
@@ -81,7 +90,7 @@ impl Machine {
     pub(crate) fn new(config: LogConfig) -> Machine {
         let disk = SimDisk::new();
         let ledger = Arc::new(Ledger { from: AtomicU64::new(Lsn::FIRST.0), ..Ledger::default() });
-        let machine = Machine { disk, config, ledger, life: 0, truncates: false };
+        let machine = Machine { disk, config, ledger, life: 0, truncates: false, resyncs: false };
         sim::run(SimConfig::new(1), machine.disk.clone(), |seam| {
             Log::create(&machine.env(&seam), &machine.config).unwrap();
         })
@@ -155,7 +164,14 @@ impl Machine {
                     seam::thread::spawn("task", move || worker.work()).unwrap()
                 })
                 .collect();
+            let over = Arc::new(AtomicBool::new(false));
+            let operator = self.resyncs.then(|| {
+                let (seam, log, over) = (seam.clone(), Arc::clone(&log), Arc::clone(&over));
+                seam::thread::spawn("operator", move || bring_back(&seam, &log, &over)).unwrap()
+            });
             tasks.into_iter().for_each(seam::thread::JoinHandle::join);
+            over.store(true, SeqCst);
+            operator.into_iter().for_each(seam::thread::JoinHandle::join);
             log.close().unwrap();
         })
     }
@@ -242,6 +258,21 @@ impl Machine {
             found.len()
         );
         *known = found;
+    }
+}
+
+/// Brings each copy back that is lost.
+fn bring_back(seam: &Seam, log: &Log, over: &AtomicBool) {
+    while !over.load(SeqCst) {
+        for (copy, info) in (0..).zip(log.statistics().copies) {
+            if !info.living {
+                match log.resync(copy, &mut |_, _| true) {
+                    Ok(_) | Err(LogError::CopyBusy { .. }) => {}
+                    Err(error) => panic!("{error}"),
+                }
+            }
+        }
+        seam.clock.sleep(Duration::from_micros(300));
     }
 }
 

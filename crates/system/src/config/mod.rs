@@ -7,6 +7,7 @@
 //! 3. Nothing secret stands here, and nothing that must be believed: keys and the log prove
 //!    themselves, whatever this file says.
 
+mod archives;
 mod databases;
 mod edit;
 mod template;
@@ -15,7 +16,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use archive::{ArchiveConfig, Keep};
 use base::SystemId;
 use lock::LockConfig;
 use log::LogConfig;
@@ -29,6 +29,8 @@ use store_kernel::StoreDefaults;
 use uow::{AnchorPlan, KernelConfig, PoolPlan};
 
 use crate::SystemError;
+use crate::room::WarnSettings;
+pub use archives::ArchiveSettings;
 pub use databases::read_root_list;
 pub(crate) use edit::ChangedConfig;
 pub use placement::Bytes;
@@ -82,6 +84,9 @@ pub struct SystemConfig {
     /// RECON.
     #[serde(default)]
     pub recon: ReconSettings,
+    /// When operators are warned.
+    #[serde(default)]
+    pub warn: WarnSettings,
     /// What randomizers do, by the names that DBDs and databases' settings use.
     #[serde(default, rename = "randomizer")]
     pub randomizers: BTreeMap<String, RandomizerSettings>,
@@ -122,22 +127,6 @@ pub struct LogSettings {
 pub struct AnchorSettings {
     /// A file on another machine or in other hands; empty: there is no anchor.
     pub file: PathBuf,
-}
-
-/// The section `[archive]`.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ArchiveSettings {
-    /// One folder, or two for dual archives; none: the log is not archived.
-    pub folders: Vec<PathBuf>,
-    /// How much archives are compressed, 1 to 19; 0: not at all.
-    pub compress: i32,
-    /// Bytes a second at most; 0: as fast as the log.
-    pub bytes_per_second: Bytes,
-    /// Archives are kept for so many days at least.
-    pub keep_days: u64,
-    /// So many of the newest are kept at least.
-    pub keep_files: u64,
 }
 
 /// A section `[pool.NAME]`.
@@ -251,18 +240,6 @@ impl Default for LogSettings {
     }
 }
 
-impl Default for ArchiveSettings {
-    fn default() -> ArchiveSettings {
-        ArchiveSettings {
-            folders: Vec::new(),
-            compress: 0,
-            bytes_per_second: Bytes(0),
-            keep_days: 0,
-            keep_files: 0,
-        }
-    }
-}
-
 impl Default for DataSettings {
     fn default() -> DataSettings {
         DataSettings {
@@ -371,6 +348,7 @@ impl SystemConfig {
             read_ahead: ReadAheadSettings::default(),
             keys: KeySettings::default(),
             recon: ReconSettings::default(),
+            warn: WarnSettings::default(),
             randomizers: BTreeMap::new(),
             databases: BTreeMap::new(),
             compat: Compat::default(),
@@ -440,25 +418,6 @@ impl SystemConfig {
     #[must_use]
     pub fn log_folders(&self, dir: &Path) -> Vec<PathBuf> {
         self.log.copies.iter().map(|copy| dir.join(copy)).collect()
-    }
-
-    /// How the log of a system in `dir` is archived, if it is.
-    #[must_use]
-    pub fn archive(&self, dir: &Path) -> Option<ArchiveConfig> {
-        let settings = &self.archive;
-        let folders = settings.folders.iter().map(|folder| dir.join(folder)).collect();
-        let day = Duration::from_secs(24 * 60 * 60);
-        let days = u32::try_from(settings.keep_days).unwrap_or(u32::MAX);
-        let config = ArchiveConfig {
-            compress: Some(settings.compress).filter(|level| *level != 0),
-            bytes_per_second: Some(settings.bytes_per_second.0).filter(|rate| *rate > 0),
-            keep: Keep {
-                time: (days > 0).then(|| day.saturating_mul(days)),
-                files: Some(settings.keep_files).filter(|files| *files > 0),
-            },
-            ..ArchiveConfig::new(folders)
-        };
-        (!settings.folders.is_empty()).then_some(config)
     }
 
     /// The kernel's set-up for a system in `dir`.

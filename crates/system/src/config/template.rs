@@ -9,6 +9,8 @@ use super::{
     LogSettings, ReadAheadSettings, ReconSettings, SystemConfig, UnitSettings, databases,
 };
 
+use crate::room::WarnSettings;
+
 pub(super) struct Text(pub(super) String);
 
 impl Text {
@@ -57,6 +59,7 @@ pub(super) fn write(config: &SystemConfig) -> String {
         text.line("");
     }
     data(&mut text, &config.data);
+    warn(&mut text, &config.warn);
     rest(&mut text, config);
     databases::write(&mut text, config);
     text.0
@@ -112,6 +115,17 @@ fn archive(text: &mut Text, archive: &ArchiveSettings) {
     text.line("# With both 0, only by hand.");
     text.set("keep_days", (&archive.keep_days, &usual.keep_days), plain, "kept so long");
     text.set("keep_files", (&archive.keep_files, &usual.keep_files), plain, "of the newest");
+    text.line("");
+}
+
+fn warn(text: &mut Text, warn: &WarnSettings) {
+    let usual = WarnSettings::default();
+    text.line("# When `holdfast status` warns; 0: never.");
+    text.line("[warn]");
+    let free = (&warn.device_free_percent, &usual.device_free_percent);
+    text.set("device_free_percent", free, plain, "less than so much of a device is free");
+    let used = (&warn.log_used_percent, &usual.log_used_percent);
+    text.set("log_used_percent", used, plain, "so much of the log is in use");
     text.line("");
 }
 

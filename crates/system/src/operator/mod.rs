@@ -31,6 +31,7 @@ mod error;
 pub mod forms;
 pub mod keys;
 mod line;
+mod logs;
 mod pools;
 mod server;
 #[cfg(test)]
@@ -52,6 +53,7 @@ use crate::{OpenOptions, System, SystemError};
 pub use client::{ask, call};
 pub use error::{OperatorError, Refusal};
 pub use line::{Answer, LINE_BYTES_MAX, REQUEST_BYTES_MAX, read_answer, read_request};
+pub use logs::{CopyBack, LogCopy};
 pub use pools::{AddPool, AssignPool, ChangedPool, DeletePool, ResizePool};
 pub(crate) use server::Server;
 

@@ -1,0 +1,370 @@
+//! A lost copy comes back while the log is in use: its files are made anew, the log is copied there
+//! group by group, and from one group on it gets everything again (K9).
+//!
+//! Invariants:
+//! 1. Until it is whole the copy stays recorded as stale. Whatever interrupts this, the next restart
+//!    makes the copy anew, as if nothing had been tried.
+//! 2. The record goes between two groups: every group before is durable on the copy, the next one
+//!    is not sealed yet. From there on no group is acknowledged without it.
+//! 3. Each group is proven before it is copied, byte for byte as it stands in the other copy.
+//! 4. No write to the copy is under way when its files are made: a late one would spoil them.
+//!
+//! Lock order: sealer, then making, then directory, then board.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+
+use base::{GroupNumber, Lsn};
+use seam::disk::File;
+use seam::mem::AlignedBuf;
+use seam::plant::{Plant, planted};
+use seam::sync::Condvar;
+
+use crate::core::Core;
+use crate::directory::Directory;
+use crate::flow::{CopyState, LANE_DEPTH};
+use crate::group::GROUP_HEADER;
+use crate::lens::LENS_BYTES;
+use crate::log::{Log, start_lane};
+use crate::read::{Groups, View};
+use crate::segment::{FileAt, SegmentId, SlotFiles, make_slot};
+use crate::{LogError, disk_len};
+
+/// How much is written at once.
+const RUN_BYTES: usize = 1 << 20;
+/// So few groups may be left to be copied while no group is sealed.
+const FEW: u64 = 8;
+
+/// A copy that comes back.
+struct Returning<'a> {
+    core: &'a Core,
+    copy: u8,
+    slots: BTreeMap<u32, Slot>,
+    groups: Groups,
+    runs: Vec<Run>,
+    copied: u64,
+}
+
+/// A slot's files on the copy, and what of a segment they have.
+struct Slot {
+    files: Vec<Arc<dyn File>>,
+    sequence: u64,
+    /// They have the groups of that segment before this one.
+    next: GroupNumber,
+    /// They say so themselves.
+    headed: bool,
+}
+
+/// Groups of one segment that the copy lacks.
+#[derive(Clone, Copy)]
+struct Piece {
+    slot: u32,
+    id: SegmentId,
+    from: GroupNumber,
+    to: GroupNumber,
+    /// No group comes behind them in their segment.
+    full: bool,
+}
+
+/// Neighbours in one stripe that wait to be written.
+struct Run {
+    buffer: AlignedBuf,
+    offset: u64,
+    len: usize,
+}
+
+impl Log {
+    /// Brings lost copy `copy` (0 or 1) back while the log is in use, in its folder, which is made if
+    /// it is missing: all files there are made anew. `watch` hears how many bytes are copied, of how
+    /// many about, and says whether to go on. Returns the bytes that were copied.
+    ///
+    /// # Errors
+    /// [`LogError::NotLost`], [`LogError::CopyBusy`], [`LogError::Interrupted`], whatever its disk
+    /// says, damage in the other copy. The copy is lost as before then.
+    pub fn resync(
+        &self,
+        copy: u8,
+        watch: &mut dyn FnMut(u64, u64) -> bool,
+    ) -> Result<u64, LogError> {
+        let core = &self.core;
+        let Some(_alone) = core.resyncing.try_lock() else {
+            return Err(LogError::CopyBusy { copy: copy + 1 });
+        };
+        core.board.lock().may_return(copy)?;
+        if planted(Plant::CopyBackTooEarly) {
+            self.told(copy)?;
+        }
+        let mut returning = Returning {
+            core,
+            copy,
+            slots: BTreeMap::new(),
+            groups: Groups::new(core.book(), LENS_BYTES),
+            runs: Vec::new(),
+            copied: 0,
+        };
+        returning.prepare_folder()?;
+        returning.catch_up(watch)?;
+        self.join_copy(returning)
+    }
+
+    /// Lets the copy take part from the next group on.
+    fn join_copy(&self, mut returning: Returning<'_>) -> Result<u64, LogError> {
+        let (core, copy) = (&*self.core, returning.copy);
+        let mut sealer = core.sealer.lock();
+        let _making = core.making.lock();
+        // Nothing is in flight then, and nothing comes while the sealer is held.
+        core.wait_durable(Lsn(core.taken.load(SeqCst)))?;
+        returning.make_files()?;
+        if !planted(Plant::CopyBackWithGap) {
+            returning.copy_rest()?;
+        }
+        if let Some(current) = &sealer.current {
+            let headed = current.headed.iter().zip(0_u8..).filter(|(headed, _)| **headed);
+            for (_, stripe) in headed {
+                returning.head(&current.id, current.files.slot, stripe)?;
+            }
+        }
+        self.start_lanes_of(copy)?;
+        self.told(copy)?;
+        let mut directory = core.directory.lock();
+        returning.hand_over(&mut directory);
+        let files_of = |slot: u32| directory.files_of(slot);
+        if let Some(current) = &mut sealer.current
+            && let Some(files) = files_of(current.files.slot)
+        {
+            current.files = files;
+        }
+        drop(directory);
+        let mut board = core.board.lock();
+        board.returned(copy);
+        core.end_wait(&mut board);
+        core.refresh_idle(&board);
+        // Whoever was called to seal may not be the one to do it any more.
+        core.called.store(false, SeqCst);
+        core.lanes.iter().for_each(Condvar::notify_all);
+        Ok(returning.copied)
+    }
+
+    /// Has it recorded that the copy is whole.
+    fn told(&self, copy: u8) -> Result<(), LogError> {
+        let told = self.core.env.events.copy_back(copy);
+        told.map_err(|why| LogError::Unrecorded { copy: copy + 1, why })
+    }
+
+    /// A copy that was lost when the log was opened has no threads yet.
+    fn start_lanes_of(&self, copy: u8) -> Result<(), LogError> {
+        let mut threads = self.threads.lock();
+        let mut laned = self.core.laned.lock();
+        if *laned & (1 << copy) != 0 {
+            return Ok(());
+        }
+        for stripe in 0..self.core.config.stripes {
+            for _ in 0..LANE_DEPTH {
+                threads.push(start_lane(&self.core, stripe, copy)?);
+            }
+        }
+        *laned |= 1 << copy;
+        Ok(())
+    }
+}
+
+impl Returning<'_> {
+    fn failed(&self, verb: &'static str) -> impl Fn(std::io::Error) -> LogError + use<> {
+        let dir = self.core.config.copies[usize::from(self.copy)].clone();
+        move |error| LogError::io(verb, dir.clone(), error)
+    }
+
+    /// Makes the folder, and takes out of it what is of slots that the log does not have.
+    fn prepare_folder(&self) -> Result<(), LogError> {
+        let disk = self.core.env.seam.disk.as_ref();
+        let dir = &self.core.config.copies[usize::from(self.copy)];
+        disk.create_dir(dir).map_err(self.failed("make"))?;
+        let slots = self.core.directory.lock().slots;
+        let names = disk.list(dir).map_err(self.failed("list"))?;
+        let foreign = |name: &&std::path::PathBuf| {
+            FileAt::parse(name)
+                .is_some_and(|(slot, stripe)| slot >= slots || stripe >= self.core.config.stripes)
+        };
+        for name in names.iter().filter(foreign) {
+            disk.remove(&dir.join(name)).map_err(self.failed("clear"))?;
+        }
+        Ok(())
+    }
+
+    /// Copies until what is left can be copied between two groups.
+    fn catch_up(&mut self, watch: &mut dyn FnMut(u64, u64) -> bool) -> Result<(), LogError> {
+        loop {
+            self.make_files()?;
+            let lacking = self.lacking();
+            let left: u64 = lacking.iter().map(|piece| piece.to.0 - piece.from.0).sum();
+            if left <= FEW {
+                return Ok(());
+            }
+            for piece in lacking {
+                self.core.env.stop.check()?;
+                let about = self.core.directory.lock().used_bytes(&self.core.config);
+                if !watch(self.copied, about.max(self.copied)) {
+                    return Err(LogError::Interrupted { copy: self.copy + 1 });
+                }
+                self.copy_piece(&piece)?;
+            }
+        }
+    }
+
+    /// Makes the files of slots that the copy has none of.
+    fn make_files(&mut self) -> Result<(), LogError> {
+        let Core { env, config, heads, .. } = self.core;
+        let mut made = false;
+        // Under the lock of those who make slots the number stays; otherwise this comes again.
+        for slot in 0..self.core.directory.lock().slots {
+            if self.slots.contains_key(&slot) {
+                continue;
+            }
+            env.stop.check()?;
+            let files = make_slot(env, config, heads, self.copy, slot)?;
+            let none = Slot { files, sequence: 0, next: GroupNumber(0), headed: false };
+            self.slots.insert(slot, none);
+            made = true;
+        }
+        if made {
+            let dir = &config.copies[usize::from(self.copy)];
+            env.seam.disk.sync_dir(dir).map_err(self.failed("sync"))?;
+            let above = dir.parent().filter(|above| !above.as_os_str().is_empty());
+            if let Some(above) = above {
+                env.seam.disk.sync_dir(above).map_err(self.failed("sync"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is durable and not on the copy, segment by segment, oldest first.
+    fn lacking(&self) -> Vec<Piece> {
+        let undurable = self.core.board.lock().undurable();
+        let directory = self.core.directory.lock();
+        let behind = directory.segments.iter().skip(1).map(|segment| Some(segment.id.first_group));
+        let mut lacking = Vec::new();
+        for (segment, behind) in directory.segments.iter().zip(behind.chain([None])) {
+            let (slot, id) = (segment.files.slot, segment.id);
+            let Some(mine) = self.slots.get(&slot) else { continue };
+            let known = mine.sequence == id.sequence;
+            let from = if known { mine.next } else { id.first_group };
+            let to = behind.map_or(undurable, |behind| behind.min(undurable));
+            let full = behind.is_some_and(|behind| behind <= undurable);
+            if from < to || (full && !(known && mine.headed)) {
+                lacking.push(Piece { slot, id, from, to, full });
+            }
+        }
+        lacking
+    }
+
+    /// Copies what is left while no group comes.
+    fn copy_rest(&mut self) -> Result<(), LogError> {
+        loop {
+            let lacking = self.lacking();
+            if lacking.is_empty() {
+                return Ok(());
+            }
+            lacking.iter().try_for_each(|piece| self.copy_piece(piece))?;
+        }
+    }
+
+    /// Copies a piece, unless its segment is let go meanwhile: then nobody needs it any more.
+    fn copy_piece(&mut self, piece: &Piece) -> Result<(), LogError> {
+        let stripes = self.core.config.stripes;
+        for number in piece.from.0..piece.to.0 {
+            match self.copy_group(piece.slot, GroupNumber(number)) {
+                Err(LogError::Gone { .. }) => {
+                    self.runs.iter_mut().for_each(|run| run.len = 0);
+                    return Ok(());
+                }
+                copied => copied?,
+            }
+        }
+        for stripe in 0..stripes {
+            self.write_run(piece.slot, stripe)?;
+        }
+        if piece.full {
+            (0..stripes).try_for_each(|stripe| self.head(&piece.id, piece.slot, stripe))?;
+        }
+        if let Some(mine) = self.slots.get_mut(&piece.slot) {
+            (mine.sequence, mine.next, mine.headed) = (piece.id.sequence, piece.to, piece.full);
+        }
+        Ok(())
+    }
+
+    /// Puts a group behind the others that wait to be written.
+    fn copy_group(&mut self, slot: u32, number: GroupNumber) -> Result<(), LogError> {
+        let mut sealed = Vec::new();
+        let View { stripe, offset, .. } =
+            self.groups.load_keeping(self.core, number, &mut |bytes| {
+                sealed.clear();
+                sealed.extend_from_slice(bytes);
+            })?;
+        let len = disk_len(sealed.len() - GROUP_HEADER);
+        let index = usize::from(stripe);
+        while self.runs.len() <= index {
+            let buffer = AlignedBuf::zeroed(RUN_BYTES.max(self.core.config.group_bytes_max));
+            self.runs.push(Run { buffer, offset: 0, len: 0 });
+        }
+        let run = &self.runs[index];
+        if run.offset + run.len as u64 != offset || run.len + len > run.buffer.len() {
+            self.write_run(slot, stripe)?;
+            self.runs[index].offset = offset;
+        }
+        let run = &mut self.runs[index];
+        let place = &mut run.buffer[run.len..run.len + len];
+        place[..sealed.len()].copy_from_slice(&sealed);
+        place[sealed.len()..].fill(0);
+        run.len += len;
+        self.copied += len as u64;
+        Ok(())
+    }
+
+    fn write_run(&mut self, slot: u32, stripe: u8) -> Result<(), LogError> {
+        let (mine, at) = self.file(slot, stripe)?;
+        let Some(run) = self.runs.get_mut(usize::from(stripe)) else { return Ok(()) };
+        let len = std::mem::take(&mut run.len);
+        if len == 0 {
+            return Ok(());
+        }
+        let written = mine.write_at(&run.buffer[..len], run.offset);
+        written.map_err(|error| LogError::io("write", at.path(&self.core.config), error))
+    }
+
+    fn head(&self, id: &SegmentId, slot: u32, stripe: u8) -> Result<(), LogError> {
+        let (file, at) = self.file(slot, stripe)?;
+        self.core.heads.write(&self.core.config, id, at, file.as_ref())
+    }
+
+    fn file(&self, slot: u32, stripe: u8) -> Result<(Arc<dyn File>, FileAt), LogError> {
+        let at = FileAt { copy: self.copy, slot, stripe };
+        let file = self.slots.get(&slot).and_then(|mine| mine.files.get(usize::from(stripe)));
+        file.map(|file| (Arc::clone(file), at)).ok_or_else(|| {
+            let gone = std::io::ErrorKind::NotFound.into();
+            LogError::io("open", at.path(&self.core.config), gone)
+        })
+    }
+
+    /// Gives the files to everybody who writes and reads.
+    fn hand_over(&self, directory: &mut Directory) {
+        let with_mine = |files: &mut Arc<SlotFiles>| {
+            if let Some(mine) = self.slots.get(&files.slot) {
+                *files = Arc::new(files.with(self.copy, &mine.files));
+            }
+        };
+        directory.segments.iter_mut().map(|segment| &mut segment.files).for_each(with_mine);
+        directory.free.iter_mut().for_each(with_mine);
+    }
+}
+
+impl crate::flow::Board {
+    /// Whether a copy can be brought back: it is lost, and nothing writes to it.
+    fn may_return(&self, copy: u8) -> Result<(), LogError> {
+        match self.copies().get(usize::from(copy)) {
+            Some(CopyState::Lost) if !self.is_written(copy) => Ok(()),
+            Some(CopyState::Lost | CopyState::Losing) => Err(LogError::CopyBusy { copy: copy + 1 }),
+            _ => Err(LogError::NotLost { copy: copy + 1 }),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The verbs of the log.
+
+use log::LogError;
+use serde::de::Error as _;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{OperatorError, Refusal, Request, Talk, done};
+use crate::{System, SystemError};
+
+/// Which copy of the log.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LogCopy {
+    /// Its number, from 1; every lost one if it is left out.
+    pub copy: Option<u8>,
+}
+
+/// A copy of the log that was brought back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopyBack {
+    /// Its number, from 1.
+    pub copy: u8,
+    /// Its folder.
+    pub folder: String,
+    /// Bytes that were copied there.
+    pub bytes: u64,
+}
+
+fn told(error: LogError) -> Refusal {
+    SystemError::from(uow::UowError::from(error)).into()
+}
+
+/// Brings lost copies back while the log is in use.
+pub(super) fn resync(
+    system: &System,
+    request: &Request,
+    talk: &mut Talk<'_>,
+) -> Result<Value, Refusal> {
+    let asked: LogCopy = request.arguments()?;
+    let log = system.kernel().log();
+    let copies = log.statistics().copies;
+    if let Some(number) =
+        asked.copy.filter(|number| !(1..=copies.len()).contains(&(*number).into()))
+    {
+        let why = format!("the log has no copy {number}: it has {}", copies.len());
+        let error = serde_json::Error::custom(why);
+        return Err(OperatorError::Arguments { verb: request.verb.clone(), error }.into());
+    }
+    let mut back = Vec::new();
+    for (copy, info) in (0_u8..).zip(&copies) {
+        let meant = asked.copy.map_or(!info.living, |number| number == copy + 1);
+        if !meant {
+            continue;
+        }
+        let mut ended = None;
+        let bytes = log.resync(copy, &mut |copied, about| {
+            ended = talk.progress("log", copied, about, "bytes").err();
+            ended.is_none()
+        });
+        if let Some(refusal) = ended {
+            return Err(refusal);
+        }
+        let (bytes, folder) = (bytes.map_err(told)?, info.path.display().to_string());
+        back.push(CopyBack { copy: copy + 1, folder, bytes });
+    }
+    done(&back)
+}

@@ -1,0 +1,115 @@
+//! Room on the devices of a system: whoever asks for the status hears early that it ends.
+//!
+//! 1. A device is named once for all that stands on it, by what an operator would look for.
+//! 2. A device that does not say how much room it has is nothing to warn about.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use seam::disk::{DeviceRoom, Disk};
+use serde::Deserialize;
+
+use crate::SystemConfig;
+
+/// The section `[warn]`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WarnSettings {
+    /// Warn when less than so much of a device is free, in percent; 0: never.
+    pub device_free_percent: u8,
+    /// Warn when so much of the log is in use, in percent; 0: never.
+    pub log_used_percent: u8,
+}
+
+impl Default for WarnSettings {
+    fn default() -> WarnSettings {
+        WarnSettings { device_free_percent: 10, log_used_percent: 75 }
+    }
+}
+
+/// What stands where, in words.
+fn places(config: &SystemConfig, dir: &Path) -> Vec<(&'static str, PathBuf)> {
+    let logs = config.log_folders(dir).into_iter().map(|folder| ("the log", folder));
+    let archives = config.archive(dir).into_iter().flat_map(|archive| archive.folders);
+    let archives = archives.map(|folder| ("archives", folder));
+    let data = config.data.folders.iter().map(|folder| ("data sets", dir.join(folder)));
+    logs.chain(archives).chain(data).chain([("the system's files", dir.to_owned())]).collect()
+}
+
+/// A sentence about each device that has less room than an operator wants.
+pub(crate) fn notes(disk: &dyn Disk, config: &SystemConfig, dir: &Path) -> Vec<String> {
+    let asked = |(what, folder): (&'static str, PathBuf)| {
+        disk.room(&folder).ok().map(|room| (what, folder, room))
+    };
+    scarce(places(config, dir).into_iter().filter_map(asked), config.warn.device_free_percent)
+}
+
+/// The devices of which less than `percent` is free.
+fn scarce(
+    places: impl Iterator<Item = (&'static str, PathBuf, DeviceRoom)>,
+    percent: u8,
+) -> Vec<String> {
+    let mut devices: BTreeMap<u64, (DeviceRoom, PathBuf, Vec<&str>)> = BTreeMap::new();
+    for (what, folder, room) in places {
+        let (_, _, all) = devices.entry(room.device).or_insert((room, folder, Vec::new()));
+        if !all.contains(&what) {
+            all.push(what);
+        }
+    }
+    let scarce = devices.into_values().filter(|(room, ..)| room.free_percent() < percent);
+    let note = |(room, folder, all): (DeviceRoom, PathBuf, Vec<&str>)| {
+        let (free, left) = (room.free_percent(), room.free_bytes >> 20);
+        format!(
+            "the device of {} has {free} % of its room left, {left} MiB: it holds {}",
+            folder.display(),
+            all.join(", ")
+        )
+    };
+    scarce.map(note).collect()
+}
+
+/// A sentence about a log that fills up.
+pub(crate) fn log_note(space: &log::LogSpace, percent: u8) -> Option<String> {
+    let free = space.ordinary_bytes.min(space.capacity_bytes);
+    let used = 100 - free * 100 / space.capacity_bytes.max(1);
+    (percent > 0 && used >= u64::from(percent)).then(|| {
+        format!("{used} % of the log is in use or kept for backout; at 100 % changes are refused")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn room(device: u64, free_bytes: u64) -> DeviceRoom {
+        DeviceRoom { device, free_bytes, bytes: 1_000 << 20 }
+    }
+
+    #[test]
+    fn a_device_is_named_once_with_all_that_it_holds() {
+        let places = [
+            ("the log", PathBuf::from("/a/log"), room(1, 50 << 20)),
+            ("archives", PathBuf::from("/b"), room(2, 900 << 20)),
+            ("data sets", PathBuf::from("/a/data"), room(1, 50 << 20)),
+        ];
+        let notes = scarce(places.clone().into_iter(), 10);
+        assert_eq!(notes.len(), 1, "{notes:?}");
+        assert!(notes[0].contains("/a/log has 5 %"), "{notes:?}");
+        assert!(notes[0].ends_with("the log, data sets"), "{notes:?}");
+        assert!(scarce(places.into_iter(), 0).is_empty());
+    }
+
+    #[test]
+    fn a_log_that_fills_up_is_told_before_it_is_full() {
+        let space = |ordinary_bytes| log::LogSpace {
+            capacity_bytes: 1_000,
+            used_bytes: 0,
+            unarchived_bytes: 0,
+            ordinary_bytes,
+            reserved_bytes: 0,
+        };
+        assert_eq!(log_note(&space(900), 75), None);
+        assert!(log_note(&space(200), 75).is_some_and(|note| note.starts_with("80 %")));
+        assert_eq!(log_note(&space(0), 0), None);
+    }
+}
