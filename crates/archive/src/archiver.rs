@@ -11,8 +11,8 @@
 //!    again, for as long as the system runs. Nothing here stops the kernel.
 //! 3. A copy that one folder refused is made from the other one later.
 //! 4. The throttle ends where the log would have to wait for it.
-//! 5. A file is begun before its segment is full only if its first group is in memory: a system that
-//!    is opened often and briefly does not read the same groups again and again.
+//! 5. A file is begun before its segment is full only if its first group is in memory: a system
+//!    that is opened often and briefly does not read the same groups again and again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};

@@ -149,7 +149,7 @@ pub trait LogEvents: Send + Sync {
     /// Why it could not be recorded; the log then stops the kernel.
     fn copy_lost(&self, copy: u8, from: GroupNumber, why: &str) -> Result<(), String>;
 
-    /// Copy `copy` has every group again: that it was lost is forgotten, durably, when this returns.
+    /// Copy `copy` has every group again. Durable when it returns, like the loss.
     /// Called before the first group that it gets again, with locks of the log held.
     ///
     /// # Errors

@@ -163,8 +163,8 @@ impl Drop for RecentGroup {
 }
 
 impl Log {
-    /// A durable group from memory; `None` if it is not there any more. The log forgets it, and those
-    /// before it.
+    /// A durable group from memory; `None` if it is not there any more. The log forgets it, and
+    /// those before it.
     #[must_use]
     pub fn take_recent(&self, number: GroupNumber) -> Option<RecentGroup> {
         let taken = self.core.board.lock().with_recent(|recent, free| recent.take(number.0, free));

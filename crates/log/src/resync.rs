@@ -2,8 +2,8 @@
 //! group by group, and from one group on it gets everything again (K9).
 //!
 //! Invariants:
-//! 1. Until it is whole the copy stays recorded as stale. Whatever interrupts this, the next restart
-//!    makes the copy anew, as if nothing had been tried.
+//! 1. Until it is whole the copy stays recorded as stale. Whatever interrupts this, the next
+//!    restart makes the copy anew, as if nothing had been tried.
 //! 2. The record goes between two groups: every group before is durable on the copy, the next one
 //!    is not sealed yet. From there on no group is acknowledged without it.
 //! 3. Each group is proven before it is copied, byte for byte as it stands in the other copy.
@@ -75,9 +75,9 @@ struct Run {
 }
 
 impl Log {
-    /// Brings lost copy `copy` (0 or 1) back while the log is in use, in its folder, which is made if
-    /// it is missing: all files there are made anew. `watch` hears how many bytes are copied, of how
-    /// many about, and says whether to go on. Returns the bytes that were copied.
+    /// Brings lost copy `copy` (0 or 1) back while the log is in use, in its folder, which is made
+    /// if it is missing: all files there are made anew. `watch` hears how many bytes are copied,
+    /// of how many about, and says whether to go on. Returns the bytes that were copied.
     ///
     /// # Errors
     /// [`LogError::NotLost`], [`LogError::CopyBusy`], [`LogError::Interrupted`], whatever its disk

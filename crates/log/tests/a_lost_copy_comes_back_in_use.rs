@@ -1,5 +1,5 @@
-//! A lost copy of the log is brought back while programs go on: whatever crashes meanwhile, the copy
-//! is either recorded as stale, or it has everything, alone (K9).
+//! A lost copy of the log is brought back while programs go on: whatever crashes meanwhile, the
+//! copy is either recorded as stale, or it has everything, alone (K9).
 
 #![allow(clippy::unwrap_used)] // also in helpers, which are not tests by name
 
