@@ -70,7 +70,7 @@ fn a_lost_log_copy_comes_back_while_the_bank_runs() {
     let (good, lost, aside) = (dir.join("log"), dir.join("log-copy"), dir.join("aside"));
     fs::remove_dir_all(&lost).unwrap();
     fs::write(&lost, "no folder").unwrap();
-    let mut worker = Worker::start(&dir, 1);
+    let mut worker = Worker::start(&dir, 7);
     pause(200);
     let notes = on(DEMO, &["status", "--json"], &dir, &[]).done().json()["notes"].to_string();
     assert!(notes.contains("log-copy is lost") && notes.contains("log resync"), "{notes}");

@@ -15,7 +15,7 @@ use crate::group::{KeyBook, Purpose};
 use crate::read::{LogReader, ReadCache};
 use crate::restore::{Restored, restore};
 use crate::ring::Ring;
-use crate::sealer::Sealer;
+use crate::sealer::{Current, Sealer};
 use crate::segment::{FileAt, HeadSealer, make_slot};
 use crate::stats::Stats;
 use crate::{
@@ -404,13 +404,10 @@ fn build(
     book: KeyBook,
 ) -> Core {
     let end = restored.end.0;
-    let (current_used, current_room) = match &restored.current {
-        None => (0, 0),
-        Some(current) => {
-            let used = current.offsets.iter().sum::<u64>();
-            (used, room_left(&config, &current.offsets))
-        }
+    let of_current = |current: &Current| {
+        (current.offsets.iter().sum::<u64>(), room_left(&config, &current.offsets))
     };
+    let (current_used, current_room) = restored.current.as_ref().map_or((0, 0), of_current);
     sealer.current = restored.current;
     let mut directory = Directory {
         segments: restored.segments,
