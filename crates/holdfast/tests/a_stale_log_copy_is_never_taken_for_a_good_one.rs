@@ -74,13 +74,13 @@ fn a_lost_log_copy_comes_back_while_the_bank_runs() {
     pause(200);
     let notes = on(DEMO, &["status", "--json"], &dir, &[]).done().json()["notes"].to_string();
     assert!(notes.contains("log-copy is lost") && notes.contains("log resync"), "{notes}");
-    let resync = |rest: &[&str]| on(DEMO, &["log", "resync", "--json", "-s"], &dir, rest);
+    let resync = |rest: &[&str]| on(DEMO, &["log", "resync", "-s"], &dir, rest);
     resync(&[]).failed("HFL010", &["log-copy"]);
     fs::remove_file(&lost).unwrap();
-    let back = resync(&[]).done().json();
+    let back = resync(&["--json"]).done().json();
     assert_eq!((back[0]["copy"].as_u64(), back[1].is_null()), (Some(2), true), "{back}");
     assert!(back[0]["bytes"].as_u64() > Some(4_000), "{back}");
-    assert_eq!(resync(&[]).done().json().as_array().map(Vec::len), Some(0));
+    assert!(resync(&[]).done().out.contains("No copy of the log is lost"));
     resync(&["--copy", "1"]).failed("HFL020", &["log copy 1 is not lost"]);
     pause(300);
     worker.kill();
