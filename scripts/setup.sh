@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a target of the Makefile needs and is not there yet. Run again, it does nothing.
-# usage: scripts/setup.sh [build|cobol|token|bench|fuzz]...
+# usage: scripts/setup.sh [build|cobol|token|openpgp|bench|fuzz]...
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -31,6 +31,11 @@ setup_token() {
     command -v softhsm2-util >/dev/null || need_packages softhsm2
 }
 
+# The other side of the tests of OpenPGP.
+setup_openpgp() {
+    command -v gpg >/dev/null || need_packages gnupg
+}
+
 # The peers that the benchmarks run beside. One that cannot be had is reported as missing.
 setup_bench() {
     setup_build
@@ -47,7 +52,7 @@ setup_fuzz() {
 (($# == 0)) && set -- build
 for what in "$@"; do
     case $what in
-        build | cobol | token | bench | fuzz) "setup_$what" ;;
-        *) fail "nothing is called \"$what\"; there are build, cobol, token, bench and fuzz" ;;
+        build | cobol | token | openpgp | bench | fuzz) "setup_$what" ;;
+        *) fail "nothing is called \"$what\"; there are build, cobol, token, openpgp, bench and fuzz" ;;
     esac
 done

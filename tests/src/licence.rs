@@ -19,6 +19,8 @@ const ALLOWED: &[&str] = &[
     "Unicode-DFS-2016",
     "Unlicense",
     "Zlib",
+    // The licence of bzip2: that of BSD in other words.
+    "bzip2-1.0.6",
 ];
 
 /// Whether something under this licence expression may be shipped with Holdfast.

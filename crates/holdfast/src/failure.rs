@@ -35,6 +35,8 @@ pub(crate) enum Failure {
         /// What to do.
         remedy: String,
     },
+    /// Something about a file at rest, with an exit code that says what sort of thing.
+    Pgp(openpgp::Error),
     /// Whoever read the output is gone.
     ReaderGone,
 }
@@ -66,6 +68,14 @@ impl Failure {
         match self {
             Failure::Usage { .. } => ExitCode::from(2),
             Failure::Error(_) | Failure::Refused(_) | Failure::Other { .. } => ExitCode::FAILURE,
+            Failure::Pgp(error) => match error.kind() {
+                openpgp::Kind::Failed => ExitCode::FAILURE,
+                openpgp::Kind::Usage => ExitCode::from(2),
+                openpgp::Kind::Damaged => ExitCode::from(3),
+                openpgp::Kind::NoKey => ExitCode::from(4),
+                openpgp::Kind::Signature => ExitCode::from(5),
+                openpgp::Kind::Input => ExitCode::from(6),
+            },
             Failure::ReaderGone => ExitCode::SUCCESS,
         }
     }
@@ -74,6 +84,7 @@ impl Failure {
     pub(crate) fn code(&self) -> Code {
         match self {
             Failure::Error(error) => error.code(),
+            Failure::Pgp(error) => error.code(),
             Failure::Usage { .. } => USAGE,
             Failure::Refused(_) | Failure::Other { .. } | Failure::ReaderGone => OWN,
         }
@@ -86,6 +97,7 @@ impl Failure {
                 return (code.clone(), message.clone(), advice.clone());
             }
             Failure::Error(error) => (error.code(), error.to_string(), error.remedy()),
+            Failure::Pgp(error) => (error.code(), error.to_string(), error.remedy()),
             Failure::Usage { what, remedy } => (USAGE, what.clone(), remedy.clone()),
             Failure::Other { what, remedy } => (OWN, what.clone(), remedy.clone()),
             Failure::ReaderGone => (OWN, "the reader is gone".into(), String::new()),
@@ -112,6 +124,12 @@ impl Failure {
 impl From<SystemError> for Failure {
     fn from(error: SystemError) -> Failure {
         Failure::Error(Box::new(error))
+    }
+}
+
+impl From<openpgp::Error> for Failure {
+    fn from(error: openpgp::Error) -> Failure {
+        Failure::Pgp(error)
     }
 }
 

@@ -37,6 +37,9 @@ pub(crate) struct PassphraseArgs {
 /// The variable of the environment that may hold the passphrase.
 const VARIABLE: &str = "HOLDFAST_PASSPHRASE";
 const NEW_VARIABLE: &str = "HOLDFAST_NEW_PASSPHRASE";
+/// Those of files at rest, and of keys for them.
+pub(crate) const FILE_VARIABLE: &str = "HOLDFAST_PGP_PASSPHRASE";
+pub(crate) const KEY_VARIABLE: &str = "HOLDFAST_PGP_KEY_PASSPHRASE";
 /// The one that may say how tokens are reached.
 const MODULE_VARIABLE: &str = "HOLDFAST_TOKEN_MODULE";
 /// The option of a program's process that says where its passphrase is.
@@ -84,6 +87,7 @@ pub(crate) fn hand_over(
 /// Takes every passphrase out of the environment of the process that a command will start.
 pub(crate) fn keep_from(command: &mut Command) {
     command.env_remove(VARIABLE).env_remove(NEW_VARIABLE);
+    command.env_remove(FILE_VARIABLE).env_remove(KEY_VARIABLE);
 }
 
 /// The passphrase that was handed to this process under a number.
@@ -104,6 +108,11 @@ pub(crate) fn choose_new(file: Option<&Path>) -> Result<Passphrase> {
     find(file, NEW_VARIABLE, ask_twice)
 }
 
+/// A passphrase of a file at rest or of a key for such files: from a file, a variable, or a person.
+pub(crate) fn for_files(file: Option<&Path>, variable: &str, prompt: &str) -> Result<Passphrase> {
+    find(file, variable, || ask(prompt))
+}
+
 fn find(
     file: Option<&Path>,
     variable: &str,
@@ -115,7 +124,11 @@ fn find(
         // What is asked goes to the terminal and comes from there, whatever the input is.
         (None, None) if std::io::stdin().is_terminal() || is_watched() => ask()?,
         (None, None) => {
-            let option = if variable == VARIABLE { "" } else { "new-" };
+            let option = match variable {
+                NEW_VARIABLE => "new-",
+                KEY_VARIABLE => "key-",
+                _ => "",
+            };
             return Err(Failure::usage(
                 "a passphrase is needed, and there is no terminal to ask on",
                 format!("Give --{option}passphrase-file FILE, or set {variable}."),

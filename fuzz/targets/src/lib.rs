@@ -29,6 +29,7 @@ pub mod key_file;
 pub mod log_files;
 pub mod macro_source;
 pub mod members;
+pub mod openpgp_message;
 pub mod operator_lines;
 pub mod page;
 pub mod partition_limits;
@@ -81,6 +82,7 @@ pub const TARGETS: &[Target] = targets![
     log_files,
     macro_source,
     members,
+    openpgp_message,
     operator_lines,
     page,
     partition_limits,

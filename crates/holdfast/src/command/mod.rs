@@ -18,6 +18,7 @@ mod keys;
 mod load;
 mod log;
 mod partition;
+mod pgp;
 mod pool;
 mod recon;
 mod recover;
@@ -84,6 +85,7 @@ enum Command {
     Db(db::DbArgs),
     Bench(bench::BenchArgs),
     Demo(demo::DemoArgs),
+    Pgp(pgp::PgpArgs),
     #[command(hide = true, name = demo::WORKER)]
     Worker(demo::WorkerArgs),
     #[command(hide = true, name = guest::NAME)]
@@ -147,6 +149,7 @@ fn dispatch(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Db(args) => db::run(context, &args),
         Command::Bench(args) => bench::run(context, &args),
         Command::Demo(args) => demo::run(context, &args),
+        Command::Pgp(args) => pgp::run(context, &args),
         Command::Worker(args) => demo::work(context, &args),
         Command::Guest(args) => guest::run(context, &args),
     }

@@ -1,0 +1,162 @@
+//! `holdfast pgp`: files at rest, encrypted and signed so that every OpenPGP program reads them.
+//!
+//! 1. It needs no system: its keys are in a key ring, a folder of its own.
+//! 2. Output appears under its name only when everything about it has been checked.
+//! 3. Besides 0, 1 and 2 it ends with 3 for a damaged message, 4 if nothing that was given opens
+//!    it, 5 for a signature that is not good, 6 for input of another kind.
+
+mod files;
+mod ring;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use openpgp::pgp::types::Password;
+use openpgp::{SecretKey, Store};
+
+use super::Context;
+use crate::failure::{Failure, Result};
+use crate::passphrase::{FILE_VARIABLE, KEY_VARIABLE, for_files};
+
+/// Files at rest: encrypt, decrypt, sign and verify them; keep the keys for that
+///
+/// Needs no system. The key ring is a folder: --home, or HOLDFAST_PGP_HOME, or .holdfast-pgp in
+/// the home folder. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 damaged message, 4 no key or
+/// passphrase opens it, 5 no good signature, 6 not OpenPGP or not supported.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: holdfast pgp encrypt -r payroll --compress zip payroll.dat")]
+pub(crate) struct PgpArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand, Debug)]
+enum What {
+    /// Encrypt files, or standard input, to keys or passphrases
+    #[command(after_help = "Example: holdfast pgp encrypt -r ada --sign-with me -o out.pgp in.dat")]
+    Encrypt(files::EncryptArgs),
+    /// Decrypt files, or standard input, and verify who signed them
+    #[command(after_help = "Example: holdfast pgp decrypt -o in.dat out.pgp")]
+    Decrypt(files::DecryptArgs),
+    /// Sign files, or standard input
+    #[command(after_help = "Example: holdfast pgp sign --detached --with me report.txt")]
+    Sign(files::SignArgs),
+    /// Verify signed files; ends with 5 if no signature is good
+    #[command(after_help = "Example: holdfast pgp verify --signature report.txt.sig report.txt")]
+    Verify(files::VerifyArgs),
+    /// Make a key
+    #[command(after_help = "Example: holdfast pgp generate --alias me 'Ada <ada@example.org>'")]
+    Generate(ring::GenerateArgs),
+    /// Put keys and certificates into the ring
+    #[command(after_help = "Example: holdfast pgp import partner.asc --alias partner")]
+    Import(ring::ImportArgs),
+    /// Write a certificate, or a secret key
+    #[command(after_help = "Example: holdfast pgp export me --armor -o me.asc")]
+    Export(ring::ExportArgs),
+    /// Show what is in the ring
+    #[command(after_help = "Example: holdfast pgp list --json")]
+    List(ring::Home),
+    /// Remove a key from the ring
+    #[command(after_help = "Example: holdfast pgp delete 0123456789ABCDEF --yes")]
+    Delete(ring::DeleteArgs),
+    /// Revoke a key: whoever gets the new certificate stops using it
+    #[command(after_help = "Example: holdfast pgp revoke me --reason 'replaced' --yes")]
+    Revoke(ring::RevokeArgs),
+    /// Change when a key expires
+    #[command(after_help = "Example: holdfast pgp expire me --days 365")]
+    Expire(ring::ExpireArgs),
+    /// Say with one's own key that a user id belongs to a certificate
+    #[command(
+        after_help = "Example: holdfast pgp certify --with me partner 'Bob <bob@example.org>'"
+    )]
+    Certify(ring::CertifyArgs),
+    /// Give a key a short name
+    #[command(after_help = "Example: holdfast pgp alias payroll 0123456789ABCDEF")]
+    Alias(ring::AliasArgs),
+    /// Change the passphrase of a secret key, or take it away
+    #[command(after_help = "Example: holdfast pgp passphrase me --new-passphrase-file new.txt")]
+    Passphrase(ring::PassphraseArgs),
+}
+
+pub(super) fn run(context: &mut Context, args: &PgpArgs) -> Result<ExitCode> {
+    match &args.what {
+        What::Encrypt(args) => files::encrypt(context, args),
+        What::Decrypt(args) => files::decrypt(context, args),
+        What::Sign(args) => files::sign(context, args),
+        What::Verify(args) => files::verify(context, args),
+        What::Generate(args) => ring::generate(context, args),
+        What::Import(args) => ring::import(context, args),
+        What::Export(args) => ring::export(context, args),
+        What::List(args) => ring::list(context, args),
+        What::Delete(args) => ring::delete(context, args),
+        What::Revoke(args) => ring::revoke(context, args),
+        What::Expire(args) => ring::expire(context, args),
+        What::Certify(args) => ring::certify(context, args),
+        What::Alias(args) => ring::alias(context, args),
+        What::Passphrase(args) => ring::passphrase(context, args),
+    }
+}
+
+/// The key ring, and what unlocks its keys.
+#[derive(Args, Debug)]
+struct RingArgs {
+    /// The folder of the key ring
+    #[arg(long, value_name = "FOLDER", env = "HOLDFAST_PGP_HOME")]
+    home: Option<PathBuf>,
+    /// Read the passphrase of secret keys from this file; otherwise from the variable
+    /// HOLDFAST_PGP_KEY_PASSPHRASE, or from the terminal
+    #[arg(long, value_name = "FILE")]
+    key_passphrase_file: Option<PathBuf>,
+}
+
+impl RingArgs {
+    fn store(&self, context: &Context) -> Result<Store> {
+        let folder = match (&self.home, std::env::var_os("HOME")) {
+            (Some(folder), _) => folder.clone(),
+            (None, Some(home)) => PathBuf::from(home).join(".holdfast-pgp"),
+            (None, None) => {
+                return Err(Failure::usage("there is no key ring to use", "Give --home FOLDER."));
+            }
+        };
+        Ok(Store::open(&context.seam, &folder))
+    }
+
+    /// What unlocks these keys; nobody is asked if none of them is locked.
+    fn passphrases(&self, keys: &[SecretKey]) -> Result<Vec<Password>> {
+        if !keys.iter().any(openpgp::keys::is_locked) {
+            return Ok(Vec::new());
+        }
+        Ok(vec![self.passphrase()?])
+    }
+
+    fn passphrase(&self) -> Result<Password> {
+        let file = self.key_passphrase_file.as_deref();
+        let found = for_files(file, KEY_VARIABLE, "Passphrase of the secret key: ")?;
+        Ok(Password::from(found.bytes()))
+    }
+}
+
+/// The passphrase of a file.
+fn file_passphrase(file: Option<&std::path::Path>) -> Result<Password> {
+    let found = for_files(file, FILE_VARIABLE, "Passphrase of the file: ")?;
+    Ok(Password::from(found.bytes()))
+}
+
+/// The secret key of that name.
+fn secret(store: &Store, name: &str) -> Result<SecretKey> {
+    let print = store.find(name)?;
+    store.secret(&print)?.ok_or_else(|| {
+        let what = format!("the secret key of {print} is not in the ring");
+        Failure::other(what, "Import it, or choose a key of your own.")
+    })
+}
+
+/// The certificate of that name.
+fn certificate(store: &Store, name: &str) -> Result<openpgp::Certificate> {
+    let print = store.find(name)?;
+    store.certificate(&print)?.ok_or_else(|| {
+        let what = format!("the certificate {print} is not in the ring");
+        Failure::other(what, "Import it.")
+    })
+}

@@ -1,0 +1,385 @@
+//! The key ring: keys made, brought, given away, changed.
+
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use openpgp::keys::{self, Algorithm, NewKey};
+use openpgp::pgp::packet::RevocationCode;
+use openpgp::pgp::types::Password;
+use openpgp::{Armorer, Error, Label, Target};
+use serde_json::json;
+
+use super::super::{Context, DONE};
+use super::files::{input, to_place};
+use super::{RingArgs, certificate, secret};
+use crate::failure::{Failure, Result};
+use crate::output::{utc, warn};
+use crate::passphrase::choose_new;
+
+const DAY_S: u32 = 86_400;
+
+/// Only the ring.
+#[derive(Args, Debug)]
+pub(super) struct Home {
+    #[command(flatten)]
+    ring: RingArgs,
+}
+
+/// What a key is made of.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Kind {
+    Curve25519,
+    Curve448,
+    Rsa2048,
+    Rsa3072,
+    Rsa4096,
+    Nistp256,
+    Nistp384,
+    Nistp521,
+}
+
+impl Kind {
+    fn algorithm(self) -> Algorithm {
+        match self {
+            Kind::Curve25519 => Algorithm::Curve25519,
+            Kind::Curve448 => Algorithm::Curve448,
+            Kind::Rsa2048 => Algorithm::Rsa(2048),
+            Kind::Rsa3072 => Algorithm::Rsa(3072),
+            Kind::Rsa4096 => Algorithm::Rsa(4096),
+            Kind::Nistp256 => Algorithm::Nist(256),
+            Kind::Nistp384 => Algorithm::Nist(384),
+            Kind::Nistp521 => Algorithm::Nist(521),
+        }
+    }
+}
+
+#[derive(Args, Debug)]
+pub(super) struct GenerateArgs {
+    #[command(flatten)]
+    ring: RingArgs,
+    /// Who the key belongs to: "Name <address>"; the first is the primary user id
+    #[arg(required = true)]
+    user: Vec<String>,
+    /// A short name for it in the ring
+    #[arg(long)]
+    alias: Option<String>,
+    /// What it is made of
+    #[arg(long, value_enum, default_value = "curve25519")]
+    algorithm: Kind,
+    /// Make a key of version 6 (RFC 9580), which older programs do not read
+    #[arg(long)]
+    v6: bool,
+    /// After how many days it expires; 0 for never
+    #[arg(long, default_value_t = 0)]
+    days: u32,
+    /// Lock it with no passphrase
+    #[arg(long)]
+    no_passphrase: bool,
+}
+
+pub(super) fn generate(context: &mut Context, args: &GenerateArgs) -> Result<ExitCode> {
+    let store = args.ring.store(context)?;
+    let passphrase = if args.no_passphrase {
+        warn("the secret key is locked by nothing; whoever reads the key ring has it");
+        None
+    } else {
+        Some(args.ring.passphrase()?)
+    };
+    let new = NewKey {
+        users: args.user.clone(),
+        algorithm: args.algorithm.algorithm(),
+        v6: args.v6,
+        passphrase,
+        lifetime_s: (args.days > 0).then(|| args.days.saturating_mul(DAY_S)),
+        signing_only: false,
+    };
+    let print = store.add_secret(&new.generate()?)?;
+    if let Some(alias) = &args.alias {
+        store.set_alias(alias, &print)?;
+    }
+    told(context, &print, "made")
+}
+
+/// Says what happened to a key.
+fn told(context: &mut Context, print: &str, what: &str) -> Result<ExitCode> {
+    if context.output.is_json() {
+        context.output.value(&json!({ "fingerprint": print, "done": what }))?;
+    } else {
+        context.output.line(format!("{print}: {what}"))?;
+    }
+    DONE
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ImportArgs {
+    #[command(flatten)]
+    ring: RingArgs,
+    /// Files with keys, armored or not; standard input without
+    file: Vec<PathBuf>,
+    /// A short name for the key, if there is one only
+    #[arg(long)]
+    alias: Option<String>,
+}
+
+pub(super) fn import(context: &mut Context, args: &ImportArgs) -> Result<ExitCode> {
+    let store = args.ring.store(context)?;
+    let mut prints = Vec::new();
+    let files = if args.file.is_empty() { vec![PathBuf::from("-")] } else { args.file.clone() };
+    for file in &files {
+        prints.extend(store.import(&small(file)?)?);
+    }
+    if let Some(alias) = &args.alias {
+        let [print] = &prints[..] else {
+            let what = format!("{} keys came, and one alias is for one key", prints.len());
+            return Err(Failure::usage(what, "Name them by `holdfast pgp alias`."));
+        };
+        store.set_alias(alias, print)?;
+    }
+    for print in &prints {
+        told(context, print, "imported")?;
+    }
+    DONE
+}
+
+/// All of a small input.
+pub(super) fn small(path: &Path) -> Result<Vec<u8>> {
+    const BYTES_MAX: u64 = 16 << 20;
+    let mut bytes = Vec::new();
+    let read = input(path)?.take(BYTES_MAX + 1).read_to_end(&mut bytes);
+    read.map_err(|source| Error::Io { what: format!("reading {}", path.display()), source })?;
+    if bytes.len() as u64 > BYTES_MAX {
+        return Err(Error::NotOpenPgp(format!("{} is too long", path.display())).into());
+    }
+    Ok(bytes)
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ExportArgs {
+    #[command(flatten)]
+    ring: RingArgs,
+    /// The key: alias, fingerprint, key id, or part of a user id
+    key: String,
+    /// The secret key instead of the certificate, locked as it is
+    #[arg(long)]
+    secret: bool,
+    /// As text
+    #[arg(long, short)]
+    armor: bool,
+    /// Where to; standard output without
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace a file that is there already
+    #[arg(long)]
+    yes: bool,
+}
+
+pub(super) fn export(context: &mut Context, args: &ExportArgs) -> Result<ExitCode> {
+    let store = args.ring.store(context)?;
+    let mut bytes = Vec::new();
+    let label = if args.secret {
+        secret(&store, &args.key)?.save(false, &mut bytes).map_err(Error::from)?;
+        Label::PrivateKey
+    } else {
+        certificate(&store, &args.key)?.save(false, &mut bytes).map_err(Error::from)?;
+        Label::PublicKey
+    };
+    let mut target = to_place(context, args.output.as_deref(), args.yes)?;
+    let failed = |source| Error::Io { what: "writing the key".to_owned(), source };
+    write(&mut target, label, args.armor, &bytes).map_err(failed)?;
+    target.release()?;
+    DONE
+}
+
+fn write(target: &mut Target, label: Label, armor: bool, bytes: &[u8]) -> std::io::Result<()> {
+    if !armor {
+        return target.write_all(bytes);
+    }
+    let mut armorer = Armorer::new(target, label);
+    armorer.write_all(bytes)?;
+    armorer.finish().map(drop)
+}
+
+pub(super) fn list(context: &mut Context, args: &Home) -> Result<ExitCode> {
+    let entries = args.ring.store(context)?.list()?;
+    if context.output.is_json() {
+        let keys = entries.iter().map(|entry| {
+            json!({
+                "fingerprint": entry.fingerprint, "key_id": entry.key_id,
+                "version": entry.version, "aliases": entry.aliases, "users": entry.users,
+                "algorithm": entry.algorithm, "made": entry.made, "expires": entry.expires,
+                "revoked": entry.is_revoked, "secret": entry.has_secret,
+            })
+        });
+        let keys: Vec<_> = keys.collect();
+        context.output.value(&keys)?;
+        return DONE;
+    }
+    for entry in &entries {
+        let mut state = vec![format!("version {}", entry.version), entry.algorithm.clone()];
+        state.push(format!("made {}", day(entry.made)));
+        state.extend(entry.expires.map(|end| format!("expires {}", day(end))));
+        state.extend(entry.is_revoked.then(|| "revoked".to_owned()));
+        state.extend(entry.has_secret.then(|| "with its secret key".to_owned()));
+        context.output.line(&entry.fingerprint)?;
+        context.output.line(format!("  {}", state.join(", ")))?;
+        for user in entry.users.iter() {
+            context.output.line(format!("  user id {user}"))?;
+        }
+        for alias in &entry.aliases {
+            context.output.line(format!("  alias {alias}"))?;
+        }
+    }
+    if entries.is_empty() {
+        context.output.line("There are no keys in the ring.")?;
+    }
+    DONE
+}
+
+fn day(seconds: u32) -> String {
+    utc(u64::from(seconds) * 1_000_000).chars().take(10).collect()
+}
+
+#[derive(Args, Debug)]
+pub(super) struct DeleteArgs {
+    #[command(flatten)]
+    ring: RingArgs,
+    /// The key: alias, fingerprint, key id, or part of a user id
+    key: String,
+    /// Delete it, with its secret key
+    #[arg(long)]
+    yes: bool,
+}
+
+pub(super) fn delete(context: &mut Context, args: &DeleteArgs) -> Result<ExitCode> {
+    let store = args.ring.store(context)?;
+    let print = store.find(&args.key)?;
+    if !args.yes {
+        let what = format!("{print} would be deleted; what is encrypted to it alone is lost then");
+        return Err(Failure::usage(what, "Say --yes if that is meant."));
+    }
+    store.delete(&print)?;
+    told(context, &print, "deleted")
+}
+
+#[derive(Args, Debug)]
+pub(super) struct RevokeArgs {
+    #[command(flatten)]
+    ring: RingArgs,
+    /// The key: alias, fingerprint, key id, or part of a user id
+    key: String,
+    /// Why, for those who read it
+    #[arg(long, default_value = "")]
+    reason: String,
+    /// The secret part is known to others
+    #[arg(long)]
+    compromised: bool,
+    /// Revoke it; this cannot be taken back
+    #[arg(long)]
+    yes: bool,
+}
+
+pub(super) fn revoke(context: &mut Context, args: &RevokeArgs) -> Result<ExitCode> {
+    let store = args.ring.store(context)?;
+    let key = secret(&store, &args.key)?;
+    if !args.yes {
+        let what = "a revocation cannot be taken back";
+        return Err(Failure::usage(what, "Say --yes if it is meant."));
+    }
+    let passphrases = args.ring.passphrases(std::slice::from_ref(&key))?;
+    let code = match args.compromised {
+        true => RevocationCode::KeyCompromised,
+        false => RevocationCode::KeyRetired,
+    };
+    let revocation = keys::revoke(&key, &passphrases, code, &args.reason)?;
+    let print = store.add_secret(&keys::key_with_revocation(&key, revocation))?;
+    told(context, &print, "revoked")
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ExpireArgs {
+    #[command(flatten)]
+    ring: RingArgs,
+    /// The key: alias, fingerprint, key id, or part of a user id
+    key: String,
+    /// After how many days from now; 0 for never
+    #[arg(long)]
+    days: u32,
+}
+
+pub(super) fn expire(context: &mut Context, args: &ExpireArgs) -> Result<ExitCode> {
+    let store = args.ring.store(context)?;
+    let key = secret(&store, &args.key)?;
+    let passphrases = args.ring.passphrases(std::slice::from_ref(&key))?;
+    let lifetime = (args.days > 0).then(|| args.days.saturating_mul(DAY_S));
+    let print = store.add_secret(&keys::expire(&key, &passphrases, lifetime)?)?;
+    told(context, &print, "has another end; give its certificate to those who use it")
+}
+
+#[derive(Args, Debug)]
+pub(super) struct CertifyArgs {
+    #[command(flatten)]
+    ring: RingArgs,
+    /// The certificate: alias, fingerprint, key id, or part of a user id
+    certificate: String,
+    /// The whole user id
+    user: String,
+    /// The key that says so
+    #[arg(long, value_name = "KEY")]
+    with: String,
+}
+
+pub(super) fn certify(context: &mut Context, args: &CertifyArgs) -> Result<ExitCode> {
+    let store = args.ring.store(context)?;
+    let key = secret(&store, &args.with)?;
+    let other = certificate(&store, &args.certificate)?;
+    let passphrases = args.ring.passphrases(std::slice::from_ref(&key))?;
+    let made = keys::certify(&key, &passphrases, other, &args.user)?;
+    let print = store.add_certificate(made)?;
+    told(context, &print, "certified")
+}
+
+#[derive(Args, Debug)]
+pub(super) struct AliasArgs {
+    #[command(flatten)]
+    ring: RingArgs,
+    /// The short name
+    alias: String,
+    /// The key: fingerprint, key id, or part of a user id
+    key: String,
+}
+
+pub(super) fn alias(context: &mut Context, args: &AliasArgs) -> Result<ExitCode> {
+    let store = args.ring.store(context)?;
+    let print = store.find(&args.key)?;
+    store.set_alias(&args.alias, &print)?;
+    told(context, &print, "has the alias")
+}
+
+#[derive(Args, Debug)]
+pub(super) struct PassphraseArgs {
+    #[command(flatten)]
+    ring: RingArgs,
+    /// The key: alias, fingerprint, key id, or part of a user id
+    key: String,
+    /// Read the new passphrase from this file; otherwise from HOLDFAST_NEW_PASSPHRASE, or from the
+    /// terminal
+    #[arg(long, value_name = "FILE")]
+    new_passphrase_file: Option<PathBuf>,
+    /// Lock it with no passphrase any more
+    #[arg(long, conflicts_with = "new_passphrase_file")]
+    none: bool,
+}
+
+pub(super) fn passphrase(context: &mut Context, args: &PassphraseArgs) -> Result<ExitCode> {
+    let store = args.ring.store(context)?;
+    let key = secret(&store, &args.key)?;
+    let old = args.ring.passphrases(std::slice::from_ref(&key))?;
+    let new = match args.none {
+        true => None,
+        false => Some(Password::from(choose_new(args.new_passphrase_file.as_deref())?.bytes())),
+    };
+    let print = store.add_secret(&keys::change_passphrase(&key, &old, new.as_ref())?)?;
+    told(context, &print, "locked anew")
+}

@@ -1,0 +1,149 @@
+//! `holdfast pgp`, as its users see it: files go there and back, and nothing that is damaged, or
+//! meant for others, leaves a file behind.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A folder with a key ring, gone with the test.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Place {
+        let folder = std::env::temp_dir().join(format!("hf-pgp-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        Place(folder)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_holdfast"));
+        command.current_dir(&self.0).arg("pgp").args(words);
+        command.env("HOLDFAST_PGP_HOME", self.path("ring"));
+        command.env("HOLDFAST_PGP_KEY_PASSPHRASE", "the secret of a key");
+        command.env("HOLDFAST_PGP_PASSPHRASE", "the secret of a file");
+        command.output().unwrap()
+    }
+
+    fn works(&self, words: &[&str]) -> String {
+        let output = self.run(words);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{words:?}: {said}");
+        assert!(!said.contains("the secret of"), "a passphrase shows");
+        said + &String::from_utf8_lossy(&output.stdout)
+    }
+
+    fn fails(&self, words: &[&str], code: i32) {
+        let output = self.run(words);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {said}");
+        assert!(!said.contains("the secret of"), "a passphrase shows");
+    }
+
+    /// Everything in the folder but the key ring.
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.filter(|name| name != "ring").collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn put(path: &Path, bytes: &[u8]) {
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn files_go_there_and_back_and_say_who_signed_them() {
+    let place = Place::new("back");
+    let data: Vec<u8> = (0..3_000_000_u32).map(|i| (i / 5 % 91) as u8).collect();
+    put(&place.path("pay"), &data);
+    place.works(&["generate", "--alias", "me", "Ada <ada@example.org>"]);
+    place.works(&["generate", "--alias", "new", "--v6", "Bob <bob@example.org>"]);
+    for (index, words) in [
+        &["encrypt", "-r", "me", "--sign-with", "new", "--form", "v1", "pay"][..],
+        &["encrypt", "-r", "new", "-r", "me", "--sign-with", "new", "--compress", "none", "pay"],
+        &["encrypt", "-r", "new", "--sign-with", "new", "--async-cipher", "off", "pay"],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        place.works(words);
+        let out = format!("out{index}");
+        let said =
+            place.works(&["decrypt", "--signed-by", "new", "--stats", "-o", &out, "pay.pgp"]);
+        assert!(said.contains("good signature of") && said.contains("Bob"), "{said}");
+        assert!(said.contains("MB per CPU second"), "{said}");
+        assert!(fs::read(place.path(&out)).unwrap() == data);
+        place.fails(&["decrypt", "--signed-by", "me", "-o", "none", "pay.pgp"], 5);
+        assert!(!place.path("none").exists());
+        fs::remove_file(place.path("pay.pgp")).unwrap();
+    }
+    place.works(&["encrypt", "-c", "-o", "word.pgp", "pay"]);
+    place.works(&["decrypt", "-c", "-o", "word", "word.pgp"]);
+    assert!(fs::read(place.path("word")).unwrap() == data);
+    place.works(&["sign", "--detached", "--with", "me", "pay"]);
+    place.works(&["verify", "--signature", "pay.sig", "pay"]);
+    place.fails(&["verify", "--signature", "pay.sig", "word.pgp"], 5);
+}
+
+#[test]
+fn what_is_damaged_or_for_others_leaves_no_file() {
+    let place = Place::new("damage");
+    put(&place.path("pay"), &[7; 100_000]);
+    place.works(&["generate", "--alias", "me", "--v6", "Ada <ada@example.org>"]);
+    for form in ["v1", "v2", "v2-gcm", "v2-eax"] {
+        place.works(&["encrypt", "-r", "me", "--form", form, "--compress", "none", "pay"]);
+        let message = fs::read(place.path("pay.pgp")).unwrap();
+        let before = place.names();
+        let mut changed = message.clone();
+        changed[60_000] ^= 4;
+        for bad in [&changed[..], &message[..70_000], &[&message[..], &message].concat()] {
+            put(&place.path("pay.pgp"), bad);
+            place.fails(&["decrypt", "-o", "out", "pay.pgp"], 3);
+            assert_eq!(place.names(), before, "{form}");
+        }
+        fs::remove_file(place.path("pay.pgp")).unwrap();
+    }
+    place.works(&["encrypt", "-r", "me", "pay"]);
+    place.works(&["export", "me", "--secret", "-o", "me.key"]);
+    place.works(&["delete", "me", "--yes"]);
+    place.fails(&["decrypt", "-o", "out", "pay.pgp"], 4);
+    place.fails(&["decrypt", "-o", "out", "me.key"], 6);
+    place.fails(&["encrypt", "-r", "me", "pay"], 1);
+    place.works(&["import", "me.key"]);
+    place.fails(&["decrypt", "-o", "pay", "pay.pgp"], 1);
+    place.works(&["decrypt", "-o", "out", "pay.pgp"]);
+    assert_eq!(place.names(), ["me.key", "out", "pay", "pay.pgp"]);
+}
+
+#[test]
+fn keys_expire_are_revoked_and_certified() {
+    let place = Place::new("keys");
+    put(&place.path("pay"), b"data");
+    let listed = || place.works(&["list"]);
+    place.works(&["generate", "--alias", "me", "--days", "30", "Ada <ada@example.org>"]);
+    place.works(&["generate", "--alias", "you", "Bob <bob@example.org>"]);
+    assert!(listed().contains("expires"));
+    place.works(&["expire", "me", "--days", "0"]);
+    assert!(!listed().contains("expires"));
+    place.works(&["certify", "--with", "me", "you", "Bob <bob@example.org>"]);
+    place.fails(&["certify", "--with", "me", "you", "Eve <eve@example.org>"], 1);
+    place.fails(&["revoke", "you"], 2);
+    place.works(&["revoke", "you", "--reason", "replaced", "--yes"]);
+    assert!(listed().contains("revoked"));
+    place.fails(&["encrypt", "-r", "you", "pay"], 1);
+    place.works(&["passphrase", "me", "--none"]);
+    place.works(&["encrypt", "-r", "me", "--armor", "pay"]);
+    place.works(&["decrypt", "--yes", "pay.asc"]);
+}

@@ -1,0 +1,556 @@
+//! Messages, read: decrypted, decompressed and verified in one pass.
+//!
+//! ```text
+//! read -> open (N threads; version 1: decipher, then sum) -> unpack -> literal data -> output
+//! ```
+//!
+//! 1. What is written to the output is provisional until [`Reading::run`] has returned without an
+//!    error; [`crate::target`] keeps it from being seen before.
+//! 2. A message is read to its very end: what follows it, a missing end, a second message are
+//!    errors.
+//! 3. Layers are bounded ([`LAYERS_MAX`]), small packets too, so no message can exhaust memory.
+//! 4. Old and weak things are refused unless they are asked for ([`Reading::allow_old`]).
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::thread::Scope;
+
+use pgp::armor::Dearmor;
+use pgp::composed::{PlainSessionKey, decrypt_session_key_with_password};
+use pgp::crypto::sym::SymmetricKeyAlgorithm;
+use pgp::packet::{Packet, PublicKeyEncryptedSessionKey, SymKeyEncryptedSessionKey};
+use pgp::types::{CompressionAlgorithm, KeyDetails, PacketLength, Password, StringToKey, Tag};
+use rpgpie::certificate::Certificate;
+use rpgpie::tsk::Tsk;
+use zeroize::Zeroizing;
+
+use crate::aead::{ChunkCipher, HEADER};
+use crate::armor::is_armored;
+use crate::buffers::{Block, Buffers};
+use crate::deflate::Unpacker;
+use crate::encrypt::{SessionKey, Stages};
+use crate::error::{Error, Result};
+use crate::packet::{
+    Body, FeedReader, expect_end, is_noise, next_header, read_full, read_small, skip, write_all,
+};
+use crate::seal::JOB;
+use crate::sign::{Verified, Verifying, unlocked};
+use crate::stage::{Feed, ahead};
+use crate::stats::{Stage, Stats};
+use crate::unseal;
+
+/// No message is packed into more layers.
+const LAYERS_MAX: usize = 8;
+/// No message is for more people.
+const KEYS_MAX: usize = 1024;
+
+/// What a message is read with.
+#[derive(Default)]
+pub struct Reading {
+    /// Secret keys that may open it.
+    pub keys: Vec<Tsk>,
+    /// Passphrases that may unlock the secret keys.
+    pub key_passphrases: Vec<Password>,
+    /// Passphrases that may open it.
+    pub passphrases: Vec<Password>,
+    /// Session keys that may open it.
+    pub session_keys: Vec<SessionKey>,
+    /// Certificates whose signatures count.
+    pub certificates: Vec<Certificate>,
+    /// Whether what is not encrypted is an error.
+    pub must_be_encrypted: bool,
+    /// Whether ciphers are read that nobody should use any more.
+    pub allow_old: bool,
+    /// Which stages run on their own.
+    pub stages: Stages,
+}
+
+/// What a message was.
+#[derive(Clone, Default)]
+pub struct Opened {
+    /// What it was encrypted under; nothing if it was not encrypted.
+    pub session_key: Option<SessionKey>,
+    /// The signatures that are good.
+    pub verified: Vec<Verified>,
+    /// How many signatures it had.
+    pub signatures: usize,
+    /// The name that the sender gave the file.
+    pub name: Vec<u8>,
+    /// Whether the sender said that it is text.
+    pub is_text: bool,
+}
+
+/// Everything that the layers share.
+struct Run<'a, 's> {
+    reading: &'a Reading,
+    output: &'a mut (dyn Write + Send),
+    buffers: Buffers,
+    stats: &'s Stats,
+    opened: Opened,
+}
+
+type Source<'s> = Box<dyn BufRead + Send + 's>;
+
+impl Reading {
+    /// Reads a message; its data goes to `output`, provisionally (1).
+    ///
+    /// # Errors
+    /// If it is damaged, cannot be opened with what was given, or input or output fail.
+    pub fn run(
+        &self,
+        input: &mut (dyn Read + Send),
+        output: &mut (dyn Write + Send),
+        stats: &Stats,
+    ) -> Result<Opened> {
+        std::thread::scope(|scope| {
+            let mut source: Source<'_> =
+                Box::new(BufReader::with_capacity(JOB, Counted { input, stats }));
+            if is_armored(&mut source).map_err(Error::io("reading the input"))? {
+                source = Box::new(BufReader::with_capacity(64 << 10, Dearmor::new(source)));
+            }
+            let mut run = Run {
+                reading: self,
+                output,
+                buffers: Buffers::default(),
+                stats,
+                opened: Opened::default(),
+            };
+            run.message(scope, source, 0)?;
+            run.output.flush().map_err(Error::io("writing the output"))?;
+            Ok(run.opened)
+        })
+    }
+
+    fn threads(&self) -> (bool, usize) {
+        (self.stages.io, self.stages.workers(self.stages.cipher))
+    }
+}
+
+/// The input, counted.
+struct Counted<'a> {
+    input: &'a mut (dyn Read + Send),
+    stats: &'a Stats,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.stats.time(Stage::Read, || self.input.read(out))?;
+        self.stats.count_in(read);
+        Ok(read)
+    }
+}
+
+/// What may open the contents.
+#[derive(Default)]
+struct Locks {
+    by_key: Vec<PublicKeyEncryptedSessionKey>,
+    by_passphrase: Vec<SymKeyEncryptedSessionKey>,
+}
+
+impl Run<'_, '_> {
+    fn message<'s>(
+        &mut self,
+        scope: &'s Scope<'s, '_>,
+        mut source: Source<'s>,
+        layer: usize,
+    ) -> Result<()>
+    where
+        Self: 's,
+    {
+        if layer > LAYERS_MAX {
+            return Err(Error::damaged("it is packed into too many layers"));
+        }
+        let mut locks = Locks::default();
+        let mut verifying = Verifying::default();
+        while let Some((tag, length)) = next_header(&mut source)? {
+            match tag {
+                Tag::PublicKeyEncryptedSessionKey | Tag::SymKeyEncryptedSessionKey => {
+                    self.lock(&mut locks, &mut source, tag, length)?;
+                }
+                Tag::SymEncryptedProtectedData => {
+                    let feed = self.unseal(scope, source, length, &locks)?;
+                    let inner = FeedReader::new(feed, self.buffers.clone());
+                    return self.message(scope, Box::new(inner), layer + 1);
+                }
+                Tag::SymEncryptedData | Tag::GnupgAeadData => {
+                    let what = "the message is encrypted in a form without sound protection against change, which is not read";
+                    return Err(Error::Unsupported(what.to_owned()));
+                }
+                Tag::CompressedData if verifying.is_empty() => {
+                    self.is_allowed_bare()?;
+                    let inner = self.unpack(scope, source, length)?;
+                    return self.message(scope, inner, layer + 1);
+                }
+                Tag::OnePassSignature | Tag::Signature => {
+                    match read_small(&mut source, tag, length)? {
+                        Packet::OnePassSignature(packet) => verifying.announce(packet)?,
+                        Packet::Signature(packet) => verifying.know(packet)?,
+                        _ => return Err(Error::damaged("a signature in it is none")),
+                    }
+                }
+                Tag::LiteralData => {
+                    self.is_allowed_bare()?;
+                    return self.literal(source, length, verifying);
+                }
+                tag if is_noise(tag) => skip(&mut source, length)?,
+                other => {
+                    let what = format!("a message does not begin with {other:?}");
+                    return Err(Error::NotOpenPgp(what));
+                }
+            }
+        }
+        Err(if layer == 0 && verifying.is_empty() && locks.is_empty() {
+            Error::NotOpenPgp("there is no message in it".to_owned())
+        } else {
+            Error::damaged("it ends before its contents")
+        })
+    }
+
+    fn is_allowed_bare(&self) -> Result<()> {
+        if self.reading.must_be_encrypted && self.opened.session_key.is_none() {
+            return Err(Error::NotOpenPgp("the message is not encrypted".to_owned()));
+        }
+        Ok(())
+    }
+
+    fn lock(
+        &self,
+        locks: &mut Locks,
+        source: &mut Source<'_>,
+        tag: Tag,
+        length: PacketLength,
+    ) -> Result<()> {
+        if self.opened.session_key.is_some() {
+            return Err(Error::Unsupported("a message that is encrypted twice".to_owned()));
+        }
+        // One that is not understood may be for somebody else.
+        match read_small(source, tag, length) {
+            Ok(Packet::PublicKeyEncryptedSessionKey(packet)) => locks.by_key.push(packet),
+            Ok(Packet::SymKeyEncryptedSessionKey(packet)) => locks.by_passphrase.push(packet),
+            Ok(_) | Err(Error::NotOpenPgp(_) | Error::Unsupported(_)) => {}
+            Err(error) => return Err(error),
+        }
+        if locks.by_key.len() + locks.by_passphrase.len() > KEYS_MAX {
+            return Err(Error::Unsupported(format!("more than {KEYS_MAX} recipients")));
+        }
+        Ok(())
+    }
+
+    /// The contents of the encrypted container.
+    fn unseal<'s>(
+        &mut self,
+        scope: &'s Scope<'s, '_>,
+        source: Source<'s>,
+        length: PacketLength,
+        locks: &Locks,
+    ) -> Result<Feed<'s, Block>>
+    where
+        Self: 's,
+    {
+        let mut body = Body::new(source, length);
+        let mut version = [0];
+        let cut = || Error::damaged("it ends too early");
+        let read = read_full(&mut body, &mut version).map_err(Error::io("reading the message"))?;
+        if read == 0 {
+            return Err(cut());
+        }
+        match version[0] {
+            1 => {
+                let candidates = locks.open(self.reading, false)?;
+                let session = candidates.ok_or_else(|| locks.explain(self.reading))?;
+                self.unseal_v1(scope, body, session)
+            }
+            2 => {
+                let mut header = [0; HEADER];
+                header[0] = 2;
+                let read = read_full(&mut body, &mut header[1..]);
+                if read.map_err(Error::io("reading the message"))? < HEADER - 1 {
+                    return Err(cut());
+                }
+                let session = locks.open(self.reading, true)?;
+                let session = session.ok_or_else(|| locks.explain(self.reading))?;
+                let cipher = ChunkCipher::new(&header, &session.key)?;
+                let key = SessionKey { cipher: header[1], key: session.key };
+                self.opened.session_key = Some(key);
+                let threads = self.reading.threads();
+                Ok(unseal::v2(scope, body, cipher, threads, &self.buffers, self.stats))
+            }
+            other => {
+                let what = format!("version {other} of the encrypted container is not known");
+                Err(Error::Unsupported(what))
+            }
+        }
+    }
+
+    fn unseal_v1<'s>(
+        &mut self,
+        scope: &'s Scope<'s, '_>,
+        body: Body<Source<'s>>,
+        session: SessionKey,
+    ) -> Result<Feed<'s, Block>>
+    where
+        Self: 's,
+    {
+        let cipher = SymmetricKeyAlgorithm::from(session.cipher);
+        use SymmetricKeyAlgorithm::{AES128, AES192, AES256};
+        if session.key.len() != cipher.key_size() {
+            return Err(Error::damaged("its key does not fit its cipher"));
+        }
+        let key = session.key.clone();
+        self.opened.session_key = Some(session);
+        let threads = self.reading.threads();
+        if matches!(cipher, AES128 | AES192 | AES256) {
+            return unseal::v1(scope, body, &key, threads, &self.buffers, self.stats);
+        }
+        if !self.reading.allow_old {
+            let what = format!(
+                "the message is encrypted with {cipher:?}, which is old; to read it all the same, allow old algorithms"
+            );
+            return Err(Error::Unsupported(what));
+        }
+        let stream = cipher
+            .stream_decryptor_protected(pgp::types::Seipdv1ReadMode::Streaming, &key, body)
+            .map_err(|_| Error::damaged("its contents do not begin as they should"))?;
+        Ok(Box::new(Blocks::new(stream, self.buffers.clone())))
+    }
+
+    /// The contents of a compressed packet.
+    fn unpack<'s>(
+        &mut self,
+        scope: &'s Scope<'s, '_>,
+        source: Source<'s>,
+        length: PacketLength,
+    ) -> Result<Source<'s>>
+    where
+        Self: 's,
+    {
+        let mut body = Body::new(source, length);
+        let mut algorithm = [0];
+        let read = read_full(&mut body, &mut algorithm);
+        if read.map_err(Error::io("reading the message"))? == 0 {
+            return Err(Error::damaged("it ends too early"));
+        }
+        let algorithm = CompressionAlgorithm::from(algorithm[0]);
+        if algorithm == CompressionAlgorithm::Uncompressed {
+            return Ok(Box::new(body));
+        }
+        let unpacker = Unpacker::new(body, algorithm)?;
+        let blocks =
+            Unpacked { unpacker: Some(unpacker), buffers: self.buffers.clone(), stats: self.stats };
+        let apart = self.reading.stages.compress;
+        let feed = ahead(scope, Box::new(blocks), apart);
+        Ok(Box::new(FeedReader::new(feed, self.buffers.clone())))
+    }
+
+    /// The data itself, and the signatures behind it.
+    fn literal(
+        &mut self,
+        source: Source<'_>,
+        length: PacketLength,
+        mut verifying: Verifying,
+    ) -> Result<()> {
+        let mut body = Body::new(source, length);
+        let cut = || Error::damaged("it ends too early");
+        let reading = || Error::io("reading the message");
+        let mut fields = [0; 2];
+        if read_full(&mut body, &mut fields).map_err(reading())? < 2 {
+            return Err(cut());
+        }
+        let mut name = vec![0; usize::from(fields[1]) + 4];
+        if read_full(&mut body, &mut name).map_err(reading())? < name.len() {
+            return Err(cut());
+        }
+        name.truncate(usize::from(fields[1]));
+        self.opened.name = name;
+        self.opened.is_text = matches!(fields[0], b't' | b'u');
+        loop {
+            let bytes = body.fill_buf().map_err(reading())?;
+            if bytes.is_empty() {
+                break;
+            }
+            verifying.update(bytes);
+            self.stats.time(Stage::Write, || write_all(self.output, bytes))?;
+            self.stats.count_out(bytes.len());
+            let used = bytes.len();
+            body.consume(used);
+        }
+        let mut source = body.into_source();
+        while verifying.expected() > 0 {
+            let missing = || Error::damaged("a signature that was announced is missing");
+            let (tag, length) = next_header(&mut source)?.ok_or_else(missing)?;
+            match tag {
+                Tag::Signature => match read_small(&mut source, tag, length)? {
+                    Packet::Signature(packet) => verifying.arrive(packet)?,
+                    _ => return Err(missing()),
+                },
+                tag if is_noise(tag) => skip(&mut source, length)?,
+                _ => return Err(missing()),
+            }
+        }
+        expect_end(&mut source)?;
+        self.opened.signatures = verifying.count();
+        self.opened.verified = verifying.finish(&self.reading.certificates);
+        Ok(())
+    }
+}
+
+impl Locks {
+    fn is_empty(&self) -> bool {
+        self.by_key.is_empty() && self.by_passphrase.is_empty()
+    }
+
+    /// The session key, if something that was given opens it.
+    fn open(&self, reading: &Reading, is_v2: bool) -> Result<Option<SessionKey>> {
+        if let Some(key) = reading.session_keys.first() {
+            return Ok(Some(key.clone()));
+        }
+        let mut locked = None;
+        for lock in &self.by_key {
+            for key in &reading.keys {
+                for part in key.decryption_keys_sec() {
+                    if !lock.match_identity(&part) {
+                        continue;
+                    }
+                    let Some(part_open) = unlocked(part, &reading.key_passphrases) else {
+                        locked = Some(key.key().fingerprint().to_string());
+                        continue;
+                    };
+                    let found = part_open.decrypt_session_key(lock, &Password::empty());
+                    if let Some(key) = found.ok().and_then(|key| sort(&key, is_v2)) {
+                        return Ok(Some(key));
+                    }
+                }
+            }
+        }
+        for lock in self.by_passphrase.iter().filter(|lock| is_affordable(lock)) {
+            for passphrase in &reading.passphrases {
+                let found = decrypt_session_key_with_password(lock, passphrase);
+                if let Some(key) = found.ok().and_then(|key| sort(&key, is_v2)) {
+                    return Ok(Some(key));
+                }
+            }
+        }
+        match locked {
+            Some(key) => Err(Error::Locked(key)),
+            None => Ok(None),
+        }
+    }
+
+    /// Why nothing opened it.
+    fn explain(&self, reading: &Reading) -> Error {
+        let mut ways = Vec::new();
+        if !self.by_key.is_empty() {
+            let ids: Vec<String> = self.by_key.iter().map(recipient).collect();
+            ways.push(format!("it is for {}", ids.join(", ")));
+        }
+        if !self.by_passphrase.is_empty() {
+            ways.push(match reading.passphrases.is_empty() {
+                true => "a passphrase opens it, and none was given".to_owned(),
+                false => "no passphrase that was given opens it".to_owned(),
+            });
+        }
+        if ways.is_empty() {
+            ways.push("only its session key does".to_owned());
+        }
+        Error::NoKey(ways.join("; "))
+    }
+}
+
+/// Whether trying a passphrase takes memory in proportion; a sender may ask for terabytes.
+fn is_affordable(lock: &SymKeyEncryptedSessionKey) -> bool {
+    const KIBIBYTES_MAX_POWER: u8 = 21;
+    const PASSES_MAX: u8 = 32;
+    match lock.s2k() {
+        Some(StringToKey::Argon2 { t, m_enc, .. }) => {
+            *m_enc <= KIBIBYTES_MAX_POWER && *t <= PASSES_MAX
+        }
+        _ => true,
+    }
+}
+
+fn recipient(lock: &PublicKeyEncryptedSessionKey) -> String {
+    match (lock.id(), lock.fingerprint()) {
+        (Ok(id), _) => format!("key {id}"),
+        (_, Ok(Some(print))) => format!("key {print}"),
+        _ => "a key that it does not name".to_owned(),
+    }
+}
+
+/// The session key as the container wants it.
+fn sort(key: &PlainSessionKey, is_v2: bool) -> Option<SessionKey> {
+    let (cipher, key) = match key {
+        PlainSessionKey::V3_4 { sym_alg, key } => (u8::from(*sym_alg), key),
+        PlainSessionKey::V6 { key } if is_v2 => (0, key),
+        _ => return None,
+    };
+    (is_v2 == (cipher == 0))
+        .then(|| SessionKey { cipher, key: Zeroizing::new(key.as_ref().to_vec()) })
+}
+
+/// What can be read, as blocks.
+struct Blocks<R> {
+    source: Option<R>,
+    buffers: Buffers,
+}
+
+impl<R: Read> Blocks<R> {
+    fn new(source: R, buffers: Buffers) -> Blocks<R> {
+        Blocks { source: Some(source), buffers }
+    }
+}
+
+impl<R: Read> Iterator for Blocks<R> {
+    type Item = Result<Block>;
+
+    fn next(&mut self) -> Option<Result<Block>> {
+        let mut source = self.source.take()?;
+        let mut data = self.buffers.take();
+        data.resize(JOB, 0);
+        // An error of the old ciphers' stream is a wrong sum.
+        let Ok(filled) = read_full(&mut source, &mut data) else {
+            return Some(Err(Error::damaged("its contents are not what was encrypted")));
+        };
+        data.truncate(filled);
+        let last = filled < JOB;
+        if !last {
+            self.source = Some(source);
+        }
+        Some(Ok(Block { data, start: 0, last }))
+    }
+}
+
+/// What is unpacked, as blocks; after the last one nothing may follow.
+struct Unpacked<'s, S> {
+    unpacker: Option<Unpacker<Body<S>>>,
+    buffers: Buffers,
+    stats: &'s Stats,
+}
+
+impl<S: BufRead> Iterator for Unpacked<'_, S> {
+    type Item = Result<Block>;
+
+    fn next(&mut self) -> Option<Result<Block>> {
+        let mut unpacker = self.unpacker.take()?;
+        let mut data = self.buffers.take();
+        data.resize(JOB, 0);
+        let read = self.stats.time(Stage::Compress, || read_full(&mut unpacker, &mut data));
+        let filled = match read.map_err(Error::io("reading the message")) {
+            Ok(filled) => filled,
+            Err(error) => return Some(Err(error)),
+        };
+        data.truncate(filled);
+        let last = filled < JOB;
+        if last {
+            let mut body = unpacker.into_source();
+            let rest =
+                body.fill_buf().map(<[u8]>::is_empty).map_err(Error::io("reading the message"));
+            let ended = rest.and_then(|empty| {
+                let more = || Error::damaged("something follows its compressed contents");
+                empty.then_some(()).ok_or_else(more)
+            });
+            let ended = ended.and_then(|()| expect_end(&mut body.into_source()));
+            return Some(ended.map(|()| Block { data, start: 0, last }));
+        }
+        self.unpacker = Some(unpacker);
+        Some(Ok(Block { data, start: 0, last }))
+    }
+}

@@ -1,0 +1,272 @@
+//! Compression: blocks that are compressed on their own and still form one legal stream.
+//!
+//! A block of deflate ends with an empty stored block (a full flush), which brings the stream to
+//! a byte's end and forgets the history; only the last one carries the mark of the end. So any
+//! number of threads can compress neighbours, and whoever inflates notices nothing.
+//!
+//! 1. What is made is one stream of RFC 1951 (ZIP), RFC 1950 (ZLIB) or one bzip2 stream.
+//! 2. Level 1 uses ISA-L where the machine has it; the result is as legal, its bytes differ.
+//! 3. What was inflated and then does not end with the mark of the end is damaged.
+
+use std::io::{self, BufRead, Read};
+
+use bzip2::{Action, Compress as BzCompress, Compression as BzLevel, Decompress as BzDecompress};
+use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+use pgp::types::CompressionAlgorithm;
+
+use crate::error::{Error, Result};
+use crate::isal;
+
+fn gave_up<E: std::fmt::Display>(error: E) -> Error {
+    Error::Unsupported(format!("compression failed: {error}"))
+}
+
+/// Compresses blocks in turn.
+pub(crate) enum Packer {
+    Isal(isal::Deflater<'static>),
+    Zlib(Box<Compress>),
+    Bzip2(Box<BzCompress>),
+}
+
+impl Packer {
+    /// A packer for one of the algorithms, level 0 to 9.
+    pub(crate) fn new(algorithm: CompressionAlgorithm, level: u32) -> Packer {
+        if algorithm == CompressionAlgorithm::BZip2 {
+            let level = BzLevel::new(level.clamp(1, 9));
+            return Packer::Bzip2(Box::new(BzCompress::new(level, 0)));
+        }
+        match (level, isal::Deflater::new()) {
+            (1, Some(deflater)) => Packer::Isal(deflater),
+            _ => Packer::Zlib(Box::new(Compress::new(Compression::new(level.min(9)), false))),
+        }
+    }
+
+    /// Whether blocks may be dealt to several packers.
+    pub(crate) fn is_parallel(algorithm: CompressionAlgorithm) -> bool {
+        algorithm != CompressionAlgorithm::BZip2
+    }
+
+    /// Appends the block, compressed.
+    pub(crate) fn block(&mut self, block: &[u8], last: bool, out: &mut Vec<u8>) -> Result<()> {
+        out.reserve(block.len() / 2 + 1024);
+        match self {
+            Packer::Isal(deflater) => {
+                let done = deflater.block(block, last, out);
+                done.then_some(()).ok_or_else(|| gave_up("ISA-L refused a block"))
+            }
+            Packer::Zlib(stream) => {
+                stream.reset();
+                zlib_block(stream, block, last, out)
+            }
+            Packer::Bzip2(stream) => bzip2_block(stream, block, last, out),
+        }
+    }
+}
+
+fn zlib_block(stream: &mut Compress, block: &[u8], last: bool, out: &mut Vec<u8>) -> Result<()> {
+    let flush = if last { FlushCompress::Finish } else { FlushCompress::Full };
+    loop {
+        let taken = stream.total_in() as usize;
+        let status = stream.compress_vec(&block[taken..], out, flush).map_err(gave_up)?;
+        // A flush is complete when it did not need all the room that it had.
+        let has_room = out.len() < out.capacity();
+        let is_done = stream.total_in() as usize == block.len() && has_room;
+        match status {
+            Status::StreamEnd => return Ok(()),
+            Status::Ok | Status::BufError if is_done && !last => return Ok(()),
+            Status::Ok | Status::BufError => out.reserve(64 << 10),
+        }
+    }
+}
+
+fn bzip2_block(stream: &mut BzCompress, block: &[u8], last: bool, out: &mut Vec<u8>) -> Result<()> {
+    let begin = stream.total_in();
+    loop {
+        let taken = (stream.total_in() - begin) as usize;
+        if taken == block.len() && !last {
+            return Ok(());
+        }
+        let action = if last { Action::Finish } else { Action::Run };
+        let status = stream.compress_vec(&block[taken..], out, action).map_err(gave_up)?;
+        match status {
+            bzip2::Status::StreamEnd => return Ok(()),
+            _ => out.reserve(64 << 10),
+        }
+    }
+}
+
+/// The sum at the end of a ZLIB stream (RFC 1950), over blocks that were summed on their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Adler {
+    low: u32,
+    high: u32,
+    bytes: u64,
+}
+
+const ADLER_PRIME: u32 = 65_521;
+
+impl Adler {
+    /// The sum of no bytes.
+    pub(crate) const EMPTY: Adler = Adler { low: 1, high: 0, bytes: 0 };
+
+    /// The sum of these bytes.
+    pub(crate) fn of(bytes: &[u8]) -> Adler {
+        let (mut low, mut high) = (1_u32, 0_u32);
+        // As many as surely stay below 2^32.
+        for piece in bytes.chunks(5552) {
+            for byte in piece {
+                low += u32::from(*byte);
+                high += low;
+            }
+            low %= ADLER_PRIME;
+            high %= ADLER_PRIME;
+        }
+        Adler { low, high, bytes: bytes.len() as u64 }
+    }
+
+    /// The sum of these bytes and then those of `next`.
+    pub(crate) fn then(self, next: Adler) -> Adler {
+        let prime = u64::from(ADLER_PRIME);
+        let low = u64::from(self.low) + u64::from(next.low) + prime - 1;
+        let carried = (u64::from(self.low) + prime - 1) % prime * (next.bytes % prime);
+        let high = u64::from(self.high) + u64::from(next.high) + carried;
+        let bytes = self.bytes + next.bytes;
+        Adler { low: (low % prime) as u32, high: (high % prime) as u32, bytes }
+    }
+
+    /// As it stands in the stream.
+    pub(crate) fn bytes(self) -> [u8; 4] {
+        (self.high << 16 | self.low).to_be_bytes()
+    }
+}
+
+/// Decompresses what it reads.
+pub(crate) struct Unpacker<R> {
+    source: R,
+    engine: Engine,
+    ended: bool,
+}
+
+enum Engine {
+    Isal(isal::Inflater<'static>),
+    Zlib(Box<Decompress>),
+    Bzip2(Box<BzDecompress>),
+}
+
+impl<R: BufRead> Unpacker<R> {
+    /// Decompresses `source`.
+    pub(crate) fn new(source: R, algorithm: CompressionAlgorithm) -> Result<Unpacker<R>> {
+        let engine = match (algorithm, isal::Inflater::new()) {
+            (CompressionAlgorithm::ZIP, Some(inflater)) => Engine::Isal(inflater),
+            (CompressionAlgorithm::ZIP, None) => Engine::Zlib(Box::new(Decompress::new(false))),
+            (CompressionAlgorithm::ZLIB, _) => Engine::Zlib(Box::new(Decompress::new(true))),
+            (CompressionAlgorithm::BZip2, _) => Engine::Bzip2(Box::new(BzDecompress::new(false))),
+            (other, _) => {
+                let what = format!("the compression {other:?} is not known");
+                return Err(Error::Unsupported(what));
+            }
+        };
+        Ok(Unpacker { source, engine, ended: false })
+    }
+
+    /// What was read from, once everything has been read.
+    pub(crate) fn into_source(self) -> R {
+        self.source
+    }
+
+    fn step(&mut self, out: &mut [u8]) -> Result<isal::Step> {
+        let damaged = || Error::damaged("its compressed contents do not decompress");
+        let input = self.source.fill_buf().map_err(Error::io("reading the message"))?;
+        let at_end = input.is_empty();
+        let step = match &mut self.engine {
+            Engine::Isal(inflater) => inflater.next(input, out).ok_or_else(damaged)?,
+            Engine::Zlib(stream) => {
+                let before = (stream.total_in(), stream.total_out());
+                let status = stream.decompress(input, out, FlushDecompress::None);
+                let status = status.map_err(|_| damaged())?;
+                let taken = (stream.total_in() - before.0) as usize;
+                let made = (stream.total_out() - before.1) as usize;
+                isal::Step { taken, made, ended: status == Status::StreamEnd }
+            }
+            Engine::Bzip2(stream) => {
+                let before = (stream.total_in(), stream.total_out());
+                let status = stream.decompress(input, out).map_err(|_| damaged())?;
+                let taken = (stream.total_in() - before.0) as usize;
+                let made = (stream.total_out() - before.1) as usize;
+                isal::Step { taken, made, ended: status == bzip2::Status::StreamEnd }
+            }
+        };
+        self.source.consume(step.taken);
+        if at_end && step.made == 0 && !step.ended {
+            return Err(Error::damaged("its compressed contents end too early"));
+        }
+        Ok(step)
+    }
+}
+
+impl<R: BufRead> Read for Unpacker<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while !self.ended && !out.is_empty() {
+            let step = self.step(out)?;
+            self.ended = step.ended;
+            if step.made > 0 {
+                return Ok(step.made);
+            }
+        }
+        Ok(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Vec<u8> {
+        (0..400_000_u32).map(|i| ((i / 7).wrapping_mul(i) % 97) as u8).collect()
+    }
+
+    #[test]
+    fn blocks_that_were_packed_alone_are_one_stream() {
+        let plain = sample();
+        for algorithm in
+            [CompressionAlgorithm::ZIP, CompressionAlgorithm::ZLIB, CompressionAlgorithm::BZip2]
+        {
+            for level in [0, 1, 6, 9] {
+                let mut packer = Packer::new(algorithm, level);
+                let mut packed = Vec::new();
+                let mut sum = Adler::EMPTY;
+                if algorithm == CompressionAlgorithm::ZLIB {
+                    packed.extend([0x78, 0x01]);
+                }
+                let mut blocks = plain.chunks(90_000).peekable();
+                while let Some(block) = blocks.next() {
+                    let last = blocks.peek().is_none();
+                    packer.block(block, last, &mut packed).unwrap();
+                    sum = sum.then(Adler::of(block));
+                }
+                if algorithm == CompressionAlgorithm::ZLIB {
+                    packed.extend(sum.bytes());
+                }
+                let mut found = Vec::new();
+                let mut unpacker = Unpacker::new(&packed[..], algorithm).unwrap();
+                unpacker.read_to_end(&mut found).unwrap();
+                assert_eq!(found, plain, "{algorithm:?} {level}");
+                assert!(unpacker.into_source().is_empty());
+                for cut in [0, 1, packed.len() / 2, packed.len() - 1] {
+                    let mut unpacker = Unpacker::new(&packed[..cut], algorithm).unwrap();
+                    assert!(unpacker.read_to_end(&mut Vec::new()).is_err(), "cut at {cut}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sums_of_parts_make_the_sum_of_the_whole() {
+        let plain = sample();
+        let whole = Adler::of(&plain);
+        for cut in [0, 1, 5552, 399_999] {
+            let (head, tail) = plain.split_at(cut);
+            assert_eq!(Adler::of(head).then(Adler::of(tail)), whole);
+        }
+    }
+}

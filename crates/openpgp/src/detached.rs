@@ -1,0 +1,154 @@
+//! Signatures apart from what they sign, and text that stays readable with its signature.
+//!
+//! 1. What is signed is read as a stream, once, whatever its size; cleartext messages are text for
+//!    people and are bounded ([`CLEARTEXT_MAX`]).
+//! 2. Of a cleartext message only the text that was signed is given back.
+
+use std::io::{BufRead, BufReader, Read};
+
+use pgp::armor::Dearmor;
+use pgp::composed::CleartextSignedMessage;
+use pgp::crypto::hash::HashAlgorithm;
+use pgp::packet::{Packet, Signature};
+use pgp::types::{Password, Tag};
+use rpgpie::certificate::Certificate;
+use rpgpie::tsk::Tsk;
+
+use crate::armor::{Armorer, Label, is_armored};
+use crate::error::{Error, Result};
+use crate::packet::{is_noise, next_header, read_small, skip, to_bytes};
+use crate::sign::{Signer, Signing, Verified, Verifying};
+use crate::stats::Stats;
+
+/// No cleartext message is longer.
+const CLEARTEXT_MAX: u64 = 64 << 20;
+const STEP: usize = 256 << 10;
+
+/// Feeds all of the input to something.
+fn pour(input: &mut dyn Read, stats: &Stats, mut take: impl FnMut(&[u8])) -> Result<()> {
+    let mut input = BufReader::with_capacity(STEP, input);
+    loop {
+        let bytes = input.fill_buf().map_err(Error::io("reading what is signed"))?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        take(bytes);
+        stats.count_in(bytes.len());
+        let used = bytes.len();
+        input.consume(used);
+    }
+}
+
+/// Signs what is read; gives the signatures, armored if asked.
+///
+/// # Errors
+/// If the input cannot be read, or a key cannot sign.
+pub fn sign_detached(
+    input: &mut dyn Read,
+    signers: &[Signer],
+    is_text: bool,
+    hash: Option<HashAlgorithm>,
+    armor: bool,
+    stats: &Stats,
+) -> Result<Vec<u8>> {
+    let mut signing = Signing::begin(signers, is_text, hash)?;
+    pour(input, stats, |bytes| signing.update(bytes))?;
+    let mut packets = Vec::new();
+    for signature in signing.finish()? {
+        packets.extend(to_bytes(&signature)?);
+    }
+    if !armor {
+        return Ok(packets);
+    }
+    let mut armorer = Armorer::new(Vec::new(), Label::Signature);
+    let done = std::io::Write::write_all(&mut armorer, &packets).and_then(|()| armorer.finish());
+    done.map_err(Error::io("writing the signature"))
+}
+
+/// The signatures in these bytes, armored or not.
+fn signatures(bytes: &[u8]) -> Result<Vec<Signature>> {
+    let mut source: Box<dyn BufRead + '_> = Box::new(bytes);
+    if is_armored(&mut source).map_err(Error::io("reading the signature"))? {
+        source = Box::new(BufReader::new(Dearmor::new(source)));
+    }
+    let mut found = Vec::new();
+    while let Some((tag, length)) = next_header(&mut source)? {
+        match tag {
+            Tag::Signature => match read_small(&mut source, tag, length)? {
+                Packet::Signature(packet) => found.push(packet),
+                _ => return Err(Error::damaged("a signature is none")),
+            },
+            tag if is_noise(tag) => skip(&mut source, length)?,
+            other => {
+                let what = format!("there is {other:?} where only signatures belong");
+                return Err(Error::NotOpenPgp(what));
+            }
+        }
+    }
+    if found.is_empty() {
+        return Err(Error::NotOpenPgp("there is no signature in it".to_owned()));
+    }
+    Ok(found)
+}
+
+/// Those signatures over the input that are good.
+///
+/// # Errors
+/// If the input cannot be read, or the signature is none.
+pub fn verify_detached(
+    input: &mut dyn Read,
+    signature: &[u8],
+    certificates: &[Certificate],
+    stats: &Stats,
+) -> Result<Vec<Verified>> {
+    let mut verifying = Verifying::default();
+    for signature in signatures(signature)? {
+        verifying.know(signature)?;
+    }
+    pour(input, stats, |bytes| verifying.update(bytes))?;
+    Ok(verifying.finish(certificates))
+}
+
+/// A cleartext message: the text as it is, and its signatures.
+///
+/// # Errors
+/// If the input is no text, or a key cannot sign.
+pub fn sign_cleartext(
+    input: &mut dyn Read,
+    keys: &[Tsk],
+    passphrases: &[Password],
+) -> Result<Vec<u8>> {
+    let text = bounded(input)?;
+    let message = rpgpie::csf::sign(&text[..], keys, passphrases)?;
+    Ok(message.to_armored_bytes(pgp::composed::ArmorOptions::default())?)
+}
+
+/// The text of a cleartext message, and its good signatures.
+///
+/// # Errors
+/// If it is no such message.
+pub fn verify_cleartext(
+    input: &mut dyn Read,
+    certificates: &[Certificate],
+) -> Result<(Vec<u8>, Vec<Verified>)> {
+    let bytes = bounded(input)?;
+    let (message, _) = CleartextSignedMessage::from_armor(&bytes[..])?;
+    let mut verifying = Verifying::default();
+    for signature in message.signatures() {
+        verifying.know(signature.clone())?;
+    }
+    let text = message.signed_text();
+    verifying.update(text.as_bytes());
+    Ok((text.into_bytes(), verifying.finish(certificates)))
+}
+
+fn bounded(input: &mut dyn Read) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = input.take(CLEARTEXT_MAX + 1).read_to_end(&mut bytes);
+    read.map_err(Error::io("reading the text"))?;
+    if bytes.len() as u64 > CLEARTEXT_MAX {
+        let what = "a cleartext message is at most 64 MiB; sign the file apart from it instead";
+        return Err(Error::Unsupported(what.to_owned()));
+    }
+    Ok(bytes)
+}

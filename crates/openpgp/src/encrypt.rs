@@ -1,0 +1,359 @@
+//! Messages, written: signed, compressed and encrypted as asked, in one pass.
+//!
+//! ```text
+//! read, hash -> pack (N threads) -> frame -> seal (N threads; version 1: sum, then cipher) -> write
+//! ```
+//!
+//! 1. A message is written to the end or the caller gets an error; what was written before it is
+//!    no message and has to go ([`crate::target`] sees to that).
+//! 2. Memory is bounded by blocks in flight, whatever the length of the input.
+//! 3. Only AES, with integrity, is written; nothing that is merely read for old times' sake.
+
+use std::io::{Read, Write};
+use std::thread::Scope;
+
+use pgp::composed::RawSessionKey;
+use pgp::crypto::aead::AeadAlgorithm;
+use pgp::crypto::hash::HashAlgorithm;
+use pgp::crypto::sym::SymmetricKeyAlgorithm;
+use pgp::packet::SymKeyEncryptedSessionKey;
+use pgp::types::{CompressionAlgorithm, KeyDetails, Password, StringToKey, Timestamp};
+use rpgpie::certificate::Certificate;
+use rpgpie::certificate::Checked;
+use rpgpie::key::ComponentKeyPub;
+use zeroize::Zeroizing;
+
+use crate::aead::{CHUNK_OCTET, HEADER};
+use crate::armor::{Armorer, Label};
+use crate::buffers::{Block, Buffers};
+use crate::deflate::{Adler, Packer};
+use crate::entropy::Random;
+use crate::error::{Error, Result};
+use crate::frame::{Packed, Plain, frame};
+use crate::packet::{Pieces, to_bytes, write_all};
+use crate::seal::{self, Job};
+use crate::sign::{Signer, Signing};
+use crate::stage::{Feed, ahead, ordered};
+use crate::stats::{Stage, Stats};
+
+/// How contents are protected against change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Container {
+    /// Version 1 (RFC 4880): CFB and a SHA-1 sum. Every program reads it.
+    V1,
+    /// Version 2 (RFC 9580): authenticated encryption in chunks.
+    V2(AeadAlgorithm),
+}
+
+/// Which stages of the pipeline have threads of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stages {
+    /// Reading and writing.
+    pub io: bool,
+    /// Enciphering and deciphering.
+    pub cipher: bool,
+    /// Compressing and decompressing.
+    pub compress: bool,
+    /// How many threads a stage has that can use several.
+    pub threads: usize,
+}
+
+impl Default for Stages {
+    fn default() -> Stages {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+        Stages { io: true, cipher: true, compress: true, threads }
+    }
+}
+
+impl Stages {
+    /// The threads of a stage that is on or off.
+    pub(crate) fn workers(self, on: bool) -> usize {
+        if on { self.threads.clamp(1, 8) } else { 0 }
+    }
+}
+
+/// The secret under which the contents of one message are encrypted.
+#[derive(Clone)]
+pub struct SessionKey {
+    /// The number of the cipher, 0 if the message itself says it.
+    pub cipher: u8,
+    /// The key.
+    pub key: Zeroizing<Vec<u8>>,
+}
+
+/// How a message is to be written.
+pub struct Writing {
+    /// Who can read it, by secret keys.
+    pub recipients: Vec<Certificate>,
+    /// Who can read it, by passphrases.
+    pub passphrases: Vec<Password>,
+    /// Whether it is encrypted at all; without, it is only signed or compressed.
+    pub encrypted: bool,
+    /// Who signs it.
+    pub signers: Vec<Signer>,
+    /// The hash of signatures; without, what fits the key.
+    pub hash: Option<HashAlgorithm>,
+    /// The cipher; without, what all recipients like best.
+    pub cipher: Option<SymmetricKeyAlgorithm>,
+    /// The container; without, version 2 if all recipients say that they read it.
+    pub container: Option<Container>,
+    /// The compression and its level from 0 to 9.
+    pub compression: Option<(CompressionAlgorithm, u32)>,
+    /// Whether the result is text.
+    pub armor: bool,
+    /// Whether the data is text, whose lines get canonical ends.
+    pub text: bool,
+    /// The name of the file, as the message tells it.
+    pub name: Vec<u8>,
+    /// Which stages run on their own.
+    pub stages: Stages,
+}
+
+impl Default for Writing {
+    fn default() -> Writing {
+        Writing {
+            recipients: Vec::new(),
+            passphrases: Vec::new(),
+            encrypted: true,
+            signers: Vec::new(),
+            hash: None,
+            cipher: None,
+            container: None,
+            compression: None,
+            armor: false,
+            text: false,
+            name: Vec::new(),
+            stages: Stages::default(),
+        }
+    }
+}
+
+/// What stands before the contents, and what seals them.
+struct Opening {
+    packets: Vec<u8>,
+    container: Container,
+    cipher: SymmetricKeyAlgorithm,
+    key: Zeroizing<Vec<u8>>,
+}
+
+impl Writing {
+    /// Writes the message.
+    ///
+    /// # Errors
+    /// If a recipient cannot be encrypted to, a signer cannot sign, or input or output fail.
+    pub fn run(
+        &self,
+        input: &mut (dyn Read + Send),
+        output: &mut (dyn Write + Send),
+        stats: &Stats,
+    ) -> Result<Option<SessionKey>> {
+        let opening = if self.encrypted { Some(self.opening()?) } else { None };
+        let signing = Signing::begin(&self.signers, self.text, self.hash)?;
+        if !self.armor {
+            self.pour(opening.as_ref(), signing, input, output, stats)?;
+        } else {
+            let mut armorer = Armorer::new(&mut *output, Label::Message);
+            self.pour(opening.as_ref(), signing, input, &mut armorer, stats)?;
+            armorer.finish().map_err(Error::io("writing the output"))?;
+        }
+        output.flush().map_err(Error::io("writing the output"))?;
+        Ok(opening.map(|opening| SessionKey { cipher: opening.cipher.into(), key: opening.key }))
+    }
+
+    fn pour(
+        &self,
+        opening: Option<&Opening>,
+        signing: Signing,
+        input: &mut (dyn Read + Send),
+        output: &mut (dyn Write + Send),
+        stats: &Stats,
+    ) -> Result<()> {
+        std::thread::scope(|scope| {
+            let buffers = Buffers::default();
+            let plain = Plain::new(input, signing, self, buffers.clone(), stats)?;
+            let plain = ahead(scope, Box::new(plain), self.stages.io);
+            let contents = self.pack(scope, plain, &buffers, stats);
+            let mut sink = Sink { output, stats };
+            match opening {
+                Some(opening) => self.seal(scope, opening, contents, &buffers, &mut sink),
+                None => {
+                    for block in contents {
+                        let block = block?;
+                        sink.put(block.bytes())?;
+                        buffers.give(block.data);
+                    }
+                    Ok(())
+                }
+            }
+        })
+    }
+
+    /// The compressed packet around the contents, if there is to be one.
+    fn pack<'s>(
+        &self,
+        scope: &'s Scope<'s, '_>,
+        plain: Feed<'s, Block>,
+        buffers: &Buffers,
+        stats: &'s Stats,
+    ) -> Feed<'s, Block> {
+        let Some((algorithm, level)) = self.compression else { return plain };
+        let parallel = self.stages.workers(self.stages.compress);
+        let workers = if Packer::is_parallel(algorithm) { parallel } else { parallel.min(1) };
+        let packed = ordered(scope, plain, workers, || {
+            let buffers = buffers.clone();
+            let mut packer = Packer::new(algorithm, level);
+            move |block: Block| {
+                let mut data = buffers.take();
+                let sum = if algorithm == CompressionAlgorithm::ZLIB {
+                    Adler::of(block.bytes())
+                } else {
+                    Adler::EMPTY
+                };
+                let packed = stats
+                    .time(Stage::Compress, || packer.block(block.bytes(), block.last, &mut data));
+                packed?;
+                let last = block.last;
+                buffers.give(block.data);
+                Ok(Packed { data, sum, last })
+            }
+        });
+        frame(packed, algorithm, buffers.clone())
+    }
+
+    /// The encrypted container around the contents.
+    fn seal<'s>(
+        &self,
+        scope: &'s Scope<'s, '_>,
+        opening: &Opening,
+        contents: Feed<'s, Block>,
+        buffers: &Buffers,
+        sink: &mut Sink<'_, 's>,
+    ) -> Result<()> {
+        sink.put(&opening.packets)?;
+        let stats = sink.stats;
+        let workers = self.stages.workers(self.stages.cipher);
+        let (lead, jobs): (Vec<u8>, Feed<'s, Job>) = match opening.container {
+            Container::V1 => {
+                let jobs = seal::jobs(contents, None, buffers.clone());
+                (vec![1], seal::v1(scope, jobs, &opening.key, workers > 0, stats)?)
+            }
+            Container::V2(mode) => {
+                let mut header = [0; HEADER];
+                header[..4].copy_from_slice(&[2, opening.cipher.into(), mode.into(), CHUNK_OCTET]);
+                rand::RngCore::fill_bytes(&mut Random, &mut header[4..]);
+                (
+                    header.to_vec(),
+                    seal::v2(scope, contents, &header, &opening.key, workers, buffers, stats)?,
+                )
+            }
+        };
+        let mut pieces = Pieces::new(18, lead);
+        for job in jobs {
+            let job = job?;
+            pieces.put(&job.data, job.last, |bytes| sink.put(bytes))?;
+            buffers.give(job.data);
+        }
+        Ok(())
+    }
+
+    /// Draws a session key and encrypts it to everyone.
+    fn opening(&self) -> Result<Opening> {
+        if self.recipients.is_empty() && self.passphrases.is_empty() {
+            let what = "nobody could read the message: name a recipient or give a passphrase";
+            return Err(Error::Usage(what.to_owned()));
+        }
+        let checked: Vec<Checked> = self.recipients.iter().cloned().map(Checked::new).collect();
+        let container = self.container.unwrap_or_else(|| agreed_container(&checked));
+        let cipher = self.cipher.unwrap_or_else(|| agreed_cipher(&checked));
+        if !is_written(cipher) {
+            let what = format!("{cipher:?} is only read, not written; choose AES_128 or AES_256");
+            return Err(Error::Usage(what));
+        }
+        let mut key = Zeroizing::new(vec![0; cipher.key_size()]);
+        rand::RngCore::fill_bytes(&mut Random, &mut key);
+        let mut packets = Vec::new();
+        for certificate in &checked {
+            let parts = certificate.valid_encryption_capable_component_keys();
+            if parts.is_empty() {
+                let name = certificate.fingerprint();
+                let what = format!(
+                    "nothing can be encrypted to key {name} now: it has expired, was revoked, or is made for something else"
+                );
+                return Err(Error::UnfitKey(what));
+            }
+            for part in &parts {
+                packets.extend(to_recipient(part, &key, cipher, container)?);
+            }
+        }
+        let raw = RawSessionKey::from(&key[..]);
+        for passphrase in &self.passphrases {
+            let s2k = StringToKey::new_iterated(Random, HashAlgorithm::Sha256, 224);
+            let packet = match container {
+                Container::V1 => {
+                    SymKeyEncryptedSessionKey::encrypt_v4(passphrase, &raw, s2k, cipher)?
+                }
+                Container::V2(mode) => SymKeyEncryptedSessionKey::encrypt_v6(
+                    Random, passphrase, &raw, s2k, cipher, mode,
+                )?,
+            };
+            packets.extend(to_bytes(&packet)?);
+        }
+        Ok(Opening { packets, container, cipher, key })
+    }
+}
+
+/// The session key, for one part of one certificate.
+fn to_recipient(
+    part: &ComponentKeyPub,
+    key: &[u8],
+    cipher: SymmetricKeyAlgorithm,
+    container: Container,
+) -> Result<Vec<u8>> {
+    let packet = match container {
+        Container::V1 => part.pkesk_from_session_key_v3(&mut Random, key, cipher),
+        Container::V2(_) => part.pkesk_from_session_key_v6(&mut Random, key),
+    };
+    let refused = |error: rpgpie::Error| {
+        Error::UnfitKey(format!("key {} cannot be encrypted to: {error}", part.fingerprint()))
+    };
+    to_bytes(&packet.map_err(refused)?)
+}
+
+/// Whether we write this cipher (3).
+fn is_written(cipher: SymmetricKeyAlgorithm) -> bool {
+    use SymmetricKeyAlgorithm::{AES128, AES192, AES256};
+    matches!(cipher, AES128 | AES192 | AES256)
+}
+
+/// What all recipients say that they read.
+fn agreed_container(recipients: &[Checked]) -> Container {
+    let now = Timestamp::now();
+    let all = recipients
+        .iter()
+        .all(|recipient| recipient.features(now).is_some_and(pgp::packet::Features::seipd_v2));
+    if all && !recipients.is_empty() { Container::V2(AeadAlgorithm::Ocb) } else { Container::V1 }
+}
+
+/// The strongest cipher that all recipients want.
+fn agreed_cipher(recipients: &[Checked]) -> SymmetricKeyAlgorithm {
+    use SymmetricKeyAlgorithm::{AES128, AES192, AES256};
+    let now = Timestamp::now();
+    let wanted = |cipher: &SymmetricKeyAlgorithm| {
+        let mut known = recipients.iter().filter_map(|one| one.preferred_symmetric_key_algo(now));
+        known.all(|list| list.is_empty() || list.contains(cipher))
+    };
+    [AES256, AES192, AES128].into_iter().find(wanted).unwrap_or(AES128)
+}
+
+/// The output, counted.
+struct Sink<'a, 's> {
+    output: &'a mut (dyn Write + Send),
+    stats: &'s Stats,
+}
+
+impl Sink<'_, '_> {
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.stats.count_out(bytes.len());
+        self.stats.time(Stage::Write, || write_all(self.output, bytes))
+    }
+}

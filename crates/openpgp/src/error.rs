@@ -1,0 +1,164 @@
+//! What can go wrong with files at rest, sorted by what the user can do about it.
+//!
+//! 1. An error names what happened and what to do; it never holds plaintext, a passphrase or a key.
+//! 2. An error that travels through `std::io` comes out again as what it was: see the conversions.
+//! 3. [`Error::kind`] decides exit codes; nothing else looks into an error.
+
+use std::io;
+
+use base::{Code, Coded};
+
+/// A result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The message is not what its sender wrote, or not all of it.
+    #[error("the message is damaged, or was changed: {0}")]
+    Damaged(String),
+    /// No key, passphrase or session key that was given opens the message.
+    #[error("nothing that was given opens this message: {0}")]
+    NoKey(String),
+    /// A secret key could not be unlocked.
+    #[error("the secret key {0} is locked, and no passphrase that was given unlocks it")]
+    Locked(String),
+    /// A signature that had to be good is not.
+    #[error("no signature is good: {0}")]
+    BadSignature(String),
+    /// A key that cannot do what it should.
+    #[error("{0}")]
+    UnfitKey(String),
+    /// Something old, weak or unknown.
+    #[error("{0}")]
+    Unsupported(String),
+    /// Input that is not OpenPGP, or not the kind that is expected.
+    #[error("this is not what was expected: {0}")]
+    NotOpenPgp(String),
+    /// A wrong combination of options.
+    #[error("{0}")]
+    Usage(String),
+    /// Nothing is called like this, or it is there already.
+    #[error("{0}")]
+    Name(String),
+    /// The machine: disk full, broken pipe, no such file.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was being done, to which object.
+        what: String,
+        /// What the operating system said.
+        source: io::Error,
+    },
+}
+
+/// What sort of error it is: what a caller decides by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Damaged, truncated, extended, reordered: not what was written.
+    Damaged,
+    /// It cannot be opened with what was given.
+    NoKey,
+    /// A signature is missing or not good.
+    Signature,
+    /// The options do not fit together.
+    Usage,
+    /// Input of another kind, or an algorithm that is not read.
+    Input,
+    /// Everything else.
+    Failed,
+}
+
+impl Error {
+    /// What sort of error it is.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Error::Damaged(_) => Kind::Damaged,
+            Error::NoKey(_) | Error::Locked(_) => Kind::NoKey,
+            Error::BadSignature(_) => Kind::Signature,
+            Error::Usage(_) => Kind::Usage,
+            Error::Unsupported(_) | Error::NotOpenPgp(_) => Kind::Input,
+            Error::UnfitKey(_) | Error::Name(_) | Error::Io { .. } => Kind::Failed,
+        }
+    }
+
+    /// Damage that is described by a few words.
+    pub(crate) fn damaged(what: impl Into<String>) -> Error {
+        Error::Damaged(what.into())
+    }
+
+    /// An error of the operating system, with what was being done. What travelled through
+    /// `std::io` is taken out again (2).
+    pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
+        let what = what.into();
+        move |source| match source.downcast::<Error>() {
+            Ok(ours) => ours,
+            Err(source) if source.kind() == io::ErrorKind::UnexpectedEof => {
+                Error::Damaged("it ends too early".to_owned())
+            }
+            Err(source) => Error::Io { what, source },
+        }
+    }
+}
+
+impl From<Error> for io::Error {
+    fn from(error: Error) -> io::Error {
+        io::Error::new(io::ErrorKind::InvalidData, error)
+    }
+}
+
+impl Coded for Error {
+    fn code(&self) -> Code {
+        match self {
+            Error::Damaged(_) => Code("HFO101"),
+            Error::NoKey(_) => Code("HFO102"),
+            Error::Locked(_) => Code("HFO103"),
+            Error::BadSignature(_) => Code("HFO104"),
+            Error::UnfitKey(_) => Code("HFO105"),
+            Error::Unsupported(_) => Code("HFO106"),
+            Error::NotOpenPgp(_) => Code("HFO107"),
+            Error::Usage(_) => Code("HFO108"),
+            Error::Name(_) => Code("HFO109"),
+            Error::Io { .. } => Code("HFO110"),
+        }
+    }
+
+    fn remedy(&self) -> String {
+        let text = match self {
+            Error::Damaged(_) => "Nothing of it was released. Get it again from its sender.",
+            Error::NoKey(_) => "Give the passphrase, or import the secret key of a recipient.",
+            Error::Locked(_) => "Give its passphrase by --key-passphrase-file.",
+            Error::BadSignature(_) => {
+                "Import the signer's certificate, and trust nothing before that."
+            }
+            Error::UnfitKey(_) => "Ask its owner for a newer certificate, or choose another key.",
+            Error::Unsupported(_) | Error::Usage(_) | Error::Name(_) => "",
+            Error::NotOpenPgp(_) => "Check that this is the right file.",
+            Error::Io { .. } => "Check the path, its permissions and the space on the device.",
+        };
+        text.to_owned()
+    }
+}
+
+/// What a parser of packets says about bytes from outside.
+impl From<pgp::errors::Error> for Error {
+    fn from(error: pgp::errors::Error) -> Error {
+        Error::NotOpenPgp(error.to_string())
+    }
+}
+
+impl From<rpgpie::Error> for Error {
+    fn from(error: rpgpie::Error) -> Error {
+        match error {
+            rpgpie::Error::CantUnlock(key) => Error::Locked(key.to_string()),
+            rpgpie::Error::Io(source) => Error::io("reading")(source),
+            rpgpie::Error::NotSigningCapable(key) => {
+                Error::UnfitKey(format!("no part of key {key} may sign now"))
+            }
+            rpgpie::Error::NotEncryptionCapable(key) => {
+                Error::UnfitKey(format!("nothing can be encrypted to key {key} now"))
+            }
+            other => Error::NotOpenPgp(other.to_string()),
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! Keys and certificates: made, changed, revoked, certified.
+//!
+//! 1. A key's change is a new signature beside the old ones; nothing that others may have is taken
+//!    back, so copies of a certificate can be merged in any order.
+//! 2. A secret key that had a passphrase keeps it through every change.
+//! 3. Nothing weaker than 2048 bits of RSA is made.
+
+use pgp::composed::{EncryptionCaps, KeyType, SecretKeyParamsBuilder, SubkeyParamsBuilder};
+use pgp::composed::{SignedPublicKey, SignedSecretKey};
+use pgp::crypto::aead::AeadAlgorithm;
+use pgp::crypto::ecc_curve::ECCCurve;
+use pgp::crypto::hash::HashAlgorithm;
+use pgp::crypto::sym::SymmetricKeyAlgorithm;
+use pgp::packet::{
+    RevocationCode, Signature, SignatureConfig, SignatureType, Subpacket, SubpacketData,
+};
+use pgp::types::{
+    CompressionAlgorithm, Duration, KeyDetails, KeyVersion, Password, SignedUser, SigningKey, Tag,
+    Timestamp,
+};
+use rpgpie::certificate::Certificate;
+use rpgpie::tsk::Tsk;
+
+use crate::entropy::Random;
+use crate::error::{Error, Result};
+
+/// What a key is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    /// RSA with so many bits, from 2048 to 8192.
+    Rsa(u32),
+    /// Ed25519 and X25519; in version 4 in the form that every program reads.
+    Curve25519,
+    /// Ed448 and X448; version 6 only.
+    Curve448,
+    /// ECDSA and ECDH on a NIST curve of 256, 384 or 521 bits.
+    Nist(u32),
+}
+
+/// How a key is to be made.
+pub struct NewKey {
+    /// Who it belongs to; the first one is the primary name.
+    pub users: Vec<String>,
+    /// What it is made of.
+    pub algorithm: Algorithm,
+    /// Whether it is of version 6 (RFC 9580); else of version 4.
+    pub v6: bool,
+    /// What locks its secret part.
+    pub passphrase: Option<Password>,
+    /// After how many seconds it expires.
+    pub lifetime_s: Option<u32>,
+    /// Whether it is for signing only.
+    pub signing_only: bool,
+}
+
+impl NewKey {
+    fn kinds(&self) -> Result<(KeyType, KeyType)> {
+        Ok(match (self.algorithm, self.v6) {
+            (Algorithm::Rsa(bits @ 2048..=8192), _) => (KeyType::Rsa(bits), KeyType::Rsa(bits)),
+            (Algorithm::Rsa(bits), _) => {
+                let what = format!("RSA keys have 2048 to 8192 bits, not {bits}");
+                return Err(Error::Usage(what));
+            }
+            (Algorithm::Curve25519, true) => (KeyType::Ed25519, KeyType::X25519),
+            (Algorithm::Curve25519, false) => {
+                (KeyType::Ed25519Legacy, KeyType::ECDH(ECCCurve::Curve25519Legacy))
+            }
+            (Algorithm::Curve448, true) => (KeyType::Ed448, KeyType::X448),
+            (Algorithm::Curve448, false) => {
+                let what = "keys on curve 448 are of version 6; say so";
+                return Err(Error::Usage(what.to_owned()));
+            }
+            (Algorithm::Nist(bits), _) => {
+                let curve = match bits {
+                    256 => ECCCurve::P256,
+                    384 => ECCCurve::P384,
+                    521 => ECCCurve::P521,
+                    _ => {
+                        let what = format!("NIST curves have 256, 384 or 521 bits, not {bits}");
+                        return Err(Error::Usage(what));
+                    }
+                };
+                (KeyType::ECDSA(curve.clone()), KeyType::ECDH(curve))
+            }
+        })
+    }
+
+    /// Makes the key.
+    ///
+    /// # Errors
+    /// If what is wanted does not fit together.
+    pub fn generate(&self) -> Result<Tsk> {
+        use SymmetricKeyAlgorithm::{AES128, AES192, AES256};
+        if self.users.is_empty() && !self.v6 {
+            return Err(Error::Usage("a key of version 4 needs a user id".to_owned()));
+        }
+        let version = if self.v6 { KeyVersion::V6 } else { KeyVersion::V4 };
+        let (primary, encrypting) = self.kinds()?;
+        let mut builder = SecretKeyParamsBuilder::default();
+        builder
+            .version(version)
+            .key_type(primary)
+            .can_certify(true)
+            .can_sign(true)
+            .feature_seipd_v2(self.v6)
+            .preferred_symmetric_algorithms([AES256, AES192, AES128].into_iter().collect())
+            .preferred_hash_algorithms(
+                [HashAlgorithm::Sha512, HashAlgorithm::Sha384, HashAlgorithm::Sha256]
+                    .into_iter()
+                    .collect(),
+            )
+            .preferred_compression_algorithms(
+                [CompressionAlgorithm::ZLIB, CompressionAlgorithm::ZIP].into_iter().collect(),
+            );
+        if self.v6 {
+            let modes = [AeadAlgorithm::Ocb, AeadAlgorithm::Gcm].into_iter();
+            let pairs = modes.flat_map(|mode| [(AES256, mode), (AES128, mode)]);
+            builder.preferred_aead_algorithms(pairs.collect());
+        }
+        if let Some((first, others)) = self.users.split_first() {
+            builder.primary_user_id(first.clone()).user_ids(others.to_vec());
+        }
+        if !self.signing_only {
+            let mut part = SubkeyParamsBuilder::default();
+            part.version(version).key_type(encrypting).can_encrypt(EncryptionCaps::All);
+            builder.subkeys(vec![part.build().map_err(unfit)?]);
+        }
+        let mut key = builder.build().map_err(unfit)?.generate(Random)?;
+        if let Some(lifetime) = self.lifetime_s {
+            expire_parts(&mut key, &Password::empty(), Some(lifetime))?;
+        }
+        if let Some(passphrase) = &self.passphrase {
+            lock(&mut key, passphrase)?;
+        }
+        Ok(Tsk::from(key))
+    }
+}
+
+fn unfit<E: std::fmt::Display>(error: E) -> Error {
+    Error::Usage(format!("such a key cannot be made: {error}"))
+}
+
+fn lock(key: &mut SignedSecretKey, passphrase: &Password) -> Result<()> {
+    key.primary_key.set_password(Random, passphrase)?;
+    for part in &mut key.secret_subkeys {
+        part.key.set_password(Random, passphrase)?;
+    }
+    Ok(())
+}
+
+/// The certificate of a secret key: what others may have.
+#[must_use]
+pub fn certificate_of(key: &Tsk) -> Certificate {
+    Certificate::from(key.clone())
+}
+
+/// Whether some part of a secret key needs a passphrase.
+#[must_use]
+pub fn is_locked(key: &Tsk) -> bool {
+    let key = key.key();
+    let parts = key.secret_subkeys.iter();
+    key.primary_key.secret_params().is_encrypted()
+        || parts.map(|part| &part.key).any(|part| part.secret_params().is_encrypted())
+}
+
+/// The passphrase among these that unlocks the primary key; the empty one if it has none.
+fn fitting<'a>(
+    key: &SignedSecretKey,
+    none: &'a Password,
+    passphrases: &'a [Password],
+) -> Result<&'a Password> {
+    let mut tried = std::iter::once(none).chain(passphrases);
+    let fits = |passphrase: &&Password| {
+        key.primary_key.unlock(passphrase, |_, _| Ok(())).is_ok_and(|done| done.is_ok())
+    };
+    tried.find(fits).ok_or_else(|| Error::Locked(key.fingerprint().to_string()))
+}
+
+/// The same key, locked by another passphrase, or by none.
+///
+/// # Errors
+/// If none of the old passphrases unlocks every part.
+pub fn change_passphrase(key: &Tsk, old: &[Password], new: Option<&Password>) -> Result<Tsk> {
+    let mut key = key.key().clone();
+    let name = key.fingerprint().to_string();
+    let none = [Password::empty()];
+    let tried = || none.iter().chain(old);
+    let is_open = tried().any(|one| key.primary_key.remove_password(one).is_ok());
+    let mut all_open = is_open;
+    for part in &mut key.secret_subkeys {
+        all_open &= tried().any(|one| part.key.remove_password(one).is_ok());
+    }
+    if !all_open {
+        return Err(Error::Locked(name));
+    }
+    if let Some(new) = new {
+        lock(&mut key, new)?;
+    }
+    Ok(Tsk::from(key))
+}
+
+fn config_for(key: &impl SigningKey, kind: SignatureType) -> Result<SignatureConfig> {
+    let mut config = SignatureConfig::from_key(Random, key, kind)?;
+    config.hashed_subpackets = vec![
+        Subpacket::critical(SubpacketData::SignatureCreationTime(Timestamp::now()))?,
+        Subpacket::regular(SubpacketData::IssuerFingerprint(key.fingerprint()))?,
+    ];
+    if key.version() != KeyVersion::V6 {
+        let id = SubpacketData::IssuerKeyId(key.legacy_key_id());
+        config.unhashed_subpackets = vec![Subpacket::regular(id)?];
+    }
+    Ok(config)
+}
+
+/// The revocation of a key by itself: whoever has it stops using the key.
+///
+/// # Errors
+/// If no passphrase unlocks the key.
+pub fn revoke(
+    key: &Tsk,
+    passphrases: &[Password],
+    code: RevocationCode,
+    why: &str,
+) -> Result<Signature> {
+    let key = key.key();
+    let none = Password::empty();
+    let passphrase = fitting(key, &none, passphrases)?;
+    let mut config = config_for(&key.primary_key, SignatureType::KeyRevocation)?;
+    let reason = SubpacketData::RevocationReason(code, why.to_owned().into());
+    config.hashed_subpackets.push(Subpacket::regular(reason)?);
+    let primary = &key.primary_key;
+    Ok(config.sign_key(primary, passphrase, &primary.public_key())?)
+}
+
+/// The certificate with the revocation in it.
+#[must_use]
+pub fn with_revocation(certificate: Certificate, revocation: Signature) -> Certificate {
+    let mut inner = SignedPublicKey::from(certificate);
+    inner.details.revocation_signatures.push(revocation);
+    Certificate::from(inner)
+}
+
+/// The secret key with the revocation in it.
+#[must_use]
+pub fn key_with_revocation(key: &Tsk, revocation: Signature) -> Tsk {
+    let mut inner = key.key().clone();
+    inner.details.revocation_signatures.push(revocation);
+    Tsk::from(inner)
+}
+
+/// The same key with another end: so many seconds from now, or never.
+///
+/// # Errors
+/// If no passphrase unlocks the key.
+pub fn expire(key: &Tsk, passphrases: &[Password], lifetime_s: Option<u32>) -> Result<Tsk> {
+    let mut inner = key.key().clone();
+    let none = Password::empty();
+    let passphrase = fitting(&inner, &none, passphrases)?;
+    expire_parts(&mut inner, passphrase, lifetime_s)?;
+    Ok(Tsk::from(inner))
+}
+
+fn expire_parts(
+    key: &mut SignedSecretKey,
+    passphrase: &Password,
+    lifetime_s: Option<u32>,
+) -> Result<()> {
+    let primary = key.primary_key.clone();
+    let age = Timestamp::now().as_secs().saturating_sub(primary.created_at().as_secs());
+    let ends = lifetime_s.map(|lifetime| Duration::from_secs(lifetime.saturating_add(age)));
+    let public = primary.public_key();
+    for user in &mut key.details.users {
+        let own = |one: &&Signature| one.issuer_fingerprint().contains(&&primary.fingerprint());
+        let Some(newest) = user.signatures.iter().filter(own).max_by_key(|one| one.created())
+        else {
+            continue;
+        };
+        let config = renewed(newest, &primary, ends)?;
+        let made =
+            config.sign_certification(&primary, &public, passphrase, Tag::UserId, &user.id)?;
+        user.signatures.push(made);
+    }
+    if let Some(newest) = key.details.direct_signatures.iter().max_by_key(|one| one.created()) {
+        let config = renewed(newest, &primary, ends)?;
+        key.details.direct_signatures.push(config.sign_key(&primary, passphrase, &public)?);
+    }
+    Ok(())
+}
+
+/// What an older signature said, with a new time and a new end.
+fn renewed(
+    old: &Signature,
+    key: &impl SigningKey,
+    ends: Option<Duration>,
+) -> Result<SignatureConfig> {
+    let unknown = || Error::Unsupported("a signature of this key is of an unknown form".to_owned());
+    let before = old.config().ok_or_else(unknown)?;
+    let mut config = config_for(key, before.typ)?;
+    let kept = before.hashed_subpackets.iter().filter(|part| {
+        !matches!(
+            part.data,
+            SubpacketData::SignatureCreationTime(_)
+                | SubpacketData::IssuerFingerprint(_)
+                | SubpacketData::IssuerKeyId(_)
+                | SubpacketData::KeyExpirationTime(_)
+        )
+    });
+    config.hashed_subpackets.extend(kept.cloned());
+    if let Some(ends) = ends {
+        config.hashed_subpackets.push(Subpacket::regular(SubpacketData::KeyExpirationTime(ends))?);
+    }
+    Ok(config)
+}
+
+/// The certificate, with this key's word that the user id belongs to it.
+///
+/// # Errors
+/// If no passphrase unlocks the key, or the certificate has no such user id.
+pub fn certify(
+    key: &Tsk,
+    passphrases: &[Password],
+    certificate: Certificate,
+    user: &str,
+) -> Result<Certificate> {
+    let key = key.key();
+    let none = Password::empty();
+    let passphrase = fitting(key, &none, passphrases)?;
+    let mut inner = SignedPublicKey::from(certificate);
+    let named = |one: &&mut SignedUser| one.id.id() == user.as_bytes();
+    let Some(found) = inner.details.users.iter_mut().find(named) else {
+        return Err(Error::Name(format!("the certificate has no user id \"{user}\"")));
+    };
+    let config = config_for(&key.primary_key, SignatureType::CertGeneric)?;
+    let made = config.sign_certification_third_party(
+        &key.primary_key,
+        passphrase,
+        &inner.primary_key,
+        Tag::UserId,
+        &found.id,
+    )?;
+    found.signatures.push(made);
+    Ok(Certificate::from(inner))
+}

@@ -1,0 +1,91 @@
+//! OpenPGP for files at rest: messages of any size, written and read by all cores, that every
+//! OpenPGP program understands (RFC 4880 and RFC 9580).
+//!
+//! Packets, keys and signatures come from the `pgp` crate, what they mean from `rpgpie`. The way of
+//! the bulk data is this crate's own: independent blocks of deflate that make one stream,
+//! independent chunks of authenticated encryption, the serial parts of the older form in threads of
+//! their own. Nothing here knows of the kernel.
+//!
+//! ```
+//! use holdfast_openpgp::keys::{Algorithm, NewKey, certificate_of};
+//! use holdfast_openpgp::{Reading, Signer, Stats, Writing};
+//!
+//! # fn main() -> holdfast_openpgp::Result<()> {
+//! let key = NewKey {
+//!     users: vec!["Ada <ada@example.org>".to_owned()],
+//!     algorithm: Algorithm::Curve25519,
+//!     v6: true,
+//!     passphrase: None,
+//!     lifetime_s: None,
+//!     signing_only: false,
+//! }
+//! .generate()?;
+//!
+//! let writing = Writing {
+//!     recipients: vec![certificate_of(&key)],
+//!     signers: Signer::of(&key, &[])?,
+//!     ..Writing::default()
+//! };
+//! let mut message = Vec::new();
+//! writing.run(&mut &b"at rest"[..], &mut message, &Stats::default())?;
+//!
+//! let reading = Reading {
+//!     keys: vec![key.clone()],
+//!     certificates: vec![certificate_of(&key)],
+//!     ..Reading::default()
+//! };
+//! let mut data = Vec::new();
+//! let opened = reading.run(&mut &message[..], &mut data, &Stats::default())?;
+//! assert_eq!((data.as_slice(), opened.verified.len()), (&b"at rest"[..], 1));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Invariants:
+//! 1. What a message says is provisional until the call that reads it has returned without an
+//!    error; [`Target`] keeps it from being seen before.
+//! 2. A message is right to its last byte or an error: cut, extended, reordered, changed ones are
+//!    [`Kind::Damaged`].
+//! 3. Memory is bounded by the blocks between stages, whatever the length of the data.
+//! 4. Old and weak things are read only when asked for, and never written.
+//! 5. Threads are scoped: none outlives the call that started it. The order of blocks, and so every
+//!    byte but the random ones, does not depend on them. They are the standard library's, because
+//!    the seam's threads cannot borrow; nothing here is kernel code that is simulated (K1).
+
+mod aead;
+mod armor;
+mod buffers;
+mod cfb;
+mod decrypt;
+mod deflate;
+mod detached;
+mod encrypt;
+mod entropy;
+mod error;
+mod frame;
+mod isal;
+pub mod keys;
+mod ocb;
+mod packet;
+mod seal;
+mod sign;
+mod stage;
+mod stats;
+mod store;
+mod target;
+mod unseal;
+
+pub use armor::{Armorer, Label};
+pub use decrypt::{Opened, Reading};
+pub use detached::{sign_cleartext, sign_detached, verify_cleartext, verify_detached};
+pub use encrypt::{Container, SessionKey, Stages, Writing};
+pub use error::{Error, Kind, Result};
+pub use sign::{Signer, Verified};
+pub use stats::{STAGES, Stage, Stats};
+pub use store::{Entry, Store};
+pub use target::Target;
+
+/// What the key operations are written in: packets, signatures, algorithms.
+pub use pgp;
+pub use rpgpie::certificate::Certificate;
+pub use rpgpie::tsk::Tsk as SecretKey;

@@ -1,0 +1,297 @@
+//! Packets as a stream: headers, bodies of partial lengths, and the writing of both.
+//!
+//! 1. A body that ends before its length says so is an error, never an end.
+//! 2. What is read whole is bounded ([`SMALL_MAX`]), whatever a length says.
+//! 3. A body of unknown length is written as pieces of powers of two, the first of at least 512
+//!    bytes, and a last one of any length (RFC 9580, 4.2.1.4).
+
+use std::io::{self, BufRead, Read, Write};
+
+use pgp::packet::{Packet, PacketHeader};
+use pgp::types::{PacketLength, Tag};
+
+use crate::buffers::{Block, Buffers};
+use crate::error::{Error, Result};
+use crate::stage::Feed;
+
+/// The largest packet that is read whole: keys and signatures are far smaller.
+const SMALL_MAX: u64 = 1 << 20;
+
+fn reading(error: io::Error) -> Error {
+    Error::io("reading the message")(error)
+}
+
+/// The header of the next packet, `None` at the end of the source.
+pub(crate) fn next_header(source: &mut impl BufRead) -> Result<Option<(Tag, PacketLength)>> {
+    if source.fill_buf().map_err(reading)?.is_empty() {
+        return Ok(None);
+    }
+    let header = PacketHeader::try_from_reader(source).map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => Error::damaged("it ends too early"),
+        io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
+            Error::damaged("something in it is no packet")
+        }
+        _ => reading(error),
+    })?;
+    Ok(Some((header.tag(), header.packet_length())))
+}
+
+/// The bytes of one packet's body.
+pub(crate) struct Body<S> {
+    source: S,
+    left: u64,
+    after: After,
+}
+
+/// What comes after the bytes that are left.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum After {
+    /// The end of the body.
+    End,
+    /// The length of another piece.
+    Piece,
+    /// Nothing is known; the body ends with the source.
+    Source,
+}
+
+impl<S: BufRead> Body<S> {
+    /// The body that follows a header with this length.
+    pub(crate) fn new(source: S, length: PacketLength) -> Body<S> {
+        let (left, after) = sort(length);
+        Body { source, left, after }
+    }
+
+    /// What follows the body, once everything of it has been read.
+    pub(crate) fn into_source(self) -> S {
+        self.source
+    }
+}
+
+fn sort(length: PacketLength) -> (u64, After) {
+    match length {
+        PacketLength::Fixed(bytes) => (u64::from(bytes), After::End),
+        PacketLength::Partial(bytes) => (u64::from(bytes), After::Piece),
+        PacketLength::Indeterminate => (0, After::Source),
+    }
+}
+
+impl<S: BufRead> BufRead for Body<S> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.after == After::Source {
+            return self.source.fill_buf();
+        }
+        while self.left == 0 && self.after == After::Piece {
+            let length = PacketLength::try_from_reader(&mut self.source)?;
+            (self.left, self.after) = sort(length);
+            if self.after == After::Source {
+                return Err(Error::damaged("a piece of it has no length").into());
+            }
+        }
+        if self.left == 0 {
+            return Ok(&[]);
+        }
+        let bytes = self.source.fill_buf()?;
+        if bytes.is_empty() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let length = usize::try_from(self.left).map_or(bytes.len(), |left| left.min(bytes.len()));
+        Ok(&bytes[..length])
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.source.consume(bytes);
+        if self.after != After::Source {
+            self.left = self.left.saturating_sub(bytes as u64);
+        }
+    }
+}
+
+impl<S: BufRead> Read for Body<S> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.fill_buf()?;
+        let length = bytes.len().min(out.len());
+        out[..length].copy_from_slice(&bytes[..length]);
+        self.consume(length);
+        Ok(length)
+    }
+}
+
+/// Reads until `out` is full or the source ends; how much there is now.
+pub(crate) fn read_full(source: &mut (impl Read + ?Sized), out: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < out.len() {
+        match source.read(&mut out[filled..]) {
+            Ok(0) => break,
+            Ok(bytes) => filled += bytes,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// The packet with this header, read whole (2).
+pub(crate) fn read_small(
+    source: &mut impl BufRead,
+    tag: Tag,
+    length: PacketLength,
+) -> Result<Packet> {
+    let mut body = Body::new(source, length).take(SMALL_MAX + 1);
+    let mut bytes = Vec::new();
+    body.read_to_end(&mut bytes).map_err(reading)?;
+    if bytes.len() as u64 > SMALL_MAX {
+        return Err(Error::damaged(format!("a packet of kind {tag:?} is too long")));
+    }
+    let header = PacketHeader::new_fixed(tag, bytes.len() as u32);
+    Packet::from_reader(header, &bytes[..]).map_err(Error::from)
+}
+
+/// Reads past a packet.
+pub(crate) fn skip(source: &mut impl BufRead, length: PacketLength) -> Result<()> {
+    let mut body = Body::new(source, length);
+    io::copy(&mut body, &mut io::sink()).map(drop).map_err(reading)
+}
+
+/// Whether a packet of this kind may stand anywhere and means nothing.
+pub(crate) fn is_noise(tag: Tag) -> bool {
+    matches!(tag, Tag::Marker | Tag::Padding | Tag::UnassignedNonCritical(_) | Tag::Experimental(_))
+}
+
+/// Makes sure that nothing follows but what means nothing.
+pub(crate) fn expect_end(source: &mut impl BufRead) -> Result<()> {
+    while let Some((tag, length)) = next_header(source)? {
+        if !is_noise(tag) {
+            return Err(Error::damaged(format!("{tag:?} follows where it should end")));
+        }
+        skip(source, length)?;
+    }
+    Ok(())
+}
+
+/// Blocks as something to read from.
+pub(crate) struct FeedReader<'s> {
+    feed: Feed<'s, Block>,
+    buffers: Buffers,
+    block: Block,
+    at: usize,
+}
+
+impl<'s> FeedReader<'s> {
+    /// Reads from these blocks, one of which must be marked as the last.
+    pub(crate) fn new(feed: Feed<'s, Block>, buffers: Buffers) -> FeedReader<'s> {
+        FeedReader { feed, buffers, block: Block::default(), at: 0 }
+    }
+}
+
+impl BufRead for FeedReader<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        while self.at == self.block.data.len() && !self.block.last {
+            let next = match self.feed.next() {
+                Some(next) => next?,
+                None => return Err(io::ErrorKind::UnexpectedEof.into()),
+            };
+            self.at = next.start;
+            self.buffers.give(std::mem::replace(&mut self.block, next).data);
+        }
+        Ok(&self.block.data[self.at..])
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.at = (self.at + bytes).min(self.block.data.len());
+    }
+}
+
+impl Read for FeedReader<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.fill_buf()?;
+        let length = bytes.len().min(out.len());
+        out[..length].copy_from_slice(&bytes[..length]);
+        self.consume(length);
+        Ok(length)
+    }
+}
+
+/// Writes the body of a packet whose length nobody knows yet (3).
+pub(crate) struct Pieces {
+    /// The packet's kind, and bytes that come before the first block.
+    lead: Vec<u8>,
+    tag: Option<u8>,
+}
+
+/// The smallest first piece.
+pub(crate) const FIRST_MIN: usize = 512;
+
+impl Pieces {
+    /// A packet of this kind whose body begins with `lead`.
+    pub(crate) fn new(tag: u8, lead: Vec<u8>) -> Pieces {
+        Pieces { lead, tag: Some(0xc0 | tag) }
+    }
+
+    /// Whether the packet has been begun, so that blocks may be of any length.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.tag.is_none()
+    }
+
+    /// Hands on a block of the body, and headers where they belong. The first one, with the lead,
+    /// needs [`FIRST_MIN`] bytes, unless it is the last.
+    pub(crate) fn put(
+        &mut self,
+        data: &[u8],
+        last: bool,
+        mut out: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        if let Some(tag) = self.tag.take() {
+            out(&[tag])?;
+        }
+        let lead = std::mem::take(&mut self.lead);
+        let mut left = lead.len() + data.len();
+        let mut parts = Parts { first: &lead, second: data };
+        if !last {
+            while left > 0 {
+                let power = left.ilog2().min(30);
+                out(&[224 | power as u8])?;
+                parts.take(1 << power, &mut out)?;
+                left -= 1 << power;
+            }
+            return Ok(());
+        }
+        let mut header = vec![255];
+        let length = u32::try_from(left);
+        let length = length.map_err(|_| Error::Unsupported("a block is too long".to_owned()))?;
+        header.extend(length.to_be_bytes());
+        out(&header)?;
+        parts.take(left, &mut out)
+    }
+}
+
+/// Two slices, taken as one.
+struct Parts<'a> {
+    first: &'a [u8],
+    second: &'a [u8],
+}
+
+impl Parts<'_> {
+    fn take(&mut self, bytes: usize, out: &mut impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let from_first = bytes.min(self.first.len());
+        let (now, later) = self.first.split_at(from_first);
+        self.first = later;
+        if !now.is_empty() {
+            out(now)?;
+        }
+        let (now, later) = self.second.split_at(bytes - from_first);
+        self.second = later;
+        if now.is_empty() { Ok(()) } else { out(now) }
+    }
+}
+
+/// A whole packet, written.
+pub(crate) fn to_bytes(packet: &impl pgp::packet::PacketTrait) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    packet.to_writer_with_header(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Writes everything, with the error that belongs to output.
+pub(crate) fn write_all(out: &mut (impl Write + ?Sized), bytes: &[u8]) -> Result<()> {
+    out.write_all(bytes).map_err(Error::io("writing the output"))
+}

@@ -1,0 +1,345 @@
+//! Signatures over data: made and verified while the data passes by.
+//!
+//! 1. A signature counts as good only if its key belongs to a certificate that was given, was
+//!    allowed to sign at the signature's time, and was not revoked or expired then; if the
+//!    algorithms were acceptable then; and if the signature has not expired itself.
+//! 2. Secret keys are unlocked before anything is read, so a wrong passphrase costs nothing.
+//! 3. Text is hashed with its lines ended by CR LF, however they are ended in the data.
+
+use digest::DynDigest;
+use pgp::crypto::hash::HashAlgorithm;
+use pgp::packet::{
+    OnePassSignature, OpsVersionSpecific, Signature, SignatureConfig, SignatureType,
+    SignatureVersionSpecific, Subpacket, SubpacketData,
+};
+use pgp::types::{
+    Fingerprint, KeyDetails, KeyVersion, Password, SigningKey, Timestamp, VerifyingKey,
+};
+use rpgpie::certificate::Certificate;
+use rpgpie::certificate::Checked;
+use rpgpie::key::ComponentKeyPriv;
+use rpgpie::signature::signature_acceptable;
+use rpgpie::tsk::Tsk;
+
+use crate::entropy::Random;
+use crate::error::{Error, Result};
+use crate::packet::to_bytes;
+
+/// The hash of data that passes by, for one signature.
+pub(crate) struct DataHash {
+    hash: Box<dyn DynDigest + Send>,
+    is_text: bool,
+    after_cr: bool,
+}
+
+impl DataHash {
+    fn new(algorithm: HashAlgorithm, kind: SignatureType, salt: &[u8]) -> Result<DataHash> {
+        let unknown = || Error::Unsupported(format!("the hash {algorithm:?} is not known"));
+        let mut hash = algorithm.new_hasher().map_err(|_| unknown())?;
+        if !salt.is_empty() && algorithm.salt_len() != Some(salt.len()) {
+            return Err(Error::damaged("a signature's salt has the wrong length"));
+        }
+        hash.update(salt);
+        Ok(DataHash { hash, is_text: kind == SignatureType::Text, after_cr: false })
+    }
+
+    /// Takes what comes next of the data (3).
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        if !self.is_text {
+            self.hash.update(bytes);
+            return;
+        }
+        let mut rest = bytes;
+        while let Some(at) = rest.iter().position(|byte| *byte == b'\n') {
+            let has_cr = if at == 0 { self.after_cr } else { rest[at - 1] == b'\r' };
+            self.hash.update(&rest[..at]);
+            self.hash.update(if has_cr { b"\n" } else { b"\r\n" });
+            rest = &rest[at + 1..];
+            self.after_cr = false;
+        }
+        self.hash.update(rest);
+        if let Some(last) = rest.last() {
+            self.after_cr = *last == b'\r';
+        }
+    }
+
+    fn finish(mut self, config: &SignatureConfig) -> Result<Box<[u8]>> {
+        let length = config.hash_signature_data(&mut self.hash)?;
+        let trailer = config.trailer(length)?;
+        self.hash.update(&trailer);
+        Ok(self.hash.finalize())
+    }
+}
+
+/// A secret key that may sign, unlocked.
+#[derive(Clone)]
+pub struct Signer {
+    key: std::sync::Arc<dyn SigningKey + Send + Sync>,
+}
+
+impl Signer {
+    /// The parts of a secret key that may sign now, unlocked with one of the passphrases (2).
+    ///
+    /// # Errors
+    /// If no part may sign now, or none of the passphrases unlocks one that may.
+    pub fn of(key: &Tsk, passphrases: &[Password]) -> Result<Vec<Signer>> {
+        let may: Vec<_> =
+            key.signing_capable_component_keys().map(|part| part.fingerprint()).collect();
+        let inner = key.key();
+        let primary = ComponentKeyPriv::Primary(inner.primary_key.clone());
+        let others = inner.secret_subkeys.iter().map(|part| part.key.clone());
+        let parts = std::iter::once(primary).chain(others.map(ComponentKeyPriv::Subkey));
+        let parts = parts.filter(|part| may.contains(&part.fingerprint()));
+        let mut signers = Vec::new();
+        let mut locked = false;
+        for part in parts {
+            match unlocked(part, passphrases) {
+                Some(part) => signers.push(Signer { key: std::sync::Arc::new(part) }),
+                None => locked = true,
+            }
+        }
+        let name = key.key().fingerprint();
+        match (signers.is_empty(), locked) {
+            (false, _) => Ok(signers),
+            (true, true) => Err(Error::Locked(name.to_string())),
+            (true, false) => Err(Error::UnfitKey(format!("no part of key {name} may sign now"))),
+        }
+    }
+
+    /// A key whose private operation happens elsewhere, in a token for example.
+    #[must_use]
+    pub fn from_key(key: impl SigningKey + Send + Sync + 'static) -> Signer {
+        Signer { key: std::sync::Arc::new(key) }
+    }
+}
+
+/// The secret key, so that it needs no passphrase any more.
+pub(crate) fn unlocked(
+    mut part: ComponentKeyPriv,
+    passphrases: &[Password],
+) -> Option<ComponentKeyPriv> {
+    let empty = [Password::empty()];
+    let tried = empty.iter().chain(passphrases);
+    for passphrase in tried {
+        let done = match &mut part {
+            ComponentKeyPriv::Primary(key) => key.remove_password(passphrase),
+            ComponentKeyPriv::Subkey(key) => key.remove_password(passphrase),
+        };
+        if done.is_ok() {
+            return Some(part);
+        }
+    }
+    None
+}
+
+/// Signatures that are being made.
+pub(crate) struct Signing {
+    parts: Vec<(Signer, SignatureConfig, DataHash)>,
+}
+
+impl Signing {
+    /// Begins a signature with each of the signers.
+    pub(crate) fn begin(
+        signers: &[Signer],
+        is_text: bool,
+        hash: Option<HashAlgorithm>,
+    ) -> Result<Signing> {
+        let kind = if is_text { SignatureType::Text } else { SignatureType::Binary };
+        let mut parts = Vec::new();
+        for signer in signers {
+            let key = &*signer.key;
+            let hash = hash.unwrap_or_else(|| key.hash_alg());
+            let mut config = match key.version() {
+                KeyVersion::V6 => SignatureConfig::v6(Random, kind, key.algorithm(), hash)?,
+                _ => SignatureConfig::v4(kind, key.algorithm(), hash),
+            };
+            config.hashed_subpackets = vec![
+                Subpacket::regular(SubpacketData::IssuerFingerprint(key.fingerprint()))?,
+                Subpacket::critical(SubpacketData::SignatureCreationTime(Timestamp::now()))?,
+            ];
+            if key.version() != KeyVersion::V6 {
+                let id = SubpacketData::IssuerKeyId(key.legacy_key_id());
+                config.unhashed_subpackets = vec![Subpacket::regular(id)?];
+            }
+            let data = DataHash::new(hash, kind, salt_of(&config))?;
+            parts.push((signer.clone(), config, data));
+        }
+        Ok(Signing { parts })
+    }
+
+    /// The packets that stand before the data.
+    pub(crate) fn announcements(&self) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        for (index, (signer, config, _)) in self.parts.iter().enumerate() {
+            let key = &*signer.key;
+            let (kind, hash, algorithm) = (config.typ, config.hash_alg, config.pub_alg);
+            let mut packet = match key.fingerprint() {
+                Fingerprint::V6(print) => {
+                    let salt = salt_of(config).to_vec();
+                    OnePassSignature::v6(kind, hash, algorithm, salt, print)
+                }
+                _ => OnePassSignature::v3(kind, hash, algorithm, key.legacy_key_id()),
+            };
+            if index + 1 < self.parts.len() {
+                packet.set_is_nested();
+            }
+            bytes.extend(to_bytes(&packet)?);
+        }
+        Ok(bytes)
+    }
+
+    /// Takes what comes next of the data.
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        for (_, _, hash) in &mut self.parts {
+            hash.update(bytes);
+        }
+    }
+
+    /// The signatures, in the order in which they stand behind the data: the last announced first.
+    pub(crate) fn finish(self) -> Result<Vec<Signature>> {
+        let signed = self.parts.into_iter().rev().map(|(signer, config, hash)| {
+            let digest = hash.finish(&config)?;
+            let raw = signer.key.sign(&Password::empty(), config.hash_alg, &digest)?;
+            let start = [digest[0], digest[1]];
+            Signature::from_config(config, start, raw).map_err(Error::from)
+        });
+        signed.collect()
+    }
+}
+
+fn salt_of(config: &SignatureConfig) -> &[u8] {
+    match &config.version_specific {
+        SignatureVersionSpecific::V6 { salt } => salt,
+        _ => &[],
+    }
+}
+
+/// A good signature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verified {
+    /// The fingerprint of the key that signed.
+    pub key: Fingerprint,
+    /// The fingerprint of its certificate.
+    pub certificate: Fingerprint,
+    /// When it was made, in seconds since 1970.
+    pub made: u32,
+    /// Whether it is over text, whose line ends do not count.
+    pub is_text: bool,
+}
+
+/// Signatures that are being verified.
+#[derive(Default)]
+pub(crate) struct Verifying {
+    announced: Vec<(OnePassSignature, Option<DataHash>)>,
+    known: Vec<(Signature, Option<DataHash>)>,
+}
+
+/// No message has more signatures.
+const SIGNATURES_MAX: usize = 64;
+
+impl Verifying {
+    /// A signature that stands behind the data is announced.
+    pub(crate) fn announce(&mut self, packet: OnePassSignature) -> Result<()> {
+        let salt: &[u8] = match packet.version_specific() {
+            OpsVersionSpecific::V6 { salt, .. } => salt,
+            _ => &[],
+        };
+        let hash = DataHash::new(packet.hash_algorithm(), packet.typ(), salt).ok();
+        self.announced.push((packet, hash));
+        self.bounded()
+    }
+
+    /// A signature that stands before the data, or apart from it.
+    pub(crate) fn know(&mut self, signature: Signature) -> Result<()> {
+        let hash = signature
+            .config()
+            .and_then(|config| DataHash::new(config.hash_alg, config.typ, salt_of(config)).ok());
+        self.known.push((signature, hash));
+        self.bounded()
+    }
+
+    fn bounded(&self) -> Result<()> {
+        let count = self.count();
+        let many = || Error::Unsupported(format!("more than {SIGNATURES_MAX} signatures"));
+        (count <= SIGNATURES_MAX).then_some(()).ok_or_else(many)
+    }
+
+    /// How many signatures still have to come behind the data.
+    pub(crate) fn expected(&self) -> usize {
+        self.announced.len()
+    }
+
+    /// Whether there is any signature.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.announced.is_empty() && self.known.is_empty()
+    }
+
+    /// How many signatures there are.
+    pub(crate) fn count(&self) -> usize {
+        self.announced.len() + self.known.len()
+    }
+
+    /// Takes what comes next of the data.
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        let announced = self.announced.iter_mut().map(|(_, hash)| hash);
+        let known = self.known.iter_mut().map(|(_, hash)| hash);
+        for hash in announced.chain(known).flatten() {
+            hash.update(bytes);
+        }
+    }
+
+    /// The last announced signature, which has come.
+    pub(crate) fn arrive(&mut self, signature: Signature) -> Result<()> {
+        let Some((announced, hash)) = self.announced.pop() else {
+            return Err(Error::damaged("there is a signature that was not announced"));
+        };
+        let hash = hash.filter(|_| announced.matches(&signature));
+        self.known.push((signature, hash));
+        Ok(())
+    }
+
+    /// Those signatures that are good (1).
+    pub(crate) fn finish(self, certificates: &[Certificate]) -> Vec<Verified> {
+        let checked: Vec<Checked> =
+            certificates.iter().map(|certificate| Checked::new(certificate.clone())).collect();
+        let judged = self.known.into_iter().filter_map(|(signature, hash)| {
+            let digest = hash?.finish(signature.config()?).ok()?;
+            checked.iter().find_map(|certificate| judge(&signature, &digest, certificate))
+        });
+        judged.collect()
+    }
+}
+
+/// The signature, if it is good and from this certificate (1).
+fn judge(signature: &Signature, digest: &[u8], certificate: &Checked) -> Option<Verified> {
+    let config = signature.config()?;
+    let is_data = matches!(config.typ, SignatureType::Binary | SignatureType::Text);
+    let made = signature.created()?;
+    let now = Timestamp::now();
+    let expires = signature.signature_expiration_time().map_or(0, |time| time.as_secs());
+    let expired = expires != 0 && made.as_secs().saturating_add(expires) <= now.as_secs();
+    let starts_right = signature.signed_hash_value() == Some([*digest.first()?, *digest.get(1)?]);
+    if !is_data || made > now || expired || !starts_right || !signature_acceptable(signature) {
+        return None;
+    }
+    let keys = certificate.valid_signing_capable_component_keys_at(made);
+    let key = keys.iter().map(|key| key.as_componentkey()).find(|key| {
+        let named = signature.issuer_key_id().contains(&&key.legacy_key_id())
+            || signature.issuer_fingerprint().contains(&&key.fingerprint());
+        let same_age = (key.version() == KeyVersion::V6) == is_v6(config);
+        let old = made < key.created_at() || made < certificate.primary_creation_time();
+        let raw = signature.signature();
+        let matches = |raw| VerifyingKey::verify(*key, config.hash_alg, digest, raw).is_ok();
+        named && same_age && !old && raw.is_some_and(matches)
+    })?;
+    Some(Verified {
+        key: key.fingerprint(),
+        certificate: certificate.fingerprint().clone(),
+        made: made.as_secs(),
+        is_text: config.typ == SignatureType::Text,
+    })
+}
+
+fn is_v6(config: &SignatureConfig) -> bool {
+    matches!(config.version_specific, SignatureVersionSpecific::V6 { .. })
+}

@@ -1,0 +1,319 @@
+//! The key ring in a folder: certificates, secret keys, and names for them.
+//!
+//! ```text
+//! | file              | holds                                                        |
+//! |-------------------|--------------------------------------------------------------|
+//! | FINGERPRINT.cert  | a certificate, binary, with everything that was merged into it |
+//! | FINGERPRINT.key   | a secret key, binary, locked as it was when it came          |
+//! | aliases           | lines: a name, a blank, a fingerprint                        |
+//! ```
+//!
+//! 1. Each file is replaced whole and durably; a crash leaves the old one or the new one.
+//! 2. Importing merges: what was known of a certificate stays known.
+//! 3. A name that fits several keys is an error, never a guess.
+
+use std::path::{Path, PathBuf};
+
+use pgp::types::KeyDetails;
+use rpgpie::certificate::{Certificate, Checked};
+use rpgpie::merge::CertificateInfo;
+use rpgpie::tsk::Tsk;
+use seam::Seam;
+use seam::disk::{make_dir, read_small, replace_small};
+
+use crate::error::{Error, Result};
+use crate::keys::certificate_of;
+
+/// No file of the ring is longer.
+const FILE_MAX: usize = 16 << 20;
+const ALIASES: &str = "aliases";
+
+/// A key ring.
+pub struct Store {
+    seam: Seam,
+    folder: PathBuf,
+}
+
+/// What a listing shows of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The fingerprint, in hexadecimal.
+    pub fingerprint: String,
+    /// The key id, in hexadecimal.
+    pub key_id: String,
+    /// The version of the key's form: 4 or 6.
+    pub version: u8,
+    /// The names that were given to it here.
+    pub aliases: Vec<String>,
+    /// Who it says it belongs to.
+    pub users: Vec<String>,
+    /// The algorithm of its primary key.
+    pub algorithm: String,
+    /// When it was made, in seconds since 1970.
+    pub made: u32,
+    /// When it expires, in seconds since 1970.
+    pub expires: Option<u32>,
+    /// Whether it was revoked.
+    pub is_revoked: bool,
+    /// Whether the secret key is here, too.
+    pub has_secret: bool,
+}
+
+fn on(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
+    Error::io(path.display().to_string())
+}
+
+fn name_of(certificate: &Certificate) -> String {
+    certificate.fingerprint().to_string().to_uppercase()
+}
+
+impl Store {
+    /// The ring in this folder, which is made when something is first put into it.
+    #[must_use]
+    pub fn open(seam: &Seam, folder: &Path) -> Store {
+        Store { seam: seam.clone(), folder: folder.to_owned() }
+    }
+
+    fn names(&self, ending: &str) -> Result<Vec<String>> {
+        if !self.seam.disk.exists(&self.folder).map_err(on(&self.folder))? {
+            return Ok(Vec::new());
+        }
+        let list = self.seam.disk.list(&self.folder).map_err(on(&self.folder))?;
+        let names = list.iter().filter_map(|path| path.file_name()?.to_str()?.strip_suffix(ending));
+        Ok(names.map(str::to_owned).collect())
+    }
+
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let path = self.folder.join(name);
+        if !self.seam.disk.exists(&path).map_err(on(&path))? {
+            return Ok(None);
+        }
+        read_small(&*self.seam.disk, &path, FILE_MAX).map(Some).map_err(on(&path))
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        make_dir(&*self.seam.disk, &self.folder).map_err(on(&self.folder))?;
+        let path = self.folder.join(name);
+        replace_small(&*self.seam.disk, &path, bytes).map_err(on(&path))
+    }
+
+    /// A certificate by its fingerprint.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn certificate(&self, fingerprint: &str) -> Result<Option<Certificate>> {
+        let bytes = self.read(&format!("{fingerprint}.cert"))?;
+        bytes.map(|bytes| Certificate::try_from(&bytes[..]).map_err(Error::from)).transpose()
+    }
+
+    /// A secret key by its fingerprint.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn secret(&self, fingerprint: &str) -> Result<Option<Tsk>> {
+        let bytes = self.read(&format!("{fingerprint}.key"))?;
+        bytes.map(|bytes| Tsk::try_from(&bytes[..]).map_err(Error::from)).transpose()
+    }
+
+    /// All secret keys.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn secrets(&self) -> Result<Vec<Tsk>> {
+        let names = self.names(".key")?;
+        let all = names.iter().filter_map(|name| self.secret(name).transpose());
+        all.collect()
+    }
+
+    /// All certificates.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn certificates(&self) -> Result<Vec<Certificate>> {
+        let names = self.names(".cert")?;
+        let all = names.iter().filter_map(|name| self.certificate(name).transpose());
+        all.collect()
+    }
+
+    /// Puts a certificate in; what was known of it stays (2). Gives its fingerprint.
+    ///
+    /// # Errors
+    /// If the folder takes nothing.
+    pub fn add_certificate(&self, certificate: Certificate) -> Result<String> {
+        let name = name_of(&certificate);
+        let merged = match self.certificate(&name)? {
+            None => certificate,
+            Some(mut known) => {
+                known.merge(vec![CertificateInfo::Cert(certificate)]);
+                known
+            }
+        };
+        let bytes = Vec::try_from(&merged)?;
+        self.write(&format!("{name}.cert"), &bytes)?;
+        Ok(name)
+    }
+
+    /// Puts a secret key in, and its certificate. Gives its fingerprint.
+    ///
+    /// # Errors
+    /// If the folder takes nothing.
+    pub fn add_secret(&self, key: &Tsk) -> Result<String> {
+        let name = self.add_certificate(certificate_of(key))?;
+        let mut bytes = Vec::new();
+        key.save(false, &mut bytes)?;
+        self.write(&format!("{name}.key"), &bytes)?;
+        Ok(name)
+    }
+
+    /// Puts in whatever keys and certificates these bytes hold, armored or not.
+    ///
+    /// # Errors
+    /// If they are neither.
+    pub fn import(&self, bytes: &[u8]) -> Result<Vec<String>> {
+        if let Ok(keys) = Tsk::load(&mut &bytes[..])
+            && !keys.is_empty()
+        {
+            return keys.iter().map(|key| self.add_secret(key)).collect();
+        }
+        let certificates = Certificate::load(&mut &bytes[..])?;
+        if certificates.is_empty() {
+            return Err(Error::NotOpenPgp("there is no key in it".to_owned()));
+        }
+        certificates.into_iter().map(|one| self.add_certificate(one)).collect()
+    }
+
+    /// Removes a certificate and its secret key.
+    ///
+    /// # Errors
+    /// If a file cannot be removed.
+    pub fn delete(&self, fingerprint: &str) -> Result<()> {
+        let mut aliases = self.aliases()?;
+        aliases.retain(|(_, known)| known != fingerprint);
+        self.write_aliases(&aliases)?;
+        for ending in ["key", "cert"] {
+            let path = self.folder.join(format!("{fingerprint}.{ending}"));
+            if self.seam.disk.exists(&path).map_err(on(&path))? {
+                self.seam.disk.remove(&path).map_err(on(&path))?;
+            }
+        }
+        self.seam.disk.sync_dir(&self.folder).map_err(on(&self.folder))
+    }
+
+    fn aliases(&self) -> Result<Vec<(String, String)>> {
+        let bytes = self.read(ALIASES)?.unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        let pairs = text.lines().filter_map(|line| line.rsplit_once(' '));
+        Ok(pairs.map(|(name, print)| (name.to_owned(), print.to_owned())).collect())
+    }
+
+    fn write_aliases(&self, aliases: &[(String, String)]) -> Result<()> {
+        let lines = aliases.iter().map(|(name, print)| format!("{name} {print}\n"));
+        self.write(ALIASES, lines.collect::<String>().as_bytes())
+    }
+
+    /// Gives a key a name; one that had it loses it.
+    ///
+    /// # Errors
+    /// If the name is empty or has a line's end in it, or the folder takes nothing.
+    pub fn set_alias(&self, alias: &str, fingerprint: &str) -> Result<()> {
+        if alias.trim().is_empty() || alias.contains(['\n', '\r']) {
+            return Err(Error::Usage("an alias is one line that is not empty".to_owned()));
+        }
+        let mut aliases = self.aliases()?;
+        aliases.retain(|(known, _)| known != alias);
+        aliases.push((alias.to_owned(), fingerprint.to_owned()));
+        self.write_aliases(&aliases)
+    }
+
+    /// The fingerprint of the one key that this names: an alias, a fingerprint, the key id of any
+    /// of its parts, or a part of a user id (3).
+    ///
+    /// # Errors
+    /// If none or several are named.
+    pub fn find(&self, name: &str) -> Result<String> {
+        let aliases = self.aliases()?;
+        if let Some((_, print)) = aliases.iter().find(|(alias, _)| alias == name) {
+            return Ok(print.clone());
+        }
+        let hex = name.trim_start_matches("0x").replace(' ', "").to_uppercase();
+        let mut found = Vec::new();
+        for certificate in self.certificates()? {
+            if is_named(&certificate, name, &hex) {
+                found.push(name_of(&certificate));
+            }
+        }
+        match &found[..] {
+            [one] => Ok(one.clone()),
+            [] => Err(Error::Name(format!(
+                "no key in {} is called \"{name}\"; `holdfast pgp list` shows them",
+                self.folder.display()
+            ))),
+            several => Err(Error::Name(format!(
+                "\"{name}\" fits several keys: {}; say which by its fingerprint",
+                several.join(", ")
+            ))),
+        }
+    }
+
+    /// Everything in the ring.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn list(&self) -> Result<Vec<Entry>> {
+        let aliases = self.aliases()?;
+        let secrets = self.names(".key")?;
+        let entry = |certificate: Certificate| describe(certificate, &aliases, &secrets);
+        Ok(self.certificates()?.into_iter().map(entry).collect())
+    }
+}
+
+fn is_named(certificate: &Certificate, name: &str, hex: &str) -> bool {
+    let inner = pgp::composed::SignedPublicKey::from(certificate.clone());
+    let mut prints = vec![(inner.fingerprint().to_string(), inner.legacy_key_id().to_string())];
+    let parts = inner.public_subkeys.iter().map(|part| &part.key);
+    prints
+        .extend(parts.map(|key| (key.fingerprint().to_string(), key.legacy_key_id().to_string())));
+    let by_number =
+        prints.iter().any(|(print, id)| print.to_uppercase() == hex || id.to_uppercase() == hex);
+    let wanted = name.to_lowercase();
+    by_number
+        || inner
+            .details
+            .users
+            .iter()
+            .any(|user| String::from_utf8_lossy(user.id.id()).to_lowercase().contains(&wanted))
+}
+
+fn describe(certificate: Certificate, aliases: &[(String, String)], secrets: &[String]) -> Entry {
+    let fingerprint = name_of(&certificate);
+    let now = pgp::types::Timestamp::now();
+    let checked = Checked::new(certificate);
+    let inner = checked.as_signed_public_key();
+    let made = inner.created_at().as_secs();
+    let newest = checked.active_certificate_self_signature_at(now);
+    let lifetime = newest.and_then(pgp::packet::Signature::key_expiration_time);
+    Entry {
+        key_id: checked.key_id().to_string().to_uppercase(),
+        version: u8::from(inner.version()),
+        aliases: aliases
+            .iter()
+            .filter(|(_, print)| *print == fingerprint)
+            .map(|(alias, _)| alias.clone())
+            .collect(),
+        users: inner
+            .details
+            .users
+            .iter()
+            .map(|user| String::from_utf8_lossy(user.id.id()).into_owned())
+            .collect(),
+        algorithm: format!("{:?}", inner.algorithm()),
+        made,
+        expires: lifetime
+            .map(|lifetime| lifetime.as_secs())
+            .filter(|lifetime| *lifetime != 0)
+            .map(|lifetime| made.saturating_add(lifetime)),
+        is_revoked: !inner.details.revocation_signatures.is_empty(),
+        has_secret: secrets.contains(&fingerprint),
+        fingerprint,
+    }
+}

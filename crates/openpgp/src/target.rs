@@ -1,0 +1,179 @@
+//! Where output goes: under its name only when everything about it is right.
+//!
+//! 1. A file is written beside its place under a name of its own, synced, and renamed; an error, or
+//!    dropping the target, removes it. So its name never shows half of it, nor anything unproven.
+//! 2. What goes to a stream and must not be seen too early waits in memory, and past
+//!    [`MEMORY_MAX`] in a file that has no name any more.
+//! 3. A file that is there already is replaced only if that is allowed.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use seam::Seam;
+use seam::disk::{Create, File, Open};
+
+use crate::error::{Error, Result};
+
+/// What waits in memory before a file is made for it.
+const MEMORY_MAX: usize = 8 << 20;
+const COPY: usize = 1 << 20;
+
+/// Output that is not to be seen yet.
+pub struct Target {
+    seam: Seam,
+    place: Place,
+    file: Option<Arc<dyn File>>,
+    /// Where the file stands at the moment, if it has a name.
+    fresh: Option<PathBuf>,
+    held: Vec<u8>,
+    length: u64,
+}
+
+enum Place {
+    File(PathBuf),
+    Stream(Box<dyn Write + Send>),
+}
+
+fn at(path: &Path, verb: &str) -> impl FnOnce(io::Error) -> Error {
+    Error::io(format!("{verb} {}", path.display()))
+}
+
+const NEW: Open = Open { create: Create::New, write: true, direct: false, dsync: false };
+
+impl Target {
+    /// A file; one that is there already is replaced if `replace`.
+    ///
+    /// # Errors
+    /// If it is there and may not be replaced, or the folder takes no file.
+    pub fn file(seam: &Seam, path: &Path, replace: bool) -> Result<Target> {
+        if !replace && seam.disk.exists(path).map_err(at(path, "looking for"))? {
+            let what = format!("{} is there already; say --yes to replace it", path.display());
+            return Err(Error::Name(what));
+        }
+        let mut target = Target::new(seam, Place::File(path.to_owned()));
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let fresh = path.with_file_name(format!(".{name}.{:016x}.part", target.draw()?));
+        target.file = Some(seam.disk.open(&fresh, NEW).map_err(at(&fresh, "making"))?);
+        target.fresh = Some(fresh);
+        Ok(target)
+    }
+
+    /// A stream that gets everything at the end.
+    #[must_use]
+    pub fn stream(seam: &Seam, stream: Box<dyn Write + Send>) -> Target {
+        Target::new(seam, Place::Stream(stream))
+    }
+
+    fn new(seam: &Seam, place: Place) -> Target {
+        let seam = seam.clone();
+        Target { seam, place, file: None, fresh: None, held: Vec::new(), length: 0 }
+    }
+
+    fn draw(&self) -> Result<u64> {
+        let mut bytes = [0; 8];
+        self.seam.entropy.fill(&mut bytes).map_err(Error::io("drawing a name"))?;
+        Ok(u64::from_ne_bytes(bytes))
+    }
+
+    /// Everything about the output is right: it appears.
+    ///
+    /// # Errors
+    /// If the file cannot be synced or renamed, or the stream takes no more.
+    pub fn release(mut self) -> Result<()> {
+        self.drain().map_err(Error::io("writing the output"))?;
+        if let Place::File(path) = &self.place {
+            let (Some(file), Some(fresh)) = (self.file.take(), self.fresh.clone()) else {
+                return Ok(());
+            };
+            file.sync().map_err(at(path, "syncing"))?;
+            drop(file);
+            self.seam.disk.rename(&fresh, path).map_err(at(path, "naming"))?;
+            self.fresh = None;
+            let parent = match path.parent() {
+                Some(parent) if !parent.as_os_str().is_empty() => parent,
+                _ => Path::new("."),
+            };
+            return self.seam.disk.sync_dir(parent).map_err(at(parent, "syncing"));
+        }
+        let file = self.file.take();
+        let length = self.length;
+        let Place::Stream(stream) = &mut self.place else { return Ok(()) };
+        match file {
+            None => stream.write_all(&self.held),
+            Some(file) => copy(&*file, length, stream),
+        }
+        .and_then(|()| stream.flush())
+        .map_err(Error::io("writing the output"))
+    }
+
+    /// Writes what is held in memory to the file, if there is one.
+    fn drain(&mut self) -> io::Result<()> {
+        if let Some(file) = &self.file {
+            file.write_at(&self.held, self.length)?;
+            self.length += self.held.len() as u64;
+            self.held.clear();
+        }
+        Ok(())
+    }
+
+    /// A file without a name, for what does not fit in memory (2).
+    fn spill(&mut self) -> io::Result<()> {
+        let path = std::env::temp_dir().join(format!(".holdfast-{:016x}", self.draw()?));
+        let file = self.seam.disk.open(&path, NEW)?;
+        self.seam.disk.remove(&path)?;
+        self.file = Some(file);
+        self.drain()
+    }
+}
+
+fn copy(file: &dyn File, length: u64, stream: &mut dyn Write) -> io::Result<()> {
+    let mut buffer = vec![0; COPY];
+    let mut done = 0;
+    while done < length {
+        let bytes = usize::try_from(length - done).map_or(COPY, |left| left.min(COPY));
+        file.read_at(&mut buffer[..bytes], done)?;
+        stream.write_all(&buffer[..bytes])?;
+        done += bytes as u64;
+    }
+    Ok(())
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &self.file {
+            Some(file) if bytes.len() >= COPY / 16 => {
+                let file = Arc::clone(file);
+                self.drain()?;
+                file.write_at(bytes, self.length)?;
+                self.length += bytes.len() as u64;
+            }
+            Some(_) => {
+                self.held.extend_from_slice(bytes);
+                if self.held.len() >= COPY {
+                    self.drain()?;
+                }
+            }
+            None => {
+                self.held.extend_from_slice(bytes);
+                if self.held.len() > MEMORY_MAX {
+                    self.spill()?;
+                }
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.drain()
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        if let Some(fresh) = self.fresh.take() {
+            // Whoever drops a target has an error to tell already; this one adds nothing to it.
+            let _ = self.seam.disk.remove(&fresh);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! What is written here opens in GnuPG, and what GnuPG writes opens here. Without a `gpg` on the
+//! machine there is nothing to test against.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use holdfast_openpgp as openpgp;
+use openpgp::keys::{Algorithm, NewKey, certificate_of};
+use openpgp::pgp::crypto::sym::SymmetricKeyAlgorithm;
+use openpgp::pgp::types::{CompressionAlgorithm, Password};
+use openpgp::{Certificate, Container, Reading, SecretKey, Signer, Stats, Writing};
+
+/// A home folder of GnuPG's own, gone with the test.
+struct Gpg {
+    home: PathBuf,
+}
+
+impl Gpg {
+    fn new(name: &str) -> Option<Gpg> {
+        Command::new("gpg").arg("--version").output().ok()?;
+        let home = std::env::temp_dir().join(format!("hf-{name}-{}", std::process::id()));
+        let made = Command::new("mkdir").args(["-m", "700", "-p"]).arg(&home).status().ok()?;
+        made.success().then_some(Gpg { home })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.home.join(name)
+    }
+
+    fn run(&self, args: &[&str], input: &[u8]) -> Vec<u8> {
+        let mut command = Command::new("gpg");
+        command.arg("--homedir").arg(&self.home);
+        command.args(["--batch", "--yes", "--quiet", "--trust-model", "always"]);
+        command.args(["--pinentry-mode", "loopback", "--passphrase", ""]).args(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("gpg starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        let input = input.to_vec();
+        // gpg may answer before it has read everything.
+        let feeder = seam::thread::spawn("feeder", move || drop(stdin.write_all(&input)));
+        let output = child.wait_with_output().expect("gpg ends");
+        feeder.expect("a thread").join();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "gpg {args:?}: {said}");
+        output.stdout
+    }
+}
+
+impl Drop for Gpg {
+    fn drop(&mut self) {
+        let kill = ["--homedir", &self.home.to_string_lossy(), "--kill", "all"].map(str::to_owned);
+        let _ = Command::new("gpgconf").args(kill).output();
+        let _ = Command::new("rm").arg("-rf").arg(Path::new(&self.home)).status();
+    }
+}
+
+fn sample() -> Vec<u8> {
+    (0..2_300_000_u32).map(|i| ((i / 11).wrapping_mul(i / 64) % 61 + 32) as u8).collect()
+}
+
+fn key(algorithm: Algorithm) -> SecretKey {
+    let new = NewKey {
+        users: vec!["Ada <ada@example.org>".to_owned()],
+        algorithm,
+        v6: false,
+        passphrase: None,
+        lifetime_s: None,
+        signing_only: false,
+    };
+    new.generate().unwrap()
+}
+
+const COMPRESSIONS: [(&str, Option<(CompressionAlgorithm, u32)>); 4] = [
+    ("none", None),
+    ("zip", Some((CompressionAlgorithm::ZIP, 1))),
+    ("zlib", Some((CompressionAlgorithm::ZLIB, 6))),
+    ("bzip2", Some((CompressionAlgorithm::BZip2, 6))),
+];
+
+#[test]
+fn messages_go_both_ways() {
+    let Some(gpg) = Gpg::new("both") else { return };
+    let data = sample();
+    for algorithm in [Algorithm::Curve25519, Algorithm::Rsa(2048), Algorithm::Nist(256)] {
+        let ada = key(algorithm);
+        let mut secret = Vec::new();
+        ada.save(true, &mut secret).unwrap();
+        gpg.run(&["--import"], &secret);
+        let print = certificate_of(&ada).fingerprint().to_string();
+        for (name, compression) in COMPRESSIONS {
+            let writing = Writing {
+                recipients: vec![certificate_of(&ada)],
+                signers: Signer::of(&ada, &[]).unwrap(),
+                container: Some(Container::V1),
+                cipher: Some(SymmetricKeyAlgorithm::AES128),
+                compression,
+                armor: name == "zlib",
+                ..Writing::default()
+            };
+            let mut message = Vec::new();
+            writing.run(&mut &data[..], &mut message, &Stats::default()).unwrap();
+            let found = gpg.run(&["--decrypt"], &message);
+            assert!(found == data, "{algorithm:?} {name}");
+
+            let compress = if name == "none" { "uncompressed" } else { name };
+            let theirs = gpg.run(
+                &["--encrypt", "--sign", "-r", &print, "-u", &print, "--compress-algo", compress],
+                &data,
+            );
+            let reading = Reading {
+                keys: vec![ada.clone()],
+                certificates: vec![certificate_of(&ada)],
+                must_be_encrypted: true,
+                ..Reading::default()
+            };
+            let mut found = Vec::new();
+            let opened = reading.run(&mut &theirs[..], &mut found, &Stats::default()).expect(name);
+            assert!(found == data, "{algorithm:?} {name}");
+            assert_eq!(opened.verified.len(), 1, "{algorithm:?} {name}");
+        }
+    }
+}
+
+#[test]
+fn passphrases_and_old_ciphers_are_understood() {
+    let Some(gpg) = Gpg::new("phrase") else { return };
+    let data = sample();
+    let read = |message: &[u8], allow_old| {
+        let passphrases = vec![Password::from("word")];
+        let reading = Reading { passphrases, allow_old, ..Reading::default() };
+        let mut found = Vec::new();
+        let opened = reading.run(&mut &message[..], &mut found, &Stats::default());
+        opened.map(|_| found)
+    };
+    let writing = Writing {
+        passphrases: vec![Password::from("word")],
+        container: Some(Container::V1),
+        ..Writing::default()
+    };
+    let mut message = Vec::new();
+    writing.run(&mut &data[..], &mut message, &Stats::default()).unwrap();
+    assert!(gpg.run(&["--passphrase", "word", "--decrypt"], &message) == data);
+    for cipher in ["AES", "AES192", "AES256", "3DES", "CAST5", "TWOFISH"] {
+        let message = gpg.run(&["--passphrase", "word", "-c", "--cipher-algo", cipher], &data);
+        let is_aes = cipher.starts_with("AES");
+        assert!(read(&message, true).unwrap() == data, "{cipher}");
+        assert_eq!(read(&message, false).is_ok(), is_aes, "{cipher}");
+    }
+}
+
+#[test]
+fn signatures_apart_and_in_the_clear_go_both_ways() {
+    let Some(gpg) = Gpg::new("sign") else { return };
+    let text = b"first line\nsecond line\n- dashed\nlast line\n".to_vec();
+    gpg.run(&["--quick-gen-key", "Bob <bob@example.org>", "ed25519", "sign", "never"], b"");
+    let bob = gpg.run(&["--export-secret-keys", "bob@example.org"], b"");
+    let bob = SecretKey::load(&mut &bob[..]).unwrap();
+    let certificates: Vec<Certificate> = bob.iter().map(certificate_of).collect();
+    let file = gpg.path("file");
+    let signature = gpg.path("file.sig");
+    let put = |path: &Path, bytes: &[u8]| {
+        let mut target = openpgp::Target::file(&seam::Seam::real(), path, true).unwrap();
+        target.write_all(bytes).unwrap();
+        target.release().unwrap();
+    };
+    put(&file, &text);
+
+    let stats = Stats::default();
+    let theirs = gpg.run(&["--detach-sign"], &text);
+    let good = openpgp::verify_detached(&mut &text[..], &theirs, &certificates, &stats).unwrap();
+    assert_eq!(good.len(), 1);
+    let bad = openpgp::verify_detached(&mut &text[1..], &theirs, &certificates, &stats).unwrap();
+    assert!(bad.is_empty());
+
+    let signers = Signer::of(&bob[0], &[]).unwrap();
+    let ours = openpgp::sign_detached(&mut &text[..], &signers, true, None, true, &stats).unwrap();
+    put(&signature, &ours);
+    gpg.run(&["--verify", &signature.to_string_lossy(), &file.to_string_lossy()], b"");
+
+    let theirs = gpg.run(&["--clearsign"], &text);
+    let (found, good) = openpgp::verify_cleartext(&mut &theirs[..], &certificates).unwrap();
+    assert_eq!((found.len(), good.len()), (text.len() - 1 + 3, 1), "line ends are CR LF");
+    let ours = openpgp::sign_cleartext(&mut &text[..], &bob, &[]).unwrap();
+    gpg.run(&["--verify"], &ours);
+}

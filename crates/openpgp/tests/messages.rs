@@ -1,0 +1,233 @@
+//! Messages come back as they went in, through every form that is written, and nobody can change
+//! one without being found out.
+
+use holdfast_openpgp as openpgp;
+use openpgp::keys::{Algorithm, NewKey, certificate_of};
+use openpgp::{Container, Kind, Reading, Signer, Stages, Stats, Writing};
+use pgp::crypto::aead::AeadAlgorithm;
+use pgp::crypto::sym::SymmetricKeyAlgorithm;
+use pgp::types::{CompressionAlgorithm, Password};
+use rpgpie::tsk::Tsk;
+
+fn key(v6: bool, algorithm: Algorithm) -> Tsk {
+    let users = vec!["Ada <ada@example.org>".to_owned()];
+    let new =
+        NewKey { users, algorithm, v6, passphrase: None, lifetime_s: None, signing_only: false };
+    new.generate().unwrap()
+}
+
+fn sample(length: usize) -> Vec<u8> {
+    let mut state = 88_172_645_463_325_252_u64;
+    let mut bytes = Vec::with_capacity(length);
+    while bytes.len() < length {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        bytes.extend(format!("record {} of {}\n", state % 1000, state % 7).bytes());
+    }
+    bytes.truncate(length);
+    bytes
+}
+
+fn write(writing: &Writing, data: &[u8]) -> Vec<u8> {
+    let mut message = Vec::new();
+    writing.run(&mut &data[..], &mut message, &Stats::default()).unwrap();
+    message
+}
+
+fn read(reading: &Reading, message: &[u8]) -> openpgp::Result<(openpgp::Opened, Vec<u8>)> {
+    let mut data = Vec::new();
+    let opened = reading.run(&mut &message[..], &mut data, &Stats::default())?;
+    Ok((opened, data))
+}
+
+const CONTAINERS: [Container; 4] = [
+    Container::V1,
+    Container::V2(AeadAlgorithm::Ocb),
+    Container::V2(AeadAlgorithm::Gcm),
+    Container::V2(AeadAlgorithm::Eax),
+];
+
+#[test]
+fn every_form_comes_back_here_and_in_another_implementation() {
+    let ada = key(true, Algorithm::Curve25519);
+    let reading = Reading {
+        keys: vec![ada.clone()],
+        certificates: vec![certificate_of(&ada)],
+        must_be_encrypted: true,
+        ..Reading::default()
+    };
+    let compressions = [
+        None,
+        Some((CompressionAlgorithm::ZIP, 1)),
+        Some((CompressionAlgorithm::ZLIB, 6)),
+        Some((CompressionAlgorithm::BZip2, 9)),
+    ];
+    let ciphers = [
+        SymmetricKeyAlgorithm::AES128,
+        SymmetricKeyAlgorithm::AES192,
+        SymmetricKeyAlgorithm::AES256,
+    ];
+    let lengths = [0, 1, 1000, (1 << 20) - 6, 1 << 20, (1 << 20) + 1, 2_500_000];
+    for (index, length) in lengths.into_iter().enumerate() {
+        let data = sample(length);
+        for container in CONTAINERS {
+            for compression in compressions {
+                let writing = Writing {
+                    recipients: vec![certificate_of(&ada)],
+                    signers: Signer::of(&ada, &[]).unwrap(),
+                    container: Some(container),
+                    cipher: Some(ciphers[index % 3]),
+                    compression,
+                    armor: index % 2 == 1,
+                    stages: if index % 2 == 0 {
+                        Stages { io: false, cipher: false, compress: false, threads: 1 }
+                    } else {
+                        Stages { io: true, cipher: true, compress: true, threads: 3 }
+                    },
+                    name: b"name".to_vec(),
+                    ..Writing::default()
+                };
+                let message = write(&writing, &data);
+                let what = format!("{length} {container:?} {compression:?}");
+                let (opened, found) = read(&reading, &message).expect(&what);
+                assert!(found == data, "{what}");
+                assert_eq!((opened.verified.len(), opened.signatures), (1, 1), "{what}");
+                assert_eq!(opened.name, b"name");
+                elsewhere(&ada, &message, &data, &what);
+            }
+        }
+    }
+}
+
+/// The streaming reader of the library that our packets come from: other code for the container,
+/// the compression and the lengths.
+fn elsewhere(key: &Tsk, message: &[u8], data: &[u8], what: &str) {
+    let cursor = std::io::Cursor::new(message.to_vec());
+    let (message, _) = pgp::composed::Message::from_reader(cursor).expect(what);
+    let certificates = [certificate_of(key)];
+    let found =
+        rpgpie::message::unpack(message, vec![key.key()], vec![], vec![], &[], &certificates);
+    let found = found.expect(what);
+    assert!(found.cleartext == data, "{what}");
+    assert_eq!(found.validated.len(), 1, "{what}");
+}
+
+#[test]
+fn passphrases_open_what_they_closed_and_nothing_else_does() {
+    let data = sample(70_000);
+    for container in CONTAINERS {
+        let writing = Writing {
+            passphrases: vec![Password::from("one"), Password::from("two")],
+            container: Some(container),
+            ..Writing::default()
+        };
+        let message = write(&writing, &data);
+        for word in ["one", "two"] {
+            let passphrases = vec![Password::from("wrong"), Password::from(word)];
+            let reading = Reading { passphrases, ..Reading::default() };
+            assert!(read(&reading, &message).unwrap().1 == data);
+        }
+        let reading = Reading { passphrases: vec![Password::from("three")], ..Reading::default() };
+        let error = read(&reading, &message).err().unwrap();
+        assert!(matches!(error.kind(), Kind::NoKey | Kind::Damaged), "{error}");
+        assert_eq!(read(&Reading::default(), &message).err().unwrap().kind(), Kind::NoKey);
+    }
+}
+
+#[test]
+fn keys_of_every_kind_open_what_is_for_them() {
+    let data = sample(5000);
+    let kinds = [
+        (false, Algorithm::Rsa(2048)),
+        (false, Algorithm::Curve25519),
+        (false, Algorithm::Nist(256)),
+        (false, Algorithm::Nist(384)),
+        (false, Algorithm::Nist(521)),
+        (true, Algorithm::Curve25519),
+        (true, Algorithm::Curve448),
+        (true, Algorithm::Nist(256)),
+    ];
+    let keys: Vec<Tsk> = kinds.iter().map(|(v6, kind)| key(*v6, *kind)).collect();
+    let writing = Writing {
+        recipients: keys.iter().map(certificate_of).collect(),
+        signers: keys.iter().flat_map(|key| Signer::of(key, &[]).unwrap()).collect(),
+        ..Writing::default()
+    };
+    let message = write(&writing, &data);
+    for (key, kind) in keys.iter().zip(kinds) {
+        let reading = Reading {
+            keys: vec![key.clone()],
+            certificates: keys.iter().map(certificate_of).collect(),
+            ..Reading::default()
+        };
+        let what = format!("{kind:?}");
+        let (opened, found) = read(&reading, &message).expect(&what);
+        assert!(found == data, "{kind:?}");
+        assert_eq!(opened.verified.len(), keys.len(), "{kind:?}");
+    }
+}
+
+/// No byte of plaintext counts unless the whole was right: every bit turned, every length cut, and
+/// bytes added are found.
+#[test]
+fn whoever_changes_a_bit_cuts_or_adds_is_found_out() {
+    let ada = key(true, Algorithm::Curve25519);
+    let data = sample(300);
+    let quiet = Stages { io: false, cipher: false, compress: false, threads: 1 };
+    for container in CONTAINERS {
+        for compression in [None, Some((CompressionAlgorithm::ZIP, 1))] {
+            let writing = Writing {
+                recipients: vec![certificate_of(&ada)],
+                container: Some(container),
+                compression,
+                stages: quiet,
+                ..Writing::default()
+            };
+            let message = write(&writing, &data);
+            let reading = Reading {
+                keys: vec![ada.clone()],
+                must_be_encrypted: true,
+                stages: quiet,
+                ..Reading::default()
+            };
+            assert!(read(&reading, &message).unwrap().1 == data);
+            for bit in 0..message.len() * 8 {
+                let mut changed = message.clone();
+                changed[bit / 8] ^= 1 << (bit % 8);
+                // Parts of the packet with the session key name its recipient and mean nothing else.
+                if let Ok((_, found)) = read(&reading, &changed) {
+                    assert!(found == data && bit < 8 * 110, "{container:?} bit {bit}");
+                }
+            }
+            for cut in 0..message.len() {
+                assert!(read(&reading, &message[..cut]).is_err(), "{container:?} cut {cut}");
+            }
+            for more in [&b"\0"[..], b"x", &message[..]] {
+                let mut longer = message.clone();
+                longer.extend_from_slice(more);
+                assert!(read(&reading, &longer).is_err(), "{container:?} with more");
+            }
+        }
+    }
+}
+
+#[test]
+fn chunks_that_change_places_are_found_out() {
+    let ada = key(true, Algorithm::Curve25519);
+    let data = sample(1_200_000);
+    let writing = Writing {
+        recipients: vec![certificate_of(&ada)],
+        container: Some(Container::V2(AeadAlgorithm::Ocb)),
+        ..Writing::default()
+    };
+    let message = write(&writing, &data);
+    let reading = Reading { keys: vec![ada.clone()], ..Reading::default() };
+    // Two neighbouring chunks, well inside the first piece.
+    let chunk = (256 << 10) + 16;
+    let begin = message.len() - 3 * chunk;
+    let mut changed = message.clone();
+    let (first, second) = changed[begin - chunk..begin + chunk].split_at_mut(chunk);
+    first.swap_with_slice(second);
+    assert_eq!(read(&reading, &changed).err().unwrap().kind(), Kind::Damaged);
+}
