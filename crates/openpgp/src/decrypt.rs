@@ -172,7 +172,8 @@ impl Run<'_, '_> {
                     return self.message(scope, Box::new(inner), layer + 1);
                 }
                 Tag::SymEncryptedData | Tag::GnupgAeadData => {
-                    let what = "the message is encrypted in a form without sound protection against change, which is not read";
+                    let what =
+                        "its encryption has no sound protection against change; it is not read";
                     return Err(Error::Unsupported(what.to_owned()));
                 }
                 Tag::CompressedData if verifying.is_empty() => {
@@ -303,7 +304,7 @@ impl Run<'_, '_> {
         }
         if !self.reading.allow_old {
             let what = format!(
-                "the message is encrypted with {cipher:?}, which is old; to read it all the same, allow old algorithms"
+                "it is encrypted with {cipher:?}, which is old; allow old ciphers to read it"
             );
             return Err(Error::Unsupported(what));
         }

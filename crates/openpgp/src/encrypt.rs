@@ -1,7 +1,8 @@
 //! Messages, written: signed, compressed and encrypted as asked, in one pass.
 //!
 //! ```text
-//! read, hash -> pack (N threads) -> frame -> seal (N threads; version 1: sum, then cipher) -> write
+//! read, hash -> pack (N threads) -> frame -> seal (N threads) -> write
+//! version 1 seals by a thread for the sum and one for the cipher
 //! ```
 //!
 //! 1. A message is written to the end or the caller gets an error; what was written before it is
@@ -277,7 +278,7 @@ impl Writing {
             if parts.is_empty() {
                 let name = certificate.fingerprint();
                 let what = format!(
-                    "nothing can be encrypted to key {name} now: it has expired, was revoked, or is made for something else"
+                    "nothing can be encrypted to key {name} now: expired, revoked, or made for other uses"
                 );
                 return Err(Error::UnfitKey(what));
             }

@@ -20,6 +20,7 @@ use pgp::types::{
 };
 use rpgpie::certificate::Certificate;
 use rpgpie::tsk::Tsk;
+use seam::clock::{Clock as _, RealClock};
 
 use crate::entropy::Random;
 use crate::error::{Error, Result};
@@ -256,10 +257,27 @@ pub fn expire(key: &Tsk, passphrases: &[Password], lifetime_s: Option<u32>) -> R
     let mut inner = key.key().clone();
     let none = Password::empty();
     let passphrase = fitting(&inner, &none, passphrases)?;
+    wait_for_a_later_second(&inner);
     expire_parts(&mut inner, passphrase, lifetime_s)?;
     Ok(Tsk::from(inner))
 }
 
+/// Times of signatures are whole seconds, and the latest one counts: a new one in the second of the
+/// last one would be a matter of chance. A clock that went back is not waited for.
+fn wait_for_a_later_second(key: &SignedSecretKey) {
+    let users = key.details.users.iter().flat_map(|user| &user.signatures);
+    let latest = users.chain(&key.details.direct_signatures).filter_map(Signature::created).max();
+    let clock = RealClock::new();
+    for _ in 0..24 {
+        if latest != Some(Timestamp::now()) {
+            return;
+        }
+        clock.sleep(std::time::Duration::from_millis(50));
+    }
+}
+
+/// Signs anew what says when the key expires. What was signed in this very second is replaced: it
+/// is of a key that is still being made.
 fn expire_parts(
     key: &mut SignedSecretKey,
     passphrase: &Password,
@@ -278,11 +296,14 @@ fn expire_parts(
         let config = renewed(newest, &primary, ends)?;
         let made =
             config.sign_certification(&primary, &public, passphrase, Tag::UserId, &user.id)?;
+        user.signatures.retain(|one| !own(&one) || one.created() < made.created());
         user.signatures.push(made);
     }
     if let Some(newest) = key.details.direct_signatures.iter().max_by_key(|one| one.created()) {
         let config = renewed(newest, &primary, ends)?;
-        key.details.direct_signatures.push(config.sign_key(&primary, passphrase, &public)?);
+        let made = config.sign_key(&primary, passphrase, &public)?;
+        key.details.direct_signatures.retain(|one| one.created() < made.created());
+        key.details.direct_signatures.push(made);
     }
     Ok(())
 }

@@ -195,7 +195,7 @@ fn whoever_changes_a_bit_cuts_or_adds_is_found_out() {
             for bit in 0..message.len() * 8 {
                 let mut changed = message.clone();
                 changed[bit / 8] ^= 1 << (bit % 8);
-                // Parts of the packet with the session key name its recipient and mean nothing else.
+                // Some of the first bytes only name the recipient.
                 if let Ok((_, found)) = read(&reading, &changed) {
                     assert!(found == data && bit < 8 * 110, "{container:?} bit {bit}");
                 }
