@@ -27,7 +27,7 @@ pub struct ProofStep {
 
 impl Log {
     /// Reads every durable group that the log has on every living copy. `damage` is given what a
-    /// copy lacks, as [`crate::scan`] does; `step` is told how far it is and ends it with `false`.
+    /// copy lacks, as [`crate::scan()`] does; `step` is told how far it is, ends it with `false`.
     /// Returns how many groups were read.
     ///
     /// # Errors
