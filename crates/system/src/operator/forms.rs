@@ -5,6 +5,7 @@
 //! 2. A re-key draws a new generation of a label only if some data set uses the current one
 //!    already: a request that is repeated after a crash goes on where it was.
 //! 3. Whoever waits for a conversion may go away; it goes on without him.
+//! 4. RECON is told when a conversion begins, and when its end is seen.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -207,6 +208,9 @@ fn begin(
     for (set, to) in plans {
         system.kernel().convert(set, *to, asked.bytes_per_second)?;
     }
+    // RECON knows both forms of what is under way, and the new one alone when it is over: from it
+    // follows which keys are needed (K18).
+    system.update_recon()?;
     let names: BTreeSet<&str> = plans.iter().map(|(set, _)| set.name()).collect();
     let mine = || {
         let all = system.kernel().conversions();
@@ -224,6 +228,7 @@ fn begin(
         system.kernel().seam().clock.sleep(LOOK);
         left = mine();
     }
+    system.update_recon()?;
     let under_way: BTreeSet<String> = left.iter().map(|one| one.name.clone()).collect();
     let all = names.into_iter().map(str::to_owned);
     converted.done = all.filter(|name| !under_way.contains(name)).collect();

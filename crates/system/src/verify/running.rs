@@ -196,7 +196,10 @@ impl Verifier {
                 (text, vec![self.command("repair", &["--control"])])
             } else {
                 let text = "The other copy has it: have this one made anew.";
-                (text, vec![self.command("log resync", &[])])
+                let folders = system.config().log_folders(system.dir());
+                let copy = folders.iter().position(|folder| path.starts_with(folder));
+                let number = (copy.unwrap_or_default() + 1).to_string();
+                (text, vec![self.command("log resync", &["--copy", &number])])
             };
             self.find(Finding {
                 object: format!("log, {number}"),
