@@ -62,6 +62,20 @@ pub struct Unmappable {
 }
 
 impl CodePage {
+    /// Whether letters, digits and blanks stand where EBCDIC has them. EBCDIC text is no valid
+    /// UTF-8: its letters and digits are lead bytes there, one behind the other.
+    #[must_use]
+    pub fn looks_like_ebcdic(bytes: &[u8]) -> bool {
+        if std::str::from_utf8(bytes).is_ok() {
+            return false;
+        }
+        let count = |is: fn(u8) -> bool| bytes.iter().filter(|byte| is(**byte)).count();
+        let ebcdic =
+            |b: u8| matches!(b, 0x40 | 0xc1..=0xc9 | 0xd1..=0xd9 | 0xe2..=0xe9 | 0xf0..=0xf9);
+        let ascii = |b: u8| b == b' ' || b.is_ascii_alphanumeric() || b == b'\n';
+        count(ebcdic) > count(ascii)
+    }
+
     /// Every page.
     pub const ALL: [Self; 7] = [
         Self::Cp037,

@@ -4,32 +4,14 @@
 //! 1. Nothing is written or read beyond the area that was given; what does not fit is cut off,
 //!    and `filled` never exceeds the area.
 
+use definitions::SegmentPart;
 use definitions::resolve::{SeenField, ViewSegment};
-use definitions::{FieldType, SegmentPart};
 use hierarchy::SegmentType;
 use store::Store;
 
 use crate::pcb::DbPcb;
 use crate::shape::Shape;
 use crate::status::Status;
-
-/// The byte that stands for a field that is not there (rows 46 and 66).
-pub(crate) fn fill_of(kind: FieldType, blank: u8) -> u8 {
-    match kind {
-        FieldType::Character => blank,
-        FieldType::Packed | FieldType::Hexadecimal | FieldType::Fullword | FieldType::Halfword => 0,
-    }
-}
-
-/// Writes what a field holds that is not there: packed zero has its sign.
-fn fill(field: &mut [u8], kind: FieldType, blank: u8) {
-    field.fill(fill_of(kind, blank));
-    if kind == FieldType::Packed
-        && let Some(last) = field.last_mut()
-    {
-        *last = 0x0C;
-    }
-}
 
 impl<S: Store> DbPcb<S> {
     /// Puts the segment that the trail holds at a level into the area, behind what is there.
@@ -118,7 +100,7 @@ fn put_seen(
         let from = usize::from(seen.field.offset);
         match source.get(from..from + usize::from(seen.field.len)) {
             Some(field) => place.copy_from_slice(field),
-            None => fill(place, seen.field.kind_of_data, blank),
+            None => seen.field.kind_of_data.fill(place, blank),
         }
     }
     at + len
@@ -185,7 +167,7 @@ pub(crate) fn from_program(segment: &ViewSegment, given: &[u8], blank: u8, to: &
     for field in segment.fields.iter().filter(|field| !field.of_destination) {
         let from = usize::from(field.offset);
         if let Some(place) = to.get_mut(from..from + usize::from(field.len)) {
-            fill(place, field.kind_of_data, blank);
+            field.kind_of_data.fill(place, blank);
         }
     }
     for seen in own() {
@@ -242,7 +224,7 @@ pub(crate) fn replaced(
             Some(was) => shown.extend_from_slice(was),
             None => {
                 shown.resize(field.len(), 0);
-                fill(&mut shown, seen.field.kind_of_data, blank);
+                seen.field.kind_of_data.fill(&mut shown, blank);
             }
         }
         if field == shown {
@@ -271,7 +253,7 @@ fn lengthen(segment: &ViewSegment, end: usize, blank: u8, data: &mut Vec<u8>) {
         if from >= old
             && let Some(place) = data.get_mut(from..from + usize::from(field.len))
         {
-            fill(place, field.kind_of_data, blank);
+            field.kind_of_data.fill(place, blank);
         }
     }
 }

@@ -69,11 +69,10 @@ impl<S: Store> DbPcb<S> {
         if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Replace, ssas, &mut list) {
             return Ok(self.refuse(&refusal));
         }
-        let held = self.held.clone();
-        let known = |node: u16| held.iter().any(|one| one.node == node);
-        if let Some(ssa) = list.iter().find(|ssa| !known(ssa.segment)) {
-            return Ok(self.fault(ssa.level, Status::AJ));
-        }
+        let held = match self.held_for(reach, &shape, &list) {
+            Ok(held) => held,
+            Err(answer) => return Ok(answer),
+        };
         let left_out =
             |node: u16| list.iter().any(|ssa| ssa.segment == node && ssa.codes.has(Code::N));
         let mut changes: Vec<Replacement> = Vec::with_capacity(held.len());
@@ -108,6 +107,30 @@ impl<S: Store> DbPcb<S> {
         self.apply(reach, &shape, &changes)
     }
 
+    /// What a REPL or DLET may change, in the order of the area: what the get-hold returned, which
+    /// is all that may be named; of a command the segments that it names (row 36).
+    fn held_for(
+        &mut self,
+        reach: &Reach<'_, S>,
+        shape: &Shape,
+        list: &Ssas<'_>,
+    ) -> std::result::Result<Vec<Held>, Answer> {
+        if !reach.of_command || list.is_empty() {
+            let known = |node: u16| self.held.iter().any(|one| one.node == node);
+            return match list.iter().find(|ssa| !known(ssa.segment)) {
+                Some(ssa) => Err(self.fault(ssa.level, Status::AJ)),
+                None => Ok(self.held.clone()),
+            };
+        }
+        let levels = &self.position.levels;
+        let held = list.iter().map(|ssa| {
+            let (node, level) = (ssa.segment, shape.node(ssa.segment).level);
+            let is_there = level <= levels.len() && self.node_at(levels, level) == node;
+            is_there.then_some(Held { level, node })
+        });
+        held.collect::<Option<_>>().ok_or_else(|| Answer::of(Status::DJ))
+    }
+
     /// DJ if nothing is held; AM if no segment of the PCB may be changed so, hold or not.
     fn without_hold(
         &mut self,
@@ -118,8 +141,9 @@ impl<S: Store> DbPcb<S> {
         if !shape.nodes.iter().any(|node| node.options.allows(letter)) {
             return Ok(Some(Answer::of(Status::AM)));
         }
-        // What another PCB has deleted is held no longer.
-        let mut gone = !self.holding || self.position.levels.is_empty();
+        // What another PCB has deleted is held no longer. Every get of a command holds, for as long
+        // as the path is there (row 36).
+        let mut gone = !self.holding && !reach.of_command || self.position.levels.is_empty();
         if !gone && self.may_be_gone(reach) {
             gone = self.lost_path(reach, shape)?;
         }
@@ -394,23 +418,26 @@ impl<S: Store> DbPcb<S> {
         if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Delete, ssas, &mut list) {
             return Ok(self.refuse(&refusal));
         }
-        let Some(first) = self.held.first().copied() else {
+        let held = match self.held_for(reach, &shape, &list) {
+            Ok(held) => held,
+            Err(answer) => return Ok(answer),
+        };
+        let Some(mut chosen) = held.first().copied() else {
             return Ok(Answer::of(Status::DJ));
         };
-        let (mut at, mut chosen) = (0, first);
-        if let Some(ssa) = list.first() {
-            let Some(place) = self.held.iter().position(|one| one.node == ssa.segment) else {
-                return Ok(self.fault(ssa.level, Status::AJ));
-            };
-            for at_level in 0..place {
-                let above = self.held[at_level];
+        let mut at = 0;
+        if let Some(place) =
+            list.first().and_then(|ssa| held.iter().position(|one| one.node == ssa.segment))
+        {
+            for above in &held[..place] {
+                let above = *above;
                 let rest = area.get(at..).unwrap_or(&[]);
                 at += match area::given_len(shape.segment(above.node), rest) {
                     Ok(len) if shape.is_plain => len,
                     _ => self.filled_len(reach, &shape, above)?,
                 };
             }
-            chosen = self.held[place];
+            chosen = held[place];
         }
         let given = area.get(at..).unwrap_or(&[]);
         if !shape.node(chosen.node).options.allows('D') {

@@ -148,7 +148,8 @@ impl<S: Store> DbPcb<S> {
             Some(_) if level > 1 && last_type > node.of => return Ok(Status::LE),
             Some(last) if last_type == node.of => {
                 let twin = &last[..part.len().min(last.len())];
-                let in_order = level > 1 || schema.placement.keeps_key_order();
+                // Roots that a randomizer may place come as they will (row 48), whatever order it keeps.
+                let in_order = level > 1 || !schema.is_hashed();
                 match part.as_slice().cmp(twin) {
                     std::cmp::Ordering::Less if in_order => return Ok(Status::LC),
                     std::cmp::Ordering::Equal if !kind.has_position() => return Ok(Status::LB),

@@ -37,6 +37,8 @@ pub(crate) struct Reach<'r, S: Store> {
     pub(crate) locks: &'r mut Locks,
     /// How often the program has changed what positions may stand on.
     pub(crate) changes: u64,
+    /// Whether the call carries out an EXEC DLI command.
+    pub(crate) of_command: bool,
 }
 
 /// How a search ended.

@@ -67,6 +67,8 @@ pub struct Session<S: Store> {
     pub(crate) slots: Vec<Slot<S>>,
     /// How many DLETs and REPLs there were: a path may have lost what it stands on since.
     changes: u64,
+    /// Whether the call in hand carries out an EXEC DLI command.
+    of_command: bool,
 }
 
 impl<S: Store> Session<S> {
@@ -97,7 +99,15 @@ impl<S: Store> Session<S> {
         }
         tell_who_shares(&mut slots);
         let locks = Locks::new(options.shared, slots.len());
-        Ok(Session { store: store.clone(), options, unit: None, locks, slots, changes: 0 })
+        Ok(Session {
+            store: store.clone(),
+            options,
+            unit: None,
+            locks,
+            slots,
+            changes: 0,
+            of_command: false,
+        })
     }
 
     /// Limits a database PCB to some partitions: of its database, or of the index over which it
@@ -124,6 +134,25 @@ impl<S: Store> Session<S> {
             Some(Slot::Database(pcb)) => pcb.shape.area_max,
             _ => 0,
         }
+    }
+
+    /// A call through a database PCB, which may carry out an EXEC DLI command: then REPL and DLET
+    /// change the segments that their search arguments name, wherever the path is on an occurrence
+    /// (row 36), and the area holds those segments alone.
+    ///
+    /// # Errors
+    /// As for [`Session::call`].
+    pub fn call_of(
+        &mut self,
+        (pcb, function): (usize, [u8; 4]),
+        of_command: bool,
+        area: Option<&mut [u8]>,
+        ssas: &[&[u8]],
+    ) -> Result<Reply, Failure> {
+        self.of_command = of_command;
+        let called = self.call(pcb, function, area, ssas);
+        self.of_command = false;
+        called
     }
 
     /// A call through a database PCB. `area` is what the program passed, if it did.
@@ -161,13 +190,15 @@ impl<S: Store> Session<S> {
     ) -> hierarchy::Result<Answer> {
         let online = self.options.online;
         self.begin()?;
-        let Session { store, unit: Some(unit), locks, slots, changes, .. } = self else {
+        let Session { store, unit: Some(unit), locks, slots, changes, of_command, .. } = self
+        else {
             return Ok(Answer::of(Status::AD));
         };
         let Some(Slot::Database(pcb)) = slots.get_mut(pcb) else {
             return Ok(Answer::of(Status::AD));
         };
-        let mut reach = Reach { store: &*store, unit, locks, changes: *changes };
+        let mut reach =
+            Reach { store: &*store, unit, locks, changes: *changes, of_command: *of_command };
         let get = match &function {
             b"GU  " => Some((Get::Unique, false)),
             b"GHU " => Some((Get::Unique, true)),
@@ -298,11 +329,13 @@ impl<S: Store> Session<S> {
     /// A [`Failure`] ends the program.
     pub fn find_place(&mut self, pcb: usize, place: &Place) -> Result<Status, Failure> {
         self.begin().map_err(Failure::of)?;
-        let Session { store, unit: Some(unit), locks, slots, changes, .. } = self else {
+        let Session { store, unit: Some(unit), locks, slots, changes, of_command, .. } = self
+        else {
             return Ok(Status::GE);
         };
         let Some(Slot::Database(pcb)) = slots.get_mut(pcb) else { return Ok(Status::AD) };
-        let mut reach = Reach { store: &*store, unit, locks, changes: *changes };
+        let mut reach =
+            Reach { store: &*store, unit, locks, changes: *changes, of_command: *of_command };
         let status = pcb.return_to(&mut reach, place).map_err(Failure::of)?;
         pcb.mask.status = status;
         Ok(status)

@@ -10,13 +10,23 @@ use definitions::resolve::ResolvedKind;
 use dli_model::random::{Trial, loads, related, trials};
 use dli_model::script::{Script, Step};
 use dli_model::{Model, RootOrder, Setup, SetupError, compare};
-use placement::Placement;
+use placement::{Placement, Settings};
 use proptest::prelude::*;
-use support::subject;
+use support::{subject, subject_by};
 
 #[test]
 fn every_case_of_the_facts_holds() {
-    let failures = dli_model::cases::suite(|setup| Box::new(subject(setup)));
+    expect_none(dli_model::cases::suite(|setup| Box::new(subject(setup))));
+}
+
+#[test]
+fn every_case_holds_where_the_randomizer_keeps_the_roots_in_key_order() {
+    let by_key = "[randomizer.RANDOM]\nkind = \"key\"";
+    let settings: Settings = toml::from_str(by_key).unwrap();
+    expect_none(dli_model::cases::suite(|setup| Box::new(subject_by(setup, &settings))));
+}
+
+fn expect_none(failures: Vec<String>) {
     for failure in failures.iter().take(12) {
         println!("{failure}\n");
     }

@@ -3,7 +3,9 @@
 //! Invariants:
 //!
 //! 1. Any bytes become cards: lines with LF or CRLF, or, without any line end, pieces of 80.
-//! 2. A tab leads to the next column of 9, 17, ...; columns behind 80 are left away.
+//! 2. In a line, a tab in front of the text leads to the next column of 9, 17, ...; within the text
+//!    of a card it is a byte as any other, and so it is in cards without line ends. Columns behind
+//!    80 are left away.
 //! 3. Cards are numbered from 1, blank ones too.
 
 /// The columns of a card.
@@ -14,6 +16,8 @@ pub(crate) const LAST: usize = 71;
 pub(crate) const MARK: usize = 72;
 /// Where tabs lead.
 const TAB: usize = 8;
+/// What stands in front of a card's text.
+const TEXT: usize = 15;
 
 /// A card.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,20 +27,22 @@ pub(crate) struct Card {
 }
 
 impl Card {
-    pub(crate) fn new(number: usize, line: &[u8]) -> Self {
-        let mut columns = [b' '; COLUMNS];
-        let mut at = 0;
+    /// The card of a line, in which somebody may have typed tabs.
+    pub(crate) fn of_line(number: usize, line: &[u8]) -> Self {
+        let mut typed = Vec::with_capacity(COLUMNS);
         for byte in line {
-            if at >= COLUMNS {
-                break;
-            }
-            if *byte == b'\t' {
-                at = (at / TAB + 1) * TAB;
-            } else {
-                columns[at] = *byte;
-                at += 1;
+            match byte {
+                b'\t' if typed.len() < TEXT => typed.resize((typed.len() / TAB + 1) * TAB, b' '),
+                byte => typed.push(*byte),
             }
         }
+        Card::new(number, &typed)
+    }
+
+    pub(crate) fn new(number: usize, bytes: &[u8]) -> Self {
+        let mut columns = [b' '; COLUMNS];
+        let len = bytes.len().min(COLUMNS);
+        columns[..len].copy_from_slice(&bytes[..len]);
         Card { number: u32::try_from(number).unwrap_or(u32::MAX), columns }
     }
 
@@ -80,11 +86,12 @@ impl Card {
 /// The cards of a deck.
 pub(crate) fn cards(bytes: &[u8]) -> Vec<Card> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let number = |(index, line): (usize, &[u8])| Card::new(index + 1, line);
     if !bytes.contains(&b'\n') {
+        let number = |(index, card): (usize, &[u8])| Card::new(index + 1, card);
         return bytes.chunks(COLUMNS).enumerate().map(number).collect();
     }
     let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    let number = |(index, line): (usize, &[u8])| Card::of_line(index + 1, line);
     let lines = bytes.split(|byte| *byte == b'\n');
     lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line)).enumerate().map(number).collect()
 }
@@ -111,7 +118,15 @@ mod tests {
 
     #[test]
     fn tabs_lead_to_the_next_stop() {
-        assert_eq!(texts(b"L\tGU\tX"), ["L       GU      X"]);
+        assert_eq!(texts(b"L\tGU\tX\n"), ["L       GU      X"]);
+    }
+
+    #[test]
+    fn a_tab_within_the_text_is_a_byte() {
+        let card = "L        DATA  \t1\t2";
+        assert_eq!(texts(format!("{card}\n").as_bytes()), [card]);
+        let fixed = format!("{:80}{:80}", "L\tGU", card);
+        assert_eq!(texts(fixed.as_bytes()), ["L\tGU", card]);
     }
 
     #[test]

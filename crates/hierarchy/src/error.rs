@@ -186,7 +186,10 @@ impl Coded for HierarchyError {
             HierarchyError::NoDefinition(name) => {
                 format!("Compile the source of {name} with `holdfast gen`.")
             }
-            HierarchyError::NotKept(..) => "Use it through a GSAM or another PCB.".into(),
+            HierarchyError::NotKept(_, organization) if organization.is_index() => {
+                "Its entries go with the database that it indexes: name that one.".into()
+            }
+            HierarchyError::NotKept(..) => "It has no data of its own in the system.".into(),
             HierarchyError::Placement(error) => error.remedy(),
             HierarchyError::Loading(name) => format!(
                 "Restart the load from its last checkpoint, or empty the database with \

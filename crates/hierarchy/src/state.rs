@@ -122,7 +122,7 @@ pub fn admit<S: Store>(store: &S, database: &Database) -> Result<State> {
             let state = record.as_ref().map_or(State::Ready, |record| record.state);
             if let Some(record) = &record
                 && let Err(differs) = compare(name, &record.layout, &layout)
-                && !is_empty(store, database)?
+                && holds_something(store, name)?
             {
                 return Err(differs);
             }
@@ -271,6 +271,21 @@ pub fn is_empty<S: Store>(store: &S, database: &Database) -> Result<bool> {
         }
     }
     Ok(true)
+}
+
+/// Whether any set of a database holds something, also those of partitions that the settings no
+/// longer name: what they hold would be out of reach.
+fn holds_something<S: Store>(store: &S, name: DbdName) -> Result<bool> {
+    for set in store.sets()? {
+        let part = set.name.strip_prefix(name.text());
+        let is_segments = part.is_some_and(|part| {
+            part.is_empty() || part.strip_prefix('.').is_some_and(|part| !part.contains('.'))
+        });
+        if is_segments && !is_empty_set(store, set.id)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 pub(crate) fn is_empty_set<S: Store>(store: &S, set: SetId) -> Result<bool> {

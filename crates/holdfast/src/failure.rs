@@ -41,6 +41,24 @@ pub(crate) enum Failure {
     ReaderGone,
 }
 
+/// An error of a layer below, with the file in front.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}: {error}")]
+struct InFile {
+    file: String,
+    error: Box<dyn Coded>,
+}
+
+impl Coded for InFile {
+    fn code(&self) -> Code {
+        self.error.code()
+    }
+
+    fn remedy(&self) -> String {
+        self.error.remedy()
+    }
+}
+
 /// An answer or the reason why there is none.
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
@@ -61,6 +79,16 @@ impl Failure {
     pub(crate) fn within(&self, what: &str) -> Failure {
         let (code, text, remedy) = self.parts();
         Failure::other(format!("{what}: {text} ({code})"), remedy)
+    }
+
+    /// The same, of a file that the layer below was given open and does not know by name.
+    pub(crate) fn about(self, file: impl Display) -> Failure {
+        match self {
+            Failure::Error(error) => {
+                Failure::Error(Box::new(InFile { file: file.to_string(), error }))
+            }
+            other => other,
+        }
     }
 
     /// The one place that turns failures into exit codes.

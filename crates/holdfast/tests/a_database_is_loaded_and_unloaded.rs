@@ -234,3 +234,29 @@ fn settings_that_move_roots_do_not_change_under_data() {
     fs::write(&toml, before).unwrap();
     assert_eq!(bank.status()["state"], "ready");
 }
+
+#[test]
+fn a_segment_grows_by_unloading_and_loading_as_gen_advises() {
+    let bank = Bank::new("grown");
+    let file = Path::new(GENUINE);
+    bank.load(file).done();
+    let grown = SOURCE.replace("PARENT=PAUTSUM0,BYTES=200", "PARENT=PAUTSUM0,BYTES=206").replace(
+        "START=9,BYTES=6",
+        "START=9,BYTES=6\n         FIELD NAME=BONUS,START=201,BYTES=4,TYPE=P",
+    );
+    let advice = bank.compile(&grown);
+    advice.failed("HFY100", &["HFG302", "holdfast unload PAUTDB", "holdfast load PAUTDB"]);
+    bank.unload("before");
+    bank.run(&["db", "empty"], &["PAUTDB", "--yes"]).done();
+    bank.compile(&grown).done();
+    let loaded = bank.load(&bank.folder.join("before")).done();
+    assert!(loaded.err.contains("202 segments were shorter than defined"), "{}", loaded.err);
+    let after = records(&bank.unload("after"));
+    let filled = after.iter().filter(|record| record.ends_with(&[0, 0, 0, 0x0C, 0, 0])).count();
+    assert_eq!(filled, 202, "packed zero, then zeros");
+
+    // What is longer than defined would lose data.
+    bank.run(&["db", "empty"], &["PAUTDB", "--yes"]).done();
+    bank.compile(SOURCE).done();
+    bank.load(&bank.folder.join("after")).failed("HFF009", &["after: ", "PAUTDTL1", "206"]);
+}

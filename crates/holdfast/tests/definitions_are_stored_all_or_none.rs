@@ -76,6 +76,8 @@ fn definitions_are_stored_all_or_none() {
     let dir = folder.join("bank");
     init(&dir, &[]);
     let (lib, copies) = sources(&folder);
+    // What others COPY may lie among them.
+    fs::write(format!("{lib}/fields.cpy"), "         FIELD NAME=CITY,BYTES=4,START=9\n").unwrap();
 
     let checked = compile(&dir, &[&lib, "-I", &copies, "--check", "--json"]).done().json();
     assert_eq!((&checked["stored"], &checked["errors"]), (&false.into(), &0.into()));
@@ -85,6 +87,8 @@ fn definitions_are_stored_all_or_none() {
         assert!(made.out.contains(line), "{line} in {}{}", made.out, made.err);
     }
     assert!(made.out.contains("notes.md: skipped, it is neither DBD nor PSB"), "{}", made.out);
+    let part = "fields.cpy: skipped, it is neither DBD nor PSB (card 1: FIELD stands outside";
+    assert!(made.out.contains(part), "{}", made.out);
     assert!(!made.out.contains(".hidden"), "{}", made.out);
     assert_eq!(made.err, "", "there is nothing to warn of");
 

@@ -214,3 +214,20 @@ fn both_sides_of_a_physical_pair_are_unloaded_and_loaded() {
     let shown: Vec<&str> = calls.iter().map(|(_, data)| data.as_str()).collect();
     assert_eq!(shown, ["S1AA", "C1x", "C2z", "S2BB", "C1y", ""]);
 }
+
+#[test]
+fn partitions_that_the_settings_no_longer_name_keep_their_database_from_being_taken_for_empty() {
+    let site = Site::new("unnamed");
+    let cards = "L        ISRT  DAY\nL        DATA  150abc\n";
+    site.calls(&["--psb", "DAYS"], cards).0.done();
+    let config = site.dir.join("holdfast.toml");
+    let right = fs::read_to_string(&config).unwrap();
+    let renamed = right.replace("name = \"H", "name = \"Q");
+    for wrong in [right.replace("[database.HISTDB]", "[database.HISTDX]"), renamed] {
+        fs::write(&config, wrong).unwrap();
+        site.run(&["db", "status"], &["HISTDB"]).failed("HFH006", &["HISTDB"]);
+    }
+    fs::write(&config, right).unwrap();
+    let status = site.run(&["db", "status"], &["HISTDB", "--json"]).done().json();
+    assert_eq!(status["segments"][0]["segments"], 1);
+}

@@ -9,16 +9,18 @@
 //! | 44, 48 | 4, 4 | length of the area, bytes of it that were used |
 //! | 52, 56 | 4, 4 | resource field, length of the options |
 //! | 64, 68, 72 | 4, 4, 4 | return code, reason, extension |
-//! | 76 | 4 | address of the PCB |
+//! | 76 | 8 | address of the PCB, in the machine's own order; it lies below 4 GiB |
 //! | 88 | 16 | user token |
 //!
 //! A COBOL program whose block has POINTER items for the three addresses at 76 has 8 bytes for each
-//! and a block of 140 bytes or more; its length tells, and the address is written in 8 bytes then.
+//! and a block of 140 bytes or more; its length tells where the token stands. Many such programs say
+//! 128 all the same, so the address always has 8 bytes: the second address, which no call sets, is
+//! then its upper half.
 //!
 //! Invariants:
 //! 1. Integers are read in the byte order in which the block's own length makes sense, whatever the
 //!    PCBs have, and written in the same.
-//! 2. Only the fields that a call sets are written.
+//! 2. Only the fields that a call sets are written, and zeros to the second address.
 
 use crate::masks::Order;
 use crate::memory::Reach;
@@ -61,8 +63,6 @@ pub(crate) struct Aib {
     pub(crate) order: Order,
     pub(crate) fields: AibFields,
     pub(crate) area_len: usize,
-    /// Addresses have 8 bytes.
-    wide: bool,
 }
 
 /// Why there is no block to read.
@@ -99,18 +99,16 @@ impl Aib {
             options_len: number(56),
             token: token.ok_or(NoAib::Unreachable)?,
         };
-        Ok(Aib { address, order, fields, area_len: number(AREA_LEN) as usize, wide })
+        Ok(Aib { address, order, fields, area_len: number(AREA_LEN) as usize })
     }
 
     /// Writes what a call came to.
     pub(crate) fn answer(&self, reply: &AibReply, pcb: Option<usize>, reach: &mut Reach) {
         reach.write(self.address + AREA_USED, &self.order.bytes(reply.area_used));
         let place = self.address + PCB_ADDRESS;
-        match (pcb, self.wide) {
-            (Some(pcb), true) => reach.write(place, &pcb.to_ne_bytes()),
-            (Some(pcb), false) => reach.write(place, &self.order.bytes(pcb as u32)),
-            (None, _) => true,
-        };
+        if let Some(pcb) = pcb {
+            reach.write(place, &pcb.to_ne_bytes());
+        }
         refuse(self.address, self.order, reply, reach);
     }
 }
@@ -150,7 +148,7 @@ mod tests {
             aib.answer(&reply, Some(0x1000_0000), &mut reach);
             assert_eq!(block[64..68], order.bytes(0x900));
             assert_eq!(block[48..52], order.bytes(14));
-            assert_eq!(block[76..80], order.bytes(0x1000_0000));
+            assert_eq!(block[76..84], 0x1000_0000_usize.to_ne_bytes());
         }
     }
 

@@ -338,7 +338,7 @@ impl Link for Connection {
         if self.mailbox.receive(answer, || lives(&self.stream))? {
             Ok(())
         } else {
-            Err(RegionError::Protocol("the system has stopped, or sent this program away"))
+            Err(RegionError::Gone)
         }
     }
 

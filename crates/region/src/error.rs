@@ -109,6 +109,9 @@ pub enum RegionError {
     /// The control region refused the program.
     #[error("{}", .0.text)]
     Refused(crate::server::Failure),
+    /// The control region is gone.
+    #[error("the system has stopped, or sent this program away")]
+    Gone,
     /// What came over the connection makes no sense.
     #[error("the other side of the call interface said something that makes no sense: {0}")]
     Protocol(&'static str),
@@ -147,6 +150,7 @@ impl Coded for RegionError {
             RegionError::Protocol(_) => Code("HFR016"),
             RegionError::Process(_) => Code("HFR017"),
             RegionError::Broken(_) => Code("HFR018"),
+            RegionError::Gone => Code("HFR020"),
         }
     }
 
@@ -167,6 +171,7 @@ impl Coded for RegionError {
             RegionError::NoSystem { .. } => "start it with: holdfast start -s SYSTEM",
             RegionError::Version { .. } => "stop the system and start it with this release",
             RegionError::Refused(failure) => return failure.remedy.clone(),
+            RegionError::Gone => "start the system, and the program from its last checkpoint",
             RegionError::Protocol(_) => "restart the program; if it comes again, report it",
             RegionError::Broken(_) => "keep the trace of the calls and report it",
             RegionError::Process(_) => "see what the operating system says",

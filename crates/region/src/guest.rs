@@ -23,7 +23,7 @@ use crate::abi::{self, Cobol, Module, PCBS_MAX};
 use crate::error::RegionError;
 use crate::exec::{Commands, DESCRIPTOR_BYTES_MAX, Program};
 use crate::interface::{Interface, abend};
-use crate::ledger::{Ledger, State};
+use crate::ledger::{Ledger, STARTER, State};
 use crate::link::Link;
 use crate::masks::{Masks, Order};
 use crate::parameters::MAX;
@@ -72,6 +72,10 @@ static PROCESS: AtomicU32 = AtomicU32::new(0);
 pub fn run(link: Box<dyn Link>, job: Job) -> ! {
     // Whoever started this process waits for it; nobody would hear of an orphan's outcome.
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    if is_orphan() {
+        // It is gone already, and no signal will come: nothing may be done that nobody hears of.
+        abi::leave(1);
+    }
     let Job { program, entry, order, parm, trace, commands } = job;
     let order = order.unwrap_or(program.usual_order());
     let (masks, ledger) = match (Masks::new(link.shapes(), order), Ledger::inherited()) {
@@ -172,10 +176,20 @@ pub(crate) fn left(status: i32) {
     drop(guard);
     let error = RUNTIME_ERROR.try_lock().and_then(|mut error| error.take());
     let end = match error {
+        Some(text) if status != 0 && text.contains(" not found") && text.contains("module ") => {
+            let help = "put its source beside the program, or name its folder by --dd STEPLIB=";
+            End::Abend(abend("U4038", &format!("{text}; {help}")))
+        }
         Some(text) if status != 0 => End::Abend(abend("U4038", &text)),
         _ => End::Normal(status),
     };
     finish(Some(caller), &end)
+}
+
+fn is_orphan() -> bool {
+    let starter = std::env::var(STARTER).ok().and_then(|number| number.parse().ok());
+    let parent = rustix::process::getppid().map(rustix::process::Pid::as_raw_pid);
+    starter.is_some_and(|starter: i32| parent != Some(starter))
 }
 
 /// The COBOL run time reports an error; it ends the program right after.
@@ -242,6 +256,22 @@ pub(crate) fn commanded(raw: &[usize]) {
         done
     });
 }
+
+/// The program ends itself with a user code: a halfword, or a fullword that is not larger.
+pub(crate) fn abended(raw: &[usize; 2]) {
+    during_a_call(|caller| {
+        let order = caller.interface.order();
+        let bytes = caller.interface.reach().array(raw[0]).unwrap_or_default();
+        let code = match order.half([bytes[0], bytes[1]]) {
+            0 => order.number(bytes),
+            half => u32::from(half),
+        };
+        Err(abend(&format!("U{:04}", code & USER_CODE_MASK), "the program has ended itself"))
+    });
+}
+
+/// User codes have 12 bits.
+const USER_CODE_MASK: u32 = 0xFFF;
 
 /// Does what a program asks for; an abend, or a panic of ours, ends it.
 fn during_a_call(body: impl FnOnce(&mut Caller) -> Result<(), Abend>) {

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use crate::dd::Files;
 use crate::error::RegionError;
-use crate::ledger::{LEDGER, Ledger, Said, State};
+use crate::ledger::{LEDGER, Ledger, STARTER, Said, State};
 use crate::record::CallRecord;
 use crate::server::Abend;
 
@@ -112,13 +112,17 @@ impl std::fmt::Display for Report {
 }
 
 /// Runs a program's process: `command` is this executable with the arguments that lead it to
-/// [`crate::guest::run`].
+/// [`crate::guest::run`]. `begun` is told its process.
 ///
 /// # Errors
 /// If the process cannot be started. How it ends is no error here.
-pub fn run(command: &mut Command, files: &Files) -> Result<Report, RegionError> {
+pub fn run(
+    command: &mut Command,
+    files: &Files,
+    begun: impl FnOnce(u32),
+) -> Result<Report, RegionError> {
     let ledger = Ledger::create()?;
-    command.env(LEDGER, ledger.handle());
+    command.env(LEDGER, ledger.handle()).env(STARTER, std::process::id().to_string());
     command.envs(files.environment.iter().map(|(name, value)| (name, value)));
     if let Some(path) = &files.input {
         command.stdin(open(path, OFlags::RDONLY)?);
@@ -126,7 +130,10 @@ pub fn run(command: &mut Command, files: &Files) -> Result<Report, RegionError> 
     if let Some(path) = &files.output {
         command.stdout(open(path, OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC)?);
     }
-    let status = command.status().map_err(|error| RegionError::Process(error.to_string()))?;
+    let failed = |error: std::io::Error| RegionError::Process(error.to_string());
+    let mut child = command.spawn().map_err(failed)?;
+    begun(child.id());
+    let status = child.wait().map_err(failed)?;
     Ok(report(&ledger, status))
 }
 

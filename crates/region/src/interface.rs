@@ -185,7 +185,7 @@ impl Interface {
     }
 
     /// A C program that passes no count leaves whatever registers hold behind its last search
-    /// argument: what does not begin with a name ends the list.
+    /// argument: what does not begin with a name ends the list, and so does a PCB.
     fn cut_at_noise(&mut self, parameters: &mut Parameters) {
         for index in 2..parameters.count() {
             let address = parameters.get(index).unwrap_or_default();
@@ -196,7 +196,7 @@ impl Interface {
                     || matches!(byte, b' ' | b'@' | b'#' | b'$')
             };
             let named = begins.is_some_and(|name| name[0] != b' ' && name.iter().all(is_name));
-            if !named {
+            if !named || self.masks.at(address).is_some() {
                 return parameters.cut(index);
             }
         }
@@ -385,6 +385,7 @@ impl Interface {
         }
         self.ssas.clear();
         let mut writer = Writer::call(&mut self.message, call.function, Some(call.pcb), None);
+        writer.of_command();
         for ssa in call.ssas.iter().take(SSAS_MAX) {
             self.ssas.push(writer.ssa(ssa));
         }

@@ -38,6 +38,8 @@ use crate::shape::{Name, text};
 
 /// The environment variable that tells a program's process where its ledger is.
 pub(crate) const LEDGER: &str = "HOLDFAST_LEDGER";
+/// Where the program's process finds the number of the one that has started it.
+pub(crate) const STARTER: &str = "HOLDFAST_STARTER";
 
 const MAGIC: u64 = u64::from_le_bytes(*b"HFLEDGR1");
 const STATE: usize = 8;

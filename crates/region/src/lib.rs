@@ -58,7 +58,7 @@ pub mod wire;
 
 pub use client::Client;
 pub use commands::{ExecDli, Preprocessor};
-pub use dd::{Dd, Files, records_of};
+pub use dd::{Dd, Files, records_of, without_dd};
 pub use error::RegionError;
 pub use fuzz::exercise;
 pub use handover::Handover;

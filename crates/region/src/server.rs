@@ -27,6 +27,8 @@ pub trait Server: Send {
 pub struct Request<'a> {
     /// The function, padded with blanks, as the program wrote it.
     pub function: [u8; 4],
+    /// Whether it carries out an EXEC DLI command, to which other rules apply.
+    pub of_command: bool,
     /// The PCB's number; `None` only for AIB calls that need none.
     pub pcb: Option<usize>,
     /// The I/O area: what the program gave, as long as it may be. `None` if it passed none. Its

@@ -8,7 +8,8 @@
 //! | 0 | 4 | its length with everything that follows |
 //! | 4 | 4 | function |
 //! | 8 | 2 | PCB, X'FFFF' for none |
-//! | 10 | 1 | 1 AIB follows, 2 an area was passed, 4 needs no answer, 8 normal end, 16 abend |
+//! | 10 | 1 | 1 AIB follows, 2 an area was passed, 4 needs no answer, 8 normal end, 16 abend, |
+//! | | | 32 it carries out an EXEC DLI command |
 //! | 11 | 1 | search arguments |
 //! | 12 | 1 | further parameters |
 //! | 13 | 3 | zero |
@@ -53,6 +54,7 @@ const WITH_AREA: u8 = 2;
 const NO_ANSWER: u8 = 4;
 const END_NORMAL: u8 = 8;
 const END_ABEND: u8 = 16;
+const OF_COMMAND: u8 = 32;
 const NO_PCB: u16 = u16::MAX;
 const HAS_ABEND: u8 = 1;
 const HAS_MORE: u8 = 2;
@@ -100,6 +102,11 @@ impl<'a> Writer<'a> {
         let flag = if ending == Ending::Normal { END_NORMAL } else { END_ABEND };
         writer.out[writer.start + 10] |= flag;
         writer.finish();
+    }
+
+    /// The call carries out a command.
+    pub(crate) fn of_command(&mut self) {
+        self.out[self.start + 10] |= OF_COMMAND;
     }
 
     fn item(&mut self, counter: usize, bytes: &[u8]) {
@@ -245,7 +252,8 @@ fn serve_one(call: &[u8], work: &mut Work, server: &mut dyn Server) -> Option<us
     let ssas = &ssas[..usize::from(ssa_count)];
     let more = &mut more[..usize::from(more_count)];
     let reply = &mut work.reply;
-    server.call(Request { function, pcb, area, ssas, more, aib }, reply);
+    let of_command = flags & OF_COMMAND != 0;
+    server.call(Request { function, of_command, pcb, area, ssas, more, aib }, reply);
     reply.filled = reply.filled.min(room);
     Some(more_bytes)
 }

@@ -58,7 +58,7 @@ impl<S: Store> Schedule<S> {
         request: Request<'_>,
         reply: &mut Reply,
     ) -> Result<[u8; 2], Abend> {
-        let Request { function, area, ssas, aib, .. } = request;
+        let Request { function, of_command, area, ssas, aib, .. } = request;
         self.limits.count(ssas)?;
         let slot = number - 1;
         let longest = self.session.area_max(slot);
@@ -73,14 +73,15 @@ impl<S: Store> Schedule<S> {
                 self.get_if_it_fits((slot, function), ssas, (area, room), reply)
             }
             Some(area) if area.len() > most => {
-                let called = self.session.call(slot, function, Some(&mut area[..most]), ssas);
+                let area = Some(&mut area[..most]);
+                let called = self.session.call_of((slot, function), of_command, area, ssas);
                 // The area was there; it is the PSB that does not let the call see all of it.
                 called.map(|answer| match answer.status {
                     Status::AB => Answer { status: TOO_LONG, filled: 0 },
                     _ => answer,
                 })
             }
-            area => self.session.call(slot, function, area, ssas),
+            area => self.session.call_of((slot, function), of_command, area, ssas),
         };
         match called {
             Ok(answer) => {

@@ -37,6 +37,13 @@ pub struct SegmentType {
 pub enum Form {
     /// Always the same.
     Fixed(u16),
+    /// Between two lengths, and nothing in the data says which.
+    Within {
+        /// The shortest.
+        min: u16,
+        /// The longest.
+        max: u16,
+    },
     /// Between two lengths; the data begins with its length, two bytes, these included.
     Variable {
         /// The shortest that a database definition allows for.
@@ -52,6 +59,10 @@ impl Form {
         match self {
             Form::Fixed(length) if data.len() == usize::from(length) => None,
             Form::Fixed(length) => Some(format!("its definition says {length}")),
+            Form::Within { min, max } => {
+                let is_allowed = (usize::from(min)..=usize::from(max)).contains(&data.len());
+                (!is_allowed).then(|| format!("its definition allows for {min} to {max}"))
+            }
             Form::Variable { min, max } => {
                 let said = match data {
                     [high, low, ..] => u16::from_be_bytes([*high, *low]),

@@ -75,6 +75,21 @@ pub struct Compiled {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+impl Compiled {
+    /// Whether the program's statements are there for other members to COPY: they stand outside of
+    /// any member, and none of them generates one.
+    #[must_use]
+    pub fn is_part(&self, program: &Program) -> bool {
+        let mut errors = self.diagnostics.iter().filter(|one| one.severity == Severity::Error);
+        let generates = |statement: &Statement| GENERATING.contains(&&*statement.op.text);
+        self.members.is_empty()
+            && errors.all(|one| one.code == codes::OUTSIDE)
+            && !program.statements.iter().any(generates)
+    }
+}
+
+/// What a member ends with.
+const GENERATING: [&str; 2] = ["DBDGEN", "PSBGEN"];
 const DBD_STATEMENTS: &[&str] =
     &["DATASET", "AREA", "SEGM", "FIELD", "LCHILD", "XDFLD", "DFSMARSH", "DFSMAP", "DFSCASE"];
 const PSB_STATEMENTS: &[&str] = &["SENSEG", "SENFLD"];
@@ -183,6 +198,8 @@ fn holds(statements: &[&Statement], place: Place) -> bool {
 fn split<'a>(statements: &'a [Statement], sink: &mut Sink) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     let mut foreign = Foreign::default();
+    // One error for a run of them: mostly a card before it could not be read.
+    let mut outside_of = None;
     for statement in statements {
         let op = statement.op.text.as_str();
         let open = groups.last().filter(|group| !group.closed).map(|group| group.kind);
@@ -200,6 +217,7 @@ fn split<'a>(statements: &'a [Statement], sink: &mut Sink) -> Vec<Group<'a>> {
         };
         match kind {
             Some(kind) if begins => {
+                outside_of = None;
                 groups.push(Group { kind, statements: vec![statement], closed: op == "PSBGEN" });
             }
             Some(kind) if open == Some(kind) => {
@@ -208,11 +226,16 @@ fn split<'a>(statements: &'a [Statement], sink: &mut Sink) -> Vec<Group<'a>> {
                     group.closed = op == "DBDGEN" || op == "PSBGEN";
                 }
             }
-            Some(kind) => outside(statement, kind, sink),
+            Some(kind) if outside_of == Some(kind) => {}
+            Some(kind) => {
+                outside(statement, kind, sink);
+                outside_of = Some(kind);
+            }
             None if IGNORED.contains(&op) => {}
             None if open.is_some() => {
                 let message = format!("{op} has no meaning within a DBD or PSB");
                 sink.error(codes::STRANGE, statement.op.place, message);
+                sink.help("if it is a macro, name its folder with -I or supply its expansion");
                 if let Some(group) = groups.last_mut() {
                     group.statements.push(statement);
                 }

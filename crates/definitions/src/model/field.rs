@@ -26,6 +26,24 @@ pub struct Field {
     pub marshal: Option<Extra>,
 }
 
+impl FieldType {
+    /// The byte that stands for a field that is not there (facts, section 12 rows 46 and 66).
+    #[must_use]
+    pub fn fill_byte(self, blank: u8) -> u8 {
+        if self == FieldType::Character { blank } else { 0 }
+    }
+
+    /// Writes what a field holds that is not there: packed zero has its sign.
+    pub fn fill(self, field: &mut [u8], blank: u8) {
+        field.fill(self.fill_byte(blank));
+        if self == FieldType::Packed
+            && let Some(last) = field.last_mut()
+        {
+            *last = 0x0C;
+        }
+    }
+}
+
 impl Field {
     /// Where it begins, from 0; `None` if that varies.
     #[must_use]

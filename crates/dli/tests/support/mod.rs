@@ -32,8 +32,12 @@ impl Definitions for Members {
 
 /// Where roots go without any settings.
 pub(crate) fn placement(dbd: &Dbd) -> hierarchy::Result<Placement> {
+    placement_by(dbd, &Settings::default())
+}
+
+fn placement_by(dbd: &Dbd, settings: &Settings) -> hierarchy::Result<Placement> {
     let mut none = |_: &str| Err(std::io::Error::other("no files here"));
-    let placement = Placement::new(dbd, &Settings::default(), &mut none);
+    let placement = Placement::new(dbd, settings, &mut none);
     placement.map_err(|error| Arc::new(error).into())
 }
 
@@ -48,6 +52,11 @@ pub(crate) struct Engine {
 
 /// The engine for a setup, with empty databases.
 pub(crate) fn subject(setup: &Setup) -> Engine {
+    subject_by(setup, &Settings::default())
+}
+
+/// The same with settings.
+pub(crate) fn subject_by(setup: &Setup, settings: &Settings) -> Engine {
     let store = ModelStore::new();
     let members = Members(setup.dbds.clone());
     let mut open: BTreeMap<DbdName, Arc<Database>> = BTreeMap::new();
@@ -55,7 +64,8 @@ pub(crate) fn subject(setup: &Setup) -> Engine {
         if let Some(database) = open.get(&name) {
             return Ok(Arc::clone(database));
         }
-        let database = Database::open(&store, name, &members, &mut |dbd| placement(dbd))?;
+        let mut by = |dbd: &Dbd| placement_by(dbd, settings);
+        let database = Database::open(&store, name, &members, &mut by)?;
         let database = Arc::new(database);
         open.insert(name, Arc::clone(&database));
         Ok(database)

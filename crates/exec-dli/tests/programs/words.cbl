@@ -15,6 +15,11 @@
        01  PRIORITY  COMP-1.
        01  WAIT      PIC X.
        01  OPTIONS   PIC X.
+           88  VALID VALUE 'Y'.
+       01  FORMAT    PIC X(4).
+       01  SYMBOL    PIC X.
+       01  GET       PIC X.
+       01  CENTER    PIC 9(3).
        01  EVENT     PIC X(8).
        01  WINDOW    PIC 9(8).
        01  MENU.

@@ -10,11 +10,14 @@ use std::sync::Arc;
 
 use clap::{Args, ValueHint};
 use region::host::{self, Ended, Report};
-use region::program::{Prepared, Workshop};
+use region::program::{Library, Prepared, Workshop};
 use region::shape::{PcbKind, PcbShape};
-use region::{Dd, Files, Link as _, Preprocessor, Server as _};
+use region::{Dd, Files, Link as _, Preprocessor, Server as _, without_dd};
+use rustix::process::{Pid, Signal, kill_process};
 use seam::disk::Disk;
 use serde_json::json;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 use system::SystemConfig;
 
 use super::{Context, guest};
@@ -96,18 +99,24 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
     if prepared.is_fresh() && !prepared.warnings().trim().is_empty() {
         warn(prepared.warnings().trim_end());
     }
+    let library = library(&*context.seam.disk, &job, &prepared, &dds)?;
+    library.warnings.iter().for_each(|one| warn(one));
+    let all = [prepared.files(), &library.files].concat();
+    let unnamed = without_dd(&all, &dds);
+    if !unnamed.is_empty() {
+        let names = unnamed.join(", ");
+        warn(format!("no --dd for {names}: the program has such a file, and cannot open it"));
+    }
     if args.dry_run {
         return rehearse(context, &job, &prepared, &args.passphrase);
     }
     // What `,text` means for a file that is not the program's own, its PSB says.
-    let is_own = |dd: &&Dd| {
-        let files = prepared.files();
-        !dd.text || files.iter().any(|file| file.name.eq_ignore_ascii_case(&dd.name))
-    };
+    let is_own =
+        |dd: &&Dd| !dd.text || all.iter().any(|file| file.name.eq_ignore_ascii_case(&dd.name));
     let own: Vec<Dd> = dds.iter().filter(is_own).cloned().collect();
     let disk = Arc::clone(&context.seam.disk);
     let scratch = job.system.join(PROGRAMS).join("records");
-    let files = Files::prepare(&*disk, &own, prepared.files(), &scratch)?;
+    let files = Files::prepare(&*disk, &own, &all, &library, &scratch)?;
     let report = play(context, &job, &files, &args.passphrase)?;
     files.finish(&*disk)?;
     tell(context, &report)
@@ -148,6 +157,21 @@ fn job_of(args: &BatchArgs, dds: &[Dd]) -> Result<Job> {
 
 /// Makes a job's program ready: compiled, unless that was done before.
 pub(super) fn prepare(disk: &dyn Disk, job: &Job) -> Result<Prepared> {
+    in_workshop(disk, job, |workshop| Ok(workshop.prepare(&job.program)?))
+}
+
+/// Makes ready what the program calls.
+fn library(disk: &dyn Disk, job: &Job, program: &Prepared, dds: &[Dd]) -> Result<Library> {
+    let folders = dds.iter().filter(|dd| dd.name == "STEPLIB").flat_map(Dd::folders);
+    let folders: Vec<PathBuf> = folders.collect();
+    in_workshop(disk, job, |workshop| Ok(workshop.library(program, &folders)?))
+}
+
+fn in_workshop<T>(
+    disk: &dyn Disk,
+    job: &Job,
+    work: impl FnOnce(&Workshop<'_>) -> Result<T>,
+) -> Result<T> {
     let cache = job.system.join(PROGRAMS);
     seam::disk::make_dir(disk, &cache).map_err(|error| {
         let what = format!("the folder {} cannot be made: {error}", cache.display());
@@ -160,7 +184,7 @@ pub(super) fn prepare(disk: &dyn Disk, job: &Job) -> Result<Prepared> {
         translate: &Preprocessor { is_free: job.free },
         options: options_of(job),
     };
-    Ok(workshop.prepare(&job.program)?)
+    work(&workshop)
 }
 
 /// What the compiler of COBOL is told besides.
@@ -197,9 +221,26 @@ fn play(
         Kind::Bmp => None,
     };
     context.output.flush()?;
-    let report = host::run(&mut command, files)?;
+    let signals = Signals::new([SIGTERM, SIGINT, SIGHUP])
+        .map_err(|error| Failure::other(format!("signals cannot be received: {error}"), ""))?;
+    let closing = signals.handle();
+    let report = host::run(&mut command, files, |process| pass_on(signals, process))?;
+    closing.close();
     drop(handover);
     Ok(report)
+}
+
+/// Whoever cancels this command means the program: it gets the signal, and how it ended is told.
+fn pass_on(mut signals: Signals, process: u32) {
+    // Without the thread a signal goes nowhere, but the program still ends by itself.
+    let _ = seam::thread::spawn("signals", move || {
+        for number in signals.forever() {
+            let signal = if number == SIGINT { Signal::INT } else { Signal::TERM };
+            if let Some(pid) = i32::try_from(process).ok().and_then(Pid::from_raw) {
+                let _ = kill_process(pid, signal);
+            }
+        }
+    });
 }
 
 fn tell(context: &mut Context, report: &Report) -> Result<ExitCode> {

@@ -225,11 +225,13 @@ impl Work {
         let program = macros::read(&mut self.sources, path, bytes, copies);
         let compiled = compile(&program);
         let is_error = |one: &&Diagnostic| one.severity == Severity::Error;
-        if compiled.members.is_empty() && !compiled.diagnostics.iter().any(|one| is_error(&one)) {
+        let is_wrong = compiled.diagnostics.iter().any(|one| is_error(&one));
+        if compiled.is_part(&program) || compiled.members.is_empty() && !is_wrong {
             // Whatever it is, it is no macro source that somebody would want to correct; but a
             // member that is only a COPY of one that is not there must not go unnoticed.
             let mut reason = "it is neither DBD nor PSB".to_owned();
-            if let Some(first) = program.diagnostics.iter().find(is_error) {
+            let mut all = program.diagnostics.iter().chain(&compiled.diagnostics);
+            if let Some(first) = all.find(is_error) {
                 let (code, card) = (first.code, first.place.card);
                 reason += &format!(" (card {card}: {}, {code})", first.message);
             }

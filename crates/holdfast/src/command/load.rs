@@ -6,8 +6,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
+use definitions::Field;
+use definitions::resolve::Definitions;
 use hierarchy::load::{Given, Input, InputError, Loaded};
-use hierarchy::{Database, SegmentType, TypeAt};
+use hierarchy::{Database, HierarchyError, SegmentType, TypeAt};
 use serde_json::json;
 use unload::{Form, Reader, UnloadError};
 
@@ -39,17 +41,27 @@ pub(super) fn run(context: &mut Context, args: &LoadArgs) -> Result<ExitCode> {
     let (file, bytes) = open(&args.file)?;
     with(context, &args.system, |context, _, databases| {
         let database = databases.open(databases.named(&args.database)?)?;
+        let of_file = |failure: Failure| failure.about(args.file.display());
         let mut input = FileInput {
             types: Vec::new(),
-            reader: Reader::new(file)?,
+            short: ShortSegments::new(&database, &databases.repository),
+            reader: Reader::new(file).map_err(|error| of_file(error.into()))?,
             progress: Progress::new(&context.seam),
             name: database.name().text().to_owned(),
             bytes,
         };
-        input.fit(&database)?;
+        input.fit(&database).map_err(of_file)?;
         let mut others = |name| databases.open(name);
-        let loaded = database.load(&databases.store, &mut others, &mut input)?;
-        drop(input);
+        let loaded = database.load(&databases.store, &mut others, &mut input);
+        let filled = input.short.filled;
+        let loaded = loaded.map_err(|error| match error {
+            HierarchyError::Input(_) => of_file(error.into()),
+            error => error.into(),
+        })?;
+        if filled > 0 {
+            let filled = count(filled);
+            warn(format!("{filled} segments were shorter than defined: filled up by their fields"));
+        }
         tell(context, &database, &loaded)
     })
 }
@@ -99,6 +111,7 @@ struct FileInput {
     reader: Reader<File>,
     /// By the codes of the file: the types of the database.
     types: Vec<Option<TypeAt>>,
+    short: ShortSegments,
     progress: Progress,
     name: String,
     bytes: u64,
@@ -119,7 +132,7 @@ impl FileInput {
                 return Err(misfit(database, &format!("the segment {name} on level {level}")));
             }
             self.types[usize::from(segment.code)] = Some(at);
-            if let Some(form) = form_of(kind) {
+            if let Some(form) = form_to_load(kind) {
                 self.reader.declare(segment.code, form)?;
             }
         }
@@ -133,6 +146,64 @@ fn misfit(database: &Database, what: &str) -> Failure {
         format!("the file has {what}, and the DBD {name} has none such"),
         format!("Load it with the definition of {name} that it was unloaded with."),
     )
+}
+
+/// The lengths that segments may have in a file: shorter ones, too, if they have their key. They
+/// come from before the segment grew.
+fn form_to_load(kind: &SegmentType) -> Option<Form> {
+    let least = kind.key.map_or(1, |key| key.offset + key.len);
+    let max = u16::try_from(kind.max).ok()?;
+    let least = |floor: usize| u16::try_from(least.max(floor).min(kind.max)).ok();
+    Some(match kind.variable {
+        true => Form::Variable { min: least(2)?, max },
+        false => Form::Within { min: least(1)?, max },
+    })
+}
+
+/// Lengthens segments to what their definition asks for: fields that come to light hold their fill.
+struct ShortSegments {
+    /// By type: how long its segments are at least, whether they begin with LL, and their fields.
+    types: Vec<(usize, bool, Vec<Field>)>,
+    blank: u8,
+    data: Vec<u8>,
+    /// How many it has lengthened.
+    filled: u64,
+}
+
+impl ShortSegments {
+    fn new(database: &Database, definitions: &impl Definitions) -> ShortSegments {
+        let dbd = definitions.dbd(database.name());
+        let fields = |name| {
+            let segment = dbd.as_ref().and_then(|dbd| dbd.segment(name));
+            segment.map(|segment| segment.fields.clone()).unwrap_or_default()
+        };
+        let kinds = database.schema.types.iter();
+        let types = kinds.map(|kind| (kind.min, kind.variable, fields(kind.name))).collect();
+        ShortSegments { types, blank: database.blank, data: Vec::new(), filled: 0 }
+    }
+
+    fn lengthen<'d>(&'d mut self, of: TypeAt, given: &'d [u8]) -> &'d [u8] {
+        let Some((min, variable, fields)) = self.types.get(of.index()) else { return given };
+        if given.len() >= *min {
+            return given;
+        }
+        self.filled += 1;
+        self.data.clear();
+        self.data.extend_from_slice(given);
+        self.data.resize(*min, 0);
+        for field in fields {
+            if let Some(from) = field.offset().filter(|from| *from >= given.len())
+                && let Some(place) = self.data.get_mut(from..from + usize::from(field.len))
+            {
+                field.kind_of_data.fill(place, self.blank);
+            }
+        }
+        if *variable && let (Some(ll), Ok(min)) = (self.data.first_chunk_mut(), u16::try_from(*min))
+        {
+            *ll = min.to_be_bytes();
+        }
+        &self.data
+    }
 }
 
 /// The lengths that segments of a type can have.
@@ -156,7 +227,7 @@ impl Input for FileInput {
         }
         let code = record.segment.code;
         match self.types.get(usize::from(code)).copied().flatten() {
-            Some(of) => Ok(Some(Given { of, data: record.data })),
+            Some(of) => Ok(Some(Given { of, data: self.short.lengthen(of, record.data) })),
             // The reader lets no such record pass.
             None => Err(Arc::new(UnloadError::UnknownCode(code))),
         }

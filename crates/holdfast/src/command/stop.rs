@@ -43,6 +43,10 @@ pub(super) fn run(context: &mut Context, args: &StopArgs) -> Result<ExitCode> {
         Failure::other(what, "Look with `holdfast status` at what it does.")
     })?;
     let Some(status) = status else {
+        if context.seam.disk.lock(&dir.join("lock")).is_err() {
+            let what = format!("the system in {} is being opened, or closed", dir.display());
+            return Err(Failure::other(what, "Wait until it is; `holdfast status` tells."));
+        }
         let what = format!("the system in {} is not started", dir.display());
         return Err(Failure::other(what, "There is nothing to do."));
     };

@@ -9,8 +9,9 @@
 //! | `ASMTDLI` | assembler |
 //! | `CTDLI` | C |
 //! | `HFEXDLI` | what EXEC DLI commands are translated into |
+//! | `ILBOABN0`, `CEE3ABD` | a program that ends itself with a user code |
 //!
-//! All recognise what they are given by what it is ([`crate::parameters`]), so that they differ in
+//! The calls recognise what they are given by what it is ([`crate::parameters`]), so that they differ in
 //! name only.
 
 use std::ffi::{c_char, c_int, c_void};
@@ -60,15 +61,20 @@ fn commanded(raw: &[usize; COMMAND_MAX]) {
     guest::commanded(raw);
 }
 
+export!(CEE3ABD => guest::abended, code timing);
+export!(ILBOABN0 => guest::abended, code timing);
+
 /// The exported names with their addresses.
-pub(crate) fn exports() -> [(&'static str, Function); 7] {
+pub(crate) fn exports() -> [(&'static str, Function); 9] {
     [
         ("AIBTDLI", AIBTDLI as Function),
         ("ASMTDLI", ASMTDLI as Function),
         ("CBLTDLI", CBLTDLI as Function),
+        ("CEE3ABD", CEE3ABD as Function),
         ("CEETDLI", CEETDLI as Function),
         ("CTDLI", CTDLI as Function),
         ("HFEXDLI", HFEXDLI as Function),
+        ("ILBOABN0", ILBOABN0 as Function),
         ("PLITDLI", PLITDLI as Function),
     ]
 }

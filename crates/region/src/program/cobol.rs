@@ -25,9 +25,15 @@ use crate::error::RegionError;
 const COMPILER: &str = "cobc";
 const OBJECT: &str = "program.so";
 const FACTS: &str = "facts";
+/// What is kept in that file: changes with it, so that what was compiled before is not believed.
+const FACTS_KEPT: &[u8] = b"entries files calls, in upper case";
 const CONFIGURATION: &str = "holdfast.conf";
 const COPIES: &str = "copy";
 const TRANSLATION: &str = "program.c";
+
+fn has_word(text: &[u8], word: &[u8]) -> bool {
+    text.windows(word.len()).any(|part| part == word)
+}
 
 /// A source on its way through the compiler.
 struct Compilation<'a> {
@@ -53,6 +59,12 @@ impl Workshop<'_> {
         let mut texts = vec![&translated.text[..]];
         texts.extend(translated.members.iter().map(|(_, text)| &text[..]));
         let members = folders.copied_by(self.disk, &texts);
+        let all = texts.iter().copied().chain(members.values().map(|copied| &copied.text[..]));
+        if !all.map(<[u8]>::to_ascii_uppercase).any(|text| has_word(&text, b"PROGRAM-ID")) {
+            // The compiler would make up a program that does nothing.
+            let messages = "it has no PROGRAM-ID: it is no COBOL program".to_owned();
+            return Err(RegionError::Source { path: path.to_owned(), messages });
+        }
         let work = Compilation { path, original, translated, members };
         let folder = self.cache.join(self.digest(&work)?);
         let done = self.disk.exists(&folder.join(FACTS)).map_err(RegionError::file(&folder))?;
@@ -77,6 +89,7 @@ impl Workshop<'_> {
     fn digest(&self, work: &Compilation<'_>) -> Result<String, RegionError> {
         let version = self.run(Command::new(COMPILER).arg("--version"), work.path)?;
         let mut digest = Digest::default();
+        digest.add(FACTS_KEPT);
         digest.add(&version.stdout);
         digest.add(self.configuration(work).as_bytes());
         self.options.iter().for_each(|option| digest.add(option.as_bytes()));
@@ -115,7 +128,8 @@ impl Workshop<'_> {
             self.lay_out(&copies, &name.to_ascii_uppercase(), text)?;
         }
         let mut translate = self.compiler(folder);
-        translate.args(["-C", "-ffold-copy=UPPER", "-I", COPIES, "-o", TRANSLATION]);
+        translate.args(["-C", "-ffold-copy=UPPER", "-ffold-call=UPPER"]);
+        translate.args(["-I", COPIES, "-o", TRANSLATION]);
         translate.arg(format!("-conf=./{CONFIGURATION}")).args(&self.options);
         let warnings = self.checked(translate.arg(COMPILED_NAME), work)?;
         let c_source = self.read(&folder.join(TRANSLATION))?;

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use seam::disk::{Disk, read_small};
 
 use super::SOURCE_BYTES_MAX;
+use super::cards::lines_of;
 use crate::error::RegionError;
 
 const EXTENSIONS: &[&str] = &["CPY", "CBL", "COB"];
@@ -50,7 +51,7 @@ impl Folders {
     pub(super) fn member(&self, disk: &dyn Disk, name: &str) -> Option<Copied> {
         let upper = name.to_ascii_uppercase();
         let path = self.paths.get(&member_name(&upper).unwrap_or(upper))?;
-        let text = read_small(disk, path, SOURCE_BYTES_MAX).ok()?;
+        let text = lines_of(read_small(disk, path, SOURCE_BYTES_MAX).ok()?);
         Some(Copied { path: path.clone(), text })
     }
 

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `entry NAME yes` or `no` | a function of the module, and whether it takes parameters |
 //! | `file NAME BYTES` | a sequential file assigned to a name, with its longest record |
+//! | `call NAME` | a literal that is called |
 //!
 //! Invariants:
 //! 1. The first entry is the first program's PROGRAM-ID.
@@ -40,6 +41,8 @@ pub struct Facts {
     pub entries: Vec<EntryPoint>,
     /// Its files.
     pub files: Vec<CobolFile>,
+    /// What it calls by literals, each once.
+    pub calls: Vec<String>,
 }
 
 impl Facts {
@@ -64,8 +67,13 @@ impl Facts {
         }
         let mut assigned: BTreeMap<&str, &str> = BTreeMap::new();
         let mut lengths: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut calls: Vec<String> = Vec::new();
         for line in source.lines() {
-            if let Some(entry) = prototype(line) {
+            if let Some(name) = called(line) {
+                if !calls.iter().any(|known| known == name) {
+                    calls.push(name.to_owned());
+                }
+            } else if let Some(entry) = prototype(line) {
                 entries.push(entry);
             } else if let Some((file, field)) = member(line, "assign") {
                 let field = field.rsplit('&').next().unwrap_or_default();
@@ -79,7 +87,7 @@ impl Facts {
             let record_bytes = *lengths.get(file)?;
             (record_bytes > 0).then_some(CobolFile { name, record_bytes })
         };
-        Facts { entries, files: assigned.iter().filter_map(file).collect() }
+        Facts { entries, files: assigned.iter().filter_map(file).collect(), calls }
     }
 
     pub(super) fn to_text(&self) -> String {
@@ -89,7 +97,8 @@ impl Facts {
             entries.map(|entry| format!("entry {} {}\n", entry.name, yes(entry.has_parameters)));
         let files = self.files.iter();
         let files = files.map(|file| format!("file {} {}\n", file.name, file.record_bytes));
-        entries.chain(files).collect()
+        let calls = self.calls.iter().map(|name| format!("call {name}\n"));
+        entries.chain(files).chain(calls).collect()
     }
 
     pub(super) fn from_text(text: &str) -> Facts {
@@ -104,6 +113,7 @@ impl Facts {
                     name: name.to_owned(),
                     record_bytes: bytes.parse().unwrap_or_default(),
                 }),
+                ["call", name] => facts.calls.push(name.to_owned()),
                 _ => {}
             }
         }
@@ -121,6 +131,12 @@ fn prototype(line: &str) -> Option<EntryPoint> {
         name: name.to_owned(),
         has_parameters: parameters.trim() != "void" && !parameters.trim().is_empty(),
     })
+}
+
+/// `call_SUB.funcvoid = cob_resolve_cobol ("SUB", 0, 1);`
+fn called(line: &str) -> Option<&str> {
+    let (_, rest) = line.split_once("cob_resolve_cobol (\"")?;
+    rest.split('"').next()
 }
 
 /// `h_FILE->member = (cast)value;`
@@ -150,6 +166,8 @@ static int\t\tPROGA_ (const int, cob_u8_t *, cob_u8_t *);\n\
   h_IN_FILE->select_name = (const char *)\"IN-FILE\";\n\
   h_IN_FILE->assign = (cob_field *)&c_2;\n\
   h_IN_FILE->record_max = 13;\n\
+    call_SUB1.funcvoid = cob_resolve_cobol (\"SUB1\", 0, 1);\n\
+    call_SUB1.funcvoid = cob_resolve_cobol (\"SUB1\", 0, 1);\n\
   h_VARYING->assign = (cob_field *)&f_9;\n\
   h_VARYING->record_max = 80;\n";
     const STORAGE: &str =
@@ -162,6 +180,7 @@ static int\t\tPROGA_ (const int, cob_u8_t *, cob_u8_t *);\n\
             |name: &str, has_parameters| EntryPoint { name: name.to_owned(), has_parameters };
         assert_eq!(facts.entries, [entry("PROGA", false), entry("DLITCBL", true)]);
         assert_eq!(facts.files, [CobolFile { name: "INFILE".to_owned(), record_bytes: 13 }]);
+        assert_eq!(facts.calls, ["SUB1"]);
         assert_eq!(facts.entries(), ["DLITCBL"]);
         assert_eq!(Facts::from_text(&facts.to_text()), facts);
     }

@@ -12,9 +12,11 @@
 //! 2. A compilation that was cut short leaves nothing that a later one could take for a program.
 
 mod c;
+mod cards;
 mod cobol;
 mod copies;
 mod facts;
+mod library;
 mod messages;
 
 use std::path::{Path, PathBuf};
@@ -25,6 +27,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use seam::disk::{Disk, read_small};
 
 pub use self::facts::{CobolFile, EntryPoint, Facts};
+pub use self::library::Library;
 use crate::error::RegionError;
 use crate::masks::Order;
 
@@ -187,7 +190,7 @@ impl Workshop<'_> {
         if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("c")) {
             return self.prepare_c(&path);
         }
-        self.prepare_cobol(&path, &source)
+        self.prepare_cobol(&path, &cards::lines_of(source))
     }
 
     fn read(&self, path: &Path) -> Result<Vec<u8>, RegionError> {

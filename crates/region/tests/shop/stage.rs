@@ -111,15 +111,15 @@ pub(crate) fn play(test: &str, play: Play<'_>) -> Outcome {
         seam::disk::replace_small(&disk, &sysin, play.input.as_bytes()).expect("a file");
         dds.push(Dd { name: "SYSIN".into(), path: sysin, text: false });
     }
-    let files =
-        Files::prepare(&disk, &dds, prepared.files(), &folder).unwrap_or_else(|e| panic!("{e}"));
+    let files = Files::prepare(&disk, &dds, prepared.files(), &Library::default(), &folder)
+        .unwrap_or_else(|e| panic!("{e}"));
     let mut command = Command::new(std::env::current_exe().expect("this executable"));
     command.args(["guest", "--exact", "--nocapture", "--test-threads=1"]);
     command.env(STAGE, &folder).env("STAGE_PROGRAM", &program);
     command.env("STAGE_ENTRY", play.entry).env("STAGE_ORDER", play.order);
     command.env("STAGE_TRACE", if play.trace { "yes" } else { "" });
     command.env("STAGE_FAR", if play.far { "yes" } else { "" });
-    let report = host::run(&mut command, &files).expect("a process");
+    let report = host::run(&mut command, &files, |_| ()).expect("a process");
     files.finish(&disk).expect("files");
     if let Some(door) = door {
         door.close();

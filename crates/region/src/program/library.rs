@@ -1,0 +1,123 @@
+//! A program's library: the programs that it calls, found as sources and compiled like itself.
+//!
+//! | called | found in |
+//! |---|---|
+//! | by a literal | the folders of STEPLIB, then that of the program |
+//! | by the name in a data item | the folders of STEPLIB |
+//!
+//! What is found goes into one folder, as shared objects under the names by which they are called:
+//! libcob looks there first. Shared objects that STEPLIB holds already are left to it.
+//!
+//! Invariants:
+//! 1. A source that a literal calls has to compile; of the others in STEPLIB, those that do not are
+//!    named and left out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::{CobolFile, Digest, Prepared, Workshop};
+use crate::error::RegionError;
+
+const EXTENSIONS: [&str; 3] = ["CBL", "COB", "C"];
+
+/// What a program calls, ready to run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Library {
+    /// The folder of the shared objects, if there are any.
+    pub folder: Option<PathBuf>,
+    /// The files of the programs in it.
+    pub files: Vec<CobolFile>,
+    /// What there is to say about sources that were left out.
+    pub warnings: Vec<String>,
+}
+
+/// A name to be found.
+struct Wanted {
+    name: String,
+    by_literal: bool,
+}
+
+impl Workshop<'_> {
+    /// Makes ready what `program` calls. `steplib` are folders; one that is missing holds nothing.
+    ///
+    /// # Errors
+    /// If a source that is called by a literal does not compile.
+    pub fn library(&self, program: &Prepared, steplib: &[PathBuf]) -> Result<Library, RegionError> {
+        let listed = self.sources_in(steplib.iter().map(PathBuf::as_path));
+        let beside = self.sources_in(program.source.parent());
+        let literal = |name: &String| Wanted { name: name.clone(), by_literal: true };
+        let mut wanted: Vec<Wanted> =
+            listed.keys().map(|name| Wanted { name: name.clone(), by_literal: false }).collect();
+        wanted.extend(program.facts.calls.iter().map(literal));
+        let mut library = Library::default();
+        let mut objects: BTreeMap<String, PathBuf> = BTreeMap::new();
+        let mut seen = BTreeSet::new();
+        // The last one is next: what a literal calls is found before the others are tried.
+        while let Some(Wanted { name, by_literal }) = wanted.pop() {
+            let key = name.to_ascii_uppercase();
+            let Some(source) = listed.get(&key).or_else(|| beside.get(&key)) else { continue };
+            let is_object = |folder: &PathBuf| {
+                self.disk.exists(&folder.join(format!("{name}.so"))).unwrap_or(false)
+            };
+            if *source == program.source || steplib.iter().any(is_object) || !seen.insert(key) {
+                continue;
+            }
+            let prepared = match self.prepare(source) {
+                Ok(prepared) => prepared,
+                Err(error) if by_literal => return Err(error),
+                Err(error) => {
+                    library.warnings.push(format!("{name} of STEPLIB is left out: {error}"));
+                    continue;
+                }
+            };
+            wanted.extend(prepared.facts.calls.iter().map(literal));
+            let entries = prepared.facts.entries.iter().map(|entry| entry.name.clone());
+            for name in entries.chain([name.to_ascii_uppercase(), name]) {
+                objects.entry(name).or_insert_with(|| prepared.object.clone());
+            }
+            library.files.extend(prepared.facts.files);
+        }
+        library.folder = self.shelve(&objects)?;
+        Ok(library)
+    }
+
+    /// The sources in folders, by their names in upper case without extension; the first wins.
+    fn sources_in<'p>(
+        &self,
+        folders: impl IntoIterator<Item = &'p Path>,
+    ) -> BTreeMap<String, PathBuf> {
+        let mut found = BTreeMap::new();
+        for folder in folders {
+            for file in self.disk.list(folder).unwrap_or_default() {
+                let upper = file.to_string_lossy().to_ascii_uppercase();
+                if let Some((name, extension)) = upper.rsplit_once('.')
+                    && EXTENSIONS.contains(&extension)
+                {
+                    found.entry(name.to_owned()).or_insert_with(|| folder.join(&file));
+                }
+            }
+        }
+        found
+    }
+
+    /// Puts shared objects into one folder under their names.
+    fn shelve(&self, objects: &BTreeMap<String, PathBuf>) -> Result<Option<PathBuf>, RegionError> {
+        if objects.is_empty() {
+            return Ok(None);
+        }
+        let mut digest = Digest::default();
+        for (name, object) in objects {
+            digest.add(name.as_bytes());
+            digest.add(object.as_os_str().as_encoded_bytes());
+        }
+        let shelf = self.cache.join(format!("lib-{}", digest.name()));
+        if !self.disk.exists(&shelf).map_err(RegionError::file(&shelf))? {
+            let folder = self.begin(&shelf)?;
+            for (name, object) in objects {
+                self.write(&folder.join(format!("{name}.so")), &self.read(object)?)?;
+            }
+            self.publish(&folder, &shelf)?;
+        }
+        Ok(Some(shelf))
+    }
+}
