@@ -264,7 +264,7 @@ fn a_killed_program_and_one_whose_server_broke_are_backed_out_by_the_system() {
     let input = "PANI\n";
     let broken =
         play("broken-far", Play { program: "fails.cbl", input, far: true, ..Play::default() });
-    assert_eq!(abend(&broken).0, "HFR016");
+    assert_eq!(abend(&broken).0, "HFR020");
     assert_eq!(broken.log.last().map(String::as_str), Some("end Abend"));
 }
 

@@ -100,7 +100,7 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
         warn(prepared.warnings().trim_end());
     }
     let library = library(&*context.seam.disk, &job, &prepared, &dds)?;
-    library.warnings.iter().for_each(|one| warn(one));
+    library.warnings.iter().for_each(warn);
     let all = [prepared.files(), &library.files].concat();
     let unnamed = without_dd(&all, &dds);
     if !unnamed.is_empty() {

@@ -14,10 +14,10 @@ const ENDS: [u8; 2] = [0x15, 0x25];
 pub(super) fn lines_of(bytes: Vec<u8>) -> Vec<u8> {
     if CodePage::looks_like_ebcdic(&bytes) {
         let is_end = |byte: &u8| ENDS.contains(byte);
-        let is_fixed = bytes.len().is_multiple_of(CARD) && !bytes.iter().any(|byte| is_end(byte));
+        let is_fixed = bytes.len().is_multiple_of(CARD) && !bytes.iter().any(is_end);
         let cards: Vec<&[u8]> = match is_fixed {
             true => bytes.chunks(CARD).collect(),
-            false => bytes.split(|byte| is_end(byte)).collect(),
+            false => bytes.split(is_end).collect(),
         };
         let cards = cards.into_iter().map(|card| CodePage::Cp037.decode(card));
         return joined(cards.map(String::into_bytes));

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use holdfast_region::bmp::{Connection, Door, Schedule};
-use holdfast_region::program::{Prepared, Workshop};
+use holdfast_region::program::{Library, Prepared, Workshop};
 use holdfast_region::{
     Dd, Embedded, ExecDli, Failure, Files, Link, Order, Preprocessor, RegionError, Server, Trace,
     guest, host,
