@@ -148,7 +148,7 @@ impl<S: Store> DbPcb<S> {
             Some(_) if level > 1 && last_type > node.of => return Ok(Status::LE),
             Some(last) if last_type == node.of => {
                 let twin = &last[..part.len().min(last.len())];
-                // Roots that a randomizer may place come as they will (row 48), whatever order it keeps.
+                // Hashed roots come as they will (row 48), whatever order the randomizer keeps.
                 let in_order = level > 1 || !schema.is_hashed();
                 match part.as_slice().cmp(twin) {
                     std::cmp::Ordering::Less if in_order => return Ok(Status::LC),

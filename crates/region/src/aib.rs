@@ -13,9 +13,9 @@
 //! | 88 | 16 | user token |
 //!
 //! A COBOL program whose block has POINTER items for the three addresses at 76 has 8 bytes for each
-//! and a block of 140 bytes or more; its length tells where the token stands. Many such programs say
-//! 128 all the same, so the address always has 8 bytes: the second address, which no call sets, is
-//! then its upper half.
+//! and a block of 140 bytes or more; its length tells where the token stands. Many of them say 128
+//! all the same, so the address always has 8 bytes: the second address, which no call sets, is then
+//! its upper half.
 //!
 //! Invariants:
 //! 1. Integers are read in the byte order in which the block's own length makes sense, whatever the

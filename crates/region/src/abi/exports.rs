@@ -11,8 +11,8 @@
 //! | `HFEXDLI` | what EXEC DLI commands are translated into |
 //! | `ILBOABN0`, `CEE3ABD` | a program that ends itself with a user code |
 //!
-//! The calls recognise what they are given by what it is ([`crate::parameters`]), so that they differ in
-//! name only.
+//! The calls recognise what they are given by what it is ([`crate::parameters`]), so that they
+//! differ in name only.
 
 use std::ffi::{c_char, c_int, c_void};
 
