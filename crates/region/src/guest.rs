@@ -177,7 +177,7 @@ pub(crate) fn left(status: i32) {
     let error = RUNTIME_ERROR.try_lock().and_then(|mut error| error.take());
     let end = match error {
         Some(text) if status != 0 && text.contains(" not found") && text.contains("module ") => {
-            let help = "put its source beside the program, or name its folder by --dd STEPLIB=";
+            let help = "name the folder of its source or shared object by --dd STEPLIB=";
             End::Abend(abend("U4038", &format!("{text}; {help}")))
         }
         Some(text) if status != 0 => End::Abend(abend("U4038", &text)),
