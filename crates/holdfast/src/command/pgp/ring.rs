@@ -59,7 +59,7 @@ impl Kind {
 pub(super) struct GenerateArgs {
     #[command(flatten)]
     ring: RingArgs,
-    /// Who the key belongs to: "Name <address>"; the first is the primary user id
+    /// Who the key belongs to: `Name <address>`; the first is the primary user id
     #[arg(required = true)]
     user: Vec<String>,
     /// A short name for it in the ring
