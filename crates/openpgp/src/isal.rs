@@ -161,7 +161,7 @@ impl<'a> Deflater<'a> {
     }
 }
 
-#[allow(unsafe_code)] // see below
+#[allow(unsafe_code)] // moves between threads, see SAFETY
 // SAFETY: the pointers inside are only used during a call, and a call takes the deflater (1).
 unsafe impl Send for Deflater<'_> {}
 
@@ -220,7 +220,7 @@ impl<'a> Inflater<'a> {
     }
 }
 
-#[allow(unsafe_code)] // see below
+#[allow(unsafe_code)] // moves between threads, see SAFETY
 // SAFETY: the pointers inside are only used during a call, and a call takes the inflater (1).
 unsafe impl Send for Inflater<'_> {}
 

@@ -101,8 +101,7 @@ pub(super) fn input(path: &Path) -> Result<Box<dyn Read + Send>> {
     if is_pipe(path) {
         return Ok(Box::new(io::stdin()));
     }
-    // An input of the command, perhaps a pipe: not a file of a system.
-    #[allow(clippy::disallowed_methods)]
+    #[allow(clippy::disallowed_methods)] // people's files are no part of a system
     let file = std::fs::File::open(path);
     let failed = |source| Error::Io { what: format!("opening {}", path.display()), source };
     Ok(Box::new(file.map_err(failed)?))
