@@ -221,7 +221,7 @@ impl Frame {
     ///
     /// # Safety
     /// The caller is the loader: it set `LOADING` on a frame that it had claimed.
-    #[allow(clippy::mut_from_ref)]
+    #[allow(clippy::mut_from_ref)] // the loader alone reaches the frame
     pub(crate) unsafe fn unit_of_loader(&self) -> &mut [u8] {
         // SAFETY: the memory is valid for `unit_bytes`; nobody latches a loading frame.
         unsafe { std::slice::from_raw_parts_mut(self.start(), usize::from(self.unit_bytes)) }

@@ -157,17 +157,17 @@ fn job_of(args: &BatchArgs, dds: &[Dd]) -> Result<Job> {
 
 /// Makes a job's program ready: compiled, unless that was done before.
 pub(super) fn prepare(disk: &dyn Disk, job: &Job) -> Result<Prepared> {
-    in_workshop(disk, job, |workshop| Ok(workshop.prepare(&job.program)?))
+    with_compiler(disk, job, |compiler| Ok(compiler.prepare(&job.program)?))
 }
 
 /// Makes ready what the program calls.
 fn library(disk: &dyn Disk, job: &Job, program: &Prepared, dds: &[Dd]) -> Result<Library> {
     let folders = dds.iter().filter(|dd| dd.name == "STEPLIB").flat_map(Dd::folders);
     let folders: Vec<PathBuf> = folders.collect();
-    in_workshop(disk, job, |workshop| Ok(workshop.library(program, &folders)?))
+    with_compiler(disk, job, |compiler| Ok(compiler.library(program, &folders)?))
 }
 
-fn in_workshop<T>(
+fn with_compiler<T>(
     disk: &dyn Disk,
     job: &Job,
     work: impl FnOnce(&Workshop<'_>) -> Result<T>,
