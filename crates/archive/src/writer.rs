@@ -27,9 +27,11 @@ use crate::block::{PAYLOAD_MAX, Packer};
 use crate::header::{HEADER_BYTES, key_of, name_of};
 use crate::{ArchiveConfig, ArchiveEnv, ArchiveError, ArchiveInfo};
 
-/// How much is written at once. More would wait in memory that the log could use, less would give
-/// way to the log's own writes on a device that is busy.
-const WRITE_BYTES: usize = 2 << 20;
+/// How much is written at once. Twice as much costs two thirds of the processor's time, but the
+/// log's own writes wait behind it where both are on one device.
+const WRITE_BYTES: usize = 4 << 20;
+/// How much of it is copied at most.
+const COPIED_BYTES: usize = 2 << 20;
 
 /// The lengths of so many groups are kept.
 const LENGTHS_KEPT: usize = 64;
@@ -88,7 +90,7 @@ pub(crate) struct Written {
 
 /// Memory for a file that is written.
 pub(crate) fn new_buffer() -> AlignedBuf {
-    AlignedBuf::zeroed((WRITE_BYTES + PAYLOAD_MAX / 8 + BLOCK).next_multiple_of(BLOCK))
+    AlignedBuf::zeroed((COPIED_BYTES + PAYLOAD_MAX / 8 + BLOCK).next_multiple_of(BLOCK))
 }
 
 impl Writer {
@@ -310,7 +312,8 @@ impl Writer {
 
     fn write_what_is_much(&mut self) -> Result<(), ArchiveError> {
         let waiting = self.pieces_bytes + self.kept - self.open;
-        if waiting >= WRITE_BYTES { self.flush() } else { Ok(()) }
+        let much = waiting >= WRITE_BYTES || self.kept >= COPIED_BYTES;
+        if much { self.flush() } else { Ok(()) }
     }
 
     /// Writes all that waits in whole blocks of 4 KiB.
@@ -327,8 +330,7 @@ impl Writer {
             })
             .filter(|part| !part.is_empty())
             .collect();
-        let offset = self.offset;
-        let written = self.give_up("write", |copy| copy.file.write_vectored_at(&parts, offset));
+        let written = self.write_parts(&parts);
         drop(parts);
         drop(pieces);
         self.buffer = buffer;
@@ -337,6 +339,20 @@ impl Writer {
         self.buffer.copy_within(whole..self.kept, 0);
         (self.pieces_bytes, self.open, self.kept) = (0, 0, self.kept - whole);
         Ok(())
+    }
+
+    /// Writes where the copies end, on all of them at once where the disk can.
+    fn write_parts(&mut self, parts: &[&[u8]]) -> Result<(), ArchiveError> {
+        let offset = self.offset;
+        let files: Vec<&dyn File> = self.copies.iter().map(|copy| copy.file.as_ref()).collect();
+        let together = match &files[..] {
+            [_] => None,
+            several => self.env.seam.disk.write_copies(several, offset, parts),
+        };
+        let mut outcomes = together.unwrap_or_default().into_iter();
+        self.give_up("write", |copy| {
+            outcomes.next().unwrap_or_else(|| copy.file.write_vectored_at(parts, offset))
+        })
     }
 
     /// Does `step` for each copy; those that fail are given up.

@@ -23,7 +23,7 @@ use crate::group::{GROUP_HEADER, GroupHead};
 use crate::log::Log;
 
 /// So much makes it worth to call the archiver.
-const CALL_BYTES: usize = 1 << 20;
+const CALL_BYTES: usize = 4 << 20;
 /// Groups up to this size are copied.
 const SMALL_BYTES: usize = 32 << 10;
 

@@ -139,7 +139,7 @@ impl Core {
             [(_, only)] => vec![only.write_at(bytes, job.offset)],
             several => {
                 let files: Vec<&dyn File> = several.iter().map(|(_, file)| *file).collect();
-                let written = self.env.seam.disk.write_copies(&files, job.offset, bytes);
+                let written = self.env.seam.disk.write_copies(&files, job.offset, &[bytes]);
                 written.unwrap_or_else(|| {
                     // From the next group on each copy has its thread.
                     self.together.store(false, SeqCst);

@@ -136,13 +136,14 @@ impl DeviceRoom {
 pub trait Disk: Send + Sync {
     /// Opens or makes a file. New files are readable by their owner only.
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn File>>;
-    /// Writes the same bytes at the same place of several files at once, each with its own outcome.
-    /// `None` if this disk cannot: then the caller uses a thread for each.
+    /// Writes the same bytes, one buffer behind the other, at the same place of several files at
+    /// once, each with its own outcome. `None` if this disk cannot: then the caller uses a thread
+    /// for each, or writes one after the other.
     fn write_copies(
         &self,
         _files: &[&dyn File],
         _offset: u64,
-        _buf: &[u8],
+        _bufs: &[&[u8]],
     ) -> Option<Vec<io::Result<()>>> {
         None
     }

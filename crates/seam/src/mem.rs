@@ -3,6 +3,7 @@
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use crate::disk::BLOCK;
 
@@ -16,9 +17,12 @@ pub const HUGE_BYTES: usize = 2 << 20;
 pub struct AlignedBuf {
     start: NonNull<u8>,
     len: usize,
+    /// What it is a part of, if it was made with others.
+    whole: Option<Arc<AlignedBuf>>,
 }
 
-// SAFETY: the buffer owns its memory alone; sharing follows the borrow of the struct.
+// SAFETY: the buffer owns its memory alone; sharing follows the borrow of the struct. Parts of a
+// whole do not overlap, and nobody looks at the bytes of a whole that has parts.
 #[allow(unsafe_code)]
 unsafe impl Send for AlignedBuf {}
 // SAFETY: as above; `&AlignedBuf` gives only `&[u8]`.
@@ -41,7 +45,29 @@ impl AlignedBuf {
         ask_for_huge_pages(start.as_ptr(), len);
         // SAFETY: `start` is valid for `len` bytes, and nobody else has them.
         unsafe { std::ptr::write_bytes(start.as_ptr(), 0, len) };
-        AlignedBuf { start, len }
+        AlignedBuf { start, len, whole: None }
+    }
+
+    /// `count` buffers of `len` bytes each, side by side in one piece of memory, which is given
+    /// back when the last of them is dropped. Together they may be large enough for huge pages:
+    /// a device is then told of few long pieces of memory instead of many short ones, which is
+    /// most of what a long write costs.
+    ///
+    /// # Panics
+    /// If `len` is not a multiple of [`BLOCK`] above zero, or the memory cannot be had.
+    #[must_use]
+    pub fn several(count: usize, len: usize) -> Vec<AlignedBuf> {
+        assert!(len > 0 && len.is_multiple_of(BLOCK), "buffers of {len} bytes side by side");
+        if count == 0 {
+            return Vec::new();
+        }
+        let whole = Arc::new(AlignedBuf::zeroed(count * len));
+        let part = |at: usize| {
+            // SAFETY: within the memory, by the bounds of `at`.
+            let start = unsafe { whole.start.add(at * len) };
+            AlignedBuf { start, len, whole: Some(Arc::clone(&whole)) }
+        };
+        (0..count).map(part).collect()
     }
 
     /// The first byte, for owners that hand out parts under their own rules (the pool's frames).
@@ -121,6 +147,10 @@ impl DerefMut for AlignedBuf {
 #[allow(unsafe_code)]
 impl Drop for AlignedBuf {
     fn drop(&mut self) {
+        if self.whole.is_some() {
+            // The whole is wiped and given back by whoever is its last part.
+            return;
+        }
         // SAFETY: nobody else has the memory any more; a volatile-free fill may be elided only if
         // the memory is never observed, so the fence keeps it.
         unsafe {
@@ -142,6 +172,19 @@ mod tests {
         assert!(buf.iter().all(|byte| *byte == 0));
         buf[BLOCK] = 7;
         assert_eq!(buf[BLOCK], 7);
+    }
+
+    #[test]
+    fn buffers_side_by_side_are_apart_and_outlive_each_other() {
+        let mut bufs = AlignedBuf::several(3, BLOCK);
+        bufs.iter_mut().zip(1..).for_each(|(buf, mark)| buf.fill(mark));
+        let last = bufs.pop().unwrap();
+        let starts: Vec<_> = bufs.iter().map(|buf| buf.as_ptr() as usize).collect();
+        assert_eq!(starts[1] - starts[0], BLOCK);
+        assert!(bufs.iter().zip(1..).all(|(buf, mark)| buf.iter().all(|byte| *byte == mark)));
+        drop(bufs);
+        assert!(last.iter().all(|byte| *byte == 3));
+        assert!(AlignedBuf::several(0, BLOCK).is_empty());
     }
 
     #[test]

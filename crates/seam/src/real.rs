@@ -76,12 +76,12 @@ impl Disk for RealDisk {
         &self,
         files: &[&dyn File],
         offset: u64,
-        buf: &[u8],
+        bufs: &[&[u8]],
     ) -> Option<Vec<io::Result<()>>> {
         let mut writes = Vec::with_capacity(files.len());
         for file in files {
             let file = (*file as &dyn Any).downcast_ref::<RealFile>()?;
-            writes.push(Write { fd: file.fd.as_fd(), offset, buf });
+            writes.push(Write { fd: file.fd.as_fd(), offset, bufs });
         }
         self.rings.write(&writes)
     }
@@ -233,8 +233,11 @@ impl File for RealFile {
         let rings = self.rings.as_ref().filter(|_| writes.len() > 1);
         let deep = rings.and_then(|rings| {
             let fd = self.fd.as_fd();
-            let one = |&(offset, buf): &(u64, _)| Write { fd, offset, buf };
-            rings.write(&writes.iter().map(one).collect::<Vec<_>>())
+            let writes = writes.iter().map(|(offset, buf)| {
+                let bufs = std::slice::from_ref(buf);
+                Write { fd, offset: *offset, bufs }
+            });
+            rings.write(&writes.collect::<Vec<_>>())
         });
         match deep {
             Some(results) => results.into_iter().collect(),
@@ -325,6 +328,30 @@ mod tests {
         file.read_vectored_at(&mut bufs, 4096).unwrap();
         assert!(back.iter().zip(whole.chunks(4096)).all(|(page, wrote)| page[..] == *wrote));
         disk.remove(&path).unwrap();
+    }
+
+    #[test]
+    fn copies_of_many_buffers_are_alike() {
+        let disk = RealDisk::new();
+        let dir = std::env::temp_dir().join(format!("holdfast-seam-copies-{}", std::process::id()));
+        disk.create_dir(&dir).unwrap();
+        let open = |name| disk.open(&dir.join(name), Open::DATA.create(Create::New)).unwrap();
+        let files = [open("one"), open("two")];
+        let mut bufs = AlignedBuf::several(BUFFERS_MAX + 5, 4096);
+        bufs.iter_mut().zip(1_u32..).for_each(|(buf, mark)| buf.fill(mark as u8));
+        let parts: Vec<&[u8]> = bufs.iter().map(|buf| &buf[..]).collect();
+        let both: Vec<&dyn File> = files.iter().map(|file| file.as_ref()).collect();
+        // A machine without rings has nothing to show here.
+        if let Some(outcomes) = disk.write_copies(&both, 4096, &parts) {
+            outcomes.into_iter().for_each(|outcome| outcome.unwrap());
+            for file in &files {
+                let mut back = AlignedBuf::zeroed(parts.len() * 4096);
+                file.read_at(&mut back, 4096).unwrap();
+                assert!(back.chunks(4096).zip(&parts).all(|(page, wrote)| page == *wrote));
+            }
+        }
+        disk.remove(&dir.join("one")).unwrap();
+        disk.remove(&dir.join("two")).unwrap();
     }
 
     #[test]

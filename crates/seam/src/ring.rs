@@ -8,11 +8,11 @@
 //!    belong to its caller.
 //! 2. A ring goes back to the idle ones only when its queues are empty.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::os::fd::{AsRawFd as _, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use io_uring::{IoUring, Probe, opcode, types::Fd};
+use io_uring::{IoUring, Probe, opcode, squeue, types::Fd};
 use rustix::io::Errno;
 
 /// Writes under way at once.
@@ -21,11 +21,31 @@ const DEPTH: usize = 32;
 /// Completions to wait for before more writes are sent: fewer calls than one for each.
 const WAIT: usize = 8;
 
-/// One of the writes to be made.
+/// Linux takes so many buffers in one entry.
+const BUFFERS_MAX: usize = 1024;
+
+/// One of the writes to be made: buffers that go one behind the other.
 pub(crate) struct Write<'a> {
     pub(crate) fd: BorrowedFd<'a>,
     pub(crate) offset: u64,
-    pub(crate) buf: &'a [u8],
+    pub(crate) bufs: &'a [&'a [u8]],
+}
+
+impl<'a> Write<'a> {
+    fn len(&self) -> usize {
+        self.bufs.iter().map(|buf| buf.len()).sum()
+    }
+
+    /// What is left of the buffer in which the first `done` bytes end.
+    fn rest(&self, mut done: usize) -> &'a [u8] {
+        for buf in self.bufs {
+            if done < buf.len() {
+                return &buf[done..];
+            }
+            done -= buf.len();
+        }
+        &[]
+    }
 }
 
 /// Marks an entry that writes nothing.
@@ -58,7 +78,8 @@ impl Rings {
         let usable = |ring: &IoUring| {
             let mut probe = Probe::new();
             let asked = ring.submitter().register_probe(&mut probe);
-            asked.is_ok() && probe.is_supported(opcode::Write::CODE)
+            let known = |code| probe.is_supported(code);
+            asked.is_ok() && known(opcode::Write::CODE) && known(opcode::Writev::CODE)
         };
         let ring = IoUring::new(DEPTH as u32).ok().filter(usable);
         self.refused.store(ring.is_none(), Relaxed);
@@ -69,7 +90,10 @@ impl Rings {
 /// One call's writes on their way.
 struct Batch<'a> {
     writes: &'a [Write<'a>],
-    /// Bytes written of each.
+    /// The buffers of those that have several, as Linux wants them.
+    slices: Vec<Vec<IoSlice<'a>>>,
+    /// Bytes of each, and written of each.
+    lens: Vec<usize>,
     done: Vec<usize>,
     /// Those to be sent, again or for the first time.
     waiting: Vec<usize>,
@@ -80,10 +104,40 @@ struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     fn new(writes: &'a [Write<'a>]) -> Batch<'a> {
-        let waiting = (0..writes.len()).rev().filter(|place| !writes[*place].buf.is_empty());
-        let (done, waiting) = (vec![0; writes.len()], waiting.collect());
+        let lens: Vec<usize> = writes.iter().map(Write::len).collect();
+        let waiting = (0..writes.len()).rev().filter(|place| lens[*place] > 0).collect();
+        let slices = if writes.iter().all(|write| write.bufs.len() == 1) {
+            Vec::new()
+        } else {
+            let of = |write: &Write<'a>| {
+                let bufs = write.bufs.iter().take(BUFFERS_MAX);
+                bufs.map(|buf| IoSlice::new(buf)).collect()
+            };
+            writes.iter().map(of).collect()
+        };
+        let done = vec![0; writes.len()];
         let results = writes.iter().map(|_| Ok(())).collect();
-        Batch { writes, done, waiting, underway: 0, results }
+        Batch { writes, slices, lens, done, waiting, underway: 0, results }
+    }
+
+    /// The entry that sends a write, or what is left of it. If it ended early, it goes on buffer
+    /// by buffer.
+    fn entry(&self, place: usize) -> squeue::Entry {
+        let (Write { fd, offset, .. }, done) = (&self.writes[place], self.done[place]);
+        let fd = Fd(fd.as_raw_fd());
+        let entry = match self.slices.get(place).filter(|slices| done == 0 && slices.len() > 1) {
+            // An `IoSlice` is what Linux calls an `iovec`, by its own promise.
+            Some(slices) => opcode::Writev::new(fd, slices.as_ptr().cast(), slices.len() as u32)
+                .offset(*offset)
+                .build(),
+            None => {
+                let rest = self.writes[place].rest(done);
+                let len = u32::try_from(rest.len()).unwrap_or(1 << 30);
+                let write = opcode::Write::new(fd, rest.as_ptr(), len);
+                write.offset(*offset + done as u64).build()
+            }
+        };
+        entry.user_data(place as u64)
     }
 
     /// Sends and awaits all; `false` if the ring may not be used again.
@@ -119,17 +173,9 @@ impl<'a> Batch<'a> {
         while self.underway < DEPTH
             && let Some(place) = self.waiting.pop()
         {
-            let Write { fd, offset, buf } = &self.writes[place];
-            let done = self.done[place];
-            let rest = &buf[done..];
-            let len = u32::try_from(rest.len()).unwrap_or(1 << 30);
-            let write = opcode::Write::new(Fd(fd.as_raw_fd()), rest.as_ptr(), len)
-                .offset(*offset + done as u64)
-                .build()
-                .user_data(place as u64);
-            // SAFETY: `drive` returns only when all that was sent has completed, and the buffers
-            // and the descriptors are borrowed for longer than that.
-            let pushed = unsafe { ring.submission().push(&write) };
+            // SAFETY: `drive` returns only when all that was sent has completed; the buffers and
+            // the descriptors are borrowed for longer than that, and the slices stay as they are.
+            let pushed = unsafe { ring.submission().push(&self.entry(place)) };
             assert!(pushed.is_ok(), "the queue holds {DEPTH}, and no more are under way");
             self.underway += 1;
         }
@@ -147,7 +193,7 @@ impl<'a> Batch<'a> {
                 0 => self.results[place] = Err(io::ErrorKind::WriteZero.into()),
                 written if written > 0 => {
                     self.done[place] += written as usize;
-                    if self.done[place] < self.writes[place].buf.len() {
+                    if self.done[place] < self.lens[place] {
                         self.waiting.push(place);
                     }
                 }
@@ -172,7 +218,7 @@ impl<'a> Batch<'a> {
             std::thread::yield_now();
         }
         for (place, result) in self.results.iter_mut().enumerate() {
-            if result.is_ok() && self.done[place] < self.writes[place].buf.len() {
+            if result.is_ok() && self.done[place] < self.lens[place] {
                 *result = Err(io::Error::new(error.kind(), error.to_string()));
             }
         }
@@ -200,8 +246,10 @@ mod tests {
         let rings = Rings::default();
         let reader = read_only();
         let blocks = vec![[7_u8; 512]; 100];
-        let one = |buf| Write { fd: reader.as_fd(), offset: 0, buf };
-        let writes: Vec<_> = blocks.iter().map(|block| one(&block[..])).collect();
+        let blocks: Vec<[&[u8]; 2]> = blocks.iter().map(|block| block.split_at(9).into()).collect();
+        let one = |bufs| Write { fd: reader.as_fd(), offset: 0, bufs };
+        let ones = blocks.iter().map(|block| one(&block[..1]));
+        let writes: Vec<_> = ones.chain(blocks.iter().map(|block| one(&block[..]))).collect();
         // A machine without rings has nothing to show here.
         let Some(results) = rings.write(&writes) else { return };
         for result in results {
@@ -215,6 +263,6 @@ mod tests {
     fn without_rings_there_is_no_answer() {
         let rings = Rings { refused: AtomicBool::new(true), ..Rings::default() };
         let reader = read_only();
-        assert!(rings.write(&[Write { fd: reader.as_fd(), offset: 0, buf: &[1] }]).is_none());
+        assert!(rings.write(&[Write { fd: reader.as_fd(), offset: 0, bufs: &[&[1]] }]).is_none());
     }
 }

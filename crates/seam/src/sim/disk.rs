@@ -398,7 +398,7 @@ impl Disk for SimDisk {
         &self,
         files: &[&dyn File],
         offset: u64,
-        buf: &[u8],
+        bufs: &[&[u8]],
     ) -> Option<Vec<io::Result<()>>> {
         if !self.with(|state| state.together) {
             return None;
@@ -407,7 +407,7 @@ impl Disk for SimDisk {
         for one in files {
             known.push((*one as &dyn Any).downcast_ref::<SimFile>()?);
         }
-        Some(SimFile::write_alike(&known, offset, buf))
+        Some(SimFile::write_alike(&known, offset, bufs))
     }
 
     fn exists(&self, path: &Path) -> io::Result<bool> {

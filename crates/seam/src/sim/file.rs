@@ -150,29 +150,40 @@ impl SimFile {
     }
 
     /// Writes the same to several files, all under way at once.
-    pub(super) fn write_alike(files: &[&SimFile], offset: u64, buf: &[u8]) -> Vec<io::Result<()>> {
+    pub(super) fn write_alike(
+        files: &[&SimFile],
+        offset: u64,
+        bufs: &[&[u8]],
+    ) -> Vec<io::Result<()>> {
         let Some(first) = files.first() else { return Vec::new() };
         let mut results: Vec<_> = files.iter().map(|_| disk_pause(0)).collect();
         let mut order: Vec<usize> = (0..files.len()).collect();
         first.disk.with(|state| state.rng.shuffle(&mut order));
-        let mut underway = Vec::with_capacity(files.len());
+        let mut underway = Vec::with_capacity(files.len() * bufs.len());
         for place in order {
             let file = files[place];
-            file.check_direct(buf, offset);
-            if results[place].is_ok() {
-                match file.check_writable().and_then(|()| file.begin(offset, buf)) {
-                    Ok(begun) => underway.push((place, begun)),
-                    Err(error) => results[place] = Err(error),
+            let mut at = offset;
+            for buf in bufs {
+                file.check_direct(buf, at);
+                if results[place].is_ok() {
+                    match file.check_writable().and_then(|()| file.begin(at, buf)) {
+                        Ok(begun) => underway.push((place, begun)),
+                        Err(error) => results[place] = Err(error),
+                    }
                 }
+                at += buf.len() as u64;
             }
         }
         let delay_ns = underway.iter().map(|(_, underway)| underway.verdict.delay_ns).max();
         let paused = disk_pause(disk_latency(|config| config.write_us) + delay_ns.unwrap_or(0));
         for (place, underway) in underway {
-            results[place] = match &paused {
+            let finished = match &paused {
                 Ok(()) => files[place].finish(&underway),
                 Err(error) => Err(io::Error::other(error.to_string())),
             };
+            if results[place].is_ok() {
+                results[place] = finished;
+            }
         }
         results
     }
