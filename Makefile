@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench soak fuzz doc lint setup
+.PHONY: help build demo test bench soak fuzz doc lint setup
 
 TARGET := $(or $(CARGO_TARGET_DIR),$(if $(HOLDFAST_CACHE),$(HOLDFAST_CACHE)/target,target))
 
@@ -12,6 +12,11 @@ help: ## Say what there is
 
 setup: ## Install what building and testing need (FOR="build cobol token openpgp bench fuzz" for more)
 	@scripts/setup.sh $(or $(FOR),build)
+
+build: ## Build the commands holdfast and holdfast-sop
+	@scripts/setup.sh build
+	@. scripts/common.sh; choose_toolchain; \
+	cargo build --release -p holdfast -p holdfast-sop
 
 demo: ## A bank's COBOL programs, killed and restarted, losing nothing (CUSTOMERS=100000)
 	@scripts/setup.sh build cobol

@@ -31,9 +31,22 @@ setup_token() {
     command -v softhsm2-util >/dev/null || need_packages softhsm2
 }
 
+# What Sequoia's program is built from: its ciphers in Rust, so that nothing has to be installed.
+sqop_features=cli,crypto-rust,sequoia-openpgp/allow-experimental-crypto
+sqop_features+=,sequoia-openpgp/allow-variable-time-crypto
+
 # The other side of the tests of OpenPGP.
 setup_openpgp() {
     command -v gpg >/dev/null || need_packages gnupg
+    command -v rnp >/dev/null || need_packages rnp
+    command -v sq >/dev/null || need_packages sq
+    command -v sqop >/dev/null || need_packages sqop
+    # Debian's programs know RFC 4880. Sequoia's own newer one, which nothing here is linked with,
+    # knows RFC 9580; without it that part of the tests has nobody to talk to, and says so.
+    [[ -x $target_dir/tools/bin/sqop ]] ||
+        cargo install --locked --quiet sequoia-sop --version 0.38.0 --no-default-features \
+            --features "$sqop_features" --root "$target_dir/tools" ||
+        say "sqop of RFC 9580 could not be built; it is left out of the tests"
 }
 
 # The peers that the benchmarks run beside. One that cannot be had is reported as missing.

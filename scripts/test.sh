@@ -22,6 +22,10 @@ stage() {
     printf '%-28s %5d s\n' "$name" $((SECONDS - begin)) >>"$times"
 }
 
+# The other side of the tests of RFC 9580, if `make setup` could build it.
+sqop=$(realpath -m "$target_dir")/tools/bin/sqop
+[[ -x $sqop ]] && export HOLDFAST_SQOP=${HOLDFAST_SQOP:-$sqop}
+
 # The flags are the same in every stage that compiles for tests, so that nothing is built twice.
 workspace=(--workspace --locked)
 

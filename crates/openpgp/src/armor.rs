@@ -5,10 +5,15 @@
 //! 2. What is read may have any headers; whether it is armored shows in its first byte, because
 //!    the first byte of a packet has its highest bit set.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read, Write};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use pgp::armor::Dearmor;
+use pgp::types::Tag;
+
+use crate::error::{Error, Result};
+use crate::packet::{is_noise, next_header, skip};
 
 /// Bytes that make a line of 64 characters.
 const LINE: usize = 48;
@@ -27,6 +32,42 @@ pub enum Label {
 }
 
 impl Label {
+    /// What these packets are, by the first of them; signatures that nothing else follows are
+    /// detached ones.
+    ///
+    /// # Errors
+    /// If they are no OpenPGP.
+    pub fn of(mut packets: &[u8]) -> Result<Label> {
+        let none = || Error::NotOpenPgp("it does not begin with a packet".to_owned());
+        let (tag, length) = next_header(&mut packets).map_err(|_| none())?.ok_or_else(none)?;
+        match tag {
+            Tag::PublicKey => Ok(Label::PublicKey),
+            Tag::SecretKey => Ok(Label::PrivateKey),
+            Tag::PublicKeyEncryptedSessionKey
+            | Tag::SymKeyEncryptedSessionKey
+            | Tag::SymEncryptedProtectedData
+            | Tag::SymEncryptedData
+            | Tag::CompressedData
+            | Tag::OnePassSignature
+            | Tag::LiteralData => Ok(Label::Message),
+            Tag::Signature => {
+                skip(&mut packets, length)?;
+                while let Some((tag, length)) = next_header(&mut packets)? {
+                    if tag != Tag::Signature && !is_noise(tag) {
+                        return Ok(Label::Message);
+                    }
+                    skip(&mut packets, length)?;
+                }
+                Ok(Label::Signature)
+            }
+            tag if is_noise(tag) => {
+                skip(&mut packets, length)?;
+                Label::of(packets)
+            }
+            _ => Err(none()),
+        }
+    }
+
     fn text(self) -> &'static str {
         match self {
             Label::Message => "MESSAGE",
@@ -110,6 +151,36 @@ impl<W: Write> Write for Armorer<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+/// Takes the armor off what is read through it; broken armor is an error of this crate's.
+pub struct Dearmorer<R: BufRead> {
+    inner: Dearmor<R>,
+    begun: bool,
+}
+
+impl<R: BufRead> Dearmorer<R> {
+    /// What is inside of the armor that comes from here.
+    pub fn new(source: R) -> Dearmorer<R> {
+        Dearmorer { inner: Dearmor::new(source), begun: false }
+    }
+}
+
+impl<R: BufRead> Read for Dearmorer<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(out);
+        self.begun |= read.as_ref().is_ok_and(|bytes| *bytes > 0);
+        read.map_err(|error| {
+            let is_of_machine = error.raw_os_error().is_some();
+            if is_of_machine || error.kind() == io::ErrorKind::Interrupted {
+                return error;
+            }
+            match self.begun {
+                true => Error::damaged(format!("its armor is broken: {error}")).into(),
+                false => Error::NotOpenPgp("it is neither binary nor armored".to_owned()).into(),
+            }
+        })
     }
 }
 

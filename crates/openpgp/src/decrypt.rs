@@ -14,21 +14,21 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::thread::Scope;
 
-use pgp::armor::Dearmor;
 use pgp::composed::{PlainSessionKey, decrypt_session_key_with_password};
 use pgp::crypto::sym::SymmetricKeyAlgorithm;
-use pgp::packet::{Packet, PublicKeyEncryptedSessionKey, SymKeyEncryptedSessionKey};
+use pgp::packet::{Packet, PublicKeyEncryptedSessionKey, Signature, SymKeyEncryptedSessionKey};
 use pgp::types::{CompressionAlgorithm, KeyDetails, PacketLength, Password, StringToKey, Tag};
 use rpgpie::certificate::Certificate;
 use rpgpie::tsk::Tsk;
 use zeroize::Zeroizing;
 
 use crate::aead::{ChunkCipher, HEADER};
-use crate::armor::is_armored;
+use crate::armor::{Dearmorer, is_armored};
 use crate::buffers::{Block, Buffers};
 use crate::deflate::Unpacker;
 use crate::encrypt::{SessionKey, Stages};
 use crate::error::{Error, Result};
+use crate::lines::Lines;
 use crate::packet::{
     Body, FeedReader, expect_end, is_noise, next_header, read_full, read_small, skip, write_all,
 };
@@ -60,6 +60,8 @@ pub struct Reading {
     pub must_be_encrypted: bool,
     /// Whether ciphers are read that nobody should use any more.
     pub allow_old: bool,
+    /// Whether the lines of what its sender calls text get the ends that lines have here: LF.
+    pub native_lines: bool,
     /// Which stages run on their own.
     pub stages: Stages,
 }
@@ -73,6 +75,8 @@ pub struct Opened {
     pub verified: Vec<Verified>,
     /// How many signatures it had.
     pub signatures: usize,
+    /// The signatures themselves, good or not.
+    pub packets: Vec<Signature>,
     /// The name that the sender gave the file.
     pub name: Vec<u8>,
     /// Whether the sender said that it is text.
@@ -105,7 +109,7 @@ impl Reading {
             let mut source: Source<'_> =
                 Box::new(BufReader::with_capacity(JOB, Counted { input, stats }));
             if is_armored(&mut source).map_err(Error::io("reading the input"))? {
-                source = Box::new(BufReader::with_capacity(64 << 10, Dearmor::new(source)));
+                source = Box::new(BufReader::with_capacity(64 << 10, Dearmorer::new(source)));
             }
             let mut run = Run {
                 reading: self,
@@ -256,8 +260,10 @@ impl Run<'_, '_> {
         }
         match version[0] {
             1 => {
-                let candidates = locks.open(self.reading, false)?;
-                let session = candidates.ok_or_else(|| locks.explain(self.reading))?;
+                let begin = body.fill_buf().map_err(Error::io("reading the message"))?;
+                let fits = |key: &SessionKey| unseal::may_fit(key, begin);
+                let session = locks.open(self.reading, false, fits)?;
+                let session = session.ok_or_else(|| locks.explain(self.reading))?;
                 self.unseal_v1(scope, body, session)
             }
             2 => {
@@ -267,7 +273,7 @@ impl Run<'_, '_> {
                 if read.map_err(Error::io("reading the message"))? < HEADER - 1 {
                     return Err(cut());
                 }
-                let session = locks.open(self.reading, true)?;
+                let session = locks.open(self.reading, true, |_| true)?;
                 let session = session.ok_or_else(|| locks.explain(self.reading))?;
                 let cipher = ChunkCipher::new(&header, &session.key)?;
                 let key = SessionKey { cipher: header[1], key: session.key };
@@ -335,8 +341,12 @@ impl Run<'_, '_> {
             return Ok(Box::new(body));
         }
         let unpacker = Unpacker::new(body, algorithm)?;
-        let blocks =
-            Unpacked { unpacker: Some(unpacker), buffers: self.buffers.clone(), stats: self.stats };
+        let blocks = Unpacked {
+            unpacker: Some(unpacker),
+            may_be_padded: self.opened.session_key.is_some(),
+            buffers: self.buffers.clone(),
+            stats: self.stats,
+        };
         let apart = self.reading.stages.compress;
         let feed = ahead(scope, Box::new(blocks), apart);
         Ok(Box::new(FeedReader::new(feed, self.buffers.clone())))
@@ -363,16 +373,24 @@ impl Run<'_, '_> {
         name.truncate(usize::from(fields[1]));
         self.opened.name = name;
         self.opened.is_text = matches!(fields[0], b't' | b'u');
+        let mut lines = (self.opened.is_text && self.reading.native_lines).then(Lines::default);
         loop {
             let bytes = body.fill_buf().map_err(reading())?;
             if bytes.is_empty() {
                 break;
             }
             verifying.update(bytes);
-            self.stats.time(Stage::Write, || write_all(self.output, bytes))?;
-            self.stats.count_out(bytes.len());
             let used = bytes.len();
+            let shown = match &mut lines {
+                Some(lines) => lines.native(bytes),
+                None => bytes,
+            };
+            self.stats.time(Stage::Write, || write_all(self.output, shown))?;
+            self.stats.count_out(shown.len());
             body.consume(used);
+        }
+        if let Some(lines) = lines {
+            write_all(self.output, lines.rest())?;
         }
         let mut source = body.into_source();
         while verifying.expected() > 0 {
@@ -389,6 +407,7 @@ impl Run<'_, '_> {
         }
         expect_end(&mut source)?;
         self.opened.signatures = verifying.count();
+        self.opened.packets = verifying.packets();
         self.opened.verified = verifying.finish(&self.reading.certificates);
         Ok(())
     }
@@ -399,12 +418,18 @@ impl Locks {
         self.by_key.is_empty() && self.by_passphrase.is_empty()
     }
 
-    /// The session key, if something that was given opens it.
-    fn open(&self, reading: &Reading, is_v2: bool) -> Result<Option<SessionKey>> {
+    /// The session key, if something that was given opens it. A wrong passphrase may open an older
+    /// lock by chance; what `fits` then decides.
+    fn open(
+        &self,
+        reading: &Reading,
+        is_v2: bool,
+        fits: impl Fn(&SessionKey) -> bool,
+    ) -> Result<Option<SessionKey>> {
         if let Some(key) = reading.session_keys.first() {
             return Ok(Some(key.clone()));
         }
-        let mut locked = None;
+        let (mut locked, mut old) = (None, None);
         for lock in &self.by_key {
             for key in &reading.keys {
                 for part in key.decryption_keys_sec() {
@@ -425,14 +450,19 @@ impl Locks {
         for lock in self.by_passphrase.iter().filter(|lock| is_affordable(lock)) {
             for passphrase in &reading.passphrases {
                 let found = decrypt_session_key_with_password(lock, passphrase);
-                if let Some(key) = found.ok().and_then(|key| sort(&key, is_v2)) {
+                let found = found.ok().and_then(|key| sort(&key, is_v2));
+                let Some(key) = found else { continue };
+                if fits(&key) {
                     return Ok(Some(key));
                 }
+                // One of an old cipher cannot be judged; it counts if there is no better one.
+                old = old.or_else(|| is_of_old_cipher(&key).then_some(key));
             }
         }
-        match locked {
-            Some(key) => Err(Error::Locked(key)),
-            None => Ok(None),
+        match (old, locked) {
+            (Some(key), _) => Ok(Some(key)),
+            (None, Some(key)) => Err(Error::Locked(key)),
+            (None, None) => Ok(None),
         }
     }
 
@@ -454,6 +484,12 @@ impl Locks {
         }
         Error::NoKey(ways.join("; "))
     }
+}
+
+fn is_of_old_cipher(key: &SessionKey) -> bool {
+    use SymmetricKeyAlgorithm::{AES128, AES192, AES256};
+    let cipher = SymmetricKeyAlgorithm::from(key.cipher);
+    !matches!(cipher, AES128 | AES192 | AES256) && key.key.len() == cipher.key_size()
 }
 
 /// Whether trying a passphrase takes memory in proportion; a sender may ask for terabytes.
@@ -519,9 +555,23 @@ impl<R: Read> Iterator for Blocks<R> {
     }
 }
 
+/// Makes sure that nothing follows a compressed packet's contents but padding, if it may.
+fn end_of_packet<S: BufRead>(mut body: Body<S>, may_be_padded: bool) -> Result<()> {
+    let reading = || Error::io("reading the message");
+    if may_be_padded {
+        std::io::copy(&mut body, &mut std::io::sink()).map_err(reading())?;
+    } else if !body.fill_buf().map_err(reading())?.is_empty() {
+        return Err(Error::damaged("something follows its compressed contents"));
+    }
+    expect_end(&mut body.into_source())
+}
+
 /// What is unpacked, as blocks; after the last one nothing may follow.
 struct Unpacked<'s, S> {
     unpacker: Option<Unpacker<Body<S>>>,
+    /// Whether bytes may follow in the packet: some hide the length of what they encrypt by them.
+    /// What is encrypted is proven as a whole, so nobody else can have put them there.
+    may_be_padded: bool,
     buffers: Buffers,
     stats: &'s Stats,
 }
@@ -541,14 +591,7 @@ impl<S: BufRead> Iterator for Unpacked<'_, S> {
         data.truncate(filled);
         let last = filled < JOB;
         if last {
-            let mut body = unpacker.into_source();
-            let rest =
-                body.fill_buf().map(<[u8]>::is_empty).map_err(Error::io("reading the message"));
-            let ended = rest.and_then(|empty| {
-                let more = || Error::damaged("something follows its compressed contents");
-                empty.then_some(()).ok_or_else(more)
-            });
-            let ended = ended.and_then(|()| expect_end(&mut body.into_source()));
+            let ended = end_of_packet(unpacker.into_source(), self.may_be_padded);
             return Some(ended.map(|()| Block { data, start: 0, last }));
         }
         self.unpacker = Some(unpacker);

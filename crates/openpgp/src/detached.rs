@@ -6,7 +6,6 @@
 
 use std::io::{BufRead, BufReader, Read};
 
-use pgp::armor::Dearmor;
 use pgp::composed::CleartextSignedMessage;
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::packet::{Packet, Signature};
@@ -14,7 +13,7 @@ use pgp::types::{Password, Tag};
 use rpgpie::certificate::Certificate;
 use rpgpie::tsk::Tsk;
 
-use crate::armor::{Armorer, Label, is_armored};
+use crate::armor::{Armorer, Dearmorer, Label, is_armored};
 use crate::error::{Error, Result};
 use crate::packet::{is_noise, next_header, read_small, skip, to_bytes};
 use crate::sign::{Signer, Signing, Verified, Verifying};
@@ -69,7 +68,7 @@ pub fn sign_detached(
 fn signatures(bytes: &[u8]) -> Result<Vec<Signature>> {
     let mut source: Box<dyn BufRead + '_> = Box::new(bytes);
     if is_armored(&mut source).map_err(Error::io("reading the signature"))? {
-        source = Box::new(BufReader::new(Dearmor::new(source)));
+        source = Box::new(BufReader::new(Dearmorer::new(source)));
     }
     let mut found = Vec::new();
     while let Some((tag, length)) = next_header(&mut source)? {
@@ -123,7 +122,8 @@ pub fn sign_cleartext(
     Ok(message.to_armored_bytes(pgp::composed::ArmorOptions::default())?)
 }
 
-/// The text of a cleartext message, and its good signatures.
+/// The text of a cleartext message, and its good signatures. Its lines end as they do in the
+/// message.
 ///
 /// # Errors
 /// If it is no such message.
@@ -131,15 +131,30 @@ pub fn verify_cleartext(
     input: &mut dyn Read,
     certificates: &[Certificate],
 ) -> Result<(Vec<u8>, Vec<Verified>)> {
-    let bytes = bounded(input)?;
-    let (message, _) = CleartextSignedMessage::from_armor(&bytes[..])?;
+    let (message, text) = cleartext(input)?;
     let mut verifying = Verifying::default();
     for signature in message.signatures() {
         verifying.know(signature.clone())?;
     }
-    let text = message.signed_text();
-    verifying.update(text.as_bytes());
-    Ok((text.into_bytes(), verifying.finish(certificates)))
+    verifying.update(message.signed_text().as_bytes());
+    Ok((text, verifying.finish(certificates)))
+}
+
+/// The text of a cleartext message, and its signatures, good or not.
+///
+/// # Errors
+/// If it is no such message.
+pub fn split_cleartext(input: &mut dyn Read) -> Result<(Vec<u8>, Vec<Signature>)> {
+    let (message, text) = cleartext(input)?;
+    Ok((text, message.signatures().to_vec()))
+}
+
+fn cleartext(input: &mut dyn Read) -> Result<(CleartextSignedMessage, Vec<u8>)> {
+    let bytes = bounded(input)?;
+    let (message, _) = CleartextSignedMessage::from_armor(&bytes[..])?;
+    let signed = message.signed_text();
+    let text = if message.text().contains("\r\n") { signed } else { signed.replace("\r\n", "\n") };
+    Ok((message, text.into_bytes()))
 }
 
 fn bounded(input: &mut dyn Read) -> Result<Vec<u8>> {

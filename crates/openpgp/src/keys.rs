@@ -141,7 +141,7 @@ fn unfit<E: std::fmt::Display>(error: E) -> Error {
     Error::Usage(format!("such a key cannot be made: {error}"))
 }
 
-fn lock(key: &mut SignedSecretKey, passphrase: &Password) -> Result<()> {
+pub(crate) fn lock(key: &mut SignedSecretKey, passphrase: &Password) -> Result<()> {
     key.primary_key.set_password(Random, passphrase)?;
     for part in &mut key.secret_subkeys {
         part.key.set_password(Random, passphrase)?;
@@ -165,7 +165,7 @@ pub fn is_locked(key: &Tsk) -> bool {
 }
 
 /// The passphrase among these that unlocks the primary key; the empty one if it has none.
-fn fitting<'a>(
+pub(crate) fn fitting<'a>(
     key: &SignedSecretKey,
     none: &'a Password,
     passphrases: &'a [Password],
@@ -264,7 +264,7 @@ pub fn expire(key: &Tsk, passphrases: &[Password], lifetime_s: Option<u32>) -> R
 
 /// Times of signatures are whole seconds, and the latest one counts: a new one in the second of the
 /// last one would be a matter of chance. A clock that went back is not waited for.
-fn wait_for_a_later_second(key: &SignedSecretKey) {
+pub(crate) fn wait_for_a_later_second(key: &SignedSecretKey) {
     let users = key.details.users.iter().flat_map(|user| &user.signatures);
     let latest = users.chain(&key.details.direct_signatures).filter_map(Signature::created).max();
     let clock = RealClock::new();
@@ -278,7 +278,7 @@ fn wait_for_a_later_second(key: &SignedSecretKey) {
 
 /// Signs anew what says when the key expires. What was signed in this very second is replaced: it
 /// is of a key that is still being made.
-fn expire_parts(
+pub(crate) fn expire_parts(
     key: &mut SignedSecretKey,
     passphrase: &Password,
     lifetime_s: Option<u32>,

@@ -65,6 +65,7 @@ mod error;
 mod frame;
 mod isal;
 pub mod keys;
+mod lines;
 mod ocb;
 mod packet;
 mod seal;
@@ -74,10 +75,13 @@ mod stats;
 mod store;
 mod target;
 mod unseal;
+pub mod upkeep;
 
-pub use armor::{Armorer, Label};
+pub use armor::{Armorer, Dearmorer, Label};
 pub use decrypt::{Opened, Reading};
-pub use detached::{sign_cleartext, sign_detached, verify_cleartext, verify_detached};
+pub use detached::{
+    sign_cleartext, sign_detached, split_cleartext, verify_cleartext, verify_detached,
+};
 pub use encrypt::{Container, SessionKey, Stages, Writing};
 pub use error::{Error, Kind, Result};
 pub use sign::{Signer, Verified};

@@ -279,6 +279,11 @@ impl Verifying {
         self.announced.len() + self.known.len()
     }
 
+    /// The signatures that have come.
+    pub(crate) fn packets(&self) -> Vec<Signature> {
+        self.known.iter().map(|(signature, _)| signature.clone()).collect()
+    }
+
     /// Takes what comes next of the data.
     pub(crate) fn update(&mut self, bytes: &[u8]) {
         let announced = self.announced.iter_mut().map(|(_, hash)| hash);

@@ -4,7 +4,9 @@
 //!    dropping the target, removes it. So its name never shows half of it, nor anything unproven.
 //! 2. What goes to a stream and must not be seen too early waits in memory, and past
 //!    [`MEMORY_MAX`] in a file that has no name any more.
-//! 3. A file that is there already is replaced only if that is allowed.
+//! 3. [`Target::abandon_all`] removes what has a name of its own still: for whoever ends the
+//!    process in the middle of the work, on a signal.
+//! 4. A file that is there already is replaced only if that is allowed.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -12,6 +14,7 @@ use std::sync::Arc;
 
 use seam::Seam;
 use seam::disk::{Create, File, Open};
+use seam::sync::Mutex;
 
 use crate::error::{Error, Result};
 
@@ -39,6 +42,13 @@ fn at(path: &Path, verb: &str) -> impl FnOnce(io::Error) -> Error {
     Error::io(format!("{verb} {}", path.display()))
 }
 
+/// The files of this process that are being written and have a name.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn forget(fresh: &Path) {
+    UNFINISHED.lock().retain(|one| one != fresh);
+}
+
 const NEW: Open = Open { create: Create::New, write: true, direct: false, dsync: false };
 
 impl Target {
@@ -54,9 +64,23 @@ impl Target {
         let mut target = Target::new(seam, Place::File(path.to_owned()));
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let fresh = path.with_file_name(format!(".{name}.{:016x}.part", target.draw()?));
+        let mut unfinished = UNFINISHED.lock();
         target.file = Some(seam.disk.open(&fresh, NEW).map_err(at(&fresh, "making"))?);
+        unfinished.push(fresh.clone());
+        drop(unfinished);
         target.fresh = Some(fresh);
         Ok(target)
+    }
+
+    /// Removes every file that has not come to its name yet (3). The process has to end next,
+    /// with what this gives still in hand: no other file can be begun meanwhile.
+    pub fn abandon_all(seam: &Seam) -> impl Sized + use<> {
+        let unfinished = UNFINISHED.lock();
+        for fresh in unfinished.iter() {
+            // There is nobody left to tell.
+            let _ = seam.disk.remove(fresh);
+        }
+        unfinished
     }
 
     /// A stream that gets everything at the end.
@@ -90,6 +114,7 @@ impl Target {
             drop(file);
             self.seam.disk.rename(&fresh, path).map_err(at(path, "naming"))?;
             self.fresh = None;
+            forget(&fresh);
             let parent = match path.parent() {
                 Some(parent) if !parent.as_os_str().is_empty() => parent,
                 _ => Path::new("."),
@@ -174,6 +199,7 @@ impl Drop for Target {
         if let Some(fresh) = self.fresh.take() {
             // Whoever drops a target has an error to tell already; this one adds nothing to it.
             let _ = self.seam.disk.remove(&fresh);
+            forget(&fresh);
         }
     }
 }

@@ -13,10 +13,12 @@ use std::thread::Scope;
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
+use pgp::crypto::sym::SymmetricKeyAlgorithm;
 
 use crate::aead::{ChunkCipher, TAG};
 use crate::buffers::{Block, Buffers};
 use crate::cfb::{BLOCK, decipher};
+use crate::encrypt::SessionKey;
 use crate::error::{Error, Result};
 use crate::ocb::Aes;
 use crate::packet::{Body, expect_end, read_full};
@@ -145,6 +147,23 @@ fn open_chunks(cipher: &ChunkCipher, mut job: Sealed) -> Result<Block> {
     }
     job.data.truncate(to);
     Ok(Block { data: job.data, start: 0, last: job.last })
+}
+
+/// Whether a key that a passphrase gave by chance or rightly may be that of a version 1 container
+/// which begins like this, under AES: the end of its first block comes twice.
+pub(crate) fn may_fit(session: &SessionKey, begin: &[u8]) -> bool {
+    use SymmetricKeyAlgorithm::{AES128, AES192, AES256};
+    let algorithm = SymmetricKeyAlgorithm::from(session.cipher);
+    let is_aes = matches!(algorithm, AES128 | AES192 | AES256);
+    if !is_aes || session.key.len() != algorithm.key_size() {
+        return false;
+    }
+    let (Some(cipher), Some(begin)) = (Aes::new(&session.key), begin.first_chunk::<18>()) else {
+        return true;
+    };
+    let mut plain = *begin;
+    decipher(&cipher, [0; BLOCK], &mut plain);
+    plain[14..16] == plain[16..]
 }
 
 /// The contents of a container of version 1, under AES (2).

@@ -180,7 +180,7 @@ fn signatures_apart_and_in_the_clear_go_both_ways() {
 
     let theirs = gpg.run(&["--clearsign"], &text);
     let (found, good) = openpgp::verify_cleartext(&mut &theirs[..], &certificates).unwrap();
-    assert_eq!((found.len(), good.len()), (text.len() - 1 + 3, 1), "line ends are CR LF");
+    assert_eq!((&found[..], good.len()), (&text[..text.len() - 1], 1));
     let ours = openpgp::sign_cleartext(&mut &text[..], &bob, &[]).unwrap();
     gpg.run(&["--verify"], &ours);
 }

@@ -135,6 +135,27 @@ fn passphrases_open_what_they_closed_and_nothing_else_does() {
     }
 }
 
+/// A wrong passphrase opens the older lock with something that looks like a key once in 256 times;
+/// the right one, tried after it, has to open the message all the same.
+#[test]
+fn a_wrong_passphrase_before_the_right_one_spoils_nothing() {
+    let quiet = Stages { io: false, cipher: false, compress: false, threads: 1 };
+    for round in 0..20 {
+        let writing = Writing {
+            passphrases: vec![Password::from("right")],
+            container: Some(Container::V1),
+            stages: quiet,
+            ..Writing::default()
+        };
+        let message = write(&writing, b"data");
+        let mut passphrases: Vec<Password> =
+            (0..4).map(|wrong| Password::from(format!("wrong {wrong}"))).collect();
+        passphrases.push(Password::from("right"));
+        let reading = Reading { passphrases, stages: quiet, ..Reading::default() };
+        assert_eq!(read(&reading, &message).unwrap().1, b"data", "round {round}");
+    }
+}
+
 #[test]
 fn keys_of_every_kind_open_what_is_for_them() {
     let data = sample(5000);

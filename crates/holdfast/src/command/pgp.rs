@@ -13,7 +13,8 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use openpgp::pgp::types::Password;
-use openpgp::{SecretKey, Store};
+use openpgp::{Error, SecretKey, Store, Target};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::Context;
 use crate::failure::{Failure, Result};
@@ -80,6 +81,7 @@ enum What {
 }
 
 pub(super) fn run(context: &mut Context, args: &PgpArgs) -> Result<ExitCode> {
+    leave_nothing_on_signals(context)?;
     match &args.what {
         What::Encrypt(args) => files::encrypt(context, args),
         What::Decrypt(args) => files::decrypt(context, args),
@@ -96,6 +98,22 @@ pub(super) fn run(context: &mut Context, args: &PgpArgs) -> Result<ExitCode> {
         What::Alias(args) => ring::alias(context, args),
         What::Passphrase(args) => ring::passphrase(context, args),
     }
+}
+
+/// A signal ends the command as ever, but what it was writing goes with it.
+fn leave_nothing_on_signals(context: &Context) -> Result<()> {
+    let signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]);
+    let failed = |source| Error::Io { what: "watching for signals".to_owned(), source };
+    let mut signals = signals.map_err(failed)?;
+    let seam = context.seam.clone();
+    #[allow(clippy::disallowed_methods)] // waits for a signal, which the simulator has none of
+    std::thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            let _kept = Target::abandon_all(&seam);
+            std::process::exit(128 + signal);
+        }
+    });
+    Ok(())
 }
 
 /// The key ring, and what unlocks its keys.

@@ -1,0 +1,218 @@
+//! Keys and certificates, kept up to date and judged: renewal, and whose a user id is.
+//!
+//! 1. A renewal adds signatures and parts and takes nothing away that others may rely on.
+//! 2. A key that was revoked, or whose algorithm is too weak, is not renewed: nothing would make
+//!    it good again.
+//! 3. A user id belongs to a certificate if the certificate says so and one that is trusted says
+//!    so too, both at the time in question.
+
+use pgp::composed::{SignedPublicKey, SignedSecretSubKey};
+use pgp::packet::{KeyFlags, Signature, SignatureType, UserId};
+use pgp::types::{
+    EcdsaPublicParams, KeyDetails, KeyVersion, Password, PublicParams, SignedUser, Tag, Timestamp,
+};
+use rpgpie::certificate::{Certificate, Checked};
+use rpgpie::lookup::CertifierLookup;
+use rpgpie::merge::CertificateInfo;
+use rpgpie::signature::signature_acceptable;
+use rpgpie::tsk::Tsk;
+
+use crate::entropy::Random;
+use crate::error::{Error, Result};
+use crate::keys::{
+    Algorithm, NewKey, certificate_of, expire_parts, fitting, lock, wait_for_a_later_second,
+};
+
+/// What a renewal may do.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Renewal {
+    /// Nothing is added by which others could encrypt to the key.
+    pub signing_only: bool,
+    /// Nothing is added that the key could not do before.
+    pub nothing_new: bool,
+}
+
+/// What of a key cannot be mended.
+#[must_use]
+pub fn is_beyond_renewal(key: &Tsk) -> bool {
+    let checked = Checked::new(certificate_of(key));
+    let key = key.key();
+    let is_weak = matches!(key.primary_key.public_params(), PublicParams::DSA(_));
+    is_weak || checked.revoked_at(Timestamp::now()) || !key.details.revocation_signatures.is_empty()
+}
+
+/// The key with what others know of it, its end moved if it has come, and a part to encrypt to if
+/// it has none.
+///
+/// # Errors
+/// If no passphrase unlocks it, or it was revoked (2).
+pub fn renew(
+    key: &Tsk,
+    passphrases: &[Password],
+    known: &[Certificate],
+    renewal: Renewal,
+) -> Result<Tsk> {
+    let mut key = key.clone();
+    let own = certificate_of(&key).fingerprint();
+    let same = known.iter().filter(|one| one.fingerprint() == own).cloned();
+    key.merge(same.map(CertificateInfo::Cert).collect());
+    if is_beyond_renewal(&key) {
+        let what = format!("key {own} was revoked or is too weak; make a new one");
+        return Err(Error::UnfitKey(what));
+    }
+    let none = Password::empty();
+    let passphrase = fitting(key.key(), &none, passphrases)?;
+    let now = Timestamp::now();
+    let lifetime = Checked::new(certificate_of(&key))
+        .active_certificate_self_signature_at(now)
+        .or_else(|| newest_self_signature(&key))
+        .and_then(Signature::key_expiration_time)
+        .map(|time| time.as_secs())
+        .filter(|lifetime| *lifetime != 0);
+    let mut inner = key.key().clone();
+    let age = now.as_secs().saturating_sub(inner.created_at().as_secs());
+    if let Some(lifetime) = lifetime.filter(|lifetime| *lifetime <= age) {
+        wait_for_a_later_second(&inner);
+        expire_parts(&mut inner, passphrase, Some(lifetime))?;
+    }
+    let renewed = Tsk::from(inner);
+    let checked = Checked::new(certificate_of(&renewed));
+    let may_add = !renewal.signing_only && !renewal.nothing_new;
+    if may_add && checked.valid_encryption_capable_component_keys().is_empty() {
+        return with_part_to_encrypt_to(&renewed, passphrase);
+    }
+    Ok(renewed)
+}
+
+fn newest_self_signature(key: &Tsk) -> Option<&Signature> {
+    let details = &key.key().details;
+    let users = details.users.iter().flat_map(|user| &user.signatures);
+    users.chain(&details.direct_signatures).max_by_key(|one| one.created())
+}
+
+/// The key with a new part, made as the parts of a new key of its kind are.
+fn with_part_to_encrypt_to(key: &Tsk, passphrase: &Password) -> Result<Tsk> {
+    let mut inner = key.key().clone();
+    let v6 = inner.version() == KeyVersion::V6;
+    let donor = NewKey {
+        users: vec!["a part".to_owned()],
+        algorithm: kin(inner.primary_key.public_params(), v6),
+        v6,
+        passphrase: None,
+        lifetime_s: None,
+        signing_only: false,
+    };
+    let mut donor = donor.generate()?.key().clone();
+    if inner.primary_key.secret_params().is_encrypted() {
+        lock(&mut donor, passphrase)?;
+    }
+    let mut uses = KeyFlags::default();
+    uses.set_encrypt_comms(true);
+    uses.set_encrypt_storage(true);
+    for part in donor.secret_subkeys {
+        let primary = &inner.primary_key;
+        let bound = part.key.sign(
+            Random,
+            primary,
+            &primary.public_key(),
+            passphrase,
+            uses.clone(),
+            None,
+        )?;
+        inner.secret_subkeys.push(SignedSecretSubKey::new(part.key, vec![bound]));
+    }
+    Ok(Tsk::from(inner))
+}
+
+/// What the parts of a key with such a primary one are made of.
+fn kin(primary: &PublicParams, v6: bool) -> Algorithm {
+    match primary {
+        PublicParams::RSA(_) => Algorithm::Rsa(3072),
+        PublicParams::ECDSA(EcdsaPublicParams::P256 { .. }) => Algorithm::Nist(256),
+        PublicParams::ECDSA(EcdsaPublicParams::P384 { .. }) => Algorithm::Nist(384),
+        PublicParams::ECDSA(EcdsaPublicParams::P521 { .. }) => Algorithm::Nist(521),
+        PublicParams::Ed448(_) if v6 => Algorithm::Curve448,
+        _ => Algorithm::Curve25519,
+    }
+}
+
+/// The certificate with a user id added that it does not have yet, bound by nothing.
+#[must_use]
+pub fn with_user(certificate: Certificate, user: &str) -> Option<Certificate> {
+    let mut inner = SignedPublicKey::from(certificate);
+    if inner.details.users.iter().all(|one| one.id.id() != user.as_bytes()) {
+        let id = UserId::from_str(pgp::types::PacketHeaderVersion::New, user).ok()?;
+        inner.details.users.push(SignedUser { id, signatures: Vec::new() });
+    }
+    Some(Certificate::from(inner))
+}
+
+/// Whether the certificate itself says, at that time, that this user id is its own.
+#[must_use]
+pub fn claims(certificate: &Checked, user: &SignedUser, at: Timestamp) -> bool {
+    let primary = &certificate.as_signed_public_key().primary_key;
+    let is_own = |one: &&Signature| {
+        signature_acceptable(one)
+            && one.created().is_some_and(|made| made <= at)
+            && one.verify_certification(primary, Tag::UserId, &user.id).is_ok()
+    };
+    let newest = user.signatures.iter().filter(is_own).max_by_key(|one| one.created());
+    newest.is_some_and(|one| {
+        let made = one.created().map_or(0, Timestamp::as_secs);
+        let lasts = one.signature_expiration_time().map_or(0, |time| time.as_secs());
+        let is_over = lasts != 0 && made.saturating_add(lasts) <= at.as_secs();
+        one.typ() != Some(SignatureType::CertRevocation) && !is_over
+    })
+}
+
+/// The user ids that belong to the certificate at that time, as these authorities see it (3).
+#[must_use]
+pub fn authenticated_users(
+    certificate: &Certificate,
+    authorities: &[Certificate],
+    at: Timestamp,
+) -> Vec<Vec<u8>> {
+    let target = Checked::new(certificate.clone());
+    if !target.primary_valid_at(at).unwrap_or(false) {
+        return Vec::new();
+    }
+    let authorities: Vec<Checked> = authorities.iter().cloned().map(Checked::new).collect();
+    let is_trusted = authorities.iter().any(|one| one.fingerprint() == target.fingerprint());
+    let lookup = CertifierLookup::new(&authorities);
+    let said = target.user_id_third_party_certifications();
+    let original = SignedPublicKey::from(certificate.clone());
+    let users = original.details.users.iter().filter(|user| claims(&target, user, at));
+    let belonging = users.filter(|user| {
+        is_trusted
+            || said.iter().filter(|(id, _)| id.id() == user.id.id()).any(|(id, signatures)| {
+                let good = lookup.valid_userid_certifications(signatures, &target, id, at);
+                good.iter().any(|(_, signatures)| {
+                    let newest = signatures.iter().max_by_key(|one| one.created());
+                    newest.is_some_and(|one| one.typ() != Some(SignatureType::CertRevocation))
+                })
+            })
+    });
+    belonging.map(|user| user.id.id().to_vec()).collect()
+}
+
+/// Everything that either of two forms of a certificate knows.
+#[must_use]
+pub fn merged(mut certificate: Certificate, other: Certificate) -> Certificate {
+    certificate.merge(vec![CertificateInfo::Cert(other)]);
+    certificate
+}
+
+/// Whether the certificate says, at that time, that this user id is its own.
+#[must_use]
+pub fn has_user(certificate: &Certificate, user: &str, at: Timestamp) -> bool {
+    let checked = Checked::new(certificate.clone());
+    let original = SignedPublicKey::from(certificate.clone());
+    let mut named = original.details.users.iter().filter(|one| one.id.id() == user.as_bytes());
+    named.any(|one| claims(&checked, one, at))
+}
+
+/// Whether a key is good at that time, so that its word about others counts.
+#[must_use]
+pub fn certifier_is_fit(key: &Tsk, at: Timestamp) -> bool {
+    Checked::new(certificate_of(key)).primary_valid_at(at).unwrap_or(false)
+}

@@ -1,0 +1,153 @@
+//! Messages that carry their data and its signatures in one.
+//!
+//! 1. Data of a message without a good signature is not given out by `inline-verify`.
+//! 2. A cleartext message is told from others by its first line.
+
+use std::io::{self, BufRead, BufReader, Read, Write as _};
+
+use clap::{Args, ValueEnum};
+use openpgp::pgp::packet::Signature;
+use openpgp::{Certificate, Reading, Stats, Target, Verified, Writing};
+use seam::Seam;
+
+use crate::Armored;
+use crate::failure::{Failure, Reason, Result};
+use crate::place::{
+    Beside, STDIN, all_of, certificates, keys, main_output, passwords_to_try, release,
+};
+use crate::sign::{Text, signers, to_packets, write_signatures};
+use crate::verifications::{Span, lines};
+
+const CLEARTEXT: &[u8] = b"-----BEGIN PGP SIGNED MESSAGE-----";
+
+/// Whether standard input is a cleartext message (2).
+fn is_cleartext(input: &mut impl BufRead) -> Result<bool> {
+    let failed = |error| Reason::Unspecified.because(format!("reading {STDIN}: {error}"));
+    Ok(input.fill_buf().map_err(failed)?.trim_ascii_start().starts_with(CLEARTEXT))
+}
+
+/// A signed message, read: its data is in the target, provisionally.
+fn read(
+    input: &mut (impl BufRead + Send),
+    out: &mut Target,
+    certificates: Vec<Certificate>,
+) -> Result<(Vec<Signature>, Vec<Verified>)> {
+    if is_cleartext(input)? {
+        let bytes = all_of(STDIN, input)?;
+        let (text, verified) = openpgp::verify_cleartext(&mut &bytes[..], &certificates)?;
+        let (_, packets) = openpgp::split_cleartext(&mut &bytes[..])?;
+        out.write_all(&text).map_err(Failure::of_output)?;
+        return Ok((packets, verified));
+    }
+    let reading = Reading { certificates, native_lines: true, ..Reading::default() };
+    match reading.run(input, out, &Stats::default()) {
+        Ok(opened) => Ok((opened.packets, opened.verified)),
+        Err(openpgp::Error::NoKey(_)) => {
+            Err(Reason::BadData.because("the message is encrypted; decrypt it"))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct DetachArgs {
+    #[command(flatten)]
+    armored: Armored,
+    /// Write the signatures here
+    #[arg(long, value_name = "SIGNATURES", required = true)]
+    signatures_out: Option<String>,
+}
+
+pub(crate) fn detach(seam: &Seam, args: &DetachArgs) -> Result<()> {
+    let mut signatures = Beside::open(seam, args.signatures_out.as_ref())?;
+    let mut out = main_output(seam);
+    let (packets, _) = read(&mut BufReader::new(io::stdin()), &mut out, Vec::new())?;
+    if packets.is_empty() {
+        return Err(Reason::BadData.because("the message has no signature"));
+    }
+    if let Some(place) = &mut signatures {
+        let mut bytes = Vec::new();
+        write_signatures(&mut bytes, &to_packets(&packets)?, &args.armored)?;
+        place.fill(&bytes)?;
+    }
+    release(out, signatures)
+}
+
+#[derive(Args)]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    span: Span,
+    /// Write a line for each good signature here
+    #[arg(long, value_name = "VERIFICATIONS")]
+    verifications_out: Option<String>,
+    /// Whose signatures count
+    #[arg(required = true)]
+    certs: Vec<String>,
+}
+
+pub(crate) fn verify(seam: &Seam, args: &VerifyArgs) -> Result<()> {
+    let mut verifications = Beside::open(seam, args.verifications_out.as_ref())?;
+    let sources = certificates(&args.certs)?;
+    let known = sources.iter().map(|(_, one)| one.clone()).collect();
+    let mut out = main_output(seam);
+    let (_, verified) = read(&mut BufReader::new(io::stdin()), &mut out, known)?;
+    let good = args.span.keep(verified);
+    if good.is_empty() {
+        return Err(Reason::NoSignature.because("no signature is good"));
+    }
+    if let Some(place) = &mut verifications {
+        place.fill(lines(&good, &sources).as_bytes())?;
+    }
+    release(out, verifications)
+}
+
+/// What a signed message looks like.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum As {
+    Binary,
+    Text,
+    Clearsigned,
+}
+
+#[derive(Args)]
+pub(crate) struct SignArgs {
+    #[command(flatten)]
+    armored: Armored,
+    /// What the data is, and whether it stays readable
+    #[arg(long = "as", value_enum, default_value = "binary")]
+    kind: As,
+    /// Try this passphrase to unlock
+    #[arg(long, value_name = "PASSWORD")]
+    with_key_password: Vec<String>,
+    /// Who signs
+    #[arg(required = true)]
+    keys: Vec<String>,
+}
+
+pub(crate) fn sign(seam: &Seam, args: &SignArgs) -> Result<()> {
+    if args.kind == As::Clearsigned && args.armored.no_armor {
+        let what = "a message that stays readable is text; leave out --no-armor";
+        return Err(Reason::IncompatibleOptions.because(what));
+    }
+    let keys = keys(&args.keys)?;
+    let passwords = passwords_to_try(&args.with_key_password)?;
+    let signers = signers(&keys, &passwords)?;
+    let mut out = main_output(seam);
+    let mut input = Text::new(io::stdin(), args.kind != As::Binary);
+    if args.kind == As::Clearsigned {
+        let input_read: &mut dyn Read = &mut input;
+        let made = openpgp::sign_cleartext(input_read, &keys, &passwords);
+        out.write_all(&input.told(made)?).map_err(Failure::of_output)?;
+    } else {
+        let writing = Writing {
+            encrypted: false,
+            signers,
+            armor: !args.armored.no_armor,
+            text: args.kind == As::Text,
+            ..Writing::default()
+        };
+        let made = writing.run(&mut input, &mut out, &Stats::default());
+        input.told(made)?;
+    }
+    release(out, None)
+}
