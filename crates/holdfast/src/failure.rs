@@ -37,6 +37,8 @@ pub(crate) enum Failure {
     },
     /// Something about a file at rest, with an exit code that says what sort of thing.
     Pgp(openpgp::Error),
+    /// The Encryption Facility's command line, configuration or cards, in the file of that name.
+    Facility(Option<String>, facility::Error),
     /// Whoever read the output is gone.
     ReaderGone,
 }
@@ -87,6 +89,7 @@ impl Failure {
             Failure::Error(error) => {
                 Failure::Error(Box::new(InFile { file: file.to_string(), error }))
             }
+            Failure::Facility(None, error) => Failure::Facility(Some(file.to_string()), error),
             other => other,
         }
     }
@@ -94,7 +97,7 @@ impl Failure {
     /// The one place that turns failures into exit codes.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
-            Failure::Usage { .. } => ExitCode::from(2),
+            Failure::Usage { .. } | Failure::Facility(..) => ExitCode::from(2),
             Failure::Error(_) | Failure::Refused(_) | Failure::Other { .. } => ExitCode::FAILURE,
             Failure::Pgp(error) => match error.kind() {
                 openpgp::Kind::Failed => ExitCode::FAILURE,
@@ -113,6 +116,7 @@ impl Failure {
         match self {
             Failure::Error(error) => error.code(),
             Failure::Pgp(error) => error.code(),
+            Failure::Facility(_, error) => error.code(),
             Failure::Usage { .. } => USAGE,
             Failure::Refused(_) | Failure::Other { .. } | Failure::ReaderGone => OWN,
         }
@@ -126,6 +130,10 @@ impl Failure {
             }
             Failure::Error(error) => (error.code(), error.to_string(), error.remedy()),
             Failure::Pgp(error) => (error.code(), error.to_string(), error.remedy()),
+            Failure::Facility(file, error) => {
+                let file = file.as_ref().map(|file| format!("{file}: ")).unwrap_or_default();
+                (error.code(), format!("{file}{error}"), error.remedy())
+            }
             Failure::Usage { what, remedy } => (USAGE, what.clone(), remedy.clone()),
             Failure::Other { what, remedy } => (OWN, what.clone(), remedy.clone()),
             Failure::ReaderGone => (OWN, "the reader is gone".into(), String::new()),
@@ -158,6 +166,12 @@ impl From<SystemError> for Failure {
 impl From<openpgp::Error> for Failure {
     fn from(error: openpgp::Error) -> Failure {
         Failure::Pgp(error)
+    }
+}
+
+impl From<facility::Error> for Failure {
+    fn from(error: facility::Error) -> Failure {
+        Failure::Facility(None, error)
     }
 }
 

@@ -22,14 +22,22 @@ mod progress;
 mod recovery;
 mod verbs;
 
+use std::ffi::OsString;
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser;
+use facility::Secrets;
 
+use command::Said;
 use failure::Failure;
 
 fn main() -> ExitCode {
-    let cli = match command::Cli::try_parse() {
+    let (words, given) = match pgp_words(std::env::args_os().collect()) {
+        Ok(said) => said,
+        Err(code) => return code,
+    };
+    let cli = match command::Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version end well; a reader that went away is nobody's fault.
@@ -38,12 +46,29 @@ fn main() -> ExitCode {
         }
     };
     let json = cli.json;
-    match command::run(cli) {
+    match command::run(cli, given) {
         Ok(code) => code,
         Err(Failure::ReaderGone) => ExitCode::SUCCESS,
         Err(failure) => {
             failure.tell(json);
             failure.exit_code()
+        }
+    }
+}
+
+/// The words of a clear command line: those of the Encryption Facility are put into them.
+fn pgp_words(words: Vec<OsString>) -> Result<(Vec<OsString>, Secrets), ExitCode> {
+    let json = words.iter().any(|word| word == "--json");
+    match command::facility_words(words) {
+        Ok(Said::Words(words, given)) => Ok((words, given)),
+        Ok(Said::Help(text)) => {
+            // A reader that went away is nobody's fault.
+            let _ = std::io::stdout().write_all(text.as_bytes());
+            Err(ExitCode::SUCCESS)
+        }
+        Err(failure) => {
+            failure.tell(json);
+            Err(failure.exit_code())
         }
     }
 }

@@ -141,6 +141,11 @@ fn find(
     }
 }
 
+/// Whether others than its owner can read a file.
+pub(crate) fn others_read(path: &Path) -> bool {
+    path.metadata().is_ok_and(|about| about.permissions().mode() & 0o077 != 0)
+}
+
 /// Reads a file, or what a shell puts in place of one.
 fn read(path: &Path) -> Result<Passphrase> {
     let failed = |error| {

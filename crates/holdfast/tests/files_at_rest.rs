@@ -3,67 +3,12 @@
 
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at files from outside
 
+#[path = "common/place.rs"]
+mod place;
+
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
-/// A folder with a key ring, gone with the test.
-struct Place(PathBuf);
-
-impl Place {
-    fn new(name: &str) -> Place {
-        let folder = std::env::temp_dir().join(format!("hf-pgp-{name}-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        Place(folder)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-
-    fn run(&self, words: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_holdfast"));
-        command.current_dir(&self.0).arg("pgp").args(words);
-        command.env("HOLDFAST_PGP_HOME", self.path("ring"));
-        command.env("HOLDFAST_PGP_KEY_PASSPHRASE", "the secret of a key");
-        command.env("HOLDFAST_PGP_PASSPHRASE", "the secret of a file");
-        command.output().unwrap()
-    }
-
-    fn works(&self, words: &[&str]) -> String {
-        let output = self.run(words);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{words:?}: {said}");
-        assert!(!said.contains("the secret of"), "a passphrase shows");
-        said + &String::from_utf8_lossy(&output.stdout)
-    }
-
-    fn fails(&self, words: &[&str], code: i32) {
-        let output = self.run(words);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(code), "{words:?}: {said}");
-        assert!(!said.contains("the secret of"), "a passphrase shows");
-    }
-
-    /// Everything in the folder but the key ring.
-    fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.0).unwrap();
-        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let mut names: Vec<String> = names.filter(|name| name != "ring").collect();
-        names.sort();
-        names
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn put(path: &Path, bytes: &[u8]) {
-    fs::write(path, bytes).unwrap();
-}
+use place::{Place, put};
 
 #[test]
 fn files_go_there_and_back_and_say_who_signed_them() {

@@ -86,7 +86,7 @@ pub use encrypt::{Container, SessionKey, Stages, Writing};
 pub use error::{Error, Kind, Result};
 pub use sign::{Signer, Verified};
 pub use stats::{STAGES, Stage, Stats};
-pub use store::{Entry, Store};
+pub use store::{Checkup, Entry, Store};
 pub use target::Target;
 
 /// What the key operations are written in: packets, signatures, algorithms.

@@ -35,6 +35,11 @@ pub struct Stats {
     bytes_in: AtomicU64,
     bytes_out: AtomicU64,
     cpu_us: [AtomicU64; STAGES.len()],
+    /// Blocks that were enciphered or deciphered.
+    blocks: AtomicU64,
+    longest_us: AtomicU64,
+    /// The shortest one, as what it lacks to the largest number.
+    shortest_us: AtomicU64,
 }
 
 impl Stats {
@@ -56,6 +61,15 @@ impl Stats {
         self.cpu_us[stage as usize].load(Ordering::Relaxed)
     }
 
+    /// How many blocks were enciphered or deciphered, and the CPU time in microseconds of the one
+    /// that took longest, and shortest.
+    #[must_use]
+    pub fn cipher_blocks(&self) -> (u64, u64, u64) {
+        let blocks = self.blocks.load(Ordering::Relaxed);
+        let shortest = u64::MAX - self.shortest_us.load(Ordering::Relaxed);
+        (blocks, self.longest_us.load(Ordering::Relaxed), if blocks == 0 { 0 } else { shortest })
+    }
+
     pub(crate) fn count_in(&self, bytes: usize) {
         self.bytes_in.fetch_add(bytes as u64, Ordering::Relaxed);
     }
@@ -70,6 +84,11 @@ impl Stats {
         let done = work();
         let used = seam::clock::thread_cpu_us().saturating_sub(begin);
         self.cpu_us[stage as usize].fetch_add(used, Ordering::Relaxed);
+        if stage == Stage::Cipher {
+            self.blocks.fetch_add(1, Ordering::Relaxed);
+            self.longest_us.fetch_max(used, Ordering::Relaxed);
+            self.shortest_us.fetch_max(u64::MAX - used, Ordering::Relaxed);
+        }
         done
     }
 }

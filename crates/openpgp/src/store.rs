@@ -10,7 +10,8 @@
 //!
 //! 1. Each file is replaced whole and durably; a crash leaves the old one or the new one.
 //! 2. Importing merges: what was known of a certificate stays known.
-//! 3. A name that fits several keys is an error, never a guess.
+//! 3. A name that fits several keys is an error, never a guess. `alias:`, `id:` and `user:` before
+//!    it say what sort of name it is.
 
 use std::path::{Path, PathBuf};
 
@@ -57,6 +58,17 @@ pub struct Entry {
     pub is_revoked: bool,
     /// Whether the secret key is here, too.
     pub has_secret: bool,
+}
+
+/// What a look at all of a ring has found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checkup {
+    /// Certificates that can be read.
+    pub certificates: usize,
+    /// Secret keys that can be read.
+    pub secrets: usize,
+    /// What is wrong, each with its file.
+    pub wrong: Vec<String>,
 }
 
 fn on(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
@@ -232,13 +244,15 @@ impl Store {
     /// If none or several are named.
     pub fn find(&self, name: &str) -> Result<String> {
         let aliases = self.aliases()?;
-        if let Some((_, print)) = aliases.iter().find(|(alias, _)| alias == name) {
+        let (sort, bare) = sort_of(name);
+        if sort.is_none_or(|sort| sort == Sort::Alias)
+            && let Some((_, print)) = aliases.iter().find(|(alias, _)| alias == bare)
+        {
             return Ok(print.clone());
         }
-        let hex = name.trim_start_matches("0x").replace(' ', "").to_uppercase();
         let mut found = Vec::new();
         for certificate in self.certificates()? {
-            if is_named(&certificate, name, &hex) {
+            if is_named(&certificate, sort, bare) {
                 found.push(name_of(&certificate));
             }
         }
@@ -255,6 +269,34 @@ impl Store {
         }
     }
 
+    /// Makes the folder, and reads everything that is in it. Gives how many certificates and secret
+    /// keys are sound, and what is wrong with the others, and with aliases of keys that are gone.
+    ///
+    /// # Errors
+    /// If the folder cannot be made or listed.
+    pub fn check(&self) -> Result<Checkup> {
+        make_dir(&*self.seam.disk, &self.folder).map_err(on(&self.folder))?;
+        let mut checkup = Checkup::default();
+        for name in self.names(".cert")? {
+            match self.certificate(&name) {
+                Ok(_) => checkup.certificates += 1,
+                Err(error) => checkup.wrong.push(format!("{name}.cert: {error}")),
+            }
+        }
+        for name in self.names(".key")? {
+            match self.secret(&name) {
+                Ok(_) => checkup.secrets += 1,
+                Err(error) => checkup.wrong.push(format!("{name}.key: {error}")),
+            }
+        }
+        for (alias, print) in self.aliases()? {
+            if self.read(&format!("{print}.cert"))?.is_none() {
+                checkup.wrong.push(format!("the alias \"{alias}\" is of {print}, which is gone"));
+            }
+        }
+        Ok(checkup)
+    }
+
     /// Everything in the ring.
     ///
     /// # Errors
@@ -267,8 +309,28 @@ impl Store {
     }
 }
 
-fn is_named(certificate: &Certificate, name: &str, hex: &str) -> bool {
+/// What a name may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sort {
+    Alias,
+    Number,
+    User,
+}
+
+/// The sort of a name, if something before it says that, and the name itself (3).
+fn sort_of(name: &str) -> (Option<Sort>, &str) {
+    let sorts = [("alias:", Sort::Alias), ("id:", Sort::Number), ("user:", Sort::User)];
+    let mut said = sorts.iter().filter_map(|(prefix, sort)| {
+        let bare = name.strip_prefix(prefix)?;
+        Some((Some(*sort), bare))
+    });
+    said.next().unwrap_or((None, name))
+}
+
+fn is_named(certificate: &Certificate, sort: Option<Sort>, name: &str) -> bool {
     let inner = pgp::composed::SignedPublicKey::from(certificate.clone());
+    let may_be = |wanted| sort.is_none_or(|sort| sort == wanted);
+    let hex = name.trim_start_matches("0x").replace(' ', "").to_uppercase();
     let mut prints = vec![(inner.fingerprint().to_string(), inner.legacy_key_id().to_string())];
     let parts = inner.public_subkeys.iter().map(|part| &part.key);
     prints
@@ -276,12 +338,12 @@ fn is_named(certificate: &Certificate, name: &str, hex: &str) -> bool {
     let by_number =
         prints.iter().any(|(print, id)| print.to_uppercase() == hex || id.to_uppercase() == hex);
     let wanted = name.to_lowercase();
-    by_number
-        || inner
-            .details
-            .users
-            .iter()
-            .any(|user| String::from_utf8_lossy(user.id.id()).to_lowercase().contains(&wanted))
+    let by_user = inner
+        .details
+        .users
+        .iter()
+        .any(|user| String::from_utf8_lossy(user.id.id()).to_lowercase().contains(&wanted));
+    (may_be(Sort::Number) && by_number) || (may_be(Sort::User) && by_user)
 }
 
 fn describe(certificate: Certificate, aliases: &[(String, String)], secrets: &[String]) -> Entry {

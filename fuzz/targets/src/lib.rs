@@ -21,6 +21,7 @@ pub mod control_statements;
 pub mod definition;
 pub mod double_write;
 pub mod exec_dli;
+pub mod facility_text;
 pub mod header_interval;
 pub mod image_copy;
 pub mod input;
@@ -75,6 +76,7 @@ pub const TARGETS: &[Target] = targets![
     definition,
     double_write,
     exec_dli,
+    facility_text,
     header_interval,
     image_copy,
     kernel_records,

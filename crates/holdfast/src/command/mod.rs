@@ -34,7 +34,10 @@ mod verify;
 
 use std::process::ExitCode;
 
+pub(crate) use pgp::facility::{Said, clear as facility_words};
+
 use clap::{Parser, Subcommand};
+use facility::Secrets;
 use seam::Seam;
 
 use crate::failure::{Failure, Result};
@@ -98,14 +101,16 @@ pub(crate) struct Context {
     pub(crate) seam: Seam,
     /// Standard output.
     pub(crate) output: Output,
+    /// Passphrases that came with the command line, or with its configuration.
+    pub(crate) given: Secrets,
 }
 
 /// Runs a command line.
-pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
+pub(crate) fn run(cli: Cli, given: Secrets) -> Result<ExitCode> {
     // Whatever the command reads next, it may be a secret (K22). What the operating system refuses
     // is said by whoever opens a system.
     let _notes = system::hygiene::protect_process();
-    let mut context = Context { seam: Seam::real(), output: Output::new(cli.json) };
+    let mut context = Context { seam: Seam::real(), output: Output::new(cli.json), given };
     let code = dispatch(&mut context, cli.command)?;
     context.output.flush()?;
     Ok(code)
@@ -115,7 +120,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
 fn again(context: &Context, words: &[String]) -> Result<ExitCode> {
     let cli = Cli::try_parse_from(words)
         .map_err(|error| Failure::usage(error, "Use the same release of Holdfast everywhere."))?;
-    let mut silent = Context { seam: context.seam.clone(), output: Output::silent() };
+    let mut silent =
+        Context { seam: context.seam.clone(), output: Output::silent(), given: Secrets::default() };
     dispatch(&mut silent, cli.command)
 }
 

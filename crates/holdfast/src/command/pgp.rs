@@ -5,10 +5,15 @@
 //! 3. Besides 0, 1 and 2 it ends with 3 for a damaged message, 4 if nothing that was given opens
 //!    it, 5 for a signature that is not good, 6 for input of another kind.
 
+mod choices;
+mod decrypt;
+mod encrypt;
+pub(crate) mod facility;
 mod files;
+mod jobs;
 mod ring;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -20,11 +25,18 @@ use super::Context;
 use crate::failure::{Failure, Result};
 use crate::passphrase::{FILE_VARIABLE, KEY_VARIABLE, for_files};
 
+/// The variable of the environment that may say which folder the key ring is.
+const HOME_VARIABLE: &str = "HOLDFAST_PGP_HOME";
+
 /// Files at rest: encrypt, decrypt, sign and verify them; keep the keys for that
 ///
 /// Needs no system. The key ring is a folder: --home, or HOLDFAST_PGP_HOME, or .holdfast-pgp in
 /// the home folder. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 damaged message, 4 no key or
 /// passphrase opens it, 5 no good signature, 6 not OpenPGP or not supported.
+///
+/// The Encryption Facility's command line is taken as it is, with its file ibmef.config in the
+/// folder of the key ring: holdfast pgp -e -rA payroll -o pay.pgp pay.dat; `holdfast pgp -e -h`
+/// shows its names.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: holdfast pgp encrypt -r payroll --compress zip payroll.dat")]
 pub(crate) struct PgpArgs {
@@ -36,16 +48,19 @@ pub(crate) struct PgpArgs {
 enum What {
     /// Encrypt files, or standard input, to keys or passphrases
     #[command(after_help = "Example: holdfast pgp encrypt -r ada --sign-with me -o out.pgp in.dat")]
-    Encrypt(files::EncryptArgs),
+    Encrypt(encrypt::EncryptArgs),
     /// Decrypt files, or standard input, and verify who signed them
     #[command(after_help = "Example: holdfast pgp decrypt -o in.dat out.pgp")]
-    Decrypt(files::DecryptArgs),
+    Decrypt(decrypt::DecryptArgs),
     /// Sign files, or standard input
     #[command(after_help = "Example: holdfast pgp sign --detached --with me report.txt")]
-    Sign(files::SignArgs),
+    Sign(encrypt::SignArgs),
     /// Verify signed files; ends with 5 if no signature is good
     #[command(after_help = "Example: holdfast pgp verify --signature report.txt.sig report.txt")]
-    Verify(files::VerifyArgs),
+    Verify(decrypt::VerifyArgs),
+    /// Compress files without encrypting them; `decrypt --plain` opens them
+    #[command(after_help = "Example: holdfast pgp compress --level 6 -o out.pgp in.dat")]
+    Compress(encrypt::CompressArgs),
     /// Make a key
     #[command(after_help = "Example: holdfast pgp generate --alias me 'Ada <ada@example.org>'")]
     Generate(ring::GenerateArgs),
@@ -57,7 +72,7 @@ enum What {
     Export(ring::ExportArgs),
     /// Show what is in the ring
     #[command(after_help = "Example: holdfast pgp list --json")]
-    List(ring::Home),
+    List(ring::ListArgs),
     /// Remove a key from the ring
     #[command(after_help = "Example: holdfast pgp delete 0123456789ABCDEF --yes")]
     Delete(ring::DeleteArgs),
@@ -78,15 +93,36 @@ enum What {
     /// Change the passphrase of a secret key, or take it away
     #[command(after_help = "Example: holdfast pgp passphrase me --new-passphrase-file new.txt")]
     Passphrase(ring::PassphraseArgs),
+    /// Make the key ring's folder, and read all that is in it
+    #[command(after_help = "Example: holdfast pgp check --home /srv/keys")]
+    Check(ring::Home),
+    /// List the algorithms: what is written, what is only read
+    #[command(after_help = "Example: holdfast pgp algorithms --json")]
+    Algorithms(choices::AlgorithmsArgs),
+    /// Encrypt as the job step CSDFILEN is told to: cards in SYSIN, a report in SYSPRINT
+    ///
+    /// Cards, from column 1: DESC='text', CLRTDES, CLRAES128, ENCTDES, RSA=label (several),
+    /// PASSWORD=word, ICOUNT=n, COMPRESSION, COMPRESSION=NO or =0 to =9; * in column 1 is a
+    /// comment, and the last card of a keyword counts. The output is OpenPGP.
+    #[command(after_help = "Example: holdfast pgp csdfilen --dd SYSUT1=pay.dat \\\n    \
+            --dd SYSUT2=pay.pgp --dd SYSIN=cards.txt --dd SYSPRINT=report.txt")]
+    Csdfilen(jobs::JobArgs),
+    /// Decrypt as the job step CSDFILDE is told to: cards in SYSIN, a report in SYSPRINT
+    ///
+    /// Cards, from column 1: RSA=label, PASSWORD=word; without, every key of the ring is tried.
+    #[command(after_help = "Example: holdfast pgp csdfilde --dd SYSUT1=pay.pgp \\\n    \
+            --dd SYSUT2=pay.dat --dd SYSIN=cards.txt")]
+    Csdfilde(jobs::JobArgs),
 }
 
 pub(super) fn run(context: &mut Context, args: &PgpArgs) -> Result<ExitCode> {
     leave_nothing_on_signals(context)?;
     match &args.what {
-        What::Encrypt(args) => files::encrypt(context, args),
-        What::Decrypt(args) => files::decrypt(context, args),
-        What::Sign(args) => files::sign(context, args),
-        What::Verify(args) => files::verify(context, args),
+        What::Encrypt(args) => encrypt::encrypt(context, args),
+        What::Decrypt(args) => decrypt::decrypt(context, args),
+        What::Sign(args) => encrypt::sign(context, args),
+        What::Verify(args) => decrypt::verify(context, args),
+        What::Compress(args) => encrypt::compress(context, args),
         What::Generate(args) => ring::generate(context, args),
         What::Import(args) => ring::import(context, args),
         What::Export(args) => ring::export(context, args),
@@ -97,6 +133,10 @@ pub(super) fn run(context: &mut Context, args: &PgpArgs) -> Result<ExitCode> {
         What::Certify(args) => ring::certify(context, args),
         What::Alias(args) => ring::alias(context, args),
         What::Passphrase(args) => ring::passphrase(context, args),
+        What::Check(args) => ring::check(context, args),
+        What::Algorithms(args) => choices::algorithms(context, args),
+        What::Csdfilen(args) => jobs::encrypt(context, args),
+        What::Csdfilde(args) => jobs::decrypt(context, args),
     }
 }
 
@@ -120,7 +160,7 @@ fn leave_nothing_on_signals(context: &Context) -> Result<()> {
 #[derive(Args, Debug)]
 struct RingArgs {
     /// The folder of the key ring
-    #[arg(long, value_name = "FOLDER", env = "HOLDFAST_PGP_HOME")]
+    #[arg(long, value_name = "FOLDER", env = HOME_VARIABLE)]
     home: Option<PathBuf>,
     /// Read the passphrase of secret keys from this file; otherwise from the variable
     /// HOLDFAST_PGP_KEY_PASSPHRASE, or from the terminal
@@ -130,33 +170,40 @@ struct RingArgs {
 
 impl RingArgs {
     fn store(&self, context: &Context) -> Result<Store> {
-        let folder = match (&self.home, std::env::var_os("HOME")) {
-            (Some(folder), _) => folder.clone(),
-            (None, Some(home)) => PathBuf::from(home).join(".holdfast-pgp"),
-            (None, None) => {
-                return Err(Failure::usage("there is no key ring to use", "Give --home FOLDER."));
-            }
+        let Some(folder) = self.home.clone().or_else(usual_home) else {
+            return Err(Failure::usage("there is no key ring to use", "Give --home FOLDER."));
         };
         Ok(Store::open(&context.seam, &folder))
     }
 
     /// What unlocks these keys; nobody is asked if none of them is locked.
-    fn passphrases(&self, keys: &[SecretKey]) -> Result<Vec<Password>> {
+    fn passphrases(&self, context: &Context, keys: &[SecretKey]) -> Result<Vec<Password>> {
         if !keys.iter().any(openpgp::keys::is_locked) {
             return Ok(Vec::new());
         }
-        Ok(vec![self.passphrase()?])
+        Ok(vec![self.passphrase(context)?])
     }
 
-    fn passphrase(&self) -> Result<Password> {
+    fn passphrase(&self, context: &Context) -> Result<Password> {
+        if let (None, Some(given)) = (&self.key_passphrase_file, &context.given.key) {
+            return Ok(Password::from(&given[..]));
+        }
         let file = self.key_passphrase_file.as_deref();
         let found = for_files(file, KEY_VARIABLE, "Passphrase of the secret key: ")?;
         Ok(Password::from(found.bytes()))
     }
 }
 
+/// The folder of the key ring if nothing says another.
+fn usual_home() -> Option<PathBuf> {
+    Some(PathBuf::from(std::env::var_os("HOME")?).join(".holdfast-pgp"))
+}
+
 /// The passphrase of a file.
-fn file_passphrase(file: Option<&std::path::Path>) -> Result<Password> {
+fn file_passphrase(context: &Context, file: Option<&Path>) -> Result<Password> {
+    if let (None, Some(given)) = (file, &context.given.file) {
+        return Ok(Password::from(&given[..]));
+    }
     let found = for_files(file, FILE_VARIABLE, "Passphrase of the file: ")?;
     Ok(Password::from(found.bytes()))
 }

@@ -27,6 +27,14 @@ pub(super) struct Home {
     ring: RingArgs,
 }
 
+#[derive(Args, Debug)]
+pub(super) struct ListArgs {
+    #[command(flatten)]
+    ring: RingArgs,
+    /// Only these: alias, fingerprint, key id, or part of a user id
+    key: Vec<String>,
+}
+
 /// What a key is made of.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Kind {
@@ -85,7 +93,7 @@ pub(super) fn generate(context: &mut Context, args: &GenerateArgs) -> Result<Exi
         warn("the secret key is locked by nothing; whoever reads the key ring has it");
         None
     } else {
-        Some(args.ring.passphrase()?)
+        Some(args.ring.passphrase(context)?)
     };
     let new = NewKey {
         users: args.user.clone(),
@@ -159,9 +167,10 @@ pub(super) fn small(path: &Path) -> Result<Vec<u8>> {
 pub(super) struct ExportArgs {
     #[command(flatten)]
     ring: RingArgs,
-    /// The key: alias, fingerprint, key id, or part of a user id
-    key: String,
-    /// The secret key instead of the certificate, locked as it is
+    /// The keys: alias, fingerprint, key id, or part of a user id
+    #[arg(required = true)]
+    key: Vec<String>,
+    /// The secret keys instead of the certificates, locked as they are
     #[arg(long)]
     secret: bool,
     /// As text
@@ -178,13 +187,14 @@ pub(super) struct ExportArgs {
 pub(super) fn export(context: &mut Context, args: &ExportArgs) -> Result<ExitCode> {
     let store = args.ring.store(context)?;
     let mut bytes = Vec::new();
-    let label = if args.secret {
-        secret(&store, &args.key)?.save(false, &mut bytes).map_err(Error::from)?;
-        Label::PrivateKey
-    } else {
-        certificate(&store, &args.key)?.save(false, &mut bytes).map_err(Error::from)?;
-        Label::PublicKey
-    };
+    for name in &args.key {
+        match args.secret {
+            true => secret(&store, name)?.save(false, &mut bytes),
+            false => certificate(&store, name)?.save(false, &mut bytes),
+        }
+        .map_err(Error::from)?;
+    }
+    let label = if args.secret { Label::PrivateKey } else { Label::PublicKey };
     let mut target = to_place(context, args.output.as_deref(), args.yes)?;
     let failed = |source| Error::Io { what: "writing the key".to_owned(), source };
     write(&mut target, label, args.armor, &bytes).map_err(failed)?;
@@ -201,8 +211,12 @@ fn write(target: &mut Target, label: Label, armor: bool, bytes: &[u8]) -> std::i
     armorer.finish().map(drop)
 }
 
-pub(super) fn list(context: &mut Context, args: &Home) -> Result<ExitCode> {
-    let entries = args.ring.store(context)?.list()?;
+pub(super) fn list(context: &mut Context, args: &ListArgs) -> Result<ExitCode> {
+    let store = args.ring.store(context)?;
+    let wanted: Vec<String> =
+        args.key.iter().map(|name| Ok(store.find(name)?)).collect::<Result<_>>()?;
+    let mut entries = store.list()?;
+    entries.retain(|entry| wanted.is_empty() || wanted.contains(&entry.fingerprint));
     if context.output.is_json() {
         let keys = entries.iter().map(|entry| {
             json!({
@@ -241,26 +255,53 @@ fn day(seconds: u32) -> String {
     utc(u64::from(seconds) * 1_000_000).chars().take(10).collect()
 }
 
+/// Makes the ring's folder and reads all that is in it.
+pub(super) fn check(context: &mut Context, args: &Home) -> Result<ExitCode> {
+    let checkup = args.ring.store(context)?.check()?;
+    let (certificates, secrets) = (checkup.certificates, checkup.secrets);
+    if context.output.is_json() {
+        context.output.value(&json!({
+            "certificates": certificates, "secrets": secrets, "wrong": checkup.wrong,
+        }))?;
+    } else {
+        let text = format!("{certificates} certificates and {secrets} secret keys are sound");
+        context.output.line(text)?;
+        for wrong in &checkup.wrong {
+            context.output.line(format!("  {wrong}"))?;
+        }
+    }
+    if checkup.wrong.is_empty() {
+        return DONE;
+    }
+    let what = format!("{} things in the key ring are not as they should be", checkup.wrong.len());
+    Err(Failure::other(what, "Import again what cannot be read; give aliases anew."))
+}
+
 #[derive(Args, Debug)]
 pub(super) struct DeleteArgs {
     #[command(flatten)]
     ring: RingArgs,
-    /// The key: alias, fingerprint, key id, or part of a user id
-    key: String,
-    /// Delete it, with its secret key
+    /// The keys: alias, fingerprint, key id, or part of a user id
+    #[arg(required = true)]
+    key: Vec<String>,
+    /// Delete them, with their secret keys
     #[arg(long)]
     yes: bool,
 }
 
 pub(super) fn delete(context: &mut Context, args: &DeleteArgs) -> Result<ExitCode> {
     let store = args.ring.store(context)?;
-    let print = store.find(&args.key)?;
+    let prints = args.key.iter().map(|name| Ok(store.find(name)?)).collect::<Result<Vec<_>>>()?;
     if !args.yes {
-        let what = format!("{print} would be deleted; what is encrypted to it alone is lost then");
+        let all = prints.join(", ");
+        let what = format!("{all} would be deleted; what is encrypted to it alone is lost then");
         return Err(Failure::usage(what, "Say --yes if that is meant."));
     }
-    store.delete(&print)?;
-    told(context, &print, "deleted")
+    for print in &prints {
+        store.delete(print)?;
+        told(context, print, "deleted")?;
+    }
+    DONE
 }
 
 #[derive(Args, Debug)]
@@ -287,7 +328,7 @@ pub(super) fn revoke(context: &mut Context, args: &RevokeArgs) -> Result<ExitCod
         let what = "a revocation cannot be taken back";
         return Err(Failure::usage(what, "Say --yes if it is meant."));
     }
-    let passphrases = args.ring.passphrases(std::slice::from_ref(&key))?;
+    let passphrases = args.ring.passphrases(context, std::slice::from_ref(&key))?;
     let code = match args.compromised {
         true => RevocationCode::KeyCompromised,
         false => RevocationCode::KeyRetired,
@@ -311,7 +352,7 @@ pub(super) struct ExpireArgs {
 pub(super) fn expire(context: &mut Context, args: &ExpireArgs) -> Result<ExitCode> {
     let store = args.ring.store(context)?;
     let key = secret(&store, &args.key)?;
-    let passphrases = args.ring.passphrases(std::slice::from_ref(&key))?;
+    let passphrases = args.ring.passphrases(context, std::slice::from_ref(&key))?;
     let lifetime = (args.days > 0).then(|| args.days.saturating_mul(DAY_S));
     let print = store.add_secret(&keys::expire(&key, &passphrases, lifetime)?)?;
     told(context, &print, "has another end; give its certificate to those who use it")
@@ -334,7 +375,7 @@ pub(super) fn certify(context: &mut Context, args: &CertifyArgs) -> Result<ExitC
     let store = args.ring.store(context)?;
     let key = secret(&store, &args.with)?;
     let other = certificate(&store, &args.certificate)?;
-    let passphrases = args.ring.passphrases(std::slice::from_ref(&key))?;
+    let passphrases = args.ring.passphrases(context, std::slice::from_ref(&key))?;
     let made = keys::certify(&key, &passphrases, other, &args.user)?;
     let print = store.add_certificate(made)?;
     told(context, &print, "certified")
@@ -375,7 +416,7 @@ pub(super) struct PassphraseArgs {
 pub(super) fn passphrase(context: &mut Context, args: &PassphraseArgs) -> Result<ExitCode> {
     let store = args.ring.store(context)?;
     let key = secret(&store, &args.key)?;
-    let old = args.ring.passphrases(std::slice::from_ref(&key))?;
+    let old = args.ring.passphrases(context, std::slice::from_ref(&key))?;
     let new = match args.none {
         true => None,
         false => Some(Password::from(choose_new(args.new_passphrase_file.as_deref())?.bytes())),

@@ -1,0 +1,210 @@
+//! Messages, read: decrypted and verified.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use openpgp::{Error, Opened, Reading, Stats, Store, Target, Verified};
+use serde_json::{Value, json};
+
+use super::super::{Context, DONE};
+use super::files::{FileArgs, Pair, report, timed, to_place, watched};
+use super::ring::small;
+use super::{certificate, file_passphrase};
+use crate::failure::{Failure, Result};
+use crate::output::{utc, warn};
+
+#[derive(Args, Debug)]
+pub(super) struct DecryptArgs {
+    #[command(flatten)]
+    files: FileArgs,
+    /// Open it with a passphrase
+    #[arg(long, short = 'c')]
+    passphrase: bool,
+    /// Read the passphrase from this file; otherwise from HOLDFAST_PGP_PASSPHRASE, or the terminal
+    #[arg(long, value_name = "FILE")]
+    passphrase_file: Option<PathBuf>,
+    /// End with 5, and write nothing, unless there is a good signature of this key
+    #[arg(long, value_name = "KEY")]
+    signed_by: Vec<String>,
+    /// Read old ciphers, such as Triple-DES
+    #[arg(long)]
+    allow_old: bool,
+    /// Open what is only signed or compressed, too
+    #[arg(long)]
+    plain: bool,
+    /// Let data out before it has been checked to the end; whoever uses it may be deceived
+    #[arg(long)]
+    unverified_stream: bool,
+}
+
+pub(super) fn decrypt(context: &mut Context, args: &DecryptArgs) -> Result<ExitCode> {
+    let files = &args.files;
+    let store = files.ring.store(context)?;
+    let by_passphrase = args.passphrase || args.passphrase_file.is_some();
+    let mut passphrases = Vec::new();
+    if by_passphrase {
+        passphrases.push(file_passphrase(context, args.passphrase_file.as_deref())?);
+    }
+    let keys = store.secrets()?;
+    let key_passphrases = match by_passphrase {
+        true => Vec::new(),
+        false => files.ring.passphrases(context, &keys)?,
+    };
+    let wanted = args.signed_by.iter().map(|name| certificate(&store, name));
+    let wanted = wanted.collect::<Result<Vec<_>>>()?;
+    let reading = Reading {
+        keys,
+        key_passphrases,
+        passphrases,
+        certificates: if wanted.is_empty() { store.certificates()? } else { wanted },
+        must_be_encrypted: !args.plain,
+        allow_old: args.allow_old,
+        stages: files.stages(),
+        ..Reading::default()
+    };
+    for pair in files.pairs(plain_name)? {
+        let (opened, mut value) = timed(context, files, &pair, |context, stats| {
+            read_message(context, &reading, args, &pair, stats)
+        })?;
+        tell_signatures(&store, &opened)?;
+        value["signatures"] = json!(opened.signatures);
+        value["verified"] = json!(opened.verified.iter().map(describe).collect::<Vec<_>>());
+        report(context, &pair, &value)?;
+    }
+    DONE
+}
+
+/// The name without what encryption put behind it.
+fn plain_name(path: &Path) -> Result<PathBuf> {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("pgp" | "gpg" | "asc") => Ok(path.with_extension("")),
+        _ => {
+            let what = format!("{} does not say how its contents are called", path.display());
+            Err(Failure::usage(what, "Give --output FILE."))
+        }
+    }
+}
+
+fn read_message(
+    context: &Context,
+    reading: &Reading,
+    args: &DecryptArgs,
+    pair: &Pair,
+    stats: &Stats,
+) -> Result<Opened> {
+    let mut input = watched(context, &pair.from)?;
+    let check = |opened: &Opened| -> Result<()> {
+        if !args.signed_by.is_empty() && opened.verified.is_empty() {
+            let what = format!("{} has none of whom was asked for", pair.from.display());
+            return Err(Error::BadSignature(what).into());
+        }
+        Ok(())
+    };
+    if args.unverified_stream && pair.is_stream() {
+        warn("data goes out before it has been checked; wait for the exit code");
+        let opened = reading.run(&mut input, &mut io::stdout(), stats)?;
+        check(&opened)?;
+        return Ok(opened);
+    }
+    let mut target = to_place(context, pair.to.as_deref(), args.files.yes)?;
+    let opened = reading.run(&mut input, &mut target, stats)?;
+    check(&opened)?;
+    target.release()?;
+    Ok(opened)
+}
+
+fn describe(verified: &Verified) -> Value {
+    json!({
+        "key": verified.key.to_string().to_uppercase(),
+        "certificate": verified.certificate.to_string().to_uppercase(),
+        "made": verified.made, "text": verified.is_text,
+    })
+}
+
+/// Says who signed, on standard error: standard output may be the data.
+fn tell_signatures(store: &Store, opened: &Opened) -> Result<()> {
+    tell_verified(store, &opened.verified)?;
+    if opened.signatures > opened.verified.len() {
+        let bad = opened.signatures - opened.verified.len();
+        warn(format!("{bad} of {} signatures could not be verified", opened.signatures));
+    }
+    Ok(())
+}
+
+fn tell_verified(store: &Store, verified: &[Verified]) -> Result<()> {
+    let entries = if verified.is_empty() { Vec::new() } else { store.list()? };
+    for one in verified {
+        let print = one.certificate.to_string().to_uppercase();
+        let user = entries.iter().find(|entry| entry.fingerprint == print);
+        let user = user.and_then(|entry| entry.users.first()).map_or("", String::as_str);
+        let made = utc(u64::from(one.made) * 1_000_000);
+        eprintln!("good signature of {print} {user}, made {made}");
+    }
+    Ok(())
+}
+
+#[derive(Args, Debug)]
+pub(super) struct VerifyArgs {
+    #[command(flatten)]
+    files: FileArgs,
+    /// The signature, where it is apart from the file
+    #[arg(long, value_name = "FILE")]
+    signature: Option<PathBuf>,
+    /// Text that stayed readable with its signature
+    #[arg(long, conflicts_with = "signature")]
+    cleartext: bool,
+    /// Only signatures of this key count; several times for several
+    #[arg(long, value_name = "KEY")]
+    signed_by: Vec<String>,
+}
+
+pub(super) fn verify(context: &mut Context, args: &VerifyArgs) -> Result<ExitCode> {
+    let files = &args.files;
+    let store = files.ring.store(context)?;
+    let wanted = args.signed_by.iter().map(|name| certificate(&store, name));
+    let wanted = wanted.collect::<Result<Vec<_>>>()?;
+    let certificates = if wanted.is_empty() { store.certificates()? } else { wanted };
+    // Without --output nothing is written: verifying is the whole purpose.
+    for pair in files.pairs(|_| Ok(PathBuf::from("-")))? {
+        let (verified, mut value) = timed(context, files, &pair, |context, stats| {
+            let mut input = watched(context, &pair.from)?;
+            if let Some(signature) = &args.signature {
+                let signature = small(signature)?;
+                let done = openpgp::verify_detached(&mut input, &signature, &certificates, stats);
+                return Ok(done?);
+            }
+            let mut target = match &files.output {
+                Some(place) => to_place(context, Some(place), files.yes)?,
+                None => Target::stream(&context.seam, Box::new(io::sink())),
+            };
+            let verified = if args.cleartext {
+                let (text, verified) = openpgp::verify_cleartext(&mut input, &certificates)?;
+                let failed = |source| Error::Io { what: "writing the text".into(), source };
+                io::Write::write_all(&mut target, &text).map_err(failed)?;
+                verified
+            } else {
+                let certificates = certificates.clone();
+                let stages = files.stages();
+                let reading = Reading { certificates, stages, ..Reading::default() };
+                reading.run(&mut input, &mut target, stats)?.verified
+            };
+            if !verified.is_empty() {
+                target.release()?;
+            }
+            Ok(verified)
+        })?;
+        tell_verified(&store, &verified)?;
+        value["verified"] = json!(verified.iter().map(describe).collect::<Vec<_>>());
+        if context.output.is_json() {
+            context.output.value(&value)?;
+        }
+        if verified.is_empty() {
+            let what =
+                format!("{} is signed by nobody whose certificate counts", pair.from.display());
+            return Err(Error::BadSignature(what).into());
+        }
+    }
+    DONE
+}

@@ -1,0 +1,256 @@
+//! Messages, written: encrypted, signed, compressed.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use openpgp::{Error, SecretKey, Signer, Stats, Store, Writing};
+
+use super::super::{Context, DONE};
+use super::choices::{Cipher, Compression, Digest, Form};
+use super::files::{FileArgs, Pair, is_pipe, report, timed, to_place, watched};
+use super::{RingArgs, certificate, file_passphrase, secret};
+use crate::failure::Result;
+
+#[derive(Args, Debug)]
+pub(super) struct EncryptArgs {
+    #[command(flatten)]
+    files: FileArgs,
+    /// Who can read it: alias, fingerprint, key id, or part of a user id; several times for several
+    #[arg(long, short, value_name = "KEY")]
+    recipient: Vec<String>,
+    /// Whoever has the passphrase can read it, too
+    #[arg(long, short = 'c')]
+    passphrase: bool,
+    /// Read the passphrase from this file; otherwise from HOLDFAST_PGP_PASSPHRASE, or the terminal
+    #[arg(long, value_name = "FILE")]
+    passphrase_file: Option<PathBuf>,
+    /// Sign it with this key; several times for several
+    #[arg(long, short, value_name = "KEY")]
+    sign_with: Vec<String>,
+    /// The digest of signatures; without, what fits the key
+    #[arg(long, value_enum)]
+    digest: Option<Digest>,
+    /// The cipher; without, the strongest that all recipients want
+    #[arg(long, value_enum)]
+    cipher: Option<Cipher>,
+    /// The form; without, RFC 9580's if all recipients say that they read it, else the older one
+    #[arg(long, value_enum)]
+    form: Option<Form>,
+    /// Compress before encrypting
+    #[arg(long, value_enum, default_value = "zip")]
+    compress: Compression,
+    /// From 0, nothing, and 1, fastest, to 9, smallest
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=9))]
+    level: u32,
+    /// As text
+    #[arg(long, short)]
+    armor: bool,
+    /// The data is text: its lines get the ends of a network
+    #[arg(long, short)]
+    text: bool,
+}
+
+/// The keys that sign, unlocked.
+fn signers(
+    context: &Context,
+    store: &Store,
+    ring: &RingArgs,
+    names: &[String],
+) -> Result<Vec<Signer>> {
+    let keys: Vec<SecretKey> =
+        names.iter().map(|name| secret(store, name)).collect::<Result<_>>()?;
+    let passphrases = ring.passphrases(context, &keys)?;
+    let mut signers = Vec::new();
+    for key in &keys {
+        signers.extend(Signer::of(key, &passphrases)?);
+    }
+    Ok(signers)
+}
+
+/// The name of a file with something behind it.
+fn extended(path: &Path, ending: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+pub(super) fn encrypt(context: &mut Context, args: &EncryptArgs) -> Result<ExitCode> {
+    let files = &args.files;
+    let store = files.ring.store(context)?;
+    let by_passphrase = args.passphrase || args.passphrase_file.is_some();
+    let mut passphrases = Vec::new();
+    if by_passphrase {
+        passphrases.push(file_passphrase(context, args.passphrase_file.as_deref())?);
+    }
+    let recipients = args.recipient.iter().map(|name| certificate(&store, name));
+    let mut writing = Writing {
+        recipients: recipients.collect::<Result<_>>()?,
+        passphrases,
+        signers: signers(context, &store, &files.ring, &args.sign_with)?,
+        hash: args.digest.map(Digest::algorithm),
+        cipher: args.cipher.map(Cipher::algorithm),
+        container: args.form.map(Form::container),
+        compression: args.compress.with(args.level),
+        armor: args.armor,
+        text: args.text,
+        stages: files.stages(),
+        ..Writing::default()
+    };
+    let ending = if args.armor { ".asc" } else { ".pgp" };
+    write_all(context, &mut writing, files, ending)
+}
+
+/// Writes a message for each of the files.
+fn write_all(
+    context: &mut Context,
+    writing: &mut Writing,
+    files: &FileArgs,
+    ending: &str,
+) -> Result<ExitCode> {
+    for pair in files.pairs(|path| Ok(extended(path, ending)))? {
+        let name = pair.from.file_name().unwrap_or_default();
+        writing.name =
+            if is_pipe(&pair.from) { Vec::new() } else { name.as_encoded_bytes().into() };
+        let (_, value) = timed(context, files, &pair, |context, stats| {
+            write_message(context, writing, files.yes, &pair, stats)
+        })?;
+        report(context, &pair, &value)?;
+    }
+    DONE
+}
+
+#[derive(Args, Debug)]
+pub(super) struct CompressArgs {
+    #[command(flatten)]
+    files: FileArgs,
+    /// How
+    #[arg(long, value_enum, default_value = "zip")]
+    compress: Compression,
+    /// From 0, nothing, and 1, fastest, to 9, smallest
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=9))]
+    level: u32,
+    /// As text
+    #[arg(long, short)]
+    armor: bool,
+    /// The data is text: its lines get the ends of a network
+    #[arg(long, short)]
+    text: bool,
+}
+
+/// Messages that are only compressed; `decrypt --plain` opens them.
+pub(super) fn compress(context: &mut Context, args: &CompressArgs) -> Result<ExitCode> {
+    let mut writing = Writing {
+        encrypted: false,
+        compression: args.compress.with(args.level),
+        armor: args.armor,
+        text: args.text,
+        stages: args.files.stages(),
+        ..Writing::default()
+    };
+    let ending = if args.armor { ".asc" } else { ".pgp" };
+    write_all(context, &mut writing, &args.files, ending)
+}
+
+pub(super) fn write_message(
+    context: &Context,
+    writing: &Writing,
+    replace: bool,
+    pair: &Pair,
+    stats: &Stats,
+) -> Result<()> {
+    let mut input = watched(context, &pair.from)?;
+    // A sealed stream may go out as it comes: without its end nobody takes it for a message.
+    if pair.is_stream() {
+        writing.run(&mut input, &mut io::stdout(), stats)?;
+        return Ok(());
+    }
+    let mut target = to_place(context, pair.to.as_deref(), replace)?;
+    writing.run(&mut input, &mut target, stats)?;
+    Ok(target.release()?)
+}
+
+#[derive(Args, Debug)]
+pub(super) struct SignArgs {
+    #[command(flatten)]
+    files: FileArgs,
+    /// The key that signs; several times for several
+    #[arg(long, value_name = "KEY", required = true)]
+    with: Vec<String>,
+    /// Apart from the file, which stays as it is
+    #[arg(long, short = 'b', conflicts_with = "cleartext")]
+    detached: bool,
+    /// Text that stays readable with its signature
+    #[arg(long)]
+    cleartext: bool,
+    /// Compress a message that holds the data
+    #[arg(long, value_enum, default_value = "none")]
+    compress: Compression,
+    /// From 0, nothing, and 1, fastest, to 9, smallest
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=9))]
+    level: u32,
+    /// The digest of signatures; without, what fits the key
+    #[arg(long, value_enum)]
+    digest: Option<Digest>,
+    /// As text
+    #[arg(long, short)]
+    armor: bool,
+    /// The data is text, whose line ends do not count
+    #[arg(long, short)]
+    text: bool,
+}
+
+pub(super) fn sign(context: &mut Context, args: &SignArgs) -> Result<ExitCode> {
+    let files = &args.files;
+    let store = files.ring.store(context)?;
+    let writing = Writing {
+        encrypted: false,
+        signers: signers(context, &store, &files.ring, &args.with)?,
+        hash: args.digest.map(Digest::algorithm),
+        compression: args.compress.with(args.level),
+        armor: args.armor,
+        text: args.text,
+        stages: files.stages(),
+        ..Writing::default()
+    };
+    let ending = match (args.detached, args.armor || args.cleartext) {
+        (true, false) => ".sig",
+        (_, true) => ".asc",
+        (false, false) => ".pgp",
+    };
+    for pair in files.pairs(|path| Ok(extended(path, ending)))? {
+        let (_, value) = timed(context, files, &pair, |context, stats| {
+            if !args.detached && !args.cleartext {
+                return write_message(context, &writing, files.yes, &pair, stats);
+            }
+            let mut input = watched(context, &pair.from)?;
+            let made = if args.detached {
+                let signers = &writing.signers;
+                openpgp::sign_detached(
+                    &mut input,
+                    signers,
+                    args.text,
+                    writing.hash,
+                    args.armor,
+                    stats,
+                )?
+            } else {
+                let keys = args.with.iter().map(|name| secret(&store, name));
+                let keys = keys.collect::<Result<Vec<_>>>()?;
+                openpgp::sign_cleartext(
+                    &mut input,
+                    &keys,
+                    &files.ring.passphrases(context, &keys)?,
+                )?
+            };
+            let mut target = to_place(context, pair.to.as_deref(), files.yes)?;
+            let failed = |source| Error::Io { what: "writing the signature".into(), source };
+            io::Write::write_all(&mut target, &made).map_err(failed)?;
+            Ok(target.release()?)
+        })?;
+        report(context, &pair, &value)?;
+    }
+    DONE
+}

@@ -1,0 +1,128 @@
+//! `holdfast pgp` by the names of the Encryption Facility, and by its older job control: the same
+//! files come out as by the clear commands.
+
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at files from outside
+
+#[path = "common/place.rs"]
+mod place;
+
+use std::fs;
+
+use place::{Place, put};
+
+#[test]
+fn the_facilitys_names_do_what_the_clear_ones_do() {
+    let place = Place::new("older");
+    let data: Vec<u8> = (0..400_000_u32).map(|i| (i / 3 % 97) as u8).collect();
+    put(&place.path("pay"), &data);
+    put(&place.path("more"), b"more");
+    let ada = ["-g", "-userID-name", "Ada", "-userID-email", "ada@example.org"];
+    place.works(&[&ada[..], &["-key-alias", "me", "-openPGP-days-valid", "30"]].concat());
+    place.works(&["-e", "-s", "-signers-key-alias", "me", "-rA", "me", "pay", "more"]);
+    place.works(&["-d", "-o", "out", "pay.pgp"]);
+    assert!(fs::read(place.path("out")).unwrap() == data);
+    place.works(&["decrypt", "--signed-by", "me", "--yes", "-o", "out", "more.pgp"]);
+    assert_eq!(fs::read(place.path("out")).unwrap(), b"more");
+    place.works(&["-d", "-yes", "more.pgp"]);
+
+    // A passphrase in the line is taken, told to be seen by others, and not shown.
+    let said = place.works(&["-c", "-rP", "the secret of all", "-o", "word.pgp", "pay"]);
+    assert!(said.contains("everybody on this machine"), "{said}");
+    place.fails(&["-d", "-rP", "the secret of none", "-o", "no", "word.pgp"], 4);
+    place.works(&["-d", "-s2k-passphrase", "the secret of all", "-o", "word", "word.pgp"]);
+    assert!(fs::read(place.path("word")).unwrap() == data);
+
+    place.works(&["-b", "-signers-key-alias", "me", "-digest-name", "SHA_384", "pay"]);
+    place.works(&["-v", "pay.sig", "pay"]);
+    place.works(&["-s", "-signers-key-alias", "me", "-o", "signed", "pay"]);
+    place.works(&["-v", "signed"]);
+    place.works(&["-compress", "-compression", "6", "-o", "packed", "pay"]);
+    assert!(fs::metadata(place.path("packed")).unwrap().len() < 100_000);
+    place.works(&["-d", "-o", "unpacked", "packed"]);
+    assert!(fs::read(place.path("unpacked")).unwrap() == data);
+    place.fails(&["decrypt", "-o", "unpacked", "--yes", "packed"], 6);
+}
+
+#[test]
+fn the_ring_is_kept_by_the_facilitys_names() {
+    let place = Place::new("older-ring");
+    place.works(&["-prepare"]);
+    place.works(&["-g", "-userID-name", "Ada", "-key-alias", "me"]);
+    place.works(&["-g", "-userID-name", "Bob", "-key-alias", "you"]);
+    place.works(&["-eA", "-armor", "-o", "both.asc", "me", "you"]);
+    let listed = place.works(&["-iU", "Bob"]);
+    assert!(listed.contains("alias you") && !listed.contains("alias me"), "{listed}");
+    place.fails(&["-iU", "you"], 1);
+    place.fails(&["-xA", "you"], 2);
+    place.works(&["-xA", "-yes", "you"]);
+    place.works(&["-i", "both.asc"]);
+    assert!(place.works(&["-iK"]).contains("Bob"));
+    assert!(place.works(&["-list-algo"]).contains("AES-128"));
+    assert!(place.works(&["-e", "-h"]).contains("USE_ASYNC_CIPHER"));
+    assert!(place.works(&["-rebuild-key-index"]).contains("2 certificates and 1 secret keys"));
+    put(&place.path("ring").join("0000.cert"), b"no certificate");
+    place.fails(&["-rebuild-key-index"], 1);
+}
+
+#[test]
+fn the_configuration_fills_in_what_the_line_leaves_out() {
+    let place = Place::new("older-file");
+    put(&place.path("pay"), b"pay of May");
+    place.works(&["-g", "-userID-name", "Ada", "-key-alias", "me"]);
+    let file = place.path("ring").join("ibmef.config");
+    let text = "# our own\nJCE_PROVIDER_LIST com.example.Hardware\nRECIPIENT_ALIAS = me\n\
+                USE_ASYNC_IO false\nUSE_ASYNC_CIPHER false\nUSE_ASYNC_COMPRESS false\nARMOR yes\n\
+                KEY_PASSWORD the secret of a key\n";
+    put(&file, text.as_bytes());
+    let said = place.works(&["-e", "pay"]);
+    assert!(said.contains("means nothing here") && said.contains("others can read it"), "{said}");
+    assert!(fs::read(place.path("pay.asc")).unwrap().starts_with(b"-----BEGIN PGP MESSAGE"));
+    place.works(&["-d", "-o", "out", "pay.asc"]);
+    assert_eq!(fs::read(place.path("out")).unwrap(), b"pay of May");
+
+    put(&file, b"USE_ASYNC_IO false\nCIPHER_NAM AES_128\n");
+    let output = place.run(&["-e", "-rA", "me", "pay"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    for told in ["ibmef.config: line 2", "HFE101", "CIPHER_NAME"] {
+        assert!(said.contains(told), "{told}: {said}");
+    }
+    // The clear commands do not read the file.
+    place.works(&["encrypt", "-r", "me", "pay"]);
+}
+
+#[test]
+fn a_step_of_the_older_programs_goes_there_and_back() {
+    let place = Place::new("older-step");
+    let data: Vec<u8> = (0..3_000_000_u32).map(|i| (i / 7 % 89) as u8).collect();
+    put(&place.path("pay"), &data);
+    place.works(&["generate", "--alias", "BANK", "Ada <ada@example.org>"]);
+    place.works(&["generate", "--alias", "PARTNER", "Bob <bob@example.org>"]);
+    let cards = "* both can read it\nDESC='pay of May'\nCLRAES128\nRSA=BANK\nRSA=PARTNER\n\
+                 COMPRESSION=6\nCOMPRESSION\n";
+    put(&place.path("cards"), cards.as_bytes());
+    let step = ["csdfilen", "--dd", "SYSUT1=pay", "--dd", "SYSUT2=pay.pgp", "--dd", "SYSIN=cards"];
+    let report = place.works(&step);
+    for told in ["3,000,000", "AES, 128 bits", "BANK, PARTNER", "longest cipher time", "done"] {
+        assert!(report.contains(told), "{told}: {report}");
+    }
+    let back = ["csdfilde", "--dd", "SYSUT1=pay.pgp", "--dd", "SYSUT2=out"];
+    place.works(&[&back[..], &["--dd", "SYSPRINT=report"]].concat());
+    let report = fs::read_to_string(place.path("report")).unwrap();
+    assert!(report.contains("pay of May"), "{report}");
+    assert!(fs::read(place.path("out")).unwrap() == data);
+
+    put(&place.path("cards"), b"PASSWORD=opensesame\nICOUNT=16\n");
+    let said = place.works(&step);
+    assert!(said.contains("ICOUNT means nothing") && said.contains("AES-256"), "{said}");
+    assert!(!said.contains("opensesame"));
+    put(&place.path("cards"), b"PASSWORD=opensesamf\n");
+    place.fails(&[&back[..], &["--dd", "SYSIN=cards", "--dd", "SYSPRINT=report"]].concat(), 4);
+    let report = fs::read_to_string(place.path("report")).unwrap();
+    assert!(report.contains("failed: "), "{report}");
+    assert!(fs::read(place.path("out")).unwrap() == data, "the old output stays");
+    put(&place.path("cards"), b"PASSWORD=opensesame\nRSA=BANK\n");
+    place.fails(&step, 2);
+    place.fails(&["csdfilen", "--dd", "SYSUT1=pay", "--dd", "SYSUT2=x"], 2);
+    place.fails(&["csdfilen", "--dd", "SYSUT1=pay", "--dd", "SYSUT3=x"], 2);
+}
