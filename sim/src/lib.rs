@@ -5,6 +5,7 @@
 
 pub mod anchor;
 pub mod archive;
+pub mod backout;
 pub mod care;
 pub mod crew;
 pub mod dli;

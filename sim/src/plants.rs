@@ -113,6 +113,13 @@ pub const ALL: &[Hunt] = &[
         by: "a bare machine",
         run: || (1..=8).try_for_each(crate::restored::a_bare_machine),
     },
+    Hunt { plant: Plant::LaterChangesUnseen, by: "every unit backed out", run: backed_out },
+    Hunt { plant: Plant::BackoutForwards, by: "every unit backed out", run: backed_out },
+    Hunt {
+        plant: Plant::BackoutInPieces,
+        by: "sweep of a backout",
+        run: || crate::backout::every_crash(1, 1).map(drop),
+    },
     Hunt { plant: Plant::RecoveryUndoSkipped, by: "every point", run: recovered_to_points },
     Hunt {
         plant: Plant::SuccessorNotWritten,
@@ -185,6 +192,11 @@ fn swept(scenario: &Scenario) -> Result<(), String> {
         sweep(scenario, seed, thoroughness).map_err(|failure| failure.to_string())?;
     }
     Ok(())
+}
+
+/// Each unit of work backed out alone, or with those who stand in its way.
+fn backed_out() -> Result<(), String> {
+    (1..=4).try_for_each(|seed| crate::backout::every_unit(seed, 2).map(drop))
 }
 
 /// Many programs, crashed again and again: whoever was told of what was lost is soon found.

@@ -178,7 +178,7 @@ impl Site {
         self.store.kernel().close().map_err(said)
     }
 
-    fn history(&self) -> LogSource {
+    pub(crate) fn history(&self) -> LogSource {
         let shelf = self.archiver.as_ref().map(|archiver| Arc::clone(archiver.shelf()));
         LogSource::new(shelf, Some(Arc::clone(self.store.kernel().log())))
     }

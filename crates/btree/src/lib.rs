@@ -24,6 +24,7 @@
 //! | `update` | inserting, replacing, removing |
 //! | `structure` | splits, postings, merges, the root |
 //! | `overflow` | values that do not fit into a node |
+//! | `stored` | what a record did to keys, and the way back |
 //! | `cursor` | walking over records |
 //! | `load` | filling an empty set with sorted records |
 //! | `compact` | moving nodes from the end of a set to its front |
@@ -44,6 +45,7 @@ pub mod node;
 mod overflow;
 pub mod records;
 mod resource;
+mod stored;
 mod structure;
 mod tree;
 mod update;
@@ -54,6 +56,7 @@ pub use error::TreeError;
 pub use load::Load;
 pub use overflow::VALUE_BYTES_MAX;
 pub use resource::TreeResource;
+pub use stored::{Effect, StoredValue};
 pub use tree::{Bound, LeafHint, Leaves, Look, Tree, format_empty};
 pub use update::{Below, Inserted, InsertedBelow};
 pub use verify::{TreeReport, node_damage};

@@ -286,7 +286,7 @@ fn told(plan: &Plan, state: &State, recovered: Option<&recovery::Recovery>) -> R
 }
 
 /// The names of the data sets that are meant, and what RECON shall know of the databases.
-fn names(system: &System, which: &Which) -> Result<Vec<String>, Refusal> {
+pub(crate) fn names(system: &System, which: &Which) -> Result<Vec<String>, Refusal> {
     let kernel = system.kernel();
     let mut names: BTreeSet<String> = which.sets.iter().cloned().collect();
     if which.all {

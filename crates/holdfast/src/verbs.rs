@@ -6,6 +6,7 @@ use system::operator::forms::{self, Conversion};
 use system::operator::{Refusal, Request, Talk, Verb, done};
 use system::{Finding, OpenOptions, Repair, System, VerifyWish};
 
+use crate::backout;
 use crate::databases::Databases;
 use crate::failure::{Failure, Result};
 use crate::recovery;
@@ -17,6 +18,8 @@ const VERBS: &[Verb] = &[
     Verb { name: "rekey", run: rekey },
     Verb { name: "image-copy", run: recovery::image_copy },
     Verb { name: "recover", run: recovery::recover },
+    Verb { name: "backout", run: backout::backout },
+    Verb { name: "backout list", run: backout::list },
     Verb { name: "recon list", run: recovery::list },
     Verb { name: "recon change", run: recovery::change },
 ];

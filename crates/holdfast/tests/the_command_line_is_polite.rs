@@ -28,6 +28,7 @@ fn every_subcommand_has_help_with_an_example() {
         &["sets"],
         &["sets", "list"],
         &["doctor"],
+        &["backout"],
         &["repair"],
         &["sets", "create"],
         &["sets", "drop"],

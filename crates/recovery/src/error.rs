@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use archive::ArchiveError;
-use base::{Code, Coded, Lsn, SystemId};
+use base::{Code, Coded, Lsn, SystemId, UowId};
 use log::LogError;
 use pool::PoolError;
 use recon::ReconError;
@@ -82,8 +82,32 @@ pub enum RecoveryError {
         why: String,
     },
     /// The data set would not come free.
-    #[error("data set {name} is in use; it was not recovered, and is as it was")]
+    #[error("data set {name} is in use; nothing was changed")]
     InUse {
+        /// The data set.
+        name: String,
+    },
+    /// A unit of work cannot be backed out.
+    #[error("{uow} cannot be backed out: {why}")]
+    NotBackedOut {
+        /// The unit of work.
+        uow: UowId,
+        /// Why not.
+        why: String,
+    },
+    /// What units of work have changed is not as they left it.
+    #[error("data set {name} was changed since, {}", by_whom(by))]
+    ChangedSince {
+        /// The first data set of which that is so.
+        name: String,
+        /// Who has changed the same records, in any data set; nobody if the log does not say.
+        by: Vec<UowId>,
+    },
+    /// A value that was given up is not to be had any more.
+    #[error(
+        "a long value of data set {name} that is to come back was written before the log begins"
+    )]
+    LongValueGone {
         /// The data set.
         name: String,
     },
@@ -131,6 +155,9 @@ impl Coded for RecoveryError {
             RecoveryError::Io { .. } => Code("HFV007"),
             RecoveryError::InUse { .. } => Code("HFV008"),
             RecoveryError::NotRestored { .. } => Code("HFV009"),
+            RecoveryError::NotBackedOut { .. } => Code("HFV010"),
+            RecoveryError::ChangedSince { .. } => Code("HFV011"),
+            RecoveryError::LongValueGone { .. } => Code("HFV012"),
             RecoveryError::Kernel(error) => error.code(),
             RecoveryError::Archive(error) => error.code(),
             RecoveryError::Recon(error) => error.code(),
@@ -155,9 +182,19 @@ impl Coded for RecoveryError {
             RecoveryError::Future { .. } => "Use the release that wrote it.",
             RecoveryError::Foreign { .. } => "Use a copy of this system.",
             RecoveryError::Io { .. } => "Check the path, the device, its space and permissions.",
-            RecoveryError::InUse { .. } => "End the programs that use it, then recover it again.",
+            RecoveryError::InUse { .. } => "End the programs that use it, then try again.",
             RecoveryError::NotRestored { .. } => {
                 "Name the folders of its archives and copies, and the newest copy of its key file."
+            }
+            RecoveryError::NotBackedOut { .. } => {
+                "`holdfast backout --list` names units of work. One that is not over is backed out \
+                 when its program ends without a commit."
+            }
+            RecoveryError::ChangedSince { .. } => {
+                "Name those units of work, too, or recover the data sets to a point before."
+            }
+            RecoveryError::LongValueGone { .. } => {
+                "Recover the data set to a point before, from an image copy."
             }
             RecoveryError::Kernel(error) => return error.remedy(),
             RecoveryError::Archive(error) => return error.remedy(),
@@ -165,5 +202,16 @@ impl Coded for RecoveryError {
             RecoveryError::Store(error) => return error.remedy(),
         }
         .into()
+    }
+}
+
+/// The units of work in words; the first of many.
+fn by_whom(units: &[UowId]) -> String {
+    const NAMED: usize = 16;
+    let names: Vec<String> = units.iter().take(NAMED).map(UowId::to_string).collect();
+    match units.len() {
+        0 => "and the log does not say by whom".into(),
+        1..=NAMED => format!("by {}", names.join(", ")),
+        more => format!("by {} and {} others", names.join(", "), more - NAMED),
     }
 }

@@ -5,6 +5,8 @@
 //! * [`plan()`] says what a recovery would read, and from which copy; [`recover()`] does it, to the
 //!   end of the log, to a position in it, or to a moment (K17). Several data sets land on one
 //!   point.
+//! * [`backout()`] takes units of work back that were committed, if nobody has changed the same
+//!   since.
 //! * [`History`] is where a recovery reads the log: in the log itself, or in archives and the log.
 //!
 //! Invariants:
@@ -23,11 +25,17 @@
 //! | `reader` | reading one |
 //! | `plan` | from which copy, and which piece of the log |
 //! | `recover` | doing it |
+//! | `backout` | taking committed units of work back |
+//! | `trace` | what the log says of them, and who came behind |
+//! | `units` | which units of work were committed |
+//! | `chains` | long values that only the log has |
 //! | `find` | copies that RECON does not name |
 //! | `concern` | which records a recovery needs |
 //! | `lost` | making a lost system anew |
 //! | `past` | what the log says of a system that is lost |
 
+mod backout;
+mod chains;
 mod concern;
 mod copy;
 mod envelope;
@@ -39,7 +47,10 @@ mod past;
 mod plan;
 mod reader;
 mod recover;
+mod trace;
+mod units;
 
+pub use backout::{BackedOut, Backout, BackoutOptions, backout};
 pub use concern::concern;
 pub use copy::{CopyOptions, CopyReport, Progress, copy_sets};
 pub use envelope::CopyKeys;
@@ -51,3 +62,4 @@ pub use past::Past;
 pub use plan::{Births, Plan, SetPlan, Target, plan};
 pub use reader::{CopyInfo, CopyReader, CopyVisitor};
 pub use recover::{History, RecoverOptions, Recovered, Recovery, lsn_of, recover};
+pub use units::{Committed, committed};

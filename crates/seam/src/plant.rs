@@ -103,6 +103,12 @@ pub enum Plant {
     FreesNotAccumulated,
     /// The log of a restored system gives out positions that the lost one has given out.
     RestoredWithoutLeap,
+    /// A backout does not look who has changed the same records since.
+    LaterChangesUnseen,
+    /// A backout undoes the oldest change first.
+    BackoutForwards,
+    /// A backout commits record by record.
+    BackoutInPieces,
 }
 
 #[cfg(feature = "plant")]
@@ -157,6 +163,9 @@ impl Plant {
         Plant::BetweenAccumulationsSkipped,
         Plant::FreesNotAccumulated,
         Plant::RestoredWithoutLeap,
+        Plant::LaterChangesUnseen,
+        Plant::BackoutForwards,
+        Plant::BackoutInPieces,
     ];
 }
 

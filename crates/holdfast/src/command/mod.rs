@@ -2,6 +2,7 @@
 //! line to [`run`].
 
 mod archive;
+mod backout;
 mod batch;
 mod bench;
 mod convert;
@@ -74,6 +75,7 @@ enum Command {
     Pool(pool::PoolArgs),
     ImageCopy(image_copy::ImageCopyArgs),
     Recover(recover::RecoverArgs),
+    Backout(backout::BackoutArgs),
     Recon(recon::ReconArgs),
     Restore(restore::RestoreArgs),
     Repair(repair::RepairArgs),
@@ -141,6 +143,7 @@ fn dispatch(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Pool(args) => pool::run(context, &args),
         Command::ImageCopy(args) => image_copy::run(context, &args),
         Command::Recover(args) => recover::run(context, &args),
+        Command::Backout(args) => backout::run(context, &args),
         Command::Recon(args) => recon::run(context, &args),
         Command::Restore(args) => restore::run(context, &args),
         Command::Repair(args) => repair::run(context, &args),

@@ -101,7 +101,7 @@ fn named(which: &Which, state: &recon::State) -> Vec<String> {
     names
 }
 
-fn point(text: &str) -> Result<Point> {
+pub(super) fn point(text: &str) -> Result<Point> {
     if text.eq_ignore_ascii_case("now") {
         return Ok(Point::Now);
     }

@@ -1,0 +1,379 @@
+//! Batch backout: units of work that are long over are taken back, as if they had never been.
+//!
+//! 1. The log is read from their beginning on: what they changed, and who has changed the same
+//!    since. If anybody has, nothing is done, and they are named.
+//! 2. In a unit of work of its own the records are locked; then the rest of the log is read.
+//! 3. Each record is followed back, newest change first, from what it is to what it was. It must be
+//!    what the units have left, or nothing is done.
+//! 4. The records become what they were, and the unit of work is committed.
+//!
+//! Invariants:
+//! 1. One backout is one unit of work: it counts whole or not at all, and can be recovered to,
+//!    backed out, and run again after a crash like any other.
+//! 2. It undoes nothing but what the named units did.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use base::{DataSetId, Lsn, UowId};
+use btree::records::Record as TreeRecord;
+use btree::{StoredValue, Tree};
+use seam::plant::{Plant, planted};
+use store::{
+    Grant, LockMode, LockName, Locking, Outcome, Read, SetId, SetInfo, Store, StoreError, Unit,
+    UnitOptions, Wait,
+};
+use store_kernel::{KernelStore, KernelUnit};
+use uow::UowError;
+
+use crate::chains::{Wanted, from_log};
+use crate::recover::History;
+use crate::trace::{Change, Fate, Trace};
+use crate::{Progress, RecoveryError};
+
+/// How a backout is done.
+#[derive(Clone, Debug)]
+pub struct BackoutOptions {
+    /// Only find out whether it can be done.
+    pub check: bool,
+    /// How long to wait for programs that use the records.
+    pub wait: Duration,
+    /// Positions to read the log from, the latest first; the next one is tried if a unit began
+    /// before.
+    pub from: Vec<Lsn>,
+}
+
+/// A unit of work that was backed out, or could be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BackedOut {
+    /// Its number.
+    pub uow: UowId,
+    /// Its commit record.
+    pub committed: Lsn,
+    /// When that was: UTC in microseconds.
+    pub utc_us: u64,
+    /// How many records of the log are taken back.
+    pub changes: u64,
+    /// How many are of data sets that were recovered to a point before: they are gone already.
+    pub void: u64,
+}
+
+/// What a backout did, or would do.
+#[derive(Clone, Debug)]
+pub struct Backout {
+    /// The unit of work that did it; `None` if it was only checked, or nothing was left to do.
+    pub by: Option<UowId>,
+    /// Whose changes.
+    pub units: Vec<BackedOut>,
+    /// How many keys are changed back in each data set, by name.
+    pub sets: BTreeMap<String, u64>,
+    /// Where reading the log began.
+    pub from: Lsn,
+    /// And where it ended.
+    pub to: Lsn,
+}
+
+/// A key on its way back.
+struct Way {
+    now: Option<StoredValue>,
+    then: Option<StoredValue>,
+    /// The change that gave up what was there, and its data set's number then.
+    given_up: (Lsn, DataSetId),
+}
+
+/// A key and what it shall be; `None`: it shall not be there.
+struct Restored {
+    set: SetId,
+    key: Vec<u8>,
+    value: Option<Vec<u8>>,
+}
+
+struct Work<'w> {
+    store: &'w KernelStore,
+    history: &'w dyn History,
+    sets: BTreeMap<DataSetId, SetInfo>,
+    trace: Trace,
+    options: &'w BackoutOptions,
+    from: Lsn,
+}
+
+/// Backs out units of work that were committed.
+///
+/// # Errors
+/// [`RecoveryError::NotBackedOut`] and [`RecoveryError::ChangedSince`] say why they cannot be;
+/// [`RecoveryError::InUse`]; whatever store and log say. Nothing is changed then.
+pub fn backout(
+    store: &KernelStore,
+    history: &dyn History,
+    units: &[UowId],
+    options: &BackoutOptions,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Backout, RecoveryError> {
+    let sets = known_sets(store)?;
+    let to = store.kernel().log().next_lsn();
+    let (trace, from) = find(history, &sets, units, (&options.from, to), progress)?;
+    let mut work = Work { store, history, sets, trace, options, from };
+    let backed_out = work.units()?;
+    work.refuse_if_changed_since()?;
+    let wait = Wait::AtMost(options.wait);
+    let mut unit = store.begin(UnitOptions { wait, ..UnitOptions::default() })?;
+    let mut end = to;
+    if !options.check {
+        work.lock(&mut unit)?;
+        // Whoever had a record locked before is in the log now, and nobody comes behind him.
+        end = store.kernel().log().next_lsn();
+        store.kernel().log().wait_durable(end)?;
+        read(history, &mut work.trace, (to, end), progress)?;
+        work.refuse_if_changed_since()?;
+    }
+    let restored = work.restored()?;
+    let mut sets = BTreeMap::new();
+    for one in &restored {
+        *sets.entry(work.name_of(one.set)).or_default() += 1;
+    }
+    let by = (!options.check && !restored.is_empty()).then(|| unit.uow().id());
+    if by.is_some() {
+        work.write(unit, &restored)?;
+    } else {
+        unit.backout()?;
+    }
+    Ok(Backout { by, units: backed_out, sets, from: work.from, to: end })
+}
+
+/// The store's sets by the numbers of their data sets.
+fn known_sets(store: &KernelStore) -> Result<BTreeMap<DataSetId, SetInfo>, RecoveryError> {
+    let infos = store.sets()?.into_iter();
+    let numbered = infos.filter_map(|info| {
+        let data = store.kernel().set_named(&info.name)?;
+        Some((data.id(), info))
+    });
+    Ok(numbered.collect())
+}
+
+/// Reads the log from where all that is asked for is in it.
+fn find(
+    history: &dyn History,
+    sets: &BTreeMap<DataSetId, SetInfo>,
+    units: &[UowId],
+    (starts, to): (&[Lsn], Lsn),
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<(Trace, Lsn), RecoveryError> {
+    let keyed = |info: &SetInfo| info.attributes.locking == Locking::Keys;
+    let flat: BTreeSet<DataSetId> =
+        sets.iter().filter(|(_, info)| keyed(info)).map(|(id, _)| *id).collect();
+    let mut tried = (Trace::of(units, flat.clone()), to);
+    for from in starts.iter().copied() {
+        tried = (Trace::of(units, flat.clone()), from);
+        read(history, &mut tried.0, (from, to), progress)?;
+        if tried.0.is_whole() {
+            break;
+        }
+    }
+    Ok(tried)
+}
+
+fn read(
+    history: &dyn History,
+    trace: &mut Trace,
+    (from, to): (Lsn, Lsn),
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<(), RecoveryError> {
+    let mut told = from;
+    history.each(from, to, &mut |record| {
+        trace.see(record)?;
+        if record.lsn.0 > told.0 + TELL_EACH {
+            told = record.lsn;
+            let (done, total) = (told.0 - from.0, to.0 - from.0);
+            progress(Progress { what: "the log", done, total });
+        }
+        Ok(true)
+    })
+}
+
+impl Work<'_> {
+    /// The units, if each of them is over, was committed and is wholly known.
+    fn units(&self) -> Result<Vec<BackedOut>, RecoveryError> {
+        let each = self.trace.named.iter().map(|(uow, named)| {
+            let refuse = |why: String| Err(RecoveryError::NotBackedOut { uow: *uow, why });
+            if !named.seen {
+                return refuse(format!("the log from {} on has nothing of it", self.from));
+            }
+            let Fate::Committed { at, utc_us } = named.fate else {
+                return refuse(match named.fate {
+                    Fate::BackedOut => "it was backed out when it ended".into(),
+                    _ => "it is not over".into(),
+                });
+            };
+            if !named.whole {
+                return refuse(format!("it began before {}, where the log begins", self.from));
+            }
+            let changes = named.changes.len() as u64;
+            Ok(BackedOut { uow: *uow, committed: at, utc_us, changes, void: named.void })
+        });
+        each.collect()
+    }
+
+    fn refuse_if_changed_since(&self) -> Result<(), RecoveryError> {
+        let met = self.trace.met();
+        let Some((set, _)) = met.iter().find(|(_, units)| !units.is_empty()) else {
+            return Ok(());
+        };
+        let name = self.sets.get(set).map_or_else(|| set.to_string(), |info| info.name.clone());
+        let by: BTreeSet<UowId> = met.values().flatten().copied().collect();
+        Err(RecoveryError::ChangedSince { name, by: by.into_iter().collect() })
+    }
+
+    fn name_of(&self, set: SetId) -> String {
+        let info = self.sets.values().find(|info| info.id == set);
+        info.map_or_else(|| set.to_string(), |info| info.name.clone())
+    }
+
+    /// The set of a change.
+    fn set_of(&self, uow: UowId, change: &Change) -> Result<&SetInfo, RecoveryError> {
+        self.sets.get(&change.set).ok_or_else(|| {
+            let offline = self.store.kernel().offline_sets();
+            let offline = offline.into_iter().find(|set| set.id == change.set);
+            let why = match offline {
+                Some(set) => {
+                    format!("it changed {}, which is offline: recover that first", set.name)
+                }
+                None => format!("it changed data set {}, which is gone", change.set),
+            };
+            RecoveryError::NotBackedOut { uow, why }
+        })
+    }
+
+    /// All changes, newest first.
+    fn changes(&self) -> Vec<(UowId, &Change)> {
+        let named = self.trace.named.iter();
+        let mut all: Vec<(UowId, &Change)> =
+            named.flat_map(|(uow, named)| named.changes.iter().map(|it| (*uow, it))).collect();
+        all.sort_by_key(|(_, change)| std::cmp::Reverse(change.lsn));
+        all
+    }
+
+    /// Locks what the units have changed. Where locking is the caller's, a database record is
+    /// locked by the bytes that its keys have in common, which is the root's key (H5); where they
+    /// have none, nobody else may use the set at all.
+    fn lock(&self, unit: &mut KernelUnit) -> Result<(), RecoveryError> {
+        let mut value = Vec::new();
+        for (uow, change) in self.changes() {
+            let info = self.set_of(uow, change)?;
+            let record = decoded(change)?;
+            for (key, _) in record.effects() {
+                let in_use = |error| self.in_use(&info.name, error);
+                if info.attributes.locking == Locking::Keys {
+                    unit.get(info.id, key, Read::Exclusive, &mut value).map_err(in_use)?;
+                    continue;
+                }
+                let group = usize::from(info.attributes.group_bytes);
+                let name = key.get(..group).filter(|name| !name.is_empty()).unwrap_or(key);
+                let name = LockName { space: info.id.0, name };
+                let wait = Wait::AtMost(self.options.wait);
+                if unit.lock(name, LockMode::Exclusive, wait).map_err(in_use)? == Grant::Busy {
+                    return Err(RecoveryError::InUse { name: info.name.clone() });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn in_use(&self, name: &str, error: StoreError) -> RecoveryError {
+        match error {
+            StoreError::Deadlock | StoreError::Timeout(_) => {
+                RecoveryError::InUse { name: name.to_owned() }
+            }
+            other => other.into(),
+        }
+    }
+
+    /// What every key shall be.
+    fn restored(&self) -> Result<Vec<Restored>, RecoveryError> {
+        let ways = self.ways()?;
+        let (mut restored, mut long) = (Vec::new(), Vec::new());
+        for ((set, key), way) in ways {
+            if way.now == way.then {
+                continue;
+            }
+            let Some(info) = self.sets.get(&set) else { continue };
+            let (until, set) = way.given_up;
+            if let Some((len, first)) = way.then.as_ref().and_then(StoredValue::chain) {
+                long.push((restored.len(), Wanted { set, first, len, until }));
+            }
+            let value = way.then.map(|then| then.bytes);
+            restored.push(Restored { set: info.id, key, value });
+        }
+        let (places, wanted): (Vec<usize>, Vec<Wanted>) = long.into_iter().unzip();
+        let from = self.options.from.last().copied().unwrap_or(self.from);
+        for (place, value) in places.into_iter().zip(from_log(self.history, from, &wanted)?) {
+            let one = &mut restored[place];
+            let name = self.name_of(one.set);
+            one.value = Some(value.ok_or(RecoveryError::LongValueGone { name })?);
+        }
+        Ok(restored)
+    }
+
+    /// Follows every key back from what it is.
+    fn ways(&self) -> Result<BTreeMap<(DataSetId, Vec<u8>), Way>, RecoveryError> {
+        let kernel = self.store.kernel();
+        let mut ways: BTreeMap<(DataSetId, Vec<u8>), Way> = BTreeMap::new();
+        let mut changes = self.changes();
+        if planted(Plant::BackoutForwards) {
+            changes.reverse();
+        }
+        for (uow, change) in changes {
+            let info = self.set_of(uow, change)?;
+            let record = decoded(change)?;
+            if matches!(record, TreeRecord::LoadBegins) {
+                let why = format!("it loaded {}: empty that, or recover it to a point", info.name);
+                return Err(RecoveryError::NotBackedOut { uow, why });
+            }
+            for (key, effect) in record.effects() {
+                let place = (change.set, key.to_vec());
+                if !ways.contains_key(&place) {
+                    let data = kernel.set(change.set);
+                    let data = data.ok_or_else(|| StoreError::NoSuchSet(info.id))?;
+                    let now = Tree::new(kernel, &data).stored(key).map_err(UowError::from)?;
+                    let given_up = (change.lsn, change.origin);
+                    ways.insert(place.clone(), Way { then: now.clone(), now, given_up });
+                }
+                let Some(way) = ways.get_mut(&place) else { continue };
+                let before = effect.before(way.then.take());
+                let by = Vec::new();
+                way.then = before
+                    .map_err(|_| RecoveryError::ChangedSince { name: info.name.clone(), by })?;
+                way.given_up = (change.lsn, change.origin);
+            }
+        }
+        Ok(ways)
+    }
+
+    /// Makes the records what they were, in one unit of work.
+    fn write(&self, mut unit: KernelUnit, restored: &[Restored]) -> Result<(), RecoveryError> {
+        for one in restored {
+            let in_use = |error| self.in_use(&self.name_of(one.set), error);
+            match &one.value {
+                Some(value) => unit.put(one.set, &one.key, value).map_err(in_use)?,
+                None => match unit.delete(one.set, &one.key).map_err(in_use)? {
+                    Outcome::Done | Outcome::Absent | Outcome::Exists => {}
+                },
+            }
+            if planted(Plant::BackoutInPieces) {
+                unit.commit()?;
+                unit = self.store.begin(UnitOptions::default())?;
+            }
+        }
+        unit.commit()?;
+        Ok(())
+    }
+}
+
+fn decoded(change: &Change) -> Result<TreeRecord<'_>, RecoveryError> {
+    TreeRecord::decode(change.kind, &change.body).map_err(|damage| {
+        let object = format!("the log record at {}", change.lsn);
+        UowError::Damaged { object, why: damage.0 }.into()
+    })
+}
+
+/// How often whoever waits is told, in bytes of log.
+const TELL_EACH: u64 = 1 << 20;

@@ -1,0 +1,155 @@
+//! Which units of work a piece of the log has committed: for whoever looks for one to back out.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use base::bytes::Reader;
+use base::{DataSetId, Lsn, UowId};
+use uow::record::{Change, Recovered, flag, kind};
+
+use crate::recover::History;
+use crate::{Progress, RecoveryError};
+
+/// A unit of work that was committed and has changed something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Committed {
+    /// Its number.
+    pub uow: UowId,
+    /// Its commit record.
+    pub at: Lsn,
+    /// When that was: UTC in microseconds.
+    pub utc_us: u64,
+    /// How many changes of which data set.
+    pub changes: BTreeMap<DataSetId, u64>,
+}
+
+/// The newest units of work, at most so many, that a piece of the log has committed and that are
+/// wanted. They come with the newest numbers of their data sets, but are wanted by the numbers of
+/// then; what recoveries have made void is left out.
+///
+/// # Errors
+/// Whatever reading the log says.
+pub fn committed(
+    history: &dyn History,
+    (from, to): (Lsn, Lsn),
+    wanted: &dyn Fn(&Committed) -> bool,
+    most: usize,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Vec<Committed>, RecoveryError> {
+    let mut list = List { wanted, most, open: BTreeMap::new(), done: VecDeque::new() };
+    let mut told = from;
+    history.each(from, to, &mut |record| {
+        list.see(record);
+        if record.lsn.0 > told.0 + TELL_EACH {
+            told = record.lsn;
+            let (done, total) = (told.0 - from.0, to.0.saturating_sub(from.0));
+            progress(Progress { what: "the log", done, total });
+        }
+        Ok(true)
+    })?;
+    Ok(list.done.into())
+}
+
+/// How often whoever waits is told, in bytes of log.
+const TELL_EACH: u64 = 1 << 20;
+
+struct List<'l> {
+    wanted: &'l dyn Fn(&Committed) -> bool,
+    most: usize,
+    open: BTreeMap<UowId, Vec<(Lsn, DataSetId)>>,
+    done: VecDeque<Committed>,
+}
+
+impl List<'_> {
+    /// A record that does not decode is for whoever needs it; this is only a list.
+    fn see(&mut self, record: &log::Record<'_>) {
+        match record.kind {
+            kind::COMMIT => {
+                let utc_us = Reader::new(record.body).u64().unwrap_or(0);
+                let mut changes = BTreeMap::new();
+                for (_, set) in self.open.remove(&record.uow).unwrap_or_default() {
+                    *changes.entry(set).or_insert(0) += 1;
+                }
+                let (uow, at) = (record.uow, record.lsn);
+                self.keep(Committed { uow, at, utc_us, changes });
+            }
+            kind::BACKED_OUT => drop(self.open.remove(&record.uow)),
+            kind::SETS_RECOVERED => {
+                if let Some(done) = Recovered::decode(record.body) {
+                    self.moved(&done);
+                }
+            }
+            kind::UNDO_END | kind::UNDO_SKIPPED => self.change(record),
+            kind::RESOURCE_FIRST..=kind::RESOURCE_LAST => self.change(record),
+            _ => {}
+        }
+    }
+
+    fn change(&mut self, record: &log::Record<'_>) {
+        let Some(change) = Change::decode(record.flags, record.body) else { return };
+        if let Some(next) = change.undo_next {
+            if let Some(changes) = self.open.get_mut(&record.uow) {
+                changes.retain(|(lsn, _)| *lsn <= next);
+            }
+        } else if record.flags & flag::UNDOABLE != 0 {
+            self.open.entry(record.uow).or_default().push((record.lsn, change.set));
+        }
+    }
+
+    fn keep(&mut self, unit: Committed) {
+        if unit.changes.is_empty() || !(self.wanted)(&unit) {
+            return;
+        }
+        if self.done.len() >= self.most {
+            self.done.pop_front();
+        }
+        self.done.push_back(unit);
+    }
+
+    fn moved(&mut self, done: &Recovered) {
+        for (old, new) in &done.sets {
+            self.open.values_mut().for_each(|changes| changes.retain(|(_, set)| set != old));
+            for unit in &mut self.done {
+                if let Some(count) = unit.changes.remove(old)
+                    && unit.at < done.to
+                {
+                    unit.changes.insert(*new, count);
+                }
+            }
+        }
+        self.done.retain(|unit| !unit.changes.is_empty());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn see(list: &mut List<'_>, lsn: u64, uow: u64, kind: u8, flags: u8, body: &[u8]) {
+        let (lsn, uow, previous) = (Lsn(lsn), UowId(uow), Lsn::NONE);
+        list.see(&log::Record { lsn, end: lsn.plus(50), kind, flags, uow, previous, body });
+    }
+
+    fn change(list: &mut List<'_>, lsn: u64, uow: u64, set: u32) {
+        see(list, lsn, uow, kind::RESOURCE_FIRST, flag::UNDOABLE, &set.to_le_bytes());
+    }
+
+    #[test]
+    fn the_newest_that_count_are_listed_under_the_newest_numbers() {
+        let wanted = |unit: &Committed| unit.changes.contains_key(&DataSetId(1));
+        let (open, done) = (BTreeMap::new(), VecDeque::new());
+        let mut list = List { wanted: &wanted, most: 2, open, done };
+        for uow in 1..=4 {
+            change(&mut list, uow * 1000, uow, 1);
+            change(&mut list, uow * 1000 + 100, uow, 2);
+            see(&mut list, uow * 1000 + 200, uow, kind::COMMIT, 0, &5_u64.to_le_bytes());
+        }
+        change(&mut list, 5000, 5, 2);
+        see(&mut list, 5100, 5, kind::COMMIT, 0, &5_u64.to_le_bytes());
+        let sets = vec![(DataSetId(1), DataSetId(9)), (DataSetId(2), DataSetId(8))];
+        let body = Recovered { to: Lsn(4000), sets }.encode();
+        see(&mut list, 6000, 0, kind::SETS_RECOVERED, 0, &body);
+        let left: Vec<u64> = list.done.iter().map(|unit| unit.uow.0).collect();
+        assert_eq!(left, [3]);
+        assert_eq!(list.done[0].changes, BTreeMap::from([(DataSetId(9), 1), (DataSetId(8), 1)]));
+    }
+}
