@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hierarchy::load::{Given, Input, InputError};
-use hierarchy::{Database, HierarchyError, TypeAt};
+use hierarchy::{Database, Deleted, HierarchyError, TypeAt};
 use placement::Settings;
 use unload::{Form, Name, Reader, SegmentType, Writer};
 
@@ -197,7 +197,7 @@ pub(crate) fn unload(site: &Site, path: &Path) -> Result<u64> {
     let mut writer = writer(database, &file)?;
     let mut segments = 0;
     let mut no_other = |name| Err(HierarchyError::NoDefinition(name));
-    let given = database.unload(&site.store, &mut no_other, |of, data| {
+    let given = database.unload(&site.store, &mut no_other, |of, _, data| {
         segments += 1;
         let refused = |error| HierarchyError::Input(Arc::new(error));
         writer.segment(of.code(), data).map_err(refused)
@@ -218,7 +218,7 @@ impl Input for Records {
         let record = self.reader.next_record().map_err(|error| Arc::new(error) as InputError)?;
         Ok(record.and_then(|record| {
             let of = TypeAt::of_code(record.segment.code)?;
-            Some(Given { of, data: record.data })
+            Some(Given { of, data: record.data, deleted: Deleted::default() })
         }))
     }
 }

@@ -15,7 +15,7 @@
 
 use definitions::DbdName;
 use hierarchy::load::{Given, Input, InputError};
-use hierarchy::{HierarchyError, TypeAt};
+use hierarchy::{Deleted, HierarchyError, TypeAt};
 use placement::Settings;
 
 use crate::customers::digits;
@@ -92,7 +92,7 @@ pub(crate) fn total(site: &Site) -> Result<(u64, u64)> {
     let mut total = (0, 0);
     let database = site.database(DATABASE)?;
     let mut no_other = |name| Err(HierarchyError::NoDefinition(name));
-    let seen = database.unload(&site.store, &mut no_other, |_, data| {
+    let seen = database.unload(&site.store, &mut no_other, |_, _, data| {
         add_to_total(&mut total, data);
         Ok(())
     });
@@ -169,7 +169,7 @@ impl Input for Segments {
     fn next_segment(&mut self) -> std::result::Result<Option<Given<'_>>, InputError> {
         Ok(self.next().and_then(|row| {
             let of = TypeAt::of_code(row.code)?;
-            Some(Given { of, data: row.data })
+            Some(Given { of, data: row.data, deleted: Deleted::default() })
         }))
     }
 }

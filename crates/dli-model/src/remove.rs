@@ -83,7 +83,18 @@ fn delete_physically(model: &mut Model, id: Id) -> Result<(), Status> {
             model.forest.get_mut(*one).gone_logically |= !stays;
         }
     }
-    doomed.iter().try_for_each(|one| after_child(model, *one))
+    let orphans: Vec<Id> = doomed.iter().flat_map(|one| orphan(model, *one)).collect();
+    doomed.iter().chain(&orphans).try_for_each(|one| after_child(model, *one))
+}
+
+/// Deletes the children of a logical parent on their logical path: that is gone with it.
+fn orphan(model: &mut Model, parent: Id) -> Vec<Id> {
+    let mut children = children_of(model, parent);
+    children.retain(|id| has_logical_path(model, *id) && !model.forest.get(*id).gone_logically);
+    for id in &children {
+        model.forest.get_mut(*id).gone_logically = true;
+    }
+    children
 }
 
 /// V: a logical parent also goes by itself with its last child; B: a physical parent likewise,

@@ -11,6 +11,9 @@
 //! | V | on both paths | as L, and by itself with its last child | |
 //! | B | as L | as L | by itself when no child is left on the logical path |
 //!
+//! With a logical parent the logical path of its children goes: they are deleted there, whatever
+//! their own rule says.
+//!
 //! Invariants:
 //! 1. What must not be deleted is found before anything is: DX leaves everything.
 //! 2. Nothing stays in the store that no path leads to and nothing hangs on.
@@ -82,6 +85,32 @@ fn has_children<S: Store>(
         }
     }
     Ok(false)
+}
+
+/// The logical children that are met below a logical parent on their logical path.
+fn logical_children<S: Store>(
+    reach: &mut Reach<'_, S>,
+    shape: &Shape,
+    database: &Database,
+    (of, path): (TypeAt, &[u8]),
+) -> Result<Vec<(Arc<Database>, Segment)>> {
+    let mut all = Vec::new();
+    for relation in database.as_parent.iter().filter(|one| one.parent == of && one.has_path) {
+        let Some(children) = shape.named(relation.child_dbd) else {
+            return Err(HierarchyError::NoDefinition(relation.child_dbd));
+        };
+        let (mut cursor, mut end) = (reach.store.cursor(relation.set)?, Vec::new());
+        cursor.limit(KeyRange::prefix(path, &mut end));
+        while let Some(entry) = reach.unit.next(&mut cursor, Read::Unlocked)? {
+            let child = entry.value.to_vec();
+            if let Some(segment) = read(reach.unit, children, &child)?
+                && lives_logically(children, &segment)?
+            {
+                all.push((Arc::clone(children), segment));
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// Whether anything beneath a segment is in the store.
@@ -162,7 +191,9 @@ impl<S: Store> DbPcb<S> {
         if !self.may_go(reach, database, &all)? {
             return Ok(false);
         }
-        for segment in &mut all {
+        let mut orphans = Vec::new();
+        for at in 0..all.len() {
+            let segment = &mut all[at];
             let one = stored(database, segment)?;
             if one.is_deleted {
                 continue;
@@ -178,8 +209,53 @@ impl<S: Store> DbPcb<S> {
             let gone = (true, is_child && !stays);
             let target = (reach.store, &mut *reach.unit);
             database.mark(target, segment, gone, &mut self.work)?;
+            let here = (of, &all[at].path.clone()[..]);
+            self.orphan(reach, shape, (database, here), &mut all, &mut orphans)?;
         }
-        // From the last one up, so that it is known what stays beneath each.
+        self.keep_what_stays(reach, database, &all)?;
+        for child in orphans {
+            self.prune(reach, &child.database, &child.path)?;
+            left.push(child);
+        }
+        Ok(true)
+    }
+
+    /// Deletes the children of a logical parent on their logical path, which is gone with it.
+    /// Those that are among `all` are marked there.
+    fn orphan(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        (database, parent): (&Arc<Database>, (TypeAt, &[u8])),
+        all: &mut [Segment],
+        orphans: &mut Vec<Left>,
+    ) -> Result<()> {
+        for (children, mut child) in logical_children(reach, shape, database, parent)? {
+            let is_ours = children.name() == database.name();
+            let among = all.binary_search_by(|one| one.path.cmp(&child.path));
+            let target = (reach.store, &mut *reach.unit);
+            if let (true, Ok(at)) = (is_ours, among) {
+                children.mark(target, &mut all[at], (false, true), &mut self.work)?;
+                continue;
+            }
+            self.lock_for_change(reach, &children, &child.path)?;
+            let target = (reach.store, &mut *reach.unit);
+            children.mark(target, &mut child, (false, true), &mut self.work)?;
+            children.keep(reach.unit, &child)?;
+            let (of, logical_parent) = (child.of(), parent.1.to_vec());
+            orphans.push(Left { database: children, path: child.path, of, logical_parent });
+        }
+        Ok(())
+    }
+
+    /// Stores those of deleted segments that something still leads to, and erases the others; from
+    /// the last one up, so that it is known what stays beneath each.
+    fn keep_what_stays(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        database: &Database,
+        all: &[Segment],
+    ) -> Result<()> {
         let mut kept: Option<&Segment> = None;
         for segment in all.iter().rev() {
             let above_kept = kept.is_some_and(|kept| kept.path.starts_with(&segment.path));
@@ -195,7 +271,7 @@ impl<S: Store> DbPcb<S> {
                 false => database.erase(reach.unit, &segment.path)?,
             }
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Locks the record of a child's logical parent: who its children are changes (H8).

@@ -17,6 +17,7 @@ use crate::database::Database;
 use crate::error::{HierarchyError, Refused, Result};
 use crate::fill::Filler;
 use crate::index::{IndexEntry, Source};
+use crate::load::Given;
 use crate::schema::{LEVELS_MAX, Levels, SegmentType, TypeAt};
 use crate::shown::shown;
 use crate::twin;
@@ -91,8 +92,7 @@ impl<'d, S: Store> Arranger<'d, S> {
     pub(crate) fn place(
         &mut self,
         number: u64,
-        of: TypeAt,
-        data: &[u8],
+        Given { of, data, deleted }: Given<'_>,
         derived: &mut Filler<'_, S>,
     ) -> Result<()> {
         let Some(kind) = self.database.schema.types.get(of.index()) else {
@@ -129,7 +129,13 @@ impl<'d, S: Store> Arranger<'d, S> {
         }
         let identity = if kind.has_identity { self.draw()? } else { 0 };
         let parent_path = std::mem::take(&mut self.parent_path);
-        let stored = Stored { identity, logical_parent: &parent_path, ..Stored::new(data) };
+        let stored = Stored {
+            is_deleted: deleted.physically,
+            is_deleted_logically: deleted.logically && kind.is_logical_child,
+            identity,
+            logical_parent: &parent_path,
+            ..Stored::new(data)
+        };
         stored.write(kind, &mut self.value);
         let done = self.derive(number, of, &stored, data, derived);
         self.parent_path = parent_path;
@@ -254,7 +260,7 @@ impl<'d, S: Store> Arranger<'d, S> {
     ) -> Result<()> {
         let database = self.database;
         let mut trees = database.indexes.iter().filter(|tree| tree.source == of).peekable();
-        if trees.peek().is_some() {
+        if trees.peek().is_some() && !stored.is_deleted {
             self.concatenated.clear();
             database.concatenate(&self.path, &self.levels, &mut self.concatenated);
             let keys = (&self.path[..], &self.concatenated[..]);

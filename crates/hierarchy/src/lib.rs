@@ -49,4 +49,4 @@ pub use index::{IndexEntry, IndexTree, Source};
 pub use order::Orders;
 pub use relation::Relation;
 pub use schema::{KeyField, LEVELS_MAX, Levels, Schema, SegmentType, TypeAt, behind};
-pub use value::{SEGMENT_BYTES_MAX, Stored};
+pub use value::{Deleted, SEGMENT_BYTES_MAX, Stored};

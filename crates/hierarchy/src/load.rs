@@ -27,6 +27,7 @@ use crate::relation::Relation;
 use crate::schema::TypeAt;
 use crate::shown::shown;
 use crate::state::{self, State};
+use crate::value::Deleted;
 
 /// A segment that is to be loaded.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +36,8 @@ pub struct Given<'i> {
     pub of: TypeAt,
     /// Its data, as programs know it.
     pub data: &'i [u8],
+    /// Whether it was deleted on one of its paths.
+    pub deleted: Deleted,
 }
 
 /// Why there is no next segment.
@@ -60,6 +63,9 @@ pub struct Loaded {
     pub out_of_order: bool,
     /// Logical children whose physical pair did not come: they were deleted on that path.
     pub alone: u64,
+    /// Segments that were left out: they were deleted on their physical path, and nothing is
+    /// defined any more that could lead to them on another one.
+    pub left_out: u64,
 }
 
 /// Finds a database by its name: one that holds logical parents.
@@ -137,12 +143,13 @@ impl Database {
             held: false,
             in_order: true,
             number: 0,
+            left_out: 0,
             slot: 0,
             last: Vec::new(),
             error: None,
         };
         let out_of_order = loading.run(store)?;
-        let Loading { filler, number: segments, .. } = loading;
+        let Loading { filler, number: segments, left_out, .. } = loading;
         for (relation, parent) in self.as_child.iter().zip(parents) {
             self.check_parents(store, relation, parent)?;
         }
@@ -152,7 +159,7 @@ impl Database {
             let slot = filler.slot(tree.set)?;
             indexes.push((tree.index.dbd, filler.written(slot)));
         }
-        Ok(Loaded { segments, indexes, out_of_order, alone: 0 })
+        Ok(Loaded { segments: segments - left_out, indexes, out_of_order, alone: 0, left_out })
     }
 
     /// Whether all logical parents are there that the relation names; it is ordered by them.
@@ -176,7 +183,9 @@ impl Database {
             known.clear();
             known.extend_from_slice(&entry.key[..len]);
             let child = entry.value.to_vec();
-            if !parents.is_there(&mut unit, relation.parent, &known, &mut value)? {
+            // One that was deleted on its physical path lives on for its children.
+            let (set, parent) = parents.locate(&known)?;
+            if !unit.get(set, parent, Read::Unlocked, &mut value)? {
                 return Err(self.no_parent(relation, parents, (&child, &known)));
             }
         }
@@ -238,6 +247,8 @@ struct Loading<'l, S: Store, I> {
     held: bool,
     /// How many segments came.
     number: u64,
+    /// How many of them are not stored, for they were deleted on every path that there is.
+    left_out: u64,
     /// Whether no segment came that a bulk load could not take in its turn.
     in_order: bool,
     /// The partition that is being loaded in bulk.
@@ -283,10 +294,16 @@ impl<S: Store, I: Input> Loading<'_, S, I> {
     fn read(&mut self) -> Result<bool> {
         loop {
             let given = self.input.next_segment().map_err(HierarchyError::Input)?;
-            let Some(Given { of, data }) = given else { return Ok(false) };
+            let Some(given) = given else { return Ok(false) };
             self.number += 1;
+            let Given { of, data, deleted } = given;
+            let kind = self.database.schema.types.get(of.index());
+            if deleted.physically && kind.is_some_and(|kind| !kind.may_outlive()) {
+                self.left_out += 1;
+                continue;
+            }
             let Some(relation) = self.database.pair_of(of) else {
-                self.arranger.place(self.number, of, data, &mut self.filler)?;
+                self.arranger.place(self.number, given, &mut self.filler)?;
                 return Ok(true);
             };
             // Stored in another database, or to be: it waits to be compared.

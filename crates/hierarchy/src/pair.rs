@@ -22,9 +22,10 @@
 //! 1. What waits has not been compared. Programs get to no database for which something waits.
 //! 2. After a comparison both sides are the same segments with the same data, and logical twins
 //!    that no unique key orders stand in the order of the side that is shown.
-//! 3. A segment that came only on the side that is stored was deleted on the path of the other one,
-//!    and is marked so, if its delete rule lets that be (facts, section 12 row 74). Everything else
-//!    that does not match is refused: nothing is made up.
+//! 3. A segment that was deleted on the path of the side that is shown comes on the side that is
+//!    stored alone, and says so. One that does not say so, from a host, is marked, if its delete
+//!    rule lets that be (facts, section 12 row 74). Everything else that does not match is refused:
+//!    nothing is made up.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -40,7 +41,7 @@ use crate::relation::Relation;
 use crate::schema::TypeAt;
 use crate::shown::shown;
 use crate::state::is_empty_set;
-use crate::value::Stored;
+use crate::value::{Deleted, Stored};
 
 /// Changes of a comparison that are committed together.
 const BATCH: usize = 4096;
@@ -160,7 +161,7 @@ impl<'p, S: Store> Shown<'p, S> {
     pub(crate) fn before(
         &mut self,
         path: Option<&[u8]>,
-        give: &mut impl FnMut(TypeAt, &[u8]) -> Result<()>,
+        give: &mut impl FnMut(TypeAt, Deleted, &[u8]) -> Result<()>,
     ) -> Result<()> {
         while let Some(first) = self.due.first_entry() {
             if path.is_some_and(|path| path < first.key().as_slice()) {
@@ -177,7 +178,7 @@ impl<'p, S: Store> Shown<'p, S> {
         &mut self,
         at: usize,
         parent: &[u8],
-        give: &mut impl FnMut(TypeAt, &[u8]) -> Result<()>,
+        give: &mut impl FnMut(TypeAt, Deleted, &[u8]) -> Result<()>,
     ) -> Result<()> {
         let (relation, of, children) = &self.sides[at];
         let (mut cursor, mut end) = (self.store.cursor(relation.set)?, Vec::new());
@@ -195,7 +196,7 @@ impl<'p, S: Store> Shown<'p, S> {
             }
             let data = stored.data(&mut self.expanded).map_err(|what| children.damaged(what))?;
             children.turn(relation, &path, data, &mut self.turned)?;
-            give(*of, &self.turned)?;
+            give(*of, Deleted::default(), &self.turned)?;
         }
         Ok(())
     }

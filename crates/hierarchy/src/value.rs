@@ -32,6 +32,23 @@ const DELETED_LOGICALLY: u8 = 4;
 const ORDERS: u8 = 8;
 const KNOWN: u8 = COMPRESSED | DELETED_PHYSICALLY | DELETED_LOGICALLY | ORDERS;
 
+/// On which of its paths a segment was deleted; on none is the default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Deleted {
+    /// On its physical path.
+    pub physically: bool,
+    /// A logical child: on its logical path.
+    pub logically: bool,
+}
+
+impl Deleted {
+    /// Whether it was deleted on any of them.
+    #[must_use]
+    pub fn anywhere(self) -> bool {
+        self.physically || self.logically
+    }
+}
+
 /// A stored segment, taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stored<'v> {
@@ -145,6 +162,12 @@ impl<'v> Stored<'v> {
             return;
         }
         to.extend_from_slice(self.data);
+    }
+
+    /// On which of its paths it was deleted.
+    #[must_use]
+    pub fn deleted(&self) -> Deleted {
+        Deleted { physically: self.is_deleted, logically: self.is_deleted_logically }
     }
 
     /// Whether it was deleted on every path that leads to it.

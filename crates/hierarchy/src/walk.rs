@@ -12,7 +12,7 @@ use crate::error::{Damaged, Result};
 use crate::load::Others;
 use crate::pair::Shown;
 use crate::schema::{Levels, PARTITION_BYTES, TypeAt};
-use crate::value::Stored;
+use crate::value::{Deleted, Stored};
 
 /// A stored segment, lent.
 #[derive(Clone, Copy, Debug)]
@@ -90,9 +90,8 @@ impl Database {
     }
 
     /// Unloads the database: gives each segment as programs know it, in hierarchic order, with
-    /// those that it shows for a physical pair. Answers how many segments stay behind, because they
-    /// were deleted on their physical path and live on for their logical children, with what lies
-    /// beneath them. `others` opens the databases of logical children.
+    /// those that it shows for a physical pair. Those that were deleted on some of their paths come,
+    /// too, and it is said of them. `others` opens the databases of logical children.
     ///
     /// # Errors
     /// If the store refuses, a segment cannot be read, or what `give` answers.
@@ -100,32 +99,21 @@ impl Database {
         &self,
         store: &S,
         others: Others<'_>,
-        mut give: impl FnMut(TypeAt, &[u8]) -> Result<()>,
-    ) -> Result<u64> {
-        let (mut expanded, mut gone, mut behind) = (Vec::new(), Vec::new(), 0);
-        let mut is_below_gone = false;
+        mut give: impl FnMut(TypeAt, Deleted, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let mut expanded = Vec::new();
         let mut shown = Shown::of(store, self, others)?;
         self.walk(store, |seen| {
             shown.before(Some(seen.path), &mut give)?;
-            if is_below_gone && seen.path.starts_with(&gone) {
-                behind += 1;
-                return Ok(());
-            }
-            is_below_gone = false;
             let kind = self.schema.of(seen.of);
             let stored = Stored::read(kind, seen.value).map_err(|what| self.damaged(what))?;
-            if stored.is_deleted {
-                gone.clear();
-                gone.extend_from_slice(seen.path);
-                (is_below_gone, behind) = (true, behind + 1);
-                return Ok(());
-            }
             let data = stored.data(&mut expanded).map_err(|what| self.damaged(what))?;
-            give(seen.of, data)?;
-            shown.below(seen.of, seen.path);
+            give(seen.of, stored.deleted(), data)?;
+            if !stored.is_deleted {
+                shown.below(seen.of, seen.path);
+            }
             Ok(())
         })?;
-        shown.before(None, &mut give)?;
-        Ok(behind)
+        shown.before(None, &mut give)
     }
 }

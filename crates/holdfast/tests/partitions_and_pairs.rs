@@ -61,6 +61,10 @@ struct Site {
 
 impl Site {
     fn new(test: &str) -> Site {
+        Site::with(test, SOURCES)
+    }
+
+    fn with(test: &str, source: &str) -> Site {
         let folder = Folder::new(test);
         let dir = folder.join("system");
         init(&dir, &[]);
@@ -71,7 +75,7 @@ impl Site {
              { name = \"H3\" },\n]\n";
         fs::write(&config, fs::read_to_string(&config).unwrap() + partitions).unwrap();
         let sources = folder.join("sources");
-        fs::write(&sources, SOURCES).unwrap();
+        fs::write(&sources, source).unwrap();
         on(SECRET, &["gen", "-s"], &dir, &[sources.to_str().unwrap()]).done();
         Site { folder, dir }
     }
@@ -213,6 +217,51 @@ fn both_sides_of_a_physical_pair_are_unloaded_and_loaded() {
     ended.done();
     let shown: Vec<&str> = calls.iter().map(|(_, data)| data.as_str()).collect();
     assert_eq!(shown, ["S1AA", "C1x", "C2z", "S2BB", "C1y", ""]);
+}
+
+#[test]
+fn what_was_deleted_on_one_path_of_a_pair_stays_so_through_unload_and_load() {
+    let site = Site::with("one-path", &SOURCES.replace("RULES=(LVL)", "RULES=(LLL)"));
+    let mut deck =
+        [("STUD", "S1AA"), ("STUD", "S2BB")].map(|(name, data)| insert(name, data)).concat();
+    deck += &format!("{:15}CRSEDB\n", "S");
+    deck += &["C1PQ", "C2RS"].map(|data| insert("CRSE", data)).concat();
+    for (course, data) in [("C1", "S1x"), ("C1", "S2y"), ("C2", "S1z")] {
+        deck += &insert_below(&format!("CRSE    (CRNO     ={course})"), ("ATTD", data));
+    }
+    // One attendance goes, and a course with the other one; both are still there for students.
+    let path = "L        GHU   CRSE    (CRNO     =C1)";
+    deck += &format!("{path:71}X\n{:15}ATTD\n", "");
+    deck += "L        DLET\nL        GHU   CRSE    (CRNO     =C2)\nL        DLET\n";
+    let (ended, calls) = site.calls(&["--psb", "SCHOOL"], &deck);
+    ended.done();
+    assert_eq!(statuses(&calls), ["  "; 11], "{calls:?}");
+    let all = format!("L   9999 GN\n{:15}CRSEDB\nL   9999 GN\n", "S");
+    let shown = || {
+        let (ended, calls) = site.calls(&["--psb", "SCHOOL"], &all);
+        ended.done();
+        calls.into_iter().map(|(_, data)| data).collect::<Vec<_>>()
+    };
+    let before = ["S1AA", "C1x", "C2z", "S2BB", "C1y", "", "C1PQ", "S2y", ""];
+    assert_eq!(shown(), before);
+    let order = ["STUDDB", "CRSEDB"];
+    for _ in 0..2 {
+        for database in order {
+            let file = [database, "--replace", &site.path(database)];
+            let told = site.run(&["unload"], &file).done();
+            assert_eq!(told.err.contains("3 segments in the file"), database == "CRSEDB");
+        }
+        for database in order {
+            site.run(&["db", "empty"], &[database, "--yes"]).done();
+        }
+        for database in order {
+            site.run(&["load"], &[database, &site.path(database)]).done();
+        }
+        assert_eq!(shown(), before);
+        for database in order {
+            site.run(&["db", "verify"], &[database]).done();
+        }
+    }
 }
 
 #[test]

@@ -18,7 +18,8 @@ fn copy(bytes: &[u8]) -> Result<Vec<u8>, UnloadError> {
     let mut reader = Reader::new(bytes)?;
     let mut writer = Writer::new(Vec::new(), reader.segments())?;
     while let Some(record) = reader.next_record()? {
-        writer.segment(record.segment.code, record.data).expect("what was read can be written");
+        let (code, deleted) = (record.segment.code, record.deleted);
+        writer.marked(code, deleted, record.data).expect("what was read can be written");
     }
     assert_eq!(reader.counts(), writer.counts());
     writer.finish()

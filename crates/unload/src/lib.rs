@@ -8,7 +8,7 @@
 //! | 0 | 2 | length of the record with this word |
 //! | 2 | 2 | zeros |
 //! | 4 | 1 | segment code; 00 in header and trailer |
-//! | 5 | 1 | 80 in segments and the header, 98 in the trailer |
+//! | 5 | 1 | 80 in segments and the header, 98 in the trailer; marks of a segment are added |
 //!
 //! | offset | length | a segment's record |
 //! |---|---|---|
@@ -18,6 +18,14 @@
 //! | 18 | 21 | copy of the prefix: 17 zeros and where the segment was; zeros when written here |
 //! | 39 | n | data; with its length in front if the segment's length varies |
 //! | 39+n | 1 | pad, 00 |
+//!
+//! | mark | a segment that was deleted |
+//! |---|---|
+//! | 01 | on its physical path |
+//! | 02 | on its logical path: a logical child |
+//!
+//! A segment that was deleted on one of its paths lives on the other one, or for what is beneath
+//! it. Hosts write no such marks: the format has none that is known.
 //!
 //! | offset | length | header and trailer |
 //! |---|---|---|
@@ -50,6 +58,7 @@
 //!    declared that it varies.
 //! 5. Files and devices are the caller's; only `std::io` traits are known here.
 
+mod deleted;
 mod error;
 mod exercise;
 mod hierarchy;
@@ -59,6 +68,7 @@ mod reader;
 mod tally;
 mod writer;
 
+pub use deleted::Deleted;
 pub use error::{Place, UnloadError};
 pub use exercise::exercise;
 pub use hierarchy::{Form, SegmentType};
@@ -83,6 +93,9 @@ mod layout {
     pub(crate) const ENTRY: usize = 40;
     /// The flags of segments and the header.
     pub(crate) const PLAIN: u8 = 0x80;
+    /// Marks of a segment that was deleted on its physical path, and on its logical one.
+    pub(crate) const PHYSICALLY: u8 = 0x01;
+    pub(crate) const LOGICALLY: u8 = 0x02;
     /// The flags of the trailer.
     pub(crate) const TRAILER: u8 = 0x98;
     /// The bit that marks the last entry of the table.

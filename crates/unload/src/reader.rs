@@ -7,6 +7,7 @@
 
 use std::io::Read;
 
+use crate::deleted::Deleted;
 use crate::error::{Place, UnloadError};
 use crate::hierarchy::{Form, Hierarchy, SegmentType, show};
 use crate::input::Input;
@@ -23,6 +24,8 @@ pub struct Record<'a> {
     pub segment: &'a SegmentType,
     /// Its data; with its length in front if that varies.
     pub data: &'a [u8],
+    /// Whether it was deleted on one of its paths.
+    pub deleted: Deleted,
 }
 
 /// Reads an unload file.
@@ -116,11 +119,11 @@ impl<R: Read> Reader<R> {
             self.read_trailer(length)?;
             return Ok(None);
         }
-        if code == 0 || flags != PLAIN {
+        let Some(deleted) = Deleted::of(flags).filter(|_| code != 0) else {
             let found = format!("code {code:02x} and flags {flags:02x}");
-            let expected = "a segment code and flags 80, or the trailer's 00 and 98";
+            let expected = "a segment code and flags 80 to 83, or the trailer's 00 and 98";
             return Err(damaged(place, expected, found));
-        }
+        };
         let Some(at) = self.hierarchy.find(code) else {
             let expected = "the code of a segment type of the header";
             return Err(damaged(place, expected, format!("{code}")));
@@ -131,7 +134,7 @@ impl<R: Read> Reader<R> {
             .map_err(|refused| refused.error(&self.hierarchy, at, place))?;
         let record = self.input.take(length);
         let segment = &self.hierarchy.types()[at];
-        Ok(Some(Record { place, segment, data: &record[DATA..data_end] }))
+        Ok(Some(Record { place, segment, data: &record[DATA..data_end], deleted }))
     }
 
     /// Checks a segment's record on its own, and finds the end of its data.

@@ -8,6 +8,7 @@
 
 use std::io::Write;
 
+use crate::deleted::Deleted;
 use crate::error::{Place, UnloadError};
 use crate::hierarchy::{Form, Hierarchy, SegmentType};
 use crate::layout::{DATA, ENTRY, HEAD, PLAIN, PREFIX, TRAILER};
@@ -72,6 +73,14 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// If it has no type, cannot have that length or cannot stand here, or writing fails.
     pub fn segment(&mut self, code: u8, data: &[u8]) -> Result<(), UnloadError> {
+        self.marked(code, Deleted::default(), data)
+    }
+
+    /// The same, of a segment that may have been deleted on one of its paths.
+    ///
+    /// # Errors
+    /// Those of [`Writer::segment`].
+    pub fn marked(&mut self, code: u8, deleted: Deleted, data: &[u8]) -> Result<(), UnloadError> {
         let at = self.hierarchy.find(code).ok_or(UnloadError::UnknownCode(code))?;
         let length = self.length(at, data)?;
         self.tally
@@ -81,6 +90,7 @@ impl<W: Write> Writer<W> {
         self.buffer.extend_from_slice(&self.fronts[at]);
         self.buffer.extend_from_slice(data);
         self.buffer.push(0);
+        self.buffer[start + 5] = deleted.flags();
         self.buffer[start + 8..start + 10].copy_from_slice(&length.to_be_bytes());
         self.end_record(start)
     }

@@ -1,6 +1,6 @@
 //! Unload files: a database as it comes from a host, or from another system.
 
-use unload::{Reader, Writer};
+use unload::{Deleted, Reader, Writer};
 
 /// A genuine file; its story stands beside it.
 const GENUINE: &[u8] = include_bytes!("../../../crates/unload/tests/data/pautdb-hd-unload.dat");
@@ -24,6 +24,9 @@ pub fn seeds() -> Vec<Vec<u8>> {
         let record = record.expect("the genuine file has more records");
         whole.segment(record.segment.code, record.data).expect("what was read can be written");
     }
+    let root = segments[0].code;
+    let deleted = Deleted { physically: true, logically: true };
+    whole.marked(root, deleted, &[1; 100]).expect("a root can follow");
     let empty = Writer::new(Vec::new(), &segments).expect("its segments are right");
     vec![
         GENUINE[..1024].to_vec(),

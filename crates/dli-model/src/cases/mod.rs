@@ -44,6 +44,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("paired", include_str!("paired.txt")),
     ("oneway", include_str!("oneway.txt")),
     ("logical_rules", include_str!("logical_rules.txt")),
+    ("orphans", include_str!("orphans.txt")),
     ("logical_delete", include_str!("logical_delete.txt")),
 ];
 

@@ -7,7 +7,8 @@ use definitions::DbdName;
 use definitions::resolve::{Definitions, ResolvedKind};
 use definitions::{Dbd, MemberName, Psb, PsbName};
 use dli_model::{Feedback, Setup, Subject};
-use hierarchy::{Database, Stored};
+use hierarchy::load::{Given, Input, InputError, Others};
+use hierarchy::{Database, Deleted, Stored, TypeAt};
 use holdfast_dli::{Session, SessionOptions};
 use placement::{Placement, Settings};
 use store::model::ModelStore;
@@ -95,6 +96,30 @@ impl Engine {
         found
     }
 
+    /// What differs after all databases were unloaded, emptied and loaded again.
+    pub(crate) fn reload(&mut self) -> Vec<String> {
+        self.session.commit().unwrap();
+        let databases = &self.databases;
+        let mut others = |name: DbdName| Ok(Arc::clone(&databases[&name]));
+        let mut order: Vec<&Arc<Database>> = databases.values().collect();
+        // Logical parents come before their children.
+        order.sort_by_key(|database| database.as_child.len());
+        let before: Vec<Unloaded> =
+            order.iter().map(|database| unloaded(database, &self.store, &mut others)).collect();
+        order.iter().for_each(|database| database.empty(&self.store).unwrap());
+        for (database, segments) in order.iter().zip(&before) {
+            let mut input = Segments(segments.iter());
+            if let Err(error) = database.load(&self.store, &mut others, &mut input) {
+                return vec![format!("{} cannot be loaded again: {error}", database.name())];
+            }
+        }
+        let after = order.iter().map(|database| unloaded(database, &self.store, &mut others));
+        let differs = |(was, is): (&Unloaded, Unloaded)| {
+            (*was != is).then(|| format!("unloaded {was:?}\nloaded   {is:?}"))
+        };
+        before.iter().zip(after).filter_map(differs).collect()
+    }
+
     /// Deleted segments that stay in the store though nothing leads to them or hangs on them.
     fn leftovers(&self, database: &Database) -> Vec<String> {
         let mut unit = self.store.begin(UnitOptions::READ_ONLY).unwrap();
@@ -123,6 +148,28 @@ impl Engine {
             }
         }
         found
+    }
+}
+
+/// The segments of a database as a file has them.
+type Unloaded = Vec<(TypeAt, Deleted, Vec<u8>)>;
+
+fn unloaded(database: &Database, store: &ModelStore, others: Others<'_>) -> Unloaded {
+    let mut all = Vec::new();
+    let give = |of: TypeAt, deleted: Deleted, data: &[u8]| {
+        all.push((of, deleted, data.to_vec()));
+        Ok(())
+    };
+    database.unload(store, others, give).unwrap();
+    all
+}
+
+struct Segments<'s>(std::slice::Iter<'s, (TypeAt, Deleted, Vec<u8>)>);
+
+impl Input for Segments<'_> {
+    fn next_segment(&mut self) -> Result<Option<Given<'_>>, InputError> {
+        let next = self.0.next();
+        Ok(next.map(|(of, deleted, data)| Given { of: *of, data, deleted: *deleted }))
     }
 }
 

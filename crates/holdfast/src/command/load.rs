@@ -9,7 +9,7 @@ use clap::Args;
 use definitions::Field;
 use definitions::resolve::Definitions;
 use hierarchy::load::{Given, Input, InputError, Loaded};
-use hierarchy::{Database, HierarchyError, SegmentType, TypeAt};
+use hierarchy::{Database, Deleted, HierarchyError, SegmentType, TypeAt};
 use serde_json::json;
 use unload::{Form, Reader, UnloadError};
 
@@ -76,6 +76,13 @@ fn tell(context: &mut Context, database: &Database, loaded: &Loaded) -> Result<E
             "{} logical children of {name} had no pair in the other database; they count as \
              deleted there",
             count(loaded.alone)
+        ));
+    }
+    if loaded.left_out > 0 {
+        warn(format!(
+            "{} segments were left out: they were deleted on their physical path, and no logical \
+             relationship that is defined leads to them",
+            count(loaded.left_out)
         ));
     }
     if context.output.is_json() {
@@ -227,7 +234,11 @@ impl Input for FileInput {
         }
         let code = record.segment.code;
         match self.types.get(usize::from(code)).copied().flatten() {
-            Some(of) => Ok(Some(Given { of, data: self.short.lengthen(of, record.data) })),
+            Some(of) => {
+                let unload::Deleted { physically, logically } = record.deleted;
+                let deleted = Deleted { physically, logically };
+                Ok(Some(Given { of, data: self.short.lengthen(of, record.data), deleted }))
+            }
             // The reader lets no such record pass.
             None => Err(Arc::new(UnloadError::UnknownCode(code))),
         }

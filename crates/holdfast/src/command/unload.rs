@@ -13,7 +13,7 @@ use hierarchy::state::{self, State};
 use hierarchy::{Database, HierarchyError, TypeAt};
 use serde_json::json;
 use store::Store;
-use unload::{Counts, Name, SegmentType, UnloadError, Writer};
+use unload::{Counts, Deleted, Name, SegmentType, UnloadError, Writer};
 
 use super::load::form_of;
 use super::{Context, DONE};
@@ -56,20 +56,21 @@ pub(super) fn run(context: &mut Context, args: &UnloadArgs) -> Result<ExitCode> 
         let written =
             write_whole(&args.file, |file| write(&database, databases, file, &mut progress))?;
         drop(progress);
-        if written.behind > 0 {
+        if written.deleted > 0 {
             warn(format!(
-                "{} segments that were deleted on their physical path are not in the file",
-                count(written.behind)
+                "{} segments in the file are marked as deleted on one of their paths; a load here \
+                 keeps them so, a host does not know such marks",
+                count(written.deleted)
             ));
         }
-        tell(context, &database, &written.counts, &args.file)
+        tell(context, &database, &written, &args.file)
     })
 }
 
 fn tell(
     context: &mut Context,
     database: &Database,
-    counts: &[(Name, Counts)],
+    Written { counts, deleted }: &Written,
     file: &Path,
 ) -> Result<ExitCode> {
     let all: u64 = counts.iter().map(|(_, counts)| u64::from(counts.segments)).sum();
@@ -81,6 +82,7 @@ fn tell(
             "database": database.name().text(),
             "file": file,
             "segments": all,
+            "deleted": deleted,
             "types": each.collect::<Vec<_>>(),
         }))?;
         return DONE;
@@ -98,8 +100,8 @@ fn tell(
 struct Written {
     /// By segment type.
     counts: Vec<(Name, Counts)>,
-    /// Segments that are not in it, because they were deleted on their physical path.
-    behind: u64,
+    /// How many of them were deleted on one of their paths.
+    deleted: u64,
 }
 
 /// Writes all segments.
@@ -117,19 +119,24 @@ fn write<S: Store>(
             writer.declare(one.code, form)?;
         }
     }
-    let (name, mut written) = (database.name(), 0_u64);
+    let (name, mut written, mut marked) = (database.name(), 0_u64, 0);
     let mut others = |name| databases.open(name);
-    let behind = database.unload(&databases.store, &mut others, |of, data| {
+    database.unload(&databases.store, &mut others, |of, deleted, data| {
         written += 1;
+        marked += u64::from(deleted.anywhere());
         if written.is_multiple_of(4096) {
             progress.show(name.text(), written, 0, "segments");
         }
         let refused = |error: UnloadError| -> Arc<dyn Coded + Send + Sync> { Arc::new(error) };
-        writer.segment(of.code(), data).map_err(|error| HierarchyError::Input(refused(error)))
+        let hierarchy::Deleted { physically, logically } = deleted;
+        let deleted = Deleted { physically, logically };
+        writer
+            .marked(of.code(), deleted, data)
+            .map_err(|error| HierarchyError::Input(refused(error)))
     })?;
     let counts = types.iter().map(|one| one.name).zip(writer.counts().to_vec()).collect();
     writer.finish()?;
-    Ok(Written { counts, behind })
+    Ok(Written { counts, deleted: marked })
 }
 
 /// The segment types of the file, as a header names them: all but virtual ones. Of a physical pair

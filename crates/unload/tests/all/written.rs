@@ -2,9 +2,9 @@
 
 use std::io::{Read, Result};
 
-use holdfast_unload::{Counts, Encoding, Form, Reader, SegmentType, UnloadError, Writer};
+use holdfast_unload::{Counts, Deleted, Encoding, Form, Reader, SegmentType, UnloadError, Writer};
 
-use crate::support::{read, segment_type, write};
+use crate::support::{offsets, read, segment_type, write};
 
 /// A: B: C, D; E. With prefixes a segment has at most 40 bytes.
 fn types() -> Vec<SegmentType> {
@@ -169,6 +169,25 @@ impl Read for Dripping<'_> {
         let count = into.len().min(self.1 % 7 + 1);
         self.0.read(&mut into[..count])
     }
+}
+
+#[test]
+fn a_segment_says_on_which_paths_it_was_deleted() {
+    let all = [(false, false), (true, false), (false, true), (true, true)];
+    let all = all.map(|(physically, logically)| Deleted { physically, logically });
+    let mut writer = Writer::new(Vec::new(), &types()).expect("the types are good");
+    for deleted in all {
+        writer.marked(1, deleted, b"x").expect("a root can follow");
+    }
+    let file = writer.finish().expect("memory takes everything");
+    let flags: Vec<u8> = offsets(&file).iter().map(|at| file[at + 5]).collect();
+    assert_eq!(flags, [0x80, 0x80, 0x81, 0x82, 0x83, 0x98]);
+    let mut reader = Reader::new(&file[..]).expect("it is one");
+    for deleted in all {
+        let record = reader.next_record().expect("it is good").expect("there are four");
+        assert_eq!(record.deleted, deleted);
+    }
+    assert_eq!(reader.next_record().expect("it is good").map(|one| one.data.len()), None);
 }
 
 #[test]

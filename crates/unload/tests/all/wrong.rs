@@ -44,12 +44,13 @@ fn the_table_of_types_is_checked() {
 
 #[test]
 fn damage_is_said_with_its_place() {
-    let cases: [(usize, u8, &str); 8] = [
+    let cases: [(usize, u8, &str); 9] = [
         (0, 0x01, "expected 240 bytes for 200 bytes of data, found 496"),
         (2, 0x01, "expected a descriptor word"),
         (4, 0x09, "expected the code of a segment type of the header, found 9"),
         (4, 0x01, "expected the name PAUTSUM0, as the header has it for this code"),
         (5, 0x90, "expected a segment code and flags 80"),
+        (5, 0x84, "expected a segment code and flags 80 to 83"),
         (7, 0x24, "expected 0023 at offset 6, found 0024"),
         (9, 0xc6, "expected 238 bytes for 198 bytes of data, found 240"),
         (10, 0x00, "expected the name PAUTDTL1"),
