@@ -11,6 +11,7 @@
 //! 5. A reader that goes away (`holdfast log print DIR | head`) ends the command, quietly.
 
 mod backout;
+mod cancel;
 mod command;
 mod databases;
 mod failure;

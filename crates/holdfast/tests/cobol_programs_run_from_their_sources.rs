@@ -165,6 +165,17 @@ fn a_program_calls_others_from_its_folder_and_from_steplib() {
     let said: Vec<&str> = ended.out.lines().map(str::trim_end).take(4).collect();
     assert_eq!(said, ["AFTER NEAR", "FAR", "AFTER C1OLD", "FAR"], "{}", ended.err);
 
+    // One that a data item names is found beside the program, too; one that does not compile is
+    // named, and matters only to who calls it.
+    shop.write("ASIDE.cbl", (NO_FILES, linkage, "           DISPLAY 'ASIDE ' GIVEN GOBACK."));
+    fs::write(shop.folder.join("WRONG.cbl"), "no program").unwrap();
+    let body = "
+           MOVE 'WRONG' TO B-SEG MOVE 'ASIDE' TO B-SEG
+           CALL B-SEG USING C-SEG GOBACK.";
+    let aside = shop.run(&shop.write("ITEM.cbl", (NO_FILES, "", body)), &[]).done();
+    assert!(aside.out.contains("ASIDE C1OLD"), "{}", aside.out);
+    assert!(aside.err.contains("WRONG.cbl is left out"), "{}", aside.err);
+
     fs::write(shop.folder.join("NEAR.cbl"), "no program").unwrap();
     fs::remove_file(shop.folder.join("Near.CBL")).unwrap();
     let broken = shop.run(&program, &["--dd", &steplib]);

@@ -3,7 +3,8 @@
 //! Invariants:
 //! 1. Of each parameter as many bytes are taken as it has: an AIB says it of the area, its first
 //!    two bytes of a counted area, the syntax of a search argument, the PCB of the rest.
-//! 2. An address that leads nowhere ends the program; nothing has been sent then.
+//! 2. A counted area begins with LL in a message, however the program's language counts it.
+//! 3. An address that leads nowhere ends the program; nothing has been sent then.
 
 use crate::calls::{AreaLen, Behind, Plan, Way, statistics_len};
 use crate::interface::out_of_reach;
@@ -23,10 +24,22 @@ const SSA_LOOKS: [usize; 3] = [64, 1024, SSA_BYTES_MAX];
 const COUNTED_MAX: usize = 32_767;
 /// What is taken of a counted area whose count makes no sense in either byte order.
 const UNCOUNTED: usize = 64;
+/// Bytes of LLLL.
+const FULL_COUNT_BYTES: usize = 4;
+
+/// How an area counts itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counts {
+    /// By LL, 2 bytes that count themselves.
+    Half,
+    /// By LLLL, 4 bytes that count themselves as 2 (facts, section 4): PL/I.
+    Full,
+}
 
 /// Writes one call.
 pub(crate) struct Composer<'a> {
     pub(crate) parameters: &'a Parameters,
+    pub(crate) counts: Counts,
     pub(crate) shape: Option<&'a PcbShape>,
     pub(crate) aib_area_len: Option<usize>,
     pub(crate) order: Order,
@@ -45,6 +58,8 @@ pub(crate) struct Composer<'a> {
 #[derive(Default)]
 pub(crate) struct Places {
     pub(crate) area: Option<usize>,
+    /// How much of an answer's front the area has no place for.
+    pub(crate) front: usize,
     pub(crate) more: [Option<usize>; MORE_MAX],
     count: usize,
     /// The call waits for the next one.
@@ -139,6 +154,9 @@ impl Composer<'_> {
     }
 
     fn area(&mut self, address: usize, plan: Plan, places: &mut Places) -> Result<(), Abend> {
+        if (plan.area, self.counts, self.aib_area_len) == (AreaLen::Counted, Counts::Full, None) {
+            return self.area_of_full_count(address, plan, places);
+        }
         let room = self.area_len(address, plan).min(AREA_BYTES_MAX);
         let reached = if plan.way == Way::Out {
             self.reach.writable(address, room)
@@ -158,6 +176,29 @@ impl Composer<'_> {
         self.writer.area(reached, self.scratch);
         let short = self.writer.len() <= RIDING_BYTES_MAX;
         places.rides = self.may_ride && short && rides(self.parameters.function, self.scratch);
+        Ok(())
+    }
+
+    /// An area behind LLLL, which goes as one behind LL; what comes back leaves LLLL alone.
+    fn area_of_full_count(
+        &mut self,
+        address: usize,
+        plan: Plan,
+        places: &mut Places,
+    ) -> Result<(), Abend> {
+        let unreached = || out_of_reach(self.parameters.function, "its I/O area");
+        let bytes = self.reach.array(address).ok_or_else(unreached)?;
+        let usual = self.order.number(bytes);
+        let makes_sense = |len: &u32| (5..=COUNTED_MAX as u32).contains(len);
+        let len = [usual, usual.swap_bytes()].into_iter().find(makes_sense);
+        let len = len.map_or(UNCOUNTED, |len| len as usize);
+        self.scratch.clear();
+        self.scratch.extend_from_slice(&(len as u16).to_be_bytes());
+        self.reach.read(address + FULL_COUNT_BYTES, len - self.scratch.len(), self.scratch);
+        if plan.way != Way::In {
+            (places.area, places.front) = (Some(address + FULL_COUNT_BYTES), 2);
+        }
+        self.writer.area(self.scratch.len(), self.scratch);
         Ok(())
     }
 

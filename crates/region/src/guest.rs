@@ -20,6 +20,7 @@ use base::Coded;
 use seam::sync::Mutex;
 
 use crate::abi::{self, Cobol, Module, PCBS_MAX};
+use crate::compose::Counts;
 use crate::error::RegionError;
 use crate::exec::{Commands, DESCRIPTOR_BYTES_MAX, Program};
 use crate::interface::{Interface, abend};
@@ -235,9 +236,18 @@ fn finish(caller: Option<Caller>, end: &End) -> ! {
 
 /// A DL/I call.
 pub(crate) fn called(raw: &[usize; MAX]) {
+    called_with(raw, Counts::Half);
+}
+
+/// A DL/I call of a PL/I program.
+pub(crate) fn called_by_pli(raw: &[usize; MAX]) {
+    called_with(raw, Counts::Full);
+}
+
+fn called_with(raw: &[usize; MAX], counts: Counts) {
     during_a_call(|caller| {
         let known = caller.cobol.as_ref().map(Cobol::parameters);
-        caller.interface.call(raw, known)
+        caller.interface.call(raw, known, counts)
     });
 }
 

@@ -167,6 +167,8 @@ fn unsaid(status: ExitStatus, state: State) -> Abend {
         _ => "outside of a DL/I call",
     };
     let (code, what) = match status.signal() {
+        Some(1) => ("S222", "a terminal that was closed (SIGHUP)".to_owned()),
+        Some(2) => ("S222", "somebody who interrupted it (SIGINT)".to_owned()),
         Some(4) => ("S0C1", "an instruction that there is not (SIGILL)".to_owned()),
         Some(6) => ("SIGABRT", "its own wish (SIGABRT)".to_owned()),
         Some(7) => ("S0C5", "an address that leads nowhere (SIGBUS)".to_owned()),

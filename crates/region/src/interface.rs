@@ -11,7 +11,7 @@ use base::Coded;
 
 use crate::aib::{self, Aib, NoAib};
 use crate::calls::{Behind, Plan, plan_of};
-use crate::compose::{Composer, Places};
+use crate::compose::{Composer, Counts, Places};
 use crate::error::RegionError;
 use crate::ledger::{Ledger, Shown};
 use crate::link::Link;
@@ -106,8 +106,13 @@ impl Interface {
     }
 
     /// Makes the call that a parameter list describes. `known` is how many parameters there are,
-    /// if the caller's language tells.
-    pub(crate) fn call(&mut self, raw: &[usize; MAX], known: Option<usize>) -> Result<(), Abend> {
+    /// if the caller's language tells; `counts`, how areas that count themselves do it.
+    pub(crate) fn call(
+        &mut self,
+        raw: &[usize; MAX],
+        known: Option<usize>,
+        counts: Counts,
+    ) -> Result<(), Abend> {
         let parameters = Parameters::read(raw, known, &mut self.reach);
         let mut parameters = parameters.ok_or_else(|| {
             abend("U0474", "a DL/I call without a function code among its first parameters")
@@ -120,7 +125,7 @@ impl Interface {
         if !parameters.counted && plan.behind == Behind::Ssas {
             self.cut_at_noise(&mut parameters);
         }
-        let places = self.compose(&parameters, &target, plan)?;
+        let places = self.compose(&parameters, counts, &target, plan)?;
         if places.rides {
             self.ride(parameters.function, &target);
             return Ok(());
@@ -206,6 +211,7 @@ impl Interface {
     fn compose(
         &mut self,
         parameters: &Parameters,
+        counts: Counts,
         target: &Target,
         plan: Plan,
     ) -> Result<Places, Abend> {
@@ -215,6 +221,7 @@ impl Interface {
         self.ssas.clear();
         let composer = Composer {
             parameters,
+            counts,
             shape: target.pcb.map(|pcb| &self.shapes[pcb]),
             aib_area_len: target.aib.map(|aib| aib.area_len),
             order: self.order,
@@ -285,7 +292,8 @@ impl Interface {
         if let Some(abend) = answer.abend {
             return Err(abend);
         }
-        let unwritten = places.area.filter(|area| !self.reach.write(*area, answer.area));
+        let given = answer.area.get(places.front..).unwrap_or(&[]);
+        let unwritten = places.area.filter(|area| !self.reach.write(*area, given));
         if unwritten.is_some() {
             return Err(out_of_reach(function, "its I/O area"));
         }

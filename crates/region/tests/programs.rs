@@ -144,6 +144,7 @@ fn checkpoints_carry_areas_out_and_back() {
         let expected = [
             "XRST pcb 0 area 14 ",
             "LOG  pcb 0 area 10 ",
+            r"logged \x00\n\x00\x00\xa0HELLO",
             "CHKP pcb 0 area 8 ",
             "saved 2",
             "  SAVED BY THE SHOP   ",
@@ -228,6 +229,8 @@ aib end 900\n\
 aib nobody 104 208\n\
 aib strange 104\n";
         assert!(outcome.output.contains(expected), "{}", outcome.output);
+        let logged = r"logged \x00\n\x00\x00\xa1TEXTS".to_owned();
+        assert!(outcome.log.contains(&logged), "{:?}", outcome.log);
     }
 }
 

@@ -13,14 +13,12 @@ use region::host::{self, Ended, Report};
 use region::program::{Library, Prepared, Workshop};
 use region::shape::{PcbKind, PcbShape};
 use region::{Dd, Files, Link as _, Preprocessor, Server as _, without_dd};
-use rustix::process::{Pid, Signal, kill_process};
 use seam::disk::Disk;
 use serde_json::json;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use system::SystemConfig;
 
 use super::{Context, guest};
+use crate::cancel::Cancel;
 use crate::failure::{Failure, Result};
 use crate::job::{Job, JobFile, Kind, PROGRAMS, PcbOrder, SOCKET, absolute};
 use crate::output::warn;
@@ -91,6 +89,7 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
         let what = format!("{} is no folder to find copy members in", lost.display());
         return Err(Failure::usage(what, "Correct the path behind -I."));
     }
+    let cancel = Cancel::watch()?;
     let dds = dds_of(&args.dds)?;
     // What is no system is said before anything is compiled.
     SystemConfig::read(context.seam.disk.as_ref(), &args.system)?;
@@ -117,7 +116,7 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
     let disk = Arc::clone(&context.seam.disk);
     let scratch = job.system.join(PROGRAMS).join("records");
     let files = Files::prepare(&*disk, &own, &all, &library, &scratch)?;
-    let report = play(context, &job, &files, &args.passphrase)?;
+    let report = play(context, &job, (&files, &cancel), &args.passphrase)?;
     files.finish(&*disk)?;
     tell(context, &report)
 }
@@ -197,7 +196,7 @@ fn options_of(job: &Job) -> Vec<String> {
 fn play(
     context: &mut Context,
     job: &Job,
-    files: &Files,
+    (files, cancel): (&Files, &Cancel),
     passphrase: &PassphraseArgs,
 ) -> Result<Report> {
     let own = std::env::current_exe().map_err(|error| {
@@ -221,26 +220,11 @@ fn play(
         Kind::Bmp => None,
     };
     context.output.flush()?;
-    let signals = Signals::new([SIGTERM, SIGINT, SIGHUP])
-        .map_err(|error| Failure::other(format!("signals cannot be received: {error}"), ""))?;
-    let closing = signals.handle();
-    let report = host::run(&mut command, files, |process| pass_on(signals, process))?;
-    closing.close();
+    let report = host::run(&mut command, files, |process| cancel.pass_to(process));
+    cancel.over();
+    let report = report?;
     drop(handover);
     Ok(report)
-}
-
-/// Whoever cancels this command means the program: it gets the signal, and how it ended is told.
-fn pass_on(mut signals: Signals, process: u32) {
-    // Without the thread a signal goes nowhere, but the program still ends by itself.
-    let _ = seam::thread::spawn("signals", move || {
-        for number in signals.forever() {
-            let signal = if number == SIGINT { Signal::INT } else { Signal::TERM };
-            if let Some(pid) = i32::try_from(process).ok().and_then(Pid::from_raw) {
-                let _ = kill_process(pid, signal);
-            }
-        }
-    });
 }
 
 fn tell(context: &mut Context, report: &Report) -> Result<ExitCode> {

@@ -12,7 +12,7 @@
 //! | `ILBOABN0`, `CEE3ABD` | a program that ends itself with a user code |
 //!
 //! The calls recognise what they are given by what it is ([`crate::parameters`]), so that they
-//! differ in name only.
+//! differ in name only; but what counts itself has its length in 4 bytes through `PLITDLI`.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -42,12 +42,13 @@ macro_rules! export {
 }
 
 macro_rules! export_call {
-    ($($name:ident)*) => {
-        $(export!($name => guest::called, a b c d e f g h i j k l m n o p q r s t);)*
+    ($handle:path => $($name:ident)*) => {
+        $(export!($name => $handle, a b c d e f g h i j k l m n o p q r s t);)*
     };
 }
 
-export_call!(AIBTDLI ASMTDLI CBLTDLI CEETDLI CTDLI PLITDLI);
+export_call!(guest::called => AIBTDLI ASMTDLI CBLTDLI CEETDLI CTDLI);
+export_call!(guest::called_by_pli => PLITDLI);
 
 export!(HFEXDLI => commanded,
     a0 b0 c0 d0 e0 f0 g0 h0 i0 j0 k0 l0 m0 n0 o0 p0 a1 b1 c1 d1 e1 f1 g1 h1

@@ -7,14 +7,18 @@
 //! | `entry NAME yes` or `no` | a function of the module, and whether it takes parameters |
 //! | `file NAME BYTES` | a sequential file assigned to a name, with its longest record |
 //! | `call NAME` | a literal that is called |
+//! | `name NAME` | another literal that may name a program, where data items are called |
 //!
 //! Invariants:
 //! 1. The first entry is the first program's PROGRAM-ID.
 //! 2. A line that is not understood is left out: at worst an entry has to be named.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::DLITCBL;
+
+/// The longest name of a program that a data item may hold.
+const NAME_MAX: usize = 31;
 
 /// A function by which a module can be entered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +47,8 @@ pub struct Facts {
     pub files: Vec<CobolFile>,
     /// What it calls by literals, each once.
     pub calls: Vec<String>,
+    /// Literals that data items may hold which are called, each once.
+    pub names: Vec<String>,
 }
 
 impl Facts {
@@ -68,6 +74,9 @@ impl Facts {
         let mut assigned: BTreeMap<&str, &str> = BTreeMap::new();
         let mut lengths: BTreeMap<&str, usize> = BTreeMap::new();
         let mut calls: Vec<String> = Vec::new();
+        let calls_items = source.contains("cob_call_field (");
+        let lines = storage.lines().chain(source.lines()).filter(|_| calls_items);
+        let names: BTreeSet<&str> = lines.flat_map(literals).filter(|name| is_name(name)).collect();
         for line in source.lines() {
             if let Some(name) = called(line) {
                 if !calls.iter().any(|known| known == name) {
@@ -87,7 +96,8 @@ impl Facts {
             let record_bytes = *lengths.get(file)?;
             (record_bytes > 0).then_some(CobolFile { name, record_bytes })
         };
-        Facts { entries, files: assigned.iter().filter_map(file).collect(), calls }
+        let names = names.into_iter().map(str::to_owned).collect();
+        Facts { entries, files: assigned.iter().filter_map(file).collect(), calls, names }
     }
 
     pub(super) fn to_text(&self) -> String {
@@ -98,7 +108,8 @@ impl Facts {
         let files = self.files.iter();
         let files = files.map(|file| format!("file {} {}\n", file.name, file.record_bytes));
         let calls = self.calls.iter().map(|name| format!("call {name}\n"));
-        entries.chain(files).chain(calls).collect()
+        let names = self.names.iter().map(|name| format!("name {name}\n"));
+        entries.chain(files).chain(calls).chain(names).collect()
     }
 
     pub(super) fn from_text(text: &str) -> Facts {
@@ -114,6 +125,7 @@ impl Facts {
                     record_bytes: bytes.parse().unwrap_or_default(),
                 }),
                 ["call", name] => facts.calls.push(name.to_owned()),
+                ["name", name] => facts.names.push(name.to_owned()),
                 _ => {}
             }
         }
@@ -137,6 +149,19 @@ fn prototype(line: &str) -> Option<EntryPoint> {
 fn called(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once("cob_resolve_cobol (\"")?;
     rest.split('"').next()
+}
+
+/// What stands in quotes, without blanks behind it.
+fn literals(line: &str) -> impl Iterator<Item = &str> {
+    line.split('"').skip(1).step_by(2).map(|text| text.trim_end_matches(' '))
+}
+
+/// Whether a literal can be the name of a program.
+fn is_name(literal: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || "$#@-_".contains(c);
+    (1..=NAME_MAX).contains(&literal.len())
+        && literal.starts_with(|c: char| c.is_ascii_alphabetic() || "$#@".contains(c))
+        && literal.chars().all(is_letter)
 }
 
 /// `h_FILE->member = (cast)value;`
@@ -182,6 +207,17 @@ static int\t\tPROGA_ (const int, cob_u8_t *, cob_u8_t *);\n\
         assert_eq!(facts.files, [CobolFile { name: "INFILE".to_owned(), record_bytes: 13 }]);
         assert_eq!(facts.calls, ["SUB1"]);
         assert_eq!(facts.entries(), ["DLITCBL"]);
+        assert_eq!(Facts::from_text(&facts.to_text()), facts);
+    }
+
+    #[test]
+    fn where_a_data_item_is_called_its_literals_may_be_programs() {
+        let call = "      cob_call_field (&f_8, NULL, 0, 0);\n";
+        let storage = "static const cob_field c_1 = {8, (cob_u8_ptr)\"SUBX    \", &a_1};\n";
+        let item = "  memcpy (b_8, \"SUB-Y\", 5);\n  cob_display (0, \"not one\");\n";
+        let facts = Facts::of_translation(&[call, item].concat(), storage);
+        assert_eq!(facts.names, ["SUB-Y", "SUBX"]);
+        assert!(Facts::of_translation(item, storage).names.is_empty());
         assert_eq!(Facts::from_text(&facts.to_text()), facts);
     }
 

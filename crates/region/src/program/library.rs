@@ -3,14 +3,14 @@
 //! | called | found in |
 //! |---|---|
 //! | by a literal | the folders of STEPLIB, then that of the program |
-//! | by the name in a data item | the folders of STEPLIB |
+//! | by the name in a data item | the same, if a literal of the caller is that name; STEPLIB else |
 //!
 //! What is found goes into one folder, as shared objects under the names by which they are called:
 //! libcob looks there first. Shared objects that STEPLIB holds already are left to it.
 //!
 //! Invariants:
-//! 1. A source that a literal calls has to compile; of the others in STEPLIB, those that do not are
-//!    named and left out.
+//! 1. A source that a literal calls has to compile; of the others those that do not are named and
+//!    left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -37,6 +37,13 @@ struct Wanted {
     by_literal: bool,
 }
 
+/// What a program calls or may call; what it does for certain comes last.
+fn called_by(program: &Prepared) -> impl Iterator<Item = Wanted> {
+    let wanted = |by_literal| move |name: &String| Wanted { name: name.clone(), by_literal };
+    let facts = &program.facts;
+    facts.names.iter().map(wanted(false)).chain(facts.calls.iter().map(wanted(true)))
+}
+
 impl Workshop<'_> {
     /// Makes ready what `program` calls. `steplib` are folders; one that is missing holds nothing.
     ///
@@ -45,10 +52,9 @@ impl Workshop<'_> {
     pub fn library(&self, program: &Prepared, steplib: &[PathBuf]) -> Result<Library, RegionError> {
         let listed = self.sources_in(steplib.iter().map(PathBuf::as_path));
         let beside = self.sources_in(program.source.parent());
-        let literal = |name: &String| Wanted { name: name.clone(), by_literal: true };
         let mut wanted: Vec<Wanted> =
             listed.keys().map(|name| Wanted { name: name.clone(), by_literal: false }).collect();
-        wanted.extend(program.facts.calls.iter().map(literal));
+        wanted.extend(called_by(program));
         let mut library = Library::default();
         let mut objects: BTreeMap<String, PathBuf> = BTreeMap::new();
         let mut seen = BTreeSet::new();
@@ -66,11 +72,12 @@ impl Workshop<'_> {
                 Ok(prepared) => prepared,
                 Err(error) if by_literal => return Err(error),
                 Err(error) => {
-                    library.warnings.push(format!("{name} of STEPLIB is left out: {error}"));
+                    let source = source.display();
+                    library.warnings.push(format!("{source} is left out: {error}"));
                     continue;
                 }
             };
-            wanted.extend(prepared.facts.calls.iter().map(literal));
+            wanted.extend(called_by(&prepared));
             let entries = prepared.facts.entries.iter().map(|entry| entry.name.clone());
             for name in entries.chain([name.to_ascii_uppercase(), name]) {
                 objects.entry(name).or_insert_with(|| prepared.object.clone());

@@ -40,11 +40,15 @@ int DLITCBL(void *io, struct pcb *shop)
     struct pcb *pointer = shop;
     unsigned short_pointer = (unsigned)(unsigned long)shop;
     struct aib aib;
+    /* LLLL counts itself as 2. */
+    struct { int length; char zz[2], code, text[5]; } record = { 10, "", '\xa1', "TEXTS" };
+    void *io_pointer = io;
 
     PLITDLI(&four, "GU  ", &pointer, area, ssa);
     show("pli", shop, area);
     PLITDLI(&three, "GN  ", &short_pointer, area);
     show("pli gn", shop, area);
+    PLITDLI(&three, "LOG ", &io_pointer, &record);
     CTDLI("GU  ", shop, area, ssa, NULL);
     show("c", shop, area);
     ASMTDLI(&four, "GHU ", shop, area, ssa);

@@ -155,7 +155,11 @@ impl Shop {
                 *b"  "
             }
             b"ROLL" => return reply.abend("U0778", "the program asked for it"),
-            b"LOG " | b"SYNC" => *b"  ",
+            b"LOG " => {
+                self.log.line(&format!("logged {}", area.unwrap_or_default().escape_ascii()));
+                *b"  "
+            }
+            b"SYNC" => *b"  ",
             // What no real server does, to see what then becomes of the program.
             b"EXIT" => std::process::exit(3),
             b"PANI" => panic!("the server is broken"),
