@@ -5,8 +5,7 @@ use holdfast_sim::machine::Make;
 use seam::sim::{SimConfig, SimDisk};
 use uow::UowOptions;
 
-fn life(make: &Make, seam: &seam::Seam, config: uow::KernelConfig, parts: uow::Parts) {
-    let _ = seam;
+fn life(make: &Make, config: uow::KernelConfig, parts: uow::Parts) {
     uow::Kernel::create(&parts, &config).unwrap();
     let kernel = uow::Kernel::open(parts.clone(), config.clone()).unwrap();
     let set = make.create_set(&kernel, "one").unwrap();
@@ -25,7 +24,7 @@ fn life(make: &Make, seam: &seam::Seam, config: uow::KernelConfig, parts: uow::P
         }
     }
     let before = Tree::new(&kernel, &set).check().unwrap();
-    kernel.check_quiet().unwrap();
+    holdfast_sim::verify::wait_for_quiet(&kernel).unwrap();
     eprintln!("{before:?}\n{:?}", kernel.statistics());
     kernel.close().unwrap();
     drop((set, kernel));
@@ -44,7 +43,7 @@ fn a_system_lives_in_simulation() {
     let make = Make::small();
     let disk = SimDisk::new();
     seam::sim::run(SimConfig::new(1), disk, |seam| {
-        life(&make, &seam, make.config(), make.parts(seam.clone()));
+        life(&make, make.config(), make.parts(seam.clone()));
     })
     .expect_completed();
 }
@@ -58,5 +57,5 @@ fn a_system_lives_on_a_real_disk() {
     let mut parts = make.parts(seam.clone());
     parts.home = home.clone();
     let config = make.config_at(&home, vec![home.join("log")]);
-    life(&make, &seam, config, parts);
+    life(&make, config, parts);
 }

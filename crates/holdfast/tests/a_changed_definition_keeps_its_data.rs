@@ -57,7 +57,8 @@ fn a_changed_definition_keeps_its_data() {
     let known =
         fs::read_to_string(&settings).unwrap() + "\n[randomizer.PAUTRAND]\nkind = \"hash\"\n";
     fs::write(&settings, known).unwrap();
-    let compile = |source: &str| compile(&folder, &dir, source, &[]);
+    let compile_with = |source: &str, more: &[&str]| compile(&folder, &dir, source, more);
+    let compile = |source: &str| compile_with(source, &[]);
     let run = |words: &[&str], rest: &[&str]| on(SECRET, &[words, &["-s"]].concat(), &dir, rest);
     compile(SOURCE).done();
     // Without data anything goes.
@@ -78,7 +79,7 @@ fn a_changed_definition_keeps_its_data() {
         "         DBDGEN",
         "         SEGM  NAME=NEW,PARENT=PAUTSUM0,BYTES=9\n         DBDGEN",
     );
-    assert_eq!(compile(&more).done().err, "");
+    assert!(!compile(&more).done().err.contains("HFG"));
     run(&["db", "verify"], &["PAUTDB"]).done();
 
     // A unique index only has to be built; one that is not unique needs numbers in the segments.
@@ -94,6 +95,21 @@ fn a_changed_definition_keeps_its_data() {
         (&"ready".into(), &22.into())
     );
     run(&["db", "verify"], &["PAUTDB"]).done();
+
+    // An index that is no longer wanted is taken out together with what leads to it.
+    let remove = ["--remove", "pautix"];
+    let alone = on(SECRET, &["gen", "-s"], &dir, &remove);
+    alone.failed("HFY100", &["DBD PAUTDB, which is stored", "PAUTIX"]);
+    let told = compile_with(&more, &remove).done();
+    assert!(told.out.contains("DBD PAUTDB: changed\nDBD PAUTIX: removed\n"), "{}", told.out);
+    let status = run(&["db", "status"], &["PAUTDB", "--json"]).done().json();
+    assert_eq!(status["indexes"], serde_json::json!([]));
+    let whole = on(SECRET, &["gen", "-s"], &dir, &["--remove", "DBD:PAUTDB"]);
+    whole.failed("HFY100", &["HFG301", "PAUTDB holds data", "db empty PAUTDB"]);
+    on(SECRET, &["gen", "-s"], &dir, &["--remove", "PAUTIX"]).failed("HFY100", &["no DBD or PSB"]);
+    compile(&indexed).done();
+    run(&["index", "build"], &["PAUTDB"]).done();
+
     let not_unique = indexed.replace("(KEY,SEQ,U)", "(KEY,SEQ,M)");
     let not_unique = not_unique.replace("DD1=PAUTIXDD", "DD1=PAUTIXDD,OVFLW=PAUTIXOV");
     compile(&not_unique).failed("HFY100", &["HFG302", "identity", "holdfast load PAUTDB"]);

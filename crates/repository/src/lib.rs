@@ -8,7 +8,7 @@
 //! | `D` or `P`, then the name in eight bytes with blanks | the definition, encoded |
 //!
 //! Invariants:
-//! 1. Members are stored in one unit of work: all of them or none.
+//! 1. Members are stored and taken out in one unit of work: all of them or none.
 //! 2. One damaged entry keeps nobody from reading the others, or from replacing it. One that a
 //!    later version wrote does: whoever replaced it would lose what that version knows.
 //! 3. A system that never stored a definition has no such data set, and reading makes none.
@@ -175,12 +175,16 @@ fn refers(dbd: &Dbd, other: DbdName) -> bool {
     })
 }
 
-/// Stores members, new or instead of old ones, in one unit of work, durably.
+/// Stores members, new or instead of old ones, and takes others out, in one unit of work, durably.
 ///
 /// # Errors
-/// If the store refuses; then nothing is stored.
-pub fn put<S: Store>(store: &S, members: &[Member]) -> Result<(), RepositoryError> {
-    if members.is_empty() {
+/// If the store refuses; then nothing is changed.
+pub fn put<S: Store>(
+    store: &S,
+    members: &[Member],
+    removed: &[MemberName],
+) -> Result<(), RepositoryError> {
+    if members.is_empty() && removed.is_empty() {
         return Ok(());
     }
     let set = match store.set(SET)? {
@@ -189,7 +193,11 @@ pub fn put<S: Store>(store: &S, members: &[Member]) -> Result<(), RepositoryErro
     };
     let entries: Vec<([u8; 9], Vec<u8>)> =
         members.iter().map(|member| (key(name_of(member)), encode(member))).collect();
+    let removed: Vec<[u8; 9]> = removed.iter().map(|name| key(*name)).collect();
     store::run(store, UnitOptions::default(), |unit| {
+        for key in &removed {
+            let _ = unit.delete(set, key)?;
+        }
         entries.iter().try_for_each(|(key, value)| unit.put(set, key, value))
     })?;
     Ok(())

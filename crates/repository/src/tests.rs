@@ -52,7 +52,7 @@ fn members_come_back_and_tell_who_refers_to_whom() {
     let empty = Repository::read(&store).unwrap();
     assert_eq!(store.set(SET).unwrap(), None, "reading makes nothing");
     assert!(members.iter().all(|one| empty.difference(one) == Difference::New));
-    put(&store, &members).unwrap();
+    put(&store, &members, &[]).unwrap();
     let all = Repository::read(&store).unwrap();
     assert_eq!(texts(all.names()), ["DBD SHELF", "DBD SHELFX", "PSB READER"]);
     assert!(members.iter().all(|one| all.difference(one) == Difference::Same));
@@ -65,12 +65,12 @@ fn members_come_back_and_tell_who_refers_to_whom() {
 #[test]
 fn a_changed_member_replaces_the_old_one() {
     let store = ModelStore::new();
-    put(&store, &members(SHELF)).unwrap();
+    put(&store, &members(SHELF), &[]).unwrap();
     let changed = members(&SHELF.replace("BYTES=20", "BYTES=24"));
     let all = Repository::read(&store).unwrap();
     let differences: Vec<_> = changed.iter().map(|one| all.difference(one)).collect();
     assert_eq!(differences, [Difference::Changed, Difference::Same, Difference::Same]);
-    put(&store, &changed[..1]).unwrap();
+    put(&store, &changed[..1], &[]).unwrap();
     let all = Repository::read(&store).unwrap();
     assert_eq!(all.difference(&changed[0]), Difference::Same);
     assert_eq!(all.names().count(), 3);
@@ -80,7 +80,7 @@ fn a_changed_member_replaces_the_old_one() {
 fn a_damaged_entry_is_told_and_can_be_replaced() {
     let store = ModelStore::new();
     let members = members(SHELF);
-    put(&store, &members).unwrap();
+    put(&store, &members, &[]).unwrap();
     let set = store.set(SET).unwrap().unwrap();
     let spoil = |key: &[u8], value: &[u8]| {
         store::run(&store, UnitOptions::default(), |unit| unit.put(set, key, value)).unwrap();
@@ -92,7 +92,7 @@ fn a_damaged_entry_is_told_and_can_be_replaced() {
     assert_eq!(texts(all.names()), ["DBD SHELFX"]);
     assert_eq!(texts(all.damaged().keys().copied()), ["DBD SHELF", "PSB READER"]);
     assert_eq!(all.difference(&members[0]), Difference::Changed);
-    put(&store, &members).unwrap();
+    put(&store, &members, &[]).unwrap();
     assert!(Repository::read(&store).unwrap().damaged().is_empty());
 }
 
@@ -100,7 +100,7 @@ fn a_damaged_entry_is_told_and_can_be_replaced() {
 fn an_entry_of_the_future_is_refused_by_name() {
     let store = ModelStore::new();
     let members = members(SHELF);
-    put(&store, &members).unwrap();
+    put(&store, &members, &[]).unwrap();
     let set = store.set(SET).unwrap().unwrap();
     let mut bytes = encode(&members[0]);
     bytes[4] = 99;

@@ -11,7 +11,7 @@
 
 mod segments;
 
-use crate::model::{Dbd, Organization, Randomizer};
+use crate::model::{Dbd, DbdName, Organization, Randomizer};
 
 /// What must be done about a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,7 +19,7 @@ pub enum Effect {
     /// Nothing: the data stays as it is.
     Harmless,
     /// An index must be built or built again.
-    BuildIndex,
+    BuildIndex(DbdName),
     /// The database must be unloaded with the old and loaded with the new definition.
     Reload,
     /// Data would be lost: refused while the database holds any.
@@ -85,7 +85,7 @@ fn organization(old: &Dbd, new: &Dbd, changes: &mut Changes) -> bool {
         changes.add(Effect::Harmless, what);
     } else if was.is_index() && is.is_index() {
         let what = format!("the index {} becomes {is} from {was}: build it again", new.name);
-        changes.add(Effect::BuildIndex, what);
+        changes.add(Effect::BuildIndex(new.name), what);
     } else {
         let what = format!(
             "{} becomes {is} from {was}: its data has no place there; empty it first",
@@ -138,7 +138,7 @@ fn indexes(old: &Dbd, new: &Dbd, changes: &mut Changes) {
         let before = old.secondary_indexes().find(|(_, _, was, _)| was.dbd == child.dbd);
         let Some((was_at, _, _, was)) = before else {
             let what = format!("the index {} on {target} is new: build it", child.dbd);
-            changes.add(Effect::BuildIndex, what);
+            changes.add(Effect::BuildIndex(child.dbd), what);
             continue;
         };
         let meaning = |dbd: &Dbd, at: usize, field: &crate::model::IndexedField| {
@@ -158,7 +158,7 @@ fn indexes(old: &Dbd, new: &Dbd, changes: &mut Changes) {
         };
         if meaning(old, was_at, was) != meaning(new, at, indexed) {
             let what = format!("the index {} on {target} changes: build it again", child.dbd);
-            changes.add(Effect::BuildIndex, what);
+            changes.add(Effect::BuildIndex(child.dbd), what);
         }
     }
     for (_, _, child, _) in old.secondary_indexes() {

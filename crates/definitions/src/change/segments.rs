@@ -9,8 +9,9 @@ pub(super) fn compare(old: &Dbd, new: &Dbd, changes: &mut Changes) {
     if new.organization == crate::model::Organization::Logical {
         return;
     }
-    let reload = if is_index { Effect::BuildIndex } else { Effect::Reload };
-    let loses = if is_index { Effect::BuildIndex } else { Effect::LosesData };
+    let build = Effect::BuildIndex(new.name);
+    let reload = if is_index { build } else { Effect::Reload };
+    let loses = if is_index { build } else { Effect::LosesData };
     for was in &old.segments {
         match new.segment(was.name) {
             None if was.is_virtual() => {

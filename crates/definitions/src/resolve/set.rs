@@ -38,18 +38,20 @@ impl Definitions for Nothing {
     }
 }
 
-/// New members over those of a repository.
+/// New members over those of a repository, of which some may be taken out.
 pub struct Overlay<'b> {
     base: &'b dyn Definitions,
     dbds: BTreeMap<DbdName, Arc<Dbd>>,
     psbs: BTreeMap<PsbName, Arc<Psb>>,
+    removed: BTreeSet<MemberName>,
 }
 
 impl<'b> Overlay<'b> {
     /// Nothing new over `base`.
     #[must_use]
     pub fn new(base: &'b dyn Definitions) -> Overlay<'b> {
-        Overlay { base, dbds: BTreeMap::new(), psbs: BTreeMap::new() }
+        let (dbds, psbs) = (BTreeMap::new(), BTreeMap::new());
+        Overlay { base, dbds, psbs, removed: BTreeSet::new() }
     }
 
     /// Adds a member; `false` if a new one of that name and kind is there, which it replaces.
@@ -58,6 +60,16 @@ impl<'b> Overlay<'b> {
             Member::Dbd(dbd) => self.dbds.insert(dbd.name, Arc::new(*dbd)).is_none(),
             Member::Psb(psb) => self.psbs.insert(psb.name, Arc::new(*psb)).is_none(),
         }
+    }
+
+    /// Takes an old member out; a new one of that name and kind stays.
+    pub fn remove(&mut self, name: MemberName) {
+        self.removed.insert(name);
+    }
+
+    /// What was taken out.
+    pub fn removed(&self) -> impl Iterator<Item = MemberName> {
+        self.removed.iter().copied()
     }
 
     /// The new DBDs, by name.
@@ -70,14 +82,20 @@ impl<'b> Overlay<'b> {
         self.psbs.values()
     }
 
-    /// Fits the new members to all others, and the old ones that refer to a new DBD to that.
+    /// Fits the new members to all others, and the old ones that refer to a new DBD, or to one that
+    /// was taken out, to what is there now.
     #[must_use]
     pub fn resolve(&self) -> Outcome {
         let mut members: BTreeSet<MemberName> = BTreeSet::new();
         members.extend(self.dbds.keys().copied().map(MemberName::Dbd));
         members.extend(self.psbs.keys().copied().map(MemberName::Psb));
         for name in self.dbds.keys() {
-            members.extend(self.base.referring(*name));
+            members.extend(self.referring(*name));
+        }
+        for name in &self.removed {
+            if let MemberName::Dbd(name) = name {
+                members.extend(self.referring(*name));
+            }
         }
         let mut outcome = Outcome { psbs: Vec::new(), findings: Vec::new() };
         for member in members {
@@ -100,15 +118,19 @@ impl<'b> Overlay<'b> {
 
 impl Definitions for Overlay<'_> {
     fn dbd(&self, name: DbdName) -> Option<Arc<Dbd>> {
-        self.dbds.get(&name).cloned().or_else(|| self.base.dbd(name))
+        let old = || self.base.dbd(name).filter(|_| !self.removed.contains(&MemberName::Dbd(name)));
+        self.dbds.get(&name).cloned().or_else(old)
     }
 
     fn psb(&self, name: PsbName) -> Option<Arc<Psb>> {
-        self.psbs.get(&name).cloned().or_else(|| self.base.psb(name))
+        let old = || self.base.psb(name).filter(|_| !self.removed.contains(&MemberName::Psb(name)));
+        self.psbs.get(&name).cloned().or_else(old)
     }
 
     fn referring(&self, dbd: DbdName) -> Vec<MemberName> {
-        self.base.referring(dbd)
+        let mut members = self.base.referring(dbd);
+        members.retain(|name| !self.removed.contains(name));
+        members
     }
 }
 

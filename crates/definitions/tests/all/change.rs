@@ -2,6 +2,7 @@
 
 use holdfast_definitions as definitions;
 
+use definitions::DbdName;
 use definitions::change::{Effect, compare, effect};
 
 use crate::samples::{BOOKDB, HISTDB, MEMBDB, MEMBLOG, NAMEIX, OTHERS};
@@ -24,7 +25,8 @@ fn nothing_changes_nothing() {
 
 #[test]
 fn each_change_has_its_effect() {
-    use Effect::{BuildIndex, Harmless, LosesData, Reload};
+    use Effect::{Harmless, LosesData, Reload};
+    let build = |name| Effect::BuildIndex(DbdName::new(name).expect("a name"));
     let cases = [
         (MEMBDB, "MAY 2024", "JUNE 2024", Harmless),
         (MEMBDB, "(PLV,HERE)", "(LLL,LAST)", Harmless),
@@ -41,17 +43,17 @@ fn each_change_has_its_effect() {
         (MEMBDB, "(LOANKEY,SEQ,U),START=1", "(LOANKEY,SEQ,U),START=2", Reload),
         (MEMBDB, "(TWINBWD,LTWIN,LPARNT)", "(NOTWIN,LTWIN,LPARNT)", Reload),
         (MEMBDB, "(BOOK,PHYSICAL,BOOKDB)", "(COPY,PHYSICAL,BOOKDB)", Reload),
-        (MEMBDB, "SRCH=(SURNAME),SUBSEQ=/SX1", "SRCH=(SURNAME,JOINED)", BuildIndex),
-        (MEMBDB, "SURNAME,START=7", "SURNAME,START=8", BuildIndex),
-        (MEMBDB, "NULLVAL=BLANK", "NULLVAL=ZERO", BuildIndex),
-        (MEMBDB, "(NAMEKEY,NAMEIX)", "(NAMEKEY,OTHERIX)", BuildIndex),
+        (MEMBDB, "SRCH=(SURNAME),SUBSEQ=/SX1", "SRCH=(SURNAME,JOINED)", build("NAMEIX")),
+        (MEMBDB, "SURNAME,START=7", "SURNAME,START=8", build("NAMEIX")),
+        (MEMBDB, "NULLVAL=BLANK", "NULLVAL=ZERO", build("NAMEIX")),
+        (MEMBDB, "(NAMEKEY,NAMEIX)", "(NAMEKEY,OTHERIX)", build("OTHERIX")),
         (MEMBDB, "ACCESS=(HIDAM,VSAM)", "ACCESS=(PHIDAM,VSAM)", Reload),
         (BOOKDB, "DFSHDC40,3,500", "DFSHDC40,3,900", Reload),
         (BOOKDB, "COMPRTN=(PACKIT,DATA,INIT)", "COMPRTN=(OTHER,DATA)", Reload),
         (BOOKDB, "NAME=COPY,PARENT=BOOK", "NAME=COPY,PARENT=LENT", LosesData),
         (HISTDB, "PSNAME=PICKPART", "PSNAME=OTHERS", Reload),
-        (NAMEIX, "BYTES=24", "BYTES=25", BuildIndex),
-        (NAMEIX, "ACCESS=INDEX", "ACCESS=PSINDEX", BuildIndex),
+        (NAMEIX, "BYTES=24", "BYTES=25", build("NAMEIX")),
+        (NAMEIX, "ACCESS=INDEX", "ACCESS=PSINDEX", build("NAMEIX")),
         (MEMBLOG, "NAME=COPY,", "NAME=ITEM,", Harmless),
     ];
     for (text, old, new, expected) in cases {

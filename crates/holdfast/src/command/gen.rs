@@ -10,9 +10,10 @@ use std::process::ExitCode;
 
 use base::Coded as _;
 use clap::Args;
-use definitions::resolve::Overlay;
+use definitions::resolve::{Definitions as _, Overlay};
 use definitions::{
-    CompiledMember, Diagnostic, Finding, Member, MemberKind, MemberName, Severity, Spot, compile,
+    CompiledMember, DbdName, Diagnostic, Finding, Member, MemberKind, MemberName, PsbName,
+    Severity, Spot, compile,
 };
 use hierarchy::is_kept;
 use macros::{Folders, Sources};
@@ -32,13 +33,20 @@ use crate::output::{Output, warn};
 /// then it is named and skipped. All members are fitted to each other and to what the system has
 /// already. If there is an error, nothing is stored.
 #[derive(Args, Debug)]
-#[command(after_help = "Example: holdfast gen -s /srv/bank dbdlib psblib -I copylib")]
+#[command(after_help = "\
+Examples:
+  holdfast gen -s /srv/bank dbdlib psblib -I copylib
+  holdfast gen -s /srv/bank --remove CITYIX customers.dbd")]
 pub(crate) struct GenArgs {
     #[command(flatten)]
     system: SystemArgs,
     /// Sources: files, and folders with all that is in them but hidden files and folders
-    #[arg(required = true, value_name = "FILE|FOLDER")]
+    #[arg(required_unless_present = "remove", value_name = "FILE|FOLDER")]
     sources: Vec<PathBuf>,
+    /// Take a DBD or PSB out of the system, together with what is compiled; may be repeated. Where
+    /// both have the name, write DBD:NAME or PSB:NAME. A database must be empty
+    #[arg(long, value_name = "NAME")]
+    remove: Vec<String>,
     /// A folder with the members that COPY names, and with macros; may be repeated
     #[arg(short = 'I', long = "include", value_name = "FOLDER")]
     include: Vec<PathBuf>,
@@ -51,6 +59,8 @@ pub(crate) struct GenArgs {
 #[derive(Serialize)]
 struct Report {
     members: Vec<Item>,
+    #[serde(serialize_with = "as_texts")]
+    removed: Vec<MemberName>,
     skipped: Vec<Skipped>,
     diagnostics: Vec<Said>,
     errors: usize,
@@ -114,15 +124,20 @@ fn as_text<S: Serializer>(
     to.collect_str(value)
 }
 
+fn as_texts<S: Serializer>(names: &[MemberName], to: S) -> std::result::Result<S::Ok, S::Error> {
+    to.collect_seq(names.iter().map(MemberName::to_string))
+}
+
 pub(super) fn run(context: &mut Context, args: &GenArgs) -> Result<ExitCode> {
     if let Some(lost) = args.include.iter().find(|folder| !folder.is_dir()) {
         let what = format!("{} is no folder to find COPY members in", lost.display());
         return Err(Failure::usage(what, "Correct the path behind -I."));
     }
-    let files = files(&args.sources)?;
+    let files = if args.sources.is_empty() { Vec::new() } else { files(&args.sources)? };
     let copies = Folders::new(args.include.clone());
     let report = with(context, &args.system, |_, _, databases| {
-        generate(databases, &files, &copies, args.check)
+        let removed = to_remove(&databases.repository, &args.remove)?;
+        generate(databases, (&files, &removed), &copies, args.check)
     })?;
     if context.output.is_json() {
         context.output.document(&report)?;
@@ -155,21 +170,54 @@ fn tell(output: &mut Output, report: &Report) -> Result<()> {
         };
         output.line(format!("{}: {state}", item.title()))?;
     }
+    for name in &report.removed {
+        let state = match (report.errors, report.check) {
+            (0, false) => "removed",
+            (0, true) => "would be removed",
+            _ => "not removed, because of errors",
+        };
+        output.line(format!("{name}: {state}"))?;
+    }
     for skipped in &report.skipped {
         output.line(format!("{}: skipped, {}", skipped.path.display(), skipped.reason))?;
     }
     Ok(())
 }
 
+/// The members that are to be taken out, by what was written.
+fn to_remove(repository: &Repository, names: &[String]) -> Result<Vec<MemberName>> {
+    names.iter().map(|written| named(repository, written)).collect()
+}
+
+fn named(repository: &Repository, written: &str) -> Result<MemberName> {
+    let upper = written.to_ascii_uppercase();
+    let (kind, name) = upper.split_once(':').unwrap_or(("", &upper));
+    let dbd = DbdName::new(name).filter(|name| repository.dbd(*name).is_some());
+    let psb = PsbName::new(name).filter(|name| repository.psb(*name).is_some());
+    match (kind, dbd, psb) {
+        ("" | "DBD", Some(name), None) | ("DBD", Some(name), _) => Ok(MemberName::Dbd(name)),
+        ("" | "PSB", None, Some(name)) | ("PSB", _, Some(name)) => Ok(MemberName::Psb(name)),
+        ("", Some(_), Some(_)) => {
+            let what = format!("there is a DBD {name} and a PSB {name}");
+            let help = format!("Write --remove DBD:{name} or --remove PSB:{name}.");
+            Err(Failure::usage(what, &help))
+        }
+        _ => {
+            let what = format!("the system has no DBD or PSB {upper} to remove");
+            Err(Failure::other(what, "Check the name."))
+        }
+    }
+}
+
 /// Compiles everything, fits it together, and stores what is new if nothing is wrong.
 fn generate<S: Store>(
     databases: &Databases<S>,
-    files: &[(PathBuf, Vec<u8>)],
+    (files, removed): (&[(PathBuf, Vec<u8>)], &[MemberName]),
     copies: &Folders,
     check: bool,
 ) -> Result<Report> {
     let repository = &databases.repository;
-    let mut work = Work::default();
+    let mut work = Work { removed: removed.to_vec(), ..Work::default() };
     for (path, bytes) in files {
         work.compile(path, bytes, copies);
     }
@@ -189,13 +237,13 @@ fn generate<S: Store>(
     let stored = errors == 0 && !check;
     if stored {
         verdict.record_due(&databases.store)?;
-        repository::put(&databases.store, &changed)?;
+        repository::put(&databases.store, &changed, removed)?;
         verdict.drop_gone(&databases.store)?;
     }
     warn_of_damage(repository, &changed, stored);
     let warnings = work.said.iter().filter(|said| said.severity == Severity::Warning).count();
-    let Work { items: members, skipped, said: diagnostics, .. } = work;
-    Ok(Report { members, skipped, diagnostics, errors, warnings, check, stored })
+    let Work { items: members, removed, skipped, said: diagnostics, .. } = work;
+    Ok(Report { members, removed, skipped, diagnostics, errors, warnings, check, stored })
 }
 
 /// Names what is stored but cannot be read, unless it was replaced just now.
@@ -212,6 +260,7 @@ fn warn_of_damage(repository: &Repository, changed: &[Member], stored: bool) {
 struct Work {
     sources: Sources,
     items: Vec<Item>,
+    removed: Vec<MemberName>,
     skipped: Vec<Skipped>,
     said: Vec<Said>,
 }
@@ -327,6 +376,7 @@ impl Work {
     /// The members over those that are stored.
     fn overlay<'r>(&self, repository: &'r Repository) -> Overlay<'r> {
         let mut overlay = Overlay::new(repository);
+        self.removed.iter().for_each(|name| overlay.remove(*name));
         for member in self.items.iter().filter_map(|item| item.compiled.member.as_ref()) {
             overlay.add(member.clone());
         }

@@ -45,8 +45,11 @@ pub(super) struct Verdict {
 pub(super) fn judge<S: Store>(databases: &Databases<S>, new: &Overlay<'_>) -> Result<Verdict> {
     let mut verdict = Verdict::default();
     for name in affected(databases, new) {
-        let (old, is) = (databases.repository.dbd(name), new.dbd(name));
-        let (Some(old), Some(is)) = (old, is) else { continue };
+        let Some(old) = databases.repository.dbd(name) else { continue };
+        let Some(is) = new.dbd(name) else {
+            verdict.judge_removal(databases, &old)?;
+            continue;
+        };
         if old.organization.is_index() {
             verdict.judge_index(databases, &old, &is)?;
         } else if is_kept(old.organization) && has_data(databases, name)? {
@@ -60,16 +63,21 @@ pub(super) fn judge<S: Store>(databases: &Databases<S>, new: &Overlay<'_>) -> Re
 /// The databases that new definitions are of, refer to, or are referred to by.
 fn affected<S: Store>(databases: &Databases<S>, new: &Overlay<'_>) -> BTreeSet<DbdName> {
     let mut names = BTreeSet::new();
-    for dbd in new.dbds() {
-        names.insert(dbd.name);
-        let old = databases.repository.dbd(dbd.name);
-        for one in [Some(dbd), old.as_ref()].into_iter().flatten() {
+    let removed = new.removed().filter_map(|member| match member {
+        MemberName::Dbd(name) => Some(name),
+        MemberName::Psb(_) => None,
+    });
+    let new_ones = new.dbds().map(|dbd| (dbd.name, Some(dbd)));
+    for (name, new) in new_ones.chain(removed.map(|name| (name, None))) {
+        names.insert(name);
+        let old = databases.repository.dbd(name);
+        for one in [new, old.as_ref()].into_iter().flatten() {
             for segment in &one.segments {
                 names.extend(segment.children.iter().map(|child| child.dbd));
                 names.extend(segment.logical_parent.as_ref().map(|parent| parent.dbd));
             }
         }
-        let referring = databases.repository.referring(dbd.name).into_iter();
+        let referring = databases.repository.referring(name).into_iter();
         names.extend(referring.filter_map(|member| match member {
             MemberName::Dbd(name) => Some(name),
             MemberName::Psb(_) => None,
@@ -89,16 +97,29 @@ fn has_data<S: Store>(databases: &Databases<S>, name: DbdName) -> Result<bool> {
 }
 
 impl Verdict {
+    /// A database that there is no more: it must be empty. The entries of an index go with it.
+    fn judge_removal<S: Store>(&mut self, databases: &Databases<S>, old: &Dbd) -> Result<()> {
+        let database = old.name;
+        if old.organization.is_index() {
+            self.gone.insert(database);
+        } else if is_kept(old.organization) && has_data(databases, database)? {
+            let message = format!("{database} holds data, and is to be removed");
+            let help =
+                format!("if its data may go, run `holdfast db empty {database} --yes` first");
+            self.tell(Severity::Error, "HFG301", (database, message, help));
+        }
+        Ok(())
+    }
+
     fn judge_changes(&mut self, old: &Dbd, new: &Dbd) {
         let database = new.name;
         for change in compare(old, new) {
             let message = format!("{database} holds data, and {}", change.what);
             match change.effect {
                 Effect::Harmless => {}
-                Effect::BuildIndex => {
-                    let indexes = new.secondary_indexes().map(|(_, _, child, _)| child.dbd);
-                    self.due.extend(indexes);
-                    let help = format!("then run `holdfast index build {database}`");
+                Effect::BuildIndex(index) => {
+                    self.due.insert(index);
+                    let help = format!("then run `holdfast index build {database} {index}`");
                     self.tell(Severity::Warning, "HFG303", (database, message, help));
                 }
                 Effect::Reload => self.refuse_reload(database, message),
