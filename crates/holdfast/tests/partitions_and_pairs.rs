@@ -252,7 +252,9 @@ fn what_was_deleted_on_one_path_of_a_pair_stays_so_through_unload_and_load() {
             assert_eq!(told.err.contains("3 segments in the file"), database == "CRSEDB");
         }
         for database in order {
-            site.run(&["db", "empty"], &[database, "--yes"]).done();
+            let told = site.run(&["db", "empty"], &[database, "--yes"]).done();
+            let orphans = told.err.contains("CRSEDB holds logical children");
+            assert_eq!(orphans, database == "STUDDB", "{}", told.err);
         }
         for database in order {
             site.run(&["load"], &[database, &site.path(database)]).done();

@@ -416,6 +416,9 @@ fn a_broken_load_is_told_until_the_database_is_emptied() {
     let loader = shop.program("again.c", "{ insert(shop, 1); return 0; }");
     let again = shop.batch(&loader, &["--psb", "LOADER"]);
     assert!(again.code == 1 && again.out.contains("ISRT 1: AI"), "{}", again.out);
+    for word in ["HFH004", "status AI", "holdfast db empty SHOPDB"] {
+        assert!(again.err.contains(word), "{}", again.err);
+    }
     on(SECRET, &["db", "empty", "-s"], &shop.dir, &["SHOPDB", "--yes"]).done();
     shop.batch(&loader, &["--psb", "LOADER"]).done();
     assert_eq!(shop.customers().len(), 1);

@@ -11,9 +11,10 @@
 //!    after the last one was committed (facts, section 12 row 50).
 //! 2. A long load is committed now and then; nobody can take its beginning for all of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use base::Coded as _;
 use definitions::DbdName;
 use definitions::resolve::{ResolvedKind, ResolvedPsb, View};
 use hierarchy::{Database, HierarchyError, state};
@@ -28,6 +29,8 @@ pub(crate) struct Loads {
     /// The database of each load PCB, by its place in the PSB.
     of_pcb: BTreeMap<usize, Arc<Database>>,
     begun: Vec<Arc<Database>>,
+    /// Those of which the operator was told that they are not empty.
+    told: BTreeSet<DbdName>,
     inserts: u32,
 }
 
@@ -103,7 +106,13 @@ impl Loads {
                 self.begun.push(Arc::clone(database));
                 Ok(Begun::Yes)
             }
-            Err(HierarchyError::NotEmpty(_) | HierarchyError::Loading(_)) => Ok(Begun::NotEmpty),
+            Err(error @ (HierarchyError::NotEmpty(_) | HierarchyError::Loading(_))) => {
+                if self.told.insert(database.name()) {
+                    // A program shows AI at best; what to do, the operator has to know.
+                    eprintln!("{error} ({}): status AI\n{}", error.code(), error.remedy());
+                }
+                Ok(Begun::NotEmpty)
+            }
             Err(error) => Err(because("U0844", &error)),
         }
     }

@@ -1,5 +1,6 @@
 //! `holdfast db`: how databases are, whether they are sound, and emptying them.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -10,13 +11,14 @@ use hierarchy::verify::{Finding, Report};
 use hierarchy::{Database, HierarchyError};
 use serde::Serialize;
 use serde_json::json;
+use store::Store;
 use system::System;
 
 use super::partition::{self, PartitionArgs, PartitionStatus};
 use super::{Context, DONE};
-use crate::databases::{SystemArgs, with};
+use crate::databases::{Databases, SystemArgs, with};
 use crate::failure::{Failure, Result};
-use crate::output::{Output, bytes, count};
+use crate::output::{Output, bytes, count, warn};
 use crate::progress::Progress;
 
 /// Show, verify and empty databases
@@ -167,7 +169,7 @@ fn index_status(count: &IndexCount, is_due: bool) -> IndexStatus {
 }
 
 /// The data sets of a database with their space.
-fn space(system: &System, store: &impl store::Store, database: &Database) -> Result<Vec<Space>> {
+fn space(system: &System, store: &impl Store, database: &Database) -> Result<Vec<Space>> {
     let indexes = database.indexes.iter().map(|tree| tree.set);
     let relations = database.as_child.iter().map(|relation| relation.set);
     let own: Vec<_> = database.sets.iter().copied().chain(indexes).chain(relations).collect();
@@ -292,6 +294,19 @@ pub(super) fn tell_report(output: &mut Output, name: DbdName, report: &Report) -
     code
 }
 
+/// The other databases that hold logical children of segments of this one.
+fn orphaned<S: Store>(databases: &Databases<S>, database: &Database) -> Result<BTreeSet<DbdName>> {
+    let others = database.as_parent.iter().map(|relation| relation.child_dbd);
+    let others: BTreeSet<DbdName> = others.filter(|name| *name != database.name()).collect();
+    let mut orphaned = BTreeSet::new();
+    for name in others {
+        if !state::is_empty(&databases.store, &*databases.open_unchecked(name)?)? {
+            orphaned.insert(name);
+        }
+    }
+    Ok(orphaned)
+}
+
 fn empty(context: &mut Context, args: &EmptyArgs) -> Result<ExitCode> {
     let text = args.name.database.to_ascii_uppercase();
     if !args.yes {
@@ -302,6 +317,12 @@ fn empty(context: &mut Context, args: &EmptyArgs) -> Result<ExitCode> {
         let database = databases.open_unchecked(databases.named(&text)?)?;
         database.empty(&databases.store)?;
         let name = database.name();
+        for child in orphaned(databases, &database)? {
+            warn(format!(
+                "{child} holds logical children whose logical parents were in {name}: load {name} \
+                 again, or empty {child}, too"
+            ));
+        }
         match context.output.is_json() {
             true => {
                 context.output.document(&json!({ "database": name.text(), "state": "empty" }))?;
