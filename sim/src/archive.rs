@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use archive::{
     ArchiveConfig, ArchiveEnv, ArchiveError, ArchiveInfo, Archiver, Concern, Keep, LogSource,
-    Registry, Shelf,
+    Registry, Shelf, Span,
 };
 use base::{DataSetId, GroupNumber, Lsn, SystemId, UowId};
 use log::{Log, LogConfig, LogEnv, LogError, LogEvents, LogStart, Record};
@@ -263,10 +263,15 @@ impl Machine {
         }
         let mut merged = Vec::new();
         let range = (needed, source.end());
-        let read = source.each_of::<ArchiveError>(&[DataSetId(1)], range, concern, &mut |record| {
-            merged.push((record.head(), base::hash::bytes(record.body)));
-            Ok(true)
-        });
+        let read = source.each_of::<ArchiveError>(
+            &[Span::whole(DataSetId(1))],
+            range,
+            concern,
+            &mut |record| {
+                merged.push((record.head(), base::hash::bytes(record.body)));
+                Ok(true)
+            },
+        );
         read.unwrap_or_else(|error| said(error));
         assert_eq!(merged.len(), plain.len(), "records of one task");
         assert!(merged == plain, "the same records");

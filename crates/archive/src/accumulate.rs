@@ -284,23 +284,50 @@ impl<'m> Maker<'m> {
     }
 }
 
+/// A data set, and the piece of the log in which its records count: before it was made in a
+/// recovery there are none, and behind the point of a recovery that replaced it they are void.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The data set.
+    pub set: DataSetId,
+    /// Its records count from here on.
+    pub from: Lsn,
+    /// And before this.
+    pub until: Lsn,
+}
+
+impl Span {
+    /// A data set of which all that the log has counts.
+    #[must_use]
+    pub fn whole(set: DataSetId) -> Span {
+        Span { set, from: Lsn(0), until: Lsn(u64::MAX) }
+    }
+
+    /// Whether its records count anywhere between two positions.
+    #[must_use]
+    pub fn meets(&self, from: Lsn, end: Lsn) -> bool {
+        self.from < end && self.until > from
+    }
+}
+
 impl LogSource {
-    /// Gives every record from `from` on and before `to` that concerns `sets` to `each`, until it
-    /// says `false`: from accumulations where there are any that end by then, and otherwise from
-    /// archives and log.
+    /// Gives every record from `from` on and before `to` that concerns data sets to `each`, until
+    /// it says `false`: from accumulations where there are any that end by then and have all of the
+    /// data sets that count there, and otherwise from archives and log.
     ///
     /// # Errors
     /// As [`LogSource::read`], and what `each` says.
     pub fn each_of<E: From<ArchiveError>>(
         &self,
-        sets: &[DataSetId],
+        spans: &[Span],
         (from, to): (Lsn, Lsn),
         concern: fn(&Record<'_>) -> Concern,
         each: &mut dyn FnMut(&Record<'_>) -> Result<bool, E>,
     ) -> Result<(), E> {
-        let mut sieve = Sieve::new(sets, concern);
+        let sets: Vec<DataSetId> = spans.iter().map(|span| span.set).collect();
+        let mut sieve = Sieve::new(&sets, concern);
         let mut usable = self.accumulations();
-        usable.retain(|one| one.info.covers(sets) && one.info.end <= to);
+        usable.retain(|one| one.info.end <= to && one.info.has(spans, from));
         let mut at = from;
         while at < to {
             let here = usable.iter().filter(|one| one.info.first <= at && one.info.end > at);

@@ -53,7 +53,7 @@ use seam::disk::{BLOCK, File, Open};
 use zstd::bulk::Decompressor;
 
 use crate::header::HEADER_BYTES;
-use crate::{ArchiveEnv, ArchiveError};
+use crate::{ArchiveEnv, ArchiveError, Span};
 
 /// Most data sets of one accumulation.
 pub const SETS_MAX: usize = 900;
@@ -107,10 +107,11 @@ impl AccumulationInfo {
         (HEADER_BYTES as u64 + self.block_bytes).next_multiple_of(BLOCK as u64)
     }
 
-    /// Whether it has everything of these data sets.
+    /// Whether it has, from a position on, everything of those of the data sets that count there.
     #[must_use]
-    pub fn covers(&self, sets: &[DataSetId]) -> bool {
-        sets.iter().all(|set| self.sets.contains(set))
+    pub fn has(&self, spans: &[Span], from: Lsn) -> bool {
+        let mut here = spans.iter().filter(|span| span.meets(self.first.max(from), self.end));
+        here.all(|span| self.sets.contains(&span.set))
     }
 
     pub(crate) fn encode(&self, system: SystemId, key: &WorkingKey, out: &mut [u8]) {

@@ -36,7 +36,7 @@ mod shelf;
 mod source;
 mod writer;
 
-pub use accumulate::{Accumulation, Concern};
+pub use accumulate::{Accumulation, Concern, Span};
 pub use accumulation::{AccumulationFile, AccumulationInfo, SETS_MAX};
 pub use archiver::{Archiver, ArchiverStatus};
 pub use config::{ArchiveConfig, ArchiveEnv, FOLDERS_MAX, Keep};

@@ -10,7 +10,8 @@ use serde_json::Value;
 use system::System;
 use system::operator::{Refusal, Request, Talk, done};
 
-use crate::recovery::{Point, Which, names};
+use crate::recovery::Point;
+use crate::which::{Which, names};
 
 /// What `backout --list` is given.
 #[derive(Clone, Debug, Serialize, Deserialize)]

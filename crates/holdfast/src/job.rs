@@ -18,15 +18,16 @@ use gsam::FileSpec;
 use placement::{Compat, ProgramUser};
 use region::shape::PcbShape;
 use region::{Dd, Ending, Reply, Request, Server};
-use schedule::{Environment, Intents, Options, PoolFigures, Pools, Schedule, User};
+use schedule::{Environment, Intents, Options, PoolFigures, Pools, Schedule, User, claims_of};
 use seam::Seam;
 use serde::{Deserialize, Serialize};
 use store_kernel::KernelStore;
-use system::System;
+use system::{Authorised, Authoriser, System};
 use uow::Kernel;
 
 use crate::databases::Databases;
 use crate::failure::{Failure, Result};
+use crate::output::warn;
 
 /// The socket in a system's folder at which programs call a started system.
 pub(crate) const SOCKET: &str = "regions.sock";
@@ -158,6 +159,36 @@ pub(crate) struct Terms {
     pub(crate) compat: Compat,
     /// What the programs of the system have claimed.
     pub(crate) intents: Arc<Intents>,
+    /// Who tells RECON what they have open.
+    pub(crate) authoriser: Option<Authoriser>,
+}
+
+/// A PSB that is scheduled, and what RECON was told of it. The program comes to its end before
+/// RECON hears of that.
+pub(crate) struct Scheduled {
+    schedule: Schedule<KernelStore>,
+    _authorised: Option<Authorised>,
+}
+
+impl Scheduled {
+    /// What was called so far.
+    fn tally(&self) -> &schedule::Tally {
+        self.schedule.tally()
+    }
+}
+
+impl Server for Scheduled {
+    fn pcbs(&self) -> &[PcbShape] {
+        self.schedule.pcbs()
+    }
+
+    fn call(&mut self, request: Request<'_>, reply: &mut Reply) {
+        self.schedule.call(request, reply);
+    }
+
+    fn end(&mut self, ending: Ending) -> std::result::Result<(), region::Failure> {
+        self.schedule.end(ending)
+    }
 }
 
 /// Schedules the PSB of a job.
@@ -167,7 +198,7 @@ pub(crate) fn schedule(
     databases: &Databases<KernelStore>,
     job: &Job,
     terms: &Terms,
-) -> Result<Schedule<KernelStore>> {
+) -> Result<Scheduled> {
     let psb = psb_of(databases, &job.psb)?;
     let environment = Environment {
         store: &databases.store,
@@ -188,7 +219,22 @@ pub(crate) fn schedule(
         batch_log: terms.compat.batch_log,
         ..Options::default()
     };
-    Schedule::new(environment, options).map_err(|error| Failure::Error(Box::new(error)))
+    let schedule =
+        Schedule::new(environment, options).map_err(|error| Failure::Error(Box::new(error)))?;
+    Ok(Scheduled { schedule, _authorised: authorised(&psb, terms) })
+}
+
+/// Tells RECON what a program has open, before it makes its first call.
+fn authorised(psb: &ResolvedPsb, terms: &Terms) -> Option<Authorised> {
+    let claims = claims_of(psb);
+    let open = claims.iter().map(|(dbd, access)| (dbd.text(), *access));
+    match terms.authoriser.as_ref()?.authorise(psb.name.text(), open) {
+        Ok(authorised) => Some(authorised),
+        Err(error) => {
+            warn(format!("RECON does not know of {}: {error}", psb.name));
+            None
+        }
+    }
 }
 
 /// Whom a program's I/O PCB names. A started system lets in its own user alone, so that is who runs
@@ -225,14 +271,14 @@ impl Pools for KernelPools {
 
 /// A PSB that is scheduled for the only program that uses the system.
 pub(crate) struct Alone {
-    schedule: Schedule<KernelStore>,
+    schedule: Scheduled,
     system: Option<System>,
     /// Say on standard error what was called.
     tells: bool,
 }
 
 impl Alone {
-    pub(crate) fn new(schedule: Schedule<KernelStore>, system: System, tells: bool) -> Alone {
+    pub(crate) fn new(schedule: Scheduled, system: System, tells: bool) -> Alone {
         Alone { schedule, system: Some(system), tells }
     }
 }

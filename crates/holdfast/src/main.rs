@@ -16,6 +16,7 @@ mod command;
 mod databases;
 mod failure;
 mod job;
+mod look;
 mod operate;
 mod output;
 mod passphrase;
@@ -23,6 +24,7 @@ mod pipe;
 mod progress;
 mod recovery;
 mod verbs;
+mod which;
 
 use std::ffi::OsString;
 use std::io::Write as _;

@@ -4,11 +4,10 @@
 //! 1. A verb works on an open system, whoever has opened it.
 //! 2. A database is copied and recovered with its indexes and its relations.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use base::Lsn;
-use recon::{CopyKind, Database, Recon, Record, State};
+use recon::{CopyKind, Recon, Record, State};
 use recovery::{
     Births, CopyFiles, CopyOptions, CopySink, Past, Plan, RecoverOptions, RecoveryError, Target,
     copy_sets, lsn_of,
@@ -20,19 +19,7 @@ use system::{System, SystemError};
 
 use crate::output::utc;
 use crate::pipe::PipeSink;
-use crate::verbs::{refusal, sets_of};
-
-/// Which data sets.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct Which {
-    /// Data sets by name.
-    pub(crate) sets: Vec<String>,
-    /// Databases by name.
-    pub(crate) databases: Vec<String>,
-    /// Everything.
-    pub(crate) all: bool,
-}
+use crate::which::{Which, names};
 
 /// What `image-copy` is given.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -285,35 +272,6 @@ fn told(plan: &Plan, state: &State, recovered: Option<&recovery::Recovery>) -> R
     }
 }
 
-/// The names of the data sets that are meant, and what RECON shall know of the databases.
-pub(crate) fn names(system: &System, which: &Which) -> Result<Vec<String>, Refusal> {
-    let kernel = system.kernel();
-    let mut names: BTreeSet<String> = which.sets.iter().cloned().collect();
-    if which.all {
-        names.extend(kernel.all_sets().iter().map(|set| set.name().to_owned()));
-        names.extend(kernel.offline_sets().into_iter().map(|set| set.name));
-    }
-    for database in &which.databases {
-        let name = database.to_ascii_uppercase();
-        let sets = sets_of(system, &name).map_err(|failure| refusal(&failure));
-        let known = system.recon().state().databases.get(&name).cloned();
-        let sets = match (sets, known) {
-            (Ok(sets), known) => {
-                let group = Database { name, sets: sets.clone() };
-                if known.as_ref() != Some(&group) {
-                    system.recon().add(vec![Record::Database(group)])?;
-                }
-                sets
-            }
-            // Its definition may be what is damaged: RECON knows what it consisted of.
-            (Err(_), Some(known)) => known.sets,
-            (Err(refusal), None) => return Err(refusal),
-        };
-        names.extend(sets);
-    }
-    Ok(names.into_iter().collect())
-}
-
 /// The newest copy that holds all of these data sets as they are.
 fn base(system: &System, names: &[String]) -> Result<u32, Refusal> {
     let state = system.recon().state();
@@ -413,7 +371,14 @@ pub(crate) fn document(state: &State) -> Value {
             "utc_us": one.utc_us, "to_point": one.to_point,
         })
     });
+    let open = state.authorised.iter().map(|one| {
+        json!({
+            "process": one.process, "psb": one.psb, "database": one.database,
+            "access": one.access, "since_us": one.since_us,
+        })
+    });
     json!({
+        "authorisations": open.collect::<Vec<_>>(),
         "reached": state.reached.lsn.0,
         "archived": state.archived.0,
         "data_sets": sets.collect::<Vec<_>>(),

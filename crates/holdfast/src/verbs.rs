@@ -3,19 +3,23 @@
 
 use serde_json::Value;
 use system::operator::forms::{self, Conversion};
-use system::operator::{Refusal, Request, Talk, Verb, done};
+use system::operator::{self, Merge, Refusal, Request, Talk, Verb, done};
 use system::{Finding, OpenOptions, Repair, System, VerifyWish};
 
 use crate::backout;
 use crate::databases::Databases;
-use crate::failure::{Failure, Result};
-use crate::recovery;
+use crate::failure::Failure;
+use crate::which::spell_out;
+use crate::{look, recovery};
 
 /// The verbs.
 const VERBS: &[Verb] = &[
     Verb { name: "verify", run: verify },
+    Verb { name: "archive accumulate", run: accumulate },
     Verb { name: "convert", run: convert },
     Verb { name: "rekey", run: rekey },
+    Verb { name: "db status", run: look::db_status },
+    Verb { name: "db verify", run: look::db_verify },
     Verb { name: "image-copy", run: recovery::image_copy },
     Verb { name: "recover", run: recovery::recover },
     Verb { name: "backout", run: backout::backout },
@@ -29,7 +33,7 @@ pub(crate) fn options() -> OpenOptions {
     OpenOptions { verbs: VERBS, ..OpenOptions::default() }
 }
 
-type Answer<T> = std::result::Result<T, Refusal>;
+type Answer<T> = Result<T, Refusal>;
 
 fn convert(system: &System, request: &Request, talk: &mut Talk<'_>) -> Answer<Value> {
     done(&forms::convert(system, &wanted(system, request)?, talk)?)
@@ -41,9 +45,7 @@ fn rekey(system: &System, request: &Request, talk: &mut Talk<'_>) -> Answer<Valu
 
 fn verify(system: &System, request: &Request, talk: &mut Talk<'_>) -> Answer<Value> {
     let mut asked: VerifyWish = request.arguments()?;
-    for database in std::mem::take(&mut asked.databases) {
-        asked.sets.extend(sets_of(system, &database).map_err(|failure| refusal(&failure))?);
-    }
+    spell_out(system, &mut asked.sets, &mut asked.databases)?;
     let mut report = system.verify(&asked, talk)?;
     let hopeless =
         |finding: &&mut Finding| finding.repair.is_empty() && finding.object.starts_with(DATA_SET);
@@ -70,16 +72,15 @@ fn build_instead(system: &System, finding: &mut Finding) {
 /// What is asked for, with the data sets of the databases.
 fn wanted(system: &System, request: &Request) -> Answer<Conversion> {
     let mut asked: Conversion = request.arguments()?;
-    for database in std::mem::take(&mut asked.databases) {
-        asked.sets.extend(sets_of(system, &database).map_err(|failure| refusal(&failure))?);
-    }
+    spell_out(system, &mut asked.sets, &mut asked.databases)?;
     Ok(asked)
 }
 
-/// The data sets of a database and of everything that is kept together with it.
-pub(crate) fn sets_of(system: &System, database: &str) -> Result<Vec<String>> {
-    let databases = Databases::of(system.kernel().seam(), system)?;
-    databases.sets_of(databases.named(database)?)
+/// Merges archived changes.
+fn accumulate(system: &System, request: &Request, talk: &mut Talk<'_>) -> Answer<Value> {
+    let mut asked: Merge = request.arguments()?;
+    spell_out(system, &mut asked.sets, &mut asked.databases)?;
+    done(&operator::accumulate(system, &asked, talk)?)
 }
 
 pub(crate) fn refusal(failure: &Failure) -> Refusal {

@@ -140,6 +140,14 @@ impl Shop {
         child
     }
 
+    /// Who has what open, as RECON says.
+    fn open(&self) -> Vec<String> {
+        let said = on(SECRET, &["recon", "list", "--json", "-s"], &self.dir, &[]).done().json();
+        let word = |one: &Value, key: &str| one[key].as_str().unwrap().to_owned();
+        let all = said["authorisations"].as_array().unwrap().iter();
+        all.map(|one| ["psb", "database", "access"].map(|key| word(one, key)).join(" ")).collect()
+    }
+
     /// Stops the system, which says what it warns of.
     fn stop(&self, child: Child) -> String {
         run([OsStr::new("stop"), OsStr::new("-s"), self.dir.as_os_str()]).done();
@@ -280,6 +288,7 @@ fn programs_of_a_started_system_lose_no_updates() {
     assert!(!warning.contains("backed out"), "who has just died is not sent away: {warning}");
     assert_eq!(shop.customers(), ["00000001000000000300"]);
     let system = shop.start();
+    on(SECRET, &["db", "verify", "-s"], &shop.dir, &["SHOPDB"]).done();
     let program = shop.program(
         "stays.c",
         "{ insert(shop, 8); puts(\"in\"); fflush(stdout); \
@@ -290,9 +299,15 @@ fn programs_of_a_started_system_lose_no_updates() {
     let mut child = command.spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(shop.open(), ["  update", "CLERK SHOPDB update"]);
+    // What it has inserted is in flight: a status counts it, and a verification waits for its end.
+    on(SECRET, &["db", "status", "-s"], &shop.dir, &["SHOPDB"]).done();
+    let verify = |rest: &[&str]| on(SECRET, &["db", "verify", "-s"], &shop.dir, rest);
+    verify(&["SHOPDB", "--wait", "1"]).failed("HFY017", &["SHOPDB"]);
     let warning = shop.stop(system);
     assert!(warning.contains("programs that were running are backed out: 1"), "{warning}");
     assert_eq!(Ended::of(&child.wait_with_output().unwrap()).code, 1);
+    assert_eq!(shop.open(), [""; 0]);
     assert_eq!(shop.customers(), ["00000001000000000300"]);
 }
 

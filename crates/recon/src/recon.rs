@@ -225,6 +225,16 @@ impl Recon {
         Ok(made)
     }
 
+    /// Adds the last records; nothing is recorded any more then, whoever still has this.
+    ///
+    /// # Errors
+    /// As for [`Recon::add`].
+    pub fn close(&self, last: Vec<Record>) -> Result<(), ReconError> {
+        self.add(last)?;
+        self.writer.lock().lost = Some("it was closed".into());
+        Ok(())
+    }
+
     /// Writes an entry to all living copies, and what has become of one that refused.
     fn append(
         &self,

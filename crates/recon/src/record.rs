@@ -199,13 +199,13 @@ coded! {
         pub began: Lsn,
     }
 
-    /// Somebody has databases open.
+    /// Somebody has something open.
     pub struct Authorisation {
         /// The process.
         pub process: u32,
-        /// The PSB, or the name of a utility.
+        /// The PSB; nothing for whoever has the system open.
         pub psb: String,
-        /// The database.
+        /// The database; nothing for the system.
         pub database: String,
         /// `read`, `update` or `exclusive`.
         pub access: String,
@@ -284,6 +284,8 @@ records! {
     17 ArchivedThrough(Lsn);
     /// The system was restored from archives alone.
     18 Restored(Restored);
+    /// Somebody has a database open no more.
+    19 Released(Authorisation);
 }
 
 /// Takes the records of an entry apart; `None` if it is not one that this release writes.

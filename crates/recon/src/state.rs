@@ -125,6 +125,10 @@ impl State {
                 self.recoveries.insert(recovery.number, recovery.clone());
             }
             Record::Authorised(one) => self.authorised.push(one.clone()),
+            Record::Released(one) => {
+                let at = self.authorised.iter().position(|known| known == one);
+                at.map(|at| self.authorised.remove(at));
+            }
             Record::Ended(process) => self.authorised.retain(|one| one.process != *process),
             Record::Stale(copy) => self.stale = *copy,
             Record::Numbers(last) => self.number(*last),

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive::LogSource;
+use archive::{LogSource, Span};
 use base::{CiNumber, DataSetId, Lsn, UowId};
 use lock::{LockError, LockName, Mode, Wait};
 use log::{Log, Record};
@@ -41,13 +41,14 @@ pub trait History {
         each: &mut dyn FnMut(&Record<'_>) -> Result<bool, RecoveryError>,
     ) -> Result<(), RecoveryError>;
 
-    /// The same for whoever needs only what concerns some data sets; it may give more.
+    /// The same for whoever needs only what concerns some data sets where they count; it may give
+    /// more.
     ///
     /// # Errors
     /// As for [`History::each`].
     fn each_of(
         &self,
-        _sets: &[DataSetId],
+        _spans: &[Span],
         from: Lsn,
         to: Lsn,
         each: &mut dyn FnMut(&Record<'_>) -> Result<bool, RecoveryError>,
@@ -91,12 +92,12 @@ impl History for LogSource {
 
     fn each_of(
         &self,
-        sets: &[DataSetId],
+        spans: &[Span],
         from: Lsn,
         to: Lsn,
         each: &mut dyn FnMut(&Record<'_>) -> Result<bool, RecoveryError>,
     ) -> Result<(), RecoveryError> {
-        LogSource::each_of(self, sets, (from.min(to), to), concern, each)
+        LogSource::each_of(self, spans, (from.min(to), to), concern, each)
     }
 }
 
@@ -254,6 +255,19 @@ impl Work<'_> {
         sources.map(|source| source.set).collect()
     }
 
+    /// The same, and in which piece of the log.
+    fn spans(&self) -> Vec<Span> {
+        let mut spans = Vec::new();
+        for set in &self.plan.sets {
+            let mut from = Lsn(0);
+            for source in &set.sources {
+                spans.push(Span { set: source.set, from, until: source.until });
+                from = source.until;
+            }
+        }
+        spans
+    }
+
     /// Makes a successor and fills it from the copies.
     fn restore(&mut self, set: &SetPlan, keys: &CopyKeys) -> Result<Rebuild, RecoveryError> {
         if set.copies.is_empty() {
@@ -300,10 +314,10 @@ impl Work<'_> {
     /// Gives a piece of the log to every successor; a record ends where it does.
     fn redo(&mut self, from: Lsn, to: Lsn) -> Result<(), RecoveryError> {
         self.kernel.log().wait_durable(to)?;
-        let sources = self.sources();
+        let spans = self.spans();
         let Work { rebuilds, plan, progress, records, .. } = self;
         let mut told = 0;
-        self.history.each_of(&sources, from, to, &mut |record| {
+        self.history.each_of(&spans, from, to, &mut |record| {
             for (rebuild, set) in rebuilds.iter_mut().zip(&plan.sets) {
                 if record.lsn >= set.from {
                     rebuild.see(record)?;

@@ -92,6 +92,18 @@ fn excludes(one: Intent, other: Intent) -> bool {
     one.max(other) == Intent::Exclusive && one.min(other) >= Intent::Update
 }
 
+/// The databases that a PSB uses, each with what is claimed of it in a word: `read`, `update` or
+/// `exclusive`.
+#[must_use]
+pub fn claims_of(psb: &ResolvedPsb) -> Vec<(DbdName, &'static str)> {
+    let word = |intent| match intent {
+        Intent::Read => "read",
+        Intent::Update => "update",
+        Intent::Exclusive => "exclusive",
+    };
+    wanted(psb).into_iter().map(|(dbd, intent)| (dbd, word(intent))).collect()
+}
+
 /// The strongest intent of a PSB for each database that it uses.
 fn wanted(psb: &ResolvedPsb) -> Vec<(DbdName, Intent)> {
     let mut wanted: Vec<(DbdName, Intent)> = Vec::new();

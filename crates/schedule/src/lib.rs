@@ -53,7 +53,7 @@ mod userlog;
 
 pub use checkpoint::{Checkpoint, SET as CHECKPOINTS};
 pub use error::ScheduleError;
-pub use intents::Intents;
+pub use intents::{Intents, claims_of};
 pub use schedule::{Environment, Options, Schedule, User};
 pub use statistics::{NoPools, PoolFigures, Pools};
 pub use tally::Tally;

@@ -50,6 +50,12 @@ pub enum SystemError {
         /// The data set.
         name: String,
     },
+    /// A data set is being changed, and would not come to rest.
+    #[error("data set {name} is being changed by a unit of work that does not end")]
+    SetInUse {
+        /// The data set.
+        name: String,
+    },
     /// RECON knows no image copy of that number.
     #[error("RECON knows no image copy {number}")]
     NoSuchCopy {
@@ -200,6 +206,7 @@ impl Coded for SystemError {
             SystemError::Unmended { .. } => Code("HFY014"),
             SystemError::NoSuchCopy { .. } => Code("HFY015"),
             SystemError::NoWholeFile { .. } => Code("HFY016"),
+            SystemError::SetInUse { .. } => Code("HFY017"),
             SystemError::Kernel(error) => error.code(),
             SystemError::Keys(error) => error.code(),
             SystemError::Log(error) => error.code(),
@@ -258,6 +265,9 @@ impl Coded for SystemError {
             SystemError::Recovery(error) => error.remedy(),
             SystemError::Unmended { name, .. } => {
                 format!("Recover the data set: holdfast recover -s DIR --set {name}")
+            }
+            SystemError::SetInUse { .. } => {
+                "Wait for the program that changes it, or give it more time with --wait.".into()
             }
             SystemError::NoSuchCopy { .. } => "`holdfast recon list` shows those it knows.".into(),
             SystemError::NoWholeFile { number } => format!(

@@ -22,6 +22,7 @@
 //! It is not the catalog of databases and programs.
 
 mod archives;
+mod authorise;
 mod config;
 mod doctor;
 mod error;
@@ -32,11 +33,13 @@ mod restore;
 mod room;
 mod shadow;
 pub mod status;
+mod still;
 mod survey;
 mod system;
 mod verify;
 
 pub use archives::{AccumulationStatus, ArchiveStatus, ArchivesStatus};
+pub use authorise::{Authorised, Authoriser};
 pub use config::{
     AnchorSettings, ArchiveSettings, Bytes, CONFIG_FILE, CheckpointSettings, DataSettings,
     KeySettings, LockSettings, LogSettings, PoolSettings, ReconSettings, SystemConfig,
@@ -49,6 +52,7 @@ pub use registry::recon_setup;
 pub use restore::{RebuiltRecon, RestoreOptions, RestoredSystem, rebuild_recon};
 pub use room::WarnSettings;
 pub use status::SystemStatus;
+pub use still::Still;
 pub use survey::{LogDamage, LogSurvey, Stopped, SurveyedSegment, status};
 pub use system::{
     InitOptions, LABELS, OpenOptions, System, explain, look_at_key_ring, open_key_ring,

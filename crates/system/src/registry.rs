@@ -16,7 +16,7 @@ use seam::Seam;
 use space::Definition;
 use uow::Kernel;
 
-use crate::{LABELS, SystemConfig, SystemError};
+use crate::{LABELS, SystemConfig, SystemError, authorise};
 
 /// RECON's files are compacted beyond this length.
 const COMPACT_BYTES: u64 = 4 << 20;
@@ -70,7 +70,11 @@ pub(crate) fn open(
     for copy in recon.lost_copies() {
         notes.push(format!("{} cannot be written: RECON has one copy only", copy.display()));
     }
-    let news = news(&recon.state(), kernel);
+    let mut news = news(&recon.state(), kernel);
+    let utc_us = kernel.seam().clock.utc_us();
+    let (taken_over, said) = authorise::take_over(&recon.state(), utc_us);
+    news.extend(taken_over);
+    notes.extend(said);
     recon.add(news)?;
     Ok(recon)
 }
@@ -83,10 +87,10 @@ pub(crate) fn update(recon: &Recon, kernel: &Kernel) -> Result<(), SystemError> 
     Ok(recon.change(|state| (news(state, kernel), ()))?)
 }
 
-/// Tells RECON how far the log reaches.
+/// Tells RECON how far the log reaches, and that nobody has anything open; it is closed then.
 pub(crate) fn note_end(recon: &Recon, kernel: &Kernel) -> Result<(), SystemError> {
     let reached = Reached { lsn: kernel.log().next_lsn(), utc_us: kernel.seam().clock.utc_us() };
-    Ok(recon.add(vec![Record::Reached(reached)])?)
+    Ok(recon.close(vec![Record::Reached(reached), authorise::end()])?)
 }
 
 /// What RECON does not know yet of data sets.

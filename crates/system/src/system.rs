@@ -238,6 +238,10 @@ impl System {
         &self.inner.recon
     }
 
+    pub(crate) fn recon_shared(&self) -> &Arc<Recon> {
+        &self.inner.recon
+    }
+
     /// Tells RECON what data sets there are by now.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use archive::{
-    ArchiveConfig, ArchiveEnv, ArchiveError, Archiver, Concern, LogSource, NoRegistry, Shelf,
+    ArchiveConfig, ArchiveEnv, ArchiveError, Archiver, Concern, LogSource, NoRegistry, Shelf, Span,
 };
 use base::{DataSetId, GroupNumber, Lsn, SystemId, UowId};
 use log::{Log, LogConfig, LogEnv, LogEvents, LogStart, Record};
@@ -130,7 +130,8 @@ pub fn fuzz(bytes: &[u8]) {
         }
         let mut expected_of_set = TEMPLATE.bodies.iter();
         let range = (Lsn::FIRST, source.end());
-        let merged = source.each_of::<ArchiveError>(&SETS, range, concern, &mut |record| {
+        let spans = SETS.map(Span::whole);
+        let merged = source.each_of::<ArchiveError>(&spans, range, concern, &mut |record| {
             assert_eq!(Some(record.body), expected_of_set.next().map(Vec::as_slice));
             Ok(true)
         });

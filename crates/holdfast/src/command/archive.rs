@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use system::operator::Merge;
 use system::{AccumulationStatus, ArchiveStatus};
 
 use super::{Context, DONE};
@@ -160,7 +161,8 @@ fn show(context: &mut Context, archives: &[ArchiveStatus], none: &str) -> Result
 }
 
 fn accumulate(context: &mut Context, args: &AccumulateArgs) -> Result<ExitCode> {
-    let arguments = json!({ "sets": args.set, "database": args.db, "from": args.from });
+    let databases = args.db.iter().cloned().collect();
+    let arguments = Merge { sets: args.set.clone(), databases, from: args.from };
     let place = &args.place;
     let made: Vec<AccumulationStatus> =
         operate(context, &place.system, &place.passphrase, "archive accumulate", &arguments)?;

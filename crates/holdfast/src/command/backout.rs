@@ -11,7 +11,7 @@ use crate::backout::{BackedOut, BackoutWish, ListWish, UnitRow};
 use crate::failure::{Failure, Result};
 use crate::operate::{Where, operate};
 use crate::output::{count, utc};
-use crate::recovery::Which;
+use crate::which::Which;
 
 /// Take units of work back that were committed, as if they had never been
 ///

@@ -63,7 +63,8 @@ pub(super) fn serve(seam: &Seam, job: &Job, passphrase: &Passphrase, tells: bool
     system.notes().iter().for_each(warn);
     let compat = system.config().placement_settings().compat;
     let scheduled = Databases::for_programs(seam, &system).and_then(|databases| {
-        let terms = Terms { compat, ..Terms::default() };
+        let authoriser = Some(system.authoriser());
+        let terms = Terms { compat, authoriser, ..Terms::default() };
         job::schedule(seam, system.kernel(), &databases, job, &terms)
     });
     match scheduled {

@@ -12,7 +12,8 @@ use crate::operate::{absolute, operate};
 use crate::output::{bytes, count};
 use crate::passphrase::PassphraseArgs;
 use crate::pipe::ToStdout;
-use crate::recovery::{Copied, CopyWish, Which};
+use crate::recovery::{Copied, CopyWish};
+use crate::which::Which;
 
 /// Copy data sets and databases while they are in use
 ///

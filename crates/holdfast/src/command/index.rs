@@ -10,6 +10,7 @@ use super::db::tell_report;
 use super::{Context, DONE};
 use crate::databases::{SystemArgs, with};
 use crate::failure::{Failure, Result};
+use crate::look::Verified;
 use crate::output::{count, warn};
 use crate::progress::Progress;
 
@@ -125,6 +126,6 @@ fn verify(context: &mut Context, args: &WhichArgs) -> Result<ExitCode> {
             }
         })?;
         drop(progress);
-        tell_report(&mut context.output, name, &report)
+        tell_report(&mut context.output, &Verified::of(name, report))
     })
 }

@@ -7,14 +7,13 @@
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use hierarchy::{Database, state};
-use serde::Serialize;
+use hierarchy::state;
 use serde_json::json;
-use store::Store;
 
 use super::{Context, DONE};
 use crate::databases::{SystemArgs, with};
 use crate::failure::{Failure, Result};
+use crate::look::{PartitionStatus, partition_state};
 use crate::output::Output;
 
 /// Take partitions offline, and bring them back
@@ -51,13 +50,6 @@ struct WhichArgs {
     partition: String,
 }
 
-/// How a partition is.
-#[derive(Serialize)]
-pub(super) struct PartitionStatus {
-    partition: String,
-    state: &'static str,
-}
-
 pub(super) fn run(context: &mut Context, args: &PartitionArgs) -> Result<ExitCode> {
     let (args, offline) = match &args.what {
         What::Offline(args) => (args, true),
@@ -73,7 +65,7 @@ pub(super) fn run(context: &mut Context, args: &PartitionArgs) -> Result<ExitCod
         }
         let partition = args.partition.to_ascii_uppercase();
         let is_new = state::set_offline(&databases.store, &database, &partition, offline)?;
-        let state = named(offline);
+        let state = partition_state(offline);
         if context.output.is_json() {
             let document =
                 json!({ "database": name.text(), "partition": partition, "state": state });
@@ -86,21 +78,6 @@ pub(super) fn run(context: &mut Context, args: &PartitionArgs) -> Result<ExitCod
     })
 }
 
-/// The partitions of a database; none if it is not partitioned.
-pub(super) fn status(store: &impl Store, database: &Database) -> Result<Vec<PartitionStatus>> {
-    if !database.schema.is_partitioned() {
-        return Ok(Vec::new());
-    }
-    let offline = state::offline(store, database)?;
-    let partitions = (0_u16..).zip(database.schema.placement.partitions());
-    Ok(partitions
-        .map(|(number, partition)| PartitionStatus {
-            partition: partition.name.clone(),
-            state: named(offline.contains(&number)),
-        })
-        .collect())
-}
-
 pub(super) fn tell(output: &mut Output, partitions: &[PartitionStatus]) -> Result<()> {
     if partitions.is_empty() {
         return Ok(());
@@ -108,8 +85,4 @@ pub(super) fn tell(output: &mut Output, partitions: &[PartitionStatus]) -> Resul
     let row = |one: &PartitionStatus| vec![one.partition.clone(), one.state.to_owned()];
     let rows: Vec<Vec<String>> = partitions.iter().map(row).collect();
     output.table(&["partition", "state"], &rows)
-}
-
-fn named(offline: bool) -> &'static str {
-    if offline { "offline" } else { "online" }
 }

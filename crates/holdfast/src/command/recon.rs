@@ -19,8 +19,8 @@ use crate::recovery::{ChangeWish, change_recon, document};
 
 /// RECON: what a recovery needs to know
 ///
-/// It names data sets, databases, archives of the log, image copies and recoveries. It can be read
-/// while the system is damaged.
+/// It names data sets, databases, archives of the log, image copies, recoveries, and who has what
+/// open. It can be read while the system is damaged.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: holdfast recon list -s /srv/bank")]
 pub(crate) struct ReconArgs {
@@ -44,7 +44,7 @@ enum What {
     /// For a stopped system whose RECON is lost. What RECON still says is kept.
     #[command(after_help = "Example: holdfast recon rebuild -s /srv/bank --from /backup")]
     Rebuild(RebuildArgs),
-    /// Change what RECON says of an image copy
+    /// Change what RECON says of an image copy, or of who has what open
     #[command(after_help = "Example: holdfast recon change -s /srv/bank --copy 7 --moved-to /b")]
     Change(ChangeArgs),
 }
@@ -72,8 +72,12 @@ struct ChangeArgs {
     #[command(flatten)]
     place: Where,
     /// The number of an image copy
-    #[arg(long, value_name = "NUMBER")]
-    copy: u32,
+    #[arg(long, value_name = "NUMBER", required_unless_present = "ended")]
+    copy: Option<u32>,
+    /// This process has nothing open any more, whatever RECON says: the next start says so by
+    /// itself, so this is for a system that does not start
+    #[arg(long, value_name = "PROCESS", conflicts_with_all = ["copy", "moved_to", "file", "gone"])]
+    ended: Option<u32>,
     /// Its files stand in this folder now
     #[arg(long, value_name = "FOLDER", conflicts_with = "gone")]
     moved_to: Option<PathBuf>,
@@ -158,6 +162,20 @@ fn list(context: &mut Context, place: &Where) -> Result<ExitCode> {
             sets.to_string(),
         ]
     })?;
+    let head = ["process", "psb", "database", "access", "since"];
+    section(output, &said["authorisations"], "authorisations", &head, &|one| {
+        let named = |value: &Value, none: &str| match value.as_str() {
+            None | Some("") => none.to_owned(),
+            Some(name) => name.to_owned(),
+        };
+        vec![
+            number(&one["process"]),
+            named(&one["psb"], "-"),
+            named(&one["database"], "the system"),
+            text(&one["access"]),
+            utc(one["since_us"].as_u64().unwrap_or(0)),
+        ]
+    })?;
     DONE
 }
 
@@ -197,6 +215,7 @@ fn check(context: &mut Context, args: &CheckArgs) -> Result<ExitCode> {
             Err(error) => wrong.push(format!("{what}: {}: {error}", path.display())),
         }
     }
+    wrong.extend(left_open(dir, state));
     for set in state.sets.values() {
         if state.copies_of(&set.name, None).is_empty() {
             wrong.push(format!("data set {} has no image copy that can be used", set.name));
@@ -211,6 +230,24 @@ fn check(context: &mut Context, args: &CheckArgs) -> Result<ExitCode> {
         false => wrong.iter().try_for_each(|finding| context.output.line(finding))?,
     }
     if wrong.is_empty() { DONE } else { Ok(ExitCode::FAILURE) }
+}
+
+/// What processes have open that do not run any more.
+fn left_open(dir: &Path, state: &State) -> Vec<String> {
+    let running = system::ask(dir).ok().flatten().map(|status| status.process.pid);
+    let left = state.authorised.iter().filter(|one| Some(one.process) != running);
+    let told = left.map(|one| {
+        let what = match (&*one.psb, &*one.database) {
+            (_, "") => "the system".to_owned(),
+            (psb, database) => format!("{database} for {psb}"),
+        };
+        let (process, access) = (one.process, &one.access);
+        format!(
+            "process {process} is gone and had {what} open ({access}): the next start backs out \
+             what it had in flight"
+        )
+    });
+    told.collect()
 }
 
 /// What is wrong with image copies, each read from front to back.
@@ -273,7 +310,33 @@ fn rebuild(context: &mut Context, args: &RebuildArgs) -> Result<ExitCode> {
     DONE
 }
 
+/// Ends what a process has open in RECON, by hand.
+fn end(context: &mut Context, place: &Where, process: u32) -> Result<ExitCode> {
+    let dir = &place.system;
+    let config = SystemConfig::read(&*context.seam.disk, dir)?;
+    // Whoever has the system open holds its lock, and is named in the refusal.
+    let (ring, _lock) = system::open_key_ring(&context.seam, dir, &place.passphrase.get()?)?;
+    let setup = system::recon_setup(&context.seam, dir, &config, Arc::new(ring));
+    let (recon, _) = Recon::open(setup)?;
+    let had = recon.state().authorised.iter().filter(|one| one.process == process).count();
+    if had > 0 {
+        recon.add(vec![Record::Ended(process)])?;
+        warn(format!(
+            "what process {process} had in flight is in the data sets until the system is started"
+        ));
+    }
+    match context.output.is_json() {
+        true => context.output.document(&json!({ "process": process, "ended": had }))?,
+        false => context.output.line(format!("authorisations that were ended: {had}"))?,
+    }
+    DONE
+}
+
 fn change(context: &mut Context, args: &ChangeArgs) -> Result<ExitCode> {
+    if let Some(process) = args.ended {
+        return end(context, &args.place, process);
+    }
+    let copy = args.copy.unwrap_or_default();
     if args.moved_to.is_none() && args.file.is_none() && !args.gone {
         let remedy = "Say --moved-to FOLDER, --file FILE or --gone.";
         return Err(Failure::usage("nothing is to be changed", remedy));
@@ -282,7 +345,7 @@ fn change(context: &mut Context, args: &ChangeArgs) -> Result<ExitCode> {
         Some(folder) => absolute(std::slice::from_ref(folder))?.pop(),
         None => None,
     };
-    let wish = ChangeWish { copy: args.copy, moved_to };
+    let wish = ChangeWish { copy, moved_to };
     let request = operator::Request::new("recon change").with(&wish)?;
     let dir = &args.place.system;
     SystemConfig::read(&*context.seam.disk, dir)?;
@@ -297,13 +360,13 @@ fn change(context: &mut Context, args: &ChangeArgs) -> Result<ExitCode> {
         let setup = system::recon_setup(&context.seam, dir, &config, Arc::new(ring));
         let (recon, _) = Recon::open(setup)?;
         match &args.file {
-            Some(file) => name_file(context, &keys, &recon, args.copy, file)?,
+            Some(file) => name_file(context, &keys, &recon, copy, file)?,
             None => change_recon(&recon, &wish)?,
         }
     }
     match context.output.is_json() {
-        true => context.output.document(&json!({ "image_copy": args.copy }))?,
-        false => context.output.line(format!("image copy {}: changed", args.copy))?,
+        true => context.output.document(&json!({ "image_copy": copy }))?,
+        false => context.output.line(format!("image copy {copy}: changed"))?,
     }
     DONE
 }

@@ -11,7 +11,8 @@ use crate::failure::{Failure, Result};
 use crate::operate::operate_on_damaged;
 use crate::output::{bytes, count, moment_of};
 use crate::passphrase::PassphraseArgs;
-use crate::recovery::{Point, RecoverWish, Recovered, Which};
+use crate::recovery::{Point, RecoverWish, Recovered};
+use crate::which::known_names;
 
 /// Recover data sets and databases from image copies and the log
 ///
@@ -51,7 +52,7 @@ pub(super) fn run(context: &mut Context, args: &RecoverArgs) -> Result<ExitCode>
     let which = wish.which.clone();
     let recovered: Recovered =
         operate_on_damaged(context, &args.system, &args.passphrase, ("recover", &wish), |state| {
-            named(&which, state)
+            known_names(&which, state)
         })?;
     if context.output.is_json() {
         context.output.document(&recovered)?;
@@ -88,17 +89,6 @@ pub(super) fn run(context: &mut Context, args: &RecoverArgs) -> Result<ExitCode>
         ))?;
     }
     DONE
-}
-
-/// The data sets that are named, as RECON knows them.
-fn named(which: &Which, state: &recon::State) -> Vec<String> {
-    let all = state.sets.values().map(|set| set.name.clone());
-    let mut names: Vec<String> = if which.all { all.collect() } else { which.sets.clone() };
-    for database in &which.databases {
-        let group = state.databases.get(&database.to_ascii_uppercase());
-        names.extend(group.into_iter().flat_map(|group| group.sets.iter().cloned()));
-    }
-    names
 }
 
 pub(super) fn point(text: &str) -> Result<Point> {

@@ -14,8 +14,9 @@ use crate::operate::absolute;
 use crate::output::{count, utc, warn};
 use crate::passphrase::PassphraseArgs;
 use crate::progress::Progress;
-use crate::recovery::{Point, RecoverWish, Recovered, Which};
+use crate::recovery::{Point, RecoverWish, Recovered};
 use crate::verbs::options;
+use crate::which::Which;
 
 /// Restore a system from its key file, archives and image copies alone
 ///

@@ -104,7 +104,7 @@ fn open_door(context: &Context, system: &System) -> Result<Door> {
         seam: context.seam.clone(),
         kernel: Arc::clone(system.kernel()),
         databases: Databases::for_programs(&context.seam, system)?,
-        terms: Terms { compat, ..Terms::default() },
+        terms: Terms { compat, authoriser: Some(system.authoriser()), ..Terms::default() },
         last: AtomicU64::new(0),
     };
     Ok(Door::open(&system.dir().join(SOCKET), Arc::new(regions))?)

@@ -1,6 +1,6 @@
 //! The verbs of the archive.
 
-use archive::{ArchiveError, Archiver};
+use archive::{ArchiveError, Archiver, Span};
 use base::{DataSetId, GroupNumber, Lsn};
 use recovery::concern;
 use serde::{Deserialize, Serialize};
@@ -126,59 +126,57 @@ pub(super) fn delete(
 }
 
 /// What to accumulate.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Merged {
+pub struct Merge {
     /// Data sets by name.
-    sets: Vec<String>,
-    /// A database: all data sets of its name, and those behind its name and a point.
-    database: Option<String>,
+    pub sets: Vec<String>,
+    /// All data sets of these databases, too; for layers that know databases.
+    pub databases: Vec<String>,
     /// From which position on; from where the last accumulation of these sets ends, or from the
     /// oldest archive, if it is left out.
-    from: Option<u64>,
+    pub from: Option<u64>,
 }
 
-impl Merged {
-    fn ids(&self, system: &System) -> Result<Vec<DataSetId>, Refusal> {
-        let all = system.kernel().all_sets();
-        let named = |name: &String| {
-            let set = all.iter().find(|set| set.name() == name);
-            set.map(|set| set.id()).ok_or_else(|| UowError::NoSuchSet { name: name.clone() })
-        };
-        let mut ids = self.sets.iter().map(named).collect::<Result<Vec<_>, _>>()?;
-        if let Some(database) = &self.database {
-            let begins = format!("{database}.");
-            let of =
-                all.iter().filter(|set| set.name() == database || set.name().starts_with(&begins));
-            let before = ids.len();
-            ids.extend(of.map(|set| set.id()));
-            if ids.len() == before {
-                return Err(UowError::NoSuchSet { name: database.clone() }.into());
-            }
+/// The data sets with those whose place they took, each where it counts.
+fn spans(system: &System, names: &[String]) -> Result<Vec<Span>, Refusal> {
+    let state = system.recon().state();
+    let mut spans = Vec::new();
+    for name in names {
+        let set = system.kernel().set_named(name);
+        let set = set.ok_or_else(|| UowError::NoSuchSet { name: name.clone() })?;
+        let mut lineage = state.lineage(set.id()).into_iter().peekable();
+        while let Some((set, until)) = lineage.next() {
+            let from = lineage.peek().map_or(Lsn(0), |(_, before)| *before);
+            spans.push(Span { set, from, until });
         }
-        Ok(ids)
     }
+    Ok(spans)
 }
 
 /// Merges the archived changes of some data sets, so that their recovery reads less.
-pub(super) fn accumulate(
+///
+/// # Errors
+/// No archive, no such data set, whatever reading and writing say.
+pub fn accumulate(
     system: &System,
-    request: &Request,
+    merge: &Merge,
     talk: &mut Talk<'_>,
-) -> Result<Value, Refusal> {
-    let merged: Merged = request.arguments()?;
+) -> Result<Vec<AccumulationStatus>, Refusal> {
     let archiver = archiver(system)?;
-    let (shelf, ids) = (archiver.shelf(), merged.ids(system)?);
+    let (shelf, spans) = (archiver.shelf(), spans(system, &merge.sets)?);
     let list = shelf.list();
     let whole = list.iter().rev().map(|copy| copy.info.whole).find(|whole| *whole != Lsn::NONE);
     let oldest = list.first().map(|copy| copy.info.first);
     let known = shelf.accumulations();
-    let last = known.iter().filter(|one| one.info.covers(&ids)).map(|one| one.info.end).max();
-    let from = merged.from.map(Lsn).or(last).or(oldest);
+    let last = known.iter().filter(|one| one.info.has(&spans, Lsn(0))).map(|one| one.info.end);
+    let from = merge.from.map(Lsn).or(last.max()).or(oldest);
     let (from, to) = match (from, whole) {
         (Some(from), Some(to)) if from < to => (from, to),
-        _ => return done(&Vec::<AccumulationStatus>::new()),
+        _ => return Ok(Vec::new()),
     };
+    let ids: Vec<DataSetId> =
+        spans.iter().filter(|span| span.meets(from, to)).map(|span| span.set).collect();
     let mut ended = None;
     let made = shelf.accumulate(&ids, (from, to), concern, &**archiver.registry(), &mut |at| {
         let (read, all) = (at.0.saturating_sub(from.0), to.0 - from.0);
@@ -192,7 +190,7 @@ pub(super) fn accumulate(
     }
     let made = made.map_err(told)?;
     let name = |id: &DataSetId| system.kernel().set(*id).map(|set| set.name().to_owned());
-    done(&[AccumulationStatus {
+    Ok(vec![AccumulationStatus {
         sets: made.info.sets.iter().filter_map(name).collect(),
         first_lsn: made.info.first.0,
         end_lsn: made.info.end.0,

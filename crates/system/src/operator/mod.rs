@@ -50,6 +50,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{OpenOptions, System, SystemError};
+pub use archive::{Merge, accumulate};
 pub use client::{ask, call};
 pub use error::{OperatorError, Refusal};
 pub use line::{Answer, LINE_BYTES_MAX, REQUEST_BYTES_MAX, read_answer, read_request};

@@ -16,7 +16,6 @@ const VERBS: &[Verb] = &[
     Verb { name: "archive list", run: archive::list },
     Verb { name: "archive verify", run: archive::verify },
     Verb { name: "archive delete", run: archive::delete },
-    Verb { name: "archive accumulate", run: archive::accumulate },
     Verb { name: "log resync", run: logs::resync },
     Verb { name: "rekey status", run: forms::status },
     Verb { name: "rekey pause", run: forms::pause },
