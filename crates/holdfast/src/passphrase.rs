@@ -40,6 +40,7 @@ const NEW_VARIABLE: &str = "HOLDFAST_NEW_PASSPHRASE";
 /// Those of files at rest, and of keys for them.
 pub(crate) const FILE_VARIABLE: &str = "HOLDFAST_PGP_PASSPHRASE";
 pub(crate) const KEY_VARIABLE: &str = "HOLDFAST_PGP_KEY_PASSPHRASE";
+pub(crate) const KEYSTORE_VARIABLE: &str = "HOLDFAST_PGP_KEYSTORE_PASSPHRASE";
 /// The one that may say how tokens are reached.
 const MODULE_VARIABLE: &str = "HOLDFAST_TOKEN_MODULE";
 /// The option of a program's process that says where its passphrase is.
@@ -87,7 +88,7 @@ pub(crate) fn hand_over(
 /// Takes every passphrase out of the environment of the process that a command will start.
 pub(crate) fn keep_from(command: &mut Command) {
     command.env_remove(VARIABLE).env_remove(NEW_VARIABLE);
-    command.env_remove(FILE_VARIABLE).env_remove(KEY_VARIABLE);
+    command.env_remove(FILE_VARIABLE).env_remove(KEY_VARIABLE).env_remove(KEYSTORE_VARIABLE);
 }
 
 /// The passphrase that was handed to this process under a number.
@@ -127,6 +128,7 @@ fn find(
             let option = match variable {
                 NEW_VARIABLE => "new-",
                 KEY_VARIABLE => "key-",
+                KEYSTORE_VARIABLE => "keystore-",
                 _ => "",
             };
             return Err(Failure::usage(

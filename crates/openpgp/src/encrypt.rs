@@ -36,6 +36,7 @@ use crate::seal::{self, Job};
 use crate::sign::{Signer, Signing};
 use crate::stage::{Feed, ahead, ordered};
 use crate::stats::{Stage, Stats};
+use crate::x509::X509;
 
 /// How contents are protected against change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +87,8 @@ pub struct SessionKey {
 pub struct Writing {
     /// Who can read it, by secret keys.
     pub recipients: Vec<Certificate>,
+    /// Who can read it, by secret keys that have certificates of X.509.
+    pub x509: Vec<X509>,
     /// Who can read it, by passphrases.
     pub passphrases: Vec<Password>,
     /// Whether it is encrypted at all; without, it is only signed or compressed.
@@ -114,6 +117,7 @@ impl Default for Writing {
     fn default() -> Writing {
         Writing {
             recipients: Vec::new(),
+            x509: Vec::new(),
             passphrases: Vec::new(),
             encrypted: true,
             signers: Vec::new(),
@@ -259,12 +263,14 @@ impl Writing {
 
     /// Draws a session key and encrypts it to everyone.
     fn opening(&self) -> Result<Opening> {
-        if self.recipients.is_empty() && self.passphrases.is_empty() {
+        if self.recipients.is_empty() && self.x509.is_empty() && self.passphrases.is_empty() {
             let what = "nobody could read the message: name a recipient or give a passphrase";
             return Err(Error::Usage(what.to_owned()));
         }
         let checked: Vec<Checked> = self.recipients.iter().cloned().map(Checked::new).collect();
-        let container = self.container.unwrap_or_else(|| agreed_container(&checked));
+        let by_openpgp = self.x509.is_empty();
+        let agreed = || if by_openpgp { agreed_container(&checked) } else { Container::V1 };
+        let container = self.container.unwrap_or_else(agreed);
         let cipher = self.cipher.unwrap_or_else(|| agreed_cipher(&checked));
         if !is_written(cipher) {
             let what = format!("{cipher:?} is only read, not written; choose AES_128 or AES_256");
@@ -285,6 +291,10 @@ impl Writing {
             for part in &parts {
                 packets.extend(to_recipient(part, &key, cipher, container)?);
             }
+        }
+        let now = Timestamp::now().as_secs();
+        for certificate in &self.x509 {
+            packets.extend(to_recipient(&certificate.recipient(now)?, &key, cipher, container)?);
         }
         let raw = RawSessionKey::from(&key[..]);
         for passphrase in &self.passphrases {

@@ -200,7 +200,7 @@ pub fn change_passphrase(key: &Tsk, old: &[Password], new: Option<&Password>) ->
     Ok(Tsk::from(key))
 }
 
-fn config_for(key: &impl SigningKey, kind: SignatureType) -> Result<SignatureConfig> {
+pub(crate) fn config_for(key: &impl SigningKey, kind: SignatureType) -> Result<SignatureConfig> {
     let mut config = SignatureConfig::from_key(Random, key, kind)?;
     config.hashed_subpackets = vec![
         Subpacket::critical(SubpacketData::SignatureCreationTime(Timestamp::now()))?,

@@ -52,6 +52,7 @@
 //!    byte but the random ones, does not depend on them. They are the standard library's, because
 //!    the seam's threads cannot borrow; nothing here is kernel code that is simulated (K1).
 
+mod adopt;
 mod aead;
 mod armor;
 mod buffers;
@@ -65,7 +66,9 @@ mod error;
 mod frame;
 mod isal;
 pub mod keys;
+pub mod keystore;
 mod lines;
+mod material;
 mod ocb;
 mod packet;
 mod seal;
@@ -76,6 +79,7 @@ mod store;
 mod target;
 mod unseal;
 pub mod upkeep;
+mod x509;
 
 pub use armor::{Armorer, Dearmorer, Label};
 pub use decrypt::{Opened, Reading};
@@ -88,6 +92,7 @@ pub use sign::{Signer, Verified};
 pub use stats::{STAGES, Stage, Stats};
 pub use store::{Checkup, Entry, Store};
 pub use target::Target;
+pub use x509::X509;
 
 /// What the key operations are written in: packets, signatures, algorithms.
 pub use pgp;

@@ -5,6 +5,7 @@
 //! |-------------------|--------------------------------------------------------------|
 //! | FINGERPRINT.cert  | a certificate, binary, with everything that was merged into it |
 //! | FINGERPRINT.key   | a secret key, binary, locked as it was when it came          |
+//! | FINGERPRINT.x509  | a certificate of X.509 in DER, by its key's fingerprint here |
 //! | aliases           | lines: a name, a blank, a fingerprint                        |
 //! ```
 //!
@@ -24,6 +25,8 @@ use seam::disk::{make_dir, read_small, replace_small};
 
 use crate::error::{Error, Result};
 use crate::keys::certificate_of;
+use crate::keystore::{Foreign, is_pem};
+use crate::x509::X509;
 
 /// No file of the ring is longer.
 const FILE_MAX: usize = 16 << 20;
@@ -58,6 +61,8 @@ pub struct Entry {
     pub is_revoked: bool,
     /// Whether the secret key is here, too.
     pub has_secret: bool,
+    /// Whether there is a certificate of X.509 for it.
+    pub has_x509: bool,
 }
 
 /// What a look at all of a ring has found.
@@ -177,11 +182,51 @@ impl Store {
         Ok(name)
     }
 
-    /// Puts in whatever keys and certificates these bytes hold, armored or not.
+    /// A certificate of X.509, by the fingerprint of its key.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn x509(&self, fingerprint: &str) -> Result<Option<X509>> {
+        let bytes = self.read(&format!("{fingerprint}.x509"))?;
+        bytes.map(|bytes| X509::from_der(&bytes)).transpose()
+    }
+
+    /// Those certificates of X.509 that have no OpenPGP certificate beside them.
+    fn lone_x509(&self) -> Result<Vec<X509>> {
+        let known = self.names(".cert")?;
+        let names = self.names(".x509")?.into_iter().filter(|name| !known.contains(name));
+        names.filter_map(|name| self.x509(&name).transpose()).collect()
+    }
+
+    /// Puts in a key that came from elsewhere, under the alias that it had there. Gives its
+    /// fingerprint.
+    ///
+    /// # Errors
+    /// If the folder takes nothing.
+    pub fn add_foreign(&self, foreign: &Foreign) -> Result<String> {
+        let print = foreign.certificate.fingerprint();
+        if let Some(key) = &foreign.key {
+            self.add_secret(key)?;
+        }
+        self.write(&format!("{print}.x509"), foreign.certificate.der())?;
+        if let Some(alias) = &foreign.alias {
+            self.set_alias(alias, &print)?;
+        }
+        Ok(print)
+    }
+
+    /// Puts in whatever keys and certificates these bytes hold, armored or not; also certificates
+    /// of X.509, in DER or PEM.
     ///
     /// # Errors
     /// If they are neither.
     pub fn import(&self, bytes: &[u8]) -> Result<Vec<String>> {
+        // No packet begins like DER does.
+        if is_pem(bytes) || bytes.first() == Some(&0x30) {
+            let found = X509::read(bytes)?.into_iter();
+            let found = found.map(|certificate| Foreign { alias: None, certificate, key: None });
+            return found.map(|one| self.add_foreign(&one)).collect();
+        }
         if let Ok(keys) = Tsk::load(&mut &bytes[..])
             && !keys.is_empty()
         {
@@ -202,7 +247,7 @@ impl Store {
         let mut aliases = self.aliases()?;
         aliases.retain(|(_, known)| known != fingerprint);
         self.write_aliases(&aliases)?;
-        for ending in ["key", "cert"] {
+        for ending in ["key", "cert", "x509"] {
             let path = self.folder.join(format!("{fingerprint}.{ending}"));
             if self.seam.disk.exists(&path).map_err(on(&path))? {
                 self.seam.disk.remove(&path).map_err(on(&path))?;
@@ -256,6 +301,11 @@ impl Store {
                 found.push(name_of(&certificate));
             }
         }
+        for certificate in self.lone_x509()? {
+            if is_named_x509(&certificate, sort, bare) {
+                found.push(certificate.fingerprint());
+            }
+        }
         match &found[..] {
             [one] => Ok(one.clone()),
             [] => Err(Error::Name(format!(
@@ -289,8 +339,14 @@ impl Store {
                 Err(error) => checkup.wrong.push(format!("{name}.key: {error}")),
             }
         }
+        for name in self.names(".x509")? {
+            if let Err(error) = self.x509(&name) {
+                checkup.wrong.push(format!("{name}.x509: {error}"));
+            }
+        }
         for (alias, print) in self.aliases()? {
-            if self.read(&format!("{print}.cert"))?.is_none() {
+            let is_here = |ending| self.read(&format!("{print}.{ending}")).map(|it| it.is_some());
+            if !(is_here("cert")? || is_here("x509")?) {
                 checkup.wrong.push(format!("the alias \"{alias}\" is of {print}, which is gone"));
             }
         }
@@ -304,8 +360,15 @@ impl Store {
     pub fn list(&self) -> Result<Vec<Entry>> {
         let aliases = self.aliases()?;
         let secrets = self.names(".key")?;
-        let entry = |certificate: Certificate| describe(certificate, &aliases, &secrets);
-        Ok(self.certificates()?.into_iter().map(entry).collect())
+        let with_x509 = self.names(".x509")?;
+        let mut entries = Vec::new();
+        for certificate in self.certificates()? {
+            let mut entry = describe(certificate, &aliases, &secrets);
+            entry.has_x509 = with_x509.contains(&entry.fingerprint);
+            entries.push(entry);
+        }
+        entries.extend(self.lone_x509()?.iter().map(|one| describe_x509(one, &aliases)));
+        Ok(entries)
     }
 }
 
@@ -329,21 +392,35 @@ fn sort_of(name: &str) -> (Option<Sort>, &str) {
 
 fn is_named(certificate: &Certificate, sort: Option<Sort>, name: &str) -> bool {
     let inner = pgp::composed::SignedPublicKey::from(certificate.clone());
-    let may_be = |wanted| sort.is_none_or(|sort| sort == wanted);
-    let hex = name.trim_start_matches("0x").replace(' ', "").to_uppercase();
     let mut prints = vec![(inner.fingerprint().to_string(), inner.legacy_key_id().to_string())];
     let parts = inner.public_subkeys.iter().map(|part| &part.key);
     prints
         .extend(parts.map(|key| (key.fingerprint().to_string(), key.legacy_key_id().to_string())));
+    let users = inner.details.users.iter();
+    let users: Vec<_> = users.map(|user| String::from_utf8_lossy(user.id.id())).collect();
+    fits(sort, name, &prints, users.iter().map(|user| &**user))
+}
+
+fn is_named_x509(certificate: &X509, sort: Option<Sort>, name: &str) -> bool {
+    let keys = certificate.packets();
+    let prints = keys.map(|key| (key.fingerprint().to_string(), key.legacy_key_id().to_string()));
+    fits(sort, name, &prints, std::iter::once(certificate.user()))
+}
+
+/// Whether a name is one of these fingerprints or key ids, or a part of one of these user ids.
+fn fits<'a>(
+    sort: Option<Sort>,
+    name: &str,
+    prints: &[(String, String)],
+    mut users: impl Iterator<Item = &'a str>,
+) -> bool {
+    let may_be = |wanted| sort.is_none_or(|sort| sort == wanted);
+    let hex = name.trim_start_matches("0x").replace(' ', "").to_uppercase();
+    let wanted = name.to_lowercase();
     let by_number =
         prints.iter().any(|(print, id)| print.to_uppercase() == hex || id.to_uppercase() == hex);
-    let wanted = name.to_lowercase();
-    let by_user = inner
-        .details
-        .users
-        .iter()
-        .any(|user| String::from_utf8_lossy(user.id.id()).to_lowercase().contains(&wanted));
-    (may_be(Sort::Number) && by_number) || (may_be(Sort::User) && by_user)
+    (may_be(Sort::Number) && by_number)
+        || (may_be(Sort::User) && users.any(|user| user.to_lowercase().contains(&wanted)))
 }
 
 fn describe(certificate: Certificate, aliases: &[(String, String)], secrets: &[String]) -> Entry {
@@ -376,6 +453,27 @@ fn describe(certificate: Certificate, aliases: &[(String, String)], secrets: &[S
             .map(|lifetime| made.saturating_add(lifetime)),
         is_revoked: !inner.details.revocation_signatures.is_empty(),
         has_secret: secrets.contains(&fingerprint),
+        has_x509: false,
+        fingerprint,
+    }
+}
+
+fn describe_x509(certificate: &X509, aliases: &[(String, String)]) -> Entry {
+    let key = certificate.primary();
+    let fingerprint = certificate.fingerprint();
+    let (from, until) = certificate.validity();
+    let own = aliases.iter().filter(|(_, print)| *print == fingerprint);
+    Entry {
+        key_id: key.legacy_key_id().to_string().to_uppercase(),
+        version: u8::from(key.version()),
+        aliases: own.map(|(alias, _)| alias.clone()).collect(),
+        users: vec![certificate.user().to_owned()],
+        algorithm: format!("{:?}", key.algorithm()),
+        made: from,
+        expires: Some(until),
+        is_revoked: false,
+        has_secret: false,
+        has_x509: true,
         fingerprint,
     }
 }

@@ -22,6 +22,7 @@ pub mod definition;
 pub mod double_write;
 pub mod exec_dli;
 pub mod facility_text;
+pub mod foreign_keys;
 pub mod header_interval;
 pub mod image_copy;
 pub mod input;
@@ -77,6 +78,7 @@ pub const TARGETS: &[Target] = targets![
     double_write,
     exec_dli,
     facility_text,
+    foreign_keys,
     header_interval,
     image_copy,
     kernel_records,

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use openpgp::pgp::types::Password;
-use openpgp::{Error, SecretKey, Store, Target};
+use openpgp::{Error, SecretKey, Store, Target, Writing};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::Context;
@@ -64,10 +64,11 @@ enum What {
     /// Make a key
     #[command(after_help = "Example: holdfast pgp generate --alias me 'Ada <ada@example.org>'")]
     Generate(ring::GenerateArgs),
-    /// Put keys and certificates into the ring
-    #[command(after_help = "Example: holdfast pgp import partner.asc --alias partner")]
+    /// Put keys and certificates into the ring: OpenPGP, X.509, keystores
+    #[command(after_help = "Examples: holdfast pgp import partner.asc --alias partner\n          \
+            holdfast pgp import --keystore keys.p12")]
     Import(ring::ImportArgs),
-    /// Write a certificate, or a secret key
+    /// Write certificates, or secret keys
     #[command(after_help = "Example: holdfast pgp export me --armor -o me.asc")]
     Export(ring::ExportArgs),
     /// Show what is in the ring
@@ -217,11 +218,39 @@ fn secret(store: &Store, name: &str) -> Result<SecretKey> {
     })
 }
 
+/// Puts whoever is called so among those who can read a message.
+fn add_recipient(store: &Store, name: &str, writing: &mut Writing) -> Result<()> {
+    let print = store.find(name)?;
+    match (store.certificate(&print)?, store.x509(&print)?) {
+        (Some(certificate), _) => writing.recipients.push(certificate),
+        (None, Some(certificate)) => writing.x509.push(certificate),
+        (None, None) => return Err(not_here(&print)),
+    }
+    Ok(())
+}
+
+fn not_here(print: &str) -> Failure {
+    Failure::other(format!("the certificate {print} is not in the ring"), "Import it.")
+}
+
+/// The X.509 certificate of that name.
+fn x509(store: &Store, name: &str) -> Result<openpgp::X509> {
+    let print = store.find(name)?;
+    store.x509(&print)?.ok_or_else(|| {
+        let what = format!("there is no X.509 certificate of {print} in the ring");
+        Failure::other(what, "Import it, or export the OpenPGP certificate.")
+    })
+}
+
 /// The certificate of that name.
 fn certificate(store: &Store, name: &str) -> Result<openpgp::Certificate> {
     let print = store.find(name)?;
-    store.certificate(&print)?.ok_or_else(|| {
-        let what = format!("the certificate {print} is not in the ring");
-        Failure::other(what, "Import it.")
-    })
+    if let Some(certificate) = store.certificate(&print)? {
+        return Ok(certificate);
+    }
+    if store.x509(&print)?.is_none() {
+        return Err(not_here(&print));
+    }
+    let what = format!("{print} has a certificate of X.509 alone, to which can be encrypted only");
+    Err(Failure::other(what, "Import an OpenPGP certificate of the same key."))
 }

@@ -11,7 +11,7 @@ use openpgp::{Error, SecretKey, Signer, Stats, Store, Writing};
 use super::super::{Context, DONE};
 use super::choices::{Cipher, Compression, Digest, Form};
 use super::files::{FileArgs, Pair, is_pipe, report, timed, to_place, watched};
-use super::{RingArgs, certificate, file_passphrase, secret};
+use super::{RingArgs, add_recipient, file_passphrase, secret};
 use crate::failure::Result;
 
 #[derive(Args, Debug)]
@@ -85,9 +85,7 @@ pub(super) fn encrypt(context: &mut Context, args: &EncryptArgs) -> Result<ExitC
     if by_passphrase {
         passphrases.push(file_passphrase(context, args.passphrase_file.as_deref())?);
     }
-    let recipients = args.recipient.iter().map(|name| certificate(&store, name));
     let mut writing = Writing {
-        recipients: recipients.collect::<Result<_>>()?,
         passphrases,
         signers: signers(context, &store, &files.ring, &args.sign_with)?,
         hash: args.digest.map(Digest::algorithm),
@@ -99,6 +97,9 @@ pub(super) fn encrypt(context: &mut Context, args: &EncryptArgs) -> Result<ExitC
         stages: files.stages(),
         ..Writing::default()
     };
+    for name in &args.recipient {
+        add_recipient(&store, name, &mut writing)?;
+    }
     let ending = if args.armor { ".asc" } else { ".pgp" };
     write_all(context, &mut writing, files, ending)
 }

@@ -29,7 +29,7 @@ use super::super::{Context, DONE};
 use super::encrypt::write_message;
 use super::files::{Cost, Pair, is_pipe, to_place, watched};
 use super::ring::small;
-use super::{RingArgs, certificate};
+use super::{RingArgs, add_recipient};
 use crate::failure::{Failure, Result};
 use crate::output::{count, utc, warn};
 
@@ -89,27 +89,24 @@ pub(super) fn encrypt(context: &mut Context, args: &JobArgs) -> Result<ExitCode>
     let job = files.job(Program::Encrypt)?;
     run(context, "CSDFILEN", &files, &job, |context, stats, job| {
         let store = args.ring.store(context)?;
-        let (mut recipients, mut passphrases) = (Vec::new(), Vec::new());
-        match &job.protection {
-            Protection::Keys(labels) => {
-                for label in labels {
-                    recipients.push(certificate(&store, label)?);
-                }
-            }
-            Protection::Passphrase(word) => passphrases.push(Password::from(&word[..])),
-        }
         let cipher = match job.key_bits {
             128 => SymmetricKeyAlgorithm::AES128,
             _ => SymmetricKeyAlgorithm::AES256,
         };
-        let writing = Writing {
-            recipients,
-            passphrases,
+        let mut writing = Writing {
             cipher: Some(cipher),
             compression: job.compression.map(|level| (CompressionAlgorithm::ZIP, u32::from(level))),
             name: job.description.clone().unwrap_or_default().into_bytes(),
             ..Writing::default()
         };
+        match &job.protection {
+            Protection::Keys(labels) => {
+                for label in labels {
+                    add_recipient(&store, label, &mut writing)?;
+                }
+            }
+            Protection::Passphrase(word) => writing.passphrases.push(Password::from(&word[..])),
+        }
         write_message(context, &writing, true, &files.pair, stats)?;
         Ok(job.description.clone())
     })

@@ -6,17 +6,19 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use openpgp::keys::{self, Algorithm, NewKey};
+use openpgp::keystore;
 use openpgp::pgp::packet::RevocationCode;
 use openpgp::pgp::types::Password;
 use openpgp::{Armorer, Error, Label, Target};
 use serde_json::json;
+use zeroize::Zeroizing;
 
 use super::super::{Context, DONE};
 use super::files::{input, to_place};
-use super::{RingArgs, certificate, secret};
+use super::{RingArgs, certificate, secret, x509};
 use crate::failure::{Failure, Result};
 use crate::output::{utc, warn};
-use crate::passphrase::choose_new;
+use crate::passphrase::{KEYSTORE_VARIABLE, choose_new, for_files};
 
 const DAY_S: u32 = 86_400;
 
@@ -124,8 +126,16 @@ fn told(context: &mut Context, print: &str, what: &str) -> Result<ExitCode> {
 pub(super) struct ImportArgs {
     #[command(flatten)]
     ring: RingArgs,
-    /// Files with keys, armored or not; standard input without
+    /// Files with keys and certificates of OpenPGP or X.509, armored or not, or key files in PEM;
+    /// standard input without
     file: Vec<PathBuf>,
+    /// A Java keystore of type PKCS#12; its keys are locked by its passphrase, and keep its aliases
+    #[arg(long, value_name = "FILE")]
+    keystore: Option<PathBuf>,
+    /// Read the passphrase of the keystore from this file; otherwise from the variable
+    /// HOLDFAST_PGP_KEYSTORE_PASSPHRASE, or from the terminal
+    #[arg(long, value_name = "FILE", requires = "keystore")]
+    keystore_passphrase_file: Option<PathBuf>,
     /// A short name for the key, if there is one only
     #[arg(long)]
     alias: Option<String>,
@@ -134,9 +144,23 @@ pub(super) struct ImportArgs {
 pub(super) fn import(context: &mut Context, args: &ImportArgs) -> Result<ExitCode> {
     let store = args.ring.store(context)?;
     let mut prints = Vec::new();
-    let files = if args.file.is_empty() { vec![PathBuf::from("-")] } else { args.file.clone() };
+    if let Some(path) = &args.keystore {
+        for foreign in keystore(context, args, path)? {
+            prints.push(store.add_foreign(&foreign)?);
+        }
+    }
+    let from_pipe = args.file.is_empty() && args.keystore.is_none();
+    let files = if from_pipe { vec![PathBuf::from("-")] } else { args.file.clone() };
     for file in &files {
-        prints.extend(store.import(&small(file)?)?);
+        let bytes = Zeroizing::new(small(file)?);
+        if !keystore::has_secret_key(&bytes) {
+            prints.extend(store.import(&bytes)?);
+            continue;
+        }
+        let lock = args.ring.passphrase(context)?;
+        for foreign in keystore::read_pem(&bytes, Some(&lock))? {
+            prints.push(store.add_foreign(&foreign)?);
+        }
     }
     if let Some(alias) = &args.alias {
         let [print] = &prints[..] else {
@@ -149,6 +173,24 @@ pub(super) fn import(context: &mut Context, args: &ImportArgs) -> Result<ExitCod
         told(context, print, "imported")?;
     }
     DONE
+}
+
+/// What a keystore holds, locked by the same passphrase.
+fn keystore(context: &Context, args: &ImportArgs, path: &Path) -> Result<Vec<keystore::Foreign>> {
+    let bytes = small(path)?;
+    let word = match (&args.keystore_passphrase_file, &context.given.keystore) {
+        (None, Some(given)) => given.clone(),
+        (file, _) => {
+            let prompt = "Passphrase of the keystore: ";
+            let found = for_files(file.as_deref(), KEYSTORE_VARIABLE, prompt)?;
+            Zeroizing::new(found.bytes().to_vec())
+        }
+    };
+    let text = std::str::from_utf8(&word).map_err(|_| {
+        Failure::usage("the passphrase of a keystore is text", "Check its file or variable.")
+    })?;
+    let read = keystore::read_pkcs12(&bytes, text, Some(&Password::from(&word[..])));
+    Ok(read?)
 }
 
 /// All of a small input.
@@ -173,6 +215,9 @@ pub(super) struct ExportArgs {
     /// The secret keys instead of the certificates, locked as they are
     #[arg(long)]
     secret: bool,
+    /// The X.509 certificates that came with them; in PEM with --armor, else in DER
+    #[arg(long, conflicts_with = "secret")]
+    x509: bool,
     /// As text
     #[arg(long, short)]
     armor: bool,
@@ -187,6 +232,20 @@ pub(super) struct ExportArgs {
 pub(super) fn export(context: &mut Context, args: &ExportArgs) -> Result<ExitCode> {
     let store = args.ring.store(context)?;
     let mut bytes = Vec::new();
+    let failed = |source| Error::Io { what: "writing the key".to_owned(), source };
+    if args.x509 {
+        for name in &args.key {
+            let certificate = x509(&store, name)?;
+            match args.armor {
+                true => bytes.extend(certificate.pem().into_bytes()),
+                false => bytes.extend(certificate.der()),
+            }
+        }
+        let mut target = to_place(context, args.output.as_deref(), args.yes)?;
+        target.write_all(&bytes).map_err(failed)?;
+        target.release()?;
+        return DONE;
+    }
     for name in &args.key {
         match args.secret {
             true => secret(&store, name)?.save(false, &mut bytes),
@@ -196,7 +255,6 @@ pub(super) fn export(context: &mut Context, args: &ExportArgs) -> Result<ExitCod
     }
     let label = if args.secret { Label::PrivateKey } else { Label::PublicKey };
     let mut target = to_place(context, args.output.as_deref(), args.yes)?;
-    let failed = |source| Error::Io { what: "writing the key".to_owned(), source };
     write(&mut target, label, args.armor, &bytes).map_err(failed)?;
     target.release()?;
     DONE
@@ -223,7 +281,7 @@ pub(super) fn list(context: &mut Context, args: &ListArgs) -> Result<ExitCode> {
                 "fingerprint": entry.fingerprint, "key_id": entry.key_id,
                 "version": entry.version, "aliases": entry.aliases, "users": entry.users,
                 "algorithm": entry.algorithm, "made": entry.made, "expires": entry.expires,
-                "revoked": entry.is_revoked, "secret": entry.has_secret,
+                "revoked": entry.is_revoked, "secret": entry.has_secret, "x509": entry.has_x509,
             })
         });
         let keys: Vec<_> = keys.collect();
@@ -236,6 +294,7 @@ pub(super) fn list(context: &mut Context, args: &ListArgs) -> Result<ExitCode> {
         state.extend(entry.expires.map(|end| format!("expires {}", day(end))));
         state.extend(entry.is_revoked.then(|| "revoked".to_owned()));
         state.extend(entry.has_secret.then(|| "with its secret key".to_owned()));
+        state.extend(entry.has_x509.then(|| "by X.509".to_owned()));
         context.output.line(&entry.fingerprint)?;
         context.output.line(format!("  {}", state.join(", ")))?;
         for user in entry.users.iter() {

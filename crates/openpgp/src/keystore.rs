@@ -1,0 +1,187 @@
+//! Secret keys with their X.509 certificates: Java keystores of type PKCS#12, and key files in PEM.
+//!
+//! 1. A secret key becomes an OpenPGP key under the name, and for the time, of its certificate.
+//! 2. It comes out locked by the passphrase that is given, never unlocked by chance: without one it
+//!    has none.
+//! 3. Trusted certificates without a secret key come out as they are.
+
+use p12_keystore::{KeyStore, KeyStoreEntry, Pkcs12ImportPolicy};
+use pgp::composed::{SignedSecretKey, SignedSecretSubKey};
+use pgp::types::Password;
+use rpgpie::tsk::Tsk;
+use x509_parser::pem::Pem;
+use zeroize::Zeroizing;
+
+use crate::adopt::{Identity, bind};
+use crate::error::{Error, Result};
+use crate::keys::lock;
+use crate::material::{Public, Secret};
+use crate::x509::X509;
+
+/// A key that came from elsewhere.
+pub struct Foreign {
+    /// What it was called there.
+    pub alias: Option<String>,
+    /// Its certificate.
+    pub certificate: X509,
+    /// The secret key, if it came along.
+    pub key: Option<Tsk>,
+}
+
+/// What a keystore of type PKCS#12 holds; `lock_with` locks the secret keys.
+///
+/// # Errors
+/// If the passphrase is wrong, or something in it cannot be used.
+pub fn read_pkcs12(
+    bytes: &[u8],
+    passphrase: &str,
+    lock_with: Option<&Password>,
+) -> Result<Vec<Foreign>> {
+    let unreadable = |error: p12_keystore::error::Error| match error {
+        p12_keystore::error::Error::MacError(_) => {
+            Error::NoKey("the keystore's passphrase is another one".to_owned())
+        }
+        error => Error::NotOpenPgp(format!("a PKCS#12 keystore: {error}")),
+    };
+    let store = KeyStore::from_pkcs12(bytes, passphrase, Pkcs12ImportPolicy::Relaxed);
+    let store = store.map_err(unreadable)?;
+    let mut found = Vec::new();
+    for (alias, entry) in store.entries() {
+        let alias = Some(alias.clone());
+        match entry {
+            KeyStoreEntry::Certificate(one) => {
+                let certificate = X509::from_der(one.as_der())?;
+                found.push(Foreign { alias, certificate, key: None });
+            }
+            KeyStoreEntry::PrivateKeyChain(chain) => {
+                // The first one is the key's own; the others are of those who issued it.
+                let Some(own) = chain.certs().first() else { continue };
+                let certificate = X509::from_der(own.as_der())?;
+                let key = Some(secret_key(&certificate, chain.key().as_der(), lock_with)?);
+                found.push(Foreign { alias, certificate, key });
+            }
+            KeyStoreEntry::Secret(_) => {}
+        }
+    }
+    match found.is_empty() {
+        true => Err(Error::NotOpenPgp("the keystore holds no certificate".to_owned())),
+        false => Ok(found),
+    }
+}
+
+/// What a key file in PEM holds: certificates, and the secret key of the first one.
+///
+/// # Errors
+/// If there is no certificate, or something in it cannot be used.
+pub fn read_pem(bytes: &[u8], lock_with: Option<&Password>) -> Result<Vec<Foreign>> {
+    let mut found: Vec<Foreign> = X509::read(bytes)?
+        .into_iter()
+        .map(|certificate| Foreign { alias: None, certificate, key: None })
+        .collect();
+    for part in Pem::iter_from_buffer(bytes).flatten() {
+        let (label, contents) = (part.label, Zeroizing::new(part.contents));
+        match (label.as_str(), found.first_mut()) {
+            ("PRIVATE KEY", Some(first)) => {
+                first.key = Some(secret_key(&first.certificate, &contents, lock_with)?);
+            }
+            ("ENCRYPTED PRIVATE KEY" | "RSA PRIVATE KEY" | "EC PRIVATE KEY", _) => {
+                let what = format!(
+                    "a key file with \"{label}\" is not read; put it into a keystore: \
+                     openssl pkcs12 -export -in FILE -out KEYS.p12"
+                );
+                return Err(Error::Unsupported(what));
+            }
+            _ => {}
+        }
+    }
+    Ok(found)
+}
+
+/// Whether these bytes hold a certificate in PEM.
+pub(crate) fn is_pem(bytes: &[u8]) -> bool {
+    holds(bytes, b"-----BEGIN CERTIFICATE-----")
+}
+
+/// Whether these bytes are a key file in PEM with a secret key in it.
+#[must_use]
+pub fn has_secret_key(bytes: &[u8]) -> bool {
+    is_pem(bytes) && holds(bytes, b"PRIVATE KEY-----")
+}
+
+fn holds(bytes: &[u8], text: &[u8]) -> bool {
+    bytes.windows(text.len()).take(1 << 20).any(|window| window == text)
+}
+
+/// The key of PKCS#8 as a key of OpenPGP (1, 2).
+fn secret_key(certificate: &X509, pkcs8: &[u8], lock_with: Option<&Password>) -> Result<Tsk> {
+    let secret = numbers(certificate.public(), pkcs8).ok_or_else(|| {
+        let what = "its secret key is not of the form that PKCS#8 gives keys of its kind";
+        Error::NotOpenPgp(format!("{}: {what}", certificate.user()))
+    })?;
+    let (from, until) = certificate.validity();
+    let public = certificate.public();
+    let primary = public.secret_packet(from, &secret)?;
+    let is_rsa = matches!(public, Public::Rsa { .. });
+    let part = (!is_rsa && certificate.encrypts()).then(|| public.secret_part(from, &secret));
+    let part = part.transpose()?;
+    let identity = Identity {
+        user: certificate.user(),
+        until: Some(until).filter(|until| *until < u32::MAX),
+        signs: certificate.signs(),
+        encrypts: certificate.encrypts(),
+    };
+    let public_part = part.as_ref().map(|part| part.public_key());
+    let (details, of_part) = bind(&primary, certificate.primary(), public_part, &identity)?;
+    let parts = part.map(|part| SignedSecretSubKey::new(part, of_part)).into_iter().collect();
+    let mut key = SignedSecretKey::new(primary, details, Vec::new(), parts);
+    if let Some(passphrase) = lock_with {
+        lock(&mut key, passphrase)?;
+    }
+    Ok(Tsk::from(key))
+}
+
+/// The secret numbers in a PrivateKeyInfo.
+fn numbers(public: &Public, pkcs8: &[u8]) -> Option<Secret> {
+    const INTEGER: u8 = 2;
+    const OCTETS: u8 = 4;
+    const SEQUENCE: u8 = 0x30;
+    let (info, _) = field(pkcs8, SEQUENCE)?;
+    let (_version, rest) = field(info, INTEGER)?;
+    let (_algorithm, rest) = field(rest, SEQUENCE)?;
+    let (inner, _) = field(rest, OCTETS)?;
+    let (inner, _) = field(inner, SEQUENCE)?;
+    let owned = |bytes: &[u8]| Zeroizing::new(bytes.to_vec());
+    let (_version, mut rest) = field(inner, INTEGER)?;
+    match public {
+        Public::Rsa { .. } => {
+            let mut next = || {
+                let (number, behind) = field(rest, INTEGER)?;
+                rest = behind;
+                Some(number)
+            };
+            let (_n, _e) = (next()?, next()?);
+            let (d, p, q) = (owned(next()?), owned(next()?), owned(next()?));
+            let (_dp, _dq) = (next()?, next()?);
+            Some(Secret::Rsa { d, p, q, coefficient: owned(next()?) })
+        }
+        Public::Nist { .. } => Some(Secret::Nist { scalar: owned(field(rest, OCTETS)?.0) }),
+    }
+}
+
+/// The contents of a field of DER with that tag, and what is behind it.
+fn field(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
+    let (found, rest) = bytes.split_first()?;
+    if *found != tag {
+        return None;
+    }
+    let (first, rest) = rest.split_first()?;
+    let (length, rest) = match *first {
+        short @ 0..=0x7F => (usize::from(short), rest),
+        long @ 0x81..=0x84 => {
+            let (digits, rest) = rest.split_at_checked(usize::from(long & 0x0F))?;
+            (digits.iter().fold(0, |sum, digit| (sum << 8) | usize::from(*digit)), rest)
+        }
+        _ => return None,
+    };
+    rest.split_at_checked(length)
+}
