@@ -8,6 +8,8 @@
 #   SQLite       libsqlite3-0    shared library
 #   LMDB         liblmdb0        shared library
 #   redb         a Rust crate    built with `--features redb`
+#   GnuPG, sq, RNP  gnupg sq rnp programs
+#   ISA-L        libisal2        what Holdfast compresses OpenPGP messages with where it is there
 set -eu
 
 as_root=""
@@ -40,7 +42,7 @@ server=$(newest '^postgresql-[0-9]+$')
 rocksdb=$(newest '^librocksdb[0-9.]+$')
 
 missing=""
-for package in libpq5 libsqlite3-0 liblmdb0 "${rocksdb:-librocksdb7.8}"; do
+for package in libpq5 libsqlite3-0 liblmdb0 gnupg sq rnp libisal2 "${rocksdb:-librocksdb7.8}"; do
     if installed "$package"; then
         echo "already installed: $package"
     else

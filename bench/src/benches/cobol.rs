@@ -299,7 +299,7 @@ impl Embedded {
 }
 
 /// The command that was built beside this one, or the one that `HOLDFAST` names.
-fn find_holdfast() -> Result<PathBuf> {
+pub(super) fn find_holdfast() -> Result<PathBuf> {
     let beside = || Some(std::env::current_exe().ok()?.with_file_name("holdfast"));
     let found = std::env::var_os("HOLDFAST").map(PathBuf::from).or_else(beside);
     found.filter(|path| path.is_file()).ok_or_else(|| BenchError::Missing {

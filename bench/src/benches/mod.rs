@@ -15,6 +15,9 @@ mod device;
 mod dli;
 mod log;
 mod memory;
+mod openpgp;
+mod openpgp_async;
+mod openpgp_tools;
 mod pool;
 mod recover;
 mod rekey;
@@ -63,6 +66,8 @@ pub(crate) const ALL: &[Benchmark] = &[
     dli::BENCHMARK,
     bmp::BENCHMARK,
     cobol::BENCHMARK,
+    openpgp::BENCHMARK,
+    openpgp_async::BENCHMARK,
 ];
 
 /// What a benchmark has at hand.

@@ -170,7 +170,8 @@ pub(crate) fn fitting<'a>(
     none: &'a Password,
     passphrases: &'a [Password],
 ) -> Result<&'a Password> {
-    let mut tried = std::iter::once(none).chain(passphrases);
+    // What deriving a key from a passphrase costs is spent on the likely ones first.
+    let mut tried = passphrases.iter().chain(std::iter::once(none));
     let fits = |passphrase: &&Password| {
         key.primary_key.unlock(passphrase, |_, _| Ok(())).is_ok_and(|done| done.is_ok())
     };
@@ -185,7 +186,7 @@ pub fn change_passphrase(key: &Tsk, old: &[Password], new: Option<&Password>) ->
     let mut key = key.key().clone();
     let name = key.fingerprint().to_string();
     let none = [Password::empty()];
-    let tried = || none.iter().chain(old);
+    let tried = || old.iter().chain(&none);
     let is_open = tried().any(|one| key.primary_key.remove_password(one).is_ok());
     let mut all_open = is_open;
     for part in &mut key.secret_subkeys {

@@ -79,6 +79,15 @@ fn double(value: u128) -> u128 {
     u128::from_ne_bytes(doubled.to_be_bytes())
 }
 
+/// A nonce as the block that it is enciphered as: a bit that ends the zeros before it stands
+/// between them.
+fn first_block<const N: usize>(nonce: &[u8; N]) -> [u8; LANES] {
+    let mut block = [0; LANES];
+    block[LANES - 1 - N] = 1;
+    block[LANES - N..].copy_from_slice(nonce);
+    block
+}
+
 impl Ocb {
     /// The mode for a key of 16, 24 or 32 bytes.
     pub(crate) fn new(key: &[u8]) -> Option<Ocb> {
@@ -104,17 +113,17 @@ impl Ocb {
 
     /// Enciphers `data` in place and gives the tag.
     pub(crate) fn seal(&self, nonce: &[u8; 15], extra: &[u8], data: &mut [u8]) -> [u8; 16] {
-        self.run(nonce, extra, data, true).to_ne_bytes()
+        self.run(first_block(nonce), extra, data, true).to_ne_bytes()
     }
 
     /// Deciphers `data` in place; whether the tag is right (2).
     #[must_use]
     pub(crate) fn open(&self, nonce: &[u8; 15], extra: &[u8], data: &mut [u8], tag: &[u8]) -> bool {
-        let found = self.run(nonce, extra, data, false).to_ne_bytes();
+        let found = self.run(first_block(nonce), extra, data, false).to_ne_bytes();
         aws_lc_rs::constant_time::verify_slices_are_equal(&found, tag).is_ok()
     }
 
-    fn run(&self, nonce: &[u8; 15], extra: &[u8], data: &mut [u8], sealing: bool) -> u128 {
+    fn run(&self, nonce: [u8; LANES], extra: &[u8], data: &mut [u8], sealing: bool) -> u128 {
         let mut offset = self.first_offset(nonce);
         let mut sum = 0_u128;
         let (blocks, tail) = data.as_chunks_mut::<LANES>();
@@ -178,10 +187,7 @@ impl Ocb {
         offsets[group.len() - 1]
     }
 
-    fn first_offset(&self, nonce: &[u8; 15]) -> u128 {
-        let mut block = [0; LANES];
-        block[0] = 1;
-        block[1..].copy_from_slice(nonce);
+    fn first_offset(&self, mut block: [u8; LANES]) -> u128 {
         let bottom = u32::from(block[15] & 0x3f);
         block[15] &= 0xc0;
         let top = self.aes.one(u128::from_ne_bytes(block));
@@ -224,9 +230,61 @@ mod tests {
         digits.map(|two| u8::from_str_radix(str::from_utf8(two).unwrap(), 16).unwrap()).collect()
     }
 
-    /// RFC 7253 writes its samples with nonces of 12 bytes; ours are of 15, so the wide test of its
-    /// appendix A is the sample: it iterates over lengths with this very construction, but with 12.
-    /// The second implementation in the tests of this crate covers 15.
+    /// The samples of RFC 7253, appendix A; their nonces have 12 bytes, ours 15.
+    #[test]
+    fn the_samples_of_the_rfc_come_out() {
+        let ocb = Ocb::new(&bytes("000102030405060708090A0B0C0D0E0F")).unwrap();
+        let eight = "0001020304050607";
+        let sixteen = "000102030405060708090A0B0C0D0E0F";
+        for (last, extra, plain, sealed) in [
+            (0, "", "", "785407BFFFC8AD9EDCC5520AC9111EE6"),
+            (1, eight, eight, "6820B3657B6F615A5725BDA0D3B4EB3A257C9AF1F8F03009"),
+            (2, eight, "", "81017F8203F081277152FADE694A0A00"),
+            (3, "", eight, "45DD69F8F5AAE72414054CD1F35D82760B2CD00D2F99BFA9"),
+            (
+                4,
+                sixteen,
+                sixteen,
+                "571D535B60B277188BE5147170A9A22C3AD7A4FF3835B8C5701C1CCEC8FC3358",
+            ),
+        ] {
+            let mut nonce = [0xBB, 0xAA, 0x99, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0];
+            nonce[11] = last;
+            let mut data = bytes(plain);
+            let tag = ocb.run(first_block(&nonce), &bytes(extra), &mut data, true).to_ne_bytes();
+            assert_eq!([&data[..], &tag].concat(), bytes(sealed), "{last}");
+        }
+    }
+
+    /// The last sample iterates over lengths, for each size of key.
+    #[test]
+    fn the_wide_sample_of_the_rfc_comes_out() {
+        for (size, result) in [
+            (16, "67E944D23256C5E0B6C61FA22FDF1EA2"),
+            (24, "F673F2C3E7174AAE7BAE986CA9F29E17"),
+            (32, "D90EB8E9C977C88B79DD793D7FFA161C"),
+        ] {
+            let mut key = vec![0; size];
+            key[size - 1] = 128;
+            let ocb = Ocb::new(&key).unwrap();
+            let seal = |number: u32, extra: &[u8], plain: &[u8]| {
+                let mut nonce = [0; 12];
+                nonce[8..].copy_from_slice(&number.to_be_bytes());
+                let mut data = plain.to_vec();
+                let tag = ocb.run(first_block(&nonce), extra, &mut data, true).to_ne_bytes();
+                [data, tag.to_vec()].concat()
+            };
+            let mut all = Vec::new();
+            for i in 0..128 {
+                let zeros = vec![0; i as usize];
+                all.extend(seal(3 * i + 1, &zeros, &zeros));
+                all.extend(seal(3 * i + 2, &[], &zeros));
+                all.extend(seal(3 * i + 3, &zeros, &[]));
+            }
+            assert_eq!(seal(385, &all, &[]), bytes(result), "a key of {size} bytes");
+        }
+    }
+
     #[test]
     fn lengths_around_groups_come_back_and_any_change_is_found() {
         let ocb = Ocb::new(&bytes("000102030405060708090A0B0C0D0E0F")).unwrap();

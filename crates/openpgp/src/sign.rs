@@ -119,7 +119,7 @@ pub(crate) fn unlocked(
     passphrases: &[Password],
 ) -> Option<ComponentKeyPriv> {
     let empty = [Password::empty()];
-    let tried = empty.iter().chain(passphrases);
+    let tried = passphrases.iter().chain(&empty);
     for passphrase in tried {
         let done = match &mut part {
             ComponentKeyPriv::Primary(key) => key.remove_password(passphrase),

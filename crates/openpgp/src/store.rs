@@ -13,21 +13,30 @@
 //! 2. Importing merges: what was known of a certificate stays known.
 //! 3. A name that fits several keys is an error, never a guess. `alias:`, `id:` and `user:` before
 //!    it say what sort of name it is.
+//! 4. Who changes something holds the lock on `.lock` from before it reads what it changes: of two
+//!    commands at once neither loses what the other did. Reading needs no lock (1).
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use pgp::types::KeyDetails;
 use rpgpie::certificate::{Certificate, Checked};
 use rpgpie::merge::CertificateInfo;
 use rpgpie::tsk::Tsk;
 use seam::Seam;
-use seam::disk::{make_dir, read_small, replace_small};
+use seam::disk::{HeldLock, make_dir, read_small, replace_small};
 
 use crate::error::{Error, Result};
 use crate::keys::certificate_of;
 use crate::keystore::{Foreign, is_pem};
 use crate::x509::X509;
 
+/// The file whose lock a change holds.
+const LOCK: &str = ".lock";
+/// How long another command's change is waited for, in tries of so many milliseconds each.
+const TRIES: u32 = 1500;
+const TRY_MS: u64 = 20;
 /// No file of the ring is longer.
 const FILE_MAX: usize = 16 << 20;
 const ALIASES: &str = "aliases";
@@ -108,8 +117,23 @@ impl Store {
         read_small(&*self.seam.disk, &path, FILE_MAX).map(Some).map_err(on(&path))
     }
 
-    fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
+    /// Waits until nobody else changes the ring (4).
+    fn lock(&self) -> Result<Box<dyn HeldLock>> {
         make_dir(&*self.seam.disk, &self.folder).map_err(on(&self.folder))?;
+        let path = self.folder.join(LOCK);
+        for _ in 0..TRIES {
+            match self.seam.disk.lock(&path) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    self.seam.clock.sleep(Duration::from_millis(TRY_MS));
+                }
+                locked => return locked.map_err(on(&path)),
+            }
+        }
+        let what = format!("another command has held {} for 30 seconds", path.display());
+        Err(Error::Name(what))
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
         let path = self.folder.join(name);
         replace_small(&*self.seam.disk, &path, bytes).map_err(on(&path))
     }
@@ -157,6 +181,12 @@ impl Store {
     /// # Errors
     /// If the folder takes nothing.
     pub fn add_certificate(&self, certificate: Certificate) -> Result<String> {
+        let _held = self.lock()?;
+        self.merge_in(certificate)
+    }
+
+    /// Puts a certificate in, under the lock that the caller holds.
+    fn merge_in(&self, certificate: Certificate) -> Result<String> {
         let name = name_of(&certificate);
         let merged = match self.certificate(&name)? {
             None => certificate,
@@ -175,7 +205,8 @@ impl Store {
     /// # Errors
     /// If the folder takes nothing.
     pub fn add_secret(&self, key: &Tsk) -> Result<String> {
-        let name = self.add_certificate(certificate_of(key))?;
+        let _held = self.lock()?;
+        let name = self.merge_in(certificate_of(key))?;
         let mut bytes = Vec::new();
         key.save(false, &mut bytes)?;
         self.write(&format!("{name}.key"), &bytes)?;
@@ -244,6 +275,7 @@ impl Store {
     /// # Errors
     /// If a file cannot be removed.
     pub fn delete(&self, fingerprint: &str) -> Result<()> {
+        let _held = self.lock()?;
         let mut aliases = self.aliases()?;
         aliases.retain(|(_, known)| known != fingerprint);
         self.write_aliases(&aliases)?;
@@ -276,6 +308,7 @@ impl Store {
         if alias.trim().is_empty() || alias.contains(['\n', '\r']) {
             return Err(Error::Usage("an alias is one line that is not empty".to_owned()));
         }
+        let _held = self.lock()?;
         let mut aliases = self.aliases()?;
         aliases.retain(|(known, _)| known != alias);
         aliases.push((alias.to_owned(), fingerprint.to_owned()));

@@ -1,0 +1,159 @@
+//! `holdfast pgp` where something goes wrong around it: a disk that is full, a reader that goes
+//! away, a signal, another command on the same key ring.
+
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at files from outside
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+const HOLDFAST: &str = env!("CARGO_BIN_EXE_holdfast");
+
+/// A folder with a key ring in it, gone with the test.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Place {
+        let folder = std::env::temp_dir().join(format!("hf-rest-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let place = Place(folder);
+        place.works("holdfast pgp generate --alias me --no-passphrase 'Ada <ada@example.org>'");
+        place
+    }
+
+    fn command(&self, script: &str) -> Command {
+        let mut command = Command::new("bash");
+        command.current_dir(&self.0).arg("-c");
+        command.arg(script.replace("holdfast ", &format!("{HOLDFAST} ")));
+        command.env("HOLDFAST_PGP_HOME", self.0.join("ring"));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, script: &str) -> Output {
+        self.command(script).output().unwrap()
+    }
+
+    fn works(&self, script: &str) -> Vec<u8> {
+        let output = self.run(script);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{script}: {said}");
+        output.stdout
+    }
+
+    /// Runs what has to fail, and leave the folder as it is.
+    fn fails(&self, script: &str, code: i32, word: &str) {
+        let before = self.names();
+        let output = self.run(script);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{script}: {said}");
+        assert!(said.contains(word), "{script}: {said}");
+        assert_eq!(self.names(), before, "{script}");
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_full_disk_loses_nothing_and_leaves_nothing() {
+    let place = Place::new("full");
+    fs::write(place.0.join("pay"), vec![3; 3_000_000]).unwrap();
+    // A limit on the size of files stands for a device without room.
+    let limited = "ulimit -f 64; trap '' XFSZ;";
+    for stages in ["on", "off"] {
+        let options = format!("-r me --compress none --async-io {stages} --async-cipher {stages}");
+        place.fails(&format!("{limited} holdfast pgp encrypt {options} pay"), 1, "too large");
+    }
+    place.works("holdfast pgp encrypt -r me --compress none pay");
+    let message = fs::read(place.0.join("pay.pgp")).unwrap();
+    place.fails(&format!("{limited} holdfast pgp encrypt --yes -r me --compress none pay"), 1, "");
+    assert!(fs::read(place.0.join("pay.pgp")).unwrap() == message, "the old file stands");
+    place.fails(&format!("{limited} holdfast pgp decrypt -o again pay.pgp"), 1, "too large");
+    place.fails("holdfast pgp decrypt -o - pay.pgp >/dev/full", 1, "No space left");
+    place.works("holdfast pgp decrypt -o again pay.pgp && cmp pay again");
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_command_and_leaves_nothing() {
+    let place = Place::new("pipe");
+    fs::write(place.0.join("pay"), vec![3; 20_000_000]).unwrap();
+    place.works("holdfast pgp encrypt -r me --compress none pay");
+    let before = place.names();
+    for option in ["", "--unverified-stream"] {
+        let script = format!("holdfast pgp decrypt {option} -o - pay.pgp 2>said | head -c 5");
+        assert_eq!(place.works(&script), [3; 5]);
+        fs::remove_file(place.0.join("said")).unwrap();
+        assert_eq!(place.names(), before);
+    }
+}
+
+#[test]
+fn what_streams_unverified_says_so_and_still_ends_with_an_error() {
+    let place = Place::new("stream");
+    fs::write(place.0.join("pay"), vec![3; 3_000_000]).unwrap();
+    place.works("holdfast pgp encrypt -r me --compress none pay");
+    let mut message = fs::read(place.0.join("pay.pgp")).unwrap();
+    let last = message.len() - 30;
+    message[last] ^= 1;
+    fs::write(place.0.join("bad.pgp"), &message).unwrap();
+    place.fails("holdfast pgp decrypt -o bad bad.pgp", 3, "damaged");
+    let output = place.run("holdfast pgp decrypt -o - bad.pgp");
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(3), 0));
+    let output = place.run("holdfast pgp decrypt --unverified-stream -o - bad.pgp");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("before it has been checked"), "{said}");
+    assert_eq!(output.status.code(), Some(3));
+}
+
+#[test]
+fn a_signal_leaves_no_file_behind() {
+    let place = Place::new("signal");
+    let before = place.names();
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let mut child = place.command("exec holdfast pgp encrypt -r me -o out < <(sleep 60)");
+        let mut child: Child = child.spawn().unwrap();
+        let begun = || place.names().iter().any(|name| name.ends_with(".part"));
+        let tries = (0..1000).take_while(|_| !begun());
+        tries.for_each(|_| std::thread::sleep(Duration::from_millis(10)));
+        assert!(begun(), "it is at work");
+        let id = child.id().to_string();
+        assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(code));
+        assert_eq!(place.names(), before, "after {signal}");
+    }
+}
+
+#[test]
+fn commands_at_once_on_one_key_ring_lose_nothing_of_each_other() {
+    let place = Place::new("ring");
+    let mut scripts = Vec::new();
+    for number in 0..12 {
+        scripts.push(format!("holdfast pgp generate --alias k{number} --no-passphrase K{number}"));
+        scripts.push(format!("holdfast pgp alias name{number} me"));
+    }
+    let children: Vec<Child> =
+        scripts.iter().map(|script| place.command(script).spawn().unwrap()).collect();
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let list = String::from_utf8(place.works("holdfast pgp list --json")).unwrap();
+    for number in 0..12 {
+        for name in [format!("\"k{number}\""), format!("\"name{number}\"")] {
+            assert!(list.contains(&name), "{name} is lost: {list}");
+        }
+    }
+}

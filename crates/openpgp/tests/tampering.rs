@@ -1,0 +1,100 @@
+//! Every bit of a signed thing turned, and every cut of it: nothing that is changed counts as
+//! signed, and nothing panics. (Encrypted messages have the same in `messages.rs`.)
+
+use holdfast_openpgp as openpgp;
+use openpgp::keys::{Algorithm, NewKey, certificate_of};
+use openpgp::{Certificate, Reading, SecretKey, Signer, Stages, Stats, Writing};
+
+const DATA: &[u8] = b"pay 100 to Bob\n";
+
+fn key(v6: bool) -> SecretKey {
+    let new = NewKey {
+        users: vec!["Ada <ada@example.org>".to_owned()],
+        algorithm: Algorithm::Curve25519,
+        v6,
+        passphrase: None,
+        lifetime_s: None,
+        signing_only: true,
+    };
+    new.generate().unwrap()
+}
+
+/// Calls with everything that a message becomes by turning a bit or cutting it.
+fn spoilt(message: &[u8], mut judge: impl FnMut(&[u8], String)) {
+    for bit in 0..message.len() * 8 {
+        let mut changed = message.to_vec();
+        changed[bit / 8] ^= 1 << (bit % 8);
+        judge(&changed, format!("bit {bit}"));
+    }
+    for cut in 0..message.len() {
+        judge(&message[..cut], format!("cut at {cut}"));
+    }
+}
+
+fn certificates(key: &SecretKey) -> Vec<Certificate> {
+    vec![certificate_of(key)]
+}
+
+#[test]
+fn detached_signatures_hold_for_their_data_alone() {
+    for v6 in [false, true] {
+        let ada = key(v6);
+        let (signers, known) = (Signer::of(&ada, &[]).unwrap(), certificates(&ada));
+        for armor in [false, true] {
+            let stats = Stats::default();
+            let made = openpgp::sign_detached(&mut &DATA[..], &signers, false, None, armor, &stats);
+            let signature = made.unwrap();
+            spoilt(DATA, |data, what| {
+                let good =
+                    openpgp::verify_detached(&mut &data[..], &signature, &known, &Stats::default());
+                assert!(good.unwrap().is_empty(), "{what}");
+            });
+            // What is changed in a signature either breaks it or was not signed: the key id that
+            // is only a hint, the forms of lengths and of armor. The data are the same anyway.
+            spoilt(&signature, |signature, _| {
+                let _ = openpgp::verify_detached(&mut &DATA[..], signature, &known, &stats);
+            });
+        }
+    }
+}
+
+#[test]
+fn signed_messages_that_count_say_what_was_signed() {
+    for v6 in [false, true] {
+        let ada = key(v6);
+        let quiet = Stages { io: false, cipher: false, compress: false, threads: 1 };
+        for armor in [false, true] {
+            let writing = Writing {
+                encrypted: false,
+                signers: Signer::of(&ada, &[]).unwrap(),
+                armor,
+                stages: quiet,
+                ..Writing::default()
+            };
+            let mut message = Vec::new();
+            writing.run(&mut &DATA[..], &mut message, &Stats::default()).unwrap();
+            let reading =
+                Reading { certificates: certificates(&ada), stages: quiet, ..Reading::default() };
+            spoilt(&message, |message, what| {
+                let mut data = Vec::new();
+                let read = reading.run(&mut &message[..], &mut data, &Stats::default());
+                if let Ok(opened) = read {
+                    assert!(opened.verified.is_empty() || data == DATA, "{what}");
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn cleartext_messages_that_count_say_what_was_signed() {
+    let ada = key(false);
+    let message = openpgp::sign_cleartext(&mut &DATA[..], std::slice::from_ref(&ada), &[]).unwrap();
+    let known = certificates(&ada);
+    spoilt(&message, |message, what| {
+        if let Ok((text, good)) = openpgp::verify_cleartext(&mut &message[..], &known) {
+            let same = text.trim_ascii_end() == DATA.trim_ascii_end();
+            assert!(good.is_empty() || same, "{what}: {}", String::from_utf8_lossy(&text));
+        }
+    });
+}

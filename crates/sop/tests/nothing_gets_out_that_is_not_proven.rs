@@ -1,0 +1,108 @@
+//! Damage, full devices, readers that go away, signals: nothing is given out and nothing is left.
+
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at files from outside
+
+mod common;
+
+use std::io::{Read as _, Write as _};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use common::{OURS, Place, finish};
+
+fn keys(place: &Place) {
+    let key = place.works(&["generate-key", "--profile=rfc9580", "Ada <ada@example.org>"], b"");
+    place.put("ada.cert", &place.works(&["extract-cert"], &key));
+    place.put("ada.key", &key);
+}
+
+#[test]
+fn a_message_with_a_byte_changed_or_cut_off_gives_nothing_out() {
+    let place = Place::new("tamper");
+    keys(&place);
+    for form in ["rfc4880", "rfc9580"] {
+        let option = format!("--profile={form}");
+        let words = ["encrypt", "--no-armor", &option, "--sign-with=ada.key", "ada.cert"];
+        let message = place.works(&words, b"pay 100 to Bob");
+        let names = place.names();
+        let words = [
+            "decrypt",
+            "--verify-with=ada.cert",
+            "--verifications-out=seen",
+            "--session-key-out=session",
+            "ada.key",
+        ];
+        for at in (0..message.len()).step_by(3) {
+            let mut changed = message.clone();
+            changed[at] ^= 0x10;
+            for message in [&changed[..], &message[..at]] {
+                let output = place.sop(&words, message);
+                // Some bytes at the front only name the recipient.
+                if output.status.success() {
+                    assert_eq!(output.stdout, b"pay 100 to Bob", "byte {at}");
+                    std::fs::remove_file(place.0.join("seen")).unwrap();
+                    std::fs::remove_file(place.0.join("session")).unwrap();
+                    continue;
+                }
+                let code = output.status.code();
+                assert!(matches!(code, Some(29 | 41)), "byte {at}: {code:?}");
+                assert!(output.stdout.is_empty(), "byte {at}");
+                assert_eq!(place.names(), names, "byte {at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_full_device_and_a_reader_that_goes_away_are_errors_that_leave_nothing() {
+    let place = Place::new("full");
+    keys(&place);
+    let names = place.names();
+    let script = format!(
+        "head -c 3000000 /dev/zero | {OURS} encrypt --session-key-out=session ada.cert >/dev/full"
+    );
+    let mut command = Command::new("sh");
+    let output = finish(command.current_dir(&place.0).arg("-c").arg(script), b"");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("No space left"), "{said}");
+    assert_eq!(place.names(), names);
+
+    let message = place.works(&["encrypt", "ada.cert"], &vec![7; 20_000_000]);
+    place.put("message", &message);
+    let names = place.names();
+    let script = format!(
+        "set -o pipefail; {OURS} decrypt --session-key-out=session ada.key <message | head -c 9"
+    );
+    let mut command = Command::new("bash");
+    let output = finish(command.current_dir(&place.0).arg("-c").arg(script), b"");
+    assert_eq!(output.stdout, [7; 9]);
+    assert_eq!(output.status.code(), Some(1), "a reader that goes away shows");
+    assert_eq!(place.names(), names);
+}
+
+#[test]
+fn a_signal_leaves_no_file_behind() {
+    let place = Place::new("signal");
+    keys(&place);
+    let names = place.names();
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let mut command = Command::new(OURS);
+        command.current_dir(&place.0).args(["encrypt", "--session-key-out=session", "ada.cert"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(&[1; 100_000]).unwrap();
+        let begun = || place.names().iter().any(|name| name.ends_with(".part"));
+        let tries = (0..1000).take_while(|_| !begun());
+        tries.for_each(|_| std::thread::sleep(Duration::from_millis(10)));
+        assert!(begun(), "it is at work");
+        let id = child.id().to_string();
+        assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(code));
+        assert_eq!(place.names(), names, "after {signal}");
+        let mut given = Vec::new();
+        child.stdout.take().unwrap().read_to_end(&mut given).unwrap();
+        assert!(given.is_empty(), "after {signal}");
+    }
+}
