@@ -39,32 +39,26 @@ impl Label {
     /// If they are no OpenPGP.
     pub fn of(mut packets: &[u8]) -> Result<Label> {
         let none = || Error::NotOpenPgp("it does not begin with a packet".to_owned());
-        let (tag, length) = next_header(&mut packets).map_err(|_| none())?.ok_or_else(none)?;
-        match tag {
-            Tag::PublicKey => Ok(Label::PublicKey),
-            Tag::SecretKey => Ok(Label::PrivateKey),
-            Tag::PublicKeyEncryptedSessionKey
-            | Tag::SymKeyEncryptedSessionKey
-            | Tag::SymEncryptedProtectedData
-            | Tag::SymEncryptedData
-            | Tag::CompressedData
-            | Tag::OnePassSignature
-            | Tag::LiteralData => Ok(Label::Message),
-            Tag::Signature => {
-                skip(&mut packets, length)?;
-                while let Some((tag, length)) = next_header(&mut packets)? {
-                    if tag != Tag::Signature && !is_noise(tag) {
-                        return Ok(Label::Message);
-                    }
+        let mut signatures = 0;
+        loop {
+            let next = match signatures {
+                0 => next_header(&mut packets).map_err(|_| none())?,
+                _ => next_header(&mut packets)?,
+            };
+            match next {
+                Some((Tag::PublicKey, _)) if signatures == 0 => return Ok(Label::PublicKey),
+                Some((Tag::SecretKey, _)) if signatures == 0 => return Ok(Label::PrivateKey),
+                Some((Tag::Signature, length)) => {
+                    signatures += 1;
                     skip(&mut packets, length)?;
                 }
-                Ok(Label::Signature)
+                Some((tag, length)) if is_noise(tag) => skip(&mut packets, length)?,
+                Some((tag, _)) if signatures > 0 || begins_message(tag) => {
+                    return Ok(Label::Message);
+                }
+                None if signatures > 0 => return Ok(Label::Signature),
+                Some(_) | None => return Err(none()),
             }
-            tag if is_noise(tag) => {
-                skip(&mut packets, length)?;
-                Label::of(packets)
-            }
-            _ => Err(none()),
         }
     }
 
@@ -76,6 +70,19 @@ impl Label {
             Label::PrivateKey => "PRIVATE KEY BLOCK",
         }
     }
+}
+
+fn begins_message(tag: Tag) -> bool {
+    matches!(
+        tag,
+        Tag::PublicKeyEncryptedSessionKey
+            | Tag::SymKeyEncryptedSessionKey
+            | Tag::SymEncryptedProtectedData
+            | Tag::SymEncryptedData
+            | Tag::CompressedData
+            | Tag::OnePassSignature
+            | Tag::LiteralData
+    )
 }
 
 /// Armors what is written to it; [`Armorer::finish`] writes the end.

@@ -17,6 +17,8 @@ pub fn fuzz(bytes: &[u8]) {
     let _ = reading.run(&mut input, &mut std::io::sink(), &Stats::default());
     let _ = openpgp::verify_detached(&mut &b"data"[..], bytes, &[], &Stats::default());
     let _ = openpgp::verify_cleartext(&mut &bytes[..], &[]);
+    let _ = openpgp::split_cleartext(&mut &bytes[..]);
+    let _ = openpgp::Label::of(bytes);
     let _ = openpgp::Certificate::load(&mut &bytes[..]);
 }
 
