@@ -116,6 +116,11 @@ impl Tools {
         Ok(tools)
     }
 
+    /// The home folder of a peer; one that found another's keys would not know what to do.
+    fn home(&self, peer: Peer) -> String {
+        self.path(&format!("home-{}", peer.name()))
+    }
+
     /// The path of a file in the place, as a word of a command.
     pub(crate) fn path(&self, name: &str) -> String {
         self.folder.join(name).display().to_string()
@@ -131,7 +136,7 @@ impl Tools {
 
     /// A peer that encrypts the input to `out`: compressed at level 1 as ZIP, or not at all.
     pub(crate) fn encrypting(&self, peer: Peer, zip: bool, out: &str) -> Runner {
-        let (input, out, home) = (self.path("input"), self.path(out), self.path("home"));
+        let (input, out, home) = (self.path("input"), self.path(out), self.home(peer));
         let (certificate, name) = (self.path("ada.cert"), peer.name());
         match peer {
             Peer::GnuPg => {
@@ -203,7 +208,7 @@ impl Tools {
 
     /// A peer that decrypts `from`.
     pub(crate) fn decrypting(&self, peer: Peer, from: &str) -> Runner {
-        let (from, out, home) = (self.path(from), self.path("out"), self.path("home"));
+        let (from, out, home) = (self.path(from), self.path("out"), self.home(peer));
         let (key, name) = (self.path("ada.key"), peer.name());
         match peer {
             Peer::GnuPg => {
@@ -266,7 +271,9 @@ impl Tools {
         let program = PathBuf::from(&runner.command[0]);
         let mut command = Command::new(&program);
         command.args(&runner.command[1..]).envs(runner.variables.iter().cloned());
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let said = self.folder.join("said");
+        let stderr = fs::File::create(&said).map_err(BenchError::system("create", &said))?;
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
         let mut child = command.spawn().map_err(BenchError::system("run", &program))?;
         let mut most = 0.0_f64;
         let status = loop {
@@ -277,10 +284,7 @@ impl Tools {
             }
         };
         if !status.success() {
-            let mut said = String::new();
-            if let Some(mut stderr) = child.stderr.take() {
-                let _ = std::io::Read::read_to_string(&mut stderr, &mut said);
-            }
+            let said = fs::read_to_string(&said).unwrap_or_default();
             let said = format!("{status}: {}: {}", runner.command.join(" "), said.trim());
             return Err(BenchError::subject("a program", "encrypt or decrypt", said));
         }
@@ -379,7 +383,7 @@ impl Tools {
     }
 
     fn set_up(&self, peer: Peer) -> Result<()> {
-        let (key, home) = (self.path("ada.key"), self.path("home"));
+        let (key, home) = (self.path("ada.key"), self.home(peer));
         fs::create_dir_all(&home).map_err(BenchError::system("create", Path::new(&home)))?;
         let import = match peer {
             Peer::GnuPg => vec!["gpg", "--homedir", &home, "--batch", "--quiet", "--import", &key],
@@ -394,7 +398,7 @@ impl Tools {
 
 impl Drop for Tools {
     fn drop(&mut self) {
-        let home = self.path("home");
+        let home = self.home(Peer::GnuPg);
         let _ = Command::new("gpgconf").args(["--homedir", &home, "--kill", "all"]).output();
         // It may be outside of the benchmark's own folder, which is removed anyway.
         if self.folder.starts_with("/dev/shm") {
