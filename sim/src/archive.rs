@@ -9,16 +9,15 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
 use archive::{
-    ArchiveConfig, ArchiveEnv, ArchiveError, ArchiveInfo, Archiver, Concern, Keep, LogSource,
-    Registry, Shelf, Span,
+    ArchiveConfig, ArchiveEnv, ArchiveError, Archiver, Concern, Keep, LogSource, Shelf, Span,
 };
-use base::{DataSetId, GroupNumber, Lsn, SystemId, UowId};
-use log::{Log, LogConfig, LogEnv, LogError, LogEvents, LogStart, Record};
+use base::{DataSetId, Lsn, SystemId, UowId};
+use log::{Log, LogConfig, LogEnv, LogError, LogStart, Record, WadsConfig};
 use parking_lot::Mutex;
 use seal::{Format, TestKeys};
 use seam::Seam;
@@ -27,64 +26,13 @@ use seam::sim::{
 };
 use seam::stop::StopSwitch;
 
+use self::ledger::Ledger;
+
+mod ledger;
+
 /// Tasks that append in each life.
 const TASKS: u64 = 2;
 const SYSTEM: SystemId = SystemId([6; 16]);
-
-/// What is known outside of the machine.
-#[derive(Default)]
-struct Ledger {
-    /// By life and task: how many records were acknowledged.
-    acked: Mutex<BTreeMap<(u64, u64), u64>>,
-    /// The end of the last one that was.
-    reached: AtomicU64,
-    /// Where the newest record begins.
-    newest: AtomicU64,
-    /// Where restart begins.
-    from: AtomicU64,
-    /// Where recoveries may begin; what an image copy would say.
-    needed: AtomicU64,
-    stale: Mutex<Option<(u8, GroupNumber)>>,
-    /// The log that is running.
-    log: Mutex<Weak<Log>>,
-}
-
-impl Ledger {
-    /// Restart begins at `from` from now on, which is durable.
-    fn checkpoint(&self, log: &Log, from: Lsn) {
-        self.from.fetch_max(from.0, SeqCst);
-        log.truncate(from);
-    }
-}
-
-impl LogEvents for Ledger {
-    fn copy_lost(&self, copy: u8, from: GroupNumber, _: &str) -> Result<(), String> {
-        self.stale.lock().get_or_insert((copy, from));
-        Ok(())
-    }
-
-    fn copy_back(&self, copy: u8) -> Result<(), String> {
-        self.stale.lock().take_if(|(stale, _)| *stale == copy);
-        Ok(())
-    }
-}
-
-impl Registry for Ledger {
-    fn archived(&self, info: &ArchiveInfo, _: &[PathBuf]) -> Result<(), String> {
-        // Its end may be a piece of a record that a crash has cut off.
-        let durable = self.log.lock().upgrade().map(|log| log.durable());
-        assert!(durable.is_none_or(|durable| info.whole <= durable), "archived and not durable");
-        Ok(())
-    }
-
-    fn deleting(&self, _: &ArchiveInfo) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn needed_from(&self) -> Result<Lsn, String> {
-        Ok(Lsn(self.needed.load(SeqCst)))
-    }
-}
 
 /// A machine that archives its log, from crash to crash.
 pub struct Machine {
@@ -107,6 +55,8 @@ pub struct Make {
     pub compress: bool,
     /// Whether groups are taken from the log's memory; otherwise all are read back.
     pub recent: bool,
+    /// Files of the write-ahead data set.
+    pub ahead: usize,
 }
 
 /// What the tasks of a life do.
@@ -134,6 +84,10 @@ impl Machine {
             group_bytes_max: 8 << 10,
             // Less than a segment, so that the archiver falls behind now and then.
             recent_bytes: if make.recent { 20 << 10 } else { 0 },
+            wads: (make.ahead > 0).then(|| WadsConfig {
+                bytes: 24 << 10,
+                ..WadsConfig::new(folders("ahead", make.ahead))
+            }),
             ..LogConfig::new(folders("log", make.log_copies))
         };
         let archive = ArchiveConfig {
@@ -168,6 +122,7 @@ impl Machine {
             from: number(&self.ledger.from),
             needed: number(&self.ledger.needed),
             stale: Mutex::new(*self.ledger.stale.lock()),
+            ahead: AtomicBool::new(self.ledger.ahead.load(SeqCst)),
             log: Mutex::default(),
         };
         Machine {
@@ -210,7 +165,8 @@ impl Machine {
             archived: shelf.archived_to().unwrap_or_default(),
             proven: shelf.proven().max(reached),
             stale: *self.ledger.stale.lock(),
-            override_stale: false,
+            ahead: self.ledger.ahead.load(SeqCst),
+            ..LogStart::NEW
         };
         let (log, opened) = Log::open(self.log_env(seam), self.log.clone(), start)?;
         if !opened.single {
@@ -453,7 +409,7 @@ impl Worker {
     fn bring_back(&self) {
         for (copy, info) in (0..).zip(self.log.statistics().copies) {
             if !info.living {
-                match self.log.resync(copy, &mut |_, _| true) {
+                match self.log.resync(copy, 0, &mut |_, _| true) {
                     // Its device may be gone.
                     Ok(_) | Err(LogError::CopyBusy { .. } | LogError::Io { .. }) => {}
                     Err(error) => panic!("{error}"),
@@ -553,7 +509,8 @@ pub fn sweep(base: &Machine, script: Script, step: u64) -> Result<u64, String> {
 /// # Errors
 /// The first broken promise.
 pub fn resyncs(step: u64) -> Result<u64, String> {
-    let base = Machine::new(Make { log_copies: 2, folders: 1, compress: false, recent: true });
+    let base =
+        Machine::new(Make { log_copies: 2, folders: 1, compress: false, recent: true, ahead: 0 });
     let script = Script { seed: 77, records: 50 };
     let mut crashes = 0;
     for n in (1..).step_by(step as usize) {
@@ -580,7 +537,8 @@ pub fn resyncs(step: u64) -> Result<u64, String> {
 /// # Errors
 /// The first broken promise.
 pub fn a_slow_log(step: u64) -> Result<u64, String> {
-    let base = Machine::new(Make { log_copies: 1, folders: 1, compress: false, recent: true });
+    let base =
+        Machine::new(Make { log_copies: 1, folders: 1, compress: false, recent: true, ahead: 0 });
     let script = Script { seed: 33, records: 40 };
     let mut crashes = 0;
     for n in (1..).step_by(step as usize) {
@@ -603,11 +561,16 @@ pub fn a_slow_log(step: u64) -> Result<u64, String> {
 /// # Errors
 /// The first broken promise.
 pub fn sweeps(step: u64) -> Result<u64, String> {
-    let makes =
-        [(1, 1, false, true), (2, 2, false, true), (1, 2, true, true), (1, 1, false, false)];
+    let makes = [
+        (1, 1, false, true, 0),
+        (2, 2, false, true, 0),
+        (1, 2, true, true, 0),
+        (1, 1, false, false, 0),
+        (2, 1, false, true, 2),
+    ];
     let mut crashes = 0;
-    for (seed, (log_copies, folders, compress, recent)) in makes.into_iter().enumerate() {
-        let machine = Machine::new(Make { log_copies, folders, compress, recent });
+    for (seed, (log_copies, folders, compress, recent, ahead)) in makes.into_iter().enumerate() {
+        let machine = Machine::new(Make { log_copies, folders, compress, recent, ahead });
         let script = Script { seed: 1_000 * seed as u64, records: 60 };
         crashes += sweep(&machine, script, step)?;
     }
@@ -620,8 +583,13 @@ pub fn sweeps(step: u64) -> Result<u64, String> {
 /// If they are not.
 pub fn damage_is_not_archived() -> Result<(), String> {
     for seed in 1..=6 {
-        let mut machine =
-            Machine::new(Make { log_copies: 2, folders: 2, compress: false, recent: false });
+        let mut machine = Machine::new(Make {
+            log_copies: 2,
+            folders: 2,
+            compress: false,
+            recent: false,
+            ahead: 0,
+        });
         let flips = Fault::new(FaultKind::FlipAtRest, "/log1").when(When::Chance(200));
         machine.disk.inject(flips);
         crashed(&machine.live(Script { seed, records: 60 }, None))?;
@@ -644,6 +612,7 @@ pub fn damaged_copies_are_made_anew() -> Result<(), String> {
             folders: 2,
             compress: seed % 2 == 0,
             recent: seed % 3 > 0,
+            ahead: 0,
         });
         crashed(&machine.live(Script { seed, records: 50 }, None))?;
         let archives = machine.archives();
@@ -685,6 +654,7 @@ pub fn a_full_archive_holds_work_but_loses_nothing() -> Result<(), String> {
             folders: 1,
             compress: false,
             recent: seed % 2 == 0,
+            ahead: 0,
         });
         let full = machine.disk.inject(Fault::new(FaultKind::NoSpace, "/archive1/*.new"));
         let disk = machine.disk.clone();

@@ -3,6 +3,7 @@
 // A failure says all there is to say, once, and ends the run.
 #![allow(clippy::result_large_err)]
 
+pub mod ahead;
 pub mod anchor;
 pub mod archive;
 pub mod backout;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use base::{DataSetId, KeyGeneration, SystemId};
 use btree::TreeResource;
-use log::LogConfig;
+use log::{LogConfig, WadsConfig};
 use pool::WriterConfig;
 use seal::{Format, TestKeys};
 use seam::Seam;
@@ -50,6 +50,8 @@ pub struct Make {
     pub undo_bytes_max: usize,
     /// Intervals in one file of a data set; 0: all.
     pub file_intervals: u32,
+    /// Files of the write-ahead data set; 0: there is none.
+    pub ahead: usize,
 }
 
 impl Make {
@@ -70,6 +72,7 @@ impl Make {
             checkpoint_bytes: 32 << 10,
             undo_bytes_max: 16 << 10,
             file_intervals: 0,
+            ahead: 0,
         }
     }
 
@@ -97,6 +100,7 @@ impl Make {
             checkpoint_bytes: [24, 64, 256][rng.index(3)] << 10,
             undo_bytes_max: [0, 1 << 10, 64 << 10][rng.index(3)],
             file_intervals: [0, 0, 40][rng.index(3)],
+            ahead: [0, 0, 1, 2][rng.index(4)],
         }
     }
 
@@ -104,6 +108,13 @@ impl Make {
     #[must_use]
     pub fn log_folders(&self) -> Vec<PathBuf> {
         (1..=self.copies).map(|copy| PathBuf::from(format!("/log{copy}"))).collect()
+    }
+
+    fn wads(&self) -> Option<WadsConfig> {
+        let folders: Vec<PathBuf> =
+            (1..=self.ahead).map(|file| PathBuf::from(format!("/ahead{file}"))).collect();
+        let bytes = 2 * self.group_bytes_max as u64;
+        (self.ahead > 0).then(|| WadsConfig { bytes, ..WadsConfig::new(folders) })
     }
 
     fn format(&self) -> Format {
@@ -128,6 +139,7 @@ impl Make {
             ring_bytes: self.ring_bytes,
             group_bytes_max: self.group_bytes_max,
             format: self.format(),
+            wads: self.wads(),
             ..LogConfig::new(log_folders)
         };
         config.pools = vec![PoolPlan {

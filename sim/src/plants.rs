@@ -165,6 +165,17 @@ pub const ALL: &[Hunt] = &[
         by: "a log copy that comes back",
         run: || archive::resyncs(4).map(drop),
     },
+    Hunt { plant: Plant::WadsNotRead, by: "sweep of ahead", run: || swept(&crate::ahead::COMMITS) },
+    Hunt {
+        plant: Plant::WadsReusedEarly,
+        by: "sweep of ahead-segments",
+        run: || swept(&crate::ahead::SEGMENTS),
+    },
+    Hunt {
+        plant: Plant::WadsUnrecorded,
+        by: "sweep of ahead",
+        run: || swept(&crate::ahead::COMMITS),
+    },
     Hunt { plant: Plant::ArchiveUnsynced, by: "sweeps of the archive", run: archived },
     Hunt { plant: Plant::AccumulatedTooLittle, by: "sweeps of the archive", run: archived },
     Hunt { plant: Plant::NeededArchiveDeleted, by: "sweeps of the archive", run: archived },

@@ -8,10 +8,10 @@ use btree::TreeError;
 use seam::sim::{Fault, FaultKind};
 use uow::{PoolPlan, UowError};
 
-use crate::forms;
 use crate::history::{LEDGER, Records};
 use crate::machine::Make;
 use crate::world::{Commit, World};
+use crate::{ahead, forms};
 
 /// A scenario.
 #[derive(Clone, Copy)]
@@ -78,6 +78,10 @@ pub const ALL: &[Scenario] = &[
     RESTART,
     forms::CONVERT,
     forms::REKEY,
+    ahead::COMMITS,
+    ahead::BACKOUT,
+    ahead::SEGMENTS,
+    ahead::RESTART,
 ];
 
 /// The scenario of that name.

@@ -1,8 +1,8 @@
 //! Every crash point of every scenario.
 
-use holdfast_sim::forms;
 use holdfast_sim::scenario::{self, Scenario};
 use holdfast_sim::sweep::{Thoroughness, sweep};
+use holdfast_sim::{ahead, forms};
 
 fn every_crash_point(scenario: &Scenario) {
     let seeds = std::env::var("SEEDS").map_or(2, |seeds| seeds.parse().unwrap());
@@ -112,4 +112,24 @@ fn every_crash_point_of_a_re_key() {
 #[test]
 fn a_key_that_nothing_uses_any_more_is_not_needed() {
     assert_eq!(forms::old_key_is_not_needed(), Ok(()));
+}
+
+#[test]
+fn every_crash_point_of_commits_that_go_ahead_of_the_log() {
+    every_crash_point(&ahead::COMMITS);
+}
+
+#[test]
+fn every_crash_point_of_backouts_ahead_of_the_log() {
+    every_crash_point(&ahead::BACKOUT);
+}
+
+#[test]
+fn every_crash_point_of_segment_switches_with_commits_ahead() {
+    every_crash_point(&ahead::SEGMENTS);
+}
+
+#[test]
+fn every_crash_point_of_a_restart_from_ahead_of_the_log() {
+    every_crash_point(&ahead::RESTART);
 }

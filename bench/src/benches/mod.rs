@@ -24,6 +24,7 @@ mod rekey;
 mod restart;
 mod scan;
 mod seal;
+mod wads;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -56,6 +57,7 @@ pub(crate) const ALL: &[Benchmark] = &[
     seal::BENCHMARK,
     log::BENCHMARK,
     archive::BENCHMARK,
+    wads::BENCHMARK,
     commit::BENCHMARK,
     scan::BENCHMARK,
     restart::BENCHMARK,

@@ -26,6 +26,11 @@ pub struct LogSource {
     log: Option<Arc<Log>>,
 }
 
+/// Has the log itself hold what is durable before `to`. One that has stopped is read as it is.
+fn settle(log: &Log, to: Lsn) {
+    let _ = log.land(to.min(log.durable()));
+}
+
 impl LogSource {
     /// A source of archives, of a running log, or of both.
     #[must_use]
@@ -42,7 +47,10 @@ impl LogSource {
     pub fn end(&self) -> Lsn {
         let archived = || self.shelf.as_ref().and_then(|shelf| shelf.newest());
         match &self.log {
-            Some(log) => log.durable(),
+            Some(log) => {
+                settle(log, log.durable());
+                log.landed()
+            }
             None => archived().map_or(Lsn::NONE, |newest| newest.info.end),
         }
     }
@@ -61,6 +69,7 @@ impl LogSource {
     /// # Errors
     /// [`ArchiveError::Gone`] if `from` is before everything that is left.
     pub fn read(&self, from: Lsn, to: Lsn) -> Result<SourceReader, ArchiveError> {
+        self.log.iter().for_each(|log| settle(log, to));
         let first = self.group_before(from)?;
         Ok(SourceReader {
             groups: Groups {
@@ -228,7 +237,7 @@ impl SourceReader {
         let Some(head) = self.groups.next()? else { return Ok(false) };
         self.view = Some(head);
         self.skip = 0;
-        if head.first_of_salt {
+        if head.begins_anew() {
             // What was put together is the piece that a crash has left; a record begins here.
             self.whole.clear();
             self.aligned = true;

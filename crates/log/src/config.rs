@@ -9,11 +9,11 @@ use seam::Seam;
 use seam::disk::BLOCK;
 use seam::stop::StopSwitch;
 
-use crate::LogError;
 use crate::flow::LANE_DEPTH;
 use crate::group::GROUP_HEADER;
 use crate::record::RECORD_BYTES_MAX;
 use crate::segment::SEGMENT_HEADER;
+use crate::{LogError, WadsConfig};
 
 /// Most copies of a log.
 pub const COPIES_MAX: usize = 2;
@@ -40,6 +40,8 @@ pub struct LogConfig {
     /// Memory for groups that are durable and wait for the archive to take them, in bytes; what
     /// does not fit it reads back. 0: it reads everything back. Without an archive none is used.
     pub recent_bytes: usize,
+    /// Where commits become durable before their group is full; `None`: in the log (K11).
+    pub wads: Option<WadsConfig>,
     /// Whether new groups are sealed or plain.
     pub format: Format,
     /// Positions before which plain groups are accepted although `format` is sealed, after a log
@@ -63,6 +65,7 @@ impl LogConfig {
             ring_bytes: 4 << 20,
             group_bytes_max: 256 << 10,
             recent_bytes: 8 << 20,
+            wads: None,
             format: Format::Sealed,
             plain_until: Lsn::NONE,
             key_label: "log".into(),
@@ -117,6 +120,8 @@ impl LogConfig {
             format!("{min} to {max} segments; at least two, and no fewer at most than at once")
         } else if self.segments_max > 1 << 16 {
             format!("{} segments; at most 65,536", self.segments_max)
+        } else if let Some(why) = self.wads.as_ref().and_then(|w| w.fault(self.group_bytes_max)) {
+            why
         } else {
             return Ok(());
         };
@@ -155,6 +160,15 @@ pub trait LogEvents: Send + Sync {
     /// # Errors
     /// Why it could not be recorded; the copy then stays lost.
     fn copy_back(&self, copy: u8) -> Result<(), String>;
+
+    /// The write-ahead data set `holds` from now on what the log may lack, or does not any more.
+    /// Durable when it returns; the next start is told by [`LogStart::ahead`].
+    ///
+    /// # Errors
+    /// Why it could not be recorded; nothing is written ahead then.
+    fn ahead(&self, holds: bool) -> Result<(), String> {
+        if holds { Err("nobody records it".into()) } else { Ok(()) }
+    }
 }
 
 /// Where a log begins that is made.
@@ -186,8 +200,12 @@ pub struct LogStart {
     pub proven: Lsn,
     /// The copy (0 or 1) that is recorded as stale, and from which group on (K9).
     pub stale: Option<(u8, GroupNumber)>,
-    /// Whether a stale copy may be used if there is no other. What it lacks is lost.
+    /// Whether a stale copy may be used if there is no other, and a write-ahead data set that is
+    /// gone be done without. What they lack is lost.
     pub override_stale: bool,
+    /// Whether the write-ahead data set may hold what the log lacks: without it the log is then
+    /// not opened.
+    pub ahead: bool,
 }
 
 impl LogStart {
@@ -201,6 +219,7 @@ impl LogStart {
         proven: Lsn::NONE,
         stale: None,
         override_stale: false,
+        ahead: false,
     };
 }
 

@@ -1,7 +1,8 @@
 //! The running log: what appenders, the sealer and the writers share.
 //!
 //! Invariants:
-//! 1. `durable <= taken <= next`; all three only grow.
+//! 1. `landed <= durable <= max(taken, ahead_to) <= next`; `landed <= taken`. All but `ahead_to`
+//!    only grow; without a write-ahead data set it is 0, and `landed` is `durable`.
 //! 2. Whoever wants a position durable raises `wanted` first and looks for a writer second; whoever
 //!    publishes a record looks at `wanted` after, and calls. A writer that finds a record which is
 //!    not whole looks again after [`HOLE_POLL`], for that call may be missed (see the ring).
@@ -40,8 +41,14 @@ pub(crate) struct Core {
     pub(crate) taken: AtomicU64,
     /// Everything before is on all living copies.
     pub(crate) durable: AtomicU64,
+    /// The log itself has everything before: without a write-ahead data set as much as `durable`.
+    pub(crate) landed: AtomicU64,
+    /// Everything before has been sealed in entries of the write-ahead data set, or in groups.
+    pub(crate) ahead_to: AtomicU64,
     /// Somebody waits for everything before.
     pub(crate) wanted: AtomicU64,
+    /// Somebody waits for everything before to be in the log itself.
+    pub(crate) wanted_landed: AtomicU64,
     /// A group that waits for company waits no longer once the log ends here.
     pub(crate) enough: AtomicU64,
     /// Where ordinary records and the reserve must end together.
@@ -74,6 +81,12 @@ pub(crate) struct Core {
     pub(crate) board: Mutex<Board>,
     /// One for each lane; waits under the board's mutex.
     pub(crate) lanes: Vec<Condvar>,
+    /// Called when groups are durable; waits under the board's mutex.
+    pub(crate) landing: Condvar,
+    /// It is recorded that the write-ahead data set may hold what the log lacks.
+    pub(crate) ahead_recorded: Mutex<bool>,
+    /// Why nothing is written ahead any more.
+    pub(crate) ahead_trouble: Mutex<Option<String>>,
     /// Room in the ring; waits under the board's mutex.
     pub(crate) ring_room: Condvar,
     pub(crate) parkers: Mutex<Vec<Arc<Parker>>>,
@@ -241,7 +254,7 @@ impl Core {
     /// Seals and writes what has gathered, if nobody else is at it; whoever is goes on with it.
     pub(crate) fn drive(&self) -> bool {
         let end = self.ring.next();
-        if end == self.taken.load(SeqCst) {
+        if end == self.covered() {
             return false;
         }
         self.wanted.fetch_max(end, SeqCst);
@@ -254,8 +267,8 @@ impl Core {
         };
         let sealed = self.seal_next(Why::Driven, &mut sealer);
         drop(sealer);
-        let Some(job) = sealed else { return false };
-        self.run(job, None);
+        let Some(sealed) = sealed else { return false };
+        self.send(sealed, None);
         true
     }
 
@@ -271,8 +284,8 @@ impl Core {
         {
             let sealed = self.seal_next(Why::Wanted, &mut sealer);
             drop(sealer);
-            if let Some(job) = sealed {
-                self.run(job, None);
+            if let Some(sealed) = sealed {
+                self.send(sealed, None);
             }
         }
         if self.durable() < up_to {
@@ -334,10 +347,10 @@ impl Core {
     /// Everything before `needed` is no longer needed; every group before `archived` is archived.
     pub(crate) fn truncate(&self, needed: Option<Lsn>, archived: Option<GroupNumber>) {
         let mut directory = self.directory.lock();
-        // What is not durable is needed, whatever the caller says.
-        let durable = self.durable();
+        // What has not landed is needed, whatever the caller says.
+        let landed = self.landed();
         if let Some(needed) = needed {
-            directory.needed = directory.needed.max(needed.min(durable));
+            directory.needed = directory.needed.max(needed.min(landed));
         }
         if let Some(archived) = archived {
             directory.archived = directory.archived.max(archived);

@@ -151,6 +151,13 @@ pub enum LogError {
         from: GroupNumber,
     },
 
+    /// The write-ahead data set may hold what the log lacks, and cannot be used.
+    #[error("the write-ahead data set cannot be used: {why}")]
+    NoWads {
+        /// Why not.
+        why: String,
+    },
+
     /// A file is written by a newer Holdfast (K21).
     #[error(
         "{} at {offset} has log version {found}, this Holdfast knows up to {known}",
@@ -256,6 +263,7 @@ impl Coded for LogError {
             LogError::NotLost { .. } => "HFL020",
             LogError::CopyBusy { .. } => "HFL021",
             LogError::Interrupted { .. } => "HFL022",
+            LogError::NoWads { .. } => "HFL023",
         })
     }
 
@@ -291,6 +299,11 @@ impl Coded for LogError {
             LogError::Stale { .. } => {
                 "Bring back the other copy. If it is gone for good, start with the override that \
                  names what is lost."
+            }
+            LogError::NoWads { .. } => {
+                "Bring its files back, in the folders that the configuration names: the last work \
+                 that was acknowledged may only be there. If they are gone for good, start with \
+                 the override for a stale copy; that work is lost then."
             }
             LogError::FutureVersion { .. } => "Start the newer Holdfast.",
             LogError::Foreign { .. } => "Correct the log's folders in the configuration.",

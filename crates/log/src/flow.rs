@@ -110,6 +110,15 @@ pub(crate) struct Board {
     pub(crate) delivering: bool,
     pub(crate) ready: Vec<Waiting>,
     pub(crate) company: Company,
+    ahead: Ahead,
+}
+
+/// Whether there is a write-ahead data set, and an entry under way to it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ahead {
+    None,
+    Idle,
+    Writing,
 }
 
 impl Board {
@@ -139,6 +148,7 @@ impl Board {
             delivering: false,
             ready: Vec::with_capacity(256),
             company: Company::default(),
+            ahead: Ahead::None,
         }
     }
 
@@ -188,13 +198,39 @@ impl Board {
     }
 
     /// Whether a group may be sealed now: a full one while its stripe has a place free on every
-    /// copy, a partial one when its stripe is idle on every copy.
+    /// copy, a partial one when its stripe is idle on every copy; with a write-ahead data set, when
+    /// nothing at all is under way.
     pub(crate) fn admits(&self, full: bool) -> bool {
         let stripe = self.next_stripe();
         let load = |copy| self.lanes[self.lane_index(stripe, copy)].load();
         let most = self.living().map(load).max();
         let window = self.next < self.first + self.window;
-        window && most.is_some_and(|most| if full { most < LANE_DEPTH } else { most == 0 })
+        let alone = match self.ahead {
+            Ahead::None => true,
+            Ahead::Idle => self.flight.is_empty(),
+            Ahead::Writing => false,
+        };
+        let partial = |most| most == 0 && alone;
+        window && most.is_some_and(|most| if full { most < LANE_DEPTH } else { partial(most) })
+    }
+
+    /// Whether partial groups become entries of a write-ahead data set.
+    pub(crate) fn set_ahead(&mut self, ahead: bool) {
+        self.ahead = if ahead { Ahead::Idle } else { Ahead::None };
+    }
+
+    /// An entry is under way.
+    pub(crate) fn ahead_begins(&mut self) {
+        assert!(self.ahead == Ahead::Idle, "one entry at a time");
+        self.ahead = Ahead::Writing;
+    }
+
+    /// It is no more; its buffer is free.
+    pub(crate) fn ahead_ends(&mut self, buffer: AlignedBuf) {
+        self.return_buffer(buffer);
+        if self.ahead == Ahead::Writing {
+            self.ahead = Ahead::Idle;
+        }
     }
 
     /// A buffer that nobody else uses.

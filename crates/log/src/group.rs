@@ -223,6 +223,13 @@ impl GroupHead {
         parse().unwrap_or(Err(Flaw::NoHeader))
     }
 
+    /// Whether a record begins with it whatever stood before: the first group of a salt, unless it
+    /// goes on within a record that a restart has found ahead of the log.
+    #[must_use]
+    pub fn begins_anew(&self) -> bool {
+        self.first_of_salt && self.first_record == Some(0)
+    }
+
     /// Where the payload ends in the stream.
     #[must_use]
     pub fn end(&self) -> Lsn {
@@ -245,6 +252,8 @@ pub enum Purpose {
     Segment,
     /// Archive files.
     Archive,
+    /// Entries of the write-ahead data set.
+    Wads,
 }
 
 /// Working keys by (purpose, format, generation, salt), derived once each.
@@ -312,6 +321,7 @@ impl KeyBook {
             Purpose::Group => b"log".to_vec(),
             Purpose::Segment => b"log segment".to_vec(),
             Purpose::Archive => b"log archive".to_vec(),
+            Purpose::Wads => b"log write-ahead".to_vec(),
         };
         identity.extend_from_slice(&self.system.0);
         let key = Arc::new(match format {

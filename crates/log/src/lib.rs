@@ -9,7 +9,8 @@
 //!   append ──> ring ──> sealer ──> lane (copy 1, stripe s) ──> segment-NNN.stripe-s
 //!              ring.rs  sealer.rs  lane (copy 2, stripe s)     segment.rs
 //!                                  flow.rs, writer.rs
-//!                                    └─> recent ──> the archive
+//!                │                   └─> recent ──> the archive
+//!                └────> write-ahead data set, if there is one: ahead.rs, wads.rs
 //!   open:  survey ──> walk ──> restore ──> Core          read: directory ──> lens ──> records
 //! ```
 //!
@@ -25,6 +26,7 @@
 //!
 //! The log does not know what its records mean; kinds and flags are bytes of the layers above.
 
+mod ahead;
 mod company;
 mod config;
 mod core;
@@ -49,6 +51,7 @@ mod segment;
 mod slots;
 mod stats;
 mod survey;
+mod wads;
 mod walk;
 mod writer;
 
@@ -65,4 +68,5 @@ pub use record::{
 };
 pub use scan::{GroupInfo, Scanned, scan};
 pub use sealed::{SealedGroups, ToArchive};
-pub use stats::{CopyInfo, LogSpace, LogStatistics, SegmentInfo};
+pub use stats::{AheadInfo, CopyInfo, LogSpace, LogStatistics, SegmentInfo};
+pub use wads::{WADS_COPIES_MAX, WadsConfig};

@@ -19,8 +19,8 @@ use crate::sealer::{Current, Sealer};
 use crate::segment::{FileAt, HeadSealer, make_slot};
 use crate::stats::Stats;
 use crate::{
-    CopyInfo, LogConfig, LogEnv, LogError, LogSpace, LogStart, LogStatistics, Opened, Origin,
-    RecordHead, SealedGroups, SegmentInfo, ToArchive,
+    AheadInfo, CopyInfo, LogConfig, LogEnv, LogError, LogSpace, LogStart, LogStatistics, Opened,
+    Origin, RecordHead, SealedGroups, SegmentInfo, ToArchive,
 };
 
 /// Where a record stands.
@@ -118,15 +118,17 @@ impl Log {
             let recorded = env.events.copy_lost(copy, from, &why);
             recorded.map_err(|why| LogError::Unrecorded { copy: copy + 1, why })?;
         }
-        let opened = Opened {
-            end: restored.end,
+        let mut opened = Opened {
+            end: restored.end.plus(restored.ahead.bytes.len() as u64),
             next_group: restored.next,
             repaired: restored.repaired,
             single: restored.copies.contains(&CopyState::Lost),
             notes: std::mem::take(&mut restored.notes),
         };
         let key = book.working(Purpose::Group, config.format, generation, &salt)?;
-        let (ring, taker) = Ring::new(config.ring_bytes, restored.end.0);
+        let (mut ring, mut taker) = Ring::new(config.ring_bytes, restored.end.0);
+        let ahead = std::mem::take(&mut restored.ahead);
+        ring.preload(&mut taker, &ahead.bytes, ahead.begins);
         let sealer = Sealer {
             taker,
             key,
@@ -139,10 +141,14 @@ impl Log {
             previous: restored.previous,
             current: None,
             sequence: restored.sequence,
+            ahead: None,
         };
         let core = Arc::new(build(env, config, &start, heads, ring, sealer, restored, book));
         let threads = start_threads(&core)?;
-        Ok((Arc::new(Log { core, threads: Mutex::new(threads) }), opened))
+        let log = Arc::new(Log { core, threads: Mutex::new(threads) });
+        opened.notes.extend(log.go_ahead(start.ahead)?);
+        opened.next_group = GroupNumber(log.core.board.lock().next);
+        Ok((log, opened))
     }
 
     /// Appends a record: about 300 bytes, no allocation, no lock held while copying. It is durable
@@ -234,6 +240,8 @@ impl Log {
     /// where a record begins.
     #[must_use]
     pub fn read(&self, from: Lsn, to: Lsn) -> LogReader {
+        // A log that has stopped is read as far as it has landed.
+        let _ = self.core.land(to.min(self.durable()));
         LogReader::new(Arc::clone(&self.core), from, to)
     }
 
@@ -343,6 +351,12 @@ impl Log {
             serial_samples: stats.reserve_samples(),
             reserved_bytes: self.core.reserved.load(SeqCst),
             copies: paths.map(copy).collect(),
+            ahead: self.core.config.wads.as_ref().map(|wads| AheadInfo {
+                paths: wads.paths().collect(),
+                entries: stats.entries.get(),
+                bytes: stats.ahead_bytes.get(),
+                trouble: self.core.ahead_trouble.lock().clone(),
+            }),
             in_flight,
             segments: self.segments(),
         }
@@ -359,7 +373,7 @@ impl Log {
     /// # Errors
     /// [`LogError::Stopped`] if the kernel has stopped; the threads have ended all the same.
     pub fn close(&self) -> Result<(), LogError> {
-        let drained = self.wait_durable(self.next_lsn());
+        let drained = self.wait_durable(self.next_lsn()).and_then(|()| self.end_ahead());
         self.end_threads();
         let threads = std::mem::take(&mut *self.threads.lock());
         threads.into_iter().for_each(JoinHandle::join);
@@ -432,7 +446,10 @@ fn build(
         first_of_run: restored.next,
         taken: AtomicU64::new(end),
         durable: AtomicU64::new(end),
+        landed: AtomicU64::new(end),
+        ahead_to: AtomicU64::new(0),
         wanted: AtomicU64::new(end),
+        wanted_landed: AtomicU64::new(0),
         enough: AtomicU64::new(u64::MAX),
         limit: AtomicU64::new(limit),
         reserved: AtomicU64::new(0),
@@ -452,6 +469,9 @@ fn build(
         laned: Mutex::new(0),
         board: Mutex::new(board),
         lanes: (0..lanes).map(|_| Condvar::new()).collect(),
+        landing: Condvar::new(),
+        ahead_recorded: Mutex::new(start.ahead),
+        ahead_trouble: Mutex::new(None),
         ring_room: Condvar::new(),
         parkers: Mutex::new(Vec::new()),
         read_cache: Mutex::new(ReadCache::new(book, config.group_bytes_max)),

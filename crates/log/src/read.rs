@@ -52,7 +52,7 @@ impl LogReader {
         LogReader {
             groups: Groups::new(core.book(), LENS_BYTES),
             at: from.0,
-            to: to.min(core.durable()).0,
+            to: to.min(core.landed()).0,
             undurable,
             view: None,
             whole: Vec::new(),
@@ -145,7 +145,7 @@ impl LogReader {
             }
             skip = 0;
             if let Some(View { head, .. }) = self.view
-                && head.first_of_salt
+                && head.begins_anew()
             {
                 // What was gathered is the piece that a crash has left; a record begins here.
                 self.whole.clear();
@@ -309,7 +309,7 @@ impl Core {
         if lsn.0 + head_len as u64 > end.0 {
             return Err(LogError::Beyond { lsn, end });
         }
-        self.wait_durable(lsn.plus(head_len as u64))?;
+        self.land(lsn.plus(head_len as u64))?;
         out.clear();
         let mut cache = self.read_cache.lock();
         cache.bytes(self, lsn, head_len, out)?;
@@ -319,9 +319,9 @@ impl Core {
         if lsn.0 + len > end.0 {
             return Err(LogError::NotARecord { lsn });
         }
-        if self.durable() < lsn.plus(len) {
+        if self.landed() < lsn.plus(len) {
             drop(cache);
-            self.wait_durable(lsn.plus(len))?;
+            self.land(lsn.plus(len))?;
             cache = self.read_cache.lock();
         }
         cache.bytes(self, lsn.plus(head_len as u64), len as usize - head_len, out)?;

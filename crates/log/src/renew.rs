@@ -20,13 +20,16 @@ use crate::group::{GroupHead, KeyBook, Purpose};
 use crate::ring::Gathered;
 use crate::sealer::Sealer;
 use crate::segment::{FileAt, SegmentHead};
-use crate::{Log, LogError};
+use crate::wads::EntryHead;
+use crate::{Log, LogError, WadsConfig};
 
 /// A key that waits for the next group that begins with a record.
 pub(crate) struct Renewal {
     generation: KeyGeneration,
     salt: Salt,
     key: Arc<WorkingKey>,
+    /// For entries of the write-ahead data set, under the same salt.
+    entry_key: Arc<WorkingKey>,
 }
 
 /// How much is read at once.
@@ -45,6 +48,9 @@ impl Core {
         sealer.salt = renewal.salt;
         sealer.key = renewal.key;
         sealer.first_of_salt = true;
+        if let Some(ahead) = &mut sealer.ahead {
+            ahead.renew(renewal.entry_key, renewal.generation, renewal.salt);
+        }
     }
 }
 
@@ -63,8 +69,10 @@ impl Log {
         let salt = Salt::draw(env.seam.entropy.as_ref()).map_err(LogError::Entropy)?;
         let generation = book.current(config.format)?;
         let key = book.working(Purpose::Group, config.format, generation, &salt)?;
+        let entry_key = book.working(Purpose::Wads, config.format, generation, &salt)?;
         self.core.heads.renew(&mut book, generation, salt)?;
-        self.core.sealer.lock().renewal = Some(Renewal { generation, salt, key });
+        let renewal = Renewal { generation, salt, key, entry_key };
+        self.core.sealer.lock().renewal = Some(renewal);
         Ok(generation)
     }
 
@@ -94,6 +102,11 @@ impl Log {
                 self.generations_in(&dir.join(name), &mut found)?;
             }
         }
+        for path in config.wads.iter().flat_map(WadsConfig::paths) {
+            if env.seam.disk.exists(&path).unwrap_or(false) {
+                self.generations_in(&path, &mut found)?;
+            }
+        }
         Ok(found)
     }
 
@@ -117,6 +130,7 @@ impl Log {
                     found.insert(head.generation);
                 }
                 found.extend(SegmentHead::generation_of(block));
+                found.extend(EntryHead::generation_of(block));
             }
             at += bytes as u64;
         }

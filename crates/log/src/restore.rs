@@ -28,6 +28,7 @@ use crate::segment::{
     FileAt, HeadSealer, SegmentId, SlotFiles, group_chunks, make_file, write_zeros,
 };
 use crate::survey::{Survey, Surveyed};
+use crate::wads::{self, Beyond};
 use crate::walk::Walk;
 use crate::{LogConfig, LogEnv, LogError, LogStart};
 
@@ -41,6 +42,8 @@ pub(crate) struct Restored {
     pub(crate) next: GroupNumber,
     pub(crate) previous: Tag,
     pub(crate) end: Lsn,
+    /// What only the write-ahead data set has, from `end` on.
+    pub(crate) ahead: Beyond,
     pub(crate) copies: Vec<CopyState>,
     /// Copies that cannot be used, the first group that they may lack, and why.
     pub(crate) lost: Vec<(u8, GroupNumber, String)>,
@@ -65,7 +68,7 @@ pub(crate) fn restore(
         let trust = Trust::decide(config, &survey, start)?;
         survey.check_legible(config)?;
         let all = survey.segments(config, &trust.sources)?;
-        let found = Found::search(config, book, &survey, &all, &trust, start)?;
+        let found = Found::search(env, config, book, &survey, &all, &trust, start)?;
         let mut mend = Mend { env, config, heads, survey: &mut survey, found: &found, repaired: 0 };
         match mend.all(&trust) {
             // A copy died while the other one was mended from it: the other one alone may do.
@@ -101,6 +104,10 @@ fn finish(
     let mut notes = trust.notes;
     if repaired > 0 {
         notes.push(format!("{repaired} groups were copied from one log copy to the other"));
+    }
+    if !found.ahead.bytes.is_empty() {
+        let bytes = found.ahead.bytes.len();
+        notes.push(format!("{bytes} bytes of records were taken from the write-ahead data set"));
     }
     for (copy, from, why) in &lost {
         notes.push(format!("log copy {} cannot be used, stale from {from}: {why}", copy + 1));
@@ -193,11 +200,14 @@ struct Found {
     next: GroupNumber,
     previous: Tag,
     end: Lsn,
+    /// What only the write-ahead data set has, from `end` on.
+    ahead: Beyond,
     repairs: Vec<Repair>,
 }
 
 impl Found {
     fn search(
+        env: &LogEnv,
         config: &LogConfig,
         book: &mut KeyBook,
         survey: &Survey,
@@ -205,16 +215,24 @@ impl Found {
         trust: &Trust,
         start: &LogStart,
     ) -> Result<Found, LogError> {
-        let split = split_at(all, start.from);
+        let split = split_at(all, start);
         let (older, chain) = split.map_err(|gone| survey.explain(config, gone))?;
         let mut groups: Vec<Vec<GroupAt>> = chain.iter().map(|_| Vec::new()).collect();
-        let mut repairs = Vec::new();
+        let (mut repairs, mut piece) = (Vec::new(), Vec::new());
         let mut walk = Walk::new(config, survey, chain);
         loop {
             let sources = trust.sources_of(walk.next);
             match walk.step(book, &sources, &trust.checked(&sources))? {
                 Ok(step) => {
                     let offset = step.place.offset();
+                    if start.ahead {
+                        keep_piece(
+                            &mut piece,
+                            &step.head,
+                            walk.payload(&step),
+                            walk.whole(start.from),
+                        );
+                    }
                     groups[step.segment].push(GroupAt::new(step.head.first, offset));
                     cut_back(groups.iter_mut().rev(), step.head.first);
                     repairs.extend(step.lacking.iter().map(|(copy, _)| Repair {
@@ -233,14 +251,16 @@ impl Found {
             }
         }
         let end = walk.whole(start.from);
+        let ahead = wads::beyond(env, config, book, start, &walk.edge(end), &piece)?;
         let proven = start.proven.max(start.from);
-        if end < proven {
-            return Err(LogError::RolledBack { end, proven });
+        if ahead.end() < proven {
+            return Err(LogError::RolledBack { end: ahead.end(), proven });
         }
+        let end = ahead.first;
         let (next, previous, last) = (walk.next, walk.previous, walk.at);
         let offsets = walk.offsets().to_vec();
         let chain = walk.chain;
-        Ok(Found { older, chain, groups, last, offsets, next, previous, end, repairs })
+        Ok(Found { older, chain, groups, last, offsets, next, previous, end, ahead, repairs })
     }
 
     /// The segments in use, oldest first.
@@ -301,6 +321,7 @@ impl Found {
             next: self.next,
             previous: self.previous,
             end: self.end,
+            ahead: self.ahead,
             copies: Vec::new(),
             lost: Vec::new(),
             repaired: 0,
@@ -311,20 +332,36 @@ impl Found {
 
 type Chain = Vec<(u32, SegmentId)>;
 
+/// Keeps what the log has behind its last whole record, which ends at `whole`.
+pub(crate) fn keep_piece(piece: &mut Vec<u8>, head: &GroupHead, payload: &[u8], whole: Lsn) {
+    let behind = match whole.0.checked_sub(head.first.0) {
+        Some(behind) => {
+            piece.clear();
+            behind as usize
+        }
+        None => 0,
+    };
+    piece.extend_from_slice(payload.get(behind..).unwrap_or(&[]));
+}
+
 /// The segments before the one that holds `from`, as far back as they follow each other, and those
-/// from it on.
+/// from it on. If the log may go on ahead, also the one before: the position may be ahead of all
+/// groups, and a border of records must be met before they end.
 pub(crate) fn split_at(
     all: &BTreeMap<u64, (u32, SegmentId)>,
-    from: Lsn,
+    start: &LogStart,
 ) -> Result<(Chain, Chain), LogError> {
+    let from = start.from;
     let Some((_, (_, oldest))) = all.first_key_value() else { return Ok((vec![], vec![])) };
     let first = all.values().rev().find(|(_, id)| id.first <= from);
     let Some((_, first)) = first else {
         return Err(LogError::Gone { lsn: from, oldest: oldest.first });
     };
-    let chain: Chain = all.range(first.sequence..).map(|(_, segment)| *segment).collect();
+    let before = all.get(&(first.sequence - 1)).filter(|_| start.ahead);
+    let begin = before.map_or(first.sequence, |(_, before)| before.sequence);
+    let chain: Chain = all.range(begin..).map(|(_, segment)| *segment).collect();
     let mut older = Vec::new();
-    let mut sequence = first.sequence - 1;
+    let mut sequence = begin - 1;
     while let Some(segment) = all.get(&sequence) {
         older.push(*segment);
         sequence -= 1;

@@ -8,12 +8,14 @@
 //!    is not sealed yet. From there on no group is acknowledged without it.
 //! 3. Each group is proven before it is copied, byte for byte as it stands in the other copy.
 //! 4. No write to the copy is under way when its files are made: a late one would spoil them.
+//! 5. It may be told to take its time, but never while no group can be sealed.
 //!
 //! Lock order: sealer, then making, then directory, then board.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
 
 use base::{GroupNumber, Lsn};
 use seam::disk::File;
@@ -33,6 +35,8 @@ use crate::{LogError, disk_len};
 
 /// How much is written at once.
 const RUN_BYTES: usize = 1 << 20;
+/// How long it rests before it asks again whether to go on.
+const REST: Duration = Duration::from_millis(200);
 /// So few groups may be left to be copied while no group is sealed.
 const FEW: u64 = 8;
 
@@ -44,6 +48,21 @@ struct Returning<'a> {
     groups: Groups,
     runs: Vec<Run>,
     copied: u64,
+    pace: Pace,
+    watch: &'a mut dyn FnMut(u64, u64) -> bool,
+}
+
+/// How fast it may go.
+struct Pace {
+    begun: Duration,
+    /// Bytes a second; 0: as fast as it can.
+    rate: u64,
+    /// Bytes that have gone to the copy, zeros of new files among them.
+    written: u64,
+    /// Bytes of the log that were copied when somebody was last asked whether to go on.
+    asked: u64,
+    /// No group can be sealed: nobody is asked and nothing waits.
+    hurries: bool,
 }
 
 /// A slot's files on the copy, and what of a segment they have.
@@ -76,8 +95,10 @@ struct Run {
 
 impl Log {
     /// Brings lost copy `copy` (0 or 1) back while the log is in use, in its folder, which is made
-    /// if it is missing: all files there are made anew. `watch` hears how many bytes are copied,
-    /// of how many about, and says whether to go on. Returns the bytes that were copied.
+    /// if it is missing: all files there are made anew. No more than `rate` bytes a second are
+    /// written, on average; 0: as many as the devices take. A rate below what the log itself
+    /// writes never ends. `watch` hears how many bytes are copied, of how many about, and says
+    /// whether to go on. Returns the bytes that were copied.
     ///
     /// # Errors
     /// [`LogError::NotLost`], [`LogError::CopyBusy`], [`LogError::Interrupted`], whatever its disk
@@ -85,6 +106,7 @@ impl Log {
     pub fn resync(
         &self,
         copy: u8,
+        rate: u64,
         watch: &mut dyn FnMut(u64, u64) -> bool,
     ) -> Result<u64, LogError> {
         let core = &self.core;
@@ -102,9 +124,17 @@ impl Log {
             groups: Groups::new(core.book(), LENS_BYTES),
             runs: Vec::new(),
             copied: 0,
+            pace: Pace {
+                begun: core.env.seam.clock.monotonic(),
+                rate,
+                written: 0,
+                asked: 0,
+                hurries: false,
+            },
+            watch,
         };
         returning.prepare_folder()?;
-        returning.catch_up(watch)?;
+        returning.catch_up()?;
         self.join_copy(returning)
     }
 
@@ -113,8 +143,9 @@ impl Log {
         let (core, copy) = (&*self.core, returning.copy);
         let mut sealer = core.sealer.lock();
         let _making = core.making.lock();
+        returning.pace.hurries = true;
         // Nothing is in flight then, and nothing comes while the sealer is held.
-        core.wait_durable(Lsn(core.taken.load(SeqCst)))?;
+        core.land(Lsn(core.taken.load(SeqCst)))?;
         returning.make_files()?;
         if !planted(Plant::CopyBackWithGap) {
             returning.copy_rest()?;
@@ -193,7 +224,7 @@ impl Returning<'_> {
     }
 
     /// Copies until what is left can be copied between two groups.
-    fn catch_up(&mut self, watch: &mut dyn FnMut(u64, u64) -> bool) -> Result<(), LogError> {
+    fn catch_up(&mut self) -> Result<(), LogError> {
         loop {
             self.make_files()?;
             let lacking = self.lacking();
@@ -202,13 +233,37 @@ impl Returning<'_> {
                 return Ok(());
             }
             for piece in lacking {
-                self.core.env.stop.check()?;
-                let about = self.core.directory.lock().used_bytes(&self.core.config);
-                if !watch(self.copied, about.max(self.copied)) {
-                    return Err(LogError::Interrupted { copy: self.copy + 1 });
-                }
+                self.ask()?;
                 self.copy_piece(&piece)?;
             }
+        }
+    }
+
+    /// Says how far it is, and hears whether to go on.
+    fn ask(&mut self) -> Result<(), LogError> {
+        self.pace.asked = self.copied;
+        self.core.env.stop.check()?;
+        let about = self.core.directory.lock().used_bytes(&self.core.config);
+        let go_on = (self.watch)(self.copied, about.max(self.copied));
+        if go_on { Ok(()) } else { Err(LogError::Interrupted { copy: self.copy + 1 }) }
+    }
+
+    /// Counts what has gone to the copy, and rests for as long as that should have taken.
+    fn wrote(&mut self, bytes: u64) -> Result<(), LogError> {
+        self.pace.written += bytes;
+        if self.pace.hurries || self.pace.rate == 0 {
+            return Ok(());
+        }
+        let clock = &self.core.env.seam.clock;
+        let due = Duration::from_secs_f64(self.pace.written as f64 / self.pace.rate as f64);
+        loop {
+            let gone = clock.monotonic().saturating_sub(self.pace.begun);
+            let rest = due.saturating_sub(gone);
+            if rest.is_zero() {
+                return Ok(());
+            }
+            clock.sleep(rest.min(REST));
+            self.ask()?;
         }
     }
 
@@ -217,7 +272,8 @@ impl Returning<'_> {
         let Core { env, config, heads, .. } = self.core;
         let mut made = false;
         // Under the lock of those who make slots the number stays; otherwise this comes again.
-        for slot in 0..self.core.directory.lock().slots {
+        let slots = self.core.directory.lock().slots;
+        for slot in 0..slots {
             if self.slots.contains_key(&slot) {
                 continue;
             }
@@ -226,6 +282,7 @@ impl Returning<'_> {
             let none = Slot { files, sequence: 0, next: GroupNumber(0), headed: false };
             self.slots.insert(slot, none);
             made = true;
+            self.wrote(u64::from(config.stripes) * config.segment_bytes)?;
         }
         if made {
             let dir = &config.copies[usize::from(self.copy)];
@@ -280,6 +337,9 @@ impl Returning<'_> {
                 }
                 copied => copied?,
             }
+            if !self.pace.hurries && self.copied - self.pace.asked >= RUN_BYTES as u64 {
+                self.ask()?;
+            }
         }
         for stripe in 0..stripes {
             self.write_run(piece.slot, stripe)?;
@@ -329,7 +389,8 @@ impl Returning<'_> {
             return Ok(());
         }
         let written = mine.write_at(&run.buffer[..len], run.offset);
-        written.map_err(|error| LogError::io("write", at.path(&self.core.config), error))
+        written.map_err(|error| LogError::io("write", at.path(&self.core.config), error))?;
+        self.wrote(len as u64)
     }
 
     fn head(&self, id: &SegmentId, slot: u32, stripe: u8) -> Result<(), LogError> {

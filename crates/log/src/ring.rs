@@ -100,6 +100,22 @@ impl Ring {
         (ring, Taker { taken: start, boundary: start })
     }
 
+    /// Puts `bytes` in front of everything, to be taken together. A record begins first at
+    /// `begins` in them, and one ends where they end.
+    pub(crate) fn preload(&mut self, taker: &mut Taker, bytes: &[u8], begins: usize) {
+        assert!(taker.taken == self.next() && bytes.len() as u64 <= self.size, "into a new ring");
+        let at = (taker.taken & (self.size - 1)) as usize;
+        let (front, back) = bytes.split_at(bytes.len().min(self.size as usize - at));
+        self.bytes.write(at, front);
+        self.bytes.write(0, back);
+        let end = taker.taken + bytes.len() as u64;
+        self.next.0.store(end, Ordering::SeqCst);
+        taker.boundary = taker.taken + begins as u64;
+        if taker.boundary < end {
+            self.mark(taker.boundary).store(end, Ordering::Release);
+        }
+    }
+
     /// Where the next record will begin.
     #[inline]
     pub(crate) fn next(&self) -> u64 {
@@ -181,6 +197,13 @@ impl Ring {
         self.bytes.read((at, first), (0, len - first), look)
     }
 
+    /// Lets a scout go on; the room stays taken until the taker has come by, too.
+    pub(crate) fn pass(&self, scout: &mut Taker, gathered: &Gathered) {
+        assert_eq!(gathered.from, scout.taken, "passed once");
+        scout.taken = gathered.to;
+        scout.boundary = gathered.boundary;
+    }
+
     /// Gives the room of what was gathered back to the appenders.
     pub(crate) fn take(&self, taker: &mut Taker, gathered: &Gathered) {
         assert_eq!(gathered.from, taker.taken, "taken once");
@@ -191,6 +214,11 @@ impl Ring {
 }
 
 impl Taker {
+    /// One that begins here and runs ahead: it looks, and frees nothing.
+    pub(crate) fn scout(&self) -> Taker {
+        Taker { taken: self.taken, boundary: self.boundary }
+    }
+
     /// Everything before has been taken.
     pub(crate) fn taken(&self) -> u64 {
         self.taken

@@ -13,9 +13,10 @@ use seal::Format;
 
 use crate::group::KeyBook;
 use crate::record::{self, Record, length_of};
-use crate::restore::{Trust, split_at};
+use crate::restore::{Trust, keep_piece, split_at};
 use crate::segment::FileAt;
 use crate::survey::Survey;
+use crate::wads;
 use crate::walk::Walk;
 use crate::{LogConfig, LogEnv, LogError, LogStart};
 
@@ -91,9 +92,9 @@ pub fn scan(
         visit(Scanned::Short { path: at.path(config), len: file.len });
     }
     let all = survey.segments(config, &trust.sources)?;
-    let (_, chain) = split_at(&all, start.from).map_err(|gone| survey.explain(config, gone))?;
+    let (_, chain) = split_at(&all, start).map_err(|gone| survey.explain(config, gone))?;
     let mut walk = Walk::new(config, &survey, chain);
-    let mut cutter = Cutter::default();
+    let (mut cutter, mut piece) = (Cutter::default(), Vec::new());
     loop {
         let sources = trust.sources_of(walk.next);
         let step = match walk.step(&mut book, &sources, &trust.checked(&sources))? {
@@ -111,6 +112,9 @@ pub fn scan(
         }
         let at = FileAt { copy: step.source, slot: step.slot, stripe: step.stripe };
         let head = &step.head;
+        if start.ahead {
+            keep_piece(&mut piece, head, walk.payload(&step), walk.whole(start.from));
+        }
         visit(Scanned::Group(&GroupInfo {
             number: head.number,
             first: head.first,
@@ -123,12 +127,19 @@ pub fn scan(
             offset: step.place.offset(),
             disk_bytes: head.disk_len() as u64,
         }));
-        if head.first_of_salt {
+        if head.begins_anew() {
             cutter = Cutter::default();
         }
         cutter.feed(head.first, head.first_record, walk.payload(&step), visit)?;
     }
     let end = walk.whole(start.from);
+    let ahead = wads::beyond(env, config, &mut book, start, &walk.edge(end), &piece)?;
+    if ahead.begins == 0 {
+        cutter = Cutter::default();
+    }
+    let begins = (ahead.begins < ahead.bytes.len()).then_some(ahead.begins as u32);
+    cutter.feed(ahead.first, begins, &ahead.bytes, visit)?;
+    let end = ahead.end();
     let proven = start.proven.max(start.from);
     if end < proven { Err(LogError::RolledBack { end, proven }) } else { Ok(end) }
 }

@@ -21,6 +21,7 @@ use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 
 use crate::LogError;
+use crate::ahead::{Ahead, Entry};
 use crate::core::Core;
 use crate::directory::{GroupAt, Segment, room_left};
 use crate::flow::Job;
@@ -43,6 +44,14 @@ pub(crate) struct Sealer {
     pub(crate) previous: Tag,
     pub(crate) current: Option<Current>,
     pub(crate) sequence: u64,
+    /// Where partial groups go, if there is a write-ahead data set.
+    pub(crate) ahead: Option<Ahead>,
+}
+
+/// What was sealed and must be written.
+pub(crate) enum Sealed {
+    Group(Job),
+    Entry(Entry),
 }
 
 /// The segment that groups are written to.
@@ -65,20 +74,27 @@ pub(crate) enum Why {
 }
 
 impl Core {
-    /// Seals the next group if there is reason to. The caller must write what it gets.
-    pub(crate) fn seal_next(&self, why: Why, sealer: &mut Sealer) -> Option<Job> {
+    /// Seals the next group, or an entry ahead of it, if there is reason to. The caller must write
+    /// what it gets.
+    pub(crate) fn seal_next(&self, why: Why, sealer: &mut Sealer) -> Option<Sealed> {
         if self.env.stop.is_set() {
             return None;
         }
         let gathered = self.ring.gather(&sealer.taker, self.payload_max as u64);
         let len = (gathered.to - gathered.from) as usize;
         let full = len == self.payload_max;
-        let wished = match why {
-            Why::Wanted => self.wanted.load(SeqCst) > gathered.from,
-            Why::Driven => true,
-        };
+        let forced = self.wanted_landed.load(SeqCst) > gathered.from;
+        let wished = forced || why.wishes(self, self.covered(), gathered.to);
         if len == 0 || !(full || wished) {
             return None;
+        }
+        if !full && !forced && sealer.ahead.is_some() {
+            if !self.board.lock().admits(false) {
+                return None;
+            }
+            if let Some(entry) = self.seal_ahead(sealer) {
+                return Some(Sealed::Entry(entry));
+            }
         }
         let (mut buffer, undurable) = {
             let mut board = self.board.lock();
@@ -97,7 +113,7 @@ impl Core {
             }
         };
         let disk_len = self.fill(sealer, &gathered, undurable, &mut buffer);
-        self.launch(sealer, &gathered, (offset, disk_len, head), buffer)
+        self.launch(sealer, &gathered, (offset, disk_len, head), buffer).map(Sealed::Group)
     }
 
     /// Builds the group in `buffer`: header, sealed payload, zeros.
@@ -119,7 +135,7 @@ impl Core {
             salt: sealer.salt,
             number: GroupNumber(sealer.next),
             first: Lsn(gathered.from),
-            durable: Lsn(self.durable.load(SeqCst)),
+            durable: self.landed(),
             previous: sealer.previous,
             first_record: gathered.first_record,
             undurable,

@@ -19,6 +19,8 @@ pub(crate) struct Stats {
     pub(crate) overflowed: Counter,
     pub(crate) growth_failed: Counter,
     pub(crate) failed_writes: Counter,
+    pub(crate) entries: Counter,
+    pub(crate) ahead_bytes: Counter,
     reserve_ns: Counter,
     reserve_samples: Counter,
 }
@@ -31,6 +33,13 @@ impl Stats {
         self.groups.one();
         self.bytes.add(bytes);
         self.disk_bytes.add(disk_bytes);
+        self.group_bytes.record(bytes);
+    }
+
+    /// An entry of the write-ahead data set.
+    pub(crate) fn went_ahead(&self, bytes: u64, disk_bytes: u64) {
+        self.entries.one();
+        self.ahead_bytes.add(disk_bytes);
         self.group_bytes.record(bytes);
     }
 
@@ -87,10 +96,25 @@ pub struct LogStatistics {
     pub reserved_bytes: u64,
     /// Each configured copy.
     pub copies: Vec<CopyInfo>,
+    /// The write-ahead data set, if one is configured.
+    pub ahead: Option<AheadInfo>,
     /// Groups sealed and not yet durable.
     pub in_flight: u64,
     /// The segments in use, oldest first.
     pub segments: Vec<SegmentInfo>,
+}
+
+/// The write-ahead data set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AheadInfo {
+    /// Its files.
+    pub paths: Vec<std::path::PathBuf>,
+    /// Entries written since the log was opened.
+    pub entries: u64,
+    /// Bytes of them in each file.
+    pub bytes: u64,
+    /// Why it is not used, if it is not: then commits wait for the log.
+    pub trouble: Option<String>,
 }
 
 /// One copy of the log.

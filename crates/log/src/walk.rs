@@ -22,6 +22,7 @@ use crate::lens::{LENS_BYTES, Lens};
 use crate::record::Framer;
 use crate::segment::{FileAt, SEGMENT_HEADER, SegmentId};
 use crate::survey::Survey;
+use crate::wads::Edge;
 use crate::{LogConfig, LogError};
 
 /// A walk over the segments of a log, on up to two copies at once.
@@ -100,6 +101,11 @@ impl<'a> Walk<'a> {
     /// Where the last whole record ends; `border` is a position where one is known to begin.
     pub(crate) fn whole(&self, border: Lsn) -> Lsn {
         self.framer.as_ref().map_or(self.end.min(border), |framer| framer.whole(self.end))
+    }
+
+    /// Where the log ends by itself; `whole` is where its last whole record ends.
+    pub(crate) fn edge(&self, whole: Lsn) -> Edge {
+        Edge { next: self.next, previous: self.previous, end: self.end, whole }
     }
 
     /// Where the next group of each stripe goes in the segment of the last group.
@@ -261,7 +267,7 @@ impl<'a> Walk<'a> {
         let (at, lens) = &self.lenses[&(source, stripe)];
         assert_eq!(*at, slot, "the lens still looks at the group");
         let payload = lens.payload(place.offset(), head);
-        if head.first_of_salt {
+        if head.begins_anew() {
             self.framer = Some(Framer::at(head.first));
         }
         match (&mut self.framer, head.first_record) {

@@ -17,7 +17,7 @@ use crate::LogError;
 use crate::company::Landing;
 use crate::core::{Core, HOLE_POLL};
 use crate::flow::{Board, Job, Losing, Waiting, each};
-use crate::sealer::Why;
+use crate::sealer::{Sealed, Why};
 
 /// So many of those told next are looked at, whether they are the same sink.
 const SINKS_LOOKED_AT: usize = 16;
@@ -40,8 +40,8 @@ impl Core {
             let leads = board.lead() == Some(copy) && board.next_stripe() == stripe;
             if leads && self.demand(&board) {
                 drop(board);
-                let job = self.seal_next(Why::Wanted, &mut self.sealer.lock());
-                let Some(job) = job else {
+                let sealed = self.seal_next(Why::Wanted, &mut self.sealer.lock());
+                let Some(sealed) = sealed else {
                     board = self.board.lock();
                     if !board.has_job(stripe, copy) && self.demand(&board) {
                         // A record is reserved and not yet whole.
@@ -49,7 +49,7 @@ impl Core {
                     }
                     continue;
                 };
-                self.run(job, Some(lane));
+                self.send(sealed, Some(lane));
                 board = self.board.lock();
                 continue;
             }
@@ -81,7 +81,8 @@ impl Core {
         let taken = self.taken.load(SeqCst);
         let next = self.ring.next();
         let full = next.saturating_sub(taken) >= self.payload_max as u64;
-        let wanted = self.wanted.load(SeqCst) > taken && !board.company.is_expected(next);
+        let waited = self.wanted.load(SeqCst) > self.covered() && !board.company.is_expected(next);
+        let wanted = waited || self.wanted_landed.load(SeqCst) > taken;
         let admitted = (full && board.admits(true)) || (wanted && board.admits(false));
         admitted && !self.env.stop.is_set()
     }
@@ -90,6 +91,14 @@ impl Core {
     pub(crate) fn nudge(&self, board: &Board) {
         if let Some(lead) = board.lead() {
             self.lanes[board.lane_index(board.next_stripe(), lead)].notify_one();
+        }
+    }
+
+    /// Writes what was sealed.
+    pub(crate) fn send(&self, sealed: Sealed, lane: Option<usize>) {
+        match sealed {
+            Sealed::Group(job) => self.run(job, lane),
+            Sealed::Entry(entry) => self.run_ahead(entry, lane),
         }
     }
 
@@ -108,7 +117,7 @@ impl Core {
             if copies & !lost != 0 {
                 self.stats.flush_us.record(took.as_micros() as u64);
                 board.company.wrote(took);
-                let durable = board.landed(number, copies & !lost);
+                let durable = self.grown(board.landed(number, copies & !lost));
                 if let (Some(durable), Some(lane)) = (durable, lane)
                     && board.in_flight() == 0
                 {
@@ -170,8 +179,8 @@ impl Core {
     }
 
     /// The log is at rest: shall those who are there wait for those who are told now?
-    fn expect_company(&self, board: &mut Board, lane: usize, durable: Lsn) {
-        let (taken, next) = (self.taken.load(SeqCst), self.ring.next());
+    pub(crate) fn expect_company(&self, board: &mut Board, lane: usize, durable: Lsn) {
+        let (taken, next) = (self.covered(), self.ring.next());
         let landed = durable.0.saturating_sub(self.durable.load(SeqCst));
         let now = self.env.seam.clock.monotonic();
         let landing = Landing { bytes: landed, taken, next, now };
@@ -251,7 +260,7 @@ impl Core {
             }
         }
         let mut board = self.board.lock();
-        let durable = board.lost(copy);
+        let durable = self.grown(board.lost(copy));
         // It may have been this copy's thread that looked at the clock.
         self.end_wait(&mut board);
         self.lanes.iter().for_each(seam::sync::Condvar::notify_all);
@@ -272,6 +281,7 @@ impl Core {
         let board = self.board.lock();
         self.lanes.iter().for_each(seam::sync::Condvar::notify_all);
         self.ring_room.notify_all();
+        self.landing.notify_all();
         self.deliver(board);
         LogError::Stopped(stopped)
     }

@@ -5,6 +5,9 @@
 
 mod machine;
 
+use std::time::Duration;
+
+use base::{Lsn, UowId};
 use holdfast_log::{Log, LogError};
 use machine::{Machine, Script, crashed, small};
 use seam::plant::{Plant, plant};
@@ -58,9 +61,40 @@ fn a_copy_that_is_not_lost_is_left_alone() {
     let machine = Machine::new(small(2, 1));
     sim::run(SimConfig::new(1), machine.disk.clone(), |seam| {
         let (log, _) = machine.open(&seam).unwrap();
-        let refused = |log: &Log, copy| log.resync(copy, &mut |_, _| true).unwrap_err();
+        let refused = |log: &Log, copy| log.resync(copy, 0, &mut |_, _| true).unwrap_err();
         assert!(matches!(refused(&log, 1), LogError::NotLost { copy: 2 }));
         assert!(matches!(refused(&log, 5), LogError::NotLost { copy: 6 }));
+        log.close().unwrap();
+    })
+    .expect_completed();
+}
+
+#[test]
+fn a_copy_comes_back_no_faster_than_it_was_told_to() {
+    let machine = Machine::new(small(2, 1));
+    sim::run(SimConfig::new(1), machine.disk.clone(), |seam| {
+        let (log, _) = machine.open(&seam).unwrap();
+        let commit = || {
+            let place = log.append(1, 0, UowId(1), Lsn::NONE, &[&[7; 3_000]]).unwrap();
+            log.wait_durable(place.end).unwrap();
+        };
+        (0..30).for_each(|_| commit());
+        machine.disk.inject(Fault::new(FaultKind::Dead, "/log-1"));
+        commit();
+        assert!(!log.statistics().copies[0].living);
+        machine.disk.heal_all();
+        let begun = seam.clock.monotonic();
+        let mut asked = 0;
+        let copied = log.resync(0, 256 << 10, &mut |_, _| {
+            asked += 1;
+            commit();
+            true
+        });
+        // Files of 36 KiB are made, and then written.
+        let least = Duration::from_secs_f64(copied.unwrap() as f64 * 2.0 / f64::from(256 << 10));
+        assert!(seam.clock.monotonic() - begun >= least);
+        assert!(asked > 3, "somebody is asked now and then: {asked}");
+        assert!(log.statistics().copies[0].living);
         log.close().unwrap();
     })
     .expect_completed();

@@ -75,6 +75,12 @@ pub enum Plant {
     CopyBackTooEarly,
     /// A lost log copy takes part again without the last groups before.
     CopyBackWithGap,
+    /// An entry of the write-ahead data set is overwritten before its group is durable.
+    WadsReusedEarly,
+    /// A restart does not read the write-ahead data set.
+    WadsNotRead,
+    /// That the write-ahead data set holds what the log lacks is not recorded.
+    WadsUnrecorded,
     /// An archive that a recovery still needs is deleted.
     NeededArchiveDeleted,
     /// An image copy says that it was complete before it was.
@@ -149,6 +155,9 @@ impl Plant {
         Plant::ArchivedUndurable,
         Plant::CopyBackTooEarly,
         Plant::CopyBackWithGap,
+        Plant::WadsReusedEarly,
+        Plant::WadsNotRead,
+        Plant::WadsUnrecorded,
         Plant::NeededArchiveDeleted,
         Plant::CopyEndTooEarly,
         Plant::CopyRedoTooNew,

@@ -202,8 +202,27 @@ pub struct LogStatus {
     pub used_bytes: u64,
     /// The copies.
     pub copies: Vec<CopyStatus>,
+    /// The write-ahead data set, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_ahead: Option<WriteAheadStatus>,
     /// The segments in use, oldest first.
     pub segments: Vec<SegmentStatus>,
+}
+
+/// The write-ahead data set (K11).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WriteAheadStatus {
+    /// Its files.
+    pub files: Vec<String>,
+    /// Entries written since the start.
+    pub entries: u64,
+    /// Bytes of them in each file.
+    pub bytes: u64,
+    /// Why it is not used, if it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
+    /// How far the log itself is durable.
+    pub landed_lsn: u64,
 }
 
 /// A copy of the log.
@@ -396,10 +415,13 @@ pub(crate) fn notes(inner: &Inner) -> Vec<String> {
         let path = copy.path.display();
         format!("log copy {path} is lost: `holdfast log resync` brings it back")
     });
+    let behind = log.statistics().ahead.and_then(|ahead| ahead.trouble).map(|trouble| {
+        format!("commits wait for the log; its write-ahead data set is not used: {trouble}")
+    });
     let rooms = room::notes(&*inner.kernel.seam().disk, &inner.config, &inner.dir).into_iter();
     let rooms = rooms.chain(room::log_note(&log.space(), inner.config.warn.log_used_percent));
     let now = archives::notes(inner).into_iter().chain(inner.kernel.anchor_trouble());
-    inner.notes.iter().cloned().chain(lost).chain(rooms).chain(now).collect()
+    inner.notes.iter().cloned().chain(lost).chain(behind).chain(rooms).chain(now).collect()
 }
 
 impl From<&Quantiles> for HistogramStatus {
@@ -450,6 +472,13 @@ impl LogStatus {
                     living: copy.living,
                 })
                 .collect(),
+            write_ahead: log.ahead.as_ref().map(|ahead| WriteAheadStatus {
+                files: ahead.paths.iter().map(|path| path.display().to_string()).collect(),
+                entries: ahead.entries,
+                bytes: ahead.bytes,
+                trouble: ahead.trouble.clone(),
+                landed_lsn: running.landed().0,
+            }),
             segments: log.segments.iter().map(SegmentStatus::of).collect(),
         }
     }

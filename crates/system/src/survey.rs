@@ -194,6 +194,7 @@ impl Stopped {
             from: control.needed_from,
             proven: control.proven,
             stale: control.stale,
+            ahead: control.ahead,
             ..LogStart::NEW
         };
         let mut surveyor = Surveyor::new(&control);

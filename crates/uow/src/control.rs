@@ -18,7 +18,8 @@
 //! | 96 | 8 | an LSN that the log has reached durably (K6) |
 //! | 104 | 1 | stale copy of the log: 0 or 1; 255 for none (K9) |
 //! | 105 | 1 | 1 if the system was stopped in order |
-//! | 106 | 6 | zero |
+//! | 106 | 1 | 1 if the write-ahead data set may hold what the log lacks (K11) |
+//! | 107 | 5 | zero |
 //! | 112 | 8 | group from which that copy is stale |
 //! | 120 | 8 | UTC in microseconds |
 //!
@@ -54,6 +55,8 @@ pub struct ControlBlock {
     pub stale: Option<(u8, GroupNumber)>,
     /// Whether the system was stopped in order.
     pub orderly: bool,
+    /// Whether the write-ahead data set may hold what the log lacks.
+    pub ahead: bool,
     /// When it was written, UTC in microseconds.
     pub utc_us: u64,
 }
@@ -123,6 +126,7 @@ impl ControlFile {
             proven: Lsn::NONE,
             stale: None,
             orderly: false,
+            ahead: false,
             utc_us: seam.clock.utc_us(),
         };
         let control = ControlFile::around(seam, path, file, keys, (0, block), Vec::new())?;
@@ -283,6 +287,10 @@ impl LogEvents for ControlFile {
         });
         back.map_err(|error| error.to_string())
     }
+
+    fn ahead(&self, holds: bool) -> Result<(), String> {
+        self.update(|block| block.ahead = holds).map_err(|error| error.to_string())
+    }
 }
 
 fn encode(block: &ControlBlock, out: &mut [u8]) {
@@ -291,6 +299,7 @@ fn encode(block: &ControlBlock, out: &mut [u8]) {
     put_u64(out, 16, block.proven.0);
     out[24] = block.stale.map_or(NO_COPY, |(copy, _)| copy);
     out[25] = u8::from(block.orderly);
+    out[26] = u8::from(block.ahead);
     put_u64(out, 32, block.stale.map_or(0, |(_, group)| group.0));
     put_u64(out, 40, block.utc_us);
 }
@@ -346,6 +355,7 @@ pub(crate) fn decode(slot: &mut [u8], keys: &ControlKeys) -> Result<Numbered, Fa
         proven: Lsn(get_u64(sealed, 16)),
         stale,
         orderly: sealed[25] == 1,
+        ahead: sealed[26] == 1,
         utc_us: get_u64(sealed, 40),
     };
     Ok(Numbered { sequence, tag, block })

@@ -9,7 +9,7 @@ use log::{Record, Scanned};
 use serde::Serialize;
 use system::operator::{CopyBack, LogCopy};
 use system::status::SegmentStatus;
-use system::{Stopped, SystemStatus};
+use system::{Bytes, Stopped, SystemStatus};
 use uow::record;
 
 use super::{Context, DONE, status};
@@ -39,13 +39,16 @@ enum What {
 /// it are made anew, and what the other copy holds is copied there. Programs go on meanwhile. A
 /// stopped system needs no more than a start, which does the same.
 #[derive(Args, Debug)]
-#[command(after_help = "Example: holdfast log resync -s /srv/bank --copy 2")]
+#[command(after_help = "Example: holdfast log resync -s /srv/bank --copy 2 --rate \"50 MiB\"")]
 struct ResyncArgs {
     #[command(flatten)]
     place: Where,
     /// The copy: 1 or 2, in the order of log.copies; every lost one if it is left out
     #[arg(long, value_name = "NUMBER")]
     copy: Option<u8>,
+    /// Bytes a second at most, such as "50 MiB"; more than the log itself writes, or it never ends
+    #[arg(long)]
+    rate: Option<Bytes>,
 }
 
 /// Print the records that a restart would read, of a stopped system
@@ -131,7 +134,7 @@ pub(super) fn run(context: &mut Context, args: &LogArgs) -> Result<ExitCode> {
 }
 
 fn resync(context: &mut Context, args: &ResyncArgs) -> Result<ExitCode> {
-    let asked = LogCopy { copy: args.copy };
+    let asked = LogCopy { copy: args.copy, bytes_per_second: args.rate.map_or(0, |rate| rate.0) };
     let Where { system, passphrase } = &args.place;
     let back: Vec<CopyBack> = operate(context, system, passphrase, "log resync", &asked)?;
     let output = &mut context.output;

@@ -142,6 +142,13 @@ fn log(output: &mut Output, status: &RunningStatus) -> Result<()> {
             if copy.living { "in use" } else { "LOST: the log runs on the other copy alone" };
         output.line(format!("    copy        {}: {state}", copy.path))?;
     }
+    if let Some(ahead) = &log.write_ahead {
+        let state = match &ahead.trouble {
+            Some(_) => "NOT IN USE: commits wait for the log".to_owned(),
+            None => format!("{} entries, {}", count(ahead.entries), bytes(ahead.bytes)),
+        };
+        output.line(format!("    write-ahead {}: {state}", ahead.files.join(" and ")))?;
+    }
     let flush = times(&log.flush_us);
     output.line(format!("    writes      {} groups, {flush}", count(log.groups)))?;
     let group = &log.group_bytes;

@@ -32,6 +32,8 @@ pub(crate) struct Ledger {
     acked: Mutex<BTreeMap<(u64, u64), (u64, Lsn)>>,
     /// The copy that was reported lost.
     pub(crate) stale: Mutex<Option<(u8, GroupNumber)>>,
+    /// Whether the write-ahead data set may hold what the log lacks.
+    pub(crate) ahead: AtomicBool,
     /// What the last restart has found: begin, end and hash of each record.
     found: Mutex<Vec<(Lsn, Lsn, u64)>>,
     /// Where restart begins.
@@ -48,6 +50,11 @@ impl LogEvents for Ledger {
     fn copy_back(&self, copy: u8) -> Result<(), String> {
         let mut stale = self.stale.try_lock().expect("never held across a scheduling point");
         stale.take_if(|(stale, _)| *stale == copy);
+        Ok(())
+    }
+
+    fn ahead(&self, holds: bool) -> Result<(), String> {
+        self.ahead.store(holds, SeqCst);
         Ok(())
     }
 }
@@ -104,6 +111,7 @@ impl Machine {
         let ledger = Ledger {
             acked: Mutex::new(self.ledger.acked.lock().clone()),
             stale: Mutex::new(*self.ledger.stale.lock()),
+            ahead: AtomicBool::new(self.ledger.ahead.load(SeqCst)),
             found: Mutex::new(self.ledger.found.lock().clone()),
             from: AtomicU64::new(self.ledger.from.load(SeqCst)),
         };
@@ -129,6 +137,7 @@ impl Machine {
         LogStart {
             from: Lsn(self.ledger.from.load(SeqCst)),
             stale: *self.ledger.stale.lock(),
+            ahead: self.ledger.ahead.load(SeqCst),
             ..LogStart::NEW
         }
     }
@@ -185,6 +194,9 @@ impl Machine {
     pub(crate) fn restart(&mut self, seed: u64) -> Result<(), String> {
         for turn in 0..2 {
             let outcome = sim::run(SimConfig::new(seed + turn), self.disk.clone(), |seam| {
+                if turn == 0 && self.config.wads.is_some() {
+                    self.look(&seam);
+                }
                 let (log, opened) = self.open(&seam).unwrap();
                 self.check(&log, &opened);
                 if turn == 1 {
@@ -198,6 +210,12 @@ impl Machine {
             }
         }
         Ok(())
+    }
+
+    /// Whoever only looks finds what was promised, too, and changes nothing.
+    fn look(&self, seam: &Seam) {
+        let end = scan(&self.env(seam), &self.config, &self.start(), &mut |_| ()).unwrap();
+        assert!(end >= self.ledger.promised(), "{end} is all that a look finds");
     }
 
     /// Both copies hold the whole log.
@@ -266,7 +284,7 @@ fn bring_back(seam: &Seam, log: &Log, over: &AtomicBool) {
     while !over.load(SeqCst) {
         for (copy, info) in (0..).zip(log.statistics().copies) {
             if !info.living {
-                match log.resync(copy, &mut |_, _| true) {
+                match log.resync(copy, 0, &mut |_, _| true) {
                     Ok(_) | Err(LogError::CopyBusy { .. }) => {}
                     Err(error) => panic!("{error}"),
                 }

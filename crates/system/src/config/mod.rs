@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use base::SystemId;
 use lock::LockConfig;
-use log::LogConfig;
+use log::{LogConfig, WadsConfig};
 use placement::{Compat, DatabaseSettings, RandomizerSettings};
 use pool::WriterConfig;
 use seal::Format;
@@ -119,6 +119,10 @@ pub struct LogSettings {
     /// `sealed` or `plain`.
     #[serde(deserialize_with = "format")]
     pub format: Format,
+    /// Folders of the write-ahead data set; none: commits wait for the log.
+    pub write_ahead: Vec<PathBuf>,
+    /// Bytes of each of its files.
+    pub write_ahead_bytes: Bytes,
 }
 
 /// The section `[anchor]`.
@@ -236,6 +240,8 @@ impl Default for LogSettings {
             ring_bytes: Bytes(log.ring_bytes as u64),
             group_bytes_max: Bytes(log.group_bytes_max as u64),
             format: log.format,
+            write_ahead: Vec::new(),
+            write_ahead_bytes: Bytes(WadsConfig::new(Vec::new()).bytes),
         }
     }
 }
@@ -420,6 +426,14 @@ impl SystemConfig {
         self.log.copies.iter().map(|copy| dir.join(copy)).collect()
     }
 
+    /// The write-ahead data set, if there is one.
+    #[must_use]
+    pub fn write_ahead(&self, dir: &Path) -> Option<WadsConfig> {
+        let copies = self.log.write_ahead.iter().map(|folder| dir.join(folder)).collect();
+        let wads = WadsConfig { copies, bytes: self.log.write_ahead_bytes.0 };
+        (!wads.copies.is_empty()).then_some(wads)
+    }
+
     /// The kernel's set-up for a system in `dir`.
     #[must_use]
     pub fn kernel(&self, dir: &Path) -> KernelConfig {
@@ -432,6 +446,7 @@ impl SystemConfig {
             ring_bytes: self.log.ring_bytes.0 as usize,
             group_bytes_max: self.log.group_bytes_max.0 as usize,
             format: self.log.format,
+            wads: self.write_ahead(dir),
             ..LogConfig::new(self.log_folders(dir))
         };
         let plan = |(name, pool): (&String, &PoolSettings)| PoolPlan {

@@ -83,7 +83,21 @@ fn log(text: &mut Text, log: &LogSettings) {
     let group = (&log.group_bytes_max, &usual.group_bytes_max);
     text.set("group_bytes_max", group, amount, "the largest single write");
     text.set("format", (&log.format, &usual.format), named, "\"sealed\" or \"plain\"");
+    let ahead = (&log.write_ahead, &usual.write_ahead);
+    text.set(
+        "write_ahead",
+        ahead,
+        |all| folders(all),
+        "where commits may be durable before the log; up to two",
+    );
+    let bytes = (&log.write_ahead_bytes, &usual.write_ahead_bytes);
+    text.set("write_ahead_bytes", bytes, amount, "length of each of its files");
     text.line("");
+}
+
+fn folders(folders: &[std::path::PathBuf]) -> String {
+    let names = folders.iter().map(|folder| quoted(&folder.display().to_string()));
+    format!("[{}]", names.collect::<Vec<_>>().join(", "))
 }
 
 fn anchor(text: &mut Text, anchor: &AnchorSettings) {
@@ -103,11 +117,12 @@ fn archive(text: &mut Text, archive: &ArchiveSettings) {
         "# Segments of the log are used again only when they are archived, if there is a folder.",
     );
     text.line("[archive]");
-    let list = |folders: &Vec<std::path::PathBuf>| {
-        let names = folders.iter().map(|folder| quoted(&folder.display().to_string()));
-        format!("[{}]", names.collect::<Vec<_>>().join(", "))
-    };
-    text.set("folders", (&archive.folders, &usual.folders), list, "one, or two on two devices");
+    text.set(
+        "folders",
+        (&archive.folders, &usual.folders),
+        |f| folders(f),
+        "one, or two on two devices",
+    );
     text.set("compress", (&archive.compress, &usual.compress), plain, "1 to 19; 0: as it is");
     let rate = (&archive.bytes_per_second, &usual.bytes_per_second);
     text.set("bytes_per_second", rate, amount, "at most; 0: as fast as the log");

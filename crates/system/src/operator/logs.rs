@@ -14,6 +14,8 @@ use crate::{System, SystemError};
 pub struct LogCopy {
     /// Its number, from 1; every lost one if it is left out.
     pub copy: Option<u8>,
+    /// Bytes a second at most; 0: as fast as the devices take them.
+    pub bytes_per_second: u64,
 }
 
 /// A copy of the log that was brought back.
@@ -54,7 +56,7 @@ pub(super) fn resync(
             continue;
         }
         let mut ended = None;
-        let bytes = log.resync(copy, &mut |copied, about| {
+        let bytes = log.resync(copy, asked.bytes_per_second, &mut |copied, about| {
             ended = talk.progress("log", copied, about, "bytes").err();
             ended.is_none()
         });

@@ -336,6 +336,7 @@ fn open_log(
         proven: block.proven.max(config.proven),
         stale: block.stale,
         override_stale: parts.override_stale,
+        ahead: block.ahead,
     };
     let env = log_env(parts, stop, Arc::clone(control));
     let opened = Log::open(env, config.log.clone(), start);

@@ -1,0 +1,488 @@
+//! The write-ahead data set: where a commit becomes durable before its group is full (K11).
+//!
+//! Without one, whatever has gathered is sealed as a group of the log, and each small group takes
+//! whole blocks of every copy. With one, what has gathered goes to an *entry* of the write-ahead
+//! data set, and the log itself gets full groups. It is a file in one folder or two, used around
+//! and around. Entries stand at multiples of 4 KiB, each followed by zeros up to the next 4 KiB:
+//!
+//! | at | bytes | field |
+//! |---|---|---|
+//! | 0 | 4 | magic `HFLW` |
+//! | 4 | 2 | version, 1 |
+//! | 6 | 1 | format: 1 plain, 2 sealed |
+//! | 7 | 1 | zero |
+//! | 8 | 16 | system |
+//! | 24 | 4 | key generation |
+//! | 28 | 4 | payload length |
+//! | 32 | 16 | salt |
+//! | 48 | 8 | counter under that salt, from 1 |
+//! | 56 | 8 | LSN of the payload's first byte |
+//! | 64 | 8 | the group of the log that will hold it |
+//! | 72 | 16 | tag of the group before that one |
+//! | 88 | 4 | its place among the entries of that group, from 0 |
+//! | 92 | 20 | zero |
+//! | 112 | 16 | tag |
+//!
+//! Invariants:
+//! 1. Salt and counter are its own (K3). Nothing is sealed twice under one counter.
+//! 2. One entry at a time is under way, and none while a group is. So a valid entry proves all
+//!    entries before it, and that every group before its own was durable.
+//! 3. A group holds all that its entries hold. Its entries may be overwritten once it is durable
+//!    on every copy of the log.
+//! 4. Which log an entry belongs to is said by the tag of the group before: positions can repeat
+//!    after a crash, tags cannot.
+//! 5. An entry counts only when every file has it. If one refuses, no entry is written any more:
+//!    the log alone goes on.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use base::bytes::{Reader, put_u16, put_u32, put_u64};
+use base::{GroupNumber, KeyGeneration, Lsn, SystemId};
+use seal::{Format, Salt, Tag};
+use seam::disk::{BLOCK, Create, Disk, File, Open};
+use seam::plant::{Plant, planted};
+
+use crate::group::{Flaw, KeyBook, Purpose, TAG_AT};
+use crate::lens::{LENS_BYTES, Lens};
+use crate::record::Framer;
+use crate::segment::write_zeros;
+use crate::{GROUP_HEADER, LogConfig, LogEnv, LogError, LogStart, disk_len};
+
+/// Most files of a write-ahead data set.
+pub const WADS_COPIES_MAX: usize = 2;
+/// The largest one, in bytes.
+pub(crate) const WADS_BYTES_MAX: u64 = 1 << 30;
+
+/// Bytes before an entry's payload.
+pub(crate) const ENTRY_HEADER: usize = GROUP_HEADER;
+const MAGIC: [u8; 4] = *b"HFLW";
+const VERSION: u16 = 1;
+const FILE_NAME: &str = "write-ahead.hfw";
+
+/// A write-ahead data set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WadsConfig {
+    /// One folder, or two for dual ones; on devices that are quick to flush.
+    pub copies: Vec<PathBuf>,
+    /// Bytes of each file, a multiple of 4,096. When all of it waits for the log, a group goes to
+    /// the log before it is full.
+    pub bytes: u64,
+}
+
+impl WadsConfig {
+    /// Files of 8 MiB.
+    #[must_use]
+    pub fn new(copies: Vec<PathBuf>) -> WadsConfig {
+        WadsConfig { copies, bytes: 8 << 20 }
+    }
+
+    /// Its files.
+    pub fn paths(&self) -> impl Iterator<Item = PathBuf> {
+        self.copies.iter().map(|folder| folder.join(FILE_NAME))
+    }
+
+    /// What is wrong with it, for a log with groups of at most `group_bytes_max`.
+    pub(crate) fn fault(&self, group_bytes_max: usize) -> Option<String> {
+        let same = self.copies.len() == 2 && self.copies[0] == self.copies[1];
+        if self.copies.is_empty() || self.copies.len() > WADS_COPIES_MAX {
+            let count = self.copies.len();
+            Some(format!("{count} folders for the write-ahead data set; it has one or two"))
+        } else if same {
+            Some(format!("both write-ahead data sets in {}", self.copies[0].display()))
+        } else if !self.bytes.is_multiple_of(BLOCK as u64)
+            || self.bytes < 2 * group_bytes_max as u64
+            || self.bytes > WADS_BYTES_MAX
+        {
+            let text = "a multiple of 4,096, from two groups to 1 GiB";
+            Some(format!("a write-ahead data set of {} bytes; {text}", self.bytes))
+        } else {
+            None
+        }
+    }
+}
+
+/// An entry's header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EntryHead {
+    pub(crate) format: Format,
+    pub(crate) system: SystemId,
+    pub(crate) generation: KeyGeneration,
+    pub(crate) payload_len: u32,
+    pub(crate) salt: Salt,
+    pub(crate) counter: u64,
+    pub(crate) first: Lsn,
+    pub(crate) group: GroupNumber,
+    pub(crate) before: Tag,
+    pub(crate) index: u32,
+    pub(crate) tag: Tag,
+}
+
+impl EntryHead {
+    /// Writes everything but the tag.
+    pub(crate) fn encode(&self, out: &mut [u8]) {
+        out[..ENTRY_HEADER].fill(0);
+        out[..4].copy_from_slice(&MAGIC);
+        put_u16(out, 4, VERSION);
+        out[6] = self.format as u8;
+        out[8..24].copy_from_slice(&self.system.0);
+        put_u32(out, 24, self.generation.0);
+        put_u32(out, 28, self.payload_len);
+        out[32..48].copy_from_slice(&self.salt.0);
+        put_u64(out, 48, self.counter);
+        put_u64(out, 56, self.first.0);
+        put_u64(out, 64, self.group.0);
+        out[72..88].copy_from_slice(&self.before.0);
+        put_u32(out, 88, self.index);
+    }
+
+    /// The generation that a sealed entry names; `None` if it is none.
+    pub(crate) fn generation_of(bytes: &[u8]) -> Option<KeyGeneration> {
+        let head = EntryHead::decode(bytes).ok()?;
+        (head.format == Format::Sealed).then_some(head.generation)
+    }
+
+    /// Reads a header; nothing of it is authentic before the entry has been opened.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<EntryHead, Flaw> {
+        let mut reader = Reader::new(bytes);
+        let mut parse = || -> Option<Result<EntryHead, Flaw>> {
+            if reader.array()? != MAGIC {
+                return None;
+            }
+            let version = reader.u16()?;
+            if version != VERSION {
+                return Some(Err(Flaw::Version(version)));
+            }
+            let format = Format::from_byte(reader.u8()?)?;
+            let zero = reader.u8()?;
+            let system = SystemId(reader.array()?);
+            let generation = KeyGeneration(reader.u32()?);
+            let payload_len = reader.u32()?;
+            let salt = Salt(reader.array()?);
+            let (counter, first) = (reader.u64()?, Lsn(reader.u64()?));
+            let (group, before) = (GroupNumber(reader.u64()?), Tag(reader.array()?));
+            let index = reader.u32()?;
+            let zeros = reader.array::<20>()?;
+            let tag = Tag(reader.array()?);
+            if zero != 0 || zeros != [0; 20] {
+                return None;
+            }
+            let sane = payload_len > 0 && payload_len <= 16 << 20;
+            Some(if sane && first.0 <= u64::MAX / 2 && group.0 <= u64::MAX / 2 {
+                Ok(EntryHead {
+                    format,
+                    system,
+                    generation,
+                    payload_len,
+                    salt,
+                    counter,
+                    first,
+                    group,
+                    before,
+                    index,
+                    tag,
+                })
+            } else {
+                Err(Flaw::Length)
+            })
+        };
+        parse().unwrap_or(Err(Flaw::NoHeader))
+    }
+}
+
+/// Where a log ends by itself.
+pub(crate) struct Edge {
+    /// The number that its next group would have.
+    pub(crate) next: GroupNumber,
+    /// The tag of its last group.
+    pub(crate) previous: Tag,
+    /// Where its last group ends.
+    pub(crate) end: Lsn,
+    /// Where its last whole record ends.
+    pub(crate) whole: Lsn,
+}
+
+/// What the write-ahead data set has of the group that a log ends before: where it begins, which
+/// is at the end of the last group or of the last whole record, and the bytes.
+pub(crate) struct Continued {
+    pub(crate) first: Lsn,
+    pub(crate) bytes: Vec<u8>,
+}
+
+type Entries = BTreeMap<u32, (EntryHead, Vec<u8>)>;
+
+/// Reads what goes on behind the end of a log. `None` if nothing does.
+pub(crate) fn find(
+    env: &LogEnv,
+    config: &LogConfig,
+    book: &mut KeyBook,
+    edge: &Edge,
+) -> Result<Option<Continued>, LogError> {
+    let Some(wads) = config.wads.as_ref() else {
+        return Err(LogError::NoWads { why: NONE.into() });
+    };
+    let mut entries = Entries::new();
+    let (mut unread, mut whole) = (None, false);
+    let mut damage = None;
+    for path in wads.paths() {
+        match read(env, config, book, edge, &path, &mut entries) {
+            Ok(found) => {
+                whole = true;
+                damage = damage.or(found);
+            }
+            Err(error) => unread = Some(LogError::io("read", path, error)),
+        }
+    }
+    if let Some(error) = unread.filter(|_| !whole) {
+        return Err(LogError::NoWads { why: error.to_string() });
+    }
+    if let Some(damage) = damage {
+        return Err(damage);
+    }
+    let damaged = |why: &str| LogError::Damaged {
+        group: edge.next,
+        path: wads.paths().next().unwrap_or_default(),
+        offset: 0,
+        why: why.to_owned(),
+    };
+    let Some((head, _)) = entries.values().next() else { return Ok(None) };
+    let (first, salt) = (head.first, head.salt);
+    if first != edge.end && first != edge.whole {
+        return Err(damaged("the write-ahead data set does not go on where the log ends"));
+    }
+    let mut bytes = Vec::new();
+    for ((index, (head, payload)), wanted) in entries.iter().zip(0..) {
+        if *index != wanted || head.salt != salt || head.first != first.plus(bytes.len() as u64) {
+            return Err(damaged("an entry of the write-ahead data set is missing"));
+        }
+        bytes.extend_from_slice(payload);
+    }
+    Ok(Some(Continued { first, bytes }))
+}
+
+/// What a log goes on with that only the write-ahead data set has.
+#[derive(Default)]
+pub(crate) struct Beyond {
+    /// Where the log goes on: where its last whole record ends, or, if more of the next one is
+    /// here, where its last group ends.
+    pub(crate) first: Lsn,
+    /// Up to the end of a record.
+    pub(crate) bytes: Vec<u8>,
+    /// Where in them a record begins first.
+    pub(crate) begins: usize,
+}
+
+impl Beyond {
+    /// Where the last record ends.
+    pub(crate) fn end(&self) -> Lsn {
+        self.first.plus(self.bytes.len() as u64)
+    }
+}
+
+/// What a log that ends at `edge` goes on with; `piece` is what stands between its last whole
+/// record and the end of its last group.
+pub(crate) fn beyond(
+    env: &LogEnv,
+    config: &LogConfig,
+    book: &mut KeyBook,
+    start: &LogStart,
+    edge: &Edge,
+    piece: &[u8],
+) -> Result<Beyond, LogError> {
+    let nothing = Beyond { first: edge.whole, ..Beyond::default() };
+    if !start.ahead {
+        return Ok(nothing);
+    }
+    let found = match find(env, config, book, edge) {
+        // What it holds is given up, like what only a lost copy has.
+        Err(LogError::NoWads { .. }) if start.override_stale => None,
+        found => found?,
+    };
+    let Some(Continued { first, mut bytes }) = found else { return Ok(nothing) };
+    if bytes.len() > config.payload_max() {
+        let (have, most) = (bytes.len(), config.payload_max());
+        let why = format!(
+            "it holds {have} bytes of a group, and groups take {most} now; open the log once with \
+             groups as large as they were"
+        );
+        return Err(LogError::NoWads { why });
+    }
+    let piece = if first == edge.whole { &[] } else { piece };
+    let odd = |_| LogError::NotARecord { lsn: edge.whole };
+    let mut framer = Framer::at(edge.whole);
+    framer.feed(edge.whole, piece).map_err(odd)?;
+    let begins = framer.feed(first, &bytes).map_err(odd)?;
+    let whole = framer.whole(first.plus(bytes.len() as u64));
+    if whole <= first {
+        return Ok(nothing);
+    }
+    bytes.truncate((whole.0 - first.0) as usize);
+    let begins = begins.map_or(bytes.len(), |begins| bytes.len().min(begins as usize));
+    Ok(Beyond { first, bytes, begins })
+}
+
+const NONE: &str = "none is configured";
+
+/// Adds the entries of one file. Returns the damage that one of them proves.
+fn read(
+    env: &LogEnv,
+    config: &LogConfig,
+    book: &mut KeyBook,
+    edge: &Edge,
+    path: &Path,
+    entries: &mut Entries,
+) -> std::io::Result<Option<LogError>> {
+    let how = Open { direct: true, ..Open::READ };
+    let file = env.seam.disk.open(path, how)?;
+    let len = file.len()?.min(WADS_BYTES_MAX) / BLOCK as u64 * BLOCK as u64;
+    if len == 0 || planted(Plant::WadsNotRead) {
+        return Ok(None);
+    }
+    let mut lens = Lens::new(file, len, LENS_BYTES);
+    let mut offset = 0;
+    let mut damage = None;
+    while offset < len {
+        lens.bring(offset, BLOCK)?;
+        let decoded = EntryHead::decode(lens.view(offset, BLOCK));
+        if let Err(Flaw::Version(found)) = decoded {
+            let (path, known) = (path.to_owned(), VERSION);
+            damage = Some(LogError::FutureVersion { path, offset, found, known });
+        }
+        let head = decoded.ok().filter(|h| h.system == book.system() && h.group >= edge.next);
+        let mine = head.filter(|head| head.group > edge.next || head.before == edge.previous);
+        let opened = match mine {
+            Some(head) => open(&mut lens, config, book, &head, offset, len)?.map(|p| (head, p)),
+            None => None,
+        };
+        // A header that is not authentic must not hide what stands behind it.
+        let Some((head, payload)) = opened else {
+            offset += BLOCK as u64;
+            continue;
+        };
+        if head.group > edge.next {
+            let proof = "that it was durable is proven by an entry of the write-ahead data set";
+            damage = Some(LogError::Damaged {
+                group: edge.next,
+                path: path.to_owned(),
+                offset,
+                why: format!("no copy of the log has it; {proof}, which is of {}", head.group),
+            });
+        }
+        offset += disk_len(payload.len()) as u64;
+        if head.group == edge.next {
+            entries.insert(head.index, (head, payload));
+        }
+    }
+    Ok(damage)
+}
+
+/// Opens an entry; `None` if it is not what was sealed, or may not be so (K4).
+fn open(
+    lens: &mut Lens,
+    config: &LogConfig,
+    book: &mut KeyBook,
+    head: &EntryHead,
+    offset: u64,
+    len: u64,
+) -> std::io::Result<Option<Vec<u8>>> {
+    let plain_wanted = config.format == Format::Plain || head.first < config.plain_until;
+    let entry_len = disk_len(head.payload_len as usize);
+    if offset + entry_len as u64 > len || (head.format == Format::Plain && !plain_wanted) {
+        return Ok(None);
+    }
+    lens.bring(offset, entry_len)?;
+    let bytes = lens.view(offset, entry_len);
+    let mut payload = bytes[ENTRY_HEADER..][..head.payload_len as usize].to_vec();
+    let key = book.working(Purpose::Wads, head.format, head.generation, &head.salt);
+    let Ok(key) = key else { return Ok(None) };
+    let opened = key.open(head.counter, &bytes[..TAG_AT], &mut payload, &head.tag);
+    Ok(opened.is_ok().then_some(payload))
+}
+
+/// Makes the files ready for new entries: whole, and without old ones.
+pub(crate) fn prepare(env: &LogEnv, wads: &WadsConfig) -> Result<Vec<WadsFile>, LogError> {
+    let disk = env.seam.disk.as_ref();
+    wads.paths().map(|path| prepare_one(disk, wads, path)).collect()
+}
+
+/// One of the files, open for durable writes.
+#[derive(Clone)]
+pub(crate) struct WadsFile {
+    pub(crate) path: PathBuf,
+    pub(crate) file: Arc<dyn File>,
+}
+
+fn prepare_one(disk: &dyn Disk, wads: &WadsConfig, path: PathBuf) -> Result<WadsFile, LogError> {
+    let made = || -> std::io::Result<Arc<dyn File>> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let fresh = !disk.exists(&path)?;
+        if fresh {
+            disk.create_dir(folder)?;
+        }
+        let how = Open { create: Create::IfMissing, write: true, direct: true, dsync: false };
+        let file = disk.open(&path, how)?;
+        if file.len()? != wads.bytes {
+            file.set_len(wads.bytes)?;
+            file.allocate(0, wads.bytes)?;
+        }
+        write_zeros(file.as_ref(), 0, wads.bytes)?;
+        file.sync()?;
+        if fresh {
+            disk.sync_dir(folder)?;
+            let above = folder.parent().filter(|above| !above.as_os_str().is_empty());
+            above.map_or(Ok(()), |above| disk.sync_dir(above))?;
+        }
+        drop(file);
+        disk.open(&path, Open::DURABLE)
+    };
+    match made() {
+        Ok(file) => Ok(WadsFile { path, file }),
+        Err(error) => Err(LogError::io("prepare", path, error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn head() -> EntryHead {
+        EntryHead {
+            format: Format::Sealed,
+            system: SystemId([7; 16]),
+            generation: KeyGeneration(1),
+            payload_len: 5_000,
+            salt: Salt([3; 16]),
+            counter: 9,
+            first: Lsn(99),
+            group: GroupNumber(12),
+            before: Tag([5; 16]),
+            index: 4,
+            tag: Tag([0; 16]),
+        }
+    }
+
+    #[test]
+    fn a_header_comes_back() {
+        let mut bytes = [0xff; ENTRY_HEADER];
+        head().encode(&mut bytes);
+        assert_eq!(EntryHead::decode(&bytes), Ok(head()));
+        put_u16(&mut bytes, 4, 2);
+        assert_eq!(EntryHead::decode(&bytes), Err(Flaw::Version(2)));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_decoding_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let mut bytes = bytes;
+            let _ = EntryHead::decode(&bytes);
+            if bytes.len() > 8 {
+                bytes[..4].copy_from_slice(&MAGIC);
+                put_u16(&mut bytes, 4, VERSION);
+                (bytes[6], bytes[7]) = (2, 0);
+                let _ = EntryHead::decode(&bytes);
+            }
+        }
+    }
+}

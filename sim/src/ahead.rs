@@ -1,0 +1,45 @@
+//! Commits that are durable in the write-ahead data set before the log has them (K11).
+
+use crate::machine::Make;
+use crate::scenario::{self, Scenario, filled, key, value};
+
+fn ahead() -> Make {
+    Make { ahead: 2, ..Make::dual() }
+}
+
+/// Small commits, pages written behind them, checkpoints.
+pub const COMMITS: Scenario = Scenario {
+    name: "ahead",
+    about: "small commits go ahead of the log, pages and checkpoints follow them",
+    make: || Make { frames: 16, redo_bytes_max: 6 << 10, checkpoint_bytes: 12 << 10, ..ahead() },
+    crashed: false,
+    setup: |world| filled(world, 80, 500),
+    script: |world| {
+        let one = world.set("one");
+        for n in 0..16 {
+            world.commit(|work| work.put(&one, &key(n * 53 % 80), &value(n, 1, 300)))?;
+        }
+        world.commit(|work| work.put(&one, &key(1), &value(1, 2, 500)))
+    },
+};
+
+/// Backouts that read what only the write-ahead data set has.
+pub const BACKOUT: Scenario = Scenario {
+    name: "ahead-backout",
+    make: || Make { undo_bytes_max: 0, ..ahead() },
+    ..scenario::BACKOUT
+};
+
+/// Segments are used again while commits go ahead.
+pub const SEGMENTS: Scenario = Scenario {
+    name: "ahead-segments",
+    make: || Make { ahead: 1, ..(scenario::SEGMENTS.make)() },
+    ..scenario::SEGMENTS
+};
+
+/// A restart after a crash that left everything ahead of the log.
+pub const RESTART: Scenario = Scenario {
+    name: "ahead-restart",
+    make: || Make { ahead: 2, ..(scenario::RESTART.make)() },
+    ..scenario::RESTART
+};

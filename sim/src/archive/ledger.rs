@@ -1,0 +1,74 @@
+//! What a machine that archives its log has promised, kept outside of it: whoever records for the
+//! log and for the archive here, too.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Weak;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+
+use archive::{ArchiveInfo, Registry};
+use base::{GroupNumber, Lsn};
+use log::{Log, LogEvents};
+use parking_lot::Mutex;
+
+/// What is known outside of the machine.
+#[derive(Default)]
+pub(super) struct Ledger {
+    /// By life and task: how many records were acknowledged.
+    pub(super) acked: Mutex<BTreeMap<(u64, u64), u64>>,
+    /// The end of the last one that was.
+    pub(super) reached: AtomicU64,
+    /// Where the newest record begins.
+    pub(super) newest: AtomicU64,
+    /// Where restart begins.
+    pub(super) from: AtomicU64,
+    /// Where recoveries may begin; what an image copy would say.
+    pub(super) needed: AtomicU64,
+    pub(super) stale: Mutex<Option<(u8, GroupNumber)>>,
+    /// The log that is running.
+    pub(super) log: Mutex<Weak<Log>>,
+    /// Whether the write-ahead data set may hold what the log lacks.
+    pub(super) ahead: AtomicBool,
+}
+
+impl Ledger {
+    /// Restart begins at `from` from now on, which is durable.
+    pub(super) fn checkpoint(&self, log: &Log, from: Lsn) {
+        self.from.fetch_max(from.0, SeqCst);
+        log.truncate(from);
+    }
+}
+
+impl LogEvents for Ledger {
+    fn copy_lost(&self, copy: u8, from: GroupNumber, _: &str) -> Result<(), String> {
+        self.stale.lock().get_or_insert((copy, from));
+        Ok(())
+    }
+
+    fn copy_back(&self, copy: u8) -> Result<(), String> {
+        self.stale.lock().take_if(|(stale, _)| *stale == copy);
+        Ok(())
+    }
+
+    fn ahead(&self, holds: bool) -> Result<(), String> {
+        self.ahead.store(holds, SeqCst);
+        Ok(())
+    }
+}
+
+impl Registry for Ledger {
+    fn archived(&self, info: &ArchiveInfo, _: &[PathBuf]) -> Result<(), String> {
+        // Its end may be a piece of a record that a crash has cut off.
+        let durable = self.log.lock().upgrade().map(|log| log.durable());
+        assert!(durable.is_none_or(|durable| info.whole <= durable), "archived and not durable");
+        Ok(())
+    }
+
+    fn deleting(&self, _: &ArchiveInfo) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn needed_from(&self) -> Result<Lsn, String> {
+        Ok(Lsn(self.needed.load(SeqCst)))
+    }
+}
