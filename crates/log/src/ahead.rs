@@ -11,11 +11,11 @@
 //! 4. That the data set may hold what the log lacks is recorded before the first entry, and that
 //!    it does not any more after the log has landed. So it is never left out by mistake.
 //!
-//! Lock order: as for sealing; `Spare` is the last.
+//! Lock order: as for sealing; `recorded` is taken before all of them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
 use base::{GroupNumber, KeyGeneration, Lsn};
@@ -23,6 +23,7 @@ use seal::{Salt, Tag, WorkingKey};
 use seam::disk::{BLOCK, File};
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
+use seam::sync::{Condvar, Mutex};
 
 use crate::core::Core;
 use crate::group::{KeyBook, Purpose, TAG_AT};
@@ -33,6 +34,36 @@ use crate::{Log, LogError, disk_len};
 
 /// How often somebody who waits for the log to land looks whether the kernel has stopped.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// What is ahead of the log, for everybody.
+pub(crate) struct WadsState {
+    /// The log itself has everything before: without a write-ahead data set as much as is durable.
+    pub(crate) landed: AtomicU64,
+    /// Everything before has been sealed in entries, or in groups.
+    pub(crate) to: AtomicU64,
+    /// Somebody waits for everything before to be in the log itself.
+    pub(crate) wanted: AtomicU64,
+    /// Called when groups are durable; waits under the board's mutex.
+    pub(crate) wake: Condvar,
+    /// It is recorded that the write-ahead data set may hold what the log lacks.
+    pub(crate) recorded: Mutex<bool>,
+    /// Why nothing is written ahead any more.
+    pub(crate) trouble: Mutex<Option<String>>,
+}
+
+impl WadsState {
+    /// A log that has landed up to `end`; `recorded` if more may be ahead of it.
+    pub(crate) fn new(end: u64, recorded: bool) -> WadsState {
+        WadsState {
+            landed: AtomicU64::new(end),
+            to: AtomicU64::new(0),
+            wanted: AtomicU64::new(0),
+            wake: Condvar::new(),
+            recorded: Mutex::new(recorded),
+            trouble: Mutex::new(None),
+        }
+    }
+}
 
 /// The write-ahead data set as the sealer sees it.
 pub(crate) struct Ahead {
@@ -95,12 +126,12 @@ pub(crate) struct Entry {
 impl Core {
     /// Everything before is sealed, in a group or in an entry.
     pub(crate) fn covered(&self) -> u64 {
-        self.taken.load(SeqCst).max(self.ahead_to.load(SeqCst))
+        self.taken.load(SeqCst).max(self.wads.to.load(SeqCst))
     }
 
     /// The log itself holds everything before, durably.
     pub(crate) fn landed(&self) -> Lsn {
-        Lsn(self.landed.load(SeqCst))
+        Lsn(self.wads.landed.load(SeqCst))
     }
 
     /// What has gathered and is not covered yet becomes an entry; `None` if there is no place for
@@ -137,7 +168,7 @@ impl Core {
         padding[..disk_len(len) - ENTRY_HEADER - len].fill(0);
         ahead.index += 1;
         self.ring.pass(&mut ahead.scout, &gathered);
-        self.ahead_to.store(gathered.to, SeqCst);
+        self.wads.to.store(gathered.to, SeqCst);
         self.stats.went_ahead(len as u64, disk_len(len) as u64);
         let files = Arc::clone(&ahead.files);
         let mut board = self.board.lock();
@@ -187,7 +218,7 @@ impl Core {
 
     /// Has it recorded, once, that the write-ahead data set may hold what the log lacks (4).
     fn record_ahead(&self) -> Result<(), LogError> {
-        let mut recorded = self.ahead_recorded.lock();
+        let mut recorded = self.wads.recorded.lock();
         if !*recorded && !planted(Plant::WadsUnrecorded) {
             let told = self.env.events.ahead(true);
             told.map_err(|why| LogError::NoWads { why })?;
@@ -198,11 +229,11 @@ impl Core {
 
     /// Nothing is written ahead any more; what would have been goes to the log at once.
     fn stay_behind(&self, buffer: AlignedBuf, error: &LogError) {
-        *self.ahead_trouble.lock() = Some(error.to_string());
+        *self.wads.trouble.lock() = Some(error.to_string());
         let mut sealer = self.sealer.lock();
         sealer.ahead = None;
-        self.ahead_to.store(0, SeqCst);
-        self.wanted_landed.fetch_max(self.ring.next(), SeqCst);
+        self.wads.to.store(0, SeqCst);
+        self.wads.wanted.fetch_max(self.ring.next(), SeqCst);
         let mut board = self.board.lock();
         board.ahead_ends(buffer);
         board.set_ahead(false);
@@ -216,14 +247,14 @@ impl Core {
         if self.landed() >= up_to {
             return Ok(());
         }
-        self.wanted_landed.fetch_max(up_to.0, SeqCst);
+        self.wads.wanted.fetch_max(up_to.0, SeqCst);
         let mut board = self.board.lock();
         while self.landed() < up_to {
             self.env.stop.check()?;
             if self.demand(&board) {
                 self.nudge(&board);
             }
-            self.landing.wait_for(&mut board, LOOK);
+            self.wads.wake.wait_for(&mut board, LOOK);
         }
         Ok(())
     }
@@ -231,9 +262,9 @@ impl Core {
     /// Groups are durable up to `durable`.
     pub(crate) fn grown(&self, durable: Option<Lsn>) -> Option<Lsn> {
         let durable = durable.filter(|_| !self.env.stop.is_set())?;
-        self.landed.fetch_max(durable.0, SeqCst);
-        if self.wanted_landed.load(SeqCst) > 0 {
-            self.landing.notify_all();
+        self.wads.landed.fetch_max(durable.0, SeqCst);
+        if self.wads.wanted.load(SeqCst) > 0 {
+            self.wads.wake.notify_all();
         }
         Some(durable)
     }
@@ -276,7 +307,7 @@ impl Log {
         let files = match prepared {
             None => return Ok(None),
             Some(Err(error)) => {
-                *core.ahead_trouble.lock() = Some(error.to_string());
+                *core.wads.trouble.lock() = Some(error.to_string());
                 return Ok(Some(format!("the write-ahead data set is not used: {error}")));
             }
             Some(Ok(files)) => files,
@@ -321,7 +352,7 @@ impl Log {
 
     /// The log holds everything that the write-ahead data set held.
     pub(crate) fn ahead_is_over(&self) -> Result<(), LogError> {
-        let mut recorded = self.core.ahead_recorded.lock();
+        let mut recorded = self.core.wads.recorded.lock();
         *recorded = false;
         let told = self.core.env.events.ahead(false);
         told.map_err(|why| LogError::NoWads { why })
@@ -333,7 +364,7 @@ impl Log {
         core.land(self.next_lsn())?;
         core.sealer.lock().ahead = None;
         core.board.lock().set_ahead(false);
-        if *core.ahead_recorded.lock() { self.ahead_is_over() } else { Ok(()) }
+        if *core.wads.recorded.lock() { self.ahead_is_over() } else { Ok(()) }
     }
 }
 

@@ -1,8 +1,8 @@
 //! The running log: what appenders, the sealer and the writers share.
 //!
 //! Invariants:
-//! 1. `landed <= durable <= max(taken, ahead_to) <= next`; `landed <= taken`. All but `ahead_to`
-//!    only grow; without a write-ahead data set it is 0, and `landed` is `durable`.
+//! 1. `landed <= durable <= max(taken, ahead) <= next`; `landed <= taken`. All but `ahead` only
+//!    grow; without a write-ahead data set it is 0, and `landed` is `durable`.
 //! 2. Whoever wants a position durable raises `wanted` first and looks for a writer second; whoever
 //!    publishes a record looks at `wanted` after, and calls. A writer that finds a record which is
 //!    not whole looks again after [`HOLE_POLL`], for that call may be missed (see the ring).
@@ -17,6 +17,7 @@ use base::{GroupNumber, Lsn, UowId};
 use seal::Salt;
 use seam::sync::{Condvar, Mutex};
 
+use crate::ahead::WadsState;
 use crate::directory::Directory;
 use crate::flow::{Board, Parker, Waiting};
 use crate::read::ReadCache;
@@ -41,14 +42,10 @@ pub(crate) struct Core {
     pub(crate) taken: AtomicU64,
     /// Everything before is on all living copies.
     pub(crate) durable: AtomicU64,
-    /// The log itself has everything before: without a write-ahead data set as much as `durable`.
-    pub(crate) landed: AtomicU64,
-    /// Everything before has been sealed in entries of the write-ahead data set, or in groups.
-    pub(crate) ahead_to: AtomicU64,
     /// Somebody waits for everything before.
     pub(crate) wanted: AtomicU64,
-    /// Somebody waits for everything before to be in the log itself.
-    pub(crate) wanted_landed: AtomicU64,
+    /// What is only in the write-ahead data set, and what is in the log itself.
+    pub(crate) wads: WadsState,
     /// A group that waits for company waits no longer once the log ends here.
     pub(crate) enough: AtomicU64,
     /// Where ordinary records and the reserve must end together.
@@ -81,12 +78,6 @@ pub(crate) struct Core {
     pub(crate) board: Mutex<Board>,
     /// One for each lane; waits under the board's mutex.
     pub(crate) lanes: Vec<Condvar>,
-    /// Called when groups are durable; waits under the board's mutex.
-    pub(crate) landing: Condvar,
-    /// It is recorded that the write-ahead data set may hold what the log lacks.
-    pub(crate) ahead_recorded: Mutex<bool>,
-    /// Why nothing is written ahead any more.
-    pub(crate) ahead_trouble: Mutex<Option<String>>,
     /// Room in the ring; waits under the board's mutex.
     pub(crate) ring_room: Condvar,
     pub(crate) parkers: Mutex<Vec<Arc<Parker>>>,

@@ -8,6 +8,7 @@ use seal::Salt;
 use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
 
+use crate::ahead::WadsState;
 use crate::core::Core;
 use crate::directory::{Directory, room_left};
 use crate::flow::{Board, CopyState, LANE_DEPTH};
@@ -355,7 +356,7 @@ impl Log {
                 paths: wads.paths().collect(),
                 entries: stats.entries.get(),
                 bytes: stats.ahead_bytes.get(),
-                trouble: self.core.ahead_trouble.lock().clone(),
+                trouble: self.core.wads.trouble.lock().clone(),
             }),
             in_flight,
             segments: self.segments(),
@@ -446,10 +447,8 @@ fn build(
         first_of_run: restored.next,
         taken: AtomicU64::new(end),
         durable: AtomicU64::new(end),
-        landed: AtomicU64::new(end),
-        ahead_to: AtomicU64::new(0),
         wanted: AtomicU64::new(end),
-        wanted_landed: AtomicU64::new(0),
+        wads: WadsState::new(end, start.ahead),
         enough: AtomicU64::new(u64::MAX),
         limit: AtomicU64::new(limit),
         reserved: AtomicU64::new(0),
@@ -469,9 +468,6 @@ fn build(
         laned: Mutex::new(0),
         board: Mutex::new(board),
         lanes: (0..lanes).map(|_| Condvar::new()).collect(),
-        landing: Condvar::new(),
-        ahead_recorded: Mutex::new(start.ahead),
-        ahead_trouble: Mutex::new(None),
         ring_room: Condvar::new(),
         parkers: Mutex::new(Vec::new()),
         read_cache: Mutex::new(ReadCache::new(book, config.group_bytes_max)),

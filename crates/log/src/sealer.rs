@@ -83,7 +83,7 @@ impl Core {
         let gathered = self.ring.gather(&sealer.taker, self.payload_max as u64);
         let len = (gathered.to - gathered.from) as usize;
         let full = len == self.payload_max;
-        let forced = self.wanted_landed.load(SeqCst) > gathered.from;
+        let forced = self.wads.wanted.load(SeqCst) > gathered.from;
         let wished = forced || why.wishes(self, self.covered(), gathered.to);
         if len == 0 || !(full || wished) {
             return None;

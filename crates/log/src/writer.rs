@@ -82,7 +82,7 @@ impl Core {
         let next = self.ring.next();
         let full = next.saturating_sub(taken) >= self.payload_max as u64;
         let waited = self.wanted.load(SeqCst) > self.covered() && !board.company.is_expected(next);
-        let wanted = waited || self.wanted_landed.load(SeqCst) > taken;
+        let wanted = waited || self.wads.wanted.load(SeqCst) > taken;
         let admitted = (full && board.admits(true)) || (wanted && board.admits(false));
         admitted && !self.env.stop.is_set()
     }
@@ -281,7 +281,7 @@ impl Core {
         let board = self.board.lock();
         self.lanes.iter().for_each(seam::sync::Condvar::notify_all);
         self.ring_room.notify_all();
-        self.landing.notify_all();
+        self.wads.wake.notify_all();
         self.deliver(board);
         LogError::Stopped(stopped)
     }
