@@ -152,6 +152,11 @@ impl Board {
         }
     }
 
+    /// All lanes by their index.
+    pub(crate) fn lanes(&self) -> std::ops::Range<usize> {
+        0..self.lanes.len()
+    }
+
     /// The lane of a stripe on a copy.
     pub(crate) fn lane_index(&self, stripe: u8, copy: u8) -> usize {
         usize::from(stripe) * self.copies.len() + usize::from(copy)

@@ -436,7 +436,6 @@ fn build(
     };
     directory.free_unneeded();
     let limit = directory.limit(&config, end);
-    let lanes = config.copies.len() * usize::from(config.stripes);
     let archives = start.archived != LogStart::NO_ARCHIVE;
     let board = Board::new(&config, restored.next.0, restored.copies, archives);
     let core = Core {
@@ -466,8 +465,8 @@ fn build(
         making: Mutex::new(()),
         resyncing: Mutex::new(()),
         laned: Mutex::new(0),
+        lanes: board.lanes().map(|_| Condvar::new()).collect(),
         board: Mutex::new(board),
-        lanes: (0..lanes).map(|_| Condvar::new()).collect(),
         ring_room: Condvar::new(),
         parkers: Mutex::new(Vec::new()),
         read_cache: Mutex::new(ReadCache::new(book, config.group_bytes_max)),
