@@ -19,6 +19,7 @@ pub mod configuration;
 pub mod control_file;
 pub mod control_statements;
 pub mod definition;
+pub mod doctor;
 pub mod double_write;
 pub mod exec_dli;
 pub mod facility_text;
@@ -75,6 +76,7 @@ pub const TARGETS: &[Target] = targets![
     control_file,
     control_statements,
     definition,
+    doctor,
     double_write,
     exec_dli,
     facility_text,

@@ -368,10 +368,16 @@ impl Doctor {
                 self.part("control file", Health::Lost, says);
                 let what = "only the control file says where it begins".to_owned();
                 self.part("log", Health::Unknown, vec![what]);
+                if self.diagnosis.in_use.is_some() {
+                    let command = self.command("repair", &["--control"]);
+                    self.step("The open system knows what it says: have it written.", command);
+                    return None;
+                }
                 self.step(
                     "Put the control file back, of the same moment as the log. If there is none, \
                      restore the system in a new folder from its archives and image copies \
-                     (docs/operations.md).",
+                     (docs/operations.md). None is made from what is left: it alone proves how \
+                     far the log had come, and a log that was cut would pass for a whole one.",
                     None,
                 );
                 return None;
