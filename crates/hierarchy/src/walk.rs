@@ -90,8 +90,8 @@ impl Database {
     }
 
     /// Unloads the database: gives each segment as programs know it, in hierarchic order, with
-    /// those that it shows for a physical pair. Those that were deleted on some of their paths come,
-    /// too, and it is said of them. `others` opens the databases of logical children.
+    /// those that it shows for a physical pair. Those that were deleted on some of their paths
+    /// come, too, and it is said of them. `others` opens the databases of logical children.
     ///
     /// # Errors
     /// If the store refuses, a segment cannot be read, or what `give` answers.

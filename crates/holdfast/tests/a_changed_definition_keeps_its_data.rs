@@ -47,9 +47,9 @@ fn compile(folder: &Folder, dir: &Path, source: &str, more: &[&str]) -> Ended {
     on(SECRET, &["gen", "-s"], dir, &[&[path.to_str().unwrap()], more].concat())
 }
 
-#[test]
-fn a_changed_definition_keeps_its_data() {
-    let folder = Folder::new("gen-data");
+/// A system that knows the randomizer.
+fn bank(test: &str) -> (Folder, PathBuf) {
+    let folder = Folder::new(test);
     let dir = folder.join("bank");
     init(&dir, &[]);
     // Otherwise there would be a warning of the unknown module.
@@ -57,8 +57,13 @@ fn a_changed_definition_keeps_its_data() {
     let known =
         fs::read_to_string(&settings).unwrap() + "\n[randomizer.PAUTRAND]\nkind = \"hash\"\n";
     fs::write(&settings, known).unwrap();
-    let compile_with = |source: &str, more: &[&str]| compile(&folder, &dir, source, more);
-    let compile = |source: &str| compile_with(source, &[]);
+    (folder, dir)
+}
+
+#[test]
+fn a_changed_definition_keeps_its_data() {
+    let (folder, dir) = bank("gen-data");
+    let compile = |source: &str| compile(&folder, &dir, source, &[]);
     let run = |words: &[&str], rest: &[&str]| on(SECRET, &[words, &["-s"]].concat(), &dir, rest);
     compile(SOURCE).done();
     // Without data anything goes.
@@ -96,20 +101,6 @@ fn a_changed_definition_keeps_its_data() {
     );
     run(&["db", "verify"], &["PAUTDB"]).done();
 
-    // An index that is no longer wanted is taken out together with what leads to it.
-    let remove = ["--remove", "pautix"];
-    let alone = on(SECRET, &["gen", "-s"], &dir, &remove);
-    alone.failed("HFY100", &["DBD PAUTDB, which is stored", "PAUTIX"]);
-    let told = compile_with(&more, &remove).done();
-    assert!(told.out.contains("DBD PAUTDB: changed\nDBD PAUTIX: removed\n"), "{}", told.out);
-    let status = run(&["db", "status"], &["PAUTDB", "--json"]).done().json();
-    assert_eq!(status["indexes"], serde_json::json!([]));
-    let whole = on(SECRET, &["gen", "-s"], &dir, &["--remove", "DBD:PAUTDB"]);
-    whole.failed("HFY100", &["HFG301", "PAUTDB holds data", "db empty PAUTDB"]);
-    on(SECRET, &["gen", "-s"], &dir, &["--remove", "PAUTIX"]).failed("HFY100", &["no DBD or PSB"]);
-    compile(&indexed).done();
-    run(&["index", "build"], &["PAUTDB"]).done();
-
     let not_unique = indexed.replace("(KEY,SEQ,U)", "(KEY,SEQ,M)");
     let not_unique = not_unique.replace("DD1=PAUTIXDD", "DD1=PAUTIXDD,OVFLW=PAUTIXOV");
     compile(&not_unique).failed("HFY100", &["HFG302", "identity", "holdfast load PAUTDB"]);
@@ -121,5 +112,24 @@ fn a_changed_definition_keeps_its_data() {
     run(&["db", "empty"], &["PAUTDB", "--yes"]).done();
     compile(&not_unique).done();
     run(&["load"], &["PAUTDB", file]).done();
+    run(&["db", "verify"], &["PAUTDB"]).done();
+}
+
+#[test]
+fn an_index_is_taken_out_together_with_what_leads_to_it() {
+    let (folder, dir) = bank("gen-remove");
+    let run = |words: &[&str], rest: &[&str]| on(SECRET, &[words, &["-s"]].concat(), &dir, rest);
+    compile(&folder, &dir, &(SOURCE.replace("TYPE=P\n", WITH_INDEX) + INDEX), &[]).done();
+    run(&["load"], &["PAUTDB", GENUINE]).done();
+    let remove = ["--remove", "pautix"];
+    let alone = run(&["gen"], &remove);
+    alone.failed("HFY100", &["DBD PAUTDB, which is stored", "PAUTIX"]);
+    let told = compile(&folder, &dir, SOURCE, &remove).done();
+    assert!(told.out.contains("DBD PAUTDB: changed\nDBD PAUTIX: removed\n"), "{}", told.out);
+    let status = run(&["db", "status"], &["PAUTDB", "--json"]).done().json();
+    assert_eq!(status["indexes"], serde_json::json!([]));
+    let whole = run(&["gen"], &["--remove", "DBD:PAUTDB"]);
+    whole.failed("HFY100", &["HFG301", "PAUTDB holds data", "db empty PAUTDB"]);
+    run(&["gen"], &remove).failed("HFY100", &["no DBD or PSB"]);
     run(&["db", "verify"], &["PAUTDB"]).done();
 }

@@ -209,6 +209,14 @@ fn file_passphrase(context: &Context, file: Option<&Path>) -> Result<Password> {
     Ok(Password::from(found.bytes()))
 }
 
+/// The passphrase of files, if one is asked for or its file is named.
+fn file_passphrases(context: &Context, asked: bool, file: Option<&Path>) -> Result<Vec<Password>> {
+    match asked || file.is_some() {
+        true => Ok(vec![file_passphrase(context, file)?]),
+        false => Ok(Vec::new()),
+    }
+}
+
 /// The secret key of that name.
 fn secret(store: &Store, name: &str) -> Result<SecretKey> {
     let print = store.find(name)?;

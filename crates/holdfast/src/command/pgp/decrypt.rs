@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::super::{Context, DONE};
 use super::files::{FileArgs, Pair, report, timed, to_place, watched};
 use super::ring::small;
-use super::{certificate, file_passphrase};
+use super::{certificate, file_passphrases};
 use crate::failure::{Failure, Result};
 use crate::output::{utc, warn};
 
@@ -42,15 +42,11 @@ pub(super) struct DecryptArgs {
 pub(super) fn decrypt(context: &mut Context, args: &DecryptArgs) -> Result<ExitCode> {
     let files = &args.files;
     let store = files.ring.store(context)?;
-    let by_passphrase = args.passphrase || args.passphrase_file.is_some();
-    let mut passphrases = Vec::new();
-    if by_passphrase {
-        passphrases.push(file_passphrase(context, args.passphrase_file.as_deref())?);
-    }
+    let passphrases = file_passphrases(context, args.passphrase, args.passphrase_file.as_deref())?;
     let keys = store.secrets()?;
-    let key_passphrases = match by_passphrase {
-        true => Vec::new(),
-        false => files.ring.passphrases(context, &keys)?,
+    let key_passphrases = match passphrases.is_empty() {
+        true => files.ring.passphrases(context, &keys)?,
+        false => Vec::new(),
     };
     let wanted = args.signed_by.iter().map(|name| certificate(&store, name));
     let wanted = wanted.collect::<Result<Vec<_>>>()?;

@@ -11,7 +11,7 @@ use openpgp::{Error, SecretKey, Signer, Stats, Store, Writing};
 use super::super::{Context, DONE};
 use super::choices::{Cipher, Compression, Digest, Form};
 use super::files::{FileArgs, Pair, is_pipe, report, timed, to_place, watched};
-use super::{RingArgs, add_recipient, file_passphrase, secret};
+use super::{RingArgs, add_recipient, file_passphrases, secret};
 use crate::failure::Result;
 
 #[derive(Args, Debug)]
@@ -39,7 +39,14 @@ pub(super) struct EncryptArgs {
     /// The form; without, RFC 9580's if all recipients say that they read it, else the older one
     #[arg(long, value_enum)]
     form: Option<Form>,
-    /// Compress before encrypting
+    #[command(flatten)]
+    body: BodyArgs,
+}
+
+/// What becomes of the data besides.
+#[derive(Args, Debug)]
+struct BodyArgs {
+    /// Compress it
     #[arg(long, value_enum, default_value = "zip")]
     compress: Compression,
     /// From 0, nothing, and 1, fastest, to 9, smallest
@@ -51,6 +58,23 @@ pub(super) struct EncryptArgs {
     /// The data is text: its lines get the ends of a network
     #[arg(long, short)]
     text: bool,
+}
+
+impl BodyArgs {
+    fn writing(&self, files: &FileArgs) -> Writing {
+        Writing {
+            compression: self.compress.with(self.level),
+            armor: self.armor,
+            text: self.text,
+            stages: files.stages(),
+            ..Writing::default()
+        }
+    }
+
+    /// How the name of what is written ends.
+    fn ending(&self) -> &'static str {
+        if self.armor { ".asc" } else { ".pgp" }
+    }
 }
 
 /// The keys that sign, unlocked.
@@ -80,28 +104,19 @@ fn extended(path: &Path, ending: &str) -> PathBuf {
 pub(super) fn encrypt(context: &mut Context, args: &EncryptArgs) -> Result<ExitCode> {
     let files = &args.files;
     let store = files.ring.store(context)?;
-    let by_passphrase = args.passphrase || args.passphrase_file.is_some();
-    let mut passphrases = Vec::new();
-    if by_passphrase {
-        passphrases.push(file_passphrase(context, args.passphrase_file.as_deref())?);
-    }
+    let passphrase_file = args.passphrase_file.as_deref();
     let mut writing = Writing {
-        passphrases,
+        passphrases: file_passphrases(context, args.passphrase, passphrase_file)?,
         signers: signers(context, &store, &files.ring, &args.sign_with)?,
         hash: args.digest.map(Digest::algorithm),
         cipher: args.cipher.map(Cipher::algorithm),
         container: args.form.map(Form::container),
-        compression: args.compress.with(args.level),
-        armor: args.armor,
-        text: args.text,
-        stages: files.stages(),
-        ..Writing::default()
+        ..args.body.writing(files)
     };
     for name in &args.recipient {
         add_recipient(&store, name, &mut writing)?;
     }
-    let ending = if args.armor { ".asc" } else { ".pgp" };
-    write_all(context, &mut writing, files, ending)
+    write_all(context, &mut writing, files, args.body.ending())
 }
 
 /// Writes a message for each of the files.
@@ -127,32 +142,14 @@ fn write_all(
 pub(super) struct CompressArgs {
     #[command(flatten)]
     files: FileArgs,
-    /// How
-    #[arg(long, value_enum, default_value = "zip")]
-    compress: Compression,
-    /// From 0, nothing, and 1, fastest, to 9, smallest
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=9))]
-    level: u32,
-    /// As text
-    #[arg(long, short)]
-    armor: bool,
-    /// The data is text: its lines get the ends of a network
-    #[arg(long, short)]
-    text: bool,
+    #[command(flatten)]
+    body: BodyArgs,
 }
 
 /// Messages that are only compressed; `decrypt --plain` opens them.
 pub(super) fn compress(context: &mut Context, args: &CompressArgs) -> Result<ExitCode> {
-    let mut writing = Writing {
-        encrypted: false,
-        compression: args.compress.with(args.level),
-        armor: args.armor,
-        text: args.text,
-        stages: args.files.stages(),
-        ..Writing::default()
-    };
-    let ending = if args.armor { ".asc" } else { ".pgp" };
-    write_all(context, &mut writing, &args.files, ending)
+    let mut writing = Writing { encrypted: false, ..args.body.writing(&args.files) };
+    write_all(context, &mut writing, &args.files, args.body.ending())
 }
 
 pub(super) fn write_message(
