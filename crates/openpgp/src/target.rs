@@ -4,8 +4,8 @@
 //!    dropping the target, removes it. So its name never shows half of it, nor anything unproven.
 //! 2. What goes to a stream and must not be seen too early waits in memory, and past
 //!    [`MEMORY_MAX`] in a file that has no name any more.
-//! 3. [`Target::abandon_all`] removes what has a name of its own still: for whoever ends the
-//!    process in the middle of the work, on a signal.
+//! 3. What has a name of its own still is removed when a signal ends the process in the middle of
+//!    the work, if that is asked for ([`Target::leave_nothing_on_signals`]).
 //! 4. A file that is there already is replaced only if that is allowed.
 
 use std::io::{self, Write};
@@ -15,6 +15,8 @@ use std::sync::Arc;
 use seam::Seam;
 use seam::disk::{Create, File, Open};
 use seam::sync::Mutex;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 use crate::error::{Error, Result};
 
@@ -72,15 +74,26 @@ impl Target {
         Ok(target)
     }
 
-    /// Removes every file that has not come to its name yet (3). The process has to end next,
-    /// with what this gives still in hand: no other file can be begun meanwhile.
-    pub fn abandon_all(seam: &Seam) -> impl Sized + use<> {
-        let unfinished = UNFINISHED.lock();
-        for fresh in unfinished.iter() {
-            // There is nobody left to tell.
-            let _ = seam.disk.remove(fresh);
-        }
-        unfinished
+    /// From now on SIGHUP, SIGINT and SIGTERM end the process as ever, but every file that has not
+    /// come to its name yet goes with it (3).
+    ///
+    /// # Errors
+    /// If signals cannot be watched.
+    pub fn leave_nothing_on_signals(seam: &Seam) -> Result<()> {
+        let failed = Error::io("watching for signals");
+        let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(failed)?;
+        let disk = Arc::clone(&seam.disk);
+        let watch = move || {
+            if let Some(signal) = signals.forever().next() {
+                // No other file can be begun as long as this is held.
+                let unfinished = UNFINISHED.lock();
+                // There is nobody left to tell.
+                unfinished.iter().for_each(|fresh| drop(disk.remove(fresh)));
+                std::process::exit(128 + signal);
+            }
+        };
+        let failed = Error::io("watching for signals");
+        seam::thread::spawn("signals", watch).map(drop).map_err(failed)
     }
 
     /// A stream that gets everything at the end.

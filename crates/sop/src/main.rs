@@ -25,9 +25,8 @@ use clap::{Args, Parser, Subcommand};
 use openpgp::Target;
 use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
 use seam::Seam;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use failure::{Failure, Reason, Result};
+use failure::{Failure, Result};
 
 /// Encrypts, decrypts, signs and verifies without keeping anything
 #[derive(Parser)]
@@ -125,7 +124,8 @@ fn main() -> ExitCode {
     };
     let seam = Seam::real();
     protect(cli.debug);
-    if let Err(failure) = watch_signals(&seam).and_then(|()| run(&seam, cli.what)) {
+    let watching = Target::leave_nothing_on_signals(&seam).map_err(Failure::from);
+    if let Err(failure) = watching.and_then(|()| run(&seam, cli.what)) {
         eprintln!("holdfast-sop: {}", failure.text);
         if cli.debug {
             eprintln!("  {:?}, exit code {}", failure.reason, failure.reason as u8);
@@ -182,20 +182,4 @@ fn protect(says_more: bool) {
     {
         eprintln!("holdfast-sop: core dumps cannot be switched off: {error}");
     }
-}
-
-/// A signal ends the process as ever, but leaves no file behind (2).
-fn watch_signals(seam: &Seam) -> Result<()> {
-    let signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]);
-    let failed = |error| Reason::Unspecified.because(format!("signals cannot be watched: {error}"));
-    let mut signals = signals.map_err(failed)?;
-    let seam = seam.clone();
-    #[allow(clippy::disallowed_methods)] // waits for a signal, which the simulator has none of
-    std::thread::spawn(move || {
-        if let Some(signal) = signals.forever().next() {
-            let _kept = Target::abandon_all(&seam);
-            std::process::exit(128 + signal);
-        }
-    });
-    Ok(())
 }

@@ -18,8 +18,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use openpgp::pgp::types::Password;
-use openpgp::{Error, SecretKey, Store, Target, Writing};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use openpgp::{SecretKey, Store, Target, Writing};
 
 use super::Context;
 use crate::failure::{Failure, Result};
@@ -117,7 +116,7 @@ enum What {
 }
 
 pub(super) fn run(context: &mut Context, args: &PgpArgs) -> Result<ExitCode> {
-    leave_nothing_on_signals(context)?;
+    Target::leave_nothing_on_signals(&context.seam)?;
     match &args.what {
         What::Encrypt(args) => encrypt::encrypt(context, args),
         What::Decrypt(args) => decrypt::decrypt(context, args),
@@ -139,22 +138,6 @@ pub(super) fn run(context: &mut Context, args: &PgpArgs) -> Result<ExitCode> {
         What::Csdfilen(args) => jobs::encrypt(context, args),
         What::Csdfilde(args) => jobs::decrypt(context, args),
     }
-}
-
-/// A signal ends the command as ever, but what it was writing goes with it.
-fn leave_nothing_on_signals(context: &Context) -> Result<()> {
-    let signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]);
-    let failed = |source| Error::Io { what: "watching for signals".to_owned(), source };
-    let mut signals = signals.map_err(failed)?;
-    let seam = context.seam.clone();
-    #[allow(clippy::disallowed_methods)] // waits for a signal, which the simulator has none of
-    std::thread::spawn(move || {
-        if let Some(signal) = signals.forever().next() {
-            let _kept = Target::abandon_all(&seam);
-            std::process::exit(128 + signal);
-        }
-    });
-    Ok(())
 }
 
 /// The key ring, and what unlocks its keys.

@@ -57,6 +57,7 @@ pub(super) fn decrypt(context: &mut Context, args: &DecryptArgs) -> Result<ExitC
         certificates: if wanted.is_empty() { store.certificates()? } else { wanted },
         must_be_encrypted: !args.plain,
         allow_old: args.allow_old,
+        native_lines: true,
         stages: files.stages(),
         ..Reading::default()
     };
