@@ -29,6 +29,7 @@ base::codes! {
     TOO_MUCH = "HFX031", "a command has more segments, areas or numbers than it can have";
     PARENTHESIS = "HFX032", "a parenthesis is not closed";
     SAVED = "HFX033", "the areas of a symbolic checkpoint have gaps in their numbers";
+    BEFORE = "HFX034", "an option of a segment stands in front of its SEGMENT";
 }
 
 #[cfg(test)]

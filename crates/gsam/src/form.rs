@@ -184,12 +184,17 @@ impl Form {
         area: &mut [u8],
     ) -> io::Result<Option<usize>> {
         let lead = self.lead();
-        let padded = if let Form::Fixed { len } = self { len as usize } else { found.len };
+        let padded = match self {
+            Form::Fixed { len } => len as usize,
+            // A line may be shorter than any record.
+            Form::Variable { least, .. } if found.lead == 0 => found.len.max(least as usize - LL),
+            _ => found.len,
+        };
         let Some(area) = area.get_mut(..lead + padded) else { return Ok(None) };
         let whole = found.lead + found.len + found.rest;
         let data = &reader.peek(whole)?[found.lead..found.lead + found.len];
         if lead > 0 {
-            area[..LL].copy_from_slice(&((lead + found.len) as u16).to_be_bytes());
+            area[..LL].copy_from_slice(&((lead + padded) as u16).to_be_bytes());
         }
         area[lead..lead + found.len].copy_from_slice(data);
         area[lead + found.len..].fill(b' ');

@@ -209,7 +209,8 @@ impl<'v, S: Store> Verifier<'v, S> {
                 Found::Segment(seen) => seen,
                 Found::Foreign(key) => {
                     let key = shown(key, database.schema.placement.encoding());
-                    self.wrong(None, key, "a stored key is no path of a segment".into());
+                    let what = "a stored key is no path of a segment".to_owned();
+                    self.wrong(None, key, (what, reload(self.database.name())));
                     return Ok(());
                 }
             };
@@ -324,7 +325,9 @@ impl<'v, S: Store> Verifier<'v, S> {
         };
         if !is_there {
             let what = format!("its logical parent, {name} in {of} with key {key}, is missing");
-            self.wrong_at(seen, what);
+            let again = reload(database.name());
+            let remedy = format!("holdfast load {of} FILE if it was emptied, otherwise {again}");
+            self.wrong_with(seen, what, remedy);
         }
         let Some((set, key)) = database.relation_entry(seen.of, seen.path, stored, data)? else {
             return Ok(());
@@ -442,17 +445,25 @@ impl<'v, S: Store> Verifier<'v, S> {
     }
 
     fn wrong_at(&mut self, seen: &Seen<'_>, what: String) {
-        let segment = self.database.schema.of(seen.of).name;
-        let key = self.database.shown_key(seen.path);
-        self.wrong(Some(segment), key, what);
+        self.wrong_with(seen, what, reload(self.database.name()));
     }
 
-    fn wrong(&mut self, segment: Option<SegmentName>, key: String, what: String) {
+    fn wrong_with(&mut self, seen: &Seen<'_>, what: String, remedy: String) {
+        let segment = self.database.schema.of(seen.of).name;
+        let key = self.database.shown_key(seen.path);
+        self.wrong(Some(segment), key, (what, remedy));
+    }
+
+    fn wrong(
+        &mut self,
+        segment: Option<SegmentName>,
+        key: String,
+        (what, remedy): (String, String),
+    ) {
         if !self.all {
             return;
         }
         let database = self.database.name();
-        let remedy = reload(database);
         self.report.add(Finding { database, segment, key, what, remedy });
     }
 

@@ -124,6 +124,8 @@ fn an_index_is_taken_out_together_with_what_leads_to_it() {
     let remove = ["--remove", "pautix"];
     let alone = run(&["gen"], &remove);
     alone.failed("HFY100", &["DBD PAUTDB, which is stored", "PAUTIX"]);
+    let both = compile(&folder, &dir, SOURCE, &["--remove", "DBD:PAUTDB", "--remove", "PAUTIX"]);
+    both.failed("HFY100", &["HFG117", "DBD PAUTDB is given here, and is to be removed"]);
     let told = compile(&folder, &dir, SOURCE, &remove).done();
     assert!(told.out.contains("DBD PAUTDB: changed\nDBD PAUTIX: removed\n"), "{}", told.out);
     let status = run(&["db", "status"], &["PAUTDB", "--json"]).done().json();

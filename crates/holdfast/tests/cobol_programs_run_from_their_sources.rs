@@ -228,6 +228,59 @@ fn files_are_found_by_dd_alone_and_a_listing_becomes_lines() {
     assert_eq!(fs::read_to_string(&listing).unwrap(), "\n\nONE\nTWO\n");
 }
 
+const VARIABLE_FILES: &str = "       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT GIVEN-F ASSIGN TO UT-S-GIVENDD FILE STATUS IS STAT.
+           SELECT TAKEN-F ASSIGN TO UT-S-TAKENDD.
+           SELECT KEYED-F ASSIGN TO KEYEDDD ORGANIZATION INDEXED
+               RECORD KEY IS KEYED-KEY.
+           SELECT SORTED-F ASSIGN TO SORTWK01.
+       DATA DIVISION.
+       FILE SECTION.
+       FD  GIVEN-F RECORDING MODE V.
+       01  GIVEN-SHORT PIC X(4).
+       01  GIVEN-LONG PIC X(12).
+       FD  TAKEN-F RECORDING MODE V.
+       01  TAKEN-SHORT PIC X(4).
+       01  TAKEN-LONG PIC X(12).
+       FD  KEYED-F.
+       01  KEYED-RECORD.
+           05  KEYED-KEY PIC X(4).
+       SD  SORTED-F.
+       01  SORTED-RECORD PIC X(4).";
+
+#[test]
+fn lines_become_records_of_their_lengths_and_what_has_none_is_refused() {
+    let Some(shop) = shop("variable") else { return };
+    let body = "
+           OPEN INPUT GIVEN-F OUTPUT TAKEN-F
+           PERFORM UNTIL STAT = '10'
+             READ GIVEN-F NOT AT END
+               IF GIVEN-SHORT = 'LONG' MOVE GIVEN-LONG TO TAKEN-LONG
+                 WRITE TAKEN-LONG
+               ELSE MOVE GIVEN-SHORT TO TAKEN-SHORT WRITE TAKEN-SHORT
+             END-READ
+           END-PERFORM
+           CLOSE GIVEN-F TAKEN-F GOBACK.";
+    let program = shop.write("VARY.cbl", (VARIABLE_FILES, "", body));
+    let path = |name: &str| shop.folder.join(name).to_str().unwrap().to_owned();
+    fs::write(path("given"), "LONG AND OUT\nAB\n\nEND\n").unwrap();
+    let given = format!("GIVENDD={},text", path("given"));
+    let taken = format!("TAKENDD={},text", path("taken"));
+    let ended = shop.run(&program, &["--dd", &given, "--dd", &taken]).done();
+    assert_eq!(fs::read_to_string(path("taken")).unwrap(), "LONG AND OUT\nAB\n\nEND\n");
+    assert!(ended.err.contains("no --dd for KEYEDDD:"), "no word of SORTWK01: {}", ended.err);
+
+    let keyed = format!("KEYEDDD={},text", path("keyed"));
+    let nowhere = format!("TAKENDD={},text", path("nowhere/taken"));
+    for (dd, word) in [(&keyed, "indexed"), (&nowhere, "its folder is not there")] {
+        let all = ["--dd", &given, "--dd", dd];
+        shop.run(&program, &all).failed("HFR012", &[word]);
+        shop.run(&program, &[&all[..], &["--dry-run"]].concat()).failed("HFR012", &[word]);
+    }
+}
+
 #[test]
 fn a_job_that_is_cancelled_says_so_and_leaves_the_system_free() {
     let Some(shop) = shop("cancelled") else { return };

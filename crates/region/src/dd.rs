@@ -7,21 +7,26 @@
 //! | `STEPLIB` | folders, with `:` between, where CALL looks for programs: sources or objects |
 //! | any other | the file that COBOL programs assign to the name; of GSAM, the server's business |
 //!
-//! With `,text` a file of lines is given to a COBOL program as records: each line is padded with
-//! blanks to the record's length. A file that such a program writes becomes lines again; one that
-//! it writes with ADVANCING consists of lines already.
+//! With `,text` a file of lines is given to a COBOL program as records ([`crate::lines`]). A file
+//! that such a program writes becomes lines again.
 //!
 //! Invariants:
-//! 1. A line that is longer than the record is an error; nothing is cut off.
-//! 2. The user's file is written only after the program has ended, and only if it wrote to it.
-//! 3. A name without a DD is no file: it cannot be opened, whatever lies in the current folder.
+//! 1. The user's file is written only after the program has ended, and only if it wrote to it. If
+//!    that fails, the records are kept, and the error says where.
+//! 2. What can be known to fail then fails before the program begins: a folder that is not there.
+//! 3. Records are for nobody else to read, and go with their job: those of one that was killed go
+//!    when the next one begins.
+//! 4. A name without a DD is no file: it cannot be opened, whatever lies in the current folder.
 
 use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use rustix::process::test_kill_process;
 use seam::disk::{Create, Disk, Open, read_small};
 
 use crate::error::RegionError;
+use crate::lines::{lines_of, records_of};
 use crate::program::{CobolFile, Library};
 
 /// The longest file of lines.
@@ -29,6 +34,9 @@ const TEXT_BYTES_MAX: usize = 1 << 31;
 
 /// A folder that is never made: where a name without a DD is sought.
 const NOWHERE: &str = "no-dd";
+
+/// Ends the name of records that could not become lines.
+const KEPT: &str = ".kept";
 
 /// One DD.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +96,8 @@ pub struct Files {
 struct Converted {
     records: PathBuf,
     lines: PathBuf,
-    record_bytes: usize,
+    dd: String,
+    file: CobolFile,
     /// What the program was given; `None` if there was no such file.
     given: Option<u64>,
 }
@@ -121,7 +130,7 @@ impl Files {
                         dd: name.to_owned(),
                         text: "the program has no file that is assigned to it".to_owned(),
                     })?;
-                    let records = ready.convert(disk, name, path, file.record_bytes, scratch)?;
+                    let records = ready.convert(disk, (name, file), path, scratch)?;
                     ready.assign(name, records);
                 }
             }
@@ -141,74 +150,91 @@ impl Files {
     fn convert(
         &mut self,
         disk: &dyn Disk,
-        name: &str,
+        (name, file): (&str, &CobolFile),
         lines: PathBuf,
-        record_bytes: usize,
         scratch: &Path,
     ) -> Result<PathBuf, RegionError> {
-        disk.create_dir(scratch).map_err(RegionError::file(scratch))?;
+        let refuse = |text: String| RegionError::Lines {
+            dd: name.to_owned(),
+            text: format!("{}: {text}", lines.display()),
+        };
+        let folder = lines.parent().unwrap_or(Path::new("/"));
+        if disk.list(folder).is_err() {
+            return Err(refuse("its folder is not there, or cannot be read".to_owned()));
+        }
+        make_private(disk, scratch)?;
         let records = scratch.join(format!("{name}.{}", std::process::id()));
-        let mut given = None;
+        let (mut given, form) = (None, file.form);
+        records_of(b"", file.record_bytes, form).map_err(refuse)?;
         if disk.exists(&lines).map_err(RegionError::file(&lines))? {
             let text =
                 read_small(disk, &lines, TEXT_BYTES_MAX).map_err(RegionError::file(&lines))?;
-            let bytes = records_of(&text, record_bytes).map_err(|problem| RegionError::Lines {
-                dd: name.to_owned(),
-                text: format!("{}: {problem}", lines.display()),
-            })?;
+            let bytes = records_of(&text, file.record_bytes, form).map_err(refuse)?;
             put(disk, &records, &bytes)?;
             given = Some(base::hash::bytes(&bytes));
         }
-        self.converted.push(Converted { records: records.clone(), lines, record_bytes, given });
+        let (dd, file) = (name.to_owned(), file.clone());
+        self.converted.push(Converted { records: records.clone(), lines, dd, file, given });
         Ok(records)
     }
 
     /// Turns what the program has written back into lines, and removes what was converted.
     ///
     /// # Errors
-    /// If a file cannot be written; the converted one is kept then.
+    /// The first file that cannot be written; its records are kept. All others are written.
     pub fn finish(self, disk: &dyn Disk) -> Result<(), RegionError> {
-        for file in self.converted {
-            if !disk.exists(&file.records).map_err(RegionError::file(&file.records))? {
-                continue;
-            }
-            let records = read_small(disk, &file.records, TEXT_BYTES_MAX)
-                .map_err(RegionError::file(&file.records))?;
-            if file.given != Some(base::hash::bytes(&records)) {
-                put(disk, &file.lines, &lines_of(&records, file.record_bytes))?;
-            }
-            disk.remove(&file.records).map_err(RegionError::file(&file.records))?;
-        }
-        Ok(())
+        let done: Vec<Result<(), RegionError>> =
+            self.converted.iter().map(|one| one.finish(disk)).collect();
+        done.into_iter().collect()
     }
+}
+
+impl Converted {
+    fn finish(&self, disk: &dyn Disk) -> Result<(), RegionError> {
+        let Converted { records, lines, dd, file, given } = self;
+        if !disk.exists(records).map_err(RegionError::file(records))? {
+            return Ok(());
+        }
+        let bytes =
+            read_small(disk, records, TEXT_BYTES_MAX).map_err(RegionError::file(records))?;
+        if *given != Some(base::hash::bytes(&bytes)) {
+            let kept = |text: String| {
+                let mut kept = records.clone().into_os_string();
+                kept.push(KEPT);
+                let renamed = disk.rename(records, Path::new(&kept)).is_ok();
+                let records = if renamed { kept.into() } else { records.clone() };
+                RegionError::NotWritten { dd: dd.clone(), text, records }
+            };
+            let text = lines_of(&bytes, file.record_bytes, file.form).map_err(kept)?;
+            put(disk, lines, &text).map_err(|error| kept(error.to_string()))?;
+        }
+        disk.remove(records).map_err(RegionError::file(records))
+    }
+}
+
+/// Makes the folder of records, where nobody else may look, and clears it of those whose job was
+/// killed.
+fn make_private(disk: &dyn Disk, scratch: &Path) -> Result<(), RegionError> {
+    let failed = |source| RegionError::file(scratch)(source);
+    disk.create_dir(scratch).map_err(failed)?;
+    let private = std::fs::Permissions::from_mode(0o700);
+    #[allow(clippy::disallowed_methods)] // the seam knows no permissions
+    std::fs::set_permissions(scratch, private).map_err(failed)?;
+    for name in disk.list(scratch).map_err(failed)? {
+        let path = scratch.join(name);
+        let number = path.extension().and_then(|number| number.to_str()?.parse().ok());
+        let job = number.and_then(rustix::process::Pid::from_raw);
+        if job.is_some_and(|job| test_kill_process(job) == Err(rustix::io::Errno::SRCH)) {
+            disk.remove(&path).map_err(RegionError::file(&path))?;
+        }
+    }
+    Ok(())
 }
 
 fn put(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), RegionError> {
     let how = Open { create: Create::IfMissing, write: true, direct: false, dsync: false };
     let file = disk.open(path, how).map_err(RegionError::file(path))?;
     file.set_len(0).and_then(|()| file.write_at(bytes, 0)).map_err(RegionError::file(path))
-}
-
-/// The records of a file of lines: every line padded with blanks.
-///
-/// # Errors
-/// Which line is too long.
-pub fn records_of(text: &[u8], record_bytes: usize) -> Result<Vec<u8>, String> {
-    let mut records = Vec::new();
-    let text = text.strip_suffix(b"\n").unwrap_or(text);
-    if text.is_empty() {
-        return Ok(records);
-    }
-    for (index, line) in text.split(|byte| *byte == b'\n').enumerate() {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if line.len() > record_bytes {
-            let (line, len) = (index + 1, line.len());
-            return Err(format!("line {line} has {len} bytes, a record {record_bytes}"));
-        }
-        records.extend_from_slice(line);
-        records.resize((index + 1) * record_bytes, b' ');
-    }
-    Ok(records)
 }
 
 /// The names of a program's files that have neither a DD nor an environment variable of GnuCOBOL's.
@@ -220,25 +246,6 @@ pub fn without_dd<'f>(files: &'f [CobolFile], dds: &[Dd]) -> Vec<&'f str> {
             || forms.iter().any(|form| std::env::var_os(form).is_some())
     };
     files.iter().map(|file| file.name.as_str()).filter(|name| !is_named(name)).collect()
-}
-
-/// The lines of a file of records: without the blanks at their ends.
-fn lines_of(records: &[u8], record_bytes: usize) -> Vec<u8> {
-    // Text has no line ends within its records; where some are, ADVANCING has written them.
-    let has_lines = records.contains(&b'\n');
-    let pieces: Vec<&[u8]> = match has_lines {
-        true => {
-            records.strip_suffix(b"\n").unwrap_or(records).split(|byte| *byte == b'\n').collect()
-        }
-        false => records.chunks(record_bytes.max(1)).collect(),
-    };
-    let mut lines = Vec::with_capacity(records.len());
-    for record in pieces {
-        let end = record.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
-        lines.extend_from_slice(&record[..end]);
-        lines.push(b'\n');
-    }
-    lines
 }
 
 #[cfg(test)]
@@ -256,18 +263,12 @@ mod tests {
     }
 
     #[test]
-    fn lines_become_records_and_come_back() {
-        assert_eq!(records_of(b"ab\r\n\nabcd\n", 4).expect("records"), b"ab      abcd");
-        assert_eq!(records_of(b"", 4).expect("records"), b"");
-        assert_eq!(records_of(b"abcde", 4), Err("line 1 has 5 bytes, a record 4".to_owned()));
-        assert_eq!(lines_of(b"ab      abcd", 4), b"ab\n\nabcd\n");
-        assert_eq!(lines_of(b"\n\nab  \n\nabcd", 4), b"\n\nab\n\nabcd\n", "AFTER ADVANCING 2");
-        assert_eq!(lines_of(b"ab  \nabcd\n", 4), b"ab\nabcd\n", "BEFORE ADVANCING 1");
-    }
-
-    #[test]
     fn a_file_without_a_dd_is_named() {
-        let file = |name: &str| CobolFile { name: name.to_owned(), record_bytes: 80 };
+        let file = |name: &str| CobolFile {
+            name: name.to_owned(),
+            record_bytes: 80,
+            form: crate::program::FileForm::Fixed,
+        };
         let dds = [Dd::parse("infile=a").expect("a DD")];
         assert_eq!(without_dd(&[file("INFILE"), file("OUTFILE")], &dds), ["OUTFILE"]);
     }

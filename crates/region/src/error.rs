@@ -90,6 +90,16 @@ pub enum RegionError {
         /// What is wrong.
         text: String,
     },
+    /// What a program wrote cannot become lines.
+    #[error("DD {dd}: what the program wrote is not in its file: {text}")]
+    NotWritten {
+        /// The DD's name.
+        dd: String,
+        /// Why.
+        text: String,
+        /// Where its records are kept.
+        records: PathBuf,
+    },
     /// No control region answers.
     #[error("no system answers at {}: {text}", path.display())]
     NoSystem {
@@ -151,6 +161,7 @@ impl Coded for RegionError {
             RegionError::Process(_) => Code("HFR017"),
             RegionError::Broken(_) => Code("HFR018"),
             RegionError::Gone => Code("HFR020"),
+            RegionError::NotWritten { .. } => Code("HFR021"),
         }
     }
 
@@ -168,6 +179,12 @@ impl Coded for RegionError {
             RegionError::Memory { .. } => "give the process more memory",
             RegionError::Dd(_) => "write it as in --dd INFILE=input.dat",
             RegionError::Lines { .. } => "convert the file, or give it without \",text\"",
+            RegionError::NotWritten { records, .. } => {
+                return format!(
+                    "the program has run: do not run it again for this. Its records are kept in {}",
+                    records.display()
+                );
+            }
             RegionError::NoSystem { .. } => "start it with: holdfast start -s SYSTEM",
             RegionError::Version { .. } => "stop the system and start it with this release",
             RegionError::Refused(failure) => return failure.remedy.clone(),

@@ -43,6 +43,7 @@ mod handover;
 pub mod host;
 mod interface;
 mod ledger;
+mod lines;
 mod link;
 mod mailbox;
 mod masks;
@@ -58,7 +59,7 @@ pub mod wire;
 
 pub use client::Client;
 pub use commands::{ExecDli, Preprocessor};
-pub use dd::{Dd, Files, records_of, without_dd};
+pub use dd::{Dd, Files, without_dd};
 pub use error::RegionError;
 pub use fuzz::exercise;
 pub use handover::Handover;

@@ -6,7 +6,8 @@ mod shop {
 }
 
 use holdfast_region::host::Ended;
-use holdfast_region::{RegionError, bmp};
+use holdfast_region::program::{CobolFile, FileForm, Library};
+use holdfast_region::{Dd, Files, RegionError, bmp};
 use shop::stage::{Outcome, Play, door, folder, guests, have, perform, play, prepare};
 
 /// The process of a program; in the run of the tests itself it does nothing.
@@ -406,4 +407,25 @@ fn a_program_that_goes_without_a_word_is_backed_out() {
     }
     assert_eq!(shop::stage::read(&folder.join("log")), "end Abend\n");
     door.close();
+}
+
+#[test]
+fn records_that_cannot_become_lines_are_kept_and_those_of_killed_jobs_go() {
+    let disk = seam::Seam::real().disk;
+    let at = folder("kept");
+    let (scratch, lines) = (at.join("scratch"), at.join("lines"));
+    std::fs::create_dir_all(&scratch).expect("a folder");
+    std::fs::create_dir_all(&lines).expect("a folder");
+    let stale = scratch.join("OUT.2147483646");
+    std::fs::write(&stale, "of a killed job").expect("a file");
+    let dds = [Dd::parse(&format!("OUT={},text", lines.join("out").display())).expect("a DD")];
+    let file = CobolFile { name: "OUT".into(), record_bytes: 4, form: FileForm::Fixed };
+    let files = Files::prepare(&*disk, &dds, &[file], &Library::default(), &scratch);
+    assert!(!stale.exists());
+    let records = scratch.join(format!("OUT.{}", std::process::id()));
+    std::fs::write(&records, "ONE TWO ").expect("the program writes");
+    std::fs::remove_dir(&lines).expect("the folder goes");
+    let error = files.expect("ready").finish(&*disk).expect_err("there is no place for them");
+    let RegionError::NotWritten { records, .. } = error else { panic!("{error}") };
+    assert_eq!(std::fs::read(records).expect("they are kept"), b"ONE TWO ");
 }

@@ -14,6 +14,7 @@
 //! 2. A program that was given a checkpoint from outside gets nothing done before its XRST.
 //! 3. The end of a program is met once; a schedule that is dropped without it is backed out.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::Coded as _;
@@ -143,8 +144,8 @@ pub struct Schedule<S: Store> {
     /// Which database PCBs had BA or BB: ROLS on them ends the program (row 55).
     pub(crate) had_none: Vec<bool>,
     pub(crate) limits: Limits,
-    /// The subpool that the next STAT tells of.
-    pub(crate) subpool: usize,
+    /// The subpool that the next STAT of a function and form tells of.
+    pub(crate) subpools: BTreeMap<([u8; 4], u8), usize>,
     tally: Tally,
     _claimed: Claimed,
     is_over: bool,
@@ -211,7 +212,7 @@ impl<S: Store> Schedule<S> {
             user_log: UserLog::new(psb.name),
             group: Group::None,
             limits: Limits::of(source.as_deref(), options.online, has_files),
-            subpool: 0,
+            subpools: BTreeMap::new(),
             tally: Tally::default(),
             _claimed: claimed,
             is_over: false,

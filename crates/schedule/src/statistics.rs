@@ -2,14 +2,16 @@
 //!
 //! | function | tells of |
 //! |---|---|
-//! | `DBAS`, `DBES` | all pools together |
-//! | `VBAS`, `VBES` | one pool a call: the next one each time, GA with the last, then GE once |
+//! | `DBAS` | all pools together |
+//! | `DBES`, `VBAS`, `VBES` | one pool a call: the next one each time, GA with the last, then GE once |
 //!
 //! | fifth letter | form | bytes |
 //! |---|---|---|
 //! | F | a title, headings, values: lines of 120 | 360; of the enhanced functions 600 |
 //! | U | fullwords, big-endian, in the order of the values | 72 |
 //! | S | a title and values: lines of 90 | 180 |
+//!
+//! `DBESO` looks as `DBESF`. Every function, with its form, goes through the pools on its own.
 //!
 //! Invariants:
 //! 1. Every figure is one that was counted; what is not counted here is not shown.
@@ -150,6 +152,7 @@ impl<S: Store> Schedule<S> {
         };
         let form = match letter {
             b'F' => Form::Full,
+            b'O' if kind == b"DBES" => Form::Full,
             b'U' => Form::Unformatted,
             b'S' => Form::Summary,
             _ => return *b"AC",
@@ -164,18 +167,19 @@ impl<S: Store> Schedule<S> {
         let Some(out) = area.and_then(|area| area.get_mut(..len)) else { return *b"AB" };
         let pools = self.pools.figures();
         let (figures, title, status) = match kind {
-            b"DBAS" | b"DBES" => {
+            b"DBAS" => {
                 let mut all = PoolFigures::default();
                 pools.iter().for_each(|pool| all.add(pool));
                 (all, "ALL BUFFER POOLS".to_owned(), *b"  ")
             }
-            b"VBAS" | b"VBES" => {
-                let Some(pool) = pools.get(self.subpool) else {
-                    self.subpool = 0;
+            b"DBES" | b"VBAS" | b"VBES" => {
+                let next = self.subpools.entry((*kind, *letter)).or_default();
+                let Some(pool) = pools.get(*next) else {
+                    *next = 0;
                     return *b"GE";
                 };
-                self.subpool += 1;
-                let is_last = self.subpool == pools.len();
+                *next += 1;
+                let is_last = *next == pools.len();
                 let title = format!("BUFFER POOL {}", pool.name.to_ascii_uppercase());
                 (pool.clone(), title, if is_last { *b"GA" } else { *b"  " })
             }

@@ -147,8 +147,8 @@ impl Kernel {
                 && round > 4
             {
                 let bytes = self.log.next_lsn().0.saturating_sub(oldest.first.0);
-                let bytes_max = self.log_bytes_for_one();
-                if bytes > bytes_max / 2 {
+                let bytes_max = self.log_bytes_for_one() / 2;
+                if bytes > bytes_max {
                     return Err(UowError::PastLogLimit { uow, bytes, bytes_max });
                 }
             }

@@ -5,6 +5,7 @@
 //! 1. An item's arguments lie within its parentheses, and these are closed.
 //! 2. Every group stands for the command (the first) or for one segment, in their order.
 //! 3. No option stands twice in a group; every option is one that the verb has.
+//! 4. An option of a segment stands behind its SEGMENT: in front of the first it would be lost.
 
 use super::verbs;
 use crate::code;
@@ -114,6 +115,17 @@ fn check(file: &File, parts: &Parts<'_>) -> Checked<()> {
         let message = format!("no SEGMENT follows {}", item.token.shown());
         let help = "Write SEGMENT(name) behind it.";
         return Err(file.wrong(code::MISSING, item.token, message, help));
+    }
+    let misplaced = match (parts.segments.is_empty(), parts.verb) {
+        // Where it stands is the area of the command itself.
+        (_, Verb::Position) => &[],
+        (true, _) => verbs::OF_A_SEGMENT,
+        (false, _) => verbs::BEHIND_A_SEGMENT,
+    };
+    if let Some(item) = parts.command.iter().find(|item| misplaced.contains(&item.keyword)) {
+        let message = format!("{} stands in front of its SEGMENT", item.token.shown());
+        let help = "Write it behind the SEGMENT(name) that it speaks of.";
+        return Err(file.wrong(code::BEFORE, item.token, message, help));
     }
     for needed in verbs::required(parts.verb) {
         if find(&parts.command, needed).is_none() {

@@ -74,6 +74,26 @@ pub(crate) const PREFIXES: &[&str] = &["VARIABLE", "FIRST", "LAST", "CURRENT", "
 /// Options that belong to the command wherever they stand.
 pub(crate) const OF_THE_COMMAND: &[&str] = &["PCB", "KEYFEEDBACK", "FEEDBACKLEN"];
 
+/// Options that speak of the SEGMENT in front of them (facts, section 5).
+pub(crate) const BEHIND_A_SEGMENT: &[&str] = &[
+    "INTO",
+    "FROM",
+    "SEGLENGTH",
+    "LOCKED",
+    "LOCKCLASS",
+    "SETPARENT",
+    "MOVENEXT",
+    "GETFIRST",
+    "SET",
+    "SETCOND",
+    "SETZERO",
+    "KEYS",
+    "WHERE",
+];
+
+/// Those of them that mean nothing where there is no SEGMENT at all.
+pub(crate) const OF_A_SEGMENT: &[&str] = &["KEYS", "WHERE"];
+
 /// Options of which only one can stand.
 pub(crate) const EXCLUSIVE: &[(&str, &str)] = &[
     ("FIRST", "LAST"),

@@ -106,9 +106,6 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
         let names = unnamed.join(", ");
         warn(format!("no --dd for {names}: the program has such a file, and cannot open it"));
     }
-    if args.dry_run {
-        return rehearse(context, &job, &prepared, &args.passphrase);
-    }
     // What `,text` means for a file that is not the program's own, its PSB says.
     let is_own =
         |dd: &&Dd| !dd.text || all.iter().any(|file| file.name.eq_ignore_ascii_case(&dd.name));
@@ -116,9 +113,15 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
     let disk = Arc::clone(&context.seam.disk);
     let scratch = job.system.join(PROGRAMS).join("records");
     let files = Files::prepare(&*disk, &own, &all, &library, &scratch)?;
+    if args.dry_run {
+        files.finish(&*disk)?;
+        return rehearse(context, &job, &prepared, &args.passphrase);
+    }
     let report = play(context, &job, (&files, &cancel), &args.passphrase)?;
-    files.finish(&*disk)?;
-    tell(context, &report)
+    let finished = files.finish(&*disk);
+    let code = tell(context, &report)?;
+    finished?;
+    Ok(code)
 }
 
 pub(super) fn dds_of(operands: &[String]) -> Result<Vec<Dd>> {

@@ -222,6 +222,7 @@ fn generate<S: Store>(
         work.compile(path, bytes, copies);
     }
     work.refuse_doubles();
+    work.refuse_removed();
     // What does not compile is missing elsewhere, too; to say so would only hide the cause.
     if work.errors() == 0 {
         work.fit(repository);
@@ -341,6 +342,27 @@ impl Work {
                 message: format!("{} is given twice; the first is at {other}", item.title()),
                 help: Some("compile one of them only".into()),
             });
+        }
+        for one in &found {
+            self.say(one, None);
+        }
+    }
+
+    /// A member that is given and to be taken out: one of the two is a mistake.
+    fn refuse_removed(&mut self) {
+        let mut found = Vec::new();
+        for item in &mut self.items {
+            let Some(name) = item.compiled.member.as_ref().map(name_of) else { continue };
+            if self.removed.contains(&name) {
+                item.state = State::Wrong;
+                found.push(Diagnostic {
+                    severity: Severity::Error,
+                    code: "HFG117",
+                    place: item.compiled.place,
+                    message: format!("{name} is given here, and is to be removed"),
+                    help: Some("leave its source out, or leave --remove out".into()),
+                });
+            }
         }
         for one in &found {
             self.say(one, None);

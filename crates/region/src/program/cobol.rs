@@ -26,7 +26,7 @@ const COMPILER: &str = "cobc";
 const OBJECT: &str = "program.so";
 const FACTS: &str = "facts";
 /// What is kept in that file: changes with it, so that what was compiled before is not believed.
-const FACTS_KEPT: &[u8] = b"entries files calls names, in upper case";
+const FACTS_KEPT: &[u8] = b"entries files with forms calls names, in upper case";
 const CONFIGURATION: &str = "holdfast.conf";
 const COPIES: &str = "copy";
 const TRANSLATION: &str = "program.c";

@@ -5,7 +5,7 @@
 //! | line | means |
 //! |---|---|
 //! | `entry NAME yes` or `no` | a function of the module, and whether it takes parameters |
-//! | `file NAME BYTES` | a sequential file assigned to a name, with its longest record |
+//! | `file NAME BYTES FORM` | a file assigned to a name, its longest record, and its [`FileForm`] |
 //! | `call NAME` | a literal that is called |
 //! | `name NAME` | another literal that may name a program, where data items are called |
 //!
@@ -14,6 +14,7 @@
 //! 2. A line that is not understood is left out: at worst an entry has to be named.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use super::DLITCBL;
 
@@ -36,6 +37,56 @@ pub struct CobolFile {
     pub name: String,
     /// Bytes of its longest record.
     pub record_bytes: usize,
+    /// How its records stand in it.
+    pub form: FileForm,
+}
+
+/// How the records of a file of a COBOL program stand in it, in the words that tell it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileForm {
+    /// `fixed`: sequential, all of one length.
+    Fixed,
+    /// `variable-N`: sequential, with the length in front of each; N bytes at least.
+    Variable(usize),
+    /// `lines`: LINE SEQUENTIAL.
+    Lines,
+    /// `keyed`: relative or indexed.
+    Keyed,
+}
+
+impl FileForm {
+    /// From what `cobc` calls its organization, and the shortest and longest records; none for a
+    /// sort file, which is no file of the program's user.
+    fn of(organization: usize, min: usize, max: usize) -> Option<FileForm> {
+        match organization {
+            0 if min == max => Some(FileForm::Fixed),
+            0 => Some(FileForm::Variable(min)),
+            1 => Some(FileForm::Lines),
+            2 | 3 => Some(FileForm::Keyed),
+            _ => None,
+        }
+    }
+
+    fn parse(text: &str) -> Option<FileForm> {
+        match (text, text.strip_prefix("variable-")) {
+            (_, Some(min)) => min.parse().ok().map(FileForm::Variable),
+            ("fixed", _) => Some(FileForm::Fixed),
+            ("lines", _) => Some(FileForm::Lines),
+            ("keyed", _) => Some(FileForm::Keyed),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for FileForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FileForm::Fixed => f.write_str("fixed"),
+            FileForm::Variable(min) => write!(f, "variable-{min}"),
+            FileForm::Lines => f.write_str("lines"),
+            FileForm::Keyed => f.write_str("keyed"),
+        }
+    }
 }
 
 /// What is known about a COBOL program.
@@ -72,7 +123,8 @@ impl Facts {
             }
         }
         let mut assigned: BTreeMap<&str, &str> = BTreeMap::new();
-        let mut lengths: BTreeMap<&str, usize> = BTreeMap::new();
+        // By file: what the compiler says of it.
+        let mut sizes: BTreeMap<(&str, &str), usize> = BTreeMap::new();
         let mut calls: Vec<String> = Vec::new();
         let calls_items = source.contains("cob_call_field (");
         let lines = storage.lines().chain(source.lines()).filter(|_| calls_items);
@@ -87,14 +139,21 @@ impl Facts {
             } else if let Some((file, field)) = member(line, "assign") {
                 let field = field.rsplit('&').next().unwrap_or_default();
                 assigned.insert(file, field);
-            } else if let Some((file, len)) = member(line, "record_max") {
-                lengths.insert(file, len.parse().unwrap_or_default());
+            } else {
+                for what in ["organization", "record_min", "record_max"] {
+                    if let Some((file, value)) = member(line, what) {
+                        sizes.insert((file, what), value.parse().unwrap_or_default());
+                    }
+                }
             }
         }
         let file = |(file, field): (&&str, &&str)| {
             let name = fields.get(field)?.clone();
-            let record_bytes = *lengths.get(file)?;
-            (record_bytes > 0).then_some(CobolFile { name, record_bytes })
+            let size = |what| sizes.get(&(*file, what)).copied();
+            let record_bytes = size("record_max").filter(|bytes| *bytes > 0)?;
+            let least = size("record_min").unwrap_or(record_bytes);
+            let form = FileForm::of(size("organization").unwrap_or(0), least, record_bytes)?;
+            Some(CobolFile { name, record_bytes, form })
         };
         let names = names.into_iter().map(str::to_owned).collect();
         Facts { entries, files: assigned.iter().filter_map(file).collect(), calls, names }
@@ -106,7 +165,9 @@ impl Facts {
         let entries =
             entries.map(|entry| format!("entry {} {}\n", entry.name, yes(entry.has_parameters)));
         let files = self.files.iter();
-        let files = files.map(|file| format!("file {} {}\n", file.name, file.record_bytes));
+        let file =
+            |file: &CobolFile| format!("file {} {} {}\n", file.name, file.record_bytes, file.form);
+        let files = files.map(file);
         let calls = self.calls.iter().map(|name| format!("call {name}\n"));
         let names = self.names.iter().map(|name| format!("name {name}\n"));
         entries.chain(files).chain(calls).chain(names).collect()
@@ -120,10 +181,12 @@ impl Facts {
                 ["entry", name, has] => facts
                     .entries
                     .push(EntryPoint { name: name.to_owned(), has_parameters: has == "yes" }),
-                ["file", name, bytes] => facts.files.push(CobolFile {
-                    name: name.to_owned(),
-                    record_bytes: bytes.parse().unwrap_or_default(),
-                }),
+                ["file", name, bytes, form] => {
+                    if let Some(form) = FileForm::parse(form) {
+                        let record_bytes = bytes.parse().unwrap_or_default();
+                        facts.files.push(CobolFile { name: name.to_owned(), record_bytes, form });
+                    }
+                }
                 ["call", name] => facts.calls.push(name.to_owned()),
                 ["name", name] => facts.names.push(name.to_owned()),
                 _ => {}
@@ -190,13 +253,22 @@ int\t\tDLITCBL (cob_u8_t *, cob_u8_t *);\n\
 static int\t\tPROGA_ (const int, cob_u8_t *, cob_u8_t *);\n\
   h_IN_FILE->select_name = (const char *)\"IN-FILE\";\n\
   h_IN_FILE->assign = (cob_field *)&c_2;\n\
+  h_IN_FILE->record_min = 4;\n\
   h_IN_FILE->record_max = 13;\n\
+  h_IN_FILE->organization = 0;\n\
+  h_KEYS->assign = (cob_field *)&c_3;\n\
+  h_KEYS->record_max = 24;\n\
+  h_KEYS->organization = 3;\n\
+  h_SORT->assign = (cob_field *)&c_3;\n\
+  h_SORT->record_max = 24;\n\
+  h_SORT->organization = 4;\n\
     call_SUB1.funcvoid = cob_resolve_cobol (\"SUB1\", 0, 1);\n\
     call_SUB1.funcvoid = cob_resolve_cobol (\"SUB1\", 0, 1);\n\
   h_VARYING->assign = (cob_field *)&f_9;\n\
   h_VARYING->record_max = 80;\n";
-    const STORAGE: &str =
-        "static const cob_field c_2\t= {6, (cob_u8_ptr)\"INFILE\", &a_3};\t/* Literal */\n";
+    const STORAGE: &str = "\
+static const cob_field c_2\t= {6, (cob_u8_ptr)\"INFILE\", &a_3};\t/* Literal */\n\
+static const cob_field c_3\t= {4, (cob_u8_ptr)\"KEYS\", &a_3};\n";
 
     #[test]
     fn entries_and_files_are_found_in_a_translation() {
@@ -204,7 +276,13 @@ static int\t\tPROGA_ (const int, cob_u8_t *, cob_u8_t *);\n\
         let entry =
             |name: &str, has_parameters| EntryPoint { name: name.to_owned(), has_parameters };
         assert_eq!(facts.entries, [entry("PROGA", false), entry("DLITCBL", true)]);
-        assert_eq!(facts.files, [CobolFile { name: "INFILE".to_owned(), record_bytes: 13 }]);
+        let file = |name: &str, record_bytes, form| CobolFile {
+            name: name.to_owned(),
+            record_bytes,
+            form,
+        };
+        let keyed = file("KEYS", 24, FileForm::Keyed);
+        assert_eq!(facts.files, [file("INFILE", 13, FileForm::Variable(4)), keyed]);
         assert_eq!(facts.calls, ["SUB1"]);
         assert_eq!(facts.entries(), ["DLITCBL"]);
         assert_eq!(Facts::from_text(&facts.to_text()), facts);

@@ -26,7 +26,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use seam::disk::{Disk, read_small};
 
-pub use self::facts::{CobolFile, EntryPoint, Facts};
+pub use self::facts::{CobolFile, EntryPoint, Facts, FileForm};
 pub use self::library::Library;
 use crate::error::RegionError;
 use crate::masks::Order;
