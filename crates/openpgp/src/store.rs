@@ -239,7 +239,9 @@ impl Store {
         if let Some(key) = &foreign.key {
             self.add_secret(key)?;
         }
+        let held = self.lock()?;
         self.write(&format!("{print}.x509"), foreign.certificate.der())?;
+        drop(held);
         if let Some(alias) = &foreign.alias {
             self.set_alias(alias, &print)?;
         }

@@ -34,9 +34,8 @@ use crate::output::{Output, warn};
 /// already. If there is an error, nothing is stored.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Examples:
-  holdfast gen -s /srv/bank dbdlib psblib -I copylib
-  holdfast gen -s /srv/bank --remove CITYIX customers.dbd")]
+Example: holdfast gen -s /srv/bank dbdlib psblib -I copylib
+         holdfast gen -s /srv/bank --remove CITYIX customers.dbd")]
 pub(crate) struct GenArgs {
     #[command(flatten)]
     system: SystemArgs,
