@@ -410,6 +410,7 @@ fn a_program_that_goes_without_a_word_is_backed_out() {
 }
 
 #[test]
+#[allow(clippy::disallowed_methods)] // people's files, seen from outside
 fn records_that_cannot_become_lines_are_kept_and_those_of_killed_jobs_go() {
     let disk = seam::Seam::real().disk;
     let at = folder("kept");
