@@ -11,8 +11,10 @@
 //!    it was seen under the old one's mutex not to be there, under the new one's.
 //! 2. Which pool is the home changes under the mutex of the old one; a pool takes an interval in
 //!    only if it is the home then, which it looks at under its own mutex.
-//! 3. Nobody waits for a pin: two who each have what the other one wants would wait for ever.
-//! 4. Every pool that was ever the home lives as long as the data set is open.
+//! 3. An interval goes from one pool to another only while the data set does, which is looked at
+//!    under the mutexes of both.
+//! 4. Nobody waits for a pin: two who each have what the other one wants would wait for ever.
+//! 5. Every pool that was ever the home lives as long as the data set is open.
 
 use std::ptr;
 use std::sync::Arc;
@@ -103,6 +105,12 @@ impl Home {
         // In the order in which intervals go.
         self.leaving().is_some_and(|old| old.is_resident(set, ci))
             || self.pool().is_resident(set, ci)
+    }
+
+    /// Whether the data set is leaving one pool for the other; it stays so under the mutex of the
+    /// new one, but for the end of it, when the old one has nothing left.
+    fn goes(&self, from: &Pool, to: &Pool) -> bool {
+        self.is_in(to) && self.leaving().is_some_and(|old| ptr::eq(old, from))
     }
 
     fn is_in(&self, pool: &Pool) -> bool {
@@ -214,15 +222,22 @@ impl Pool {
     }
 
     /// Finds an interval in the pool that its data set is leaving: brings it here, or, if somebody
-    /// has it there or there is no room here, pins it there. `None`: it is not there (any more).
+    /// has it there or there is no room here, pins it there. `None`: it is not there (any more), or
+    /// the data set is not on its way from there to here any more.
     pub(crate) fn fetch_over<'p>(
         &'p self,
+        set: &dyn Backing,
         old: &'p Pool,
         key: Key,
         asker: Asker,
     ) -> Result<Option<&'p Frame>, PoolError> {
         loop {
             let (mut mine, mut theirs) = self.lock_both(old);
+            // It may have moved on since it was asked, even back to `old`: what is there is at home
+            // then, and nobody would look for it here.
+            if !set.home().is_some_and(|home| home.goes(old, self)) {
+                return Ok(None);
+            }
             let Some(frame) = old.table.probe(&old.frames, key) else { return Ok(None) };
             if frame.is_loading() {
                 drop(mine);

@@ -561,7 +561,7 @@ impl Pool {
                 Entry::Elsewhere(home) => return Ok(Claim::Elsewhere(home)),
                 Entry::After(old, changes) => {
                     drop(state);
-                    if let Some(frame) = self.fetch_over(old, key, asker)? {
+                    if let Some(frame) = self.fetch_over(set, old, key, asker)? {
                         return Ok(Claim::There(frame));
                     }
                     seen = Some(changes);
