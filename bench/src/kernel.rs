@@ -43,6 +43,23 @@ pub(crate) fn failed(error: impl std::fmt::Display) -> BenchError {
     BenchError::Subject { subject, action, reason: error.to_string() }
 }
 
+/// A log whose copies are all there, and stay so: anything else ends the measurement.
+pub(crate) struct NoEvents;
+
+impl log::LogEvents for NoEvents {
+    fn copy_lost(&self, _: u8, _: base::GroupNumber, why: &str) -> std::result::Result<(), String> {
+        Err(format!("a log copy failed during a measurement: {why}"))
+    }
+
+    fn copy_back(&self, _: u8) -> std::result::Result<(), String> {
+        Ok(())
+    }
+
+    fn ahead(&self, _: bool) -> std::result::Result<(), String> {
+        Ok(())
+    }
+}
+
 fn format(form: Form) -> Format {
     match form {
         Form::Sealed => Format::Sealed,
@@ -64,16 +81,6 @@ impl Kernel for BuiltIn {
     }
 
     fn create_log(&self, setup: &LogSetup) -> Result<Box<dyn Log>> {
-        struct Nobody;
-        impl log::LogEvents for Nobody {
-            fn copy_lost(&self, _: u8, _: base::GroupNumber, why: &str) -> Result<(), String> {
-                Err(format!("a log copy failed during a measurement: {why}"))
-            }
-
-            fn copy_back(&self, _: u8) -> std::result::Result<(), String> {
-                Ok(())
-            }
-        }
         let copies = (0..setup.copies).map(|copy| setup.folder.join(format!("copy-{copy}")));
         let mut config = log::LogConfig::new(copies.collect());
         config.stripes = setup.stripes as u8;
@@ -87,7 +94,7 @@ impl Kernel for BuiltIn {
             keys: Arc::new(TestKeys::new(1)),
             system: SYSTEM,
             stop: Arc::default(),
-            events: Arc::new(Nobody),
+            events: Arc::new(NoEvents),
         };
         log::Log::create(&env, &config).map_err(failed)?;
         let (log, _) = log::Log::open(env, config, log::LogStart::NEW).map_err(failed)?;

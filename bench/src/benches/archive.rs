@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use ::archive::{ArchiveConfig, ArchiveEnv, Archiver, NoRegistry, Shelf};
 use base::{GroupNumber, Lsn, SystemId, UowId};
-use log::{Log, LogConfig, LogEnv, LogError, LogEvents, LogStart};
+use log::{Log, LogConfig, LogEnv, LogError, LogStart};
 use seal::{Format, TestKeys};
 use seam::Seam;
 
@@ -18,6 +18,7 @@ use super::{Benchmark, Context, PlotBuilder, track};
 use crate::document::{Check, Document, Figure, Shape};
 use crate::error::{BenchError, Result};
 use crate::harness::{Entry, Sample, Work, interleave, ratio};
+use crate::kernel::NoEvents;
 use crate::workload::{Deadline, Random};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
@@ -104,18 +105,6 @@ struct Side {
     archiver: Option<Archiver>,
 }
 
-struct Nobody;
-
-impl LogEvents for Nobody {
-    fn copy_lost(&self, _: u8, _: GroupNumber, why: &str) -> std::result::Result<(), String> {
-        Err(format!("a log copy failed during a measurement: {why}"))
-    }
-
-    fn copy_back(&self, _: u8) -> std::result::Result<(), String> {
-        Ok(())
-    }
-}
-
 fn failed(error: impl std::fmt::Display) -> BenchError {
     BenchError::subject("Holdfast", "archive", error.to_string())
 }
@@ -135,7 +124,7 @@ impl Side {
             keys: Arc::<TestKeys>::clone(&keys),
             system: SYSTEM,
             stop: Arc::default(),
-            events: Arc::new(Nobody),
+            events: Arc::new(NoEvents),
         };
         Log::create(&env, &config).map_err(failed)?;
         let waits = archive.map_or(LogStart::NO_ARCHIVE, |_| GroupNumber(1));

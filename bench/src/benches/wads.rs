@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use base::stats::Histogram;
-use base::{GroupNumber, Lsn, SystemId, UowId};
-use log::{Log, LogConfig, LogEnv, LogError, LogEvents, LogStart, WadsConfig};
+use base::{Lsn, SystemId, UowId};
+use log::{Log, LogConfig, LogEnv, LogError, LogStart, WadsConfig};
 use seal::TestKeys;
 use seam::Seam;
 
@@ -19,6 +19,7 @@ use super::{Benchmark, Context, PlotBuilder, track};
 use crate::document::{Document, Figure, Shape};
 use crate::error::{BenchError, Result};
 use crate::harness::{Entry, Sample, Work, interleave, ratio};
+use crate::kernel::NoEvents;
 use crate::workload::Deadline;
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
@@ -96,22 +97,6 @@ struct Side {
     log: Arc<Log>,
 }
 
-struct Nobody;
-
-impl LogEvents for Nobody {
-    fn copy_lost(&self, _: u8, _: GroupNumber, why: &str) -> std::result::Result<(), String> {
-        Err(format!("a log copy failed during a measurement: {why}"))
-    }
-
-    fn copy_back(&self, _: u8) -> std::result::Result<(), String> {
-        Ok(())
-    }
-
-    fn ahead(&self, _: bool) -> std::result::Result<(), String> {
-        Ok(())
-    }
-}
-
 fn failed(error: impl std::fmt::Display) -> BenchError {
     BenchError::subject("Holdfast", "wads", error.to_string())
 }
@@ -131,7 +116,7 @@ impl Side {
             keys: Arc::new(TestKeys::new(1)),
             system: SYSTEM,
             stop: Arc::default(),
-            events: Arc::new(Nobody),
+            events: Arc::new(NoEvents),
         };
         Log::create(&env, &config).map_err(failed)?;
         let (log, _) = Log::open(env, config, LogStart::NEW).map_err(failed)?;

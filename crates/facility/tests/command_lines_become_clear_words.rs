@@ -1,6 +1,6 @@
 //! Command lines, configurations and cards of the Encryption Facility, as their users write them.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used)] // also in helpers, which are not tests by name
 
 use std::ffi::OsString;
 
