@@ -82,35 +82,14 @@ fn run(context: &Context, document: &mut Document) -> Result<()> {
 
 /// Who runs in a task. Encryption leaves what decryption begins with.
 fn runners(tools: &Tools, key: &str) -> Result<Vec<Runner>> {
-    let (input, out) = (tools.path("input"), tools.path("out"));
+    let out = tools.path("out");
     let mut all = Vec::new();
     for (name, form) in [(V2, "v2"), (V1, "v1")] {
-        let message = tools.path(form);
-        let words = match key {
-            "decrypt" => vec!["decrypt", "--yes", "-o", &out, &message],
-            _ => {
-                let compress = if key == "zip" { "zip" } else { "none" };
-                let to = if key == "zip" { &message } else { &out };
-                vec![
-                    "encrypt",
-                    "--yes",
-                    "-r",
-                    "ada",
-                    "--form",
-                    form,
-                    "--cipher",
-                    "aes128",
-                    "--compress",
-                    compress,
-                    "--level",
-                    "1",
-                    "-o",
-                    to,
-                    &input,
-                ]
-            }
-        };
-        all.push(tools.ours(name, &words));
+        all.push(match key {
+            "decrypt" => tools.ours(name, &["decrypt", "--yes", "-o", &out, &tools.path(form)]),
+            "zip" => tools.ours_encrypting(name, form, ("zip", form), &[]),
+            _ => tools.ours_encrypting(name, form, ("none", "out"), &[]),
+        });
     }
     for peer in &tools.present {
         all.push(match key {

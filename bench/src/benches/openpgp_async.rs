@@ -87,32 +87,9 @@ fn hardware(tools: &Tools, rounds: usize, document: &mut Document) -> Result<()>
 }
 
 fn encrypting(tools: &Tools, name: &str, stages: [&str; 3], form: &str) -> Runner {
-    let (input, out) = (tools.path("input"), tools.path("out"));
     let [io, cipher, compress] = stages;
-    let words = [
-        "encrypt",
-        "--yes",
-        "-r",
-        "ada",
-        "--form",
-        form,
-        "--cipher",
-        "aes128",
-        "--compress",
-        "zip",
-        "--level",
-        "1",
-        "--async-io",
-        io,
-        "--async-cipher",
-        cipher,
-        "--async-compress",
-        compress,
-        "-o",
-        &out,
-        &input,
-    ];
-    tools.ours(name, &words)
+    let stages = ["--async-io", io, "--async-cipher", cipher, "--async-compress", compress];
+    tools.ours_encrypting(name, form, ("zip", "out"), &stages)
 }
 
 fn show(document: &mut Document, plot: &mut PlotBuilder, results: &[(Track, f64)]) {

@@ -134,6 +134,20 @@ impl Tools {
         Runner::new(name, &all).with("HOLDFAST_PGP_HOME", &self.path("ring"))
     }
 
+    /// This system, encrypting the input to a key with AES-128, level 1; `more` goes in between.
+    pub(crate) fn ours_encrypting(
+        &self,
+        name: &str,
+        form: &str,
+        (compress, out): (&str, &str),
+        more: &[&str],
+    ) -> Runner {
+        let (input, out) = (self.path("input"), self.path(out));
+        let first = ["encrypt", "--yes", "-r", "ada", "--form", form, "--cipher", "aes128"];
+        let level = ["--compress", compress, "--level", "1"];
+        self.ours(name, &[&first[..], &level, more, &["-o", &out, &input]].concat())
+    }
+
     /// A peer that encrypts the input to `out`: compressed at level 1 as ZIP, or not at all.
     pub(crate) fn encrypting(&self, peer: Peer, zip: bool, out: &str) -> Runner {
         let (input, out, home) = (self.path("input"), self.path(out), self.home(peer));
