@@ -1,4 +1,5 @@
-//! Reading little-endian fields from bytes that came from outside. Short input is `None`.
+//! Byte strings: reading little-endian fields of what came from outside, where short input is
+//! `None`, and comparing.
 
 /// Walks over a byte slice; every step says `None` instead of panicking at the end.
 #[derive(Clone, Copy, Debug)]
@@ -97,9 +98,106 @@ pub fn push_string16(out: &mut Vec<u8>, string: &[u8]) {
     out.extend_from_slice(string);
 }
 
+/// Copies what is mostly a few bytes, where a call to copy them would cost more than the copy.
+///
+/// # Panics
+/// If the lengths differ.
+#[inline]
+pub fn copy_short(to: &mut [u8], from: &[u8]) {
+    let len = from.len();
+    if (8..=16).contains(&len) && to.len() == len {
+        // Two words that may overlap.
+        to[..8].copy_from_slice(&from[..8]);
+        to[len - 8..].copy_from_slice(&from[len - 8..]);
+    } else if len < 8 && to.len() == len {
+        to.iter_mut().zip(from).for_each(|(place, byte)| *place = *byte);
+    } else {
+        to.copy_from_slice(from);
+    }
+}
+
+/// How many leading bytes two strings have in common.
+#[must_use]
+#[inline]
+pub fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    let len = a.len().min(b.len());
+    let (a, b) = (&a[..len], &b[..len]);
+    let (words_a, tail_a) = a.as_chunks::<8>();
+    let (words_b, tail_b) = b.as_chunks::<8>();
+    let mut same = 0;
+    for (x, y) in words_a.iter().zip(words_b) {
+        let differs = u64::from_le_bytes(*x) ^ u64::from_le_bytes(*y);
+        if differs != 0 {
+            return same + (differs.trailing_zeros() / 8) as usize;
+        }
+        same += 8;
+    }
+    same + tail_a.iter().zip(tail_b).take_while(|(x, y)| x == y).count()
+}
+
+/// Whether a string begins with another one. For short strings that have just been written, of
+/// which a comparison of wide words would have to wait for the writes.
+#[must_use]
+#[inline]
+pub fn begins_with(string: &[u8], prefix: &[u8]) -> bool {
+    common_prefix(string, prefix) == prefix.len()
+}
+
+/// How many bytes at the end two strings have in common.
+#[must_use]
+#[inline]
+pub fn common_suffix(a: &[u8], b: &[u8]) -> usize {
+    let len = a.len().min(b.len());
+    let (a, b) = (&a[a.len() - len..], &b[b.len() - len..]);
+    let (head_a, words_a) = a.as_rchunks::<8>();
+    let (head_b, words_b) = b.as_rchunks::<8>();
+    let mut same = 0;
+    for (x, y) in words_a.iter().zip(words_b).rev() {
+        let differs = u64::from_le_bytes(*x) ^ u64::from_le_bytes(*y);
+        if differs != 0 {
+            return same + (differs.leading_zeros() / 8) as usize;
+        }
+        same += 8;
+    }
+    same + head_a.iter().zip(head_b).rev().take_while(|(x, y)| x == y).count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_common_suffix_is_counted_across_words() {
+        let a: Vec<u8> = (0..40).collect();
+        for at in 0..40 {
+            let mut b = a.clone();
+            b[at] ^= 0x80;
+            assert_eq!(common_suffix(&a, &b), 39 - at);
+            assert_eq!(common_suffix(&a[at..], &a), 40 - at);
+        }
+    }
+
+    #[test]
+    fn short_copies_of_every_length_are_whole() {
+        let from: Vec<u8> = (1..=20).collect();
+        for len in 0..=20 {
+            let mut to = vec![0; len];
+            copy_short(&mut to, &from[..len]);
+            assert_eq!(to, from[..len]);
+        }
+    }
+
+    #[test]
+    fn the_common_prefix_is_counted_across_words() {
+        let a: Vec<u8> = (0..40).collect();
+        for at in 0..40 {
+            let mut b = a.clone();
+            b[at] ^= 0x80;
+            assert_eq!(common_prefix(&a, &b), at);
+            assert_eq!(common_prefix(&a[..at], &a), at);
+        }
+        assert_eq!(common_prefix(&a, &a), 40);
+    }
 
     #[test]
     fn short_input_is_none_and_moves_nothing() {

@@ -22,7 +22,8 @@ use pool::{Hint, SharedCi};
 use crate::TreeError;
 use crate::node::{NodeCursor, NodeView, Place, Value};
 use crate::overflow::{self, Reference};
-use crate::tree::{Bound, LeafHint, Tree, may_be_gone};
+use crate::tree::{Bound, LeafHint, RecordHint, Tree, may_be_gone};
+use crate::update::Renewed;
 
 /// A place in a tree. See the file's head for what it promises.
 pub struct Cursor {
@@ -101,6 +102,8 @@ enum Onward {
     Same(usize),
     /// In the right sibling of the copied leaf.
     Right,
+    /// In this leaf, which begins at the anchor.
+    Enter(CiNumber),
     /// At the anchor, or behind it.
     Search { behind: bool },
     /// Not at all.
@@ -262,6 +265,39 @@ impl Cursor {
         Some(leaf)
     }
 
+    /// The record that it stands on, for a change of it.
+    #[must_use]
+    pub fn record(&self) -> Option<RecordHint> {
+        let slot = match self.stand {
+            Stand::InCopy => self.copy.index()?,
+            Stand::Alone { index, .. } => index,
+            Stand::Off => return None,
+        };
+        let (_, leaf) = self.leaf?;
+        Some(RecordHint { leaf, slot })
+    }
+
+    /// Takes over that its own unit of work has given a record of the leaf that it read last
+    /// another value, so that the next step need not search for its place.
+    pub fn renew(&mut self, set: DataSetId, renewed: &Renewed, value: &[u8]) {
+        let known = match self.stand {
+            _ if self.leaf != Some((set, renewed.before)) => false,
+            Stand::InCopy => self.copy.replace_value(renewed.slot, value),
+            Stand::Alone { index, .. } => {
+                if index == renewed.slot {
+                    self.alone.clear();
+                    self.alone.extend_from_slice(value);
+                    self.stand = Stand::Alone { index, overflow: false };
+                }
+                true
+            }
+            Stand::Off => false,
+        };
+        if known {
+            self.leaf = Some((set, renewed.after));
+        }
+    }
+
     /// Whether what the latest step saw is still so: that there is nothing between the place where
     /// it began and the record that it found, or nothing at all from there on.
     #[must_use]
@@ -370,6 +406,10 @@ impl Cursor {
                 Onward::Copied if self.copy.next_entry() => return Ok(true),
                 // At the end of a leaf that is still as it was, the right sibling goes on.
                 Onward::Copied | Onward::Right => self.copy_right(tree)?,
+                Onward::Enter(right) => match self.enter(tree, right)? {
+                    Some(onward) => onward,
+                    None => return Ok(true),
+                },
                 Onward::Same(index) => match self.step_alone(tree, index)? {
                     Some(onward) => onward,
                     None => return Ok(true),
@@ -411,9 +451,54 @@ impl Cursor {
             node.fetch(index + 1 + ENTRIES_AHEAD..index + 2 + ENTRIES_AHEAD);
             return Ok(self.stand_alone(tree, &page, index + 1));
         }
+        if index + 1 >= node.count() && self.steps_alone < STEPS_ALONE_MAX {
+            return Ok(Some(self.leave_right(tree, &page)));
+        }
         self.copy_leaf(tree, page.ci(), &page);
         self.copy.stand_on(index, &self.anchor);
         Ok(Some(Onward::Copied))
+    }
+
+    /// Leaves a leaf that has no more records: the anchor becomes the key at which its right
+    /// sibling begins.
+    fn leave_right(&mut self, tree: &Tree<'_>, page: &SharedCi<'_>) -> Onward {
+        let node = NodeView::new(page.bytes());
+        self.leaf = Some((tree.set.id(), LeafHint { ci: page.ci(), hint: page.hint() }));
+        if !node.high_fence(&mut self.fence) {
+            return Onward::End;
+        }
+        self.pass();
+        std::mem::swap(&mut self.anchor, &mut self.fence);
+        node.right().map_or(Onward::Search { behind: false }, Onward::Enter)
+    }
+
+    /// Reads the first record of a leaf that begins at the anchor.
+    fn enter(&mut self, tree: &Tree<'_>, right: CiNumber) -> Result<Option<Onward>, TreeError> {
+        let Some(page) = self.pin_right(tree, right)? else {
+            return Ok(Some(Onward::Search { behind: false }));
+        };
+        let node = NodeView::new(page.bytes());
+        if node.count() > 0 {
+            self.steps_alone += 1;
+            node.key_at(0, &mut self.anchor);
+            node.fetch(1..1 + ENTRIES_AHEAD);
+        }
+        Ok(self.stand_alone(tree, &page, 0))
+    }
+
+    /// Latches the right sibling of a leaf if it begins at the anchor, as it did.
+    fn pin_right<'t>(
+        &self,
+        tree: &Tree<'t>,
+        right: CiNumber,
+    ) -> Result<Option<SharedCi<'t>>, TreeError> {
+        // If it cannot be had it may be gone since its number was read: the search finds out.
+        let Some(page) = tree.pin_seen(right)? else { return Ok(None) };
+        let page = page.shared();
+        let follows = NodeView::opened(page.bytes()).is_ok_and(|node| {
+            node.level() == 0 && node.number() == right && node.low_fence() == self.anchor
+        });
+        Ok(follows.then_some(page))
     }
 
     /// Stands on entry `index` of a leaf, whose key is the anchor. If there is no such entry the
@@ -426,9 +511,7 @@ impl Cursor {
     ) -> Option<Onward> {
         let node = NodeView::new(page.bytes());
         if index >= node.count() {
-            self.copy_leaf(tree, page.ci(), page);
-            self.copy.seek_end();
-            return Some(Onward::Right);
+            return Some(self.leave_right(tree, page));
         }
         let value = node.value_at(index);
         self.alone.clear();
@@ -449,17 +532,9 @@ impl Cursor {
         self.pass();
         std::mem::swap(&mut self.anchor, &mut self.fence);
         let Some(right) = right else { return Ok(Onward::Search { behind: false }) };
-        // If it cannot be had it may be gone since the copy was made: the search finds out.
-        let Some(page) = tree.pin_seen(right)? else {
+        let Some(page) = self.pin_right(tree, right)? else {
             return Ok(Onward::Search { behind: false });
         };
-        let page = page.shared();
-        let follows = NodeView::opened(page.bytes()).is_ok_and(|node| {
-            node.level() == 0 && node.number() == right && node.low_fence() == self.anchor
-        });
-        if !follows {
-            return Ok(Onward::Search { behind: false });
-        }
         self.copy_leaf(tree, right, &page);
         Ok(Onward::Copied)
     }

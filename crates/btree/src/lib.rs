@@ -57,8 +57,8 @@ pub use load::Load;
 pub use overflow::VALUE_BYTES_MAX;
 pub use resource::TreeResource;
 pub use stored::{Effect, StoredValue};
-pub use tree::{Bound, LeafHint, Leaves, Look, Tree, format_empty};
-pub use update::{Below, Inserted, InsertedBelow};
+pub use tree::{Bound, LeafHint, Leaves, Look, RecordHint, Tree, format_empty};
+pub use update::{Below, Inserted, InsertedBelow, Renewed, Replaced};
 pub use verify::{TreeReport, node_damage};
 
 const _: () = assert!(node::KIND_LEAF == space::kind::LEAF);

@@ -7,14 +7,13 @@
 //! because nobody else may work on the data set meanwhile (the caller holds it locked).
 
 use base::CiNumber;
+use base::bytes::common_prefix;
 use pool::ExclusiveCi;
 use space::{Purpose, ROOT};
 use uow::{Undo, Uow, UowError, UowOptions};
 
 use crate::TreeError;
-use crate::node::{
-    Full, Kind, NodeBuilder, NodeView, SLOT_BYTES, Unfinished, Value, common, separator,
-};
+use crate::node::{Full, Kind, NodeBuilder, NodeView, SLOT_BYTES, Unfinished, Value, separator};
 use crate::overflow;
 use crate::records::{Fields, kind};
 use crate::tree::{Stored, Tree};
@@ -197,7 +196,7 @@ impl Load<'_> {
         // What an entry takes at most, with a whole key at every restart.
         let last = level.entries.last().map_or(&level.low[..], |(key, _)| key);
         let is_restart = level.entries.len() % RESTART_EVERY == RESTART_EVERY - 1;
-        let shared = if is_restart { 0 } else { common(last, &low) };
+        let shared = if is_restart { 0 } else { common_prefix(last, &low) };
         let need = low.len() - shared + SLOT_BYTES + ENTRY_EXTRA;
         let bytes_max = usable - 64 - self.spare_bytes.min(usable / 4);
         let full = level.bytes + need + level.low.len() + low.len() > bytes_max;

@@ -24,7 +24,7 @@
 //! Slots are numbers of entries: redo finds the interval exactly as it was and needs no search.
 
 use base::CiNumber;
-use base::bytes::Reader;
+use base::bytes::{Reader, common_prefix, common_suffix};
 use uow::RecordDamage;
 
 use crate::node::Value;
@@ -336,11 +336,10 @@ impl<'a> ReplaceParts<'a> {
         old: Value<'a>,
         new: Value<'a>,
     ) -> ReplaceParts<'a> {
-        let same = |(x, y): &(&u8, &u8)| x == y;
         let (before, after) = (old.bytes, new.bytes);
-        let prefix = before.iter().zip(after).take_while(same).count();
+        let prefix = common_prefix(before, after);
         let (before, after) = (&before[prefix..], &after[prefix..]);
-        let suffix = before.iter().rev().zip(after.iter().rev()).take_while(same).count();
+        let suffix = common_suffix(before, after);
         let before = &before[..before.len() - suffix];
         let after = &after[..after.len() - suffix];
         let flags =

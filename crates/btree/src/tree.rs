@@ -59,10 +59,17 @@ impl Leaves {
 
 /// A leaf in which a key was found or missed: saves the search if it still has that key, and is
 /// never a promise (H10).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeafHint {
     pub(crate) ci: CiNumber,
     pub(crate) hint: Hint,
+}
+
+/// A record that was seen: where it is as long as its leaf is unchanged (H10).
+#[derive(Clone, Copy, Debug)]
+pub struct RecordHint {
+    pub(crate) leaf: LeafHint,
+    pub(crate) slot: usize,
 }
 
 /// One data set's tree: two references, made where it is needed.
@@ -91,6 +98,9 @@ impl<'k, G: Latch<'k>> Reached<G> {
         }
     }
 }
+
+/// What is read next is mostly right behind: so many records are fetched ahead.
+const FETCHED_BEHIND: usize = 2;
 
 /// So many descents that led nowhere mean damage, not rivals.
 const DESCENTS_MAX: usize = 10_000;
@@ -204,10 +214,12 @@ impl<'k> Tree<'k> {
             let leaf = seen.map_or_else(|| self.reach_leaf(key), Ok)?;
             *noted = Some(LeafHint { ci: leaf.guard.ci(), hint: leaf.guard.hint() });
             let Place::Found(index) = leaf.place else { return Ok(false) };
-            let stored = NodeView::new(leaf.guard.bytes()).value_at(index);
+            let node = NodeView::new(leaf.guard.bytes());
+            let stored = node.value_at(index);
             value.clear();
             if !stored.overflow {
                 value.extend_from_slice(stored.bytes);
+                node.fetch(index + 1..index + 1 + FETCHED_BEHIND);
                 return Ok(true);
             }
             let reference = overflow::Reference::decode(stored.bytes);
@@ -352,6 +364,21 @@ impl<'k> Tree<'k> {
             return Ok(Reached { guard, place, unposted: None });
         }
         self.reach_leaf(key)
+    }
+
+    /// Latches the leaf of a record that was seen, if it is unchanged; otherwise that of its key.
+    pub(crate) fn reach_seen_record(
+        &self,
+        key: &[u8],
+        seen: RecordHint,
+    ) -> Result<Reached<ExclusiveCi<'k>>, TreeError> {
+        let RecordHint { leaf: LeafHint { ci, hint }, slot } = seen;
+        if let Some(guard) = self.set.exclusive_at(hint, ci)
+            && guard.hint() == hint
+        {
+            return Ok(Reached { guard, place: Place::Found(slot), unposted: None });
+        }
+        self.reach_noted(key, Some(seen.leaf))
     }
 
     /// Latches the leaf of `key` if it is where a key of the same group was found the last time,

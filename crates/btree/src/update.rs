@@ -12,7 +12,7 @@ use crate::node::{NodeView, Place, Value};
 use crate::overflow::{self, Reference};
 use crate::records::{Fields, Replace, ReplaceParts, entry_fields, kind, push_run_entry};
 use crate::structure::{Growth, is_sparse};
-use crate::tree::{Bound, LeafHint, Leaves, Reached, Stored, Tree};
+use crate::tree::{Bound, LeafHint, Leaves, Reached, RecordHint, Stored, Tree};
 
 /// What an insert found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,12 +113,30 @@ enum Wanted {
 struct How<'b> {
     wanted: Wanted,
     below: Option<&'b Below<'b>>,
-    noted: Option<LeafHint>,
+    near: Near,
+}
+
+/// Where a key was seen.
+#[derive(Clone, Copy, Default)]
+enum Near {
+    /// Nowhere.
+    #[default]
+    Unknown,
+    /// In this leaf, or missed there.
+    Leaf(LeafHint),
+    /// There.
+    Record(RecordHint),
+}
+
+impl Near {
+    fn leaf(noted: Option<LeafHint>) -> Near {
+        noted.map_or(Near::Unknown, Near::Leaf)
+    }
 }
 
 impl How<'_> {
     fn simply(wanted: Wanted) -> How<'static> {
-        How { wanted, below: None, noted: None }
+        How { wanted, below: None, near: Near::Unknown }
     }
 }
 
@@ -127,12 +145,34 @@ struct Written {
     was_there: bool,
     done: bool,
     freed: Option<Reference>,
+    renewed: Option<Renewed>,
 }
 
 impl Written {
     fn nothing(was_there: bool) -> Written {
-        Written { was_there, done: false, freed: None }
+        Written { was_there, done: false, freed: None, renewed: None }
     }
+
+    fn done(was_there: bool) -> Written {
+        Written { done: true, ..Written::nothing(was_there) }
+    }
+}
+
+/// A leaf in which one value was replaced where it stood, and nothing else.
+#[derive(Clone, Copy, Debug)]
+pub struct Renewed {
+    pub(crate) before: LeafHint,
+    pub(crate) after: LeafHint,
+    pub(crate) slot: usize,
+}
+
+/// What became of a replacement.
+#[derive(Clone, Copy, Debug)]
+pub struct Replaced {
+    /// Whether there was such a record.
+    pub was_there: bool,
+    /// The leaf, for a cursor that stands in it, unless more than the value changed.
+    pub renewed: Option<Renewed>,
 }
 
 /// Log bytes of a change beside key and values.
@@ -159,7 +199,7 @@ impl Tree<'_> {
         value: &[u8],
         noted: Option<LeafHint>,
     ) -> Result<Inserted, TreeError> {
-        let how = How { wanted: Wanted::New, below: None, noted };
+        let how = How { wanted: Wanted::New, below: None, near: Near::leaf(noted) };
         match self.write(uow, key, value, how)?.was_there {
             true => Ok(Inserted::Duplicate),
             false => Ok(Inserted::Yes),
@@ -180,7 +220,7 @@ impl Tree<'_> {
         below: &Below<'_>,
     ) -> Result<InsertedBelow, TreeError> {
         let noted = below.leaves.first();
-        let how = How { wanted: Wanted::New, below: Some(below), noted };
+        let how = How { wanted: Wanted::New, below: Some(below), near: Near::leaf(noted) };
         let written = self.write(uow, key, value, how)?;
         Ok(match (written.was_there, written.done) {
             (true, _) => InsertedBelow::Duplicate,
@@ -208,8 +248,23 @@ impl Tree<'_> {
         value: &[u8],
         noted: Option<LeafHint>,
     ) -> Result<bool, TreeError> {
-        let how = How { wanted: Wanted::Old, below: None, noted };
+        let how = How { wanted: Wanted::Old, below: None, near: Near::leaf(noted) };
         Ok(self.write(uow, key, value, how)?.was_there)
+    }
+
+    /// [`Tree::replace`] of a record that was seen, as its key.
+    ///
+    /// # Errors
+    /// See [`TreeError`].
+    pub fn replace_seen(
+        &self,
+        uow: &mut Uow,
+        (key, seen): (&[u8], RecordHint),
+        value: &[u8],
+    ) -> Result<Replaced, TreeError> {
+        let how = How { wanted: Wanted::Old, below: None, near: Near::Record(seen) };
+        let written = self.write(uow, key, value, how)?;
+        Ok(Replaced { was_there: written.was_there, renewed: written.renewed })
     }
 
     /// Inserts a record or gives it another value; says whether it was there.
@@ -323,9 +378,13 @@ impl Tree<'_> {
         value: Value<'_>,
         how: How<'_>,
     ) -> Result<Written, TreeError> {
-        let How { wanted, below, mut noted } = how;
+        let How { wanted, below, mut near } = how;
         loop {
-            let mut leaf = self.reach_noted(key, noted.take())?;
+            let mut leaf = match std::mem::take(&mut near) {
+                Near::Record(seen) => self.reach_seen_record(key, seen)?,
+                Near::Leaf(noted) => self.reach_noted(key, Some(noted))?,
+                Near::Unknown => self.reach_leaf(key)?,
+            };
             let was_there = matches!(leaf.place, Place::Found(_));
             if was_there && wanted == Wanted::New || !was_there && wanted == Wanted::Old {
                 return Ok(Written::nothing(was_there));
@@ -336,13 +395,17 @@ impl Tree<'_> {
                 Place::Found(slot) => {
                     let old = node.value_at(slot);
                     if old == value {
-                        return Ok(Written { was_there, done: true, freed: None });
+                        return Ok(Written::done(was_there));
                     }
                     if node.can_replace(slot, value) {
                         let freed = old.overflow.then(|| Reference::decode(old.bytes));
+                        let before = LeafHint { ci, hint: leaf.guard.hint() };
                         log_replace(changes, self.set, &mut leaf.guard, slot, key, value)?;
+                        let after = LeafHint { ci, hint: leaf.guard.hint_after() };
                         self.leave(leaf, Vec::new(), C::PURPOSE);
-                        return Ok(Written { was_there, done: true, freed });
+                        let renewed = Renewed { before, after, slot };
+                        let renewed = (!value.overflow).then_some(renewed);
+                        return Ok(Written { freed, renewed, ..Written::done(was_there) });
                     }
                     Growth::Replace(value)
                 }
@@ -356,7 +419,7 @@ impl Tree<'_> {
                         let body = [fields.bytes(), key, value.bytes];
                         changes.log(self.set, kind::INSERT, &body, &mut leaf.guard)?;
                         self.leave(leaf, held, C::PURPOSE);
-                        return Ok(Written { was_there, done: true, freed: None });
+                        return Ok(Written::done(was_there));
                     }
                     Growth::Insert(value)
                 }

@@ -480,6 +480,13 @@ impl<'p> ExclusiveCi<'p> {
         }
     }
 
+    /// What [`ExclusiveCi::hint`] of the interval will be once this guard is dropped.
+    #[must_use]
+    pub fn hint_after(&self) -> crate::Hint {
+        let now = self.hint();
+        crate::Hint { version: now.version + u64::from(self.changed), ..now }
+    }
+
     /// Announces a change whose record will stand at `next_lsn` or behind it. Called before the
     /// record is appended, so that a checkpoint never misses it (invariant 3).
     #[inline]

@@ -7,7 +7,7 @@ use std::ops::Bound::{Excluded, Included, Unbounded};
 use std::sync::Arc;
 
 use base::UowId;
-use btree::{Bound, LeafHint, Tree};
+use btree::{Bound, LeafHint, RecordHint, Renewed, Tree};
 use lock::{Mode, Wait};
 use store::{Cursor, Entry, KeyRange, Position, Result, SetId};
 use uow::{Kernel, Uow};
@@ -127,6 +127,11 @@ impl KernelCursor {
         self.walk.tree.leaf().filter(|_| self.walk.synced)
     }
 
+    /// The record that it stands on, as it was seen.
+    pub(crate) fn record(&self) -> Option<RecordHint> {
+        self.walk.tree.record().filter(|_| self.walk.synced)
+    }
+
     pub(crate) fn key_bytes(&self) -> &[u8] {
         &self.walk.spot.key
     }
@@ -156,6 +161,11 @@ impl KernelCursor {
         locks: Locks,
     ) -> Result<bool> {
         self.walk.step_backward(&self.handle, kernel, uow, locks)
+    }
+
+    /// Takes over that the unit of work has replaced a value in the leaf where it stands.
+    pub(crate) fn renew(&mut self, renewed: &Renewed, value: &[u8]) {
+        self.walk.tree.renew(self.handle.data.id(), renewed, value);
     }
 
     /// Reads the record that the cursor stands on again; `false` if it is gone.
@@ -465,9 +475,10 @@ impl Spot {
     /// Where a step forward begins to look.
     fn lower_bound(&self) -> Bound<'_> {
         let from = &self.from[..];
+        let is_within = from.is_empty() || &self.key[..] >= from;
         match self.place {
-            Place::Before if &self.key[..] >= from => Bound::At(&self.key),
-            Place::On | Place::After if &self.key[..] >= from => Bound::Behind(&self.key),
+            Place::Before if is_within => Bound::At(&self.key),
+            Place::On | Place::After if is_within => Bound::Behind(&self.key),
             Place::Back => Bound::End,
             _ => Bound::At(from),
         }

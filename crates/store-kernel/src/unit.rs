@@ -142,7 +142,7 @@ impl Unit for KernelUnit {
     }
 
     fn replace(&mut self, set: SetId, key: &[u8], value: &[u8]) -> Result<Outcome> {
-        self.on_set_to_change(set, |work, used| work.replace(used, key, value, None))
+        self.on_set_to_change(set, |work, used| work.replace(used, key, value))
     }
 
     fn put(&mut self, set: SetId, key: &[u8], value: &[u8]) -> Result<()> {
@@ -194,9 +194,11 @@ impl Unit for KernelUnit {
     }
 
     fn replace_at(&mut self, cursor: &mut KernelCursor, value: &[u8]) -> Result<Outcome> {
-        let (set, leaf) = (cursor.handle.id, cursor.leaf());
-        let key = cursor.key().ok_or(StoreError::NoPosition)?;
-        self.on_set_to_change(set, |work, used| work.replace(used, key, value, leaf))
+        if !cursor.is_on() {
+            return Err(StoreError::NoPosition);
+        }
+        let set = cursor.handle.id;
+        self.on_set_to_change(set, |work, used| work.replace_at(used, cursor, value))
     }
 
     fn delete_at(&mut self, cursor: &mut KernelCursor) -> Result<Outcome> {

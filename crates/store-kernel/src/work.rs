@@ -18,10 +18,15 @@ use crate::sets::SetHandle;
 
 /// The sets that a unit of work uses.
 #[derive(Default)]
-pub(crate) struct UsedSets(Vec<Used>);
+pub(crate) struct UsedSets {
+    list: Vec<Used>,
+    /// The place of the one used last: mostly the next one, too.
+    last: usize,
+}
 
 /// One of them, and how it holds the set itself.
 pub(crate) struct Used {
+    id: SetId,
     pub(crate) handle: Arc<SetHandle>,
     pub(crate) mode: Option<Mode>,
 }
@@ -61,15 +66,17 @@ impl UsedSets {
     /// A set, known from now on.
     #[inline]
     pub(crate) fn of(&mut self, set: SetId, shared: &Shared) -> Result<&mut Used> {
-        let place = match self.0.iter().position(|used| used.handle.id == set) {
-            Some(place) => place,
-            None => {
-                let handle = shared.sets.handle(set)?;
-                self.0.push(Used { handle, mode: None });
-                self.0.len() - 1
-            }
-        };
-        let used = &mut self.0[place];
+        if self.list.get(self.last).is_none_or(|used| used.id != set) {
+            self.last = match self.list.iter().position(|used| used.id == set) {
+                Some(place) => place,
+                None => {
+                    let handle = shared.sets.handle(set)?;
+                    self.list.push(Used { id: set, handle, mode: None });
+                    self.list.len() - 1
+                }
+            };
+        }
+        let used = &mut self.list[self.last];
         if used.handle.check().is_err() && used.mode.is_none() {
             // A recovery may have put another data set in its place.
             used.handle = shared.sets.handle(set)?;
@@ -81,7 +88,7 @@ impl UsedSets {
     /// A set that is used already.
     #[inline]
     pub(crate) fn known(&self, set: SetId) -> Option<&SetHandle> {
-        self.0.iter().map(|used| &*used.handle).find(|handle| handle.id == set)
+        self.list.iter().find(|used| used.id == set).map(|used| &*used.handle)
     }
 }
 
@@ -209,24 +216,38 @@ impl Work {
         self.insert_locked(used, name, key, value)
     }
 
-    pub(crate) fn replace(
-        &mut self,
-        used: &mut Used,
-        key: &[u8],
-        value: &[u8],
-        leaf: Option<LeafHint>,
-    ) -> Result<Outcome> {
+    pub(crate) fn replace(&mut self, used: &mut Used, key: &[u8], value: &[u8]) -> Result<Outcome> {
         self.check_limits(&used.handle, key, value)?;
         let name = self.changing(used, key)?;
-        let noted = leaf.or_else(|| self.noted(name));
+        let noted = self.noted(name);
         let tree = Tree::new(&self.shared.kernel, &used.handle.data);
         let replaced = tree.replace_noted(&mut self.uow, key, value, noted).map_err(of_tree)?;
         Ok(if replaced { Outcome::Done } else { Outcome::Absent })
     }
 
+    /// Replaces the value of the record that a cursor stands on, which goes on from there.
+    pub(crate) fn replace_at(
+        &mut self,
+        used: &mut Used,
+        cursor: &mut KernelCursor,
+        value: &[u8],
+    ) -> Result<Outcome> {
+        cursor.follow(&used.handle);
+        let key = cursor.key_bytes();
+        let Some(seen) = cursor.record() else { return self.replace(used, key, value) };
+        self.check_limits(&used.handle, key, value)?;
+        self.changing(used, key)?;
+        let tree = Tree::new(&self.shared.kernel, &used.handle.data);
+        let replaced = tree.replace_seen(&mut self.uow, (key, seen), value).map_err(of_tree)?;
+        if let Some(renewed) = replaced.renewed {
+            cursor.renew(&renewed, value);
+        }
+        Ok(if replaced.was_there { Outcome::Done } else { Outcome::Absent })
+    }
+
     pub(crate) fn put(&mut self, used: &mut Used, key: &[u8], value: &[u8]) -> Result<()> {
         // In a set whose locking is the caller's, others may come in between.
-        while self.replace(used, key, value, None)? == Outcome::Absent {
+        while self.replace(used, key, value)? == Outcome::Absent {
             let name = record(&used.handle, key);
             if self.insert_locked(used, name, key, value)? == Outcome::Done {
                 break;

@@ -6,11 +6,11 @@
 //! it become long walks.
 
 use base::CiNumber;
-use base::bytes::{put_u16, put_u32};
+use base::bytes::{common_prefix, put_u16, put_u32};
 
 use super::{
     Coding, FLAG_HIGH_INFINITE, Full, HEADER_BYTES, Head, Kind, NodeMut, NodeView, RUN_LINKS,
-    SLOT_BYTES, Value, at, cell_bytes, common,
+    SLOT_BYTES, Value, at, cell_bytes,
 };
 
 /// Fills a fresh node with ascending entries.
@@ -66,7 +66,7 @@ impl<'a> NodeBuilder<'a> {
     /// # Errors
     /// [`Full`], if it does not fit; the node is as before.
     pub fn push(&mut self, key: &[u8], value: Value<'_>) -> Result<(), Full> {
-        let same = common(&self.state.last, key);
+        let same = common_prefix(&self.state.last, key);
         let room = self.free_bytes();
         let whole = SLOT_BYTES + cell_bytes(key.len(), value.bytes.len());
         let has_room = whole + self.state.left_bytes + self.state.ahead_bytes <= room;

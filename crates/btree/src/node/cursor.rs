@@ -4,7 +4,7 @@
 //! Walking either way costs one cell a step: forward the key is cut and extended; backward only
 //! what the previous key does not share with this one is fetched.
 
-use super::{NodeView, Place, Value};
+use super::{NodeMut, NodeView, Place, Value};
 
 /// Walks over the entries of a copied node. Fresh, it stands before the first entry.
 #[derive(Clone, Debug)]
@@ -134,6 +134,13 @@ impl NodeCursor {
             node.key_backward(self.link, &mut self.key);
         }
         true
+    }
+
+    /// Gives an entry of the copy another value, as the node itself was given it; `false` if there
+    /// is no room.
+    pub fn replace_value(&mut self, index: usize, value: &[u8]) -> bool {
+        index < self.count
+            && NodeMut::new(&mut self.bytes).replace_value(index, Value::inline(value)).is_ok()
     }
 
     /// The number of the entry that it stands on.

@@ -493,39 +493,9 @@ fn cell_bytes(suffix_len: usize, value_len: usize) -> usize {
     Head { suffix_len, value_len }.bytes() + suffix_len + value_len
 }
 
-/// How many leading bytes two strings have in common.
-#[inline]
-pub(crate) fn common(a: &[u8], b: &[u8]) -> usize {
-    let len = a.len().min(b.len());
-    let (a, b) = (&a[..len], &b[..len]);
-    let (words_a, tail_a) = a.as_chunks::<8>();
-    let (words_b, tail_b) = b.as_chunks::<8>();
-    let mut same = 0;
-    for (x, y) in words_a.iter().zip(words_b) {
-        let differs = u64::from_le_bytes(*x) ^ u64::from_le_bytes(*y);
-        if differs != 0 {
-            return same + (differs.trailing_zeros() / 8) as usize;
-        }
-        same += 8;
-    }
-    same + tail_a.iter().zip(tail_b).take_while(|(x, y)| x == y).count()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_common_prefix_is_counted_across_words() {
-        let a: Vec<u8> = (0..40).collect();
-        for at in 0..40 {
-            let mut b = a.clone();
-            b[at] ^= 0x80;
-            assert_eq!(common(&a, &b), at);
-            assert_eq!(common(&a[..at], &a), at);
-        }
-        assert_eq!(common(&a, &a), 40);
-    }
 
     #[test]
     fn lengths_of_a_cell_come_back() {

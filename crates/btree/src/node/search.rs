@@ -8,10 +8,10 @@
 use std::cmp::Ordering;
 
 use base::CiNumber;
-use base::bytes::get_u32;
+use base::bytes::{common_prefix, get_u32};
 
 use super::{
-    NodeView, Slot, Value, common, head_at, head_of, is_overflow, is_restart, offset_of, shared_of,
+    NodeView, Slot, Value, head_at, head_of, is_overflow, is_restart, offset_of, shared_of,
 };
 
 /// Where a key stands in a node.
@@ -194,7 +194,7 @@ impl<'a> NodeView<'a> {
     pub(super) fn matched_before(&self, link: usize, key: &[u8]) -> (usize, usize) {
         let slots = &self.slots()[..link];
         let restart = slots.iter().rposition(is_restart).unwrap_or(0);
-        let mut matched = common(self.stored(slots[restart]), key);
+        let mut matched = common_prefix(self.stored(slots[restart]), key);
         for slot in &slots[restart + 1..] {
             let shared = shared_of(*slot);
             if shared > matched {
@@ -205,7 +205,7 @@ impl<'a> NodeView<'a> {
                 0x0100.. => shared,
                 // A first byte of zero may also be the end of one of the two.
                 1.. if head >= 0x0100 => shared + 1,
-                _ => shared + common(self.suffix(*slot), &key[shared..]),
+                _ => shared + common_prefix(self.suffix(*slot), &key[shared..]),
             };
         }
         (matched, restart)
@@ -216,7 +216,7 @@ impl<'a> NodeView<'a> {
     #[inline]
     fn walk(&self, slots: &[Slot], from: usize, to: usize, key: &[u8]) -> Place {
         let first = self.stored(slots[from]);
-        let mut matched = common(first, key);
+        let mut matched = common_prefix(first, key);
         match (order(first, key, matched), from) {
             (Ordering::Greater, _) => return Place::BelowLow,
             (Ordering::Equal, 1..) => return self.place(from, true),
@@ -234,7 +234,7 @@ impl<'a> NodeView<'a> {
             let head = head_of(*slot);
             if head == wanted {
                 let (suffix, rest) = (self.suffix(*slot), &key[shared..]);
-                let same = common(suffix, rest);
+                let same = common_prefix(suffix, rest);
                 match order(suffix, rest, same) {
                     Ordering::Less => matched = shared + same,
                     Ordering::Equal => return self.place(from + 1 + ahead, true),

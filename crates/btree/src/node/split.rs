@@ -5,11 +5,10 @@
 //! coded against that key and takes no more than the first entry that leaves.
 
 use base::CiNumber;
+use base::bytes::common_prefix;
 
 use super::build::NodeBuilder;
-use super::{
-    Full, HEADER_BYTES, Kind, NodeMut, NodeView, SLOT_BYTES, at, cell_bytes, common, get_u16,
-};
+use super::{Full, HEADER_BYTES, Kind, NodeMut, NodeView, SLOT_BYTES, at, cell_bytes, get_u16};
 
 /// How a node is to be split.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -227,6 +226,6 @@ impl NodeMut<'_> {
 /// The shortest key that is greater than `left` and not greater than `right`.
 #[must_use]
 pub fn separator<'a>(left: &[u8], right: &'a [u8]) -> &'a [u8] {
-    let len = common(left, right) + 1;
+    let len = common_prefix(left, right) + 1;
     &right[..len.min(right.len())]
 }
