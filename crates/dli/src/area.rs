@@ -14,6 +14,13 @@ use crate::shape::Shape;
 use crate::status::Status;
 
 impl<S: Store> DbPcb<S> {
+    /// Puts the lowest segment of the path, which the trail holds, into the area.
+    pub(crate) fn put_lowest(&self, shape: &Shape, area: &mut [u8]) -> usize {
+        let levels = &self.position.levels;
+        let node = shape.node_at(levels, levels.len());
+        self.put_area(shape, (node, levels.len()), area, 0)
+    }
+
     /// Puts the segment that the trail holds at a level into the area, behind what is there.
     pub(crate) fn put_area(
         &self,

@@ -26,9 +26,12 @@ const END: &[u8] = &[];
 
 impl<S: Store> DbPcb<S> {
     /// Before a root is deleted: locks the gap that it leaves.
-    pub(crate) fn lock_gap_behind(&mut self, reach: &mut Reach<'_, S>) -> Result<()> {
+    pub(crate) fn lock_gap_behind(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+    ) -> Result<()> {
         let deletes_root = self.holding && self.held.first().is_some_and(|held| held.level == 1);
-        let shape = std::sync::Arc::clone(&self.shape);
         if !reach.locks.are_shared() || !deletes_root || !shape.is_plain {
             return Ok(());
         }

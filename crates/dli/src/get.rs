@@ -2,14 +2,12 @@
 //!
 //! Rows are those of the facts' section 12 unless another section is named.
 
-use std::sync::Arc;
-
 use definitions::Organization;
 use hierarchy::{Result, Stored};
 use ssa::{Calling, Ssa, Ssas};
 use store::{Read, Store, Unit};
 
-use crate::pcb::{DbPcb, Held};
+use crate::pcb::{DbPcb, Held, show_levels};
 use crate::plan::Plan;
 use crate::position::{Cut, Side};
 use crate::search::{Found, Reach};
@@ -45,11 +43,11 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn get(
         &mut self,
         reach: &mut Reach<'_, S>,
+        shape: &Shape,
         (get, hold): (Get, bool),
         ssas: &[&[u8]],
         area: &mut [u8],
     ) -> Result<Answer> {
-        let shape = Arc::clone(&self.shape);
         self.holding = false;
         self.held.clear();
         let mut list = Ssas::default();
@@ -62,17 +60,17 @@ impl<S: Store> DbPcb<S> {
         if hold && in_sequence {
             return Ok(Answer::of(Status::AM));
         }
-        if let Some(status) = self.forbids_get(&shape, &list) {
+        if let Some(status) = self.forbids_get(shape, &list) {
             return Ok(Answer::of(status));
         }
-        if get == Get::WithinParent && !self.has_parent(reach, &shape)? {
+        if get == Get::WithinParent && !self.has_parent(reach, shape)? {
             self.mask.clear();
             return Ok(Answer::of(Status::GP));
         }
         let answer = match list.is_empty() {
-            true if get == Get::Unique => self.first_root(reach, &shape, area)?,
-            true => self.next_segment(reach, &shape, get == Get::WithinParent, area)?,
-            false => self.qualified(reach, &shape, get, &list, area)?,
+            true if get == Get::Unique => self.first_root(reach, shape, area)?,
+            true => self.next_segment(reach, shape, get == Get::WithinParent, area)?,
+            false => self.qualified(reach, shape, get, &list, area)?,
         };
         self.holding = hold && answer.status.is_ok();
         if answer.status.is_ok() {
@@ -101,11 +99,8 @@ impl<S: Store> DbPcb<S> {
 
     /// Shows the path down to a level.
     pub(crate) fn show_path(&mut self, depth: usize) {
-        let mut levels = self.position.levels;
-        levels.truncate(depth);
-        let path = std::mem::take(&mut self.position.path);
-        self.show(&path[..levels.end(levels.len())], &levels);
-        self.position.path = path;
+        let DbPcb { shape, mask, trail, position, .. } = self;
+        show_levels(shape, (mask, trail), (&position.path, &position.levels), depth);
     }
 
     /// Whether there is parentage, and the parent still is.
@@ -138,8 +133,7 @@ impl<S: Store> DbPcb<S> {
             options.allows('G') || options.has('K')
         };
         let Some(last) = list.last() else {
-            return (!shape.nodes.iter().any(|node| node.options.allows('G')))
-                .then_some(Status::AM);
+            return (!shape.reads_some).then_some(Status::AM);
         };
         let above = list.len() - 1;
         let wanted = list[..above].iter().filter(|ssa| ssa.codes.has(ssa::Code::D));
@@ -365,11 +359,9 @@ impl<S: Store> DbPcb<S> {
         self.show(&best_path, &best);
         if get == Get::WithinParent {
             // Row 7: behind the parent's last dependent.
-            self.position.path.clone_from(&self.parentage.path);
-            self.position.levels = self.parentage.levels;
+            self.position.replace_path(&self.parentage.path, self.parentage.levels);
         } else {
-            self.position.path.clone_from(&best_path);
-            self.position.levels = best;
+            self.position.replace_path(&best_path, best);
         }
         match found {
             Found::Rejected if shape.lies_in_front(&self.trail.limits[0].lower) => {
@@ -454,19 +446,21 @@ impl<S: Store> DbPcb<S> {
     ) -> Result<Answer> {
         let before = (self.mask.level, self.mask.segment);
         let found = match shape.is_plain {
-            true => self.scan(reach, shape, within_parent)?,
-            false => self.scan_woven(reach, shape, within_parent)?,
+            true => self.scan(reach, shape, within_parent, area)?,
+            false => {
+                let found = self.scan_woven(reach, shape, within_parent)?;
+                found.then(|| self.put_lowest(shape, area))
+            }
         };
         if !within_parent {
             self.cancel_parentage();
         }
-        if !found {
+        let Some(filled) = found else {
             if within_parent {
                 let (path, levels) =
                     (std::mem::take(&mut self.parentage.path), self.parentage.levels);
                 self.show(&path, &levels);
-                self.position.path.clone_from(&path);
-                self.position.levels = levels;
+                self.position.replace_path(&path, levels);
                 self.position.point_at(&path, Side::Behind);
                 self.note_marks();
                 self.parentage.path = path;
@@ -476,17 +470,15 @@ impl<S: Store> DbPcb<S> {
             self.marks.iter_mut().for_each(|mark| *mark = None);
             self.mask.clear();
             return Ok(Answer::of(Status::GB));
-        }
+        };
         self.position.settle();
         self.note_marks();
-        let levels = self.position.levels;
-        self.show_path(levels.len());
-        let level = levels.len();
-        let node = self.node_at(&levels, level);
+        let level = self.position.levels.len();
+        self.show_path(level);
+        let node = self.node_at(&self.position.levels, level);
         if !within_parent {
             self.set_parentage(level);
         }
-        let filled = self.put_area(shape, (node, level), area, 0);
         self.held.push(Held { level, node });
         Ok(Answer { status: crossed(before, level, self.mask.segment), filled })
     }

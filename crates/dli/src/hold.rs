@@ -2,12 +2,10 @@
 //!
 //! Rows are those of the facts' section 12.
 
-use std::sync::Arc;
-
 use definitions::Rule;
 use hierarchy::{Changed, Levels, Result, Stored};
 use ssa::{Calling, Code, Ssas};
-use store::{Read, Store, Unit};
+use store::{Cursor, Read, Store, Unit};
 
 use crate::area;
 use crate::entry;
@@ -58,18 +56,18 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn replace(
         &mut self,
         reach: &mut Reach<'_, S>,
+        shape: &Shape,
         ssas: &[&[u8]],
         area: &[u8],
     ) -> Result<Answer> {
-        let shape = Arc::clone(&self.shape);
-        if let Some(answer) = self.without_hold(reach, &shape, 'R')? {
+        if let Some(answer) = self.without_hold(reach, shape, 'R')? {
             return Ok(answer);
         }
         let mut list = Ssas::default();
         if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Replace, ssas, &mut list) {
             return Ok(self.refuse(&refusal));
         }
-        let held = match self.held_for(reach, &shape, &list) {
+        let held = match self.held_for(reach, shape, &list) {
             Ok(held) => held,
             Err(answer) => return Ok(answer),
         };
@@ -82,7 +80,7 @@ impl<S: Store> DbPcb<S> {
             let skipped = left_out(one.node);
             if skipped {
                 // Section 2 rule 15: it has its room, as the get filled it.
-                let filled = self.filled_len(reach, &shape, one)?;
+                let filled = self.filled_len(reach, shape, one)?;
                 if rest.len() < filled {
                     return Ok(Answer::of(Status::AB));
                 }
@@ -97,14 +95,14 @@ impl<S: Store> DbPcb<S> {
             };
             let given = (&rest[..own], &rest[own..own + joined]);
             at += own + joined;
-            if let Err(status) = self.replacement(reach, &shape, one, given, &mut changes)? {
+            if let Err(status) = self.replacement(reach, shape, one, given, &mut changes)? {
                 return Ok(Answer::of(status));
             }
         }
         if asked && !may_replace {
             return Ok(Answer::of(Status::AM));
         }
-        self.apply(reach, &shape, &changes)
+        self.apply(reach, shape, &changes)
     }
 
     /// What a REPL or DLET may change, in the order of the area: what the get-hold returned, which
@@ -199,7 +197,15 @@ impl<S: Store> DbPcb<S> {
         let (set, key) = database.locate(&path)?;
         let levels = database.parse(&path)?;
         let mut value = Vec::new();
-        if !reach.unit.get(set, key, Read::Unlocked, &mut value)? {
+        let cursor = self.cursors.get(reach.store, set)?;
+        let there = match cursor.key() == Some(key) {
+            true => {
+                let entry = reach.unit.current(cursor, Read::Unlocked)?;
+                entry.map(|entry| value.extend_from_slice(entry.value)).is_some()
+            }
+            false => reach.unit.get(set, key, Read::Unlocked, &mut value)?,
+        };
+        if !there {
             return Ok(None);
         }
         let kind = database.schema.of(node.of);
@@ -357,8 +363,11 @@ impl<S: Store> DbPcb<S> {
                 Stored::read(kind, &change.value).map_err(|what| database.damaged(what))?;
             let place = (&change.path[..], &change.levels);
             let data = (&change.old[..], &change.new[..]);
+            let (set, key) = database.locate(&change.path)?;
+            let cursor = self.cursors.get(reach.store, set)?;
+            let cursor = Some(cursor).filter(|cursor| cursor.key() == Some(key));
             let target = (reach.store, &mut *reach.unit);
-            let done = database.replace(target, place, &stored, data, &mut self.work)?;
+            let done = database.replace(target, (place, cursor), &stored, data, &mut self.work)?;
             let is_sequence = change.is_own && matches!(node.chain, Chain::Index(_));
             if is_sequence && self.moves(shape, change) {
                 self.cancel_parentage();
@@ -407,18 +416,18 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn delete(
         &mut self,
         reach: &mut Reach<'_, S>,
+        shape: &Shape,
         ssas: &[&[u8]],
         area: &[u8],
     ) -> Result<Answer> {
-        let shape = Arc::clone(&self.shape);
-        if let Some(answer) = self.without_hold(reach, &shape, 'D')? {
+        if let Some(answer) = self.without_hold(reach, shape, 'D')? {
             return Ok(answer);
         }
         let mut list = Ssas::default();
         if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Delete, ssas, &mut list) {
             return Ok(self.refuse(&refusal));
         }
-        let held = match self.held_for(reach, &shape, &list) {
+        let held = match self.held_for(reach, shape, &list) {
             Ok(held) => held,
             Err(answer) => return Ok(answer),
         };
@@ -434,7 +443,7 @@ impl<S: Store> DbPcb<S> {
                 let rest = area.get(at..).unwrap_or(&[]);
                 at += match area::given_len(shape.segment(above.node), rest) {
                     Ok(len) if shape.is_plain => len,
-                    _ => self.filled_len(reach, &shape, above)?,
+                    _ => self.filled_len(reach, shape, above)?,
                 };
             }
             chosen = held[place];
@@ -446,10 +455,10 @@ impl<S: Store> DbPcb<S> {
         if relate::is_of_sequence(shape.node(chosen.node)) && shape.entry_tree().is_none() {
             return Ok(Answer::of(Status::AM));
         }
-        if self.key_differs(reach, &shape, chosen, given)? {
+        if self.key_differs(reach, shape, chosen, given)? {
             return Ok(Answer::of(Status::DA));
         }
-        self.remove(reach, &shape, chosen)
+        self.remove(reach, shape, chosen)
     }
 
     /// Whether the key in the area is another one than that of the segment (row 35).

@@ -1,7 +1,5 @@
 //! ISRT: where a new segment goes (facts, section 12 rows 27 to 31).
 
-use std::sync::Arc;
-
 use definitions::TwinPlace;
 use hierarchy::{Changed, Levels, Result, TypeAt, twin};
 use ssa::{Calling, Code, Ssa, Ssas};
@@ -39,11 +37,10 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn insert(
         &mut self,
         reach: &mut Reach<'_, S>,
+        shape: &Shape,
         ssas: &[&[u8]],
-        area: &[u8],
-        online: bool,
+        (area, online): (&[u8], bool),
     ) -> Result<Answer> {
-        let shape = Arc::clone(&self.shape);
         self.holding = false;
         if ssas.is_empty() {
             return Ok(Answer::of(Status::AH));
@@ -54,13 +51,13 @@ impl<S: Store> DbPcb<S> {
         }
         let split = list.iter().position(|ssa| ssa.codes.has(Code::D)).unwrap_or(list.len() - 1);
         let (above, new) = list.split_at(split);
-        if let Some(status) = self.forbids_insert(&shape, new, online) {
+        if let Some(status) = self.forbids_insert(shape, new, online) {
             return Ok(Answer::of(status));
         }
-        if let Some(answer) = self.find_parent(reach, &shape, above, new[0].segment)? {
+        if let Some(answer) = self.find_parent(reach, shape, above, new[0].segment)? {
             return Ok(answer);
         }
-        let answer = self.insert_path(reach, &shape, new, area)?;
+        let answer = self.insert_path(reach, shape, new, area)?;
         let parent = list.iter().rev().find(|ssa| ssa.codes.has(Code::P));
         if let Some(ssa) = parent.filter(|_| answer.status == Status::OK) {
             self.set_parentage(usize::from(ssa.level));
@@ -164,8 +161,7 @@ impl<S: Store> DbPcb<S> {
     fn after_refusal(&mut self, status: Status, above: usize) {
         let twin = std::mem::take(&mut self.trail.best);
         self.trail.truncate(above);
-        self.position.path.clone_from(&self.trail.key);
-        self.position.levels = self.trail.levels.0;
+        self.position.replace_path(&self.trail.key, self.trail.levels.0);
         self.show_path(self.position.levels.len());
         if status == Status::II {
             self.position.point_at(&twin, Side::Before);

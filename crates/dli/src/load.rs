@@ -2,8 +2,6 @@
 //!
 //! The path of the PCB is the path that was loaded last; every new segment goes behind it.
 
-use std::sync::Arc;
-
 use definitions::TwinPlace;
 use hierarchy::{Changed, Result, TypeAt, twin};
 use ssa::{Calling, Code, Ssa, Ssas};
@@ -21,10 +19,10 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn load_segments(
         &mut self,
         reach: &mut Reach<'_, S>,
+        shape: &Shape,
         ssas: &[&[u8]],
         area: &[u8],
     ) -> Result<Answer> {
-        let shape = Arc::clone(&self.shape);
         if ssas.is_empty() {
             return Ok(Answer::of(Status::AH));
         }
@@ -36,8 +34,8 @@ impl<S: Store> DbPcb<S> {
         }
         let split = list.iter().position(|ssa| ssa.codes.has(Code::D)).unwrap_or(list.len() - 1);
         let (above, new) = list.split_at(split);
-        if !self.fits_loaded(&shape, above) {
-            return Ok(self.not_loaded(&shape, new[0].segment));
+        if !self.fits_loaded(shape, above) {
+            return Ok(self.not_loaded(shape, new[0].segment));
         }
         let mut at = 0;
         for ssa in new {
@@ -47,9 +45,9 @@ impl<S: Store> DbPcb<S> {
                 Err(status) => return Ok(Answer::of(status)),
             };
             at += given.len();
-            let status = self.load_one(reach, &shape, ssa, given)?;
+            let status = self.load_one(reach, shape, ssa, given)?;
             if status == Status::LD {
-                return Ok(self.not_loaded(&shape, ssa.segment));
+                return Ok(self.not_loaded(shape, ssa.segment));
             }
             if status != Status::OK {
                 return Ok(Answer::of(status));

@@ -71,7 +71,7 @@ impl Mask {
     pub(crate) fn put_bytes(&mut self, at: usize, key: &[u8]) {
         match self.feedback.get_mut(at..at + key.len()) {
             Some(place) => {
-                place.copy_from_slice(key);
+                base::bytes::copy_short(place, key);
                 self.key_len = at + key.len();
             }
             None => self.put_key(at, key.iter().copied()),

@@ -52,18 +52,13 @@ impl<S: Store> DbPcb<S> {
         self.holding = false;
         self.held.clear();
     }
-
-    /// Whether some partition of a database that it opens is offline.
-    pub(crate) fn is_beside_offline(&self) -> bool {
-        self.shape.databases.iter().any(|database| !database.offline().is_empty())
-    }
 }
 
 impl<S: Store> Session<S> {
     /// How much of what a database PCB can reach is there; `None` if it is not one.
     #[must_use]
     pub fn availability(&self, pcb: usize) -> Option<Availability> {
-        let Some(Slot::Database(pcb)) = self.slots.get(pcb) else { return None };
+        let Some(Slot::Database(pcb, _)) = self.slots.get(pcb) else { return None };
         let walked = pcb.shape.walked();
         let mut seen = Availability::All;
         for (at, database) in pcb.shape.databases.iter().enumerate() {
@@ -87,7 +82,7 @@ impl<S: Store> Session<S> {
         area: Option<&mut [u8]>,
         ssas: &[&[u8]],
     ) -> Result<Answer, Failure> {
-        let Some(Slot::Database(slot)) = self.slots.get(pcb) else {
+        let Some(Slot::Database(slot, _)) = self.slots.get(pcb) else {
             return self.answer(pcb, function, area, ssas).map_err(Failure::of);
         };
         let stand = slot.stand();
@@ -101,7 +96,7 @@ impl<S: Store> Session<S> {
                     let unit = self.unit()?;
                     unit.rollback_to(point).map_err(|error| Failure::of(error.into()))?;
                 }
-                if let Some(Slot::Database(slot)) = self.slots.get_mut(pcb) {
+                if let Some(Slot::Database(slot, _)) = self.slots.get_mut(pcb) {
                     slot.return_to_stand(stand);
                 }
                 Err(Failure::of(error))

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use hierarchy::{Levels, Result, Work};
-use placement::Collation;
 use store::{LockMode, SetId, Store};
 
 use crate::marks::Mark;
@@ -189,8 +188,7 @@ impl<S: Store> DbPcb<S> {
         let end = self.position.levels.end(level);
         self.parentage.path.clear();
         self.parentage.path.extend_from_slice(&self.position.path[..end]);
-        self.parentage.levels = self.position.levels;
-        self.parentage.levels.truncate(level);
+        self.parentage.levels = self.position.levels.down_to(level);
     }
 
     /// The node of a level of a path.
@@ -201,18 +199,7 @@ impl<S: Store> DbPcb<S> {
     /// Shows a path in the PCB: level, segment name and concatenated key.
     pub(crate) fn show(&mut self, path: &[u8], levels: &Levels) {
         let DbPcb { shape, mask, trail, .. } = self;
-        let depth = levels.len();
-        if depth == 0 {
-            return mask.clear();
-        }
-        mask.key_len = 0;
-        for level in 1..=depth {
-            let node = shape.node(shape.node_at(levels, level));
-            let from = levels.end(level - 1) + usize::from(level > 1);
-            let carried = trail.carried.get(level - 1).map_or(&[][..], |one| &one.path);
-            show_key(mask, shape, node, &path[from..levels.end(level)], carried);
-        }
-        mask.show(depth, shape.segment(shape.node_at(levels, depth)).name);
+        show_levels(shape, (mask, trail), (path, levels), levels.len());
     }
 
     /// Takes the trail as the new path.
@@ -222,7 +209,35 @@ impl<S: Store> DbPcb<S> {
     }
 }
 
-/// Shows the key of one level, whose part of the path is given, and where it is stored.
+/// Shows a path down to a level.
+pub(crate) fn show_levels(
+    shape: &Shape,
+    (mask, trail): (&mut Mask, &Trail),
+    (path, levels): (&[u8], &Levels),
+    depth: usize,
+) {
+    let depth = depth.min(levels.len());
+    if depth == 0 {
+        return mask.clear();
+    }
+    mask.key_len = 0;
+    for level in 1..=depth {
+        let node = shape.node(shape.node_at(levels, level));
+        let from = levels.end(level - 1) + usize::from(level > 1);
+        let part = &path[from..levels.end(level)];
+        if let Some(front) = node.shown_from {
+            let key = part.get(front..front + node.key_len).unwrap_or(&[]);
+            mask.put_bytes(node.key_at, key);
+            continue;
+        }
+        let carried = trail.carried.get(level - 1).map_or(&[][..], |one| &one.path);
+        show_key(mask, shape, node, part, carried);
+    }
+    mask.show(depth, shape.segment(shape.node_at(levels, depth)).name);
+}
+
+/// Shows the key of one level that is not shown as it is stored, whose part of the path is given,
+/// and where it is stored.
 fn show_key(mask: &mut Mask, shape: &Shape, node: &Node, part: &[u8], stored: &[u8]) {
     let database = shape.database(node);
     let (len, at) = (node.key_len, node.key_at);
@@ -230,13 +245,8 @@ fn show_key(mask: &mut Mask, shape: &Shape, node: &Node, part: &[u8], stored: &[
         Chain::Root | Chain::Child { .. } => {
             let front = if node.chain == Chain::Root { database.schema.front() } else { 0 };
             let key = part.get(front..front + len).unwrap_or(&[]);
-            match database.schema.key_collation(node.of) {
-                Collation::Binary => mask.put_bytes(at, key),
-                other => {
-                    let inverse = other.inverse();
-                    mask.put_key(at, key.iter().map(|byte| inverse[usize::from(*byte)]));
-                }
-            }
+            let inverse = database.schema.key_collation(node.of).inverse();
+            mask.put_key(at, key.iter().map(|byte| inverse[usize::from(*byte)]));
         }
         Chain::Index(index) => {
             let tree = &database.indexes[index];

@@ -10,7 +10,7 @@
 
 use std::cmp::Ordering;
 
-use hierarchy::Levels;
+use hierarchy::{Levels, Schema};
 
 /// On which side of a key a cut lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,7 +54,9 @@ impl Cut<'_> {
 pub(crate) enum Point {
     /// In front of the first root.
     Front,
-    /// At a cut.
+    /// Behind the lowest occurrence of the path, in front of its dependents.
+    AfterPath,
+    /// At a cut, whose key is kept.
     At(Side),
     /// Behind the last root, without the end having been told yet.
     Back,
@@ -63,7 +65,8 @@ pub(crate) enum Point {
 /// The position of a PCB.
 #[derive(Clone, Debug)]
 pub(crate) struct Position {
-    /// The virtual key of the lowest occurrence of the path.
+    /// The virtual key of the lowest occurrence of the path. Where it changes otherwise than by
+    /// [`Position::replace_path`], the point is set anew.
     pub(crate) path: Vec<u8>,
     /// The levels of the path.
     pub(crate) levels: Levels,
@@ -92,6 +95,7 @@ impl Position {
     /// The cut; `None` at the front.
     pub(crate) fn cut(&self) -> Option<Cut<'_>> {
         match self.point {
+            Point::AfterPath => Some(Cut { key: &self.path, side: Side::After }),
             Point::At(side) => Some(Cut { key: &self.point_key, side }),
             Point::Front | Point::Back => None,
         }
@@ -104,7 +108,11 @@ impl Position {
 
     /// Whether the point lies directly behind the lowest occurrence of the path.
     pub(crate) fn is_after_path(&self) -> bool {
-        self.point == Point::At(Side::After) && self.point_key == self.path
+        match self.point {
+            Point::AfterPath => true,
+            Point::At(Side::After) => self.point_key == self.path,
+            _ => false,
+        }
     }
 
     /// The path of the levels down to `level`.
@@ -113,10 +121,40 @@ impl Position {
     }
 
     /// Stands behind the lowest occurrence of the path.
+    #[inline]
     pub(crate) fn settle(&mut self) {
-        self.point = Point::At(Side::After);
-        self.point_key.clear();
-        self.point_key.extend_from_slice(&self.path);
+        self.point = Point::AfterPath;
+    }
+
+    /// Takes another path; the point stays where it is.
+    pub(crate) fn replace_path(&mut self, path: &[u8], levels: Levels) {
+        self.fix_point();
+        self.path.clear();
+        self.path.extend_from_slice(path);
+        self.levels = levels;
+    }
+
+    /// Takes another path, given in two pieces, of which the present one has so many bytes already.
+    pub(crate) fn turn_off(&mut self, shared: usize, front: &[u8], rest: &[u8]) {
+        self.path.truncate(shared);
+        self.path.extend_from_slice(&front[shared.min(front.len())..]);
+        self.path.extend_from_slice(&rest[shared.saturating_sub(front.len())..]);
+    }
+
+    /// Takes its path apart again.
+    pub(crate) fn read_levels(&mut self, schema: &Schema) {
+        self.levels = Levels::NONE;
+        if !self.path.is_empty() && !schema.parse(&self.path, &mut self.levels) {
+            self.levels = Levels::NONE;
+        }
+    }
+
+    /// Keeps the point where it is while the path changes.
+    fn fix_point(&mut self) {
+        if self.point == Point::AfterPath {
+            self.point = Point::At(Side::After);
+            self.point_key.clone_from(&self.path);
+        }
     }
 
     /// Puts the point somewhere.
@@ -133,6 +171,7 @@ impl Position {
 
     /// Shortens the path.
     pub(crate) fn truncate(&mut self, level: usize) {
+        self.fix_point();
         self.levels.truncate(level);
         self.path.truncate(self.levels.end(self.levels.len()));
     }

@@ -381,7 +381,7 @@ impl<S: Store> DbPcb<S> {
         let levels = database.parse(&path)?;
         let target = (reach.store, &mut *reach.unit);
         let place = (&path[..], &levels);
-        let done = database.replace(target, place, &stored, (old, data), &mut self.work)?;
+        let done = database.replace(target, (place, None), &stored, (old, data), &mut self.work)?;
         Ok(if done == Changed::Done { Ok(path) } else { Err(Status::NI) })
     }
 

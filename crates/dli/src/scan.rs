@@ -4,23 +4,45 @@
 //! of the tree. What the program is not sensitive to is skipped with everything beneath it.
 //!
 //! Invariants:
-//! 1. A get-next that finds the cursor where the last call left it neither seeks nor allocates.
+//! 1. While a tree is scanned, the levels of the position are those of the entry in hand; where it
+//!    is passed over they are read from the path again.
+//! 2. A get-next that finds the cursor where the last call left it neither seeks nor allocates.
 
-use hierarchy::schema::PARTITION_BYTES;
-use hierarchy::{Damaged, Levels, Result, Stored};
+use base::bytes::{begins_with, common_prefix};
+use hierarchy::{Damaged, Result, Stored};
 use store::{Cursor, Position as Place, Read, SetId, Store, Unit};
 
 use crate::locks::Entered;
 use crate::pcb::DbPcb;
-use crate::position::{Cut, Position, Side};
+use crate::position::{Cut, Side};
 use crate::search::{Reach, seek_behind};
 use crate::shape::Shape;
+
+/// Where the scan of one tree begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Begin {
+    /// Where its cursor stands.
+    Here,
+    /// On this side of the key in the PCB's buffer.
+    At(Side),
+}
+
+impl Begin {
+    fn place(self, cursor: &mut impl Cursor, start: &mut Vec<u8>) {
+        match self {
+            Begin::Here => {}
+            Begin::At(Side::Before) => cursor.seek(Place::Before(start)),
+            Begin::At(Side::After) => cursor.seek(Place::After(start)),
+            Begin::At(Side::Behind) => seek_behind(cursor, start),
+        }
+    }
+}
 
 /// How the scan of one tree ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scanned {
-    /// Position and data are those of the segment.
-    Found,
+    /// The path is that of the segment, and so many bytes of the area hold it.
+    Found(usize),
     /// What comes next is not beneath the parent.
     Outside,
     /// There is nothing more in this tree.
@@ -30,48 +52,73 @@ enum Scanned {
 }
 
 impl<S: Store> DbPcb<S> {
-    /// Finds the next segment of a plain view; position and data are those of the segment then.
+    /// Finds the next segment of a plain view and puts it into the area: answers how many bytes of
+    /// it are filled. The path is that of the segment then.
     pub(crate) fn scan(
         &mut self,
         reach: &mut Reach<'_, S>,
         shape: &Shape,
         within_parent: bool,
-    ) -> Result<bool> {
-        if self.position.is_at_end() || within_parent && self.is_behind_parent() {
-            return Ok(false);
+        area: &mut [u8],
+    ) -> Result<Option<usize>> {
+        let is_inside = !within_parent || self.is_on_path_below_parent();
+        if self.position.is_at_end() || !is_inside && self.is_behind_parent() {
+            return Ok(None);
         }
-        let (mut partition, mut side) = self.scan_from(shape, within_parent);
+        let (mut partition, mut begin) = match is_inside {
+            true => self.scan_on(reach, shape)?,
+            false => self.scan_from(shape, within_parent),
+        };
         let last = *shape.walked().end();
         while partition <= last
             && let Some(set) = shape.databases[0].set_of(partition)?
         {
-            match self.scan_tree(reach, shape, (partition, set), side, within_parent)? {
-                Scanned::Found => return Ok(true),
-                Scanned::Outside => return Ok(false),
+            let tree = (partition, set);
+            match self.scan_tree(reach, shape, tree, begin, within_parent, area)? {
+                Scanned::Found(filled) => return Ok(Some(filled)),
+                Scanned::Outside => return Ok(None),
                 Scanned::End => {}
                 Scanned::Again => {
-                    (partition, side) = self.scan_from(shape, within_parent);
+                    (partition, begin) = self.scan_from(shape, within_parent);
                     continue;
                 }
             }
             partition += 1;
             self.start.clear();
-            side = Side::Before;
+            begin = Begin::At(Side::Before);
         }
-        Ok(false)
+        Ok(None)
+    }
+
+    /// Whether the point lies directly behind an occurrence beneath the parent, or the parent.
+    fn is_on_path_below_parent(&self) -> bool {
+        self.position.is_after_path() && begins_with(&self.position.path, &self.parentage.path)
+    }
+
+    /// Where a scan begins: where the cursor stands, if that is where the last call left it.
+    fn scan_on(&mut self, reach: &Reach<'_, S>, shape: &Shape) -> Result<(u16, Begin)> {
+        if self.position.is_after_path() {
+            let (partition, key) = shape.databases[0].schema.split(&self.position.path);
+            if let Some(set) = shape.databases[0].set_of(partition)?
+                && self.cursors.get(reach.store, set)?.key().is_some_and(|at| is_same(at, key))
+            {
+                return Ok((partition, Begin::Here));
+            }
+        }
+        Ok(self.scan_from(shape, false))
     }
 
     /// Where a scan begins: the partition, the side, and the key in its tree in `self.start`.
-    fn scan_from(&mut self, shape: &Shape, within_parent: bool) -> (u16, Side) {
+    fn scan_from(&mut self, shape: &Shape, within_parent: bool) -> (u16, Begin) {
         self.start.clear();
         let Some(cut) = self.position.cut() else {
-            return (*shape.walked().start(), Side::Before);
+            return (*shape.walked().start(), Begin::At(Side::Before));
         };
         let parent = Cut { key: &self.parentage.path, side: Side::After };
         let cut = if within_parent && cut.order(&parent).is_lt() { parent } else { cut };
         let (partition, key) = shape.databases[0].schema.split(cut.key);
         self.start.extend_from_slice(key);
-        (partition, cut.side)
+        (partition, Begin::At(cut.side))
     }
 
     fn scan_tree(
@@ -79,29 +126,26 @@ impl<S: Store> DbPcb<S> {
         reach: &mut Reach<'_, S>,
         shape: &Shape,
         (partition, set): (u16, SetId),
-        side: Side,
+        begin: Begin,
         within_parent: bool,
+        area: &mut [u8],
     ) -> Result<Scanned> {
         let (database, mode) = (&shape.databases[0], self.lock_mode());
         let schema = &database.schema;
-        let front = if schema.is_partitioned() { PARTITION_BYTES } else { 0 };
+        let number = partition.to_be_bytes();
+        let front = if schema.is_partitioned() { &number[..] } else { &[] };
         let cursor = self.cursors.get(reach.store, set)?;
-        match side {
-            Side::Before => cursor.seek(Place::Before(&self.start)),
-            Side::After if cursor.key() == Some(&self.start) => {}
-            Side::After => cursor.seek(Place::After(&self.start)),
-            Side::Behind => seek_behind(cursor, &mut self.start),
-        }
+        begin.place(cursor, &mut self.start);
         while let Some(entry) = reach.unit.next(cursor, Read::Unlocked)? {
-            let path = &mut self.seek;
-            path.clear();
-            path.extend_from_slice(&partition.to_be_bytes()[..front]);
-            path.extend_from_slice(entry.key);
-            if within_parent && !path.starts_with(&self.parentage.path) {
+            let parent = schema.in_tree(partition, &self.parentage.path);
+            if within_parent && !parent.is_some_and(|parent| begins_with(entry.key, parent)) {
                 return Ok(Scanned::Outside);
             }
-            let mut levels = shared_levels(&self.position, path);
-            if !schema.parse(path, &mut levels) {
+            let own = schema.in_tree(partition, &self.position.path);
+            let shared = own.map_or(0, |own| front.len() + common_prefix(own, entry.key));
+            let levels = &mut self.position.levels;
+            levels.keep(shared);
+            if !schema.parse_behind(front.len(), entry.key, levels) {
                 return Err(database.damaged(Damaged("a stored key is no path")));
             }
             let of = levels.type_at(levels.len());
@@ -113,11 +157,17 @@ impl<S: Store> DbPcb<S> {
                 match reach.locks.enter(reach.unit, self.number, (set, entry.key), mode)? {
                     Entered::Already => {}
                     // What was read before the lock was had may have changed.
-                    Entered::AtOnce => match reach.unit.current(cursor, Read::Unlocked)? {
-                        Some(now) => entry = now,
-                        None => continue,
-                    },
-                    Entered::Waited => return Ok(Scanned::Again),
+                    Entered::AtOnce => {
+                        let Some(now) = reach.unit.current(cursor, Read::Unlocked)? else {
+                            self.position.read_levels(schema);
+                            continue;
+                        };
+                        entry = now;
+                    }
+                    Entered::Waited => {
+                        self.position.read_levels(schema);
+                        return Ok(Scanned::Again);
+                    }
                 }
             }
             let stored = Stored::read(schema.of(of), entry.value);
@@ -126,35 +176,23 @@ impl<S: Store> DbPcb<S> {
                 self.start.clear();
                 self.start.extend_from_slice(entry.key);
                 seek_behind(cursor, &mut self.start);
+                self.position.read_levels(schema);
                 continue;
             };
             if !shape.node(node).options.allows('G') {
+                self.position.read_levels(schema);
                 continue;
             }
             let data = stored.data(&mut self.expanded).map_err(|what| database.damaged(what))?;
-            let kept = &mut self.trail.data[levels.len() - 1];
-            kept.clear();
-            kept.extend_from_slice(data);
-            std::mem::swap(&mut self.position.path, &mut self.seek);
-            self.position.levels = levels;
-            return Ok(Scanned::Found);
+            let filled = shape.put_area(node, (data, &[]), area, 0);
+            self.position.turn_off(shared, front, entry.key);
+            return Ok(Scanned::Found(filled));
         }
-        match Self::pass_gap(reach, set, None, mode.filter(|_| !within_parent))? {
-            true => Ok(Scanned::Again),
-            false => Ok(Scanned::End),
-        }
+        let waited = Self::pass_gap(reach, set, None, mode.filter(|_| !within_parent))?;
+        Ok(if waited { Scanned::Again } else { Scanned::End })
     }
 }
 
-/// The levels of the present path that another path begins with.
-fn shared_levels(position: &Position, path: &[u8]) -> Levels {
-    let mut levels = position.levels;
-    while !levels.is_empty() {
-        let end = levels.end(levels.len());
-        if path.get(..end) == Some(&position.path[..end]) {
-            break;
-        }
-        levels.truncate(levels.len() - 1);
-    }
-    levels
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    one.len() == other.len() && begins_with(one, other)
 }

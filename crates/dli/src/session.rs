@@ -52,8 +52,8 @@ pub struct Place {
 
 /// A PCB of the program.
 pub(crate) enum Slot<S: Store> {
-    /// For a database.
-    Database(Box<DbPcb<S>>),
+    /// For a database. Its shape once more: a call is lent it beside the PCB.
+    Database(Box<DbPcb<S>>, Arc<Shape>),
     /// For something else.
     Other,
 }
@@ -94,8 +94,9 @@ impl<S: Store> Session<S> {
                     ShapeError::Database(error) => SessionError::Database(*error),
                     ShapeError::NoPath(segment) => no_path(psb, view.dbd, segment),
                 })?;
-            let pcb = DbPcb::new(number, Arc::new(shape), options.shared);
-            slots.push(Slot::Database(Box::new(pcb)));
+            let shape = Arc::new(shape);
+            let pcb = DbPcb::new(number, Arc::clone(&shape), options.shared);
+            slots.push(Slot::Database(Box::new(pcb), shape));
         }
         tell_who_shares(&mut slots);
         let locks = Locks::new(options.shared, slots.len());
@@ -113,8 +114,9 @@ impl<S: Store> Session<S> {
     /// Limits a database PCB to some partitions: of its database, or of the index over which it
     /// goes (row 76).
     pub fn limit(&mut self, pcb: usize, partitions: std::ops::RangeInclusive<u16>) {
-        if let Some(Slot::Database(pcb)) = self.slots.get_mut(pcb) {
-            Arc::make_mut(&mut pcb.shape).span = Some(partitions);
+        if let Some(Slot::Database(pcb, shape)) = self.slots.get_mut(pcb) {
+            Arc::make_mut(shape).span = Some(partitions);
+            pcb.shape = Arc::clone(shape);
         }
     }
 
@@ -122,7 +124,7 @@ impl<S: Store> Session<S> {
     #[must_use]
     pub fn mask(&self, pcb: usize) -> Option<&Mask> {
         match self.slots.get(pcb)? {
-            Slot::Database(pcb) => Some(&pcb.mask),
+            Slot::Database(pcb, _) => Some(&pcb.mask),
             Slot::Other => None,
         }
     }
@@ -131,7 +133,7 @@ impl<S: Store> Session<S> {
     #[must_use]
     pub fn area_max(&self, pcb: usize) -> usize {
         match self.slots.get(pcb) {
-            Some(Slot::Database(pcb)) => pcb.shape.area_max,
+            Some(Slot::Database(pcb, _)) => pcb.shape.area_max,
             _ => 0,
         }
     }
@@ -167,12 +169,12 @@ impl<S: Store> Session<S> {
         ssas: &[&[u8]],
     ) -> Result<Reply, Failure> {
         let answer = match self.slots.get(pcb) {
-            Some(Slot::Database(slot)) if slot.is_beside_offline() => {
+            Some(Slot::Database(_, shape)) if shape.beside_offline => {
                 self.answer_or_undo((pcb, function), area, ssas)?
             }
             _ => self.answer(pcb, function, area, ssas).map_err(Failure::of)?,
         };
-        if let Some(Slot::Database(pcb)) = self.slots.get_mut(pcb) {
+        if let Some(Slot::Database(pcb, _)) = self.slots.get_mut(pcb) {
             pcb.mask.status = answer.status;
         }
         if matches!(&function, b"DLET" | b"REPL") {
@@ -194,7 +196,7 @@ impl<S: Store> Session<S> {
         else {
             return Ok(Answer::of(Status::AD));
         };
-        let Some(Slot::Database(pcb)) = slots.get_mut(pcb) else {
+        let Some(Slot::Database(pcb, shape)) = slots.get_mut(pcb) else {
             return Ok(Answer::of(Status::AD));
         };
         let mut reach =
@@ -211,23 +213,23 @@ impl<S: Store> Session<S> {
         };
         let Some(area) = area else { return Ok(Answer::of(Status::AB)) };
         if let Some(get) = get {
-            return pcb.get(&mut reach, get, ssas, area);
+            return pcb.get(&mut reach, shape, get, ssas, area);
         }
         match &function {
-            b"ISRT" if pcb.shape.view.options.is_load() => {
+            b"ISRT" if shape.view.options.is_load() => {
                 if !pcb.loading.begun {
                     if pcb.holds_something(&mut reach)? {
                         return Ok(Answer::of(Status::AI));
                     }
                     pcb.loading.begun = true;
                 }
-                pcb.load_segments(&mut reach, ssas, area)
+                pcb.load_segments(&mut reach, shape, ssas, area)
             }
-            b"ISRT" => pcb.insert(&mut reach, ssas, area, online),
-            b"REPL" => pcb.replace(&mut reach, ssas, area),
+            b"ISRT" => pcb.insert(&mut reach, shape, ssas, (area, online)),
+            b"REPL" => pcb.replace(&mut reach, shape, ssas, area),
             _ => {
-                pcb.lock_gap_behind(&mut reach)?;
-                pcb.delete(&mut reach, ssas, area)
+                pcb.lock_gap_behind(&mut reach, shape)?;
+                pcb.delete(&mut reach, shape, ssas, area)
             }
         }
     }
@@ -295,7 +297,7 @@ impl<S: Store> Session<S> {
     /// If there is no such savepoint, or the store has stopped.
     pub fn rollback_to(&mut self, savepoint: Savepoint) -> Result<(), Failure> {
         for slot in &mut self.slots {
-            if let Slot::Database(pcb) = slot {
+            if let Slot::Database(pcb, _) = slot {
                 pcb.forget();
             }
         }
@@ -317,7 +319,7 @@ impl<S: Store> Session<S> {
     /// position.
     #[must_use]
     pub fn place(&self, pcb: usize) -> Option<Place> {
-        let Slot::Database(pcb) = self.slots.get(pcb)? else { return None };
+        let Slot::Database(pcb, _) = self.slots.get(pcb)? else { return None };
         let levels = &pcb.position.levels;
         let nodes = (1..=levels.len()).map(|level| pcb.node_at(levels, level)).collect();
         Some(Place { nodes, key: pcb.position.path.clone() })
@@ -333,7 +335,7 @@ impl<S: Store> Session<S> {
         else {
             return Ok(Status::GE);
         };
-        let Some(Slot::Database(pcb)) = slots.get_mut(pcb) else { return Ok(Status::AD) };
+        let Some(Slot::Database(pcb, _)) = slots.get_mut(pcb) else { return Ok(Status::AD) };
         let mut reach =
             Reach { store: &*store, unit, locks, changes: *changes, of_command: *of_command };
         let status = pcb.return_to(&mut reach, place).map_err(Failure::of)?;
@@ -345,7 +347,7 @@ impl<S: Store> Session<S> {
     fn forget(&mut self, load: fn(&mut DbPcb<S>)) {
         self.locks.forget();
         for slot in &mut self.slots {
-            if let Slot::Database(pcb) = slot {
+            if let Slot::Database(pcb, _) = slot {
                 match pcb.loading.begun {
                     true => load(pcb),
                     false => pcb.forget(),
@@ -361,14 +363,14 @@ fn tell_who_shares<S: Store>(slots: &mut [Slot<S>]) {
     let deleting: Vec<(usize, Vec<DbdName>)> = slots
         .iter()
         .filter_map(|slot| match slot {
-            Slot::Database(pcb) if pcb.shape.nodes.iter().any(|one| one.options.allows('D')) => {
+            Slot::Database(pcb, _) if pcb.shape.nodes.iter().any(|one| one.options.allows('D')) => {
                 Some((pcb.number, pcb.shape.databases.iter().map(|one| one.name()).collect()))
             }
             _ => None,
         })
         .collect();
     for slot in slots {
-        let Slot::Database(pcb) = slot else { continue };
+        let Slot::Database(pcb, _) = slot else { continue };
         let own: Vec<DbdName> = pcb.shape.databases.iter().map(|one| one.name()).collect();
         pcb.shares = deleting.iter().any(|(number, databases)| {
             *number != pcb.number && databases.iter().any(|name| own.contains(name))

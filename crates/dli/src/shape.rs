@@ -66,6 +66,8 @@ pub(crate) struct Node {
     /// Where its key stands in the concatenated key.
     pub(crate) key_at: usize,
     pub(crate) key_len: usize,
+    /// Of a key that is shown as it is stored: how many bytes are in front of it in its part.
+    pub(crate) shown_from: Option<usize>,
     pub(crate) options: ProcessingOptions,
     /// Whether its twins are found by their key in order.
     pub(crate) is_ordered: bool,
@@ -91,6 +93,10 @@ pub(crate) struct Shape {
     pub(crate) node_of: Vec<Option<u16>>,
     /// Bytes of the longest path call.
     pub(crate) area_max: usize,
+    /// Whether a get may return anything.
+    pub(crate) reads_some: bool,
+    /// Whether some partition of a database that it opens is offline.
+    pub(crate) beside_offline: bool,
     /// The partitions that the PCB is limited to, if it is.
     pub(crate) span: Option<Span>,
 }
@@ -151,7 +157,20 @@ impl Shape {
         let collation = collation.filter(|one| *one != Collation::Binary);
         let table = Table::new(&view, Alphabet::Ascii, collation.map(Collation::table));
         let area_max = longest_path(&view, &nodes);
-        Ok(Shape { view, table, nodes, databases, is_plain, node_of, area_max, span: None })
+        let reads_some = nodes.iter().any(|node| node.options.allows('G'));
+        let beside_offline = databases.iter().any(|database| !database.offline().is_empty());
+        Ok(Shape {
+            view,
+            table,
+            nodes,
+            databases,
+            is_plain,
+            node_of,
+            area_max,
+            reads_some,
+            beside_offline,
+            span: None,
+        })
     }
 
     /// The node of a level of a path.
@@ -312,6 +331,12 @@ impl Builder<'_> {
             Chain::Up { .. } => false,
             Chain::Child { .. } | Chain::Relation { .. } => segment.key.is_some(),
         };
+        let front = match chain {
+            Chain::Root => Some(schema.front()),
+            Chain::Child { .. } => Some(0),
+            _ => None,
+        };
+        let is_as_stored = schema.key_collation(of) == Collation::Binary;
         let own_key = segment.key.map_or(0, |key| usize::from(key.len));
         let key_len = match (&view.sequence, segment.parent) {
             (Some(index), None) => index.search_len() as usize,
@@ -329,6 +354,7 @@ impl Builder<'_> {
             path,
             key_at: segment.key_at as usize,
             key_len,
+            shown_from: front.filter(|_| is_as_stored),
             options: segment.options,
             is_ordered,
         })

@@ -521,8 +521,7 @@ impl<S: Store> DbPcb<S> {
             let inside = self.position.path.starts_with(&self.parentage.path)
                 && self.position.cut().is_some_and(|cut| cut.order(&parent).is_ge());
             if !inside {
-                self.position.path.clone_from(&self.parentage.path);
-                self.position.levels = self.parentage.levels;
+                self.position.replace_path(&self.parentage.path, self.parentage.levels);
                 self.position.settle();
             }
         }
@@ -541,8 +540,7 @@ impl<S: Store> DbPcb<S> {
             if !self.step_woven(reach, shape, (depth, base), (&path, &levels))? {
                 return Ok(false);
             }
-            self.position.path.clone_from(&self.trail.key);
-            self.position.levels = self.trail.levels.0;
+            self.position.replace_path(&self.trail.key, self.trail.levels.0);
             let levels = self.position.levels;
             let node = self.node_at(&levels, levels.len());
             if shape.node(node).options.allows('G') {

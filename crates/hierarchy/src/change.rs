@@ -130,7 +130,8 @@ impl Database {
         Ok(Changed::Done)
     }
 
-    /// Replaces the data of the segment under `path`, whose present data is `old`. In an index that
+    /// Replaces the data of the segment under `path`, whose present data is `old`; a cursor may
+    /// stand on it. In an index that
     /// is not unique an entry that moves stands in front of all equal ones, as a new one does.
     ///
     /// # Errors
@@ -138,7 +139,7 @@ impl Database {
     pub fn replace<S: Store>(
         &self,
         (store, unit): (&S, &mut S::Unit),
-        (path, levels): (&[u8], &Levels),
+        ((path, levels), cursor): ((&[u8], &Levels), Option<&mut S::Cursor>),
         stored: &Stored<'_>,
         (old, new): (&[u8], &[u8]),
         work: &mut Work,
@@ -146,9 +147,13 @@ impl Database {
         let of = levels.type_at(levels.len());
         let kind = self.schema.of(of);
         let (set, key) = self.locate(path)?;
+        let write = |unit: &mut S::Unit, value: &[u8]| match cursor {
+            Some(cursor) => unit.replace_at(cursor, value),
+            None => unit.replace(set, key, value),
+        };
         if !self.is_source(of) || stored.is_deleted {
             stored.with(new).write(kind, &mut work.value);
-            let _ = unit.replace(set, key, &work.value)?;
+            let _ = write(unit, &work.value)?;
             return Ok(Changed::Done);
         }
         self.concatenated(path, levels, work);
@@ -156,7 +161,7 @@ impl Database {
         self.renew_orders(store, (of, path), stored, (old, new), work, &mut orders)?;
         let replaced = Stored { orders: Orders::of_bytes(&orders), ..stored.with(new) };
         replaced.write(kind, &mut work.value);
-        let _ = unit.replace(set, key, &work.value)?;
+        let _ = write(unit, &work.value)?;
         let data = ((stored, old), (&replaced, new));
         let changed = self.move_entries((store, unit), (of, path), data, work);
         work.orders = orders;

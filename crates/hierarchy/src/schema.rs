@@ -177,6 +177,26 @@ impl Levels {
         true
     }
 
+    /// Forgets the levels that end behind so many bytes.
+    pub fn keep(&mut self, bytes: usize) {
+        while !self.is_empty() && self.end(self.len()) > bytes {
+            self.len -= 1;
+        }
+    }
+
+    /// The levels down to `level`.
+    #[must_use]
+    pub fn down_to(&self, level: usize) -> Levels {
+        // One by one: they may have just been written so.
+        let mut levels = Levels::NONE;
+        for at in 0..level.min(self.len()).min(LEVELS_MAX) {
+            levels.types[at] = self.types[at];
+            levels.ends[at] = self.ends[at];
+            levels.len += 1;
+        }
+        levels
+    }
+
     /// Forgets the levels behind `level`.
     pub fn truncate(&mut self, level: usize) {
         self.len = self.len.min(u8::try_from(level).unwrap_or(u8::MAX));
@@ -262,6 +282,17 @@ impl Schema {
         self.types[of.index()].collation
     }
 
+    /// The key in the tree of a partition, if the path lies in that one.
+    #[must_use]
+    #[inline]
+    pub fn in_tree<'p>(&self, partition: u16, path: &'p [u8]) -> Option<&'p [u8]> {
+        if !self.partitioned {
+            return Some(path);
+        }
+        let (number, key) = path.split_first_chunk::<PARTITION_BYTES>()?;
+        (u16::from_be_bytes(*number) == partition).then_some(key)
+    }
+
     /// The partition and the key in its tree.
     #[must_use]
     pub fn split<'p>(&self, path: &'p [u8]) -> (u16, &'p [u8]) {
@@ -302,16 +333,23 @@ impl Schema {
     /// Takes a path apart, as far as `levels` does not tell it yet. `false` if it is none.
     #[must_use]
     pub fn parse(&self, path: &[u8], levels: &mut Levels) -> bool {
+        self.parse_behind(0, path, levels)
+    }
+
+    /// [`parse`](Schema::parse) of a path whose first bytes are left out.
+    #[must_use]
+    pub fn parse_behind(&self, left_out: usize, path: &[u8], levels: &mut Levels) -> bool {
         if levels.is_empty() {
             let front = self.front();
-            let Some(root) = path.get(front..) else { return false };
+            let Some(root) = path.get(front - left_out..) else { return false };
             let Some(len) = self.part_len(TypeAt::ROOT, root) else { return false };
             levels.push(TypeAt::ROOT, front + len);
         }
         loop {
             let end = levels.end(levels.len());
-            let Some((code, rest)) = path.get(end..).and_then(<[u8]>::split_first) else {
-                return path.len() == end;
+            let rest = path.get(end - left_out..);
+            let Some((code, rest)) = rest.and_then(<[u8]>::split_first) else {
+                return left_out + path.len() == end;
             };
             let Some(of) = TypeAt::of_code(*code) else { return false };
             let Some(kind) = self.types.get(of.index()) else { return false };
