@@ -308,6 +308,39 @@ impl History {
         Ok(())
     }
 
+    /// Holds what was recovered to a position in the log against what was committed before it: all
+    /// of that is there, and nothing else.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, in words.
+    pub fn judge_point(&self, to: Lsn, found: &Contents) -> Result<(), String> {
+        let state = self.state.lock();
+        let nothing = Records::new();
+        let ledger = found.get(LEDGER).unwrap_or(&nothing);
+        let mut present = BTreeSet::new();
+        for number in state.settled..state.units.len() {
+            let unit = &state.units[number];
+            let there = ledger.contains_key(&ledger_key(UnitNumber(number)));
+            match unit.lsn {
+                Some(lsn) if there && lsn > to => {
+                    return Err(format!("unit {number} is there, and was committed at {lsn}"));
+                }
+                Some(lsn) if !there && lsn <= to => {
+                    return Err(format!("unit {number}, committed at {lsn}, is not there"));
+                }
+                // Of some nobody has heard where they were committed.
+                _ if there && (unit.backed_out || unit.asked.is_none()) => {
+                    return Err(format!("unit {number} is there and did not commit"));
+                }
+                _ => {}
+            }
+            if there {
+                present.insert(number);
+            }
+        }
+        found.iter().try_for_each(|(name, records)| state.judge_records(name, records, &present))
+    }
+
     /// Goes on from a recovered system that has been judged: what is there is there for good.
     pub fn settle(&self, found: &Contents) {
         let mut state = self.state.lock();

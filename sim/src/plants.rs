@@ -71,6 +71,11 @@ pub const ALL: &[Hunt] = &[
     },
     Hunt { plant: Plant::OldPoolNotAsked, by: "sweep of assign", run: || swept(&scenario::ASSIGN) },
     Hunt {
+        plant: Plant::CarriedTooLate,
+        by: "a data set between two pools",
+        run: || crate::homes::everybody_finds_what_they_wrote(40),
+    },
+    Hunt {
         plant: Plant::NoCompensation,
         by: "sweep of backout",
         run: || swept(&scenario::BACKOUT),
@@ -105,6 +110,8 @@ pub const ALL: &[Hunt] = &[
     Hunt { plant: Plant::IndexEntryKept, by: "tellers at once", run: tellers_at_once },
     Hunt { plant: Plant::ReconUnsynced, by: "sweep of RECON", run: crate::recon::every_crash },
     Hunt { plant: Plant::CopyEndTooEarly, by: "every point", run: recovered_to_points },
+    Hunt { plant: Plant::CopyOfReplaced, by: "the whole kernel", run: the_whole_kernel },
+    Hunt { plant: Plant::RecoveredTwice, by: "the whole kernel", run: the_whole_kernel },
     Hunt { plant: Plant::CopyRedoTooNew, by: "every point", run: recovered_to_points },
     Hunt { plant: Plant::BetweenAccumulationsSkipped, by: "every point", run: recovered_to_points },
     Hunt { plant: Plant::FreesNotAccumulated, by: "every point", run: recovered_to_points },
@@ -208,6 +215,11 @@ fn swept(scenario: &Scenario) -> Result<(), String> {
 /// Each unit of work backed out alone, or with those who stand in its way.
 fn backed_out() -> Result<(), String> {
     (1..=4).try_for_each(|seed| crate::backout::every_unit(seed, 2).map(drop))
+}
+
+/// Everything that operators do, at once.
+fn the_whole_kernel() -> Result<(), String> {
+    (1..=60).try_for_each(|seed| crate::whole::live_through(seed).map(drop))
 }
 
 /// Many programs, crashed again and again: whoever was told of what was lost is soon found.

@@ -596,6 +596,9 @@ pub fn one_after_another(seed: u64) -> Result<(), String> {
         compare(&site.contents()?, &later[6].1).map_err(|why| format!("behind: {why}"))?;
         site.recover(&NAMES, Target::Lsn(early.0))?;
         compare(&site.contents()?, &early.1).map_err(|why| format!("before: {why}"))?;
+        // What the recoveries in front of the last one had left does not come back by another one.
+        site.recover(&NAMES, Target::Now)?;
+        compare(&site.contents()?, &early.1).map_err(|why| format!("and to the end: {why}"))?;
         site.close()
     })?;
     done.ok_or("the machine crashed by itself")?;

@@ -11,6 +11,7 @@ use std::time::Duration;
 use base::Coded;
 use btree::TreeError;
 use lock::{LockError, Mode};
+use log::LogError;
 use seam::sim::{CrashStyle, End, Fault, FaultKind, Outcome, Rng, SimConfig, SimDisk, When};
 use space::DataSet;
 use uow::UowError;
@@ -38,6 +39,8 @@ pub struct Plan {
     pub keys: u64,
     /// How long most values are, at most.
     pub value_bytes_max: usize,
+    /// Data sets that programs make for themselves, at most.
+    pub own_sets_max: usize,
     /// Lives of the system.
     pub generations: usize,
     /// What goes wrong besides crashes.
@@ -123,6 +126,7 @@ impl Plan {
             sets,
             keys: [8, 40, 150, 400][rng.index(4)],
             value_bytes_max: [30, 200, 800][rng.index(3)],
+            own_sets_max: OWN_SETS_MAX,
             generations: 2 + rng.index(3),
             trouble,
         }
@@ -334,16 +338,18 @@ impl Life {
 const OWN_SETS_MAX: usize = 8;
 
 /// A program that runs beside others.
-struct Program {
-    world: World,
-    plan: Plan,
-    rng: Rng,
-    may_fail: bool,
-    failed: Arc<AtomicBool>,
+pub(crate) struct Program {
+    pub(crate) world: World,
+    pub(crate) plan: Plan,
+    pub(crate) rng: Rng,
+    /// The kernel may stop beneath it.
+    pub(crate) may_fail: bool,
+    /// It did.
+    pub(crate) failed: Arc<AtomicBool>,
 }
 
 impl Program {
-    fn run(mut self) {
+    pub(crate) fn run(mut self) {
         let world = self.world.clone();
         for _ in 0..self.plan.units {
             let mut times_chosen = 0;
@@ -399,7 +405,8 @@ impl Program {
             TreeError::Uow(
                 UowError::PastLogLimit { .. }
                 | UowError::LogFull { .. }
-                | UowError::NoSuchSet { .. },
+                | UowError::NoSuchSet { .. }
+                | UowError::Log(LogError::ArchiveBehind { .. }),
             ) => Verdict::Refused,
             _ if self.may_fail && self.world.kernel.stop_switch().is_set() => Verdict::Ended,
             _ if self.plan.trouble == Trouble::NoSpace && is_no_space(error) => Verdict::Refused,
@@ -468,6 +475,7 @@ impl Program {
             34 => Ok(self.world.kernel.checkpoint_now(false)?),
             35 => self.load_and_drop(work),
             36 => {
+                work.own(&set, Mode::IntentExclusive)?;
                 let tree = btree::Tree::new(&self.world.kernel, &set);
                 tree.compact_tail(2).map(|_| ())
             }
@@ -477,8 +485,8 @@ impl Program {
 
     /// Makes a data set of its own, fills it, and perhaps drops it.
     fn load_and_drop(&mut self, work: &mut Work<'_>) -> Result<(), TreeError> {
-        if self.world.kernel.all_sets().len() > 1 + self.plan.sets + OWN_SETS_MAX - self.plan.tasks
-        {
+        let room = 1 + self.plan.sets + self.plan.own_sets_max;
+        if self.world.kernel.all_sets().len() + self.plan.tasks > room {
             return Ok(());
         }
         let name = format!("own{}.{}", work.unit().0, self.rng.below(1 << 40));

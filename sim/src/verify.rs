@@ -166,7 +166,7 @@ pub fn prove(claim: &Claim, kernel: &Arc<Kernel>) -> Result<Proven, Wrong> {
 ///
 /// # Errors
 /// Why it does not.
-fn wait_for_conversions(kernel: &Arc<Kernel>) -> Result<(), Wrong> {
+pub(crate) fn wait_for_conversions(kernel: &Arc<Kernel>) -> Result<(), Wrong> {
     for _ in 0..5_000 {
         let left = kernel.conversions();
         if let Some(stuck) = left.iter().find(|conversion| conversion.trouble.is_some()) {

@@ -124,6 +124,7 @@ impl Shelf {
             let why = format!("{} data sets; an accumulation has 1 to {SETS_MAX}", sets.len());
             return Err(ArchiveError::Config { why });
         }
+        let _alone = self.accumulating.lock();
         let source = LogSource::new(Some(Arc::clone(self)), None);
         let mut reader = source.read(from, to)?;
         let mut maker = Maker::begin(self, sets.clone(), (from, to))?;
@@ -157,6 +158,7 @@ impl Shelf {
     /// # Errors
     /// Whatever the registry or the disk says.
     pub fn delete_accumulations(&self, registry: &dyn Registry) -> Result<u64, ArchiveError> {
+        let _alone = self.accumulating.lock();
         let needed = registry.needed_from();
         let needed = needed.map_err(|why| ArchiveError::Accumulation { why })?;
         let all = self.accumulations();

@@ -193,6 +193,6 @@ impl Registry for ReconRegistry {
     }
 
     fn needed_from(&self) -> Result<Lsn, String> {
-        Ok(self.recon.state().log_needed_from().unwrap_or(Lsn::NONE))
+        Ok(self.recon.log_needed_from())
     }
 }

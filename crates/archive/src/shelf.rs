@@ -55,6 +55,8 @@ pub struct Shelf {
     state: Mutex<State>,
     /// Held while files come, go, or are looked at.
     changing: Mutex<()>,
+    /// Held while an accumulation is made, or some are deleted: one of a name at a time.
+    pub(crate) accumulating: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -74,8 +76,9 @@ impl Shelf {
     /// A folder that cannot be listed, if there is no other.
     pub fn open(env: ArchiveEnv, config: ArchiveConfig) -> Result<Shelf, ArchiveError> {
         config.check()?;
-        let (state, changing) = (Mutex::new(State::default()), Mutex::new(()));
-        let shelf = Shelf { env, config, state, changing };
+        let (changing, accumulating) = (Mutex::new(()), Mutex::new(()));
+        let state = Mutex::new(State::default());
+        let shelf = Shelf { env, config, state, changing, accumulating };
         shelf.look()?;
         Ok(shelf)
     }
@@ -358,6 +361,7 @@ impl Shelf {
     /// [`ArchiveError::Needed`] if it is the newest or reaches beyond what `registry` says no
     /// recovery needs; whatever the registry or the disk says.
     pub fn delete(&self, from: GroupNumber, registry: &dyn Registry) -> Result<(), ArchiveError> {
+        let _alone = self.changing.lock();
         let copy = self.get(from)?;
         let path = copy.files.first().cloned().unwrap_or_else(|| name_of(from));
         let needed = |why: String| ArchiveError::Needed { path: path.clone(), why };
@@ -373,7 +377,6 @@ impl Shelf {
         }
         let told = registry.deleting(&copy.info);
         told.map_err(|why| ArchiveError::Unrecorded { group: from, why })?;
-        let _alone = self.changing.lock();
         self.state.lock().archives.remove(&from);
         let disk = Arc::clone(&self.env.seam.disk);
         for path in &copy.files {

@@ -235,7 +235,8 @@ impl Pool {
             let (mut mine, mut theirs) = self.lock_both(old);
             // It may have moved on since it was asked, even back to `old`: what is there is at home
             // then, and nobody would look for it here.
-            if !set.home().is_some_and(|home| home.goes(old, self)) {
+            let goes = set.home().is_some_and(|home| home.goes(old, self));
+            if !goes && !planted(Plant::CarriedTooLate) {
                 return Ok(None);
             }
             let Some(frame) = old.table.probe(&old.frames, key) else { return Ok(None) };

@@ -50,7 +50,7 @@ mod state;
 
 pub use copies::{CopyReport, Reading};
 pub use error::ReconError;
-pub use recon::{Opened, Recon, Setup, exists, read};
+pub use recon::{HeldLog, Opened, Recon, Setup, exists, read};
 pub use record::{
     Accumulation, Archive, ArchiveFile, Authorisation, CopyKind, DataSetEntry, Database, ImageCopy,
     Protection, Reached, Record, Recovery, Restored, SetExtent,

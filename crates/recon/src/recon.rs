@@ -7,15 +7,16 @@
 //!    anew; the survivor says first that it is stale (K9). A failed sync is never retried.
 //! 4. A file is compacted into a new one that replaces it by a rename; a crash leaves either.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use base::SystemId;
+use base::{Lsn, SystemId};
 use seal::{KeyProvider, Salt, Tag};
 use seam::Seam;
 use seam::disk::{Create, File, Open, replace_small};
 use seam::plant::{Plant, planted};
-use seam::sync::Mutex;
+use seam::sync::{Mutex, MutexGuard};
 
 use crate::copies::{Reading, choose};
 use crate::entry::{Keys, Kind, SEALED_BYTES_MAX, Sealer};
@@ -56,6 +57,29 @@ pub struct Recon {
     writer: Mutex<Writer>,
     /// Held for a look or a swap only.
     state: Mutex<Arc<State>>,
+    /// See [`Recon::placing`].
+    placing: Mutex<()>,
+    /// From where copies under way need the log.
+    held: Mutex<BTreeMap<u64, Lsn>>,
+}
+
+/// Log that a copy under way will need; it may go when this does.
+pub struct HeldLog<'r> {
+    recon: &'r Recon,
+    number: u64,
+}
+
+impl HeldLog<'_> {
+    /// What is in front of a position is not needed.
+    pub fn begin_at(&self, from: Lsn) {
+        self.recon.held.lock().insert(self.number, from);
+    }
+}
+
+impl Drop for HeldLog<'_> {
+    fn drop(&mut self) {
+        self.recon.held.lock().remove(&self.number);
+    }
 }
 
 struct Writer {
@@ -162,7 +186,9 @@ impl Recon {
             lost: None,
         };
         let state = Arc::new(chosen.reading.state.clone());
-        let recon = Recon { setup, writer: Mutex::new(writer), state: Mutex::new(state) };
+        let (writer, state) = (Mutex::new(writer), Mutex::new(state));
+        let (placing, held) = (Mutex::default(), Mutex::default());
+        let recon = Recon { setup, writer, state, placing, held };
         // What is stale by now: the copy that was just lost; or none, where both are alike again.
         let stale = lost.map_or(0, |copy| copy as u8 + 1);
         if recon.state().stale != stale && !planted(Plant::LostReconCopyUnrecorded) {
@@ -189,6 +215,31 @@ impl Recon {
         let writer = self.writer.lock();
         let paths = self.setup.paths().into_iter().zip(&writer.copies);
         paths.filter(|(_, copy)| copy.is_none()).map(|(path, _)| path).collect()
+    }
+
+    /// Keeps all of the log for a copy that is about to begin, and may need some from before the
+    /// newest one that is recorded.
+    pub fn hold_log(&self) -> HeldLog<'_> {
+        let mut held = self.held.lock();
+        let number = held.keys().last().map_or(0, |last| last + 1);
+        held.insert(number, Lsn::NONE);
+        HeldLog { recon: self, number }
+    }
+
+    /// From where the log must be kept: for recoveries from what is recorded, and for copies under
+    /// way.
+    #[must_use]
+    pub fn log_needed_from(&self) -> Lsn {
+        // A copy is recorded before it gives up what it holds, so they are asked first.
+        let held = self.held.lock().values().min().copied();
+        let needed = self.state().log_needed_from().unwrap_or(Lsn::NONE);
+        held.map_or(needed, |held| held.min(needed))
+    }
+
+    /// Held by a copy from when its end is known until it is recorded, and by a recovery from when
+    /// it has data sets to itself until others have their places: no copy ends between the two.
+    pub fn placing(&self) -> MutexGuard<'_, ()> {
+        self.placing.lock()
     }
 
     /// Adds records; they are durable when this returns, all of them or none.

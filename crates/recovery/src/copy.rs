@@ -86,7 +86,9 @@ pub fn copy_sets(
     }
     let since = since(recon, options.since, &sets)?;
     let salt = Salt::draw(kernel.seam().entropy.as_ref()).map_err(seal::SealError::Entropy)?;
+    let held = recon.hold_log();
     let moment = moment_of(kernel, &sets)?;
+    held.begin_at(moment.needed_from());
     let mut copy = Copying {
         kernel,
         sink,
@@ -106,8 +108,10 @@ pub fn copy_sets(
     let number =
         recon.change(|state| (vec![Record::Numbers(state.next_number())], state.next_number()))?;
     copy.begin(&moment, &sets, (number, options.since.unwrap_or(0)), from_us)?;
-    for (index, set) in sets.iter().enumerate() {
-        copy.copy_set(index as u16, set)?;
+    copy.copy_all(&sets)?;
+    let _placing = recon.placing();
+    if !planted(Plant::CopyOfReplaced) {
+        sets.iter().try_for_each(|set| still_there(kernel, set))?;
     }
     // Nothing that was copied is newer than the log's end now; of what the pool gave it need not
     // have been durable yet (2).
@@ -135,6 +139,15 @@ pub fn copy_sets(
     };
     recon.add(vec![Record::ImageCopy(entry.clone())])?;
     Ok(CopyReport { copy: entry, looked_at, copied, from_pool })
+}
+
+/// Whether a data set is what it was when its copy was begun. Of one that was recovered since, the
+/// copy would hold what is of no use: it would end behind the point up to which that counts.
+fn still_there(kernel: &Kernel, set: &DataSet) -> Result<(), RecoveryError> {
+    match kernel.set(set.id()) {
+        Some(_) => Ok(()),
+        None => Err(RecoveryError::Replaced { name: set.name().to_owned() }),
+    }
 }
 
 /// The LSN before which changes are in the base already.
@@ -246,6 +259,15 @@ impl Copying<'_> {
         out.extend_from_slice(&utc_us.to_le_bytes());
         self.extents.iter().for_each(|set| out.extend_from_slice(&set.intervals.to_le_bytes()));
         Ok((utc_us, self.piece(Kind::Manifest, &out, &[])?))
+    }
+
+    fn copy_all(&mut self, sets: &[Arc<DataSet>]) -> Result<(), RecoveryError> {
+        for (index, set) in sets.iter().enumerate() {
+            let copied = self.copy_set(index as u16, set);
+            // Its files may be gone by now: that is no damage.
+            copied.map_err(|error| still_there(self.kernel, set).err().unwrap_or(error))?;
+        }
+        Ok(())
     }
 
     fn copy_set(&mut self, index: u16, set: &Arc<DataSet>) -> Result<(), RecoveryError> {

@@ -111,6 +111,12 @@ pub enum RecoveryError {
         /// The data set.
         name: String,
     },
+    /// A data set is another one than when its copy or recovery was begun.
+    #[error("data set {name} was recovered or dropped meanwhile: nothing was done")]
+    Replaced {
+        /// The data set.
+        name: String,
+    },
     /// The kernel.
     #[error(transparent)]
     Kernel(#[from] UowError),
@@ -158,6 +164,7 @@ impl Coded for RecoveryError {
             RecoveryError::NotBackedOut { .. } => Code("HFV010"),
             RecoveryError::ChangedSince { .. } => Code("HFV011"),
             RecoveryError::LongValueGone { .. } => Code("HFV012"),
+            RecoveryError::Replaced { .. } => Code("HFV013"),
             RecoveryError::Kernel(error) => error.code(),
             RecoveryError::Archive(error) => error.code(),
             RecoveryError::Recon(error) => error.code(),
@@ -196,6 +203,7 @@ impl Coded for RecoveryError {
             RecoveryError::LongValueGone { .. } => {
                 "Recover the data set to a point before, from an image copy."
             }
+            RecoveryError::Replaced { .. } => "Try again if it is still wanted.",
             RecoveryError::Kernel(error) => return error.remedy(),
             RecoveryError::Archive(error) => return error.remedy(),
             RecoveryError::Recon(error) => return error.remedy(),

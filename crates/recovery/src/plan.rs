@@ -170,20 +170,21 @@ fn lineage(
 ) -> Result<Vec<Source>, RecoveryError> {
     let mut sources = vec![Source { set, until: to }];
     for recovery in state.recoveries.values().rev() {
-        let Some(youngest) = sources.last().map(|source| source.set) else { break };
+        let Some(Source { set: youngest, until }) = sources.last().copied() else { break };
         let places = recovery.became.iter().zip(&recovery.sets);
         let Some((_, old)) = places.into_iter().find(|(new, _)| **new == youngest) else {
             continue;
         };
-        if to > recovery.to && to < recovery.void_to {
+        if until > recovery.to && until < recovery.void_to {
             let why = format!("recovery {} has made it void", recovery.number);
-            return Err(RecoveryError::BadPoint { name: name.to_owned(), lsn: to, why });
+            return Err(RecoveryError::BadPoint { name: name.to_owned(), lsn: until, why });
         }
-        if to <= recovery.to {
-            // The point is before that recovery: what took the place then does not count.
-            sources.clear();
+        if until <= recovery.to {
+            // It counts up to a point before that recovery only: what took the place then does not
+            // count at all. A later recovery may have gone back there, or this one does.
+            sources.pop();
         }
-        sources.push(Source { set: *old, until: recovery.to.min(to) });
+        sources.push(Source { set: *old, until: recovery.to.min(until) });
     }
     sources.reverse();
     Ok(sources)

@@ -193,6 +193,8 @@ impl Work<'_> {
             self.kernel.write_out()?;
         }
         let uow = self.lock_all(options.wait)?;
+        let _placing = recon.placing();
+        self.refuse_if_replaced()?;
         let to = match self.plan.to {
             Target::Now => {
                 let end = self.kernel.log().next_lsn();
@@ -332,6 +334,20 @@ impl Work<'_> {
             Ok(true)
         })?;
         Ok(rebuilds.iter_mut().try_for_each(Rebuild::settle)?)
+    }
+
+    /// Another recovery may have been faster: it took what was committed with it, and programs went
+    /// on with what it made.
+    fn refuse_if_replaced(&self) -> Result<(), RecoveryError> {
+        let offline = self.kernel.offline_sets();
+        for set in &self.plan.sets {
+            let id = set.definition.id;
+            let is_there = self.kernel.set(id).is_some() || offline.iter().any(|one| one.id == id);
+            if !is_there && !planted(Plant::RecoveredTwice) {
+                return Err(RecoveryError::Replaced { name: set.definition.name.clone() });
+            }
+        }
+        Ok(())
     }
 
     /// Has all data sets to itself.

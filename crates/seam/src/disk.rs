@@ -204,12 +204,21 @@ pub fn make_dir(disk: &dyn Disk, path: &Path) -> io::Result<()> {
     missing.iter().rev().try_for_each(|folder| disk.sync_dir(&above(folder)))
 }
 
+/// What a file is called until it replaces the one of that name. Files whose names differ in their
+/// extensions only are not called the same.
+#[must_use]
+pub fn fresh_name(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".new");
+    path.with_file_name(name)
+}
+
 /// Puts a small file in place so that a crash leaves the old one or the new one, whole.
 ///
 /// # Errors
 /// Whatever the disk says; the old file is then still there, or the new one already.
 pub fn replace_small(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let fresh = path.with_extension("new");
+    let fresh = fresh_name(path);
     if disk.exists(&fresh)? {
         disk.remove(&fresh)?;
     }

@@ -85,6 +85,8 @@ pub enum Plant {
     NeededArchiveDeleted,
     /// An image copy says that it was complete before it was.
     CopyEndTooEarly,
+    /// An image copy counts although its data set was recovered meanwhile.
+    CopyOfReplaced,
     /// The log that an image copy needs begins behind changes that were not on disk.
     CopyRedoTooNew,
     /// A recovery leaves in what was in flight at its point.
@@ -93,6 +95,8 @@ pub enum Plant {
     SuccessorNotWritten,
     /// A recovery counts that RECON does not know of.
     RecoveryUnrecorded,
+    /// A recovery takes the place of what another one has replaced meanwhile.
+    RecoveredTwice,
     /// A damaged interval is mended with an older version of it.
     OlderVersionPutBack,
     /// A verification in use takes what does not prove itself for something in flight.
@@ -101,6 +105,8 @@ pub enum Plant {
     CarriedUnannounced,
     /// The pool that a data set is leaving is not asked for what it still holds.
     OldPoolNotAsked,
+    /// An interval is carried to a pool that its data set has left again.
+    CarriedTooLate,
     /// An accumulation leaves records out that concern its data sets.
     AccumulatedTooLittle,
     /// A recovery does not read the log between two accumulations.
@@ -160,14 +166,17 @@ impl Plant {
         Plant::WadsUnrecorded,
         Plant::NeededArchiveDeleted,
         Plant::CopyEndTooEarly,
+        Plant::CopyOfReplaced,
         Plant::CopyRedoTooNew,
         Plant::RecoveryUndoSkipped,
         Plant::SuccessorNotWritten,
         Plant::RecoveryUnrecorded,
+        Plant::RecoveredTwice,
         Plant::OlderVersionPutBack,
         Plant::DamageOverlooked,
         Plant::CarriedUnannounced,
         Plant::OldPoolNotAsked,
+        Plant::CarriedTooLate,
         Plant::AccumulatedTooLittle,
         Plant::BetweenAccumulationsSkipped,
         Plant::FreesNotAccumulated,

@@ -117,7 +117,11 @@ pub(super) fn delete(
     };
     for (number, copy) in archives.iter().enumerate().filter(|_| !which.check) {
         talk.progress("archive", number as u64, archives.len() as u64, "files")?;
-        shelf.delete(copy.info.from, &**registry).map_err(told)?;
+        match shelf.delete(copy.info.from, &**registry) {
+            // Somebody else has asked for the same.
+            Err(ArchiveError::NoSuch { .. }) if which.first_group.is_none() => {}
+            deleted => deleted.map_err(told)?,
+        }
     }
     if which.first_group.is_none() && !which.check {
         shelf.delete_accumulations(&**registry).map_err(told)?;
@@ -170,7 +174,8 @@ pub fn accumulate(
     let oldest = list.first().map(|copy| copy.info.first);
     let known = shelf.accumulations();
     let last = known.iter().filter(|one| one.info.has(&spans, Lsn(0))).map(|one| one.info.end);
-    let from = merge.from.map(Lsn).or(last.max()).or(oldest);
+    // Archives behind the last accumulation may have been deleted since: what is left is merged.
+    let from = merge.from.map(Lsn).or(last.max().max(oldest));
     let (from, to) = match (from, whole) {
         (Some(from), Some(to)) if from < to => (from, to),
         _ => return Ok(Vec::new()),

@@ -236,7 +236,13 @@ impl Verifier {
             if watch.is_ended() {
                 break;
             }
+            let before = self.report.findings.len();
             self.data_set(set, None, true, watch);
+            if kernel.set(set.id()).is_none() {
+                // Its files are gone, and rightly so.
+                self.report.findings.truncate(before);
+                self.note(format!("data set {} was recovered or dropped meanwhile", set.name()));
+            }
         }
         Ok(())
     }
