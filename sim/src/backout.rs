@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::UowId;
-use recovery::{Backout, BackoutOptions, Target, backout};
+use recovery::{Backout, BackoutOptions, Target, Ties, backout};
 use seam::sim::{CrashStyle, Rng, SimDisk};
 use store::{Read, Store, Unit, UnitOptions};
 
@@ -153,7 +153,8 @@ fn back_out(site: &Site, units: &[UowId], check: bool) -> Result<Backout, String
     let log = site.store.kernel().log().segments().first().map(|segment| segment.first);
     let mut from: Vec<base::Lsn> = log.into_iter().chain([history.oldest()]).collect();
     from.dedup();
-    let options = BackoutOptions { check, wait: Duration::from_secs(60), from };
+    let (wait, ties) = (Duration::from_secs(60), Ties::default());
+    let options = BackoutOptions { check, wait, from, ties };
     backout(&site.store, &history, units, &options, &mut |_| ()).map_err(said)
 }
 

@@ -10,7 +10,9 @@ use serde_json::Value;
 use system::System;
 use system::operator::{Refusal, Request, Talk, done};
 
+use crate::databases::Databases;
 use crate::recovery::Point;
+use crate::verbs::refusal;
 use crate::which::{Which, names};
 
 /// What `backout --list` is given.
@@ -125,7 +127,9 @@ pub(crate) fn backout(
     let mut from: Vec<Lsn> = logged.into_iter().chain([history.oldest()]).collect();
     from.dedup();
     let wait = Duration::from_secs(wish.wait_seconds);
-    let options = BackoutOptions { check: wish.check, wait, from };
+    let databases = Databases::of(system.kernel().seam(), system);
+    let ties = databases.and_then(|all| all.ties()).map_err(|failure| refusal(&failure))?;
+    let options = BackoutOptions { check: wish.check, wait, from, ties };
     let mut progress = |at: Progress<'_>| {
         let _ = talk.progress(at.what, at.done, at.total, "bytes");
     };

@@ -16,6 +16,7 @@ use definitions::resolve::Definitions as _;
 use definitions::{Dbd, DbdName, MemberName};
 use hierarchy::{Database, HierarchyError, state};
 use placement::{Placement, Settings};
+use recovery::Ties;
 use repository::Repository;
 use seam::Seam;
 use seam::sync::Mutex;
@@ -120,6 +121,29 @@ impl<S: Store> Databases<S> {
         let mut names: Vec<String> = all.filter(mine).map(|set| set.name).collect();
         names.sort();
         Ok(names)
+    }
+
+    /// How the data sets of all databases depend on each other: logical children stand beneath
+    /// their logical parents, and programs lock gaps of indexes.
+    pub(crate) fn ties(&self) -> Result<Ties> {
+        let infos = self.store.sets()?;
+        let name = |id: SetId| {
+            let info = infos.iter().find(|info| info.id == id);
+            info.map(|info| info.name.clone())
+        };
+        let mut ties = Ties { gap: Some(hierarchy::entry::gap), ..Ties::default() };
+        for database in self.repository.names() {
+            let MemberName::Dbd(database) = database else { continue };
+            // No program has come to one that cannot be opened.
+            let Ok(database) = self.open_unchecked(database) else { continue };
+            for relation in &database.as_parent {
+                let above = database.sets.iter().filter_map(|set| name(*set));
+                let below = name(relation.set);
+                ties.beneath.extend(above.filter_map(|above| Some((below.clone()?, above))));
+            }
+            ties.gapped.extend(database.indexes.iter().filter_map(|index| name(index.set)));
+        }
+        Ok(ties)
     }
 
     /// The database and the index whose entries stand in the set of that name, if it is one.

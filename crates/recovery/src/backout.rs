@@ -17,11 +17,11 @@ use std::time::Duration;
 
 use base::{DataSetId, Lsn, UowId};
 use btree::records::Record as TreeRecord;
-use btree::{StoredValue, Tree};
+use btree::{Effect, StoredValue, Tree};
 use seam::plant::{Plant, planted};
 use store::{
-    Grant, LockMode, LockName, Locking, Outcome, Read, SetId, SetInfo, Store, StoreError, Unit,
-    UnitOptions, Wait,
+    Cursor as _, Grant, LockMode, LockName, Locking, Outcome, Position, Read, SetId, SetInfo,
+    Store, StoreError, Unit, UnitOptions, Wait,
 };
 use store_kernel::{KernelStore, KernelUnit};
 use uow::UowError;
@@ -30,6 +30,21 @@ use crate::chains::{Wanted, from_log};
 use crate::recover::History;
 use crate::trace::{Change, Fate, Trace};
 use crate::{Progress, RecoveryError};
+
+/// Writes how a gap is called: that in front of a key, or that at the end.
+pub type NameGap = fn(Option<&[u8]>, &mut Vec<u8>);
+
+/// What layers above know of data sets whose keys depend on each other.
+#[derive(Clone, Debug, Default)]
+pub struct Ties {
+    /// A data set whose keys begin with keys of another one, and that one, by name: whatever has
+    /// such a key stands beneath the record of the other one.
+    pub beneath: Vec<(String, String)>,
+    /// Data sets whose gaps programs lock.
+    pub gapped: BTreeSet<String>,
+    /// How gaps are called; not needed without such data sets.
+    pub gap: Option<NameGap>,
+}
 
 /// How a backout is done.
 #[derive(Clone, Debug)]
@@ -41,6 +56,8 @@ pub struct BackoutOptions {
     /// Positions to read the log from, the latest first; the next one is tried if a unit began
     /// before.
     pub from: Vec<Lsn>,
+    /// Which data sets depend on each other.
+    pub ties: Ties,
 }
 
 /// A unit of work that was backed out, or could be.
@@ -111,7 +128,7 @@ pub fn backout(
 ) -> Result<Backout, RecoveryError> {
     let sets = known_sets(store)?;
     let to = store.kernel().log().next_lsn();
-    let (trace, from) = find(history, &sets, units, (&options.from, to), progress)?;
+    let (trace, from) = find(history, (&sets, options), units, to, progress)?;
     let mut work = Work { store, history, sets, trace, options, from };
     let backed_out = work.units()?;
     work.refuse_if_changed_since()?;
@@ -153,17 +170,23 @@ fn known_sets(store: &KernelStore) -> Result<BTreeMap<DataSetId, SetInfo>, Recov
 /// Reads the log from where all that is asked for is in it.
 fn find(
     history: &dyn History,
-    sets: &BTreeMap<DataSetId, SetInfo>,
+    (sets, options): (&BTreeMap<DataSetId, SetInfo>, &BackoutOptions),
     units: &[UowId],
-    (starts, to): (&[Lsn], Lsn),
+    to: Lsn,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<(Trace, Lsn), RecoveryError> {
     let keyed = |info: &SetInfo| info.attributes.locking == Locking::Keys;
     let flat: BTreeSet<DataSetId> =
         sets.iter().filter(|(_, info)| keyed(info)).map(|(id, _)| *id).collect();
-    let mut tried = (Trace::of(units, flat.clone()), to);
-    for from in starts.iter().copied() {
-        tried = (Trace::of(units, flat.clone()), from);
+    let number =
+        |name: &String| sets.iter().find(|(_, info)| info.name == *name).map(|(number, _)| *number);
+    let ties = options.ties.beneath.iter();
+    let ties: Vec<(DataSetId, DataSetId)> =
+        ties.filter_map(|(below, above)| Some((number(below)?, number(above)?))).collect();
+    let fresh = || Trace::of(units, flat.clone(), ties.clone());
+    let mut tried = (fresh(), to);
+    for from in options.from.iter().copied() {
+        tried = (fresh(), from);
         read(history, &mut tried.0, (from, to), progress)?;
         if tried.0.is_whole() {
             break;
@@ -260,7 +283,7 @@ impl Work<'_> {
         for (uow, change) in self.changes() {
             let info = self.set_of(uow, change)?;
             let record = decoded(change)?;
-            for (key, _) in record.effects() {
+            for (key, effect) in record.effects() {
                 let in_use = |error| self.in_use(&info.name, error);
                 if info.attributes.locking == Locking::Keys {
                     unit.get(info.id, key, Read::Exclusive, &mut value).map_err(in_use)?;
@@ -268,14 +291,61 @@ impl Work<'_> {
                 }
                 let group = usize::from(info.attributes.group_bytes);
                 let name = key.get(..group).filter(|name| !name.is_empty()).unwrap_or(key);
-                let name = LockName { space: info.id.0, name };
-                let wait = Wait::AtMost(self.options.wait);
-                if unit.lock(name, LockMode::Exclusive, wait).map_err(in_use)? == Grant::Busy {
-                    return Err(RecoveryError::InUse { name: info.name.clone() });
+                self.lock_name(unit, info, name)?;
+                if !matches!(effect, Effect::Became(_)) {
+                    self.lock_gaps(unit, info, key)?;
                 }
             }
         }
         Ok(())
+    }
+
+    fn lock_name(
+        &self,
+        unit: &mut KernelUnit,
+        info: &SetInfo,
+        name: &[u8],
+    ) -> Result<(), RecoveryError> {
+        let name = LockName { space: info.id.0, name };
+        let granted = unit.lock(name, LockMode::Exclusive, Wait::AtMost(self.options.wait));
+        match granted.map_err(|error| self.in_use(&info.name, error))? {
+            Grant::Busy => Err(RecoveryError::InUse { name: info.name.clone() }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Locks the gaps on both sides of a key that comes or goes, if programs lock them: whoever has
+    /// looked there goes on finding what he found (K14).
+    fn lock_gaps(
+        &self,
+        unit: &mut KernelUnit,
+        info: &SetInfo,
+        key: &[u8],
+    ) -> Result<(), RecoveryError> {
+        let Ties { gapped, gap: Some(gap), .. } = &self.options.ties else { return Ok(()) };
+        if !gapped.contains(&info.name) {
+            return Ok(());
+        }
+        let (mut name, mut now) = (Vec::new(), Vec::new());
+        gap(Some(key), &mut name);
+        self.lock_name(unit, info, &name)?;
+        let mut cursor = self.store.cursor(info.id)?;
+        let mut behind = |unit: &mut KernelUnit, to: &mut Vec<u8>| {
+            cursor.seek(Position::After(key));
+            let next = unit.next(&mut cursor, Read::Unlocked)?;
+            gap(next.map(|entry| entry.key), to);
+            Ok::<(), RecoveryError>(())
+        };
+        behind(unit, &mut name)?;
+        loop {
+            self.lock_name(unit, info, &name)?;
+            // Somebody may have added or removed the next one until the lock was had.
+            behind(unit, &mut now)?;
+            if now == name {
+                return Ok(());
+            }
+            std::mem::swap(&mut name, &mut now);
+        }
     }
 
     fn in_use(&self, name: &str, error: StoreError) -> RecoveryError {

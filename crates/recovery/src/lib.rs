@@ -50,7 +50,7 @@ mod recover;
 mod trace;
 mod units;
 
-pub use backout::{BackedOut, Backout, BackoutOptions, backout};
+pub use backout::{BackedOut, Backout, BackoutOptions, NameGap, Ties, backout};
 pub use concern::concern;
 pub use copy::{CopyOptions, CopyReport, Progress, copy_sets};
 pub use envelope::CopyKeys;

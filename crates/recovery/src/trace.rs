@@ -10,7 +10,8 @@
 //! 3. A recovery gives a data set another number; what counts is known under the newest.
 //!
 //! Two changes meet if they are of the same key. Where keys are paths they also meet if one of them
-//! made or removed what the other one's segment stands beneath.
+//! made or removed what the other one's segment stands beneath, be it in another data set: logical
+//! children stand beneath their logical parents, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -61,6 +62,8 @@ pub(crate) struct Trace {
     pub(crate) named: BTreeMap<UowId, Named>,
     /// Data sets whose keys know nothing of each other.
     flat: BTreeSet<DataSetId>,
+    /// Data sets whose keys begin with keys of another one, and that one.
+    ties: Vec<(DataSetId, DataSetId)>,
     /// The keys that count, and whether they came or went rather than got another value.
     touched: BTreeMap<DataSetId, BTreeMap<Vec<u8>, bool>>,
     /// Who has changed the same since and is not over.
@@ -70,7 +73,11 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    pub(crate) fn of(units: &[UowId], flat: BTreeSet<DataSetId>) -> Trace {
+    pub(crate) fn of(
+        units: &[UowId],
+        flat: BTreeSet<DataSetId>,
+        ties: Vec<(DataSetId, DataSetId)>,
+    ) -> Trace {
         let unseen = |uow: &UowId| {
             let (changes, fate) = (Vec::new(), Fate::Active);
             (*uow, Named { seen: false, whole: false, fate, changes, void: 0 })
@@ -78,6 +85,7 @@ impl Trace {
         Trace {
             named: units.iter().map(unseen).collect(),
             flat,
+            ties,
             touched: BTreeMap::new(),
             others: BTreeMap::new(),
             later: BTreeMap::new(),
@@ -175,7 +183,7 @@ impl Trace {
         if let Some(named) = self.named.get_mut(&uow) {
             let (kind, body) = (record.kind, change.body.to_vec());
             named.changes.push(Change { lsn, set, origin: set, kind, body });
-        } else if self.touched.contains_key(&set) {
+        } else if self.counts(set) {
             if record.kind == records::kind::LOAD_BEGINS {
                 // It empties the data set, or needs it to be empty, and is never anything else.
                 self.later.entry(set).or_default().insert(uow, lsn);
@@ -186,25 +194,36 @@ impl Trace {
         Some(())
     }
 
+    /// Whether keys of a data set count, or of one that is tied to it.
+    fn counts(&self, set: DataSetId) -> bool {
+        let mut ties = self.ties.iter();
+        self.touched.contains_key(&set)
+            || ties.any(|(below, above)| {
+                *below == set && self.touched.contains_key(above)
+                    || *above == set && self.touched.contains_key(below)
+            })
+    }
+
     /// Whether a change of somebody else is of something that counts.
     fn meets(&self, set: DataSetId, kind: u8, body: &[u8]) -> Option<bool> {
-        let Some(keys) = self.touched.get(&set) else { return Some(false) };
         if planted(Plant::LaterChangesUnseen) {
             return Some(false);
         }
         let record = TreeRecord::decode(kind, body).ok()?;
+        let own = self.touched.get(&set);
+        let paths = own.filter(|_| !self.flat.contains(&set));
+        let tied = |to: fn(&(DataSetId, DataSetId)) -> (DataSetId, DataSetId)| {
+            let ties = self.ties.iter().map(to).filter(move |(from, _)| *from == set);
+            ties.filter_map(|(_, other)| self.touched.get(&other))
+        };
         let meets = |(key, effect): (&[u8], Effect<'_>)| {
-            if keys.contains_key(key) {
-                return true;
-            }
-            if self.flat.contains(&set) {
-                return false;
-            }
             // Beneath what a named unit made or removed; above what it changed, and gone or new.
-            let beneath = (1..key.len()).any(|end| keys.get(&key[..end]).is_some_and(|it| *it));
+            let mut above = paths.into_iter().chain(tied(|(below, above)| (*below, *above)));
+            let mut below = paths.into_iter().chain(tied(|(below, above)| (*above, *below)));
             let moves = !matches!(effect, Effect::Became(_));
-            let mut behind = keys.range::<[u8], _>((Bound::Included(key), Bound::Unbounded));
-            beneath || moves && behind.next().is_some_and(|(other, _)| other.starts_with(key))
+            own.is_some_and(|keys| keys.contains_key(key))
+                || above.any(|keys| is_beneath(keys, key))
+                || moves && below.any(|keys| is_above(keys, key))
         };
         Some(record.effects().into_iter().any(meets))
     }
@@ -233,6 +252,11 @@ impl Trace {
             if self.flat.contains(old) {
                 self.flat.insert(*new);
             }
+            for (below, above) in &mut self.ties {
+                let place = |set: &mut DataSetId| *set = if *set == *old { *new } else { *set };
+                place(below);
+                place(above);
+            }
         }
         let named = std::mem::take(&mut self.named);
         self.touched.clear();
@@ -245,11 +269,24 @@ impl Trace {
     }
 }
 
+/// Whether a key goes on from one that came or went.
+fn is_beneath(keys: &BTreeMap<Vec<u8>, bool>, key: &[u8]) -> bool {
+    (1..key.len()).any(|end| keys.get(&key[..end]).is_some_and(|moved| *moved))
+}
+
+/// Whether one of these goes on from a key.
+fn is_above(keys: &BTreeMap<Vec<u8>, bool>, key: &[u8]) -> bool {
+    let mut behind = keys.range::<[u8], _>((Bound::Included(key), Bound::Unbounded));
+    behind.next().is_some_and(|(other, _)| other.starts_with(key))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const SET: DataSetId = DataSetId(5);
+    /// Its keys begin with those of [`SET`].
+    const BELOW: DataSetId = DataSetId(8);
     const INSERT: u8 = records::kind::INSERT;
     const REMOVE: u8 = records::kind::REMOVE;
     const REPLACE: u8 = records::kind::REPLACE;
@@ -265,7 +302,8 @@ mod tests {
         fn of(units: &[u64], flat: bool) -> Script {
             let units: Vec<UowId> = units.iter().copied().map(UowId).collect();
             let flat = if flat { BTreeSet::from([SET]) } else { BTreeSet::new() };
-            Script { trace: Trace::of(&units, flat), at: 100, last: BTreeMap::new() }
+            let trace = Trace::of(&units, flat, vec![(BELOW, SET)]);
+            Script { trace, at: 100, last: BTreeMap::new() }
         }
 
         fn log(&mut self, uow: u64, kind: u8, flags: u8, body: &[u8]) -> Lsn {
@@ -279,7 +317,11 @@ mod tests {
         }
 
         fn change(&mut self, uow: u64, kind: u8, key: &[u8]) -> Lsn {
-            let mut body = SET.0.to_le_bytes().to_vec();
+            self.change_of(SET, uow, kind, key)
+        }
+
+        fn change_of(&mut self, set: DataSetId, uow: u64, kind: u8, key: &[u8]) -> Lsn {
+            let mut body = set.0.to_le_bytes().to_vec();
             body.extend_from_slice(&[9, 0, 0, 0, 0, 0, 0]);
             base::bytes::push_string16(&mut body, key);
             body.extend_from_slice(&[0, 0, 0, 0]);
@@ -350,6 +392,27 @@ mod tests {
         log.change(12, INSERT, b"tree/lea2");
         (8..=12).for_each(|uow| log.commit(uow));
         assert_eq!(log.met(), [8, 10]);
+    }
+
+    #[test]
+    fn what_stands_beneath_in_another_data_set_is_in_the_way_too() {
+        for flat in [false, true] {
+            let mut log = Script::of(&[7, 8], flat);
+            log.change(7, INSERT, b"parent");
+            log.change(7, REPLACE, b"other");
+            log.commit(7);
+            log.change_of(BELOW, 8, REMOVE, b"gone/child");
+            log.commit(8);
+            log.change_of(BELOW, 9, INSERT, b"parent/child");
+            log.change_of(BELOW, 10, INSERT, b"other/child");
+            log.change(11, REMOVE, b"gone");
+            log.change(12, REPLACE, b"gone");
+            (9..=12).for_each(|uow| log.commit(uow));
+            let met = log.trace.met();
+            let by = |set| met.get(&set).into_iter().flatten().map(|uow| uow.0).collect();
+            let (below, own): (Vec<u64>, Vec<u64>) = (by(BELOW), by(SET));
+            assert_eq!((below, own), (vec![9], vec![11]), "flat: {flat}");
+        }
     }
 
     #[test]
