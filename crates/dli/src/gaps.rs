@@ -4,18 +4,26 @@
 //! A program that deletes a root locks the root behind it too, to the sync point; behind the last
 //! one it locks a name that stands for the end. A program that comes to a root over a gap locks
 //! that root anyway; if it had to wait, it looks at the gap again. One that ends its search at a
-//! gap waits in the same way.
+//! gap waits in the same way. So a step over roots costs no lock for their gaps.
+//!
+//! A root that is added splits a gap, and whoever comes over its front part locks the new root and
+//! no more the old one. So the gap has a name of its own besides, that of the root behind it and
+//! X'00': who deletes locks it, too, who adds tests it, and waits until what is gone for the time
+//! being is gone or back (K14).
 //!
 //! Of index entries the gaps are locked where entries are changed ([`hierarchy::entry`]); readers
 //! pass them here, one by one.
 //!
 //! Invariants:
-//! 1. The name of the end is the empty key: no root has it.
+//! 1. The name of the end is the empty key, which is that of its gap, too: no root has it.
+//! 2. No root's key begins with another one's, so the name of a gap is that of no root.
+//! 3. The root behind a gap is looked for again once the gap is locked, and stays the same while
+//!    it is.
 
-use hierarchy::entry::gap;
+use hierarchy::entry::{gap, lock_gap};
 use hierarchy::schema::behind;
-use hierarchy::{IndexTree, Result, TypeAt};
-use store::{Cursor, LockMode, Position as Place, Read, SetId, Store, Unit};
+use hierarchy::{Changed, Database, IndexTree, Levels, Result, Schema, TypeAt};
+use store::{Cursor, LockMode, LockName, Position as Place, Read, SetId, Store, Unit};
 
 use crate::pcb::DbPcb;
 use crate::search::Reach;
@@ -23,6 +31,30 @@ use crate::shape::{Chain, Node, Shape};
 
 /// The key that stands for the end of a set.
 const END: &[u8] = &[];
+
+/// Writes the key of the root behind a root that is there or not; nothing if there is none.
+fn root_behind<S: Store>(
+    unit: &mut S::Unit,
+    cursor: &mut S::Cursor,
+    schema: &Schema,
+    root: &[u8],
+    next: &mut Vec<u8>,
+) -> Result<()> {
+    match behind(root, next) {
+        true => cursor.seek(Place::Before(next)),
+        false => cursor.seek(Place::Back),
+    }
+    let key = unit.next(cursor, Read::Unlocked)?.map_or(END, |entry| entry.key);
+    let len = schema.tree_part_len(TypeAt::ROOT, key).unwrap_or(key.len());
+    next.clear();
+    next.extend_from_slice(&key[..len]);
+    Ok(())
+}
+
+/// Writes the name of the gap in front of a root, or of that at the end.
+fn name_gap(next: &[u8], name: &mut Vec<u8>) {
+    gap(Some(next).filter(|next| *next != END), name);
+}
 
 impl<S: Store> DbPcb<S> {
     /// Before a root is deleted: locks the gap that it leaves.
@@ -37,15 +69,54 @@ impl<S: Store> DbPcb<S> {
         }
         let database = &shape.databases[0];
         let (set, root) = database.locate(self.position.down_to(1))?;
-        let cursor = self.cursors.get(reach.store, set)?;
-        let mut next = Vec::new();
-        match behind(root, &mut next) {
-            true => cursor.seek(Place::Before(&next)),
-            false => cursor.seek(Place::Back),
+        let root = root.to_vec();
+        let (mut next, mut now) = (Vec::new(), Vec::new());
+        loop {
+            // Who adds a root tests the gap, who reads on locks the root behind it.
+            let cursor = self.cursors.get(reach.store, set)?;
+            lock_gap(reach.unit, set, LockMode::Exclusive, |unit, name| {
+                root_behind::<S>(unit, cursor, &database.schema, &root, &mut next)?;
+                name_gap(&next, name);
+                Ok(())
+            })?;
+            reach.locks.change(reach.unit, (set, &next))?;
+            let cursor = self.cursors.get(reach.store, set)?;
+            root_behind::<S>(reach.unit, cursor, &database.schema, &root, &mut now)?;
+            if now == next {
+                return Ok(());
+            }
         }
-        let key = reach.unit.next(cursor, Read::Unlocked)?.map_or(END, |entry| entry.key);
-        let len = database.schema.tree_part_len(TypeAt::ROOT, key).unwrap_or(key.len());
-        reach.locks.change(reach.unit, (set, &key[..len]))
+    }
+
+    /// Stores a new segment. A root keeps the gap that it goes into as it is until it is there: it
+    /// waits for whoever has deleted a root there, who would look at another gap after that.
+    pub(crate) fn store_new(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        database: &Database,
+        (path, levels): (&[u8], &Levels),
+        data: &[u8],
+        logical_parent: &[u8],
+    ) -> Result<Changed> {
+        let (set, key) = database.locate(path)?;
+        let gap = match reach.locks.are_shared() && levels.len() == 1 {
+            true => {
+                let cursor = self.cursors.get(reach.store, set)?;
+                let mut next = Vec::new();
+                lock_gap(reach.unit, set, LockMode::Shared, |unit, name| {
+                    root_behind::<S>(unit, cursor, &database.schema, key, &mut next)?;
+                    name_gap(&next, name);
+                    Ok(())
+                })?
+            }
+            false => None,
+        };
+        let target = (reach.store, &mut *reach.unit);
+        let done = database.insert(target, (path, levels), data, logical_parent, &mut self.work)?;
+        if let Some(name) = gap {
+            reach.unit.unlock(LockName { space: set.0, name: &name })?;
+        }
+        Ok(done)
     }
 
     /// Waits until a gap is what it looks like: nobody is deleting what was in it. Answers whether

@@ -214,8 +214,7 @@ impl<S: Store> DbPcb<S> {
             reach.locks.enter(reach.unit, self.number, (set, key), mode)?;
         }
         self.lock_for_change(reach, database, &path)?;
-        let target = (reach.store, &mut *reach.unit);
-        let done = database.insert(target, (&path, &levels), &data, &[], &mut self.work)?;
+        let done = self.store_new(reach, database, (&path, &levels), &data, &[])?;
         self.trail.best.clone_from(&path);
         self.trail.key = path;
         self.expanded = data;

@@ -421,9 +421,7 @@ impl<S: Store> DbPcb<S> {
     ) -> Made<()> {
         let levels = database.parse(path)?;
         self.lock_for_change(reach, database, path)?;
-        let target = (reach.store, &mut *reach.unit);
-        let done =
-            database.insert(target, (path, &levels), data, logical_parent, &mut self.work)?;
+        let done = self.store_new(reach, database, (path, &levels), data, logical_parent)?;
         Ok(match done {
             Changed::Done => Ok(()),
             Changed::Exists => Err(Refusal::elsewhere(Status::II)),

@@ -591,3 +591,65 @@ fn walking_programs_and_changing_programs_all_come_to_their_end() {
         others.into_iter().for_each(programs::Other::end);
     });
 }
+
+/// Rule K14 for roots: one that is added in a gap which another program has made, and may take
+/// back, hides that gap from nobody.
+#[test]
+fn a_root_that_is_added_beside_a_deleted_one_waits_until_that_is_gone_or_back() {
+    for behind in [None, Some("C1ee0000")] {
+        in_the_bank(move |yard| {
+            let mut deleting = yard.program();
+            if let Some(root) = behind {
+                deleting.done(&format!("0 ISRT <\"{root}\" ACCT"));
+                deleting.commit();
+            }
+            deleting.done("0 GHU ACCT(NO=A3)");
+            deleting.done("0 DLET <\"A3cc0000\"");
+            let adding = yard.beside("adding", |_, program| {
+                program.work(|program| {
+                    assert_eq!(program.call("0 ISRT <\"B1dd0000\" ACCT")?.0, "  ");
+                    Ok(())
+                });
+            });
+            yard.let_others_run();
+            assert!(adding.waits(), "it is added in the gap");
+            let reading = yard.beside("reading", |_, program| {
+                assert_eq!(program.done("3 GU ACCT(NO=A2)"), "A2bb0000");
+                assert_eq!(program.done("3 GN ACCT"), "A3cc0000");
+                program.commit();
+            });
+            yard.let_others_run();
+            deleting.back_out();
+            reading.end();
+            adding.end();
+            let mut judge = yard.program();
+            assert_eq!(judge.done("0 GU ACCT(NO=B1)"), "B1dd0000");
+        });
+    }
+}
+
+/// Who deletes looks again for the root behind the gap once it has waited for that.
+#[test]
+fn a_gap_is_locked_up_to_the_root_that_is_there_in_the_end() {
+    in_the_bank(|yard| {
+        let mut adding = yard.program();
+        adding.done("0 ISRT <\"B1dd0000\" ACCT");
+        let deleting = yard.beside("deleting", |yard, program| {
+            program.done("0 GHU ACCT(NO=A3)");
+            program.done("0 DLET <\"A3cc0000\"");
+            yard.let_others_run();
+            yard.let_others_run();
+            program.back_out();
+        });
+        yard.let_others_run();
+        assert!(deleting.waits(), "the root behind the gap is not committed");
+        adding.back_out();
+        let reading = yard.beside("reading", |_, program| {
+            assert_eq!(program.done("3 GU ACCT(NO=A2)"), "A2bb0000");
+            assert_eq!(program.done("3 GN ACCT"), "A3cc0000");
+            program.commit();
+        });
+        deleting.end();
+        reading.end();
+    });
+}

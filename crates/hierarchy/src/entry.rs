@@ -16,7 +16,7 @@
 //! 3. An entry that is not there is not missed: a program that uses the index as a database may
 //!    have deleted it (facts, section 12 row 70). It comes back when its source changes its key.
 
-use store::{Cursor, LockMode, LockName, Position, Read, Store, Unit, Wait};
+use store::{Cursor, LockMode, LockName, Position, Read, SetId, Store, Unit, Wait};
 
 use crate::error::Result;
 use crate::index::{IndexEntry, IndexTree};
@@ -27,6 +27,37 @@ pub fn gap(next: Option<&[u8]>, to: &mut Vec<u8>) {
     if let Some(key) = next {
         to.extend_from_slice(key);
         to.push(0);
+    }
+}
+
+/// Locks a gap, whose name `find` writes: again, until what is there does not change any more.
+/// Answers its name if it was not locked before.
+///
+/// # Errors
+/// If the store refuses, or what `find` answers.
+pub fn lock_gap<U: Unit>(
+    unit: &mut U,
+    set: SetId,
+    mode: LockMode,
+    mut find: impl FnMut(&mut U, &mut Vec<u8>) -> Result<()>,
+) -> Result<Option<Vec<u8>>> {
+    let (mut name, mut now) = (Vec::new(), Vec::new());
+    find(unit, &mut name)?;
+    loop {
+        let lock = LockName { space: set.0, name: &name };
+        let held = unit.held(lock);
+        if held.is_none_or(|held| !held.covers(mode)) {
+            let _ = unit.lock(lock, mode, Wait::Forever)?;
+        }
+        find(unit, &mut now)?;
+        if now == name {
+            return Ok(held.is_none().then_some(name));
+        }
+        // Another program has added or removed something meanwhile.
+        if held.is_none() {
+            unit.unlock(lock)?;
+        }
+        std::mem::swap(&mut name, &mut now);
     }
 }
 
@@ -101,30 +132,11 @@ impl<S: Store> Keeper<'_, S> {
             return Ok(None);
         }
         let mut cursor = self.store.cursor(tree.set)?;
-        let (mut name, mut now) = (Vec::new(), Vec::new());
-        self.gap_behind(&mut cursor, key, &mut name)?;
-        loop {
-            let lock = LockName { space: tree.set.0, name: &name };
-            let held = self.unit.held(lock);
-            if held.is_none_or(|held| !held.covers(mode)) {
-                let _ = self.unit.lock(lock, mode, Wait::Forever)?;
-            }
-            self.gap_behind(&mut cursor, key, &mut now)?;
-            if now == name {
-                return Ok(held.is_none().then_some(name));
-            }
-            // Another program has added or removed an entry meanwhile.
-            if held.is_none() {
-                self.unit.unlock(lock)?;
-            }
-            std::mem::swap(&mut name, &mut now);
-        }
-    }
-
-    fn gap_behind(&mut self, cursor: &mut S::Cursor, key: &[u8], name: &mut Vec<u8>) -> Result<()> {
-        cursor.seek(Position::After(key));
-        gap(self.unit.next(cursor, Read::Unlocked)?.map(|entry| entry.key), name);
-        Ok(())
+        lock_gap(self.unit, tree.set, mode, |unit, name| {
+            cursor.seek(Position::After(key));
+            gap(unit.next(&mut cursor, Read::Unlocked)?.map(|entry| entry.key), name);
+            Ok(())
+        })
     }
 }
 
