@@ -66,6 +66,17 @@ impl Card {
         self.columns(16, LAST)
     }
 
+    /// Columns 73 to 80 of a merge: group and number; `None` where they are blank.
+    pub(crate) fn place(&self) -> Option<(&[u8], &[u8])> {
+        let is_there = self.columns(MARK + 1, COLUMNS).iter().any(|byte| *byte != b' ');
+        is_there.then(|| (self.columns(73, 74), self.columns(75, COLUMNS)))
+    }
+
+    /// The same card with another number.
+    pub(crate) fn numbered(&self, number: usize) -> Card {
+        Card { number: u32::try_from(number).unwrap_or(u32::MAX), ..*self }
+    }
+
     /// Columns 10 to 13.
     pub(crate) fn function(&self) -> [u8; 4] {
         let mut function = [0; 4];

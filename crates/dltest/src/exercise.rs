@@ -2,9 +2,9 @@
 
 use codec::CodePage;
 
-use crate::parse::parse;
+use crate::parse::{parse, parse_merged};
 use crate::run::{AibCodes, Both, Feedback, Program, Request, RunError, run};
-use crate::statement::{Item, PcbChoice};
+use crate::statement::{Deck, Item, PcbChoice};
 use crate::{JsonLines, Punch, Report};
 
 /// After how many calls all that follow end a repetition, and after how many the run ends, for
@@ -30,6 +30,10 @@ impl Program for Echo {
         Ok(!matches!(pcb, PcbChoice::Number(0)))
     }
 
+    fn pcbs(&self) -> Vec<String> {
+        vec!["ECHO".to_owned()]
+    }
+
     fn call(&mut self, request: &Request<'_>, area: &mut [u8]) -> Result<Feedback, Enough> {
         if self.calls == CALLS_MAX {
             return Err(Enough);
@@ -45,21 +49,26 @@ impl Program for Echo {
     }
 }
 
-/// Reads bytes as a deck, issues its calls to a program that echoes, writes both reports and
-/// punches. What was punched issues no more
-/// calls than there were.
+/// Reads bytes as a deck, and as one that is merged of two parts, issues its calls to a program
+/// that echoes, writes both reports and punches. What was punched issues no more calls than there
+/// were.
 ///
 /// # Panics
 /// If that does not end well: that is the bug that is looked for.
 pub fn exercise(bytes: &[u8]) {
-    let deck = parse(bytes);
+    let (first, second) = bytes.split_at(bytes.len() / 2);
+    issue(&parse(bytes));
+    issue(&parse_merged(first, second));
+}
+
+fn issue(deck: &Deck) {
     let (mut lines, mut notes, mut text, mut cards) = <(Vec<_>, Vec<_>, Vec<_>, Vec<_>)>::default();
     let mut json = JsonLines::new(&mut lines, &mut notes);
     let mut report = Report::new(&mut text, CodePage::Ascii);
-    let mut punch = Punch::new(&mut cards, &deck);
+    let mut punch = Punch::new(&mut cards, deck);
     let mut reports = Both(&mut json, &mut report);
     let mut echo = Echo::default();
-    match run(&deck, &mut echo, &mut Both(&mut reports, &mut punch)) {
+    match run(deck, &mut echo, &mut Both(&mut reports, &mut punch)) {
         Ok(summary) => {
             assert_eq!(summary.calls, u64::from(echo.calls));
             assert!(summary.different <= summary.compared);

@@ -90,6 +90,8 @@ codes! {
         "Give up to four hexadecimal digits in columns 8 to 11 and 13 to 16.";
     ABEND = "HFC016", "an ABEND card ended the run",
         "What was done since the last commit is backed out; take the card away to go on.";
+    UNPLACED = "HFC017", "a card has no number by which two streams could be merged",
+        "Number all cards of SYSIN and SYSIN2: the group in columns 73 and 74, the number behind it.";
     REPORT = "HFC020", "the report cannot be written",
         "Check where the output goes.";
 }

@@ -11,8 +11,8 @@
 //! | `key` | the key feedback of that length, in hexadecimal digits |
 //! | `data` | the I/O area as far as the call filled it, in hexadecimal digits |
 //!
-//! Invariant: the lines are calls and nothing else. Wrong cards and differences go to the notes;
-//! comments go nowhere.
+//! Invariant: the lines are calls and nothing else. Wrong cards, differences and lists of PCBs go
+//! to the notes; comments go nowhere.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -61,6 +61,7 @@ impl<W: Write, N: Write> Observer for JsonLines<W, N> {
             Event::Wrong(error) => {
                 writeln!(self.notes, "{} {error}. {}", error.code(), error.remedy())
             }
+            Event::Pcb { number, title } => writeln!(self.notes, "PCB {number}: {title}"),
             Event::Comment { .. } | Event::Status(_) | Event::Options(_) | Event::Punch(_) => {
                 Ok(())
             }

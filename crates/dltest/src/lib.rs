@@ -8,7 +8,7 @@
 //! | `U`, `T`, `WTO`, `WTOR` | comment; `T` is shown if comments are | 2-71 text |
 //! | `N`, `.` | ignored | |
 //! | `O` | options | 2-71 `ABORT=` differences that end the run |
-//! | `S` | status | 3 comments, 4 AIB, 5 call, 7 compare, 9 PCB, 11 segment; 15-23 PCB; 30-32 `AIB` |
+//! | `S` | status | 3 comments, 4 AIB, 5 call, 7 compare, 9 PCB, 11 segment; 15-23 PCB, or `$LISTALL`: all are listed; 30-32 `AIB` |
 //! | `L` | call | 5-8 repeat, 10-13 function, 16-23 segment, from 24 the rest of the SSA |
 //! | `L` | data of the call | 2 `K`, 3 `P`, 4 form, 5-8 length, 10-13 `DATA`, 16-71 data |
 //! | `L` | a stack begins, ends | 5-8 repeat, 10-13 `STAK`, `END` |
@@ -20,6 +20,8 @@
 //! | `ABEND` | the run ends as an abend | |
 //! | blank | as the card before; behind a continued card, more of it | 10-13, 16-71 |
 //! | `/*` | the end | |
+//!
+//! Columns 73 to 80 count where a second stream is merged into the first (`merge`).
 //!
 //! Comparisons behind `END` are with the last call of the stack. Punched cards are a deck that
 //! expects what came back.
@@ -37,6 +39,7 @@ mod card;
 mod exercise;
 mod fault;
 mod json;
+mod merge;
 mod parse;
 mod piece;
 mod punch;
@@ -48,7 +51,7 @@ mod statement;
 pub use exercise::exercise;
 pub use fault::{CODES, CardError, CodeMeaning};
 pub use json::JsonLines;
-pub use parse::parse;
+pub use parse::{parse, parse_merged};
 pub use piece::{Form, Piece};
 pub use punch::Punch;
 pub use report::Report;

@@ -13,8 +13,9 @@
 mod compare;
 mod control;
 
-use crate::card::{Card, LAST, cards};
+use crate::card::{Card, LAST};
 use crate::fault::{self, CardError};
+use crate::merge::{deck, merge};
 use crate::piece::{Form, Piece};
 use crate::statement::{Call, Checks, Deck, Item};
 
@@ -65,10 +66,19 @@ struct Parser {
 /// Reads a deck.
 #[must_use]
 pub fn parse(bytes: &[u8]) -> Deck {
+    parse_cards(deck(bytes), Vec::new())
+}
+
+/// Reads a deck into which a second one is merged: SYSIN and SYSIN2.
+#[must_use]
+pub fn parse_merged(first: &[u8], second: &[u8]) -> Deck {
+    let (cards, left_out) = merge(first, second);
+    parse_cards(cards, left_out)
+}
+
+fn parse_cards(all: Vec<Card>, left_out: Vec<CardError>) -> Deck {
     let mut parser = Parser::default();
-    let mut all = cards(bytes);
-    let end = all.iter().position(|card| card.columns(1, 2) == b"/*").unwrap_or(all.len());
-    all.truncate(end);
+    left_out.into_iter().for_each(|one| parser.emit(Item::Wrong(one)));
     for card in all.iter().filter(|card| !card.is_blank()) {
         parser.card(card);
     }

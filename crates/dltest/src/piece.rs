@@ -17,6 +17,8 @@ pub enum Form {
     Variable,
     /// Two bytes of length, these included, and two zeros: a message segment (`Z`).
     Message,
+    /// Nothing: a GSAM record of undefined length, which the PCB says (`U`).
+    Undefined,
 }
 
 impl Form {
@@ -24,6 +26,7 @@ impl Form {
         match column {
             b'V' | b'M' => Form::Variable,
             b'Z' => Form::Message,
+            b'U' => Form::Undefined,
             _ => Form::Plain,
         }
     }
@@ -31,7 +34,7 @@ impl Form {
     /// How long it is.
     pub(crate) fn prefix(self) -> usize {
         match self {
-            Form::Plain => 0,
+            Form::Plain | Form::Undefined => 0,
             Form::Variable => 2,
             Form::Message => 4,
         }
@@ -86,7 +89,7 @@ impl Piece {
         let (prefix, length) = (self.form.prefix(), self.len());
         let whole = prefix + length;
         let into = area.get_mut(..whole)?;
-        if self.form != Form::Plain {
+        if prefix > 0 {
             let said = u16::try_from(whole).ok()?;
             into[..prefix].fill(0);
             into[..2].copy_from_slice(&said.to_be_bytes());
@@ -101,7 +104,7 @@ impl Piece {
     /// bytes too. What is left to compare is the data.
     pub(crate) fn compare_length(&self, area: &[u8]) -> (Piece, Option<String>) {
         let prefix = self.form.prefix().max(Form::Variable.prefix());
-        let form = if self.form == Form::Plain { Form::Variable } else { self.form };
+        let form = if self.form.prefix() == 0 { Form::Variable } else { self.form };
         let expected = self.len();
         let data = Piece { form, length: Some(expected.saturating_sub(prefix)), ..self.clone() };
         let difference = match area.first_chunk::<2>() {

@@ -106,6 +106,7 @@ impl<W: Write> Observer for Report<W> {
                     _ => Ok(()),
                 }
             }
+            Event::Pcb { number, title } => writeln!(self.out, "PCB     {number:<4}  {title}"),
             Event::Options(_) | Event::Punch(_) => Ok(()),
             Event::Called { call, nth, feedback, data } => self.called(call, *nth, feedback, data),
             Event::Compared(compared) => self.compared(compared),

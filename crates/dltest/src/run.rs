@@ -35,6 +35,9 @@ pub trait Program {
     /// If the program cannot go on.
     fn choose(&mut self, pcb: &PcbChoice) -> Result<bool, Self::Error>;
 
+    /// Its PCBs, a line for each, in the order of the list that begins with the I/O PCB.
+    fn pcbs(&self) -> Vec<String>;
+
     /// Issues a call. The area holds what the call is given, and then what it returns.
     ///
     /// # Errors
@@ -96,6 +99,13 @@ pub enum Event<'a> {
     },
     /// An `S` card.
     Status(&'a Status),
+    /// A PCB of the list that an `S` card asked for: its number, from 1, and what it is.
+    Pcb {
+        /// The number.
+        number: usize,
+        /// What it is.
+        title: &'a str,
+    },
     /// An `O` card, by its number.
     Options(u32),
     /// A `CTL` card.
@@ -288,6 +298,10 @@ impl<P: Program> Run<'_, P> {
     fn status(&mut self, status: &Status) -> Result<(), RunError<P::Error>> {
         self.observer.notice(&Event::Status(status))?;
         self.uses_aib = status.uses_aib.unwrap_or(self.uses_aib);
+        let all = if status.lists { self.program.pcbs() } else { Vec::new() };
+        for (at, title) in all.iter().enumerate() {
+            self.observer.notice(&Event::Pcb { number: at + 1, title })?;
+        }
         let Some(pcb) = &status.pcb else { return Ok(()) };
         let card = status.card;
         self.is_pcb_known =

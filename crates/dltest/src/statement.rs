@@ -77,6 +77,8 @@ pub struct Status {
     pub pcb: Option<PcbChoice>,
     /// Whether calls name their PCB in an AIB from now on; as before if the card says nothing.
     pub uses_aib: Option<bool>,
+    /// Whether all PCBs of the PSB are listed (`$LISTALL`).
+    pub lists: bool,
 }
 
 /// What an `O` card says; what it says beyond that has no meaning here.

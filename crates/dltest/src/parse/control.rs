@@ -12,6 +12,8 @@ use crate::statement::{
 
 /// Where the print options of a status stand.
 const OPTIONS: [usize; 6] = [3, 4, 5, 7, 9, 11];
+/// In place of a PCB: all are listed.
+const LIST_ALL: &[u8] = b"$LISTALL";
 /// How much more each punched card's number is, if `INCR=` does not say.
 const STEP: u32 = 10;
 
@@ -48,10 +50,11 @@ impl Parser {
             });
             print = Some(PrintOptions { comments, aib, call, compare, pcb, segment });
         }
-        let pcb = choice(card);
+        let lists = card.trimmed(16, 23) == LIST_ALL;
+        let pcb = choice(card).filter(|_| !lists);
         let is_aib = card.columns(30, 32) == b"AIB";
         let uses_aib = (is_aib || pcb.is_some()).then_some(is_aib);
-        self.emit(Item::Status(Status { card: card.number, print, pcb, uses_aib }));
+        self.emit(Item::Status(Status { card: card.number, print, pcb, uses_aib, lists }));
     }
 
     pub(super) fn options(&mut self, card: &Card) {

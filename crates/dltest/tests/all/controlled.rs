@@ -1,8 +1,9 @@
 //! Stacks, skipping, options, AIBs and lengths: what is issued and compared then.
 
-use holdfast_dltest::{AibCodes, RunError, Summary, run};
+use codec::CodePage;
+use holdfast_dltest::{AibCodes, Report, RunError, Summary, parse_merged, run};
 
-use crate::support::{Answer, FINE, Notes, Script, deck};
+use crate::support::{Answer, FINE, Notes, Script, calls, card, deck, errors};
 
 const GB: Answer = ("GB", 0, "", "", b"");
 const GE: Answer = ("GE", 0, "", "", b"");
@@ -184,4 +185,41 @@ fn a_key_is_compared_as_far_as_the_cards_go() {
     assert_eq!(notes, ["2: "]);
     let (.., summary) = ran(&["L        GU", &compare(&key[..40])], &[answer]);
     assert_eq!(summary.different, 1, "blanks on the card are compared");
+}
+
+#[test]
+fn a_second_stream_overrides_and_adds_by_the_numbers_in_the_last_columns() {
+    let place = |text: &str, place: &str| card(&[(1, text), (73, place)]);
+    let first = [
+        place("L        GU    ROOT", "AA000010"),
+        place("L        DLET", "AA000020"),
+        place("L        GN", "AA000030"),
+        card(&[(1, "U NOT NUMBERED")]),
+    ];
+    let second = [place("U NO DELETE TODAY", "AA000020"), place("L        GNP", "AA000025")];
+    let deck = parse_merged(first.concat().as_bytes(), second.concat().as_bytes());
+    let functions: Vec<_> = calls(&deck).iter().map(|call| call.function).collect();
+    assert_eq!(functions, [*b"GU  ", *b"GNP ", *b"GN  "]);
+    let errors = errors(&deck);
+    assert_eq!((errors.len(), errors[0].code, errors[0].card), (1, "HFC017", 4));
+    assert!(errors[0].message.contains("SYSIN"), "{}", errors[0]);
+}
+
+#[test]
+fn all_pcbs_are_listed_and_none_is_chosen() {
+    let deck = deck(&["S 1 1 1 1 1    $LISTALL", "L        GU"]);
+    let (mut script, mut text) = (Script::default(), Vec::new());
+    run(&deck, &mut script, &mut Report::new(&mut text, CodePage::Ascii)).expect("nothing fails");
+    let text = String::from_utf8(text).expect("text");
+    assert!(text.starts_with("PCB     1     IOPCB\nPCB     2     CUSTDB\n"), "{text}");
+    assert!(script.chosen.is_empty());
+    assert_eq!(script.asked.len(), 1);
+}
+
+#[test]
+fn a_record_of_undefined_length_is_its_data_alone() {
+    let (mut script, mut notes) = (Script::default(), Notes::default());
+    let cards = ["L        ISRT", "L  U   5 DATA  ABCDEFGH"];
+    run(&deck(&cards), &mut script, &mut notes).expect("nothing fails");
+    assert_eq!((&script.asked[0].2[..], &script.asked[0].3[..6]), (&[5][..], "ABCDE "));
 }

@@ -170,7 +170,7 @@ fn status_cards_choose_options_and_pcb() {
     ];
     for (text, print, pcb) in cases {
         let uses_aib = pcb.as_ref().map(|_| false);
-        let status = Status { card: 1, print, pcb, uses_aib };
+        let status = Status { card: 1, print, pcb, uses_aib, lists: false };
         assert_eq!(deck(&[text]).items, [Item::Status(status)], "{text}");
     }
     let aib = deck(&["S1111 1 1 1   1IOPCB         AIB"]);

@@ -158,6 +158,10 @@ impl Program for Abending {
         Ok(true)
     }
 
+    fn pcbs(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     fn call(&mut self, request: &Request<'_>, _: &mut [u8]) -> Result<Feedback, Abend> {
         if request.function == *b"ROLL" { Err(Abend) } else { Ok(Feedback::default()) }
     }

@@ -70,6 +70,10 @@ impl Program for Script {
         Ok(*pcb != PcbChoice::Name("NOWHERE".to_owned()))
     }
 
+    fn pcbs(&self) -> Vec<String> {
+        vec!["IOPCB".into(), "CUSTDB".into()]
+    }
+
     fn call(&mut self, request: &Request<'_>, area: &mut [u8]) -> Result<Feedback, Infallible> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let ssas = request.ssas.iter().map(|ssa| text(ssa)).collect();

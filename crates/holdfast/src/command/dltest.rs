@@ -1,7 +1,7 @@
 //! `holdfast dltest`: issues the calls on control statements and reports what came back.
 
 use std::io::{Read as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use base::{Code, Coded};
@@ -9,7 +9,7 @@ use clap::Args;
 use codec::CodePage;
 use dltest::{
     AibCodes, Both, Deck, Feedback, JsonLines, Observer, PcbChoice, Program, Punch, Report,
-    Request, RunError, Summary, parse,
+    Request, RunError, Summary, parse, parse_merged,
 };
 use region::shape::{PcbKind, PcbShape};
 use region::{Abend, AibFields, Client, Dd, DirectAnswer, DirectCall, Embedded, Ending, Link};
@@ -46,7 +46,8 @@ pub(crate) struct DltestArgs {
     /// The region type
     #[arg(long = "type", value_name = "TYPE", default_value = "dli", ignore_case = true)]
     kind: Kind,
-    /// A file of a GSAM PCB, or PUNCHDD for cards that CTL statements punch; may be repeated
+    /// A file of a GSAM PCB, PUNCHDD for cards that CTL statements punch, or SYSIN2 for statements
+    /// that are merged into those of standard input by columns 73 to 80; may be repeated
     #[arg(long = "dd", value_name = "NAME=PATH[,text]")]
     dds: Vec<String>,
 }
@@ -56,6 +57,8 @@ const BYTES_MAX: u64 = 256 << 20;
 
 /// The DD that punched cards go to.
 const PUNCH_DD: &str = "PUNCHDD";
+/// The DD of statements that are merged into the others.
+const MERGED_DD: &str = "SYSIN2";
 
 /// Calls that go to the I/O PCB whatever PCB was chosen.
 const SERVICES: [&[u8; 4]; 11] = [
@@ -163,6 +166,21 @@ impl Program for Tester {
         Ok(found.is_some())
     }
 
+    fn pcbs(&self) -> Vec<String> {
+        let title = |shape: &PcbShape| {
+            let (own, what) = (shape.title(), region::shape::text(&shape.name));
+            match &shape.kind {
+                PcbKind::Io(_) => "I/O PCB".to_owned(),
+                PcbKind::Alternate { .. } => format!("alternate PCB {own}"),
+                PcbKind::Database(database) => {
+                    format!("database {}  {what}", region::shape::text(&database.dbd))
+                }
+                PcbKind::Gsam(gsam) => format!("GSAM {}  {what}", region::shape::text(&gsam.dbd)),
+            }
+        };
+        self.client.pcbs().iter().map(|shape| title(shape).trim_end().to_owned()).collect()
+    }
+
     fn call(
         &mut self,
         request: &Request<'_>,
@@ -174,12 +192,17 @@ impl Program for Tester {
         let shape = self.client.pcbs().get(pcb);
         let is_database = shape.is_some_and(|shape| matches!(shape.kind, PcbKind::Database(_)));
         let longest = shape.map_or(0, |shape| shape.area_max as usize);
+        let says_length = shape.is_some_and(|shape| {
+            matches!(&shape.kind, PcbKind::Gsam(gsam) if gsam.undefined) && function == *b"ISRT"
+        });
         let given: usize = request.data.iter().sum();
         let room = match (is_service, &function) {
             (true, b"CHKP") => 8,
             (true, b"XRST") => 14,
             (true, _) => given,
             (false, b"STAT") => STATISTICS,
+            // A record of undefined length has the length of its data.
+            (false, _) if says_length && given > 0 => given,
             (false, _) => longest.max(given),
         };
         let room = room.min(area.len());
@@ -214,19 +237,16 @@ impl From<Abend> for Abended {
 }
 
 pub(super) fn run(context: &mut Context, args: &DltestArgs) -> Result<ExitCode> {
+    let is = |wanted: &'static str| move |dd: &Dd| dd.name.eq_ignore_ascii_case(wanted);
     let (punch_dd, dds): (Vec<Dd>, Vec<Dd>) =
-        batch::dds_of(&args.dds)?.into_iter().partition(is_punch);
+        batch::dds_of(&args.dds)?.into_iter().partition(is(PUNCH_DD));
+    let (merged_dd, dds): (Vec<Dd>, Vec<Dd>) = dds.into_iter().partition(is(MERGED_DD));
     let job = job_of(args, &dds)?;
-    let mut cards = Vec::new();
-    let read = std::io::stdin().take(BYTES_MAX + 1).read_to_end(&mut cards);
-    read.map_err(|error| {
-        let what = format!("the control statements cannot be read: {error}");
-        Failure::other(what, "Give them on standard input.")
-    })?;
-    if cards.len() as u64 > BYTES_MAX {
-        return Err(Failure::usage("there are too many control statements", "Give fewer."));
-    }
-    let deck = parse(&cards);
+    let cards = read(std::io::stdin(), "standard input")?;
+    let deck = match merged_dd.first() {
+        Some(dd) => parse_merged(&cards, &read_file(&dd.path)?),
+        None => parse(&cards),
+    };
     let punch_dd: Option<Dd> = Vec::into_iter(punch_dd).next();
     if deck.punches() && punch_dd.is_none() {
         let what = "the control statements punch cards, but there is no file for them";
@@ -249,8 +269,29 @@ pub(super) fn run(context: &mut Context, args: &DltestArgs) -> Result<ExitCode> 
     issue(context, &deck, punch_dd.as_ref(), tester)
 }
 
-fn is_punch(dd: &Dd) -> bool {
-    dd.name.eq_ignore_ascii_case(PUNCH_DD)
+/// Reads control statements to their end.
+fn read(from: impl std::io::Read, name: &str) -> Result<Vec<u8>> {
+    let mut cards = Vec::new();
+    from.take(BYTES_MAX + 1).read_to_end(&mut cards).map_err(|error| {
+        let what = format!("the control statements of {name} cannot be read: {error}");
+        Failure::other(what, "Check where they come from.")
+    })?;
+    if cards.len() as u64 > BYTES_MAX {
+        return Err(Failure::usage("there are too many control statements", "Give fewer."));
+    }
+    Ok(cards)
+}
+
+/// Reads the control statements of a file.
+// Cards are people's files; they are no part of a system.
+#[allow(clippy::disallowed_methods)]
+fn read_file(path: &Path) -> Result<Vec<u8>> {
+    let name = path.display().to_string();
+    let file = std::fs::File::open(path).map_err(|error| {
+        let what = format!("the control statements of {name} cannot be read: {error}");
+        Failure::other(what, "Correct the path behind --dd SYSIN2=.")
+    })?;
+    read(file, &name)
 }
 
 /// Issues the calls and ends: well, unless a call has ended it.
