@@ -70,4 +70,18 @@ mod tests {
         assert_eq!(made.lines().count() + 1, CONFIGURATION.lines().count());
         assert!(!configuration_for([&b"DISPLAY 'A' UPON ENVIRONMENT-NAME"[..]]).contains("-NAME"));
     }
+
+    /// A name of a function that is free for names is no function any more.
+    #[test]
+    fn no_function_of_the_mainframe_is_freed() {
+        let functions = "ACOS ANNUITY ASIN ATAN CHAR COS CURRENT-DATE DATE-OF-INTEGER \
+             DATE-TO-YYYYMMDD DAY-OF-INTEGER DAY-TO-YYYYDDD FACTORIAL INTEGER INTEGER-OF-DATE \
+             INTEGER-OF-DAY INTEGER-PART LENGTH LOG LOG10 LOWER-CASE MAX MEAN MEDIAN MIDRANGE MIN \
+             MOD NUMVAL NUMVAL-C ORD ORD-MAX ORD-MIN PRESENT-VALUE RANDOM RANGE REM REVERSE SIN \
+             SQRT STANDARD-DEVIATION SUM TAN TRIM UPPER-CASE VARIANCE WHEN-COMPILED";
+        for name in functions.split_ascii_whitespace() {
+            let freed = format!("not-reserved: {name}");
+            assert!(CONFIGURATION.lines().all(|line| line != freed), "{name}");
+        }
+    }
 }
