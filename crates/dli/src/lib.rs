@@ -56,6 +56,6 @@ mod weave;
 
 pub use failure::{Failure, SessionError};
 pub use mask::Mask;
-pub use offline::Availability;
+pub use offline::{Availability, Stand};
 pub use session::{Place, Reply, Session, SessionOptions};
 pub use status::Status;

@@ -13,7 +13,7 @@ use crate::marks::Mark;
 use crate::mask::Mask;
 use crate::pcb::{DbPcb, Parentage};
 use crate::position::Position;
-use crate::session::{Session, Slot};
+use crate::session::{Place, Session, Slot};
 
 /// How much of what a PCB can reach is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,8 +26,9 @@ pub enum Availability {
     Nothing,
 }
 
-/// What a call through a PCB may move.
-struct Stand {
+/// What a call through a PCB may move: where it stands, what it shows, what GNP stays below.
+#[derive(Debug)]
+pub struct Stand {
     position: Position,
     parentage: Parentage,
     mask: Mask,
@@ -73,6 +74,28 @@ impl<S: Store> Session<S> {
             seen = seen.max(found);
         }
         Some(seen)
+    }
+
+    /// How a database PCB stands; `None` if it is not one.
+    #[must_use]
+    pub fn stand(&self, pcb: usize) -> Option<Stand> {
+        match self.slots.get(pcb) {
+            Some(Slot::Database(pcb)) => Some(pcb.stand()),
+            _ => None,
+        }
+    }
+
+    /// Takes a call of a PCB back that has changed nothing but how it stands; a hold is gone.
+    ///
+    /// # Errors
+    /// A [`Failure`] ends the program.
+    pub fn stand_again(&mut self, pcb: usize, stand: Stand, place: &Place) -> Result<(), Failure> {
+        // The record is locked again that the PCB stands in.
+        self.find_place(pcb, place)?;
+        if let Some(Slot::Database(slot)) = self.slots.get_mut(pcb) {
+            slot.return_to_stand(stand);
+        }
+        Ok(())
     }
 
     /// A call through a PCB of which some data may be offline: undone if it meets that.

@@ -63,6 +63,7 @@ impl<S: Store> Schedule<S> {
         let slot = number - 1;
         let longest = self.session.area_max(slot);
         let most = self.limits.area_bytes;
+        let given = aib.and(area.as_ref().map(|area| area.len()));
         let called = match area {
             // What does not fit must not be cut off.
             Some(area)
@@ -84,6 +85,11 @@ impl<S: Store> Schedule<S> {
             area => self.session.call_of((slot, function), of_command, area, ssas),
         };
         match called {
+            // The area was there: it is only too short (row 79).
+            Ok(answer) if answer.status == Status::AB && given.is_some() => {
+                reply.aib(too_short(longest));
+                Ok(*b"  ")
+            }
             Ok(answer) => {
                 reply.fill(answer.filled);
                 Ok(answer.status.0)
@@ -114,13 +120,16 @@ impl<S: Store> Schedule<S> {
     ) -> Result<Answer, dli::Failure> {
         let mut whole = vec![0; self.session.area_max(slot)];
         let before = self.session.place(slot).unwrap_or_default();
+        let stand = self.session.stand(slot);
         let answer = self.session.call(slot, function, Some(&mut whole), ssas)?;
         if answer.filled <= room.min(self.limits.area_bytes) {
             let front = answer.filled.min(area.len());
             area[..front].copy_from_slice(&whole[..front]);
             return Ok(answer);
         }
-        let _ = self.session.find_place(slot, &before)?;
+        if let Some(stand) = stand {
+            self.session.stand_again(slot, stand, &before)?;
+        }
         if answer.filled <= room {
             return Ok(Answer { status: TOO_LONG, filled: 0 });
         }
@@ -164,7 +173,7 @@ impl<S: Store> Schedule<S> {
     }
 }
 
-fn too_short(needed: usize) -> AibReply {
+pub(crate) fn too_short(needed: usize) -> AibReply {
     AibReply {
         return_code: WRONG_PARAMETER,
         reason: AREA_TOO_SHORT,

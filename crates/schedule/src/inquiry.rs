@@ -108,6 +108,7 @@ impl<S: Store> Schedule<S> {
                 Some(block)
             }
             "LERUNOPT" => Some(vec![0; 4]),
+            "" | "NULL" if number.is_none() => None,
             "" | "NULL" | "MSGINFO" => {
                 // They tell of messages and their destinations, which there are none of.
                 status(*b"AL", reply);

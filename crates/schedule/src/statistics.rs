@@ -20,6 +20,7 @@
 use region::{Reply, Request};
 use store::Store;
 
+use crate::database::too_short;
 use crate::schedule::Schedule;
 
 /// What one pool has done.
@@ -145,7 +146,7 @@ fn summary(values: &[(&str, u64)]) -> String {
 impl<S: Store> Schedule<S> {
     /// STAT; the status.
     pub(crate) fn statistics(&mut self, request: Request<'_>, reply: &mut Reply) -> [u8; 2] {
-        let Request { area, more, .. } = request;
+        let Request { area, more, aib, .. } = request;
         let function = more.first().map(|function| &**function).unwrap_or_default();
         let Some((kind, letter)) = function.first_chunk::<4>().zip(function.get(4)) else {
             return *b"AC";
@@ -164,7 +165,14 @@ impl<S: Store> Schedule<S> {
             Form::Unformatted => WORDS,
             Form::Summary => SUMMARY,
         };
-        let Some(out) = area.and_then(|area| area.get_mut(..len)) else { return *b"AB" };
+        let is_there = area.is_some() && aib.is_some();
+        let Some(out) = area.and_then(|area| area.get_mut(..len)) else {
+            // With an AIB its length is known, and said in it (row 79).
+            if is_there {
+                reply.aib(too_short(len));
+            }
+            return if is_there { *b"  " } else { *b"AB" };
+        };
         let pools = self.pools.figures();
         let (figures, title, status) = match kind {
             b"DBAS" => {
