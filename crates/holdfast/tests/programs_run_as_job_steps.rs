@@ -578,3 +578,80 @@ fn an_aib_tells_what_the_program_runs_in() {
     // An area that is too short is not written, and the position stays.
     assert!(ended.out.contains("104 20c 20 ....\n0 00000001\n"), "{}", ended.out);
 }
+
+/// STAT of a started system's pools; a deadlock, once as the abend and once as BC.
+#[test]
+fn bmps_see_the_pools_and_are_told_of_deadlocks() {
+    if !have_compiler() {
+        return;
+    }
+    let shop = Shop::new("bmp-calls");
+    let fill = shop.program("fill.c", "{ insert(shop, 1); insert(shop, 2); return 0; }");
+    shop.batch(&fill, &["--psb", "CLERK"]).done();
+    let system = shop.start();
+    let rest = ["--psb", "CLERK", "--type", "bmp"];
+    let body = r#"{
+        static char stat[700];
+        CTDLI("STAT", shop, stat, "DBASF    ", NULL);
+        printf("[%.2s] %.16s %.40s\n", shop->status, stat, stat + 120);
+        int pools = 0;
+        do {
+            CTDLI("STAT", shop, stat, "VBASS    ", NULL);
+            if (!memcmp(stat, "BUFFER POOL ", 12)) pools++;
+        } while (!memcmp(shop->status, "  ", 2));
+        printf("[%.2s] after %d pools\n", shop->status, pools);
+        CTDLI("STAT", shop, stat, "VBASS    ", NULL);
+        printf("[%.2s] at the end\n", shop->status);
+        CTDLI("STAT", shop, stat, "NONSENSE ", NULL);
+        printf("[%.2s] for none\n", shop->status);
+        return 0;
+    }"#;
+    let told = shop.batch(&shop.program("stat.c", body), &rest).done().out;
+    let words =
+        ["[  ] ALL BUFFER POOLS", "BUFSIZE", "[GA] after ", "[GE] at the end", "[AC] for none"];
+    assert!(words.iter().all(|word| told.contains(word)), "{told}");
+    // Two programs take the same customers, each the other's first.
+    for group_b in [true, false] {
+        let meeting = |name: &str, mine: u8, theirs: u8| {
+            let init = if group_b {
+                "memcpy(area, \"\\021\\0\\0\\0STATUS GROUPB\", 17); CTDLI(\"INIT\", io, area, NULL);"
+            } else {
+                ""
+            };
+            let body = format!(
+                r#"{{
+                char ssa[40];
+                {init}
+                sprintf(ssa, "CUSTOMER(CUSTNO  = %08d)", {mine});
+                CTDLI("GHU ", shop, area, ssa, NULL);
+                area[19]++;
+                CTDLI("REPL", shop, area, NULL);
+                sleep(4);
+                sprintf(ssa, "CUSTOMER(CUSTNO  = %08d)", {theirs});
+                CTDLI("GHU ", shop, area, ssa, NULL);
+                printf("met [%.2s]\n", shop->status);
+                return 0;
+            }}"#
+            );
+            let path = shop.program(name, &body);
+            let source = fs::read_to_string(&path).unwrap();
+            fs::write(&path, format!("#include <unistd.h>\n{source}")).unwrap();
+            // Compiled before, so that both begin at once.
+            shop.batch(&path, &["--psb", "CLERK", "--type", "bmp", "--dry-run"]).done();
+            path
+        };
+        let both = [meeting("one.c", 1, 2), meeting("two.c", 2, 1)];
+        let begun = both.map(|path| {
+            let mut command = command(None);
+            command.args(shop.arguments(&path, &rest)).stdout(Stdio::piped());
+            command.stderr(Stdio::piped()).spawn().unwrap()
+        });
+        let ended = begun.map(|child| Ended::of(&child.wait_with_output().unwrap()));
+        let said: Vec<&str> = ended.iter().map(|one| one.out.as_str()).collect();
+        assert_eq!(said.iter().filter(|one| one.contains("met [  ]")).count(), 1, "{said:?}");
+        let told_bc = said.iter().filter(|one| one.contains("met [BC]")).count();
+        let abended = ended.iter().filter(|one| one.err.contains("U0777")).count();
+        assert_eq!((told_bc, abended), if group_b { (1, 0) } else { (0, 1) }, "{said:?}");
+    }
+    shop.stop(system);
+}
