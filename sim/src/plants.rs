@@ -10,7 +10,7 @@ use seam::plant::{Plant, plant};
 use seam::sim::{CrashStyle, Fault, FaultKind, Rng, SimDisk};
 
 use crate::archive;
-use crate::dli::tellers;
+use crate::dli::{numbered, tellers};
 use crate::forms;
 use crate::machine::Make;
 use crate::media::{self, Met, Rested};
@@ -108,6 +108,11 @@ pub const ALL: &[Hunt] = &[
     Hunt { plant: Plant::NextKeyNotLocked, by: "phantoms", run: phantoms::nothing_appears },
     Hunt { plant: Plant::RecordGivenBack, by: "tellers at once", run: tellers_at_once },
     Hunt { plant: Plant::IndexEntryKept, by: "tellers at once", run: tellers_at_once },
+    Hunt {
+        plant: Plant::NumberingForgotten,
+        by: "sweep of a numbering",
+        run: || numbered::every_crash(1).map(drop),
+    },
     Hunt { plant: Plant::ReconUnsynced, by: "sweep of RECON", run: crate::recon::every_crash },
     Hunt { plant: Plant::CopyEndTooEarly, by: "every point", run: recovered_to_points },
     Hunt { plant: Plant::CopyOfReplaced, by: "the whole kernel", run: the_whole_kernel },

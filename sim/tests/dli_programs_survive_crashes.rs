@@ -9,6 +9,7 @@ use dli_model::Subject;
 use dli_model::script::{Script, Step};
 use holdfast_sim::crew;
 use holdfast_sim::dli::life::{self, Lived};
+use holdfast_sim::dli::numbered;
 use holdfast_sim::dli::tale::Tale;
 use holdfast_sim::dli::tellers;
 use holdfast_sim::machine::Make;
@@ -151,6 +152,14 @@ fn tellers_at_once_lose_no_posting() {
     let worked = each(1..41, tellers::work_through);
     let postings: usize = worked.iter().map(|one| one.postings).sum();
     assert!(postings > 10 * worked.len(), "{postings} postings are too few");
+}
+
+#[test]
+fn an_index_of_equal_keys_is_built_over_data_whenever_the_machine_crashes() {
+    match numbered::every_crash(1) {
+        Ok(images) => assert!(images > 100, "{images} images are too few"),
+        Err(why) => panic!("{why}"),
+    }
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::error::{HierarchyError, Result};
 use crate::fill::{Filler, ROOM};
 use crate::index::{IndexEntry, IndexTree, Source};
 use crate::load::clashes;
+use crate::number::BATCH_BYTES;
 use crate::state::{self, State};
 use crate::value::Stored;
 
@@ -43,7 +44,8 @@ impl Database {
     }
 
     /// Builds one or all secondary indexes anew. Entries that programs deleted are there again, and
-    /// user data that they stored is lost. `progress` is told how many segments were seen.
+    /// user data that they stored is lost. Sources that lack an identity which an index needs get
+    /// it before ([`crate::number`]). `progress` is told how many segments were seen.
     ///
     /// # Errors
     /// If there is no such index; if a segment cannot be read, or two have the same entry in a
@@ -52,12 +54,37 @@ impl Database {
         &self,
         store: &S,
         only: Option<DbdName>,
+        progress: impl FnMut(u64),
+    ) -> Result<Vec<Built>> {
+        self.build_indexes_in(store, only, BATCH_BYTES, progress)
+    }
+
+    /// The same, with so many bytes in each unit of work that writes sources again.
+    ///
+    /// # Errors
+    /// As [`Database::build_indexes`].
+    pub fn build_indexes_in<S: Store>(
+        &self,
+        store: &S,
+        only: Option<DbdName>,
+        batch_bytes: usize,
+        mut progress: impl FnMut(u64),
+    ) -> Result<Vec<Built>> {
+        self.index_trees(only)?;
+        if state::compared(store, self)?.state == State::Loading {
+            return Err(HierarchyError::Loading(self.name()));
+        }
+        let numbered = self.number(store, batch_bytes, &mut progress)?;
+        numbered.fill_indexes(store, only, progress)
+    }
+
+    fn fill_indexes<S: Store>(
+        &self,
+        store: &S,
+        only: Option<DbdName>,
         mut progress: impl FnMut(u64),
     ) -> Result<Vec<Built>> {
         let trees = self.index_trees(only)?;
-        if state::admit(store, self)? == State::Loading {
-            return Err(HierarchyError::Loading(self.name()));
-        }
         let mut filler = Filler::new(store, ROOM);
         let mut lost = Vec::with_capacity(trees.len());
         for tree in &trees {
@@ -129,7 +156,7 @@ impl Database {
         for tree in &self.indexes {
             state::set_due(store, tree.index.dbd, false)?;
         }
-        state::record(store, self, State::Ready)
+        state::record_empty(store, self)
     }
 }
 

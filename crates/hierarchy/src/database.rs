@@ -45,6 +45,31 @@ pub struct Database {
     entangled: Vec<bool>,
     /// The partitions that are offline for whoever opened it.
     offline: Vec<u16>,
+    /// How its sets and those of its indexes are kept when they are made.
+    kept: Vec<Kept>,
+}
+
+/// How a set is kept when it is made.
+#[derive(Clone, Debug)]
+struct Kept {
+    set: SetId,
+    name: String,
+    attributes: SetAttributes,
+    /// The database or the index whose settings say so.
+    says: DbdName,
+}
+
+/// A set whose control intervals are not those that the settings say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unlike {
+    /// Its name.
+    pub set: String,
+    /// The database or the index whose settings say otherwise.
+    pub says: DbdName,
+    /// Bytes of its intervals.
+    pub has: u32,
+    /// Bytes that the settings say.
+    pub wanted: u32,
 }
 
 impl Database {
@@ -68,15 +93,11 @@ impl Database {
         let own = attributes(&dbd, &placement, None);
         let (as_child, as_parent) =
             relation::open(&dbd, definitions, |set| make_set(store, set, &own))?;
-        let unordered = as_child.iter().filter(|relation| !relation.unique);
-        let mut with_identity: Vec<TypeAt> = unordered.map(|relation| relation.child).collect();
         let (indexes, _) = resolve_dbd(&dbd, definitions);
         let mut trees = Vec::with_capacity(indexes.len());
+        let mut kept: Vec<Kept> = Vec::new();
         let at = |code: u8| TypeAt(code.saturating_sub(1));
         for index in indexes {
-            if IndexTree::needs_identity(&index) {
-                with_identity.push(at(index.source_code));
-            }
             let dbd_of = definitions.dbd(index.dbd);
             let its = dbd_of.as_ref().map(|of| placements(of)).transpose()?.map(Arc::new);
             let set = match (&dbd_of, &its) {
@@ -84,7 +105,13 @@ impl Database {
                 _ => own.clone(),
             };
             let group_bytes = IndexTree::group_bytes(&index);
-            let set = make_set(store, index.dbd.text(), &SetAttributes { group_bytes, ..set })?;
+            let says = match its.as_ref().is_some_and(|its| interval_bytes(its).is_some()) {
+                true => index.dbd,
+                false => name,
+            };
+            let attributes = SetAttributes { group_bytes, ..set };
+            kept.push(Kept::make(store, index.dbd.text().into(), attributes, says)?);
+            let set = kept[kept.len() - 1].set;
             let (source, target) = (at(index.source_code), at(index.target_code));
             let target_level = usize::from(dbd.segments[target.index()].level);
             let placement = its;
@@ -101,14 +128,11 @@ impl Database {
             };
             let interval_bytes = partition.interval_bytes.or(own.interval_bytes);
             let attributes = SetAttributes { interval_bytes, group_bytes, ..own.clone() };
-            sets.push(make_set(store, &set, &attributes)?);
+            kept.push(Kept::make(store, set, attributes, name)?);
+            sets.push(kept[kept.len() - 1].set);
         }
-        let schema = Schema::new(
-            &dbd,
-            placement,
-            |one| with_identity.contains(&one),
-            |one| relation::is_elsewhere(&dbd, one, definitions),
-        );
+        let elsewhere = |one| relation::is_elsewhere(&dbd, one, definitions);
+        let schema = Schema::new(&dbd, placement, |_| false, elsewhere);
         let mut database = Database {
             schema,
             sets,
@@ -118,9 +142,53 @@ impl Database {
             blank,
             entangled: Vec::new(),
             offline: Vec::new(),
+            kept,
         };
         database.entangled = database.find_entangled();
+        database.find_identities(store)?;
         Ok(database)
+    }
+
+    /// Finds out which types carry an identity: those of stored data as it is recorded, those of
+    /// an empty database as they need it.
+    fn find_identities<S: Store>(&mut self, store: &S) -> Result<()> {
+        let types = (0..self.schema.types.len()).map(|at| TypeAt(at as u8));
+        let needing: Vec<TypeAt> = types.filter(|of| self.needs_identity(*of)).collect();
+        let recorded = state::state_of(store, self.name())?;
+        let carrying: Option<Vec<TypeAt>> = recorded.map(|record| {
+            state::with_identity(&record.layout).filter_map(|name| self.schema.find(name)).collect()
+        });
+        let lacks = |carrying: &Vec<TypeAt>| needing.iter().any(|of| !carrying.contains(of));
+        let is_stored_without = match carrying.as_ref().is_some_and(lacks) {
+            true => state::holds_something(store, self.name())?,
+            false => false,
+        };
+        for of in needing {
+            let given = !is_stored_without || self.orders_children(of);
+            self.schema.types[of.index()].has_identity = given;
+        }
+        for of in carrying.into_iter().flatten() {
+            self.schema.types[of.index()].has_identity = true;
+        }
+        Ok(())
+    }
+
+    /// Whether segments of this type need an identity: to order equal index entries, or equal
+    /// logical twins.
+    pub(crate) fn needs_identity(&self, of: TypeAt) -> bool {
+        let mut trees = self.indexes.iter().filter(|tree| tree.source == of);
+        self.orders_children(of) || trees.any(|tree| IndexTree::needs_identity(&tree.index))
+    }
+
+    /// Whether equal logical twins of this type are told apart by their identities.
+    fn orders_children(&self, of: TypeAt) -> bool {
+        self.as_child.iter().any(|relation| relation.child == of && !relation.unique)
+    }
+
+    /// Whether an index needs an identity of this type that its stored segments do not carry.
+    #[must_use]
+    pub fn lacks_identity(&self, of: TypeAt) -> bool {
+        self.needs_identity(of) && !self.schema.of(of).has_identity
     }
 
     /// Its name.
@@ -225,6 +293,39 @@ impl Database {
         attributes(&self.schema.dbd, &self.schema.placement, None)
     }
 
+    /// Its sets whose control intervals are not those that the settings say, which was changed
+    /// since they were made.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub fn unlike<S: Store>(&self, store: &S) -> Result<Vec<Unlike>> {
+        let mut unlike = Vec::new();
+        for Kept { set, name, attributes, says } in &self.kept {
+            let Some(wanted) = attributes.interval_bytes else { continue };
+            if let Some(has) = store.interval_bytes(*set)?.filter(|has| *has != wanted) {
+                unlike.push(Unlike { set: name.clone(), says: *says, has, wanted });
+            }
+        }
+        Ok(unlike)
+    }
+
+    /// Makes those sets anew as the settings say. The database must be empty, and has to be opened
+    /// again.
+    ///
+    /// # Errors
+    /// [`HierarchyError::NotEmpty`], or if the store refuses.
+    pub fn make_anew<S: Store>(&self, store: &S) -> Result<()> {
+        if !state::is_empty(store, self)? {
+            return Err(HierarchyError::NotEmpty(self.name()));
+        }
+        for unlike in self.unlike(store)? {
+            let Some(kept) = self.kept.iter().find(|one| one.name == unlike.set) else { continue };
+            store.drop_set(kept.set)?;
+            make_set(store, &kept.name, &kept.attributes)?;
+        }
+        Ok(())
+    }
+
     /// Names this database in an error about its bytes.
     #[must_use]
     pub fn damaged(&self, what: Damaged) -> HierarchyError {
@@ -253,9 +354,25 @@ pub fn is_kept(organization: Organization) -> bool {
     matches!(organization, Hsam | Shsam | Hisam | Shisam | Hdam | Hidam | Phdam | Phidam)
 }
 
+impl Kept {
+    fn make<S: Store>(
+        store: &S,
+        name: String,
+        attributes: SetAttributes,
+        says: DbdName,
+    ) -> Result<Kept> {
+        Ok(Kept { set: make_set(store, &name, &attributes)?, name, attributes, says })
+    }
+}
+
+/// The control interval that the settings say for the first partition, or for all of it.
+fn interval_bytes(placement: &Placement) -> Option<u32> {
+    placement.partitions().first().and_then(|one| one.interval_bytes)
+}
+
 /// How the sets of a database are kept; an index that has no settings is kept as its database.
 fn attributes(dbd: &Dbd, placement: &Placement, above: Option<&SetAttributes>) -> SetAttributes {
-    let interval_bytes = placement.partitions().first().and_then(|one| one.interval_bytes);
+    let interval_bytes = interval_bytes(placement);
     let pool = placement.pool().map(str::to_owned);
     SetAttributes {
         locking: Locking::Caller,

@@ -121,6 +121,15 @@ pub enum HierarchyError {
         /// The index.
         index: DbdName,
     },
+    /// A recovery would bring back data that what the system says now does not fit.
+    #[error("at that point {0}")]
+    OtherForm(Box<Differs>),
+    /// A recovery would bring back a database in the middle of a load or a numbering.
+    #[error("at that point a load of database {0}, or the build of its first index, was under way")]
+    Moving(DbdName),
+    /// Segments are being made ready for a new index, and not all of them are.
+    #[error("segments of database {0} are being rewritten for a new index, which has not ended")]
+    Numbering(DbdName),
     /// The other side of a physical pair has to be loaded first.
     #[error("segments of database {database} wait for their pairs in {other}")]
     Waiting {
@@ -174,6 +183,9 @@ impl Coded for HierarchyError {
             HierarchyError::Offline { .. } => Code("HFH011"),
             HierarchyError::NoPartition { .. } => Code("HFH012"),
             HierarchyError::Waiting { .. } => Code("HFH013"),
+            HierarchyError::Numbering(_) => Code("HFH014"),
+            HierarchyError::OtherForm(_) => Code("HFH015"),
+            HierarchyError::Moving(_) => Code("HFH016"),
         }
     }
 
@@ -213,6 +225,16 @@ impl Coded for HierarchyError {
             HierarchyError::Input(error) => error.remedy(),
             HierarchyError::IndexDue { database, index } => {
                 format!("Build it with `holdfast index build {database} {index}`.")
+            }
+            HierarchyError::OtherForm(differs) => format!(
+                "Bring back what the system said then: keep the present data with `holdfast unload \
+                 {0}`, `holdfast db empty {0} --yes`, compile the DBD of that time or set \
+                 holdfast.toml as it was, then recover.",
+                differs.database
+            ),
+            HierarchyError::Moving(_) => "Choose a moment before or after that.".into(),
+            HierarchyError::Numbering(name) => {
+                format!("Run `holdfast index build {name}`: it goes on where it was broken off.")
             }
             HierarchyError::NoIndex { database, .. }
             | HierarchyError::NoPartition { database, .. } => {

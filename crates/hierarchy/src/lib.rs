@@ -14,8 +14,10 @@
 //! | what does an index entry look like? where among equal ones? | [`index`]; [`order`] |
 //! | who are the logical children of a segment? | [`relation`]; both sides of a physical pair: `pair` |
 //! | what changes with a segment? | [`change`]; its index entries: [`entry`] |
+//! | in which form was its data at some time? | [`form`] |
 //! | may this database be used? under which definition was it stored? | [`state`] |
 //! | how is a database filled, walked, emptied as a whole? | [`load`], [`walk`], [`build`] |
+//! | how do segments that are there get what a new index needs? | [`number`] |
 //! | how many segments are there? are they sound? | [`count`], [`verify`] |
 //!
 //! Invariants stand at the top of each module.
@@ -29,8 +31,10 @@ pub mod entry;
 pub mod error;
 mod fill;
 pub mod find;
+pub mod form;
 pub mod index;
 pub mod load;
+pub mod number;
 pub mod order;
 mod pair;
 pub mod relation;
@@ -43,7 +47,7 @@ pub mod verify;
 pub mod walk;
 
 pub use change::{Changed, Segment, Work};
-pub use database::{Database, is_kept};
+pub use database::{Database, Unlike, is_kept};
 pub use error::{Damaged, Differs, HierarchyError, Refused, Result};
 pub use index::{IndexEntry, IndexTree, Source};
 pub use order::Orders;

@@ -5,8 +5,14 @@
 //!
 //! | key | value |
 //! |---|---|
-//! | name of a DBD, 8 bytes with blanks | version 1, then `R` ready, `L` loading or `B` to be built (indexes), then the layout as text |
+//! | name of a DBD, 8 bytes with blanks | version 1, then `R` ready, `L` loading, `N` in a numbering or `B` to be built (indexes), then the layout as text |
 //! | that, and the name of a partition | version 1, then `O`: it is offline |
+//!
+//! The set has the forms of the past, too ([`crate::form`]).
+//!
+//! Between `N` and the layout, which is the one that the numbering makes, stands how far it is
+//! ([`crate::number`]): one byte, so many segment codes, two bytes (big endian), a path of that
+//! length.
 //!
 //! The *layout* of a database is what its stored keys and values follow from, one fact a line:
 //! where roots go ([`placement::Placement::identity`]), then each segment type with its code, key
@@ -15,20 +21,24 @@
 //! Invariants:
 //! 1. Data never has another layout than the one that is recorded: what the system says now is
 //!    compared whenever a database is admitted, and an empty database takes on what is said now.
-//! 2. A database whose load was begun and not ended is never taken for a loaded one, nor an index
-//!    that has to be built for a built one, over any crash.
-//! 3. A partition is offline as long as its record is there, whatever becomes of its data.
+//! 2. A database whose load or numbering was begun and not ended is never taken for a whole one,
+//!    nor an index that has to be built for a built one, over any crash.
+//! 3. Which segments carry an identity, their data says and not what needs it now: the recorded
+//!    layout. Only an empty database takes on what is needed.
+//! 4. A partition is offline as long as its record is there, whatever becomes of its data.
 
 use std::sync::Arc;
 
 use definitions::resolve::{Definitions, resolve_dbd};
-use definitions::{Dbd, DbdName};
+use definitions::{Dbd, DbdName, SegmentName};
 use placement::Placement;
 use store::{Read, SetAttributes, SetId, Store, Unit, UnitOptions};
 
 use crate::database::Database;
 use crate::error::{Damaged, Differs, HierarchyError, Result};
+use crate::form;
 use crate::index::IndexTree;
+use crate::number::Numbering;
 use crate::relation;
 use crate::schema::{Schema, TypeAt};
 
@@ -38,6 +48,8 @@ pub const SET: &str = "HOLDFAST.DATABASES";
 const VERSION: u8 = 1;
 /// With what the facts about segment types begin.
 const SEGMENT: &str = "segment ";
+/// The fact that segments of a type carry an identity.
+const IDENTITY: &str = ", identity";
 
 /// How a database or an index is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +58,8 @@ pub enum State {
     Ready,
     /// A load of the database was begun and has not ended.
     Loading,
+    /// Its segments are being given the identity that a new index needs, and some have it.
+    Numbering,
     /// The index has to be built.
     Due,
 }
@@ -57,35 +71,51 @@ pub struct Record {
     pub state: State,
     /// Its layout; empty for an index.
     pub layout: String,
+    /// How far its numbering is; nothing where there is none.
+    pub numbering: Numbering,
 }
 
 impl Record {
+    fn new(state: State, layout: String) -> Record {
+        Record { state, layout, numbering: Numbering::default() }
+    }
+
     fn encode(&self) -> Vec<u8> {
         let state = match self.state {
             State::Ready => b'R',
             State::Loading => b'L',
+            State::Numbering => b'N',
             State::Due => b'B',
         };
         let mut bytes = vec![VERSION, state];
+        if self.state == State::Numbering {
+            self.numbering.encode(&mut bytes);
+        }
         bytes.extend_from_slice(self.layout.as_bytes());
         bytes
     }
 
     fn decode(bytes: &[u8]) -> std::result::Result<Record, Damaged> {
-        let (version, state, layout) = match bytes {
+        let (version, state, mut layout) = match bytes {
             [version, state, layout @ ..] => (*version, *state, layout),
             _ => return Err(Damaged("its state is too short")),
         };
+        let mut numbering = Numbering::default();
         let state = match (version, state) {
             (VERSION, b'R') => State::Ready,
             (VERSION, b'L') => State::Loading,
+            (VERSION, b'N') => {
+                let bad = Damaged("how far its numbering is, is cut off");
+                (numbering, layout) = Numbering::decode(layout).ok_or(bad)?;
+                State::Numbering
+            }
             (VERSION, b'B') => State::Due,
             (VERSION, _) => return Err(Damaged("its state is none that there is")),
             _ => return Err(Damaged("its state was written by a later release")),
         };
         let layout =
             str::from_utf8(layout).map_err(|_| Damaged("its recorded layout is no text"))?;
-        Ok(Record { state, layout: layout.to_owned() })
+        Ok(Record { state, layout: layout.to_owned(), numbering })
     }
 }
 
@@ -111,23 +141,42 @@ pub fn state_of<S: Store>(store: &S, name: DbdName) -> Result<Option<Record>> {
 /// whether it is ready or in a load.
 ///
 /// # Errors
-/// [`HierarchyError::Placed`], [`HierarchyError::LaidOut`], or if the store refuses.
+/// [`HierarchyError::Placed`], [`HierarchyError::LaidOut`], [`HierarchyError::Numbering`], or if
+/// the store refuses.
 pub fn admit<S: Store>(store: &S, database: &Database) -> Result<State> {
+    let lacks_identity =
+        || database.indexes.iter().any(|tree| database.lacks_identity(tree.source));
+    match compared(store, database)?.state {
+        State::Numbering => Err(HierarchyError::Numbering(database.name())),
+        // It cannot go on: its segments would have no place in an index that is new.
+        State::Loading if lacks_identity() => Err(HierarchyError::Loading(database.name())),
+        state => Ok(state),
+    }
+}
+
+/// What is recorded of a database, compared with what the system says now.
+pub(crate) fn compared<S: Store>(store: &S, database: &Database) -> Result<Record> {
     let name = database.name();
     let layout = layout(&database.schema);
-    let record = state_of(store, name)?;
-    match record {
-        Some(record) if record.layout == layout => Ok(record.state),
-        record => {
-            let state = record.as_ref().map_or(State::Ready, |record| record.state);
-            if let Some(record) = &record
+    match state_of(store, name)? {
+        Some(record) if record.layout == layout => {
+            form::note(store, database, record.state)?;
+            Ok(record)
+        }
+        was => {
+            if let Some(record) = &was
                 && let Err(differs) = compare(name, &record.layout, &layout)
                 && holds_something(store, name)?
             {
                 return Err(differs);
             }
-            put(store, name, Some(&Record { state, layout }))?;
-            Ok(state)
+            let record = match was {
+                Some(was) => Record { layout, ..was },
+                None => Record::new(State::Ready, layout),
+            };
+            form::note(store, database, record.state)?;
+            put(store, name, Some(&record))?;
+            Ok(record)
         }
     }
 }
@@ -147,7 +196,8 @@ pub fn admit_whole<S: Store>(store: &S, database: &Database) -> Result<()> {
     }
     for tree in &database.indexes {
         let index = tree.index.dbd;
-        if state_of(store, index)?.is_some_and(|record| record.state == State::Due) {
+        let is_due = state_of(store, index)?.is_some_and(|record| record.state == State::Due);
+        if is_due || database.lacks_identity(tree.source) {
             return Err(HierarchyError::IndexDue { database: database.name(), index });
         }
     }
@@ -180,7 +230,39 @@ pub fn end_load<S: Store>(store: &S, database: &Database) -> Result<()> {
 
 pub(crate) fn record<S: Store>(store: &S, database: &Database, state: State) -> Result<()> {
     let layout = layout(&database.schema);
-    put(store, database.name(), Some(&Record { state, layout }))
+    form::note(store, database, state)?;
+    put(store, database.name(), Some(&Record::new(state, layout)))
+}
+
+/// Records that a database has gone back to what it was under a layout.
+///
+/// # Errors
+/// If the store refuses.
+pub fn record_recovered<S: Store>(store: &S, name: DbdName, form: &str) -> Result<()> {
+    form::note_text(store, name, form)?;
+    put(store, name, Some(&Record::new(State::Ready, form::layout_in(form))))
+}
+
+/// Records that a database has been emptied: from now on its segments carry what is needed.
+pub(crate) fn record_empty<S: Store>(store: &S, database: &Database) -> Result<()> {
+    let mut emptied = database.clone();
+    for at in 0..emptied.schema.types.len() {
+        emptied.schema.types[at].has_identity = database.needs_identity(TypeAt(at as u8));
+    }
+    record(store, &emptied, State::Ready)
+}
+
+/// Records that a database is in a numbering, and how far that is.
+pub(crate) fn begin_numbering<S: Store>(
+    store: &S,
+    database: &Database,
+    numbering: Numbering,
+) -> Result<Record> {
+    let (state, layout) = (State::Numbering, layout(&database.schema));
+    form::note(store, database, state)?;
+    let record = Record { state, layout, numbering };
+    put(store, database.name(), Some(&record))?;
+    Ok(record)
 }
 
 /// Records that an index has to be built before programs use its database, or that it is built.
@@ -188,7 +270,8 @@ pub(crate) fn record<S: Store>(store: &S, database: &Database, state: State) -> 
 /// # Errors
 /// If the store refuses.
 pub fn set_due<S: Store>(store: &S, index: DbdName, due: bool) -> Result<()> {
-    let record = Record { state: State::Due, layout: String::new() };
+    let record = Record::new(State::Due, String::new());
+    form::note_text(store, index, if due { form::DUE } else { form::BUILT })?;
     match due {
         true => put(store, index, Some(&record)),
         false => put(store, index, None),
@@ -199,7 +282,20 @@ fn put<S: Store>(store: &S, name: DbdName, record: Option<&Record>) -> Result<()
     put_value(store, name.bytes(), record.map(Record::encode).as_deref())
 }
 
-fn put_value<S: Store>(store: &S, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+/// Records something of a database within a unit of work; its set is there already.
+pub(crate) fn put_in<S: Store>(
+    store: &S,
+    unit: &mut S::Unit,
+    name: DbdName,
+    record: &Record,
+) -> Result<()> {
+    match store.set(SET)? {
+        Some(set) => Ok(unit.put(set, name.bytes(), &record.encode())?),
+        None => Err(HierarchyError::Damaged { database: name, what: Damaged("its state is gone") }),
+    }
+}
+
+pub(crate) fn put_value<S: Store>(store: &S, key: &[u8], value: Option<&[u8]>) -> Result<()> {
     let set = match (store.set(SET)?, value) {
         (Some(set), _) => set,
         (None, None) => return Ok(()),
@@ -275,7 +371,7 @@ pub fn is_empty<S: Store>(store: &S, database: &Database) -> Result<bool> {
 
 /// Whether any set of a database holds something, also those of partitions that the settings no
 /// longer name: what they hold would be out of reach.
-fn holds_something<S: Store>(store: &S, name: DbdName) -> Result<bool> {
+pub(crate) fn holds_something<S: Store>(store: &S, name: DbdName) -> Result<bool> {
     for set in store.sets()? {
         let part = set.name.strip_prefix(name.text());
         let is_segments = part.is_some_and(|part| {
@@ -311,7 +407,7 @@ pub fn layout(schema: &Schema) -> String {
             let _ = write!(text, " {order}");
         }
         let parts = [
-            (kind.has_identity, ", identity"),
+            (kind.has_identity, IDENTITY),
             (kind.is_logical_child, ", logical child"),
             (kind.is_logical_parent, ", logical parent"),
             (kind.is_above_logical, ", above logical"),
@@ -323,7 +419,33 @@ pub fn layout(schema: &Schema) -> String {
     text
 }
 
-/// The layout that a definition gives a database, without touching the store.
+/// The segment types that carry an identity under a recorded layout.
+pub(crate) fn with_identity(layout: &str) -> impl Iterator<Item = SegmentName> + '_ {
+    let segments = layout.lines().filter_map(|line| line.strip_prefix(SEGMENT));
+    let carrying = segments.filter(|line| line.contains(IDENTITY));
+    carrying.filter_map(|line| SegmentName::new(line.split(' ').next()?))
+}
+
+/// The indexes of a definition for which segments that are stored under a layout lack an identity,
+/// each with the segment type.
+#[must_use]
+pub fn unnumbered(
+    dbd: &Arc<Dbd>,
+    definitions: &dyn Definitions,
+    recorded: &str,
+) -> Vec<(DbdName, SegmentName)> {
+    let (indexes, _) = resolve_dbd(dbd, definitions);
+    let needing = indexes.iter().filter(|index| IndexTree::needs_identity(index));
+    let sources = needing.filter_map(|index| {
+        let source = dbd.segments.get(TypeAt::of_code(index.source_code)?.index())?;
+        Some((index.dbd, source.name))
+    });
+    sources.filter(|(_, source)| with_identity(recorded).all(|one| one != *source)).collect()
+}
+
+/// The layout that a definition gives a database which holds data under a recorded layout, without
+/// touching the store. An identity that an index needs is not part of it: building the index gives
+/// it ([`unnumbered`]).
 ///
 /// # Errors
 /// If a definition that it needs is missing.
@@ -331,18 +453,26 @@ pub fn layout_of(
     dbd: &Arc<Dbd>,
     definitions: &dyn Definitions,
     placement: Placement,
+    recorded: &str,
 ) -> Result<String> {
+    schema_of(dbd, definitions, placement, recorded).map(|schema| layout(&schema))
+}
+
+/// The schema that comes with it.
+pub(crate) fn schema_of(
+    dbd: &Arc<Dbd>,
+    definitions: &dyn Definitions,
+    placement: Placement,
+    recorded: &str,
+) -> Result<Schema> {
     let (as_child, _) = relation::open(dbd, definitions, |_| Ok(SetId(0)))?;
     let unordered = as_child.iter().filter(|relation| !relation.unique);
     let mut with_identity: Vec<TypeAt> = unordered.map(|relation| relation.child).collect();
-    let (indexes, _) = resolve_dbd(dbd, definitions);
-    for index in indexes.iter().filter(|index| IndexTree::needs_identity(index)) {
-        with_identity.extend(TypeAt::of_code(index.source_code));
-    }
+    let carrying = self::with_identity(recorded).filter_map(|name| dbd.position(name));
+    with_identity.extend(carrying.map(|at| TypeAt(at as u8)));
     let placement = Arc::new(placement);
     let elsewhere = |one| relation::is_elsewhere(dbd, one, definitions);
-    let schema = Schema::new(dbd, placement, |one| with_identity.contains(&one), elsewhere);
-    Ok(layout(&schema))
+    Ok(Schema::new(dbd, placement, |one| with_identity.contains(&one), elsewhere))
 }
 
 /// Whether data of one layout can be used under another one: it places roots alike, and has at
@@ -383,10 +513,16 @@ mod tests {
     #[test]
     fn a_record_comes_back_and_anything_else_is_named() {
         for state in [State::Ready, State::Loading, State::Due] {
-            let record = Record { state, layout: "collation binary\n".into() };
+            let record = Record::new(state, "collation binary\n".into());
             assert_eq!(Record::decode(&record.encode()), Ok(record));
         }
-        for bytes in [&b""[..], b"\x01", b"\x01X", b"\x02R", b"\x01R\xFF"] {
+        let numbering = Numbering { types: vec![TypeAt(0), TypeAt(4)], reached: b"0001".to_vec() };
+        let layout = "collation binary\n".to_owned();
+        let record = Record { state: State::Numbering, layout, numbering };
+        assert_eq!(Record::decode(&record.encode()), Ok(record));
+        let wrong =
+            [&b""[..], b"\x01", b"\x01X", b"\x02R", b"\x01R\xFF", b"\x01N", b"\x01N\x00\x00\x01"];
+        for bytes in wrong {
             assert!(Record::decode(bytes).is_err(), "{bytes:?}");
         }
     }

@@ -224,6 +224,27 @@ fn put_counted(bytes: &[u8], to: &mut Vec<u8>) {
     to.extend_from_slice(&bytes[..usize::from(len)]);
 }
 
+/// Gives a stored value an identity: `kind` is its type without one.
+///
+/// # Errors
+/// If it is no value of that type.
+pub(crate) fn numbered(
+    kind: &SegmentType,
+    value: &[u8],
+    identity: u64,
+    to: &mut Vec<u8>,
+) -> Result<(), Damaged> {
+    Stored::read(kind, value)?;
+    let (flags, rest) = match value.split_first() {
+        Some((flags, rest)) if kind.has_header() => (*flags, rest),
+        _ => (0, value),
+    };
+    to.push(flags);
+    to.extend_from_slice(&identity.to_be_bytes());
+    to.extend_from_slice(rest);
+    Ok(())
+}
+
 /// Marks a stored value, of a type that [may outlive](SegmentType::may_outlive), as deleted.
 pub(crate) fn mark(value: &mut [u8], physically: bool, logically: bool) {
     if let Some(flags) = value.first_mut() {

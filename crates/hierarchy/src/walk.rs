@@ -5,7 +5,7 @@
 //! 2. Nothing is allocated for a segment, and each set is read from front to back, once.
 //! 3. The walk locks nothing: whoever changes the database meanwhile changes what is seen.
 
-use store::{Read, Store, Unit, UnitOptions};
+use store::{Cursor as _, Position, Read, Store, Unit, UnitOptions};
 
 use crate::database::Database;
 use crate::error::{Damaged, Result};
@@ -44,17 +44,32 @@ impl Database {
     pub fn walk_entries<S: Store>(
         &self,
         store: &S,
+        see: impl FnMut(Found<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.walk_behind(store, &[], see)
+    }
+
+    /// Shows every entry of its sets that stands behind a path, in order; all of them behind the
+    /// empty one.
+    pub(crate) fn walk_behind<S: Store>(
+        &self,
+        store: &S,
+        reached: &[u8],
         mut see: impl FnMut(Found<'_>) -> Result<()>,
     ) -> Result<()> {
         let front = if self.schema.is_partitioned() { PARTITION_BYTES } else { 0 };
         let (mut path, mut levels) = (Vec::with_capacity(256), Levels::NONE);
+        let (begun, last) = self.schema.split(reached);
         let mut unit = store.begin(UnitOptions::READ_ONLY)?;
-        for (partition, set) in self.sets.iter().enumerate() {
+        for (partition, set) in self.sets.iter().enumerate().skip(usize::from(begun)) {
             path.clear();
             // A HALDB has 1001 partitions at most.
             path.extend_from_slice(&(partition as u16).to_be_bytes()[..front]);
             levels.truncate(0);
             let mut cursor = store.cursor(*set)?;
+            if partition == usize::from(begun) && !last.is_empty() {
+                cursor.seek(Position::After(last));
+            }
             while let Some(entry) = unit.next(&mut cursor, Read::Unlocked)? {
                 let same = path[front..].iter().zip(entry.key).take_while(|(a, b)| a == b).count();
                 let level = (1..=levels.len()).rev().find(|at| levels.end(*at) <= front + same);

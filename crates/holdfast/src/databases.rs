@@ -14,7 +14,7 @@ use std::sync::Arc;
 use clap::Args;
 use definitions::resolve::Definitions as _;
 use definitions::{Dbd, DbdName, MemberName};
-use hierarchy::{Database, HierarchyError, state};
+use hierarchy::{Database, HierarchyError, Unlike, state};
 use placement::{Placement, Settings};
 use recovery::Ties;
 use repository::Repository;
@@ -82,9 +82,26 @@ impl<S: Store> Databases<S> {
         let database = self.open_unchecked(name)?;
         state::admit(&self.store, &database)?;
         if is_new {
-            database.schema.placement.notes().iter().for_each(warn);
+            self.warn_of_settings(&database)?;
         }
         Ok(database)
+    }
+
+    /// Says what a person should know about the settings of a database and of its indexes.
+    fn warn_of_settings(&self, database: &Database) -> std::result::Result<(), HierarchyError> {
+        let of_indexes = database.indexes.iter().filter_map(|tree| tree.placement.as_deref());
+        let placements = std::iter::once(&*database.schema.placement).chain(of_indexes);
+        placements.flat_map(|placement| placement.notes()).for_each(warn);
+        for Unlike { set, says, has, wanted } in database.unlike(&self.store)? {
+            let name = database.name();
+            warn(format!(
+                "[database.{says}] of holdfast.toml says blocks of {wanted} bytes (block_bytes or \
+                 interval_bytes), and the data set {set} was made with {has}: it keeps them until \
+                 `holdfast unload {name} FILE`, `holdfast db empty {name} --yes`, and `holdfast \
+                 load {name} FILE`"
+            ));
+        }
+        Ok(())
     }
 
     /// A database, whatever its data is like: to empty it.

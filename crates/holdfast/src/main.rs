@@ -10,6 +10,7 @@
 //! 4. A passphrase is never shown, neither typed nor in an error ([`passphrase`]).
 //! 5. A reader that goes away (`holdfast log print DIR | head`) ends the command, quietly.
 
+mod as_of;
 mod backout;
 mod cancel;
 mod command;

@@ -17,8 +17,10 @@ use serde_json::{Value, json};
 use system::operator::{Refusal, Request, Talk, done};
 use system::{System, SystemError};
 
+use crate::as_of::AsOf;
 use crate::output::utc;
 use crate::pipe::PipeSink;
+use crate::verbs::refusal;
 use crate::which::{Which, names};
 
 /// What `image-copy` is given.
@@ -163,6 +165,11 @@ pub(crate) fn recover(
             Target::Lsn(lsn_of(&*history, from, end, utc_us)?)
         }
     };
+    let as_of = match to {
+        Target::Lsn(lsn) => AsOf::find(system, &names, lsn.0),
+        Target::Now => Ok(AsOf::default()),
+    };
+    let as_of = as_of.map_err(|error| refusal(&error.into()))?;
     let plan = plan(system, &state, &names, to)?;
     // Whether the log is there is said before anything is done.
     history.each(plan.log_from, plan.log_to, &mut |_| Ok(false))?;
@@ -174,8 +181,10 @@ pub(crate) fn recover(
     let mut progress = |at: recovery::Progress<'_>| {
         let _ = talk.progress(at.what, at.done, at.total, "bytes");
     };
+    as_of.before(store).map_err(|error| refusal(&error.into()))?;
     let recovered =
         recovery::recover(store, &keys, system.recon(), &*history, &plan, options, &mut progress)?;
+    as_of.behind(store).map_err(|error| refusal(&error.into()))?;
     system.update_recon()?;
     done(&told(&plan, &state, Some(&recovered)))
 }

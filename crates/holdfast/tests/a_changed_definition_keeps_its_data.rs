@@ -63,7 +63,8 @@ fn bank(test: &str) -> (Folder, PathBuf) {
 #[test]
 fn a_changed_definition_keeps_its_data() {
     let (folder, dir) = bank("gen-data");
-    let compile = |source: &str| compile(&folder, &dir, source, &[]);
+    let compile_with = |source: &str, more: &[&str]| compile(&folder, &dir, source, more);
+    let compile = |source: &str| compile_with(source, &[]);
     let run = |words: &[&str], rest: &[&str]| on(SECRET, &[words, &["-s"]].concat(), &dir, rest);
     compile(SOURCE).done();
     // Without data anything goes.
@@ -103,14 +104,33 @@ fn a_changed_definition_keeps_its_data() {
 
     let not_unique = indexed.replace("(KEY,SEQ,U)", "(KEY,SEQ,M)");
     let not_unique = not_unique.replace("DD1=PAUTIXDD", "DD1=PAUTIXDD,OVFLW=PAUTIXOV");
-    compile(&not_unique).failed("HFY100", &["HFG302", "identity", "holdfast load PAUTDB"]);
+    let told = compile(&not_unique).done();
+    let words = ["HFG303", "HFG304", "every PAUTSUM0 again", "index build PAUTDB PAUTIX"];
+    assert!(words.iter().all(|word| told.err.contains(word)), "{}", told.err);
+    assert!(!told.err.contains("identity"), "{}", told.err);
+    // Until then it can be unloaded, and nothing else.
+    let unloaded = |name: &str| {
+        let file = folder.join(name);
+        run(&["unload"], &["PAUTDB", file.to_str().unwrap()]).done();
+        fs::read(file).unwrap()
+    };
+    let before = unloaded("before");
+    run(&["index", "build"], &["PAUTDB"]).done();
+    run(&["db", "verify"], &["PAUTDB"]).done();
+    let status = run(&["db", "status"], &["PAUTDB", "--json"]).done().json();
+    assert_eq!(status["indexes"][0]["entries"], 22);
 
-    // The data comes over by unload and load.
+    // It can be taken off at once, and what stays is what there was.
+    compile_with(&more, &["--remove", "PAUTIX"]).done();
+    run(&["db", "verify"], &["PAUTDB"]).done();
+    assert_eq!(unloaded("behind").len(), before.len());
+
+    // What needs other keys comes over by unload and load.
     let file = folder.join("kept");
     let file = file.to_str().unwrap();
     run(&["unload"], &["PAUTDB", file]).done();
     run(&["db", "empty"], &["PAUTDB", "--yes"]).done();
-    compile(&not_unique).done();
+    compile(&more.replace("2,50", "2,60")).done();
     run(&["load"], &["PAUTDB", file]).done();
     run(&["db", "verify"], &["PAUTDB"]).done();
 }
@@ -134,4 +154,37 @@ fn an_index_is_taken_out_together_with_what_leads_to_it() {
     whole.failed("HFY100", &["HFG301", "PAUTDB holds data", "db empty PAUTDB"]);
     run(&["gen"], &remove).failed("HFY100", &["no DBD or PSB"]);
     run(&["db", "verify"], &["PAUTDB"]).done();
+}
+
+/// What a recovery brings back is never read under a definition that it was not stored with.
+#[test]
+fn a_recovery_to_before_a_changed_definition_needs_the_old_one() {
+    let (folder, dir) = bank("gen-recover");
+    let compile = |source: &str| compile(&folder, &dir, source, &[]);
+    let run = |words: &[&str], rest: &[&str]| on(SECRET, &[words, &["-s"]].concat(), &dir, rest);
+    compile(SOURCE).done();
+    run(&["load"], &["PAUTDB", GENUINE]).done();
+    let copies = folder.join("copies");
+    let to = ["--db", "PAUTDB", "--to", copies.to_str().unwrap(), "--json"];
+    let copied = run(&["image-copy"], &to).done().json();
+    let point = format!("{:#x}", copied["end"].as_u64().unwrap());
+    let recover = ["--db", "PAUTDB", "--to", &point];
+    run(&["db", "empty"], &["PAUTDB", "--yes"]).done();
+    compile(&SOURCE.replace("BYTES=200", "BYTES=210")).done();
+    run(&["db", "status"], &["PAUTDB"]).done();
+    let words = ["HFH015", "lengths PAUTDTL1 200", "lengths PAUTDTL1 210", "db empty PAUTDB"];
+    for rest in [&recover[..], &[&recover[..], &["--check"]].concat()] {
+        let refused = run(&["recover"], rest);
+        assert_eq!(refused.code, 1, "{}", refused.out);
+        assert!(words.iter().all(|word| refused.err.contains(word)), "{}", refused.err);
+    }
+    // The settings count as the definition does.
+    compile(&SOURCE.replace("2,50", "2,60")).done();
+    let refused = run(&["recover"], &recover);
+    assert!(refused.err.contains("60 blocks") && refused.code == 1, "{}", refused.err);
+    compile(SOURCE).done();
+    run(&["recover"], &recover).done();
+    run(&["db", "verify"], &["PAUTDB"]).done();
+    let status = run(&["db", "status"], &["PAUTDB", "--json"]).done().json();
+    assert_eq!(status["segments"][0]["segments"], 22);
 }

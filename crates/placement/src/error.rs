@@ -239,6 +239,7 @@ impl Note {
     pub(crate) const ONE_PARTITION: &str = "HFW102";
     pub(crate) const NO_EFFECT: &str = "HFW103";
     pub(crate) const EXIT: &str = "HFW104";
+    pub(crate) const ONE_SET: &str = "HFW105";
 
     pub(crate) fn new(code: &'static str, text: String) -> Note {
         Note { code: Code(code), text }

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use definitions::{Dbd, DbdName, Segment};
+use definitions::{Dbd, DbdName, Organization, Segment};
 
 use crate::collation::Collation;
 use crate::error::{Note, PlacementError};
@@ -83,7 +83,9 @@ impl Placement {
         let mut partitions = Vec::with_capacity(order.len());
         let mut randomizers = Vec::new();
         for partition in &order {
-            let bytes = partition.block_bytes.or(own.interval_bytes);
+            // The entries of an index stand in one data set, whatever partitions it has.
+            let block = partition.block_bytes.filter(|_| !dbd.organization.is_index());
+            let bytes = block.or(own.interval_bytes);
             partitions.push(Partition::new(&partition.name, bytes));
             if dbd.organization.is_hashed() {
                 randomizers.push(maker.randomizer(partition, &mut notes)?);
@@ -324,7 +326,15 @@ impl<'a> Maker<'a> {
     fn notes(&self) -> Vec<Note> {
         let (name, organization) = (self.dbd.name, self.dbd.organization);
         let mut notes = Vec::new();
-        if organization.is_partitioned() && self.own.partitions.is_empty() {
+        let is_one_set = organization == Organization::Psindex;
+        if is_one_set && !self.own.partitions.is_empty() {
+            let text = format!(
+                "{name}: all of the index is one data set; the partitions of [database.{name}] in \
+                 holdfast.toml only say what DFSHALDB statements may name, and block_bytes of a \
+                 partition has no effect: set interval_bytes of [database.{name}] in its place"
+            );
+            notes.push(Note::new(Note::ONE_SET, text));
+        } else if organization.is_partitioned() && !is_one_set && self.own.partitions.is_empty() {
             let text = format!(
                 "{name}: no partitions are set, so it has one, {ONLY_PARTITION}, for all roots"
             );

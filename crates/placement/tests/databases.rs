@@ -268,3 +268,21 @@ fn settings_that_nobody_knows_are_refused() {
         assert!(toml::from_str::<Settings>(text).is_err(), "{text}");
     }
 }
+
+/// Entries of a PSINDEX stand in one data set: what its partitions cannot do is said.
+#[test]
+fn partitions_of_an_index_are_said_to_be_one_data_set() {
+    let mut index = dbd(HISTORY);
+    index.organization = Organization::Psindex;
+    let plain = place(&index, "").unwrap();
+    assert_eq!(note_codes(&plain), [""; 0]);
+    let text = "[database.HISTORY]\ninterval_bytes = \"4 KiB\"\npartition = [\n\
+                { name = \"A\", high_key = \"M\", block_bytes = \"8 KiB\" }, { name = \"B\" } ]\n";
+    let placement = place(&index, text).unwrap();
+    assert_eq!(note_codes(&placement), ["HFW105"]);
+    let said = placement.notes()[0].to_string();
+    let words = ["[database.HISTORY] in holdfast.toml", "block_bytes", "set interval_bytes"];
+    assert!(words.iter().all(|word| said.contains(word)), "{said}");
+    let sizes: Vec<_> = placement.partitions().iter().map(|one| one.interval_bytes).collect();
+    assert_eq!(sizes, [Some(4096), Some(4096)]);
+}

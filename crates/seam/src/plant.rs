@@ -49,6 +49,8 @@ pub enum Plant {
     RecordGivenBack,
     /// An index keeps its entry for what a replaced segment said before.
     IndexEntryKept,
+    /// How far a numbering is, is not recorded with what it wrote.
+    NumberingForgotten,
     /// A change of RECON counts before it is synced.
     ReconUnsynced,
     /// RECON goes on with one copy without saying that the other is stale.
@@ -148,6 +150,7 @@ impl Plant {
         Plant::AnchorNotCompared,
         Plant::RecordGivenBack,
         Plant::IndexEntryKept,
+        Plant::NumberingForgotten,
         Plant::ReconUnsynced,
         Plant::LostReconCopyUnrecorded,
         Plant::ConversionUnlogged,

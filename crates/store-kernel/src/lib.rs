@@ -152,6 +152,14 @@ impl Store for KernelStore {
         Ok(self.shared.sets.list())
     }
 
+    fn position(&self) -> u64 {
+        self.shared.kernel.log().next_lsn().0
+    }
+
+    fn interval_bytes(&self, set: SetId) -> Result<Option<u32>> {
+        Ok(Some(self.shared.sets.handle(set)?.data.definition().ci_bytes))
+    }
+
     fn load_sorted(&self, set: SetId, source: &mut impl LoadSource) -> Result<u64> {
         self.shared.sets.load(&self.shared.kernel, set, source)
     }

@@ -138,6 +138,22 @@ pub trait Store: Clone + Send + Sync + 'static {
     /// If the store has stopped or cannot be reached.
     fn sets(&self) -> Result<Vec<SetInfo>>;
 
+    /// Where the store's log stands: what is committed from now on stands behind it. Always 0 where
+    /// there is no log that a set could be recovered from.
+    fn position(&self) -> u64 {
+        0
+    }
+
+    /// Bytes of a set's control intervals as they are, whatever was asked for; `None` where sets
+    /// have none.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchSet`].
+    fn interval_bytes(&self, set: SetId) -> Result<Option<u32>> {
+        let _ = set;
+        Ok(None)
+    }
+
     /// Fills an empty set with entries whose keys ascend, faster than inserts would. All or
     /// nothing; durable on return. Answers how many there were.
     ///

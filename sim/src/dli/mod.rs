@@ -6,12 +6,14 @@
 //! | this | databases on a simulated machine, and programs that call them |
 //! | [`tale`] | one program, its calls and sync points, from a seed or from a script |
 //! | [`life`] | a program that is crashed, restarted and goes on, judged by the model |
+//! | [`numbered`] | an index that is built over data which must be numbered for it |
 //! | [`tellers`] | programs at once on the same records |
 //!
 //! Invariants:
 //! 1. Every program's databases are verified after every restart: hierarchy and indexes agree.
 
 pub mod life;
+pub mod numbered;
 pub mod tale;
 pub mod tellers;
 

@@ -67,14 +67,20 @@ fn place(
 fn keys(was: &Segment, is: &Segment, reload: Effect, changes: &mut Changes) {
     let key = |segment: &Segment| segment.key().map(|key| (key.start, key.len));
     let name = is.name;
+    let todo = match reload {
+        Effect::BuildIndex(_) => "build it again",
+        _ => "unload and load the database",
+    };
     if key(was) != key(is) {
-        let what = format!("the key of {name} changes: unload and load the database");
+        let what = format!("the key of {name} changes: {todo}");
         changes.add(reload, what);
     } else if was.has_unique_key() != is.has_unique_key() {
-        let what = if is.has_unique_key() {
-            format!("the key of {name} becomes unique: a load will refuse equal ones")
-        } else {
-            format!("the key of {name} need not be unique any more: unload and load the database")
+        let what = match (is.has_unique_key(), reload) {
+            (true, Effect::BuildIndex(_)) => {
+                format!("the key of {name} becomes unique: {todo}, which will refuse equal ones")
+            }
+            (true, _) => format!("the key of {name} becomes unique: a load will refuse equal ones"),
+            (false, _) => format!("the key of {name} need not be unique any more: {todo}"),
         };
         changes.add(reload, what);
     }

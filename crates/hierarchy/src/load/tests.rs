@@ -11,6 +11,7 @@ use store::SetId;
 use store::model::ModelStore;
 
 use super::*;
+use crate::number::Numbering;
 use crate::verify::Report;
 
 mod pairs;
@@ -303,12 +304,105 @@ fn settings_do_not_change_under_data() {
         |at| database.schema.of(at).has_identity,
         |_| false,
     );
-    let layout = state::layout_of(&database.schema.dbd, &world.definitions, placement).unwrap();
+    let recorded = state::layout(&database.schema);
+    let dbd = &database.schema.dbd;
+    let layout = state::layout_of(dbd, &world.definitions, placement, &recorded).unwrap();
     assert_eq!(layout, state::layout(&other.schema));
     assert!(matches!(state::admit(&world.store, &other), Err(HierarchyError::Placed(_))));
     database.empty(&world.store).unwrap();
     assert_eq!(state::admit(&world.store, &other).unwrap(), State::Ready);
     assert_eq!(state::admit(&world.store, &database).unwrap(), State::Ready);
+}
+
+/// The source without a secondary index.
+fn without_index(lines: &[&str]) -> String {
+    let kept = |line: &&str| lines.iter().all(|gone| !line.contains(gone));
+    SOURCE.lines().filter(kept).map(|line| format!("{line}\n")).collect()
+}
+
+fn entries_of(world: &World, set: SetId) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut unit = world.store.begin(UnitOptions::READ_ONLY).unwrap();
+    let (mut cursor, mut all) = (world.store.cursor(set).unwrap(), Vec::new());
+    while let Some(entry) = unit.next(&mut cursor, Read::Unlocked).unwrap() {
+        all.push((entry.key.to_vec(), entry.value.to_vec()));
+    }
+    all
+}
+
+#[test]
+fn an_index_of_equal_keys_is_built_over_data_and_taken_off_without_a_reload() {
+    let days: Vec<_> = (0..40)
+        .flat_map(|day| [seg(1, &format!("{day:04}AA")), seg(2, "ONE"), seg(2, "TWO")])
+        .collect();
+    let cases = [
+        ("CUSTDB", &["CITYKEY,CITYIX", "XCITY,SRCH"][..], customers(), 2),
+        ("HISTDB", &["KINDKEY,KINDIX", "XKIND,SRCH", "/SX1"], days, 40),
+    ];
+    for (name, lines, segments, entries) in cases {
+        let mut world = World::of(&without_index(lines));
+        world.load(&world.open(name), &segments).unwrap();
+        let plain: Vec<_> =
+            world.open(name).sets.iter().map(|set| entries_of(&world, *set)).collect();
+        // The index is new: its database is refused, and nothing else.
+        let without = std::mem::replace(&mut world.definitions, World::new().definitions);
+        let database = world.open(name);
+        let due = state::admit_whole(&world.store, &database);
+        assert!(matches!(due, Err(HierarchyError::IndexDue { .. })), "{due:?}");
+        let kept = unloaded(&world, &database);
+        let index = database.indexes[0].index.dbd;
+        let layout = state::layout(&database.schema);
+        let named = state::unnumbered(&database.schema.dbd, &world.definitions, &layout);
+        assert_eq!((named.len(), named[0].0), (1, index));
+        let built = database.build_indexes_in(&world.store, Some(index), 100, |_| {}).unwrap();
+        assert_eq!(built[0].entries, entries);
+        // From now on it is what a load would have made.
+        let database = world.open(name);
+        state::admit_whole(&world.store, &database).unwrap();
+        assert_eq!(unloaded(&world, &database), kept);
+        assert_eq!(world.verify(&database).findings, []);
+        let other = World::new();
+        let loaded = other.open(name);
+        other.load(&loaded, &kept).unwrap();
+        for (one, of_other) in database.sets.iter().zip(&loaded.sets) {
+            assert_eq!(entries_of(&world, *one), entries_of(&other, *of_other));
+        }
+        // It goes: the segments keep what they have, until the database is emptied.
+        world.definitions = without;
+        let database = world.open(name);
+        state::admit_whole(&world.store, &database).unwrap();
+        assert_eq!(unloaded(&world, &database), kept);
+        assert_eq!(world.verify(&database).findings, []);
+        database.empty(&world.store).unwrap();
+        let database = world.open(name);
+        world.load(&database, &segments).unwrap();
+        let sets = database.sets.iter();
+        assert_eq!(sets.map(|set| entries_of(&world, *set)).collect::<Vec<_>>(), plain);
+    }
+}
+
+#[test]
+fn a_numbering_that_was_broken_off_keeps_everybody_out_until_a_build_ends_it() {
+    let mut world = World::of(&without_index(&["CITYKEY,CITYIX", "XCITY,SRCH"]));
+    world.load(&world.open("CUSTDB"), &customers()).unwrap();
+    let kept = unloaded(&world, &world.open("CUSTDB"));
+    world.definitions = World::new().definitions;
+    let mut numbered = (*world.open("CUSTDB")).clone();
+    numbered.schema.types[0].has_identity = true;
+    let begun = Numbering { types: vec![TypeAt::ROOT], reached: Vec::new() };
+    state::begin_numbering(&world.store, &numbered, begun).unwrap();
+    let database = world.open("CUSTDB");
+    for refused in [
+        state::admit(&world.store, &database).map(drop),
+        state::admit_whole(&world.store, &database),
+        state::begin_load(&world.store, &database),
+    ] {
+        assert!(matches!(refused, Err(HierarchyError::Numbering(_))), "{refused:?}");
+    }
+    database.build_indexes(&world.store, None, |_| {}).unwrap();
+    let database = world.open("CUSTDB");
+    state::admit_whole(&world.store, &database).unwrap();
+    assert_eq!(unloaded(&world, &database), kept);
+    assert_eq!(world.verify(&database).findings, []);
 }
 
 #[test]
@@ -457,14 +551,6 @@ fn a_bulk_load_and_inserts_make_the_same_database() {
     let database = world.open("CUSTDB");
     world.load(&database, &customers()).unwrap();
     let by_hand = other.open("CUSTDB");
-    let entries = |world: &World, set| {
-        let mut unit = world.store.begin(UnitOptions::READ_ONLY).unwrap();
-        let (mut cursor, mut all) = (world.store.cursor(set).unwrap(), Vec::new());
-        while let Some(entry) = unit.next(&mut cursor, Read::Unlocked).unwrap() {
-            all.push((entry.key.to_vec(), entry.value.to_vec()));
-        }
-        all
-    };
     let mut unit = other.store.begin(UnitOptions::default()).unwrap();
     let mut work = crate::Work::default();
     database
@@ -481,7 +567,7 @@ fn a_bulk_load_and_inserts_make_the_same_database() {
         .unwrap();
     unit.commit().unwrap();
     // Identities are drawn one by one there.
-    assert_eq!(entries(&world, database.sets[0]), entries(&other, by_hand.sets[0]));
+    assert_eq!(entries_of(&world, database.sets[0]), entries_of(&other, by_hand.sets[0]));
     assert_eq!(other.verify(&by_hand).findings, []);
 }
 

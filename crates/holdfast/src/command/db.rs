@@ -196,6 +196,7 @@ fn empty(context: &mut Context, args: &EmptyArgs) -> Result<ExitCode> {
     with(context, &args.system, |context, _, databases| {
         let database = databases.open_unchecked(databases.named(&text)?)?;
         database.empty(&databases.store)?;
+        database.make_anew(&databases.store)?;
         let name = database.name();
         for child in orphaned(databases, &database)? {
             warn(format!(

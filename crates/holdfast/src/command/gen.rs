@@ -436,10 +436,8 @@ impl Work {
         let mut found = Vec::new();
         for item in &self.items {
             let Some(Member::Dbd(dbd)) = &item.compiled.member else { continue };
-            let Some(Ok(placement)) = is_kept(dbd.organization).then(|| databases.placement(dbd))
-            else {
-                continue;
-            };
+            let is_placed = is_kept(dbd.organization) || dbd.organization.is_index();
+            let Some(Ok(placement)) = is_placed.then(|| databases.placement(dbd)) else { continue };
             for note in placement.notes() {
                 let one = Diagnostic {
                     severity: Severity::Warning,

@@ -27,7 +27,10 @@ enum What {
     /// Build one or all secondary indexes of a database anew, from its segments
     ///
     /// Entries that programs deleted, using the index as a database, are there again; user data
-    /// that they stored in entries is lost, and a warning says in how many.
+    /// that they stored in entries is lost, and a warning says in how many. Where an index is the
+    /// first one of its segments with keys that are not unique, the segments get a number each
+    /// before, which tells equal keys apart. A build that was broken off is run again; it goes on
+    /// where it was.
     #[command(after_help = "Example: holdfast index build -s /srv/bank CUSTDB CUSTNAME")]
     Build(WhichArgs),
     /// Verify one or all secondary indexes of a database against its segments
@@ -73,7 +76,8 @@ pub(super) fn run(context: &mut Context, args: &IndexArgs) -> Result<ExitCode> {
 fn build(context: &mut Context, args: &WhichArgs) -> Result<ExitCode> {
     let only = args.index()?;
     with(context, &args.system, |context, _, databases| {
-        let database = databases.open(databases.named(&args.database)?)?;
+        // The build itself admits the database: it may be in a numbering that this one ends.
+        let database = databases.open_unchecked(databases.named(&args.database)?)?;
         let name = database.name();
         let mut progress = Progress::new(&context.seam);
         let all = database.build_indexes(&databases.store, only, |seen| {

@@ -5,6 +5,7 @@
 //! | HFG301 | data would be lost | refused |
 //! | HFG302 | the data has to be unloaded and loaded | refused until the database is empty |
 //! | HFG303 | an index has to be built | stored; programs are refused until it is built |
+//! | HFG304 | the build writes its source segments again, too | likewise |
 //!
 //! Invariants:
 //! 1. A database without data may change in any way.
@@ -15,7 +16,7 @@ use std::collections::BTreeSet;
 
 use definitions::change::{Effect, compare};
 use definitions::resolve::{Definitions, Overlay};
-use definitions::{Dbd, DbdName, MemberName, Severity};
+use definitions::{Dbd, DbdName, MemberName, SegmentName, Severity};
 use hierarchy::{is_kept, state};
 use store::Store;
 
@@ -149,11 +150,30 @@ impl Verdict {
         if self.told.iter().any(is_refused) {
             return Ok(());
         }
-        let layout = state::layout_of(new, definitions, databases.placement(new)?)?;
+        let placement = databases.placement(new)?;
+        let layout = state::layout_of(new, definitions, placement, &record.layout)?;
         if let Err(differs) = state::compare(database, &record.layout, &layout) {
             self.refuse_reload(database, differs.to_string());
+            return Ok(());
+        }
+        for (index, segment) in state::unnumbered(new, definitions, &record.layout) {
+            self.due_with_rewriting(database, index, segment);
         }
         Ok(())
+    }
+
+    /// An index whose build writes its source segments again, too: they lack what tells equal keys
+    /// apart.
+    fn due_with_rewriting(&mut self, database: DbdName, index: DbdName, segment: SegmentName) {
+        let message = format!(
+            "{database} holds data, and building {index} also writes every {segment} again: equal \
+             keys are told apart by a number that is kept with each {segment}"
+        );
+        let help = format!(
+            "then run `holdfast index build {database} {index}`; no unload and no load is needed"
+        );
+        self.due.insert(index);
+        self.tell(Severity::Warning, "HFG304", (database, message, help));
     }
 
     /// The entries of an index follow its database.
