@@ -8,8 +8,8 @@
 //! |---|---|
 //! | name of a DBD, X'00', position in 8 bytes (big endian) | version 1, then the form as text |
 //!
-//! The form of a database is its layout, then a line for the lengths of each segment type; [`MOVING`]
-//! while a load or a numbering is under way. That of an index is [`DUE`] or [`BUILT`].
+//! The form of a database is its layout, then a line for the lengths of each segment type;
+//! [`MOVING`] while a load or a numbering is under way. That of an index is [`DUE`] or [`BUILT`].
 //!
 //! Invariants:
 //! 1. A form is noted before anything is stored in it.

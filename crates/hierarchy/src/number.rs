@@ -1,8 +1,8 @@
 //! Numbering: segments that are stored already get the identity that a new index needs.
 //!
 //! An identity stands in front of a segment's data, so each segment of the type is written again.
-//! That is too much for one unit of work (K15): each batch is one, together with the path of the last
-//! segment that it wrote. Until all have theirs the database counts as in a numbering
+//! That is too much for one unit of work (K15): each batch is one, together with the path of the
+//! last segment that it wrote. Until all have theirs the database counts as in a numbering
 //! ([`State::Numbering`]), and nobody gets to it but whoever ends that.
 //!
 //! Invariants:

@@ -4,7 +4,8 @@
 //! Invariants:
 //! 1. Data that would be read wrongly is not brought back: before anything is done, the difference
 //!    is named.
-//! 2. An index that had to be built at the point has to be built again, from before the recovery on.
+//! 2. An index that had to be built at the point has to be built again, from before the recovery
+//!    on.
 //! 3. Where it cannot be known, a recovery goes on: it may be what mends the system.
 
 use std::collections::BTreeSet;

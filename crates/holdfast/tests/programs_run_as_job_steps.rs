@@ -579,15 +579,13 @@ fn an_aib_tells_what_the_program_runs_in() {
     assert!(ended.out.contains("104 20c 20 ....\n0 00000001\n"), "{}", ended.out);
 }
 
-/// STAT of a started system's pools; a deadlock, once as the abend and once as BC.
+/// STAT of a started system's pools.
 #[test]
-fn bmps_see_the_pools_and_are_told_of_deadlocks() {
+fn bmps_see_the_pools() {
     if !have_compiler() {
         return;
     }
-    let shop = Shop::new("bmp-calls");
-    let fill = shop.program("fill.c", "{ insert(shop, 1); insert(shop, 2); return 0; }");
-    shop.batch(&fill, &["--psb", "CLERK"]).done();
+    let shop = Shop::new("bmp-pools");
     let system = shop.start();
     let rest = ["--psb", "CLERK", "--type", "bmp"];
     let body = r#"{
@@ -610,6 +608,20 @@ fn bmps_see_the_pools_and_are_told_of_deadlocks() {
     let words =
         ["[  ] ALL BUFFER POOLS", "BUFSIZE", "[GA] after ", "[GE] at the end", "[AC] for none"];
     assert!(words.iter().all(|word| told.contains(word)), "{told}");
+    shop.stop(system);
+}
+
+/// A deadlock, once as the abend and once as BC.
+#[test]
+fn bmps_are_told_of_deadlocks() {
+    if !have_compiler() {
+        return;
+    }
+    let shop = Shop::new("bmp-deadlock");
+    let fill = shop.program("fill.c", "{ insert(shop, 1); insert(shop, 2); return 0; }");
+    shop.batch(&fill, &["--psb", "CLERK"]).done();
+    let system = shop.start();
+    let rest = ["--psb", "CLERK", "--type", "bmp"];
     // Two programs take the same customers, each the other's first.
     for group_b in [true, false] {
         let meeting = |name: &str, mine: u8, theirs: u8| {

@@ -5,6 +5,7 @@ mod support;
 
 use holdfast_schedule::{Options, USER_LOG, User};
 use placement::BatchLog;
+use region::{AibFields, DirectCall};
 use support::{ALONE, CLERK, Shop};
 
 #[test]
@@ -259,4 +260,31 @@ fn stat_tells_of_all_pools_or_of_one_after_the_other() {
     for wrong in [&b"DBASX    "[..], b"XXXXF    ", b""] {
         assert_eq!(stat(wrong).0, "AC");
     }
+}
+
+/// Row 79: an area that is too short is an error of the AIB, and nothing moves.
+#[test]
+fn an_area_that_is_too_short_is_said_in_the_aib() {
+    let shop = Shop::new("short");
+    let mut caller = shop.program(ALONE);
+    caller.customer(2, "0001");
+    let order = Some(&b"O1........"[..]);
+    caller.call(2, b"ISRT", order, (&[b"ORDER    "], &[])).expect("an answer");
+    assert_eq!(caller.get(2, b"GU  ", &[b"CUSTOMER(CUSTNO  = 0001)"]).status, *b"  ");
+    let statistics: &[&[u8]] = &[b"DBASF    "];
+    for (name, room, ssas, more) in [
+        (b"GU  ", 5, &[&b"CUSTOMER "[..]][..], &[][..]),
+        (b"ISRT", 10, &[&b"CUSTOMER "[..]][..], &[][..]),
+        (b"STAT", 9, &[][..], statistics),
+    ] {
+        let area = vec![b'9'; room];
+        let call = DirectCall { function: *name, pcb: 2, ssas, more, area: Some(&area), room };
+        let fields = AibFields::default();
+        let (_, said) = caller.0.call_with_aib(&call, &fields).expect("an answer");
+        let name = String::from_utf8_lossy(name);
+        assert_eq!((said.return_code, said.reason), (0x104, 0x20C), "{name}");
+        assert!(said.area_used as usize > room, "{name}: {}", said.area_used);
+    }
+    assert_eq!(caller.get(2, b"GNP ", &[b"ORDER    "]).status, *b"  ", "parentage stays");
+    caller.abend();
 }
