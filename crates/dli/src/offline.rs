@@ -80,7 +80,7 @@ impl<S: Store> Session<S> {
     #[must_use]
     pub fn stand(&self, pcb: usize) -> Option<Stand> {
         match self.slots.get(pcb) {
-            Some(Slot::Database(pcb)) => Some(pcb.stand()),
+            Some(Slot::Database(pcb, _)) => Some(pcb.stand()),
             _ => None,
         }
     }
@@ -92,7 +92,7 @@ impl<S: Store> Session<S> {
     pub fn stand_again(&mut self, pcb: usize, stand: Stand, place: &Place) -> Result<(), Failure> {
         // The record is locked again that the PCB stands in.
         self.find_place(pcb, place)?;
-        if let Some(Slot::Database(slot)) = self.slots.get_mut(pcb) {
+        if let Some(Slot::Database(slot, _)) = self.slots.get_mut(pcb) {
             slot.return_to_stand(stand);
         }
         Ok(())
