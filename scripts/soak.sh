@@ -26,7 +26,7 @@ if ((kills > 0)); then
 fi
 if ((minutes > 0)); then
     say "== files spoilt at random and mended, for $minutes minutes"
-    HOLDFAST_DAMAGE=$((minutes * 8)) HOLDFAST_SECONDS=$((minutes * 60)) \
+    HOLDFAST_DAMAGE=$((minutes * 20)) HOLDFAST_SECONDS=$((minutes * 60)) \
         cargo test --release -p holdfast --test the_bank_survives_damage -- --nocapture ||
         failed+=("damage")
 fi

@@ -6,10 +6,12 @@
 //! | `ledger` | the proof that nothing is lost, halved or doubled |
 //! | `worker`, `frames`, `child` | the process that transfers, and how it is listened to and killed |
 //! | `torture` | files spoilt at random, and mended |
+//! | `disaster` | what is spoilt beyond mending, and put back or restored |
 //! | `figures` | what was measured |
 
 mod bank;
 mod child;
+mod disaster;
 mod figures;
 mod frames;
 mod ledger;
@@ -56,7 +58,8 @@ pub(crate) struct DemoArgs {
     /// How often to kill the working process
     #[arg(long, default_value_t = 5, value_name = "N")]
     kills: u32,
-    /// How often to spoil files at random, besides, and have them mended
+    /// How often to spoil files at random, besides, and have them mended; fewer times if the
+    /// seconds are over before
     #[arg(long, default_value_t = 0, value_name = "N")]
     damage: u32,
     /// How many accounts the bank has
@@ -240,6 +243,7 @@ impl Runs<'_> {
         seam::disk::replace_small(&*self.context.seam.disk, &passphrase, PASSPHRASE.as_bytes())?;
         let mut torture = Torture::new(self.context, self.dir, &place.base)?;
         torture.prepare()?;
+        let begun = self.context.seam.clock.monotonic();
         let share = args.seconds as f64 / f64::from(args.damage) / 4.0;
         for run in 1..=args.damage {
             let mut worker = Worker::start(self.dir, self.setup, run)?;
@@ -252,11 +256,11 @@ impl Runs<'_> {
             }
             figures.kills += u32::from(killed);
             let acted = acted.map_err(|failure| failure.within("an operator's command"))?;
-            let done = torture.spoil()?.join("; ");
-            stage.act(&format!("{acted}; then {done}"));
-            torture.mend().map_err(|failure| failure.within(&done))?;
+            let done = torture.round()?;
+            stage.act(&format!("{run}: {acted}; then {done}"));
             self.prove(run, killed, &mut heard, figures, stage)?;
-            if !figures.violations.is_empty() {
+            let spent = (self.context.seam.clock.monotonic() - begun).as_secs_f64();
+            if !figures.violations.is_empty() || spent > args.seconds as f64 {
                 break;
             }
         }

@@ -2,14 +2,14 @@
 //! commands come at random moments. Afterwards the data is exactly right, or what is damaged is
 //! named and the named commands make it right.
 //!
-//! Spoilt are data sets, in any way, and one copy of whatever has two: log, RECON, archives, image
-//! copies, slots of the control file. What there is only one of, and nothing else tells of, is left
-//! alone: the key file, and both copies of anything at once.
+//! In most rounds data sets are spoilt, in any way, and one copy of whatever has two: log, RECON,
+//! archives, image copies, slots of the control file. In others it is both copies of archives and
+//! image copies, or of the log at different places. In some it is a `disaster`.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use seam::disk::{Create, File, Open};
-use std::sync::Arc;
 
 use super::Context;
 use crate::command::again;
@@ -17,16 +17,21 @@ use crate::failure::{Failure, Result};
 
 /// Who spoils files, and what he remembers.
 pub(super) struct Torture<'a> {
-    context: &'a Context,
-    dir: PathBuf,
-    base: PathBuf,
+    pub(super) context: &'a Context,
+    /// The system's folder, and the one in which it and everything else is.
+    pub(super) dir: PathBuf,
+    pub(super) base: PathBuf,
     seed: u64,
     /// A data file as it was some rounds ago.
     earlier: Option<(PathBuf, Vec<u8>)>,
 }
 
 /// Bytes that are moved at once.
-const BLOCK: u64 = 4096;
+pub(super) const BLOCK: u64 = 4096;
+/// Folders of archives, of image copies and of the log, one of each for a side.
+const ARCHIVES: [&str; 2] = ["archive-one", "archive-two"];
+pub(super) const COPIES: [&str; 2] = ["copies-one", "copies-two"];
+pub(super) const LOGS: [&str; 2] = ["log", "log-copy"];
 /// A file longer than this is not kept to be put back later.
 const KEPT_MAX: u64 = 64 << 20;
 
@@ -44,7 +49,7 @@ impl<'a> Torture<'a> {
         let path = self.dir.join("holdfast.toml");
         let bytes = seam::disk::read_small(&*self.context.seam.disk, &path, 1 << 20)?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        let folders = ["archive-one", "archive-two"].map(|name| self.base.join(name));
+        let folders = ARCHIVES.map(|name| self.base.join(name));
         let [one, two] = folders.map(|folder| format!("{:?}", folder.display().to_string()));
         let text = text.replace("#: folders = []", &format!("folders = [{one}, {two}]"));
         seam::disk::replace_small(&*self.context.seam.disk, &path, text.as_bytes())?;
@@ -52,8 +57,8 @@ impl<'a> Torture<'a> {
     }
 
     /// Copies everything anew.
-    fn copy(&self) -> Result<()> {
-        let folders = ["copies-one", "copies-two"].map(|name| self.base.join(name));
+    pub(super) fn copy(&self) -> Result<()> {
+        let folders = COPIES.map(|name| self.base.join(name));
         let [one, two] = folders.map(|folder| folder.display().to_string());
         self.command(&["image-copy", "--all", "--to", &one, "--to", &two])
     }
@@ -61,7 +66,7 @@ impl<'a> Torture<'a> {
     /// Something that an operator may want of a system in use.
     pub(super) fn operate(&mut self) -> Result<String> {
         let name = ["ACCOUNTS", "JOURNAL"][self.below(2) as usize];
-        let words: Vec<&str> = match self.below(6) {
+        let words: Vec<&str> = match self.below(8) {
             0 => {
                 self.copy()?;
                 return Ok("image-copy".into());
@@ -70,9 +75,18 @@ impl<'a> Torture<'a> {
             2 => vec!["recover", "--set", name],
             3 => vec!["pool", "resize", "default", "--bytes", "32 MiB"],
             4 => vec!["rekey", "--set", name],
+            5 => vec!["archive", "delete"],
+            6 => vec!["archive", "accumulate", "--set", name],
             _ => vec!["repair", "--recon"],
         };
-        self.command(&words).map(|()| words.join(" "))
+        match self.command(&words) {
+            // An archive that no recovery needs may be lost on both sides.
+            Err(failure) if words[1] == "accumulate" => {
+                let (code, why, _) = failure.parts();
+                Ok(format!("accumulate, refused: {why} ({code})"))
+            }
+            other => other.map(|()| words.join(" ")),
+        }
     }
 
     /// Proves the system and has it mended.
@@ -82,14 +96,14 @@ impl<'a> Torture<'a> {
     }
 
     /// Runs a command on the system.
-    fn command(&self, words: &[&str]) -> Result<()> {
+    pub(super) fn command(&self, words: &[&str]) -> Result<()> {
         let dir = self.dir.display().to_string();
         let mut all = words.to_vec();
         all.extend(["-s", &dir]);
         self.run(&all)
     }
 
-    fn run(&self, words: &[&str]) -> Result<()> {
+    pub(super) fn run(&self, words: &[&str]) -> Result<()> {
         let file = self.base.join("passphrase").display().to_string();
         let mut all = vec!["holdfast".to_owned()];
         all.extend(words.iter().map(|word| (*word).to_owned()));
@@ -102,28 +116,78 @@ impl<'a> Torture<'a> {
         Err(Failure::other(format!("{} found something that it cannot mend", words[0]), remedy))
     }
 
-    /// Spoils some files of the stopped system. Says what was done.
-    pub(super) fn spoil(&mut self) -> Result<Vec<String>> {
+    /// Spoils files of the stopped system and has them mended. Says what was done.
+    pub(super) fn round(&mut self) -> Result<String> {
+        let done = match self.below(10) {
+            0..=5 => self.spoil()?,
+            6 => self.spoil_kept()?,
+            7 => self.spoil_logs()?,
+            _ => return self.disaster(),
+        };
+        let done = done.join("; ");
+        self.mend().map_err(|failure| failure.within(&done))?;
+        Ok(done)
+    }
+
+    /// Archives and image copies on both sides; the data are whole.
+    fn spoil_kept(&mut self) -> Result<Vec<String>> {
+        let mut done = Vec::new();
+        for _ in 0..=self.below(4) {
+            let folder = [ARCHIVES, COPIES][self.below(2) as usize][self.below(2) as usize];
+            let folder = self.base.join(folder);
+            if let Some(path) = self.some_file(&folder) {
+                done.push(self.spoil_file(&path, false)?);
+            }
+        }
+        Ok(done)
+    }
+
+    /// Both copies of the log, each in a segment that is whole in the other one.
+    fn spoil_logs(&mut self) -> Result<Vec<String>> {
+        let mut names = self.context.seam.disk.list(&self.dir.join(LOGS[0]))?;
+        names.sort();
+        let segments = names.len() as u64;
+        if segments < 2 {
+            return Ok(Vec::new());
+        }
+        let one = self.below(segments);
+        let other = (one + 1 + self.below(segments - 1)) % segments;
+        let mut done = Vec::new();
+        for (log, number) in LOGS.into_iter().zip([one, other]) {
+            let path = self.dir.join(log).join(&names[number as usize]);
+            let len = self.open(&path)?.len()?;
+            let at = self.below(len);
+            done.push(self.flip(&path, at)?);
+        }
+        Ok(done)
+    }
+
+    /// One of the files in a folder.
+    pub(super) fn some_file(&mut self, folder: &Path) -> Option<PathBuf> {
+        let names = self.context.seam.disk.list(folder).unwrap_or_default();
+        let name = self.below(names.len() as u64) as usize;
+        names.get(name).map(|name| folder.join(name))
+    }
+
+    /// Data sets in any way, and of what has two copies one.
+    fn spoil(&mut self) -> Result<Vec<String>> {
         let mut done = Vec::new();
         // Of what has two copies, only one is spoilt in a round.
         let side = self.below(2) as usize;
         for _ in 0..=self.below(3) {
             let (folder, data) = match self.below(8) {
                 0..=3 => (self.dir.join("data"), true),
-                4 => (self.dir.join(["log", "log-copy"][side]), false),
-                5 => (self.base.join(["archive-one", "archive-two"][side]), false),
-                6 => (self.base.join(["copies-one", "copies-two"][side]), false),
+                4 => (self.dir.join(LOGS[side]), false),
+                5 => (self.base.join(ARCHIVES[side]), false),
+                6 => (self.base.join(COPIES[side]), false),
                 _ => {
                     done.push(self.spoil_small(side)?);
                     continue;
                 }
             };
-            let names = self.context.seam.disk.list(&folder).unwrap_or_default();
-            if names.is_empty() {
-                continue;
+            if let Some(path) = self.some_file(&folder) {
+                done.push(self.spoil_file(&path, data)?);
             }
-            let path = folder.join(&names[self.below(names.len() as u64) as usize]);
-            done.push(self.spoil_file(&path, data)?);
         }
         Ok(done)
     }
@@ -186,7 +250,7 @@ impl<'a> Torture<'a> {
         }
     }
 
-    fn flip(&mut self, path: &Path, at: u64) -> Result<String> {
+    pub(super) fn flip(&mut self, path: &Path, at: u64) -> Result<String> {
         let file = self.open(path)?;
         if at < file.len()? {
             let mut byte = [0];
@@ -196,13 +260,13 @@ impl<'a> Torture<'a> {
         Ok(format!("{}: a bit at {at}", path.display()))
     }
 
-    fn open(&self, path: &Path) -> Result<Arc<dyn File>> {
+    pub(super) fn open(&self, path: &Path) -> Result<Arc<dyn File>> {
         let how = Open { create: Create::Never, write: true, direct: false, dsync: false };
         Ok(self.context.seam.disk.open(path, how)?)
     }
 
     /// A number below another one.
-    fn below(&mut self, most: u64) -> u64 {
+    pub(super) fn below(&mut self, most: u64) -> u64 {
         // xorshift: nobody depends on its quality.
         self.seed ^= self.seed << 13;
         self.seed ^= self.seed >> 7;
