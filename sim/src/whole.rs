@@ -256,12 +256,14 @@ impl Life {
             };
             threads.push(seam::thread::spawn(&format!("program {task}"), move || program.run()));
         }
+        let device = ["/log1", "/log2"][rng.index(2)];
         let wrong = Arc::new(parking_lot::Mutex::new(Ok(())));
         for number in 0..2 {
             let operator = Operator {
                 system: Arc::clone(system),
                 office: Arc::clone(&self.office),
                 disk: self.disk.clone(),
+                device,
                 seam: seam.clone(),
                 rng: Rng::stream(self.seed, &format!("operator {number}")),
             };

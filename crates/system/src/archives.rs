@@ -190,7 +190,10 @@ impl Registry for Told {
     fn needed_from(&self) -> Result<Lsn, String> {
         let kernel = self.kernel.upgrade().ok_or("the system is being closed")?;
         registry::update(&self.recon, &kernel).map_err(|error| error.to_string())?;
-        self.registry.needed_from()
+        let needed = self.registry.needed_from()?;
+        // A restart may go back as far as the log does, and with it a copy that is begun then.
+        let segments = kernel.log().segments();
+        Ok(segments.first().map_or(needed, |oldest| oldest.first.min(needed)))
     }
 }
 

@@ -46,8 +46,6 @@ struct Known {
     files: u32,
     /// Policy may have deleted what points before this need.
     kept_from: Lsn,
-    /// Where the archives ended that it has deleted.
-    deleted_to: Lsn,
     /// A recovery to a point that is under way, and what the ledger was before it.
     going_back: Option<(Lsn, DataSetId)>,
     /// What has taken a log copy away.
@@ -181,16 +179,11 @@ impl Office {
             // While a recovery in use had its data sets to itself, too.
             RecoveryError::BadPoint { .. } => point.void || state.recoveries.values().any(within),
             RecoveryError::NoCopy { .. } => point.void || !usable,
-            _ if point.void || point.lsn < known.kept_from => is_gone(error),
-            _ => known.needs_deleted(&state, point.lsn) && is_gone(error) || is_full(error),
+            RecoveryError::Archive(archive::ArchiveError::Gone { .. }) => {
+                point.void || point.lsn < known.kept_from
+            }
+            _ => is_full(error),
         }
-    }
-
-    /// Whether a recovery to now may be refused for the reason that is given.
-    pub(super) fn may_refuse_now(&self, system: &System, error: &RecoveryError) -> bool {
-        let state = system.recon().state();
-        let known = self.known.lock();
-        known.needs_deleted(&state, Lsn(u64::MAX)) && is_gone(error) || is_full(error)
     }
 
     /// Everything was recovered to a point: it is what was there then; what came behind is void.
@@ -223,7 +216,7 @@ impl Office {
     /// Recovers everything to now: nothing changes.
     pub(super) fn recovered_now(&self, system: &System) -> Result<(), String> {
         match self.recover(system, &names(), Target::Now) {
-            Err(error) if self.may_refuse_now(system, &error) => {}
+            Err(error) if is_full(&error) => {}
             other => other.map_err(said)?,
         }
         let judged = self.history.judge(self.history.moment(), &contents_of(system)?);
@@ -275,13 +268,12 @@ impl Office {
     }
 
     /// Policy has deleted what only older copies than the newest ones need.
-    pub(super) fn deleted(&self, system: &System, archives: usize, to: Lsn) {
+    pub(super) fn deleted(&self, system: &System, archives: usize) {
         let state = system.recon().state();
         let full = state.image_copies.values().filter(|copy| copy.kind == CopyKind::Full);
         let newest = full.map(|copy| copy.end).max().unwrap_or_default();
         let known = &mut *self.known.lock();
         known.kept_from = known.kept_from.max(newest);
-        known.deleted_to = known.deleted_to.max(to);
         known.counts.deleted += archives;
     }
 
@@ -309,22 +301,8 @@ impl Office {
     }
 }
 
-impl Known {
-    /// Whether the newest copy for a point needs log that policy has deleted. A copy that is begun
-    /// right after a restart may need log from before what an older one needs.
-    fn needs_deleted(&self, state: &recon::State, point: Lsn) -> bool {
-        let mut copies = state.image_copies.values().rev();
-        let of_point = copies.find(|copy| copy.end <= point && !self.void.contains(&copy.number));
-        of_point.is_some_and(|copy| copy.start < self.deleted_to)
-    }
-}
-
-fn is_gone(error: &RecoveryError) -> bool {
-    matches!(error, RecoveryError::Archive(archive::ArchiveError::Gone { .. }))
-}
-
 /// The log is very small here.
-fn is_full(error: &RecoveryError) -> bool {
+pub(super) fn is_full(error: &RecoveryError) -> bool {
     ["HFL001", "HFU002"].contains(&base::Coded::code(error).0)
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use system::System;
 use system::operator::{self, Refusal, Request, Verb, done, forms};
 
-use super::office::{Office, names};
+use super::office::{Office, is_full, names};
 use super::{FRAMES, Lived, SETS, UNIT};
 use crate::recovery::said;
 
@@ -40,6 +40,8 @@ pub(super) struct Operator {
     pub(super) system: Arc<System>,
     pub(super) office: Arc<Office>,
     pub(super) disk: SimDisk,
+    /// The device that fails now and then: never both of a log in one life.
+    pub(super) device: &'static str,
     pub(super) seam: Seam,
     pub(super) rng: Rng,
 }
@@ -80,10 +82,7 @@ impl Operator {
             1 => self.want("archive accumulate", json!({ "sets": names() }), &[]).map(drop),
             2 => {
                 let deleted = self.want("archive delete", json!({}), &["HFA010"])?;
-                let deleted = deleted.as_array().cloned().unwrap_or_default();
-                let ends = deleted.iter().filter_map(|one| one["end_lsn"].as_u64());
-                let to = base::Lsn(ends.max().unwrap_or(0));
-                office.deleted(&system, deleted.len(), to);
+                office.deleted(&system, deleted.as_array().map_or(0, Vec::len));
                 Ok(())
             }
             3 | 4 => office.copy(&system, self.rng.one_in(2)),
@@ -109,9 +108,8 @@ impl Operator {
     fn lose_log_copy(&mut self) -> Result<(), String> {
         let copies = self.system.kernel().log().statistics().copies;
         if copies.iter().all(|copy| copy.living) {
-            let device = format!("/log{}", 1 + self.rng.below(2));
             let when = When::Nth(1 + self.rng.below(4));
-            let fault = self.disk.inject(Fault::new(FaultKind::WriteError, device).when(when));
+            let fault = self.disk.inject(Fault::new(FaultKind::WriteError, self.device).when(when));
             if let Some(before) = self.office.fault(Some(fault)) {
                 self.disk.heal(before);
             }
@@ -172,7 +170,7 @@ impl Operator {
                 Ok(())
             }
             Err(RecoveryError::InUse { .. } | RecoveryError::Replaced { .. }) => Ok(()),
-            Err(error) if self.office.may_refuse_now(&self.system, &error) => Ok(()),
+            Err(error) if is_full(&error) => Ok(()),
             Err(error) => Err(format!("recovery of {names:?}: {}", said(error))),
         }
     }
