@@ -337,6 +337,17 @@ fn a_program_reads_its_parm_as_its_command_line() {
 }
 
 #[test]
+fn words_that_the_language_gives_a_meaning_keep_it() {
+    if !have("cobc") {
+        return;
+    }
+    let outcome = play("words", Play { program: "words.cbl", ..Play::default() });
+    normal(&outcome, 0);
+    assert!(outcome.output.contains("BLANKS=0009"), "{}", outcome.output);
+    assert!(outcome.output.contains("THIS CENTURY"), "{}", outcome.output);
+}
+
+#[test]
 fn a_trace_has_every_call() {
     if !have("cobc") {
         return;
