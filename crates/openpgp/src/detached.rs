@@ -108,7 +108,8 @@ pub fn verify_detached(
     Ok(verifying.finish(certificates))
 }
 
-/// A cleartext message: the text as it is, and its signatures.
+/// A cleartext message: the text, and its signatures. Blanks and tabs at the ends of lines are
+/// left out, because no signature of this kind covers them (RFC 9580, 7.2).
 ///
 /// # Errors
 /// If the input is no text, or a key cannot sign.
@@ -117,7 +118,7 @@ pub fn sign_cleartext(
     keys: &[Tsk],
     passphrases: &[Password],
 ) -> Result<Vec<u8>> {
-    let text = bounded(input)?;
+    let text = without_trailing_blanks(&bounded(input)?);
     let message = rpgpie::csf::sign(&text[..], keys, passphrases)?;
     Ok(message.to_armored_bytes(pgp::composed::ArmorOptions::default())?)
 }
@@ -155,6 +156,19 @@ fn cleartext(input: &mut dyn Read) -> Result<(CleartextSignedMessage, Vec<u8>)> 
     let signed = message.signed_text();
     let text = if message.text().contains("\r\n") { signed } else { signed.replace("\r\n", "\n") };
     Ok((message, text.into_bytes()))
+}
+
+fn without_trailing_blanks(text: &[u8]) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(text.len());
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        let content = line.strip_suffix(b"\n").unwrap_or(line);
+        let content = content.strip_suffix(b"\r").unwrap_or(content);
+        let end = &line[content.len()..];
+        let last = content.iter().rposition(|byte| !matches!(byte, b' ' | b'\t'));
+        kept.extend_from_slice(&content[..last.map_or(0, |at| at + 1)]);
+        kept.extend_from_slice(end);
+    }
+    kept
 }
 
 fn bounded(input: &mut dyn Read) -> Result<Vec<u8>> {

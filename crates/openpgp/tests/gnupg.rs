@@ -181,6 +181,11 @@ fn signatures_apart_and_in_the_clear_go_both_ways() {
     let theirs = gpg.run(&["--clearsign"], &text);
     let (found, good) = openpgp::verify_cleartext(&mut &theirs[..], &certificates).unwrap();
     assert_eq!((&found[..], good.len()), (&text[..text.len() - 1], 1));
-    let ours = openpgp::sign_cleartext(&mut &text[..], &bob, &[]).unwrap();
-    gpg.run(&["--verify"], &ours);
+    let cards = b"card one   \nand two\t\r\n   \nthree  ";
+    for text in [&text[..], cards] {
+        let ours = openpgp::sign_cleartext(&mut &text[..], &bob, &[]).unwrap();
+        gpg.run(&["--verify"], &ours);
+        let (_, good) = openpgp::verify_cleartext(&mut &ours[..], &certificates).unwrap();
+        assert_eq!(good.len(), 1);
+    }
 }
