@@ -146,10 +146,16 @@ impl Work {
     }
 
     /// The mode in which a read locks what it returns, if it does; the set is locked with intent.
+    /// So it is where the caller locks, by names that say nothing of the set: whoever has read it
+    /// goes on in the same data set until the end of the unit of work, and no recovery takes back
+    /// what the next change rests on.
     #[inline]
     fn reading(&mut self, used: &mut Used, read: Read) -> Result<Option<Mode>> {
-        let mode = mode_of(read).filter(|_| used.handle.locking == Locking::Keys);
-        let Some(mode) = mode else { return Ok(None) };
+        if used.handle.locking == Locking::Caller {
+            self.intend(used, Mode::IntentShared)?;
+            return Ok(None);
+        }
+        let Some(mode) = mode_of(read) else { return Ok(None) };
         self.intend(used, mode.intent())?;
         Ok(Some(mode).filter(|mode| !used.covers(*mode)))
     }

@@ -5,11 +5,11 @@
 
 mod common;
 
-use common::fresh_with;
+use common::{fresh, fresh_with};
 use holdfast_store_kernel::KernelStore;
 use store::{
-    KeyRange, LockMode, LockName, Outcome, Read, SetAttributes, SetId, Store, StoreError, Unit,
-    UnitOptions, Wait,
+    KeyRange, LockMode, LockName, Locking, Outcome, Read, SetAttributes, SetId, Store, StoreError,
+    Unit, UnitOptions, Wait,
 };
 
 const LOCKS_MAX: usize = 60;
@@ -107,4 +107,16 @@ fn who_waits_in_vain_is_told_for_whom() {
         other => panic!("the key is locked: {other:?}"),
     }
     holder.commit().expect("a commit");
+}
+
+#[test]
+fn a_set_whose_caller_locks_stays_the_same_until_its_readers_are_over() {
+    let (store, _running) = fresh("readers");
+    let attributes = SetAttributes { locking: Locking::Caller, ..SetAttributes::default() };
+    let set = store.create_set("READ", &attributes).unwrap();
+    let mut reader = store.begin(UnitOptions::default()).unwrap();
+    assert!(!reader.get(set, b"absent", Read::Unlocked, &mut Vec::new()).unwrap());
+    assert!(matches!(store.drop_set(set), Err(StoreError::SetInUse(_))));
+    reader.commit().unwrap();
+    store.drop_set(set).unwrap();
 }
