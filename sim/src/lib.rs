@@ -22,6 +22,7 @@ pub mod recon;
 pub mod recovery;
 pub mod restored;
 pub mod scenario;
+pub mod sequel;
 pub mod swarm;
 pub mod sweep;
 pub mod verify;

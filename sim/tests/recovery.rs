@@ -1,6 +1,6 @@
 //! Image copies and recoveries bring back what was there, through every crash.
 
-use holdfast_sim::{points, recovery, restored};
+use holdfast_sim::{points, recovery, restored, sequel};
 
 #[test]
 fn any_point_behind_the_copy_comes_back_exactly() {
@@ -31,6 +31,13 @@ fn a_recovery_that_crashes_leaves_all_of_the_old_or_all_of_the_new() {
 fn recoveries_follow_each_other() {
     for seed in 1..=6 {
         assert_eq!(recovery::one_after_another(seed), Ok(()), "seed {seed}");
+    }
+}
+
+#[test]
+fn what_a_recovery_has_taken_back_stays_so_whatever_is_recovered_next() {
+    for seed in 1..=10 {
+        assert_eq!(sequel::any_order(seed), Ok(()), "seed {seed}");
     }
 }
 
