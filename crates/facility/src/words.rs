@@ -183,6 +183,8 @@ fn one(
             put(words, "algorithm", format!("rsa{}", key_size(setting)?));
             true
         }
+        // A token is a keystore that keeps its keys.
+        Means::Keystore if is_token(all) => is_for(clear == Clear::Generate, words, "token", word),
         Means::Keystore => is_for(clear == Clear::Import, words, "keystore", word),
         Means::KeystoreType => keystore_type(setting, clear)?,
         Means::Cipher if clear == Clear::Encrypt => said(words, "cipher", &cipher(setting)?),
@@ -217,7 +219,7 @@ fn one(
         }
         Means::UserName | Means::UserEmail | Means::UserComment => clear == Clear::Generate,
         Means::FilePassphrase | Means::KeyPassphrase | Means::KeystorePassphrase => {
-            secret(clear, setting, secrets)
+            secret(clear, is_token(all), setting, secrets)
         }
         _ => false,
     })
@@ -244,12 +246,16 @@ fn flag(setting: &Setting, useful: bool, words: &mut Vec<OsString>, name: &str) 
 }
 
 /// Puts a secret aside; whether the subcommand has a use for it.
-fn secret(clear: Clear, setting: &Setting, secrets: &mut Secrets) -> bool {
+fn secret(clear: Clear, by_token: bool, setting: &Setting, secrets: &mut Secrets) -> bool {
     let (place, useful) = match setting.row.means {
         Means::FilePassphrase => {
             (&mut secrets.file, matches!(clear, Clear::Encrypt | Clear::Decrypt))
         }
-        Means::KeystorePassphrase => (&mut secrets.keystore, clear == Clear::Import),
+        // That of a token is its PIN.
+        Means::KeystorePassphrase => {
+            let uses = by_token && (clear.is_of_files() || clear == Clear::Generate);
+            (&mut secrets.keystore, uses || clear == Clear::Import)
+        }
         _ => (&mut secrets.key, clear != Clear::Algorithms),
     };
     if let (true, Value::Secret(secret)) = (useful, &setting.value) {
@@ -432,6 +438,12 @@ fn key_size(setting: &Setting) -> Result<&str> {
         size @ ("2048" | "3072" | "4096") => Ok(size),
         _ => Err(not_one_of(setting, "2048, 3072, 4096")),
     }
+}
+
+/// Whether the keystore is a token.
+fn is_token(settings: &Settings) -> bool {
+    let kind = settings.find(Means::KeystoreType);
+    kind.and_then(|kind| squeezed(kind).ok()).is_some_and(|kind| kind == "PKCS11")
 }
 
 fn keystore_type(setting: &Setting, clear: Clear) -> Result<bool> {

@@ -50,6 +50,11 @@ fn every_command_has_its_clear_form() {
             "compress --compress=zlib --level=9 -- in",
         ),
         ("-e -compression 0 -rA pay", "encrypt --compress=none --level=0 --recipient=alias:pay"),
+        (
+            "-g -keystore-type PKCS11 -keystore BANK -key-alias pay -userID-name Ada",
+            "generate --token=BANK --alias=pay -- Ada",
+        ),
+        ("-d -keystore-type PKCS11 -keystore BANK in", "decrypt --plain -- in"),
         ("-eA pay -armor", "export --armor -- alias:pay"),
         ("-eK 0AB1", "export -- id:0AB1"),
         ("-i a b", "import -- a b"),
@@ -94,6 +99,9 @@ fn what_means_nothing_is_told_and_secrets_are_not() {
     let call = call_with("-c -rP opensesame -log x -userID-name Ada in", file).unwrap();
     assert_eq!(call.secrets.file.as_deref().unwrap(), b"opensesame");
     assert_eq!(call.secrets.key.as_deref().unwrap(), b"of the key ");
+    let token = "-keystore-type PKCS11 -keystore BANK -keystore-password 4711";
+    let opens = call_with(&format!("-d {token} in"), "").unwrap();
+    assert_eq!(opens.secrets.keystore.as_deref().unwrap(), b"4711");
     let notes = call.notes.join("\n");
     for told in ["everybody on this machine", "-log means nothing", "-userID-name means nothing"] {
         assert!(notes.contains(told), "{told}: {notes}");

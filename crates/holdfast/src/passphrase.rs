@@ -36,13 +36,14 @@ pub(crate) struct PassphraseArgs {
 
 /// The variable of the environment that may hold the passphrase.
 const VARIABLE: &str = "HOLDFAST_PASSPHRASE";
-const NEW_VARIABLE: &str = "HOLDFAST_NEW_PASSPHRASE";
+pub(crate) const NEW_VARIABLE: &str = "HOLDFAST_NEW_PASSPHRASE";
 /// Those of files at rest, and of keys for them.
 pub(crate) const FILE_VARIABLE: &str = "HOLDFAST_PGP_PASSPHRASE";
 pub(crate) const KEY_VARIABLE: &str = "HOLDFAST_PGP_KEY_PASSPHRASE";
+pub(crate) const PIN_VARIABLE: &str = "HOLDFAST_PGP_PIN";
 pub(crate) const KEYSTORE_VARIABLE: &str = "HOLDFAST_PGP_KEYSTORE_PASSPHRASE";
 /// The one that may say how tokens are reached.
-const MODULE_VARIABLE: &str = "HOLDFAST_TOKEN_MODULE";
+pub(crate) const MODULE_VARIABLE: &str = "HOLDFAST_TOKEN_MODULE";
 /// The option of a program's process that says where its passphrase is.
 pub(crate) const HANDED: &str = "--handed";
 /// No passphrase is longer.
@@ -88,6 +89,7 @@ pub(crate) fn hand_over(
 /// Takes every passphrase out of the environment of the process that a command will start.
 pub(crate) fn keep_from(command: &mut Command) {
     command.env_remove(VARIABLE).env_remove(NEW_VARIABLE);
+    command.env_remove(PIN_VARIABLE);
     command.env_remove(FILE_VARIABLE).env_remove(KEY_VARIABLE).env_remove(KEYSTORE_VARIABLE);
 }
 
@@ -109,9 +111,23 @@ pub(crate) fn choose_new(file: Option<&Path>) -> Result<Passphrase> {
     find(file, NEW_VARIABLE, ask_twice)
 }
 
-/// A passphrase of a file at rest or of a key for such files: from a file, a variable, or a person.
-pub(crate) fn for_files(file: Option<&Path>, variable: &str, prompt: &str) -> Result<Passphrase> {
-    find(file, variable, || ask(prompt))
+/// A passphrase of a file at rest or of a key for such files: from a file, a variable, or a person,
+/// who types one that is new twice.
+pub(crate) fn for_files(
+    file: Option<&Path>,
+    variable: &str,
+    prompt: &str,
+    is_new: bool,
+) -> Result<Passphrase> {
+    find(file, variable, || if is_new { ask_twice() } else { ask(prompt) })
+}
+
+/// The same, from a file or a variable, if either is there.
+pub(crate) fn given_for_files(file: Option<&Path>, variable: &str) -> Result<Option<Passphrase>> {
+    match file.is_some() || std::env::var_os(variable).is_some() {
+        true => find(file, variable, || ask("")).map(Some),
+        false => Ok(None),
+    }
 }
 
 fn find(
@@ -126,14 +142,15 @@ fn find(
         (None, None) if std::io::stdin().is_terminal() || is_watched() => ask()?,
         (None, None) => {
             let option = match variable {
-                NEW_VARIABLE => "new-",
-                KEY_VARIABLE => "key-",
-                KEYSTORE_VARIABLE => "keystore-",
-                _ => "",
+                NEW_VARIABLE => "new-passphrase",
+                KEY_VARIABLE => "key-passphrase",
+                KEYSTORE_VARIABLE => "keystore-passphrase",
+                PIN_VARIABLE => "pin",
+                _ => "passphrase",
             };
             return Err(Failure::usage(
                 "a passphrase is needed, and there is no terminal to ask on",
-                format!("Give --{option}passphrase-file FILE, or set {variable}."),
+                format!("Give --{option}-file FILE, or set {variable}."),
             ));
         }
     };

@@ -28,6 +28,7 @@ use crate::buffers::{Block, Buffers};
 use crate::deflate::Unpacker;
 use crate::encrypt::{SessionKey, Stages};
 use crate::error::{Error, Result};
+use crate::held::Held;
 use crate::lines::Lines;
 use crate::packet::{
     Body, FeedReader, expect_end, is_noise, next_header, read_full, read_small, skip, write_all,
@@ -38,6 +39,8 @@ use crate::stage::{Feed, ahead};
 use crate::stats::{Stage, Stats};
 use crate::unseal;
 
+/// What is read at once of headers and the like; contents are read past it.
+const READ: usize = 64 << 10;
 /// No message is packed into more layers.
 const LAYERS_MAX: usize = 8;
 /// No message is for more people.
@@ -50,6 +53,8 @@ pub struct Reading {
     pub keys: Vec<Tsk>,
     /// Passphrases that may unlock the secret keys.
     pub key_passphrases: Vec<Password>,
+    /// Keys whose private halves are in tokens, which are asked if nothing else opens it.
+    pub held: Vec<Held>,
     /// Passphrases that may open it.
     pub passphrases: Vec<Password>,
     /// Session keys that may open it.
@@ -107,7 +112,7 @@ impl Reading {
     ) -> Result<Opened> {
         std::thread::scope(|scope| {
             let mut source: Source<'_> =
-                Box::new(BufReader::with_capacity(JOB, Counted { input, stats }));
+                Box::new(BufReader::with_capacity(READ, Counted { input, stats }));
             if is_armored(&mut source).map_err(Error::io("reading the input"))? {
                 source = Box::new(BufReader::with_capacity(64 << 10, Dearmorer::new(source)));
             }
@@ -459,11 +464,27 @@ impl Locks {
                 old = old.or_else(|| is_of_old_cipher(&key).then_some(key));
             }
         }
+        if let Some(key) = self.by_token(reading, is_v2)? {
+            return Ok(Some(key));
+        }
         match (old, locked) {
             (Some(key), _) => Ok(Some(key)),
             (None, Some(key)) => Err(Error::Locked(key)),
             (None, None) => Ok(None),
         }
+    }
+
+    /// What a token opens. Its first error is the last word: a wrong PIN is not tried again.
+    fn by_token(&self, reading: &Reading, is_v2: bool) -> Result<Option<SessionKey>> {
+        for key in reading.held.iter().flat_map(Held::keys) {
+            for lock in self.by_key.iter().filter(|lock| lock.match_identity(&key)) {
+                let found = key.open(lock)?.filter(|found| is_v2 == (found.cipher == 0));
+                if found.is_some() {
+                    return Ok(found);
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Why nothing opened it.
@@ -540,8 +561,7 @@ impl<R: Read> Iterator for Blocks<R> {
 
     fn next(&mut self) -> Option<Result<Block>> {
         let mut source = self.source.take()?;
-        let mut data = self.buffers.take();
-        data.resize(JOB, 0);
+        let mut data = self.buffers.take_full(JOB);
         // An error of the old ciphers' stream is a wrong sum.
         let Ok(filled) = read_full(&mut source, &mut data) else {
             return Some(Err(Error::damaged("its contents are not what was encrypted")));
@@ -581,8 +601,7 @@ impl<S: BufRead> Iterator for Unpacked<'_, S> {
 
     fn next(&mut self) -> Option<Result<Block>> {
         let mut unpacker = self.unpacker.take()?;
-        let mut data = self.buffers.take();
-        data.resize(JOB, 0);
+        let mut data = self.buffers.take_full(JOB);
         let read = self.stats.time(Stage::Compress, || read_full(&mut unpacker, &mut data));
         let filled = match read.map_err(Error::io("reading the message")) {
             Ok(filled) => filled,

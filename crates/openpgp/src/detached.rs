@@ -9,9 +9,8 @@ use std::io::{BufRead, BufReader, Read};
 use pgp::composed::CleartextSignedMessage;
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::packet::{Packet, Signature};
-use pgp::types::{Password, Tag};
+use pgp::types::Tag;
 use rpgpie::certificate::Certificate;
-use rpgpie::tsk::Tsk;
 
 use crate::armor::{Armorer, Dearmorer, Label, is_armored};
 use crate::error::{Error, Result};
@@ -115,11 +114,21 @@ pub fn verify_detached(
 /// If the input is no text, or a key cannot sign.
 pub fn sign_cleartext(
     input: &mut dyn Read,
-    keys: &[Tsk],
-    passphrases: &[Password],
+    signers: &[Signer],
+    hash: Option<HashAlgorithm>,
 ) -> Result<Vec<u8>> {
     let text = without_trailing_blanks(&bounded(input)?);
-    let message = rpgpie::csf::sign(&text[..], keys, passphrases)?;
+    let no_text = |_| Error::NotOpenPgp("only text stays readable with its signature".to_owned());
+    let text = std::str::from_utf8(&text).map_err(no_text)?;
+    let sign = |signed: &str| -> Result<Vec<Signature>> {
+        let mut signing = Signing::begin(signers, true, hash)?;
+        signing.update(signed.as_bytes());
+        signing.finish()
+    };
+    let sign = |signed: &str| {
+        sign(signed).map_err(|error| pgp::errors::Error::from(std::io::Error::from(error)))
+    };
+    let message = CleartextSignedMessage::new_many(text, sign)?;
     Ok(message.to_armored_bytes(pgp::composed::ArmorOptions::default())?)
 }
 

@@ -7,6 +7,7 @@
 use std::io;
 
 use base::{Code, Coded};
+use seal::{TokenFault, TokenPlace};
 
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -23,6 +24,14 @@ pub enum Error {
     /// A secret key could not be unlocked.
     #[error("the secret key {0} is locked, and no passphrase that was given unlocks it")]
     Locked(String),
+    /// A token that keeps a key does not use it.
+    #[error("{place}: {fault}")]
+    Token {
+        /// Which key of which token.
+        place: TokenPlace,
+        /// Why not.
+        fault: TokenFault,
+    },
     /// A signature that had to be good is not.
     #[error("no signature is good: {0}")]
     BadSignature(String),
@@ -74,7 +83,7 @@ impl Error {
     pub fn kind(&self) -> Kind {
         match self {
             Error::Damaged(_) => Kind::Damaged,
-            Error::NoKey(_) | Error::Locked(_) => Kind::NoKey,
+            Error::NoKey(_) | Error::Locked(_) | Error::Token { .. } => Kind::NoKey,
             Error::BadSignature(_) => Kind::Signature,
             Error::Usage(_) => Kind::Usage,
             Error::Unsupported(_) | Error::NotOpenPgp(_) => Kind::Input,
@@ -120,11 +129,13 @@ impl Coded for Error {
             Error::Usage(_) => Code("HFO108"),
             Error::Name(_) => Code("HFO109"),
             Error::Io { .. } => Code("HFO110"),
+            Error::Token { fault, .. } => fault.code(),
         }
     }
 
     fn remedy(&self) -> String {
         let text = match self {
+            Error::Token { fault, .. } => return remedy_of(fault),
             Error::Damaged(_) => "Nothing of it was released. Get it again from its sender.",
             Error::NoKey(_) => "Give the passphrase, or import the secret key of a recipient.",
             Error::Locked(_) => "Give its passphrase by --key-passphrase-file.",
@@ -140,10 +151,30 @@ impl Coded for Error {
     }
 }
 
-/// What a parser of packets says about bytes from outside.
+/// What to do about a token; nothing here is about a key file.
+fn remedy_of(fault: &TokenFault) -> String {
+    match fault {
+        TokenFault::NoKey => "Use the token that has the key, or correct its label.".to_owned(),
+        TokenFault::ManyKeys => "Give one of them another label with the token's tools.".to_owned(),
+        TokenFault::Failed { .. } => {
+            "Try again; if it stays so, look at the token with its maker's tools.".to_owned()
+        }
+        fault => fault.remedy(),
+    }
+}
+
+/// What a parser of packets says about bytes from outside; what travelled through it is taken out
+/// again (2).
 impl From<pgp::errors::Error> for Error {
     fn from(error: pgp::errors::Error) -> Error {
-        Error::NotOpenPgp(error.to_string())
+        match error {
+            pgp::errors::Error::IO { source, .. }
+                if source.get_ref().is_some_and(|inner| inner.is::<Error>()) =>
+            {
+                Error::io("asking a token")(source)
+            }
+            error => Error::NotOpenPgp(error.to_string()),
+        }
     }
 }
 

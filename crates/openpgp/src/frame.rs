@@ -59,15 +59,12 @@ impl<'a> Plain<'a> {
     }
 
     fn block(&mut self, signing: &mut Signing) -> Result<(Block, bool)> {
-        let mut data = self.buffers.take();
         let before = std::mem::take(&mut self.before);
         let fields = std::mem::take(&mut self.fields);
         let body = before.len() + LENGTH;
-        data.reserve(body + PIECE);
-        data.resize(body, 0);
-        data.extend(&fields);
-        let begin = data.len();
-        data.resize(body + PIECE, 0);
+        let begin = body + fields.len();
+        let mut data = self.buffers.take_full(body + PIECE);
+        data[body..begin].copy_from_slice(&fields);
         let read = read_full(&mut self.input, &mut data[begin..]);
         let read = read.map_err(Error::io("reading the input"))?;
         self.stats.count_in(read);

@@ -164,6 +164,13 @@ pub fn is_locked(key: &Tsk) -> bool {
         || parts.map(|part| &part.key).any(|part| part.secret_params().is_encrypted())
 }
 
+/// Whether a passphrase unlocks a secret key that is locked.
+#[must_use]
+pub fn unlocks(key: &Tsk, passphrase: &Password) -> bool {
+    let mut primary = key.key().primary_key.clone();
+    primary.secret_params().is_encrypted() && primary.remove_password(passphrase).is_ok()
+}
+
 /// The passphrase among these that unlocks the primary key; the empty one if it has none.
 pub(crate) fn fitting<'a>(
     key: &SignedSecretKey,

@@ -4,6 +4,9 @@
 //! 2. It comes out locked by the passphrase that is given, never unlocked by chance: without one it
 //!    has none.
 //! 3. Trusted certificates without a secret key come out as they are.
+//! 4. A keystore says itself how often its passphrase is to be hashed; one that asks for more than
+//!    [`HASHES_MAX`], or [`PART_MAX`] for one part, is refused before any hashing. What only shows
+//!    after decryption, its maker has encrypted under the passphrase; there each part is bounded.
 
 use p12_keystore::{KeyStore, KeyStoreEntry, Pkcs12ImportPolicy};
 use pgp::composed::{SignedSecretKey, SignedSecretSubKey};
@@ -13,6 +16,7 @@ use x509_parser::pem::Pem;
 use zeroize::Zeroizing;
 
 use crate::adopt::{Identity, bind};
+use crate::der::{INTEGER, OCTETS, SEQUENCE, field, hashes};
 use crate::error::{Error, Result};
 use crate::keys::lock;
 use crate::material::{Public, Secret};
@@ -28,6 +32,31 @@ pub struct Foreign {
     pub key: Option<Tsk>,
 }
 
+/// How often a passphrase is hashed for one keystore: some seconds.
+const HASHES_MAX: u64 = 20_000_000;
+/// And for one part of it; programs that make keystores take 2,000 to 600,000.
+const PART_MAX: u64 = 1_000_000;
+
+/// How often a keystore asks to hash its passphrase, as far as it shows without it.
+#[must_use]
+pub fn passphrase_hashes(bytes: &[u8]) -> u64 {
+    hashes(bytes).0
+}
+
+/// Refuses a keystore that costs too much (4).
+fn is_affordable(bytes: &[u8]) -> Result<()> {
+    let (sum, most) = hashes(bytes);
+    let (asked, bound) = if most > PART_MAX { (most, PART_MAX) } else { (sum, HASHES_MAX) };
+    let what = || {
+        let asked = if asked == u64::MAX { "without end".into() } else { format!("{asked} times") };
+        Error::Unsupported(format!(
+            "the keystore asks to hash its passphrase {asked}; at most {bound} are done: make it \
+             anew with fewer, such as `openssl pkcs12 -export -iter 100000`"
+        ))
+    };
+    (asked <= bound).then_some(()).ok_or_else(what)
+}
+
 /// What a keystore of type PKCS#12 holds; `lock_with` locks the secret keys.
 ///
 /// # Errors
@@ -37,6 +66,7 @@ pub fn read_pkcs12(
     passphrase: &str,
     lock_with: Option<&Password>,
 ) -> Result<Vec<Foreign>> {
+    is_affordable(bytes)?;
     let unreadable = |error: p12_keystore::error::Error| match error {
         p12_keystore::error::Error::MacError(_) => {
             Error::NoKey("the keystore's passphrase is another one".to_owned())
@@ -142,9 +172,6 @@ fn secret_key(certificate: &X509, pkcs8: &[u8], lock_with: Option<&Password>) ->
 
 /// The secret numbers in a PrivateKeyInfo.
 fn numbers(public: &Public, pkcs8: &[u8]) -> Option<Secret> {
-    const INTEGER: u8 = 2;
-    const OCTETS: u8 = 4;
-    const SEQUENCE: u8 = 0x30;
     let (info, _) = field(pkcs8, SEQUENCE)?;
     let (_version, rest) = field(info, INTEGER)?;
     let (_algorithm, rest) = field(rest, SEQUENCE)?;
@@ -168,20 +195,27 @@ fn numbers(public: &Public, pkcs8: &[u8]) -> Option<Secret> {
     }
 }
 
-/// The contents of a field of DER with that tag, and what is behind it.
-fn field(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
-    let (found, rest) = bytes.split_first()?;
-    if *found != tag {
-        return None;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_keystore_that_asks_for_too_much_hashing_is_refused_before_any() {
+        // What a sum over a keystore says: a salt, and how often.
+        let asks = |times: [u8; 4]| {
+            let [a, b, c, d] = times;
+            [SEQUENCE, 9, OCTETS, 1, 7, INTEGER, 4, a, b, c, d]
+        };
+        let told =
+            |bytes: &[u8]| read_pkcs12(bytes, "x", None).err().map(|error| error.to_string());
+        let often = told(&asks([0, 0x0f, 0x42, 0x41])).unwrap_or_default();
+        assert!(often.contains("1000001 times; at most 1000000 are done"), "{often}");
+        let endless = told(&asks([0xff, 0, 0, 0])).unwrap_or_default();
+        assert!(endless.contains("without end"), "{endless}");
+        let many = asks([0, 0x0f, 0x42, 0x40]).repeat(21);
+        let many = told(&many).unwrap_or_default();
+        assert!(many.contains("21000000 times; at most 20000000 are done"), "{many}");
+        let few = told(&asks([0, 0, 7, 0xd0])).unwrap_or_default();
+        assert!(few.contains("a PKCS#12 keystore: "), "{few}");
     }
-    let (first, rest) = rest.split_first()?;
-    let (length, rest) = match *first {
-        short @ 0..=0x7F => (usize::from(short), rest),
-        long @ 0x81..=0x84 => {
-            let (digits, rest) = rest.split_at_checked(usize::from(long & 0x0F))?;
-            (digits.iter().fold(0, |sum, digit| (sum << 8) | usize::from(*digit)), rest)
-        }
-        _ => return None,
-    };
-    rest.split_at_checked(length)
 }

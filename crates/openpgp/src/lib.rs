@@ -54,16 +54,19 @@
 
 mod adopt;
 mod aead;
+pub mod agent;
 mod armor;
 mod buffers;
 mod cfb;
 mod decrypt;
 mod deflate;
+mod der;
 mod detached;
 mod encrypt;
 mod entropy;
 mod error;
 mod frame;
+mod held;
 mod isal;
 pub mod keys;
 pub mod keystore;
@@ -88,6 +91,7 @@ pub use detached::{
 };
 pub use encrypt::{Container, SessionKey, Stages, Writing};
 pub use error::{Error, Kind, Result};
+pub use held::{AskPin, Held, Holder, NewHeld};
 pub use sign::{Signer, Verified};
 pub use stats::{STAGES, Stage, Stats};
 pub use store::{Checkup, Entry, Store};

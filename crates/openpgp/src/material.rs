@@ -11,7 +11,7 @@
 //!    whoever takes the same key from the same certificate gets the same fingerprint.
 //! 2. Secret numbers are wiped; what the packet does with them, it does itself.
 
-use pgp::packet::{PacketHeader, PublicKey, SecretKey, SecretSubkey};
+use pgp::packet::{PacketHeader, PublicKey, PublicSubkey, SecretKey, SecretSubkey};
 use pgp::types::Tag;
 use zeroize::Zeroizing;
 
@@ -89,6 +89,12 @@ impl Public {
     pub(crate) fn packet(&self, made: u32, purpose: Use) -> Result<PublicKey> {
         let body = self.body(made, purpose)?;
         Ok(PublicKey::try_from_reader(header(Tag::PublicKey, &body)?, &body[..])?)
+    }
+
+    /// The packet of a part of another key, of that time, to encrypt to.
+    pub(crate) fn part(&self, made: u32) -> Result<PublicSubkey> {
+        let body = self.body(made, Use::Encrypt)?;
+        Ok(PublicSubkey::try_from_reader(header(Tag::PublicSubkey, &body)?, &body[..])?)
     }
 
     fn body(&self, made: u32, purpose: Use) -> Result<Vec<u8>> {

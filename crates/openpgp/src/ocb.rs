@@ -9,7 +9,8 @@
 //! 2. [`Ocb::open`] leaves garbage in the buffer if the tag is wrong; callers release nothing then.
 
 use aes::cipher::array::Array;
-use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
+use aes::cipher::consts::U16;
+use aes::cipher::{BlockCipherDecrypt, BlockCipherEncClosure, BlockCipherEncrypt, KeyInit};
 use aes::{Aes128, Aes192, Aes256, Block};
 
 /// Blocks that are enciphered at once.
@@ -31,6 +32,15 @@ impl Aes {
             24 => Aes192::new_from_slice(key).ok().map(Aes::K192),
             32 => Aes256::new_from_slice(key).ok().map(Aes::K256),
             _ => None,
+        }
+    }
+
+    /// Does a work that enciphers blocks one after the other.
+    pub(crate) fn run(&self, work: impl BlockCipherEncClosure<BlockSize = U16>) {
+        match self {
+            Aes::K128(aes) => aes.encrypt_with_backend(work),
+            Aes::K192(aes) => aes.encrypt_with_backend(work),
+            Aes::K256(aes) => aes.encrypt_with_backend(work),
         }
     }
 

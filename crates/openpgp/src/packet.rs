@@ -75,11 +75,9 @@ fn sort(length: PacketLength) -> (u64, After) {
     }
 }
 
-impl<S: BufRead> BufRead for Body<S> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.after == After::Source {
-            return self.source.fill_buf();
-        }
+impl<S: BufRead> Body<S> {
+    /// Finds out how many bytes are left of this piece, or of the next one.
+    fn find_piece(&mut self) -> io::Result<u64> {
         while self.left == 0 && self.after == After::Piece {
             let length = PacketLength::try_from_reader(&mut self.source)?;
             (self.left, self.after) = sort(length);
@@ -87,14 +85,24 @@ impl<S: BufRead> BufRead for Body<S> {
                 return Err(Error::damaged("a piece of it has no length").into());
             }
         }
-        if self.left == 0 {
+        Ok(self.left)
+    }
+}
+
+impl<S: BufRead> BufRead for Body<S> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.after == After::Source {
+            return self.source.fill_buf();
+        }
+        let left = self.find_piece()?;
+        if left == 0 {
             return Ok(&[]);
         }
         let bytes = self.source.fill_buf()?;
         if bytes.is_empty() {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let length = usize::try_from(self.left).map_or(bytes.len(), |left| left.min(bytes.len()));
+        let length = usize::try_from(left).map_or(bytes.len(), |left| left.min(bytes.len()));
         Ok(&bytes[..length])
     }
 
@@ -107,12 +115,22 @@ impl<S: BufRead> BufRead for Body<S> {
 }
 
 impl<S: BufRead> Read for Body<S> {
+    /// Large pieces come from the source itself, past its buffer.
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let bytes = self.fill_buf()?;
-        let length = bytes.len().min(out.len());
-        out[..length].copy_from_slice(&bytes[..length]);
-        self.consume(length);
-        Ok(length)
+        if self.after == After::Source {
+            return self.source.read(out);
+        }
+        let left = self.find_piece()?;
+        let room = usize::try_from(left).map_or(out.len(), |left| left.min(out.len()));
+        if room == 0 {
+            return Ok(0);
+        }
+        let read = self.source.read(&mut out[..room])?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.left -= read as u64;
+        Ok(read)
     }
 }
 

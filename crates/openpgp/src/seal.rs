@@ -2,12 +2,11 @@
 //!
 //! 1. A job of version 2 is whole chunks, each with room for its tag behind it; so sealing happens
 //!    in place. The last job closes the message.
-//! 2. Version 1 is a chain: a sum over everything, then the cipher; each link may have a thread.
+//! 2. Version 1 is a chain through everything, sum and cipher in one ([`crate::cfb`]), that may
+//!    have a thread. Its jobs have whole blocks of the sum, all but the last.
 
 use std::sync::Arc;
 use std::thread::Scope;
-
-use aws_lc_rs::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
 
 use crate::aead::{ChunkCipher, HEADER, TAG};
 use crate::buffers::{Block, Buffers};
@@ -19,8 +18,6 @@ use crate::stats::{Stage, Stats};
 
 /// Plaintext bytes of a job.
 pub(crate) const JOB: usize = 1 << 20;
-/// The packet that ends the contents of version 1: its header, before 20 bytes of sum.
-pub(crate) const SUM_HEADER: [u8; 2] = [0xd3, 0x14];
 
 /// Contents that are sealed at once.
 pub(crate) struct Job {
@@ -32,10 +29,12 @@ pub(crate) struct Job {
     pub(crate) last: bool,
 }
 
-/// Blocks of any size as jobs of the same size; `chunk` asks for room for tags.
-pub(crate) fn jobs<'s>(
+/// Blocks of any size as jobs of the same size; `chunk` asks for room for tags. The contents begin
+/// with `lead`.
+fn jobs<'s>(
     contents: Feed<'s, Block>,
     chunk: Option<usize>,
+    lead: Vec<u8>,
     buffers: Buffers,
 ) -> Feed<'s, Job> {
     Box::new(Jobs {
@@ -43,7 +42,7 @@ pub(crate) fn jobs<'s>(
         chunk: chunk.unwrap_or(JOB),
         gap: if chunk.is_some() { TAG } else { 0 },
         buffers,
-        block: Block::default(),
+        block: Block { data: lead, start: 0, last: false },
         at: 0,
         done: 0,
         ended: false,
@@ -128,7 +127,7 @@ pub(crate) fn v2<'s>(
     stats: &'s Stats,
 ) -> Result<Feed<'s, Job>> {
     let cipher = Arc::new(ChunkCipher::new(header, key)?);
-    let jobs = jobs(contents, Some(cipher.chunk), buffers.clone());
+    let jobs = jobs(contents, Some(cipher.chunk), Vec::new(), buffers.clone());
     Ok(ordered(scope, jobs, workers, || {
         let cipher = Arc::clone(&cipher);
         move |job| stats.time(Stage::Cipher, || seal_chunks(&cipher, job))
@@ -150,38 +149,35 @@ fn seal_chunks(cipher: &ChunkCipher, mut job: Job) -> Result<Job> {
     Ok(job)
 }
 
-/// Version 1: a sum over everything, then the cipher (2).
+/// Version 1: the sum and the cipher, in a thread of their own if `apart` (2).
 pub(crate) fn v1<'s>(
     scope: &'s Scope<'s, '_>,
-    jobs: Feed<'s, Job>,
+    contents: Feed<'s, Block>,
     key: &[u8],
     apart: bool,
+    buffers: &Buffers,
     stats: &'s Stats,
 ) -> Result<Feed<'s, Job>> {
-    let mut sum = Context::new(&SHA1_FOR_LEGACY_USE_ONLY);
-    let summed = jobs.map(move |job| {
+    let mut begin = vec![0; BLOCK + 2];
+    rand::RngCore::fill_bytes(&mut Random, &mut begin[..BLOCK]);
+    begin.copy_within(BLOCK - 2..BLOCK, BLOCK);
+    let jobs = jobs(contents, None, begin, buffers.clone());
+    let mut stream = Some(Encipher::new(key)?);
+    let sealed = jobs.map(move |job| {
         let mut job: Job = job?;
-        stats.time(Stage::Sum, || {
-            if job.before == 0 {
-                let mut prefix = [0; BLOCK + 2];
-                rand::RngCore::fill_bytes(&mut Random, &mut prefix[..BLOCK]);
-                prefix.copy_within(BLOCK - 2..BLOCK, BLOCK);
-                job.data.splice(..0, prefix);
+        stats.time(Stage::Cipher, || match stream.take() {
+            Some(stream) if job.last => {
+                stream.finish(&mut job.data);
+                Ok(())
             }
-            sum.update(&job.data);
-            if job.last {
-                sum.update(&SUM_HEADER);
-                job.data.extend(SUM_HEADER);
-                job.data.extend(sum.clone().finish().as_ref());
+            Some(mut open) => {
+                let done = open.next(&mut job.data);
+                stream = Some(open);
+                done
             }
-        });
+            None => Ok(()),
+        })?;
         Ok(job)
     });
-    let mut stream = Encipher::new(key)?;
-    let enciphered = ahead(scope, Box::new(summed), apart).map(move |job| {
-        let mut job: Job = job?;
-        stats.time(Stage::Cipher, || stream.next(&mut job.data))?;
-        Ok(job)
-    });
-    Ok(ahead(scope, Box::new(enciphered), apart))
+    Ok(ahead(scope, Box::new(sealed), apart))
 }

@@ -5,6 +5,7 @@
 //! |-------------------|--------------------------------------------------------------|
 //! | FINGERPRINT.cert  | a certificate, binary, with everything that was merged into it |
 //! | FINGERPRINT.key   | a secret key, binary, locked as it was when it came          |
+//! | FINGERPRINT.token | which keys of which tokens its private halves are, as text       |
 //! | FINGERPRINT.x509  | a certificate of X.509 in DER, by its key's fingerprint here |
 //! | aliases           | lines: a name, a blank, a fingerprint                        |
 //! ```
@@ -18,6 +19,7 @@
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use pgp::types::KeyDetails;
@@ -28,6 +30,7 @@ use seam::Seam;
 use seam::disk::{HeldLock, make_dir, read_small, replace_small};
 
 use crate::error::{Error, Result};
+use crate::held::{Held, Holder, Places};
 use crate::keys::certificate_of;
 use crate::keystore::{Foreign, is_pem};
 use crate::x509::X509;
@@ -70,6 +73,8 @@ pub struct Entry {
     pub is_revoked: bool,
     /// Whether the secret key is here, too.
     pub has_secret: bool,
+    /// The token that has the secret key.
+    pub token: Option<String>,
     /// Whether there is a certificate of X.509 for it.
     pub has_x509: bool,
 }
@@ -213,6 +218,55 @@ impl Store {
         Ok(name)
     }
 
+    /// Puts in a key whose private halves are in a token. Gives its fingerprint.
+    ///
+    /// # Errors
+    /// If the folder takes nothing.
+    pub fn add_held(&self, key: &Held) -> Result<String> {
+        let _held = self.lock()?;
+        let name = self.merge_in(key.certificate.clone())?;
+        self.write(&format!("{name}.token"), key.places.text().as_bytes())?;
+        Ok(name)
+    }
+
+    fn places(&self, fingerprint: &str) -> Result<Option<Places>> {
+        let name = format!("{fingerprint}.token");
+        let bytes = self.read(&name)?;
+        let wrong = |error| Error::NotOpenPgp(format!("{name}: {error}"));
+        let parse = |bytes: Vec<u8>| Places::parse(&String::from_utf8_lossy(&bytes));
+        bytes.map(parse).transpose().map_err(wrong)
+    }
+
+    /// The label of the token that has the private halves of a key.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn token(&self, fingerprint: &str) -> Result<Option<String>> {
+        Ok(self.places(fingerprint)?.map(|places| places.token().to_owned()))
+    }
+
+    /// A key whose private halves are in a token, by its fingerprint.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn held(&self, fingerprint: &str, holder: &Arc<Holder>) -> Result<Option<Held>> {
+        let (Some(places), Some(certificate)) =
+            (self.places(fingerprint)?, self.certificate(fingerprint)?)
+        else {
+            return Ok(None);
+        };
+        Ok(Some(Held { certificate, places, holder: Arc::clone(holder) }))
+    }
+
+    /// All keys whose private halves are in tokens.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn all_held(&self, holder: &Arc<Holder>) -> Result<Vec<Held>> {
+        let names = self.names(".token")?;
+        names.iter().filter_map(|name| self.held(name, holder).transpose()).collect()
+    }
+
     /// A certificate of X.509, by the fingerprint of its key.
     ///
     /// # Errors
@@ -272,7 +326,7 @@ impl Store {
         certificates.into_iter().map(|one| self.add_certificate(one)).collect()
     }
 
-    /// Removes a certificate and its secret key.
+    /// Removes a certificate and its secret key; one in a token stays there.
     ///
     /// # Errors
     /// If a file cannot be removed.
@@ -281,7 +335,7 @@ impl Store {
         let mut aliases = self.aliases()?;
         aliases.retain(|(_, known)| known != fingerprint);
         self.write_aliases(&aliases)?;
-        for ending in ["key", "cert", "x509"] {
+        for ending in ["key", "token", "cert", "x509"] {
             let path = self.folder.join(format!("{fingerprint}.{ending}"));
             if self.seam.disk.exists(&path).map_err(on(&path))? {
                 self.seam.disk.remove(&path).map_err(on(&path))?;
@@ -374,6 +428,12 @@ impl Store {
                 Err(error) => checkup.wrong.push(format!("{name}.key: {error}")),
             }
         }
+        for name in self.names(".token")? {
+            match self.places(&name) {
+                Ok(_) => checkup.secrets += 1,
+                Err(error) => checkup.wrong.push(error.to_string()),
+            }
+        }
         for name in self.names(".x509")? {
             if let Err(error) = self.x509(&name) {
                 checkup.wrong.push(format!("{name}.x509: {error}"));
@@ -400,6 +460,7 @@ impl Store {
         for certificate in self.certificates()? {
             let mut entry = describe(certificate, &aliases, &secrets);
             entry.has_x509 = with_x509.contains(&entry.fingerprint);
+            entry.token = self.token(&entry.fingerprint)?;
             entries.push(entry);
         }
         entries.extend(self.lone_x509()?.iter().map(|one| describe_x509(one, &aliases)));
@@ -488,6 +549,7 @@ fn describe(certificate: Certificate, aliases: &[(String, String)], secrets: &[S
             .map(|lifetime| made.saturating_add(lifetime)),
         is_revoked: !inner.details.revocation_signatures.is_empty(),
         has_secret: secrets.contains(&fingerprint),
+        token: None,
         has_x509: false,
         fingerprint,
     }
@@ -508,6 +570,7 @@ fn describe_x509(certificate: &X509, aliases: &[(String, String)]) -> Entry {
         expires: Some(until),
         is_revoked: false,
         has_secret: false,
+        token: None,
         has_x509: true,
         fingerprint,
     }

@@ -17,12 +17,12 @@ use pgp::crypto::sym::SymmetricKeyAlgorithm;
 
 use crate::aead::{ChunkCipher, TAG};
 use crate::buffers::{Block, Buffers};
-use crate::cfb::{BLOCK, decipher};
+use crate::cfb::{BLOCK, SUM, SUM_HEADER, decipher};
 use crate::encrypt::SessionKey;
 use crate::error::{Error, Result};
 use crate::ocb::Aes;
 use crate::packet::{Body, expect_end, read_full};
-use crate::seal::{JOB, SUM_HEADER};
+use crate::seal::JOB;
 use crate::stage::{Feed, ahead, ordered};
 use crate::stats::{Stage, Stats};
 
@@ -50,11 +50,11 @@ struct Cut<S> {
 
 impl<S: BufRead> Cut<S> {
     fn job(&mut self, body: &mut Body<S>) -> Result<Sealed> {
-        let mut data = self.buffers.take();
-        data.append(&mut self.carried);
-        let begin = data.len();
         let want = self.size + self.tail;
-        data.resize(want, 0);
+        let mut data = self.buffers.take_full(want);
+        let begin = self.carried.len();
+        data[..begin].copy_from_slice(&self.carried);
+        self.carried.clear();
         let read = read_full(body, &mut data[begin..]);
         let filled = begin + read.map_err(Error::io("reading the message"))?;
         data.truncate(filled);
@@ -177,7 +177,7 @@ pub(crate) fn v1<'s, S: BufRead + Send + 's>(
 ) -> Result<Feed<'s, Block>> {
     let unfit = || Error::damaged("its key has no length of AES");
     let cipher = Arc::new(Aes::new(key).ok_or_else(unfit)?);
-    let tail = SUM_HEADER.len() + 20;
+    let tail = SUM_HEADER.len() + SUM;
     let cut = cut(body, JOB, tail, buffers);
     let jobs = ahead(scope, Box::new(cut), threads.0 && threads.1 == 0);
     let pieces = ordered(scope, jobs, threads.1, || {
@@ -201,7 +201,7 @@ fn check_sum(sum: &mut Context, job: Sealed) -> Result<Block> {
     let changed = || Error::damaged("its contents are not what was encrypted");
     let mut data = job.data;
     if job.last {
-        let (contents, end) = data.split_at(data.len() - SUM_HEADER.len() - 20);
+        let (contents, end) = data.split_at(data.len() - SUM_HEADER.len() - SUM);
         sum.update(contents);
         sum.update(&SUM_HEADER);
         let (header, found) = end.split_at(SUM_HEADER.len());
@@ -211,7 +211,7 @@ fn check_sum(sum: &mut Context, job: Sealed) -> Result<Block> {
         if !(header_is_right && sum_is_right) {
             return Err(changed());
         }
-        data.truncate(data.len() - SUM_HEADER.len() - 20);
+        data.truncate(data.len() - SUM_HEADER.len() - SUM);
     } else {
         sum.update(&data);
     }

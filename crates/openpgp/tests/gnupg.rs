@@ -183,7 +183,7 @@ fn signatures_apart_and_in_the_clear_go_both_ways() {
     assert_eq!((&found[..], good.len()), (&text[..text.len() - 1], 1));
     let cards = b"card one   \nand two\t\r\n   \nthree  ";
     for text in [&text[..], cards] {
-        let ours = openpgp::sign_cleartext(&mut &text[..], &bob, &[]).unwrap();
+        let ours = openpgp::sign_cleartext(&mut &text[..], &signers, None).unwrap();
         gpg.run(&["--verify"], &ours);
         let (_, good) = openpgp::verify_cleartext(&mut &ours[..], &certificates).unwrap();
         assert_eq!(good.len(), 1);

@@ -89,7 +89,8 @@ fn signed_messages_that_count_say_what_was_signed() {
 #[test]
 fn cleartext_messages_that_count_say_what_was_signed() {
     let ada = key(false);
-    let message = openpgp::sign_cleartext(&mut &DATA[..], std::slice::from_ref(&ada), &[]).unwrap();
+    let signers = Signer::of(&ada, &[]).unwrap();
+    let message = openpgp::sign_cleartext(&mut &DATA[..], &signers, None).unwrap();
     let known = certificates(&ada);
     spoilt(&message, |message, what| {
         if let Ok((text, good)) = openpgp::verify_cleartext(&mut &message[..], &known) {

@@ -67,6 +67,9 @@ pub enum TokenFault {
     /// The token has several such keys.
     #[error("it has several keys of that label")]
     ManyKeys,
+    /// The token has a key of the label under which one is to be made.
+    #[error("it has a key of that label already")]
+    Taken,
     /// The token does not recognize what it is to decrypt.
     #[error("what it wrapped was altered, or its key is another one by now")]
     Altered,
@@ -138,7 +141,7 @@ impl Coded for TokenFault {
             TokenFault::Absent { .. } | TokenFault::Ambiguous => "HFS052",
             TokenFault::WrongPin { .. } => "HFS053",
             TokenFault::Locked => "HFS054",
-            TokenFault::NoKey | TokenFault::ManyKeys => "HFS055",
+            TokenFault::NoKey | TokenFault::ManyKeys | TokenFault::Taken => "HFS055",
             TokenFault::Altered => "HFS056",
             TokenFault::Failed { .. } => "HFS057",
         })
@@ -168,6 +171,7 @@ impl Coded for TokenFault {
                 "Use the token that has the key, once; or put back a key file that a \
                  passphrase opens."
             }
+            TokenFault::Taken => "Choose another label, or use the key that is there.",
             TokenFault::Altered => {
                 "Put the key file back from a copy that was made with this key of the token."
             }

@@ -62,7 +62,7 @@ impl Reason {
             Error::Usage(_) => Reason::MissingArg,
             Error::Name(_) => Reason::CertUseridNoMatch,
             Error::Unsupported(_) | Error::NotOpenPgp(_) => Reason::BadData,
-            Error::Io { .. } => Reason::Unspecified,
+            Error::Io { .. } | Error::Token { .. } => Reason::Unspecified,
         }
     }
 }

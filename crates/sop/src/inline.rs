@@ -136,7 +136,7 @@ pub(crate) fn sign(seam: &Seam, args: &SignArgs) -> Result<()> {
     let mut input = Text::new(io::stdin(), args.kind != As::Binary);
     if args.kind == As::Clearsigned {
         let input_read: &mut dyn Read = &mut input;
-        let made = openpgp::sign_cleartext(input_read, &keys, &passwords);
+        let made = openpgp::sign_cleartext(input_read, &signers, None);
         out.write_all(&input.told(made)?).map_err(Failure::of_output)?;
     } else {
         let writing = Writing {

@@ -1,7 +1,8 @@
-//! PKCS#11 tokens as keepers of the master key.
+//! PKCS#11 tokens as keepers of the master key, and of private keys.
 //!
 //! A [`Pkcs11`] reaches the tokens of one library, which the maker of the token brings along. The
-//! key that it makes is AES-256, stays in the token, and encrypts with AES-256-GCM.
+//! master key that it makes is AES-256, stays in the token, and encrypts with AES-256-GCM. Key
+//! pairs sign and decrypt there.
 //!
 //! Invariants:
 //! 1. The library is loaded when a token is first needed, and never for a system that a passphrase
@@ -12,6 +13,8 @@
 //! 3. A request that fails leaves the library as it was; the next one begins anew.
 
 #![forbid(unsafe_code)]
+
+mod pairs;
 
 use std::path::{Path, PathBuf};
 
@@ -26,6 +29,8 @@ use cryptoki::types::{RawAuthPin, Ulong};
 use seal::{Passphrase, Token, TokenFault, TokenPlace};
 use seam::sync::Mutex;
 use zeroize::Zeroizing;
+
+pub use pairs::{Pair, PairKind, PublicHalf};
 
 /// Tokens behind a PKCS#11 library.
 pub struct Pkcs11 {

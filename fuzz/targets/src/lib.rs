@@ -12,6 +12,7 @@
 //! `make fuzz` runs all of them for a while, `make fuzz ONLY="NAME"` one. Files live on the
 //! simulator's disk, in memory.
 
+pub mod agent_answers;
 pub mod archive_files;
 pub mod call_buffers;
 pub mod checkpoint;
@@ -29,6 +30,7 @@ pub mod image_copy;
 pub mod input;
 pub mod kernel_records;
 pub mod key_file;
+pub mod keystore;
 pub mod log_files;
 pub mod macro_source;
 pub mod members;
@@ -69,6 +71,7 @@ macro_rules! targets {
 
 /// Every target.
 pub const TARGETS: &[Target] = targets![
+    agent_answers,
     archive_files,
     call_buffers,
     checkpoint,
@@ -85,6 +88,7 @@ pub const TARGETS: &[Target] = targets![
     image_copy,
     kernel_records,
     key_file,
+    keystore,
     log_files,
     macro_source,
     members,

@@ -12,17 +12,17 @@ pub(crate) mod facility;
 mod files;
 mod jobs;
 mod ring;
+mod secrets;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use openpgp::pgp::types::Password;
-use openpgp::{SecretKey, Store, Target, Writing};
+use openpgp::{SecretKey, Signer, Store, Target, Writing};
 
 use super::Context;
 use crate::failure::{Failure, Result};
-use crate::passphrase::{FILE_VARIABLE, KEY_VARIABLE, for_files};
+use crate::passphrase::MODULE_VARIABLE;
 
 /// The variable of the environment that may say which folder the key ring is.
 const HOME_VARIABLE: &str = "HOLDFAST_PGP_HOME";
@@ -141,7 +141,7 @@ pub(super) fn run(context: &mut Context, args: &PgpArgs) -> Result<ExitCode> {
 }
 
 /// The key ring, and what unlocks its keys.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 struct RingArgs {
     /// The folder of the key ring
     #[arg(long, value_name = "FOLDER", env = HOME_VARIABLE)]
@@ -150,6 +150,19 @@ struct RingArgs {
     /// HOLDFAST_PGP_KEY_PASSPHRASE, or from the terminal
     #[arg(long, value_name = "FILE")]
     key_passphrase_file: Option<PathBuf>,
+    /// The PKCS#11 library of the tokens that keep keys
+    #[arg(long, value_name = "FILE", env = MODULE_VARIABLE, hide_env_values = true)]
+    token_module: Option<PathBuf>,
+    /// Read the PIN of the token from this file; otherwise from the variable HOLDFAST_PGP_PIN, or
+    /// from the terminal
+    #[arg(long, value_name = "FILE")]
+    pin_file: Option<PathBuf>,
+    /// Let GnuPG's agent ask instead of the terminal, or the one that listens at SOCKET
+    #[arg(
+        long, value_name = "SOCKET", num_args = 0..=1, require_equals = true,
+        default_missing_value = ""
+    )]
+    agent: Option<PathBuf>,
 }
 
 impl RingArgs {
@@ -159,23 +172,6 @@ impl RingArgs {
         };
         Ok(Store::open(&context.seam, &folder))
     }
-
-    /// What unlocks these keys; nobody is asked if none of them is locked.
-    fn passphrases(&self, context: &Context, keys: &[SecretKey]) -> Result<Vec<Password>> {
-        if !keys.iter().any(openpgp::keys::is_locked) {
-            return Ok(Vec::new());
-        }
-        Ok(vec![self.passphrase(context)?])
-    }
-
-    fn passphrase(&self, context: &Context) -> Result<Password> {
-        if let (None, Some(given)) = (&self.key_passphrase_file, &context.given.key) {
-            return Ok(Password::from(&given[..]));
-        }
-        let file = self.key_passphrase_file.as_deref();
-        let found = for_files(file, KEY_VARIABLE, "Passphrase of the secret key: ")?;
-        Ok(Password::from(found.bytes()))
-    }
 }
 
 /// The folder of the key ring if nothing says another.
@@ -183,30 +179,44 @@ fn usual_home() -> Option<PathBuf> {
     Some(PathBuf::from(std::env::var_os("HOME")?).join(".holdfast-pgp"))
 }
 
-/// The passphrase of a file.
-fn file_passphrase(context: &Context, file: Option<&Path>) -> Result<Password> {
-    if let (None, Some(given)) = (file, &context.given.file) {
-        return Ok(Password::from(&given[..]));
-    }
-    let found = for_files(file, FILE_VARIABLE, "Passphrase of the file: ")?;
-    Ok(Password::from(found.bytes()))
-}
-
-/// The passphrase of files, if one is asked for or its file is named.
-fn file_passphrases(context: &Context, asked: bool, file: Option<&Path>) -> Result<Vec<Password>> {
-    match asked || file.is_some() {
-        true => Ok(vec![file_passphrase(context, file)?]),
-        false => Ok(Vec::new()),
-    }
-}
-
 /// The secret key of that name.
 fn secret(store: &Store, name: &str) -> Result<SecretKey> {
     let print = store.find(name)?;
-    store.secret(&print)?.ok_or_else(|| {
-        let what = format!("the secret key of {print} is not in the ring");
-        Failure::other(what, "Import it, or choose a key of your own.")
-    })
+    if let Some(key) = store.secret(&print)? {
+        return Ok(key);
+    }
+    if let Some(token) = store.token(&print)? {
+        let what = format!(
+            "the secret key of {print} is in the token {token}: it signs data and opens messages, \
+             and nothing else"
+        );
+        return Err(Failure::other(what, "Choose a key whose secret part is in the ring."));
+    }
+    let what = format!("the secret key of {print} is not in the ring");
+    Err(Failure::other(what, "Import it, or choose a key of your own."))
+}
+
+/// The keys of these names that sign, unlocked; those in tokens sign there.
+fn signers(
+    context: &Context,
+    store: &Store,
+    ring: &RingArgs,
+    names: &[String],
+) -> Result<Vec<Signer>> {
+    let holder = ring.holder(context);
+    let (mut signers, mut keys) = (Vec::new(), Vec::new());
+    for name in names {
+        let print = store.find(name)?;
+        match (store.secret(&print)?, store.held(&print, &holder)?) {
+            (None, Some(held)) => signers.extend(held.signers()?),
+            _ => keys.push(secret(store, name)?),
+        }
+    }
+    let passphrases = ring.passphrases(context, &keys)?;
+    for key in &keys {
+        signers.extend(Signer::of(key, &passphrases)?);
+    }
+    Ok(signers)
 }
 
 /// Puts whoever is called so among those who can read a message.

@@ -26,6 +26,8 @@ impl Place {
         command.env("HOLDFAST_PGP_HOME", self.path("ring"));
         command.env("HOLDFAST_PGP_KEY_PASSPHRASE", "the secret of a key");
         command.env("HOLDFAST_PGP_PASSPHRASE", "the secret of a file");
+        // Of tokens only those of the test are there.
+        command.env("SOFTHSM2_CONF", self.path("softhsm2.conf"));
         command.output().unwrap()
     }
 

@@ -9,9 +9,9 @@ use openpgp::{Error, Opened, Reading, Stats, Store, Target, Verified};
 use serde_json::{Value, json};
 
 use super::super::{Context, DONE};
+use super::certificate;
 use super::files::{FileArgs, Pair, report, timed, to_place, watched};
 use super::ring::small;
-use super::{certificate, file_passphrases};
 use crate::failure::{Failure, Result};
 use crate::output::{utc, warn};
 
@@ -42,7 +42,8 @@ pub(super) struct DecryptArgs {
 pub(super) fn decrypt(context: &mut Context, args: &DecryptArgs) -> Result<ExitCode> {
     let files = &args.files;
     let store = files.ring.store(context)?;
-    let passphrases = file_passphrases(context, args.passphrase, args.passphrase_file.as_deref())?;
+    let file = args.passphrase_file.as_deref();
+    let passphrases = files.ring.file_passphrases(context, args.passphrase, file, false)?;
     let keys = store.secrets()?;
     let key_passphrases = match passphrases.is_empty() {
         true => files.ring.passphrases(context, &keys)?,
@@ -53,6 +54,7 @@ pub(super) fn decrypt(context: &mut Context, args: &DecryptArgs) -> Result<ExitC
     let reading = Reading {
         keys,
         key_passphrases,
+        held: store.all_held(&files.ring.holder(context))?,
         passphrases,
         certificates: if wanted.is_empty() { store.certificates()? } else { wanted },
         must_be_encrypted: !args.plain,

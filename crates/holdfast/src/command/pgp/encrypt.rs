@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use openpgp::{Error, SecretKey, Signer, Stats, Store, Writing};
+use openpgp::{Error, Stats, Writing};
 
 use super::super::{Context, DONE};
 use super::choices::{Cipher, Compression, Digest, Form};
 use super::files::{FileArgs, Pair, is_pipe, report, timed, to_place, watched};
-use super::{RingArgs, add_recipient, file_passphrases, secret};
+use super::{add_recipient, signers};
 use crate::failure::Result;
 
 #[derive(Args, Debug)]
@@ -77,23 +77,6 @@ impl BodyArgs {
     }
 }
 
-/// The keys that sign, unlocked.
-fn signers(
-    context: &Context,
-    store: &Store,
-    ring: &RingArgs,
-    names: &[String],
-) -> Result<Vec<Signer>> {
-    let keys: Vec<SecretKey> =
-        names.iter().map(|name| secret(store, name)).collect::<Result<_>>()?;
-    let passphrases = ring.passphrases(context, &keys)?;
-    let mut signers = Vec::new();
-    for key in &keys {
-        signers.extend(Signer::of(key, &passphrases)?);
-    }
-    Ok(signers)
-}
-
 /// The name of a file with something behind it.
 fn extended(path: &Path, ending: &str) -> PathBuf {
     let mut name = OsString::from(path);
@@ -106,7 +89,12 @@ pub(super) fn encrypt(context: &mut Context, args: &EncryptArgs) -> Result<ExitC
     let store = files.ring.store(context)?;
     let passphrase_file = args.passphrase_file.as_deref();
     let mut writing = Writing {
-        passphrases: file_passphrases(context, args.passphrase, passphrase_file)?,
+        passphrases: files.ring.file_passphrases(
+            context,
+            args.passphrase,
+            passphrase_file,
+            true,
+        )?,
         signers: signers(context, &store, &files.ring, &args.sign_with)?,
         hash: args.digest.map(Digest::algorithm),
         cipher: args.cipher.map(Cipher::algorithm),
@@ -235,13 +223,7 @@ pub(super) fn sign(context: &mut Context, args: &SignArgs) -> Result<ExitCode> {
                     stats,
                 )?
             } else {
-                let keys = args.with.iter().map(|name| secret(&store, name));
-                let keys = keys.collect::<Result<Vec<_>>>()?;
-                openpgp::sign_cleartext(
-                    &mut input,
-                    &keys,
-                    &files.ring.passphrases(context, &keys)?,
-                )?
+                openpgp::sign_cleartext(&mut input, &writing.signers, writing.hash)?
             };
             let mut target = to_place(context, pair.to.as_deref(), files.yes)?;
             let failed = |source| Error::Io { what: "writing the signature".into(), source };

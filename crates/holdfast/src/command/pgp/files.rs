@@ -109,9 +109,20 @@ pub(super) fn input(path: &Path) -> Result<Box<dyn Read + Send>> {
     Ok(Box::new(file.map_err(failed)?))
 }
 
+/// Whether a path is a device or a pipe, which is written to, and never replaced by a file.
+fn is_special(path: &Path) -> bool {
+    path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir())
+}
+
 /// The place of an output.
 pub(super) fn to_place(context: &Context, path: Option<&Path>, replace: bool) -> Result<Target> {
     match path.filter(|path| !is_pipe(path)) {
+        Some(path) if is_special(path) => {
+            #[allow(clippy::disallowed_methods)] // a device or a pipe, no part of a system
+            let file = std::fs::File::options().write(true).open(path);
+            let failed = |source| Error::Io { what: format!("opening {}", path.display()), source };
+            Ok(Target::stream(&context.seam, Box::new(file.map_err(failed)?)))
+        }
         Some(path) => Ok(Target::file(&context.seam, path, replace)?),
         None => Ok(Target::stream(&context.seam, Box::new(io::stdout()))),
     }

@@ -118,6 +118,7 @@ pub(super) fn decrypt(context: &mut Context, args: &JobArgs) -> Result<ExitCode>
     run(context, "CSDFILDE", &files, &job, |context, stats, job| {
         let store = args.ring.store(context)?;
         let mut reading = Reading {
+            held: store.all_held(&args.ring.holder(context))?,
             certificates: store.certificates()?,
             must_be_encrypted: true,
             ..Reading::default()
@@ -126,7 +127,10 @@ pub(super) fn decrypt(context: &mut Context, args: &JobArgs) -> Result<ExitCode>
             Protection::Keys(labels) if labels.is_empty() => reading.keys = store.secrets()?,
             Protection::Keys(labels) => {
                 for label in labels {
-                    reading.keys.push(super::secret(&store, label)?);
+                    // Those in tokens are there in any case.
+                    if store.token(&store.find(label)?)?.is_none() {
+                        reading.keys.push(super::secret(&store, label)?);
+                    }
                 }
             }
             Protection::Passphrase(word) => {

@@ -9,7 +9,8 @@ use openpgp::keys::{self, Algorithm, NewKey};
 use openpgp::keystore;
 use openpgp::pgp::packet::RevocationCode;
 use openpgp::pgp::types::Password;
-use openpgp::{Armorer, Error, Label, Target};
+use openpgp::{Armorer, Error, Label, NewHeld, Store, Target};
+use seal::TokenPlace;
 use serde_json::json;
 use zeroize::Zeroizing;
 
@@ -18,7 +19,7 @@ use super::files::{input, to_place};
 use super::{RingArgs, certificate, secret, x509};
 use crate::failure::{Failure, Result};
 use crate::output::{utc, warn};
-use crate::passphrase::{KEYSTORE_VARIABLE, choose_new, for_files};
+use crate::passphrase::{KEYSTORE_VARIABLE, for_files};
 
 const DAY_S: u32 = 86_400;
 
@@ -75,9 +76,9 @@ pub(super) struct GenerateArgs {
     /// A short name for it in the ring
     #[arg(long)]
     alias: Option<String>,
-    /// What it is made of
-    #[arg(long, value_enum, default_value = "curve25519")]
-    algorithm: Kind,
+    /// What it is made of; without, curve25519, in a token nistp256
+    #[arg(long, value_enum)]
+    algorithm: Option<Kind>,
     /// Make a key of version 6 (RFC 9580), which older programs do not read
     #[arg(long)]
     v6: bool,
@@ -87,19 +88,31 @@ pub(super) struct GenerateArgs {
     /// Lock it with no passphrase
     #[arg(long)]
     no_passphrase: bool,
+    /// Make it in the token of this label, which keeps the secret key
+    #[arg(long, value_name = "LABEL", conflicts_with_all = ["v6", "no_passphrase"])]
+    token: Option<String>,
+    /// The label of the key in the token; without, the alias
+    #[arg(long, value_name = "LABEL", requires = "token")]
+    token_key: Option<String>,
+    /// Use the key of that label, which the token has already, instead of making one
+    #[arg(long, requires = "token", conflicts_with = "algorithm")]
+    existing: bool,
 }
 
 pub(super) fn generate(context: &mut Context, args: &GenerateArgs) -> Result<ExitCode> {
     let store = args.ring.store(context)?;
+    if let Some(token) = &args.token {
+        return generate_in_token(context, args, &store, token);
+    }
     let passphrase = if args.no_passphrase {
         warn("the secret key is locked by nothing; whoever reads the key ring has it");
         None
     } else {
-        Some(args.ring.passphrase(context)?)
+        Some(args.ring.new_passphrase(context)?)
     };
     let new = NewKey {
         users: args.user.clone(),
-        algorithm: args.algorithm.algorithm(),
+        algorithm: args.algorithm.unwrap_or(Kind::Curve25519).algorithm(),
         v6: args.v6,
         passphrase,
         lifetime_s: (args.days > 0).then(|| args.days.saturating_mul(DAY_S)),
@@ -110,6 +123,36 @@ pub(super) fn generate(context: &mut Context, args: &GenerateArgs) -> Result<Exi
         store.set_alias(alias, &print)?;
     }
     told(context, &print, "made")
+}
+
+/// Makes a key in a token, or takes one that is there.
+fn generate_in_token(
+    context: &mut Context,
+    args: &GenerateArgs,
+    store: &Store,
+    token: &str,
+) -> Result<ExitCode> {
+    let Some(key) = args.token_key.as_ref().or(args.alias.as_ref()) else {
+        let what = "nothing says which label the key has in the token";
+        return Err(Failure::usage(what, "Give --token-key LABEL, or --alias ALIAS."));
+    };
+    let [user] = &args.user[..] else {
+        let what = "a key in a token has one user id";
+        return Err(Failure::usage(what, "Give one only."));
+    };
+    let algorithm = args.algorithm.unwrap_or(Kind::Nistp256).algorithm();
+    let new = NewHeld {
+        place: TokenPlace { token: token.to_owned(), key: key.clone() },
+        make: (!args.existing).then_some(algorithm),
+        user,
+        lifetime_s: (args.days > 0).then(|| args.days.saturating_mul(DAY_S)),
+    };
+    let held = new.hold(&args.ring.holder(context))?;
+    let print = store.add_held(&held)?;
+    if let Some(alias) = &args.alias {
+        store.set_alias(alias, &print)?;
+    }
+    told(context, &print, if args.existing { "taken" } else { "made" })
 }
 
 /// Says what happened to a key.
@@ -157,7 +200,7 @@ pub(super) fn import(context: &mut Context, args: &ImportArgs) -> Result<ExitCod
             prints.extend(store.import(&bytes)?);
             continue;
         }
-        let lock = args.ring.passphrase(context)?;
+        let lock = args.ring.new_passphrase(context)?;
         for foreign in keystore::read_pem(&bytes, Some(&lock))? {
             prints.push(store.add_foreign(&foreign)?);
         }
@@ -182,7 +225,7 @@ fn keystore(context: &Context, args: &ImportArgs, path: &Path) -> Result<Vec<key
         (None, Some(given)) => given.clone(),
         (file, _) => {
             let prompt = "Passphrase of the keystore: ";
-            let found = for_files(file.as_deref(), KEYSTORE_VARIABLE, prompt)?;
+            let found = for_files(file.as_deref(), KEYSTORE_VARIABLE, prompt, false)?;
             Zeroizing::new(found.bytes().to_vec())
         }
     };
@@ -282,6 +325,7 @@ pub(super) fn list(context: &mut Context, args: &ListArgs) -> Result<ExitCode> {
                 "version": entry.version, "aliases": entry.aliases, "users": entry.users,
                 "algorithm": entry.algorithm, "made": entry.made, "expires": entry.expires,
                 "revoked": entry.is_revoked, "secret": entry.has_secret, "x509": entry.has_x509,
+                "token": entry.token,
             })
         });
         let keys: Vec<_> = keys.collect();
@@ -294,6 +338,7 @@ pub(super) fn list(context: &mut Context, args: &ListArgs) -> Result<ExitCode> {
         state.extend(entry.expires.map(|end| format!("expires {}", day(end))));
         state.extend(entry.is_revoked.then(|| "revoked".to_owned()));
         state.extend(entry.has_secret.then(|| "with its secret key".to_owned()));
+        state.extend(entry.token.as_ref().map(|token| format!("in token {token}")));
         state.extend(entry.has_x509.then(|| "by X.509".to_owned()));
         context.output.line(&entry.fingerprint)?;
         context.output.line(format!("  {}", state.join(", ")))?;
@@ -478,7 +523,7 @@ pub(super) fn passphrase(context: &mut Context, args: &PassphraseArgs) -> Result
     let old = args.ring.passphrases(context, std::slice::from_ref(&key))?;
     let new = match args.none {
         true => None,
-        false => Some(Password::from(choose_new(args.new_passphrase_file.as_deref())?.bytes())),
+        false => Some(args.ring.other_passphrase(args.new_passphrase_file.as_deref())?),
     };
     let print = store.add_secret(&keys::change_passphrase(&key, &old, new.as_ref())?)?;
     told(context, &print, "locked anew")

@@ -1,0 +1,226 @@
+//! Where the passphrases of files and keys, and the PINs of tokens, come from.
+//!
+//! 1. A file that is named wins over a variable of the environment, and that over being asked: by
+//!    an agent if one is to be used, else on the terminal.
+//! 2. An agent remembers passphrases of keys only, under the key's fingerprint, and forgets one
+//!    that does not fit. PINs are never remembered: tokens lock themselves.
+
+use std::io::ErrorKind;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use openpgp::agent::{Agent, Question};
+use openpgp::pgp::types::Password;
+use openpgp::{Error, Holder, SecretKey};
+use seal::Passphrase;
+
+use super::super::Context;
+use super::RingArgs;
+use crate::failure::{Failure, Result};
+use crate::passphrase::{
+    FILE_VARIABLE, KEY_VARIABLE, NEW_VARIABLE, PIN_VARIABLE, for_files, given_for_files,
+};
+
+/// What is asked for: where it may stand, and how a person is asked.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    file: Option<&'a Path>,
+    variable: &'a str,
+    prompt: &'a str,
+    about: &'a str,
+    cache: Option<&'a str>,
+    is_new: bool,
+}
+
+impl RingArgs {
+    /// What unlocks these keys; nobody is asked if none of them is locked.
+    pub(super) fn passphrases(
+        &self,
+        context: &Context,
+        keys: &[SecretKey],
+    ) -> Result<Vec<Password>> {
+        let mut locked = keys.iter().filter(|key| openpgp::keys::is_locked(key));
+        let Some(first) = locked.next() else { return Ok(Vec::new()) };
+        if let (None, Some(given)) = (&self.key_passphrase_file, &context.given.key) {
+            return Ok(vec![Password::from(&given[..])]);
+        }
+        let name = openpgp::keys::certificate_of(first).fingerprint().to_string().to_uppercase();
+        // An agent takes names of up to 50 letters.
+        let cache = format!("holdfast-{}", &name[..name.len().min(40)]);
+        let about = match locked.next() {
+            None => format!("The secret key {name} is locked."),
+            Some(_) => format!("Secret keys of the ring are locked, {name} among them."),
+        };
+        let found = get(self, &Wanted { about: &about, cache: Some(&cache), ..self.of_key() })?;
+        let found = Password::from(found.bytes());
+        if self.agent.is_some()
+            && !keys.iter().any(|key| openpgp::keys::unlocks(key, &found))
+            && let Ok(mut agent) = connect(self.agent.as_deref())
+        {
+            agent.forget(&cache)?;
+        }
+        Ok(vec![found])
+    }
+
+    /// The passphrase that is to lock a key that is made or comes: asked for twice.
+    pub(super) fn new_passphrase(&self, context: &Context) -> Result<Password> {
+        if let (None, Some(given)) = (&self.key_passphrase_file, &context.given.key) {
+            return Ok(Password::from(&given[..]));
+        }
+        let about = "Choose a passphrase that locks the secret key.";
+        let found = get(self, &Wanted { about, is_new: true, ..self.of_key() })?;
+        Ok(Password::from(found.bytes()))
+    }
+
+    /// The passphrase that is to take the place of another one.
+    pub(super) fn other_passphrase(&self, file: Option<&Path>) -> Result<Password> {
+        let about = "Choose another passphrase that locks the secret key.";
+        let wanted = Wanted { file, variable: NEW_VARIABLE, about, is_new: true, ..self.of_key() };
+        Ok(Password::from(get(self, &wanted)?.bytes()))
+    }
+
+    fn of_key(&self) -> Wanted<'_> {
+        Wanted {
+            file: self.key_passphrase_file.as_deref(),
+            variable: KEY_VARIABLE,
+            prompt: "Passphrase of the secret key: ",
+            about: "",
+            cache: None,
+            is_new: false,
+        }
+    }
+
+    /// The passphrase of a file; a new one is asked for twice.
+    pub(super) fn file_passphrase(
+        &self,
+        context: &Context,
+        file: Option<&Path>,
+        is_new: bool,
+    ) -> Result<Password> {
+        if let (None, Some(given)) = (file, &context.given.file) {
+            return Ok(Password::from(&given[..]));
+        }
+        let wanted = Wanted {
+            file,
+            variable: FILE_VARIABLE,
+            prompt: "Passphrase of the file: ",
+            about: "A file is encrypted under a passphrase.",
+            cache: None,
+            is_new,
+        };
+        Ok(Password::from(get(self, &wanted)?.bytes()))
+    }
+
+    /// The passphrase of files, if one is asked for or its file is named.
+    pub(super) fn file_passphrases(
+        &self,
+        context: &Context,
+        asked: bool,
+        file: Option<&Path>,
+        is_new: bool,
+    ) -> Result<Vec<Password>> {
+        match asked || file.is_some() {
+            true => Ok(vec![self.file_passphrase(context, file, is_new)?]),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    /// The way to tokens; a PIN is asked for when one is needed.
+    pub(super) fn holder(&self, context: &Context) -> Arc<Holder> {
+        let (ring, given) = (self.clone(), context.given.keystore.clone());
+        let ask = move |token: &str| {
+            if let (None, Some(given)) = (&ring.pin_file, &given) {
+                return Ok(Passphrase::new(given.to_vec()));
+            }
+            let wanted = Wanted {
+                file: ring.pin_file.as_deref(),
+                variable: PIN_VARIABLE,
+                prompt: &format!("PIN of the token {token}: "),
+                about: &format!("The token {token} keeps the key."),
+                cache: None,
+                is_new: false,
+            };
+            get(&ring, &wanted).map_err(|failure| {
+                let (_, what, remedy) = failure.parts();
+                Error::Usage(format!("{what}. {remedy}"))
+            })
+        };
+        Arc::new(Holder::new(self.token_module.as_deref(), Box::new(ask)))
+    }
+}
+
+/// Gets a secret (1).
+fn get(ring: &RingArgs, wanted: &Wanted<'_>) -> Result<Passphrase> {
+    if ring.agent.is_none() {
+        return for_files(wanted.file, wanted.variable, wanted.prompt, wanted.is_new);
+    }
+    if let Some(found) = given_for_files(wanted.file, wanted.variable)? {
+        return Ok(found);
+    }
+    let mut agent = connect(ring.agent.as_deref())?;
+    let prompt = wanted.prompt.trim_end();
+    let Wanted { cache, about, is_new, .. } = *wanted;
+    let answer = agent.ask(&Question { cache, prompt, about, is_new })?;
+    match answer.is_empty() {
+        true => Err(Failure::usage("the passphrase is empty", "Choose one that nobody guesses.")),
+        false => Ok(Passphrase::new(answer.to_vec())),
+    }
+}
+
+/// Begins to talk to the agent at this socket; without a path, to GnuPG's own.
+fn connect(socket: Option<&Path>) -> Result<Agent<UnixStream>> {
+    let named = socket.filter(|path| !path.as_os_str().is_empty());
+    let path = match named {
+        Some(path) => path.to_owned(),
+        None => usual_socket()?,
+    };
+    let stream = UnixStream::connect(&path).or_else(|error| match error.kind() {
+        ErrorKind::NotFound | ErrorKind::ConnectionRefused if named.is_none() => {
+            // It is started when it is first needed, as GnuPG's own programs do.
+            let _ = Command::new("gpgconf").args(["--launch", "gpg-agent"]).output();
+            UnixStream::connect(&path)
+        }
+        _ => Err(error),
+    });
+    let stream = stream.map_err(|error| {
+        let what = format!("no agent answers at {}: {error}", path.display());
+        Failure::other(what, "Start it: gpgconf --launch gpg-agent; or leave out --agent.")
+    })?;
+    Ok(Agent::begin(stream, &options())?)
+}
+
+/// Where GnuPG says that its agent listens.
+fn usual_socket() -> Result<PathBuf> {
+    use std::os::unix::ffi::OsStringExt as _;
+
+    let said = Command::new("gpgconf").args(["--list-dirs", "agent-socket"]).output();
+    let path = said.ok().filter(|said| said.status.success()).map(|said| said.stdout);
+    let path = path.map(|path| path.trim_ascii_end().to_vec()).filter(|path| !path.is_empty());
+    let nobody = || {
+        let what = "gpgconf does not say where GnuPG's agent listens";
+        Failure::other(what, "Install GnuPG, or name the agent's socket: --agent=SOCKET.")
+    };
+    let path = path.ok_or_else(nobody)?;
+    Ok(PathBuf::from(std::ffi::OsString::from_vec(path)))
+}
+
+/// What the agent has to know to ask on the terminal or screen of this command.
+fn options() -> Vec<(&'static str, String)> {
+    let told = [("ttyname", "GPG_TTY"), ("ttytype", "TERM"), ("display", "DISPLAY")];
+    let told = told.into_iter().filter_map(|(option, variable)| {
+        let value = std::env::var(variable).ok().filter(|value| !value.is_empty());
+        let value = value.or_else(|| (option == "ttyname").then(terminal).flatten());
+        value.map(|value| (option, value))
+    });
+    told.collect()
+}
+
+/// The terminal that is the standard input, if it is one.
+fn terminal() -> Option<String> {
+    let path = Path::new("/proc/self/fd/0").read_link().ok()?;
+    let name = path.to_str()?;
+    let is_terminal = name.starts_with("/dev/pts/") || name.starts_with("/dev/tty");
+    is_terminal.then(|| name.to_owned())
+}

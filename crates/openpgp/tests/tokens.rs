@@ -1,0 +1,222 @@
+//! Keys in a token, with SoftHSM in place of a device, and GnuPG at the other end. Without SoftHSM
+//! these tests say so and prove nothing (`scripts/setup.sh token` installs it).
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // makes a token from outside
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use base::Coded;
+use holdfast_openpgp::keys::Algorithm;
+use holdfast_openpgp::pgp::crypto::aead::AeadAlgorithm;
+use holdfast_openpgp::{
+    Container, Error, Held, Holder, NewHeld, Reading, Signer, Stats, Store, Writing,
+};
+use seal::{Passphrase, TokenPlace};
+use seam::Seam;
+use token::{PairKind, Pkcs11};
+
+const PIN: &str = "4711-user";
+const DATA: &[u8] = b"what only a token opens\n";
+
+/// Where Debian and others put the library.
+const MODULES: [&str; 3] = [
+    "/usr/lib/softhsm/libsofthsm2.so",
+    "/usr/lib/x86_64-linux-gnu/softhsm/libsofthsm2.so",
+    "/usr/lib64/pkcs11/libsofthsm2.so",
+];
+
+/// A folder with a token BANK; only a process that was started with its environment sees it.
+struct Bench {
+    folder: PathBuf,
+    module: PathBuf,
+}
+
+impl Bench {
+    fn store(&self) -> Store {
+        Store::open(&Seam::real(), &self.folder.join("ring"))
+    }
+
+    fn holder(&self, pin: &'static str) -> Arc<Holder> {
+        let ask = move |_: &str| Ok(Passphrase::from(pin));
+        Arc::new(Holder::new(Some(&self.module), Box::new(ask)))
+    }
+
+    fn hold(&self, label: &str, make: Option<Algorithm>) -> Result<Held, Error> {
+        let place = TokenPlace { token: "BANK".into(), key: label.into() };
+        let new = NewHeld { place, make, user: "Ada <ada@example.org>", lifetime_s: None };
+        new.hold(&self.holder(PIN))
+    }
+
+    /// The key of that certificate, as a command that begins anew finds it in the ring.
+    fn again(&self, held: &Held, pin: &'static str) -> Held {
+        let print = self.store().add_held(held).unwrap();
+        self.store().held(&print, &self.holder(pin)).unwrap().unwrap()
+    }
+}
+
+/// The environment names the tokens, so what needs it runs in a process of its own.
+#[test]
+fn private_operations_happen_in_the_token() {
+    const WORKER: &str = "HOLDFAST_TOKEN_TEST";
+    let module = MODULES.map(PathBuf::from).into_iter().find(|path| path.exists());
+    let Some(module) = module else {
+        eprintln!("SKIPPED: SoftHSM is not installed (scripts/setup.sh token)");
+        return;
+    };
+    if let Some(folder) = std::env::var_os(WORKER) {
+        let bench = Bench { folder: folder.into(), module };
+        messages_come_and_go(&bench);
+        a_pair_that_is_there_is_taken_as_it_is(&bench);
+        what_can_be_wrong_is_named(&bench);
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("holdfast-held-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(folder.join("tokens")).unwrap();
+    let tokens = folder.join("tokens");
+    let text = format!("directories.tokendir = {}\nlog.level = ERROR\n", tokens.display());
+    std::fs::write(folder.join("softhsm2.conf"), text).unwrap();
+    let run = |program: &Path, words: &[&str]| {
+        let done = Command::new(program)
+            .env(WORKER, &folder)
+            .env("SOFTHSM2_CONF", folder.join("softhsm2.conf"))
+            .args(words)
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "{}{told}", String::from_utf8_lossy(&done.stdout));
+    };
+    let init = ["--init-token", "--free", "--label", "BANK", "--so-pin", "so-pin", "--pin", PIN];
+    run(Path::new("softhsm2-util"), &init);
+    let own = ["--exact", "private_operations_happen_in_the_token", "--nocapture"];
+    run(&std::env::current_exe().unwrap(), &own);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+fn messages_come_and_go(bench: &Bench) {
+    let kinds = [
+        ("rsa", Algorithm::Rsa(2048)),
+        ("p256", Algorithm::Nist(256)),
+        ("p384", Algorithm::Nist(384)),
+        ("p521", Algorithm::Nist(521)),
+    ];
+    for (label, algorithm) in kinds {
+        let held = bench.again(&bench.hold(label, Some(algorithm)).unwrap(), PIN);
+        for container in [Container::V1, Container::V2(AeadAlgorithm::Ocb)] {
+            let message = written(&held, container);
+            let reading = Reading {
+                held: vec![held.clone()],
+                certificates: vec![held.certificate().clone()],
+                ..Reading::default()
+            };
+            let mut data = Vec::new();
+            let opened = reading.run(&mut &message[..], &mut data, &Stats::default()).unwrap();
+            assert_eq!((&data[..], opened.verified.len()), (DATA, 1), "{label}");
+        }
+        with_gnupg(bench, &held, label);
+        let text = b"readable\n";
+        let signers = held.signers().unwrap();
+        let made = holdfast_openpgp::sign_cleartext(&mut &text[..], &signers, None).unwrap();
+        let known = [held.certificate().clone()];
+        let (_, good) = holdfast_openpgp::verify_cleartext(&mut &made[..], &known).unwrap();
+        assert_eq!(good.len(), 1, "{label}");
+    }
+}
+
+fn written(held: &Held, container: Container) -> Vec<u8> {
+    let writing = Writing {
+        recipients: vec![held.certificate().clone()],
+        signers: held.signers().unwrap(),
+        container: Some(container),
+        ..Writing::default()
+    };
+    let mut message = Vec::new();
+    writing.run(&mut &DATA[..], &mut message, &Stats::default()).unwrap();
+    message
+}
+
+/// GnuPG verifies what the token signed, and the token opens what GnuPG encrypted.
+fn with_gnupg(bench: &Bench, held: &Held, label: &str) {
+    let home = bench.folder.join(format!("gnupg-{label}"));
+    std::fs::create_dir_all(&home).unwrap();
+    let put = |name: &str, bytes: &[u8]| {
+        let path = home.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path.to_string_lossy().into_owned()
+    };
+    let gpg = |words: &[&str]| {
+        let always = ["--homedir", &home.to_string_lossy(), "--batch", "--yes", "--quiet"];
+        let trust = ["--trust-model", "always"];
+        let done = Command::new("gpg").args(always).args(trust).args(words).output().unwrap();
+        let told = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "{label} {words:?}: {told}");
+        done.stdout
+    };
+    let mut certificate = Vec::new();
+    held.certificate().save(false, &mut certificate).unwrap();
+    gpg(&["--import", &put("ada.cert", &certificate)]);
+    let file = put("data", DATA);
+    let signers: Vec<Signer> = held.signers().unwrap();
+    let stats = Stats::default();
+    let made =
+        holdfast_openpgp::sign_detached(&mut &DATA[..], &signers, false, None, false, &stats);
+    gpg(&["--verify", &put("data.sig", &made.unwrap()), &file]);
+    let message = gpg(&["-r", "ada@example.org", "-o", "-", "-e", &file]);
+    let reading = Reading { held: vec![held.clone()], ..Reading::default() };
+    let mut data = Vec::new();
+    reading.run(&mut &message[..], &mut data, &stats).unwrap();
+    assert_eq!(data, DATA, "{label}");
+}
+
+fn a_pair_that_is_there_is_taken_as_it_is(bench: &Bench) {
+    let place = |key: &str| TokenPlace { token: "BANK".into(), key: key.into() };
+    let (driver, pin) = (Pkcs11::new(&bench.module), Passphrase::from(PIN));
+    driver.make_pair(&pin, &place("old"), &PairKind::Rsa(2048), true).unwrap();
+    let held = bench.hold("old", None).unwrap();
+    assert_eq!(held.signers().unwrap().len(), 1);
+    // Its token lets it sign only, so nothing is encrypted to it.
+    let writing = Writing { recipients: vec![held.certificate().clone()], ..Writing::default() };
+    let refused = writing.run(&mut &DATA[..], &mut Vec::new(), &Stats::default());
+    assert!(matches!(refused, Err(Error::UnfitKey(_))));
+    // One that may not sign is no key of OpenPGP.
+    driver.make_pair(&pin, &place("mute"), &PairKind::Rsa(2048), false).unwrap();
+    assert!(matches!(bench.hold("mute", None), Err(Error::UnfitKey(_))));
+}
+
+#[track_caller]
+fn code<T>(result: Result<T, Error>) -> &'static str {
+    result.err().expect("it is refused").code().0
+}
+
+fn what_can_be_wrong_is_named(bench: &Bench) {
+    let held = bench.hold("again", Some(Algorithm::Nist(256))).unwrap();
+    assert_eq!(code(bench.hold("again", Some(Algorithm::Nist(256)))), "HFS055");
+    assert_eq!(code(bench.hold("nothing", None)), "HFS055");
+    assert!(bench.hold("ed", Some(Algorithm::Curve25519)).is_err());
+    let message = written(&held, Container::V1);
+    let open = |held: &Held| {
+        let reading = Reading { held: vec![held.clone()], ..Reading::default() };
+        reading.run(&mut &message[..], &mut Vec::new(), &Stats::default()).map(drop)
+    };
+    let sign = |held: &Held| {
+        let signers = held.signers().unwrap();
+        let stats = Stats::default();
+        holdfast_openpgp::sign_detached(&mut &DATA[..], &signers, false, None, false, &stats)
+    };
+    let wrong = bench.again(&held, "4711-wrong");
+    assert_eq!(code(open(&wrong)), "HFS053");
+    assert_eq!(code(sign(&wrong)), "HFS053");
+    // No library is named, or one that is none.
+    let print = bench.store().add_held(&held).unwrap();
+    for (module, expected) in [(None, "HFS050"), (Some("/dev/null"), "HFS051")] {
+        let ask = Box::new(|_: &str| Ok(Passphrase::from(PIN)));
+        let holder = Arc::new(Holder::new(module.map(Path::new), ask));
+        let lost = bench.store().held(&print, &holder).unwrap().unwrap();
+        assert_eq!(code(open(&lost)), expected);
+        assert_eq!(code(sign(&lost)), expected);
+    }
+    let place = TokenPlace { token: "GONE".into(), key: "again".into() };
+    let new = NewHeld { place, make: None, user: "Ada", lifetime_s: None };
+    assert_eq!(code(new.hold(&bench.holder(PIN))), "HFS052");
+}
