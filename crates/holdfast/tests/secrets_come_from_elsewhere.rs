@@ -44,7 +44,7 @@ fn a_token_signs_and_opens_and_says_what_is_wrong() {
     put(&place.path("wrong"), b"0000-user");
     put(&place.path("pay"), b"pay of May");
     let module = format!("--token-module={module}");
-    let with = ["--pin-file", "pin", &module];
+    let with = ["--pin-file=pin", &module];
     let run = |words: &[&str]| place.works(&[words, &with[..]].concat());
     run(&["generate", "--token", "BANK", "--alias", "me", "Ada <ada@example.org>"]);
     let listed = place.works(&["list"]);
