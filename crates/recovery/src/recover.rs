@@ -380,6 +380,9 @@ impl Work<'_> {
         let copies = self.plan.sets.iter();
         let copies = copies.map(|set| set.copies.last().map_or(0, |copy| copy.number)).collect();
         let void_to = self.kernel.log().next_lsn();
+        // What RECON says of the log is there: otherwise a crash now would leave a log that ends
+        // before what is proven (K6).
+        self.kernel.log().wait_durable(void_to)?;
         let utc_us = self.kernel.seam().clock.utc_us();
         recon.change(|state| {
             let recovery = recon::Recovery {
