@@ -159,6 +159,13 @@ pub(crate) fn recover(
     let to = match wish.to {
         Point::Now => Target::Now,
         Point::Lsn(lsn) => Target::Lsn(Lsn(lsn)),
+        Point::Time(utc_us) if utc_us > system.kernel().seam().clock.utc_us() => {
+            return Err(Refusal {
+                code: "HFV003".into(),
+                message: format!("{} is yet to come", utc(utc_us)),
+                advice: "Say a moment in UTC that is over, or leave out --to.".into(),
+            });
+        }
         Point::Time(utc_us) => {
             let from = log_before(&state, &names, utc_us)?;
             let end = system.kernel().log().durable();

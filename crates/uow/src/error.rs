@@ -47,6 +47,14 @@ pub enum UowError {
         /// Its number.
         set: DataSetId,
     },
+    /// There is one already, which is offline.
+    #[error("data set {name} ({set}) is offline: the system was started without it")]
+    SetOffline {
+        /// Its name.
+        name: String,
+        /// Its number.
+        set: DataSetId,
+    },
     /// It is being converted already.
     #[error("data set {name} is being converted already")]
     Converting {
@@ -203,6 +211,7 @@ impl Coded for UowError {
             UowError::PoolUsed { .. } => Code("HFU021"),
             UowError::LastPool { .. } => Code("HFU022"),
             UowError::OtherUnit { .. } => Code("HFU023"),
+            UowError::SetOffline { .. } => Code("HFU024"),
             UowError::Pool(error) => error.code(),
             UowError::Space(error) => error.code(),
             UowError::Lock(error) => error.code(),
@@ -222,6 +231,9 @@ impl Coded for UowError {
             }
             UowError::NoSuchSet { .. } => "Check the name; `holdfast status` lists them.".into(),
             UowError::SetExists { .. } => "Choose another name, or drop the old one.".into(),
+            UowError::SetOffline { name, .. } => {
+                format!("Bring it back with `holdfast recover --set {name}`.")
+            }
             UowError::Converting { .. } => {
                 "Wait until that is over, or have it go on with `holdfast rekey resume`.".into()
             }

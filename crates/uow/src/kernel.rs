@@ -300,7 +300,11 @@ impl Kernel {
         {
             let mut sets = self.sets.lock();
             if let Some(set) = sets.taken(&definition.name) {
-                return Err(UowError::SetExists { name: definition.name, set });
+                let name = definition.name;
+                return Err(match sets.is_offline(set) {
+                    true => UowError::SetOffline { name, set },
+                    false => UowError::SetExists { name, set },
+                });
             }
             sets.next = sets.next.max(1);
             definition.id = base::DataSetId(sets.next);
