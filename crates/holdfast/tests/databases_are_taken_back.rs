@@ -9,7 +9,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use common::{Ended, Folder, SECRET, command, init, on};
+use common::{Ended, Folder, SECRET, command, on, system_of};
 use serde_json::Value;
 
 /// Customers by key and by town, with sales; orders whose lines lead to customers.
@@ -73,12 +73,7 @@ struct Site {
 
 impl Site {
     fn new(test: &str) -> Site {
-        let folder = Folder::new(test);
-        let dir = folder.join("system");
-        init(&dir, &[]);
-        let sources = folder.join("sources");
-        fs::write(&sources, SOURCES).unwrap();
-        on(SECRET, &["gen", "-s"], &dir, &[sources.to_str().unwrap()]).done();
+        let (folder, dir) = system_of(test, SOURCES, "");
         Site { folder, dir }
     }
 

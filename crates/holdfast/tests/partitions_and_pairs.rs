@@ -9,7 +9,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use common::{Ended, Folder, SECRET, command, init, on};
+use common::{Ended, Folder, SECRET, command, on, system_of};
 use serde_json::Value;
 
 const SOURCES: &str = "* DAYS IN PARTITIONS, AND TWO DATABASES WITH A PHYSICAL PAIR
@@ -65,18 +65,11 @@ impl Site {
     }
 
     fn with(test: &str, source: &str) -> Site {
-        let folder = Folder::new(test);
-        let dir = folder.join("system");
-        init(&dir, &[]);
-        let config = dir.join("holdfast.toml");
         let partitions = "\n[database.HISTDB]\npartition = [\n\
              { name = \"H1\", high_key = \"200\" },\n\
              { name = \"H2\", high_key = \"400\" },\n\
              { name = \"H3\" },\n]\n";
-        fs::write(&config, fs::read_to_string(&config).unwrap() + partitions).unwrap();
-        let sources = folder.join("sources");
-        fs::write(&sources, source).unwrap();
-        on(SECRET, &["gen", "-s"], &dir, &[sources.to_str().unwrap()]).done();
+        let (folder, dir) = system_of(test, source, partitions);
         Site { folder, dir }
     }
 

@@ -10,7 +10,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
-use common::{Ended, Folder, SECRET, command, init, on, run};
+use common::{Ended, Folder, SECRET, command, on, run, system_of};
 use serde_json::Value;
 
 const SOURCES: &str = "* A SHOP
@@ -83,12 +83,7 @@ struct Shop {
 
 impl Shop {
     fn new(test: &str) -> Shop {
-        let folder = Folder::new(test);
-        let dir = folder.join("system");
-        init(&dir, &[]);
-        let sources = folder.join("sources");
-        fs::write(&sources, SOURCES).unwrap();
-        on(SECRET, &["gen", "-s"], &dir, &[sources.to_str().unwrap()]).done();
+        let (folder, dir) = system_of(test, SOURCES, "");
         Shop { folder, dir }
     }
 

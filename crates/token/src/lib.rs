@@ -153,6 +153,19 @@ fn find_key(session: &Session, label: &str) -> Result<Option<ObjectHandle>> {
     }
 }
 
+/// What a token has decrypted.
+fn decrypted(done: std::result::Result<Vec<u8>, Error>) -> Result<Zeroizing<Vec<u8>>> {
+    match done {
+        Ok(clear) => Ok(Zeroizing::new(clear)),
+        // Not every maker has an own word for a tag, or a padding, that does not fit.
+        Err(Error::Pkcs11(
+            RvError::EncryptedDataInvalid | RvError::EncryptedDataLenRange | RvError::GeneralError,
+            _,
+        )) => Err(TokenFault::Altered),
+        Err(error) => Err(failed(error)),
+    }
+}
+
 fn failed(error: Error) -> TokenFault {
     match error {
         Error::Pkcs11(
@@ -216,17 +229,7 @@ impl Token for Pkcs11 {
             let mut nonce = *nonce;
             let gcm = GcmParams::new(&mut nonce, associated, Ulong::from(TAG_BITS));
             let mechanism = Mechanism::AesGcm(gcm.map_err(failed)?);
-            match session.decrypt(&mechanism, key, wrapped) {
-                Ok(clear) => Ok(Zeroizing::new(clear)),
-                // Not every maker has an own word for a tag that does not fit.
-                Err(Error::Pkcs11(
-                    RvError::EncryptedDataInvalid
-                    | RvError::EncryptedDataLenRange
-                    | RvError::GeneralError,
-                    _,
-                )) => Err(TokenFault::Altered),
-                Err(error) => Err(failed(error)),
-            }
+            decrypted(session.decrypt(&mechanism, key, wrapped))
         })
     }
 }

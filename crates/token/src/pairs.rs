@@ -23,7 +23,7 @@ use cryptoki::types::Ulong;
 use seal::{Passphrase, TokenFault, TokenPlace};
 use zeroize::Zeroizing;
 
-use crate::{Pkcs11, Result, failed};
+use crate::{Pkcs11, Result, decrypted, failed};
 
 /// What a pair is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -184,16 +184,7 @@ impl Pkcs11 {
             let length = bytes(session, key, AttributeType::Modulus)?.len();
             let mut whole = vec![0; length.saturating_sub(block.len())];
             whole.extend_from_slice(block);
-            match session.decrypt(&Mechanism::RsaPkcs, key, &whole) {
-                Ok(clear) => Ok(Zeroizing::new(clear)),
-                Err(Error::Pkcs11(
-                    RvError::EncryptedDataInvalid
-                    | RvError::EncryptedDataLenRange
-                    | RvError::GeneralError,
-                    _,
-                )) => Err(TokenFault::Altered),
-                Err(error) => Err(failed(error)),
-            }
+            decrypted(session.decrypt(&Mechanism::RsaPkcs, key, &whole))
         })
     }
 

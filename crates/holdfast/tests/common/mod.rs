@@ -116,6 +116,20 @@ pub(crate) fn init(dir: &Path, more: &[&str]) -> Ended {
     run(args).done()
 }
 
+/// A small system that knows some definitions; `settings` are added to its own.
+pub(crate) fn system_of(test: &str, sources: &str, settings: &str) -> (Folder, PathBuf) {
+    let folder = Folder::new(test);
+    let dir = folder.join("system");
+    init(&dir, &[]);
+    let config = dir.join("holdfast.toml");
+    let text = fs::read_to_string(&config).unwrap() + settings;
+    fs::write(&config, text).unwrap();
+    let path = folder.join("sources");
+    fs::write(&path, sources).unwrap();
+    on(SECRET, &["gen", "-s"], &dir, &[path.to_str().unwrap()]).done();
+    (folder, dir)
+}
+
 /// A subcommand with a folder behind it, and then the rest.
 pub(crate) fn on(passphrase: &str, words: &[&str], dir: &Path, rest: &[&str]) -> Ended {
     let mut args: Vec<&OsStr> = words.iter().map(OsStr::new).collect();
