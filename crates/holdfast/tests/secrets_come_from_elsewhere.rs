@@ -64,7 +64,7 @@ fn a_token_signs_and_opens_and_says_what_is_wrong() {
     place.fails(&[&decrypt[..], &["--pin-file", "wrong", &module]].concat(), 4);
     place.fails(&[&decrypt[..], &["--pin-file", "pin"]].concat(), 4);
     place.fails(&[&decrypt[..], &["--pin-file", "pin", "--token-module=/dev/null"]].concat(), 4);
-    place.fails(&["sign", "--with", "me", "--pin-file", "wrong", &module, "pay"], 4);
+    place.fails(&["sign", "--with", "me", "-o", "never", "--pin-file", "wrong", &module, "pay"], 4);
     let again = ["generate", "--token", "BANK", "--alias", "me", "Ada", "--pin-file", "pin"];
     place.fails(&[&again[..], &[&module]].concat(), 4);
     place.fails(&["revoke", "me", "--yes"], 1);
