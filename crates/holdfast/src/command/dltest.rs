@@ -283,8 +283,7 @@ fn read(from: impl std::io::Read, name: &str) -> Result<Vec<u8>> {
 }
 
 /// Reads the control statements of a file.
-// Cards are people's files; they are no part of a system.
-#[allow(clippy::disallowed_methods)]
+#[allow(clippy::disallowed_methods)] // cards are people's files, no part of a system
 fn read_file(path: &Path) -> Result<Vec<u8>> {
     let name = path.display().to_string();
     let file = std::fs::File::open(path).map_err(|error| {

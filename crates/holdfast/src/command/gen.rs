@@ -509,8 +509,7 @@ impl Item {
 }
 
 /// Every file that is meant, once, with its bytes.
-// Sources are people's files; they are no part of a system.
-#[allow(clippy::disallowed_methods)]
+#[allow(clippy::disallowed_methods)] // sources are people's files, no part of a system
 fn files(sources: &[PathBuf]) -> Result<Vec<(PathBuf, Vec<u8>)>> {
     let mut paths = Vec::new();
     for source in sources {
