@@ -247,7 +247,12 @@ impl State {
                     && lineage.iter().any(|(id, until)| of(*id) && copy.end <= *until)
             };
             let newest = self.image_copies.values().rev().find(counts)?;
-            needed = needed.min(newest.start);
+            // A copy that goes on from it may begin in front of it: where a unit of work began.
+            let of = |copy: &&ImageCopy| {
+                lineage.iter().any(|(id, _)| copy.sets.iter().any(|extent| extent.set == *id))
+            };
+            let later = self.image_copies.range(newest.number..).map(|(_, copy)| copy);
+            needed = later.filter(of).fold(needed, |needed, copy| needed.min(copy.start));
         }
         Some(needed)
     }
