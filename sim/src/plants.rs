@@ -224,7 +224,9 @@ fn backed_out() -> Result<(), String> {
 
 /// Everything that operators do, at once.
 fn the_whole_kernel() -> Result<(), String> {
-    (1..=40).chain(1_000..=1_070).try_for_each(|seed| crate::whole::live_through(seed).map(drop))
+    // The two in the middle are known to meet a copy, and a recovery, of what is replaced.
+    let seeds = (1..=40).chain([52, 95]).chain(1_000..=1_070);
+    seeds.into_iter().try_for_each(|seed| crate::whole::live_through(seed).map(drop))
 }
 
 /// Many programs, crashed again and again: whoever was told of what was lost is soon found.

@@ -101,7 +101,7 @@ pub(super) fn delete(
     let which: Which = request.arguments()?;
     let archiver = archiver(system)?;
     let (shelf, registry) = (archiver.shelf(), archiver.registry());
-    let archives = match which.first_group.map(GroupNumber) {
+    let mut archives = match which.first_group.map(GroupNumber) {
         Some(group) => {
             let mut one = shelf.list();
             one.retain(|copy| copy.info.from == group);
@@ -115,15 +115,20 @@ pub(super) fn delete(
             shelf.expired(&shelf.config().keep, needed)
         }
     };
+    let by_policy = which.first_group.is_none();
+    let mut kept = Vec::new();
     for (number, copy) in archives.iter().enumerate().filter(|_| !which.check) {
         talk.progress("archive", number as u64, archives.len() as u64, "files")?;
         match shelf.delete(copy.info.from, &**registry) {
             // Somebody else has asked for the same.
-            Err(ArchiveError::NoSuch { .. }) if which.first_group.is_none() => {}
+            Err(ArchiveError::NoSuch { .. }) if by_policy => {}
+            // An image copy that has been begun since needs it.
+            Err(ArchiveError::Needed { .. }) if by_policy => kept.push(copy.info.from),
             deleted => deleted.map_err(told)?,
         }
     }
-    if which.first_group.is_none() && !which.check {
+    archives.retain(|copy| !kept.contains(&copy.info.from));
+    if by_policy && !which.check {
         shelf.delete_accumulations(&**registry).map_err(told)?;
     }
     done(&archives.iter().map(ArchiveStatus::of).collect::<Vec<_>>())
