@@ -11,8 +11,8 @@
 //! | CLEAR_PASSPHRASE CACHE-ID                     | OK                                      |
 //! ```
 //!
-//! 1. A line has at most [`LINE_MAX`] bytes, an answer at most [`LINES_MAX`] lines, a passphrase at
-//!    most [`SECRET_MAX`] bytes: nothing that it sends can take memory or time without bound.
+//! 1. A line has at most `LINE_MAX` bytes, an answer at most `LINES_MAX` lines, a passphrase at
+//!    most `SECRET_MAX` bytes: nothing that it sends can take memory or time without bound.
 //! 2. What it sends is wiped; lines are read byte by byte into memory of fixed size, so no copy is
 //!    left in a buffer.
 //! 3. A question of its own (INQUIRE) is answered with nothing; lines of status mean nothing here.

@@ -5,7 +5,7 @@
 //!    has none.
 //! 3. Trusted certificates without a secret key come out as they are.
 //! 4. A keystore says itself how often its passphrase is to be hashed; one that asks for more than
-//!    [`HASHES_MAX`], or [`PART_MAX`] for one part, is refused before any hashing. What only shows
+//!    `HASHES_MAX`, or `PART_MAX` for one part, is refused before any hashing. What only shows
 //!    after decryption, its maker has encrypted under the passphrase; there each part is bounded.
 
 use p12_keystore::{KeyStore, KeyStoreEntry, Pkcs12ImportPolicy};
