@@ -160,8 +160,11 @@ fn a_program_calls_others_from_its_folder_and_from_steplib() {
     assert_eq!(lost.code, 1, "{}", lost.out);
     assert!(lost.err.contains("U4038") && lost.err.contains("--dd STEPLIB="), "{}", lost.err);
 
+    // The files of what is only there, and called by nobody, are no concern of this program.
+    shop.write("library/OTHER.cbl", (PRINT_FILE, "", "           GOBACK."));
     let steplib = format!("STEPLIB={}", shop.folder.join("library").display());
     let ended = shop.run(&program, &["--dd", &steplib]).done();
+    assert!(!ended.err.contains("no --dd"), "{}", ended.err);
     let said: Vec<&str> = ended.out.lines().map(str::trim_end).take(4).collect();
     assert_eq!(said, ["AFTER NEAR", "FAR", "AFTER C1OLD", "FAR"], "{}", ended.err);
 

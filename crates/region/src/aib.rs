@@ -19,7 +19,7 @@
 //!
 //! Invariants:
 //! 1. Integers are read in the byte order in which the block's own length makes sense, whatever the
-//!    PCBs have, and written in the same.
+//!    PCBs have, and written in the same; a length that makes sense in none is the smaller one.
 //! 2. Only the fields that a call sets are written, and zeros to the second address.
 
 use crate::masks::Order;
@@ -86,7 +86,7 @@ impl Aib {
         let makes_sense = |order: &Order| (128..=4096).contains(&order.number(word(8)));
         let order = [Order::Big, Order::Native].into_iter().find(makes_sense);
         let (Some(order), b"DFSAIB  ") = (order, &block[..8]) else {
-            return Err(NoAib::Strange(order.unwrap_or_default()));
+            return Err(NoAib::Strange(order.unwrap_or_else(|| likely_order(word(8)))));
         };
         let number = |at: usize| order.number(word(at));
         let wide = number(8) >= WIDE_BYTES;
@@ -111,6 +111,13 @@ impl Aib {
         }
         refuse(self.address, self.order, reply, reach);
     }
+}
+
+/// The byte order of a block whose length makes sense in none: the one in which it is smaller, for
+/// a program that errs in a length does not err by millions.
+fn likely_order(length: [u8; 4]) -> Order {
+    let native = Order::Native.number(length) < Order::Big.number(length);
+    if native { Order::Native } else { Order::Big }
 }
 
 /// Writes return code, reason and extension.
@@ -173,5 +180,11 @@ mod tests {
         let refused = Aib::read(address, &mut Reach::new()).err();
         assert_eq!(refused, Some(NoAib::Strange(Order::Big)));
         assert_eq!(Aib::read(8, &mut Reach::new()).err(), Some(NoAib::Unreachable));
+        for order in [Order::Big, Order::Native] {
+            let mut block = self::block(order);
+            block[8..12].copy_from_slice(&order.bytes(100));
+            let refused = Aib::read(block.as_mut_ptr() as usize, &mut Reach::new()).err();
+            assert_eq!(refused, Some(NoAib::Strange(order)));
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `SYSIN` | standard input of the program: ACCEPT, with and without FROM SYSIN |
 //! | `SYSOUT` | its standard output: DISPLAY |
+//! | `SYSPUNCH` | what DISPLAY UPON SYSPUNCH writes, in lines |
 //! | `STEPLIB` | folders, with `:` between, where CALL looks for programs: sources or objects |
 //! | any other | the file that COBOL programs assign to the name; of GSAM, the server's business |
 //!
@@ -122,6 +123,7 @@ impl Files {
             match (dd.name.as_str(), dd.text) {
                 ("SYSIN", _) => ready.input = Some(path),
                 ("SYSOUT", _) => ready.output = Some(path),
+                ("SYSPUNCH", _) => ready.set("COB_DISPLAY_PUNCH_FILE", path),
                 ("STEPLIB", _) => folders.extend(dd.folders()),
                 (name, false) => ready.assign(name, path),
                 (name, true) => {
@@ -137,14 +139,18 @@ impl Files {
         }
         if !folders.is_empty() {
             let path = std::env::join_paths(&folders).unwrap_or_default();
-            ready.environment.push(("COB_LIBRARY_PATH".to_owned(), path));
+            ready.set("COB_LIBRARY_PATH", path);
         }
-        ready.environment.push(("COB_FILE_PATH".to_owned(), scratch.join(NOWHERE).into()));
+        ready.set("COB_FILE_PATH", scratch.join(NOWHERE));
         Ok(ready)
     }
 
     fn assign(&mut self, name: &str, path: PathBuf) {
-        self.environment.push((format!("DD_{name}"), path.into_os_string()));
+        self.set(&format!("DD_{name}"), path);
+    }
+
+    fn set(&mut self, variable: &str, value: impl Into<OsString>) {
+        self.environment.push((variable.to_owned(), value.into()));
     }
 
     fn convert(

@@ -256,6 +256,29 @@ fn a_c_program_may_end_in_every_way() {
 }
 
 #[test]
+fn the_main_of_a_c_program_is_entered_with_its_pcbs() {
+    if !have("cc") {
+        return;
+    }
+    let outcome = play("c-main", Play { program: "main.c", ..Play::default() });
+    normal(&outcome, 3);
+    assert!(outcome.output.contains("main: SHOPDB"), "{}", outcome.output);
+}
+
+#[test]
+fn what_is_displayed_upon_syspunch_becomes_lines_of_its_dd() {
+    if !have("cobc") {
+        return;
+    }
+    let cards = folder("punch-file").join("cards");
+    let dd = format!("SYSPUNCH={}", cards.display());
+    let outcome = play("punch", Play { program: "punch.cbl", dds: &[&dd], ..Play::default() });
+    normal(&outcome, 0);
+    assert!(outcome.output.contains("PRINTED"), "{}", outcome.output);
+    assert_eq!(shop::stage::read(&cards), "CARD ONE\nCARD TWO\n");
+}
+
+#[test]
 fn a_killed_program_and_one_whose_server_broke_are_backed_out_by_the_system() {
     if !have("cc") || !have("cobc") {
         return;

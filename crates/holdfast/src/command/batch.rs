@@ -100,12 +100,13 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
     }
     let library = library(&*context.seam.disk, &job, &prepared, &dds)?;
     library.warnings.iter().for_each(warn);
-    let all = [prepared.files(), &library.files].concat();
-    let unnamed = without_dd(&all, &dds);
+    let called = [prepared.files(), &library.files].concat();
+    let unnamed = without_dd(&called, &dds);
     if !unnamed.is_empty() {
         let names = unnamed.join(", ");
         warn(format!("no --dd for {names}: the program has such a file, and cannot open it"));
     }
+    let all = [called.as_slice(), &library.other_files].concat();
     // What `,text` means for a file that is not the program's own, its PSB says.
     let is_own =
         |dd: &&Dd| !dd.text || all.iter().any(|file| file.name.eq_ignore_ascii_case(&dd.name));

@@ -25,8 +25,10 @@ const EXTENSIONS: [&str; 3] = ["CBL", "COB", "C"];
 pub struct Library {
     /// The folder of the shared objects, if there are any.
     pub folder: Option<PathBuf>,
-    /// The files of the programs in it.
+    /// The files of the programs that it calls, as far as names tell.
     pub files: Vec<CobolFile>,
+    /// The files of the others in STEPLIB, which it calls only if a name comes from elsewhere.
+    pub other_files: Vec<CobolFile>,
     /// What there is to say about sources that were left out.
     pub warnings: Vec<String>,
 }
@@ -34,14 +36,25 @@ pub struct Library {
 /// A name to be found.
 struct Wanted {
     name: String,
-    by_literal: bool,
+    why: Why,
+}
+
+/// Why a program may be wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Why {
+    /// It is in STEPLIB.
+    Listed,
+    /// A literal that a called data item may hold is its name.
+    Named,
+    /// A literal calls it.
+    Called,
 }
 
 /// What a program calls or may call; what it does for certain comes last.
 fn called_by(program: &Prepared) -> impl Iterator<Item = Wanted> {
-    let wanted = |by_literal| move |name: &String| Wanted { name: name.clone(), by_literal };
+    let wanted = |why| move |name: &String| Wanted { name: name.clone(), why };
     let facts = &program.facts;
-    facts.names.iter().map(wanted(false)).chain(facts.calls.iter().map(wanted(true)))
+    facts.names.iter().map(wanted(Why::Named)).chain(facts.calls.iter().map(wanted(Why::Called)))
 }
 
 impl Workshop<'_> {
@@ -53,13 +66,16 @@ impl Workshop<'_> {
         let listed = self.sources_in(steplib.iter().map(PathBuf::as_path));
         let beside = self.sources_in(program.source.parent());
         let mut wanted: Vec<Wanted> =
-            listed.keys().map(|name| Wanted { name: name.clone(), by_literal: false }).collect();
+            listed.keys().map(|name| Wanted { name: name.clone(), why: Why::Listed }).collect();
         wanted.extend(called_by(program));
         let mut library = Library::default();
         let mut objects: BTreeMap<String, PathBuf> = BTreeMap::new();
         let mut seen = BTreeSet::new();
-        // The last one is next: what a literal calls is found before the others are tried.
-        while let Some(Wanted { name, by_literal }) = wanted.pop() {
+        let mut is_called = true;
+        // The last one is next: what a literal calls is found before the others are tried, and all
+        // that the program calls before what is merely there.
+        while let Some(Wanted { name, why }) = wanted.pop() {
+            is_called &= why != Why::Listed;
             let key = name.to_ascii_uppercase();
             let Some(source) = listed.get(&key).or_else(|| beside.get(&key)) else { continue };
             let is_object = |folder: &PathBuf| {
@@ -70,7 +86,7 @@ impl Workshop<'_> {
             }
             let prepared = match self.prepare(source) {
                 Ok(prepared) => prepared,
-                Err(error) if by_literal => return Err(error),
+                Err(error) if why == Why::Called => return Err(error),
                 Err(error) => {
                     let source = source.display();
                     library.warnings.push(format!("{source} is left out: {error}"));
@@ -82,7 +98,8 @@ impl Workshop<'_> {
             for name in entries.chain([name.to_ascii_uppercase(), name]) {
                 objects.entry(name).or_insert_with(|| prepared.object.clone());
             }
-            library.files.extend(prepared.facts.files);
+            let files = if is_called { &mut library.files } else { &mut library.other_files };
+            files.extend(prepared.facts.files);
         }
         library.folder = self.shelve(&objects)?;
         Ok(library)

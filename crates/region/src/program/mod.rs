@@ -2,8 +2,8 @@
 //!
 //! | file | is | entered at |
 //! |---|---|---|
-//! | begins with X'7F' `ELF` | a shared object | `DLITCBL`, or the file's name |
-//! | ends with `.c` | a C source | `DLITCBL`, or the file's name |
+//! | begins with X'7F' `ELF` | a shared object | `DLITCBL`, the file's name, or `main` |
+//! | ends with `.c` | a C source | `DLITCBL`, the file's name, or `main` |
 //! | anything else | a COBOL source | PROGRAM-ID if that has USING, else `DLITCBL` if it is there |
 //!
 //! Invariants:
@@ -115,7 +115,7 @@ impl Prepared {
             return self.facts.entries();
         }
         let stem = self.source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        vec![DLITCBL.to_owned(), stem.to_ascii_uppercase(), stem]
+        vec![DLITCBL.to_owned(), stem.to_ascii_uppercase(), stem, "main".to_owned()]
     }
 }
 
