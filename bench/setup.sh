@@ -9,6 +9,7 @@
 #   LMDB         liblmdb0        shared library
 #   redb         a Rust crate    built with `--features redb`
 #   GnuPG, sq, RNP  gnupg sq rnp programs
+#   OpenSSL      libssl3         shared libraries (libssl3t64 in later Debians)
 #   ISA-L        libisal2        what Holdfast compresses OpenPGP messages with where it is there
 set -eu
 
@@ -40,9 +41,11 @@ if [ -z "$(newest '^libpq5$')" ]; then
 fi
 server=$(newest '^postgresql-[0-9]+$')
 rocksdb=$(newest '^librocksdb[0-9.]+$')
+openssl=$(newest '^libssl3(t64)?$')
 
 missing=""
-for package in libpq5 libsqlite3-0 liblmdb0 gnupg sq rnp libisal2 "${rocksdb:-librocksdb7.8}"; do
+for package in libpq5 libsqlite3-0 liblmdb0 gnupg sq rnp libisal2 \
+    "${rocksdb:-librocksdb7.8}" "${openssl:-libssl3}"; do
     if installed "$package"; then
         echo "already installed: $package"
     else

@@ -24,6 +24,7 @@ mod rekey;
 mod restart;
 mod scan;
 mod seal;
+mod tls;
 mod wads;
 
 use std::collections::BTreeMap;
@@ -70,6 +71,7 @@ pub(crate) const ALL: &[Benchmark] = &[
     cobol::BENCHMARK,
     openpgp::BENCHMARK,
     openpgp_async::BENCHMARK,
+    tls::BENCHMARK,
 ];
 
 /// What a benchmark has at hand.

@@ -10,6 +10,7 @@
 //! 5. [`KeyedPeer::total`] shows that no update was lost and none was only pretended.
 
 mod lmdb;
+pub(crate) mod openssl;
 pub(crate) mod paths;
 pub(crate) mod postgres;
 #[cfg(feature = "redb")]
