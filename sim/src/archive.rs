@@ -14,10 +14,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
 use archive::{
-    ArchiveConfig, ArchiveEnv, ArchiveError, Archiver, Concern, Keep, LogSource, Shelf, Span,
+    ArchiveConfig, ArchiveEnv, ArchiveError, ArchivedGroups, Archiver, Concern, Keep, LogSource,
+    Shelf, Span,
 };
 use base::{DataSetId, Lsn, SystemId, UowId};
-use log::{Log, LogConfig, LogEnv, LogError, LogStart, Record, WadsConfig};
+use log::{Elsewhere, Log, LogConfig, LogEnv, LogError, LogStart, Record, WadsConfig};
 use parking_lot::Mutex;
 use seal::{Format, TestKeys};
 use seam::Seam;
@@ -29,6 +30,11 @@ use seam::stop::StopSwitch;
 use self::ledger::Ledger;
 
 mod ledger;
+mod mending;
+mod returning;
+
+pub use mending::{a_start_takes_them_from_an_archive, mending, what_is_nowhere_is_named};
+pub use returning::resyncs;
 
 /// Tasks that append in each life.
 const TASKS: u64 = 2;
@@ -123,6 +129,7 @@ impl Machine {
             needed: number(&self.ledger.needed),
             stale: Mutex::new(*self.ledger.stale.lock()),
             ahead: AtomicBool::new(self.ledger.ahead.load(SeqCst)),
+            spare: Mutex::new(self.ledger.spare.lock().clone()),
             log: Mutex::default(),
         };
         Machine {
@@ -168,12 +175,21 @@ impl Machine {
             ahead: self.ledger.ahead.load(SeqCst),
             ..LogStart::NEW
         };
-        let (log, opened) = Log::open(self.log_env(seam), self.log.clone(), start)?;
+        let shelf = Arc::new(shelf);
+        // What a single copy lacks is not made up for: the proof is that it lacks nothing.
+        let dual = self.log.copies.len() > 1;
+        let elsewhere = dual.then(|| Arc::new(ArchivedGroups::new(Arc::clone(&shelf))) as _);
+        let elsewhere = Elsewhere(elsewhere);
+        let mut config = LogConfig { elsewhere, ..self.log.clone() };
+        if let Some((folder, true)) = self.ledger.spare.lock().clone() {
+            config.copies[0] = folder;
+        }
+        let (log, opened) = Log::open(self.log_env(seam), config, start)?;
         if !opened.single {
             *self.ledger.stale.lock() = None;
         }
         *self.ledger.log.lock() = Arc::downgrade(&log);
-        let archiver = Archiver::start(Arc::new(shelf), Arc::clone(&log), self.ledger.clone())?;
+        let archiver = Archiver::start(shelf, Arc::clone(&log), self.ledger.clone())?;
         Ok((log, archiver))
     }
 
@@ -235,6 +251,16 @@ impl Machine {
 
     /// One life: start, check, log and archive; ends by itself or by a crash after so many writes.
     pub fn live(&mut self, script: Script, crash_after: Option<u64>) -> Outcome {
+        self.live_beside(script, crash_after, None)
+    }
+
+    /// The same, perhaps with somebody who spoils and mends the log meanwhile.
+    fn live_beside(
+        &mut self,
+        script: Script,
+        crash_after: Option<u64>,
+        operator: Option<mending::Operator>,
+    ) -> Outcome {
         self.life += 1;
         self.ledger.newest.store(0, SeqCst);
         if let Some(writes) = crash_after {
@@ -259,7 +285,17 @@ impl Machine {
                 started.unwrap_or_else(|error| panic!("{error}"))
             });
             let tasks: Vec<_> = tasks.collect();
+            let over = Arc::new(AtomicBool::new(false));
+            let operator = operator.map(|operator| {
+                let (seam, log, over) = (seam.clone(), Arc::clone(&log), Arc::clone(&over));
+                let archiver = Arc::clone(&archiver);
+                let work = move || operator.work(&seam, &log, &archiver, &over);
+                let started = seam::thread::spawn("operator", work);
+                started.unwrap_or_else(|error| panic!("{error}"))
+            });
             tasks.into_iter().for_each(seam::thread::JoinHandle::join);
+            over.store(true, SeqCst);
+            operator.into_iter().for_each(seam::thread::JoinHandle::join);
             self.check(&log, &archiver);
             archiver.end();
             log.close().unwrap_or_else(|error| panic!("{error}"));
@@ -409,12 +445,29 @@ impl Worker {
     fn bring_back(&self) {
         for (copy, info) in (0..).zip(self.log.statistics().copies) {
             if !info.living {
+                if copy == 0 {
+                    self.relocate();
+                }
                 match self.log.resync(copy, 0, &mut |_, _| true) {
                     // Its device may be gone.
                     Ok(_) | Err(LogError::CopyBusy { .. } | LogError::Io { .. }) => {}
                     Err(error) => panic!("{error}"),
                 }
             }
+        }
+    }
+
+    /// Has the lost copy live in its other folder, if there is one and it does not yet.
+    fn relocate(&self) {
+        let spare = self.ledger.spare.lock().clone();
+        let Some((folder, false)) = spare else { return };
+        let moved = self.log.relocate(0, &folder, || {
+            *self.ledger.spare.lock() = Some((folder.clone(), true));
+            Ok(())
+        });
+        match moved {
+            Ok(()) | Err(LogError::CopyBusy { .. }) => {}
+            Err(error) => panic!("{error}"),
         }
     }
 
@@ -498,36 +551,6 @@ pub fn sweep(base: &Machine, script: Script, step: u64) -> Result<u64, String> {
             machine.disk = machine.disk.snapshot();
         }
         crashed(&machine.live(Script { seed: n, records: 4 }, None)).map_err(told)?;
-    }
-    Ok(crashes)
-}
-
-/// Crashes around a log copy that is lost and brought back while archives are written, segments
-/// used again and archives deleted; then the other copy's device is gone, unless the copy that came
-/// back is recorded as stale.
-///
-/// # Errors
-/// The first broken promise.
-pub fn resyncs(step: u64) -> Result<u64, String> {
-    let base =
-        Machine::new(Make { log_copies: 2, folders: 1, compress: false, recent: true, ahead: 0 });
-    let script = Script { seed: 77, records: 50 };
-    let mut crashes = 0;
-    for n in (1..).step_by(step as usize) {
-        let mut machine = base.fork();
-        let told = |why: String| format!("crash after write {n}: {why}");
-        let lost = Fault::new(FaultKind::WriteError, "/log1").when(When::Nth(2 + n % 11));
-        machine.disk.inject(lost);
-        let first = Script { seed: script.seed + n, ..script };
-        if !crashed(&machine.live(first, Some(n))).map_err(told)? {
-            break;
-        }
-        crashes += 1;
-        machine.crash(n, STYLES[(n / step) as usize % 4]);
-        if machine.ledger.stale.lock().is_none() {
-            machine.disk.inject(Fault::new(FaultKind::Dead, "/log2"));
-        }
-        crashed(&machine.live(Script { seed: n, records: 1 }, None)).map_err(told)?;
     }
     Ok(crashes)
 }

@@ -123,6 +123,7 @@ fn obey(system: &System, command: &Repair) -> Result<(), String> {
             json!({ "interval": { "set": set, "interval": number(at)? } })
         }
         ["repair", "-s", _, "--copy", at] => json!({ "copy": { "number": number(at)? } }),
+        ["repair", "-s", _, "--log"] => json!({ "log": { "give_up": false } }),
         ["repair", "-s", _, what] => json!(what[2..].replace('-', "_")),
         _ => return Err(format!("nobody knows the command {command}")),
     };
@@ -161,7 +162,7 @@ pub fn what_is_spoilt_is_named_and_mended(seed: u64) -> Result<(), String> {
         }
         let mut rng = Rng::stream(seed, "care");
         for round in 0..3 {
-            for (path, offset) in places(&medium, &mut rng)? {
+            for (path, offset) in places(&system, &medium, &mut rng)? {
                 spoil_and_mend(&system, &medium, &path, offset).map_err(|why| {
                     format!("round {round}, {} at {offset}: {why}", path.display())
                 })?;
@@ -173,8 +174,8 @@ pub fn what_is_spoilt_is_named_and_mended(seed: u64) -> Result<(), String> {
     result.unwrap_or_else(|| Err(outcome.to_string()))
 }
 
-/// Places that a proof relies on: each small file, and intervals in use of the data set.
-fn places(disk: &SimDisk, rng: &mut Rng) -> Result<Vec<(PathBuf, u64)>, String> {
+/// Places that a proof relies on: each small file, intervals in use of the data set, the log.
+fn places(system: &System, disk: &SimDisk, rng: &mut Rng) -> Result<Vec<(PathBuf, u64)>, String> {
     let data = data_file(disk)?;
     let within = |rng: &mut Rng, most: usize| rng.index(most) as u64;
     let mut all: Vec<(PathBuf, u64)> =
@@ -185,6 +186,12 @@ fn places(disk: &SimDisk, rng: &mut Rng) -> Result<Vec<(PathBuf, u64)>, String> 
     }
     all.push(("/system/control".into(), 4096 * within(rng, 2) + within(rng, 100)));
     all.push(("/system/holdfast.keys".into(), within(rng, 60)));
+    // The current segment of either copy of the log: its first group, its header.
+    let slot = system.kernel().log().segments().last().map_or(0, |segment| segment.slot);
+    let folder = ["/system/log", "/system/log-copy"][rng.index(2)];
+    let segment = PathBuf::from(folder).join(format!("segment-{slot:03}.stripe-0"));
+    all.push((segment.clone(), 4096 + within(rng, 120)));
+    all.push((segment, within(rng, 120)));
     all.push((COPIES[rng.index(2)].into(), within(rng, 9000)));
     Ok(all)
 }

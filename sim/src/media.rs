@@ -204,6 +204,6 @@ pub fn meet(rested: &Rested, disk: &SimDisk, seed: u64) -> Result<Met, String> {
 /// Whether an error says which object is meant.
 fn names_an_object(text: &str) -> bool {
     let objects =
-        ["data set ", "/system/", "/log1/", "/log2/", "of the log", "the log ", "checkpoint at"];
+        ["data set", "/system/", "/log1/", "/log2/", "of the log", "the log ", "checkpoint at"];
     objects.iter().any(|object| text.contains(object))
 }

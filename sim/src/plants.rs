@@ -170,12 +170,27 @@ pub const ALL: &[Hunt] = &[
     Hunt {
         plant: Plant::CopyBackTooEarly,
         by: "a log copy that comes back",
-        run: || archive::resyncs(4).map(drop),
+        run: || archive::resyncs(4, false).map(drop),
     },
     Hunt {
         plant: Plant::CopyBackWithGap,
         by: "a log copy that comes back",
-        run: || archive::resyncs(4).map(drop),
+        run: || archive::resyncs(4, false).map(drop),
+    },
+    Hunt {
+        plant: Plant::CopyMovedUnrecorded,
+        by: "a log copy that comes back in another folder",
+        run: || archive::resyncs(4, true).map(drop),
+    },
+    Hunt {
+        plant: Plant::MendedUnproven,
+        by: "a group of the log that is nowhere",
+        run: archive::what_is_nowhere_is_named,
+    },
+    Hunt {
+        plant: Plant::MendedUnheld,
+        by: "a log that is spoilt and mended in use",
+        run: || archive::mending(None).map(drop),
     },
     Hunt { plant: Plant::WadsNotRead, by: "sweep of ahead", run: || swept(&crate::ahead::COMMITS) },
     Hunt {

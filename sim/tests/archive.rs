@@ -25,12 +25,27 @@ fn a_full_archive_holds_work_but_loses_nothing() {
 
 #[test]
 fn a_crash_around_a_log_copy_that_comes_back_loses_nothing() {
-    let crashes = archive::resyncs(2);
-    assert!(crashes.as_ref().is_ok_and(|crashes| *crashes > 50), "{crashes:?}");
+    for elsewhere in [false, true] {
+        let crashes = archive::resyncs(2, elsewhere);
+        assert!(crashes.as_ref().is_ok_and(|crashes| *crashes > 50), "{crashes:?}");
+    }
 }
 
 #[test]
 fn an_archive_that_is_faster_than_the_log_never_gets_ahead_of_it() {
     let crashes = archive::a_slow_log(2);
     assert!(crashes.as_ref().is_ok_and(|crashes| *crashes > 30), "{crashes:?}");
+}
+
+#[test]
+fn a_log_that_is_spoilt_in_use_is_mended_whatever_crashes() {
+    assert_eq!(archive::mending(None), Ok(0));
+    let crashes = archive::mending(Some(1));
+    assert!(crashes.as_ref().is_ok_and(|crashes| *crashes > 80), "{crashes:?}");
+}
+
+#[test]
+fn what_both_copies_of_the_log_have_lost_comes_from_an_archive_or_is_named() {
+    assert_eq!(archive::a_start_takes_them_from_an_archive(), Ok(()));
+    assert_eq!(archive::what_is_nowhere_is_named(), Ok(()));
 }

@@ -69,3 +69,33 @@ fn a_damaged_log_copy_is_mended_from_the_other_one() {
         }
     }
 }
+
+#[test]
+fn one_write_ahead_data_set_of_two_is_enough() {
+    for seed in 1..=3 {
+        let rested = media::crashed(&Make { copies: 2, ahead: 2, ..Make::small() }, seed);
+        for folder in ["/ahead1", "/ahead2"] {
+            let of_folder = |path: &PathBuf| path.starts_with(folder);
+            let files: Vec<_> = media::files(&rested.disk).into_iter().filter(of_folder).collect();
+            assert!(!files.is_empty(), "it was used");
+            let (right, named) = each_file_is_spoilt(&rested, &files, 40);
+            assert!(right > 0 && named == 0, "{folder} could have been done without");
+        }
+    }
+}
+
+#[test]
+fn a_system_whose_only_write_ahead_data_set_is_gone_or_cut_says_so() {
+    let rested = media::crashed(&Make { copies: 2, ahead: 1, ..Make::small() }, 5);
+    let of_ahead = |path: &PathBuf| path.starts_with("/ahead1");
+    let path = media::files(&rested.disk).into_iter().find(of_ahead).expect("it was used");
+    for cut in [None, Some(0), Some(4096)] {
+        let disk = rested.disk.snapshot();
+        match cut {
+            None => disk.lose(&path),
+            Some(len) => disk.truncate(&path, len),
+        }
+        let met = media::meet(&rested, &disk, 1).expect("nothing is silently wrong");
+        assert!(matches!(&met, Met::Named(why) if why.contains("write-ahead")), "{cut:?}: {met:?}");
+    }
+}

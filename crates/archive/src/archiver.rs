@@ -13,9 +13,11 @@
 //! 4. The throttle ends where the log would have to wait for it.
 //! 5. A file is begun before its segment is full only if its first group is in memory: a system
 //!    that is opened often and briefly does not read the same groups again and again.
+//! 6. A group that the log has lost is passed over only on an operator's word. The gap shows in the
+//!    numbers of the archives, and whoever reads across it is refused.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
 use base::{GroupNumber, Lsn};
@@ -61,6 +63,8 @@ struct Shared {
     registry: Arc<dyn Registry>,
     /// One archive at a time.
     work: Mutex<Work>,
+    /// Groups up to this one are passed over if the log has lost them (6).
+    given_up: AtomicU64,
     ended: AtomicBool,
     status: Mutex<ArchiverStatus>,
     /// Called at the end; waits under the status's mutex.
@@ -75,6 +79,18 @@ struct Work {
     reader: Option<SealedGroups>,
     /// Memory for the next writer.
     buffer: Option<AlignedBuf>,
+}
+
+/// How far a file has come.
+enum Filled {
+    /// To where it was to go.
+    Whole,
+    /// Not so far yet.
+    Part,
+    /// To a group that was given up: it ends before.
+    Cut,
+    /// It is none yet: the group that it was to begin with was given up.
+    Passed,
 }
 
 /// The first and the last commit, in microseconds of UTC.
@@ -104,6 +120,7 @@ impl Archiver {
             log,
             registry,
             work: Mutex::new(Work::default()),
+            given_up: AtomicU64::new(0),
             ended: AtomicBool::new(false),
             status: Mutex::new(ArchiverStatus::default()),
             wake: Condvar::new(),
@@ -129,6 +146,13 @@ impl Archiver {
         let goal = shared.log.next_lsn();
         shared.log.land(goal)?;
         shared.go_on(Some(goal))
+    }
+
+    /// Goes on behind group `last` where the log has lost what stands before: archives end before
+    /// what is damaged, and the next one begins behind it.
+    pub fn give_up(&self, last: GroupNumber) {
+        self.shared.given_up.fetch_max(last.0, SeqCst);
+        let _ = self.shared.go_on(None);
     }
 
     /// The archives.
@@ -212,8 +236,21 @@ impl Shared {
         let mut made = Vec::new();
         while let Some(next) = self.log.to_archive(true) {
             let cut = next.full || goal.is_some();
-            let whole = self.fill(work, next, cut)?;
-            let Some(writer) = work.writer.take_if(|_| whole && cut) else { break };
+            let filled = match self.fill(work, next, cut) {
+                Err(ArchiveError::Log(LogError::Damaged { group, .. }))
+                    if group.0 <= self.given_up.load(SeqCst) =>
+                {
+                    self.pass(work, group)
+                }
+                filled => filled?,
+            };
+            let ends = match filled {
+                Filled::Whole => cut,
+                Filled::Cut => true,
+                Filled::Part => false,
+                Filled::Passed => continue,
+            };
+            let Some(writer) = work.writer.take_if(|_| ends) else { break };
             let copy = self.finish(work, writer)?;
             let reached = goal.is_some_and(|goal| copy.info.end >= goal);
             made.push(copy);
@@ -222,6 +259,16 @@ impl Shared {
             }
         }
         Ok(made)
+    }
+
+    /// A group was given up: the file ends before it, or what comes next begins behind it.
+    fn pass(&self, work: &mut Work, lost: GroupNumber) -> Filled {
+        if work.writer.as_ref().is_some_and(|writer| writer.last().is_some()) {
+            return Filled::Cut;
+        }
+        work.abandon();
+        self.log.archived(GroupNumber(lost.0 + 1));
+        Filled::Passed
     }
 
     /// Gives a file its name, and tells everybody.
@@ -247,26 +294,26 @@ impl Shared {
     }
 
     /// Brings the file on to `next.to`, or to where the log's memory ends if it need not be `whole`
-    /// yet: what is read back later costs no more, and may be in memory after all. `false` if it
-    /// has not come so far.
-    fn fill(&self, work: &mut Work, next: ToArchive, whole: bool) -> Result<bool, ArchiveError> {
+    /// yet: what is read back later costs no more, and may be in memory after all. It says
+    /// how far it has come.
+    fn fill(&self, work: &mut Work, next: ToArchive, whole: bool) -> Result<Filled, ArchiveError> {
         if work.writer.as_ref().is_none_or(|writer| writer.from() != next.from) {
             work.abandon();
             if !whole && !self.log.has_recent(next.from) {
-                return Ok(false);
+                return Ok(Filled::Part);
             }
             let buffer = work.buffer.take().unwrap_or_else(new_buffer);
             let Shelf { env, config, .. } = &*self.shelf;
             work.writer = Some(Writer::begin(env, config, next.from, buffer)?);
         }
-        let Work { writer: Some(writer), reader, .. } = work else { return Ok(false) };
+        let Work { writer: Some(writer), reader, .. } = work else { return Ok(Filled::Part) };
         let (begun, before) = (self.shelf.env.seam.clock.monotonic(), writer.bytes());
         while writer.next() < next.to {
             let head = match writer.take_recent(&self.log)? {
                 Some(head) => head,
                 None => {
                     let reader = self.reader(reader, writer.next(), next.to);
-                    let Some(head) = writer.take(reader)? else { return Ok(false) };
+                    let Some(head) = writer.take(reader)? else { return Ok(Filled::Part) };
                     head
                 }
             };
@@ -275,10 +322,10 @@ impl Shared {
             }
             self.throttle(begun, writer.bytes() - before);
             if self.ended() {
-                return Ok(false);
+                return Ok(Filled::Part);
             }
         }
-        Ok(true)
+        Ok(Filled::Whole)
     }
 
     /// Reads groups back.

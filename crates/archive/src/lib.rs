@@ -45,4 +45,4 @@ pub use file::ArchiveFile;
 pub use header::ArchiveInfo;
 pub use registry::{NoRegistry, ReconRegistry, Registry, unrecorded};
 pub use shelf::{CopyFault, Shelf, ShelfCopy};
-pub use source::{LogSource, SourceReader};
+pub use source::{ArchivedGroups, LogSource, SourceReader};

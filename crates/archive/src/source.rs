@@ -14,8 +14,12 @@
 use std::sync::Arc;
 
 use base::{GroupNumber, Lsn};
-use log::{Flaw, GroupHead, Log, Record, RecordHead, SealedGroups, decode_record, record_length};
+use log::{
+    Flaw, GroupHead, GroupSource, Log, Record, RecordHead, SealedGroups, decode_record,
+    record_length,
+};
 use seal::Tag;
+use seam::sync::Mutex;
 
 use crate::{ArchiveError, ArchiveFile, Shelf};
 
@@ -72,13 +76,7 @@ impl LogSource {
         self.log.iter().for_each(|log| settle(log, to));
         let first = self.group_before(from)?;
         Ok(SourceReader {
-            groups: Groups {
-                source: self.clone(),
-                next: first,
-                previous: None,
-                place: None,
-                tried: Vec::new(),
-            },
+            groups: Groups::from(self.clone(), first),
             from: from.0,
             to: to.0,
             view: None,
@@ -251,6 +249,34 @@ impl SourceReader {
     }
 }
 
+/// Groups that a log has lost, from archives (2).
+pub struct ArchivedGroups {
+    source: LogSource,
+    /// Where the last one was found: the next one that is asked for often stands behind it.
+    last: Mutex<Option<Groups>>,
+}
+
+impl ArchivedGroups {
+    /// The groups of a shelf.
+    #[must_use]
+    pub fn new(shelf: Arc<Shelf>) -> ArchivedGroups {
+        ArchivedGroups { source: LogSource::new(Some(shelf), None), last: Mutex::new(None) }
+    }
+}
+
+impl GroupSource for ArchivedGroups {
+    fn group(&self, number: GroupNumber) -> Result<(GroupHead, Vec<u8>), String> {
+        let mut last = self.last.lock();
+        let behind = last.take().filter(|groups| groups.next == number);
+        let mut groups = behind.unwrap_or_else(|| Groups::from(self.source.clone(), number));
+        let found = groups.next().map_err(|error| error.to_string())?;
+        let head = found.ok_or_else(|| format!("no archive holds {number}"))?;
+        let payload = groups.payload().to_vec();
+        *last = Some(groups);
+        Ok((head, payload))
+    }
+}
+
 /// Groups by number, from wherever they can be had.
 struct Groups {
     source: LogSource,
@@ -275,6 +301,10 @@ enum Which {
 }
 
 impl Groups {
+    fn from(source: LogSource, next: GroupNumber) -> Groups {
+        Groups { source, next, previous: None, place: None, tried: Vec::new() }
+    }
+
     fn payload(&self) -> &[u8] {
         match &self.place {
             Some(Place::Archive(_, file)) => file.payload(),

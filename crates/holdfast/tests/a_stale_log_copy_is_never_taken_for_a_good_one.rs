@@ -93,3 +93,41 @@ fn a_lost_log_copy_comes_back_while_the_bank_runs() {
     on(DEMO, &["restart"], &dir, &[]).done();
     on(DEMO, &["verify"], &dir, &[]).done();
 }
+
+#[test]
+fn a_lost_log_copy_is_made_anew_in_another_folder_and_stays_there() {
+    let folder = Folder::new("copy-moved");
+    let dir = bank(&folder, &[]);
+    let (good, lost, aside) = (dir.join("log"), dir.join("log-copy"), dir.join("aside"));
+    let new = folder.join("other/disk");
+    // Its disk is gone for good: what it had shows up elsewhere only.
+    fs::rename(&lost, &aside).unwrap();
+    fs::write(&lost, "no folder").unwrap();
+    let mut worker = Worker::start(&dir, 7);
+    let resync = |rest: &[&str]| on(DEMO, &["log", "resync", "-s"], &dir, rest);
+    let to = new.to_str().unwrap();
+    assert_eq!(resync(&["--to", to]).code, 2, "which copy?");
+    resync(&["--copy", "2", "--to", good.to_str().unwrap()])
+        .failed("HFY013", &["log copy 1 is in"]);
+    resync(&["--copy", "1", "--to", to]).failed("HFL020", &["log copy 1 is not lost"]);
+    resync(&["--copy", "2", "--to", aside.to_str().unwrap()]).failed("HFL008", &["aside"]);
+    let back = resync(&["--copy", "2", "--to", to, "--json"]).done().json();
+    assert_eq!(back[0]["folder"].as_str(), Some(to), "{back}");
+    let status = on(DEMO, &["status", "--json"], &dir, &[]).done().json();
+    assert!(status["log"]["copies"].to_string().contains(to), "{status}");
+    assert!(!status["notes"].to_string().contains("lost"), "{status}");
+    on(DEMO, &["verify"], &dir, &[]).done();
+    pause(300);
+    worker.kill();
+
+    // The old folder is back, with what it had; nobody looks at it.
+    fs::remove_file(&lost).unwrap();
+    fs::rename(&aside, &lost).unwrap();
+    let text = fs::read_to_string(dir.join("holdfast.toml")).unwrap();
+    assert!(text.contains(to) && !text.contains("log-copy"), "{text}");
+    let aside = dir.join("aside");
+    fs::rename(&good, &aside).unwrap();
+    fs::create_dir(&good).unwrap();
+    on(DEMO, &["restart"], &dir, &[]).done();
+    on(DEMO, &["verify"], &dir, &[]).done();
+}

@@ -44,6 +44,15 @@ fn named(report: &Value) -> Vec<(String, String)> {
     findings.map(|one| (one["object"].as_str().unwrap().to_owned(), command(one))).collect()
 }
 
+/// Changes one byte and leaves its neighbours to whoever writes them just now.
+fn spoil(path: &Path, at: usize) {
+    use std::os::unix::fs::FileExt as _;
+    let file = fs::File::options().read(true).write(true).open(path).unwrap();
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, at as u64).unwrap();
+    file.write_all_at(&[!byte[0]], at as u64).unwrap();
+}
+
 fn only_file(folder: &Path) -> PathBuf {
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|one| one.unwrap().path()).collect();
     files.sort();
@@ -65,16 +74,13 @@ fn what_is_damaged_under_a_system_in_use_is_named_and_mended_while_it_works() {
 
     // In memory is a good version of what programs use.
     let accounts = data_file(&dir, "ACCOUNTS");
-    let spoil = |path: &Path, at: usize| {
-        use std::os::unix::fs::FileExt as _;
-        let file = fs::File::options().read(true).write(true).open(path).unwrap();
-        let mut byte = [0];
-        file.read_exact_at(&mut byte, at as u64).unwrap();
-        file.write_all_at(&[!byte[0]], at as u64).unwrap();
-    };
     spoil(&accounts, 4 * UNIT + 100);
     spoil(&dir.join("recon.2"), 60);
     spoil(&dir.join("holdfast.keys"), 70);
+    // A group of the log that one copy loses, and one that both do, but not the archive.
+    let logs = ["log", "log-copy"].map(|name| only_file(&dir.join(name)));
+    spoil(&logs[1], 4_096 + 60);
+    logs.iter().for_each(|log| spoil(log, 8_192 + 60));
     let archive = only_file(&dir.join("archive"));
     spoil(&archive, 5_000);
     let copied = only_file(&copies[1]);
@@ -92,6 +98,10 @@ fn what_is_damaged_under_a_system_in_use_is_named_and_mended_while_it_works() {
         &format!("holdfast repair -s {place} --set ACCOUNTS --interval 4"),
     );
     is_named("RECON", &format!("holdfast repair -s {place} --recon"));
+    let of_log = found.iter().filter(|(of, _)| of.starts_with("log, group "));
+    let by: Vec<&String> = of_log.map(|(_, by)| by).collect();
+    let mends = format!("holdfast repair -s {place} --log");
+    assert!(by.len() >= 2 && by.iter().all(|by| **by == mends), "{found:?}");
     is_named("key file", &format!("holdfast repair -s {place} --keys"));
     is_named("image copy 1", &format!("holdfast repair -s {place} --copy 1"));
     is_named("archive from group 1", "--first-group 1 --repair");
@@ -99,8 +109,40 @@ fn what_is_damaged_under_a_system_in_use_is_named_and_mended_while_it_works() {
     let (code, report) = verify(&dir, &["--repair"]);
     assert_eq!(code, 0, "{report:#}");
     assert!(report["repairs"].as_array().unwrap().iter().all(|one| one["error"].is_null()));
+    // A file of a log copy that somebody deletes would only be missed at the next start.
+    fs::remove_file(&logs[1]).unwrap();
+    let (code, report) = verify(&dir, &[]);
+    assert_eq!((code, &named(&report)[..]), (1, &[("log copy 2".to_owned(), mends)][..]));
+    let (code, report) = verify(&dir, &["--repair"]);
+    assert_eq!(code, 0, "{report:#}");
     worker.finish();
     assert_eq!(verify(&dir, &[]).0, 0, "and so is it when it is stopped");
+}
+
+#[test]
+fn a_group_that_no_copy_of_the_log_has_is_named_with_what_it_means() {
+    let folder = Folder::new("nowhere");
+    let dir = bank(&folder, &[]);
+    let mut worker = Worker::start(&dir, 30);
+    for name in ["log", "log-copy"] {
+        spoil(&only_file(&dir.join(name)), 4_096 + 60);
+    }
+    let (code, report) = verify(&dir, &[]);
+    assert_eq!(code, 1);
+    let findings = report["findings"].as_array().unwrap();
+    let finding = findings.iter().find(|one| one["object"].as_str().unwrap().starts_with("log, "));
+    let finding = finding.unwrap_or_else(|| panic!("{report:#}"));
+    let what = finding["what"].as_str().unwrap();
+    for words in ["no copy has it", "log positions 0x", "restart", "recover"] {
+        assert!(what.contains(words), "{words}: {what}");
+    }
+    assert!(finding["remedy"].as_str().unwrap().contains("--give-up"), "{finding}");
+    on(DEMO, &["repair", "--log", "-s"], &dir, &[]).failed("HFY018", &["group"]);
+    let told = on(DEMO, &["repair", "--log", "--give-up", "-s"], &dir, &[]).done();
+    assert!(told.out.contains("image copies"), "{}", told.out);
+    assert_eq!(verify(&dir, &[]).0, 0, "its segment is let go");
+    worker.finish();
+    on(DEMO, &["restart"], &dir, &[]).done();
 }
 
 #[test]

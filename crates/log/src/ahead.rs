@@ -271,6 +271,11 @@ impl Core {
 }
 
 impl Ahead {
+    /// The group that entries are for, and how many there are.
+    pub(crate) fn written(&self) -> (u64, u32) {
+        (self.group, self.index)
+    }
+
     /// Goes over to another key, with a salt under which nothing is sealed yet.
     pub(crate) fn renew(&mut self, key: Arc<WorkingKey>, generation: KeyGeneration, salt: Salt) {
         (self.key, self.generation, self.salt, self.counter) = (key, generation, salt, 0);

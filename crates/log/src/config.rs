@@ -1,19 +1,22 @@
 //! What whoever opens a log says about it.
 
-use std::path::PathBuf;
+use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use base::{GroupNumber, Lsn, SystemId};
 use seal::{Format, KeyProvider, Tag};
 use seam::Seam;
 use seam::disk::BLOCK;
 use seam::stop::StopSwitch;
+use seam::sync::Mutex;
 
 use crate::flow::LANE_DEPTH;
 use crate::group::GROUP_HEADER;
 use crate::record::RECORD_BYTES_MAX;
 use crate::segment::SEGMENT_HEADER;
-use crate::{LogError, WadsConfig};
+use crate::{Elsewhere, LogError, WadsConfig};
 
 /// Most copies of a log.
 pub const COPIES_MAX: usize = 2;
@@ -42,6 +45,10 @@ pub struct LogConfig {
     pub recent_bytes: usize,
     /// Where commits become durable before their group is full; `None`: in the log (K11).
     pub wads: Option<WadsConfig>,
+    /// Copies that were made anew in other folders since the log was opened.
+    pub moved: Moved,
+    /// Where groups may be had that all copies have lost.
+    pub elsewhere: Elsewhere,
     /// Whether new groups are sealed or plain.
     pub format: Format,
     /// Positions before which plain groups are accepted although `format` is sealed, after a log
@@ -51,7 +58,45 @@ pub struct LogConfig {
     pub key_label: String,
 }
 
+/// Where copies are now that were made anew in another folder while the log was in use: all clones
+/// of a configuration know it at once. What is configured anew says it in [`LogConfig::copies`].
+#[derive(Clone, Default)]
+pub struct Moved(Arc<Folders>);
+
+#[derive(Default)]
+struct Folders {
+    /// Some copy has moved; spares everybody else the lock.
+    any: AtomicBool,
+    folders: Mutex<[Option<PathBuf>; COPIES_MAX]>,
+}
+
+impl fmt::Debug for Moved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Moved")
+    }
+}
+
 impl LogConfig {
+    /// The folder of a copy (0 or 1).
+    ///
+    /// # Panics
+    /// If there is no such copy.
+    #[must_use]
+    pub fn folder(&self, copy: u8) -> PathBuf {
+        let Folders { any, folders } = &*self.moved.0;
+        let index = usize::from(copy);
+        let moved = any.load(SeqCst).then(|| folders.lock().get(index).cloned().flatten());
+        moved.flatten().unwrap_or_else(|| self.copies[index].clone())
+    }
+
+    /// A copy is in another folder from now on.
+    pub(crate) fn move_copy(&self, copy: u8, folder: &Path) {
+        if let Some(moved) = self.moved.0.folders.lock().get_mut(usize::from(copy)) {
+            *moved = Some(folder.to_owned());
+        }
+        self.moved.0.any.store(true, SeqCst);
+    }
+
     /// A sealed log of 4 to 16 segments of 64 MiB, groups of 256 KiB, a ring of 4 MiB, 8 MiB for
     /// the archive.
     #[must_use]
@@ -66,6 +111,8 @@ impl LogConfig {
             group_bytes_max: 256 << 10,
             recent_bytes: 8 << 20,
             wads: None,
+            moved: Moved::default(),
+            elsewhere: Elsewhere::default(),
             format: Format::Sealed,
             plain_until: Lsn::NONE,
             key_label: "log".into(),

@@ -58,6 +58,8 @@ pub(crate) struct Core {
     pub(crate) called: AtomicBool,
     /// All copies of a group are written by one thread: the disk has not refused so far.
     pub(crate) together: AtomicBool,
+    /// The next group begins a segment, whether or not the current one has room.
+    pub(crate) turns: AtomicBool,
     /// The writers are to end.
     pub(crate) closed: AtomicBool,
     pub(crate) ring_waiters: AtomicU32,
@@ -71,6 +73,8 @@ pub(crate) struct Core {
     pub(crate) archive_trouble: Mutex<Option<String>>,
     /// Held while a slot is being made.
     pub(crate) making: Mutex<()>,
+    /// Held while damaged groups are written again.
+    pub(crate) mending: Mutex<()>,
     /// Held while a lost copy is brought back.
     pub(crate) resyncing: Mutex<()>,
     /// Copies whose lanes have threads, a bit for each.

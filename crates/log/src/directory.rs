@@ -21,7 +21,7 @@ use seam::disk::BLOCK;
 use seam::plant::{Plant, planted};
 
 use crate::segment::{SEGMENT_HEADER, SegmentId, SlotFiles};
-use crate::{LogConfig, SegmentInfo, ToArchive};
+use crate::{LogConfig, LogStart, SegmentInfo, ToArchive};
 
 /// A segment in use.
 pub(crate) struct Segment {
@@ -74,6 +74,8 @@ pub(crate) struct Directory {
     pub(crate) slots: u32,
     /// No more slots could be made ahead.
     pub(crate) stuck: bool,
+    /// The segment of that sequence is being mended: neither it nor any behind it is freed.
+    pub(crate) held: Option<u64>,
     pub(crate) needed: Lsn,
     /// Every group before this one is archived; beyond all numbers if nothing need be.
     pub(crate) archived: GroupNumber,
@@ -84,6 +86,26 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
+    /// What a log has that was just opened; nothing is known of the current segment yet.
+    pub(crate) fn new(
+        start: &LogStart,
+        segments: VecDeque<Segment>,
+        free: VecDeque<Arc<SlotFiles>>,
+        slots: u32,
+    ) -> Directory {
+        Directory {
+            segments,
+            free,
+            slots,
+            stuck: false,
+            held: None,
+            needed: start.from,
+            archived: start.archived,
+            current_used: 0,
+            current_room: 0,
+        }
+    }
+
     /// Where ordinary records must end if the stream has been taken up to `taken`.
     pub(crate) fn limit(&self, config: &LogConfig, taken: u64) -> u64 {
         let slots_max = if self.stuck { self.slots } else { config.segments_max };
@@ -104,6 +126,9 @@ impl Directory {
         while let Some(behind) = self.segments.get(1).map(|segment| segment.id) {
             let archived = behind.first_group <= self.archived;
             if behind.first > self.needed || !(archived || planted(Plant::ReusedUnarchived)) {
+                break;
+            }
+            if self.segments.front().is_some_and(|oldest| self.held == Some(oldest.id.sequence)) {
                 break;
             }
             let Some(segment) = self.segments.pop_front() else { break };
@@ -189,6 +214,11 @@ impl Directory {
     /// The segment of that sequence.
     pub(crate) fn by_sequence(&mut self, sequence: u64) -> Option<&mut Segment> {
         self.segments.iter_mut().find(|segment| segment.id.sequence == sequence)
+    }
+
+    /// The same to look at.
+    pub(crate) fn by_order(&self, sequence: u64) -> Option<&Segment> {
+        self.segments.iter().find(|segment| segment.id.sequence == sequence)
     }
 
     /// The files of a slot.

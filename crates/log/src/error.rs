@@ -290,8 +290,8 @@ impl Coded for LogError {
             LogError::Missing { .. } => "Check the log's folder, and that its disk is mounted.",
             LogError::Io { .. } => "Mend the disk or the file it names, then start again.",
             LogError::Damaged { .. } => {
-                "Restore that file from the log's other copy, or recover the data sets from image \
-                 copies and the archive."
+                "`holdfast repair --log` and every start bring back what the other copy or an \
+                 archive has. Otherwise recover the data sets from image copies and the archive."
             }
             LogError::RolledBack { .. } => {
                 "Bring back the newest log; without it, recover the data sets to a point before."

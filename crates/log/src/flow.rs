@@ -224,6 +224,11 @@ impl Board {
         self.ahead = if ahead { Ahead::Idle } else { Ahead::None };
     }
 
+    /// Whether an entry is under way.
+    pub(crate) fn writes_ahead(&self) -> bool {
+        self.ahead == Ahead::Writing
+    }
+
     /// An entry is under way.
     pub(crate) fn ahead_begins(&mut self) {
         assert!(self.ahead == Ahead::Idle, "one entry at a time");
@@ -393,6 +398,7 @@ pub(crate) fn each(mask: u8) -> impl Iterator<Item = u8> + use<> {
 }
 
 /// What losing a copy means.
+#[derive(Clone, Copy)]
 pub(crate) enum Losing {
     /// Somebody else has noticed first.
     Known,

@@ -40,6 +40,7 @@ use base::bytes::{Reader, put_u16, put_u32, put_u64};
 use base::{GroupNumber, KeyGeneration, Lsn, SystemId};
 use seal::{Format, KeyProvider, Salt, SealError, Tag, WorkingKey};
 use seam::disk::BLOCK;
+use seam::mem::AlignedBuf;
 
 /// Bytes before the payload.
 pub const GROUP_HEADER: usize = 128;
@@ -336,6 +337,32 @@ impl KeyBook {
         }
         self.known.push(Known { purpose, format, generation, salt: *salt, key: Arc::clone(&key) });
         Ok(key)
+    }
+
+    /// A group that was sealed before, padding included, from its header and its opened payload.
+    ///
+    /// # Errors
+    /// [`Flaw::Tag`] if that is not what was sealed, [`Flaw::Key`], [`Flaw::Length`].
+    pub(crate) fn seal_again(
+        &mut self,
+        head: &GroupHead,
+        payload: &[u8],
+    ) -> Result<AlignedBuf, Flaw> {
+        if payload.len() != head.payload_len as usize {
+            return Err(Flaw::Length);
+        }
+        let key = self
+            .working(Purpose::Group, head.format, head.generation, &head.salt)
+            .map_err(|error| Flaw::Key(error.to_string()))?;
+        let mut whole = AlignedBuf::zeroed(head.disk_len());
+        let (header, rest) = whole.split_at_mut(GROUP_HEADER);
+        head.encode(header);
+        let sealed = &mut rest[..payload.len()];
+        sealed.copy_from_slice(payload);
+        // The same bytes under the same nonce are the same seal: nothing new is said with it (K3).
+        let tag = key.seal(head.number.0, &header[..TAG_AT], sealed);
+        header[TAG_AT..].copy_from_slice(&tag.0);
+        if tag == head.tag { Ok(whole) } else { Err(Flaw::Tag) }
     }
 
     /// Opens a group in place. `bytes` begins with the header that `head` was read from and holds

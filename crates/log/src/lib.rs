@@ -11,6 +11,7 @@
 //!                                  flow.rs, writer.rs
 //!                │                   └─> recent ──> the archive
 //!                └────> write-ahead data set, if there is one: ahead.rs, wads.rs
+//!   damage: mend, from the other copy or from an archive
 //!   open:  survey ──> walk ──> restore ──> Core          read: directory ──> lens ──> records
 //! ```
 //!
@@ -27,6 +28,7 @@
 //! The log does not know what its records mean; kinds and flags are bytes of the layers above.
 
 mod ahead;
+mod ahead_care;
 mod company;
 mod config;
 mod core;
@@ -36,6 +38,7 @@ mod flow;
 mod group;
 mod lens;
 mod log;
+mod mend;
 mod prove;
 mod read;
 mod recent;
@@ -55,10 +58,14 @@ mod wads;
 mod walk;
 mod writer;
 
-pub use config::{COPIES_MAX, LogConfig, LogEnv, LogEvents, LogStart, Opened, Origin, STRIPES_MAX};
+pub use ahead_care::{AheadDamage, look_ahead};
+pub use config::{
+    COPIES_MAX, LogConfig, LogEnv, LogEvents, LogStart, Moved, Opened, Origin, STRIPES_MAX,
+};
 pub use error::LogError;
 pub use group::{Flaw, GROUP_HEADER, GroupHead, KeyBook, Purpose, disk_len};
 pub use log::{DurableSink, Log, Place};
+pub use mend::{Elsewhere, GroupSource, LostGroup, Mended};
 pub use prove::ProofStep;
 pub use read::LogReader;
 pub use recent::RecentGroup;

@@ -332,9 +332,8 @@ impl Log {
             let board = self.core.board.lock();
             (board.copies().to_vec(), board.in_flight() as u64)
         };
-        let paths = self.core.config.copies.iter().zip(states);
-        let copy = |(path, state): (&std::path::PathBuf, CopyState)| CopyInfo {
-            path: path.clone(),
+        let copy = |(copy, state): (u8, CopyState)| CopyInfo {
+            path: self.core.config.folder(copy),
             living: state == CopyState::Living,
         };
         LogStatistics {
@@ -351,7 +350,7 @@ impl Log {
             serial_ns: stats.reserve_ns_estimate(),
             serial_samples: stats.reserve_samples(),
             reserved_bytes: self.core.reserved.load(SeqCst),
-            copies: paths.map(copy).collect(),
+            copies: (0..).zip(states).map(copy).collect(),
             ahead: self.core.config.wads.as_ref().map(|wads| AheadInfo {
                 paths: wads.paths().collect(),
                 entries: stats.entries.get(),
@@ -424,16 +423,8 @@ fn build(
     };
     let (current_used, current_room) = restored.current.as_ref().map_or((0, 0), of_current);
     sealer.current = restored.current;
-    let mut directory = Directory {
-        segments: restored.segments,
-        free: restored.free,
-        slots: restored.slots,
-        stuck: false,
-        needed: start.from,
-        archived: start.archived,
-        current_used,
-        current_room,
-    };
+    let mut directory = Directory::new(start, restored.segments, restored.free, restored.slots);
+    (directory.current_used, directory.current_room) = (current_used, current_room);
     directory.free_unneeded();
     let limit = directory.limit(&config, end);
     let archives = start.archived != LogStart::NO_ARCHIVE;
@@ -455,6 +446,7 @@ fn build(
         ahead: AtomicBool::new(true),
         called: AtomicBool::new(false),
         together: AtomicBool::new(true),
+        turns: AtomicBool::new(false),
         closed: AtomicBool::new(false),
         ring_waiters: AtomicU32::new(0),
         sealer: Mutex::new(sealer),
@@ -463,6 +455,7 @@ fn build(
         archive_wake: Condvar::new(),
         archive_trouble: Mutex::new(None),
         making: Mutex::new(()),
+        mending: Mutex::new(()),
         resyncing: Mutex::new(()),
         laned: Mutex::new(0),
         lanes: board.lanes().map(|_| Condvar::new()).collect(),

@@ -6,12 +6,15 @@
 //!    not damaged but gone.
 
 use base::GroupNumber;
+use seam::disk::File;
+use seam::mem::AlignedBuf;
 
 use crate::core::Core;
 use crate::flow::CopyState;
+use crate::group::Flaw;
 use crate::lens::LENS_BYTES;
 use crate::read::Groups;
-use crate::segment::FileAt;
+use crate::segment::{FileAt, SEGMENT_HEADER, SegmentHead, SegmentId};
 use crate::{Log, LogError, Scanned};
 
 /// How far a proof is.
@@ -93,15 +96,54 @@ impl Core {
             Err(LogError::Gone { .. }) => return Ok(0),
             Err(error) => return Err(error),
         };
+        let at = FileAt { copy, slot: place.files.slot, stripe: place.stripe };
+        let path = || at.path(&self.config);
+        let id = self.directory.lock().holding(number).map(|segment| segment.id);
+        let file = place.files.get(copy, place.stripe);
+        if let (Some(id), Some(file)) = (id, file)
+            && place.offset == SEGMENT_HEADER as u64
+            && let Some((offset, why)) = self.file_flaw(&id, at, file.as_ref())
+            && number >= self.oldest_group()
+        {
+            damage(Scanned::Damage { number, path: path(), offset, why });
+        }
         match reader.load_from(self, number, &place, copy, &mut |_| ()) {
             Ok(head) => Ok(head.disk_len() as u64),
             Err(_) if number < self.oldest_group() => Ok(0),
             Err(flaw) => {
-                let at = FileAt { copy, slot: place.files.slot, stripe: place.stripe };
-                let (path, offset) = (at.path(&self.config), place.offset);
-                damage(Scanned::Damage { number, path, offset, why: flaw.to_string() });
+                let (offset, why) = (place.offset, flaw.to_string());
+                damage(Scanned::Damage { number, path: path(), offset, why });
                 Ok(0)
             }
+        }
+    }
+
+    /// What is wrong with a file of segment `id`, groups aside, and where: it is shorter than a
+    /// segment, or its header is not the one that a restart must find.
+    pub(crate) fn file_flaw(
+        &self,
+        id: &SegmentId,
+        at: FileAt,
+        file: &dyn File,
+    ) -> Option<(u64, String)> {
+        let mut block = AlignedBuf::zeroed(SEGMENT_HEADER);
+        let proven = file
+            .read_at(&mut block, 0)
+            .map_err(|error| Flaw::Io(error.to_string()))
+            .and_then(|()| SegmentHead::decode(&block))
+            .and_then(|head| head.prove(&mut self.book(), &self.config, &block).map(|()| head));
+        match proven {
+            Err(flaw) => Some((0, format!("of its header: {flaw}"))),
+            Ok(head) if head.id != *id => Some((0, "its header is of another segment".into())),
+            Ok(head) if (head.copy, head.slot, head.stripe) != (at.copy, at.slot, at.stripe) => {
+                Some((0, "its header is of another file".into()))
+            }
+            Ok(_) => match file.len() {
+                Ok(len) if len < self.config.segment_bytes => {
+                    Some((len, format!("the file ends after {len} bytes")))
+                }
+                _ => None,
+            },
         }
     }
 }

@@ -95,9 +95,9 @@ impl Log {
     pub fn generations_on_disk(&self) -> Result<BTreeSet<KeyGeneration>, LogError> {
         let (env, config) = (&self.core.env, &self.core.config);
         let mut found = BTreeSet::new();
-        for dir in &config.copies {
+        for dir in (0..config.copies.len() as u8).map(|copy| config.folder(copy)) {
             // A copy that is lost needs no key.
-            let names = env.seam.disk.list(dir).unwrap_or_default();
+            let names = env.seam.disk.list(&dir).unwrap_or_default();
             for name in names.iter().filter(|name| FileAt::parse(name).is_some()) {
                 self.generations_in(&dir.join(name), &mut found)?;
             }

@@ -23,6 +23,7 @@ use seam::plant::{Plant, planted};
 use crate::directory::{GroupAt, Segment, cut_back};
 use crate::flow::CopyState;
 use crate::group::{GroupHead, KeyBook};
+use crate::mend;
 use crate::sealer::Current;
 use crate::segment::{
     FileAt, HeadSealer, SegmentId, SlotFiles, group_chunks, make_file, write_zeros,
@@ -60,6 +61,7 @@ pub(crate) fn restore(
     start: &LogStart,
 ) -> Result<Restored, LogError> {
     let mut dead: Vec<(u8, String)> = Vec::new();
+    let mut put_back = Vec::new();
     loop {
         let mut survey = Survey::take(env, config, book, true)?;
         for (copy, why) in &dead {
@@ -68,14 +70,27 @@ pub(crate) fn restore(
         let trust = Trust::decide(config, &survey, start)?;
         survey.check_legible(config)?;
         let all = survey.segments(config, &trust.sources)?;
-        let found = Found::search(env, config, book, &survey, &all, &trust, start)?;
+        let found = match Found::search(env, config, book, &survey, &all, &trust, start) {
+            Ok(found) => found,
+            // What no copy has, an archive may have.
+            Err(error) => {
+                let (copies, last) = (&trust.sources, put_back.last().copied());
+                let group = mend::put_back(config, book, &survey, copies, last, error)?;
+                put_back.push(group);
+                continue;
+            }
+        };
         let mut mend = Mend { env, config, heads, survey: &mut survey, found: &found, repaired: 0 };
         match mend.all(&trust) {
             // A copy died while the other one was mended from it: the other one alone may do.
             Err((copy, error)) => dead.push((copy, error.to_string())),
             Ok(lost) => {
                 let repaired = mend.repaired;
-                return finish(config, start, found, &survey, trust, lost, repaired);
+                let mut restored = finish(config, start, found, &survey, trust, lost, repaired)?;
+                restored.repaired += put_back.len() as u64;
+                let note = |group| format!("no copy of the log had {group}: an archive gave it");
+                restored.notes.extend(put_back.iter().map(note));
+                return Ok(restored);
             }
         }
     }

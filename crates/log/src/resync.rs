@@ -9,16 +9,20 @@
 //! 3. Each group is proven before it is copied, byte for byte as it stands in the other copy.
 //! 4. No write to the copy is under way when its files are made: a late one would spoil them.
 //! 5. It may be told to take its time, but never while no group can be sealed.
+//! 6. Where a copy is to be is recorded before the first file is made there, and while it is
+//!    recorded as stale: whenever the log is opened, an old folder is out of play, or its files
+//!    count for nothing.
 //!
 //! Lock order: sealer, then making, then directory, then board.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use base::{GroupNumber, Lsn};
-use seam::disk::File;
+use seam::disk::{Disk, File, make_dir};
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 use seam::sync::Condvar;
@@ -138,6 +142,39 @@ impl Log {
         self.join_copy(returning)
     }
 
+    /// Has lost copy `copy` (0 or 1) live in another folder from now on, which is made if it is
+    /// missing: whatever makes the copy anew, [`Log::resync`] or the next start, does it there (6).
+    /// `keep` records durably, for that start, where the copy is.
+    ///
+    /// # Errors
+    /// [`LogError::NotLost`], [`LogError::CopyBusy`]; [`LogError::Exists`] if there is a log in the
+    /// folder; [`LogError::Unrecorded`] if `keep` fails. Nothing has changed then.
+    pub fn relocate(
+        &self,
+        copy: u8,
+        folder: &Path,
+        keep: impl FnOnce() -> Result<(), String>,
+    ) -> Result<(), LogError> {
+        let core = &self.core;
+        let Some(_alone) = core.resyncing.try_lock() else {
+            return Err(LogError::CopyBusy { copy: copy + 1 });
+        };
+        core.board.lock().may_return(copy)?;
+        let _making = core.making.lock();
+        let disk = core.env.seam.disk.as_ref();
+        make_dir(disk, folder).map_err(|error| LogError::io("make", folder, error))?;
+        let names = disk.list(folder).map_err(|error| LogError::io("list", folder, error))?;
+        if let Some(name) = names.iter().find(|name| FileAt::parse(name).is_some()) {
+            return Err(LogError::Exists { path: folder.join(name) });
+        }
+        sync_folder(disk, folder)?;
+        if !planted(Plant::CopyMovedUnrecorded) {
+            keep().map_err(|why| LogError::Unrecorded { copy: copy + 1, why })?;
+        }
+        core.config.move_copy(copy, folder);
+        Ok(())
+    }
+
     /// Lets the copy take part from the next group on.
     fn join_copy(&self, mut returning: Returning<'_>) -> Result<u64, LogError> {
         let (core, copy) = (&*self.core, returning.copy);
@@ -200,20 +237,33 @@ impl Log {
     }
 }
 
+/// Makes sure that a folder, and what is in it, has its names.
+fn sync_folder(disk: &dyn Disk, dir: &Path) -> Result<(), LogError> {
+    let above = dir.parent().filter(|above| !above.as_os_str().is_empty());
+    [dir]
+        .into_iter()
+        .chain(above)
+        .try_for_each(|dir| disk.sync_dir(dir).map_err(|error| LogError::io("sync", dir, error)))
+}
+
 impl Returning<'_> {
+    fn dir(&self) -> PathBuf {
+        self.core.config.folder(self.copy)
+    }
+
     fn failed(&self, verb: &'static str) -> impl Fn(std::io::Error) -> LogError + use<> {
-        let dir = self.core.config.copies[usize::from(self.copy)].clone();
+        let dir = self.dir();
         move |error| LogError::io(verb, dir.clone(), error)
     }
 
     /// Makes the folder, and takes out of it what is of slots that the log does not have.
     fn prepare_folder(&self) -> Result<(), LogError> {
         let disk = self.core.env.seam.disk.as_ref();
-        let dir = &self.core.config.copies[usize::from(self.copy)];
+        let dir = &self.dir();
         disk.create_dir(dir).map_err(self.failed("make"))?;
         let slots = self.core.directory.lock().slots;
         let names = disk.list(dir).map_err(self.failed("list"))?;
-        let foreign = |name: &&std::path::PathBuf| {
+        let foreign = |name: &&PathBuf| {
             FileAt::parse(name)
                 .is_some_and(|(slot, stripe)| slot >= slots || stripe >= self.core.config.stripes)
         };
@@ -285,12 +335,7 @@ impl Returning<'_> {
             self.wrote(u64::from(config.stripes) * config.segment_bytes)?;
         }
         if made {
-            let dir = &config.copies[usize::from(self.copy)];
-            env.seam.disk.sync_dir(dir).map_err(self.failed("sync"))?;
-            let above = dir.parent().filter(|above| !above.as_os_str().is_empty());
-            if let Some(above) = above {
-                env.seam.disk.sync_dir(above).map_err(self.failed("sync"))?;
-            }
+            sync_folder(env.seam.disk.as_ref(), &self.dir())?;
         }
         Ok(())
     }

@@ -221,7 +221,7 @@ impl Core {
         let fits = sealer.current.as_ref().is_some_and(|current| {
             current.offsets[stripe] + len as u64 <= self.config.segment_bytes
         });
-        if !fits {
+        if !fits || self.turns.swap(false, SeqCst) {
             self.switch(sealer, number)?;
         }
         let Some(current) = &mut sealer.current else { unreachable!("switched to a segment") };

@@ -103,7 +103,7 @@ pub(crate) struct FileAt {
 impl FileAt {
     pub(crate) fn path(self, config: &LogConfig) -> PathBuf {
         let name = format!("segment-{:03}.stripe-{}", self.slot, self.stripe);
-        config.copies[usize::from(self.copy)].join(name)
+        config.folder(self.copy).join(name)
     }
 
     /// The slot and stripe that a file name stands for.

@@ -93,10 +93,11 @@ impl Core {
     ) -> Result<SlotFiles, LogError> {
         let mut files = SlotFiles::new(&self.config, slot);
         let states = self.board.lock().copies().to_vec();
-        for (copy, dir) in self.config.copies.iter().enumerate() {
-            if states[copy] != CopyState::Living {
+        for (copy, state) in states.into_iter().enumerate() {
+            if state != CopyState::Living {
                 continue;
             }
+            let dir = &self.config.folder(copy as u8);
             let made = make_slot(&self.env, &self.config, &self.heads, copy as u8, slot);
             let made = made.and_then(|made| {
                 let synced = self.env.seam.disk.sync_dir(dir);

@@ -210,7 +210,8 @@ pub(crate) struct Continued {
     pub(crate) bytes: Vec<u8>,
 }
 
-type Entries = BTreeMap<u32, (EntryHead, Vec<u8>)>;
+/// Entries of one group, by their place among them.
+pub(crate) type Entries = BTreeMap<u32, (EntryHead, Vec<u8>)>;
 
 /// Reads what goes on behind the end of a log. `None` if nothing does.
 pub(crate) fn find(
@@ -223,22 +224,28 @@ pub(crate) fn find(
         return Err(LogError::NoWads { why: NONE.into() });
     };
     let mut entries = Entries::new();
-    let (mut unread, mut whole) = (None, false);
-    let mut damage = None;
+    let (mut unread, mut damage) = (None, None);
+    let mut said = Vec::new();
     for path in wads.paths() {
         match read(env, config, book, edge, &path, &mut entries) {
             Ok(found) => {
-                whole = true;
-                damage = damage.or(found);
+                damage = damage.or(found.damage);
+                said.push(found.future);
             }
             Err(error) => unread = Some(LogError::io("read", path, error)),
         }
     }
-    if let Some(error) = unread.filter(|_| !whole) {
+    if let Some(error) = unread.filter(|_| said.is_empty()) {
         return Err(LogError::NoWads { why: error.to_string() });
     }
     if let Some(damage) = damage {
         return Err(damage);
+    }
+    // A newer version that only one file says is damage there.
+    if said.iter().all(Option::is_some)
+        && let Some(future) = said.into_iter().flatten().next()
+    {
+        return Err(future);
     }
     let damaged = |why: &str| LogError::Damaged {
         group: edge.next,
@@ -324,30 +331,74 @@ pub(crate) fn beyond(
 
 const NONE: &str = "none is configured";
 
-/// Adds the entries of one file. Returns the damage that one of them proves.
-fn read(
+/// What one file says beside its entries.
+#[derive(Default)]
+pub(crate) struct Said {
+    /// Damage of the log that an entry proves.
+    damage: Option<LogError>,
+    /// An entry of a newer version.
+    future: Option<LogError>,
+}
+
+/// Opens a file; one that is shorter than it was made has lost what stood behind.
+fn opened(env: &LogEnv, config: &LogConfig, path: &Path) -> std::io::Result<(Arc<dyn File>, u64)> {
+    let how = Open { direct: true, ..Open::READ };
+    let file = env.seam.disk.open(path, how)?;
+    let len = file.len()?;
+    let made = config.wads.as_ref().map_or(0, |wads| wads.bytes);
+    if len < made {
+        let why = format!("it has {len} bytes and should have {made}: it was cut short");
+        return Err(std::io::Error::other(why));
+    }
+    Ok((file, len.min(WADS_BYTES_MAX) / BLOCK as u64 * BLOCK as u64))
+}
+
+/// How many entries of a file prove themselves.
+pub(crate) fn count(
+    env: &LogEnv,
+    config: &LogConfig,
+    book: &mut KeyBook,
+    path: &Path,
+) -> std::io::Result<u64> {
+    let (file, len) = opened(env, config, path)?;
+    let mut lens = Lens::new(file, len, LENS_BYTES);
+    let (mut offset, mut count) = (0, 0);
+    while offset < len {
+        lens.bring(offset, BLOCK)?;
+        let head = EntryHead::decode(lens.view(offset, BLOCK)).ok();
+        let mine = head.filter(|head| head.system == book.system());
+        let payload = match mine {
+            Some(head) => open(&mut lens, config, book, &head, offset, len)?,
+            None => None,
+        };
+        count += u64::from(payload.is_some());
+        offset += payload.map_or(BLOCK, |payload| disk_len(payload.len())) as u64;
+    }
+    Ok(count)
+}
+
+/// Adds the entries of one file that go on behind `edge`.
+pub(crate) fn read(
     env: &LogEnv,
     config: &LogConfig,
     book: &mut KeyBook,
     edge: &Edge,
     path: &Path,
     entries: &mut Entries,
-) -> std::io::Result<Option<LogError>> {
-    let how = Open { direct: true, ..Open::READ };
-    let file = env.seam.disk.open(path, how)?;
-    let len = file.len()?.min(WADS_BYTES_MAX) / BLOCK as u64 * BLOCK as u64;
-    if len == 0 || planted(Plant::WadsNotRead) {
-        return Ok(None);
+) -> std::io::Result<Said> {
+    let (file, len) = opened(env, config, path)?;
+    let mut said = Said::default();
+    if planted(Plant::WadsNotRead) {
+        return Ok(said);
     }
     let mut lens = Lens::new(file, len, LENS_BYTES);
     let mut offset = 0;
-    let mut damage = None;
     while offset < len {
         lens.bring(offset, BLOCK)?;
         let decoded = EntryHead::decode(lens.view(offset, BLOCK));
         if let Err(Flaw::Version(found)) = decoded {
             let (path, known) = (path.to_owned(), VERSION);
-            damage = Some(LogError::FutureVersion { path, offset, found, known });
+            said.future = Some(LogError::FutureVersion { path, offset, found, known });
         }
         let head = decoded.ok().filter(|h| h.system == book.system() && h.group >= edge.next);
         let mine = head.filter(|head| head.group > edge.next || head.before == edge.previous);
@@ -362,7 +413,7 @@ fn read(
         };
         if head.group > edge.next {
             let proof = "that it was durable is proven by an entry of the write-ahead data set";
-            damage = Some(LogError::Damaged {
+            said.damage = Some(LogError::Damaged {
                 group: edge.next,
                 path: path.to_owned(),
                 offset,
@@ -374,7 +425,7 @@ fn read(
             entries.insert(head.index, (head, payload));
         }
     }
-    Ok(damage)
+    Ok(said)
 }
 
 /// Opens an entry; `None` if it is not what was sealed, or may not be so (K4).

@@ -248,6 +248,16 @@ impl Core {
     /// A copy cannot be written any more. Goes on with the other one, once that is recorded.
     pub(crate) fn lose(&self, copy: u8, error: &LogError) -> Result<(), LogError> {
         let losing = self.board.lock().start_losing(copy);
+        self.lost_from(copy, losing, error)
+    }
+
+    /// Records that a copy is being lost, and goes on without it.
+    pub(crate) fn lost_from(
+        &self,
+        copy: u8,
+        losing: Losing,
+        error: &LogError,
+    ) -> Result<(), LogError> {
         let from = match losing {
             Losing::Known => return Ok(()),
             Losing::Last => return Err(self.stop(error)),

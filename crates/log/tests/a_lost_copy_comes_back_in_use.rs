@@ -109,3 +109,32 @@ fn planted_bugs_around_a_copy_that_comes_back_are_found() {
         assert!(found, "{bug:?}");
     }
 }
+
+#[test]
+fn a_copy_that_lacks_a_file_is_given_up_and_made_anew() {
+    let machine = Machine::new(small(2, 1));
+    sim::run(SimConfig::new(1), machine.disk.clone(), |seam| {
+        let (log, _) = machine.open(&seam).unwrap();
+        let commit = || {
+            let place = log.append(1, 0, UowId(1), Lsn::NONE, &[&[7; 3_000]]).unwrap();
+            log.wait_durable(place.end).unwrap();
+        };
+        (0..5).for_each(|_| commit());
+        assert!(log.missing_files().is_empty());
+        let path: std::path::PathBuf = "/log-1/segment-000.stripe-0".into();
+        seam.disk.remove(&path).unwrap();
+        commit();
+        assert_eq!(log.missing_files(), [(0, path)]);
+        assert!(log.lose_copy(0).unwrap());
+        assert!(machine.ledger.stale.lock().is_some(), "that is recorded first");
+        assert!(!log.lose_copy(1).unwrap(), "the last one is kept");
+        commit();
+        log.resync(0, 0, &mut |_, _| true).unwrap();
+        assert!(log.missing_files().is_empty());
+        machine.disk.inject(Fault::new(FaultKind::Dead, "/log-2"));
+        commit();
+        assert!(log.statistics().copies[0].living);
+        log.close().unwrap();
+    })
+    .expect_completed();
+}

@@ -151,3 +151,48 @@ fn a_file_that_refuses_is_left_alone_and_the_log_goes_on() {
     })
     .expect_completed();
 }
+
+#[test]
+fn a_damaged_or_failed_data_set_is_seen_in_use_and_begins_anew() {
+    let mut machine = Machine::new(ahead(2, 1, 2));
+    let paths = ["/ahead-1/write-ahead.hfw", "/ahead-2/write-ahead.hfw"];
+    let mut end = Lsn::NONE;
+    let outcome = sim::run(SimConfig::new(6), machine.disk.clone(), |seam| {
+        let (log, _) = machine.open(&seam).unwrap();
+        let mut commit = || {
+            let place = log.append(1, 0, UowId(1), Lsn::NONE, &[&[7; 100]]).unwrap();
+            log.wait_durable(place.end).unwrap();
+            end = place.end;
+        };
+        let mut faults: Vec<Box<dyn Fn(&str)>> = Vec::new();
+        faults.push(Box::new(|path| machine.disk.corrupt(path, 4096 + 150, &[1])));
+        faults.push(Box::new(|path| machine.disk.truncate(path, 8192)));
+        faults.push(Box::new(|path| seam.disk.remove(path.as_ref()).unwrap()));
+        for (fault, path) in faults.iter().zip(paths.iter().cycle()) {
+            (0..3).for_each(|_| commit());
+            assert!(log.prove_ahead().is_empty(), "all is well");
+            fault(path);
+            let found = log.prove_ahead();
+            assert!(found.len() == 1 && found[0].path == std::path::Path::new(path), "{found:?}");
+            assert_eq!(log.renew_ahead().unwrap(), None);
+            assert_eq!(log.landed(), log.durable(), "the log has what it had");
+        }
+        commit();
+        machine.disk.inject(Fault::new(FaultKind::Dead, "/ahead-2"));
+        commit();
+        assert_eq!(log.prove_ahead().len(), 2, "nothing is written ahead");
+        machine.disk.heal_all();
+        assert_eq!(log.renew_ahead().unwrap(), None);
+        (0..3).for_each(|_| commit());
+        assert!(log.landed() < log.durable(), "commits go ahead again");
+        sim::crash();
+    });
+    assert_eq!(outcome.end, End::Crashed, "{outcome}");
+    machine.crash(5, CrashStyle::DropAll);
+    sim::run(SimConfig::new(4), machine.disk.clone(), |seam| {
+        let (log, opened) = machine.open(&seam).unwrap();
+        assert_eq!(opened.end, end, "whatever was acknowledged is there");
+        log.close().unwrap();
+    })
+    .expect_completed();
+}

@@ -77,6 +77,12 @@ pub enum Plant {
     CopyBackTooEarly,
     /// A lost log copy takes part again without the last groups before.
     CopyBackWithGap,
+    /// That a lost log copy is made anew in another folder is not kept for the next start.
+    CopyMovedUnrecorded,
+    /// A damaged group is mended with bytes that have not proven themselves.
+    MendedUnproven,
+    /// A segment may be used again while one of its groups is mended.
+    MendedUnheld,
     /// An entry of the write-ahead data set is overwritten before its group is durable.
     WadsReusedEarly,
     /// A restart does not read the write-ahead data set.
@@ -164,6 +170,9 @@ impl Plant {
         Plant::ArchivedUndurable,
         Plant::CopyBackTooEarly,
         Plant::CopyBackWithGap,
+        Plant::CopyMovedUnrecorded,
+        Plant::MendedUnproven,
+        Plant::MendedUnheld,
         Plant::WadsReusedEarly,
         Plant::WadsNotRead,
         Plant::WadsUnrecorded,

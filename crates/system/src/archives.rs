@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
 use archive::{
-    AccumulationInfo, ArchiveEnv, ArchiveInfo, Archiver, ReconRegistry, Registry, Shelf, ShelfCopy,
+    AccumulationInfo, ArchiveEnv, ArchiveInfo, ArchivedGroups, Archiver, ReconRegistry, Registry,
+    Shelf, ShelfCopy,
 };
-use base::Lsn;
-use log::Record;
+use base::{GroupNumber, Lsn};
+use log::{Elsewhere, GroupSource, Record};
 use recon::Recon;
 use seal::KeyProvider;
 use seam::Seam;
@@ -139,13 +140,24 @@ pub(crate) fn looked_at(
 }
 
 /// The kernel's set-up, with what the archive says of the log.
-pub(crate) fn kernel(config: &SystemConfig, dir: &Path, shelf: Option<&Shelf>) -> KernelConfig {
+pub(crate) fn kernel(
+    config: &SystemConfig,
+    dir: &Path,
+    shelf: Option<&Arc<Shelf>>,
+) -> KernelConfig {
     let mut kernel = config.kernel(dir);
     if let Some(shelf) = shelf {
         kernel.archived = shelf.archived_to().unwrap_or_default();
         kernel.proven = shelf.proven();
+        let groups = ArchivedGroups::new(Arc::clone(shelf));
+        kernel.log.elsewhere = Elsewhere(Some(Arc::new(groups)));
     }
     kernel
+}
+
+/// Whether a group of the log can be had from archives.
+pub(crate) fn has_group(shelf: &Arc<Shelf>, number: GroupNumber) -> bool {
+    ArchivedGroups::new(Arc::clone(shelf)).group(number).is_ok()
 }
 
 /// Begins to archive.

@@ -93,7 +93,7 @@ pub enum SystemError {
         why: String,
     },
     /// The configuration is written in a way that cannot be changed but by its owner.
-    #[error("the pools in {} cannot be changed as they are written: {why}", path.display())]
+    #[error("{} cannot be changed as it is written: {why}", path.display())]
     NotEdited {
         /// The file.
         path: PathBuf,
@@ -137,6 +137,20 @@ pub enum SystemError {
         dir: PathBuf,
         /// What was met.
         why: String,
+    },
+    /// Groups of the log are in no copy and in no archive.
+    #[error("{done}; {groups} groups of the log are nowhere, the first is {first}: {why}")]
+    LogLost {
+        /// What was done for the others.
+        done: String,
+        /// How many there are.
+        groups: u64,
+        /// The first of them.
+        first: base::GroupNumber,
+        /// Where it was looked for, and what it means.
+        why: String,
+        /// What to do.
+        remedy: String,
     },
     /// The operating system.
     #[error("cannot {verb} {}: {source}", path.display())]
@@ -207,6 +221,7 @@ impl Coded for SystemError {
             SystemError::NoSuchCopy { .. } => Code("HFY015"),
             SystemError::NoWholeFile { .. } => Code("HFY016"),
             SystemError::SetInUse { .. } => Code("HFY017"),
+            SystemError::LogLost { .. } => Code("HFY018"),
             SystemError::Kernel(error) => error.code(),
             SystemError::Keys(error) => error.code(),
             SystemError::Log(error) => error.code(),
@@ -229,9 +244,10 @@ impl Coded for SystemError {
                 format!("Correct that line of {}; its comments name every setting.", path.display())
             }
             SystemError::NotEdited { path, .. } => format!(
-                "Give each pool a section [pool.NAME] of its own in {}, with one setting a line.",
+                "Give [log] and each [pool.NAME] a section of its own in {}, with one setting a line.",
                 path.display()
             ),
+            SystemError::LogLost { remedy, .. } => remedy.clone(),
             SystemError::Unusable { .. } => {
                 "Ask for something else; comments in holdfast.toml name the bounds.".into()
             }

@@ -28,20 +28,26 @@ impl Default for WarnSettings {
 }
 
 /// What stands where, in words.
-fn places(config: &SystemConfig, dir: &Path) -> Vec<(&'static str, PathBuf)> {
-    let logs = config.log_folders(dir).into_iter().map(|folder| ("the log", folder));
+fn places(config: &SystemConfig, dir: &Path, logs: Vec<PathBuf>) -> Vec<(&'static str, PathBuf)> {
+    let logs = logs.into_iter().map(|folder| ("the log", folder));
     let archives = config.archive(dir).into_iter().flat_map(|archive| archive.folders);
     let archives = archives.map(|folder| ("archives", folder));
     let data = config.data.folders.iter().map(|folder| ("data sets", dir.join(folder)));
     logs.chain(archives).chain(data).chain([("the system's files", dir.to_owned())]).collect()
 }
 
-/// A sentence about each device that has less room than an operator wants.
-pub(crate) fn notes(disk: &dyn Disk, config: &SystemConfig, dir: &Path) -> Vec<String> {
+/// A sentence about each device that has less room than an operator wants; `logs` are the folders
+/// where the log's copies are now.
+pub(crate) fn notes(
+    disk: &dyn Disk,
+    config: &SystemConfig,
+    dir: &Path,
+    logs: Vec<PathBuf>,
+) -> Vec<String> {
     let asked = |(what, folder): (&'static str, PathBuf)| {
         disk.room(&folder).ok().map(|room| (what, folder, room))
     };
-    scarce(places(config, dir).into_iter().filter_map(asked), config.warn.device_free_percent)
+    scarce(places(config, dir, logs).into_iter().filter_map(asked), config.warn.device_free_percent)
 }
 
 /// The devices of which less than `percent` is free.

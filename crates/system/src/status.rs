@@ -413,12 +413,20 @@ pub(crate) fn notes(inner: &Inner) -> Vec<String> {
     let log = inner.kernel.log();
     let lost = log.statistics().copies.into_iter().filter(|copy| !copy.living).map(|copy| {
         let path = copy.path.display();
-        format!("log copy {path} is lost: `holdfast log resync` brings it back")
+        format!(
+            "log copy {path} is lost: `holdfast log resync` brings it back, with --to in another \
+             folder"
+        )
     });
     let behind = log.statistics().ahead.and_then(|ahead| ahead.trouble).map(|trouble| {
-        format!("commits wait for the log; its write-ahead data set is not used: {trouble}")
+        format!(
+            "commits wait for the log; `holdfast repair --log` begins its write-ahead data set \
+             anew, which is not used: {trouble}"
+        )
     });
-    let rooms = room::notes(&*inner.kernel.seam().disk, &inner.config, &inner.dir).into_iter();
+    let logs = log.statistics().copies.into_iter().map(|copy| copy.path).collect();
+    let disk = &*inner.kernel.seam().disk;
+    let rooms = room::notes(disk, &inner.config, &inner.dir, logs).into_iter();
     let rooms = rooms.chain(room::log_note(&log.space(), inner.config.warn.log_used_percent));
     let now = archives::notes(inner).into_iter().chain(inner.kernel.anchor_trouble());
     inner.notes.iter().cloned().chain(lost).chain(behind).chain(rooms).chain(now).collect()

@@ -183,13 +183,7 @@ impl Stopped {
     pub fn survey(&self, visit: &mut dyn FnMut(&Scanned<'_>)) -> Result<LogSurvey, SystemError> {
         let control = self.control()?;
         let kernel = self.config.kernel(&self.dir);
-        let env = LogEnv {
-            seam: self.seam.clone(),
-            keys: Arc::clone(&self.keys) as Arc<dyn KeyProvider>,
-            system: self.config.system,
-            stop: Arc::new(StopSwitch::default()),
-            events: Arc::new(NoEvents),
-        };
+        let env = self.log_env();
         let start = LogStart {
             from: control.needed_from,
             proven: control.proven,
@@ -210,6 +204,23 @@ impl Stopped {
         };
         let end = end.map_err(refused)?;
         surveyor.finish(control, end)
+    }
+
+    fn log_env(&self) -> LogEnv {
+        LogEnv {
+            seam: self.seam.clone(),
+            keys: Arc::clone(&self.keys) as Arc<dyn KeyProvider>,
+            system: self.config.system,
+            stop: Arc::new(StopSwitch::default()),
+            events: Arc::new(NoEvents),
+        }
+    }
+
+    /// The files of the write-ahead data set: how many entries prove themselves in each, or why it
+    /// cannot be read.
+    #[must_use]
+    pub fn look_ahead(&self) -> Vec<(PathBuf, Result<u64, String>)> {
+        log::look_ahead(&self.log_env(), &self.config.kernel(&self.dir).log)
     }
 
     /// How the system is.

@@ -154,7 +154,7 @@ impl System {
         };
         drop(lock); // The kernel takes it again, for as long as it runs.
         let shelf = archives::shelf(&parts, &config, dir)?;
-        let mut plan = archives::kernel(&config, dir, shelf.as_deref());
+        let mut plan = archives::kernel(&config, dir, shelf.as_ref());
         if let Some(anchor) = &mut plan.anchor {
             anchor.begins_anew = options.begin_anchor;
         }

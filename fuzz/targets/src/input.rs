@@ -1,5 +1,7 @@
 //! How a fuzzer's bytes are taken apart, how they spoil files, and the machine that reads these.
 
+use std::path::PathBuf;
+
 use base::bytes::Reader;
 use seam::Seam;
 use seam::sim::{self, SimConfig, SimDisk};
@@ -49,7 +51,11 @@ const STEPS_MAX: usize = 8;
 
 /// Spoils the files of a disk. A step is: file 1, what 1, offset 2, length 1, bytes.
 pub fn spoil(disk: &SimDisk, input: &mut Input<'_>) {
-    let paths = disk.paths();
+    spoil_those(disk, &disk.paths(), input);
+}
+
+/// The same with some files only.
+pub fn spoil_those(disk: &SimDisk, paths: &[PathBuf], input: &mut Input<'_>) {
     for _ in 0..STEPS_MAX {
         if input.is_empty() || paths.is_empty() {
             return;

@@ -48,6 +48,7 @@ pub mod stored_segments;
 pub mod tree_node;
 pub mod tree_redo;
 pub mod unload_file;
+pub mod write_ahead;
 
 use std::path::Path;
 use std::{env, fs};
@@ -104,7 +105,8 @@ pub const TARGETS: &[Target] = targets![
     stored_segments,
     tree_node,
     tree_redo,
-    unload_file
+    unload_file,
+    write_ahead
 ];
 
 /// Writes a target's first inputs to its part of the folder `HOLDFAST_FUZZ_CORPUS`, if that is set;

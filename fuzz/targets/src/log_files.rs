@@ -50,9 +50,13 @@ impl LogEvents for Silent {
     fn copy_back(&self, _: u8) -> Result<(), String> {
         Ok(())
     }
+
+    fn ahead(&self, _: bool) -> Result<(), String> {
+        Ok(())
+    }
 }
 
-fn env(seam: &Seam) -> LogEnv {
+pub(crate) fn env(seam: &Seam) -> LogEnv {
     LogEnv {
         seam: seam.clone(),
         keys: Arc::new(TestKeys::new(1)),
@@ -62,7 +66,7 @@ fn env(seam: &Seam) -> LogEnv {
     }
 }
 
-fn config() -> LogConfig {
+pub(crate) fn config() -> LogConfig {
     LogConfig {
         segment_bytes: 40 << 10,
         segments_min: 2,

@@ -27,6 +27,8 @@ pub(super) struct Ledger {
     pub(super) stale: Mutex<Option<(u8, GroupNumber)>>,
     /// The log that is running.
     pub(super) log: Mutex<Weak<Log>>,
+    /// Where the first log copy is to be made anew if it is lost, and whether it is there.
+    pub(super) spare: Mutex<Option<(PathBuf, bool)>>,
     /// Whether the write-ahead data set may hold what the log lacks.
     pub(super) ahead: AtomicBool,
 }

@@ -14,7 +14,7 @@ use uow::record;
 
 use super::{Context, DONE, status};
 use crate::failure::{Failure, Result};
-use crate::operate::{Where, operate};
+use crate::operate::{Where, absolute, operate};
 use crate::output::{Output, bytes, count};
 use crate::passphrase::PassphraseArgs;
 
@@ -35,17 +35,23 @@ enum What {
 
 /// Bring a lost copy of the log back, while the system is in use
 ///
-/// Mend or replace its device first. The folder is made if it is missing, all files of the log in
-/// it are made anew, and what the other copy holds is copied there. Programs go on meanwhile. A
-/// stopped system needs no more than a start, which does the same.
+/// Mend or replace its device first, or name a folder on another one. The folder is made if it is
+/// missing, all files of the log in it are made anew, and what the other copy holds is copied
+/// there. Programs go on meanwhile. A stopped system needs no more than a start, which does the
+/// same where holdfast.toml says; --to changes that before anything is copied.
 #[derive(Args, Debug)]
-#[command(after_help = "Example: holdfast log resync -s /srv/bank --copy 2 --rate \"50 MiB\"")]
+#[command(after_help = "\
+Example: holdfast log resync -s /srv/bank --copy 2 --rate \"50 MiB\"; holdfast log resync -s \
+/srv/bank --copy 2 --to /mnt/new/log")]
 struct ResyncArgs {
     #[command(flatten)]
     place: Where,
     /// The copy: 1 or 2, in the order of log.copies; every lost one if it is left out
     #[arg(long, value_name = "NUMBER")]
     copy: Option<u8>,
+    /// Make it in this folder from now on, which holds no log; holdfast.toml says so then, too
+    #[arg(long, value_name = "FOLDER", requires = "copy")]
+    to: Option<PathBuf>,
     /// Bytes a second at most, such as "50 MiB"; more than the log itself writes, or it never ends
     #[arg(long)]
     rate: Option<Bytes>,
@@ -134,7 +140,9 @@ pub(super) fn run(context: &mut Context, args: &LogArgs) -> Result<ExitCode> {
 }
 
 fn resync(context: &mut Context, args: &ResyncArgs) -> Result<ExitCode> {
-    let asked = LogCopy { copy: args.copy, bytes_per_second: args.rate.map_or(0, |rate| rate.0) };
+    let folder = absolute(args.to.as_slice())?.pop();
+    let rate = args.rate.map_or(0, |rate| rate.0);
+    let asked = LogCopy { copy: args.copy, folder, bytes_per_second: rate };
     let Where { system, passphrase } = &args.place;
     let back: Vec<CopyBack> = operate(context, system, passphrase, "log resync", &asked)?;
     let output = &mut context.output;

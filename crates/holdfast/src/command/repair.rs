@@ -25,6 +25,10 @@ pub(crate) struct RepairArgs {
     /// The interval of --set
     #[arg(long, value_name = "NUMBER", requires = "set")]
     interval: Option<u32>,
+    /// With --log: let restarts and the archive go on behind groups that are nowhere. Recoveries
+    /// that need them end before; make image copies of everything at once
+    #[arg(long, requires = "log")]
+    give_up: bool,
 }
 
 #[derive(Args, Debug)]
@@ -39,6 +43,9 @@ struct What {
     /// The double-write area: it is cleared
     #[arg(long)]
     double_write: bool,
+    /// Groups that a copy of the log lacks, from the other copy or from an archive
+    #[arg(long)]
+    log: bool,
     /// The key file, from the keys of the open system
     #[arg(long)]
     keys: bool,
@@ -51,17 +58,18 @@ struct What {
 }
 
 pub(super) fn run(context: &mut Context, args: &RepairArgs) -> Result<ExitCode> {
-    let What { set, control, double_write, keys, recon, copy } = &args.what;
+    let What { set, control, double_write, log, keys, recon, copy } = &args.what;
     let wish = match (set, args.interval, copy) {
         (Some(set), Some(interval), _) => RepairWish::Interval { set: set.clone(), interval },
         (_, _, Some(number)) => RepairWish::Copy { number: *number },
         _ if *control => RepairWish::Control,
         _ if *double_write => RepairWish::DoubleWrite,
+        _ if *log => RepairWish::Log { give_up: args.give_up },
         _ if *keys => RepairWish::Keys,
         _ if *recon => RepairWish::Recon,
         _ => {
-            let remedy = "Say --set with --interval, --control, --double-write, --keys, --recon or \
-                          --copy.";
+            let remedy = "Say --set with --interval, --control, --double-write, --log, --keys, \
+                          --recon or --copy.";
             return Err(Failure::usage("nothing is to be repaired", remedy));
         }
     };

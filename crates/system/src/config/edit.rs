@@ -1,5 +1,5 @@
-//! The pools in the configuration's text, changed where they stand: what people have written around
-//! them stays.
+//! Pools and log in the configuration's text, changed where they stand: what people have written
+//! around them stays.
 //!
 //! What comes out is read again and compared with what is meant. A file that is written in a way
 //! that this does not understand is left alone, and its owner told what to change.
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use seam::disk::{Disk, read_small, replace_small};
 
 use super::template::{amount, key, quoted};
-use super::{CONFIG_FILE, FILE_BYTES_MAX, PoolSettings, SystemConfig};
+use super::{CONFIG_FILE, FILE_BYTES_MAX, LogSettings, PoolSettings, SystemConfig};
 use crate::SystemError;
 
 /// A configuration that is to replace the one that stands.
@@ -36,13 +36,37 @@ impl SystemConfig {
         dir: &Path,
         change: impl FnOnce(&mut BTreeMap<String, PoolSettings>),
     ) -> Result<ChangedConfig, SystemError> {
+        SystemConfig::change(disk, dir, |config| change(&mut config.pools))
+    }
+
+    /// The same with other folders for the log's copies.
+    pub(crate) fn change_log(
+        disk: &dyn Disk,
+        dir: &Path,
+        change: impl FnOnce(&mut LogSettings),
+    ) -> Result<ChangedConfig, SystemError> {
+        SystemConfig::change(disk, dir, |config| change(&mut config.log))
+    }
+
+    fn change(
+        disk: &dyn Disk,
+        dir: &Path,
+        change: impl FnOnce(&mut SystemConfig),
+    ) -> Result<ChangedConfig, SystemError> {
         let path = dir.join(CONFIG_FILE);
         let bytes = read_small(disk, &path, FILE_BYTES_MAX)
             .map_err(|error| SystemError::io("read", &path, error))?;
-        let mut config = SystemConfig::parse(&bytes, &path)?;
-        change(&mut config.pools);
+        let before = SystemConfig::parse(&bytes, &path)?;
+        let mut config = before.clone();
+        change(&mut config);
         config.check().map_err(|(_, why)| SystemError::Unusable { why })?;
-        let text = with_pools(&String::from_utf8_lossy(&bytes), &config.pools);
+        let mut text = String::from_utf8_lossy(&bytes).into_owned();
+        if config.pools != before.pools {
+            text = with_pools(&text, &config.pools);
+        }
+        if config.log.copies != before.log.copies {
+            text = with_copies(&text, &config.log.copies);
+        }
         match SystemConfig::parse(text.as_bytes(), &path) {
             Ok(changed) if changed == config => Ok(ChangedConfig { path, text }),
             Ok(_) => {
@@ -84,6 +108,20 @@ fn with_pools(text: &str, pools: &BTreeMap<String, PoolSettings>) -> String {
         }
     }
     text
+}
+
+/// The text with these folders for the copies of the log.
+fn with_copies(text: &str, copies: &[PathBuf]) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let folders: Vec<String> = copies.iter().map(|copy| copy.display().to_string()).collect();
+    let is_log = |line: &String| line.split('#').next().is_some_and(|line| line.trim() == "[log]");
+    let at = lines.iter().position(is_log).unwrap_or_else(|| {
+        lines.extend([String::new(), "[log]".to_owned()]);
+        lines.len() - 1
+    });
+    let end = section_end(&lines, at);
+    set(&mut lines, at, end, "copies", Some(list(&folders)));
+    lines.join("\n") + "\n"
 }
 
 /// The pool whose section begins with this line.
@@ -155,6 +193,17 @@ mod tests {
     fn pool(bytes: u64, data_sets: &[&str]) -> PoolSettings {
         let data_sets = data_sets.iter().map(|name| (*name).to_owned()).collect();
         PoolSettings { unit: Bytes(8192), bytes: Bytes(bytes), data_sets }
+    }
+
+    #[test]
+    fn another_folder_of_the_log_stands_where_the_old_one_stood() {
+        let text = "version = 1\n[log]  # on two devices\ncopies = [\"log\", \"/b\"] # mirrored\n";
+        let copies = [PathBuf::from("log"), PathBuf::from("/mnt/c d")];
+        let changed = "version = 1\n[log]  # on two devices\n\
+                       copies = [\"log\", \"/mnt/c d\"]  # mirrored\n";
+        assert_eq!(with_copies(text, &copies), changed);
+        let absent = with_copies("version = 1\n", &copies[..1]);
+        assert_eq!(absent, "version = 1\n\n[log]\ncopies = [\"log\"]\n");
     }
 
     #[test]

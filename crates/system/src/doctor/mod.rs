@@ -11,6 +11,7 @@
 //! 3. What is advised changes nothing for the worse: lost keys and logs are asked to be brought
 //!    back, not replaced.
 
+mod ahead;
 mod files;
 
 use std::path::{Path, PathBuf};
@@ -385,6 +386,7 @@ impl Doctor {
         };
         let orderly = if control.orderly { "in order" } else { "not in order, or it is in use" };
         self.part("control file", Health::Sound, vec![format!("the system was stopped {orderly}")]);
+        self.ahead(stopped, control.ahead);
         match stopped.survey(&mut |_| ()) {
             Ok(survey) => {
                 self.surveyed(&survey);

@@ -1,12 +1,14 @@
 //! The verbs of the log.
 
+use std::path::{Path, PathBuf};
+
 use log::LogError;
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{OperatorError, Refusal, Request, Talk, done};
-use crate::{System, SystemError};
+use crate::{System, SystemConfig, SystemError};
 
 /// Which copy of the log.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -14,6 +16,8 @@ use crate::{System, SystemError};
 pub struct LogCopy {
     /// Its number, from 1; every lost one if it is left out.
     pub copy: Option<u8>,
+    /// The folder that it is made in from now on, whole; only with `copy`.
+    pub folder: Option<PathBuf>,
     /// Bytes a second at most; 0: as fast as the devices take them.
     pub bytes_per_second: u64,
 }
@@ -49,6 +53,11 @@ pub(super) fn resync(
         let error = serde_json::Error::custom(why);
         return Err(OperatorError::Arguments { verb: request.verb.clone(), error }.into());
     }
+    if let Some(folder) = &asked.folder {
+        let number = asked.copy.unwrap_or_default();
+        relocate(system, number, folder)?;
+    }
+    let copies = log.statistics().copies;
     let mut back = Vec::new();
     for (copy, info) in (0_u8..).zip(&copies) {
         let meant = asked.copy.map_or(!info.living, |number| number == copy + 1);
@@ -67,4 +76,32 @@ pub(super) fn resync(
         back.push(CopyBack { copy: copy + 1, folder, bytes });
     }
     done(&back)
+}
+
+/// Has a lost copy live in another folder: the configuration says so first.
+fn relocate(system: &System, number: u8, folder: &Path) -> Result<(), Refusal> {
+    let refuse = |why: String| Refusal::from(SystemError::Unusable { why });
+    let log = system.kernel().log();
+    let copies = log.statistics().copies;
+    let Some(copy) = number.checked_sub(1) else {
+        return Err(refuse("which copy is to be made in another folder?".into()));
+    };
+    if !folder.is_absolute() {
+        return Err(refuse(format!("{} is not a whole path", folder.display())));
+    }
+    if let Some(held) = copies.iter().position(|info| info.path == *folder) {
+        // Said again after an interruption: it is to be there already.
+        let again = held == usize::from(copy);
+        let why = || refuse(format!("log copy {} is in {}", held + 1, folder.display()));
+        return if again { Ok(()) } else { Err(why()) };
+    }
+    let _alone = system.configuring();
+    let disk = system.kernel().seam().disk.as_ref();
+    let changed = SystemConfig::change_log(disk, system.dir(), |log| {
+        if let Some(path) = log.copies.get_mut(usize::from(copy)) {
+            folder.clone_into(path);
+        }
+    })?;
+    let keep = || changed.write(disk).map_err(|error| error.to_string());
+    log.relocate(copy, folder, keep).map_err(told)
 }

@@ -6,6 +6,7 @@
 //! | key file | checksum, master key, list of keys |
 //! | control file | both slots |
 //! | log | every group on every copy: stopped, from where a restart would read; in use, all |
+//! | write-ahead data set | what only it has |
 //! | double-write area | both slots, and every interval in them |
 //! | data sets | each interval in use: tag, place, the freshness map, structure; then the tree |
 //! | RECON | both copies |
@@ -20,13 +21,14 @@
 //! | `mod` | the proof of a stopped system |
 //! | `running` | the proof of a system in use |
 //! | `finding` | what is found, what mends it, who watches |
-//! | `data_set`, `double_write`, `kept` | the proof of one kind of object |
+//! | `data_set`, `double_write`, `kept`, `logs` | the proof of one kind of object |
 //! | `repair` | what a system in use writes again |
 
 mod data_set;
 mod double_write;
 mod finding;
 mod kept;
+mod logs;
 pub(crate) mod repair;
 mod running;
 
@@ -171,19 +173,14 @@ impl Verifier {
         let survey = match survey {
             Ok(survey) => survey,
             Err(error) => {
-                let file = match &error {
-                    SystemError::Log(
-                        log::LogError::Damaged { path, .. }
-                        | log::LogError::Missing { path }
-                        | log::LogError::FutureVersion { path, .. },
-                    ) => Some(path.clone()),
-                    _ => None,
-                };
-                self.of_error("log", file, &error, Vec::new());
+                self.stopped_log(stopped, &error);
                 return None;
             }
         };
         (self.report.log_groups, self.report.log_records) = (survey.groups, survey.records);
+        if survey.control.ahead {
+            self.stopped_ahead(stopped);
+        }
         for damage in &survey.damages {
             if !survey.is_orderly() && stopped.was_in_flight(&survey, damage.number) {
                 self.note(format!(

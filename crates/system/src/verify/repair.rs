@@ -30,6 +30,11 @@ pub enum RepairWish {
     Control,
     /// The double-write area.
     DoubleWrite,
+    /// What copies of the log lack.
+    Log {
+        /// Whether restarts and the archive are to go on behind what is nowhere.
+        give_up: bool,
+    },
     /// The key file.
     Keys,
     /// Both copies of RECON.
@@ -69,6 +74,7 @@ pub(crate) fn repair(
             kernel.clear_double_write()?;
             "the double-write area is cleared".to_owned()
         }
+        RepairWish::Log { give_up } => super::logs::mend(system, give_up, talk)?,
         RepairWish::Keys => {
             system.keys().write_again()?;
             format!("{} is written anew", system.keys().path().display())

@@ -8,19 +8,16 @@
 //! 3. Intervals are proven one by one: tag, place, freshness, contents. That trees as a whole are
 //!    right is proven of a stopped system.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use log::{ProofStep, Scanned};
 use seal::KeyProvider;
 use seam::Seam;
-use seam::plant::{Plant, planted};
 use serde::{Deserialize, Serialize};
 use space::Definition;
 
 use super::kept::Site;
-use super::{Finding, Phase, Verifier, VerifyReport, Watch, plain_finding};
+use super::{Phase, Verifier, VerifyReport, Watch, plain_finding};
 use crate::operator::{Refusal, Talk};
 use crate::shadow::ShadowDisk;
 use crate::verify::double_write::Area;
@@ -158,60 +155,6 @@ impl Verifier {
         let definition = |id| sets.iter().find(|set: &&Definition| set.id == id).cloned();
         let area = Area { seam, config, keys, path: &path, orderly: true, definition: &definition };
         self.double_write(&area);
-    }
-
-    fn running_log(&mut self, system: &System, watch: &mut Watch<'_>) -> Result<(), Refusal> {
-        let mut damages = Vec::new();
-        let log = system.kernel().log();
-        let copies = log.statistics().copies.iter().filter(|copy| copy.living).count();
-        let proven = log.prove(
-            &mut |scanned| {
-                if let Scanned::Damage { number, path, offset, why } = scanned {
-                    damages.push((number, path, offset, why));
-                }
-            },
-            &mut |ProofStep { done, total, bytes }| {
-                watch.step(Phase { object: "log", done, total, unit: "groups" }, bytes)
-            },
-        );
-        match proven {
-            Ok(groups) => self.report.log_groups = groups,
-            Err(error) => self.of_error("log", None, &error, Vec::new()),
-        }
-        let mut met = BTreeSet::new();
-        let mut lost = BTreeSet::new();
-        for (number, ..) in &damages {
-            let others = damages.iter().filter(|(of, ..)| of == number).count();
-            if others >= copies {
-                lost.insert(*number);
-            }
-        }
-        for (number, path, offset, what) in damages {
-            if planted(Plant::DamageOverlooked) || !met.insert((path.clone(), offset)) {
-                continue;
-            }
-            let (remedy, repair) = if lost.contains(&number) {
-                let text = "No copy has it. Take checkpoints so that no restart needs it, and new \
-                            image copies of everything, so that no recovery does.";
-                (text, vec![self.command("repair", &["--control"])])
-            } else {
-                let text = "The other copy has it: have this one made anew.";
-                let folders = system.config().log_folders(system.dir());
-                let copy = folders.iter().position(|folder| path.starts_with(folder));
-                let number = (copy.unwrap_or_default() + 1).to_string();
-                (text, vec![self.command("log resync", &["--copy", &number])])
-            };
-            self.find(Finding {
-                object: format!("log, {number}"),
-                file: Some(path),
-                offset: Some(offset),
-                interval: None,
-                what,
-                remedy: remedy.into(),
-                repair,
-            });
-        }
-        Ok(())
     }
 
     fn running_sets(

@@ -1,0 +1,121 @@
+//! Care for the write-ahead data set: whether its files have what only they have, and a new
+//! beginning where they do not.
+//!
+//! Invariants:
+//! 1. A look changes nothing, and nobody waits for it. What changes while it is looked at is looked
+//!    at again; only what is wrong and stands still is called damaged.
+//! 2. Before the files begin anew the log holds everything that they held.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+
+use base::Lsn;
+use seal::Tag;
+
+use crate::core::Core;
+use crate::group::KeyBook;
+use crate::wads::{self, Edge, Entries};
+use crate::{Log, LogConfig, LogEnv, LogError};
+
+/// How often entries are looked at that change all the time.
+const LOOKS: u32 = 5;
+
+/// A file of the write-ahead data set that cannot be relied on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AheadDamage {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+/// What the files must have now.
+#[derive(PartialEq, Eq)]
+struct Now {
+    next: u64,
+    previous: Tag,
+    entries: u32,
+}
+
+impl Log {
+    /// What is wrong with the write-ahead data set (1); nothing if there is none.
+    #[must_use]
+    pub fn prove_ahead(&self) -> Vec<AheadDamage> {
+        let core = &*self.core;
+        let Some(config) = &core.config.wads else { return Vec::new() };
+        let damage = |(path, why)| AheadDamage { path, why };
+        if let Some(why) = core.wads.trouble.lock().clone() {
+            return config.paths().map(|path| damage((path, why.clone()))).collect();
+        }
+        let flaws = |now: &Now| -> Vec<AheadDamage> {
+            let flaw = |path: PathBuf| core.ahead_flaw(&path, now).map(|why| damage((path, why)));
+            config.paths().filter_map(flaw).collect()
+        };
+        for _ in 0..LOOKS {
+            let Some(now) = core.ahead_now() else { return Vec::new() };
+            let found = flaws(&now);
+            if found.is_empty() || core.ahead_now().as_ref() == Some(&now) {
+                return found;
+            }
+        }
+        // The files themselves can be judged, whatever goes on in them.
+        flaws(&Now { next: u64::MAX / 4, previous: Tag([0; 16]), entries: 0 })
+    }
+
+    /// Begins the write-ahead data set anew, after the log has everything that it had (2). Returns
+    /// what an operator should know if it cannot be used.
+    ///
+    /// # Errors
+    /// If the log cannot take it over, or that it has cannot be recorded.
+    pub fn renew_ahead(&self) -> Result<Option<String>, LogError> {
+        let core = &*self.core;
+        {
+            let mut sealer = core.sealer.lock();
+            sealer.ahead = None;
+            core.wads.to.store(0, SeqCst);
+            core.wads.wanted.fetch_max(core.ring.next(), SeqCst);
+            core.board.lock().set_ahead(false);
+        }
+        let held = *core.wads.recorded.lock();
+        *core.wads.trouble.lock() = None;
+        self.go_ahead(held)
+    }
+}
+
+impl Core {
+    /// What the files have by now; `None` if nothing is written ahead.
+    fn ahead_now(&self) -> Option<Now> {
+        let sealer = self.sealer.lock();
+        let (group, written) = sealer.ahead.as_ref()?.written();
+        let under_way = u32::from(self.board.lock().writes_ahead());
+        let entries = if group == sealer.next { written.saturating_sub(under_way) } else { 0 };
+        Some(Now { next: sealer.next, previous: sealer.previous, entries })
+    }
+
+    fn ahead_flaw(&self, path: &Path, now: &Now) -> Option<String> {
+        let next = base::GroupNumber(now.next);
+        let edge = Edge { next, previous: now.previous, end: Lsn::NONE, whole: Lsn::NONE };
+        let mut entries = Entries::new();
+        let read = wads::read(&self.env, &self.config, &mut self.book(), &edge, path, &mut entries);
+        if let Err(error) = read {
+            return Some(error.to_string());
+        }
+        let missing = (0..now.entries).find(|index| !entries.contains_key(index))?;
+        Some(format!("entry {missing} of {} for {next} is not whole", now.entries))
+    }
+}
+
+/// Looks at the files of a write-ahead data set of a stopped system: how many entries prove
+/// themselves in each, or why it cannot be read. Changes nothing.
+#[must_use]
+pub fn look_ahead(env: &LogEnv, config: &LogConfig) -> Vec<(PathBuf, Result<u64, String>)> {
+    let mut book = KeyBook::new(Arc::clone(&env.keys), &config.key_label, env.system);
+    let files = config.wads.iter().flat_map(crate::WadsConfig::paths);
+    files
+        .map(|path| {
+            let counted = wads::count(env, config, &mut book, &path);
+            (path, counted.map_err(|error| error.to_string()))
+        })
+        .collect()
+}

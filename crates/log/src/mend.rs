@@ -1,0 +1,398 @@
+//! Mending: what a copy of the log has lost of its groups is written again, byte for byte.
+//!
+//! | lost | written again from |
+//! |---|---|
+//! | a group on one copy | the other copy |
+//! | a group on all copies | an archive, if one has it |
+//! | the header of a file | what the running log knows |
+//! | a file | nothing: its copy is given up, to be made anew |
+//!
+//! Invariants:
+//! 1. Nothing is written that has not proven itself: a group from the other copy has been opened, a
+//!    group from an archive is sealed again as it was, and only its old tag will do (K3, K8).
+//! 2. The segment of a group that is mended is not used again meanwhile: what is written there
+//!    would spoil what comes next.
+//! 3. Nobody waits for it but whoever frees segments. A crash in its middle leaves the copy as
+//!    damaged as it was, and the other one as whole.
+//! 4. A group that is nowhere is named; its place is left as it is.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+
+use base::{GroupNumber, Lsn};
+use seam::disk::{BLOCK, File};
+use seam::mem::AlignedBuf;
+use seam::plant::{Plant, planted};
+
+use crate::core::Core;
+use crate::directory::Located;
+use crate::group::{GroupHead, KeyBook};
+use crate::prove::ProofStep;
+use crate::read::Groups;
+use crate::segment::{FileAt, SEGMENT_HEADER, SegmentId};
+use crate::survey::Survey;
+use crate::{Log, LogConfig, LogError, Scanned};
+
+/// Where groups may be had that the log has lost.
+pub trait GroupSource: Send + Sync {
+    /// A durable group: its header, and its payload as it was before it was sealed.
+    ///
+    /// # Errors
+    /// Why it cannot be had.
+    fn group(&self, number: GroupNumber) -> Result<(GroupHead, Vec<u8>), String>;
+}
+
+/// What a log can get back from elsewhere: nothing, or the groups of a source.
+#[derive(Clone, Default)]
+pub struct Elsewhere(pub Option<Arc<dyn GroupSource>>);
+
+impl fmt::Debug for Elsewhere {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "archives" } else { "nothing" })
+    }
+}
+
+impl Elsewhere {
+    /// A group as it was sealed, padding included (1).
+    fn sealed(&self, book: &mut KeyBook, number: GroupNumber) -> Result<AlignedBuf, String> {
+        let Some(source) = &self.0 else { return Err("there is no archive".into()) };
+        let (head, payload) = source.group(number)?;
+        if head.number != number || head.system != book.system() {
+            return Err(format!("the archive has {} in its place", head.number));
+        }
+        book.seal_again(&head, &payload).map_err(|flaw| flaw.to_string())
+    }
+}
+
+/// What was done for a log with damaged copies.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mended {
+    /// Groups that were copied from the other copy.
+    pub copied: u64,
+    /// Groups that were made again from archives.
+    pub archived: u64,
+    /// Headers of files that were written again, and files that were as short as they may not be.
+    pub files: u64,
+    /// Groups that are nowhere.
+    pub lost: Vec<LostGroup>,
+}
+
+/// A group that no copy has, and no archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostGroup {
+    /// Its number.
+    pub number: GroupNumber,
+    /// The position of its first byte.
+    pub first: Lsn,
+    /// The position behind its last byte.
+    pub end: Lsn,
+    /// A file that should hold it.
+    pub path: PathBuf,
+    /// Where in the file, in bytes.
+    pub offset: u64,
+    /// Why it cannot be had.
+    pub why: String,
+}
+
+impl Log {
+    /// Writes again what living copies lack of the log that is durable and still in use. `step` is
+    /// told how far the search for it is, and ends it with `false`: what was found by then is
+    /// mended all the same.
+    ///
+    /// # Errors
+    /// If a disk refuses, or does not keep what is written; [`LogError::Damaged`] if a group is
+    /// nowhere without which others cannot be found.
+    pub fn mend(&self, step: &mut dyn FnMut(ProofStep) -> bool) -> Result<Mended, LogError> {
+        let core = &*self.core;
+        let _alone = core.mending.lock();
+        let mut mended = Mended::default();
+        let mut damaged = BTreeSet::new();
+        let mut before = None;
+        let mut note = |scanned: Scanned<'_>| {
+            if let Scanned::Damage { number, .. } = scanned {
+                damaged.insert(number);
+            }
+        };
+        while let Err(error) = self.prove(&mut note, step) {
+            // Its place is known, and those behind it cannot be found without it.
+            core.put_back(error, &mut before)?;
+            mended.archived += 1;
+        }
+        for number in damaged {
+            if core.hold(number)? {
+                let done = core.mend_held(number, &mut mended);
+                core.let_go();
+                done?;
+            }
+        }
+        Ok(mended)
+    }
+
+    /// Where the records of a group stand in the log; `None` if it is no longer there.
+    #[must_use]
+    pub fn span_of(&self, number: GroupNumber) -> Option<(Lsn, Lsn)> {
+        self.core.span_of(number)
+    }
+
+    /// Files of living copies that are not in their folders any more: the log still writes to them,
+    /// and the next start would not find them.
+    #[must_use]
+    pub fn missing_files(&self) -> Vec<(u8, PathBuf)> {
+        let core = &*self.core;
+        let slots = core.directory.lock().slots;
+        let living: Vec<u8> = core.board.lock().living().collect();
+        let mut missing = Vec::new();
+        for (copy, slot) in living.iter().flat_map(|copy| (0..slots).map(move |slot| (*copy, slot)))
+        {
+            for stripe in 0..core.config.stripes {
+                let path = FileAt { copy, slot, stripe }.path(&core.config);
+                if matches!(core.env.seam.disk.exists(&path), Ok(false)) {
+                    missing.push((copy, path));
+                }
+            }
+        }
+        missing
+    }
+
+    /// Has a copy count as lost, so that it can be made anew. `false` if there is no other one.
+    ///
+    /// # Errors
+    /// If that cannot be recorded; the kernel stops then.
+    pub fn lose_copy(&self, copy: u8) -> Result<bool, LogError> {
+        let core = &*self.core;
+        let losing = {
+            let mut board = core.board.lock();
+            if board.lead().is_none() || board.living().all(|living| living == copy) {
+                return Ok(false);
+            }
+            board.start_losing(copy)
+        };
+        let gone = std::io::Error::other("files of it are gone from its folder");
+        core.lost_from(copy, losing, &LogError::io("use", core.config.folder(copy), gone))?;
+        Ok(true)
+    }
+
+    /// Whether a restart would read a group: it begins with the first one of a segment.
+    #[must_use]
+    pub fn restart_needs(&self, number: GroupNumber) -> bool {
+        let directory = self.core.directory.lock();
+        let Some(segment) = directory.holding(number) else { return false };
+        let behind = directory.by_order(segment.id.sequence + 1);
+        behind.is_none_or(|behind| behind.id.first > directory.needed)
+    }
+
+    /// The next group begins a segment.
+    pub fn begin_segment(&self) {
+        self.core.turns.store(true, SeqCst);
+    }
+
+    /// Whether a group that no copy has can be made again, because an archive has it.
+    #[must_use]
+    pub fn is_elsewhere(&self, number: GroupNumber) -> bool {
+        self.core.config.elsewhere.sealed(&mut self.core.book(), number).is_ok()
+    }
+}
+
+impl Core {
+    /// Keeps the segment of a group from being used again; `false` if it was freed already.
+    fn hold(&self, number: GroupNumber) -> Result<bool, LogError> {
+        match self.locate(number) {
+            Err(LogError::Gone { .. }) => return Ok(false),
+            located => located.map(drop)?,
+        }
+        let mut directory = self.directory.lock();
+        let held = directory.holding(number).map(|segment| segment.id.sequence);
+        if !planted(Plant::MendedUnheld) {
+            directory.held = held;
+        }
+        Ok(held.is_some())
+    }
+
+    fn let_go(&self) {
+        let mut directory = self.directory.lock();
+        directory.held = None;
+        if directory.free_unneeded() {
+            let limit = directory.limit(&self.config, self.taken.load(SeqCst));
+            self.limit.store(limit, SeqCst);
+        }
+    }
+
+    fn span_of(&self, number: GroupNumber) -> Option<(Lsn, Lsn)> {
+        let directory = self.directory.lock();
+        let first = |number: GroupNumber| {
+            let segment = directory.holding(number)?;
+            let index = (number.0 - segment.id.first_group.0) as usize;
+            segment.groups.get(index).map(|group| group.first)
+        };
+        let begins = first(number)?;
+        Some((begins, first(GroupNumber(number.0 + 1)).unwrap_or_else(|| self.landed())))
+    }
+
+    /// Mends one group on every living copy that lacks it, while its segment is held.
+    fn mend_held(&self, number: GroupNumber, mended: &mut Mended) -> Result<(), LogError> {
+        let place = self.locate(number)?;
+        let id = self.directory.lock().holding(number).map(|segment| segment.id);
+        let living: Vec<u8> = self.board.lock().living().collect();
+        if let Some(id) = id.filter(|_| place.offset == SEGMENT_HEADER as u64) {
+            for copy in &living {
+                mended.files += u64::from(self.mend_file(&id, &place, *copy)?);
+            }
+        }
+        let mut reader = Groups::new(self.book(), self.config.group_bytes_max);
+        let mut lacks =
+            |copy: &u8| reader.load_from(self, number, &place, *copy, &mut |_| ()).is_err();
+        let lacking: Vec<u8> = living.into_iter().filter(&mut lacks).collect();
+        if lacking.is_empty() {
+            return Ok(());
+        }
+        let (sealed, from_archive) = match self.good(number) {
+            Ok(good) => good,
+            Err(why) => {
+                mended.lost.push(self.lost_group(number, &place, why));
+                return Ok(());
+            }
+        };
+        for copy in &lacking {
+            let Some(file) = place.files.get(*copy, place.stripe) else { continue };
+            let at = FileAt { copy: *copy, slot: place.files.slot, stripe: place.stripe };
+            let failed = |error| LogError::io("mend", at.path(&self.config), error);
+            file.write_at(&sealed, place.offset).map_err(failed)?;
+        }
+        if let Some(copy) = lacking.into_iter().find(lacks)
+            && !planted(Plant::MendedUnproven)
+        {
+            let at = FileAt { copy, slot: place.files.slot, stripe: place.stripe };
+            return Err(LogError::Damaged {
+                group: number,
+                path: at.path(&self.config),
+                offset: place.offset,
+                why: "it was written again, and the disk does not give it back".into(),
+            });
+        }
+        let count = if from_archive { &mut mended.archived } else { &mut mended.copied };
+        *count += 1;
+        Ok(())
+    }
+
+    /// A group as it was sealed, padding included, and whether an archive gave it.
+    fn good(&self, number: GroupNumber) -> Result<(AlignedBuf, bool), String> {
+        let mut sealed = Vec::new();
+        let mut reader = Groups::new(self.book(), self.config.group_bytes_max);
+        let read = reader.load_keeping(self, number, &mut |bytes| {
+            sealed.clear();
+            sealed.extend_from_slice(bytes);
+        });
+        if let Err(error) = read
+            && (sealed.is_empty() || !planted(Plant::MendedUnproven))
+        {
+            let elsewhere = self.config.elsewhere.sealed(&mut self.book(), number);
+            let given = elsewhere.map(|sealed| (sealed, true));
+            return given.map_err(|why| format!("{error}; {why}"));
+        }
+        let mut whole = AlignedBuf::zeroed(sealed.len().next_multiple_of(BLOCK));
+        whole[..sealed.len()].copy_from_slice(&sealed);
+        Ok((whole, false))
+    }
+
+    /// Makes sure that a file is as long as a segment and has its header; whether it was not so.
+    fn mend_file(&self, id: &SegmentId, place: &Located, copy: u8) -> Result<bool, LogError> {
+        let at = FileAt { copy, slot: place.files.slot, stripe: place.stripe };
+        let Some(file) = place.files.get(copy, place.stripe) else { return Ok(false) };
+        if self.file_flaw(id, at, file.as_ref()).is_none() {
+            return Ok(false);
+        }
+        let failed = |error| LogError::io("mend", at.path(&self.config), error);
+        if file.len().map_err(failed)? < self.config.segment_bytes {
+            file.set_len(self.config.segment_bytes).map_err(failed)?;
+        }
+        self.heads.write(&self.config, id, at, file.as_ref())?;
+        Ok(true)
+    }
+
+    fn lost_group(&self, number: GroupNumber, place: &Located, why: String) -> LostGroup {
+        let (first, end) = self.span_of(number).unwrap_or_default();
+        let at = FileAt { copy: 0, slot: place.files.slot, stripe: place.stripe };
+        let (path, offset) = (at.path(&self.config), place.offset);
+        LostGroup { number, first, end, path, offset, why }
+    }
+
+    /// Puts the group back that keeps a segment from being walked; `error` again if that cannot be.
+    fn put_back(&self, error: LogError, before: &mut Option<GroupNumber>) -> Result<(), LogError> {
+        let Some(lost) = Lost::of(&error, *before) else { return Err(error) };
+        *before = Some(lost.number);
+        let files = self.directory.lock().files_of(lost.slot);
+        let (Some(files), Ok(sealed)) =
+            (files, self.config.elsewhere.sealed(&mut self.book(), lost.number))
+        else {
+            return Err(error);
+        };
+        if !self.hold(lost.number).unwrap_or(true) {
+            return Ok(());
+        }
+        let living: Vec<u8> = self.board.lock().living().collect();
+        let written = living.into_iter().try_for_each(|copy| {
+            let file = files.get(copy, lost.stripe);
+            file.map_or(Ok(()), |file| lost.write(&self.config, copy, file.as_ref(), &sealed))
+        });
+        self.let_go();
+        written
+    }
+}
+
+/// A group that no copy has, and where it must stand.
+struct Lost {
+    number: GroupNumber,
+    slot: u32,
+    stripe: u8,
+    offset: u64,
+}
+
+impl Lost {
+    /// What an error says is lost. What was put back `before` and is lost still stays so.
+    fn of(error: &LogError, before: Option<GroupNumber>) -> Option<Lost> {
+        let LogError::Damaged { group, path, offset, .. } = error else { return None };
+        let (slot, stripe) = FileAt::parse(path.file_name()?.as_ref())?;
+        let is_new = before.is_none_or(|before| before < *group);
+        let is_group = *offset >= SEGMENT_HEADER as u64;
+        (is_new && is_group).then_some(Lost { number: *group, slot, stripe, offset: *offset })
+    }
+
+    fn write(
+        &self,
+        config: &LogConfig,
+        copy: u8,
+        file: &dyn File,
+        sealed: &AlignedBuf,
+    ) -> Result<(), LogError> {
+        let at = FileAt { copy, slot: self.slot, stripe: self.stripe };
+        let failed = |error| LogError::io("mend", at.path(config), error);
+        if self.offset + sealed.len() as u64 > config.segment_bytes {
+            return Err(failed(std::io::ErrorKind::InvalidInput.into()));
+        }
+        file.write_at(sealed, self.offset).map_err(failed)
+    }
+}
+
+/// Puts a group back, from elsewhere, that a restart needs and no copy has; which one it was, or
+/// the error again. `before` is the last one that was put back.
+pub(crate) fn put_back(
+    config: &LogConfig,
+    book: &mut KeyBook,
+    survey: &Survey,
+    copies: &[u8],
+    before: Option<GroupNumber>,
+    error: LogError,
+) -> Result<GroupNumber, LogError> {
+    let Some(lost) = Lost::of(&error, before) else { return Err(error) };
+    let Ok(sealed) = config.elsewhere.sealed(book, lost.number) else { return Err(error) };
+    for copy in copies {
+        let at = FileAt { copy: *copy, slot: lost.slot, stripe: lost.stripe };
+        if let Some(surveyed) = survey.files.get(&at) {
+            lost.write(config, *copy, surveyed.file.as_ref(), &sealed)?;
+        }
+    }
+    Ok(lost.number)
+}

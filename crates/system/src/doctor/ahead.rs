@@ -1,0 +1,48 @@
+//! What is left of the write-ahead data set of a damaged system.
+//!
+//! Invariants:
+//! 1. Files that the log needs nothing of are called sound, whatever stands in them: the next start
+//!    makes them anew.
+
+use super::{Doctor, Health};
+use crate::Stopped;
+
+impl Doctor {
+    /// `holds`: the control file says that it may hold what the log lacks.
+    pub(super) fn ahead(&mut self, stopped: &Stopped, holds: bool) {
+        let files = stopped.look_ahead();
+        if files.is_empty() && !holds {
+            return;
+        }
+        let usable = files.iter().filter(|(_, found)| found.is_ok()).count();
+        let health = match usable {
+            _ if !holds => Health::Sound,
+            0 => Health::Lost,
+            all if all == files.len() => Health::Sound,
+            _ => Health::Impaired,
+        };
+        let told = files.iter().map(|(path, found)| match found {
+            Ok(entries) => format!("{}: {entries} entries prove themselves", path.display()),
+            Err(why) => format!("{}: {why}", path.display()),
+        });
+        let mut says: Vec<String> = told.collect();
+        says.push(match holds {
+            true => "it may hold work that the log lacks: it belongs to the log".into(),
+            false => "the log has everything that it held".into(),
+        });
+        self.part("write-ahead data set", health, says);
+        match health {
+            Health::Lost => self.step(
+                "Bring a file of the write-ahead data set back, where log.write_ahead in \
+                 holdfast.toml says: the last work that was acknowledged may only be there.",
+                None,
+            ),
+            Health::Impaired => self.step(
+                "One file of the write-ahead data set serves; a start takes over what it has, and \
+                 makes both anew.",
+                None,
+            ),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Fuzzes [`targets::write_ahead`].
+#![no_main]
+
+use targets::{write_ahead, plant_seeds};
+
+libfuzzer_sys::fuzz_target!(
+    init: plant_seeds("write_ahead", write_ahead::seeds),
+    |bytes: &[u8]| write_ahead::fuzz(bytes)
+);
