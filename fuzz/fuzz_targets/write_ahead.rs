@@ -1,7 +1,7 @@
 //! Fuzzes [`targets::write_ahead`].
 #![no_main]
 
-use targets::{write_ahead, plant_seeds};
+use targets::{plant_seeds, write_ahead};
 
 libfuzzer_sys::fuzz_target!(
     init: plant_seeds("write_ahead", write_ahead::seeds),

@@ -164,10 +164,11 @@ fn a_damaged_or_failed_data_set_is_seen_in_use_and_begins_anew() {
             log.wait_durable(place.end).unwrap();
             end = place.end;
         };
-        let mut faults: Vec<Box<dyn Fn(&str)>> = Vec::new();
-        faults.push(Box::new(|path| machine.disk.corrupt(path, 4096 + 150, &[1])));
-        faults.push(Box::new(|path| machine.disk.truncate(path, 8192)));
-        faults.push(Box::new(|path| seam.disk.remove(path.as_ref()).unwrap()));
+        let faults: [&dyn Fn(&str); 3] = [
+            &|path| machine.disk.corrupt(path, 4096 + 150, &[1]),
+            &|path| machine.disk.truncate(path, 8192),
+            &|path| seam.disk.remove(path.as_ref()).unwrap(),
+        ];
         for (fault, path) in faults.iter().zip(paths.iter().cycle()) {
             (0..3).for_each(|_| commit());
             assert!(log.prove_ahead().is_empty(), "all is well");

@@ -52,7 +52,8 @@ pub fn fuzz(bytes: &[u8]) {
     let mut paths = disk.paths();
     paths.retain(|path| path.to_string_lossy().starts_with("/ahead"));
     spoil_those(&disk, &paths, &mut Input::new(bytes));
-    let content = |disk: &SimDisk, path| disk.read_raw(path, 0, disk.len_raw(path) as usize);
+    let content =
+        |disk: &SimDisk, path: &PathBuf| disk.read_raw(path, 0, disk.len_raw(path) as usize);
     let is_whole = |path: &&PathBuf| content(&disk, path) == content(&TEMPLATE.disk, path);
     let whole = paths.iter().filter(is_whole).count();
     simulated(&disk, |seam| {
