@@ -56,6 +56,11 @@ fn a_crash_at_any_write_leaves_the_copy_whole_or_stale() {
     }
 }
 
+fn commit(log: &Log) {
+    let place = log.append(1, 0, UowId(1), Lsn::NONE, &[&[7; 3_000]]).unwrap();
+    log.wait_durable(place.end).unwrap();
+}
+
 #[test]
 fn a_copy_that_is_not_lost_is_left_alone() {
     let machine = Machine::new(small(2, 1));
@@ -74,10 +79,7 @@ fn a_copy_comes_back_no_faster_than_it_was_told_to() {
     let machine = Machine::new(small(2, 1));
     sim::run(SimConfig::new(1), machine.disk.clone(), |seam| {
         let (log, _) = machine.open(&seam).unwrap();
-        let commit = || {
-            let place = log.append(1, 0, UowId(1), Lsn::NONE, &[&[7; 3_000]]).unwrap();
-            log.wait_durable(place.end).unwrap();
-        };
+        let commit = || commit(&log);
         (0..30).for_each(|_| commit());
         machine.disk.inject(Fault::new(FaultKind::Dead, "/log-1"));
         commit();
@@ -115,10 +117,7 @@ fn a_copy_that_lacks_a_file_is_given_up_and_made_anew() {
     let machine = Machine::new(small(2, 1));
     sim::run(SimConfig::new(1), machine.disk.clone(), |seam| {
         let (log, _) = machine.open(&seam).unwrap();
-        let commit = || {
-            let place = log.append(1, 0, UowId(1), Lsn::NONE, &[&[7; 3_000]]).unwrap();
-            log.wait_durable(place.end).unwrap();
-        };
+        let commit = || commit(&log);
         (0..5).for_each(|_| commit());
         assert!(log.missing_files().is_empty());
         let path: std::path::PathBuf = "/log-1/segment-000.stripe-0".into();
