@@ -33,7 +33,9 @@ mod ledger;
 mod mending;
 mod returning;
 
-pub use mending::{a_start_takes_them_from_an_archive, mending, what_is_nowhere_is_named};
+pub use mending::{
+    a_start_takes_them_from_an_archive, beginning_anew, mending, what_is_nowhere_is_named,
+};
 pub use returning::resyncs;
 
 /// Tasks that append in each life.

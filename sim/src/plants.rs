@@ -192,6 +192,11 @@ pub const ALL: &[Hunt] = &[
         by: "a log that is spoilt and mended in use",
         run: || archive::mending(None).map(drop),
     },
+    Hunt {
+        plant: Plant::WadsRenewedEarly,
+        by: "a write-ahead data set that begins anew in use",
+        run: || archive::beginning_anew(Some(1)).map(drop),
+    },
     Hunt { plant: Plant::WadsNotRead, by: "sweep of ahead", run: || swept(&crate::ahead::COMMITS) },
     Hunt {
         plant: Plant::WadsReusedEarly,

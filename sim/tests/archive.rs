@@ -49,3 +49,10 @@ fn what_both_copies_of_the_log_have_lost_comes_from_an_archive_or_is_named() {
     assert_eq!(archive::a_start_takes_them_from_an_archive(), Ok(()));
     assert_eq!(archive::what_is_nowhere_is_named(), Ok(()));
 }
+
+#[test]
+fn a_write_ahead_data_set_that_begins_anew_in_use_loses_nothing() {
+    assert_eq!(archive::beginning_anew(None), Ok(0));
+    let crashes = archive::beginning_anew(Some(1));
+    assert!(crashes.as_ref().is_ok_and(|crashes| *crashes > 60), "{crashes:?}");
+}

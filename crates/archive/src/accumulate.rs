@@ -166,6 +166,7 @@ impl Shelf {
         for one in &old {
             let told = registry.deleting_accumulation(&one.info);
             told.map_err(|why| ArchiveError::Accumulation { why })?;
+            self.forget(&one.info);
             for path in &one.files {
                 let folder = path.parent().unwrap_or(Path::new("."));
                 let disk = &self.env.seam.disk;
@@ -173,11 +174,7 @@ impl Shelf {
                 gone.map_err(|error| ArchiveError::io("delete", path, error))?;
             }
         }
-        let deleted = old.len() as u64;
-        if deleted > 0 {
-            self.look()?;
-        }
-        Ok(deleted)
+        Ok(old.len() as u64)
     }
 }
 

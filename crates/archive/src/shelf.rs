@@ -24,8 +24,8 @@ use crate::config::Keep;
 use crate::header::{is_unfinished, name_of, parse_name};
 use crate::writer::Written;
 use crate::{
-    Accumulation, AccumulationFile, ArchiveConfig, ArchiveEnv, ArchiveError, ArchiveFile,
-    ArchiveInfo, Registry,
+    Accumulation, AccumulationFile, AccumulationInfo, ArchiveConfig, ArchiveEnv, ArchiveError,
+    ArchiveFile, ArchiveInfo, Registry,
 };
 
 /// An archive, and where its copies are.
@@ -250,7 +250,7 @@ impl Shelf {
     /// Reads every copy of one archive from front to back. The damaged ones come back.
     ///
     /// # Errors
-    /// [`ArchiveError::NoSuch`].
+    /// [`ArchiveError::NoSuch`], also if it is deleted meanwhile.
     pub fn verify(&self, from: GroupNumber) -> Result<Vec<CopyFault>, ArchiveError> {
         let copy = self.get(from)?;
         let mut faults = Vec::new();
@@ -267,6 +267,10 @@ impl Shelf {
             };
             let gone = || ArchiveError::io("find", &path, std::io::ErrorKind::NotFound.into());
             faults.push(CopyFault { from, why: why.unwrap_or_else(gone), path });
+        }
+        if !faults.is_empty() {
+            // Whoever deletes it has it forgotten before its files go.
+            self.get(from)?;
         }
         Ok(faults)
     }
@@ -326,6 +330,11 @@ impl Shelf {
             let _ = disk.remove(&fresh);
             ArchiveError::io("copy to", to, error)
         })
+    }
+
+    /// Forgets an accumulation whose files are about to go.
+    pub(crate) fn forget(&self, accumulation: &AccumulationInfo) {
+        self.state.lock().accumulations.retain(|known| known.info != *accumulation);
     }
 
     fn get(&self, from: GroupNumber) -> Result<ShelfCopy, ArchiveError> {

@@ -4,20 +4,25 @@
 //! Invariants:
 //! 1. A look changes nothing, and nobody waits for it. What changes while it is looked at is looked
 //!    at again; only what is wrong and stands still is called damaged.
-//! 2. Before the files begin anew the log holds everything that they held.
+//! 2. Before the files begin anew the log holds everything that they held, and nobody writes to
+//!    them: an entry that came late would spoil a new one, or be taken for it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
 
 use base::Lsn;
 use seal::Tag;
+use seam::plant::{Plant, planted};
 
 use crate::core::Core;
 use crate::group::KeyBook;
 use crate::wads::{self, Edge, Entries};
 use crate::{Log, LogConfig, LogEnv, LogError};
 
+/// How often somebody who waits for an entry looks whether it is over.
+const LOOK: Duration = Duration::from_millis(20);
 /// How often entries are looked at that change all the time.
 const LOOKS: u32 = 5;
 
@@ -70,13 +75,14 @@ impl Log {
     /// If the log cannot take it over, or that it has cannot be recorded.
     pub fn renew_ahead(&self) -> Result<Option<String>, LogError> {
         let core = &*self.core;
+        let _alone = core.mending.lock();
         {
             let mut sealer = core.sealer.lock();
             sealer.ahead = None;
             core.wads.to.store(0, SeqCst);
             core.wads.wanted.fetch_max(core.ring.next(), SeqCst);
-            core.board.lock().set_ahead(false);
         }
+        core.end_entry()?;
         let held = *core.wads.recorded.lock();
         *core.wads.trouble.lock() = None;
         self.go_ahead(held)
@@ -84,6 +90,17 @@ impl Log {
 }
 
 impl Core {
+    /// Waits for the entry that is under way, after which there is none (2).
+    fn end_entry(&self) -> Result<(), LogError> {
+        let mut board = self.board.lock();
+        while board.writes_ahead() && !planted(Plant::WadsRenewedEarly) {
+            self.env.stop.check()?;
+            self.wads.wake.wait_for(&mut board, LOOK);
+        }
+        board.set_ahead(false);
+        Ok(())
+    }
+
     /// What the files have by now; `None` if nothing is written ahead.
     fn ahead_now(&self) -> Option<Now> {
         let sealer = self.sealer.lock();

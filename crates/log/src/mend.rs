@@ -32,7 +32,7 @@ use crate::directory::Located;
 use crate::group::{GroupHead, KeyBook};
 use crate::prove::ProofStep;
 use crate::read::Groups;
-use crate::segment::{FileAt, SEGMENT_HEADER, SegmentId};
+use crate::segment::{FileAt, SEGMENT_HEADER, SegmentId, SlotFiles};
 use crate::survey::Survey;
 use crate::{Log, LogConfig, LogError, Scanned};
 
@@ -104,7 +104,7 @@ impl Log {
     ///
     /// # Errors
     /// If a disk refuses, or does not keep what is written; [`LogError::Damaged`] if a group is
-    /// nowhere without which others cannot be found.
+    /// nowhere without which others cannot be found: those before it are mended.
     pub fn mend(&self, step: &mut dyn FnMut(ProofStep) -> bool) -> Result<Mended, LogError> {
         let core = &*self.core;
         let _alone = core.mending.lock();
@@ -116,19 +116,22 @@ impl Log {
                 damaged.insert(number);
             }
         };
-        while let Err(error) = self.prove(&mut note, step) {
+        let searched = loop {
             // Its place is known, and those behind it cannot be found without it.
-            core.put_back(error, &mut before)?;
-            mended.archived += 1;
-        }
+            match self.prove(&mut note, step).map_err(|error| core.put_back(error, &mut before)) {
+                Ok(_) => break Ok(()),
+                Err(Ok(())) => mended.archived += 1,
+                Err(Err(error)) => break Err(error),
+            }
+        };
         for number in damaged {
-            if core.hold(number)? {
+            if core.hold(number).is_some() {
                 let done = core.mend_held(number, &mut mended);
                 core.let_go();
                 done?;
             }
         }
-        Ok(mended)
+        searched.map(|()| mended)
     }
 
     /// Where the records of a group stand in the log; `None` if it is no longer there.
@@ -197,18 +200,18 @@ impl Log {
 }
 
 impl Core {
-    /// Keeps the segment of a group from being used again; `false` if it was freed already.
-    fn hold(&self, number: GroupNumber) -> Result<bool, LogError> {
-        match self.locate(number) {
-            Err(LogError::Gone { .. }) => return Ok(false),
-            located => located.map(drop)?,
-        }
+    /// Keeps the segment of a group from being used again; its files, or `None` if it was freed
+    /// already.
+    fn hold(&self, number: GroupNumber) -> Option<Arc<SlotFiles>> {
         let mut directory = self.directory.lock();
-        let held = directory.holding(number).map(|segment| segment.id.sequence);
+        let (sequence, files) = {
+            let segment = directory.holding(number)?;
+            (segment.id.sequence, Arc::clone(&segment.files))
+        };
         if !planted(Plant::MendedUnheld) {
-            directory.held = held;
+            directory.held = Some(sequence);
         }
-        Ok(held.is_some())
+        Some(files)
     }
 
     fn let_go(&self) {
@@ -323,16 +326,14 @@ impl Core {
     fn put_back(&self, error: LogError, before: &mut Option<GroupNumber>) -> Result<(), LogError> {
         let Some(lost) = Lost::of(&error, *before) else { return Err(error) };
         *before = Some(lost.number);
-        let files = self.directory.lock().files_of(lost.slot);
-        let (Some(files), Ok(sealed)) =
-            (files, self.config.elsewhere.sealed(&mut self.book(), lost.number))
-        else {
-            return Err(error);
+        let sealed = match self.config.elsewhere.sealed(&mut self.book(), lost.number) {
+            Ok(sealed) if lost.fits(&self.config, &sealed) => sealed,
+            _ => return Err(error),
         };
-        if !self.hold(lost.number).unwrap_or(true) {
-            return Ok(());
-        }
-        let living: Vec<u8> = self.board.lock().living().collect();
+        // What was freed meanwhile need not be walked.
+        let Some(files) = self.hold(lost.number) else { return Ok(()) };
+        let living: Vec<u8> =
+            self.board.lock().living().filter(|_| files.slot == lost.slot).collect();
         let written = living.into_iter().try_for_each(|copy| {
             let file = files.get(copy, lost.stripe);
             file.map_or(Ok(()), |file| lost.write(&self.config, copy, file.as_ref(), &sealed))
@@ -369,10 +370,12 @@ impl Lost {
     ) -> Result<(), LogError> {
         let at = FileAt { copy, slot: self.slot, stripe: self.stripe };
         let failed = |error| LogError::io("mend", at.path(config), error);
-        if self.offset + sealed.len() as u64 > config.segment_bytes {
-            return Err(failed(std::io::ErrorKind::InvalidInput.into()));
-        }
         file.write_at(sealed, self.offset).map_err(failed)
+    }
+
+    /// Whether it ends within its segment: otherwise it never stood there.
+    fn fits(&self, config: &LogConfig, sealed: &AlignedBuf) -> bool {
+        self.offset + sealed.len() as u64 <= config.segment_bytes
     }
 }
 
@@ -387,7 +390,14 @@ pub(crate) fn put_back(
     error: LogError,
 ) -> Result<GroupNumber, LogError> {
     let Some(lost) = Lost::of(&error, before) else { return Err(error) };
+    // The group may stand in a segment that nobody knows of any more, with others behind it.
+    if survey.has_illegible(copies) {
+        return Err(error);
+    }
     let Ok(sealed) = config.elsewhere.sealed(book, lost.number) else { return Err(error) };
+    if !lost.fits(config, &sealed) {
+        return Err(error);
+    }
     for copy in copies {
         let at = FileAt { copy: *copy, slot: lost.slot, stripe: lost.stripe };
         if let Some(surveyed) = survey.files.get(&at) {

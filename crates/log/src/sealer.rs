@@ -218,10 +218,11 @@ impl Core {
     fn place(&self, sealer: &mut Sealer, len: usize) -> Result<(u64, Option<SegmentId>), LogError> {
         let number = GroupNumber(sealer.next);
         let stripe = usize::from(self.stripe_of(number));
+        let turns = self.turns.swap(false, SeqCst);
         let fits = sealer.current.as_ref().is_some_and(|current| {
             current.offsets[stripe] + len as u64 <= self.config.segment_bytes
         });
-        if !fits || self.turns.swap(false, SeqCst) {
+        if turns || !fits {
             self.switch(sealer, number)?;
         }
         let Some(current) = &mut sealer.current else { unreachable!("switched to a segment") };

@@ -174,6 +174,14 @@ impl Survey {
         }
     }
 
+    /// Whether there is a file whose header none of `copies` can tell.
+    pub(crate) fn has_illegible(&self, copies: &[u8]) -> bool {
+        let told = |at: &FileAt| {
+            copies.iter().any(|copy| self.id(FileAt { copy: *copy, ..*at }).is_some())
+        };
+        self.files.keys().any(|at| copies.contains(&at.copy) && !told(at))
+    }
+
     fn has_legible(&self, copy: u8) -> bool {
         self.files.iter().any(|(at, surveyed)| at.copy == copy && surveyed.id.is_ok())
     }

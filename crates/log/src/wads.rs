@@ -347,7 +347,10 @@ fn opened(env: &LogEnv, config: &LogConfig, path: &Path) -> std::io::Result<(Arc
     let len = file.len()?;
     let made = config.wads.as_ref().map_or(0, |wads| wads.bytes);
     if len < made {
-        let why = format!("it has {len} bytes and should have {made}: it was cut short");
+        let why = format!(
+            "it has {len} bytes and should have {made}: it was cut short, or its size was changed \
+             in the configuration before a start had read it"
+        );
         return Err(std::io::Error::other(why));
     }
     Ok((file, len.min(WADS_BYTES_MAX) / BLOCK as u64 * BLOCK as u64))

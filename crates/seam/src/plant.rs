@@ -85,6 +85,8 @@ pub enum Plant {
     MendedUnheld,
     /// An entry of the write-ahead data set is overwritten before its group is durable.
     WadsReusedEarly,
+    /// The write-ahead data set begins anew while an entry of before is still under way.
+    WadsRenewedEarly,
     /// A restart does not read the write-ahead data set.
     WadsNotRead,
     /// That the write-ahead data set holds what the log lacks is not recorded.
@@ -174,6 +176,7 @@ impl Plant {
         Plant::MendedUnproven,
         Plant::MendedUnheld,
         Plant::WadsReusedEarly,
+        Plant::WadsRenewedEarly,
         Plant::WadsNotRead,
         Plant::WadsUnrecorded,
         Plant::NeededArchiveDeleted,

@@ -244,7 +244,7 @@ impl Coded for SystemError {
                 format!("Correct that line of {}; its comments name every setting.", path.display())
             }
             SystemError::NotEdited { path, .. } => format!(
-                "Give [log] and each [pool.NAME] a section of its own in {}, with one setting a line.",
+                "Give [log] and each [pool.NAME] a section of its own in {}, one setting a line.",
                 path.display()
             ),
             SystemError::LogLost { remedy, .. } => remedy.clone(),

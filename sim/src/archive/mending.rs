@@ -5,39 +5,54 @@
 //! 1. What one copy has lost comes back from the other one, what both have lost from an archive, in
 //!    use and at a start. When it is mended nothing is damaged any more.
 //! 2. What is nowhere is named, and its place is left as it is.
+//! 3. A write-ahead data set that begins anew in use has everything that it acknowledges.
+//! 4. Archives that are deleted while they are looked at are not called damaged.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
-use archive::{Archiver, LogSource};
+use archive::{ArchiveError, Archiver, LogSource, Shelf};
 use base::{GroupNumber, Lsn, UowId};
 use log::{GroupHead, Log, Scanned};
 use seam::Seam;
-use seam::sim::{self, Rng, SimConfig, SimDisk};
+use seam::sim::{self, Fault, FaultKind, Rng, SimConfig, SimDisk, When};
 
 use super::{Machine, Make, STYLES, Script, crashed};
 
 const MAKE: Make = Make { log_copies: 2, folders: 1, compress: false, recent: true, ahead: 0 };
 const BLOCK: u64 = 4096;
+/// Where a segment's header names its first group.
+const FIRST_GROUP_AT: u64 = 48;
 
-/// Who spoils the log and has it mended.
+/// Who spoils the log and has it mended, or has its write-ahead data set begin anew.
 #[derive(Clone)]
 pub(super) struct Operator {
     disk: SimDisk,
     seed: u64,
+    renews: bool,
 }
 
 impl Operator {
-    /// Spoils one group after another, and has the log mended each time.
+    /// Does one thing after another, until the others are done.
     pub(super) fn work(&self, seam: &Seam, log: &Log, archiver: &Archiver, over: &AtomicBool) {
         let mut rng = Rng::stream(self.seed, "operator");
         while !over.load(SeqCst) {
+            if self.renews {
+                seam.clock.sleep(Duration::from_micros(rng.below(600)));
+                assert_eq!(log.prove_ahead(), []);
+                let trouble = log.renew_ahead().unwrap_or_else(|error| panic!("{error}"));
+                assert_eq!(trouble, None);
+                continue;
+            }
             let archived = archiver.shelf().archived_to().unwrap_or_default();
             let undurable = log.sealed(GroupNumber(0), GroupNumber(u64::MAX)).end();
             if self.spoil(&mut rng, archived, undurable) {
                 mend(log);
+            }
+            if rng.one_in(4) {
+                verify(archiver.shelf());
             }
             seam.clock.sleep(Duration::from_micros(200));
         }
@@ -49,7 +64,11 @@ impl Operator {
         paths.retain(|path| path.starts_with("/log2"));
         let path = &paths[rng.index(paths.len())];
         let twin = PathBuf::from("/log1").join(path.file_name().unwrap_or_default());
-        let block = (1 + rng.below(self.disk.len_raw(path) / BLOCK - 1)) * BLOCK;
+        let blocks = self.disk.len_raw(path) / BLOCK;
+        if blocks < 2 {
+            return false;
+        }
+        let block = (1 + rng.below(blocks - 1)) * BLOCK;
         let head = |path| GroupHead::decode(&self.disk.read_raw(path, block, 128)).ok();
         let (Some(mine), other) = (head(path), head(&twin)) else { return false };
         if mine.number >= undurable {
@@ -59,10 +78,17 @@ impl Operator {
         if rng.one_in(3) && other == Some(mine) && mine.number < archived {
             self.disk.corrupt(&twin, block + rng.below(128), &[0x10]);
         }
-        if rng.one_in(4) {
+        if rng.one_in(4) && self.first_group(path) < undurable {
             self.disk.corrupt(path, rng.below(128), &[0x10]);
         }
         true
+    }
+
+    /// The first group of the segment in a file, as its header says. Before that one is durable
+    /// nobody looks at the header again.
+    fn first_group(&self, path: &PathBuf) -> GroupNumber {
+        let number = self.disk.read_raw(path, FIRST_GROUP_AT, 8);
+        GroupNumber(number.try_into().map_or(0, u64::from_le_bytes))
     }
 }
 
@@ -77,18 +103,48 @@ fn mend(log: &Log) {
     assert!(left.is_empty(), "mended, and still damaged: {left:?}");
 }
 
+/// Looks at each archive while others come and go.
+fn verify(shelf: &Shelf) {
+    for copy in shelf.list() {
+        match shelf.verify(copy.info.from) {
+            Ok(faults) => assert!(faults.is_empty(), "{faults:?}"),
+            Err(ArchiveError::NoSuch { .. }) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
 /// Crashes after every `step`th write while the log is spoilt and mended; without a `step`, lives
 /// that end by themselves.
 ///
 /// # Errors
 /// The first broken promise.
 pub fn mending(step: Option<u64>) -> Result<u64, String> {
-    let base = Machine::new(MAKE);
+    lives(MAKE, step, false)
+}
+
+/// The same while the write-ahead data set begins anew time and again.
+///
+/// # Errors
+/// The first broken promise.
+pub fn beginning_anew(step: Option<u64>) -> Result<u64, String> {
+    lives(Make { ahead: 1, ..MAKE }, step, true)
+}
+
+fn lives(make: Make, step: Option<u64>, renews: bool) -> Result<u64, String> {
+    let base = Machine::new(make);
     let mut crashes = 0;
     for n in (1..).step_by(step.unwrap_or(1) as usize) {
         let mut machine = base.fork();
         let told = |why: String| format!("life {n}: {why}");
-        let operator = Operator { disk: machine.disk.clone(), seed: n };
+        // Now and then a call takes so long that others get far meanwhile.
+        let (device, slow, chance) = match renews {
+            true => ("/ahead1", Duration::from_millis(1), 100),
+            false => ("/log2", Duration::from_millis(10), 20),
+        };
+        let slow = Fault::new(FaultKind::SlowIo(slow), device);
+        machine.disk.inject(slow.when(When::Chance(chance * (n % 4) as u32)));
+        let operator = Operator { disk: machine.disk.clone(), seed: n, renews };
         let script = Script { seed: 500 + n, records: 40 };
         let ended = machine.live_beside(script, step.map(|_| n), Some(operator));
         if !crashed(&ended).map_err(told)? {

@@ -157,13 +157,23 @@ pub(crate) struct Worker {
 impl Worker {
     /// Starts it and waits until it says how it is.
     pub(crate) fn start(dir: &Path, run: u32) -> Worker {
+        Worker::begin(dir, &["--run", &run.to_string()], 100)
+    }
+
+    /// One that has the system open and does nothing.
+    pub(crate) fn idle(dir: &Path) -> Worker {
+        Worker::begin(dir, &["--run", "1", "--threads", "0"], 0)
+    }
+
+    /// Starts it and waits for so many commits.
+    fn begin(dir: &Path, more: &[&str], commits: u64) -> Worker {
         let mut command = command(None);
-        command.arg("demo-worker").arg(dir).args(["--run", &run.to_string(), "--accounts", "3000"]);
+        command.arg("demo-worker").arg(dir).args(["--accounts", "3000"]).args(more);
         let worker = Worker::start_command(command);
         let begun = Instant::now();
         loop {
             let status = on(DEMO, &["status", "--json"], dir, &[]);
-            if status.code == 0 && status.json()["units"]["commits"].as_u64() > Some(100) {
+            if status.code == 0 && status.json()["units"]["commits"].as_u64() >= Some(commits) {
                 return worker;
             }
             assert!(begun.elapsed() < Duration::from_secs(60), "{}{}", status.out, status.err);

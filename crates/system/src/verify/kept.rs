@@ -70,6 +70,12 @@ impl Site {
         }
         unreachable!("the last look returns")
     }
+
+    /// What RECON says by now of a system in use, where somebody may delete what is looked at:
+    /// RECON forgets it before its files go. `None` if that cannot be told.
+    fn by_now(&self) -> Option<recon::State> {
+        self.look().ok().filter(|_| self.in_use).map(|(reading, _)| reading.state)
+    }
 }
 
 /// The copies that are damaged or behind, and how.
@@ -141,12 +147,15 @@ impl Verifier {
             }
             self.archive(&shelf, copy);
         }
-        for fault in shelf.faults() {
-            if !list.iter().any(|copy| copy.info.from == fault.from) {
+        let faults = shelf.faults();
+        // Some may have been made since, and some deleted.
+        let known = || list.iter().cloned().chain(shelf.list());
+        for fault in faults {
+            if !known().any(|copy| copy.info.from == fault.from) {
                 self.lost_archive(fault.from.0, fault.path, fault.why.to_string(), Lsn(u64::MAX));
             }
         }
-        self.unshelved(&list);
+        self.unshelved(site, &list);
         self.accumulations(&shelf);
     }
 
@@ -201,17 +210,22 @@ impl Verifier {
     }
 
     /// Archives that RECON knows and no folder has.
-    fn unshelved(&mut self, list: &[ShelfCopy]) {
+    fn unshelved(&mut self, site: &Site, list: &[ShelfCopy]) {
         let Some(state) = &self.recon else { return };
         let holds = |group| list.iter().any(|copy| copy.info.from <= group && group < copy.info.to);
         let known = state.archives.values();
-        let gone: Vec<_> = known
+        let mut gone: Vec<_> = known
             .filter(|known| !holds(known.first_group) || !holds(known.last_group))
-            .map(|known| (known.first_group.0, known.files.first().cloned(), known.end))
+            .map(|known| (known.first_group, known.files.first().cloned(), known.end))
             .collect();
+        if !gone.is_empty()
+            && let Some(now) = site.by_now()
+        {
+            gone.retain(|(first, ..)| now.archives.values().any(|one| one.first_group == *first));
+        }
         for (first, file, end) in gone {
             let path = file.map(|file| file.path).unwrap_or_default();
-            self.lost_archive(first, path, "it is in no folder of the archive".into(), end);
+            self.lost_archive(first.0, path, "it is in no folder of the archive".into(), end);
         }
     }
 
@@ -223,7 +237,10 @@ impl Verifier {
                     while file.next_record()?.is_some() {}
                     Ok(())
                 });
-                if let Err(error) = proven {
+                let is_known = || shelf.accumulations().iter().any(|known| known.info == one.info);
+                if let Err(error) = proven
+                    && is_known()
+                {
                     let file = path.display();
                     self.note(format!(
                         "{file}: {error}; the archives it was made of serve instead"
@@ -248,6 +265,11 @@ impl Verifier {
                 }
             }
             let is_left = bad.len() < copy.files.len();
+            if !bad.is_empty()
+                && site.by_now().is_some_and(|now| !now.image_copies.contains_key(&copy.number))
+            {
+                continue;
+            }
             for (path, what) in bad {
                 self.bad_copy(copy, path, what, is_left);
             }

@@ -338,7 +338,7 @@ mod tests {
             remedy: "Copy everything.".into(),
         };
         let text = error.to_string();
-        assert!(text.contains("2 groups") && text.contains("group 7"), "{text}");
+        assert!(text.contains("2 groups") && text.contains("group7"), "{text}");
         assert_eq!(error.remedy(), "Copy everything.");
     }
 }
