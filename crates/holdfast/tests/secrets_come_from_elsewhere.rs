@@ -67,7 +67,7 @@ fn a_token_signs_and_opens_and_says_what_is_wrong() {
     place.fails(&["sign", "--with", "me", "-o", "never", "--pin-file", "wrong", &module, "pay"], 4);
     let again = ["generate", "--token", "BANK", "--alias", "me", "Ada", "--pin-file", "pin"];
     place.fails(&[&again[..], &[&module]].concat(), 4);
-    place.fails(&["revoke", "me", "--yes"], 1);
+    place.fails(&["revoke", "me", "--yes"], 4);
     place.fails(&["export", "me", "--secret"], 1);
     assert_eq!(place.names(), before);
 }

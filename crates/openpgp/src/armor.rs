@@ -222,7 +222,12 @@ impl Crc24 {
     }
 }
 
-/// Whether what follows is armored, or text anyhow (2).
-pub(crate) fn is_armored(source: &mut impl BufRead) -> io::Result<bool> {
-    Ok(source.fill_buf()?.first().is_some_and(|byte| byte & 0x80 == 0))
+/// Whether what follows is armored, or text anyhow (2); text that is followed by its signature is
+/// an error that says so.
+pub(crate) fn is_armored(source: &mut impl BufRead) -> Result<bool> {
+    let begin = source.fill_buf().map_err(Error::io("reading the input"))?;
+    if begin.trim_ascii_start().starts_with(b"-----BEGIN PGP SIGNED MESSAGE-----") {
+        return Err(Error::Cleartext);
+    }
+    Ok(begin.first().is_some_and(|byte| byte & 0x80 == 0))
 }

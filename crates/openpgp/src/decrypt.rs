@@ -30,6 +30,7 @@ use crate::encrypt::{SessionKey, Stages};
 use crate::error::{Error, Result};
 use crate::held::Held;
 use crate::lines::Lines;
+use crate::old::{self, is_aes, is_of_old_cipher};
 use crate::packet::{
     Body, FeedReader, expect_end, is_noise, next_header, read_full, read_small, skip, write_all,
 };
@@ -63,7 +64,8 @@ pub struct Reading {
     pub certificates: Vec<Certificate>,
     /// Whether what is not encrypted is an error.
     pub must_be_encrypted: bool,
-    /// Whether ciphers are read that nobody should use any more.
+    /// Whether ciphers are read that nobody should use any more, and what is encrypted without
+    /// protection against change.
     pub allow_old: bool,
     /// Whether the lines of what its sender calls text get the ends that lines have here: LF.
     pub native_lines: bool,
@@ -86,6 +88,9 @@ pub struct Opened {
     pub name: Vec<u8>,
     /// Whether the sender said that it is text.
     pub is_text: bool,
+    /// Whether it was encrypted in a way that does not show whether somebody has changed it since;
+    /// read only if that was allowed.
+    pub is_unproven: bool,
 }
 
 /// Everything that the layers share.
@@ -113,7 +118,7 @@ impl Reading {
         std::thread::scope(|scope| {
             let mut source: Source<'_> =
                 Box::new(BufReader::with_capacity(READ, Counted { input, stats }));
-            if is_armored(&mut source).map_err(Error::io("reading the input"))? {
+            if is_armored(&mut source)? {
                 source = Box::new(BufReader::with_capacity(64 << 10, Dearmorer::new(source)));
             }
             let mut run = Run {
@@ -175,14 +180,17 @@ impl Run<'_, '_> {
                 Tag::PublicKeyEncryptedSessionKey | Tag::SymKeyEncryptedSessionKey => {
                     self.lock(&mut locks, &mut source, tag, length)?;
                 }
-                Tag::SymEncryptedProtectedData => {
-                    let feed = self.unseal(scope, source, length, &locks)?;
+                Tag::SymEncryptedProtectedData | Tag::SymEncryptedData => {
+                    let feed = match tag {
+                        Tag::SymEncryptedData => self.unseal_unproven(source, length, &locks)?,
+                        _ => self.unseal(scope, source, length, &locks)?,
+                    };
                     let inner = FeedReader::new(feed, self.buffers.clone());
                     return self.message(scope, Box::new(inner), layer + 1);
                 }
-                Tag::SymEncryptedData | Tag::GnupgAeadData => {
-                    let what =
-                        "its encryption has no sound protection against change; it is not read";
+                Tag::GnupgAeadData => {
+                    let what = "it is encrypted in a form that GnuPG alone has; \
+                        its sender makes one that others read by `gpg --rfc4880`";
                     return Err(Error::Unsupported(what.to_owned()));
                 }
                 Tag::CompressedData if verifying.is_empty() => {
@@ -303,26 +311,43 @@ impl Run<'_, '_> {
         Self: 's,
     {
         let cipher = SymmetricKeyAlgorithm::from(session.cipher);
-        use SymmetricKeyAlgorithm::{AES128, AES192, AES256};
         if session.key.len() != cipher.key_size() {
             return Err(Error::damaged("its key does not fit its cipher"));
         }
-        let key = session.key.clone();
-        self.opened.session_key = Some(session);
+        let session = self.opened.session_key.insert(session);
         let threads = self.reading.threads();
-        if matches!(cipher, AES128 | AES192 | AES256) {
-            return unseal::v1(scope, body, &key, threads, &self.buffers, self.stats);
+        if is_aes(cipher) {
+            return unseal::v1(scope, body, &session.key, threads, &self.buffers, self.stats);
         }
         if !self.reading.allow_old {
-            let what = format!(
-                "it is encrypted with {cipher:?}, which is old; allow old ciphers to read it"
-            );
-            return Err(Error::Unsupported(what));
+            let what = format!("it is encrypted with {cipher:?}, which nobody should use any more");
+            return Err(Error::Old(what));
         }
-        let stream = cipher
-            .stream_decryptor_protected(pgp::types::Seipdv1ReadMode::Streaming, &key, body)
-            .map_err(|_| Error::damaged("its contents do not begin as they should"))?;
-        Ok(Box::new(Blocks::new(stream, self.buffers.clone())))
+        old::contents(body, session, true, &self.buffers)
+    }
+
+    /// The contents of a container that nothing protects against change (4).
+    fn unseal_unproven<'s>(
+        &mut self,
+        source: Source<'s>,
+        length: PacketLength,
+        locks: &Locks,
+    ) -> Result<Feed<'s, Block>> {
+        if !self.reading.allow_old {
+            let what = "its encryption does not show whether somebody has changed it since";
+            return Err(Error::Old(what.to_owned()));
+        }
+        let mut body = Body::new(source, length);
+        let begin = body.fill_buf().map_err(Error::io("reading the message"))?;
+        let fits = |key: &SessionKey| unseal::may_fit(key, begin);
+        let session = locks.open(self.reading, false, fits)?;
+        let session = session.ok_or_else(|| locks.explain(self.reading))?;
+        if session.key.len() != SymmetricKeyAlgorithm::from(session.cipher).key_size() {
+            return Err(Error::damaged("its key does not fit its cipher"));
+        }
+        self.opened.is_unproven = true;
+        let session = self.opened.session_key.insert(session);
+        old::contents(body, session, false, &self.buffers)
     }
 
     /// The contents of a compressed packet.
@@ -348,7 +373,7 @@ impl Run<'_, '_> {
         let unpacker = Unpacker::new(body, algorithm)?;
         let blocks = Unpacked {
             unpacker: Some(unpacker),
-            may_be_padded: self.opened.session_key.is_some(),
+            may_be_padded: self.opened.session_key.is_some() && !self.opened.is_unproven,
             buffers: self.buffers.clone(),
             stats: self.stats,
         };
@@ -507,12 +532,6 @@ impl Locks {
     }
 }
 
-fn is_of_old_cipher(key: &SessionKey) -> bool {
-    use SymmetricKeyAlgorithm::{AES128, AES192, AES256};
-    let cipher = SymmetricKeyAlgorithm::from(key.cipher);
-    !matches!(cipher, AES128 | AES192 | AES256) && key.key.len() == cipher.key_size()
-}
-
 /// Whether trying a passphrase takes memory in proportion; a sender may ask for terabytes.
 fn is_affordable(lock: &SymKeyEncryptedSessionKey) -> bool {
     const KIBIBYTES_MAX_POWER: u8 = 21;
@@ -542,37 +561,6 @@ fn sort(key: &PlainSessionKey, is_v2: bool) -> Option<SessionKey> {
     };
     (is_v2 == (cipher == 0))
         .then(|| SessionKey { cipher, key: Zeroizing::new(key.as_ref().to_vec()) })
-}
-
-/// What can be read, as blocks.
-struct Blocks<R> {
-    source: Option<R>,
-    buffers: Buffers,
-}
-
-impl<R: Read> Blocks<R> {
-    fn new(source: R, buffers: Buffers) -> Blocks<R> {
-        Blocks { source: Some(source), buffers }
-    }
-}
-
-impl<R: Read> Iterator for Blocks<R> {
-    type Item = Result<Block>;
-
-    fn next(&mut self) -> Option<Result<Block>> {
-        let mut source = self.source.take()?;
-        let mut data = self.buffers.take_full(JOB);
-        // An error of the old ciphers' stream is a wrong sum.
-        let Ok(filled) = read_full(&mut source, &mut data) else {
-            return Some(Err(Error::damaged("its contents are not what was encrypted")));
-        };
-        data.truncate(filled);
-        let last = filled < JOB;
-        if !last {
-            self.source = Some(source);
-        }
-        Some(Ok(Block { data, start: 0, last }))
-    }
 }
 
 /// Makes sure that nothing follows a compressed packet's contents but padding, if it may.

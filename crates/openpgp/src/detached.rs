@@ -64,9 +64,12 @@ pub fn sign_detached(
 }
 
 /// The signatures in these bytes, armored or not.
-fn signatures(bytes: &[u8]) -> Result<Vec<Signature>> {
+///
+/// # Errors
+/// If there are none, or something else is among them.
+pub fn signatures(bytes: &[u8]) -> Result<Vec<Signature>> {
     let mut source: Box<dyn BufRead + '_> = Box::new(bytes);
-    if is_armored(&mut source).map_err(Error::io("reading the signature"))? {
+    if is_armored(&mut source)? {
         source = Box::new(BufReader::new(Dearmorer::new(source)));
     }
     let mut found = Vec::new();

@@ -29,6 +29,7 @@ use crate::buffers::{Block, Buffers};
 use crate::deflate::{Adler, Packer};
 use crate::entropy::Random;
 use crate::error::{Error, Result};
+use crate::fitness::{cannot_be_encrypted_to, obstacle};
 use crate::frame::{Packed, Plain, frame};
 use crate::packet::{Pieces, to_bytes, write_all};
 use crate::seal::{self, Job};
@@ -287,20 +288,12 @@ impl Writing {
         let mut key = Zeroizing::new(vec![0; cipher.key_size()]);
         rand::RngCore::fill_bytes(&mut Random, &mut key);
         let mut packets = Vec::new();
-        for certificate in &checked {
-            let parts = certificate.valid_encryption_capable_component_keys();
-            if parts.is_empty() {
-                let name = certificate.fingerprint();
-                let what = format!(
-                    "nothing can be encrypted to key {name} now: expired, revoked, or made for other uses"
-                );
-                return Err(Error::UnfitKey(what));
-            }
-            for part in &parts {
+        let now = Timestamp::now().as_secs();
+        for (certificate, checked) in self.recipients.iter().zip(&checked) {
+            for part in &parts_of(certificate, checked, now)? {
                 packets.extend(to_recipient(part, &key, cipher, container)?);
             }
         }
-        let now = Timestamp::now().as_secs();
         for certificate in &self.x509 {
             packets.extend(to_recipient(&certificate.recipient(now)?, &key, cipher, container)?);
         }
@@ -319,6 +312,24 @@ impl Writing {
         }
         Ok(Opening { packets, container, cipher, key })
     }
+}
+
+/// The parts of a certificate to encrypt to.
+fn parts_of(
+    certificate: &Certificate,
+    checked: &Checked,
+    now: u32,
+) -> Result<Vec<ComponentKeyPub>> {
+    let mut parts = checked.valid_encryption_capable_component_keys();
+    parts.retain(|part| obstacle(part, now).is_none());
+    if parts.is_empty() {
+        let why = cannot_be_encrypted_to(certificate, now);
+        let why = why.unwrap_or_else(|| "expired, revoked, or made for other uses".to_owned());
+        let name = checked.fingerprint();
+        let what = format!("nothing can be encrypted to key {name} now: {why}");
+        return Err(Error::UnfitKey(what));
+    }
+    Ok(parts)
 }
 
 /// The session key, for one part of one certificate.

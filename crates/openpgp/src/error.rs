@@ -41,6 +41,12 @@ pub enum Error {
     /// Something old, weak or unknown.
     #[error("{0}")]
     Unsupported(String),
+    /// Something that is read only if that is asked for.
+    #[error("{0}: it is old and weak, and is not read unless that is asked for")]
+    Old(String),
+    /// Text that stayed readable, where something else is expected.
+    #[error("this is text with its signature below it, and no message in packets")]
+    Cleartext,
     /// Input that is not OpenPGP, or not the kind that is expected.
     #[error("this is not what was expected: {0}")]
     NotOpenPgp(String),
@@ -86,7 +92,9 @@ impl Error {
             Error::NoKey(_) | Error::Locked(_) | Error::Token { .. } => Kind::NoKey,
             Error::BadSignature(_) => Kind::Signature,
             Error::Usage(_) => Kind::Usage,
-            Error::Unsupported(_) | Error::NotOpenPgp(_) => Kind::Input,
+            Error::Unsupported(_) | Error::Old(_) | Error::Cleartext | Error::NotOpenPgp(_) => {
+                Kind::Input
+            }
             Error::UnfitKey(_) | Error::Name(_) | Error::Io { .. } => Kind::Failed,
         }
     }
@@ -129,6 +137,8 @@ impl Coded for Error {
             Error::Usage(_) => Code("HFO108"),
             Error::Name(_) => Code("HFO109"),
             Error::Io { .. } => Code("HFO110"),
+            Error::Old(_) => Code("HFO111"),
+            Error::Cleartext => Code("HFO112"),
             Error::Token { fault, .. } => fault.code(),
         }
     }
@@ -144,6 +154,8 @@ impl Coded for Error {
             }
             Error::UnfitKey(_) => "Ask its owner for a newer certificate, or choose another key.",
             Error::Unsupported(_) | Error::Usage(_) | Error::Name(_) => "",
+            Error::Old(_) => "Decrypt it with --allow-old, if you know where it comes from.",
+            Error::Cleartext => "Verify it with `holdfast pgp verify --cleartext`.",
             Error::NotOpenPgp(_) => "Check that this is the right file.",
             Error::Io { .. } => "Check the path, its permissions and the space on the device.",
         };

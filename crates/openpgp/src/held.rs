@@ -15,7 +15,7 @@ use pgp::composed::{SignedPublicKey, SignedPublicSubKey};
 use pgp::crypto::ecdh::derive_session_key;
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::crypto::public_key::PublicKeyAlgorithm;
-use pgp::packet::PublicKeyEncryptedSessionKey;
+use pgp::packet::{PublicKeyEncryptedSessionKey, RevocationCode};
 use pgp::types::{
     EcdhPublicParams, Fingerprint, KeyDetails, KeyId, KeyVersion, Mpi, Password, PkeskBytes,
     PkeskVersion, PublicParams, SignatureBytes, SigningKey, Timestamp,
@@ -30,7 +30,8 @@ use zeroize::Zeroizing;
 use crate::adopt::{Identity, bind};
 use crate::encrypt::SessionKey;
 use crate::error::{Error, Result};
-use crate::keys::Algorithm;
+use crate::expiry::{NewEnd, from_now, wait_for_a_later_second};
+use crate::keys::{Algorithm, certified, revocation, with_revocation};
 use crate::material::{Curve, Public, Use};
 use crate::sign::Signer;
 
@@ -253,6 +254,52 @@ impl Held {
         let name = self.certificate.fingerprint();
         let none = || Error::UnfitKey(format!("no part of key {name} may sign now"));
         (!signers.is_empty()).then_some(signers).ok_or_else(none)
+    }
+
+    /// The key that speaks for the certificate.
+    ///
+    /// # Errors
+    /// If it is not known where it is.
+    fn primary(&self) -> Result<HeldKey> {
+        let name = self.certificate.fingerprint();
+        let gone = || Error::UnfitKey(format!("it is not known which token has key {name}"));
+        self.keys().find(|key| key.fingerprint() == name).ok_or_else(gone)
+    }
+
+    /// The certificate with its revocation in it, signed in the token.
+    ///
+    /// # Errors
+    /// If the token refuses.
+    pub fn revoke(&self, code: RevocationCode, why: &str) -> Result<Certificate> {
+        let certificate = self.certificate.clone();
+        let public = SignedPublicKey::from(certificate.clone()).primary_key;
+        let made = revocation(&self.primary()?, &Password::empty(), &public, code, why)?;
+        Ok(with_revocation(certificate, made))
+    }
+
+    /// The certificate with another end: so many seconds from now, or never.
+    ///
+    /// # Errors
+    /// If the token refuses.
+    pub fn expire(&self, lifetime_s: Option<u32>) -> Result<Certificate> {
+        let mut inner = SignedPublicKey::from(self.certificate.clone());
+        wait_for_a_later_second(&inner.details);
+        let (signer, passphrase) = (&self.primary()?, &Password::empty());
+        let (public, until) = (&inner.primary_key.clone(), from_now(lifetime_s));
+        let end = NewEnd { signer, passphrase, public, until };
+        let before = end.of_key(&mut inner.details)?;
+        for part in &mut inner.public_subkeys {
+            end.of_part(&part.key, &mut part.signatures, before)?;
+        }
+        Ok(Certificate::from(inner))
+    }
+
+    /// Another certificate, with this key's word that the user id belongs to it.
+    ///
+    /// # Errors
+    /// If the token refuses, or the certificate has no such user id.
+    pub fn certify(&self, certificate: Certificate, user: &str) -> Result<Certificate> {
+        certified(&self.primary()?, &Password::empty(), certificate, user)
     }
 
     /// Its keys.

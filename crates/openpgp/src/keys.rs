@@ -12,18 +12,18 @@ use pgp::crypto::ecc_curve::ECCCurve;
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::crypto::sym::SymmetricKeyAlgorithm;
 use pgp::packet::{
-    RevocationCode, Signature, SignatureConfig, SignatureType, Subpacket, SubpacketData,
+    PublicKey, RevocationCode, Signature, SignatureConfig, SignatureType, Subpacket, SubpacketData,
 };
 use pgp::types::{
-    CompressionAlgorithm, Duration, KeyDetails, KeyVersion, Password, SignedUser, SigningKey, Tag,
-    Timestamp,
+    CompressionAlgorithm, KeyDetails, KeyVersion, Password, SignedUser, SigningKey, Timestamp,
 };
 use rpgpie::certificate::Certificate;
 use rpgpie::tsk::Tsk;
-use seam::clock::{Clock as _, RealClock};
 
+use crate::certification;
 use crate::entropy::Random;
 use crate::error::{Error, Result};
+use crate::expiry::{NewEnd, from_now, wait_for_a_later_second};
 
 /// What a key is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -234,11 +234,22 @@ pub fn revoke(
     let key = key.key();
     let none = Password::empty();
     let passphrase = fitting(key, &none, passphrases)?;
-    let mut config = config_for(&key.primary_key, SignatureType::KeyRevocation)?;
+    let primary = &key.primary_key;
+    revocation(primary, passphrase, primary.public_key(), code, why)
+}
+
+/// The revocation of a key, signed by the key wherever it is.
+pub(crate) fn revocation(
+    signer: &impl SigningKey,
+    passphrase: &Password,
+    public: &PublicKey,
+    code: RevocationCode,
+    why: &str,
+) -> Result<Signature> {
+    let mut config = config_for(signer, SignatureType::KeyRevocation)?;
     let reason = SubpacketData::RevocationReason(code, why.to_owned().into());
     config.hashed_subpackets.push(Subpacket::regular(reason)?);
-    let primary = &key.primary_key;
-    Ok(config.sign_key(primary, passphrase, &primary.public_key())?)
+    Ok(config.sign_key(signer, passphrase, public)?)
 }
 
 /// The certificate with the revocation in it.
@@ -265,80 +276,28 @@ pub fn expire(key: &Tsk, passphrases: &[Password], lifetime_s: Option<u32>) -> R
     let mut inner = key.key().clone();
     let none = Password::empty();
     let passphrase = fitting(&inner, &none, passphrases)?;
-    wait_for_a_later_second(&inner);
+    wait_for_a_later_second(&inner.details);
     expire_parts(&mut inner, passphrase, lifetime_s)?;
     Ok(Tsk::from(inner))
 }
 
-/// Times of signatures are whole seconds, and the latest one counts: a new one in the second of the
-/// last one would be a matter of chance. A clock that went back is not waited for.
-pub(crate) fn wait_for_a_later_second(key: &SignedSecretKey) {
-    let users = key.details.users.iter().flat_map(|user| &user.signatures);
-    let latest = users.chain(&key.details.direct_signatures).filter_map(Signature::created).max();
-    let clock = RealClock::new();
-    for _ in 0..24 {
-        if latest != Some(Timestamp::now()) {
-            return;
-        }
-        clock.sleep(std::time::Duration::from_millis(50));
-    }
-}
-
-/// Signs anew what says when the key expires. What was signed in this very second is replaced: it
-/// is of a key that is still being made.
+/// Gives the key, and its parts that end with it, another end: so many seconds from now.
 pub(crate) fn expire_parts(
     key: &mut SignedSecretKey,
     passphrase: &Password,
     lifetime_s: Option<u32>,
 ) -> Result<()> {
-    let primary = key.primary_key.clone();
-    let age = Timestamp::now().as_secs().saturating_sub(primary.created_at().as_secs());
-    let ends = lifetime_s.map(|lifetime| Duration::from_secs(lifetime.saturating_add(age)));
-    let public = primary.public_key();
-    for user in &mut key.details.users {
-        let own = |one: &&Signature| one.issuer_fingerprint().contains(&&primary.fingerprint());
-        let Some(newest) = user.signatures.iter().filter(own).max_by_key(|one| one.created())
-        else {
-            continue;
-        };
-        let config = renewed(newest, &primary, ends)?;
-        let made =
-            config.sign_certification(&primary, &public, passphrase, Tag::UserId, &user.id)?;
-        user.signatures.retain(|one| !own(&one) || one.created() < made.created());
-        user.signatures.push(made);
+    let signer = key.primary_key.clone();
+    let public = signer.public_key();
+    let end = NewEnd { signer: &signer, passphrase, public, until: from_now(lifetime_s) };
+    let before = end.of_key(&mut key.details)?;
+    for part in &mut key.secret_subkeys {
+        end.of_part(part.key.public_key(), &mut part.signatures, before)?;
     }
-    if let Some(newest) = key.details.direct_signatures.iter().max_by_key(|one| one.created()) {
-        let config = renewed(newest, &primary, ends)?;
-        let made = config.sign_key(&primary, passphrase, &public)?;
-        key.details.direct_signatures.retain(|one| one.created() < made.created());
-        key.details.direct_signatures.push(made);
+    for part in &mut key.public_subkeys {
+        end.of_part(&part.key, &mut part.signatures, before)?;
     }
     Ok(())
-}
-
-/// What an older signature said, with a new time and a new end.
-fn renewed(
-    old: &Signature,
-    key: &impl SigningKey,
-    ends: Option<Duration>,
-) -> Result<SignatureConfig> {
-    let unknown = || Error::Unsupported("a signature of this key is of an unknown form".to_owned());
-    let before = old.config().ok_or_else(unknown)?;
-    let mut config = config_for(key, before.typ)?;
-    let kept = before.hashed_subpackets.iter().filter(|part| {
-        !matches!(
-            part.data,
-            SubpacketData::SignatureCreationTime(_)
-                | SubpacketData::IssuerFingerprint(_)
-                | SubpacketData::IssuerKeyId(_)
-                | SubpacketData::KeyExpirationTime(_)
-        )
-    });
-    config.hashed_subpackets.extend(kept.cloned());
-    if let Some(ends) = ends {
-        config.hashed_subpackets.push(Subpacket::regular(SubpacketData::KeyExpirationTime(ends))?);
-    }
-    Ok(config)
 }
 
 /// The certificate, with this key's word that the user id belongs to it.
@@ -354,19 +313,22 @@ pub fn certify(
     let key = key.key();
     let none = Password::empty();
     let passphrase = fitting(key, &none, passphrases)?;
+    certified(&key.primary_key, passphrase, certificate, user)
+}
+
+/// The certificate with the word of a key, wherever that key is.
+pub(crate) fn certified(
+    signer: &impl SigningKey,
+    passphrase: &Password,
+    certificate: Certificate,
+    user: &str,
+) -> Result<Certificate> {
     let mut inner = SignedPublicKey::from(certificate);
     let named = |one: &&mut SignedUser| one.id.id() == user.as_bytes();
     let Some(found) = inner.details.users.iter_mut().find(named) else {
         return Err(Error::Name(format!("the certificate has no user id \"{user}\"")));
     };
-    let config = config_for(&key.primary_key, SignatureType::CertGeneric)?;
-    let made = config.sign_certification_third_party(
-        &key.primary_key,
-        passphrase,
-        &inner.primary_key,
-        Tag::UserId,
-        &found.id,
-    )?;
+    let made = certification::certify(signer, passphrase, &inner.primary_key, &found.id)?;
     found.signatures.push(made);
     Ok(Certificate::from(inner))
 }

@@ -57,6 +57,19 @@ fn is_affordable(bytes: &[u8]) -> Result<()> {
     (asked <= bound).then_some(()).ok_or_else(what)
 }
 
+/// Refuses keystores of the types that only Java has: they protect keys by means of its own.
+pub(crate) fn is_of_a_known_type(bytes: &[u8]) -> Result<()> {
+    let of_java = [([0xFE, 0xED, 0xFE, 0xED], "JKS"), ([0xCE, 0xCE, 0xCE, 0xCE], "JCEKS")];
+    let found = of_java.into_iter().find(|(begin, _)| bytes.starts_with(begin));
+    let refused = |(_, kind): ([u8; 4], &str)| {
+        Error::Unsupported(format!(
+            "this is a keystore of type {kind}; convert it: keytool -importkeystore \
+             -srckeystore OLD -destkeystore NEW.p12 -deststoretype PKCS12"
+        ))
+    };
+    found.map_or(Ok(()), |found| Err(refused(found)))
+}
+
 /// What a keystore of type PKCS#12 holds; `lock_with` locks the secret keys.
 ///
 /// # Errors
@@ -66,6 +79,7 @@ pub fn read_pkcs12(
     passphrase: &str,
     lock_with: Option<&Password>,
 ) -> Result<Vec<Foreign>> {
+    is_of_a_known_type(bytes)?;
     is_affordable(bytes)?;
     let unreadable = |error: p12_keystore::error::Error| match error {
         p12_keystore::error::Error::MacError(_) => {

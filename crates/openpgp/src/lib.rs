@@ -57,6 +57,7 @@ mod aead;
 pub mod agent;
 mod armor;
 mod buffers;
+mod certification;
 mod cfb;
 mod decrypt;
 mod deflate;
@@ -65,6 +66,8 @@ mod detached;
 mod encrypt;
 mod entropy;
 mod error;
+mod expiry;
+mod fitness;
 mod frame;
 mod held;
 mod isal;
@@ -73,6 +76,7 @@ pub mod keystore;
 mod lines;
 mod material;
 mod ocb;
+mod old;
 mod packet;
 mod seal;
 mod sign;
@@ -87,14 +91,15 @@ mod x509;
 pub use armor::{Armorer, Dearmorer, Label};
 pub use decrypt::{Opened, Reading};
 pub use detached::{
-    sign_cleartext, sign_detached, split_cleartext, verify_cleartext, verify_detached,
+    sign_cleartext, sign_detached, signatures, split_cleartext, verify_cleartext, verify_detached,
 };
 pub use encrypt::{Container, SessionKey, Stages, Writing};
 pub use error::{Error, Kind, Result};
+pub use fitness::doubts;
 pub use held::{AskPin, Held, Holder, NewHeld};
 pub use sign::{Signer, Verified};
 pub use stats::{STAGES, Stage, Stats};
-pub use store::{Checkup, Entry, Store};
+pub use store::{Checkup, Entry, Imported, Store};
 pub use target::Target;
 pub use x509::X509;
 

@@ -23,6 +23,7 @@ use rpgpie::tsk::Tsk;
 
 use crate::entropy::Random;
 use crate::error::{Error, Result};
+use crate::fitness::is_by;
 use crate::packet::to_bytes;
 
 /// The hash of data that passes by, for one signature.
@@ -329,8 +330,7 @@ fn judge(signature: &Signature, digest: &[u8], certificate: &Checked) -> Option<
     }
     let keys = certificate.valid_signing_capable_component_keys_at(made);
     let key = keys.iter().map(|key| key.as_componentkey()).find(|key| {
-        let named = signature.issuer_key_id().contains(&&key.legacy_key_id())
-            || signature.issuer_fingerprint().contains(&&key.fingerprint());
+        let named = is_by(signature, *key);
         let same_age = (key.version() == KeyVersion::V6) == is_v6(config);
         let old = made < key.created_at() || made < certificate.primary_creation_time();
         let raw = signature.signature();

@@ -30,9 +30,10 @@ use seam::Seam;
 use seam::disk::{HeldLock, make_dir, read_small, replace_small};
 
 use crate::error::{Error, Result};
+use crate::fitness::of_no_use;
 use crate::held::{Held, Holder, Places};
 use crate::keys::certificate_of;
-use crate::keystore::{Foreign, is_pem};
+use crate::keystore::{Foreign, is_of_a_known_type, is_pem};
 use crate::x509::X509;
 
 /// The file whose lock a change holds.
@@ -88,6 +89,29 @@ pub struct Checkup {
     pub secrets: usize,
     /// What is wrong, each with its file.
     pub wrong: Vec<String>,
+}
+
+/// What has come of an import.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// The fingerprints of what is in the ring now.
+    pub prints: Vec<String>,
+    /// What was left out because it would be of no use, each with its reason.
+    pub left_out: Vec<String>,
+}
+
+impl Imported {
+    fn take(
+        &mut self,
+        certificate: &Certificate,
+        add: impl FnOnce() -> Result<String>,
+    ) -> Result<()> {
+        match of_no_use(certificate) {
+            Some(why) => self.left_out.push(why),
+            None => self.prints.push(add()?),
+        }
+        Ok(())
+    }
 }
 
 fn on(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
@@ -303,27 +327,38 @@ impl Store {
     }
 
     /// Puts in whatever keys and certificates these bytes hold, armored or not; also certificates
-    /// of X.509, in DER or PEM.
+    /// of X.509, in DER or PEM. What would be of no use here is left out.
     ///
     /// # Errors
-    /// If they are neither.
-    pub fn import(&self, bytes: &[u8]) -> Result<Vec<String>> {
+    /// If they are neither, or nothing would be of use.
+    pub fn import(&self, bytes: &[u8]) -> Result<Imported> {
+        is_of_a_known_type(bytes)?;
+        let mut imported = Imported::default();
         // No packet begins like DER does.
         if is_pem(bytes) || bytes.first() == Some(&0x30) {
-            let found = X509::read(bytes)?.into_iter();
-            let found = found.map(|certificate| Foreign { alias: None, certificate, key: None });
-            return found.map(|one| self.add_foreign(&one)).collect();
+            for certificate in X509::read(bytes)? {
+                let foreign = Foreign { alias: None, certificate, key: None };
+                imported.prints.push(self.add_foreign(&foreign)?);
+            }
+            return Ok(imported);
         }
-        if let Ok(keys) = Tsk::load(&mut &bytes[..])
-            && !keys.is_empty()
-        {
-            return keys.iter().map(|key| self.add_secret(key)).collect();
+        match Tsk::load(&mut &bytes[..]) {
+            Ok(keys) if !keys.is_empty() => {
+                for key in keys {
+                    imported.take(&certificate_of(&key), || self.add_secret(&key))?;
+                }
+            }
+            _ => {
+                for one in Certificate::load(&mut &bytes[..])? {
+                    imported.take(&one.clone(), || self.add_certificate(one))?;
+                }
+            }
         }
-        let certificates = Certificate::load(&mut &bytes[..])?;
-        if certificates.is_empty() {
-            return Err(Error::NotOpenPgp("there is no key in it".to_owned()));
+        match (&imported.prints[..], imported.left_out.first()) {
+            ([], Some(why)) => Err(Error::UnfitKey(why.clone())),
+            ([], None) => Err(Error::NotOpenPgp("there is no key in it".to_owned())),
+            _ => Ok(imported),
         }
-        certificates.into_iter().map(|one| self.add_certificate(one)).collect()
     }
 
     /// Removes a certificate and its secret key; one in a token stays there.

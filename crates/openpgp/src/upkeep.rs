@@ -12,16 +12,15 @@ use pgp::types::{
     EcdsaPublicParams, KeyDetails, KeyVersion, Password, PublicParams, SignedUser, Tag, Timestamp,
 };
 use rpgpie::certificate::{Certificate, Checked};
-use rpgpie::lookup::CertifierLookup;
 use rpgpie::merge::CertificateInfo;
 use rpgpie::signature::signature_acceptable;
 use rpgpie::tsk::Tsk;
 
+use crate::certification::vouches;
 use crate::entropy::Random;
 use crate::error::{Error, Result};
-use crate::keys::{
-    Algorithm, NewKey, certificate_of, expire_parts, fitting, lock, wait_for_a_later_second,
-};
+use crate::expiry::wait_for_a_later_second;
+use crate::keys::{Algorithm, NewKey, certificate_of, expire_parts, fitting, lock};
 
 /// What a renewal may do.
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,7 +71,7 @@ pub fn renew(
     let mut inner = key.key().clone();
     let age = now.as_secs().saturating_sub(inner.created_at().as_secs());
     if let Some(lifetime) = lifetime.filter(|lifetime| *lifetime <= age) {
-        wait_for_a_later_second(&inner);
+        wait_for_a_later_second(&inner.details);
         expire_parts(&mut inner, passphrase, Some(lifetime))?;
     }
     let renewed = Tsk::from(inner);
@@ -178,19 +177,10 @@ pub fn authenticated_users(
     }
     let authorities: Vec<Checked> = authorities.iter().cloned().map(Checked::new).collect();
     let is_trusted = authorities.iter().any(|one| one.fingerprint() == target.fingerprint());
-    let lookup = CertifierLookup::new(&authorities);
-    let said = target.user_id_third_party_certifications();
     let original = SignedPublicKey::from(certificate.clone());
     let users = original.details.users.iter().filter(|user| claims(&target, user, at));
     let belonging = users.filter(|user| {
-        is_trusted
-            || said.iter().filter(|(id, _)| id.id() == user.id.id()).any(|(id, signatures)| {
-                let good = lookup.valid_userid_certifications(signatures, &target, id, at);
-                good.iter().any(|(_, signatures)| {
-                    let newest = signatures.iter().max_by_key(|one| one.created());
-                    newest.is_some_and(|one| one.typ() != Some(SignatureType::CertRevocation))
-                })
-            })
+        is_trusted || authorities.iter().any(|one| vouches(one, &original.primary_key, user, at))
     });
     belonging.map(|user| user.id.id().to_vec()).collect()
 }

@@ -189,3 +189,62 @@ fn signatures_apart_and_in_the_clear_go_both_ways() {
         assert_eq!(good.len(), 1);
     }
 }
+
+#[test]
+fn messages_without_protection_are_read_only_if_that_is_asked_for() {
+    let Some(gpg) = Gpg::new("bare") else { return };
+    let data = sample();
+    for cipher in ["AES256", "3DES", "CAST5"] {
+        for compress in ["uncompressed", "zip"] {
+            let mut words =
+                vec!["--rfc2440", "--symmetric", "--passphrase", "word", "--s2k-count", "65536"];
+            words.extend(["--cipher-algo", cipher, "--compress-algo", compress]);
+            let message = gpg.run(&words, &data);
+            let read = |message: &[u8], allow_old| {
+                let passphrases = vec![Password::from("word")];
+                let reading = Reading { passphrases, allow_old, ..Reading::default() };
+                let mut found = Vec::new();
+                let opened = reading.run(&mut &message[..], &mut found, &Stats::default());
+                opened.map(|opened| (opened, found))
+            };
+            assert!(matches!(read(&message, false), Err(openpgp::Error::Old(_))), "{cipher}");
+            let (opened, found) = read(&message, true).unwrap();
+            assert!(found == data && opened.is_unproven, "{cipher} {compress}");
+            // What is cut off or put behind it shows even so.
+            assert!(read(&message[..message.len() - 1], true).is_err(), "{cipher} {compress}");
+            assert!(read(&[&message[..], &[0xCB, 1, 0]].concat(), true).is_err(), "{cipher}");
+        }
+    }
+}
+
+#[test]
+fn keys_of_no_use_are_refused_with_their_algorithm() {
+    let Some(gpg) = Gpg::new("no-use") else { return };
+    let store = openpgp::Store::open(&seam::Seam::real(), &gpg.path("ring"));
+    let mut all = Vec::new();
+    for (kind, word) in [("brainpoolP256r1", "brainpoolP256r1"), ("dsa2048", "DSA")] {
+        let user = format!("{word} <old@example.org>");
+        gpg.run(&["--quick-generate-key", &user, kind, "default", "never"], b"");
+        let certificate = gpg.run(&["--export", &user], b"");
+        let refused = store.import(&certificate).unwrap_err();
+        assert!(matches!(refused, openpgp::Error::UnfitKey(_)), "{refused}");
+        assert!(refused.to_string().contains(word), "{refused}");
+        all.extend(certificate);
+    }
+    assert!(store.certificates().unwrap().is_empty());
+    // One of use among them comes in, and what is left out is told.
+    let user = "Bea <bea@example.org>";
+    gpg.run(&["--quick-generate-key", user, "rsa2048", "sign", "never"], b"");
+    let colons = gpg.run(&["--with-colons", "--list-keys", "bea@example.org"], b"");
+    let colons = String::from_utf8(colons).unwrap();
+    let print = colons.lines().find_map(|line| line.strip_prefix("fpr:::::::::")).unwrap();
+    let print = print.trim_end_matches(':');
+    gpg.run(&["--quick-add-key", print, "elg1024", "encr", "never"], b"");
+    all.extend(gpg.run(&["--export", print], b""));
+    let imported = store.import(&all).unwrap();
+    assert_eq!((imported.prints, imported.left_out.len()), (vec![print.to_owned()], 2));
+    let recipients = store.certificates().unwrap();
+    let writing = Writing { recipients, ..Writing::default() };
+    let refused = writing.run(&mut &b"data"[..], &mut Vec::new(), &Stats::default()).err().unwrap();
+    assert!(refused.to_string().contains("Elgamal"), "{refused}");
+}

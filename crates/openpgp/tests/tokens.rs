@@ -7,10 +7,12 @@ use std::process::Command;
 use std::sync::Arc;
 
 use base::Coded;
-use holdfast_openpgp::keys::Algorithm;
+use holdfast_openpgp::keys::{Algorithm, NewKey, certificate_of};
 use holdfast_openpgp::pgp::crypto::aead::AeadAlgorithm;
+use holdfast_openpgp::pgp::packet::RevocationCode;
+use holdfast_openpgp::pgp::types::Timestamp;
 use holdfast_openpgp::{
-    Container, Error, Held, Holder, NewHeld, Reading, Signer, Stats, Store, Writing,
+    Certificate, Container, Error, Held, Holder, NewHeld, Reading, Signer, Stats, Store, Writing,
 };
 use seal::{Passphrase, TokenPlace};
 use seam::Seam;
@@ -68,6 +70,7 @@ fn private_operations_happen_in_the_token() {
         let bench = Bench { folder: folder.into(), module };
         messages_come_and_go(&bench);
         a_pair_that_is_there_is_taken_as_it_is(&bench);
+        a_token_certifies_expires_and_revokes(&bench);
         what_can_be_wrong_is_named(&bench);
         return;
     }
@@ -182,6 +185,96 @@ fn a_pair_that_is_there_is_taken_as_it_is(bench: &Bench) {
     // One that may not sign is no key of OpenPGP.
     driver.make_pair(&pin, &place("mute"), &PairKind::Rsa(2048), false).unwrap();
     assert!(matches!(bench.hold("mute", None), Err(Error::UnfitKey(_))));
+}
+
+/// GnuPG takes the word of a key in a token, about itself and about others.
+fn a_token_certifies_expires_and_revokes(bench: &Bench) {
+    const DAY_S: u32 = 86_400;
+    for (label, algorithm) in [("word-rsa", Algorithm::Rsa(2048)), ("word", Algorithm::Nist(384))] {
+        let gpg = Gnupg::new(bench, label);
+        let place = TokenPlace { token: "BANK".into(), key: label.into() };
+        let (make, lifetime_s) = (Some(algorithm), Some(30 * DAY_S));
+        let new = NewHeld { place, make, user: "Ada <ada@example.org>", lifetime_s };
+        let held = new.hold(&bench.holder(PIN)).unwrap();
+        let print = held.certificate().fingerprint().to_string().to_uppercase();
+        // The end of the key, and of its part.
+        for lifetime_s in [Some(10 * DAY_S), Some(40 * DAY_S), None] {
+            let known = bench.again(&held, PIN);
+            bench.store().add_certificate(known.expire(lifetime_s).unwrap()).unwrap();
+            gpg.takes(bench.again(&held, PIN).certificate());
+            let listed = gpg.listed(&print);
+            let now = Timestamp::now().as_secs();
+            for kind in ["pub:", "sub:"] {
+                let line = listed.lines().find(|line| line.starts_with(kind)).unwrap();
+                let end = line.split(':').nth(6).unwrap();
+                match lifetime_s {
+                    None => assert_eq!(end, "", "{line}"),
+                    Some(lifetime) => {
+                        let end: u32 = end.parse().unwrap();
+                        assert!(now + lifetime - end < 300, "{line}");
+                    }
+                }
+            }
+        }
+        let held = bench.again(&held, PIN);
+        assert_eq!(held.signers().unwrap().len(), 1);
+        written(&held, Container::V1);
+        // Somebody else's user id.
+        let new = NewKey {
+            users: vec!["Bob <bob@example.org>".to_owned()],
+            algorithm: Algorithm::Curve25519,
+            v6: false,
+            passphrase: None,
+            lifetime_s: None,
+            signing_only: false,
+        };
+        let bob = certificate_of(&new.generate().unwrap());
+        let certified = held.certify(bob, "Bob <bob@example.org>").unwrap();
+        gpg.takes(&certified);
+        let checked = gpg.run(&["--with-colons", "--check-signatures", "bob@example.org"]);
+        let key_id = &print[print.len() - 16..];
+        let good = checked.lines().any(|line| line.starts_with("sig:!:") && line.contains(key_id));
+        assert!(good, "{checked}");
+        // And its own end.
+        let revoked = held.revoke(RevocationCode::KeyRetired, "replaced").unwrap();
+        bench.store().add_certificate(revoked).unwrap();
+        let held = bench.again(&held, PIN);
+        gpg.takes(held.certificate());
+        assert!(gpg.listed(&print).lines().any(|line| line.starts_with("pub:r:")));
+        assert!(held.signers().is_err());
+    }
+}
+
+/// A home folder of GnuPG's own.
+struct Gnupg(PathBuf);
+
+impl Gnupg {
+    fn new(bench: &Bench, name: &str) -> Gnupg {
+        let home = bench.folder.join(format!("gnupg-{name}"));
+        std::fs::create_dir_all(&home).unwrap();
+        Gnupg(home)
+    }
+
+    fn run(&self, words: &[&str]) -> String {
+        let always = ["--homedir", &self.0.to_string_lossy(), "--batch", "--yes", "--quiet"];
+        let trust = ["--trust-model", "always"];
+        let done = Command::new("gpg").args(always).args(trust).args(words).output().unwrap();
+        let told = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "{words:?}: {told}");
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    }
+
+    fn takes(&self, certificate: &Certificate) {
+        let mut bytes = Vec::new();
+        certificate.save(false, &mut bytes).unwrap();
+        let file = self.0.join("certificate");
+        std::fs::write(&file, bytes).unwrap();
+        self.run(&["--import", &file.to_string_lossy()]);
+    }
+
+    fn listed(&self, print: &str) -> String {
+        self.run(&["--with-colons", "--list-keys", print])
+    }
 }
 
 #[track_caller]

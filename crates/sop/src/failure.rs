@@ -61,7 +61,9 @@ impl Reason {
             Error::UnfitKey(_) => unfit,
             Error::Usage(_) => Reason::MissingArg,
             Error::Name(_) => Reason::CertUseridNoMatch,
-            Error::Unsupported(_) | Error::NotOpenPgp(_) => Reason::BadData,
+            Error::Unsupported(_) | Error::Old(_) | Error::Cleartext | Error::NotOpenPgp(_) => {
+                Reason::BadData
+            }
             Error::Io { .. } | Error::Token { .. } => Reason::Unspecified,
         }
     }

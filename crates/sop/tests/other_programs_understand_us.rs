@@ -217,16 +217,27 @@ fn locked_revoked_and_renewed_keys_are_what_they_are_elsewhere() {
             }
         }
         if other.is_new {
-            let user = "A <a@example.org>";
-            let certified = {
-                key(&place, theirs, theirs, "root", Some("rfc9580"));
-                let words = ["certify-userid", "--userid", user, "root.key"];
-                place.works_in(theirs, &words, &place.get("from.cert"))
-            };
-            place.works(&["validate-userid", user, "root.cert"], &certified);
-            let words = ["certify-userid", "--userid", user, "root.key"];
-            let certified = place.works(&words, &place.get("from.cert"));
-            place.works_in(theirs, &["validate-userid", user, "root.cert"], &certified);
+            certified_by_another(&place, theirs);
+        }
+    }
+}
+
+/// Whoever certifies whom, of keys of versions 4 and 6, the other program accepts it.
+fn certified_by_another(place: &Place, theirs: &str) {
+    const KINDS: [&str; 2] = ["rfc4880", "rfc9580"];
+    let user = "from <from@example.org>";
+    let certify = ["certify-userid", "--userid", user, "root.key"];
+    let validate = ["validate-userid", user, "root.cert"];
+    for kind in KINDS {
+        key(place, theirs, theirs, "root", Some(kind));
+        for other_kind in KINDS {
+            key(place, OURS, OURS, "from", Some(other_kind));
+            let bare = place.get("from.cert");
+            place.fails(&validate, &bare, 107);
+            let certified = place.works_in(theirs, &certify, &bare);
+            place.works(&validate, &certified);
+            let certified = place.works(&certify, &bare);
+            place.works_in(theirs, &validate, &certified);
         }
     }
 }

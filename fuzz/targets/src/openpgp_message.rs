@@ -5,7 +5,7 @@
 
 use openpgp::pgp::crypto::aead::AeadAlgorithm;
 use openpgp::pgp::types::{CompressionAlgorithm, Password};
-use openpgp::{Container, Reading, Stages, Stats, Writing};
+use openpgp::{Container, Reading, SessionKey, Stages, Stats, Writing};
 
 /// No threads: a fuzzer runs many of these.
 const QUIET: Stages = Stages { io: false, cipher: false, compress: false, threads: 1 };
@@ -15,6 +15,10 @@ pub fn fuzz(bytes: &[u8]) {
     let reading = Reading { allow_old: true, stages: QUIET, ..Reading::default() };
     let mut input = bytes;
     let _ = reading.run(&mut input, &mut std::io::sink(), &Stats::default());
+    // With a key that seems to fit, what is encrypted in old ways is deciphered, too.
+    let key = SessionKey { cipher: 2, key: vec![7; 24].into() };
+    let reading = Reading { session_keys: vec![key], ..reading };
+    let _ = reading.run(&mut &bytes[..], &mut std::io::sink(), &Stats::default());
     let _ = openpgp::verify_detached(&mut &b"data"[..], bytes, &[], &Stats::default());
     let _ = openpgp::verify_cleartext(&mut &bytes[..], &[]);
     let _ = openpgp::split_cleartext(&mut &bytes[..]);
@@ -49,5 +53,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
         assert!(done.is_ok(), "a message is written");
         message
     });
-    messages.collect()
+    // Containers of old: without protection, and under Triple-DES.
+    let old = [vec![0xC9, 30], vec![0xD2, 31, 1]].map(|head| [head, vec![7; 30]].concat());
+    messages.chain(old).collect()
 }

@@ -16,9 +16,10 @@ mod secrets;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use openpgp::{SecretKey, Signer, Store, Target, Writing};
+use openpgp::{Held, Holder, SecretKey, Signer, Store, Target, Writing};
 
 use super::Context;
 use crate::failure::{Failure, Result};
@@ -186,14 +187,28 @@ fn secret(store: &Store, name: &str) -> Result<SecretKey> {
         return Ok(key);
     }
     if let Some(token) = store.token(&print)? {
-        let what = format!(
-            "the secret key of {print} is in the token {token}: it signs data and opens messages, \
-             and nothing else"
-        );
+        let what = format!("the secret key of {print} is in the token {token}, and stays there");
         return Err(Failure::other(what, "Choose a key whose secret part is in the ring."));
     }
     let what = format!("the secret key of {print} is not in the ring");
     Err(Failure::other(what, "Import it, or choose a key of your own."))
+}
+
+/// A key of one's own.
+enum Own {
+    /// Its secret part is in the ring.
+    Here(Box<SecretKey>),
+    /// Its secret part is in a token.
+    Held(Box<Held>),
+}
+
+/// One's own key of that name.
+fn own(store: &Store, holder: &Arc<Holder>, name: &str) -> Result<Own> {
+    let print = store.find(name)?;
+    match (store.secret(&print)?, store.held(&print, holder)?) {
+        (None, Some(held)) => Ok(Own::Held(Box::new(held))),
+        _ => Ok(Own::Here(Box::new(secret(store, name)?))),
+    }
 }
 
 /// The keys of these names that sign, unlocked; those in tokens sign there.
@@ -206,10 +221,9 @@ fn signers(
     let holder = ring.holder(context);
     let (mut signers, mut keys) = (Vec::new(), Vec::new());
     for name in names {
-        let print = store.find(name)?;
-        match (store.secret(&print)?, store.held(&print, &holder)?) {
-            (None, Some(held)) => signers.extend(held.signers()?),
-            _ => keys.push(secret(store, name)?),
+        match own(store, &holder, name)? {
+            Own::Held(held) => signers.extend(held.signers()?),
+            Own::Here(key) => keys.push(*key),
         }
     }
     let passphrases = ring.passphrases(context, &keys)?;

@@ -39,11 +39,12 @@ impl Place {
         said + &String::from_utf8_lossy(&output.stdout)
     }
 
-    pub(crate) fn fails(&self, words: &[&str], code: i32) {
+    pub(crate) fn fails(&self, words: &[&str], code: i32) -> String {
         let output = self.run(words);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(code), "{words:?}: {said}");
         assert!(!said.contains("the secret of"), "a passphrase shows");
+        said
     }
 
     /// Everything in the folder but the key ring.

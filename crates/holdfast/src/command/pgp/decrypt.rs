@@ -28,7 +28,8 @@ pub(super) struct DecryptArgs {
     /// End with 5, and write nothing, unless there is a good signature of this key
     #[arg(long, value_name = "KEY")]
     signed_by: Vec<String>,
-    /// Read old ciphers, such as Triple-DES
+    /// Read old ciphers, such as Triple-DES, and what is encrypted without protection against
+    /// change
     #[arg(long)]
     allow_old: bool,
     /// Open what is only signed or compressed, too
@@ -105,13 +106,26 @@ fn read_message(
         warn("data goes out before it has been checked; wait for the exit code");
         let opened = reading.run(&mut input, &mut io::stdout(), stats)?;
         check(&opened)?;
+        tell_weakness(pair, &opened);
         return Ok(opened);
     }
     let mut target = to_place(context, pair.to.as_deref(), args.files.yes)?;
     let opened = reading.run(&mut input, &mut target, stats)?;
     check(&opened)?;
+    tell_weakness(pair, &opened);
     target.release()?;
     Ok(opened)
+}
+
+/// Says that a message proves nothing, if it does not.
+fn tell_weakness(pair: &Pair, opened: &Opened) {
+    if opened.is_unproven {
+        warn(format!(
+            "{} was encrypted without protection against change: whoever carried it may have \
+             altered what it says",
+            pair.from.display()
+        ));
+    }
 }
 
 fn describe(verified: &Verified) -> Value {
@@ -167,32 +181,33 @@ pub(super) fn verify(context: &mut Context, args: &VerifyArgs) -> Result<ExitCod
     let certificates = if wanted.is_empty() { store.certificates()? } else { wanted };
     // Without --output nothing is written: verifying is the whole purpose.
     for pair in files.pairs(|_| Ok(PathBuf::from("-")))? {
-        let (verified, mut value) = timed(context, files, &pair, |context, stats| {
+        let ((verified, doubts), mut value) = timed(context, files, &pair, |context, stats| {
             let mut input = watched(context, &pair.from)?;
             if let Some(signature) = &args.signature {
                 let signature = small(signature)?;
+                let doubts = openpgp::doubts(&openpgp::signatures(&signature)?, &certificates);
                 let done = openpgp::verify_detached(&mut input, &signature, &certificates, stats);
-                return Ok(done?);
+                return Ok((done?, doubts));
             }
             let mut target = match &files.output {
                 Some(place) => to_place(context, Some(place), files.yes)?,
                 None => Target::stream(&context.seam, Box::new(io::sink())),
             };
-            let verified = if args.cleartext {
+            let (verified, doubts) = if args.cleartext {
                 let (text, verified) = openpgp::verify_cleartext(&mut input, &certificates)?;
                 let failed = |source| Error::Io { what: "writing the text".into(), source };
                 io::Write::write_all(&mut target, &text).map_err(failed)?;
-                verified
+                (verified, Vec::new())
             } else {
-                let certificates = certificates.clone();
-                let stages = files.stages();
-                let reading = Reading { certificates, stages, ..Reading::default() };
-                reading.run(&mut input, &mut target, stats)?.verified
+                let (stages, known) = (files.stages(), certificates.clone());
+                let reading = Reading { certificates: known, stages, ..Reading::default() };
+                let opened = reading.run(&mut input, &mut target, stats)?;
+                (opened.verified, openpgp::doubts(&opened.packets, &certificates))
             };
             if !verified.is_empty() {
                 target.release()?;
             }
-            Ok(verified)
+            Ok((verified, doubts))
         })?;
         tell_verified(&store, &verified)?;
         value["verified"] = json!(verified.iter().map(describe).collect::<Vec<_>>());
@@ -202,6 +217,7 @@ pub(super) fn verify(context: &mut Context, args: &VerifyArgs) -> Result<ExitCod
         if verified.is_empty() {
             let what =
                 format!("{} is signed by nobody whose certificate counts", pair.from.display());
+            let what = std::iter::once(what).chain(doubts).collect::<Vec<_>>().join("; ");
             return Err(Error::BadSignature(what).into());
         }
     }

@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 
 use super::super::{Context, DONE};
 use super::files::{input, to_place};
-use super::{RingArgs, certificate, secret, x509};
+use super::{Own, RingArgs, certificate, own, secret, x509};
 use crate::failure::{Failure, Result};
 use crate::output::{utc, warn};
 use crate::passphrase::{KEYSTORE_VARIABLE, for_files};
@@ -197,7 +197,9 @@ pub(super) fn import(context: &mut Context, args: &ImportArgs) -> Result<ExitCod
     for file in &files {
         let bytes = Zeroizing::new(small(file)?);
         if !keystore::has_secret_key(&bytes) {
-            prints.extend(store.import(&bytes)?);
+            let imported = store.import(&bytes)?;
+            imported.left_out.iter().for_each(warn);
+            prints.extend(imported.prints);
             continue;
         }
         let lock = args.ring.new_passphrase(context)?;
@@ -427,18 +429,23 @@ pub(super) struct RevokeArgs {
 
 pub(super) fn revoke(context: &mut Context, args: &RevokeArgs) -> Result<ExitCode> {
     let store = args.ring.store(context)?;
-    let key = secret(&store, &args.key)?;
+    let key = own(&store, &args.ring.holder(context), &args.key)?;
     if !args.yes {
         let what = "a revocation cannot be taken back";
         return Err(Failure::usage(what, "Say --yes if it is meant."));
     }
-    let passphrases = args.ring.passphrases(context, std::slice::from_ref(&key))?;
     let code = match args.compromised {
         true => RevocationCode::KeyCompromised,
         false => RevocationCode::KeyRetired,
     };
-    let revocation = keys::revoke(&key, &passphrases, code, &args.reason)?;
-    let print = store.add_secret(&keys::key_with_revocation(&key, revocation))?;
+    let print = match key {
+        Own::Held(held) => store.add_certificate(held.revoke(code, &args.reason)?)?,
+        Own::Here(key) => {
+            let passphrases = args.ring.passphrases(context, std::slice::from_ref(&*key))?;
+            let revocation = keys::revoke(&key, &passphrases, code, &args.reason)?;
+            store.add_secret(&keys::key_with_revocation(&key, revocation))?
+        }
+    };
     told(context, &print, "revoked")
 }
 
@@ -455,10 +462,14 @@ pub(super) struct ExpireArgs {
 
 pub(super) fn expire(context: &mut Context, args: &ExpireArgs) -> Result<ExitCode> {
     let store = args.ring.store(context)?;
-    let key = secret(&store, &args.key)?;
-    let passphrases = args.ring.passphrases(context, std::slice::from_ref(&key))?;
     let lifetime = (args.days > 0).then(|| args.days.saturating_mul(DAY_S));
-    let print = store.add_secret(&keys::expire(&key, &passphrases, lifetime)?)?;
+    let print = match own(&store, &args.ring.holder(context), &args.key)? {
+        Own::Held(held) => store.add_certificate(held.expire(lifetime)?)?,
+        Own::Here(key) => {
+            let passphrases = args.ring.passphrases(context, std::slice::from_ref(&*key))?;
+            store.add_secret(&keys::expire(&key, &passphrases, lifetime)?)?
+        }
+    };
     told(context, &print, "has another end; give its certificate to those who use it")
 }
 
@@ -477,10 +488,15 @@ pub(super) struct CertifyArgs {
 
 pub(super) fn certify(context: &mut Context, args: &CertifyArgs) -> Result<ExitCode> {
     let store = args.ring.store(context)?;
-    let key = secret(&store, &args.with)?;
+    let key = own(&store, &args.ring.holder(context), &args.with)?;
     let other = certificate(&store, &args.certificate)?;
-    let passphrases = args.ring.passphrases(context, std::slice::from_ref(&key))?;
-    let made = keys::certify(&key, &passphrases, other, &args.user)?;
+    let made = match key {
+        Own::Held(held) => held.certify(other, &args.user)?,
+        Own::Here(key) => {
+            let passphrases = args.ring.passphrases(context, std::slice::from_ref(&*key))?;
+            keys::certify(&key, &passphrases, other, &args.user)?
+        }
+    };
     let print = store.add_certificate(made)?;
     told(context, &print, "certified")
 }

@@ -1,0 +1,145 @@
+//! When keys end: signed anew by the key itself, wherever it is.
+//!
+//! 1. A new end is a new signature beside the old ones; the newest counts, in every program.
+//! 2. Parts that end together with the key go on ending together with it. A part with an end of
+//!    its own, and one that was revoked, is left alone.
+
+use pgp::composed::SignedKeyDetails;
+use pgp::packet::{
+    PublicKey, PublicSubkey, Signature, SignatureConfig, SignatureType, Subpacket, SubpacketData,
+};
+use pgp::types::{Duration, KeyDetails, Password, SigningKey, Tag, Timestamp};
+use seam::clock::{Clock as _, RealClock};
+
+use crate::error::{Error, Result};
+use crate::keys::config_for;
+
+/// Times of signatures are whole seconds, and the latest one counts: a new one in the second of the
+/// last one would be a matter of chance. A clock that went back is not waited for.
+pub(crate) fn wait_for_a_later_second(details: &SignedKeyDetails) {
+    let users = details.users.iter().flat_map(|user| &user.signatures);
+    let latest = users.chain(&details.direct_signatures).filter_map(Signature::created).max();
+    let clock = RealClock::new();
+    for _ in 0..24 {
+        if latest != Some(Timestamp::now()) {
+            return;
+        }
+        clock.sleep(std::time::Duration::from_millis(50));
+    }
+}
+
+/// A new end of a key, and the key that signs it.
+pub(crate) struct NewEnd<'a, K> {
+    pub(crate) signer: &'a K,
+    pub(crate) passphrase: &'a Password,
+    pub(crate) public: &'a PublicKey,
+    /// When it ends, in seconds since 1970; nothing for never.
+    pub(crate) until: Option<u32>,
+}
+
+/// So many seconds from now, in seconds since 1970.
+pub(crate) fn from_now(lifetime_s: Option<u32>) -> Option<u32> {
+    lifetime_s.map(|lifetime| Timestamp::now().as_secs().saturating_add(lifetime))
+}
+
+impl<K: SigningKey> NewEnd<'_, K> {
+    /// Signs anew what says when the key ends. What was signed in this very second is replaced: it
+    /// is of a key that is still being made.
+    ///
+    /// Gives the end that the key had before, in seconds since 1970.
+    pub(crate) fn of_key(&self, details: &mut SignedKeyDetails) -> Result<Option<u32>> {
+        let mut newest_of_all: Option<Signature> = None;
+        let own = |one: &&Signature| is_own(one, self.public);
+        for user in &mut details.users {
+            let newest = user.signatures.iter().filter(own).max_by_key(|one| one.created());
+            let Some(newest) = newest.cloned() else { continue };
+            let config = self.renewed(&newest, self.public)?;
+            let (signer, passphrase) = (self.signer, self.passphrase);
+            let made = config.sign_certification(
+                signer,
+                self.public,
+                passphrase,
+                Tag::UserId,
+                &user.id,
+            )?;
+            user.signatures.retain(|one| !own(&one) || one.created() < made.created());
+            user.signatures.push(made);
+            newest_of_all = later(newest_of_all, newest);
+        }
+        let direct = details.direct_signatures.iter().filter(own);
+        if let Some(newest) = direct.max_by_key(|one| one.created()).cloned() {
+            let config = self.renewed(&newest, self.public)?;
+            let made = config.sign_key(self.signer, self.passphrase, self.public)?;
+            details.direct_signatures.retain(|one| !own(&one) || one.created() < made.created());
+            details.direct_signatures.push(made);
+            newest_of_all = later(newest_of_all, newest);
+        }
+        Ok(newest_of_all.and_then(|newest| end_by(&newest, self.public)))
+    }
+
+    /// The same for a part, if it ended together with the key (2).
+    pub(crate) fn of_part(
+        &self,
+        part: &PublicSubkey,
+        signatures: &mut Vec<Signature>,
+        before: Option<u32>,
+    ) -> Result<()> {
+        let is_revoked =
+            signatures.iter().any(|one| one.typ() == Some(SignatureType::SubkeyRevocation));
+        let newest =
+            signatures.iter().filter(|one| one.typ() == Some(SignatureType::SubkeyBinding));
+        let newest = newest.max_by_key(|one| one.created());
+        let Some(newest) = newest.filter(|_| !is_revoked) else { return Ok(()) };
+        let end = end_by(newest, part);
+        if end.is_none() || end != before {
+            return Ok(());
+        }
+        let mut config = self.renewed(newest, part)?;
+        // A part that signs says itself whose it is; others keep that beside what is hashed.
+        let beside = newest.config().into_iter().flat_map(|config| &config.unhashed_subpackets);
+        let kept = beside.filter(|one| matches!(one.data, SubpacketData::EmbeddedSignature(_)));
+        config.unhashed_subpackets.extend(kept.cloned());
+        let made = config.sign_subkey_binding(self.signer, self.public, self.passphrase, part)?;
+        signatures.push(made);
+        Ok(())
+    }
+
+    /// What an older signature said, with a new time and the new end of this key.
+    fn renewed(&self, old: &Signature, of: &impl KeyDetails) -> Result<SignatureConfig> {
+        let unknown =
+            || Error::Unsupported("a signature of this key is of an unknown form".to_owned());
+        let before = old.config().ok_or_else(unknown)?;
+        let mut config = config_for(self.signer, before.typ)?;
+        let kept = before.hashed_subpackets.iter().filter(|part| {
+            !matches!(
+                part.data,
+                SubpacketData::SignatureCreationTime(_)
+                    | SubpacketData::IssuerFingerprint(_)
+                    | SubpacketData::IssuerKeyId(_)
+                    | SubpacketData::KeyExpirationTime(_)
+            )
+        });
+        config.hashed_subpackets.extend(kept.cloned());
+        if let Some(until) = self.until {
+            let lifetime = until.saturating_sub(of.created_at().as_secs()).max(1);
+            let end = SubpacketData::KeyExpirationTime(Duration::from_secs(lifetime));
+            config.hashed_subpackets.push(Subpacket::regular(end)?);
+        }
+        Ok(config)
+    }
+}
+
+/// The later one of two signatures.
+fn later(one: Option<Signature>, other: Signature) -> Option<Signature> {
+    one.filter(|one| one.created() > other.created()).or(Some(other))
+}
+
+fn is_own(signature: &Signature, key: &PublicKey) -> bool {
+    signature.issuer_fingerprint().contains(&&key.fingerprint())
+}
+
+/// When a key ends by what this signature says of it, in seconds since 1970.
+fn end_by(signature: &Signature, key: &impl KeyDetails) -> Option<u32> {
+    let lifetime = signature.key_expiration_time()?.as_secs();
+    (lifetime != 0).then(|| key.created_at().as_secs().saturating_add(lifetime))
+}

@@ -1,0 +1,102 @@
+//! Words for keys that are of no use here because of what they are made of.
+//!
+//! 1. What counts is decided elsewhere, by what packets and their meaning come from; the limits
+//!    here repeat that to name the reason, and make nothing weaker or stricter.
+//! 2. If the primary key is not understood, nothing that its certificate says can be proven: such a
+//!    certificate is of no use at all.
+
+use pgp::composed::SignedPublicKey;
+use pgp::packet::Signature;
+use pgp::ser::Serialize as _;
+use pgp::types::{
+    EcdhPublicParams, EcdsaPublicParams, EddsaLegacyPublicParams, KeyDetails, PublicParams,
+};
+use rpgpie::certificate::Certificate;
+
+/// What DSA signed after 3 February 2023 does not count (FIPS 186-5).
+const DSA_UNTIL: u32 = 1_675_382_400;
+/// Nor what RSA of less than 2048 bits signed after 2013.
+const SHORT_RSA_UNTIL: u32 = 1_388_534_400;
+const RSA_BITS_MIN: u16 = 2048;
+
+/// Why a key of such an algorithm is of no use at that second.
+pub(crate) fn obstacle(key: &(impl KeyDetails + ?Sized), at: u32) -> Option<String> {
+    let on = |curve: &pgp::crypto::ecc_curve::ECCCurve| {
+        Some(format!("it is on the curve {curve}, which is not supported"))
+    };
+    match key.public_params() {
+        PublicParams::DSA(_) if at > DSA_UNTIL => {
+            Some("it is of DSA, which has counted for nothing since February 2023".to_owned())
+        }
+        PublicParams::RSA(params) if at > SHORT_RSA_UNTIL => {
+            // A number begins with its length in bits.
+            let bits = params.to_bytes().ok().and_then(|bytes| bytes.first_chunk().copied());
+            let bits = bits.map_or(0, u16::from_be_bytes);
+            let weak = || format!("it is of RSA with {bits} bits; {RSA_BITS_MIN} are needed");
+            (bits < RSA_BITS_MIN).then(weak)
+        }
+        PublicParams::Elgamal(_) => Some("it is of Elgamal, which is not supported".to_owned()),
+        PublicParams::ECDSA(EcdsaPublicParams::Unsupported { curve, .. })
+        | PublicParams::EdDSALegacy(EddsaLegacyPublicParams::Unsupported { curve, .. }) => {
+            on(curve)
+        }
+        PublicParams::ECDH(params) => match params {
+            EcdhPublicParams::Curve25519Legacy { .. }
+            | EcdhPublicParams::P256 { .. }
+            | EcdhPublicParams::P384 { .. }
+            | EcdhPublicParams::P521 { .. } => None,
+            other => on(&other.curve()),
+        },
+        PublicParams::Unknown { .. } => {
+            let number = u8::from(key.algorithm());
+            Some(format!("it is of algorithm {number}, which is not known here"))
+        }
+        _ => None,
+    }
+}
+
+/// Why a certificate is of no use at all (2).
+pub(crate) fn of_no_use(certificate: &Certificate) -> Option<String> {
+    let inner = SignedPublicKey::from(certificate.clone());
+    let primary = &inner.primary_key;
+    // An old one may still prove what was signed in its time.
+    let why = obstacle(primary, primary.created_at().as_secs())?;
+    let name = primary.fingerprint().to_string().to_uppercase();
+    Some(format!("key {name} is of no use here: {why}"))
+}
+
+/// Why nothing can be encrypted to a certificate, if it is because of what its keys are made of.
+pub(crate) fn cannot_be_encrypted_to(certificate: &Certificate, at: u32) -> Option<String> {
+    let inner = SignedPublicKey::from(certificate.clone());
+    if let Some(why) = obstacle(&inner.primary_key, at) {
+        return Some(why);
+    }
+    let mut parts = inner.public_subkeys.iter().filter(|part| part.key.algorithm().can_encrypt());
+    parts.find_map(|part| obstacle(&part.key, at)).map(|why| format!("of its part for that, {why}"))
+}
+
+/// Why signatures of keys that are known do not count, if it is because of what the keys are made
+/// of.
+#[must_use]
+pub fn doubts(signatures: &[Signature], certificates: &[Certificate]) -> Vec<String> {
+    let all: Vec<_> = certificates.iter().cloned().map(SignedPublicKey::from).collect();
+    let why = |signature: &Signature| {
+        let at = signature.created()?.as_secs();
+        all.iter().find_map(|one| {
+            let primary = [&one.primary_key as &dyn KeyDetails];
+            let parts = one.public_subkeys.iter().map(|part| &part.key as &dyn KeyDetails);
+            let mut keys = primary.into_iter().chain(parts);
+            let signer = keys.find(|key| is_by(signature, *key))?;
+            let why = obstacle(signer, at).or_else(|| obstacle(&one.primary_key, at))?;
+            let name = one.fingerprint().to_string().to_uppercase();
+            Some(format!("a signature of key {name} does not count: {why}"))
+        })
+    };
+    signatures.iter().filter_map(why).collect()
+}
+
+/// Whether a signature says that it is of this key.
+pub(crate) fn is_by(signature: &Signature, key: &(impl KeyDetails + ?Sized)) -> bool {
+    signature.issuer_key_id().contains(&&key.legacy_key_id())
+        || signature.issuer_fingerprint().contains(&&key.fingerprint())
+}

@@ -1,0 +1,74 @@
+//! What is old and weak, and only read if that is asked for: ciphers but AES, and the container
+//! without any protection against change (RFC 9580, 5.7).
+//!
+//! 1. Nothing of this is ever written.
+//! 2. What the container without protection holds may be altered by whoever carries it, so who
+//!    reads it has to be told; [`crate::Opened::is_unproven`] says so.
+//! 3. Nothing may follow either container.
+
+use std::io::BufRead;
+
+use pgp::crypto::sym::{StreamDecryptor, SymmetricKeyAlgorithm};
+use pgp::types::Seipdv1ReadMode;
+
+use crate::buffers::{Block, Buffers};
+use crate::encrypt::SessionKey;
+use crate::error::{Error, Result};
+use crate::packet::{Body, expect_end, read_full};
+use crate::seal::JOB;
+use crate::stage::Feed;
+
+/// Whether a cipher is one that is written, too.
+pub(crate) fn is_aes(cipher: SymmetricKeyAlgorithm) -> bool {
+    use SymmetricKeyAlgorithm::{AES128, AES192, AES256};
+    matches!(cipher, AES128 | AES192 | AES256)
+}
+
+/// Whether a session key is one of an old cipher.
+pub(crate) fn is_of_old_cipher(key: &SessionKey) -> bool {
+    let cipher = SymmetricKeyAlgorithm::from(key.cipher);
+    !is_aes(cipher) && key.key.len() == cipher.key_size()
+}
+
+/// The contents of a container of version 1, or of one without protection.
+pub(crate) fn contents<'s, S: BufRead + Send + 's>(
+    body: Body<S>,
+    session: &SessionKey,
+    is_protected: bool,
+    buffers: &Buffers,
+) -> Result<Feed<'s, Block>> {
+    let cipher = SymmetricKeyAlgorithm::from(session.cipher);
+    let stream = match is_protected {
+        true => cipher.stream_decryptor_protected(Seipdv1ReadMode::Streaming, &session.key, body),
+        false => cipher.stream_decryptor_unprotected(&session.key, body),
+    };
+    let stream = stream.map_err(|_| Error::damaged("its contents do not begin as they should"))?;
+    Ok(Box::new(Blocks { stream: Some(stream), buffers: buffers.clone() }))
+}
+
+/// What is deciphered, as blocks; after the last one nothing may follow (3).
+struct Blocks<S: BufRead> {
+    stream: Option<StreamDecryptor<Body<S>>>,
+    buffers: Buffers,
+}
+
+impl<S: BufRead> Iterator for Blocks<S> {
+    type Item = Result<Block>;
+
+    fn next(&mut self) -> Option<Result<Block>> {
+        let mut stream = self.stream.take()?;
+        let mut data = self.buffers.take_full(JOB);
+        // An error of this stream is a wrong sum, or an early end.
+        let Ok(filled) = read_full(&mut stream, &mut data) else {
+            return Some(Err(Error::damaged("its contents are not what was encrypted")));
+        };
+        data.truncate(filled);
+        let last = filled < JOB;
+        if !last {
+            self.stream = Some(stream);
+            return Some(Ok(Block { data, start: 0, last }));
+        }
+        let ended = expect_end(&mut stream.into_inner().into_source());
+        Some(ended.map(|()| Block { data, start: 0, last }))
+    }
+}
