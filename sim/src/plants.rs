@@ -15,6 +15,7 @@ use crate::forms;
 use crate::machine::Make;
 use crate::media::{self, Met, Rested};
 use crate::phantoms;
+use crate::replaced;
 use crate::scenario::{self, Scenario, key, value};
 use crate::swarm::{Plan, Trouble, swarm};
 use crate::sweep::{self, Thoroughness, sweep};
@@ -115,8 +116,16 @@ pub const ALL: &[Hunt] = &[
     },
     Hunt { plant: Plant::ReconUnsynced, by: "sweep of RECON", run: crate::recon::every_crash },
     Hunt { plant: Plant::CopyEndTooEarly, by: "every point", run: recovered_to_points },
-    Hunt { plant: Plant::CopyOfReplaced, by: "the whole kernel", run: the_whole_kernel },
-    Hunt { plant: Plant::RecoveredTwice, by: "the whole kernel", run: the_whole_kernel },
+    Hunt {
+        plant: Plant::CopyOfReplaced,
+        by: "a recovery within a copy",
+        run: || (1..=2).try_for_each(replaced::a_copy_of_it_does_not_count),
+    },
+    Hunt {
+        plant: Plant::RecoveredTwice,
+        by: "a recovery within a recovery",
+        run: || (1..=2).try_for_each(replaced::it_is_not_replaced_again),
+    },
     Hunt { plant: Plant::CopyRedoTooNew, by: "every point", run: recovered_to_points },
     Hunt { plant: Plant::BetweenAccumulationsSkipped, by: "every point", run: recovered_to_points },
     Hunt { plant: Plant::FreesNotAccumulated, by: "every point", run: recovered_to_points },
@@ -240,13 +249,6 @@ fn swept(scenario: &Scenario) -> Result<(), String> {
 /// Each unit of work backed out alone, or with those who stand in its way.
 fn backed_out() -> Result<(), String> {
     (1..=4).try_for_each(|seed| crate::backout::every_unit(seed, 2).map(drop))
-}
-
-/// Everything that operators do, at once.
-fn the_whole_kernel() -> Result<(), String> {
-    // The two in the middle are known to meet a copy, and a recovery, of what is replaced.
-    let seeds = (1..=40).chain([52, 95]).chain(1_000..=1_070);
-    seeds.into_iter().try_for_each(|seed| crate::whole::live_through(seed).map(drop))
 }
 
 /// Many programs, crashed again and again: whoever was told of what was lost is soon found.

@@ -18,7 +18,10 @@ use base::{Coded, KeyGeneration, Lsn};
 use btree::Tree;
 use parking_lot::Mutex;
 use recon::{Recon, Setup};
-use recovery::{CopyFiles, CopyKeys, CopyOptions, RecoverOptions, Target, copy_sets};
+use recovery::{
+    CopyFiles, CopyKeys, CopyOptions, Progress, RecoverOptions, Recovery, RecoveryError, Target,
+    copy_sets,
+};
 use seal::{Form, Format};
 use seam::Seam;
 use seam::sim::{self, CrashStyle, End, Rng, SimConfig, SimDisk};
@@ -226,33 +229,42 @@ impl Site {
     }
 
     pub(crate) fn copy(&self, path: &str, since: Option<u32>) -> Result<recon::ImageCopy, String> {
-        let kernel = self.store.kernel();
-        let paths = [PathBuf::from(path), PathBuf::from(format!("/second{path}"))];
-        let mut files = CopyFiles::begin(kernel.seam(), &paths).map_err(said)?;
-        let options = CopyOptions { since, bytes_per_second: 0 };
-        let names = NAMES.map(str::to_owned);
-        let report =
-            copy_sets(kernel, &self.keys, &self.recon, &names, &mut files, &options, &mut |_| ());
-        Ok(report.map_err(said)?.copy)
+        self.copy_while(path, since, &mut |_| ()).map_err(said)
     }
 
-    pub(crate) fn recover(&self, names: &[&str], to: Target) -> Result<recovery::Recovery, String> {
-        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    /// Makes a copy, and does something meanwhile.
+    pub(crate) fn copy_while(
+        &self,
+        path: &str,
+        since: Option<u32>,
+        meanwhile: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<recon::ImageCopy, RecoveryError> {
         let kernel = self.store.kernel();
-        let state = self.recon.state();
+        let paths = [PathBuf::from(path), PathBuf::from(format!("/second{path}"))];
+        let mut files = CopyFiles::begin(kernel.seam(), &paths)?;
+        let options = CopyOptions { since, bytes_per_second: 0 };
+        let (keys, recon, names) = (&self.keys, &self.recon, NAMES.map(str::to_owned));
+        let done = copy_sets(kernel, keys, recon, &names, &mut files, &options, meanwhile);
+        done.map(|report| report.copy)
+    }
+
+    pub(crate) fn recover(&self, names: &[&str], to: Target) -> Result<Recovery, String> {
+        self.recover_while(names, to, &mut |_| ()).map_err(said)
+    }
+
+    /// Recovers data sets, and does something meanwhile.
+    pub(crate) fn recover_while(
+        &self,
+        names: &[&str],
+        to: Target,
+        meanwhile: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Recovery, RecoveryError> {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let (store, keys, recon) = (&self.store, &self.keys, &self.recon);
         let births = recovery::Births::new();
-        let plan = recovery::plan(kernel, &state, &names, to, &births).map_err(said)?;
+        let plan = recovery::plan(store.kernel(), &recon.state(), &names, to, &births)?;
         let (history, options) = (self.history(), RecoverOptions::default());
-        let done = recovery::recover(
-            &self.store,
-            &self.keys,
-            &self.recon,
-            &history,
-            &plan,
-            options,
-            &mut |_| (),
-        );
-        done.map_err(said)
+        recovery::recover(store, keys, recon, &history, &plan, options, meanwhile)
     }
 
     /// What both sets hold; their trees are sound and nothing is lost or left.

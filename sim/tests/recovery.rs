@@ -1,6 +1,6 @@
 //! Image copies and recoveries bring back what was there, through every crash.
 
-use holdfast_sim::{points, recovery, restored, sequel};
+use holdfast_sim::{points, recovery, replaced, restored, sequel};
 
 #[test]
 fn any_point_behind_the_copy_comes_back_exactly() {
@@ -38,6 +38,21 @@ fn recoveries_follow_each_other() {
 fn what_a_recovery_has_taken_back_stays_so_whatever_is_recovered_next() {
     for seed in 1..=10 {
         assert_eq!(sequel::any_order(seed), Ok(()), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_data_set_that_is_replaced_meanwhile_is_neither_copied_nor_replaced_again() {
+    for seed in 1..=6 {
+        assert_eq!(replaced::a_copy_of_it_does_not_count(seed), Ok(()), "seed {seed}");
+        assert_eq!(replaced::it_is_not_replaced_again(seed), Ok(()), "seed {seed}");
+    }
+}
+
+#[test]
+fn what_takes_the_place_of_a_data_set_is_on_disk_before_it_counts() {
+    for seed in 1..=10 {
+        assert_eq!(replaced::it_is_on_disk_before_it_counts(seed), Ok(()), "seed {seed}");
     }
 }
 

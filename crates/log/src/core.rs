@@ -50,6 +50,8 @@ pub(crate) struct Core {
     pub(crate) enough: AtomicU64,
     /// Where ordinary records and the reserve must end together.
     pub(crate) limit: AtomicU64,
+    /// Bytes that all segments have that ordinary records may fill.
+    pub(crate) capacity: AtomicU64,
     /// Bytes that undo has reserved.
     pub(crate) reserved: AtomicU64,
     pub(crate) idle: AtomicBool,
@@ -107,8 +109,9 @@ impl Core {
         Lsn(self.durable.load(SeqCst))
     }
 
+    /// Bytes that the log can have: less than it is made for, if its disk has no room for more.
     pub(crate) fn capacity_bytes(&self) -> u64 {
-        u64::from(self.config.segments_max) * self.config.segment_area()
+        self.capacity.load(SeqCst)
     }
 
     pub(crate) fn refresh_idle(&self, board: &Board) {

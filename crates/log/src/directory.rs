@@ -108,10 +108,19 @@ impl Directory {
 
     /// Where ordinary records must end if the stream has been taken up to `taken`.
     pub(crate) fn limit(&self, config: &LogConfig, taken: u64) -> u64 {
-        let slots_max = if self.stuck { self.slots } else { config.segments_max };
-        let spare = u64::from(slots_max).saturating_sub(self.segments.len() as u64);
+        let spare = u64::from(self.slots_max(config)).saturating_sub(self.segments.len() as u64);
         let usable = segment_usable(config);
         taken + (self.current_room + spare * usable).saturating_sub(usable)
+    }
+
+    /// The segments that ordinary records may have: those that there are, if no more can be made.
+    fn slots_max(&self, config: &LogConfig) -> u32 {
+        if self.stuck { self.slots } else { config.segments_max }
+    }
+
+    /// Bytes that all of them have for groups.
+    pub(crate) fn capacity_bytes(&self, config: &LogConfig) -> u64 {
+        u64::from(self.slots_max(config)) * config.segment_area()
     }
 
     /// Whether a slot should be made ahead.

@@ -318,6 +318,13 @@ impl Log {
         free.saturating_sub(self.core.reserved.load(SeqCst))
     }
 
+    /// What [`LogSpace::capacity_bytes`] says, without a latch.
+    #[inline]
+    #[must_use]
+    pub fn capacity_bytes(&self) -> u64 {
+        self.core.capacity_bytes()
+    }
+
     /// The segments in use, oldest first.
     #[must_use]
     pub fn segments(&self) -> Vec<SegmentInfo> {
@@ -426,7 +433,6 @@ fn build(
     let mut directory = Directory::new(start, restored.segments, restored.free, restored.slots);
     (directory.current_used, directory.current_room) = (current_used, current_room);
     directory.free_unneeded();
-    let limit = directory.limit(&config, end);
     let archives = start.archived != LogStart::NO_ARCHIVE;
     let board = Board::new(&config, restored.next.0, restored.copies, archives);
     let core = Core {
@@ -440,7 +446,8 @@ fn build(
         wanted: AtomicU64::new(end),
         wads: WadsState::new(end, start.ahead),
         enough: AtomicU64::new(u64::MAX),
-        limit: AtomicU64::new(limit),
+        limit: AtomicU64::new(directory.limit(&config, end)),
+        capacity: AtomicU64::new(directory.capacity_bytes(&config)),
         reserved: AtomicU64::new(0),
         idle: AtomicBool::new(true),
         ahead: AtomicBool::new(true),

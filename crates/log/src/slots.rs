@@ -79,6 +79,7 @@ impl Core {
             }
             Err(_) => {
                 directory.stuck = true;
+                self.capacity.store(directory.capacity_bytes(&self.config), SeqCst);
                 self.stats.growth_failed.one();
             }
         }

@@ -146,7 +146,8 @@ pub struct SegmentInfo {
 /// How much room the log has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogSpace {
-    /// Bytes of all segments that the configuration allows.
+    /// Bytes of all segments that the configuration allows; or of those that there are, once the
+    /// disk had no room for another one.
     pub capacity_bytes: u64,
     /// Bytes of segments in use, the current one as far as it is written.
     pub used_bytes: u64,

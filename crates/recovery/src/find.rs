@@ -3,6 +3,10 @@
 //! Invariants:
 //! 1. What is found has been read from front to back and has proven itself.
 //! 2. Files with the same manifest are one copy.
+//!
+//! So a restore reads what it uses twice. The first time decides what there is to choose from:
+//! a point is promised, and older copies are left aside, only on copies that are whole. Keeping
+//! what was read until then would take as much room again, in a form of its own.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

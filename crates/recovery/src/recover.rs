@@ -1,6 +1,7 @@
 //! Doing a recovery: restore, redo, backout, and the step at which everything changes places (K17).
 //!
-//! 1. For each data set a successor is filled from its copies.
+//! 1. For each data set a successor is filled from its copies. Data sets with the same copies are
+//!    filled together, so that a copy is read once.
 //! 2. The log is read once, for all of them.
 //! 3. To the end of the log: most of it is read while programs go on; then the data sets are locked
 //!    and the rest is read. To a point: nothing is left to read.
@@ -23,7 +24,7 @@ use space::{DataSet, Definition};
 use store_kernel::KernelStore;
 use uow::checkpoint::Checkpoint;
 use uow::record::{kind, set_of};
-use uow::{InFlight, Kernel, Rebuild, RebuildCounts, Uow, UowError, UowOptions};
+use uow::{InFlight, Kernel, Rebuild, RebuildCounts, Repeating, Uow, UowError, UowOptions};
 
 use crate::plan::{Plan, SetPlan, Target};
 use crate::{CopyInfo, CopyKeys, CopyReader, CopyVisitor, Progress, RecoveryError, concern};
@@ -178,10 +179,7 @@ impl Work<'_> {
         recon: &Recon,
         options: RecoverOptions,
     ) -> Result<Recovery, RecoveryError> {
-        for set in &self.plan.sets {
-            let rebuild = self.restore(set, keys)?;
-            self.rebuilds.push(rebuild);
-        }
+        self.restore_all(keys)?;
         let seen = match self.plan.to {
             // How far the log is read before anybody has to wait; a record ends there.
             Target::Now => self.kernel.log().next_lsn(),
@@ -270,40 +268,64 @@ impl Work<'_> {
         spans
     }
 
-    /// Makes a successor and fills it from the copies.
-    fn restore(&mut self, set: &SetPlan, keys: &CopyKeys) -> Result<Rebuild, RecoveryError> {
-        if set.copies.is_empty() {
-            return self.begin_empty(set);
+    /// Makes the successors and fills them from the copies.
+    fn restore_all(&mut self, keys: &CopyKeys) -> Result<(), RecoveryError> {
+        let sets = &self.plan.sets;
+        let mut groups: Vec<Vec<&SetPlan>> = Vec::new();
+        for set in sets {
+            let same = |group: &&mut Vec<&SetPlan>| group[0].copies == set.copies;
+            match groups.iter_mut().find(same) {
+                Some(group) if !set.copies.is_empty() => group.push(set),
+                _ => groups.push(vec![set]),
+            }
         }
+        for group in groups {
+            let together = self.restore(&group, keys);
+            match together {
+                // Of the files of a copy each may hold something else that is whole.
+                Err(_) if group.len() > 1 => {
+                    group.iter().try_for_each(|set| self.restore(&[*set], keys))?;
+                }
+                other => other?,
+            }
+        }
+        // As the plan has them.
+        let place = |rebuild: &Rebuild| {
+            let of = |set: &SetPlan| set.definition.name == rebuild.set().name();
+            sets.iter().position(of)
+        };
+        self.rebuilds.sort_by_key(place);
+        Ok(())
+    }
+
+    /// Makes the successors of data sets with the same copies, and fills them.
+    fn restore(&mut self, sets: &[&SetPlan], keys: &CopyKeys) -> Result<(), RecoveryError> {
+        let Some(SetPlan { copies, .. }) = sets.first().filter(|set| !set.copies.is_empty()) else {
+            for set in sets {
+                let rebuild = self.begin_empty(set)?;
+                self.rebuilds.push(rebuild);
+            }
+            return Ok(());
+        };
+        let sets = sets.iter().copied();
         let mut filling = Filling {
             kernel: self.kernel,
-            plan: set,
-            rebuild: None,
-            index: None,
+            successors: sets.map(|plan| Successor { plan, rebuild: None, index: None }).collect(),
+            what: String::new(),
             progress: self.progress,
         };
-        let mut read = Ok(());
-        for copy in &set.copies {
-            filling.index = None;
-            read = read_any_file(self.kernel, keys, copy, &mut filling);
-            if read.is_err() {
-                break;
-            }
+        let read = copies.iter().try_for_each(|copy| {
+            filling.what = format!("image copy {}", copy.number);
+            read_any_file(self.kernel, keys, copy, &mut filling)
+        });
+        // A copy has been read, so each has begun.
+        let mut begun = filling.successors.into_iter().filter_map(|one| one.rebuild);
+        if read.is_ok() {
+            self.rebuilds.extend(begun);
+        } else {
+            begun.try_for_each(Rebuild::abandon)?;
         }
-        let rebuild = filling.rebuild;
-        match (read, rebuild) {
-            (Ok(()), Some(rebuild)) => Ok(rebuild),
-            (Ok(()), None) => Err(RecoveryError::NoCopy {
-                name: set.definition.name.clone(),
-                why: "holds it, although RECON says so".into(),
-            }),
-            (Err(error), rebuild) => {
-                if let Some(rebuild) = rebuild {
-                    rebuild.abandon()?;
-                }
-                Err(error)
-            }
-        }
+        read
     }
 
     /// Makes a successor of a data set whose whole life is in the log: it was empty then.
@@ -318,11 +340,12 @@ impl Work<'_> {
         self.kernel.log().wait_durable(to)?;
         let spans = self.spans();
         let Work { rebuilds, plan, progress, records, .. } = self;
+        let mut crew = Repeating::start(self.kernel, rebuilds)?;
         let mut told = 0;
-        self.history.each_of(&spans, from, to, &mut |record| {
+        let read = self.history.each_of(&spans, from, to, &mut |record| {
             for (rebuild, set) in rebuilds.iter_mut().zip(&plan.sets) {
                 if record.lsn >= set.from {
-                    rebuild.see(record)?;
+                    rebuild.see(record, &mut crew)?;
                 }
             }
             *records += 1;
@@ -332,8 +355,11 @@ impl Work<'_> {
                 progress(Progress { what: "the log", done, total });
             }
             Ok(true)
-        })?;
-        Ok(rebuilds.iter_mut().try_for_each(Rebuild::settle)?)
+        });
+        // Whatever came of it, nobody is at the successors any more.
+        let repeated = crew.finish(rebuilds);
+        read?;
+        Ok(repeated?)
     }
 
     /// Another recovery may have been faster: it took what was committed with it, and programs went
@@ -413,73 +439,93 @@ fn read_any_file(
         let read = CopyReader::open(kernel.seam(), &file.path, keys)
             .and_then(|reader| reader.read(filling));
         match read {
-            Ok(info) if info.tag == copy.tag => {
-                return Ok(filling.rebuild.as_mut().map_or(Ok(()), Rebuild::end_copy)?);
-            }
+            Ok(info) if info.tag == copy.tag => return filling.end_copy(),
             Ok(_) => {
                 let why = "it is another copy than the one that RECON knows".into();
                 failed = Some(RecoveryError::Damaged { path: file.path.clone(), why });
             }
             Err(error) => failed = Some(error),
         }
-        filling.index = None;
     }
-    let name = filling.plan.definition.name.clone();
+    let names = filling.successors.iter().map(|one| &one.plan.definition.name);
+    let name = names.cloned().collect::<Vec<_>>().join(", ");
     let why = format!("has files: {} went to a pipe", copy.number);
     Err(failed.unwrap_or(RecoveryError::NoCopy { name, why }))
 }
 
-/// Puts what a copy holds of one data set into its successor.
+/// Puts what copies hold of data sets into their successors.
 struct Filling<'f, 'p> {
     kernel: &'f Arc<Kernel>,
+    successors: Vec<Successor<'f>>,
+    /// The copy that is read.
+    what: String,
+    progress: &'p mut dyn FnMut(Progress<'_>),
+}
+
+/// A data set whose successor is filled.
+struct Successor<'f> {
     plan: &'f SetPlan,
     rebuild: Option<Rebuild>,
     /// Which of the copy's data sets it is.
     index: Option<usize>,
-    progress: &'p mut dyn FnMut(Progress<'_>),
+}
+
+impl Filling<'_, '_> {
+    fn rebuild_of(&mut self, index: usize) -> Option<&mut Rebuild> {
+        let of = |one: &&mut Successor<'_>| one.index == Some(index);
+        self.successors.iter_mut().find(of)?.rebuild.as_mut()
+    }
+
+    /// The copy was read whole.
+    fn end_copy(&mut self) -> Result<(), RecoveryError> {
+        let mut rebuilds = self.successors.iter_mut().filter_map(|one| one.rebuild.as_mut());
+        Ok(rebuilds.try_for_each(Rebuild::end_copy)?)
+    }
 }
 
 impl CopyVisitor for Filling<'_, '_> {
     fn begin(&mut self, info: &CopyInfo) -> Result<(), RecoveryError> {
-        let name = &self.plan.definition.name;
-        self.index = info.sets.iter().position(|set| set.name == *name);
-        if self.index.is_none() {
-            let why = format!("holds it: {} does not", self.plan.copies.len());
-            return Err(RecoveryError::NoCopy { name: name.clone(), why });
-        }
-        match &mut self.rebuild {
-            // A second file of a copy, or the next copy of a chain.
-            Some(rebuild) => rebuild.at_moment(&info.moment),
-            None => {
-                let definition = successor_of(&self.plan.definition);
-                let sources = self.plan.sources.clone();
-                let format = &btree::format_empty;
-                let begun = self.kernel.rebuild(definition, sources, &info.moment, format)?;
-                self.rebuild = Some(begun);
+        for one in &mut self.successors {
+            let name = &one.plan.definition.name;
+            one.index = info.sets.iter().position(|set| set.name == *name);
+            if one.index.is_none() {
+                let why = format!("holds it: {} does not", info.number);
+                return Err(RecoveryError::NoCopy { name: name.clone(), why });
+            }
+            match &mut one.rebuild {
+                // A second file of a copy, or the next copy of a chain.
+                Some(rebuild) => rebuild.at_moment(&info.moment),
+                None => {
+                    let definition = successor_of(&one.plan.definition);
+                    let sources = one.plan.sources.clone();
+                    let format = &btree::format_empty;
+                    let begun = self.kernel.rebuild(definition, sources, &info.moment, format)?;
+                    one.rebuild = Some(begun);
+                }
             }
         }
         Ok(())
     }
 
     fn wants(&self, set: usize) -> bool {
-        self.index == Some(set)
+        self.successors.iter().any(|one| one.index == Some(set))
     }
 
-    fn used(&mut self, _set: usize, ci: CiNumber, used: bool) -> Result<(), RecoveryError> {
-        match &mut self.rebuild {
+    fn used(&mut self, set: usize, ci: CiNumber, used: bool) -> Result<(), RecoveryError> {
+        match self.rebuild_of(set) {
             Some(rebuild) if used => Ok(rebuild.note_used(ci)?),
             _ => Ok(()),
         }
     }
 
-    fn interval(&mut self, _: usize, ci: CiNumber, unit: &[u8]) -> Result<(), RecoveryError> {
-        let Some(rebuild) = &mut self.rebuild else { return Ok(()) };
+    fn interval(&mut self, set: usize, ci: CiNumber, unit: &[u8]) -> Result<(), RecoveryError> {
+        let Some(rebuild) = self.rebuild_of(set) else { return Ok(()) };
         let usable = rebuild.set().usable_bytes();
         Ok(rebuild.put(ci, &unit[..usable])?)
     }
 
     fn progress(&mut self, done: u64, total: u64) {
-        (self.progress)(Progress { what: &self.plan.definition.name, done, total });
+        (self.progress)(Progress { what: &self.what, done, total });
     }
 }
 

@@ -309,6 +309,10 @@ impl Kernel {
 
     /// Converts the next intervals of a data set, or ends its conversion.
     fn convert_chunk(&self, set: &Arc<DataSet>) -> Result<Step, UowError> {
+        if !self.has_log_room(0) {
+            self.ask_for_log_room();
+            return Ok(Step::Went(0));
+        }
         let work = self.converter.work.lock();
         let definition = set.definition();
         let Some(conversion) = definition.conversion.filter(|c| !c.paused) else {
@@ -316,10 +320,6 @@ impl Kernel {
         };
         if self.set(set.id()).is_none() {
             return Ok(Step::Over);
-        }
-        if self.log.room() < self.log_capacity / 8 {
-            self.seam().clock.sleep(PAUSE);
-            return Ok(Step::Went(0));
         }
         let (first, end) = (conversion.next, set.intervals());
         if first.0 >= end {

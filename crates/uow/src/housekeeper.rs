@@ -117,7 +117,7 @@ impl Kernel {
     fn make_room(&self) -> Result<bool, UowError> {
         let oldest = self.log.segments().first().and_then(|segment| segment.end);
         let Some(end) = oldest else { return Ok(false) };
-        let keep = self.log_capacity / 8;
+        let keep = self.log.capacity_bytes() / 8;
         let before = Lsn(self.log.next_lsn().0.saturating_sub(keep));
         let holder = self.active.oldest().map(|active| active.first);
         let tried = self.control.block().needed_from >= end;
@@ -130,16 +130,30 @@ impl Kernel {
 
     /// What one unit of work may keep of the log: beyond, others would starve.
     pub(crate) fn log_bytes_for_one(&self) -> u64 {
-        self.log_capacity / 2
+        self.log.capacity_bytes() / 2
+    }
+
+    /// Whether `bytes` can be logged and a share is left for undo.
+    pub(crate) fn has_log_room(&self, bytes: u64) -> bool {
+        self.log.room() >= bytes + self.log.capacity_bytes() / 8
+    }
+
+    /// Asks for room in the log and waits a moment for it. Nobody else may be there to ask: whoever
+    /// lacks room asks himself.
+    pub(crate) fn ask_for_log_room(&self) {
+        pool::assert_none_held("a wait for room in the log");
+        let mut state = self.housekeeper.state.lock();
+        state.urgent = true;
+        self.housekeeper.changed.notify_all();
+        self.housekeeper.changed.wait_for(&mut state, ROOM_WAIT);
     }
 
     /// Waits, without a latch, until `bytes` can be logged and a share is left for undo.
     pub(crate) fn wait_for_log_room(&self, uow: UowId, bytes: u64) -> Result<(), UowError> {
         for round in 0..ROOM_ROUNDS {
-            if self.log.room() >= bytes + self.log_capacity / 8 {
+            if self.has_log_room(bytes) {
                 return Ok(());
             }
-            pool::assert_none_held("a wait for room in the log");
             self.stop.check()?;
             // The one who keeps the log full must not wait for himself.
             if let Some(oldest) = self.active.oldest()
@@ -152,10 +166,7 @@ impl Kernel {
                     return Err(UowError::PastLogLimit { uow, bytes, bytes_max });
                 }
             }
-            let mut state = self.housekeeper.state.lock();
-            state.urgent = true;
-            self.housekeeper.changed.notify_all();
-            self.housekeeper.changed.wait_for(&mut state, ROOM_WAIT);
+            self.ask_for_log_room();
         }
         if let Some(error) = self.log.held_by_archive() {
             return Err(error.into());
@@ -171,7 +182,7 @@ impl Kernel {
     /// If a checkpoint cannot be written.
     pub fn make_room_for_undo(&self) -> Result<(), UowError> {
         pool::assert_none_held("a checkpoint");
-        if self.log.room() < self.log_capacity / 8 && self.make_room()? {
+        if !self.has_log_room(0) && self.make_room()? {
             self.checkpoint_now(false)?;
         }
         Ok(())

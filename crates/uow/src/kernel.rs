@@ -162,7 +162,6 @@ pub struct Kernel {
     pub(crate) last_commit: AtomicU64,
     pub(crate) housekeeper: Housekeeper,
     pub(crate) converter: Converter,
-    pub(crate) log_capacity: u64,
     pub(crate) counts: Counts,
     /// Buffers of ended units of work, for the next ones.
     pub(crate) spare: Mutex<Vec<crate::undo::UndoList>>,
@@ -520,7 +519,8 @@ impl Kernel {
     /// # Errors
     /// If the disk refuses; the kernel stops.
     pub fn write_out(&self) -> Result<(), UowError> {
-        Ok(self.writer.write_before(self.log.next_lsn())?)
+        // What is not logged, as in a data set that is built, may be announced for the log's end.
+        Ok(self.writer.write_before(self.log.next_lsn().plus(1))?)
     }
 
     /// What the kernel has done since it was opened.

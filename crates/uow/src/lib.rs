@@ -32,6 +32,7 @@
 //! | `mend` | what stands damaged on disk is written again while it is in use |
 //! | `housekeeper` | checkpoints when due, freeing after commit |
 //! | `rebuild` | building a data set anew beside the one whose place it takes |
+//! | `successors` | the crew that repeats changes in what is built |
 //! | `restart` | analysis, repair, redo, undo |
 
 mod active;
@@ -51,6 +52,7 @@ pub mod record;
 mod registry;
 mod resource;
 mod restart;
+mod successors;
 mod transit;
 mod undo;
 mod unit;
@@ -63,5 +65,6 @@ pub use mend::MendedFrom;
 pub use rebuild::{InFlight, Rebuild, RebuildCounts, Source};
 pub use resource::{RecordDamage, Resource, Target};
 pub use restart::RestartReport;
+pub use successors::Repeating;
 pub use undo::Undo;
 pub use unit::{AtEnd, Savepoint, Uow, UowOptions};

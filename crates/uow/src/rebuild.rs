@@ -28,11 +28,11 @@ use seam::plant::{Plant, planted};
 use space::{DataSet, Definition, ROOT, map};
 
 use crate::checkpoint::Checkpoint;
-use crate::crew::{Crew, Item, Redo};
+use crate::crew::Item;
 use crate::record::{Change, Recovered, decode_places, flag, kind};
 use crate::resource::Target;
 use crate::transit::steps_of;
-use crate::{Kernel, Undo, UowError};
+use crate::{Kernel, Repeating, Undo, UowError};
 
 /// A data set whose records go into a successor, up to a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,10 +88,8 @@ pub struct Rebuild {
     uncommitted: BTreeMap<UowId, Vec<CiNumber>>,
     frees: BTreeMap<UowId, Vec<CiNumber>>,
     transit: BTreeSet<CiNumber>,
-    counts: RebuildCounts,
+    pub(crate) counts: RebuildCounts,
     targets: Vec<Target>,
-    /// Who repeats changes, from the first one on.
-    crew: Option<Crew>,
 }
 
 /// A set of intervals.
@@ -191,7 +189,6 @@ impl Kernel {
             transit: BTreeSet::new(),
             counts: RebuildCounts::default(),
             targets: Vec::new(),
-            crew: None,
         };
         rebuild.present.add(ROOT);
         rebuild.take_over(moment, first);
@@ -338,11 +335,11 @@ impl Rebuild {
         Ok(())
     }
 
-    /// Takes the next record of the log.
+    /// Takes the next record of the log; the crew repeats its changes.
     ///
     /// # Errors
     /// Damage, if it does not decode or fit; whatever pool and disk say.
-    pub fn see(&mut self, record: &Record<'_>) -> Result<(), UowError> {
+    pub fn see(&mut self, record: &Record<'_>, crew: &mut Repeating) -> Result<(), UowError> {
         while let Some(source) = self.sources.get(self.source)
             && record.lsn >= source.until
         {
@@ -380,14 +377,14 @@ impl Rebuild {
                 }
             }
             kind::UNDO_END | kind::UNDO_SKIPPED => self.see_undo(record),
-            kind::RESOURCE_FIRST..=kind::RESOURCE_LAST => self.see_change(record)?,
+            kind::RESOURCE_FIRST..=kind::RESOURCE_LAST => self.see_change(record, crew)?,
             _ => {}
         }
         Ok(())
     }
 
     /// Backs out who was not over, takes back what belongs to nobody, and hands the successor over:
-    /// it is whole, and [`Kernel::put_in_place`] puts it in place.
+    /// it is whole, and [`Kernel::put_in_place`] puts it in place. The crew is done.
     ///
     /// # Errors
     /// Whatever stands in the way of undo.
@@ -395,7 +392,7 @@ impl Rebuild {
         while self.source + 1 < self.sources.len() {
             self.next_source();
         }
-        let done = self.settle().and_then(|()| self.back_out()).and_then(|()| self.take_back());
+        let done = self.back_out().and_then(|()| self.take_back());
         if let Err(error) = done {
             return match self.abandon() {
                 Ok(()) => Err(error),
@@ -409,9 +406,7 @@ impl Rebuild {
     ///
     /// # Errors
     /// Whatever log and disk say; the next restart removes the rest.
-    pub fn abandon(mut self) -> Result<(), UowError> {
-        // What is built goes, whatever is wrong with it, but nobody may be at it any more.
-        let _ = self.settle();
+    pub fn abandon(self) -> Result<(), UowError> {
         self.kernel.remove_building(&self.set)
     }
 
@@ -481,7 +476,7 @@ impl Rebuild {
         unit.retain(|change| change.lsn <= next || change.skipped);
     }
 
-    fn see_change(&mut self, record: &Record<'_>) -> Result<(), UowError> {
+    fn see_change(&mut self, record: &Record<'_>, crew: &mut Repeating) -> Result<(), UowError> {
         let object = || format!("the log record at {}", record.lsn);
         let change = Change::decode(record.flags, record.body);
         let change = change.ok_or_else(|| self.damaged(object(), "its body is too short"))?;
@@ -519,14 +514,20 @@ impl Rebuild {
             };
         }
         for target in &targets {
-            self.redo(record, change.body, *target)?;
+            self.redo(record, change.body, *target, crew)?;
         }
         self.targets = targets;
         Ok(())
     }
 
     /// Has a change of one interval repeated, if the copy has not got it.
-    fn redo(&mut self, record: &Record<'_>, body: &[u8], target: Target) -> Result<(), UowError> {
+    fn redo(
+        &mut self,
+        record: &Record<'_>,
+        body: &[u8],
+        target: Target,
+        crew: &mut Repeating,
+    ) -> Result<(), UowError> {
         let Target { ci, fresh, .. } = target;
         let known = self.present.has(ci);
         if ci.0 >= self.set.layout().intervals_max() || !(fresh || known) {
@@ -536,26 +537,8 @@ impl Rebuild {
             self.set.cover(ci)?;
             self.present.add(ci);
         }
-        let crew = match &mut self.crew {
-            Some(crew) => crew,
-            None => {
-                let (kernel, set) = (Arc::clone(&self.kernel), Arc::clone(&self.set));
-                let work = Arc::new(Successor { kernel, set }) as Arc<dyn Redo>;
-                self.crew.insert(Crew::start(&work)?)
-            }
-        };
         let (set, kind, lsn) = (self.set.id(), record.kind, record.lsn);
         crew.give(Item { set, kind, lsn, target, known }, body);
-        Ok(())
-    }
-
-    /// Waits until every change that was seen is repeated.
-    ///
-    /// # Errors
-    /// A record that does not fit its interval; whatever pool and disk say.
-    pub fn settle(&mut self) -> Result<(), UowError> {
-        let redone = self.crew.take().map_or(Ok(0), Crew::finish)?;
-        self.counts.redone += redone;
         Ok(())
     }
 
@@ -615,36 +598,7 @@ impl Rebuild {
 }
 
 /// An interval whose contents are about to be written anew; `known`: it held something.
-fn fresh(set: &DataSet, ci: CiNumber, known: bool) -> Result<ExclusiveCi<'_>, UowError> {
+pub(crate) fn fresh(set: &DataSet, ci: CiNumber, known: bool) -> Result<ExclusiveCi<'_>, UowError> {
     let written = set.is_resident(ci) || known;
     Ok(if written { set.exclusive(ci)? } else { set.pin_fresh(ci)?.exclusive() })
-}
-
-/// Repeats changes in a successor.
-struct Successor {
-    kernel: Arc<Kernel>,
-    set: Arc<DataSet>,
-}
-
-impl Redo for Successor {
-    fn redo(&self, item: &Item, body: &[u8]) -> Result<bool, UowError> {
-        let (set, Target { ci, fresh: anew, .. }) = (&*self.set, item.target);
-        let mut page = if anew { fresh(set, ci, item.known)? } else { set.exclusive(ci)? };
-        if !anew && page.lsn() >= item.lsn {
-            return Ok(false);
-        }
-        page.begin_change(self.kernel.log.next_lsn());
-        let applied = self.kernel.parts.resource.redo(item.kind, body, ci, page.bytes_mut());
-        page.set_lsn(item.lsn);
-        drop(page);
-        applied.map_err(|damage| UowError::Damaged {
-            object: format!("interval {ci} of data set {}", set.name()),
-            why: format!("the log record at {} does not fit it: {}", item.lsn, damage.0),
-        })?;
-        Ok(true)
-    }
-
-    fn fetch(&self, item: &Item) {
-        self.set.pool().fetch(item.set, item.target.ci);
-    }
 }

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use seam::sync::MutexGuard;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uow::{PoolPlan, UowError};
@@ -87,10 +88,11 @@ pub(super) fn resize(
     _: &mut Talk<'_>,
 ) -> Result<Value, Refusal> {
     let ResizePool { name, frames, bytes } = request.arguments()?;
+    let alone = system.configuring();
     let unit = system.kernel().pool(&name)?.unit_bytes() as u64;
     let frames = frames.or(bytes.map(|bytes| (bytes / unit) as usize)).unwrap_or(0);
     let settings = settings(unit, frames);
-    changed(system, &name, settings.clone(), |pools| {
+    changed(system, alone, &name, settings.clone(), |pools| {
         let pool = pools.entry(name.clone()).or_insert(settings);
         pool.bytes = Bytes(unit * frames as u64);
     })
@@ -105,9 +107,10 @@ pub(super) fn resize(
 /// Makes a pool.
 pub(super) fn add(system: &System, request: &Request, _: &mut Talk<'_>) -> Result<Value, Refusal> {
     let AddPool { name, unit, bytes } = request.arguments()?;
+    let alone = system.configuring();
     let frames = bytes.checked_div(unit).unwrap_or(0) as usize;
     let settings = settings(unit, frames);
-    changed(system, &name, settings.clone(), |pools| {
+    changed(system, alone, &name, settings.clone(), |pools| {
         pools.insert(name.clone(), settings);
     })
     .and_then(|change| {
@@ -126,9 +129,10 @@ pub(super) fn delete(
     _: &mut Talk<'_>,
 ) -> Result<Value, Refusal> {
     let DeletePool { name } = request.arguments()?;
+    let alone = system.configuring();
     let pool = system.kernel().unused_pool(&name)?;
     let before = pool.frames();
-    changed(system, &name, settings(pool.unit_bytes() as u64, 0), |pools| {
+    changed(system, alone, &name, settings(pool.unit_bytes() as u64, 0), |pools| {
         pools.remove(&name);
     })
     .and_then(|change| {
@@ -146,10 +150,11 @@ pub(super) fn assign(
     _: &mut Talk<'_>,
 ) -> Result<Value, Refusal> {
     let AssignPool { name, data_set } = request.arguments()?;
+    let alone = system.configuring();
     let pool = system.kernel().pool(&name)?;
     let (unit, frames) = (pool.unit_bytes() as u64, pool.frames());
     let settings = settings(unit, frames);
-    changed(system, &name, settings.clone(), |pools| {
+    changed(system, alone, &name, settings.clone(), |pools| {
         pools.values_mut().for_each(|pool| pool.data_sets.retain(|set| *set != data_set));
         pools.entry(name.clone()).or_insert(settings).data_sets.push(data_set.clone());
     })
@@ -172,17 +177,18 @@ struct Change<'s> {
     name: String,
     settings: PoolSettings,
     config: crate::config::ChangedConfig,
-    _alone: seam::sync::MutexGuard<'s, ()>,
+    _alone: MutexGuard<'s, ()>,
 }
 
-/// Prepares a change: the configuration as it will be has been read and found good.
+/// Prepares a change: the configuration as it will be has been read and found good. What the
+/// caller has looked up, he did when nobody else could change it.
 fn changed<'s>(
     system: &'s System,
+    alone: MutexGuard<'s, ()>,
     name: &str,
     settings: PoolSettings,
     change: impl FnOnce(&mut BTreeMap<String, PoolSettings>),
 ) -> Result<Change<'s>, Refusal> {
-    let alone = system.configuring();
     let disk = system.kernel().seam().disk.as_ref();
     let config = SystemConfig::change_pools(disk, system.dir(), change)?;
     Ok(Change { system, name: name.to_owned(), settings, config, _alone: alone })

@@ -436,7 +436,6 @@ fn assemble(
         }),
     };
     Ok(Arc::new(Kernel {
-        log_capacity: log.space().capacity_bytes,
         locks: LockManager::new(Arc::clone(&parts.seam.clock), config.locks.clone()),
         next_uow: AtomicU64::new(analysis.next_uow),
         last_commit: AtomicU64::new(0),

@@ -1,0 +1,110 @@
+//! A data set whose place another one takes: a copy that was begun before does not count, it is not
+//! replaced a second time, and what takes its place is on disk by then.
+//!
+//! The order is forced: something is done whole in the middle of a recovery, or of a copy.
+
+use recovery::{RecoveryError, Target};
+use seam::sim::{CrashStyle, Rng, SimDisk};
+
+use crate::recovery::{Ground, Model, NAMES, Site, Writer, compare, run, said};
+
+/// Gives `body` a system with a copy and work behind it. Afterwards, and after a restart, what was
+/// committed is there.
+fn with_work(
+    seed: u64,
+    body: impl FnOnce(&Site, &mut Writer<'_>) -> Result<(), String>,
+) -> Result<(), String> {
+    let (disk, ground) = (SimDisk::new(), Ground::of(seed));
+    let lived = run(seed, &disk, |seam| {
+        let site = Site::open(&seam, ground, true, &[])?;
+        let mut writer = Writer::new(&site, Rng::stream(seed, "replaced"), Model::new());
+        (0..4).try_for_each(|_| writer.step())?;
+        site.copy("/copy", None)?;
+        (0..4).try_for_each(|_| writer.step())?;
+        writer.end()?;
+        body(&site, &mut writer)?;
+        let model = writer.model.clone();
+        compare(&site.contents()?, &model)?;
+        site.recover(&NAMES, Target::Now)?;
+        compare(&site.contents()?, &model)?;
+        site.close()?;
+        Ok(model)
+    })?;
+    let model = lived.ok_or("the machine crashed by itself")?;
+    run(seed + 1, &disk, |seam| {
+        compare(&Site::open(&seam, ground, false, &[])?.contents()?, &model)
+    })
+    .map(drop)
+}
+
+/// A data set is recovered when its copy has it already, and is not at its end yet.
+///
+/// # Errors
+/// If the copy counts, or something is not as it was.
+pub fn a_copy_of_it_does_not_count(seed: u64) -> Result<(), String> {
+    with_work(seed, |site, _| {
+        let mut recovered = None;
+        let copied = site.copy_while("/late", None, &mut |progress| {
+            if progress.what == NAMES[1] && recovered.is_none() {
+                recovered = Some(site.recover(&NAMES[..1], Target::Now));
+            }
+        });
+        recovered.ok_or("nobody came in between")??;
+        match copied {
+            Err(RecoveryError::Replaced { .. }) => Ok(()),
+            other => Err(format!("a copy of what was replaced: {other:?}")),
+        }
+    })
+}
+
+/// Data sets are recovered, and used, while another recovery of them is under way.
+///
+/// # Errors
+/// If both take effect, or something is not as it was.
+pub fn it_is_not_replaced_again(seed: u64) -> Result<(), String> {
+    with_work(seed, |site, writer| {
+        let mut faster = None;
+        let done = site.recover_while(&NAMES, Target::Now, &mut |_| {
+            if faster.is_none() {
+                let first = site.recover(&NAMES, Target::Now);
+                faster = Some(first.and_then(|_| writer.small_step()));
+            }
+        });
+        faster.ok_or("nobody came in between")??;
+        match done {
+            Ok(_) => compare(&site.contents()?, &writer.model),
+            Err(RecoveryError::Replaced { .. }) => Ok(()),
+            Err(other) => Err(format!("a recovery of what was replaced: {other}")),
+        }
+    })
+}
+
+/// The page writer has written what it can when the last of a successor is made, and nothing else
+/// is logged until it counts. Then the machine crashes.
+///
+/// # Errors
+/// If something is not as it was.
+pub fn it_is_on_disk_before_it_counts(seed: u64) -> Result<(), String> {
+    let (disk, ground) = (SimDisk::new(), Ground::of(seed));
+    let lived = run(seed, &disk, |seam| {
+        let site = Site::open(&seam, ground, true, &[])?;
+        let mut writer = Writer::new(&site, Rng::stream(seed, "replaced"), Model::new());
+        (0..4).try_for_each(|_| writer.step())?;
+        writer.end()?;
+        site.contents()?;
+        site.copy("/copy", None)?;
+        let mut written = Ok(());
+        let done = site.recover_while(&NAMES[..1], Target::Now, &mut |_| {
+            written = site.store.kernel().write_out();
+        });
+        written.map_err(said)?;
+        done.map_err(said)?;
+        Ok(writer.model)
+    })?;
+    let model = lived.ok_or("the machine crashed by itself")?;
+    let after = disk.crash_image(&mut Rng::stream(seed, "crash"), CrashStyle::DropAll);
+    run(seed + 1, &after, |seam| {
+        compare(&Site::open(&seam, ground, false, &[])?.contents()?, &model)
+    })
+    .map(drop)
+}
