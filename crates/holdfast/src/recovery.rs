@@ -4,14 +4,15 @@
 //! 1. A verb works on an open system, whoever has opened it.
 //! 2. A database is copied and recovered with its indexes and its relations.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use base::Lsn;
-use recon::{CopyKind, Recon, Record, State};
+use recon::{ArchiveFile, CopyKind, ImageCopy, Recon, Record, State};
 use recovery::{
-    Births, CopyFiles, CopyOptions, CopySink, Past, Plan, RecoverOptions, RecoveryError, Target,
-    copy_sets, lsn_of,
+    Births, CopyFiles, CopyKeys, CopyOptions, CopySink, Past, Plan, Progress, RecoverOptions,
+    RecoveryError, Target, copy_sets, lsn_of,
 };
+use seam::Seam;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use system::operator::{Refusal, Request, Talk, done};
@@ -115,7 +116,8 @@ pub(crate) fn image_copy(
     let now = system.kernel().seam().clock.utc_us();
     let name = format!("{}-{}.copy", label(&wish.which), stamp(now));
     let paths: Vec<PathBuf> = wish.folders.iter().map(|folder| folder.join(&name)).collect();
-    let since = if wish.incremental { Some(base(system, &names)?) } else { None };
+    let in_files = wish.pipe.is_none();
+    let since = if wish.incremental { Some(base(system, &names, in_files)?) } else { None };
     let mut sink: Box<dyn CopySink> = match &wish.pipe {
         Some(pipe) => Box::new(PipeSink::open(pipe)?),
         None => Box::new(CopyFiles::begin(system.kernel().seam(), &paths)?),
@@ -185,7 +187,7 @@ pub(crate) fn recover(
     }
     let options = RecoverOptions { wait: std::time::Duration::from_secs(wish.wait_seconds) };
     let (store, keys) = (system.store(), system.copy_keys());
-    let mut progress = |at: recovery::Progress<'_>| {
+    let mut progress = |at: Progress<'_>| {
         let _ = talk.progress(at.what, at.done, at.total, "bytes");
     };
     as_of.before(store).map_err(|error| refusal(&error.into()))?;
@@ -227,39 +229,73 @@ pub(crate) fn list(system: &System, _: &Request, _: &mut Talk<'_>) -> Result<Val
 pub(crate) struct ChangeWish {
     /// The number of the image copy.
     pub(crate) copy: u32,
-    /// Its files stand in this folder now; if none is named, they are gone for good.
+    /// Its files stand in this folder now.
     pub(crate) moved_to: Option<PathBuf>,
+    /// It stands in this file now. If neither is named, its files are gone for good.
+    pub(crate) file: Option<PathBuf>,
 }
 
 pub(crate) fn change(
     system: &System,
     request: &Request,
-    _: &mut Talk<'_>,
+    talk: &mut Talk<'_>,
 ) -> Result<Value, Refusal> {
     let wish: ChangeWish = request.arguments()?;
-    change_recon(system.recon(), &wish)?;
+    let seam = system.kernel().seam();
+    change_recon(seam, &system.copy_keys(), system.recon(), &wish, &mut |at| {
+        let _ = talk.progress(at.what, at.done, at.total, "bytes");
+    })?;
     done(&json!({ "image_copy": wish.copy }))
 }
 
 /// Changes what RECON says of an image copy.
-pub(crate) fn change_recon(recon: &Recon, wish: &ChangeWish) -> Result<(), SystemError> {
+pub(crate) fn change_recon(
+    seam: &Seam,
+    keys: &CopyKeys,
+    recon: &Recon,
+    wish: &ChangeWish,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<(), SystemError> {
     let state = recon.state();
     let copy = state.image_copies.get(&wish.copy);
     let copy = copy.ok_or(SystemError::NoSuchCopy { number: wish.copy })?;
-    let record = match &wish.moved_to {
-        None => Record::ImageCopyGone(wish.copy),
-        Some(folder) => {
-            let mut moved = copy.clone();
-            for file in &mut moved.files {
-                if let Some(name) = file.path.file_name().map(ToOwned::to_owned) {
-                    file.path = folder.join(name);
-                }
-            }
-            moved.files.dedup_by(|one, other| one.path == other.path);
-            Record::ImageCopy(moved)
-        }
+    let record = match (&wish.file, &wish.moved_to) {
+        (Some(file), _) => Record::ImageCopy(proven(seam, keys, copy, file, progress)?),
+        (None, Some(folder)) => Record::ImageCopy(moved(copy, folder)),
+        (None, None) => Record::ImageCopyGone(wish.copy),
     };
     Ok(recon.add(vec![record])?)
+}
+
+/// A copy as it is if it stands in this file, which is read whole to know that.
+fn proven(
+    seam: &Seam,
+    keys: &CopyKeys,
+    copy: &ImageCopy,
+    file: &Path,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<ImageCopy, SystemError> {
+    let what = file.display().to_string();
+    let tell = &mut |done, total| progress(Progress { what: &what, done, total });
+    let info = CopyFiles::verify(seam, file, keys, tell)?;
+    if info.tag != copy.tag {
+        let why = format!("it is not image copy {}", copy.number);
+        return Err(RecoveryError::Damaged { path: file.to_owned(), why }.into());
+    }
+    let files = vec![ArchiveFile { path: file.to_owned(), lost: false }];
+    Ok(ImageCopy { files, ..copy.clone() })
+}
+
+/// A copy as it is once its files stand in a folder.
+fn moved(copy: &ImageCopy, folder: &Path) -> ImageCopy {
+    let mut moved = copy.clone();
+    for file in &mut moved.files {
+        if let Some(name) = file.path.file_name().map(ToOwned::to_owned) {
+            file.path = folder.join(name);
+        }
+    }
+    moved.files.dedup_by(|one, other| one.path == other.path);
+    moved
 }
 
 /// What a recovery would do, or did.
@@ -288,16 +324,18 @@ fn told(plan: &Plan, state: &State, recovered: Option<&recovery::Recovery>) -> R
     }
 }
 
-/// The newest copy that holds all of these data sets as they are.
-fn base(system: &System, names: &[String]) -> Result<u32, Refusal> {
+/// The newest copy that holds all of these data sets as they are. One in files goes on from what is
+/// in files, too: else it would be of no use by itself.
+fn base(system: &System, names: &[String], in_files: bool) -> Result<u32, Refusal> {
     let state = system.recon().state();
     let id = |name: &String| system.kernel().set_named(name).map(|set| set.id());
-    let holds = |copy: &&recon::ImageCopy| {
+    let holds = |copy: &&ImageCopy| {
         let mut each = names.iter();
         each.all(|name| copy.sets.iter().any(|set| set.name == *name && Some(set.set) == id(name)))
     };
-    let found = state.image_copies.values().rev().find(holds).map(|copy| copy.number);
-    found.ok_or_else(|| Refusal {
+    let usable = |copy: &&ImageCopy| !in_files || state.chain_at_hand(copy.number).is_some();
+    let found = state.image_copies.values().rev().filter(usable).find(holds);
+    found.map(|copy| copy.number).ok_or_else(|| Refusal {
         code: "HFV002".into(),
         message: "there is no image copy of these data sets that another one could go on from"
             .into(),
@@ -309,7 +347,7 @@ fn base(system: &System, names: &[String]) -> Result<u32, Refusal> {
 fn log_before(state: &State, names: &[String], utc_us: u64) -> Result<Lsn, Refusal> {
     let mut from = Lsn(u64::MAX);
     for name in names {
-        let copies = state.copies_of(name, None);
+        let copies = state.copies_of(name);
         let copy = copies.iter().find(|copy| copy.to_us <= utc_us);
         let copy = copy.ok_or_else(|| Refusal {
             code: "HFV002".into(),
@@ -344,7 +382,7 @@ fn stamp(utc_us: u64) -> String {
 
 /// What RECON says, as JSON.
 pub(crate) fn document(state: &State) -> Value {
-    let files = |files: &[recon::ArchiveFile]| -> Vec<Value> {
+    let files = |files: &[ArchiveFile]| -> Vec<Value> {
         files.iter().map(|file| json!({ "path": file.path, "lost": file.lost })).collect()
     };
     let sets = state.sets.values().map(|set| {

@@ -214,6 +214,14 @@ coded! {
     }
 }
 
+impl ImageCopy {
+    /// Whether RECON knows a file of it.
+    #[must_use]
+    pub fn is_at_hand(&self) -> bool {
+        self.files.iter().any(|file| !file.lost)
+    }
+}
+
 macro_rules! records {
     ($($(#[$about:meta])* $kind:literal $name:ident($type:ty);)*) => {
         /// One thing to know, or no longer so. The newest one about a thing counts.

@@ -185,15 +185,14 @@ impl State {
         to.0.saturating_sub(from.0).saturating_sub(self.restored.iter().map(out).sum())
     }
 
-    /// The image copies that a data set can be brought to a point from, newest first; `None` for
-    /// the end of the log. An incremental copy is usable if all that it goes on from is there.
+    /// The image copies that a data set can be brought to a point from, newest first. An
+    /// incremental copy is usable if all that it goes on from is at hand.
     #[must_use]
-    pub fn copies_of(&self, name: &str, to: Option<Lsn>) -> Vec<&ImageCopy> {
+    pub fn copies_of(&self, name: &str) -> Vec<&ImageCopy> {
         let holds = |copy: &&ImageCopy| {
             copy.sets.iter().any(|set| set.name == name)
-                && to.is_none_or(|to| copy.end <= to)
                 && self.lost_at(copy.end).is_none()
-                && self.chain_of(copy.number).is_some()
+                && self.chain_at_hand(copy.number).is_some()
         };
         self.image_copies.values().rev().filter(holds).collect()
     }
@@ -215,6 +214,13 @@ impl State {
         }
         chain.reverse();
         Some(chain)
+    }
+
+    /// The chain of an image copy, if of each of its copies a file is known: one that went to
+    /// standard output serves nothing until RECON is told where it stands.
+    #[must_use]
+    pub fn chain_at_hand(&self, number: u32) -> Option<Vec<&ImageCopy>> {
+        self.chain_of(number).filter(|chain| chain.iter().all(|copy| copy.is_at_hand()))
     }
 
     /// A data set with those whose place it took in recoveries, the youngest first; and up to where
@@ -239,10 +245,12 @@ impl State {
         let mut needed = Lsn(u64::MAX);
         for set in self.sets.keys() {
             let lineage = self.lineage(*set);
-            // A copy that holds something that a recovery has made void is of no use any more.
+            // A copy that holds something that a recovery has made void is of no use any more, and
+            // one without a file of none yet.
             let counts = |copy: &&ImageCopy| {
                 let of = |id| copy.sets.iter().any(|extent| extent.set == id);
                 copy.kind == CopyKind::Full
+                    && copy.is_at_hand()
                     && self.lost_at(copy.end).is_none()
                     && lineage.iter().any(|(id, until)| of(*id) && copy.end <= *until)
             };
@@ -313,5 +321,60 @@ impl State {
             all.extend(one.files.iter().map(|file| (format!("image copy {}", one.number), file)));
         }
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ArchiveFile, DataSetEntry, SetExtent};
+
+    fn copy(number: u32, base: u32, end: u64, in_a_file: bool) -> Record {
+        let file = ArchiveFile { path: format!("/copies/{number}").into(), lost: false };
+        let extent = SetExtent {
+            set: DataSetId(1),
+            name: "ACCOUNTS".into(),
+            intervals: 1,
+            label: "data".into(),
+            generations: vec![KeyGeneration(1)],
+        };
+        Record::ImageCopy(ImageCopy {
+            number,
+            kind: if base == 0 { CopyKind::Full } else { CopyKind::Incremental },
+            base,
+            files: if in_a_file { vec![file] } else { Vec::new() },
+            sets: vec![extent],
+            start: Lsn(end - 10),
+            end: Lsn(end),
+            from_us: end,
+            to_us: end,
+            label: "system".into(),
+            generation: KeyGeneration(1),
+            bytes: 1,
+            tag: [0; 16],
+        })
+    }
+
+    #[test]
+    fn a_copy_without_a_file_serves_nothing_and_lets_no_log_go() {
+        let set = Record::Set(DataSetEntry {
+            set: DataSetId(1),
+            name: "ACCOUNTS".into(),
+            protection: Protection::Sealed,
+            label: "data".into(),
+            generations: vec![KeyGeneration(1)],
+            made: Lsn(1),
+        });
+        let mut records = vec![set, copy(1, 0, 100, true), copy(2, 0, 200, false)];
+        records.extend([copy(3, 2, 300, true), copy(4, 1, 400, true)]);
+        let numbers = |state: &State| -> Vec<u32> {
+            state.copies_of("ACCOUNTS").iter().map(|copy| copy.number).collect()
+        };
+        let state = State::of(&records);
+        assert_eq!((numbers(&state), state.log_needed_from()), (vec![4, 1], Some(Lsn(90))));
+        // Once it is known where it stands, it counts, and so does what goes on from it.
+        records.push(copy(2, 0, 200, true));
+        let state = State::of(&records);
+        assert_eq!((numbers(&state), state.log_needed_from()), (vec![4, 3, 2, 1], Some(Lsn(190))));
     }
 }

@@ -178,7 +178,8 @@ impl Coded for RecoveryError {
                 "Check the name; `holdfast status` lists the data sets."
             }
             RecoveryError::NoCopy { .. } => {
-                "`holdfast recon list` shows the copies. Make them available, or choose another \
+                "`holdfast recon list` shows the copies, and `holdfast recon change --copy N --file \
+                 FILE` tells where one is that went to a pipe. Make one available, or choose another \
                  point."
             }
             RecoveryError::BadPoint { .. } => "Choose another point, or an older image copy.",

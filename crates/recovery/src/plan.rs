@@ -5,8 +5,8 @@
 //! it took the place of is its *lineage*.
 //!
 //! Invariants:
-//! 1. A copy is used only if it was complete at the point (K17), and if all that it goes on from is
-//!    there.
+//! 1. A copy is used only if it was complete at the point (K17), and if of it and of all that it goes
+//!    on from a file is known: what went to standard output counts only once RECON is told of one.
 //! 2. A point that a recovery has made void, or a restore has lost, is refused.
 //! 3. A data set without a copy is built from its first record on, if it is known where that is.
 
@@ -125,15 +125,21 @@ fn plan_set(
     }
     // The newest copy of any of them that was complete at the point, and before what it is of
     // became void.
-    let usable = |copy: &&ImageCopy| {
+    let counts = |copy: &ImageCopy| {
         let extent = copy.sets.iter().find(|extent| extent.name == name)?;
         let at = sources.iter().position(|source| source.set == extent.set)?;
         let in_time = copy.end <= log_to && copy.end <= sources[at].until;
-        (in_time && state.lost_at(copy.end).is_none() && state.chain_of(copy.number).is_some())
-            .then_some(at)
+        (in_time && state.lost_at(copy.end).is_none()).then_some(at)
     };
-    let found = state.image_copies.values().rev().find_map(|copy| Some((copy, usable(&copy)?)));
-    let Some((copy, at)) = found else {
+    let counting = || {
+        let copies = state.image_copies.values().rev();
+        copies.filter_map(|copy| Some((copy, counts(copy)?)))
+    };
+    let found = counting().find_map(|(copy, at)| {
+        let chain = state.chain_at_hand(copy.number)?;
+        Some((copy, at, chain))
+    });
+    let Some((copy, at, chain)) = found else {
         // The oldest of them whose whole life is known.
         let mut born = sources.iter().enumerate();
         let born = born.find_map(|(at, source)| Some((at, *births.get(&source.set)?)));
@@ -141,13 +147,15 @@ fn plan_set(
             let sources = sources[at..].to_vec();
             return Ok(SetPlan { definition, copies: Vec::new(), sources, from });
         }
-        let why = match to {
-            Target::Now => "can be used".to_owned(),
-            Target::Lsn(lsn) => format!("was complete at {lsn}"),
+        let why = match (counting().find(|(copy, _)| !copy.is_at_hand()), to) {
+            (Some((copy, _)), _) => {
+                format!("has a file: {} went to a pipe, and none of it is known", copy.number)
+            }
+            (None, Target::Now) => "can be used".to_owned(),
+            (None, Target::Lsn(lsn)) => format!("was complete at {lsn}"),
         };
         return Err(RecoveryError::NoCopy { name, why });
     };
-    let chain = state.chain_of(copy.number).unwrap_or_default();
     let whole = chain.first().is_some_and(|first| first.kind == CopyKind::Full);
     if !whole || !chain.iter().all(|one| one.sets.iter().any(|extent| extent.name == name)) {
         let why = format!("is whole: {} goes on from one that does not hold it", copy.number);

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use recon::{ArchiveFile, ImageCopy, Recon, Record, State};
+use recon::{Recon, Record, State};
 use recovery::CopyFiles;
 use serde_json::{Value, json};
 use system::{SystemConfig, operator};
@@ -217,7 +217,7 @@ fn check(context: &mut Context, args: &CheckArgs) -> Result<ExitCode> {
     }
     wrong.extend(left_open(dir, state));
     for set in state.sets.values() {
-        if state.copies_of(&set.name, None).is_empty() {
+        if state.copies_of(&set.name).is_empty() {
             wrong.push(format!("data set {} has no image copy that can be used", set.name));
         }
     }
@@ -345,13 +345,20 @@ fn change(context: &mut Context, args: &ChangeArgs) -> Result<ExitCode> {
         Some(folder) => absolute(std::slice::from_ref(folder))?.pop(),
         None => None,
     };
-    let wish = ChangeWish { copy, moved_to };
+    let file = match &args.file {
+        Some(file) => absolute(std::slice::from_ref(file))?.pop(),
+        None => None,
+    };
+    let wish = ChangeWish { copy, moved_to, file };
     let request = operator::Request::new("recon change").with(&wish)?;
     let dir = &args.place.system;
     SystemConfig::read(&*context.seam.disk, dir)?;
-    // A file is proven by whoever names it, with the keys.
-    let asked = args.file.is_none() && operator::call(dir, &request, &mut |_| {})?.is_some();
-    if !asked {
+    let mut progress = Progress::new(&context.seam);
+    if operator::call(dir, &request, &mut |at| {
+        progress.show(&at.object, at.done, at.total, &at.unit);
+    })?
+    .is_none()
+    {
         // The system may be damaged so that it does not start: RECON is changed by itself.
         let passphrase = args.place.passphrase.get()?;
         let config = SystemConfig::read(&*context.seam.disk, dir)?;
@@ -359,41 +366,14 @@ fn change(context: &mut Context, args: &ChangeArgs) -> Result<ExitCode> {
         let (ring, _lock) = system::open_key_ring(&context.seam, dir, &passphrase)?;
         let setup = system::recon_setup(&context.seam, dir, &config, Arc::new(ring));
         let (recon, _) = Recon::open(setup)?;
-        match &args.file {
-            Some(file) => name_file(context, &keys, &recon, copy, file)?,
-            None => change_recon(&recon, &wish)?,
-        }
+        let show = &mut |at: recovery::Progress<'_>| {
+            progress.show(at.what, at.done, at.total, "bytes");
+        };
+        change_recon(&context.seam, &keys, &recon, &wish, show)?;
     }
     match context.output.is_json() {
         true => context.output.document(&json!({ "image_copy": copy }))?,
         false => context.output.line(format!("image copy {copy}: changed"))?,
     }
     DONE
-}
-
-/// Says that an image copy stands in this file, which must be it.
-fn name_file(
-    context: &Context,
-    keys: &recovery::CopyKeys,
-    recon: &Recon,
-    number: u32,
-    file: &Path,
-) -> Result<()> {
-    let path = absolute(&[file.to_owned()])?.remove(0);
-    let state = recon.state();
-    let copy = state.image_copies.get(&number).ok_or_else(|| {
-        let what = format!("there is no image copy {number}");
-        Failure::other(what, "`holdfast recon list` shows them.")
-    })?;
-    let mut progress = Progress::new(&context.seam);
-    let name = path.display().to_string();
-    let show = &mut |done, total| progress.show(&name, done, total, "bytes");
-    let info = CopyFiles::verify(&context.seam, &path, keys, show)?;
-    if info.tag != copy.tag {
-        let what = format!("{name} is not image copy {number}");
-        return Err(Failure::other(what, "`holdfast recon list` shows the copies."));
-    }
-    let files = vec![ArchiveFile { path, lost: false }];
-    recon.add(vec![Record::ImageCopy(ImageCopy { files, ..copy.clone() })])?;
-    Ok(())
 }

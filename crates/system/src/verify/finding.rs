@@ -298,7 +298,7 @@ impl Verifier {
                 let (names, births) = ([name.to_owned()], Births::new());
                 recovery::plan(kernel, state, &names, Target::Now, &births).is_ok()
             }
-            None => !state.copies_of(name, None).is_empty(),
+            None => !state.copies_of(name).is_empty(),
         }
     }
 }
