@@ -592,6 +592,7 @@ pub fn sweeps(step: u64) -> Result<u64, String> {
         (1, 2, true, true, 0),
         (1, 1, false, false, 0),
         (2, 1, false, true, 2),
+        (1, 1, false, true, 1),
     ];
     let mut crashes = 0;
     for (seed, (log_copies, folders, compress, recent, ahead)) in makes.into_iter().enumerate() {

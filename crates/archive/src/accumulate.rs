@@ -23,6 +23,7 @@ use crate::accumulation::{
     block_head, key_of, put_record,
 };
 use crate::header::HEADER_BYTES;
+use crate::place::{Replaces, fresh_name, give_name};
 use crate::{ArchiveEnv, ArchiveError, LogSource, Registry, Shelf};
 
 /// Whom a record concerns.
@@ -203,7 +204,7 @@ impl<'m> Maker<'m> {
         let mut files = Vec::new();
         for folder in &shelf.config.folders {
             let path = folder.join(info.file_name());
-            let fresh = path.with_extension("new");
+            let fresh = fresh_name(env.system, &path);
             let how = Open { create: Create::IfMissing, write: true, direct: false, dsync: false };
             let opened = env.seam.disk.open(&fresh, how).and_then(|file| {
                 file.set_len(0)?;
@@ -264,11 +265,10 @@ impl<'m> Maker<'m> {
         self.write(&header, 0)?;
         let disk = &self.env.seam.disk;
         for (path, file) in &self.files {
-            let named = file.sync().and_then(|()| {
-                disk.rename(&path.with_extension("new"), path)?;
-                disk.sync_dir(path.parent().unwrap_or(Path::new(".")))
-            });
-            named.map_err(|error| ArchiveError::io("name", path, error))?;
+            let failed = |error| ArchiveError::io("name", path, error);
+            file.sync().map_err(failed)?;
+            give_name(self.env, path, Replaces::Own)?;
+            disk.sync_dir(path.parent().unwrap_or(Path::new("."))).map_err(failed)?;
         }
         let files = self.files.iter().map(|(path, _)| path.clone()).collect();
         Ok(Accumulation { info: self.info.clone(), files })
@@ -278,7 +278,7 @@ impl<'m> Maker<'m> {
     fn abandon(&self) {
         for (path, _) in &self.files {
             // What cannot be removed, the next start removes.
-            let _ = self.env.seam.disk.remove(&path.with_extension("new"));
+            let _ = self.env.seam.disk.remove(&fresh_name(self.env.system, path));
         }
     }
 }

@@ -63,7 +63,7 @@ pub(crate) const BLOCK_HEAD: usize = 40;
 
 /// The newest version known here.
 const VERSION: u16 = 1;
-const MAGIC: [u8; 4] = *b"HFLC";
+pub(crate) const MAGIC: [u8; 4] = *b"HFLC";
 const BLOCK_MAGIC: [u8; 4] = *b"HFLD";
 const TAG_AT: usize = 96;
 const SETS_AT: usize = 112;

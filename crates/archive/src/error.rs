@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use base::{Code, Coded, GroupNumber, Lsn};
+use base::{Code, Coded, GroupNumber, Lsn, SystemId};
 use log::LogError;
 use seal::SealError;
 use seam::stop::Stopped;
@@ -49,6 +49,15 @@ pub enum ArchiveError {
         found: u16,
         /// The newest version known here.
         known: u16,
+    },
+
+    /// A file of another system has the name.
+    #[error("{} belongs to system {system}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// Whose it is.
+        system: SystemId,
     },
 
     /// A part of the log is neither in an archive nor in the log.
@@ -160,6 +169,7 @@ impl Coded for ArchiveError {
             ArchiveError::Entropy(_) => "HFA011",
             ArchiveError::Thread(_) => "HFA012",
             ArchiveError::Accumulation { .. } => "HFA013",
+            ArchiveError::Foreign { .. } => "HFA014",
             ArchiveError::Log(error) => return error.code(),
             ArchiveError::Key(error) => return error.code(),
             ArchiveError::Stopped(error) => return error.code(),
@@ -177,6 +187,10 @@ impl Coded for ArchiveError {
                 "`holdfast archive verify --repair` takes it from its other copy, if that is whole."
             }
             ArchiveError::FutureVersion { .. } => "Start the newer Holdfast.",
+            ArchiveError::Foreign { .. } => {
+                "Name a folder of this system's own in the section [archive] of holdfast.toml, or \
+                 move the other system's files away."
+            }
             ArchiveError::Missing { .. } => {
                 "Bring back the archives that hold it; without them, recover to a point before."
             }

@@ -194,6 +194,7 @@ pub(crate) fn refused(path: &Path, offset: u64, flaw: &Flaw) -> ArchiveError {
     let path = path.to_owned();
     match flaw {
         Flaw::Version(found) => ArchiveError::FutureVersion { path, found: *found, known: VERSION },
+        Flaw::Foreign(system) => ArchiveError::Foreign { path, system: *system },
         flaw => ArchiveError::Damaged { path, offset, why: flaw.to_string() },
     }
 }

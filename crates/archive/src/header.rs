@@ -51,7 +51,7 @@ pub(crate) const HEADER_BYTES: usize = 4096;
 /// The newest version known here.
 pub(crate) const VERSION: u16 = 2;
 
-const MAGIC: [u8; 4] = *b"HFLA";
+pub(crate) const MAGIC: [u8; 4] = *b"HFLA";
 const TAG_AT: usize = 176;
 /// Bytes of it that say something; the others are zero.
 pub(crate) const HEAD_BYTES: usize = 192;
@@ -237,11 +237,4 @@ pub(crate) fn parse_name(name: &Path) -> Option<GroupNumber> {
     let number = name.to_str()?.strip_prefix("archive-")?.strip_suffix(".hfa")?;
     let from = GroupNumber(number.parse().ok()?);
     (name_of(from) == name).then_some(from)
-}
-
-/// Whether a file is an archive that was not finished.
-pub(crate) fn is_unfinished(name: &Path) -> bool {
-    let name = name.to_string_lossy();
-    let ours = name.starts_with("archive-") || name.starts_with("accumulation-");
-    ours && name.ends_with(".new")
 }

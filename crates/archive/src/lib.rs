@@ -14,7 +14,7 @@
 //!    in the log or in the archive.
 //! 2. A group is sealed once: the archive holds the log's bytes, or, compressed, a seal of its own
 //!    that both folders share. Nothing is archived that did not prove itself.
-//! 3. An archive file is whole or not there: it gets its name last.
+//! 3. An archive file is whole or not there: it gets its name last, and takes nobody else's place.
 //! 4. Archives follow each other by group numbers, each naming the tag of the group before its
 //!    first one. Whoever reads across them notices what is missing, exchanged or of another past.
 //! 5. A position that an archive proves, the log must reach (K6).
@@ -31,6 +31,7 @@ mod config;
 mod error;
 mod file;
 mod header;
+mod place;
 mod registry;
 mod shelf;
 mod source;

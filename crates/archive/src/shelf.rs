@@ -21,7 +21,8 @@ use seam::plant::{Plant, planted};
 use seam::sync::Mutex;
 
 use crate::config::Keep;
-use crate::header::{is_unfinished, name_of, parse_name};
+use crate::header::{name_of, parse_name};
+use crate::place::{Replaces, fresh_name, give_name, is_unfinished};
 use crate::writer::Written;
 use crate::{
     Accumulation, AccumulationFile, AccumulationInfo, ArchiveConfig, ArchiveEnv, ArchiveError,
@@ -92,9 +93,13 @@ impl Shelf {
         let disk = self.env.seam.disk.as_ref();
         let (mut first, mut sound) = (None, 0);
         for folder in &self.config.folders {
+            if let Some(stranger) = self.stranger_in(folder) {
+                first.get_or_insert(stranger);
+                continue;
+            }
             let made = seam::disk::make_dir(disk, folder).and_then(|()| {
                 let names = disk.list(folder)?;
-                let unfinished = names.iter().filter(|name| is_unfinished(name));
+                let unfinished = names.iter().filter(|name| is_unfinished(self.env.system, name));
                 unfinished.map(|name| folder.join(name)).try_for_each(|path| disk.remove(&path))?;
                 // What an interrupted archiver has named must keep its name.
                 disk.sync_dir(folder)
@@ -108,6 +113,17 @@ impl Shelf {
         }
         first.filter(|_| sound == 0).map_or(Ok(()), Err)?;
         self.look()
+    }
+
+    /// An archive of another system in a folder, which is that one's then: what is unfinished
+    /// there may be growing.
+    fn stranger_in(&self, folder: &Path) -> Option<ArchiveError> {
+        self.state.lock().faults.iter().find_map(|fault| match &fault.why {
+            ArchiveError::Foreign { path, system } if path.parent() == Some(folder) => {
+                Some(ArchiveError::Foreign { path: path.clone(), system: *system })
+            }
+            _ => None,
+        })
     }
 
     pub(crate) fn look(&self) -> Result<(), ArchiveError> {
@@ -229,6 +245,17 @@ impl Shelf {
         faults
     }
 
+    /// What is wrong with archives of this system behind the newest that can be read: the log goes
+    /// on behind them.
+    #[must_use]
+    pub fn unread(&self) -> Vec<String> {
+        let state = self.state.lock();
+        let end = state.archives.values().map(|copy| copy.info.to).max().unwrap_or_default();
+        let own = |fault: &&CopyFault| !matches!(fault.why, ArchiveError::Foreign { .. });
+        let behind = state.faults.iter().filter(own).filter(|fault| fault.from >= end);
+        behind.map(|fault| fault.why.to_string()).collect()
+    }
+
     fn missing(&self, copy: &ShelfCopy) -> Vec<PathBuf> {
         let name = copy.info.file_name();
         let all = self.config.folders.iter().map(|folder| folder.join(&name));
@@ -287,7 +314,7 @@ impl Shelf {
             let proven = ArchiveFile::open(&self.env, good).and_then(|mut file| file.prove());
             match proven {
                 Ok(()) => {
-                    self.copy(good, path, copy.info.file_bytes())?;
+                    self.copy(good, path, &copy.info)?;
                     return self.look_alone();
                 }
                 Err(error) => last = Some(error),
@@ -305,9 +332,10 @@ impl Shelf {
         repaired.filter_map(Result::err).collect()
     }
 
-    fn copy(&self, from: &Path, to: &Path, bytes: u64) -> Result<(), ArchiveError> {
+    fn copy(&self, from: &Path, to: &Path, info: &ArchiveInfo) -> Result<(), ArchiveError> {
+        let bytes = info.file_bytes();
         let disk = self.env.seam.disk.as_ref();
-        let fresh = to.with_extension("new");
+        let fresh = fresh_name(self.env.system, to);
         let read = Open { create: Create::Never, write: false, direct: true, dsync: false };
         let write = Open { create: Create::IfMissing, write: true, direct: true, dsync: false };
         let source =
@@ -321,14 +349,16 @@ impl Shelf {
                 source.read_at(piece, offset)?;
                 target.write_at(piece, offset)?;
             }
-            target.sync()?;
-            disk.rename(&fresh, to)?;
-            disk.sync_dir(to.parent().unwrap_or(Path::new(".")))
+            target.sync()
         });
-        copied.map_err(|error| {
+        let failed = |error| ArchiveError::io("copy to", to, error);
+        let named = copied.map_err(failed).and_then(|()| {
+            give_name(&self.env, to, Replaces::Copy(info.salt))?;
+            disk.sync_dir(to.parent().unwrap_or(Path::new("."))).map_err(failed)
+        });
+        named.inspect_err(|_| {
             // Half a copy is none; the next start removes it if this does not.
             let _ = disk.remove(&fresh);
-            ArchiveError::io("copy to", to, error)
         })
     }
 

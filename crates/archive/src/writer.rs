@@ -1,8 +1,9 @@
 //! Writing one archive file, to all folders at once.
 //!
 //! Invariants:
-//! 1. The file grows under the name `archive-N.new`; its header is written last, then it is
+//! 1. The file grows under the name `archive-N.SYSTEM.new`; its header is written last, then it is
 //!    synced, then it gets its name, then the folder is synced. A crash leaves it whole or unnamed.
+//!    It takes no other file's place (`place.rs`).
 //! 2. A folder that refuses is given up for this file and named; the file goes on in the others.
 //!    Only when none is left is there an error.
 //! 3. What is staged and not kept leaves no trace: a group that a damaged log copy gave is staged
@@ -25,6 +26,7 @@ use seam::plant::{Plant, planted};
 
 use crate::block::{PAYLOAD_MAX, Packer};
 use crate::header::{HEADER_BYTES, key_of, name_of};
+use crate::place::{Replaces, fresh_name, give_name, is_free};
 use crate::{ArchiveConfig, ArchiveEnv, ArchiveError, ArchiveInfo};
 
 /// How much is written at once. Twice as much costs two thirds of the processor's time, but the
@@ -41,6 +43,12 @@ struct Copy {
     folder: PathBuf,
     fresh: PathBuf,
     file: Arc<dyn File>,
+}
+
+impl Copy {
+    fn failed(&self, verb: &'static str, error: std::io::Error) -> ArchiveError {
+        ArchiveError::io(verb, &self.fresh, error)
+    }
 }
 
 /// A file that is being written.
@@ -129,15 +137,16 @@ impl Writer {
             packer.map_err(|error| ArchiveError::Config { why: format!("zstd: {error}") })?;
         let (mut copies, mut refused) = (Vec::new(), Vec::new());
         for folder in &config.folders {
-            let fresh = folder.join(name_of(info.from)).with_extension("new");
+            let fresh = fresh_name(env.system, &folder.join(name_of(info.from)));
             let how = Open { create: Create::IfMissing, write: true, direct: true, dsync: false };
-            let opened = env.seam.disk.open(&fresh, how).and_then(|file| {
-                file.set_len(0)?;
-                Ok(file)
+            let opened = is_free(env, &folder.join(name_of(info.from))).and_then(|()| {
+                let opened = env.seam.disk.open(&fresh, how);
+                let emptied = opened.and_then(|file| file.set_len(0).map(|()| file));
+                emptied.map_err(|error| ArchiveError::io("make", &fresh, error))
             });
             match opened {
                 Ok(file) => copies.push(Copy { folder: folder.clone(), fresh, file }),
-                Err(error) => refused.push(ArchiveError::io("make", fresh, error)),
+                Err(error) => refused.push(error),
             }
         }
         let writer = Writer {
@@ -350,16 +359,17 @@ impl Writer {
             several => self.env.seam.disk.write_copies(several, offset, parts),
         };
         let mut outcomes = together.unwrap_or_default().into_iter();
-        self.give_up("write", |copy| {
-            outcomes.next().unwrap_or_else(|| copy.file.write_vectored_at(parts, offset))
+        self.give_up(|copy| {
+            let written = outcomes.next();
+            let written = written.unwrap_or_else(|| copy.file.write_vectored_at(parts, offset));
+            written.map_err(|error| copy.failed("write", error))
         })
     }
 
     /// Does `step` for each copy; those that fail are given up.
     fn give_up(
         &mut self,
-        verb: &'static str,
-        mut step: impl FnMut(&Copy) -> std::io::Result<()>,
+        mut step: impl FnMut(&Copy) -> Result<(), ArchiveError>,
     ) -> Result<(), ArchiveError> {
         for copy in std::mem::take(&mut self.copies) {
             match step(&copy) {
@@ -367,7 +377,7 @@ impl Writer {
                 Err(error) => {
                     // Half a file would only take the room that is missing.
                     let _ = self.env.seam.disk.remove(&copy.fresh);
-                    self.refused.push(ArchiveError::io(verb, copy.fresh, error));
+                    self.refused.push(error);
                 }
             }
         }
@@ -388,15 +398,18 @@ impl Writer {
         self.info.archived_us = self.env.seam.clock.utc_us();
         let mut header = AlignedBuf::zeroed(HEADER_BYTES);
         self.info.encode(self.env.system, &self.key, &mut header);
-        self.give_up("write", |copy| copy.file.write_at(&header, 0))?;
-        let disk = Arc::clone(&self.env.seam.disk);
-        if !planted(Plant::ArchiveUnsynced) {
-            self.give_up("sync", |copy| copy.file.sync())?;
+        let write = |copy: &Copy| copy.file.write_at(&header, 0);
+        self.give_up(|copy| write(copy).map_err(|error| copy.failed("write", error)))?;
+        let env = self.env.clone();
+        let is_synced = !planted(Plant::ArchiveUnsynced);
+        if is_synced {
+            self.give_up(|copy| copy.file.sync().map_err(|error| copy.failed("sync", error)))?;
         }
         let name = self.info.file_name();
-        self.give_up("name", |copy| {
-            disk.rename(&copy.fresh, &copy.folder.join(&name))?;
-            if planted(Plant::ArchiveUnsynced) { Ok(()) } else { disk.sync_dir(&copy.folder) }
+        self.give_up(|copy| {
+            give_name(&env, &copy.folder.join(&name), Replaces::Nothing)?;
+            let synced = if is_synced { env.seam.disk.sync_dir(&copy.folder) } else { Ok(()) };
+            synced.map_err(|error| copy.failed("name", error))
         })?;
         let files = self.copies.iter().map(|copy| copy.folder.join(&name)).collect();
         let Writer { info, refused, buffer, .. } = self;

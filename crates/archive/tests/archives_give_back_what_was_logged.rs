@@ -6,7 +6,7 @@ mod common;
 
 use std::time::Duration;
 
-use base::{Lsn, UowId};
+use base::{Lsn, SystemId, UowId};
 use common::{Bench, body, spoil};
 use holdfast_archive::{ArchiveError, ArchiveFile, Keep, LogSource, NoRegistry, Registry, Shelf};
 use log::LogError;
@@ -217,4 +217,59 @@ fn archives_that_prove_more_than_the_log_has_stop_the_start() {
     bench.put_back(&old);
     let error = bench.start().unwrap_err();
     assert!(error.contains("put back to an older state"), "{error}");
+}
+
+#[test]
+fn a_file_that_has_the_name_of_a_new_archive_is_set_aside() {
+    let mut bench = Bench::new(1, |_| {});
+    log_some(&bench, 0, 500);
+    bench.archiver().archive_now().unwrap();
+    let newest = bench.archiver().shelf().newest().unwrap();
+    bench.stop();
+    let path = &newest.files[0];
+    spoil(path, 60, &[0xee; 4]);
+    let damaged = common::bytes(path);
+    bench.start().unwrap();
+    assert_eq!(bench.archiver().shelf().unread().len(), 1);
+    bench.archiver().archive_now().unwrap();
+    assert_eq!(read_all(&bench.source(), Lsn::FIRST).unwrap().len(), 500);
+    assert!(bench.archiver().shelf().verify(newest.info.from).unwrap().is_empty());
+    assert_eq!(common::bytes(&path.with_extension("hfa.aside")), damaged);
+    bench.end();
+}
+
+#[test]
+fn a_folder_with_archives_of_another_system_is_left_alone() {
+    let bench = Bench::new(1, |_| {});
+    log_some(&bench, 0, 200);
+    bench.archiver().archive_now().unwrap();
+    let mine = bench.archiver().shelf().newest().unwrap().files[0].clone();
+    let before = common::bytes(&mine);
+    let mut other = bench.env();
+    other.system.0[0] ^= 1;
+    let shelf = Shelf::open(other, bench.config.clone()).unwrap();
+    assert!(shelf.unread().is_empty(), "what is another's is no archive that was lost");
+    let refused = shelf.prepare().unwrap_err();
+    assert!(matches!(refused, ArchiveError::Foreign { .. }), "{refused}");
+    assert_eq!(common::bytes(&mine), before);
+    bench.end();
+}
+
+#[test]
+fn systems_that_begin_in_one_folder_do_not_take_each_others_names() {
+    let first = Bench::new(1, |_| {});
+    // Both find the folder empty.
+    let folders = first.config.folders.clone();
+    let second = Bench::of(SystemId([5; 16]), 1, |config| config.folders = folders);
+    log_some(&first, 0, 200);
+    first.archiver().archive_now().unwrap();
+    let mine = first.archiver().shelf().newest().unwrap().files[0].clone();
+    let before = common::bytes(&mine);
+    log_some(&second, 0, 30);
+    let refused = second.archiver().archive_now().unwrap_err();
+    assert!(matches!(refused, ArchiveError::Foreign { .. }), "{refused}");
+    assert_eq!(common::bytes(&mine), before);
+    assert_eq!(read_all(&second.source(), Lsn::FIRST).unwrap().len(), 30, "the log has it still");
+    first.end();
+    second.end();
 }

@@ -193,3 +193,30 @@ fn what_does_not_fit_is_refused_and_leaves_nothing_behind() {
     run(["verify", second.to_str().unwrap()]).done();
     run_as(SECRET, ["status", second.to_str().unwrap()]).done();
 }
+
+#[test]
+fn an_archive_that_the_key_file_does_not_open_is_not_taken_for_lost() {
+    let mut site = Site::new("bare-old-keys");
+    site.run(&["load"], &["PAUTDB", GENUINE]).done();
+    site.copy();
+    site.run(&["archive", "now"], &[]).done();
+    site.run(&["rekey"], &["--log"]).done();
+    on(SECRET, &["sets", "create"], &site.dir, &["LATE"]).done();
+    site.run(&["archive", "now"], &[]).done();
+    let newest = site.folder.join("newest-keys");
+    fs::copy(site.dir.join("holdfast.keys"), &newest).unwrap();
+    let before = site.unload("before");
+    fs::remove_dir_all(&site.dir).unwrap();
+
+    let second = site.folder.join("second");
+    let (archives, copies) = (site.safe("archive"), site.safe("copies"));
+    let rest = ["--archives", &archives, "--copies", &copies];
+    site.restore(&second, &rest).failed("HFV009", &["archive-", "gen2", "copy of the key file"]);
+    assert!(!second.join("holdfast.toml").exists());
+    fs::copy(&newest, site.safe("keys")).unwrap();
+    site.restore_plainly(&second).done();
+    site.dir = second;
+    assert!(Site::same(&site.unload("after"), &before));
+    let sets = on(SECRET, &["sets", "list"], &site.dir, &[]).done().out;
+    assert!(sets.contains("LATE"), "{sets}");
+}

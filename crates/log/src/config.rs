@@ -165,6 +165,8 @@ impl LogConfig {
         } else if self.segments_min < 2 || self.segments_max < self.segments_min {
             let (min, max) = (self.segments_min, self.segments_max);
             format!("{min} to {max} segments; at least two, and no fewer at most than at once")
+        } else if self.wads.is_some() && self.segments_max < 3 {
+            format!("{} segments; a log with a write-ahead data set has three", self.segments_max)
         } else if self.segments_max > 1 << 16 {
             format!("{} segments; at most 65,536", self.segments_max)
         } else if let Some(why) = self.wads.as_ref().and_then(|w| w.fault(self.group_bytes_max)) {

@@ -345,8 +345,10 @@ impl Core {
     /// Everything before `needed` is no longer needed; every group before `archived` is archived.
     pub(crate) fn truncate(&self, needed: Option<Lsn>, archived: Option<GroupNumber>) {
         let mut directory = self.directory.lock();
-        // What has not landed is needed, whatever the caller says.
-        let landed = self.landed();
+        // What has not landed is needed, whatever the caller says; and the last byte that has, for
+        // with it the header of the segment that restart begins with has landed. A segment before
+        // one whose header a crash takes away would be walked in its place.
+        let landed = Lsn(self.landed().0.saturating_sub(1));
         if let Some(needed) = needed {
             directory.needed = directory.needed.max(needed.min(landed));
         }

@@ -77,6 +77,9 @@ pub(crate) struct Directory {
     /// The segment of that sequence is being mended: neither it nor any behind it is freed.
     pub(crate) held: Option<u64>,
     pub(crate) needed: Lsn,
+    /// How many segments restart walks before the one that holds `needed`: one, if the log may go
+    /// on ahead (`restore.rs`).
+    pub(crate) walked_before: usize,
     /// Every group before this one is archived; beyond all numbers if nothing need be.
     pub(crate) archived: GroupNumber,
     /// Bytes of the current segment that are written or sealed, over its stripes.
@@ -100,6 +103,7 @@ impl Directory {
             stuck: false,
             held: None,
             needed: start.from,
+            walked_before: 0,
             archived: start.archived,
             current_used: 0,
             current_room: 0,
@@ -134,7 +138,9 @@ impl Directory {
         let mut freed = false;
         while let Some(behind) = self.segments.get(1).map(|segment| segment.id) {
             let archived = behind.first_group <= self.archived;
-            if behind.first > self.needed || !(archived || planted(Plant::ReusedUnarchived)) {
+            let walked = self.segments.get(1 + self.walked_before);
+            let is_walked = walked.is_none_or(|segment| segment.id.first > self.needed);
+            if is_walked || !(archived || planted(Plant::ReusedUnarchived)) {
                 break;
             }
             if self.segments.front().is_some_and(|oldest| self.held == Some(oldest.id.sequence)) {
@@ -163,8 +169,9 @@ impl Directory {
     /// How many of the oldest segments wait for the archive and for nothing else.
     pub(crate) fn held_by_archive(&self) -> usize {
         let starts = self.segments.iter().skip(1).map(|segment| segment.id);
-        let unneeded = starts.take_while(|behind| behind.first <= self.needed);
-        unneeded.filter(|behind| behind.first_group > self.archived).count()
+        let walked = self.segments.iter().skip(1 + self.walked_before);
+        let unneeded = walked.take_while(|segment| segment.id.first <= self.needed).count();
+        starts.take(unneeded).filter(|behind| behind.first_group > self.archived).count()
     }
 
     /// Full segments that are not archived.

@@ -432,6 +432,7 @@ fn build(
     sealer.current = restored.current;
     let mut directory = Directory::new(start, restored.segments, restored.free, restored.slots);
     (directory.current_used, directory.current_room) = (current_used, current_room);
+    directory.walked_before = usize::from(config.wads.is_some());
     directory.free_unneeded();
     let archives = start.archived != LogStart::NO_ARCHIVE;
     let board = Board::new(&config, restored.next.0, restored.copies, archives);

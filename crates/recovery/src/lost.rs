@@ -8,6 +8,7 @@
 //! 1. What the archives do not hold is lost, and known to be: no position of the lost piece is ever
 //!    given out again, and no copy that was complete within it is used.
 //! 2. Archives and copies are only read.
+//! 3. An archive that is there and cannot be read is not taken for lost.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -56,6 +57,15 @@ impl Lost {
     ) -> Result<Lost, RecoveryError> {
         let folders = shelf.config().folders.iter().map(|folder| folder.display().to_string());
         let folders = folders.collect::<Vec<_>>().join(" and ");
+        // A restore without them would be taken for one of everything, and go on in their place.
+        if let Some(why) = shelf.unread().into_iter().next() {
+            return Err(RecoveryError::NotRestored {
+                why: format!(
+                    "{why}; the newest copy of the key file may open it, or another copy of the \
+                     archive is whole. If there is none, move it away: what it holds is lost then"
+                ),
+            });
+        }
         let newest = shelf.newest().ok_or_else(|| RecoveryError::NotRestored {
             why: format!("{folders} hold no archive of it"),
         })?;

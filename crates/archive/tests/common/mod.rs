@@ -37,6 +37,14 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new(folders: usize, change: impl FnOnce(&mut ArchiveConfig)) -> Bench {
+        Bench::of(SystemId([4; 16]), folders, change)
+    }
+
+    pub(crate) fn of(
+        system: SystemId,
+        folders: usize,
+        change: impl FnOnce(&mut ArchiveConfig),
+    ) -> Bench {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, SeqCst);
         let name = format!("holdfast-archive-{}-{number}", std::process::id());
@@ -52,7 +60,6 @@ impl Bench {
             group_bytes_max: 16 << 10,
             ..LogConfig::new(vec![dir.join("log")])
         };
-        let system = SystemId([4; 16]);
         let mut bench = Bench { dir, config, system, log_config, running: None, from: Lsn::FIRST };
         Log::create(&bench.log_env(), &bench.log_config).unwrap();
         bench.start().unwrap();
