@@ -216,7 +216,7 @@ fn meaning(system: &System, number: GroupNumber) -> Meaning {
 fn sets_that_need(system: &System, end: Lsn) -> Vec<String> {
     let state = system.recon().state();
     let needs = |name: &str| {
-        let newest = state.copies_of(name, None).into_iter().next();
+        let newest = state.copies_of(name).into_iter().next();
         let chain = newest.and_then(|copy| state.chain_of(copy.number));
         // What its copies hold is read from the newest one on.
         chain.and_then(|chain| chain.last().map(|copy| copy.start)).is_none_or(|start| start < end)
