@@ -94,3 +94,20 @@ fn keys_expire_are_revoked_and_certified() {
     place.works(&["encrypt", "-r", "me", "--armor", "pay"]);
     place.works(&["decrypt", "--yes", "pay.asc"]);
 }
+
+#[test]
+fn what_another_option_reads_is_said_with_that_option() {
+    let place = Place::new("hints");
+    put(&place.path("notice"), b"open to all\n");
+    place.works(&["generate", "--alias", "me", "Ada <ada@example.org>"]);
+    place.works(&["sign", "--cleartext", "--with", "me", "notice"]);
+    for words in [&["verify", "notice.asc"][..], &["decrypt", "notice.asc"]] {
+        let said = place.fails(words, 6);
+        assert!(said.contains("verify --cleartext"), "{said}");
+    }
+    // A container without protection, of a message that nobody has to open to be told.
+    put(&place.path("old.pgp"), &[&[0xC9, 40][..], &[7; 40]].concat());
+    let said = place.fails(&["decrypt", "old.pgp"], 6);
+    assert!(said.contains("--allow-old"), "{said}");
+    assert!(!place.path("old").exists());
+}

@@ -122,3 +122,18 @@ fn a_java_keystore_is_read() {
     place.works(&["-d", "-key-password", "the secret of a store", "-o", "out", "pay.pgp"]);
     assert_eq!(fs::read(place.path("out")).unwrap(), b"pay of May");
 }
+
+#[test]
+fn a_keystore_that_only_java_reads_is_refused_with_the_way_out() {
+    let place = Place::new("jks");
+    for (begin, kind) in [([0xFE, 0xED, 0xFE, 0xED], "JKS"), ([0xCE, 0xCE, 0xCE, 0xCE], "JCEKS")] {
+        put(&place.path("old"), &[&begin[..], &[0, 0, 0, 2, 0, 0, 0, 0]].concat());
+        for words in
+            [&["-i", "-keystore", "old", "-keystore-password", "x"][..], &["import", "old"]]
+        {
+            let said = place.fails(words, 6);
+            assert!(said.contains(&format!("type {kind};")), "{said}");
+            assert!(said.contains("keytool -importkeystore"), "{said}");
+        }
+    }
+}

@@ -70,6 +70,14 @@ fn a_token_signs_and_opens_and_says_what_is_wrong() {
     place.fails(&["revoke", "me", "--yes"], 4);
     place.fails(&["export", "me", "--secret"], 1);
     assert_eq!(place.names(), before);
+    // It speaks for itself, and for others.
+    run(&["generate", "--alias", "you", "--no-passphrase", "Bob <bob@example.org>"]);
+    run(&["certify", "--with", "me", "you", "Bob <bob@example.org>"]);
+    run(&["expire", "me", "--days", "30"]);
+    assert!(place.works(&["list", "me"]).contains("expires"));
+    place.works(&["encrypt", "-r", "me", "-o", "later.pgp", "pay"]);
+    run(&["revoke", "me", "--yes"]);
+    place.fails(&["encrypt", "-r", "me", "-o", "never", "pay"], 1);
 }
 
 /// Answers as an agent does, for so many talks; gives all it was asked.
@@ -120,6 +128,93 @@ fn an_agent_gives_the_passphrase_and_forgets_one_that_does_not_fit() {
     // Nobody answers any more.
     let done = run();
     assert_eq!(done.status.code(), Some(1), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// GnuPG's own agent, with a program in the place of the window that asks.
+struct GnuPgAgent<'a>(&'a Place);
+
+impl GnuPgAgent<'_> {
+    /// Nothing, if GnuPG is not here.
+    fn new(place: &Place) -> Option<GnuPgAgent<'_>> {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        if Command::new("gpg-agent").arg("--version").output().is_err() {
+            eprintln!("GnuPG is not here: its agent is not tried");
+            return None;
+        }
+        let home = place.path("gnupg");
+        fs::create_dir(&home).unwrap();
+        fs::set_permissions(&home, fs::Permissions::from_mode(0o700)).unwrap();
+        // It answers what the file says, and notes each time that it is asked.
+        let script = "#!/bin/sh\n\
+            here=$(dirname \"$0\")\n\
+            echo OK\n\
+            while read -r word rest; do\n\
+              case \"$word\" in\n\
+                GETPIN) echo \"$rest\" >> \"$here/asked\"; echo \"D $(cat \"$here/answer\")\";;\n\
+                BYE) echo OK; exit 0;;\n\
+              esac\n\
+              echo OK\n\
+            done\n";
+        put(&home.join("asks"), script.as_bytes());
+        fs::set_permissions(home.join("asks"), fs::Permissions::from_mode(0o700)).unwrap();
+        let settings = format!("pinentry-program {}\n", home.join("asks").display());
+        put(&home.join("gpg-agent.conf"), settings.as_bytes());
+        Some(GnuPgAgent(place))
+    }
+
+    fn answers(&self, text: &str) {
+        put(&self.0.path("gnupg/answer"), text.as_bytes());
+    }
+
+    fn times_asked(&self) -> usize {
+        fs::read_to_string(self.0.path("gnupg/asked")).map_or(0, |text| text.lines().count())
+    }
+
+    /// The exit code of a command that has no passphrase but through the agent.
+    fn run(&self, words: &[&str]) -> Option<i32> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_holdfast"));
+        command.current_dir(self.0.path("")).arg("pgp").args(words).arg("--agent");
+        command.env("HOLDFAST_PGP_HOME", self.0.path("ring"));
+        command.env("GNUPGHOME", self.0.path("gnupg"));
+        command.env_remove("HOLDFAST_PGP_KEY_PASSPHRASE").env_remove("HOLDFAST_PGP_PASSPHRASE");
+        let done = command.output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr);
+        eprintln!("{words:?}: {said}");
+        assert!(!said.contains("the secret of"), "a passphrase shows");
+        done.status.code()
+    }
+}
+
+impl Drop for GnuPgAgent<'_> {
+    fn drop(&mut self) {
+        let mut kill = Command::new("gpgconf");
+        kill.env("GNUPGHOME", self.0.path("gnupg")).args(["--kill", "gpg-agent"]);
+        let _ = kill.output();
+    }
+}
+
+#[test]
+fn gnupgs_agent_asks_once_remembers_and_forgets_what_was_wrong() {
+    let place = Place::new("gpg-agent");
+    let Some(agent) = GnuPgAgent::new(&place) else { return };
+    put(&place.path("pay"), b"pay of May");
+    // A new passphrase is asked for, and asked for again to be sure of it.
+    agent.answers("the secret of a key");
+    assert_eq!(agent.run(&["generate", "--alias", "me", "Ada <ada@example.org>"]), Some(0));
+    let at_first = agent.times_asked();
+    assert!(at_first > 0, "it is asked for");
+    place.works(&["encrypt", "-r", "me", "pay"]);
+    let decrypt = ["decrypt", "--yes", "-o", "out", "pay.pgp"];
+    agent.answers("the secret of somebody else");
+    assert_eq!(agent.run(&decrypt), Some(4));
+    assert!(!place.path("out").exists());
+    // What was wrong is forgotten: it is asked for again, and then no more.
+    agent.answers("the secret of a key");
+    assert_eq!(agent.run(&decrypt), Some(0));
+    assert_eq!(agent.run(&decrypt), Some(0));
+    assert_eq!(fs::read(place.path("out")).unwrap(), b"pay of May");
+    assert_eq!(agent.times_asked(), at_first + 2);
 }
 
 #[test]
