@@ -101,7 +101,7 @@ fn what_another_option_reads_is_said_with_that_option() {
     put(&place.path("notice"), b"open to all\n");
     place.works(&["generate", "--alias", "me", "Ada <ada@example.org>"]);
     place.works(&["sign", "--cleartext", "--with", "me", "notice"]);
-    for words in [&["verify", "notice.asc"][..], &["decrypt", "notice.asc"]] {
+    for words in [&["verify", "notice.asc"][..], &["decrypt", "--yes", "notice.asc"]] {
         let said = place.fails(words, 6);
         assert!(said.contains("verify --cleartext"), "{said}");
     }

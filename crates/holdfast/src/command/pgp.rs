@@ -18,6 +18,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, Subcommand};
 use openpgp::{Held, Holder, SecretKey, Signer, Store, Target, Writing};
 
@@ -161,7 +162,7 @@ struct RingArgs {
     /// Let GnuPG's agent ask instead of the terminal, or the one that listens at SOCKET
     #[arg(
         long, value_name = "SOCKET", num_args = 0..=1, require_equals = true,
-        default_missing_value = ""
+        default_missing_value = "", value_parser = OsStringValueParser::new().map(PathBuf::from)
     )]
     agent: Option<PathBuf>,
 }
