@@ -32,11 +32,13 @@ use self::ledger::Ledger;
 mod ledger;
 mod mending;
 mod returning;
+mod striping;
 
 pub use mending::{
     a_start_takes_them_from_an_archive, beginning_anew, mending, what_is_nowhere_is_named,
 };
 pub use returning::resyncs;
+pub use striping::restripes;
 
 /// Tasks that append in each life.
 const TASKS: u64 = 2;
@@ -132,6 +134,8 @@ impl Machine {
             stale: Mutex::new(*self.ledger.stale.lock()),
             ahead: AtomicBool::new(self.ledger.ahead.load(SeqCst)),
             spare: Mutex::new(self.ledger.spare.lock().clone()),
+            restripes: AtomicBool::new(self.ledger.restripes.load(SeqCst)),
+            layout: Mutex::new(self.ledger.layout.lock().clone()),
             log: Mutex::default(),
         };
         Machine {
@@ -182,7 +186,7 @@ impl Machine {
         let dual = self.log.copies.len() > 1;
         let elsewhere = dual.then(|| Arc::new(ArchivedGroups::new(Arc::clone(&shelf))) as _);
         let elsewhere = Elsewhere(elsewhere);
-        let mut config = LogConfig { elsewhere, ..self.log.clone() };
+        let mut config = LogConfig { elsewhere, ..self.laid_out() };
         if let Some((folder, true)) = self.ledger.spare.lock().clone() {
             config.copies[0] = folder;
         }
@@ -439,6 +443,9 @@ impl Worker {
             }
             if self.task == 1 && rng.one_in(4) {
                 self.bring_back();
+            }
+            if self.task == 1 {
+                self.change_stripes(&mut rng);
             }
         }
     }

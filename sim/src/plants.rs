@@ -206,6 +206,9 @@ pub const ALL: &[Hunt] = &[
         by: "a write-ahead data set that begins anew in use",
         run: || archive::beginning_anew(Some(1)).map(drop),
     },
+    Hunt { plant: Plant::StripesUnrecorded, by: "stripes that change", run: striped },
+    Hunt { plant: Plant::StripesUnsynced, by: "stripes that change", run: striped },
+    Hunt { plant: Plant::StripesOfNow, by: "stripes that change", run: striped },
     Hunt { plant: Plant::WadsNotRead, by: "sweep of ahead", run: || swept(&crate::ahead::COMMITS) },
     Hunt {
         plant: Plant::WadsReusedEarly,
@@ -258,6 +261,11 @@ fn swarmed() -> Result<(), String> {
         swarm(&plan).map_err(|failure| failure.to_string())?;
     }
     Ok(())
+}
+
+/// Stripes of the log that change, and every crash.
+fn striped() -> Result<(), String> {
+    archive::restripes(3).map(drop)
 }
 
 /// Crashes while the log is archived, its segments used again and archives deleted.

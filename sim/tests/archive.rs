@@ -32,6 +32,12 @@ fn a_crash_around_a_log_copy_that_comes_back_loses_nothing() {
 }
 
 #[test]
+fn a_crash_around_stripes_that_change_loses_nothing() {
+    let crashes = archive::restripes(2);
+    assert!(crashes.as_ref().is_ok_and(|crashes| *crashes > 100), "{crashes:?}");
+}
+
+#[test]
 fn an_archive_that_is_faster_than_the_log_never_gets_ahead_of_it() {
     let crashes = archive::a_slow_log(2);
     assert!(crashes.as_ref().is_ok_and(|crashes| *crashes > 30), "{crashes:?}");

@@ -23,13 +23,18 @@ pub const COPIES_MAX: usize = 2;
 /// Most stripes of a log.
 pub const STRIPES_MAX: u8 = 8;
 
-/// How a log is laid out. Folders, stripes and segment size stay as they were when it was made.
+/// How a log is laid out. Folders and segment size stay as they were when it was made.
 #[derive(Clone, Debug)]
 pub struct LogConfig {
     /// One folder, or two for dual logging; on different devices, if they are to help.
     pub copies: Vec<PathBuf>,
-    /// Files side by side that groups rotate over, 1 to 8; more than one helps on several devices.
+    /// Files side by side that groups rotate over in the segments that are begun from now on,
+    /// 1 to 8; more than one helps on several devices. Each segment says how many it has.
     pub stripes: u8,
+    /// Where stripes stand that are not in the folders of their copies: the first entry is for
+    /// the second stripe, with a folder for each copy. Those of stripes that are not written any
+    /// more stay here while segments have them.
+    pub stripe_folders: Vec<Vec<PathBuf>>,
     /// Length of each file of a segment, in bytes: a multiple of 4,096.
     pub segment_bytes: u64,
     /// Segments that are made at once.
@@ -104,6 +109,7 @@ impl LogConfig {
         LogConfig {
             copies,
             stripes: 1,
+            stripe_folders: Vec::new(),
             segment_bytes: 64 << 20,
             segments_min: 4,
             segments_max: 16,
@@ -130,14 +136,48 @@ impl LogConfig {
         RECORD_BYTES_MAX.min(self.ring_bytes / 2)
     }
 
-    /// Groups that may be sealed and not yet durable (K7's W).
-    pub(crate) fn window(&self) -> u64 {
-        LANE_DEPTH as u64 * u64::from(self.stripes)
+    /// Bytes for groups in one segment of so many stripes.
+    pub(crate) fn segment_area(&self, stripes: u8) -> u64 {
+        u64::from(stripes) * (self.segment_bytes - SEGMENT_HEADER as u64)
     }
 
-    /// Bytes for groups in one segment, over its stripes.
-    pub(crate) fn segment_area(&self) -> u64 {
-        u64::from(self.stripes) * (self.segment_bytes - SEGMENT_HEADER as u64)
+    /// The folder of a stripe on a copy.
+    pub(crate) fn folder_of(&self, copy: u8, stripe: u8) -> PathBuf {
+        let own = usize::from(stripe).checked_sub(1).and_then(|at| self.stripe_folders.get(at));
+        let own = own.and_then(|folders| folders.get(usize::from(copy)));
+        own.cloned().unwrap_or_else(|| self.folder(copy))
+    }
+
+    /// The folders of a copy, that of its first stripe first.
+    pub(crate) fn folders(&self, copy: u8) -> Vec<PathBuf> {
+        let mut folders = Vec::new();
+        for folder in (0..STRIPES_MAX).map(|stripe| self.folder_of(copy, stripe)) {
+            if !folders.contains(&folder) {
+                folders.push(folder);
+            }
+        }
+        folders
+    }
+
+    /// What is wrong with the folders of stripes.
+    fn stripe_folders_fault(&self) -> Option<String> {
+        if self.stripe_folders.len() >= usize::from(STRIPES_MAX) {
+            let (count, most) = (self.stripe_folders.len(), STRIPES_MAX - 1);
+            return Some(format!("folders of {count} more stripes; at most {most} are possible"));
+        }
+        for (stripe, folders) in (2..).zip(&self.stripe_folders) {
+            if folders.len() != self.copies.len() {
+                let (count, copies) = (folders.len(), self.copies.len());
+                return Some(format!("{count} folders of stripe {stripe} for {copies} copies"));
+            }
+            if let [first, second] = &folders[..]
+                && first == second
+            {
+                let folder = first.display();
+                return Some(format!("both copies of stripe {stripe} in {folder}"));
+            }
+        }
+        None
     }
 
     /// # Errors
@@ -169,6 +209,8 @@ impl LogConfig {
             format!("{} segments; a log with a write-ahead data set has three", self.segments_max)
         } else if self.segments_max > 1 << 16 {
             format!("{} segments; at most 65,536", self.segments_max)
+        } else if let Some(why) = self.stripe_folders_fault() {
+            why
         } else if let Some(why) = self.wads.as_ref().and_then(|w| w.fault(self.group_bytes_max)) {
             why
         } else {
@@ -176,6 +218,12 @@ impl LogConfig {
         };
         Err(LogError::Config { why: fault })
     }
+}
+
+/// Groups that may be sealed and not yet durable in a segment of so many stripes (K7's W). A
+/// segment of another number begins when all groups before it are durable.
+pub(crate) fn window_of(stripes: u8) -> u64 {
+    LANE_DEPTH as u64 * u64::from(stripes)
 }
 
 /// What the log needs of the system around it.

@@ -31,7 +31,10 @@ use crate::{DurableSink, LogConfig, LogEnv, LogError, Place};
 /// The running log.
 pub(crate) struct Core {
     pub(crate) env: LogEnv,
+    /// As it was opened; `layout` is how it is laid out by now.
     pub(crate) config: LogConfig,
+    /// The same with the stripes of the next segment, and all folders there are.
+    pub(crate) layout: Mutex<Arc<LogConfig>>,
     pub(crate) payload_max: usize,
     pub(crate) record_max: u64,
     pub(crate) ring: Ring,
@@ -79,8 +82,8 @@ pub(crate) struct Core {
     pub(crate) mending: Mutex<()>,
     /// Held while a lost copy is brought back.
     pub(crate) resyncing: Mutex<()>,
-    /// Copies whose lanes have threads, a bit for each.
-    pub(crate) laned: Mutex<u8>,
+    /// Lanes that have threads, a bit for each.
+    pub(crate) laned: Mutex<u16>,
     pub(crate) board: Mutex<Board>,
     /// One for each lane; waits under the board's mutex.
     pub(crate) lanes: Vec<Condvar>,
@@ -100,9 +103,9 @@ pub(crate) const HOLE_POLL: Duration = Duration::from_micros(50);
 const PARKERS_KEPT: usize = 256;
 
 impl Core {
-    /// The stripe of a group.
-    pub(crate) fn stripe_of(&self, number: GroupNumber) -> u8 {
-        (number.0 % u64::from(self.config.stripes)) as u8
+    /// How the log is laid out by now.
+    pub(crate) fn layout(&self) -> Arc<LogConfig> {
+        Arc::clone(&self.layout.lock())
     }
 
     pub(crate) fn durable(&self) -> Lsn {
@@ -356,7 +359,7 @@ impl Core {
             directory.archived = directory.archived.max(archived);
         }
         if directory.free_unneeded() {
-            let limit = directory.limit(&self.config, self.taken.load(Relaxed));
+            let limit = directory.limit(&self.layout(), self.taken.load(Relaxed));
             self.limit.store(limit, SeqCst);
         }
     }

@@ -110,7 +110,8 @@ impl Directory {
         }
     }
 
-    /// Where ordinary records must end if the stream has been taken up to `taken`.
+    /// Where ordinary records must end if the stream has been taken up to `taken`; `config` is the
+    /// layout by now, for the segments to come.
     pub(crate) fn limit(&self, config: &LogConfig, taken: u64) -> u64 {
         let spare = u64::from(self.slots_max(config)).saturating_sub(self.segments.len() as u64);
         let usable = segment_usable(config);
@@ -174,16 +175,18 @@ impl Directory {
         starts.take(unneeded).filter(|behind| behind.first_group > self.archived).count()
     }
 
-    /// Full segments that are not archived.
-    pub(crate) fn unarchived_segments(&self) -> usize {
-        let starts = self.segments.iter().skip(1).map(|segment| segment.id.first_group);
-        starts.filter(|first| *first > self.archived).count()
+    /// Bytes of full segments that are not archived.
+    pub(crate) fn unarchived_bytes(&self, config: &LogConfig) -> u64 {
+        let behind = self.segments.iter().skip(1).map(|segment| segment.id.first_group);
+        let full = self.segments.iter().zip(behind).filter(|(_, first)| *first > self.archived);
+        full.map(|(segment, _)| config.segment_area(segment.id.stripes)).sum()
     }
 
     /// Bytes of segments in use, the current one as far as it is written.
     pub(crate) fn used_bytes(&self, config: &LogConfig) -> u64 {
-        let full = self.segments.len().saturating_sub(1) as u64;
-        full * config.segment_area() + self.current_used
+        let full = self.segments.iter().rev().skip(1);
+        let areas = full.map(|segment| config.segment_area(segment.id.stripes));
+        areas.sum::<u64>() + self.current_used
     }
 
     /// Notes a group that has been placed in the current segment.
@@ -220,11 +223,11 @@ impl Directory {
     }
 
     /// Where a group stands, if its segment is indexed.
-    pub(crate) fn locate(&self, config: &LogConfig, number: GroupNumber) -> Option<Located> {
+    pub(crate) fn locate(&self, number: GroupNumber) -> Option<Located> {
         let segment = self.holding(number)?;
         let at = segment.groups.get((number.0 - segment.id.first_group.0) as usize)?;
-        let stripe = (number.0 % u64::from(config.stripes)) as u8;
-        Some(Located { files: Arc::clone(&segment.files), stripe, offset: at.offset() })
+        let (files, stripe) = (Arc::clone(&segment.files), segment.id.stripe_of(number));
+        Some(Located { files, stripe, offset: at.offset() })
     }
 
     /// The segment of that sequence.
@@ -235,6 +238,12 @@ impl Directory {
     /// The same to look at.
     pub(crate) fn by_order(&self, sequence: u64) -> Option<&Segment> {
         self.segments.iter().find(|segment| segment.id.sequence == sequence)
+    }
+
+    /// How many stripes the segment in a slot has; 0 if the slot is free.
+    pub(crate) fn stripes_in(&self, slot: u32) -> u8 {
+        let mut used = self.segments.iter().filter(|segment| segment.files.slot == slot);
+        used.next_back().map_or(0, |segment| segment.id.stripes)
     }
 
     /// The files of a slot.
@@ -251,6 +260,7 @@ impl Directory {
             slot: segment.files.slot,
             first: segment.id.first,
             first_group: segment.id.first_group,
+            stripes: segment.id.stripes,
             end: self.segments.get(index + 1).map(|next| next.id.first),
             current: index == last,
         };
@@ -268,7 +278,7 @@ pub(crate) fn cut_back<'a>(segments: impl Iterator<Item = &'a mut Vec<GroupAt>>,
     }
 }
 
-/// Bytes that a segment takes for sure, however badly its groups fit: each stripe may end with a
+/// Bytes that a new segment takes for sure, however badly its groups fit: each stripe may end with a
 /// gap of almost a group.
 pub(crate) fn segment_usable(config: &LogConfig) -> u64 {
     let stripe = config.segment_bytes - SEGMENT_HEADER as u64;
@@ -281,5 +291,5 @@ pub(crate) fn segment_usable(config: &LogConfig) -> u64 {
 pub(crate) fn room_left(config: &LogConfig, offsets: &[u64]) -> u64 {
     let fullest = offsets.iter().copied().max().unwrap_or(0);
     let left = config.segment_bytes.saturating_sub(fullest);
-    left.saturating_sub(config.group_bytes_max as u64 / 2) * u64::from(config.stripes)
+    left.saturating_sub(config.group_bytes_max as u64 / 2) * offsets.len() as u64
 }

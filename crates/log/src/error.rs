@@ -221,6 +221,13 @@ pub enum LogError {
         copy: u8,
     },
 
+    /// The number of stripes cannot be changed now.
+    #[error("the stripes of the log cannot be changed now: {why}")]
+    Stripes {
+        /// What is in the way.
+        why: String,
+    },
+
     /// A thread could not be started.
     #[error("the log's writer cannot start: {0}")]
     Thread(std::io::Error),
@@ -264,6 +271,7 @@ impl Coded for LogError {
             LogError::CopyBusy { .. } => "HFL021",
             LogError::Interrupted { .. } => "HFL022",
             LogError::NoWads { .. } => "HFL023",
+            LogError::Stripes { .. } => "HFL024",
         })
     }
 
@@ -312,6 +320,9 @@ impl Coded for LogError {
             LogError::NotLost { .. } => "Nothing need be done: it gets every group.",
             LogError::CopyBusy { .. } => "Wait a moment, and try again.",
             LogError::Interrupted { .. } => "Run the command again; the log goes on as before.",
+            LogError::Stripes { .. } => {
+                "Nothing has changed. Once that is out of the way, run the command again."
+            }
             LogError::Thread(_) => "Allow the process more threads.",
         }
         .into()

@@ -23,9 +23,10 @@ use seam::plant::{Plant, planted};
 use seam::sync::{Condvar, Mutex};
 
 use crate::company::Company;
+use crate::config::window_of;
 use crate::recent::Recent;
 use crate::segment::{FileAt, SegmentId, SlotFiles};
-use crate::{DurableSink, LogConfig, LogError};
+use crate::{DurableSink, LogConfig, LogError, STRIPES_MAX};
 
 /// What is known about a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,8 +130,8 @@ impl Board {
         copies: Vec<CopyState>,
         archives: bool,
     ) -> Board {
-        let lanes = copies.len() * usize::from(config.stripes);
-        let window = config.window();
+        let lanes = copies.len() * usize::from(STRIPES_MAX);
+        let window = window_of(config.stripes);
         let mut free = Vec::with_capacity(window as usize);
         add_buffers(&mut free, config.group_bytes_max, window as usize);
         Board {
@@ -152,7 +153,7 @@ impl Board {
         }
     }
 
-    /// All lanes by their index.
+    /// All lanes that there can be, by their index.
     pub(crate) fn lanes(&self) -> std::ops::Range<usize> {
         0..self.lanes.len()
     }
@@ -185,6 +186,17 @@ impl Board {
     /// What is known about each copy.
     pub(crate) fn copies(&self) -> &[CopyState] {
         &self.copies
+    }
+
+    /// How many stripes the next group's segment has.
+    pub(crate) fn stripes(&self) -> u8 {
+        self.stripes
+    }
+
+    /// Groups rotate over another number of stripes from the next one on.
+    pub(crate) fn set_stripes(&mut self, stripes: u8) {
+        assert!(self.flight.is_empty(), "no group is under way between two layouts");
+        (self.stripes, self.window) = (stripes, window_of(stripes));
     }
 
     /// The stripe that the next group goes to.
@@ -366,7 +378,8 @@ impl Board {
 
     /// Whether some thread still writes to a copy.
     pub(crate) fn is_written(&self, copy: u8) -> bool {
-        (0..self.stripes).any(|stripe| self.lanes[self.lane_index(stripe, copy)].load() > 0)
+        // Its last write may be on a stripe that is not used any more.
+        (0..STRIPES_MAX).any(|stripe| self.lanes[self.lane_index(stripe, copy)].load() > 0)
     }
 
     /// A lost copy gets the next groups again.

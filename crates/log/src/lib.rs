@@ -45,6 +45,7 @@ mod recent;
 mod record;
 mod renew;
 mod restore;
+mod restripe;
 mod resync;
 mod ring;
 mod scan;

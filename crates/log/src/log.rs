@@ -17,7 +17,7 @@ use crate::read::{LogReader, ReadCache};
 use crate::restore::{Restored, restore};
 use crate::ring::Ring;
 use crate::sealer::{Current, Sealer};
-use crate::segment::{FileAt, HeadSealer, make_slot};
+use crate::segment::{FileAt, HeadSealer, make_slot, sync_folders};
 use crate::stats::Stats;
 use crate::{
     AheadInfo, CopyInfo, LogConfig, LogEnv, LogError, LogSpace, LogStart, LogStatistics, Opened,
@@ -69,9 +69,9 @@ impl Log {
     pub fn create_at(env: &LogEnv, config: &LogConfig, origin: &Origin) -> Result<(), LogError> {
         config.check()?;
         let disk = env.seam.disk.as_ref();
-        for dir in &config.copies {
-            disk.create_dir(dir).map_err(|error| LogError::io("make", dir, error))?;
-            let names = disk.list(dir).map_err(|error| LogError::io("list", dir, error))?;
+        for dir in (0..config.copies.len() as u8).flat_map(|copy| config.folders(copy)) {
+            disk.create_dir(&dir).map_err(|error| LogError::io("make", &dir, error))?;
+            let names = disk.list(&dir).map_err(|error| LogError::io("list", &dir, error))?;
             if let Some(name) = names.iter().find(|name| FileAt::parse(name).is_some()) {
                 return Err(LogError::Exists { path: dir.join(name) });
             }
@@ -80,18 +80,14 @@ impl Log {
         let salt = Salt::draw(env.seam.entropy.as_ref()).map_err(LogError::Entropy)?;
         let generation = book.current(config.format)?;
         let heads = HeadSealer::new(&mut book, config.format, generation, salt)?;
-        for (copy, dir) in config.copies.iter().enumerate() {
+        for copy in 0..config.copies.len() as u8 {
             for slot in 0..config.segments_min {
-                let files = make_slot(env, config, &heads, copy as u8, slot)?;
+                let files = make_slot(env, config, &heads, copy, slot, config.stripes)?;
                 if slot == 0 && *origin != Origin::NEW {
-                    heads.begin(config, origin, copy as u8, &files)?;
+                    heads.begin(config, origin, copy, &files)?;
                 }
             }
-            disk.sync_dir(dir).map_err(|error| LogError::io("sync", dir, error))?;
-            let above = dir.parent().filter(|above| !above.as_os_str().is_empty());
-            if let Some(above) = above {
-                disk.sync_dir(above).map_err(|error| LogError::io("sync", above, error))?;
-            }
+            sync_folders(disk, config, copy, true)?;
         }
         Ok(())
     }
@@ -141,6 +137,7 @@ impl Log {
             next: restored.next.0,
             previous: restored.previous,
             current: None,
+            stripes: config.stripes,
             sequence: restored.sequence,
             ahead: None,
         };
@@ -296,14 +293,15 @@ impl Log {
         let reserved_bytes = self.core.reserved.load(SeqCst);
         let next = self.core.ring.next();
         let free = self.core.limit.load(SeqCst).saturating_sub(next);
-        let (used_bytes, unarchived) = {
+        let (used_bytes, unarchived_bytes) = {
             let directory = self.core.directory.lock();
-            (directory.used_bytes(&self.core.config), directory.unarchived_segments() as u64)
+            let config = &self.core.config;
+            (directory.used_bytes(config), directory.unarchived_bytes(config))
         };
         LogSpace {
             capacity_bytes: self.core.capacity_bytes(),
             used_bytes,
-            unarchived_bytes: unarchived * self.core.config.segment_area(),
+            unarchived_bytes,
             ordinary_bytes: free.saturating_sub(reserved_bytes),
             reserved_bytes,
         }
@@ -467,6 +465,7 @@ fn build(
         resyncing: Mutex::new(()),
         laned: Mutex::new(0),
         lanes: board.lanes().map(|_| Condvar::new()).collect(),
+        layout: Mutex::new(Arc::new(config.clone())),
         board: Mutex::new(board),
         ring_room: Condvar::new(),
         parkers: Mutex::new(Vec::new()),
@@ -485,25 +484,33 @@ fn start_threads(core: &Arc<Core>) -> Result<Vec<JoinHandle>, LogError> {
     let keeper = Arc::clone(core);
     let started = seam::thread::spawn("log keeper", move || keeper.keeper_loop());
     let mut threads = vec![started.map_err(LogError::Thread)?];
-    let states = core.board.lock().copies().to_vec();
-    for stripe in 0..core.config.stripes {
-        for copy in 0..states.len() as u8 {
-            if states[usize::from(copy)] != CopyState::Living {
-                continue;
-            }
-            for _ in 0..LANE_DEPTH {
-                threads.push(start_lane(core, stripe, copy)?);
-            }
-            *core.laned.lock() |= 1 << copy;
-        }
-    }
+    let living: Vec<u8> = core.board.lock().living().collect();
+    start_lanes(core, core.config.stripes, &living, &mut threads)?;
     Ok(threads)
 }
 
-/// One of the threads for a lane.
-pub(crate) fn start_lane(core: &Arc<Core>, stripe: u8, copy: u8) -> Result<JoinHandle, LogError> {
-    let lane = Arc::clone(core);
-    let name = format!("log {}.{stripe}", copy + 1);
-    let started = seam::thread::spawn(&name, move || lane.lane_loop(stripe, copy));
-    started.map_err(LogError::Thread)
+/// Starts the threads of so many stripes' lanes on some copies, for those that have none yet.
+pub(crate) fn start_lanes(
+    core: &Arc<Core>,
+    stripes: u8,
+    copies: &[u8],
+    threads: &mut Vec<JoinHandle>,
+) -> Result<(), LogError> {
+    for stripe in 0..stripes {
+        for copy in copies.iter().copied() {
+            let bit = 1 << core.board.lock().lane_index(stripe, copy);
+            let mut laned = core.laned.lock();
+            if *laned & bit != 0 {
+                continue;
+            }
+            for _ in 0..LANE_DEPTH {
+                let lane = Arc::clone(core);
+                let name = format!("log {}.{stripe}", copy + 1);
+                let started = seam::thread::spawn(&name, move || lane.lane_loop(stripe, copy));
+                threads.push(started.map_err(LogError::Thread)?);
+            }
+            *laned |= bit;
+        }
+    }
+    Ok(())
 }

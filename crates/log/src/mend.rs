@@ -147,11 +147,11 @@ impl Log {
         let core = &*self.core;
         let slots = core.directory.lock().slots;
         let living: Vec<u8> = core.board.lock().living().collect();
+        let layout = core.layout();
         let mut missing = Vec::new();
-        for (copy, slot) in living.iter().flat_map(|copy| (0..slots).map(move |slot| (*copy, slot)))
-        {
-            for stripe in 0..core.config.stripes {
-                let path = FileAt { copy, slot, stripe }.path(&core.config);
+        for files in (0..slots).filter_map(|slot| core.directory.lock().files_of(slot)) {
+            for (copy, stripe) in living.iter().flat_map(|copy| files.stripes_on(*copy)) {
+                let path = FileAt { copy, slot: files.slot, stripe }.path(&layout);
                 if matches!(core.env.seam.disk.exists(&path), Ok(false)) {
                     missing.push((copy, path));
                 }
@@ -261,7 +261,7 @@ impl Core {
         for copy in &lacking {
             let Some(file) = place.files.get(*copy, place.stripe) else { continue };
             let at = FileAt { copy: *copy, slot: place.files.slot, stripe: place.stripe };
-            let failed = |error| LogError::io("mend", at.path(&self.config), error);
+            let failed = |error| LogError::io("mend", at.path(&self.layout()), error);
             file.write_at(&sealed, place.offset).map_err(failed)?;
         }
         if let Some(copy) = lacking.into_iter().find(lacks)
@@ -270,7 +270,7 @@ impl Core {
             let at = FileAt { copy, slot: place.files.slot, stripe: place.stripe };
             return Err(LogError::Damaged {
                 group: number,
-                path: at.path(&self.config),
+                path: at.path(&self.layout()),
                 offset: place.offset,
                 why: "it was written again, and the disk does not give it back".into(),
             });
@@ -307,18 +307,18 @@ impl Core {
         if self.file_flaw(id, at, file.as_ref()).is_none() {
             return Ok(false);
         }
-        let failed = |error| LogError::io("mend", at.path(&self.config), error);
+        let failed = |error| LogError::io("mend", at.path(&self.layout()), error);
         if file.len().map_err(failed)? < self.config.segment_bytes {
             file.set_len(self.config.segment_bytes).map_err(failed)?;
         }
-        self.heads.write(&self.config, id, at, file.as_ref())?;
+        self.heads.write(&self.layout(), id, at, file.as_ref())?;
         Ok(true)
     }
 
     fn lost_group(&self, number: GroupNumber, place: &Located, why: String) -> LostGroup {
         let (first, end) = self.span_of(number).unwrap_or_default();
         let at = FileAt { copy: 0, slot: place.files.slot, stripe: place.stripe };
-        let (path, offset) = (at.path(&self.config), place.offset);
+        let (path, offset) = (at.path(&self.layout()), place.offset);
         LostGroup { number, first, end, path, offset, why }
     }
 

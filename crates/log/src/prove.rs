@@ -97,7 +97,7 @@ impl Core {
             Err(error) => return Err(error),
         };
         let at = FileAt { copy, slot: place.files.slot, stripe: place.stripe };
-        let path = || at.path(&self.config);
+        let path = || at.path(&self.layout());
         let id = self.directory.lock().holding(number).map(|segment| segment.id);
         let file = place.files.get(copy, place.stripe);
         if let (Some(id), Some(file)) = (id, file)

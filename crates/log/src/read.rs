@@ -207,7 +207,7 @@ impl Groups {
         let (at, flaw) = first_flaw.unwrap_or(nowhere);
         Err(LogError::Damaged {
             group: number,
-            path: at.path(&core.config),
+            path: at.path(&core.layout()),
             offset: place.offset,
             why: flaw.to_string(),
         })
@@ -357,7 +357,7 @@ impl Core {
                 return Err(LogError::Gone { lsn: oldest, oldest });
             };
             if segment.indexed {
-                let found = directory.locate(&self.config, number);
+                let found = directory.locate(number);
                 return found.ok_or(LogError::Beyond { lsn: self.durable(), end: self.durable() });
             }
             let sequence = segment.id.sequence;
@@ -377,14 +377,15 @@ impl Core {
         let copies = 0..self.config.copies.len() as u8;
         let mut survey = Survey { files: BTreeMap::new(), dead: Vec::new(), slots: files.slot + 1 };
         for copy in copies.clone() {
-            for stripe in 0..self.config.stripes {
+            for stripe in 0..id.stripes {
                 let Some(file) = files.get(copy, stripe).cloned() else { continue };
                 let len = self.config.segment_bytes;
                 let at = FileAt { copy, slot: files.slot, stripe };
                 survey.files.insert(at, Surveyed { file, len, id: Ok(id) });
             }
         }
-        let mut walk = Walk::new(&self.config, &survey, vec![(files.slot, id)]);
+        let layout = self.layout();
+        let mut walk = Walk::new(&layout, &survey, vec![(files.slot, id)]);
         let mut book = self.book();
         let sources: Vec<u8> = copies.collect();
         let mut groups = Vec::new();

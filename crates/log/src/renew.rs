@@ -93,9 +93,9 @@ impl Log {
     /// # Errors
     /// If a file cannot be read.
     pub fn generations_on_disk(&self) -> Result<BTreeSet<KeyGeneration>, LogError> {
-        let (env, config) = (&self.core.env, &self.core.config);
+        let (env, config) = (&self.core.env, &self.core.layout());
         let mut found = BTreeSet::new();
-        for dir in (0..config.copies.len() as u8).map(|copy| config.folder(copy)) {
+        for dir in (0..config.copies.len() as u8).flat_map(|copy| config.folders(copy)) {
             // A copy that is lost needs no key.
             let names = env.seam.disk.list(&dir).unwrap_or_default();
             for name in names.iter().filter(|name| FileAt::parse(name).is_some()) {

@@ -8,7 +8,9 @@
 //! 3. The log reaches everything that the caller can prove, or it is refused (K6).
 //! 4. The end that was found is the end for every later restart, too, also if nothing is appended
 //!    and copies become readable or trusted again.
-//! 5. Headers of segments beyond the end are voided before anything is appended, so that a later
+//! 5. A slot has a file for each stripe of its segment and for each that a new segment gets. Those
+//!    that neither needs are removed, once their headers say that they are free.
+//! 6. Headers of segments beyond the end are voided before anything is appended, so that a later
 //!    walk never turns into them.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -20,18 +22,19 @@ use seam::disk::{BLOCK, File};
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 
+use crate::config::window_of;
 use crate::directory::{GroupAt, Segment, cut_back};
 use crate::flow::CopyState;
 use crate::group::{GroupHead, KeyBook};
 use crate::mend;
 use crate::sealer::Current;
 use crate::segment::{
-    FileAt, HeadSealer, SegmentId, SlotFiles, group_chunks, make_file, write_zeros,
+    FileAt, HeadSealer, SegmentId, SlotFiles, group_chunks, make_file, sync_folders, write_zeros,
 };
 use crate::survey::{Survey, Surveyed};
 use crate::wads::{self, Beyond};
 use crate::walk::Walk;
-use crate::{LogConfig, LogEnv, LogError, LogStart};
+use crate::{LogConfig, LogEnv, LogError, LogStart, STRIPES_MAX};
 
 /// A log that is ready to go on.
 pub(crate) struct Restored {
@@ -127,8 +130,8 @@ fn finish(
     for (copy, from, why) in &lost {
         notes.push(format!("log copy {} cannot be used, stale from {from}: {why}", copy + 1));
     }
-    let files = slot_files(config, survey, &states);
-    Ok(Restored { copies: states, lost, repaired, notes, ..found.assemble(config, &files) })
+    let files = slot_files(survey, &states);
+    Ok(Restored { copies: states, lost, repaired, notes, ..found.assemble(&files) })
 }
 
 /// Which copies may be believed.
@@ -284,10 +287,15 @@ impl Found {
         self.older.iter().chain(&self.chain[..behind])
     }
 
-    /// What the headers in a slot must say.
+    /// What the headers in a slot must say, in those stripes that its segment has.
     fn wanted(&self, slot: u32) -> SegmentId {
         let found = self.in_use().find(|(used, _)| *used == slot);
         found.map_or(SegmentId::FREE, |(_, id)| *id)
+    }
+
+    /// How many stripes a slot must have files for.
+    fn stripes(&self, config: &LogConfig, slot: u32) -> u8 {
+        config.stripes.max(self.wanted(slot).stripes)
     }
 
     /// The first group behind an older segment.
@@ -304,11 +312,12 @@ impl Found {
     /// The first group that a lost copy may lack.
     fn lost_from(&self, copy: u8, config: &LogConfig, start: &LogStart) -> GroupNumber {
         let known = start.stale.filter(|(stale, _)| *stale == copy);
-        let durable = self.next.0.saturating_sub(config.window()).max(1);
+        let stripes = self.last.map_or(config.stripes, |last| self.chain[last].1.stripes);
+        let durable = self.next.0.saturating_sub(window_of(stripes)).max(1);
         known.map_or(GroupNumber(durable), |(_, from)| from)
     }
 
-    fn assemble(self, config: &LogConfig, files: &[Arc<SlotFiles>]) -> Restored {
+    fn assemble(self, files: &[Arc<SlotFiles>]) -> Restored {
         let file = |slot: u32| Arc::clone(&files[slot as usize]);
         let used: Vec<u32> = self.in_use().map(|(slot, _)| *slot).collect();
         let free = (0..files.len() as u32).filter(|slot| !used.contains(slot)).map(file).collect();
@@ -316,7 +325,7 @@ impl Found {
         let sequence = self.last.map_or(before, |last| self.chain[last].1.sequence);
         let current = self.last.map(|last| {
             let (slot, id) = self.chain[last];
-            let headed = vec![true; usize::from(config.stripes)];
+            let headed = vec![true; usize::from(id.stripes)];
             Current { id, files: file(slot), offsets: self.offsets.clone(), headed }
         });
         let older = self.older.iter().map(|(slot, id)| (*slot, *id, Vec::new(), false));
@@ -424,16 +433,22 @@ impl Mend<'_> {
         let mine = |error| (copy, error);
         let mut made = false;
         for slot in 0..self.survey.slots {
-            for stripe in 0..self.config.stripes {
+            let stripes = self.found.stripes(self.config, slot);
+            for stripe in 0..STRIPES_MAX {
                 let at = FileAt { copy, slot, stripe };
-                made |= self.complete(at).map_err(mine)?;
-                self.head(at, trust)?;
+                if stripe < stripes {
+                    made |= self.complete(at).map_err(mine)?;
+                    self.head(at, trust)?;
+                } else if self.survey.files.contains_key(&at) {
+                    self.head(at, trust)?;
+                    self.remove(at).map_err(mine)?;
+                    made = true;
+                }
             }
         }
         if made {
-            let dir = &self.config.copies[usize::from(copy)];
-            let synced = self.env.seam.disk.sync_dir(dir);
-            synced.map_err(|error| mine(LogError::io("sync", dir, error)))?;
+            let disk = self.env.seam.disk.as_ref();
+            sync_folders(disk, self.config, copy, false).map_err(mine)?;
         }
         for repair in self.found.repairs.iter().filter(|repair| repair.copy == copy) {
             let Repair { source, slot, stripe, offset, len, .. } = *repair;
@@ -448,7 +463,7 @@ impl Mend<'_> {
     /// be read just now, may hold a group that would follow once it is believed again.
     fn seal_end(&self, copy: u8) -> Result<(), Failed> {
         let Found { next, last: Some(last), .. } = self.found else { return Ok(()) };
-        let stripe = (next.0 % u64::from(self.config.stripes)) as u8;
+        let stripe = self.found.chain[*last].1.stripe_of(*next);
         let offset = self.found.offsets[usize::from(stripe)];
         if offset >= self.config.segment_bytes {
             return Ok(());
@@ -484,10 +499,17 @@ impl Mend<'_> {
         Ok(true)
     }
 
+    /// Takes a file away that no segment needs, of a stripe that is not written any more.
+    fn remove(&mut self, at: FileAt) -> Result<(), LogError> {
+        let path = at.path(self.config);
+        self.survey.files.remove(&at);
+        self.env.seam.disk.remove(&path).map_err(|error| LogError::io("remove", path, error))
+    }
+
     /// Makes a file's header say what it must; fills a segment that was not walked.
     fn head(&mut self, at: FileAt, trust: &Trust) -> Result<(), Failed> {
-        let wanted = self.found.wanted(at.slot);
-        let older = self.found.is_older(at.slot);
+        let wanted = self.found.wanted(at.slot).in_stripe(at.stripe);
+        let older = self.found.is_older(at.slot) && wanted != SegmentId::FREE;
         let stale = older && trust.is_stale(at.copy, self.found.end_of(at.slot));
         if self.survey.id(at) == Some(&wanted) && !stale {
             return Ok(());
@@ -531,11 +553,11 @@ impl Mend<'_> {
 }
 
 /// The open files of all slots on the living copies.
-fn slot_files(config: &LogConfig, survey: &Survey, states: &[CopyState]) -> Vec<Arc<SlotFiles>> {
+fn slot_files(survey: &Survey, states: &[CopyState]) -> Vec<Arc<SlotFiles>> {
     let slots = 0..survey.slots;
     slots
         .map(|slot| {
-            let mut files = SlotFiles::new(config, slot);
+            let mut files = SlotFiles::new(slot);
             for (at, surveyed) in &survey.files {
                 let living = states[usize::from(at.copy)] == CopyState::Living;
                 if at.slot == slot && living {

@@ -29,13 +29,13 @@ use seam::sync::Condvar;
 
 use crate::core::Core;
 use crate::directory::Directory;
-use crate::flow::{CopyState, LANE_DEPTH};
+use crate::flow::CopyState;
 use crate::group::GROUP_HEADER;
 use crate::lens::LENS_BYTES;
-use crate::log::{Log, start_lane};
+use crate::log::{Log, start_lanes};
 use crate::read::{Groups, View};
-use crate::segment::{FileAt, SegmentId, SlotFiles, make_slot};
-use crate::{LogError, disk_len};
+use crate::segment::{FileAt, SegmentId, SlotFiles, make_slot, sync_folders};
+use crate::{LogConfig, LogError, STRIPES_MAX, disk_len};
 
 /// How much is written at once.
 const RUN_BYTES: usize = 1 << 20;
@@ -47,6 +47,8 @@ const FEW: u64 = 8;
 /// A copy that comes back.
 struct Returning<'a> {
     core: &'a Core,
+    /// As it stays until the copy is back: both are not changed at once.
+    layout: Arc<LogConfig>,
     copy: u8,
     slots: BTreeMap<u32, Slot>,
     groups: Groups,
@@ -123,6 +125,7 @@ impl Log {
         }
         let mut returning = Returning {
             core,
+            layout: core.layout(),
             copy,
             slots: BTreeMap::new(),
             groups: Groups::new(core.book(), LENS_BYTES),
@@ -193,7 +196,8 @@ impl Log {
                 returning.head(&current.id, current.files.slot, stripe)?;
             }
         }
-        self.start_lanes_of(copy)?;
+        let stripes = returning.layout.stripes;
+        start_lanes(&self.core, stripes, &[copy], &mut self.threads.lock())?;
         self.told(copy)?;
         let mut directory = core.directory.lock();
         returning.hand_over(&mut directory);
@@ -219,22 +223,6 @@ impl Log {
         let told = self.core.env.events.copy_back(copy);
         told.map_err(|why| LogError::Unrecorded { copy: copy + 1, why })
     }
-
-    /// A copy that was lost when the log was opened has no threads yet.
-    fn start_lanes_of(&self, copy: u8) -> Result<(), LogError> {
-        let mut threads = self.threads.lock();
-        let mut laned = self.core.laned.lock();
-        if *laned & (1 << copy) != 0 {
-            return Ok(());
-        }
-        for stripe in 0..self.core.config.stripes {
-            for _ in 0..LANE_DEPTH {
-                threads.push(start_lane(&self.core, stripe, copy)?);
-            }
-        }
-        *laned |= 1 << copy;
-        Ok(())
-    }
 }
 
 /// Makes sure that a folder, and what is in it, has its names.
@@ -256,21 +244,30 @@ impl Returning<'_> {
         move |error| LogError::io(verb, dir.clone(), error)
     }
 
-    /// Makes the folder, and takes out of it what is of slots that the log does not have.
+    /// Makes the folders, and takes out of them what is of slots that the log does not have.
     fn prepare_folder(&self) -> Result<(), LogError> {
         let disk = self.core.env.seam.disk.as_ref();
-        let dir = &self.dir();
-        disk.create_dir(dir).map_err(self.failed("make"))?;
         let slots = self.core.directory.lock().slots;
-        let names = disk.list(dir).map_err(self.failed("list"))?;
-        let foreign = |name: &&PathBuf| {
-            FileAt::parse(name)
-                .is_some_and(|(slot, stripe)| slot >= slots || stripe >= self.core.config.stripes)
-        };
-        for name in names.iter().filter(foreign) {
-            disk.remove(&dir.join(name)).map_err(self.failed("clear"))?;
+        for dir in self.layout.folders(self.copy) {
+            disk.create_dir(&dir).map_err(self.failed("make"))?;
+            let names = disk.list(&dir).map_err(self.failed("list"))?;
+            let foreign = |name: &&PathBuf| {
+                FileAt::parse(name).is_some_and(|(slot, stripe)| {
+                    stripe >= STRIPES_MAX
+                        || self.layout.folder_of(self.copy, stripe) == dir
+                            && (slot >= slots || stripe >= self.stripes_of(slot))
+                })
+            };
+            for name in names.iter().filter(foreign) {
+                disk.remove(&dir.join(name)).map_err(self.failed("clear"))?;
+            }
         }
         Ok(())
+    }
+
+    /// How many stripes a slot must have files for.
+    fn stripes_of(&self, slot: u32) -> u8 {
+        self.layout.stripes.max(self.core.directory.lock().stripes_in(slot))
     }
 
     /// Copies until what is left can be copied between two groups.
@@ -319,7 +316,8 @@ impl Returning<'_> {
 
     /// Makes the files of slots that the copy has none of.
     fn make_files(&mut self) -> Result<(), LogError> {
-        let Core { env, config, heads, .. } = self.core;
+        let Core { env, heads, .. } = self.core;
+        let layout = Arc::clone(&self.layout);
         let mut made = false;
         // Under the lock of those who make slots the number stays; otherwise this comes again.
         let slots = self.core.directory.lock().slots;
@@ -328,14 +326,15 @@ impl Returning<'_> {
                 continue;
             }
             env.stop.check()?;
-            let files = make_slot(env, config, heads, self.copy, slot)?;
+            let stripes = self.stripes_of(slot);
+            let files = make_slot(env, &layout, heads, self.copy, slot, stripes)?;
             let none = Slot { files, sequence: 0, next: GroupNumber(0), headed: false };
             self.slots.insert(slot, none);
             made = true;
-            self.wrote(u64::from(config.stripes) * config.segment_bytes)?;
+            self.wrote(u64::from(stripes) * layout.segment_bytes)?;
         }
         if made {
-            sync_folder(env.seam.disk.as_ref(), &self.dir())?;
+            sync_folders(env.seam.disk.as_ref(), &layout, self.copy, true)?;
         }
         Ok(())
     }
@@ -373,7 +372,7 @@ impl Returning<'_> {
 
     /// Copies a piece, unless its segment is let go meanwhile: then nobody needs it any more.
     fn copy_piece(&mut self, piece: &Piece) -> Result<(), LogError> {
-        let stripes = self.core.config.stripes;
+        let stripes = piece.id.stripes;
         for number in piece.from.0..piece.to.0 {
             match self.copy_group(piece.slot, GroupNumber(number)) {
                 Err(LogError::Gone { .. }) => {
@@ -434,7 +433,7 @@ impl Returning<'_> {
             return Ok(());
         }
         let written = mine.write_at(&run.buffer[..len], run.offset);
-        written.map_err(|error| LogError::io("write", at.path(&self.core.config), error))?;
+        written.map_err(|error| LogError::io("write", at.path(&self.layout), error))?;
         self.wrote(len as u64)
     }
 
@@ -448,7 +447,7 @@ impl Returning<'_> {
         let file = self.slots.get(&slot).and_then(|mine| mine.files.get(usize::from(stripe)));
         file.map(|file| (Arc::clone(file), at)).ok_or_else(|| {
             let gone = std::io::ErrorKind::NotFound.into();
-            LogError::io("open", at.path(&self.core.config), gone)
+            LogError::io("open", at.path(&self.layout), gone)
         })
     }
 

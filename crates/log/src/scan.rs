@@ -31,6 +31,8 @@ pub struct GroupInfo {
     pub end: Lsn,
     /// How far the log was durable when it was sealed.
     pub durable: Lsn,
+    /// How many stripes its segment has.
+    pub stripes: u8,
     /// Whether it is the first one that an open of the log has written.
     pub first_of_salt: bool,
     /// Plain or sealed.
@@ -120,6 +122,7 @@ pub fn scan(
             first: head.first,
             end: head.end(),
             durable: head.durable,
+            stripes: walk.chain[step.segment].1.stripes,
             first_of_salt: head.first_of_salt,
             format: head.format,
             generation: head.generation,

@@ -107,12 +107,12 @@ pub struct ToArchive {
 
 impl Core {
     fn damaged(&self, number: GroupNumber, flaw: &Flaw) -> LogError {
-        let place = self.directory.lock().locate(&self.config, number);
+        let place = self.directory.lock().locate(number);
         let (slot, stripe, offset) =
             place.map_or((0, 0, 0), |place| (place.files.slot, place.stripe, place.offset));
         LogError::Damaged {
             group: number,
-            path: crate::segment::FileAt { copy: 0, slot, stripe }.path(&self.config),
+            path: crate::segment::FileAt { copy: 0, slot, stripe }.path(&self.layout()),
             offset,
             why: flaw.to_string(),
         }

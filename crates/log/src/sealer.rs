@@ -43,6 +43,8 @@ pub(crate) struct Sealer {
     pub(crate) next: u64,
     pub(crate) previous: Tag,
     pub(crate) current: Option<Current>,
+    /// How many stripes a segment has that is begun now; the current one is left if it has others.
+    pub(crate) stripes: u8,
     pub(crate) sequence: u64,
     /// Where partial groups go, if there is a write-ahead data set.
     pub(crate) ahead: Option<Ahead>,
@@ -167,14 +169,14 @@ impl Core {
         let number = GroupNumber(sealer.next);
         let end = Lsn(gathered.to);
         let Some(current) = &mut sealer.current else { unreachable!("a group has been placed") };
-        let stripe = usize::from(self.stripe_of(number));
+        let stripe = usize::from(current.id.stripe_of(number));
         current.offsets[stripe] += len as u64;
         {
             let mut directory = self.directory.lock();
             directory.placed(number, GroupAt::new(Lsn(gathered.from), offset));
             directory.current_used += len as u64;
             directory.current_room = room_left(&self.config, &current.offsets);
-            self.limit.store(directory.limit(&self.config, gathered.to), SeqCst);
+            self.limit.store(directory.limit(&self.layout(), gathered.to), SeqCst);
         }
         let files = Arc::clone(&current.files);
         sealer.next += 1;
@@ -217,15 +219,16 @@ impl Core {
     /// its file if it is the first one there.
     fn place(&self, sealer: &mut Sealer, len: usize) -> Result<(u64, Option<SegmentId>), LogError> {
         let number = GroupNumber(sealer.next);
-        let stripe = usize::from(self.stripe_of(number));
         let turns = self.turns.swap(false, SeqCst);
-        let fits = sealer.current.as_ref().is_some_and(|current| {
-            current.offsets[stripe] + len as u64 <= self.config.segment_bytes
+        let fits = sealer.current.as_ref().is_some_and(|Current { id, offsets, .. }| {
+            let offset = offsets[usize::from(id.stripe_of(number))];
+            id.stripes == sealer.stripes && offset + len as u64 <= self.config.segment_bytes
         });
         if turns || !fits {
             self.switch(sealer, number)?;
         }
         let Some(current) = &mut sealer.current else { unreachable!("switched to a segment") };
+        let stripe = usize::from(current.id.stripe_of(number));
         let head = (!current.headed[stripe]).then_some(current.id);
         current.headed[stripe] = true;
         Ok((current.offsets[stripe], head))
@@ -239,9 +242,10 @@ impl Core {
             first: Lsn(sealer.taker.taken()),
             first_group,
             previous: sealer.previous,
+            stripes: sealer.stripes,
         };
         let files = self.obtain_slot()?;
-        let stripes = usize::from(self.config.stripes);
+        let stripes = usize::from(sealer.stripes);
         let offsets = vec![SEGMENT_HEADER as u64; stripes];
         let mut directory = self.directory.lock();
         directory.current_used = 0;

@@ -2,7 +2,8 @@
 //!
 //! A segment stands in a *slot*: one file for each copy and stripe, `<copy>/segment-NNN.stripe-S`,
 //! made once, filled with zeros (overwriting is several times faster than growing) and used again
-//! and again. The first 4 KiB of each file are its header; groups follow at multiples of 4 KiB:
+//! and again; a stripe may have a folder of its own. A segment says how many stripes it has, so
+//! that one of another number may follow it. The first 4 KiB of each file are its header; groups follow at multiples of 4 KiB:
 //!
 //! | at | bytes | field |
 //! |---|---|---|
@@ -28,7 +29,8 @@
 //! | 128 | | zeros |
 //!
 //! Invariants:
-//! 1. Group n stands in stripe n mod S of the segment with the largest first group that is <= n.
+//! 1. Group n stands in stripe n mod S of the segment with the largest first group that is <= n,
+//!    S being that segment's number of stripes, whatever the configuration says by now.
 //!    Within a stripe the groups of a segment stand one behind the other.
 //! 2. A file's header is durable before the first group behind it is written.
 //! 3. What an earlier use left behind is never taken for new: groups carry their numbers, which
@@ -44,8 +46,9 @@ use seam::disk::{BLOCK, Create, Disk, File, Open};
 use seam::mem::AlignedBuf;
 use seam::sync::Mutex;
 
+use crate::config::window_of;
 use crate::group::{Flaw, KeyBook, Purpose, TAG_AT, VERSION};
-use crate::{LogConfig, LogEnv, LogError, Origin};
+use crate::{COPIES_MAX, LogConfig, LogEnv, LogError, Origin, STRIPES_MAX};
 
 /// Bytes before the first group of a file.
 pub(crate) const SEGMENT_HEADER: usize = 4096;
@@ -62,6 +65,8 @@ pub(crate) struct SegmentId {
     pub(crate) first: Lsn,
     pub(crate) first_group: GroupNumber,
     pub(crate) previous: Tag,
+    /// How many stripes it has.
+    pub(crate) stripes: u8,
 }
 
 impl SegmentId {
@@ -71,7 +76,18 @@ impl SegmentId {
         first: Lsn(0),
         first_group: GroupNumber(0),
         previous: Tag([0; 16]),
+        stripes: 0,
     };
+
+    /// The stripe of one of its groups.
+    pub(crate) fn stripe_of(&self, number: GroupNumber) -> u8 {
+        (number.0 % u64::from(self.stripes.max(1))) as u8
+    }
+
+    /// What a stripe's file says if its slot holds this segment: nothing, if the segment has fewer.
+    pub(crate) fn in_stripe(&self, stripe: u8) -> SegmentId {
+        if stripe < self.stripes { *self } else { SegmentId::FREE }
+    }
 }
 
 /// A file's header.
@@ -81,7 +97,6 @@ pub(crate) struct SegmentHead {
     pub(crate) system: SystemId,
     pub(crate) slot: u32,
     pub(crate) stripe: u8,
-    pub(crate) stripes: u8,
     pub(crate) copy: u8,
     pub(crate) window: u16,
     pub(crate) segment_bytes: u64,
@@ -103,7 +118,7 @@ pub(crate) struct FileAt {
 impl FileAt {
     pub(crate) fn path(self, config: &LogConfig) -> PathBuf {
         let name = format!("segment-{:03}.stripe-{}", self.slot, self.stripe);
-        config.folder(self.copy).join(name)
+        config.folder_of(self.copy, self.stripe).join(name)
     }
 
     /// The slot and stripe that a file name stands for.
@@ -115,39 +130,43 @@ impl FileAt {
     }
 }
 
-/// The open files of one slot. A lost copy's files are missing.
+/// The open files of one slot. Those of a lost copy are missing, and of stripes it does not have.
+#[derive(Clone)]
 pub(crate) struct SlotFiles {
     pub(crate) slot: u32,
-    stripes: u8,
     files: Vec<Option<Arc<dyn File>>>,
 }
 
 impl SlotFiles {
-    pub(crate) fn new(config: &LogConfig, slot: u32) -> SlotFiles {
-        let count = config.copies.len() * usize::from(config.stripes);
-        SlotFiles { slot, stripes: config.stripes, files: vec![None; count] }
+    pub(crate) fn new(slot: u32) -> SlotFiles {
+        SlotFiles { slot, files: vec![None; COPIES_MAX * usize::from(STRIPES_MAX)] }
     }
 
-    fn index(&self, copy: u8, stripe: u8) -> usize {
-        usize::from(copy) * usize::from(self.stripes) + usize::from(stripe)
+    fn index(copy: u8, stripe: u8) -> usize {
+        usize::from(copy) * usize::from(STRIPES_MAX) + usize::from(stripe)
     }
 
     pub(crate) fn set(&mut self, copy: u8, stripe: u8, file: Arc<dyn File>) {
-        let index = self.index(copy, stripe);
-        self.files[index] = Some(file);
+        self.files[SlotFiles::index(copy, stripe)] = Some(file);
     }
 
     /// The same with the files of one copy, one for each stripe.
     pub(crate) fn with(&self, copy: u8, files: &[Arc<dyn File>]) -> SlotFiles {
-        let mut with = SlotFiles { files: self.files.clone(), ..*self };
-        for (stripe, file) in (0..self.stripes).zip(files) {
+        let mut with = self.clone();
+        for (stripe, file) in (0..).zip(files) {
             with.set(copy, stripe, Arc::clone(file));
         }
         with
     }
 
+    /// The stripes whose files a copy has, with its number.
+    pub(crate) fn stripes_on(&self, copy: u8) -> impl Iterator<Item = (u8, u8)> + use<'_> {
+        let here = (0..STRIPES_MAX).filter(move |stripe| self.get(copy, *stripe).is_some());
+        here.map(move |stripe| (copy, stripe))
+    }
+
     pub(crate) fn get(&self, copy: u8, stripe: u8) -> Option<&Arc<dyn File>> {
-        self.files[self.index(copy, stripe)].as_ref()
+        self.files[SlotFiles::index(copy, stripe)].as_ref()
     }
 }
 
@@ -171,7 +190,13 @@ impl SegmentHead {
             let sequence = reader.u64()?;
             let (first, first_group) = (Lsn(reader.u64()?), GroupNumber(reader.u64()?));
             let previous = Tag(reader.array()?);
-            let id = SegmentId { sequence, first, first_group, previous };
+            let id = match sequence {
+                0 => SegmentId::FREE,
+                _ => SegmentId { sequence, first, first_group, previous, stripes },
+            };
+            if sequence != 0 && !(1..=STRIPES_MAX).contains(&stripes) {
+                return None;
+            }
             let segment_bytes = reader.u64()?;
             let generation = KeyGeneration(reader.u32()?);
             let _zero = reader.u32()?;
@@ -183,7 +208,6 @@ impl SegmentHead {
                 system,
                 slot,
                 stripe,
-                stripes,
                 copy,
                 window,
                 segment_bytes,
@@ -271,8 +295,10 @@ impl HeadSealer {
         out[..4].copy_from_slice(&MAGIC);
         put_u16(out, 4, VERSION);
         out[6] = self.format as u8;
-        (out[7], out[8], out[9]) = (at.stripe, config.stripes, at.copy);
-        put_u16(out, 10, config.window() as u16);
+        // A free slot has nothing to say about stripes.
+        let stripes = if id.sequence == 0 { config.stripes } else { id.stripes };
+        (out[7], out[8], out[9]) = (at.stripe, stripes, at.copy);
+        put_u16(out, 10, window_of(stripes) as u16);
         put_u32(out, 12, at.slot);
         out[16..32].copy_from_slice(&self.system.0);
         put_u64(out, 32, id.sequence);
@@ -309,7 +335,8 @@ impl HeadSealer {
         files: &[Arc<dyn File>],
     ) -> Result<(), LogError> {
         let Origin { first, group: first_group, previous } = *origin;
-        let id = SegmentId { sequence: 1, first, first_group, previous };
+        let stripes = config.stripes;
+        let id = SegmentId { sequence: 1, first, first_group, previous, stripes };
         for (stripe, file) in files.iter().enumerate() {
             let at = FileAt { copy, slot: 0, stripe: stripe as u8 };
             self.write(config, &id, at, file.as_ref())?;
@@ -330,25 +357,42 @@ impl HeadKey {
     }
 }
 
-/// Makes a slot's files on one copy: zeros, and a header that says they are free. The folder must
-/// be synced before they are used.
+/// Makes a slot's files of so many stripes on one copy: zeros, and a header that says they are
+/// free. The folders must be synced before they are used.
 pub(crate) fn make_slot(
     env: &LogEnv,
     config: &LogConfig,
     heads: &HeadSealer,
     copy: u8,
     slot: u32,
+    stripes: u8,
 ) -> Result<Vec<Arc<dyn File>>, LogError> {
     let at = |stripe| FileAt { copy, slot, stripe };
-    let made = (0..config.stripes).map(|stripe| make_file(env, config, heads, at(stripe)));
+    let made = (0..stripes).map(|stripe| make_file(env, config, heads, at(stripe)));
     let made: Result<Vec<_>, _> = made.collect();
     if made.is_err() {
         // Half a slot would only take the room that is missing. It may not even be there.
-        for stripe in 0..config.stripes {
+        for stripe in 0..stripes {
             let _ = env.seam.disk.remove(&at(stripe).path(config));
         }
     }
     made
+}
+
+/// Makes sure that the files of a copy have their names, and its folders, too.
+pub(crate) fn sync_folders(
+    disk: &dyn Disk,
+    config: &LogConfig,
+    copy: u8,
+    above: bool,
+) -> Result<(), LogError> {
+    let sync = |dir: &Path| disk.sync_dir(dir).map_err(|error| LogError::io("sync", dir, error));
+    for dir in config.folders(copy) {
+        sync(&dir)?;
+        let parent = dir.parent().filter(|parent| above && !parent.as_os_str().is_empty());
+        parent.map_or(Ok(()), sync)?;
+    }
+    Ok(())
 }
 
 /// Makes one file of a slot, or makes it anew.
@@ -430,7 +474,7 @@ mod tests {
         let mut book = KeyBook::new(Arc::new(TestKeys::new(1)), "log", SystemId([1; 16]));
         let salt = Salt([2; 16]);
         let heads = HeadSealer::new(&mut book, Format::Sealed, KeyGeneration(1), salt).unwrap();
-        let id = SegmentId { sequence: 3, first: Lsn(99), ..SegmentId::FREE };
+        let id = SegmentId { sequence: 3, first: Lsn(99), stripes: 1, ..SegmentId::FREE };
         let at = FileAt { copy: 0, slot: 2, stripe: 0 };
         let mut block = heads.block(&config, &id, at);
         let head = SegmentHead::decode(&block).unwrap();

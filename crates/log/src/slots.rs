@@ -12,8 +12,7 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use crate::LogError;
 use crate::core::Core;
-use crate::flow::CopyState;
-use crate::segment::{SlotFiles, make_slot};
+use crate::segment::{SlotFiles, make_slot, sync_folders};
 
 impl Core {
     /// A slot for the next segment: a free one, or a new one.
@@ -83,7 +82,8 @@ impl Core {
                 self.stats.growth_failed.one();
             }
         }
-        self.limit.store(directory.limit(&self.config, self.taken.load(SeqCst)), SeqCst);
+        let limit = directory.limit(&self.layout(), self.taken.load(SeqCst));
+        self.limit.store(limit, SeqCst);
     }
 
     /// Makes a slot's files on all living copies; `failed` decides about a copy that refuses.
@@ -92,24 +92,19 @@ impl Core {
         slot: u32,
         failed: impl Fn(u8, LogError) -> Result<(), LogError>,
     ) -> Result<SlotFiles, LogError> {
-        let mut files = SlotFiles::new(&self.config, slot);
-        let states = self.board.lock().copies().to_vec();
-        for (copy, state) in states.into_iter().enumerate() {
-            if state != CopyState::Living {
-                continue;
-            }
-            let dir = &self.config.folder(copy as u8);
-            let made = make_slot(&self.env, &self.config, &self.heads, copy as u8, slot);
+        let mut files = SlotFiles::new(slot);
+        let living: Vec<u8> = self.board.lock().living().collect();
+        // Whoever changes the layout makes slots as well, under the same lock.
+        let layout = self.layout();
+        for copy in living {
+            let made = make_slot(&self.env, &layout, &self.heads, copy, slot, layout.stripes);
             let made = made.and_then(|made| {
-                let synced = self.env.seam.disk.sync_dir(dir);
-                synced.map(|()| made).map_err(|error| LogError::io("sync", dir, error))
+                sync_folders(self.env.seam.disk.as_ref(), &layout, copy, false)?;
+                Ok(made)
             });
             match made {
-                Err(error) => failed(copy as u8, error)?,
-                Ok(made) => made
-                    .into_iter()
-                    .enumerate()
-                    .for_each(|(stripe, file)| files.set(copy as u8, stripe as u8, file)),
+                Err(error) => failed(copy, error)?,
+                Ok(made) => files = files.with(copy, &made),
             }
         }
         Ok(files)

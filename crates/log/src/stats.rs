@@ -137,6 +137,8 @@ pub struct SegmentInfo {
     pub first: Lsn,
     /// Its first group.
     pub first_group: GroupNumber,
+    /// How many stripes it has.
+    pub stripes: u8,
     /// Where the next segment begins, unless this is the current one.
     pub end: Option<Lsn>,
     /// Whether groups are still written to it.

@@ -4,18 +4,21 @@
 //! 1. Nothing is changed here. But before anything is read it is synced: what the last process left
 //!    in the device's cache would look durable and might still be lost with the power.
 //! 2. A file that belongs to another system, another copy or another layout is an error at once:
-//!    going on would overwrite it.
+//!    going on would overwrite it. The number of stripes is each segment's own affair.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind::NotFound;
+use std::path::Path;
 use std::sync::Arc;
 
 use base::GroupNumber;
 use seam::disk::File;
 use seam::mem::AlignedBuf;
 
+use crate::config::window_of;
 use crate::group::{Flaw, KeyBook, VERSION};
 use crate::segment::{FileAt, SEGMENT_HEADER, SegmentHead, SegmentId, open_file};
-use crate::{LogConfig, LogEnv, LogError};
+use crate::{LogConfig, LogEnv, LogError, STRIPES_MAX};
 
 /// One file of the log.
 pub(crate) struct Surveyed {
@@ -44,22 +47,17 @@ impl Survey {
         let copies = config.copies.len();
         let mut survey = Survey { files: BTreeMap::new(), dead: vec![None; copies], slots: 0 };
         for copy in 0..copies as u8 {
-            let dir = &config.copies[usize::from(copy)];
-            let names = match env.seam.disk.list(dir) {
+            let names = match list(env, config, copy) {
                 Ok(names) => names,
                 Err(error) => {
                     survey.dead[usize::from(copy)] = Some(error.to_string());
                     continue;
                 }
             };
-            for (slot, stripe) in names.iter().filter_map(|name| FileAt::parse(name)) {
-                if slot > 1 << 20 {
-                    continue;
-                }
-                let at = FileAt { copy, slot, stripe };
+            for at in names {
                 match look(env, config, book, at, write)? {
                     Ok(surveyed) => {
-                        survey.slots = survey.slots.max(slot + 1);
+                        survey.slots = survey.slots.max(at.slot + 1);
                         survey.files.insert(at, surveyed);
                     }
                     Err(error) => {
@@ -102,8 +100,7 @@ impl Survey {
     ) -> Result<BTreeMap<u64, (u32, SegmentId)>, LogError> {
         let mut segments: BTreeMap<u64, (u32, SegmentId)> = BTreeMap::new();
         for slot in 0..self.slots {
-            let stripes = 0..config.stripes;
-            let ids = stripes.filter_map(|stripe| self.newest(copies, slot, stripe));
+            let ids = (0..STRIPES_MAX).filter_map(|stripe| self.newest(copies, slot, stripe));
             let Some(id) = ids.max_by_key(|id| id.sequence) else { continue };
             if id.sequence == 0 {
                 continue;
@@ -187,6 +184,34 @@ impl Survey {
     }
 }
 
+/// The files of a copy, in the folders of its stripes.
+fn list(env: &LogEnv, config: &LogConfig, copy: u8) -> std::io::Result<Vec<FileAt>> {
+    let mut files = Vec::new();
+    for dir in config.folders(copy) {
+        let names = match env.seam.disk.list(&dir) {
+            Ok(names) => names,
+            // Whether a segment still needs it turns out when that is read.
+            Err(error) if error.kind() == NotFound && !is_written(config, copy, &dir) => continue,
+            Err(error) => {
+                return Err(std::io::Error::new(
+                    error.kind(),
+                    format!("{}: {error}", dir.display()),
+                ));
+            }
+        };
+        let known = names.iter().filter_map(|name| FileAt::parse(name));
+        let known = known.filter(|(slot, stripe)| *slot <= 1 << 20 && *stripe < STRIPES_MAX);
+        let here = known.filter(|(_, stripe)| config.folder_of(copy, *stripe) == dir);
+        files.extend(here.map(|(slot, stripe)| FileAt { copy, slot, stripe }));
+    }
+    Ok(files)
+}
+
+/// Whether a folder is for a stripe that is written.
+fn is_written(config: &LogConfig, copy: u8, dir: &Path) -> bool {
+    (0..config.stripes).any(|stripe| config.folder_of(copy, stripe) == dir)
+}
+
 /// Looks at one file. An inner error costs the copy.
 fn look(
     env: &LogEnv,
@@ -237,14 +262,12 @@ fn check_place(config: &LogConfig, at: FileAt, head: &SegmentHead) -> Result<(),
         found: found.to_string(),
         configured: configured.to_string(),
     };
-    if head.stripes != config.stripes {
-        return Err(mismatch("stripes", head.stripes.into(), config.stripes.into()));
-    }
     if head.segment_bytes != config.segment_bytes {
         return Err(mismatch("segment_bytes", head.segment_bytes, config.segment_bytes));
     }
-    if u64::from(head.window) != config.window() {
-        return Err(mismatch("groups in flight", head.window.into(), config.window()));
+    let window = window_of(head.id.stripes);
+    if head.id != SegmentId::FREE && u64::from(head.window) != window {
+        return Err(mismatch("groups in flight", head.window.into(), window));
     }
     Ok(())
 }

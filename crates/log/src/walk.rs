@@ -5,7 +5,9 @@
 //!    where that ended, it was sealed under the same salt or says that it begins a new one, and it
 //!    opens. The first group of a salt may go back to the last record border: what stands behind
 //!    that border is the piece of a record that a crash has left.
-//! 2. If no copy has the next group, the log ends, unless something proves that it was durable:
+//! 2. Where a group stands follows from its own segment's number of stripes; a segment of another
+//!    number begins with the first group behind the change.
+//! 3. If no copy has the next group, the log ends, unless something proves that it was durable:
 //!    a group of this log with a number W or more further on, or one that was sealed when the
 //!    missing one was durable already, or a segment that begins so far on (K7). Then it is damage.
 
@@ -16,6 +18,7 @@ use seal::{Salt, Tag};
 use seam::disk::BLOCK;
 use seam::plant::{Plant, planted};
 
+use crate::config::window_of;
 use crate::directory::GroupAt;
 use crate::group::{Flaw, GroupHead, KeyBook, VERSION};
 use crate::lens::{LENS_BYTES, Lens};
@@ -23,7 +26,7 @@ use crate::record::Framer;
 use crate::segment::{FileAt, SEGMENT_HEADER, SegmentId};
 use crate::survey::Survey;
 use crate::wads::Edge;
-use crate::{LogConfig, LogError};
+use crate::{LogConfig, LogError, STRIPES_MAX};
 
 /// A walk over the segments of a log, on up to two copies at once.
 pub(crate) struct Walk<'a> {
@@ -34,10 +37,10 @@ pub(crate) struct Walk<'a> {
     /// Which of them holds the last group that was found, if one was.
     pub(crate) at: Option<usize>,
     /// Where each stripe goes on in the segment of the last group, which is `segment`.
-    offsets: Vec<u64>,
+    offsets: [u64; STRIPES_MAX as usize],
     segment: usize,
-    /// Where the next group should stand: which segment of the chain, and the offset.
-    candidate: (usize, u64),
+    /// Where the next group should stand: which segment of the chain, stripe and offset.
+    candidate: (usize, u8, u64),
     pub(crate) next: GroupNumber,
     /// Where the payload of the last group ended.
     pub(crate) end: Lsn,
@@ -79,6 +82,7 @@ impl<'a> Walk<'a> {
             first: Lsn::FIRST,
             first_group: GroupNumber(1),
             previous: Tag([0; 16]),
+            stripes: config.stripes,
         });
         let fresh = first.sequence == 0 || first.first == Lsn::FIRST;
         Walk {
@@ -86,9 +90,9 @@ impl<'a> Walk<'a> {
             survey,
             chain,
             at: None,
-            offsets: vec![SEGMENT_HEADER as u64; usize::from(config.stripes)],
+            offsets: [SEGMENT_HEADER as u64; STRIPES_MAX as usize],
             segment: 0,
-            candidate: (0, SEGMENT_HEADER as u64),
+            candidate: (0, 0, SEGMENT_HEADER as u64),
             next: first.first_group,
             end: first.first,
             previous: first.previous,
@@ -110,11 +114,8 @@ impl<'a> Walk<'a> {
 
     /// Where the next group of each stripe goes in the segment of the last group.
     pub(crate) fn offsets(&self) -> &[u64] {
-        &self.offsets
-    }
-
-    fn stripe(&self) -> u8 {
-        (self.next.0 % u64::from(self.config.stripes)) as u8
+        let stripes = self.chain.get(self.segment).map_or(0, |(_, id)| id.stripes);
+        &self.offsets[..usize::from(stripes)]
     }
 
     /// The next group, from the first of `sources` that has it; `checked` are looked at as well.
@@ -128,7 +129,7 @@ impl<'a> Walk<'a> {
         let Some((slot, place)) = self.place() else {
             return Ok(Err(Missing { copy: first, flaw: Flaw::Absent }));
         };
-        let stripe = self.stripe();
+        let (segment, stripe, _) = self.candidate;
         let mut found: Option<(GroupHead, u8)> = None;
         let mut lacking = Vec::new();
         for copy in sources.iter().chain(checked).copied() {
@@ -144,8 +145,10 @@ impl<'a> Walk<'a> {
                 self.refuse(FileAt { copy: *copy, slot, stripe }, place, flaw)?;
             }
             // What nobody can read is no end: it may be readable later, and was acknowledged then.
+            // All files of a segment were there before its first group was written.
             let unread = |copy: &u8| {
-                lacking.iter().any(|(of, flaw)| of == copy && matches!(flaw, Flaw::Io(_)))
+                let unread = |flaw: &Flaw| matches!(flaw, Flaw::Io(_) | Flaw::Absent);
+                lacking.iter().any(|(of, flaw)| of == copy && unread(flaw))
             };
             let nobody_reads = sources.iter().all(unread);
             let (copy, flaw) = lacking.swap_remove(0);
@@ -157,9 +160,9 @@ impl<'a> Walk<'a> {
         if let Err(flaw) = self.follow(&head, source, slot, stripe, place) {
             return Err(self.damaged(FileAt { copy: source, slot, stripe }, place, &flaw, ""));
         }
-        let step = Step { head, segment: self.candidate.0, slot, stripe, place, source, lacking };
-        if self.segment != self.candidate.0 {
-            self.segment = self.candidate.0;
+        let step = Step { head, segment, slot, stripe, place, source, lacking };
+        if self.segment != segment {
+            self.segment = segment;
             self.offsets.fill(SEGMENT_HEADER as u64);
         }
         self.at = Some(self.segment);
@@ -180,15 +183,18 @@ impl<'a> Walk<'a> {
     /// Where the next group must stand: at the front of a segment that begins with it, or behind
     /// the others of its stripe.
     fn place(&mut self) -> Option<(u32, GroupAt)> {
-        let offset = self.offsets[usize::from(self.stripe())];
-        self.candidate = (self.segment, offset);
+        let stripe = self.chain.get(self.segment).map_or(0, |(_, id)| id.stripe_of(self.next));
+        let of_now = planted(Plant::StripesOfNow);
+        let stripe =
+            if of_now { (self.next.0 % u64::from(self.config.stripes)) as u8 } else { stripe };
+        self.candidate = (self.segment, stripe, self.offsets[usize::from(stripe)]);
         if let Some((_, id)) = self.chain.get(self.segment + 1)
             && id.first_group == self.next
             && id.sequence == self.chain[self.segment].1.sequence + 1
         {
-            self.candidate = (self.segment + 1, SEGMENT_HEADER as u64);
+            self.candidate = (self.segment + 1, id.stripe_of(self.next), SEGMENT_HEADER as u64);
         }
-        let (segment, offset) = self.candidate;
+        let (segment, _, offset) = self.candidate;
         let (slot, _) = self.chain.get(segment)?;
         (offset < self.config.segment_bytes).then(|| (*slot, GroupAt::new(Lsn::NONE, offset)))
     }
@@ -240,9 +246,9 @@ impl<'a> Walk<'a> {
 
     /// The error for a step that found nothing where a group must be.
     pub(crate) fn missing(&self, missing: &Missing, proof: &str) -> LogError {
-        let (segment, offset) = self.candidate;
+        let (segment, stripe, offset) = self.candidate;
         let slot = self.chain.get(segment).or(self.chain.last()).map_or(0, |(slot, _)| *slot);
-        let at = FileAt { copy: missing.copy, slot, stripe: self.stripe() };
+        let at = FileAt { copy: missing.copy, slot, stripe };
         self.damaged(at, GroupAt::new(Lsn::NONE, offset), &missing.flaw, proof)
     }
 
@@ -310,7 +316,7 @@ impl<'a> Walk<'a> {
                 Ok(id) if id.sequence == current => {
                     (self.offsets.get(stripe).copied().unwrap_or(SEGMENT_HEADER as u64), true)
                 }
-                Ok(id) if id.first_group.0 >= self.next.0 + self.config.window() => {
+                Ok(id) if id.first_group.0 >= self.next.0 + window_of(id.stripes) => {
                     return Err(self.proven(*at, 0, missing));
                 }
                 Ok(_) | Err(_) => (SEGMENT_HEADER as u64, true),
@@ -328,7 +334,7 @@ impl<'a> Walk<'a> {
     /// The first place in a file with a group that proves that the missing one was durable.
     fn proof(&self, book: &mut KeyBook, lens: &mut Lens, from: u64, to: u64) -> Option<u64> {
         let next = self.next.0;
-        let window = self.config.window();
+        let window = window_of(STRIPES_MAX);
         let proves = |head: &GroupHead| head.number.0 >= next + window || head.undurable.0 > next;
         let mut offset = from;
         while offset + BLOCK as u64 <= to {

@@ -158,7 +158,7 @@ impl Core {
         };
         for ((copy, _), outcome) in sound.into_iter().zip(outcomes) {
             if let Err(error) = outcome {
-                let path = job.at(copy).path(&self.config);
+                let path = job.at(copy).path(&self.layout());
                 failed.push((copy, LogError::io("write", path, error)));
             }
         }
@@ -170,10 +170,10 @@ impl Core {
         let at = job.at(copy);
         let Some(file) = job.files.get(copy, job.stripe) else {
             let gone = std::io::ErrorKind::NotFound.into();
-            return Err(LogError::io("write", at.path(&self.config), gone));
+            return Err(LogError::io("write", at.path(&self.layout()), gone));
         };
         if let Some(id) = &job.head {
-            self.heads.write(&self.config, id, at, file.as_ref())?;
+            self.heads.write(&self.layout(), id, at, file.as_ref())?;
         }
         Ok(file.as_ref())
     }
@@ -197,7 +197,7 @@ impl Core {
         {
             self.durable.fetch_max(durable.0, SeqCst);
         }
-        for stripe in 0..self.config.stripes {
+        for stripe in 0..board.stripes() {
             for copy in 0..self.config.copies.len() as u8 {
                 if board.has_job(stripe, copy) {
                     self.lanes[board.lane_index(stripe, copy)].notify_one();

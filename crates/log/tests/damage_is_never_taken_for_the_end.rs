@@ -138,10 +138,9 @@ fn a_file_from_elsewhere_is_refused() {
     let error = bench.open(LogStart::NEW).map(|_| ()).unwrap_err();
     assert!(matches!(error, LogError::Foreign { .. }), "{error}");
     bench.system = SystemId([9; 16]);
-    bench.config.stripes = 2;
+    bench.config.segment_bytes += 4096;
     let error = bench.open(LogStart::NEW).map(|_| ()).unwrap_err();
-    assert!(matches!(error, LogError::Mismatch { field: "stripes", .. }), "{error}");
-    bench.config.stripes = 1;
+    assert!(matches!(error, LogError::Mismatch { field: "segment_bytes", .. }), "{error}");
     let error = holdfast_log::Log::create(&bench.env(), &bench.config).unwrap_err();
     assert!(matches!(error, LogError::Exists { .. }), "{error}");
 }

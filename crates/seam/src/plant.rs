@@ -43,6 +43,12 @@ pub enum Plant {
     NextKeyNotLocked,
     /// A lost log copy is not recorded before the next acknowledgement.
     LostCopyUnrecorded,
+    /// New stripes are written to before anybody has recorded where they are.
+    StripesUnrecorded,
+    /// The files of new stripes are written to before their folders are synced.
+    StripesUnsynced,
+    /// Groups of old segments are looked for by the newest number of stripes.
+    StripesOfNow,
     /// A start does not ask the anchor.
     AnchorNotCompared,
     /// A database record is given back when the position leaves it, although it was changed.
@@ -155,6 +161,9 @@ impl Plant {
         Plant::SpaceReusedEarly,
         Plant::NextKeyNotLocked,
         Plant::LostCopyUnrecorded,
+        Plant::StripesUnrecorded,
+        Plant::StripesUnsynced,
+        Plant::StripesOfNow,
         Plant::AnchorNotCompared,
         Plant::RecordGivenBack,
         Plant::IndexEntryKept,

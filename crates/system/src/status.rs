@@ -245,6 +245,9 @@ pub struct SegmentStatus {
     pub end_lsn: Option<u64>,
     /// Its first group.
     pub first_group: u64,
+    /// How many files side by side it has.
+    #[serde(default)]
+    pub stripes: u8,
     /// Whether groups are still written to it.
     pub current: bool,
 }
@@ -424,7 +427,8 @@ pub(crate) fn notes(inner: &Inner) -> Vec<String> {
              anew, which is not used: {trouble}"
         )
     });
-    let logs = log.statistics().copies.into_iter().map(|copy| copy.path).collect();
+    let copies = log.statistics().copies.into_iter().map(|copy| copy.path);
+    let logs = copies.chain(log.stripes().1.into_iter().flatten()).collect();
     let disk = &*inner.kernel.seam().disk;
     let rooms = room::notes(disk, &inner.config, &inner.dir, logs).into_iter();
     let rooms = rooms.chain(room::log_note(&log.space(), inner.config.warn.log_used_percent));
@@ -499,6 +503,7 @@ impl SegmentStatus {
             first_lsn: segment.first.0,
             end_lsn: segment.end.map(|end| end.0),
             first_group: segment.first_group.0,
+            stripes: segment.stripes,
             current: segment.current,
         }
     }

@@ -67,6 +67,8 @@ pub struct SurveyedSegment {
     pub path: PathBuf,
     /// Its first group that was looked at.
     pub first_group: GroupNumber,
+    /// How many stripes the segment has.
+    pub stripes: u8,
     /// Where that begins.
     pub first: Lsn,
     /// Where its last group ends.
@@ -272,7 +274,8 @@ impl Stopped {
     /// Whether a group may have been in flight when the log ended: then nobody was told of it, and
     /// it need not be on every copy.
     pub(crate) fn was_in_flight(&self, survey: &LogSurvey, number: GroupNumber) -> bool {
-        let lanes = u64::from(self.config.log.stripes);
+        let stripes = survey.segments.last().map_or(1, |segment| segment.stripes);
+        let lanes = u64::from(stripes);
         number.0 + GROUPS_IN_FLIGHT_PER_STRIPE * lanes > survey.last_group.0
     }
 
@@ -314,6 +317,7 @@ fn segment(segment: &SurveyedSegment) -> SegmentStatus {
         first_lsn: segment.first.0,
         end_lsn: Some(segment.end.0),
         first_group: segment.first_group.0,
+        stripes: segment.stripes,
         current: false,
     }
 }
@@ -409,6 +413,7 @@ impl Surveyor {
             _ => self.segments.push(SurveyedSegment {
                 path: group.path.clone(),
                 first_group: group.number,
+                stripes: group.stripes,
                 first: group.first,
                 end: group.end,
                 groups: 1,

@@ -425,7 +425,7 @@ pub(crate) fn free_place(
             }
         }
     }
-    for folder in config.log_folders(dir) {
+    for folder in config.all_log_folders(dir) {
         if exists(&folder)?
             && let Some(name) = list(&folder)?.first()
         {
@@ -471,7 +471,7 @@ pub(crate) fn make_folders(
     config: &SystemConfig,
 ) -> Result<(), SystemError> {
     let data = config.data.folders.iter().map(|folder| dir.join(folder));
-    let folders = std::iter::once(dir.to_owned()).chain(config.log_folders(dir)).chain(data);
+    let folders = std::iter::once(dir.to_owned()).chain(config.all_log_folders(dir)).chain(data);
     for folder in folders {
         make_dir(disk, &folder).map_err(|error| SystemError::io("make", &folder, error))?;
     }
@@ -486,7 +486,7 @@ pub(crate) fn clean_up(disk: &dyn Disk, dir: &Path, config: &SystemConfig) {
     }
     let second = dir.join(&config.recon.second).join("recon.2");
     paths.extend([fresh_name(&second), second]);
-    for folder in config.log_folders(dir) {
+    for folder in config.all_log_folders(dir) {
         let names = disk.list(&folder).unwrap_or_default();
         let segments = names.iter().filter(|name| name.to_string_lossy().starts_with("segment-"));
         paths.extend(segments.map(|name| folder.join(name)));

@@ -11,6 +11,8 @@ use base::{GroupNumber, Lsn};
 use log::{Log, LogEvents};
 use parking_lot::Mutex;
 
+use super::striping::Layout;
+
 /// What is known outside of the machine.
 #[derive(Default)]
 pub(super) struct Ledger {
@@ -31,6 +33,9 @@ pub(super) struct Ledger {
     pub(super) spare: Mutex<Option<(PathBuf, bool)>>,
     /// Whether the write-ahead data set may hold what the log lacks.
     pub(super) ahead: AtomicBool,
+    /// Whether somebody changes stripes, and what was recorded of them last.
+    pub(super) restripes: AtomicBool,
+    pub(super) layout: Mutex<Option<Layout>>,
 }
 
 impl Ledger {

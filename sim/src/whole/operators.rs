@@ -94,6 +94,7 @@ impl Operator {
             14 => self.recover(),
             15 => system.kernel().checkpoint_now(false).map_err(said),
             16 => office.proven(&system, false),
+            17 => self.change_stripes(),
             _ => {
                 let log = system.kernel().log();
                 let lsn = log.next_lsn();
@@ -125,6 +126,19 @@ impl Operator {
         let came_back = back.as_array().map_or(0, Vec::len);
         self.office.count(Lived { came_back, ..Lived::default() });
         Ok(())
+    }
+
+    fn change_stripes(&mut self) -> Result<(), String> {
+        let (before, known) = self.system.kernel().log().stripes();
+        let stripes = self.rng.between(1, 3) as u8;
+        // The second stripe may have folders of its own.
+        let own = before == 1 && stripes == 2 && known.is_empty() && self.rng.one_in(2);
+        let folders = if own { json!(["/more1", "/more2"]) } else { json!([]) };
+        // A copy is being brought back or the log is too full, its device fails, somebody else was
+        // faster.
+        let reasons = ["HFL024", "HFL010", "HFY022"];
+        let asked = json!({ "stripes": stripes, "folders": folders });
+        self.want("log stripes", asked, &reasons).map(drop)
     }
 
     fn change_form(&mut self) -> Result<(), String> {

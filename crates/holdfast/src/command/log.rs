@@ -1,4 +1,5 @@
-//! `holdfast log`: the log of a system, record by record or segment by segment; its lost copies.
+//! `holdfast log`: the log of a system, record by record or segment by segment; its lost copies
+//! and its stripes.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -7,7 +8,7 @@ use base::{DataSetId, Lsn};
 use clap::{Args, Subcommand};
 use log::{Record, Scanned};
 use serde::Serialize;
-use system::operator::{CopyBack, LogCopy};
+use system::operator::{ChangedStripes, CopyBack, LogCopy, Stripes};
 use system::status::SegmentStatus;
 use system::{Bytes, Stopped, SystemStatus};
 use uow::record;
@@ -15,10 +16,10 @@ use uow::record;
 use super::{Context, DONE, status};
 use crate::failure::{Failure, Result};
 use crate::operate::{Where, absolute, operate};
-use crate::output::{Output, bytes, count};
+use crate::output::{Output, bytes, count, warn};
 use crate::passphrase::PassphraseArgs;
 
-/// Print the log, or bring a lost copy of it back
+/// Print the log, bring a lost copy of it back, or change its stripes
 #[derive(Args, Debug)]
 #[command(after_help = "Example: holdfast log print /srv/bank --type commit --json")]
 pub(crate) struct LogArgs {
@@ -31,6 +32,7 @@ enum What {
     Print(PrintArgs),
     Segments(SegmentsArgs),
     Resync(ResyncArgs),
+    Stripes(StripesArgs),
 }
 
 /// Bring a lost copy of the log back, while the system is in use
@@ -55,6 +57,27 @@ struct ResyncArgs {
     /// Bytes a second at most, such as "50 MiB"; more than the log itself writes, or it never ends
     #[arg(long)]
     rate: Option<Bytes>,
+}
+
+/// Write the log over more or fewer files side by side, while the system is in use
+///
+/// The files of new stripes are made first, as long as all segments together; then the next write
+/// begins a segment over that many. Older segments stay as they are and are read as they are until
+/// they are used again. More stripes help on more devices: give each its folder. The settings
+/// log.stripes and log.stripe_folders are changed with them. With fewer stripes, files that no
+/// segment needs go at the next start after their segments are archived.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: holdfast log stripes 2 -s /srv/bank --folder /mnt/b/log \
+                        --folder /mnt/b2/log-copy")]
+struct StripesArgs {
+    /// How many files side by side, 1 to 8
+    stripes: u8,
+    #[command(flatten)]
+    place: Where,
+    /// A folder of a new stripe, made if it is missing: one for each copy, stripe by stripe; whole,
+    /// or within the system's folder. Left out: the folders of the copies
+    #[arg(long = "folder", value_name = "FOLDER")]
+    folders: Vec<PathBuf>,
 }
 
 /// Print the records that a restart would read, of a stopped system
@@ -136,6 +159,7 @@ pub(super) fn run(context: &mut Context, args: &LogArgs) -> Result<ExitCode> {
         What::Print(args) => print(context, args),
         What::Segments(args) => segments(context, args),
         What::Resync(args) => resync(context, args),
+        What::Stripes(args) => stripes(context, args),
     }
 }
 
@@ -156,6 +180,26 @@ fn resync(context: &mut Context, args: &ResyncArgs) -> Result<ExitCode> {
     for one in &back {
         let (folder, copied) = (&one.folder, bytes(one.bytes));
         output.line(format!("Log copy {}, {folder}, is back: {copied} copied.", one.copy))?;
+    }
+    DONE
+}
+
+fn stripes(context: &mut Context, args: &StripesArgs) -> Result<ExitCode> {
+    let asked = Stripes { stripes: args.stripes, folders: args.folders.clone() };
+    let Where { system, passphrase } = &args.place;
+    let changed: ChangedStripes = operate(context, system, passphrase, "log stripes", &asked)?;
+    for note in &changed.notes {
+        warn(note);
+    }
+    let output = &mut context.output;
+    if output.is_json() {
+        output.document(&changed)?;
+        return DONE;
+    }
+    let ChangedStripes { before, stripes, folders, .. } = &changed;
+    output.line(format!("New segments of the log have {stripes} stripes, before {before}."))?;
+    for (number, folders) in (1..).zip(folders) {
+        output.line(format!("stripe {number}: {}", folders.join(", ")))?;
     }
     DONE
 }
@@ -327,9 +371,10 @@ fn table(output: &mut Output, segments: &[SegmentStatus]) -> Result<()> {
             segment.end_lsn.map_or("-".to_owned(), |end| format!("{end:#x}")),
             length.map_or("-".to_owned(), bytes),
             count(segment.first_group),
+            segment.stripes.to_string(),
             if segment.current { "current" } else { "" }.to_owned(),
         ]
     };
     let rows: Vec<Vec<String>> = segments.iter().map(row).collect();
-    output.table(&["segment", "from", "to", "records", "first group", ""], &rows)
+    output.table(&["segment", "from", "to", "records", "first group", "stripes", ""], &rows)
 }

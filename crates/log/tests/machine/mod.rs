@@ -34,6 +34,8 @@ pub(crate) struct Ledger {
     pub(crate) stale: Mutex<Option<(u8, GroupNumber)>>,
     /// Whether the write-ahead data set may hold what the log lacks.
     pub(crate) ahead: AtomicBool,
+    /// The stripes and their folders that were recorded last.
+    pub(crate) layout: Mutex<Option<Layout>>,
     /// What the last restart has found: begin, end and hash of each record.
     found: Mutex<Vec<(Lsn, Lsn, u64)>>,
     /// Where restart begins.
@@ -59,6 +61,9 @@ impl LogEvents for Ledger {
     }
 }
 
+/// Stripes, and folders of those that have their own.
+pub(crate) type Layout = (u8, Vec<Vec<PathBuf>>);
+
 /// A machine with a log, from crash to crash.
 pub(crate) struct Machine {
     pub(crate) disk: SimDisk,
@@ -68,6 +73,8 @@ pub(crate) struct Machine {
     pub(crate) truncates: bool,
     /// Whether an operator brings lost copies back.
     pub(crate) resyncs: bool,
+    /// Whether an operator changes the number of stripes.
+    pub(crate) restripes: bool,
 }
 
 /// What the tasks of a life do.
@@ -97,7 +104,8 @@ impl Machine {
     pub(crate) fn new(config: LogConfig) -> Machine {
         let disk = SimDisk::new();
         let ledger = Arc::new(Ledger { from: AtomicU64::new(Lsn::FIRST.0), ..Ledger::default() });
-        let machine = Machine { disk, config, ledger, life: 0, truncates: false, resyncs: false };
+        let (truncates, resyncs, restripes) = (false, false, false);
+        let machine = Machine { disk, config, ledger, life: 0, truncates, resyncs, restripes };
         sim::run(SimConfig::new(1), machine.disk.clone(), |seam| {
             Log::create(&machine.env(&seam), &machine.config).unwrap();
         })
@@ -112,6 +120,7 @@ impl Machine {
             acked: Mutex::new(self.ledger.acked.lock().clone()),
             stale: Mutex::new(*self.ledger.stale.lock()),
             ahead: AtomicBool::new(self.ledger.ahead.load(SeqCst)),
+            layout: Mutex::new(self.ledger.layout.lock().clone()),
             found: Mutex::new(self.ledger.found.lock().clone()),
             from: AtomicU64::new(self.ledger.from.load(SeqCst)),
         };
@@ -142,8 +151,18 @@ impl Machine {
         }
     }
 
+    /// The configuration with the layout that was recorded last.
+    pub(crate) fn config(&self) -> LogConfig {
+        let layout = self.ledger.layout.try_lock().expect("never held across a scheduling point");
+        let mut config = self.config.clone();
+        if let Some((stripes, folders)) = &*layout {
+            (config.stripes, config.stripe_folders) = (*stripes, folders.clone());
+        }
+        config
+    }
+
     pub(crate) fn open(&self, seam: &Seam) -> Result<(Arc<Log>, Opened), LogError> {
-        let opened = Log::open(self.env(seam), self.config.clone(), self.start())?;
+        let opened = Log::open(self.env(seam), self.config(), self.start())?;
         if !opened.1.single {
             // Both copies are whole again, so the record of the loss may go.
             *self.ledger.stale.try_lock().expect("never held across a scheduling point") = None;
@@ -178,9 +197,15 @@ impl Machine {
                 let (seam, log, over) = (seam.clone(), Arc::clone(&log), Arc::clone(&over));
                 seam::thread::spawn("operator", move || bring_back(&seam, &log, &over)).unwrap()
             });
+            let planner = self.restripes.then(|| {
+                let (seam, log, over) = (seam.clone(), Arc::clone(&log), Arc::clone(&over));
+                let (ledger, seed) = (Arc::clone(&self.ledger), script.seed);
+                let plan = move || change_stripes(&seam, &log, &ledger, seed, &over);
+                seam::thread::spawn("planner", plan).unwrap()
+            });
             tasks.into_iter().for_each(seam::thread::JoinHandle::join);
             over.store(true, SeqCst);
-            operator.into_iter().for_each(seam::thread::JoinHandle::join);
+            operator.into_iter().chain(planner).for_each(seam::thread::JoinHandle::join);
             log.close().unwrap();
         })
     }
@@ -214,14 +239,14 @@ impl Machine {
 
     /// Whoever only looks finds what was promised, too, and changes nothing.
     fn look(&self, seam: &Seam) {
-        let end = scan(&self.env(seam), &self.config, &self.start(), &mut |_| ()).unwrap();
+        let end = scan(&self.env(seam), &self.config(), &self.start(), &mut |_| ()).unwrap();
         assert!(end >= self.ledger.promised(), "{end} is all that a look finds");
     }
 
     /// Both copies hold the whole log.
     fn scan(&self, seam: &Seam, opened: &Opened) {
         let mut records = 0;
-        let end = scan(&self.env(seam), &self.config, &self.start(), &mut |seen| match seen {
+        let end = scan(&self.env(seam), &self.config(), &self.start(), &mut |seen| match seen {
             Scanned::Damage { number, path, why, .. } if !opened.single => {
                 panic!("{number} in {}: {why}", path.display())
             }
@@ -291,6 +316,40 @@ fn bring_back(seam: &Seam, log: &Log, over: &AtomicBool) {
             }
         }
         seam.clock.sleep(Duration::from_micros(300));
+    }
+}
+
+/// The folders of so many stripes, of which all but the first have their own.
+pub(crate) fn own_folders(stripes: u8, copies: usize) -> Vec<Vec<PathBuf>> {
+    let folder = |stripe, copy| PathBuf::from(format!("/stripe-{stripe}-of-{copy}"));
+    (2..=stripes).map(|stripe| (1..=copies).map(|copy| folder(stripe, copy)).collect()).collect()
+}
+
+/// Changes the number of stripes now and then.
+fn change_stripes(seam: &Seam, log: &Log, ledger: &Ledger, seed: u64, over: &AtomicBool) {
+    let mut rng = Rng::stream(seed, "planner");
+    for _ in 0..2 {
+        seam.clock.sleep(Duration::from_micros(rng.below(3_000)));
+        if over.load(SeqCst) {
+            return;
+        }
+        let stripes = 1 + rng.below(4) as u8;
+        let copies = log.statistics().copies.len();
+        let (_, known) = log.stripes();
+        let most = stripes.max(known.len() as u8 + 1);
+        let folders = own_folders(most, copies);
+        let recorded = (stripes, folders.clone());
+        let keep = || {
+            *ledger.layout.try_lock().expect("never held across a scheduling point") =
+                Some(recorded);
+            Ok(())
+        };
+        match log.restripe(stripes, folders, keep, &mut |_, _| true) {
+            Ok(()) | Err(LogError::Stripes { .. }) => {}
+            // Its device may be gone.
+            Err(LogError::Io { .. }) => {}
+            Err(error) => panic!("{error}"),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use seam::disk::{Disk, read_small, replace_small};
 
-use super::template::{amount, key, quoted};
+use super::template::{amount, folders, key, quoted, stripes};
 use super::{CONFIG_FILE, FILE_BYTES_MAX, LogSettings, PoolSettings, SystemConfig};
 use crate::SystemError;
 
@@ -39,7 +39,7 @@ impl SystemConfig {
         SystemConfig::change(disk, dir, |config| change(&mut config.pools))
     }
 
-    /// The same with other folders for the log's copies.
+    /// The same with other settings of the log.
     pub(crate) fn change_log(
         disk: &dyn Disk,
         dir: &Path,
@@ -64,8 +64,8 @@ impl SystemConfig {
         if config.pools != before.pools {
             text = with_pools(&text, &config.pools);
         }
-        if config.log.copies != before.log.copies {
-            text = with_copies(&text, &config.log.copies);
+        if config.log != before.log {
+            text = with_log(&text, &before.log, &config.log);
         }
         match SystemConfig::parse(text.as_bytes(), &path) {
             Ok(changed) if changed == config => Ok(ChangedConfig { path, text }),
@@ -110,17 +110,24 @@ fn with_pools(text: &str, pools: &BTreeMap<String, PoolSettings>) -> String {
     text
 }
 
-/// The text with these folders for the copies of the log.
-fn with_copies(text: &str, copies: &[PathBuf]) -> String {
+/// The text with other copies and stripes of the log.
+fn with_log(text: &str, before: &LogSettings, log: &LogSettings) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    let folders: Vec<String> = copies.iter().map(|copy| copy.display().to_string()).collect();
     let is_log = |line: &String| line.split('#').next().is_some_and(|line| line.trim() == "[log]");
     let at = lines.iter().position(is_log).unwrap_or_else(|| {
         lines.extend([String::new(), "[log]".to_owned()]);
         lines.len() - 1
     });
-    let end = section_end(&lines, at);
-    set(&mut lines, at, end, "copies", Some(list(&folders)));
+    let own = (!log.stripe_folders.is_empty()).then(|| stripes(&log.stripe_folders));
+    let settings = [
+        ("copies", Some(folders(&log.copies)), log.copies != before.copies),
+        ("stripe_folders", own, log.stripe_folders != before.stripe_folders),
+        ("stripes", Some(log.stripes.to_string()), log.stripes != before.stripes),
+    ];
+    for (setting, value, _) in settings.into_iter().filter(|(.., changed)| *changed) {
+        let end = section_end(&lines, at);
+        set(&mut lines, at, end, setting, value);
+    }
     lines.join("\n") + "\n"
 }
 
@@ -198,12 +205,28 @@ mod tests {
     #[test]
     fn another_folder_of_the_log_stands_where_the_old_one_stood() {
         let text = "version = 1\n[log]  # on two devices\ncopies = [\"log\", \"/b\"] # mirrored\n";
-        let copies = [PathBuf::from("log"), PathBuf::from("/mnt/c d")];
+        let copies = vec![PathBuf::from("log"), PathBuf::from("/mnt/c d")];
         let changed = "version = 1\n[log]  # on two devices\n\
                        copies = [\"log\", \"/mnt/c d\"]  # mirrored\n";
-        assert_eq!(with_copies(text, &copies), changed);
-        let absent = with_copies("version = 1\n", &copies[..1]);
+        let (usual, log) = (LogSettings::default(), LogSettings { copies, ..Default::default() });
+        assert_eq!(with_log(text, &usual, &log), changed);
+        let absent = with_log("version = 1\n", &log, &usual);
         assert_eq!(absent, "version = 1\n\n[log]\ncopies = [\"log\"]\n");
+    }
+
+    #[test]
+    fn stripes_stand_where_they_stood() {
+        let text = "[log]  # ours\nstripes = 2 # two devices\n\n[locks]\n";
+        let own = vec![vec!["/b".into()], vec!["/c d".into()]];
+        let log = LogSettings { stripes: 3, stripe_folders: own, ..LogSettings::default() };
+        let changed = "[log]  # ours\nstripe_folders = [[\"/b\"], [\"/c d\"]]\n\
+                       stripes = 3  # two devices\n\n[locks]\n";
+        let usual = LogSettings::default();
+        assert_eq!(with_log(text, &usual, &log), changed);
+        assert_eq!(with_log(changed, &usual, &log), changed, "once is enough");
+        let few = LogSettings { stripes: 2, ..LogSettings::default() };
+        let added = "version = 1\n\n[log]\nstripes = 2\n";
+        assert_eq!(with_log("version = 1\n", &usual, &few), added);
     }
 
     #[test]

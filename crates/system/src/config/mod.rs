@@ -106,6 +106,8 @@ pub struct LogSettings {
     pub copies: Vec<PathBuf>,
     /// Files side by side.
     pub stripes: u8,
+    /// Folders of stripes that have their own, one for each copy, from the second stripe on.
+    pub stripe_folders: Vec<Vec<PathBuf>>,
     /// The length of a segment's file.
     pub segment_bytes: Bytes,
     /// Segments made at once.
@@ -228,12 +230,21 @@ impl Default for ReconSettings {
     }
 }
 
+impl LogSettings {
+    /// The folders of stripes that have their own, of a system in `dir`.
+    pub(crate) fn stripe_folders(&self, dir: &Path) -> Vec<Vec<PathBuf>> {
+        let whole = |folders: &Vec<PathBuf>| folders.iter().map(|one| dir.join(one)).collect();
+        self.stripe_folders.iter().map(whole).collect()
+    }
+}
+
 impl Default for LogSettings {
     fn default() -> LogSettings {
         let log = LogConfig::new(vec!["log".into()]);
         LogSettings {
             copies: log.copies,
             stripes: log.stripes,
+            stripe_folders: log.stripe_folders,
             segment_bytes: Bytes(log.segment_bytes),
             segments_min: log.segments_min,
             segments_max: log.segments_max,
@@ -426,6 +437,13 @@ impl SystemConfig {
         self.log.copies.iter().map(|copy| dir.join(copy)).collect()
     }
 
+    /// The folders of the log's copies and of stripes that have their own.
+    #[must_use]
+    pub fn all_log_folders(&self, dir: &Path) -> Vec<PathBuf> {
+        let own = self.log.stripe_folders(dir).into_iter().flatten();
+        self.log_folders(dir).into_iter().chain(own).collect()
+    }
+
     /// The write-ahead data set, if there is one.
     #[must_use]
     pub fn write_ahead(&self, dir: &Path) -> Option<WadsConfig> {
@@ -440,6 +458,7 @@ impl SystemConfig {
         let mut kernel = KernelConfig::new(dir);
         kernel.log = LogConfig {
             stripes: self.log.stripes,
+            stripe_folders: self.log.stripe_folders(dir),
             segment_bytes: self.log.segment_bytes.0,
             segments_min: self.log.segments_min,
             segments_max: self.log.segments_max,
@@ -612,6 +631,7 @@ mod tests {
     fn what_differs_from_the_defaults_is_written_and_read() {
         let mut config = SystemConfig::new(SystemId([1; 16]));
         config.log.copies = vec!["log".into(), "/mnt/b/log".into()];
+        config.log.stripe_folders = vec![vec!["c".into(), "/mnt/d".into()]];
         config.log.segment_bytes = Bytes(1 << 20);
         config.log.format = Format::Plain;
         config.data.format = Format::Plain;

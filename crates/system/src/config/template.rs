@@ -72,8 +72,11 @@ fn log(text: &mut Text, log: &LogSettings) {
         log.copies.iter().map(|copy| quoted(&copy.display().to_string())).collect();
     let _ =
         writeln!(text.0, "copies = [{}]  # one folder, or two on two devices", copies.join(", "));
-    text.line("# Stripes and the length of segments stay as they were when the log was made.");
+    text.line("# `holdfast log stripes` changes stripes, also in use: new segments have so many.");
     text.set("stripes", (&log.stripes, &usual.stripes), plain, "files side by side, 1 to 8");
+    let own = (&log.stripe_folders, &usual.stripe_folders);
+    text.set("stripe_folders", own, |all| stripes(all), "from the second one on");
+    text.line("# The length of segments stays as it was when the log was made.");
     let segment = (&log.segment_bytes, &usual.segment_bytes);
     text.set("segment_bytes", segment, amount, "length of a segment's file");
     let most = (&log.segments_max, &usual.segments_max);
@@ -95,7 +98,12 @@ fn log(text: &mut Text, log: &LogSettings) {
     text.line("");
 }
 
-fn folders(folders: &[std::path::PathBuf]) -> String {
+/// Folders by stripe, one for each copy.
+pub(super) fn stripes(all: &[Vec<std::path::PathBuf>]) -> String {
+    format!("[{}]", all.iter().map(|one| folders(one)).collect::<Vec<_>>().join(", "))
+}
+
+pub(super) fn folders(folders: &[std::path::PathBuf]) -> String {
     let names = folders.iter().map(|folder| quoted(&folder.display().to_string()));
     format!("[{}]", names.collect::<Vec<_>>().join(", "))
 }

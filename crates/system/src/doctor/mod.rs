@@ -219,7 +219,8 @@ impl Doctor {
     fn log_folders(&self) -> Vec<String> {
         let segments = self.diagnosis.files.iter().filter(|file| {
             let name = file.path.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with("segment-")
+            // Other stripes may have folders of their own.
+            name.starts_with("segment-") && name.ends_with(".stripe-0")
         });
         let folders = segments.filter_map(|file| {
             let folder = file.path.parent()?.strip_prefix(&self.dir).ok()?;
@@ -301,7 +302,7 @@ impl Doctor {
             };
             self.part(name, health, vec![says]);
         }
-        for folder in config.config.log_folders(&self.dir) {
+        for folder in config.config.all_log_folders(&self.dir) {
             let says = match self.seam.disk.list(&folder) {
                 Ok(names) => format!("{}: {} files", folder.display(), names.len()),
                 Err(error) => format!("{}: {error}", folder.display()),

@@ -34,6 +34,7 @@ mod line;
 mod logs;
 mod pools;
 mod server;
+mod stripes;
 #[cfg(test)]
 mod tests;
 mod verbs;
@@ -57,6 +58,7 @@ pub use line::{Answer, LINE_BYTES_MAX, REQUEST_BYTES_MAX, read_answer, read_requ
 pub use logs::{CopyBack, LogCopy};
 pub use pools::{AddPool, AssignPool, ChangedPool, DeletePool, ResizePool};
 pub(crate) use server::Server;
+pub use stripes::{ChangedStripes, Stripes};
 
 /// The socket within a system's folder.
 pub const SOCKET: &str = "operator.sock";

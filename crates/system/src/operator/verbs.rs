@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{OperatorError, Refusal, Request, Talk, Verb, archive, done, forms, keys, logs, pools};
+use super::{OperatorError, Refusal, Request, Talk, Verb};
+use super::{archive, done, forms, keys, logs, pools, stripes};
 use crate::verify::repair::repair;
 use crate::{System, SystemStatus};
 
@@ -17,6 +18,7 @@ const VERBS: &[Verb] = &[
     Verb { name: "archive verify", run: archive::verify },
     Verb { name: "archive delete", run: archive::delete },
     Verb { name: "log resync", run: logs::resync },
+    Verb { name: "log stripes", run: stripes::change },
     Verb { name: "rekey status", run: forms::status },
     Verb { name: "rekey pause", run: forms::pause },
     Verb { name: "rekey resume", run: forms::resume },
