@@ -40,6 +40,8 @@ use self::operators::Operator;
 mod office;
 mod operators;
 
+/// From this seed on operators change the stripes of the log as well.
+pub const RESTRIPED_FROM: u64 = 2_000;
 const DIR: &str = "/system";
 /// Data sets besides the ledger.
 const SETS: [&str; 2] = ["set0", "set1"];
@@ -103,6 +105,7 @@ pub fn live_through(seed: u64) -> Result<Lived, String> {
         }
         let life = Life {
             seed: rng.word() >> 1,
+            restripes: seed >= RESTRIPED_FROM,
             office: Arc::clone(&office),
             disk: disk.clone(),
             last,
@@ -200,6 +203,7 @@ fn open(seam: &Seam, begin_anchor: bool) -> Result<System, String> {
 /// From a start to a stop or crash.
 struct Life {
     seed: u64,
+    restripes: bool,
     office: Arc<Office>,
     disk: SimDisk,
     /// Nothing comes behind it.
@@ -265,6 +269,7 @@ impl Life {
                 disk: self.disk.clone(),
                 device,
                 seam: seam.clone(),
+                restripes: self.restripes,
                 rng: Rng::stream(self.seed, &format!("operator {number}")),
             };
             let (wrong, orders) = (Arc::clone(&wrong), 4 + rng.index(12));

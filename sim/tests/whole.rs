@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use holdfast_sim::crew;
-use holdfast_sim::whole::{self, Lived};
+use holdfast_sim::whole::{self, Lived, RESTRIPED_FROM};
 use seam::disk::{read_small, replace_small};
 use seam::sim::{self, SimConfig, SimDisk};
 
@@ -14,9 +14,18 @@ fn the_whole_kernel_on_one_machine_loses_nothing() {
     let text = std::env::var("HOLDFAST_SEEDS").unwrap_or_else(|_| "1..41".into());
     let bounds = text.split_once("..").map(|(from, to)| (from.parse(), to.parse()));
     let Some((Ok(from), Ok(to))) = bounds else { panic!("HOLDFAST_SEEDS={text} is no range") };
-    let seeds: Vec<u64> = (from..to).collect();
+    live(&(from..to).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_whole_kernel_loses_nothing_while_the_stripes_of_its_log_change() {
+    live(&(RESTRIPED_FROM..RESTRIPED_FROM + 20).collect::<Vec<_>>());
+}
+
+/// Lives through all of these, in which everything happens often enough.
+fn live(seeds: &[u64]) {
     let (mut all, mut failures) = (Lived::default(), Vec::new());
-    for outcome in crew::all(&seeds, |seed| whole::live_through(*seed)) {
+    for outcome in crew::all(seeds, |seed| whole::live_through(*seed)) {
         match outcome {
             Ok(lived) => all += lived,
             Err(why) => failures.push(why),

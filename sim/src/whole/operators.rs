@@ -43,6 +43,8 @@ pub(super) struct Operator {
     /// The device that fails now and then: never both of a log in one life.
     pub(super) device: &'static str,
     pub(super) seam: Seam,
+    /// Whether the number of stripes changes, too.
+    pub(super) restripes: bool,
     pub(super) rng: Rng,
 }
 
@@ -79,7 +81,8 @@ impl Operator {
         let (system, office) = (Arc::clone(&self.system), Arc::clone(&self.office));
         match self.rng.below(20) {
             0 => self.want("archive now", json!({}), &[]).map(drop),
-            1 => self.want("archive accumulate", json!({ "sets": names() }), &[]).map(drop),
+            // Somebody else may delete meanwhile what no recovery needs any more.
+            1 => self.want("archive accumulate", json!({ "sets": names() }), &["HFA005"]).map(drop),
             2 => {
                 let deleted = self.want("archive delete", json!({}), &["HFA010"])?;
                 office.deleted(&system, deleted.as_array().map_or(0, Vec::len));
@@ -94,7 +97,7 @@ impl Operator {
             14 => self.recover(),
             15 => system.kernel().checkpoint_now(false).map_err(said),
             16 => office.proven(&system, false),
-            17 => self.change_stripes(),
+            17 if self.restripes => self.change_stripes(),
             _ => {
                 let log = system.kernel().log();
                 let lsn = log.next_lsn();
@@ -136,7 +139,7 @@ impl Operator {
         let folders = if own { json!(["/more1", "/more2"]) } else { json!([]) };
         // A copy is being brought back or the log is too full, its device fails, somebody else was
         // faster.
-        let reasons = ["HFL024", "HFL010", "HFY022"];
+        let reasons = ["HFL024", "HFL010", "HFL006"];
         let asked = json!({ "stripes": stripes, "folders": folders });
         self.want("log stripes", asked, &reasons).map(drop)
     }

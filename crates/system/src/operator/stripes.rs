@@ -7,11 +7,10 @@
 use std::path::PathBuf;
 
 use log::LogError;
-use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{OperatorError, Refusal, Request, Talk, done};
+use super::{Refusal, Request, Talk, done};
 use crate::config::LogSettings;
 use crate::{System, SystemConfig, SystemError};
 
@@ -57,8 +56,7 @@ pub(super) fn change(
         settings = log.clone();
     });
     if let Some(why) = wrong {
-        let error = serde_json::Error::custom(why);
-        return Err(OperatorError::Arguments { verb: request.verb.clone(), error }.into());
+        return Err(told(LogError::Config { why }));
     }
     let changed = changed?;
     let folders = settings.stripe_folders(system.dir());
