@@ -278,8 +278,8 @@ pub(crate) fn cut_back<'a>(segments: impl Iterator<Item = &'a mut Vec<GroupAt>>,
     }
 }
 
-/// Bytes that a new segment takes for sure, however badly its groups fit: each stripe may end with a
-/// gap of almost a group.
+/// Bytes that a new segment takes for sure, however badly its groups fit: each stripe may end with
+/// a gap of almost a group.
 pub(crate) fn segment_usable(config: &LogConfig) -> u64 {
     let stripe = config.segment_bytes - SEGMENT_HEADER as u64;
     let sure = (stripe - config.group_bytes_max as u64).max(stripe / 2);

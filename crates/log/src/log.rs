@@ -142,6 +142,7 @@ impl Log {
             ahead: None,
         };
         let core = Arc::new(build(env, config, &start, heads, ring, sealer, restored, book));
+        core.refresh_idle(&core.board.lock());
         let threads = start_threads(&core)?;
         let log = Arc::new(Log { core, threads: Mutex::new(threads) });
         opened.notes.extend(log.go_ahead(start.ahead)?);
@@ -434,7 +435,7 @@ fn build(
     directory.free_unneeded();
     let archives = start.archived != LogStart::NO_ARCHIVE;
     let board = Board::new(&config, restored.next.0, restored.copies, archives);
-    let core = Core {
+    Core {
         payload_max: config.payload_max(),
         record_max: config.record_bytes_max() as u64,
         ring,
@@ -474,9 +475,7 @@ fn build(
         stats: Stats::default(),
         env,
         config,
-    };
-    core.refresh_idle(&core.board.lock());
-    core
+    }
 }
 
 /// The threads for each lane of a living copy, and the one that makes slots.

@@ -3,7 +3,8 @@
 //! A segment stands in a *slot*: one file for each copy and stripe, `<copy>/segment-NNN.stripe-S`,
 //! made once, filled with zeros (overwriting is several times faster than growing) and used again
 //! and again; a stripe may have a folder of its own. A segment says how many stripes it has, so
-//! that one of another number may follow it. The first 4 KiB of each file are its header; groups follow at multiples of 4 KiB:
+//! that one of another number may follow it. The first 4 KiB of each file are its header; groups
+//! follow at multiples of 4 KiB:
 //!
 //! | at | bytes | field |
 //! |---|---|---|
