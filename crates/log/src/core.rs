@@ -28,13 +28,35 @@ use crate::segment::HeadSealer;
 use crate::stats::Stats;
 use crate::{DurableSink, LogConfig, LogEnv, LogError, Place};
 
+/// How the log is laid out: as it was opened, or by now.
+pub(crate) struct Layout {
+    opened: Arc<LogConfig>,
+    /// It is another one by now; spares everybody else the lock.
+    changed: AtomicBool,
+    now: Mutex<Arc<LogConfig>>,
+}
+
+impl Layout {
+    pub(crate) fn new(config: &LogConfig) -> Layout {
+        let opened = Arc::new(config.clone());
+        let now = Mutex::new(Arc::clone(&opened));
+        Layout { opened, changed: AtomicBool::new(false), now }
+    }
+
+    /// It is this one from now on.
+    pub(crate) fn change(&self, layout: LogConfig) {
+        *self.now.lock() = Arc::new(layout);
+        self.changed.store(true, SeqCst);
+    }
+}
+
 /// The running log.
 pub(crate) struct Core {
     pub(crate) env: LogEnv,
     /// As it was opened; `layout` is how it is laid out by now.
     pub(crate) config: LogConfig,
     /// The same with the stripes of the next segment, and all folders there are.
-    pub(crate) layout: Mutex<Arc<LogConfig>>,
+    pub(crate) layout: Layout,
     pub(crate) payload_max: usize,
     pub(crate) record_max: u64,
     pub(crate) ring: Ring,
@@ -105,7 +127,10 @@ const PARKERS_KEPT: usize = 256;
 impl Core {
     /// How the log is laid out by now.
     pub(crate) fn layout(&self) -> Arc<LogConfig> {
-        Arc::clone(&self.layout.lock())
+        match self.layout.changed.load(SeqCst) {
+            true => Arc::clone(&self.layout.now.lock()),
+            false => Arc::clone(&self.layout.opened),
+        }
     }
 
     pub(crate) fn durable(&self) -> Lsn {

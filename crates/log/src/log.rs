@@ -9,7 +9,7 @@ use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
 
 use crate::ahead::WadsState;
-use crate::core::Core;
+use crate::core::{Core, Layout};
 use crate::directory::{Directory, room_left};
 use crate::flow::{Board, CopyState, LANE_DEPTH};
 use crate::group::{KeyBook, Purpose};
@@ -20,8 +20,8 @@ use crate::sealer::{Current, Sealer};
 use crate::segment::{FileAt, HeadSealer, make_slot, sync_folders};
 use crate::stats::Stats;
 use crate::{
-    AheadInfo, CopyInfo, LogConfig, LogEnv, LogError, LogSpace, LogStart, LogStatistics, Opened,
-    Origin, RecordHead, SealedGroups, SegmentInfo, ToArchive,
+    AheadInfo, COPIES_MAX, CopyInfo, LogConfig, LogEnv, LogError, LogSpace, LogStart,
+    LogStatistics, Opened, Origin, RecordHead, SealedGroups, SegmentInfo, ToArchive,
 };
 
 /// Where a record stands.
@@ -466,7 +466,7 @@ fn build(
         resyncing: Mutex::new(()),
         laned: Mutex::new(0),
         lanes: board.lanes().map(|_| Condvar::new()).collect(),
-        layout: Mutex::new(Arc::new(config.clone())),
+        layout: Layout::new(&config),
         board: Mutex::new(board),
         ring_room: Condvar::new(),
         parkers: Mutex::new(Vec::new()),
@@ -484,22 +484,22 @@ fn start_threads(core: &Arc<Core>) -> Result<Vec<JoinHandle>, LogError> {
     let started = seam::thread::spawn("log keeper", move || keeper.keeper_loop());
     let mut threads = vec![started.map_err(LogError::Thread)?];
     let living: Vec<u8> = core.board.lock().living().collect();
-    start_lanes(core, core.config.stripes, &living, &mut threads)?;
+    start_lanes(core, core.config.stripes, &living, 0, &mut threads)?;
     Ok(threads)
 }
 
-/// Starts the threads of so many stripes' lanes on some copies, for those that have none yet.
+/// Starts the threads of so many stripes' lanes on some copies, but for those in `known`.
 pub(crate) fn start_lanes(
     core: &Arc<Core>,
     stripes: u8,
     copies: &[u8],
+    known: u16,
     threads: &mut Vec<JoinHandle>,
 ) -> Result<(), LogError> {
     for stripe in 0..stripes {
         for copy in copies.iter().copied() {
-            let bit = 1 << core.board.lock().lane_index(stripe, copy);
-            let mut laned = core.laned.lock();
-            if *laned & bit != 0 {
+            let bit = 1 << (usize::from(stripe) * COPIES_MAX + usize::from(copy));
+            if known & bit != 0 {
                 continue;
             }
             for _ in 0..LANE_DEPTH {
@@ -508,7 +508,7 @@ pub(crate) fn start_lanes(
                 let started = seam::thread::spawn(&name, move || lane.lane_loop(stripe, copy));
                 threads.push(started.map_err(LogError::Thread)?);
             }
-            *laned |= bit;
+            *core.laned.lock() |= bit;
         }
     }
     Ok(())

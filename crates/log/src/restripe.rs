@@ -31,7 +31,7 @@ use crate::core::Core;
 use crate::directory::Directory;
 use crate::group::Flaw;
 use crate::log::{Log, start_lanes};
-use crate::segment::{FileAt, SEGMENT_HEADER, SegmentHead, SegmentId, SlotFiles, make_file};
+use crate::segment::{FileAt, SEGMENT_HEADER, SegmentHead, SlotFiles, make_file};
 use crate::segment::{open_file, sync_folders};
 use crate::{LogConfig, LogError, STRIPES_MAX};
 
@@ -98,7 +98,8 @@ impl Log {
         core.land(Lsn(core.taken.load(SeqCst)))?;
         change.make_files(false)?;
         let living: Vec<u8> = core.board.lock().living().collect();
-        start_lanes(&self.core, stripes, &living, &mut self.threads.lock())?;
+        let known = *core.laned.lock();
+        start_lanes(&self.core, stripes, &living, known, &mut self.threads.lock())?;
         let stays = sealer.current.as_ref().is_some_and(|current| current.id.stripes == stripes);
         let room = if stays { core.directory.lock().current_room } else { 0 };
         change.check_room(room)?;
@@ -114,7 +115,7 @@ impl Log {
             current.files = files;
         }
         sealer.stripes = stripes;
-        *core.layout.lock() = Arc::new(change.layout.clone());
+        core.layout.change(change.layout.clone());
         let limit = directory.limit(&change.layout, core.taken.load(SeqCst));
         core.limit.store(limit, SeqCst);
         drop(directory);
@@ -206,7 +207,7 @@ impl Change<'_> {
     }
 
     /// What stands where a file is to be is nobody's: without a header, as a crash leaves a file
-    /// that is being made, or one of this log that says it is free (3). All are looked at before
+    /// that is being made, or what this log has left there: no segment in use has it (3). All are looked at before
     /// the first one is made, so that a log is known by any of its headers.
     fn check_vacant(&self, at: FileAt) -> Result<(), LogError> {
         let core = self.core;
@@ -223,7 +224,8 @@ impl Change<'_> {
         file.read_at(&mut block, 0).map_err(failed)?;
         let mut book = core.book();
         let mut ours = |head: SegmentHead| {
-            head.id == SegmentId::FREE && head.prove(&mut book, &self.layout, &block).is_ok()
+            let place = (head.copy, head.slot, head.stripe) == (at.copy, at.slot, at.stripe);
+            place && head.prove(&mut book, &self.layout, &block).is_ok()
         };
         let vacant = match SegmentHead::decode(&block) {
             Ok(head) => ours(head),

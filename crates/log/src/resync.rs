@@ -197,7 +197,8 @@ impl Log {
             }
         }
         let stripes = returning.layout.stripes;
-        start_lanes(&self.core, stripes, &[copy], &mut self.threads.lock())?;
+        let known = *core.laned.lock();
+        start_lanes(&self.core, stripes, &[copy], known, &mut self.threads.lock())?;
         self.told(copy)?;
         let mut directory = core.directory.lock();
         returning.hand_over(&mut directory);

@@ -151,9 +151,11 @@ impl SlotFiles {
         self.files[SlotFiles::index(copy, stripe)] = Some(file);
     }
 
-    /// The same with the files of one copy, one for each stripe.
+    /// The same with other files of one copy, one for each stripe.
     pub(crate) fn with(&self, copy: u8, files: &[Arc<dyn File>]) -> SlotFiles {
         let mut with = self.clone();
+        let first = SlotFiles::index(copy, 0);
+        with.files[first..first + usize::from(STRIPES_MAX)].fill(None);
         for (stripe, file) in (0..).zip(files) {
             with.set(copy, stripe, Arc::clone(file));
         }
