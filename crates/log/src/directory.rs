@@ -125,7 +125,7 @@ impl Directory {
 
     /// Bytes that all of them have for groups.
     pub(crate) fn capacity_bytes(&self, config: &LogConfig) -> u64 {
-        u64::from(self.slots_max(config)) * config.segment_area()
+        u64::from(self.slots_max(config)) * config.segment_area(config.stripes)
     }
 
     /// Whether a slot should be made ahead.

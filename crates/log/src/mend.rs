@@ -218,7 +218,7 @@ impl Core {
         let mut directory = self.directory.lock();
         directory.held = None;
         if directory.free_unneeded() {
-            let limit = directory.limit(&self.config, self.taken.load(SeqCst));
+            let limit = directory.limit(&self.layout(), self.taken.load(SeqCst));
             self.limit.store(limit, SeqCst);
         }
     }

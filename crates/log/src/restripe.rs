@@ -118,6 +118,7 @@ impl Log {
         core.layout.change(change.layout.clone());
         let limit = directory.limit(&change.layout, core.taken.load(SeqCst));
         core.limit.store(limit, SeqCst);
+        core.capacity.store(directory.capacity_bytes(&change.layout), SeqCst);
         drop(directory);
         let mut board = core.board.lock();
         board.set_stripes(stripes);

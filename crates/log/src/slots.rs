@@ -78,7 +78,7 @@ impl Core {
             }
             Err(_) => {
                 directory.stuck = true;
-                self.capacity.store(directory.capacity_bytes(&self.config), SeqCst);
+                self.capacity.store(directory.capacity_bytes(&self.layout()), SeqCst);
                 self.stats.growth_failed.one();
             }
         }
