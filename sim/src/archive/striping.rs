@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::SeqCst;
 
-use log::{LogConfig, LogError};
+use log::{LogConfig, LogError, Moved};
 use seam::sim::Rng;
 
 use super::{Machine, Make, STYLES, Script, Worker, crashed};
@@ -14,7 +14,8 @@ pub(super) type Layout = (u8, Vec<Vec<PathBuf>>);
 impl Machine {
     /// The log's configuration with the layout that was recorded last.
     pub(super) fn laid_out(&self) -> LogConfig {
-        let mut config = self.log.clone();
+        // It is configured anew: where a copy went in another life, only its record says.
+        let mut config = LogConfig { moved: Moved::default(), ..self.log.clone() };
         if let Some((stripes, folders)) = &*self.ledger.layout.lock() {
             (config.stripes, config.stripe_folders) = (*stripes, folders.clone());
         }
