@@ -63,9 +63,11 @@ impl Coded for SpaceError {
 
     fn remedy(&self) -> String {
         match self {
-            SpaceError::Io { path, .. } => {
-                format!("Check that {} is there and belongs to this user.", path.display())
-            }
+            SpaceError::Io { path, .. } => format!(
+                "Check that {} is there and belongs to this user. If it is gone for good, `holdfast \
+                 recover --set NAME` brings the data set back.",
+                path.display()
+            ),
             SpaceError::NoSpace { .. } => {
                 "Free space on the device, or define the data set with larger intervals.".into()
             }

@@ -290,8 +290,10 @@ fn rebuild(context: &mut Context, args: &RebuildArgs) -> Result<ExitCode> {
     let (mut notes, mut progress) = (Vec::new(), Progress::new(&context.seam));
     let mut tell =
         |at: ::recovery::Progress<'_>| progress.show(at.what, at.done, at.total, "bytes");
-    let (dir, seam) = (&args.place.system, &context.seam);
-    let found = system::rebuild_recon(seam, dir, &passphrase, &folders, (&mut notes, &mut tell))?;
+    // What RECON is told of the folders in it must hold wherever somebody asks.
+    let dir = absolute(std::slice::from_ref(&args.place.system))?.remove(0);
+    let found =
+        system::rebuild_recon(&context.seam, &dir, &passphrase, &folders, (&mut notes, &mut tell))?;
     progress.clear();
     notes.iter().for_each(warn);
     match context.output.is_json() {
