@@ -208,8 +208,8 @@ impl Change<'_> {
     }
 
     /// What stands where a file is to be is nobody's: without a header, as a crash leaves a file
-    /// that is being made, or what this log has left there: no segment in use has it (3). All are looked at before
-    /// the first one is made, so that a log is known by any of its headers.
+    /// that is being made, or what this log has left there: no segment in use has it (3). All are
+    /// looked at before the first one is made, so that a log is known by any of its headers.
     fn check_vacant(&self, at: FileAt) -> Result<(), LogError> {
         let core = self.core;
         let (disk, path) = (core.env.seam.disk.as_ref(), at.path(&self.layout));

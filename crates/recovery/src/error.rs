@@ -179,8 +179,8 @@ impl Coded for RecoveryError {
             }
             RecoveryError::NoCopy { .. } => {
                 "`holdfast recon list` shows the copies, and `holdfast recon change --copy N --file \
-                 FILE` tells where one is that went to a pipe. Make one available, or choose another \
-                 point."
+                 FILE` tells where one is that went to a pipe. Make one available, or choose \
+                 another point."
             }
             RecoveryError::BadPoint { .. } => "Choose another point, or an older image copy.",
             RecoveryError::Damaged { .. } => {

@@ -5,8 +5,9 @@
 //! it took the place of is its *lineage*.
 //!
 //! Invariants:
-//! 1. A copy is used only if it was complete at the point (K17), and if of it and of all that it goes
-//!    on from a file is known: what went to standard output counts only once RECON is told of one.
+//! 1. A copy is used only if it was complete at the point (K17), and if of it and of all that it
+//!    goes on from a file is known: what went to standard output counts only once RECON is told of
+//!    one.
 //! 2. A point that a recovery has made void, or a restore has lost, is refused.
 //! 3. A data set without a copy is built from its first record on, if it is known where that is.
 
