@@ -93,6 +93,17 @@ fn a_damaged_copy_recovers_nothing_and_spoils_nothing() {
 }
 
 #[test]
+fn a_copy_that_fails_leaves_nothing() {
+    let folder = Folder::new("failed-copy");
+    let dir = bank(&folder);
+    let (good, bad) = (folder.join("copies"), folder.join("no-folder"));
+    fs::write(&bad, "").unwrap();
+    let to = [&good, &bad].map(|path| path.to_str().unwrap());
+    on(&["image-copy"], &dir, &["--all", "--to", to[0], "--to", to[1]]).failed("HFV007", &[to[1]]);
+    assert_eq!(fs::read_dir(&good).unwrap().count(), 0);
+}
+
+#[test]
 fn a_copy_whose_file_nobody_knows_is_in_nobodys_way() {
     let folder = Folder::new("thrown-away");
     let dir = bank(&folder);

@@ -370,6 +370,15 @@ impl Core {
         }
     }
 
+    /// Other writers are at work from now on, or have other files; nothing was in flight.
+    pub(crate) fn writers_changed(&self, board: &mut Board) {
+        self.end_wait(board);
+        self.refresh_idle(board);
+        // Whoever was called to seal may not be the one to do it any more.
+        self.called.store(false, SeqCst);
+        self.lanes.iter().for_each(Condvar::notify_all);
+    }
+
     /// Everything before `needed` is no longer needed; every group before `archived` is archived.
     pub(crate) fn truncate(&self, needed: Option<Lsn>, archived: Option<GroupNumber>) {
         let mut directory = self.directory.lock();

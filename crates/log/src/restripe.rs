@@ -25,7 +25,6 @@ use base::Lsn;
 use seam::disk::File;
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
-use seam::sync::Condvar;
 
 use crate::core::Core;
 use crate::directory::Directory;
@@ -122,11 +121,7 @@ impl Log {
         drop(directory);
         let mut board = core.board.lock();
         board.set_stripes(stripes);
-        core.end_wait(&mut board);
-        core.refresh_idle(&board);
-        // Whoever was called to seal may not be the one to do it any more.
-        core.called.store(false, SeqCst);
-        core.lanes.iter().for_each(Condvar::notify_all);
+        core.writers_changed(&mut board);
         Ok(())
     }
 }

@@ -25,7 +25,6 @@ use base::{GroupNumber, Lsn};
 use seam::disk::{Disk, File, make_dir};
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
-use seam::sync::Condvar;
 
 use crate::core::Core;
 use crate::directory::Directory;
@@ -211,11 +210,7 @@ impl Log {
         drop(directory);
         let mut board = core.board.lock();
         board.returned(copy);
-        core.end_wait(&mut board);
-        core.refresh_idle(&board);
-        // Whoever was called to seal may not be the one to do it any more.
-        core.called.store(false, SeqCst);
-        core.lanes.iter().for_each(Condvar::notify_all);
+        core.writers_changed(&mut board);
         Ok(returning.copied)
     }
 

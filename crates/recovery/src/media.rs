@@ -1,8 +1,8 @@
 //! Where image copies are written to and read from.
 //!
 //! Invariants:
-//! 1. A file gets its name when it is complete and durable; what a crash leaves is called `.part`
-//!    and is written over.
+//! 1. A file gets its name when it is complete and durable. A copy that fails leaves nothing of
+//!    those that are not; what a crash leaves is called `.part`.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,6 +32,8 @@ pub trait CopySink {
 pub struct CopyFiles {
     seam: Seam,
     files: Vec<(PathBuf, Arc<dyn File>)>,
+    /// How many of them have their names.
+    named: usize,
     at: u64,
     gathered: Vec<u8>,
 }
@@ -45,7 +47,8 @@ impl CopyFiles {
     /// # Errors
     /// Whatever the disk says; a file of that name is there already.
     pub fn begin(seam: &Seam, paths: &[PathBuf]) -> Result<CopyFiles, RecoveryError> {
-        let mut files = Vec::new();
+        let (files, gathered) = (Vec::new(), Vec::new());
+        let mut begun = CopyFiles { seam: seam.clone(), files, named: 0, at: 0, gathered };
         for path in paths {
             let io = |error| RecoveryError::Io { path: path.clone(), verb: "made", error };
             if seam.disk.exists(path).map_err(io)? {
@@ -55,9 +58,9 @@ impl CopyFiles {
             let how = Open { create: Create::IfMissing, write: true, direct: false, dsync: false };
             let file = seam.disk.open(&part(path), how).map_err(io)?;
             file.set_len(0).map_err(io)?;
-            files.push((path.clone(), file));
+            begun.files.push((path.clone(), file));
         }
-        Ok(CopyFiles { seam: seam.clone(), files, at: 0, gathered: Vec::new() })
+        Ok(begun)
     }
 
     fn flush(&mut self) -> Result<(), RecoveryError> {
@@ -84,9 +87,22 @@ impl CopySink for CopyFiles {
             let io = |verb| move |error| RecoveryError::Io { path: path.clone(), verb, error };
             file.sync().map_err(io("synced"))?;
             disk.rename(&part(path), path).map_err(io("renamed"))?;
+            self.named += 1;
             disk.sync_dir(folder_of(path)).map_err(io("synced"))?;
         }
         Ok(self.files.iter().map(|(path, _)| path.clone()).collect())
+    }
+}
+
+impl Drop for CopyFiles {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        for (path, _) in &self.files[self.named..] {
+            // It would take the room that may have been missing.
+            let _ = self.seam.disk.remove(&part(path));
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use log::{LogConfig, LogError, Moved};
 use seam::sim::Rng;
 
-use super::{Machine, Make, STYLES, Script, Worker, crashed};
+use super::{Machine, Make, Script, Worker, sweep};
 
 /// Stripes, and folders of those that have their own.
 pub(super) type Layout = (u8, Vec<Vec<PathBuf>>);
@@ -54,30 +54,12 @@ impl Worker {
 /// # Errors
 /// The first broken promise.
 pub fn restripes(step: u64) -> Result<u64, String> {
-    let make = Make { log_copies: 2, folders: 1, compress: false, recent: true, ahead: 0 };
     let mut crashes = 0;
     for log_copies in [1, 2] {
-        let base = Machine::new(Make { log_copies, ..make });
+        let make = Make { log_copies, folders: 1, compress: false, recent: true, ahead: 0 };
+        let base = Machine::new(make);
         base.ledger.restripes.store(true, SeqCst);
-        for n in (1..).step_by(step as usize) {
-            let mut machine = base.fork();
-            let told = |why: String| format!("crash after write {n}: {why}");
-            let first = Script { seed: 55 + n, records: 40 };
-            if !crashed(&machine.live(first, Some(n))).map_err(told)? {
-                break;
-            }
-            crashes += 1;
-            machine.crash(n, STYLES[(n / step) as usize % 4]);
-            if crashed(&machine.live(Script { seed: n, records: 8 }, Some(3 + n % 40)))
-                .map_err(told)?
-            {
-                crashes += 1;
-                machine.crash(n + 1, STYLES[(n / step / 4) as usize % 4]);
-            } else {
-                machine.disk = machine.disk.snapshot();
-            }
-            crashed(&machine.live(Script { seed: n, records: 4 }, None)).map_err(told)?;
-        }
+        crashes += sweep(&base, Script { seed: 55, records: 40 }, step)?;
     }
     Ok(crashes)
 }
