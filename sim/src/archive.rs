@@ -32,12 +32,14 @@ use self::ledger::Ledger;
 mod ledger;
 mod mending;
 mod returning;
+mod slow;
 mod striping;
 
 pub use mending::{
     a_start_takes_them_from_an_archive, beginning_anew, mending, what_is_nowhere_is_named,
 };
 pub use returning::resyncs;
+pub use slow::a_slow_log;
 pub use striping::restripes;
 
 /// Tasks that append in each life.
@@ -560,31 +562,6 @@ pub fn sweep(base: &Machine, script: Script, step: u64) -> Result<u64, String> {
             machine.disk = machine.disk.snapshot();
         }
         crashed(&machine.live(Script { seed: n, records: 4 }, None)).map_err(told)?;
-    }
-    Ok(crashes)
-}
-
-/// Crashes of a machine whose log takes its time to become durable, while the archive does not.
-///
-/// # Errors
-/// The first broken promise.
-pub fn a_slow_log(step: u64) -> Result<u64, String> {
-    let base =
-        Machine::new(Make { log_copies: 1, folders: 1, compress: false, recent: true, ahead: 0 });
-    let mut crashes = 0;
-    for seed in 33..41 {
-        for n in (1..).step_by(step as usize) {
-            let mut machine = base.fork();
-            let told = |why: String| format!("seed {seed}, crash after write {n}: {why}");
-            let slow = FaultKind::SlowSync(Duration::from_secs(2));
-            machine.disk.inject(Fault::new(slow, "/log1"));
-            if !crashed(&machine.live(Script { seed, records: 40 }, Some(n))).map_err(told)? {
-                break;
-            }
-            crashes += 1;
-            machine.crash(n, STYLES[(n / step) as usize % 4]);
-            crashed(&machine.live(Script { seed: n, records: 2 }, None)).map_err(told)?;
-        }
     }
     Ok(crashes)
 }
