@@ -66,9 +66,7 @@ pub(crate) fn give_name(
         (Front::Nothing, _) | (Front::Unknown, Replaces::Copy(_) | Replaces::Own) => {}
         // Also one whose front is damaged where it names its system.
         (Front::Known(_, salt), Replaces::Copy(same)) if salt == same => {}
-        (Front::Known(system, _), _) if system != env.system => {
-            return Err(ArchiveError::Foreign { path: name.to_owned(), system });
-        }
+        (Front::Known(system, _), _) if system != env.system => return Err(foreign(name, system)),
         (_, Replaces::Own) => {}
         (Front::Known(..) | Front::Unknown, _) => set_aside(disk, name).map_err(failed)?,
     }
@@ -96,14 +94,16 @@ fn unfinished(system: SystemId) -> String {
 ///
 /// # Errors
 /// [`ArchiveError::Foreign`]; whatever the disk says.
-pub(crate) fn is_free(env: &ArchiveEnv, name: &Path) -> Result<(), ArchiveError> {
+pub(crate) fn refuse_foreign(env: &ArchiveEnv, name: &Path) -> Result<(), ArchiveError> {
     let front = front_of(env.seam.disk.as_ref(), name);
     match front.map_err(|error| ArchiveError::io("read", name, error))? {
-        Front::Known(system, _) if system != env.system => {
-            Err(ArchiveError::Foreign { path: name.to_owned(), system })
-        }
+        Front::Known(system, _) if system != env.system => Err(foreign(name, system)),
         _ => Ok(()),
     }
+}
+
+fn foreign(name: &Path, system: SystemId) -> ArchiveError {
+    ArchiveError::Foreign { path: name.to_owned(), system }
 }
 
 fn front_of(disk: &dyn Disk, path: &Path) -> io::Result<Front> {
@@ -119,7 +119,7 @@ fn front_of(disk: &dyn Disk, path: &Path) -> io::Result<Front> {
     }
     match file.read_at(&mut front, 0) {
         Ok(()) => Ok(read(&front).unwrap_or(Front::Unknown)),
-        // What cannot be read may be anybody's.
+        // Nobody else can read it either; whoever has no copy of it sets it aside.
         Err(_) => Ok(Front::Unknown),
     }
 }

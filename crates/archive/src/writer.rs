@@ -26,7 +26,7 @@ use seam::plant::{Plant, planted};
 
 use crate::block::{PAYLOAD_MAX, Packer};
 use crate::header::{HEADER_BYTES, key_of, name_of};
-use crate::place::{Replaces, fresh_name, give_name, is_free};
+use crate::place::{Replaces, fresh_name, give_name, refuse_foreign};
 use crate::{ArchiveConfig, ArchiveEnv, ArchiveError, ArchiveInfo};
 
 /// How much is written at once. Twice as much costs two thirds of the processor's time, but the
@@ -139,7 +139,7 @@ impl Writer {
         for folder in &config.folders {
             let fresh = fresh_name(env.system, &folder.join(name_of(info.from)));
             let how = Open { create: Create::IfMissing, write: true, direct: true, dsync: false };
-            let opened = is_free(env, &folder.join(name_of(info.from))).and_then(|()| {
+            let opened = refuse_foreign(env, &folder.join(name_of(info.from))).and_then(|()| {
                 let opened = env.seam.disk.open(&fresh, how);
                 let emptied = opened.and_then(|file| file.set_len(0).map(|()| file));
                 emptied.map_err(|error| ArchiveError::io("make", &fresh, error))
