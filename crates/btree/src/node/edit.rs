@@ -43,14 +43,16 @@ enum Replacement {
     Over,
     /// With its key into the gap.
     Gap,
-    /// By rebuilding, if at all.
-    Rebuild,
+    /// By rebuilding, if at all: so many bytes more than the old one has.
+    Rebuild(usize),
     /// It exceeds the limits of any node.
     Never,
 }
 
 impl NodeView<'_> {
-    /// Whether [`NodeMut::insert`] would succeed.
+    /// Whether [`NodeMut::insert`] is the thing to do: it succeeds, thanks to free bytes or because
+    /// many keys stand there whole. The few bytes that coding the others anew would gain are not
+    /// looked for: who looks rebuilds a full node in vain before almost every split.
     #[must_use]
     pub fn can_insert(&self, index: usize, key: &[u8], value: Value<'_>) -> bool {
         if !self.within_limits(key.len(), value.bytes.len()) {
@@ -58,17 +60,23 @@ impl NodeView<'_> {
         }
         let gap_bytes = self.gap_bytes();
         // Mostly there is room for the whole key, so that it needs no plan to know.
-        SLOT_BYTES + cell_bytes(key.len(), value.bytes.len()) <= gap_bytes
-            || SLOT_BYTES + self.plan_insert(index, key, value.bytes.len()).cell_bytes <= gap_bytes
-            || self.can_rebuild(&Change::Insert(index, key, value))
+        if SLOT_BYTES + cell_bytes(key.len(), value.bytes.len()) <= gap_bytes {
+            return true;
+        }
+        let need = SLOT_BYTES + self.plan_insert(index, key, value.bytes.len()).cell_bytes;
+        need <= gap_bytes
+            || self.promises(need) && self.can_rebuild(&Change::Insert(index, key, value))
     }
 
-    /// Whether [`NodeMut::replace_value`] would succeed.
+    /// Whether [`NodeMut::replace_value`] is the thing to do, as with
+    /// [`can_insert`](NodeView::can_insert). For an entry alone in its node it always is (3).
     #[must_use]
     pub fn can_replace(&self, index: usize, value: Value<'_>) -> bool {
         match self.plan_replace(index, value.bytes.len()) {
             Replacement::Over | Replacement::Gap => true,
-            Replacement::Rebuild => self.can_rebuild(&Change::Replace(index, value)),
+            Replacement::Rebuild(need) => {
+                self.promises(need) && self.can_rebuild(&Change::Replace(index, value))
+            }
             Replacement::Never => false,
         }
     }
@@ -84,8 +92,14 @@ impl NodeView<'_> {
         } else if total(new) <= self.gap_bytes() {
             Replacement::Gap
         } else {
-            Replacement::Rebuild
+            Replacement::Rebuild(total(new).saturating_sub(total(old)))
         }
+    }
+
+    /// Whether a rebuild may well gain so many bytes.
+    fn promises(&self, need: usize) -> bool {
+        let restarts = || self.slots().iter().filter(|slot| is_restart(slot)).count();
+        need <= self.free_bytes() || restarts() * RUN_LINKS / 2 > self.links()
     }
 
     fn can_rebuild(&self, change: &Change<'_>) -> bool {
@@ -232,7 +246,7 @@ impl<'a> NodeMut<'a> {
         let new = Head { suffix_len: old.suffix_len, value_len: value.bytes.len() };
         let place = match plan {
             Replacement::Never => return Err(Full),
-            Replacement::Rebuild => return self.rebuild(&Change::Replace(index, value)),
+            Replacement::Rebuild(_) => return self.rebuild(&Change::Replace(index, value)),
             Replacement::Over => {
                 self.add_garbage(total(old) - total(new));
                 offset
