@@ -63,7 +63,7 @@ impl PassphraseArgs {
 
     /// The PIN of the token that is to protect the keys from now on.
     pub(crate) fn choose_pin(&self, file: Option<&Path>) -> Result<Passphrase> {
-        Ok(self.with_token(find(file, NEW_VARIABLE, || ask("PIN of the token: "))?))
+        Ok(self.with_token(find_as("pin", file, NEW_VARIABLE, || ask("PIN of the token: "))?))
     }
 
     /// The same with the way to tokens, if there is one.
@@ -130,32 +130,47 @@ pub(crate) fn given_for_files(file: Option<&Path>, variable: &str) -> Result<Opt
     }
 }
 
+/// A secret of which its variable tells the option that names its file.
 fn find(
     file: Option<&Path>,
     variable: &str,
     ask: impl FnOnce() -> Result<Passphrase>,
 ) -> Result<Passphrase> {
+    let option = match variable {
+        NEW_VARIABLE => "new-passphrase",
+        KEY_VARIABLE => "key-passphrase",
+        KEYSTORE_VARIABLE => "keystore-passphrase",
+        PIN_VARIABLE => "pin",
+        _ => "passphrase",
+    };
+    find_as(option, file, variable, ask)
+}
+
+/// A secret from the file that the option `--OPTION-file` has named, from a variable, or a person.
+fn find_as(
+    option: &str,
+    file: Option<&Path>,
+    variable: &str,
+    ask: impl FnOnce() -> Result<Passphrase>,
+) -> Result<Passphrase> {
+    let secret = if option == "pin" { "PIN" } else { "passphrase" };
     let passphrase = match (file, std::env::var_os(variable)) {
         (Some(path), _) => read(path)?,
         (None, Some(value)) => Passphrase::new(value.into_encoded_bytes()),
         // What is asked goes to the terminal and comes from there, whatever the input is.
         (None, None) if std::io::stdin().is_terminal() || is_watched() => ask()?,
         (None, None) => {
-            let option = match variable {
-                NEW_VARIABLE => "new-passphrase",
-                KEY_VARIABLE => "key-passphrase",
-                KEYSTORE_VARIABLE => "keystore-passphrase",
-                PIN_VARIABLE => "pin",
-                _ => "passphrase",
-            };
             return Err(Failure::usage(
-                "a passphrase is needed, and there is no terminal to ask on",
+                format!("a {secret} is needed, and there is no terminal to ask on"),
                 format!("Give --{option}-file FILE, or set {variable}."),
             ));
         }
     };
     match passphrase.is_empty() {
-        true => Err(Failure::usage("the passphrase is empty", "Choose one that nobody guesses.")),
+        true => {
+            let remedy = "Choose one that nobody guesses.";
+            Err(Failure::usage(format!("the {secret} is empty"), remedy))
+        }
         false => Ok(passphrase),
     }
 }

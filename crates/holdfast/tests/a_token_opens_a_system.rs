@@ -58,6 +58,8 @@ fn keys_move_from_passphrase_to_token_and_back() {
     let absent = ["keys", "token", "--token", "GONE"];
     device.run(SECRET, Some(PIN), &absent, &dir).failed("HFS052", &["GONE", "BANK"]);
     let to = ["keys", "token", "--token", "BANK"];
+    let unasked = device.run(SECRET, None, &to, &dir);
+    assert!(unasked.code == 2 && unasked.err.contains("Give --pin-file"), "{}", unasked.err);
     device.run(SECRET, Some("wrong"), &to, &dir).failed("HFS053", &["PIN"]);
     device.run(SECRET, None, &["keys", "list"], &dir).done();
     device.run(SECRET, Some(PIN), &to, &dir).done();

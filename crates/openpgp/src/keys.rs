@@ -4,6 +4,8 @@
 //!    back, so copies of a certificate can be merged in any order.
 //! 2. A secret key that had a passphrase keeps it through every change.
 //! 3. Nothing weaker than 2048 bits of RSA is made.
+//! 4. What a key says of itself stands in a direct signature if it is of version 6 or has no user
+//!    id, else with its user ids, where older programs look for it.
 
 use pgp::composed::{EncryptionCaps, KeyType, SecretKeyParamsBuilder, SubkeyParamsBuilder};
 use pgp::composed::{SignedPublicKey, SignedSecretKey};
@@ -40,7 +42,8 @@ pub enum Algorithm {
 
 /// How a key is to be made.
 pub struct NewKey {
-    /// Who it belongs to; the first one is the primary name.
+    /// Who it belongs to; the first one is the primary name. Without any, GnuPG does not import a key
+    /// of version 4.
     pub users: Vec<String>,
     /// What it is made of.
     pub algorithm: Algorithm,
@@ -92,9 +95,6 @@ impl NewKey {
     /// If what is wanted does not fit together.
     pub fn generate(&self) -> Result<Tsk> {
         use SymmetricKeyAlgorithm::{AES128, AES192, AES256};
-        if self.users.is_empty() && !self.v6 {
-            return Err(Error::Usage("a key of version 4 needs a user id".to_owned()));
-        }
         let version = if self.v6 { KeyVersion::V6 } else { KeyVersion::V4 };
         let (primary, encrypting) = self.kinds()?;
         let mut builder = SecretKeyParamsBuilder::default();
@@ -118,6 +118,10 @@ impl NewKey {
             let pairs = modes.flat_map(|mode| [(AES256, mode), (AES128, mode)]);
             builder.preferred_aead_algorithms(pairs.collect());
         }
+        let is_nobodys = self.users.is_empty() && !self.v6;
+        if is_nobodys {
+            builder.primary_user_id(NOBODY.to_owned());
+        }
         if let Some((first, others)) = self.users.split_first() {
             builder.primary_user_id(first.clone()).user_ids(others.to_vec());
         }
@@ -127,6 +131,9 @@ impl NewKey {
             builder.subkeys(vec![part.build().map_err(unfit)?]);
         }
         let mut key = builder.build().map_err(unfit)?.generate(Random)?;
+        if is_nobodys {
+            say_it_directly(&mut key)?;
+        }
         if let Some(lifetime) = self.lifetime_s {
             expire_parts(&mut key, &Password::empty(), Some(lifetime))?;
         }
@@ -135,6 +142,27 @@ impl NewKey {
         }
         Ok(Tsk::from(key))
     }
+}
+
+/// The builder makes no key of version 4 without a user id; this one goes before the key is given
+/// out.
+const NOBODY: &str = "nobody";
+
+/// Takes the user ids away; what the first one's signature says, the key says of itself (4).
+fn say_it_directly(key: &mut SignedSecretKey) -> Result<()> {
+    let users = std::mem::take(&mut key.details.users);
+    let said = users.first().and_then(|user| user.signatures.first()?.config());
+    let mut config = config_for(&key.primary_key, SignatureType::Key)?;
+    let known: Vec<_> = config.hashed_subpackets.iter().map(|part| part.typ()).collect();
+    let is_new = |part: &&Subpacket| {
+        !known.contains(&part.typ()) && !matches!(part.data, SubpacketData::IsPrimary(_))
+    };
+    let said = said.into_iter().flat_map(|config| &config.hashed_subpackets);
+    config.hashed_subpackets.extend(said.filter(is_new).cloned());
+    let public = key.primary_key.public_key();
+    let made = config.sign_key(&key.primary_key, &Password::empty(), &public)?;
+    key.details.direct_signatures.push(made);
+    Ok(())
 }
 
 fn unfit<E: std::fmt::Display>(error: E) -> Error {

@@ -164,6 +164,28 @@ fn keys_are_locked_unlocked_revoked_and_renewed() {
 }
 
 #[test]
+fn keys_that_name_nobody_are_kept_up_like_others() {
+    let place = Place::new("nobody");
+    for profile in ["rfc4880", "rfc9580"] {
+        let words = ["generate-key", "--profile", profile, "--signing-only"];
+        let key = place.works(&[&words[..], &["--with-key-password=@ENV:SECRET"]].concat(), b"");
+        let open = place.works(&["change-key-password", "--old-key-password=@ENV:SECRET"], &key);
+        place.put("to.cert", &place.works(&["extract-cert"], &open));
+        place.fails(&["encrypt", "to.cert"], DATA, 17);
+        let renewed = place.works(&["update-key"], &open);
+        place.put("to.key", &renewed);
+        place.put("to.cert", &place.works(&["extract-cert"], &renewed));
+        let message = place.works(&["encrypt", "to.cert"], DATA);
+        assert_eq!(place.works(&["decrypt", "to.key"], &message), DATA);
+        place.put("sig", &place.works(&["sign", "to.key"], DATA));
+        place.works(&["verify", "sig", "to.cert"], DATA);
+        place.put("to.cert", &place.works(&["revoke-key"], &renewed));
+        place.fails(&["encrypt", "to.cert"], DATA, 17);
+        place.fails(&["verify", "sig", "to.cert"], DATA, 3);
+    }
+}
+
+#[test]
 fn user_ids_are_certified_and_validated() {
     let place = Place::new("users");
     people(&place, "default");

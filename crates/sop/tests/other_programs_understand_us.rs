@@ -147,6 +147,33 @@ fn older_keys_of_every_kind_are_understood() {
 }
 
 #[test]
+fn keys_that_name_nobody_are_understood() {
+    let place = Place::new("nobody");
+    let make = |name: &str, profile: &str| {
+        let key = place.works(&["generate-key", profile], b"");
+        place.put(&format!("{name}.key"), &key);
+        place.put(&format!("{name}.cert"), &place.works(&["extract-cert"], &key));
+    };
+    for profile in ["--profile=rfc4880", "--profile=rfc4880-rsa3072", "--profile=rfc4880-nistp256"] {
+        make("from", profile);
+        make("to", profile);
+        there(&place, OURS, OURS, TEXT, None);
+        for other in others() {
+            let theirs = other.program.as_str();
+            assert_eq!(place.works_in(theirs, &["extract-cert"], &place.get("to.key"))[..5], *b"-----");
+            there(&place, OURS, theirs, TEXT, None);
+            there(&place, theirs, OURS, TEXT, None);
+        }
+        if is_there("sq") {
+            let told = place.works_in("sq", &["inspect", "from.cert"], b"");
+            let told = String::from_utf8_lossy(&told);
+            assert!(told.contains("Key flags: certification, signing"), "{told}");
+            assert!(!told.contains("UserID:") && !told.contains("Invalid:"), "{told}");
+        }
+    }
+}
+
+#[test]
 fn keys_and_messages_of_rfc_9580_are_understood() {
     let place = Place::new("new");
     for other in others().iter().filter(|other| other.is_new) {
