@@ -97,7 +97,8 @@ pub(crate) enum Means {
     S2kMode,
     Armor,
     Text,
-    Days,
+    /// Of what, as the clear option says it.
+    DaysValid(&'static str),
     UserName,
     UserEmail,
     UserComment,
@@ -143,7 +144,6 @@ const NO_TRUST: &str = "certificates are trusted by certifying them (`holdfast p
 const NO_RACF: &str = "there is no RACF; keys are in the key ring, a keystore or a token";
 const NO_LOG: &str = "what there is to say goes to standard error";
 const NEVER_ASKS: &str = "nothing is asked but passphrases";
-const NO_X509: &str = "keys are made as OpenPGP keys alone";
 const NO_JAVA: &str = "the key ring is a folder (-homedir), not one file";
 
 use Takes::{Secret, Switch, Word};
@@ -185,7 +185,7 @@ pub(crate) const OPTIONS: &[Row] = &[
         Word,
         &["JAVA_KEY_STORE_NAME"],
         Means::Keystore,
-        "a PKCS#12 keystore, or a token",
+        "a PKCS#12 keystore to use before the key ring, or a token",
     ),
     row(
         "-keystore-type",
@@ -211,8 +211,20 @@ pub(crate) const OPTIONS: &[Row] = &[
     row("-s2k-mode", Word, &[], Means::S2kMode, "3, salted and iterated; the only one"),
     row("-armor", Switch, &["USE_ASCII_ARMOR", "USE_ARMOR"], Means::Armor, "as text"),
     row("-t", Switch, &["TEXT", "USE_TEXT"], Means::Text, "the data is text"),
-    row("-openPGP-days-valid", Word, &[], Means::Days, "after how many days a new key expires"),
-    row("-x509-days-valid", Word, &[], Means::Nothing(NO_X509), ""),
+    row(
+        "-openPGP-days-valid",
+        Word,
+        &[],
+        Means::DaysValid("days"),
+        "after how many days a new key expires",
+    ),
+    row(
+        "-x509-days-valid",
+        Word,
+        &[],
+        Means::DaysValid("x509-days"),
+        "make X.509 certificates for it, too, for so many days",
+    ),
     row("-userID-name", Word, &[], Means::UserName, "who a new key belongs to"),
     row("-userID-email", Word, &[], Means::UserEmail, "and its address"),
     row("-userID-comment", Word, &[], Means::UserComment, "and what else to say"),

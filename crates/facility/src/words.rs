@@ -78,6 +78,17 @@ impl Clear {
         matches!(self, Encrypt | Sign | Decrypt | Verify | Compress)
     }
 
+    /// Whether the subcommand looks for keys, so that a keystore may hold them.
+    fn looks_for_keys(self, settings: &Settings) -> bool {
+        let names_one = |means| matches!(means, Means::Recipient(_) | Means::Signer);
+        match self {
+            // Under a passphrase alone no key is needed.
+            Clear::Encrypt => settings.all().iter().any(|one| names_one(one.row.means)),
+            Clear::Compress | Clear::Algorithms | Clear::Check => false,
+            _ => true,
+        }
+    }
+
     fn writes_messages(self) -> bool {
         matches!(self, Clear::Encrypt | Clear::Sign | Clear::Compress)
     }
@@ -121,12 +132,16 @@ pub(crate) fn words(line: &Line, configuration: &Configuration) -> Result<Call> 
     let settings = line.settings.clone().over(&configuration.settings);
     let mut words = vec![OsString::from(clear.name())];
     for setting in settings.all() {
+        let said = said.all().contains(setting);
+        // The keystore that serves all commands is not imported with each file.
+        if clear == Clear::Import && setting.row.means == Means::Keystore && !said {
+            continue;
+        }
         let taken = one(clear, setting, &settings, &mut words, &mut call.secrets)?;
         let name = match setting.row.name {
             "" => setting.row.keys.first().copied().unwrap_or_default(),
             name => name,
         };
-        let said = said.all().contains(setting);
         match setting.row.means {
             Means::Nothing(why) => call.notes.push(format!("{name} means nothing here: {why}")),
             _ if !taken && said => {
@@ -185,8 +200,8 @@ fn one(
         }
         // A token is a keystore that keeps its keys.
         Means::Keystore if is_token(all) => is_for(clear == Clear::Generate, words, "token", word),
-        Means::Keystore => is_for(clear == Clear::Import, words, "keystore", word),
-        Means::KeystoreType => keystore_type(setting, clear)?,
+        Means::Keystore => is_for(clear.looks_for_keys(all), words, "keystore", word),
+        Means::KeystoreType => keystore_type(setting, clear, all)?,
         Means::Cipher if clear == Clear::Encrypt => said(words, "cipher", &cipher(setting)?),
         // Under a passphrase alone it is this cipher that counts.
         Means::S2kCipher if clear == Clear::Encrypt && all.find(Means::Cipher).is_none() => {
@@ -212,14 +227,14 @@ fn one(
             let asks = clear.is_of_files() || matches!(clear, Clear::Export | Clear::Delete);
             flag(setting, asks, words, "--yes")
         }
-        Means::Days => is_for(clear == Clear::Generate, words, "days", word),
+        Means::DaysValid(of) => is_for(clear == Clear::Generate, words, of, word),
         Means::Async(stage) if clear.is_of_files() => {
             let switch = if setting.is_on() { "on" } else { "off" };
             said(words, &format!("async-{stage}"), switch)
         }
         Means::UserName | Means::UserEmail | Means::UserComment => clear == Clear::Generate,
         Means::FilePassphrase | Means::KeyPassphrase | Means::KeystorePassphrase => {
-            secret(clear, is_token(all), setting, secrets)
+            secret(clear, all, setting, secrets)
         }
         _ => false,
     })
@@ -246,15 +261,16 @@ fn flag(setting: &Setting, useful: bool, words: &mut Vec<OsString>, name: &str) 
 }
 
 /// Puts a secret aside; whether the subcommand has a use for it.
-fn secret(clear: Clear, by_token: bool, setting: &Setting, secrets: &mut Secrets) -> bool {
+fn secret(clear: Clear, all: &Settings, setting: &Setting, secrets: &mut Secrets) -> bool {
     let (place, useful) = match setting.row.means {
         Means::FilePassphrase => {
             (&mut secrets.file, matches!(clear, Clear::Encrypt | Clear::Decrypt))
         }
         // That of a token is its PIN.
         Means::KeystorePassphrase => {
-            let uses = by_token && (clear.is_of_files() || clear == Clear::Generate);
-            (&mut secrets.keystore, uses || clear == Clear::Import)
+            let by_token = clear.is_of_files() || clear == Clear::Generate;
+            let uses = if is_token(all) { by_token } else { clear.looks_for_keys(all) };
+            (&mut secrets.keystore, uses)
         }
         _ => (&mut secrets.key, clear != Clear::Algorithms),
     };
@@ -446,11 +462,13 @@ fn is_token(settings: &Settings) -> bool {
     kind.and_then(|kind| squeezed(kind).ok()).is_some_and(|kind| kind == "PKCS11")
 }
 
-fn keystore_type(setting: &Setting, clear: Clear) -> Result<bool> {
+fn keystore_type(setting: &Setting, clear: Clear, all: &Settings) -> Result<bool> {
     match squeezed(setting)?.as_str() {
-        "PKCS12" | "P12" | "PFX" => Ok(clear == Clear::Import),
+        "PKCS12" | "P12" | "PFX" => Ok(clear.looks_for_keys(all)),
+        "PKCS11" => Ok(true),
         // A configuration may say it for other programs; it matters once a keystore is read.
-        _ if clear != Clear::Import => Ok(true),
+        _ if clear != Clear::Import && all.find(Means::Keystore).is_none() => Ok(true),
+        _ if !clear.looks_for_keys(all) => Ok(true),
         other => {
             let what = format!("keystores of type {} are not read", shown(other));
             let remedy = "Convert it: keytool -importkeystore -srckeystore OLD \

@@ -55,6 +55,20 @@ fn every_command_has_its_clear_form() {
             "generate --token=BANK --alias=pay -- Ada",
         ),
         ("-d -keystore-type PKCS11 -keystore BANK in", "decrypt --plain -- in"),
+        ("-d -keystore k.p12 in", "decrypt --keystore=k.p12 --plain -- in"),
+        ("-e -rA pay -keystore k in", "encrypt --recipient=alias:pay --keystore=k -- in"),
+        (
+            "-s -signers-key-alias me -keystore k -keystore-type PKCS12 in",
+            "sign --with=alias:me --keystore=k -- in",
+        ),
+        ("-v -keystore k in", "verify --keystore=k -- in"),
+        ("-eA pay -keystore k", "export --keystore=k -- alias:pay"),
+        ("-iA -keystore k", "list --keystore=k"),
+        ("-xA pay -yes -keystore k", "delete --yes --keystore=k -- alias:pay"),
+        (
+            "-g -keystore k -key-alias pay -userID-name Ada -x509-days-valid 365",
+            "generate --keystore=k --alias=pay --x509-days=365 -- Ada",
+        ),
         ("-eA pay -armor", "export --armor -- alias:pay"),
         ("-eK 0AB1", "export -- id:0AB1"),
         ("-i a b", "import -- a b"),
@@ -89,6 +103,17 @@ fn the_command_line_wins_over_the_configuration() {
         "encrypt --cipher=aes128 --recipient=id:12 --async-io=off --armor --async-cipher=on -- in"
     );
     assert_eq!(clear("-iA", file), "list", "what a command does not take is left out");
+    let file = "JAVA_KEY_STORE_NAME k.p12\nJAVA_KEY_STORE_TYPE PKCS12\n";
+    for (line, expected) in [
+        ("-d in", "decrypt --keystore=k.p12 --plain -- in"),
+        ("-e -rA p in", "encrypt --recipient=alias:p --keystore=k.p12 -- in"),
+        ("-c in", "encrypt --passphrase -- in"),
+        ("-compress in", "compress -- in"),
+        ("-i in", "import -- in"),
+        ("-i -keystore k.p12", "import --keystore=k.p12"),
+    ] {
+        assert_eq!(clear(line, file), expected, "{line}");
+    }
 }
 
 #[test]
@@ -123,6 +148,7 @@ fn what_is_wrong_is_named_with_what_is_near() {
         ("-s -signers-key-alias me -digest-name MD5 in", "", "HFE102", "SHA_256"),
         ("-g -userID-name A -key-size 1024", "", "HFE102", "2048"),
         ("-i -keystore-type JCEKS x", "", "HFE102", "keytool"),
+        ("-d -keystore-type JKS x", "JAVA_KEY_STORE_NAME k", "HFE102", "keytool"),
         ("in", "", "HFE103", "no command"),
         ("-e -d in", "", "HFE103", "two commands"),
         ("-s in", "", "HFE104", "-signers-key-alias"),

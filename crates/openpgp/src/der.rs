@@ -1,20 +1,27 @@
-//! DER, as far as keys that come from elsewhere need it: fields one behind the other, and what
-//! opening a keystore costs.
+//! DER, as far as keys that come from elsewhere, and certificates for keys, need it: fields one
+//! behind the other, and what opening a keystore costs.
 //!
 //! 1. Lengths are of at most four bytes, and within what is there; depth is bounded
 //!    ([`DEPTH_MAX`]).
 //! 2. Whatever hashes a passphrase stands in DER as a salt and, right behind it, numbers: how often
-//!    (PBES1, PBKDF2, the sum of the whole), or how often and how wide (scrypt). So the cost is
-//!    found without knowing each scheme, and nothing is missed that looks like them.
+//!    (PBES1, PBKDF2, the sum of the whole), then perhaps how long the key is (PBKDF2), or how often
+//!    and how wide, three numbers (scrypt). So the cost is found without knowing each scheme, and
+//!    nothing is missed that looks like them.
 
 /// Tags.
+pub(crate) const BOOLEAN: u8 = 1;
 pub(crate) const INTEGER: u8 = 2;
+pub(crate) const BITS: u8 = 3;
 pub(crate) const OCTETS: u8 = 4;
+pub(crate) const NULL: u8 = 5;
+pub(crate) const NAME: u8 = 6;
 pub(crate) const SEQUENCE: u8 = 0x30;
 /// The bit of a tag whose contents are fields.
 const CONSTRUCTED: u8 = 0x20;
 /// No keystore is nested deeper.
 const DEPTH_MAX: usize = 24;
+/// How long a hash is: those that are longer make more of it.
+const BLOCK_BYTES: u64 = 32;
 
 /// The first field: its tag, its contents, and what is behind it.
 fn first(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
@@ -38,6 +45,33 @@ pub(crate) fn field(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     (found == tag).then_some((contents, behind))
 }
 
+/// A field with these contents, one behind the other.
+pub(crate) fn put(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
+    let length: usize = parts.iter().map(|part| part.len()).sum();
+    let digits = length.to_be_bytes();
+    let zeros = digits.iter().take_while(|digit| **digit == 0).count();
+    // All at once, so that growing leaves no copy of a secret behind.
+    let mut all = Vec::with_capacity(length + 2 + digits.len());
+    all.push(tag);
+    if length > 0x7F {
+        all.push(0x80 | (digits.len() - zeros) as u8);
+        all.extend_from_slice(&digits[zeros..]);
+    } else {
+        all.push(length as u8);
+    }
+    parts.iter().for_each(|part| all.extend_from_slice(part));
+    all
+}
+
+/// A number that is not negative.
+pub(crate) fn put_number(digits: &[u8]) -> Vec<u8> {
+    let zeros = digits.iter().take_while(|digit| **digit == 0).count();
+    let digits = &digits[zeros..];
+    // Without a zero before it, a number with its first bit set would be negative.
+    let is_bare = digits.first().is_some_and(|first| *first < 0x80);
+    put(INTEGER, &[if is_bare { &[] } else { &[0] }, digits])
+}
+
 /// How often passphrases are hashed to open everything that is in clear here (2): the sum, and the
 /// most of one part.
 pub(crate) fn hashes(bytes: &[u8]) -> (u64, u64) {
@@ -48,30 +82,36 @@ pub(crate) fn hashes(bytes: &[u8]) -> (u64, u64) {
 
 fn look(bytes: &[u8], depth: usize, cost: &mut (u64, u64)) {
     let mut rest = bytes;
-    // The product of the numbers behind a salt.
-    let mut product: Option<u64> = None;
+    // The numbers behind a salt.
+    let mut numbers: Option<Vec<u64>> = None;
     while let Some((tag, contents, behind)) = first(rest) {
-        match (tag, product) {
-            (INTEGER, Some(before)) => product = Some(before.saturating_mul(number(contents))),
+        match (tag, &mut numbers) {
+            (INTEGER, Some(all)) => all.push(number(contents)),
             (OCTETS, _) => {
-                count(product.replace(1), cost);
+                count(numbers.replace(Vec::new()).as_deref(), cost);
                 if contents.first() == Some(&SEQUENCE) && depth < DEPTH_MAX {
                     look(contents, depth + 1, cost);
                 }
             }
-            _ => count(product.take(), cost),
+            _ => count(numbers.take().as_deref(), cost),
         }
         if tag & CONSTRUCTED != 0 && depth < DEPTH_MAX {
             look(contents, depth + 1, cost);
         }
         rest = behind;
     }
-    count(product, cost);
+    count(numbers.as_deref(), cost);
 }
 
-fn count(product: Option<u64>, (sum, most): &mut (u64, u64)) {
-    // An octet string without a number behind it is no salt.
-    let times = product.filter(|times| *times > 1).unwrap_or(0);
+fn count(numbers: Option<&[u64]>, (sum, most): &mut (u64, u64)) {
+    let times = match numbers {
+        // An octet string without a number behind it is no salt.
+        None | Some([]) => 0,
+        // PBKDF2 hashes as often again for each block of a key.
+        Some([times, length]) => times.saturating_mul(length.div_ceil(BLOCK_BYTES).max(1)),
+        Some(all) => all.iter().fold(1, |product: u64, one| product.saturating_mul(*one)),
+    };
+    let times = if times > 1 { times } else { 0 };
     *sum = sum.saturating_add(times);
     *most = times.max(*most);
 }
@@ -98,12 +138,30 @@ mod tests {
         let twice = [&one[..], &one[..]].concat();
         let inside = [&[OCTETS, twice.len() as u8], &twice[..]].concat();
         assert_eq!(hashes(&inside), (4000, 2000));
+        // The length of a key, as Java writes it, and one that makes it dear.
+        let with = |length: u8| [OCTETS, 1, 9, INTEGER, 2, 0x07, 0xd0, INTEGER, 1, length];
+        assert_eq!(
+            (hashes(&with(32)).1, hashes(&with(0)).1, hashes(&with(96)).1),
+            (2000, 2000, 6000)
+        );
         // scrypt's: 1,024 times, 8 wide, 2 at once.
         let scrypt = [OCTETS, 1, 9, INTEGER, 2, 4, 0, INTEGER, 1, 8, INTEGER, 1, 2];
         assert_eq!(hashes(&scrypt), (16_384, 16_384));
         // A number that has no salt before it, and a negative one that has.
         assert_eq!(hashes(&[INTEGER, 1, 9, OCTETS, 1, 9]), (0, 0));
         assert_eq!(hashes(&[OCTETS, 1, 9, INTEGER, 1, 0xff]).1, u64::MAX);
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        for length in [0_usize, 1, 127, 128, 255, 256, 65_535, 65_536] {
+            let contents = vec![7; length];
+            let written = put(OCTETS, &[&contents, &[]]);
+            assert_eq!(field(&written, OCTETS), Some((&contents[..], &[][..])), "{length}");
+        }
+        assert_eq!(put_number(&[]), [INTEGER, 1, 0]);
+        assert_eq!(put_number(&[0, 0, 0x7F]), [INTEGER, 1, 0x7F]);
+        assert_eq!(put_number(&[0x80, 1]), [INTEGER, 3, 0, 0x80, 1]);
     }
 
     #[test]

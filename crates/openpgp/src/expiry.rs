@@ -139,7 +139,7 @@ fn is_own(signature: &Signature, key: &PublicKey) -> bool {
 }
 
 /// When a key ends by what this signature says of it, in seconds since 1970.
-fn end_by(signature: &Signature, key: &impl KeyDetails) -> Option<u32> {
+pub(crate) fn end_by(signature: &Signature, key: &impl KeyDetails) -> Option<u32> {
     let lifetime = signature.key_expiration_time()?.as_secs();
     (lifetime != 0).then(|| key.created_at().as_secs().saturating_add(lifetime))
 }

@@ -98,7 +98,7 @@ pub struct NewHeld<'a> {
 }
 
 /// What stands behind a key's label for the pair that opens what is encrypted to it.
-const DECRYPTING: &str = ".decrypt";
+pub(crate) const DECRYPTING: &str = ".decrypt";
 
 impl NewHeld<'_> {
     /// Makes the pairs in the token, or finds the one that is there, and a certificate of it.
@@ -260,7 +260,7 @@ impl Held {
     ///
     /// # Errors
     /// If it is not known where it is.
-    fn primary(&self) -> Result<HeldKey> {
+    pub(crate) fn primary(&self) -> Result<HeldKey> {
         let name = self.certificate.fingerprint();
         let gone = || Error::UnfitKey(format!("it is not known which token has key {name}"));
         self.keys().find(|key| key.fingerprint() == name).ok_or_else(gone)

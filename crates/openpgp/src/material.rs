@@ -1,10 +1,12 @@
-//! Key packets from the bare numbers of keys that were made elsewhere.
+//! Key packets from the bare numbers of keys that were made elsewhere, and the numbers of packets.
 //!
 //! ```text
 //! | key        | public part of the packet (RFC 9580, 5.5)  | secret part         |
 //! |------------|--------------------------------------------|---------------------|
 //! | RSA        | n, e                                       | d, p, q, 1/p mod q  |
 //! | NIST curve | curve, point; to encrypt also hash, cipher | the scalar          |
+//! | Ed25519    | curve, point, in the older form            | the seed            |
+//! | X25519     | curve, point, hash, cipher, the same       | the scalar          |
 //! ```
 //!
 //! 1. Packets are of version 4: their fingerprint follows from the time and the public numbers, so
@@ -15,6 +17,7 @@ use pgp::packet::{PacketHeader, PublicKey, PublicSubkey, SecretKey, SecretSubkey
 use pgp::types::Tag;
 use zeroize::Zeroizing;
 
+use crate::der::{BITS, NAME, NULL, SEQUENCE, put, put_number};
 use crate::error::{Error, Result};
 
 /// A curve of NIST's.
@@ -41,6 +44,15 @@ impl Curve {
         Curve::ALL.into_iter().find(|curve| curve.name() == name)
     }
 
+    /// How long its numbers are.
+    pub(crate) fn field_bytes(self) -> usize {
+        match self {
+            Curve::P256 => 32,
+            Curve::P384 => 48,
+            Curve::P521 => 66,
+        }
+    }
+
     /// The hash and the cipher that wrap session keys (RFC 9580, 11.5.1).
     fn wrapping(self) -> [u8; 2] {
         match self {
@@ -54,22 +66,30 @@ impl Curve {
 /// The numbers of a public key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Public {
-    Rsa { n: Vec<u8>, e: Vec<u8> },
-    Nist { curve: Curve, point: Vec<u8> },
+    Rsa {
+        n: Vec<u8>,
+        e: Vec<u8>,
+    },
+    Nist {
+        curve: Curve,
+        point: Vec<u8>,
+    },
+    /// It signs.
+    Ed25519 {
+        point: Vec<u8>,
+    },
+    /// It agrees on secrets.
+    X25519 {
+        point: Vec<u8>,
+    },
 }
 
 /// The numbers of a secret key.
 pub(crate) enum Secret {
     /// As PKCS#1 has them; `coefficient` is 1/q mod p.
-    Rsa {
-        d: Number,
-        p: Number,
-        q: Number,
-        coefficient: Number,
-    },
-    Nist {
-        scalar: Number,
-    },
+    Rsa { d: Number, p: Number, q: Number, coefficient: Number },
+    /// As packets have it: the first byte is the highest of a scalar.
+    Curve { scalar: Number },
 }
 
 /// A secret number.
@@ -83,8 +103,92 @@ pub(crate) enum Use {
 }
 
 const RSA_BITS_MIN: usize = 2048;
+/// Names of curve 25519 in packets, as [`Curve::name`], and what stands before its points there.
+const ED25519: &[u8] = &[0x2B, 0x06, 0x01, 0x04, 0x01, 0xDA, 0x47, 0x0F, 0x01];
+const X25519: &[u8] = &[0x2B, 0x06, 0x01, 0x04, 0x01, 0x97, 0x55, 0x01, 0x05, 0x01];
+const NATIVE: u8 = 0x40;
+/// Names of algorithms in certificates.
+const RSA_NAME: &[u8] = &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01];
+const NIST_NAME: &[u8] = &[0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01];
+pub(crate) const ED25519_NAME: &[u8] = &[0x2B, 0x65, 0x70];
+pub(crate) const X25519_NAME: &[u8] = &[0x2B, 0x65, 0x6E];
+/// Algorithms of packets.
+const RSA: u8 = 1;
+const ECDH: u8 = 18;
+const ECDSA: u8 = 19;
+const EDDSA: u8 = 22;
 
 impl Public {
+    /// The time and the numbers of a key packet of version 4, and what stands behind them.
+    pub(crate) fn of(body: &[u8]) -> Option<(u32, Public, &[u8])> {
+        let (version, rest) = body.split_first()?;
+        let (made, rest) = rest.split_first_chunk::<4>()?;
+        let (algorithm, rest) = rest.split_first()?;
+        if *version != 4 {
+            return None;
+        }
+        let made = u32::from_be_bytes(*made);
+        if *algorithm == RSA {
+            let (n, rest) = number(rest)?;
+            let (e, rest) = number(rest)?;
+            return Some((made, Public::Rsa { n: n.to_vec(), e: e.to_vec() }, rest));
+        }
+        let (length, rest) = rest.split_first()?;
+        let (name, rest) = rest.split_at_checked(usize::from(*length))?;
+        let (point, mut rest) = number(rest)?;
+        if *algorithm == ECDH {
+            // How session keys are wrapped.
+            let (length, behind) = rest.split_first()?;
+            rest = behind.get(usize::from(*length)..)?;
+        }
+        let native = || Some(point.strip_prefix(&[NATIVE])?.to_vec());
+        let public = match (*algorithm, name) {
+            (EDDSA, ED25519) => Public::Ed25519 { point: native()? },
+            (ECDH, X25519) => Public::X25519 { point: native()? },
+            (ECDSA | ECDH, name) => {
+                Public::Nist { curve: Curve::named(name)?, point: point.to_vec() }
+            }
+            _ => return None,
+        };
+        Some((made, public, rest))
+    }
+
+    /// Whether such a key signs, and whether it can be encrypted to.
+    pub(crate) fn abilities(&self) -> (bool, bool) {
+        match self {
+            Public::Rsa { .. } | Public::Nist { .. } => (true, true),
+            Public::Ed25519 { .. } => (true, false),
+            Public::X25519 { .. } => (false, true),
+        }
+    }
+
+    /// The algorithm, as certificates and PKCS#8 name it.
+    pub(crate) fn algorithm(&self) -> Vec<u8> {
+        let named = |name: &[u8], more: &[u8]| put(SEQUENCE, &[&put(NAME, &[name]), more]);
+        match self {
+            Public::Rsa { .. } => named(RSA_NAME, &put(NULL, &[])),
+            Public::Nist { curve, .. } => named(NIST_NAME, &put(NAME, &[curve.name()])),
+            Public::Ed25519 { .. } => named(ED25519_NAME, &[]),
+            Public::X25519 { .. } => named(X25519_NAME, &[]),
+        }
+    }
+
+    /// The bare key, as certificates have it.
+    pub(crate) fn bare(&self) -> Vec<u8> {
+        match self {
+            Public::Rsa { n, e } => put(SEQUENCE, &[&put_number(n), &put_number(e)]),
+            Public::Nist { point, .. } | Public::Ed25519 { point } | Public::X25519 { point } => {
+                point.clone()
+            }
+        }
+    }
+
+    /// What certificates say of a key: its algorithm, and the key.
+    pub(crate) fn info(&self) -> Vec<u8> {
+        let bare = put(BITS, &[&[0], &self.bare()]);
+        put(SEQUENCE, &[&self.algorithm(), &bare])
+    }
+
     /// The key packet, of that time.
     pub(crate) fn packet(&self, made: u32, purpose: Use) -> Result<PublicKey> {
         let body = self.body(made, purpose)?;
@@ -108,20 +212,28 @@ impl Public {
                         format!("an RSA key of {bits} bits is too weak; {RSA_BITS_MIN} are needed");
                     return Err(Error::UnfitKey(what));
                 }
-                body.push(1);
-                put_number(&mut body, n);
-                put_number(&mut body, e);
+                body.push(RSA);
+                put_mpi(&mut body, n);
+                put_mpi(&mut body, e);
             }
             Public::Nist { curve, point } => {
-                body.push(if purpose == Use::Sign { 19 } else { 18 });
-                let name = curve.name();
-                body.push(u8::try_from(name.len()).unwrap_or(u8::MAX));
-                body.extend(name);
-                put_number(&mut body, point);
+                body.push(if purpose == Use::Sign { ECDSA } else { ECDH });
+                put_point(&mut body, curve.name(), point);
                 if purpose == Use::Encrypt {
                     body.extend([3, 1]);
                     body.extend(curve.wrapping());
                 }
+            }
+            // These do one of both, whatever they are wanted for.
+            Public::Ed25519 { point } => {
+                body.push(EDDSA);
+                put_point(&mut body, ED25519, &[&[NATIVE], &point[..]].concat());
+            }
+            Public::X25519 { point } => {
+                body.push(ECDH);
+                put_point(&mut body, X25519, &[&[NATIVE], &point[..]].concat());
+                body.extend([3, 1]);
+                body.extend(Curve::P256.wrapping());
             }
         }
         Ok(body)
@@ -145,10 +257,10 @@ impl Public {
             // The packet wants 1/p mod q of its p and q: PKCS#1's with p and q exchanged.
             Secret::Rsa { d, p, q, coefficient } => {
                 for number in [d, q, p, coefficient] {
-                    put_number(&mut numbers, number);
+                    put_mpi(&mut numbers, number);
                 }
             }
-            Secret::Nist { scalar } => put_number(&mut numbers, scalar),
+            Secret::Curve { scalar } => put_mpi(&mut numbers, scalar),
         }
         let sum = numbers.iter().fold(0_u16, |sum, byte| sum.wrapping_add(u16::from(*byte)));
         let mut body = Zeroizing::new(Vec::with_capacity(16 << 10));
@@ -158,6 +270,38 @@ impl Public {
         body.extend(sum.to_be_bytes());
         Ok(body)
     }
+}
+
+impl Secret {
+    /// The numbers behind the public part of a secret packet that is not locked.
+    pub(crate) fn of(public: &Public, behind: &[u8]) -> Option<Secret> {
+        let owned = |bytes: &[u8]| Zeroizing::new(bytes.to_vec());
+        let (0, rest) = behind.split_first().map(|(locked, rest)| (*locked, rest))? else {
+            return None;
+        };
+        let (first, rest) = number(rest)?;
+        if !matches!(public, Public::Rsa { .. }) {
+            return Some(Secret::Curve { scalar: owned(first) });
+        }
+        // See above: the packet's p and q are PKCS#1's q and p.
+        let (q, rest) = number(rest)?;
+        let (p, rest) = number(rest)?;
+        let (coefficient, _sum) = number(rest)?;
+        let (d, p, q) = (owned(first), owned(p), owned(q));
+        Some(Secret::Rsa { d, p, q, coefficient: owned(coefficient) })
+    }
+}
+
+/// A number with its length in bits before it, and what is behind it.
+fn number(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (bits, rest) = bytes.split_first_chunk::<2>()?;
+    rest.split_at_checked(usize::from(u16::from_be_bytes(*bits)).div_ceil(8))
+}
+
+fn put_point(to: &mut Vec<u8>, curve: &[u8], point: &[u8]) {
+    to.push(u8::try_from(curve.len()).unwrap_or(u8::MAX));
+    to.extend(curve);
+    put_mpi(to, point);
 }
 
 fn header(tag: Tag, body: &[u8]) -> Result<PacketHeader> {
@@ -176,7 +320,7 @@ fn bits(number: &[u8]) -> usize {
 }
 
 /// A number, with its length in bits before it.
-fn put_number(to: &mut Vec<u8>, number: &[u8]) {
+fn put_mpi(to: &mut Vec<u8>, number: &[u8]) {
     let length = u16::try_from(bits(number)).unwrap_or(u16::MAX);
     to.extend(length.to_be_bytes());
     to.extend_from_slice(trimmed(number));

@@ -6,7 +6,8 @@
 //! | FINGERPRINT.cert  | a certificate, binary, with everything that was merged into it |
 //! | FINGERPRINT.key   | a secret key, binary, locked as it was when it came          |
 //! | FINGERPRINT.token | which keys of which tokens its private halves are, as text       |
-//! | FINGERPRINT.x509  | a certificate of X.509 in DER, by its key's fingerprint here |
+//! | FINGERPRINT.x509  | the certificate of X.509 of the key in DER; behind it those  |
+//! |                   | of its parts                                                 |
 //! | aliases           | lines: a name, a blank, a fingerprint                        |
 //! ```
 //!
@@ -16,39 +17,34 @@
 //!    it say what sort of name it is.
 //! 4. Who changes something holds the lock on `.lock` from before it reads what it changes: of two
 //!    commands at once neither loses what the other did. Reading needs no lock (1).
+//! 5. A keystore that is opened with the ring comes before it: its names and certificates are found
+//!    first, its secret keys are the ones that open messages, and it is what is listed. Nothing is
+//!    written then.
 
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use pgp::types::KeyDetails;
 use rpgpie::certificate::{Certificate, Checked};
 use rpgpie::merge::CertificateInfo;
 use rpgpie::tsk::Tsk;
 use seam::Seam;
-use seam::disk::{HeldLock, make_dir, read_small, replace_small};
+use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
+use crate::files::Files;
 use crate::fitness::of_no_use;
 use crate::held::{Held, Holder, Places};
 use crate::keys::certificate_of;
 use crate::keystore::{Foreign, is_of_a_known_type, is_pem};
 use crate::x509::X509;
 
-/// The file whose lock a change holds.
-const LOCK: &str = ".lock";
-/// How long another command's change is waited for, in tries of so many milliseconds each.
-const TRIES: u32 = 1500;
-const TRY_MS: u64 = 20;
-/// No file of the ring is longer.
-const FILE_MAX: usize = 16 << 20;
 const ALIASES: &str = "aliases";
 
 /// A key ring.
 pub struct Store {
-    seam: Seam,
-    folder: PathBuf,
+    files: Files,
 }
 
 /// What a listing shows of a key.
@@ -114,10 +110,6 @@ impl Imported {
     }
 }
 
-fn on(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
-    Error::io(path.display().to_string())
-}
-
 fn name_of(certificate: &Certificate) -> String {
     certificate.fingerprint().to_string().to_uppercase()
 }
@@ -126,45 +118,32 @@ impl Store {
     /// The ring in this folder, which is made when something is first put into it.
     #[must_use]
     pub fn open(seam: &Seam, folder: &Path) -> Store {
-        Store { seam: seam.clone(), folder: folder.to_owned() }
+        Store { files: Files::new(seam, folder) }
     }
 
-    fn names(&self, ending: &str) -> Result<Vec<String>> {
-        if !self.seam.disk.exists(&self.folder).map_err(on(&self.folder))? {
-            return Ok(Vec::new());
-        }
-        let list = self.seam.disk.list(&self.folder).map_err(on(&self.folder))?;
-        let names = list.iter().filter_map(|path| path.file_name()?.to_str()?.strip_suffix(ending));
-        Ok(names.map(str::to_owned).collect())
-    }
-
-    fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        let path = self.folder.join(name);
-        if !self.seam.disk.exists(&path).map_err(on(&path))? {
-            return Ok(None);
-        }
-        read_small(&*self.seam.disk, &path, FILE_MAX).map(Some).map_err(on(&path))
-    }
-
-    /// Waits until nobody else changes the ring (4).
-    fn lock(&self) -> Result<Box<dyn HeldLock>> {
-        make_dir(&*self.seam.disk, &self.folder).map_err(on(&self.folder))?;
-        let path = self.folder.join(LOCK);
-        for _ in 0..TRIES {
-            match self.seam.disk.lock(&path) {
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    self.seam.clock.sleep(Duration::from_millis(TRY_MS));
-                }
-                locked => return locked.map_err(on(&path)),
+    /// The ring with what a keystore holds before it (5).
+    ///
+    /// # Errors
+    /// If something in the keystore cannot be written as packets.
+    pub fn with_keystore(self, keystore: &[Foreign]) -> Result<Store> {
+        let mut opened = BTreeMap::new();
+        let mut aliases = String::new();
+        for one in keystore {
+            let print = one.certificate.fingerprint();
+            if let Some(key) = &one.key {
+                let mut bytes = Zeroizing::new(Vec::new());
+                key.save(false, &mut *bytes)?;
+                opened.insert(format!("{print}.key"), bytes);
+                let certificate = Vec::try_from(&certificate_of(key))?;
+                opened.insert(format!("{print}.cert"), Zeroizing::new(certificate));
+            }
+            opened.insert(format!("{print}.x509"), Zeroizing::new(one.der()));
+            if let Some(alias) = &one.alias {
+                aliases += &format!("{alias} {print}\n");
             }
         }
-        let what = format!("another command has held {} for 30 seconds", path.display());
-        Err(Error::Name(what))
-    }
-
-    fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
-        let path = self.folder.join(name);
-        replace_small(&*self.seam.disk, &path, bytes).map_err(on(&path))
+        opened.insert(ALIASES.to_owned(), Zeroizing::new(aliases.into_bytes()));
+        Ok(Store { files: self.files.behind(opened) })
     }
 
     /// A certificate by its fingerprint.
@@ -172,7 +151,7 @@ impl Store {
     /// # Errors
     /// If the file cannot be read.
     pub fn certificate(&self, fingerprint: &str) -> Result<Option<Certificate>> {
-        let bytes = self.read(&format!("{fingerprint}.cert"))?;
+        let bytes = self.files.read(&format!("{fingerprint}.cert"))?;
         bytes.map(|bytes| Certificate::try_from(&bytes[..]).map_err(Error::from)).transpose()
     }
 
@@ -181,18 +160,18 @@ impl Store {
     /// # Errors
     /// If the file cannot be read.
     pub fn secret(&self, fingerprint: &str) -> Result<Option<Tsk>> {
-        let bytes = self.read(&format!("{fingerprint}.key"))?;
+        let bytes = self.files.read(&format!("{fingerprint}.key"))?;
         bytes.map(|bytes| Tsk::try_from(&bytes[..]).map_err(Error::from)).transpose()
     }
 
-    /// All secret keys.
+    /// All secret keys; with a keystore before the ring, those that it holds.
     ///
     /// # Errors
     /// If a file cannot be read.
     pub fn secrets(&self) -> Result<Vec<Tsk>> {
-        let names = self.names(".key")?;
-        let all = names.iter().filter_map(|name| self.secret(name).transpose());
-        all.collect()
+        let names = self.files.names(".key")?;
+        let near = names.iter().filter(|name| !self.files.is_behind(&format!("{name}.key")));
+        near.filter_map(|name| self.secret(name).transpose()).collect()
     }
 
     /// All certificates.
@@ -200,7 +179,7 @@ impl Store {
     /// # Errors
     /// If a file cannot be read.
     pub fn certificates(&self) -> Result<Vec<Certificate>> {
-        let names = self.names(".cert")?;
+        let names = self.files.names(".cert")?;
         let all = names.iter().filter_map(|name| self.certificate(name).transpose());
         all.collect()
     }
@@ -210,7 +189,7 @@ impl Store {
     /// # Errors
     /// If the folder takes nothing.
     pub fn add_certificate(&self, certificate: Certificate) -> Result<String> {
-        let _held = self.lock()?;
+        let _held = self.files.lock()?;
         self.merge_in(certificate)
     }
 
@@ -225,7 +204,7 @@ impl Store {
             }
         };
         let bytes = Vec::try_from(&merged)?;
-        self.write(&format!("{name}.cert"), &bytes)?;
+        self.files.write(&format!("{name}.cert"), &bytes)?;
         Ok(name)
     }
 
@@ -234,11 +213,11 @@ impl Store {
     /// # Errors
     /// If the folder takes nothing.
     pub fn add_secret(&self, key: &Tsk) -> Result<String> {
-        let _held = self.lock()?;
+        let _held = self.files.lock()?;
         let name = self.merge_in(certificate_of(key))?;
         let mut bytes = Vec::new();
         key.save(false, &mut bytes)?;
-        self.write(&format!("{name}.key"), &bytes)?;
+        self.files.write(&format!("{name}.key"), &bytes)?;
         Ok(name)
     }
 
@@ -247,15 +226,15 @@ impl Store {
     /// # Errors
     /// If the folder takes nothing.
     pub fn add_held(&self, key: &Held) -> Result<String> {
-        let _held = self.lock()?;
+        let _held = self.files.lock()?;
         let name = self.merge_in(key.certificate.clone())?;
-        self.write(&format!("{name}.token"), key.places.text().as_bytes())?;
+        self.files.write(&format!("{name}.token"), key.places.text().as_bytes())?;
         Ok(name)
     }
 
     fn places(&self, fingerprint: &str) -> Result<Option<Places>> {
         let name = format!("{fingerprint}.token");
-        let bytes = self.read(&name)?;
+        let bytes = self.files.read(&name)?;
         let wrong = |error| Error::NotOpenPgp(format!("{name}: {error}"));
         let parse = |bytes: Vec<u8>| Places::parse(&String::from_utf8_lossy(&bytes));
         bytes.map(parse).transpose().map_err(wrong)
@@ -287,24 +266,61 @@ impl Store {
     /// # Errors
     /// If a file cannot be read.
     pub fn all_held(&self, holder: &Arc<Holder>) -> Result<Vec<Held>> {
-        let names = self.names(".token")?;
+        let names = self.files.names(".token")?;
         names.iter().filter_map(|name| self.held(name, holder).transpose()).collect()
     }
 
-    /// A certificate of X.509, by the fingerprint of its key.
+    /// The certificates of X.509 of a key, by its fingerprint: its own, then those of its parts.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn x509(&self, fingerprint: &str) -> Result<Option<X509>> {
-        let bytes = self.read(&format!("{fingerprint}.x509"))?;
-        bytes.map(|bytes| X509::from_der(&bytes)).transpose()
+    pub fn x509(&self, fingerprint: &str) -> Result<Vec<X509>> {
+        let bytes = self.files.read(&format!("{fingerprint}.x509"))?;
+        bytes.map_or(Ok(Vec::new()), |bytes| X509::read(&bytes))
     }
 
-    /// Those certificates of X.509 that have no OpenPGP certificate beside them.
-    fn lone_x509(&self) -> Result<Vec<X509>> {
-        let known = self.names(".cert")?;
-        let names = self.names(".x509")?.into_iter().filter(|name| !known.contains(name));
-        names.filter_map(|name| self.x509(&name).transpose()).collect()
+    /// The certificates of X.509 of the one key that this names; by the fingerprint or key id of one
+    /// of them, that one alone.
+    ///
+    /// # Errors
+    /// If none or several keys are named, or the file cannot be read.
+    pub fn x509_named(&self, name: &str) -> Result<Vec<X509>> {
+        let all = self.x509(&self.find(name)?)?;
+        let (sort, bare) = sort_of(name);
+        if sort.is_some_and(|sort| sort != Sort::Number) {
+            return Ok(all);
+        }
+        let is_meant = |one: &&X509| is_named_x509(one, Some(Sort::Number), bare);
+        let meant: Vec<X509> = all.iter().filter(is_meant).cloned().collect();
+        Ok(if meant.is_empty() { all } else { meant })
+    }
+
+    /// A name that was given to the key here, or in the keystore.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn alias_of(&self, fingerprint: &str) -> Result<Option<String>> {
+        let mut all = self.aliases()?.into_iter();
+        Ok(all.find(|(_, print)| print == fingerprint).map(|(alias, _)| alias))
+    }
+
+    /// Puts certificates of X.509 in for the key whose own the first one is, in place of those that
+    /// it had.
+    ///
+    /// # Errors
+    /// If the folder takes nothing.
+    pub fn set_x509(&self, fingerprint: &str, certificates: &[X509]) -> Result<()> {
+        let _held = self.files.lock()?;
+        let der: Vec<u8> = certificates.iter().flat_map(|one| one.der().iter().copied()).collect();
+        self.files.write(&format!("{fingerprint}.x509"), &der)
+    }
+
+    /// Those certificates of X.509 that have no OpenPGP certificate beside them, key by key.
+    fn lone_x509(&self) -> Result<Vec<Vec<X509>>> {
+        let known = self.files.names(".cert")?;
+        let names = self.files.names(".x509")?.into_iter().filter(|name| !known.contains(name));
+        let all = names.map(|name| self.x509(&name)).collect::<Result<Vec<_>>>()?;
+        Ok(all.into_iter().filter(|group| !group.is_empty()).collect())
     }
 
     /// Puts in a key that came from elsewhere, under the alias that it had there. Gives its
@@ -317,8 +333,17 @@ impl Store {
         if let Some(key) = &foreign.key {
             self.add_secret(key)?;
         }
-        let held = self.lock()?;
-        self.write(&format!("{print}.x509"), foreign.certificate.der())?;
+        let held = self.files.lock()?;
+        let mut der = foreign.der();
+        // Those of parts that do not come again stay (2).
+        let is_kept = |old: &&X509| {
+            let comes = |part: &X509| part.fingerprint() == old.fingerprint();
+            old.is_part_of(&foreign.certificate) && !foreign.parts.iter().any(comes)
+        };
+        for old in self.x509(&print)?.iter().filter(is_kept) {
+            der.extend_from_slice(old.der());
+        }
+        self.files.write(&format!("{print}.x509"), &der)?;
         drop(held);
         if let Some(alias) = &foreign.alias {
             self.set_alias(alias, &print)?;
@@ -336,8 +361,7 @@ impl Store {
         let mut imported = Imported::default();
         // No packet begins like DER does.
         if is_pem(bytes) || bytes.first() == Some(&0x30) {
-            for certificate in X509::read(bytes)? {
-                let foreign = Foreign { alias: None, certificate, key: None };
+            for foreign in Foreign::of(&X509::read(bytes)?) {
                 imported.prints.push(self.add_foreign(&foreign)?);
             }
             return Ok(imported);
@@ -366,29 +390,31 @@ impl Store {
     /// # Errors
     /// If a file cannot be removed.
     pub fn delete(&self, fingerprint: &str) -> Result<()> {
-        let _held = self.lock()?;
+        let _held = self.files.lock()?;
         let mut aliases = self.aliases()?;
         aliases.retain(|(_, known)| known != fingerprint);
         self.write_aliases(&aliases)?;
-        for ending in ["key", "token", "cert", "x509"] {
-            let path = self.folder.join(format!("{fingerprint}.{ending}"));
-            if self.seam.disk.exists(&path).map_err(on(&path))? {
-                self.seam.disk.remove(&path).map_err(on(&path))?;
-            }
-        }
-        self.seam.disk.sync_dir(&self.folder).map_err(on(&self.folder))
+        let endings = ["key", "token", "cert", "x509"];
+        self.files.remove(&endings.map(|ending| format!("{fingerprint}.{ending}")))
     }
 
+    /// Names with their fingerprints; those of a keystore come first, and hide others of the ring.
     fn aliases(&self) -> Result<Vec<(String, String)>> {
-        let bytes = self.read(ALIASES)?.unwrap_or_default();
-        let text = String::from_utf8_lossy(&bytes);
-        let pairs = text.lines().filter_map(|line| line.rsplit_once(' '));
-        Ok(pairs.map(|(name, print)| (name.to_owned(), print.to_owned())).collect())
+        let mut all: Vec<(String, String)> = Vec::new();
+        for bytes in [self.files.read(ALIASES)?, self.files.read_folder(ALIASES)?] {
+            let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
+            for (name, print) in text.lines().filter_map(|line| line.rsplit_once(' ')) {
+                if all.iter().all(|(known, _)| known != name) {
+                    all.push((name.to_owned(), print.to_owned()));
+                }
+            }
+        }
+        Ok(all)
     }
 
     fn write_aliases(&self, aliases: &[(String, String)]) -> Result<()> {
         let lines = aliases.iter().map(|(name, print)| format!("{name} {print}\n"));
-        self.write(ALIASES, lines.collect::<String>().as_bytes())
+        self.files.write(ALIASES, lines.collect::<String>().as_bytes())
     }
 
     /// Gives a key a name; one that had it loses it.
@@ -399,7 +425,7 @@ impl Store {
         if alias.trim().is_empty() || alias.contains(['\n', '\r']) {
             return Err(Error::Usage("an alias is one line that is not empty".to_owned()));
         }
-        let _held = self.lock()?;
+        let _held = self.files.lock()?;
         let mut aliases = self.aliases()?;
         aliases.retain(|(known, _)| known != alias);
         aliases.push((alias.to_owned(), fingerprint.to_owned()));
@@ -425,16 +451,16 @@ impl Store {
                 found.push(name_of(&certificate));
             }
         }
-        for certificate in self.lone_x509()? {
-            if is_named_x509(&certificate, sort, bare) {
-                found.push(certificate.fingerprint());
+        for group in self.lone_x509()? {
+            if group.iter().any(|one| is_named_x509(one, sort, bare)) {
+                found.push(group[0].fingerprint());
             }
         }
         match &found[..] {
             [one] => Ok(one.clone()),
             [] => Err(Error::Name(format!(
                 "no key in {} is called \"{name}\"; `holdfast pgp list` shows them",
-                self.folder.display()
+                self.files.folder().display()
             ))),
             several => Err(Error::Name(format!(
                 "\"{name}\" fits several keys: {}; say which by its fingerprint",
@@ -449,33 +475,34 @@ impl Store {
     /// # Errors
     /// If the folder cannot be made or listed.
     pub fn check(&self) -> Result<Checkup> {
-        make_dir(&*self.seam.disk, &self.folder).map_err(on(&self.folder))?;
+        self.files.make()?;
         let mut checkup = Checkup::default();
-        for name in self.names(".cert")? {
+        for name in self.files.names(".cert")? {
             match self.certificate(&name) {
                 Ok(_) => checkup.certificates += 1,
                 Err(error) => checkup.wrong.push(format!("{name}.cert: {error}")),
             }
         }
-        for name in self.names(".key")? {
+        for name in self.files.names(".key")? {
             match self.secret(&name) {
                 Ok(_) => checkup.secrets += 1,
                 Err(error) => checkup.wrong.push(format!("{name}.key: {error}")),
             }
         }
-        for name in self.names(".token")? {
+        for name in self.files.names(".token")? {
             match self.places(&name) {
                 Ok(_) => checkup.secrets += 1,
                 Err(error) => checkup.wrong.push(error.to_string()),
             }
         }
-        for name in self.names(".x509")? {
+        for name in self.files.names(".x509")? {
             if let Err(error) = self.x509(&name) {
                 checkup.wrong.push(format!("{name}.x509: {error}"));
             }
         }
         for (alias, print) in self.aliases()? {
-            let is_here = |ending| self.read(&format!("{print}.{ending}")).map(|it| it.is_some());
+            let is_here =
+                |ending| self.files.read(&format!("{print}.{ending}")).map(|it| it.is_some());
             if !(is_here("cert")? || is_here("x509")?) {
                 checkup.wrong.push(format!("the alias \"{alias}\" is of {print}, which is gone"));
             }
@@ -483,14 +510,14 @@ impl Store {
         Ok(checkup)
     }
 
-    /// Everything in the ring.
+    /// Everything in the ring, or in the keystore that comes before it.
     ///
     /// # Errors
     /// If a file cannot be read.
     pub fn list(&self) -> Result<Vec<Entry>> {
         let aliases = self.aliases()?;
-        let secrets = self.names(".key")?;
-        let with_x509 = self.names(".x509")?;
+        let secrets = self.files.names(".key")?;
+        let with_x509 = self.files.names(".x509")?;
         let mut entries = Vec::new();
         for certificate in self.certificates()? {
             let mut entry = describe(certificate, &aliases, &secrets);
@@ -498,7 +525,9 @@ impl Store {
             entry.token = self.token(&entry.fingerprint)?;
             entries.push(entry);
         }
-        entries.extend(self.lone_x509()?.iter().map(|one| describe_x509(one, &aliases)));
+        let lone = self.lone_x509()?;
+        entries.extend(lone.iter().map(|group| describe_x509(&group[0], &aliases)));
+        entries.retain(|entry| !self.files.is_behind(&format!("{}.x509", entry.fingerprint)));
         Ok(entries)
     }
 }

@@ -154,13 +154,17 @@ fn keys_that_name_nobody_are_understood() {
         place.put(&format!("{name}.key"), &key);
         place.put(&format!("{name}.cert"), &place.works(&["extract-cert"], &key));
     };
-    for profile in ["--profile=rfc4880", "--profile=rfc4880-rsa3072", "--profile=rfc4880-nistp256"] {
+    for profile in ["--profile=rfc4880", "--profile=rfc4880-rsa3072", "--profile=rfc4880-nistp256"]
+    {
         make("from", profile);
         make("to", profile);
         there(&place, OURS, OURS, TEXT, None);
         for other in others() {
             let theirs = other.program.as_str();
-            assert_eq!(place.works_in(theirs, &["extract-cert"], &place.get("to.key"))[..5], *b"-----");
+            assert_eq!(
+                place.works_in(theirs, &["extract-cert"], &place.get("to.key"))[..5],
+                *b"-----"
+            );
             there(&place, OURS, theirs, TEXT, None);
             there(&place, theirs, OURS, TEXT, None);
         }

@@ -11,8 +11,10 @@ mod encrypt;
 pub(crate) mod facility;
 mod files;
 mod jobs;
+mod keystores;
 mod ring;
 mod secrets;
+mod x509;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,7 +22,7 @@ use std::sync::Arc;
 
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, Subcommand};
-use openpgp::{Held, Holder, SecretKey, Signer, Store, Target, Writing};
+use openpgp::{Held, Holder, SecretKey, Signer, Store, Target, Writing, X509};
 
 use super::Context;
 use crate::failure::{Failure, Result};
@@ -69,6 +71,12 @@ enum What {
     #[command(after_help = "Examples: holdfast pgp import partner.asc --alias partner\n          \
             holdfast pgp import --keystore keys.p12")]
     Import(ring::ImportArgs),
+    /// Make certificates of X.509 for a key of one's own, and for its parts
+    ///
+    /// They are valid from the time of the key on, so whoever makes a key of OpenPGP from one gets
+    /// the same fingerprint. The ring keeps them; `export --x509` writes them.
+    #[command(after_help = "Example: holdfast pgp x509 me --subject 'CN=Ada, O=Bank' --days 365")]
+    X509(x509::X509Args),
     /// Write certificates, or secret keys
     #[command(after_help = "Example: holdfast pgp export me --armor -o me.asc")]
     Export(ring::ExportArgs),
@@ -127,6 +135,7 @@ pub(super) fn run(context: &mut Context, args: &PgpArgs) -> Result<ExitCode> {
         What::Compress(args) => encrypt::compress(context, args),
         What::Generate(args) => ring::generate(context, args),
         What::Import(args) => ring::import(context, args),
+        What::X509(args) => x509::make(context, args),
         What::Export(args) => ring::export(context, args),
         What::List(args) => ring::list(context, args),
         What::Delete(args) => ring::delete(context, args),
@@ -159,6 +168,13 @@ struct RingArgs {
     /// from the terminal
     #[arg(long, value_name = "FILE")]
     pin_file: Option<PathBuf>,
+    /// A Java keystore of type PKCS#12: its keys and certificates come before those of the ring
+    #[arg(long, value_name = "FILE")]
+    keystore: Option<PathBuf>,
+    /// Read the passphrase of the keystore from this file; otherwise from the variable
+    /// HOLDFAST_PGP_KEYSTORE_PASSPHRASE, or from the terminal
+    #[arg(long, value_name = "FILE")]
+    keystore_passphrase_file: Option<PathBuf>,
     /// Let GnuPG's agent ask instead of the terminal, or the one that listens at SOCKET
     #[arg(
         long, value_name = "SOCKET", num_args = 0..=1, require_equals = true,
@@ -168,7 +184,8 @@ struct RingArgs {
 }
 
 impl RingArgs {
-    fn store(&self, context: &Context) -> Result<Store> {
+    /// The key ring itself.
+    fn folder(&self, context: &Context) -> Result<Store> {
         let Some(folder) = self.home.clone().or_else(usual_home) else {
             return Err(Failure::usage("there is no key ring to use", "Give --home FOLDER."));
         };
@@ -237,10 +254,16 @@ fn signers(
 /// Puts whoever is called so among those who can read a message.
 fn add_recipient(store: &Store, name: &str, writing: &mut Writing) -> Result<()> {
     let print = store.find(name)?;
-    match (store.certificate(&print)?, store.x509(&print)?) {
-        (Some(certificate), _) => writing.recipients.push(certificate),
-        (None, Some(certificate)) => writing.x509.push(certificate),
-        (None, None) => return Err(not_here(&print)),
+    if let Some(certificate) = store.certificate(&print)? {
+        writing.recipients.push(certificate);
+        return Ok(());
+    }
+    let mut all = store.x509(&print)?;
+    // Without one for encryption, the first one says that it is not.
+    let place = all.iter().position(X509::encrypts).unwrap_or(0);
+    match all.get(place) {
+        Some(_) => writing.x509.push(all.swap_remove(place)),
+        None => return Err(not_here(&print)),
     }
     Ok(())
 }
@@ -249,22 +272,13 @@ fn not_here(print: &str) -> Failure {
     Failure::other(format!("the certificate {print} is not in the ring"), "Import it.")
 }
 
-/// The X.509 certificate of that name.
-fn x509(store: &Store, name: &str) -> Result<openpgp::X509> {
-    let print = store.find(name)?;
-    store.x509(&print)?.ok_or_else(|| {
-        let what = format!("there is no X.509 certificate of {print} in the ring");
-        Failure::other(what, "Import it, or export the OpenPGP certificate.")
-    })
-}
-
 /// The certificate of that name.
 fn certificate(store: &Store, name: &str) -> Result<openpgp::Certificate> {
     let print = store.find(name)?;
     if let Some(certificate) = store.certificate(&print)? {
         return Ok(certificate);
     }
-    if store.x509(&print)?.is_none() {
+    if store.x509(&print)?.is_empty() {
         return Err(not_here(&print));
     }
     let what = format!("{print} has a certificate of X.509 alone, to which can be encrypted only");

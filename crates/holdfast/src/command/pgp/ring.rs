@@ -9,19 +9,19 @@ use openpgp::keys::{self, Algorithm, NewKey};
 use openpgp::keystore;
 use openpgp::pgp::packet::RevocationCode;
 use openpgp::pgp::types::Password;
-use openpgp::{Armorer, Error, Label, NewHeld, Store, Target};
+use openpgp::{Armorer, Error, Label, NewHeld, Store, Target, X509};
 use seal::TokenPlace;
 use serde_json::json;
 use zeroize::Zeroizing;
 
 use super::super::{Context, DONE};
 use super::files::{input, to_place};
-use super::{Own, RingArgs, certificate, own, secret, x509};
+use super::x509::{self, NewArgs};
+use super::{Own, RingArgs, certificate, keystores, own, secret};
 use crate::failure::{Failure, Result};
 use crate::output::{utc, warn};
-use crate::passphrase::{KEYSTORE_VARIABLE, for_files};
 
-const DAY_S: u32 = 86_400;
+pub(super) const DAY_S: u32 = 86_400;
 
 /// Only the ring.
 #[derive(Args, Debug)]
@@ -76,7 +76,7 @@ pub(super) struct GenerateArgs {
     /// A short name for it in the ring
     #[arg(long)]
     alias: Option<String>,
-    /// What it is made of; without, curve25519, in a token nistp256
+    /// What it is made of; without, curve25519, in a token or keystore nistp256
     #[arg(long, value_enum)]
     algorithm: Option<Kind>,
     /// Make a key of version 6 (RFC 9580), which older programs do not read
@@ -88,8 +88,9 @@ pub(super) struct GenerateArgs {
     /// Lock it with no passphrase
     #[arg(long)]
     no_passphrase: bool,
-    /// Make it in the token of this label, which keeps the secret key
-    #[arg(long, value_name = "LABEL", conflicts_with_all = ["v6", "no_passphrase"])]
+    /// Make it in the token of this label, which keeps the secret key; with --keystore, it is made
+    /// in the keystore
+    #[arg(long, value_name = "LABEL", conflicts_with_all = ["v6", "no_passphrase", "keystore"])]
     token: Option<String>,
     /// The label of the key in the token; without, the alias
     #[arg(long, value_name = "LABEL", requires = "token")]
@@ -97,9 +98,35 @@ pub(super) struct GenerateArgs {
     /// Use the key of that label, which the token has already, instead of making one
     #[arg(long, requires = "token", conflicts_with = "algorithm")]
     existing: bool,
+    /// Make certificates of X.509 for it, too, that end after so many days; 0 for when the key does
+    #[arg(long, value_name = "DAYS")]
+    x509_days: Option<u32>,
+    #[command(flatten)]
+    new_x509: NewArgs,
+}
+
+impl GenerateArgs {
+    fn lifetime_s(&self) -> Option<u32> {
+        (self.days > 0).then(|| self.days.saturating_mul(DAY_S))
+    }
+
+    /// The key to make here.
+    fn new_key(&self, usual: Kind, passphrase: Option<Password>) -> NewKey {
+        NewKey {
+            users: self.user.clone(),
+            algorithm: self.algorithm.unwrap_or(usual).algorithm(),
+            v6: self.v6,
+            passphrase,
+            lifetime_s: self.lifetime_s(),
+            signing_only: false,
+        }
+    }
 }
 
 pub(super) fn generate(context: &mut Context, args: &GenerateArgs) -> Result<ExitCode> {
+    if let Some(path) = &args.ring.keystore {
+        return generate_in_keystore(context, args, path);
+    }
     let store = args.ring.store(context)?;
     if let Some(token) = &args.token {
         return generate_in_token(context, args, &store, token);
@@ -110,19 +137,45 @@ pub(super) fn generate(context: &mut Context, args: &GenerateArgs) -> Result<Exi
     } else {
         Some(args.ring.new_passphrase(context)?)
     };
-    let new = NewKey {
-        users: args.user.clone(),
-        algorithm: args.algorithm.unwrap_or(Kind::Curve25519).algorithm(),
-        v6: args.v6,
-        passphrase,
-        lifetime_s: (args.days > 0).then(|| args.days.saturating_mul(DAY_S)),
-        signing_only: false,
-    };
-    let print = store.add_secret(&new.generate()?)?;
-    if let Some(alias) = &args.alias {
-        store.set_alias(alias, &print)?;
+    let new = args.new_key(Kind::Curve25519, passphrase);
+    let key = new.generate()?;
+    let x509 = args.x509_days.map(|days| args.new_x509.new_x509(context, days));
+    let x509 = x509.map(|x509| x509.of(&key, new.passphrase.as_slice())).transpose()?;
+    let print = store.add_secret(&key)?;
+    put_in(context, args, &store, &print, x509.as_deref(), "made")
+}
+
+/// Names what was made, and puts its certificates in.
+fn put_in(
+    context: &mut Context,
+    args: &GenerateArgs,
+    store: &Store,
+    print: &str,
+    x509: Option<&[X509]>,
+    done: &str,
+) -> Result<ExitCode> {
+    if let Some(x509) = x509 {
+        store.set_x509(print, x509)?;
     }
-    told(context, &print, "made")
+    if let Some(alias) = &args.alias {
+        store.set_alias(alias, print)?;
+    }
+    told(context, print, done)
+}
+
+/// Makes a key in a keystore, which locks it by its own passphrase.
+fn generate_in_keystore(
+    context: &mut Context,
+    args: &GenerateArgs,
+    path: &Path,
+) -> Result<ExitCode> {
+    let (Some(alias), [_]) = (&args.alias, &args.user[..]) else {
+        let what = "a key in a keystore has an alias, and one user id";
+        return Err(Failure::usage(what, "Give --alias ALIAS, and one user id only."));
+    };
+    let key = args.new_key(Kind::Nistp256, None).generate()?;
+    let x509 = args.new_x509.new_x509(context, args.x509_days.unwrap_or(0));
+    keystores::keep(context, &args.ring, path, alias, &key, x509)
 }
 
 /// Makes a key in a token, or takes one that is there.
@@ -145,18 +198,18 @@ fn generate_in_token(
         place: TokenPlace { token: token.to_owned(), key: key.clone() },
         make: (!args.existing).then_some(algorithm),
         user,
-        lifetime_s: (args.days > 0).then(|| args.days.saturating_mul(DAY_S)),
+        lifetime_s: args.lifetime_s(),
     };
     let held = new.hold(&args.ring.holder(context))?;
+    let x509 = args.x509_days.map(|days| args.new_x509.new_x509(context, days));
+    let x509 = x509.map(|new| new.of_held(&held)).transpose()?;
     let print = store.add_held(&held)?;
-    if let Some(alias) = &args.alias {
-        store.set_alias(alias, &print)?;
-    }
-    told(context, &print, if args.existing { "taken" } else { "made" })
+    let done = if args.existing { "taken" } else { "made" };
+    put_in(context, args, store, &print, x509.as_deref(), done)
 }
 
 /// Says what happened to a key.
-fn told(context: &mut Context, print: &str, what: &str) -> Result<ExitCode> {
+pub(super) fn told(context: &mut Context, print: &str, what: &str) -> Result<ExitCode> {
     if context.output.is_json() {
         context.output.value(&json!({ "fingerprint": print, "done": what }))?;
     } else {
@@ -170,29 +223,26 @@ pub(super) struct ImportArgs {
     #[command(flatten)]
     ring: RingArgs,
     /// Files with keys and certificates of OpenPGP or X.509, armored or not, or key files in PEM;
-    /// standard input without
+    /// standard input without. What comes of a keystore (--keystore) is locked by its passphrase,
+    /// and keeps its aliases
     file: Vec<PathBuf>,
-    /// A Java keystore of type PKCS#12; its keys are locked by its passphrase, and keep its aliases
-    #[arg(long, value_name = "FILE")]
-    keystore: Option<PathBuf>,
-    /// Read the passphrase of the keystore from this file; otherwise from the variable
-    /// HOLDFAST_PGP_KEYSTORE_PASSPHRASE, or from the terminal
-    #[arg(long, value_name = "FILE", requires = "keystore")]
-    keystore_passphrase_file: Option<PathBuf>,
     /// A short name for the key, if there is one only
     #[arg(long)]
     alias: Option<String>,
 }
 
 pub(super) fn import(context: &mut Context, args: &ImportArgs) -> Result<ExitCode> {
-    let store = args.ring.store(context)?;
+    let store = args.ring.folder(context)?;
     let mut prints = Vec::new();
-    if let Some(path) = &args.keystore {
-        for foreign in keystore(context, args, path)? {
+    if let Some(path) = &args.ring.keystore {
+        let bytes = Zeroizing::new(small(path)?);
+        let word = args.ring.keystore_passphrase(context, false)?;
+        let lock = Password::from(word.as_bytes());
+        for foreign in keystore::read_pkcs12(&bytes, &word, Some(&lock))? {
             prints.push(store.add_foreign(&foreign)?);
         }
     }
-    let from_pipe = args.file.is_empty() && args.keystore.is_none();
+    let from_pipe = args.file.is_empty() && args.ring.keystore.is_none();
     let files = if from_pipe { vec![PathBuf::from("-")] } else { args.file.clone() };
     for file in &files {
         let bytes = Zeroizing::new(small(file)?);
@@ -220,24 +270,6 @@ pub(super) fn import(context: &mut Context, args: &ImportArgs) -> Result<ExitCod
     DONE
 }
 
-/// What a keystore holds, locked by the same passphrase.
-fn keystore(context: &Context, args: &ImportArgs, path: &Path) -> Result<Vec<keystore::Foreign>> {
-    let bytes = small(path)?;
-    let word = match (&args.keystore_passphrase_file, &context.given.keystore) {
-        (None, Some(given)) => given.clone(),
-        (file, _) => {
-            let prompt = "Passphrase of the keystore: ";
-            let found = for_files(file.as_deref(), KEYSTORE_VARIABLE, prompt, false)?;
-            Zeroizing::new(found.bytes().to_vec())
-        }
-    };
-    let text = std::str::from_utf8(&word).map_err(|_| {
-        Failure::usage("the passphrase of a keystore is text", "Check its file or variable.")
-    })?;
-    let read = keystore::read_pkcs12(&bytes, text, Some(&Password::from(&word[..])));
-    Ok(read?)
-}
-
 /// All of a small input.
 pub(super) fn small(path: &Path) -> Result<Vec<u8>> {
     const BYTES_MAX: u64 = 16 << 20;
@@ -253,48 +285,44 @@ pub(super) fn small(path: &Path) -> Result<Vec<u8>> {
 #[derive(Args, Debug)]
 pub(super) struct ExportArgs {
     #[command(flatten)]
-    ring: RingArgs,
+    pub(super) ring: RingArgs,
     /// The keys: alias, fingerprint, key id, or part of a user id
     #[arg(required = true)]
-    key: Vec<String>,
+    pub(super) key: Vec<String>,
     /// The secret keys instead of the certificates, locked as they are
     #[arg(long)]
     secret: bool,
-    /// The X.509 certificates that came with them; in PEM with --armor, else in DER
+    /// The X.509 certificates; in PEM with --armor, else in DER. By fingerprint or key id the one
+    /// of that key, or part of a key, alone
     #[arg(long, conflicts_with = "secret")]
     x509: bool,
+    /// The secret key with its X.509 certificates, as a keystore of a passphrase of its own
+    #[arg(long, conflicts_with_all = ["secret", "x509", "armor"])]
+    pkcs12: bool,
     /// As text
     #[arg(long, short)]
-    armor: bool,
+    pub(super) armor: bool,
     /// Where to; standard output without
     #[arg(long, short, value_name = "FILE")]
-    output: Option<PathBuf>,
+    pub(super) output: Option<PathBuf>,
     /// Replace a file that is there already
     #[arg(long)]
-    yes: bool,
+    pub(super) yes: bool,
 }
 
 pub(super) fn export(context: &mut Context, args: &ExportArgs) -> Result<ExitCode> {
-    let store = args.ring.store(context)?;
-    let mut bytes = Vec::new();
-    let failed = |source| Error::Io { what: "writing the key".to_owned(), source };
-    if args.x509 {
-        for name in &args.key {
-            let certificate = x509(&store, name)?;
-            match args.armor {
-                true => bytes.extend(certificate.pem().into_bytes()),
-                false => bytes.extend(certificate.der()),
-            }
-        }
-        let mut target = to_place(context, args.output.as_deref(), args.yes)?;
-        target.write_all(&bytes).map_err(failed)?;
-        target.release()?;
-        return DONE;
+    match (args.x509, args.pkcs12) {
+        (true, _) => return x509::export(context, args),
+        (_, true) => return x509::export_keystore(context, args),
+        _ => {}
     }
+    let store = args.ring.store(context)?;
+    let mut bytes = Zeroizing::new(Vec::new());
+    let failed = |source| Error::Io { what: "writing the key".to_owned(), source };
     for name in &args.key {
         match args.secret {
-            true => secret(&store, name)?.save(false, &mut bytes),
-            false => certificate(&store, name)?.save(false, &mut bytes),
+            true => secret(&store, name)?.save(false, &mut *bytes),
+            false => certificate(&store, name)?.save(false, &mut *bytes),
         }
         .map_err(Error::from)?;
     }
@@ -402,6 +430,9 @@ pub(super) fn delete(context: &mut Context, args: &DeleteArgs) -> Result<ExitCod
         let all = prints.join(", ");
         let what = format!("{all} would be deleted; what is encrypted to it alone is lost then");
         return Err(Failure::usage(what, "Say --yes if that is meant."));
+    }
+    if let Some(path) = &args.ring.keystore {
+        return keystores::delete(context, &args.ring, path, &prints);
     }
     for print in &prints {
         store.delete(print)?;
