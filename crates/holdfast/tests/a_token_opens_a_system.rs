@@ -1,47 +1,27 @@
 //! A system whose keys a token protects: made so, moved there and back, with SoftHSM in place of a
-//! device. Without SoftHSM it says so and proves nothing (`scripts/setup.sh token`).
+//! device.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // makes a token from outside
 
 mod common;
+#[path = "../../token/tests/softhsm/mod.rs"]
+mod softhsm;
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use common::{Ended, Folder, SECRET, command};
+use softhsm::{PIN, SoftHsm};
 
-const PIN: &str = "4711-user";
-const MODULES: [&str; 2] = ["/usr/lib/softhsm/libsofthsm2.so", "/usr/lib64/pkcs11/libsofthsm2.so"];
-
-struct Device {
-    conf: PathBuf,
-    module: PathBuf,
-}
+struct Device(SoftHsm);
 
 impl Device {
     fn new(folder: &Folder) -> Option<Device> {
-        let module = MODULES.map(PathBuf::from).into_iter().find(|path| path.exists());
-        let Some(module) = module else {
-            eprintln!("SKIPPED: SoftHSM is not installed (scripts/setup.sh token)");
-            return None;
-        };
-        let (tokens, conf) = (folder.join("tokens"), folder.join("softhsm2.conf"));
-        std::fs::create_dir_all(&tokens).unwrap();
-        let text = format!("directories.tokendir = {}\nlog.level = ERROR\n", tokens.display());
-        std::fs::write(&conf, text).unwrap();
-        let made = Command::new("softhsm2-util")
-            .env("SOFTHSM2_CONF", &conf)
-            .args(["--init-token", "--free", "--label", "BANK", "--so-pin", "so-pin"])
-            .args(["--pin", PIN])
-            .output()
-            .unwrap();
-        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        Some(Device { conf, module })
+        SoftHsm::new(&folder.join("")).map(Device)
     }
 
     /// Runs a command that can reach the token.
     fn run(&self, secret: &str, new: Option<&str>, words: &[&str], dir: &Path) -> Ended {
         let mut command = command(Some(secret));
-        command.env("SOFTHSM2_CONF", &self.conf).env("HOLDFAST_TOKEN_MODULE", &self.module);
+        command.env("SOFTHSM2_CONF", self.0.conf()).env("HOLDFAST_TOKEN_MODULE", &self.0.module);
         if let Some(new) = new {
             command.env("HOLDFAST_NEW_PASSPHRASE", new);
         }
@@ -79,8 +59,8 @@ fn a_system_is_made_with_a_token() {
     let Some(device) = Device::new(&folder) else { return };
     let dir = folder.join("bank");
     let mut made = command(Some(PIN));
-    made.env("SOFTHSM2_CONF", &device.conf).arg("init").arg(&dir).args(["--token", "BANK"]);
-    made.args(["--segment-bytes", "1 MiB", "--token-module"]).arg(&device.module);
+    made.env("SOFTHSM2_CONF", device.0.conf()).arg("init").arg(&dir).args(["--token", "BANK"]);
+    made.args(["--segment-bytes", "1 MiB", "--token-module"]).arg(&device.0.module);
     Ended::of(&made.output().unwrap()).done();
     device.run(PIN, None, &["sets", "create", "WAGES"], &dir).done();
     device.run(PIN, None, &["keys", "master"], &dir).done();

@@ -1,49 +1,30 @@
 //! `holdfast pgp` with keys that a token keeps, and with passphrases that an agent asks for. The
-//! token is SoftHSM's; without it the test says so and proves nothing (`scripts/setup.sh token`).
+//! token is SoftHSM's.
 
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at files from outside
 
 #[path = "common/place.rs"]
 mod place;
+#[path = "../../token/tests/softhsm/mod.rs"]
+mod softhsm;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::FileTypeExt as _;
 use std::os::unix::net::UnixListener;
-use std::path::Path;
 use std::process::Command;
 
 use place::{Place, put};
-
-const PIN: &str = "4711-user";
-
-/// Where Debian and others put the library.
-const MODULES: [&str; 3] = [
-    "/usr/lib/softhsm/libsofthsm2.so",
-    "/usr/lib/x86_64-linux-gnu/softhsm/libsofthsm2.so",
-    "/usr/lib64/pkcs11/libsofthsm2.so",
-];
+use softhsm::{PIN, SoftHsm};
 
 #[test]
 fn a_token_signs_and_opens_and_says_what_is_wrong() {
-    let Some(module) = MODULES.into_iter().find(|module| Path::new(module).exists()) else {
-        eprintln!("SKIPPED: SoftHSM is not installed (scripts/setup.sh token)");
-        return;
-    };
     let place = Place::new("token");
-    fs::create_dir_all(place.path("tokens")).unwrap();
-    let conf = format!("directories.tokendir = {}\n", place.path("tokens").display());
-    put(&place.path("softhsm2.conf"), conf.as_bytes());
-    let made = Command::new("softhsm2-util")
-        .env("SOFTHSM2_CONF", place.path("softhsm2.conf"))
-        .args(["--init-token", "--free", "--label", "BANK", "--so-pin", "so-pin", "--pin", PIN])
-        .output()
-        .unwrap();
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let Some(token) = SoftHsm::new(&place.path("")) else { return };
     put(&place.path("pin"), PIN.as_bytes());
     put(&place.path("wrong"), b"0000-user");
     put(&place.path("pay"), b"pay of May");
-    let module = format!("--token-module={module}");
+    let module = format!("--token-module={}", token.module.display());
     let with = ["--pin-file=pin", &module];
     let run = |words: &[&str]| place.works(&[words, &with[..]].concat());
     run(&["generate", "--token", "BANK", "--alias", "me", "Ada <ada@example.org>"]);

@@ -1,6 +1,8 @@
-//! Keys in a token, with SoftHSM in place of a device, and GnuPG at the other end. Without SoftHSM
-//! these tests say so and prove nothing (`scripts/setup.sh token` installs it).
+//! Keys in a token, with SoftHSM in place of a device, and GnuPG at the other end.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // makes a token from outside
+
+#[path = "../../token/tests/softhsm/mod.rs"]
+mod softhsm;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,36 +14,27 @@ use holdfast_openpgp::pgp::crypto::aead::AeadAlgorithm;
 use holdfast_openpgp::pgp::packet::RevocationCode;
 use holdfast_openpgp::pgp::types::Timestamp;
 use holdfast_openpgp::{
-    Certificate, Container, Error, Held, Holder, NewHeld, Reading, Signer, Stats, Store, Writing,
+    Certificate, Container, Error, Held, Holder, NewHeld, NewX509, Reading, Signer, Stats, Store,
+    Writing,
 };
 use seal::{Passphrase, TokenPlace};
 use seam::Seam;
+use softhsm::{PIN, SoftHsm};
 use token::{PairKind, Pkcs11};
 
-const PIN: &str = "4711-user";
 const DATA: &[u8] = b"what only a token opens\n";
 
-/// Where Debian and others put the library.
-const MODULES: [&str; 3] = [
-    "/usr/lib/softhsm/libsofthsm2.so",
-    "/usr/lib/x86_64-linux-gnu/softhsm/libsofthsm2.so",
-    "/usr/lib64/pkcs11/libsofthsm2.so",
-];
+/// A folder with a token, and a key ring in it.
+struct Bench<'a>(&'a SoftHsm);
 
-/// A folder with a token BANK; only a process that was started with its environment sees it.
-struct Bench {
-    folder: PathBuf,
-    module: PathBuf,
-}
-
-impl Bench {
+impl Bench<'_> {
     fn store(&self) -> Store {
-        Store::open(&Seam::real(), &self.folder.join("ring"))
+        Store::open(&Seam::real(), &self.0.folder.join("ring"))
     }
 
     fn holder(&self, pin: &'static str) -> Arc<Holder> {
         let ask = move |_: &str| Ok(Passphrase::from(pin));
-        Arc::new(Holder::new(Some(&self.module), Box::new(ask)))
+        Arc::new(Holder::new(Some(&self.0.module), Box::new(ask)))
     }
 
     fn hold(&self, label: &str, make: Option<Algorithm>) -> Result<Held, Error> {
@@ -57,55 +50,48 @@ impl Bench {
     }
 }
 
-/// The environment names the tokens, so what needs it runs in a process of its own.
 #[test]
 fn private_operations_happen_in_the_token() {
-    const WORKER: &str = "HOLDFAST_TOKEN_TEST";
-    let module = MODULES.map(PathBuf::from).into_iter().find(|path| path.exists());
-    let Some(module) = module else {
-        eprintln!("SKIPPED: SoftHSM is not installed (scripts/setup.sh token)");
-        return;
-    };
-    if let Some(folder) = std::env::var_os(WORKER) {
-        let bench = Bench { folder: folder.into(), module };
+    SoftHsm::work("private_operations_happen_in_the_token", |token| {
+        let bench = Bench(token);
         messages_come_and_go(&bench);
         a_pair_that_is_there_is_taken_as_it_is(&bench);
         a_token_certifies_expires_and_revokes(&bench);
+        a_token_signs_certificates_of_x509(&bench);
         what_can_be_wrong_is_named(&bench);
-        return;
-    }
-    let folder = std::env::temp_dir().join(format!("holdfast-held-{}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(folder.join("tokens")).unwrap();
-    let tokens = folder.join("tokens");
-    let text = format!("directories.tokendir = {}\nlog.level = ERROR\n", tokens.display());
-    std::fs::write(folder.join("softhsm2.conf"), text).unwrap();
-    let run = |program: &Path, words: &[&str]| {
-        let done = Command::new(program)
-            .env(WORKER, &folder)
-            .env("SOFTHSM2_CONF", folder.join("softhsm2.conf"))
-            .args(words)
-            .output()
-            .unwrap();
-        let told = String::from_utf8_lossy(&done.stderr);
-        assert!(done.status.success(), "{}{told}", String::from_utf8_lossy(&done.stdout));
-    };
-    let init = ["--init-token", "--free", "--label", "BANK", "--so-pin", "so-pin", "--pin", PIN];
-    run(Path::new("softhsm2-util"), &init);
-    let own = ["--exact", "private_operations_happen_in_the_token", "--nocapture"];
-    run(&std::env::current_exe().unwrap(), &own);
-    std::fs::remove_dir_all(&folder).unwrap();
+    });
 }
 
-fn messages_come_and_go(bench: &Bench) {
-    let kinds = [
-        ("rsa", Algorithm::Rsa(2048)),
-        ("p256", Algorithm::Nist(256)),
-        ("p384", Algorithm::Nist(384)),
-        ("p521", Algorithm::Nist(521)),
-    ];
-    for (label, algorithm) in kinds {
-        let held = bench.again(&bench.hold(label, Some(algorithm)).unwrap(), PIN);
+fn a_token_signs_certificates_of_x509(bench: &Bench<'_>) {
+    for label in ["rsa", "p256", "p384", "p521"] {
+        let held = bench.again(&bench.hold(&format!("{label}-x509"), kind(label)).unwrap(), PIN);
+        let made = NewX509::default().of_held(&held).unwrap();
+        assert_eq!(made.len(), 2, "{label}: its own, and its part's");
+        let print = held.certificate().fingerprint().to_string().to_uppercase();
+        assert_eq!(made[0].fingerprint(), print);
+        assert!(made[1].is_part_of(&made[0]) && made[1].encrypts(), "{label}");
+        let (own, part) = (bench.0.folder.join("own.pem"), bench.0.folder.join("part.pem"));
+        std::fs::write(&own, made[0].pem()).unwrap();
+        std::fs::write(&part, made[1].pem()).unwrap();
+        let mut openssl = Command::new("openssl");
+        let verify = openssl.args(["verify", "-x509_strict", "-CAfile"]).args([&own, &part]);
+        let Ok(done) = verify.output() else { return };
+        assert!(done.status.success(), "{label}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+}
+
+fn kind(label: &str) -> Option<Algorithm> {
+    Some(match label {
+        "rsa" => Algorithm::Rsa(2048),
+        "p256" => Algorithm::Nist(256),
+        "p384" => Algorithm::Nist(384),
+        _ => Algorithm::Nist(521),
+    })
+}
+
+fn messages_come_and_go(bench: &Bench<'_>) {
+    for label in ["rsa", "p256", "p384", "p521"] {
+        let held = bench.again(&bench.hold(label, kind(label)).unwrap(), PIN);
         for container in [Container::V1, Container::V2(AeadAlgorithm::Ocb)] {
             let message = written(&held, container);
             let reading = Reading {
@@ -140,8 +126,8 @@ fn written(held: &Held, container: Container) -> Vec<u8> {
 }
 
 /// GnuPG verifies what the token signed, and the token opens what GnuPG encrypted.
-fn with_gnupg(bench: &Bench, held: &Held, label: &str) {
-    let home = bench.folder.join(format!("gnupg-{label}"));
+fn with_gnupg(bench: &Bench<'_>, held: &Held, label: &str) {
+    let home = bench.0.folder.join(format!("gnupg-{label}"));
     std::fs::create_dir_all(&home).unwrap();
     let put = |name: &str, bytes: &[u8]| {
         let path = home.join(name);
@@ -172,9 +158,9 @@ fn with_gnupg(bench: &Bench, held: &Held, label: &str) {
     assert_eq!(data, DATA, "{label}");
 }
 
-fn a_pair_that_is_there_is_taken_as_it_is(bench: &Bench) {
+fn a_pair_that_is_there_is_taken_as_it_is(bench: &Bench<'_>) {
     let place = |key: &str| TokenPlace { token: "BANK".into(), key: key.into() };
-    let (driver, pin) = (Pkcs11::new(&bench.module), Passphrase::from(PIN));
+    let (driver, pin) = (Pkcs11::new(&bench.0.module), Passphrase::from(PIN));
     driver.make_pair(&pin, &place("old"), &PairKind::Rsa(2048), true).unwrap();
     let held = bench.hold("old", None).unwrap();
     assert_eq!(held.signers().unwrap().len(), 1);
@@ -188,7 +174,7 @@ fn a_pair_that_is_there_is_taken_as_it_is(bench: &Bench) {
 }
 
 /// GnuPG takes the word of a key in a token, about itself and about others.
-fn a_token_certifies_expires_and_revokes(bench: &Bench) {
+fn a_token_certifies_expires_and_revokes(bench: &Bench<'_>) {
     const DAY_S: u32 = 86_400;
     for (label, algorithm) in [("word-rsa", Algorithm::Rsa(2048)), ("word", Algorithm::Nist(384))] {
         let gpg = Gnupg::new(bench, label);
@@ -249,8 +235,8 @@ fn a_token_certifies_expires_and_revokes(bench: &Bench) {
 struct Gnupg(PathBuf);
 
 impl Gnupg {
-    fn new(bench: &Bench, name: &str) -> Gnupg {
-        let home = bench.folder.join(format!("gnupg-{name}"));
+    fn new(bench: &Bench<'_>, name: &str) -> Gnupg {
+        let home = bench.0.folder.join(format!("gnupg-{name}"));
         std::fs::create_dir_all(&home).unwrap();
         Gnupg(home)
     }
@@ -282,7 +268,7 @@ fn code<T>(result: Result<T, Error>) -> &'static str {
     result.err().expect("it is refused").code().0
 }
 
-fn what_can_be_wrong_is_named(bench: &Bench) {
+fn what_can_be_wrong_is_named(bench: &Bench<'_>) {
     let held = bench.hold("again", Some(Algorithm::Nist(256))).unwrap();
     assert_eq!(code(bench.hold("again", Some(Algorithm::Nist(256)))), "HFS055");
     assert_eq!(code(bench.hold("nothing", None)), "HFS055");
