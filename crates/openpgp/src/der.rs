@@ -4,9 +4,9 @@
 //! 1. Lengths are of at most four bytes, and within what is there; depth is bounded
 //!    ([`DEPTH_MAX`]).
 //! 2. Whatever hashes a passphrase stands in DER as a salt and, right behind it, numbers: how often
-//!    (PBES1, PBKDF2, the sum of the whole), then perhaps how long the key is (PBKDF2), or how often
-//!    and how wide, three numbers (scrypt). So the cost is found without knowing each scheme, and
-//!    nothing is missed that looks like them.
+//!    (PBES1, PBKDF2, the sum of the whole), then perhaps how long the key is (PBKDF2), or three
+//!    numbers: how often and how wide (scrypt). So the cost is found without knowing each scheme,
+//!    and nothing is missed that looks like them.
 
 /// Tags.
 pub(crate) const BOOLEAN: u8 = 1;

@@ -1,7 +1,8 @@
 //! The files of a key ring: those of its folder, and before them those that a keystore that was
 //! opened makes up.
 //!
-//! 1. Each file is replaced whole and durably; a crash leaves the old one or the new one.
+//! 1. Each file is replaced whole and durably; a crash leaves the old one or the new one, and a full
+//!    disk the old one alone.
 //! 2. What comes of a keystore is in memory only, and wiped; with it, nothing is written.
 
 use std::collections::BTreeMap;
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use seam::Seam;
-use seam::disk::{HeldLock, make_dir, read_small, replace_small};
+use seam::disk::{Disk, HeldLock, fresh_name, make_dir, read_small, replace_small};
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
@@ -32,6 +33,17 @@ pub(crate) struct Files {
 
 fn on(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
     Error::io(path.display().to_string())
+}
+
+/// Puts a small file in place of the one of that name, whole and durably (1).
+///
+/// # Errors
+/// If the device takes nothing; then nothing new is left beside the old file.
+pub fn replace_file(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    replace_small(disk, path, bytes).inspect_err(|_| {
+        // What failed first is what counts.
+        let _ = disk.remove(&fresh_name(path));
+    })
 }
 
 impl Files {
@@ -115,7 +127,7 @@ impl Files {
 
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
         let path = self.folder.join(name);
-        replace_small(&*self.seam.disk, &path, bytes).map_err(on(&path))
+        replace_file(&*self.seam.disk, &path, bytes).map_err(on(&path))
     }
 
     /// Removes those files that are there.
@@ -126,5 +138,25 @@ impl Files {
             }
         }
         self.seam.disk.sync_dir(&self.folder).map_err(on(&self.folder))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_put_in_place_leaves_nothing() {
+        let disk = Seam::real().disk;
+        let folder = std::env::temp_dir().join(format!("hf-files-{}", std::process::id()));
+        // No file takes the name of a folder.
+        let path = folder.join("taken");
+        make_dir(&*disk, &path).unwrap();
+        assert!(replace_file(&*disk, &path, b"new").is_err());
+        assert!(!disk.exists(&fresh_name(&path)).unwrap());
+        replace_file(&*disk, &folder.join("free"), b"new").unwrap();
+        assert_eq!(read_small(&*disk, &folder.join("free"), 9).unwrap(), b"new");
+        disk.remove(&folder.join("free")).unwrap();
+        let _ = std::fs::remove_dir_all(&folder);
     }
 }

@@ -42,8 +42,8 @@ pub enum Algorithm {
 
 /// How a key is to be made.
 pub struct NewKey {
-    /// Who it belongs to; the first one is the primary name. Without any, GnuPG does not import a key
-    /// of version 4.
+    /// Who it belongs to; the first one is the primary name. Without any, GnuPG does not import a
+    /// key of version 4.
     pub users: Vec<String>,
     /// What it is made of.
     pub algorithm: Algorithm,

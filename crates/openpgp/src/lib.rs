@@ -99,6 +99,7 @@ pub use detached::{
 };
 pub use encrypt::{Container, SessionKey, Stages, Writing};
 pub use error::{Error, Kind, Result};
+pub use files::replace_file;
 pub use fitness::doubts;
 pub use held::{AskPin, Held, Holder, NewHeld};
 pub use issue::NewX509;

@@ -10,8 +10,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use openpgp::keystore::Keystore;
-use openpgp::{Error, NewX509, SecretKey, Store, X509};
-use seam::disk::{HeldLock, replace_small};
+use openpgp::{Error, NewX509, SecretKey, Store, X509, replace_file};
+use seam::disk::HeldLock;
 use zeroize::Zeroizing;
 
 use super::super::Context;
@@ -81,7 +81,7 @@ impl Change {
 
     fn finish(self, context: &Context) -> Result<()> {
         let bytes = self.keystore.write(&self.passphrase)?;
-        replace_small(&*context.seam.disk, &self.path, &bytes).map_err(on(&self.path))?;
+        replace_file(&*context.seam.disk, &self.path, &bytes).map_err(on(&self.path))?;
         Ok(())
     }
 }
