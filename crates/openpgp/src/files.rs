@@ -1,8 +1,8 @@
 //! The files of a key ring: those of its folder, and before them those that a keystore that was
 //! opened makes up.
 //!
-//! 1. Each file is replaced whole and durably; a crash leaves the old one or the new one, and a full
-//!    disk the old one alone.
+//! 1. Each file is replaced whole and durably; a crash leaves the old one or the new one, and a
+//!    full disk the old one alone.
 //! 2. What comes of a keystore is in memory only, and wiped; with it, nothing is written.
 
 use std::collections::BTreeMap;

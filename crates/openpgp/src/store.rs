@@ -279,8 +279,8 @@ impl Store {
         bytes.map_or(Ok(Vec::new()), |bytes| X509::read(&bytes))
     }
 
-    /// The certificates of X.509 of the one key that this names; by the fingerprint or key id of one
-    /// of them, that one alone.
+    /// The certificates of X.509 of the one key that this names; by the fingerprint or key id of
+    /// one of them, that one alone.
     ///
     /// # Errors
     /// If none or several keys are named, or the file cannot be read.
