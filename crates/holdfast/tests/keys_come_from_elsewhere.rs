@@ -210,6 +210,13 @@ fn a_keystore_is_used_before_the_ring() {
     assert!(left.contains("alias rsa") && !left.contains("alias pay"), "{left}");
     put(&place.path("word"), b"the secret of a store");
     let clear = ["--keystore", "own.p12", "--keystore-passphrase-file", "word"];
+    // A secret key does not leave it without a passphrase.
+    place.works(&[&["export", "--secret", "rsa", "-o", "rsa.key"][..], &clear].concat());
+    partner.works(&["import", &place.path("rsa.key").display().to_string()]);
+    put(&partner.path("other"), b"something else");
+    let sign = ["sign", "--detached", "--with", "Bob", "--yes", "pay"];
+    partner.fails(&[&sign[..], &["--key-passphrase-file", "other"]].concat(), 4);
+    partner.works(&sign);
     let refused = place.fails(&[&["revoke", "rsa", "--yes"][..], &clear].concat(), 6);
     assert!(refused.contains("import it"), "{refused}");
     // Java's own tool reads it, and writes what is read here.

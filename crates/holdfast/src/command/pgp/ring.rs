@@ -9,7 +9,7 @@ use openpgp::keys::{self, Algorithm, NewKey};
 use openpgp::keystore;
 use openpgp::pgp::packet::RevocationCode;
 use openpgp::pgp::types::Password;
-use openpgp::{Armorer, Error, Label, NewHeld, Store, Target, X509};
+use openpgp::{Armorer, Error, Label, NewHeld, SecretKey, Store, Target, X509};
 use seal::TokenPlace;
 use serde_json::json;
 use zeroize::Zeroizing;
@@ -289,7 +289,8 @@ pub(super) struct ExportArgs {
     /// The keys: alias, fingerprint, key id, or part of a user id
     #[arg(required = true)]
     pub(super) key: Vec<String>,
-    /// The secret keys instead of the certificates, locked as they are
+    /// The secret keys instead of the certificates, locked as they are; those of a keystore are
+    /// locked by the passphrase of secret keys
     #[arg(long)]
     secret: bool,
     /// The X.509 certificates; in PEM with --armor, else in DER. By fingerprint or key id the one
@@ -321,7 +322,7 @@ pub(super) fn export(context: &mut Context, args: &ExportArgs) -> Result<ExitCod
     let failed = |source| Error::Io { what: "writing the key".to_owned(), source };
     for name in &args.key {
         match args.secret {
-            true => secret(&store, name)?.save(false, &mut *bytes),
+            true => locked_secret(context, args, &store, name)?.save(false, &mut *bytes),
             false => certificate(&store, name)?.save(false, &mut *bytes),
         }
         .map_err(Error::from)?;
@@ -331,6 +332,21 @@ pub(super) fn export(context: &mut Context, args: &ExportArgs) -> Result<ExitCod
     write(&mut target, label, args.armor, &bytes).map_err(failed)?;
     target.release()?;
     DONE
+}
+
+/// The secret key as it is locked in the ring; what comes of a keystore gets a passphrase.
+fn locked_secret(
+    context: &Context,
+    args: &ExportArgs,
+    store: &Store,
+    name: &str,
+) -> Result<SecretKey> {
+    let key = secret(store, name)?;
+    if args.ring.keystore.is_none() || keys::is_locked(&key) {
+        return Ok(key);
+    }
+    let passphrase = args.ring.new_passphrase(context)?;
+    Ok(keys::change_passphrase(&key, &[], Some(&passphrase))?)
 }
 
 fn write(target: &mut Target, label: Label, armor: bool, bytes: &[u8]) -> std::io::Result<()> {
