@@ -13,6 +13,7 @@ use base::{GroupNumber, KeyGeneration, Lsn, SystemId};
 use recon::{Archive, ArchiveFile, Reached, Recon, Record, Setup, State};
 use seal::TestKeys;
 use seam::Seam;
+use seam::disk::BLOCK;
 use seam::sim::{self, CrashStyle, End, Fault, FaultKind, Rng, SimConfig, SimDisk};
 
 const STYLES: [CrashStyle; 4] =
@@ -141,6 +142,30 @@ pub fn every_crash() -> Result<(), String> {
             let disk = disk.crash_image(&mut Rng::new(seed), style);
             after_the_crash(&disk, seed, &ledger)
                 .map_err(|why| format!("crash at write {n}, {style:?}: {why}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// A crash cuts the newest entry short: of both copies, or of one while the other has nothing of it
+/// yet. It may be there or not; what is recorded next is there.
+///
+/// # Errors
+/// The first broken promise.
+pub fn every_cut() -> Result<(), String> {
+    const SECTOR: u64 = 512;
+    for cut in (SECTOR..=BLOCK as u64).step_by(SECTOR as usize) {
+        for second in [cut, BLOCK as u64] {
+            let (disk, ledger) = (machine(), Ledger::default());
+            let told = |why: String| format!("cut by {cut} and {second} bytes: {why}");
+            live(&disk, 1, &ledger, 2).map_err(told)?;
+            let disk = disk.snapshot();
+            for (path, cut) in [("/one/recon.1", cut), ("/two/recon.2", second)] {
+                disk.truncate(path, disk.len_raw(path) - cut);
+            }
+            ledger.acknowledged.store(1, SeqCst);
+            live(&disk, 2, &ledger, 3).map_err(told)?;
+            live(&disk.snapshot(), 3, &ledger, 0).map_err(told)?;
         }
     }
     Ok(())

@@ -47,7 +47,7 @@ pub(crate) struct Chosen {
     pub(crate) reading: Reading,
     /// Which one it is, from 0.
     pub(crate) copy: usize,
-    /// Its valid bytes.
+    /// Its valid bytes, whole blocks.
     pub(crate) bytes: Vec<u8>,
     pub(crate) tag: Tag,
     /// The copies that are exactly like it.
@@ -86,15 +86,16 @@ pub(crate) fn choose(
         return Err(ReconError::Damaged { why: damage().collect::<Vec<_>>().join("; ") });
     }
     let tag = best.tag();
-    let valid = best.chain.bytes as usize;
-    let alike = |found: &Result<Found, Unusable>| {
-        found.as_ref().is_ok_and(|found| found.bytes == best.bytes[..valid])
-    };
+    let mut bytes = best.bytes.clone();
+    // With padding that a crash has cut off: whoever goes on goes on behind it.
+    bytes.resize(best.chain.bytes as usize, 0);
+    let alike =
+        |found: &Result<Found, Unusable>| found.as_ref().is_ok_and(|found| found.bytes == bytes);
     Ok(Chosen {
         copy,
-        bytes: best.bytes[..valid].to_vec(),
-        tag,
         alike: read.iter().map(alike).collect(),
+        bytes,
+        tag,
         reading: Reading { state: best.state.clone(), copies: reports, newest },
     })
 }

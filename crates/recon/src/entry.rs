@@ -71,7 +71,7 @@ pub(crate) struct Entry {
 #[derive(Debug)]
 pub(crate) struct Chain {
     pub(crate) entries: Vec<Entry>,
-    /// The bytes of the valid entries.
+    /// The bytes of the valid entries with their padding, of which a crash may have cut off some.
     pub(crate) bytes: u64,
     /// Why it does not end there, and the newest entry that proves it.
     pub(crate) broken: Option<(String, u64)>,
@@ -166,7 +166,7 @@ pub(crate) fn walk(bytes: &[u8], keys: &Keys) -> Result<Chain, FileFault> {
     let mut chain = Chain { entries: Vec::new(), bytes: 0, broken: None };
     let mut previous = Tag([0; 16]);
     loop {
-        let rest = &bytes[chain.bytes as usize..];
+        let rest = bytes.get(chain.bytes as usize..).unwrap_or_default();
         if rest.is_empty() {
             return Ok(chain);
         }
@@ -215,7 +215,7 @@ impl Opener<'_> {
         }
         let records = self.unseal(bytes, &head)?;
         let entry = Entry { number: head.number, tag: head.tag, records };
-        Ok((entry, (HEAD + head.sealed).next_multiple_of(BLOCK).min(bytes.len())))
+        Ok((entry, (HEAD + head.sealed).next_multiple_of(BLOCK)))
     }
 
     fn unseal(&mut self, bytes: &[u8], head: &Head) -> Result<Vec<Record>, FileFault> {
