@@ -96,17 +96,21 @@ impl Kernel {
         let logged = self.log.next_lsn().0.saturating_sub(lsn.0);
         let old = self.parts.seam.clock.monotonic().saturating_sub(time)
             > self.config.checkpoint_interval;
+        let mut relieved = false;
         let done = self.free_after_commit().and_then(|()| {
             let helps = urgent && self.make_room()?;
             let due = logged > self.config.checkpoint_bytes || (old && logged > SELF_BYTES);
-            if helps || due { self.checkpoint_now(false) } else { Ok(()) }
+            relieved = helps || due;
+            if relieved { self.checkpoint_now(false) } else { Ok(()) }
         });
         if let Err(error) = done
             && !error.is_stopped()
         {
             self.stop.stop(format!("the housekeeper cannot go on: {error}"));
         }
-        if urgent {
+        // Where no room can be made, whoever waits for it goes on waiting: woken at once he would
+        // only ask again, and nobody else would get far.
+        if urgent && relieved {
             keeper.changed.notify_all();
         }
         true
