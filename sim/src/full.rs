@@ -29,8 +29,8 @@ fn step(world: &World, set: &Arc<DataSet>, by: u64) -> Result<(), TreeError> {
 ///
 /// # Errors
 /// If it waits for ever.
-pub fn a_conversion_makes_itself_room() -> Result<(), Wrong> {
-    verify::run(4, &SimDisk::new(), |seam| {
+pub fn a_conversion_makes_itself_room(seed: u64) -> Result<(), Wrong> {
+    verify::run(seed, &SimDisk::new(), |seam| {
         lazy().create(seam)?;
         let world = World::new(lazy().open(seam)?, History::default(), lazy());
         filled(&world, 40, 200)?;
@@ -56,10 +56,10 @@ pub fn a_conversion_makes_itself_room() -> Result<(), Wrong> {
 ///
 /// # Errors
 /// If somebody is told that the log is full.
-pub fn a_log_lives_in_what_its_disk_has() -> Result<(), Wrong> {
+pub fn a_log_lives_in_what_its_disk_has(seed: u64) -> Result<(), Wrong> {
     let disk = SimDisk::new();
     let medium = disk.clone();
-    verify::run(5, &disk, move |seam| {
+    verify::run(seed, &disk, move |seam| {
         let mut config = lazy().config();
         (config.log.segments_min, config.log.segments_max) = (4, 40);
         let parts = lazy().parts(seam.clone());

@@ -115,6 +115,16 @@ pub const ALL: &[Hunt] = &[
         run: || numbered::every_crash(1).map(drop),
     },
     Hunt { plant: Plant::ReconUnsynced, by: "sweep of RECON", run: crate::recon::every_crash },
+    Hunt {
+        plant: Plant::DeletedUnrecorded,
+        by: "archives that policy deletes",
+        run: || (1..=4).try_for_each(|seed| archive::deletions(seed).map(drop)),
+    },
+    Hunt {
+        plant: Plant::CopyUnsynced,
+        by: "sweep of image copies",
+        run: || crate::copied::every_crash(1, 1).map(drop),
+    },
     Hunt { plant: Plant::CopyEndTooEarly, by: "every point", run: recovered_to_points },
     Hunt {
         plant: Plant::CopyOfReplaced,
@@ -174,37 +184,37 @@ pub const ALL: &[Hunt] = &[
     Hunt {
         plant: Plant::ArchivedUndurable,
         by: "an archive that is faster than the log",
-        run: || archive::a_slow_log(3).map(drop),
+        run: || archive::a_slow_log(0, 3).map(drop),
     },
     Hunt {
         plant: Plant::CopyBackTooEarly,
         by: "a log copy that comes back",
-        run: || archive::resyncs(4, false).map(drop),
+        run: || archive::resyncs(0, 4, false).map(drop),
     },
     Hunt {
         plant: Plant::CopyBackWithGap,
         by: "a log copy that comes back",
-        run: || archive::resyncs(4, false).map(drop),
+        run: || archive::resyncs(0, 4, false).map(drop),
     },
     Hunt {
         plant: Plant::CopyMovedUnrecorded,
         by: "a log copy that comes back in another folder",
-        run: || archive::resyncs(4, true).map(drop),
+        run: || archive::resyncs(0, 4, true).map(drop),
     },
     Hunt {
         plant: Plant::MendedUnproven,
         by: "a group of the log that is nowhere",
-        run: archive::what_is_nowhere_is_named,
+        run: || (1..=6).try_for_each(archive::what_is_nowhere_is_named),
     },
     Hunt {
         plant: Plant::MendedUnheld,
         by: "a log that is spoilt and mended in use",
-        run: || archive::mending(None).map(drop),
+        run: || archive::mending(0, None).map(drop),
     },
     Hunt {
         plant: Plant::WadsRenewedEarly,
         by: "a write-ahead data set that begins anew in use",
-        run: || archive::beginning_anew(Some(1)).map(drop),
+        run: || archive::beginning_anew(0, Some(1)).map(drop),
     },
     Hunt { plant: Plant::StripesUnrecorded, by: "stripes that change", run: striped },
     Hunt { plant: Plant::StripesUnsynced, by: "stripes that change", run: striped },
@@ -226,7 +236,7 @@ pub const ALL: &[Hunt] = &[
     Hunt {
         plant: Plant::ArchivedUnproven,
         by: "a log copy that stores groups wrong",
-        run: archive::damage_is_not_archived,
+        run: || (1..=6).try_for_each(archive::damage_is_not_archived),
     },
 ];
 
@@ -265,12 +275,12 @@ fn swarmed() -> Result<(), String> {
 
 /// Stripes of the log that change, and every crash.
 fn striped() -> Result<(), String> {
-    archive::restripes(3).map(drop)
+    archive::restripes(0, 3).map(drop)
 }
 
 /// Crashes while the log is archived, its segments used again and archives deleted.
 fn archived() -> Result<(), String> {
-    archive::sweeps(5).map(drop)
+    archive::sweeps(0, 5).map(drop)
 }
 
 /// Many programs over few keys: whoever reads what is not committed is soon found.

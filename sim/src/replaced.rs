@@ -1,8 +1,10 @@
 //! A data set whose place another one takes: a copy that was begun before does not count, it is not
-//! replaced a second time, and what takes its place is on disk by then.
+//! replaced a second time, and what takes its place is on disk by then. Nor does a copy count whose
+//! base is forgotten meanwhile.
 //!
 //! The order is forced: something is done whole in the middle of a recovery, or of a copy.
 
+use recon::Record;
 use recovery::{RecoveryError, Target};
 use seam::sim::{CrashStyle, Rng, SimDisk};
 
@@ -53,6 +55,28 @@ pub fn a_copy_of_it_does_not_count(seed: u64) -> Result<(), String> {
         match copied {
             Err(RecoveryError::Replaced { .. }) => Ok(()),
             other => Err(format!("a copy of what was replaced: {other:?}")),
+        }
+    })
+}
+
+/// What a copy goes on from is forgotten before the copy is at its end.
+///
+/// # Errors
+/// If the copy counts, or something is not as it was.
+pub fn a_copy_that_goes_on_from_nothing_does_not_count(seed: u64) -> Result<(), String> {
+    with_work(seed, |site, writer| {
+        let base = site.copy("/base", None)?;
+        writer.small_step()?;
+        let mut forgotten = None;
+        let copied = site.copy_while("/more", Some(base.number), &mut |_| {
+            if forgotten.is_none() {
+                forgotten = Some(site.recon.add(vec![Record::ImageCopyGone(base.number)]));
+            }
+        });
+        forgotten.ok_or("nobody came in between")?.map_err(said)?;
+        match copied {
+            Err(RecoveryError::NoCopy { .. }) => Ok(()),
+            other => Err(format!("a copy that serves nothing: {other:?}")),
         }
     })
 }

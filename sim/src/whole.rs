@@ -40,8 +40,6 @@ use self::operators::Operator;
 mod office;
 mod operators;
 
-/// From this seed on operators change the stripes of the log as well.
-pub const RESTRIPED_FROM: u64 = 2_000;
 const DIR: &str = "/system";
 /// Data sets besides the ledger.
 const SETS: [&str; 2] = ["set0", "set1"];
@@ -83,11 +81,12 @@ fn phrase() -> Passphrase {
     Passphrase::from("of the simulator")
 }
 
-/// Lives through what a seed stands for.
+/// Lives through what a seed stands for. With `restripes` operators change the stripes of the log
+/// as well.
 ///
 /// # Errors
 /// The first broken promise, with the life in which it was noticed.
-pub fn live_through(seed: u64) -> Result<Lived, String> {
+pub fn live_through(seed: u64, restripes: bool) -> Result<Lived, String> {
     let mut rng = Rng::stream(seed, "whole");
     let office = Arc::new(Office::default());
     let mut disk = SimDisk::new();
@@ -105,16 +104,15 @@ pub fn live_through(seed: u64) -> Result<Lived, String> {
         }
         let life = Life {
             seed: rng.word() >> 1,
-            restripes: seed >= RESTRIPED_FROM,
+            restripes,
             office: Arc::clone(&office),
             disk: disk.clone(),
             last,
             stops: rng.one_in(3),
         };
         let ended = on_machine(rng.word() >> 1, &disk, move |seam| life.run(seam));
-        let ended = ended.map_err(|why| {
-            format!("seed {seed}, life {number} of {lives}: {why}\n{}", office.story())
-        })?;
+        let ended =
+            ended.map_err(|why| format!("life {number} of {lives}: {why}\n{}", office.story()))?;
         lived.crashes += usize::from(ended.is_none());
         office.tell(format!("life {number} of {lives} is over"));
         let styles =

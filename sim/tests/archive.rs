@@ -1,64 +1,80 @@
 //! The archive: nothing is used again or deleted that is still needed, whatever crashes or breaks.
+//!
+//! `HOLDFAST_SEEDS=FROM..TO` runs other seeds and rounds; a failure names its own.
 
-use holdfast_sim::archive;
+use holdfast_sim::{archive, crew};
+
+/// Each round, and so many crashes in each.
+fn rounds(more_than: u64, run: impl Fn(u64) -> Result<u64, String> + Sync) {
+    for crashes in crew::each(0..1, run) {
+        assert!(crashes > more_than, "{crashes} crashes are too few");
+    }
+}
 
 #[test]
 fn a_crash_at_every_write_of_archive_reuse_and_deletion_loses_nothing() {
-    let crashes = archive::sweeps(1);
-    assert!(crashes.as_ref().is_ok_and(|crashes| *crashes > 300), "{crashes:?}");
+    rounds(300, |round| archive::sweeps(round, 1));
+}
+
+#[test]
+fn an_archive_that_is_recorded_is_there_whatever_crashes_while_policy_deletes() {
+    for crashes in crew::each(1..5, archive::deletions) {
+        assert!(crashes > 20, "{crashes} crashes are too few");
+    }
 }
 
 #[test]
 fn what_one_log_copy_stores_wrong_is_archived_from_the_other() {
-    assert_eq!(archive::damage_is_not_archived(), Ok(()));
+    crew::each(1..7, archive::damage_is_not_archived);
 }
 
 #[test]
 fn damaged_archives_are_read_from_their_copy_and_made_anew() {
-    assert_eq!(archive::damaged_copies_are_made_anew(), Ok(()));
+    crew::each(1..13, archive::damaged_copies_are_made_anew);
 }
 
 #[test]
 fn a_full_archive_holds_work_but_loses_nothing() {
-    assert_eq!(archive::a_full_archive_holds_work_but_loses_nothing(), Ok(()));
+    crew::each(1..7, archive::a_full_archive_holds_work_but_loses_nothing);
 }
 
 #[test]
 fn a_crash_around_a_log_copy_that_comes_back_loses_nothing() {
     for elsewhere in [false, true] {
-        let crashes = archive::resyncs(2, elsewhere);
-        assert!(crashes.as_ref().is_ok_and(|crashes| *crashes > 50), "{crashes:?}");
+        rounds(50, |round| archive::resyncs(round, 2, elsewhere));
     }
 }
 
 #[test]
 fn a_crash_around_stripes_that_change_loses_nothing() {
-    let crashes = archive::restripes(2);
-    assert!(crashes.as_ref().is_ok_and(|crashes| *crashes > 100), "{crashes:?}");
+    rounds(100, |round| archive::restripes(round, 2));
 }
 
 #[test]
 fn an_archive_that_is_faster_than_the_log_never_gets_ahead_of_it() {
-    let crashes = archive::a_slow_log(2);
-    assert!(crashes.as_ref().is_ok_and(|crashes| *crashes > 30), "{crashes:?}");
+    rounds(30, |round| archive::a_slow_log(round, 2));
 }
 
 #[test]
 fn a_log_that_is_spoilt_in_use_is_mended_whatever_crashes() {
-    assert_eq!(archive::mending(None), Ok(0));
-    let crashes = archive::mending(Some(1));
-    assert!(crashes.as_ref().is_ok_and(|crashes| *crashes > 80), "{crashes:?}");
+    crew::each(0..1, |round| match archive::mending(round, None)? {
+        0 => Ok(()),
+        crashes => Err(format!("{crashes} crashes by themselves")),
+    });
+    rounds(80, |round| archive::mending(round, Some(1)));
 }
 
 #[test]
 fn what_both_copies_of_the_log_have_lost_comes_from_an_archive_or_is_named() {
-    assert_eq!(archive::a_start_takes_them_from_an_archive(), Ok(()));
-    assert_eq!(archive::what_is_nowhere_is_named(), Ok(()));
+    crew::each(1..9, archive::a_start_takes_them_from_an_archive);
+    crew::each(1..7, archive::what_is_nowhere_is_named);
 }
 
 #[test]
 fn a_write_ahead_data_set_that_begins_anew_in_use_loses_nothing() {
-    assert_eq!(archive::beginning_anew(None), Ok(0));
-    let crashes = archive::beginning_anew(Some(1));
-    assert!(crashes.as_ref().is_ok_and(|crashes| *crashes > 60), "{crashes:?}");
+    crew::each(0..1, |round| match archive::beginning_anew(round, None)? {
+        0 => Ok(()),
+        crashes => Err(format!("{crashes} crashes by themselves")),
+    });
+    rounds(60, |round| archive::beginning_anew(round, Some(1)));
 }

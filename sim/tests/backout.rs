@@ -1,30 +1,24 @@
 //! Units of work that are long over are taken back, or those are named who came behind.
+//!
+//! `HOLDFAST_SEEDS=FROM..TO` runs others; a failure names its seed.
 
-use holdfast_sim::backout;
+use holdfast_sim::{backout, crew};
 
 #[test]
 fn each_unit_of_work_is_taken_back_or_those_behind_it_are_named() {
-    let mut done = backout::BackedOut::default();
-    for seed in 1..=6 {
-        let one = backout::every_unit(seed, 2).map_err(|why| format!("seed {seed}: {why}"));
-        assert!(one.is_ok(), "{one:?}");
-        let one = one.unwrap_or_default();
-        (done.alone, done.together) = (done.alone + one.alone, done.together + one.together);
-    }
-    assert!(done.alone > 20 && done.together > 20, "{done:?}");
+    let done = crew::each(1..7, |seed| backout::every_unit(seed, 2));
+    let alone: usize = done.iter().map(|one| one.alone).sum();
+    let together: usize = done.iter().map(|one| one.together).sum();
+    assert!(alone > 20 && together > 20, "{alone} alone, {together} together are too few");
 }
 
 #[test]
 fn a_backout_that_crashes_is_done_or_was_never_begun() {
-    for seed in 1..=3 {
-        let points = backout::every_crash(seed, 1);
-        assert!(points.as_ref().is_ok_and(|points| *points > 5), "seed {seed}: {points:?}");
-    }
+    let points = crew::each(1..4, |seed| backout::every_crash(seed, 1));
+    assert!(points.iter().all(|points| *points > 5), "{points:?}");
 }
 
 #[test]
 fn whoever_is_at_work_is_waited_for() {
-    for seed in 1..=4 {
-        assert_eq!(backout::somebody_is_at_work(seed), Ok(()), "seed {seed}");
-    }
+    crew::each(1..5, backout::somebody_is_at_work);
 }

@@ -1,12 +1,12 @@
 //! A system in use is proven and mended.
+//!
+//! `HOLDFAST_SEEDS=FROM..TO` runs others; a failure names its seed.
 
-use holdfast_sim::care;
+use holdfast_sim::{care, crew};
 
 #[test]
 fn what_is_spoilt_beneath_a_system_in_use_is_named_and_mended() {
-    for seed in 1..=3 {
-        assert_eq!(care::what_is_spoilt_is_named_and_mended(seed), Ok(()), "seed {seed}");
-    }
+    crew::each(1..4, care::what_is_spoilt_is_named_and_mended);
 }
 
 #[test]
@@ -16,14 +16,10 @@ fn nothing_is_mended_with_what_is_not_good() {
 
 #[test]
 fn the_doctor_answers_whatever_is_left_of_a_system_and_writes_nothing() {
-    for seed in 1..=2 {
-        assert_eq!(care::the_doctor_survives_any_damage(seed, 60), Ok(()), "seed {seed}");
-    }
+    crew::each(1..3, |seed| care::the_doctor_survives_any_damage(seed, 60));
 }
 
 #[test]
 fn nothing_is_lost_of_what_changes_while_it_is_recovered() {
-    for seed in 1..=4 {
-        assert_eq!(care::nothing_is_lost_while_it_is_recovered(seed), Ok(()), "seed {seed}");
-    }
+    crew::each(1..5, care::nothing_is_lost_while_it_is_recovered);
 }

@@ -2,7 +2,6 @@
 //!
 //! `HOLDFAST_SEEDS=FROM..TO` runs others; a failure names its seed.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use dli_model::Subject;
@@ -118,38 +117,16 @@ checkpoint
 checkpoint
 "#;
 
-fn seeds(usual: Range<u64>) -> Vec<u64> {
-    let Ok(text) = std::env::var("HOLDFAST_SEEDS") else { return usual.collect() };
-    let bounds = text.split_once("..").map(|(from, to)| (from.parse(), to.parse()));
-    match bounds {
-        Some((Ok(from), Ok(to))) => (from..to).collect(),
-        _ => panic!("HOLDFAST_SEEDS={text} is no range such as 1..100"),
-    }
-}
-
-/// What every seed came to; panics with those that found something.
-fn each<T: Send>(usual: Range<u64>, run: fn(u64) -> Result<T, String>) -> Vec<T> {
-    let (mut fine, mut failures) = (Vec::new(), Vec::new());
-    for outcome in crew::all(&seeds(usual), |seed| run(*seed)) {
-        match outcome {
-            Ok(one) => fine.push(one),
-            Err(why) => failures.push(why),
-        }
-    }
-    assert!(failures.is_empty(), "{} seeds failed:\n{}", failures.len(), failures.join("\n"));
-    fine
-}
-
 #[test]
 fn random_programs_go_on_behind_their_last_sync_point() {
-    let lived: Vec<Lived> = each(1..121, life::live_through);
+    let lived: Vec<Lived> = crew::each(1..121, life::live_through);
     let crashes: usize = lived.iter().map(|one| one.crashes).sum();
     assert!(crashes > lived.len(), "{crashes} crashes are too few");
 }
 
 #[test]
 fn tellers_at_once_lose_no_posting() {
-    let worked = each(1..41, tellers::work_through);
+    let worked = crew::each(1..41, tellers::work_through);
     let postings: usize = worked.iter().map(|one| one.postings).sum();
     assert!(postings > 10 * worked.len(), "{postings} postings are too few");
 }

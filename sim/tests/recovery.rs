@@ -1,15 +1,14 @@
 //! Image copies and recoveries bring back what was there, through every crash.
+//!
+//! `HOLDFAST_SEEDS=FROM..TO` runs others; a failure names its seed.
 
-use holdfast_sim::{points, recovery, replaced, restored, sequel};
+use holdfast_sim::{copied, crew, kept, points, recovery, replaced, restored, sequel};
 
 #[test]
 fn any_point_behind_the_copy_comes_back_exactly() {
-    let mut backed_out = 0;
-    for seed in 1..=6 {
-        let points = recovery::every_point(seed, 3).map_err(|why| format!("seed {seed}: {why}"));
-        assert!(points.as_ref().is_ok_and(|points| points.points > 4), "{points:?}");
-        backed_out += points.map_or(0, |points| points.backed_out);
-    }
+    let done = crew::each(1..7, |seed| recovery::every_point(seed, 3));
+    done.iter().for_each(|points| assert!(points.points > 4, "{points:?}"));
+    let backed_out: usize = done.iter().map(|points| points.backed_out).sum();
     assert!(backed_out > 4, "too few units of work were in flight: {backed_out}");
 }
 
@@ -20,58 +19,61 @@ fn random_points_equal_what_was_committed_there() {
 }
 
 #[test]
-fn a_recovery_that_crashes_leaves_all_of_the_old_or_all_of_the_new() {
-    for seed in 1..=2 {
-        let points = recovery::every_crash(seed, 1);
-        assert!(points.as_ref().is_ok_and(|points| *points > 10), "seed {seed}: {points:?}");
+fn an_image_copy_that_counts_is_whole_whatever_crashes() {
+    for (crashes, counted) in crew::each(1..3, |seed| copied::every_crash(seed, 1)) {
+        assert!(crashes > 10 && counted > 10, "{counted} copies after {crashes} crashes");
     }
+}
+
+#[test]
+fn a_recovery_that_crashes_leaves_all_of_the_old_or_all_of_the_new() {
+    let points = crew::each(1..3, |seed| recovery::every_crash(seed, 1));
+    assert!(points.iter().all(|points| *points > 10), "{points:?}");
 }
 
 #[test]
 fn recoveries_follow_each_other() {
-    for seed in 1..=6 {
-        assert_eq!(recovery::one_after_another(seed), Ok(()), "seed {seed}");
-    }
+    crew::each(1..7, recovery::one_after_another);
 }
 
 #[test]
 fn what_a_recovery_has_taken_back_stays_so_whatever_is_recovered_next() {
-    for seed in 1..=10 {
-        assert_eq!(sequel::any_order(seed), Ok(()), "seed {seed}");
-    }
+    crew::each(1..11, sequel::any_order);
 }
 
 #[test]
 fn a_data_set_that_is_replaced_meanwhile_is_neither_copied_nor_replaced_again() {
-    for seed in 1..=6 {
-        assert_eq!(replaced::a_copy_of_it_does_not_count(seed), Ok(()), "seed {seed}");
-        assert_eq!(replaced::it_is_not_replaced_again(seed), Ok(()), "seed {seed}");
-    }
+    crew::each(1..7, replaced::a_copy_of_it_does_not_count);
+    crew::each(1..7, replaced::it_is_not_replaced_again);
+}
+
+#[test]
+fn a_copy_whose_base_is_forgotten_meanwhile_does_not_count() {
+    crew::each(1..7, replaced::a_copy_that_goes_on_from_nothing_does_not_count);
+}
+
+#[test]
+fn what_a_recovery_reads_stays_while_copies_end_and_archives_expire() {
+    crew::each(1..7, kept::archives_expire_meanwhile);
 }
 
 #[test]
 fn what_takes_the_place_of_a_data_set_is_on_disk_before_it_counts() {
-    for seed in 1..=10 {
-        assert_eq!(replaced::it_is_on_disk_before_it_counts(seed), Ok(()), "seed {seed}");
-    }
+    crew::each(1..11, replaced::it_is_on_disk_before_it_counts);
 }
 
 #[test]
 fn a_data_set_whose_file_is_lost_comes_back() {
-    for seed in 1..=6 {
-        assert_eq!(recovery::a_lost_data_set_comes_back(seed), Ok(()), "seed {seed}");
-    }
+    crew::each(1..7, recovery::a_lost_data_set_comes_back);
 }
 
 #[test]
 fn a_bare_machine_gets_all_that_was_archived() {
-    for seed in 1..=4 {
-        assert_eq!(restored::a_bare_machine(seed), Ok(()), "seed {seed}");
-    }
+    crew::each(1..5, restored::a_bare_machine);
 }
 
 #[test]
 fn a_restore_that_crashes_is_finished_or_begun_again() {
-    let points = restored::every_crash(1, 3);
-    assert!(points.as_ref().is_ok_and(|points| *points > 10), "{points:?}");
+    let points = crew::each(1..2, |seed| restored::every_crash(seed, 3));
+    assert!(points.iter().all(|points| *points > 10), "{points:?}");
 }

@@ -16,7 +16,7 @@ use std::time::Duration;
 use base::bytes::push_string16;
 use base::{CiNumber, KeyGeneration, Lsn};
 use pool::Backing;
-use recon::{ArchiveFile, CopyKind, ImageCopy, Recon, Record, SetExtent};
+use recon::{ArchiveFile, CopyKind, ImageCopy, Recon, Record, SetExtent, State};
 use seal::{Form, Format, PageSealer, Salt, Tag};
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
@@ -110,9 +110,7 @@ pub fn copy_sets(
     copy.begin(&moment, &sets, (number, options.since.unwrap_or(0)), from_us)?;
     copy.copy_all(&sets)?;
     let _placing = recon.placing();
-    if !planted(Plant::CopyOfReplaced) {
-        sets.iter().try_for_each(|set| still_there(kernel, set))?;
-    }
+    still_of_use(kernel, recon, options.since, &sets)?;
     // Nothing that was copied is newer than the log's end now; of what the pool gave it need not
     // have been durable yet (2).
     let end = kernel.log().next_lsn();
@@ -137,8 +135,21 @@ pub fn copy_sets(
         bytes,
         tag: tag.0,
     };
-    recon.add(vec![Record::ImageCopy(entry.clone())])?;
+    record(recon, &entry, &sets)?;
     Ok(CopyReport { copy: entry, looked_at, copied, from_pool })
+}
+
+/// Whether the copy is of what is there, and goes on from what is there.
+fn still_of_use(
+    kernel: &Kernel,
+    recon: &Recon,
+    base: Option<u32>,
+    sets: &[Arc<DataSet>],
+) -> Result<(), RecoveryError> {
+    if !planted(Plant::CopyOfReplaced) {
+        sets.iter().try_for_each(|set| still_there(kernel, set))?;
+    }
+    rests_on_something(&recon.state(), base, sets)
 }
 
 /// Whether a data set is what it was when its copy was begun. Of one that was recovered since, the
@@ -148,6 +159,27 @@ fn still_there(kernel: &Kernel, set: &DataSet) -> Result<(), RecoveryError> {
         Some(_) => Ok(()),
         None => Err(RecoveryError::Replaced { name: set.name().to_owned() }),
     }
+}
+
+/// Whether all that an incremental copy goes on from is there yet: somebody may have it forgotten
+/// meanwhile, and then the copy serves nothing.
+fn rests_on_something(
+    state: &State,
+    base: Option<u32>,
+    sets: &[Arc<DataSet>],
+) -> Result<(), RecoveryError> {
+    let Some(number) = base.filter(|base| state.chain_of(*base).is_none()) else { return Ok(()) };
+    let name = sets.first().map(|set| set.name().to_owned()).unwrap_or_default();
+    Err(RecoveryError::NoCopy { name, why: format!("has number {number} any more") })
+}
+
+/// Tells RECON of a copy, unless what it goes on from has been forgotten by then.
+fn record(recon: &Recon, copy: &ImageCopy, sets: &[Arc<DataSet>]) -> Result<(), RecoveryError> {
+    let base = (copy.kind == CopyKind::Incremental).then_some(copy.base);
+    recon.change(|state| match rests_on_something(state, base, sets) {
+        Ok(()) => (vec![Record::ImageCopy(copy.clone())], Ok(())),
+        refused => (Vec::new(), refused),
+    })?
 }
 
 /// The LSN before which changes are in the base already.

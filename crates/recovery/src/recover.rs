@@ -148,7 +148,8 @@ struct Work<'w> {
     progress: &'w mut dyn FnMut(Progress<'_>),
 }
 
-/// Recovers data sets as planned.
+/// Recovers data sets as planned. The log that it reads stays until it is done, whatever copies end
+/// and archives expire meanwhile.
 ///
 /// # Errors
 /// Damage in copies or log; data sets that stay in use; whatever kernel and RECON say. The data
@@ -162,6 +163,8 @@ pub fn recover(
     options: RecoverOptions,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Recovery, RecoveryError> {
+    let held = recon.hold_log();
+    held.begin_at(plan.log_from);
     let kernel = store.kernel();
     let rebuilds = Vec::new();
     let mut work = Work { kernel, store, history, plan, rebuilds, records: 0, progress };

@@ -99,6 +99,10 @@ pub enum Plant {
     WadsUnrecorded,
     /// An archive that a recovery still needs is deleted.
     NeededArchiveDeleted,
+    /// The files of an archive go before the registry knows.
+    DeletedUnrecorded,
+    /// An image copy counts before its files are on disk.
+    CopyUnsynced,
     /// An image copy says that it was complete before it was.
     CopyEndTooEarly,
     /// An image copy counts although its data set was recovered meanwhile.
@@ -189,6 +193,8 @@ impl Plant {
         Plant::WadsNotRead,
         Plant::WadsUnrecorded,
         Plant::NeededArchiveDeleted,
+        Plant::DeletedUnrecorded,
+        Plant::CopyUnsynced,
         Plant::CopyEndTooEarly,
         Plant::CopyOfReplaced,
         Plant::CopyRedoTooNew,

@@ -1,7 +1,7 @@
 //! What a machine that archives its log has promised, kept outside of it: whoever records for the
 //! log and for the archive here, too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
@@ -36,6 +36,8 @@ pub(super) struct Ledger {
     /// Whether somebody changes stripes, and what was recorded of them last.
     pub(super) restripes: AtomicBool,
     pub(super) layout: Mutex<Option<Layout>>,
+    /// The archives that were recorded, by their first groups.
+    pub(super) archives: Mutex<BTreeSet<GroupNumber>>,
 }
 
 impl Ledger {
@@ -65,13 +67,15 @@ impl LogEvents for Ledger {
 
 impl Registry for Ledger {
     fn archived(&self, info: &ArchiveInfo, _: &[PathBuf]) -> Result<(), String> {
+        self.archives.lock().insert(info.from);
         // Its end may be a piece of a record that a crash has cut off.
         let durable = self.log.lock().upgrade().map(|log| log.durable());
         assert!(durable.is_none_or(|durable| info.whole <= durable), "archived and not durable");
         Ok(())
     }
 
-    fn deleting(&self, _: &ArchiveInfo) -> Result<(), String> {
+    fn deleting(&self, info: &ArchiveInfo) -> Result<(), String> {
+        self.archives.lock().remove(&info.from);
         Ok(())
     }
 

@@ -12,11 +12,11 @@ use super::{Machine, Make, STYLES, Script, crashed};
 ///
 /// # Errors
 /// The first broken promise.
-pub fn resyncs(step: u64, elsewhere: bool) -> Result<u64, String> {
+pub fn resyncs(round: u64, step: u64, elsewhere: bool) -> Result<u64, String> {
     let base =
         Machine::new(Make { log_copies: 2, folders: 1, compress: false, recent: true, ahead: 0 });
     *base.ledger.spare.lock() = elsewhere.then(|| ("/spare/log".into(), false));
-    let script = Script { seed: 77, records: 50 };
+    let script = Script { seed: 77 + 1_000 * round, records: 50 };
     let mut crashes = 0;
     for n in (1..).step_by(step as usize) {
         let mut machine = base.fork();

@@ -10,11 +10,11 @@ use super::{Machine, Make, STYLES, Script, crashed};
 ///
 /// # Errors
 /// The first broken promise.
-pub fn a_slow_log(step: u64) -> Result<u64, String> {
+pub fn a_slow_log(round: u64, step: u64) -> Result<u64, String> {
     let base =
         Machine::new(Make { log_copies: 1, folders: 1, compress: false, recent: true, ahead: 0 });
     let mut crashes = 0;
-    for seed in 33..41 {
+    for seed in (33..41).map(|seed| seed + 1_000 * round) {
         for n in (1..).step_by(step as usize) {
             let mut machine = base.fork();
             let told = |why: String| format!("seed {seed}, crash after write {n}: {why}");

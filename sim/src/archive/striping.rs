@@ -53,13 +53,13 @@ impl Worker {
 ///
 /// # Errors
 /// The first broken promise.
-pub fn restripes(step: u64) -> Result<u64, String> {
+pub fn restripes(round: u64, step: u64) -> Result<u64, String> {
     let mut crashes = 0;
     for log_copies in [1, 2] {
         let make = Make { log_copies, folders: 1, compress: false, recent: true, ahead: 0 };
         let base = Machine::new(make);
         base.ledger.restripes.store(true, SeqCst);
-        crashes += sweep(&base, Script { seed: 55, records: 40 }, step)?;
+        crashes += sweep(&base, Script { seed: 55 + 1_000 * round, records: 40 }, step)?;
     }
     Ok(crashes)
 }

@@ -55,7 +55,7 @@ fn main() {
 /// Some seeds are a whole system with its operators, the others a kernel with programs alone.
 fn live(seed: u64) -> Result<(), String> {
     if seed.is_multiple_of(8) {
-        return live_through(seed).map(drop);
+        return live_through(seed, seed.is_multiple_of(16)).map(drop);
     }
     swarm(&Plan::drawn(seed)).map(drop).map_err(|failure| failure.to_string())
 }

@@ -55,11 +55,10 @@ pub fn machine(rng: &mut Rng) -> Make {
 /// Lives through the tale of a seed.
 ///
 /// # Errors
-/// The first thing that is wrong, with the seed.
+/// The first thing that is wrong.
 pub fn live_through(seed: u64) -> Result<Lived, String> {
-    let told = |why: &dyn std::fmt::Display| format!("seed {seed}: {why}");
-    let tale = Arc::new(Tale::drawn(seed).map_err(|error| told(&error))?);
-    lives(&tale, seed).map_err(|why| format!("seed {seed}: {why}\n{}", tale.source))
+    let tale = Arc::new(Tale::drawn(seed).map_err(|error| error.to_string())?);
+    lives(&tale, seed).map_err(|why| format!("{why}\n{}", tale.source))
 }
 
 fn lives(tale: &Arc<Tale>, seed: u64) -> Result<Lived, Wrong> {

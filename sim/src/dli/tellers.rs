@@ -93,9 +93,9 @@ pub struct Worked {
 /// Lives of a branch.
 ///
 /// # Errors
-/// The first thing that is wrong, with the seed.
+/// The first thing that is wrong.
 pub fn work_through(seed: u64) -> Result<Worked, String> {
-    lives(seed).map_err(|why| format!("seed {seed}: {why}"))
+    lives(seed).map_err(|why| why.to_string())
 }
 
 fn lives(seed: u64) -> Result<Worked, Wrong> {

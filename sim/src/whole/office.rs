@@ -46,6 +46,8 @@ struct Known {
     files: u32,
     /// Policy may have deleted what points before this need.
     kept_from: Lsn,
+    /// So many operators have policy delete, and have no answer yet.
+    deleting: usize,
     /// A recovery to a point that is under way, and what the ledger was before it.
     going_back: Option<(Lsn, DataSetId)>,
     /// What has taken a log copy away.
@@ -91,6 +93,10 @@ impl Office {
 
     /// Judges a system that has just been opened.
     pub(super) fn look(&self, system: &System) -> Result<(), String> {
+        // A crash has kept the answer back.
+        while self.known.lock().deleting > 0 {
+            self.deleted(system, None);
+        }
         let contents = contents_of(system)?;
         let under_way = self.known.lock().going_back.take();
         match under_way {
@@ -253,28 +259,35 @@ impl Office {
 
     /// Forgets the oldest full copy with those that go on from it, if there is a newer one.
     pub(super) fn forget_copy(&self, system: &System) -> Result<(), String> {
-        let full = self.full_copies(system);
-        if full.len() < 2 {
-            return Ok(());
-        }
-        let state = system.recon().state();
-        let rests_on = |number: &u32| {
-            let chain = state.chain_of(*number).unwrap_or_default();
-            chain.first().is_some_and(|first| first.number == full[0])
-        };
-        let gone = state.image_copies.keys().copied().filter(rests_on);
-        let gone = gone.map(recon::Record::ImageCopyGone).collect();
-        system.recon().add(gone).map_err(said)
+        let [oldest, _, ..] = self.full_copies(system)[..] else { return Ok(()) };
+        let forgotten = system.recon().change(|state| {
+            let rests_on_it = |number: &u32| {
+                let chain = state.chain_of(*number).unwrap_or_default();
+                chain.first().is_some_and(|first| first.number == oldest)
+            };
+            let gone = state.image_copies.keys().copied().filter(rests_on_it);
+            (gone.map(recon::Record::ImageCopyGone).collect(), ())
+        });
+        forgotten.map_err(said)
     }
 
-    /// Policy has deleted what only older copies than the newest ones need.
-    pub(super) fn deleted(&self, system: &System, archives: usize) {
+    /// Policy is about to delete what no recovery needs.
+    pub(super) fn deleting(&self) {
+        self.known.lock().deleting += 1;
+    }
+
+    /// Policy has deleted what only older copies than the newest one need: so many archives, or
+    /// nobody knows how many.
+    pub(super) fn deleted(&self, system: &System, archives: Option<usize>) {
+        let newest = self.full_copies(system).last().copied();
         let state = system.recon().state();
-        let full = state.image_copies.values().filter(|copy| copy.kind == CopyKind::Full);
-        let newest = full.map(|copy| copy.end).max().unwrap_or_default();
+        let newest = newest.and_then(|newest| state.image_copies.get(&newest));
         let known = &mut *self.known.lock();
-        known.kept_from = known.kept_from.max(newest);
-        known.counts.deleted += archives;
+        known.deleting -= 1;
+        if archives != Some(0) {
+            known.kept_from = known.kept_from.max(newest.map_or(Lsn::NONE, |copy| copy.end));
+        }
+        known.counts.deleted += archives.unwrap_or_default();
     }
 
     /// A log copy is about to be lost; says what was before.

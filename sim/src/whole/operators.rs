@@ -84,8 +84,9 @@ impl Operator {
             // Somebody else may delete meanwhile what no recovery needs any more.
             1 => self.want("archive accumulate", json!({ "sets": names() }), &["HFA005"]).map(drop),
             2 => {
+                office.deleting();
                 let deleted = self.want("archive delete", json!({}), &["HFA010"])?;
-                office.deleted(&system, deleted.as_array().map_or(0, Vec::len));
+                office.deleted(&system, deleted.as_array().map(Vec::len));
                 Ok(())
             }
             3 | 4 => office.copy(&system, self.rng.one_in(2)),
