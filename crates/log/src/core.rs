@@ -98,6 +98,8 @@ pub(crate) struct Core {
     pub(crate) archive_wake: Condvar,
     /// What keeps the archive from going on, as it has said itself.
     pub(crate) archive_trouble: Mutex<Option<String>>,
+    /// What is wrong with each copy.
+    pub(crate) troubles: Mutex<Vec<Option<String>>>,
     /// Held while a slot is being made.
     pub(crate) making: Mutex<()>,
     /// Held while damaged groups are written again.

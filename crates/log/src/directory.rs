@@ -74,6 +74,8 @@ pub(crate) struct Directory {
     pub(crate) slots: u32,
     /// No more slots could be made ahead.
     pub(crate) stuck: bool,
+    /// There seems to be room again: one more is tried, whether or not it is wanted yet.
+    pub(crate) tries: bool,
     /// The segment of that sequence is being mended: neither it nor any behind it is freed.
     pub(crate) held: Option<u64>,
     pub(crate) needed: Lsn,
@@ -101,6 +103,7 @@ impl Directory {
             free,
             slots,
             stuck: false,
+            tries: false,
             held: None,
             needed: start.from,
             walked_before: 0,
@@ -130,8 +133,8 @@ impl Directory {
 
     /// Whether a slot should be made ahead.
     pub(crate) fn wants_slot(&self, config: &LogConfig) -> bool {
-        let more = self.slots < config.segments_max && !self.stuck;
-        more && self.free.is_empty() && !self.segments.is_empty()
+        let more = self.slots < config.segments_max && !self.segments.is_empty();
+        more && (self.tries || (!self.stuck && self.free.is_empty()))
     }
 
     /// Frees what is no longer needed; says whether anything was freed.

@@ -129,6 +129,16 @@ pub enum LogError {
         why: String,
     },
 
+    /// A file that is open is not the one that its name leads to.
+    #[error(
+        "{} is not the file that is being written: its folder was unmounted, or it was removed",
+        path.display()
+    )]
+    Misplaced {
+        /// Where the file should be.
+        path: PathBuf,
+    },
+
     /// The log ends before a position that something else proves (K6).
     #[error(
         "the log ends at {end}, but the system proves that it reached {proven}: it was cut or put back to an older state"
@@ -272,6 +282,7 @@ impl Coded for LogError {
             LogError::Interrupted { .. } => "HFL022",
             LogError::NoWads { .. } => "HFL023",
             LogError::Stripes { .. } => "HFL024",
+            LogError::Misplaced { .. } => "HFL025",
         })
     }
 
@@ -320,6 +331,9 @@ impl Coded for LogError {
             LogError::NotLost { .. } => "Nothing need be done: it gets every group.",
             LogError::CopyBusy { .. } => "Wait a moment, and try again.",
             LogError::Interrupted { .. } => "Run the command again; the log goes on as before.",
+            LogError::Misplaced { .. } => {
+                "Mount the folder again; then `holdfast log resync` brings the copy back."
+            }
             LogError::Stripes { .. } => {
                 "Nothing has changed. Once that is out of the way, run the command again."
             }

@@ -57,6 +57,7 @@ mod stats;
 mod survey;
 mod wads;
 mod walk;
+mod watch;
 mod writer;
 
 pub use ahead_care::{AheadDamage, look_ahead};

@@ -338,9 +338,15 @@ impl Log {
             let board = self.core.board.lock();
             (board.copies().to_vec(), board.in_flight() as u64)
         };
+        let troubles = self.core.troubles.lock().clone();
         let copy = |(copy, state): (u8, CopyState)| CopyInfo {
             path: self.core.config.folder(copy),
             living: state == CopyState::Living,
+            trouble: troubles.get(usize::from(copy)).cloned().flatten(),
+        };
+        let cramped = {
+            let directory = self.core.directory.lock();
+            directory.stuck && directory.slots < self.core.config.segments_max
         };
         LogStatistics {
             groups: stats.groups.get(),
@@ -353,6 +359,7 @@ impl Log {
             full: stats.full.get(),
             overflow_segments: stats.overflowed.get(),
             growth_failed: stats.growth_failed.get(),
+            cramped,
             serial_ns: stats.reserve_ns_estimate(),
             serial_samples: stats.reserve_samples(),
             reserved_bytes: self.core.reserved.load(SeqCst),
@@ -461,6 +468,7 @@ fn build(
         keeper_wake: Condvar::new(),
         archive_wake: Condvar::new(),
         archive_trouble: Mutex::new(None),
+        troubles: Mutex::new(vec![None; config.copies.len()]),
         making: Mutex::new(()),
         mending: Mutex::new(()),
         resyncing: Mutex::new(()),

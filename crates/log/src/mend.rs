@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
 use base::{GroupNumber, Lsn};
-use seam::disk::{BLOCK, File};
+use seam::disk::{BLOCK, File, is_misplaced};
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 
@@ -140,11 +140,12 @@ impl Log {
         self.core.span_of(number)
     }
 
-    /// Files of living copies that are not in their folders any more: the log still writes to them,
-    /// and the next start would not find them.
+    /// Files of living copies that are not in their folders any more, or stand there in another
+    /// one's place: the log still writes to them, and the next start would not find them.
     #[must_use]
     pub fn missing_files(&self) -> Vec<(u8, PathBuf)> {
         let core = &*self.core;
+        let disk = core.env.seam.disk.as_ref();
         let slots = core.directory.lock().slots;
         let living: Vec<u8> = core.board.lock().living().collect();
         let layout = core.layout();
@@ -152,7 +153,8 @@ impl Log {
         for files in (0..slots).filter_map(|slot| core.directory.lock().files_of(slot)) {
             for (copy, stripe) in living.iter().flat_map(|copy| files.stripes_on(*copy)) {
                 let path = FileAt { copy, slot: files.slot, stripe }.path(&layout);
-                if matches!(core.env.seam.disk.exists(&path), Ok(false)) {
+                let file = files.get(copy, stripe).map(|file| file.as_ref());
+                if file.is_some_and(|file| is_misplaced(disk, &path, file)) {
                     missing.push((copy, path));
                 }
             }
@@ -165,17 +167,7 @@ impl Log {
     /// # Errors
     /// If that cannot be recorded; the kernel stops then.
     pub fn lose_copy(&self, copy: u8) -> Result<bool, LogError> {
-        let core = &*self.core;
-        let losing = {
-            let mut board = core.board.lock();
-            if board.lead().is_none() || board.living().all(|living| living == copy) {
-                return Ok(false);
-            }
-            board.start_losing(copy)
-        };
-        let gone = std::io::Error::other("files of it are gone from its folder");
-        core.lost_from(copy, losing, &LogError::io("use", core.config.folder(copy), gone))?;
-        Ok(true)
+        self.core.lose_spare(copy, &LogError::Misplaced { path: self.core.config.folder(copy) })
     }
 
     /// Whether a restart would read a group: it begins with the first one of a segment.

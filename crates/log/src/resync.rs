@@ -208,6 +208,7 @@ impl Log {
             current.files = files;
         }
         drop(directory);
+        core.say(copy, None);
         let mut board = core.board.lock();
         board.returned(copy);
         core.writers_changed(&mut board);

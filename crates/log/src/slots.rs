@@ -2,8 +2,8 @@
 //!
 //! Invariants:
 //! 1. A thread of its own keeps one slot ready ahead, so that no group waits for files to be made.
-//!    If that fails, the log stays as large as it is: ordinary records find it full sooner, and
-//!    undo still has the segment that has just begun.
+//!    If that fails, the log stays as large as it is until there is room again (`watch.rs`):
+//!    ordinary records find it full sooner, and undo still has the segment that has just begun.
 //! 2. Slots are made one at a time; whoever needs one waits for the one that is being made.
 //! 3. Only undo gets slots beyond the configured number (K15).
 
@@ -71,17 +71,16 @@ impl Core {
             if full { Err(error) } else { self.lose(copy, &error) }
         });
         let mut directory = self.directory.lock();
+        directory.tries = false;
+        directory.stuck = made.is_err();
         match made {
             Ok(files) => {
                 directory.slots = slot + 1;
                 directory.free.push_back(Arc::new(files));
             }
-            Err(_) => {
-                directory.stuck = true;
-                self.capacity.store(directory.capacity_bytes(&self.layout()), SeqCst);
-                self.stats.growth_failed.one();
-            }
+            Err(_) => self.stats.growth_failed.one(),
         }
+        self.capacity.store(directory.capacity_bytes(&self.layout()), SeqCst);
         let limit = directory.limit(&self.layout(), self.taken.load(SeqCst));
         self.limit.store(limit, SeqCst);
     }

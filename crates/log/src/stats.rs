@@ -87,6 +87,8 @@ pub struct LogStatistics {
     pub overflow_segments: u64,
     /// Times that no segment could be made ahead: the log stays smaller than configured.
     pub growth_failed: u64,
+    /// Whether it is smaller than configured for that reason now.
+    pub cramped: bool,
     /// Time in the one step that appenders do one after the other, in nanoseconds, estimated from
     /// every 64th append: the log's share of the system's serial time.
     pub serial_ns: u64,
@@ -124,6 +126,8 @@ pub struct CopyInfo {
     pub path: std::path::PathBuf,
     /// Whether it gets every group. If not, the log is single.
     pub living: bool,
+    /// Why it was lost, or what is wrong with it although it still gets every group.
+    pub trouble: Option<String>,
 }
 
 /// One segment in use.

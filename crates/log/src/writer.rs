@@ -269,6 +269,7 @@ impl Core {
                 return Err(self.stop(&LogError::Unrecorded { copy: copy + 1, why }));
             }
         }
+        self.say(copy, Some(error.to_string()));
         let mut board = self.board.lock();
         let durable = self.grown(board.lost(copy));
         // It may have been this copy's thread that looked at the clock.

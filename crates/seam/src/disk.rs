@@ -103,6 +103,10 @@ pub trait File: Any + Send + Sync {
     /// Makes sure that `offset..offset + len` has space on the device; extends the length to
     /// cover it.
     fn allocate(&self, offset: u64, len: u64) -> io::Result<()>;
+    /// Which file this is, whatever name leads to it, or none by now.
+    fn identity(&self) -> io::Result<FileId> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
     /// Whether the file is empty.
     fn is_empty(&self) -> io::Result<bool> {
         Ok(self.len()? == 0)
@@ -111,6 +115,15 @@ pub trait File: Any + Send + Sync {
 
 /// A lock on a file, released when dropped and when the process dies.
 pub trait HeldLock: Send + Sync {}
+
+/// Which file something is: two of the same identity are one, by whatever names they were reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileId {
+    /// Its device.
+    pub device: u64,
+    /// Its number there.
+    pub inode: u64,
+}
 
 /// The room on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,6 +162,10 @@ pub trait Disk: Send + Sync {
     }
     /// Whether there is a file or folder of that name.
     fn exists(&self, path: &Path) -> io::Result<bool>;
+    /// Which file or folder a name leads to now.
+    fn identity(&self, _path: &Path) -> io::Result<FileId> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
     /// How much room there is on the device of a file or folder.
     fn room(&self, _path: &Path) -> io::Result<DeviceRoom> {
         Err(io::ErrorKind::Unsupported.into())
@@ -166,6 +183,19 @@ pub trait Disk: Send + Sync {
     /// Takes the exclusive lock on a file that it makes if needed. `WouldBlock` if another
     /// process, or another part of this one, holds it.
     fn lock(&self, path: &Path) -> io::Result<Box<dyn HeldLock>>;
+}
+
+/// Whether the file that a name leads to is not the one that is open: it was removed or replaced,
+/// or the folder that it stands in was unmounted. Where that cannot be told, it is not.
+#[must_use]
+pub fn is_misplaced(disk: &dyn Disk, path: &Path, file: &dyn File) -> bool {
+    let Ok(open) = file.identity() else { return false };
+    match disk.identity(path) {
+        Ok(named) => named != open,
+        Err(error) => {
+            matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+        }
+    }
 }
 
 /// Reads a whole small file through the cache.

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rustix::fs::{self, FallocateFlags, FlockOperation, Mode, OFlags};
 
-use crate::disk::{Create, DeviceRoom, Disk, File, HeldLock, Open};
+use crate::disk::{Create, DeviceRoom, Disk, File, FileId, HeldLock, Open};
 use crate::ring::{Rings, Write};
 
 /// The files of this machine.
@@ -92,6 +92,11 @@ impl Disk for RealDisk {
             Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => Ok(false),
             Err(errno) => Err(named(errno, "look at", path)),
         }
+    }
+
+    fn identity(&self, path: &Path) -> io::Result<FileId> {
+        let stat = fs::stat(path).map_err(|errno| named(errno, "look at", path))?;
+        Ok(FileId { device: stat.st_dev, inode: stat.st_ino })
     }
 
     fn room(&self, path: &Path) -> io::Result<DeviceRoom> {
@@ -251,6 +256,11 @@ impl File for RealFile {
 
     fn len(&self) -> io::Result<u64> {
         Ok(fs::fstat(&self.fd)?.st_size as u64)
+    }
+
+    fn identity(&self) -> io::Result<FileId> {
+        let stat = fs::fstat(&self.fd)?;
+        Ok(FileId { device: stat.st_dev, inode: stat.st_ino })
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {

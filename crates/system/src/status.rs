@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use base::stats::Quantiles;
 use lock::LockStatistics;
-use log::{LogStatistics, SegmentInfo};
+use log::{CopyInfo, LogStatistics, SegmentInfo};
 use pool::PoolStatistics;
 use seal::Format;
 use serde::{Deserialize, Serialize};
@@ -414,26 +414,44 @@ pub(crate) fn of_running(inner: &Inner) -> RunningStatus {
 /// What an operator should know: what the start noticed, and what is so now.
 pub(crate) fn notes(inner: &Inner) -> Vec<String> {
     let log = inner.kernel.log();
-    let lost = log.statistics().copies.into_iter().filter(|copy| !copy.living).map(|copy| {
-        let path = copy.path.display();
-        format!(
-            "log copy {path} is lost: `holdfast log resync` brings it back, with --to in another \
-             folder"
-        )
+    let statistics = log.statistics();
+    let lost = statistics.copies.iter().filter_map(log_copy_note);
+    let cramped = statistics.cramped.then(|| {
+        "the disk of the log had no room for all of its segments; it grows when there is room"
+            .to_owned()
     });
-    let behind = log.statistics().ahead.and_then(|ahead| ahead.trouble).map(|trouble| {
+    let behind = statistics.ahead.and_then(|ahead| ahead.trouble).map(|trouble| {
         format!(
             "commits wait for the log; `holdfast repair --log` begins its write-ahead data set \
              anew, which is not used: {trouble}"
         )
     });
-    let copies = log.statistics().copies.into_iter().map(|copy| copy.path);
+    let copies = statistics.copies.iter().map(|copy| copy.path.clone());
     let logs = copies.chain(log.stripes().1.into_iter().flatten()).collect();
     let disk = &*inner.kernel.seam().disk;
     let rooms = room::notes(disk, &inner.config, &inner.dir, logs).into_iter();
     let rooms = rooms.chain(room::log_note(&log.space(), inner.config.warn.log_used_percent));
     let now = archives::notes(inner).into_iter().chain(inner.kernel.anchor_trouble());
+    let now = now.chain(cramped);
     inner.notes.iter().cloned().chain(lost).chain(behind).chain(rooms).chain(now).collect()
+}
+
+fn log_copy_note(copy: &CopyInfo) -> Option<String> {
+    let path = copy.path.display();
+    match (&copy.trouble, copy.living) {
+        (trouble, false) => {
+            let why = trouble.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+            Some(format!(
+                "log copy {path} is lost{why}: `holdfast log resync` brings it back, with --to in \
+                 another folder"
+            ))
+        }
+        (Some(why), true) => Some(format!(
+            "log copy {path}, the only one, goes on where nobody finds it: {why}; mount it again \
+             before the system is stopped"
+        )),
+        (None, true) => None,
+    }
 }
 
 impl From<&Quantiles> for HistogramStatus {

@@ -1,5 +1,6 @@
 //! The housekeeper: takes checkpoints when they are due, frees intervals behind durable commits,
-//! makes room in the log, and wakes everybody when the kernel stops.
+//! makes room in the log, looks for copies that were unmounted, and wakes everybody when the kernel
+//! stops.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,10 +37,14 @@ struct State {
     thread: Option<JoinHandle>,
     /// Where the log stood at the last checkpoint, and when that was.
     last: (Lsn, Duration),
+    /// When the log's files and devices were looked at.
+    looked: Duration,
 }
 
 /// How often the housekeeper looks when nobody calls it.
 const LOOK: Duration = Duration::from_millis(50);
+/// How often it looks at the log's files and devices.
+const LOOK_AROUND: Duration = Duration::from_secs(5);
 /// One wait for room in the log, and how many of them are enough.
 const ROOM_WAIT: Duration = Duration::from_millis(20);
 const ROOM_ROUNDS: u32 = 1_000;
@@ -87,6 +92,11 @@ impl Kernel {
         }
         let urgent = std::mem::take(&mut state.urgent);
         let (lsn, time) = state.last;
+        let now = self.parts.seam.clock.monotonic();
+        let looks = now.saturating_sub(state.looked) >= LOOK_AROUND;
+        if looks {
+            state.looked = now;
+        }
         drop(state);
         if let Err(stopped) = self.stop.check() {
             self.locks.wake_all_stopped(&stopped);
@@ -94,8 +104,10 @@ impl Kernel {
             return true;
         }
         let logged = self.log.next_lsn().0.saturating_sub(lsn.0);
-        let old = self.parts.seam.clock.monotonic().saturating_sub(time)
-            > self.config.checkpoint_interval;
+        let old = now.saturating_sub(time) > self.config.checkpoint_interval;
+        if looks {
+            self.log.look_around();
+        }
         let mut relieved = false;
         let done = self.free_after_commit().and_then(|()| {
             let helps = urgent && self.make_room()?;

@@ -20,7 +20,7 @@ use super::inode::Inode;
 use super::rng::Rng;
 use super::tree::{self, Entry, Tree};
 use super::{disk_latency, disk_pause};
-use crate::disk::{BLOCK, Create, Disk, File, HeldLock, Open};
+use crate::disk::{BLOCK, Create, DeviceRoom, Disk, File, FileId, HeldLock, Open};
 
 /// What a crash does to writes that were not synced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,6 +227,19 @@ impl SimDisk {
         self.with(|state| state.capacity = bytes);
     }
 
+    /// Unmounts what is below a folder: its names lead nowhere, what is open stays open, and a
+    /// crash changes nothing of that.
+    pub fn unmount(&self, folder: &Path) {
+        let folder = absolute(folder);
+        self.with(|state| state.tree.unmount(&folder));
+    }
+
+    /// Mounts it again, as its files are by now: they hide what was made there meanwhile.
+    pub fn mount(&self, folder: &Path) {
+        let folder = absolute(folder);
+        self.with(|state| state.tree.mount(&folder));
+    }
+
     /// What was asked of the disk until now.
     #[must_use]
     pub fn counts(&self) -> IoCounts {
@@ -324,9 +337,13 @@ impl State {
         let Some(capacity) = self.capacity else { return true };
         let within = self.inodes[&inode].current.blocks_within(offset, len);
         let blocks = (offset + len).div_ceil(BLOCK as u64) - offset / BLOCK as u64;
+        (self.used_blocks() + blocks - within) * BLOCK as u64 <= capacity
+    }
+
+    /// Blocks that all files with a name take.
+    fn used_blocks(&self) -> u64 {
         let named: BTreeSet<u64> = self.tree.names().into_keys().collect();
-        let used: u64 = named.iter().map(|inode| self.inodes[inode].current.blocks()).sum();
-        (used + blocks - within) * BLOCK as u64 <= capacity
+        named.iter().map(|inode| self.inodes[inode].current.blocks()).sum()
     }
 
     fn file(&self, path: &Path) -> io::Result<u64> {
@@ -414,6 +431,21 @@ impl Disk for SimDisk {
         let path = absolute(path);
         self.check(Call::Other, &path)?;
         Ok(self.with(|state| state.tree.current.contains_key(&path)))
+    }
+
+    fn identity(&self, path: &Path) -> io::Result<FileId> {
+        let path = absolute(path);
+        self.check(Call::Other, &path)?;
+        self.with(|state| Ok(FileId { device: 0, inode: state.file(&path)? }))
+    }
+
+    fn room(&self, path: &Path) -> io::Result<DeviceRoom> {
+        self.check(Call::Other, &absolute(path))?;
+        self.with(|state| {
+            let bytes = state.capacity.ok_or(io::ErrorKind::Unsupported)?;
+            let free_bytes = bytes.saturating_sub(state.used_blocks() * BLOCK as u64);
+            Ok(DeviceRoom { device: 0, free_bytes, bytes })
+        })
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {

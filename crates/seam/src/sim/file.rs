@@ -12,7 +12,7 @@ use super::faults::{Call, Verdict};
 use super::inode::{Change, Write};
 use super::rng::Rng;
 use super::{disk_latency, disk_pause};
-use crate::disk::{BLOCK, File, Open};
+use crate::disk::{BLOCK, File, FileId, Open};
 
 pub(super) struct SimFile {
     pub(super) disk: SimDisk,
@@ -332,6 +332,11 @@ impl File for SimFile {
             return Err(io_error());
         }
         Ok(self.disk.with(|state| state.inodes[&self.inode].current.len()))
+    }
+
+    fn identity(&self) -> io::Result<FileId> {
+        disk_pause(0)?;
+        Ok(FileId { device: 0, inode: self.inode })
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {

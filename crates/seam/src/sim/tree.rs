@@ -57,12 +57,19 @@ pub(super) struct Tree {
     pub(super) current: BTreeMap<PathBuf, Entry>,
     durable: BTreeMap<PathBuf, Entry>,
     pending: Vec<Change>,
+    /// What was unmounted, by its folder.
+    unmounted: BTreeMap<PathBuf, BTreeMap<PathBuf, Entry>>,
 }
 
 impl Tree {
     pub(super) fn new() -> Tree {
         let root = BTreeMap::from([(PathBuf::from("/"), Entry::Folder)]);
-        Tree { current: root.clone(), durable: root, pending: Vec::new() }
+        Tree {
+            current: root.clone(),
+            durable: root,
+            pending: Vec::new(),
+            unmounted: BTreeMap::new(),
+        }
     }
 
     pub(super) fn change(&mut self, change: Change) {
@@ -85,6 +92,25 @@ impl Tree {
     pub(super) fn sync_all(&mut self) {
         self.durable.clone_from(&self.current);
         self.pending.clear();
+    }
+
+    /// Takes all names below a folder away, durably; the folder itself stays.
+    pub(super) fn unmount(&mut self, folder: &Path) {
+        let below = |path: &Path| path != folder && path.starts_with(folder);
+        self.sync_all();
+        let (away, left) =
+            std::mem::take(&mut self.current).into_iter().partition(|(path, _)| below(path));
+        self.current = left;
+        self.unmounted.insert(folder.to_owned(), away);
+        self.sync_all();
+    }
+
+    /// Brings them back in place of what is there by now.
+    pub(super) fn mount(&mut self, folder: &Path) {
+        let Some(back) = self.unmounted.remove(folder) else { return };
+        self.current.retain(|path, _| path == folder || !path.starts_with(folder));
+        self.current.extend(back);
+        self.sync_all();
     }
 
     /// Sets or removes a name durably, past every sync.
@@ -117,7 +143,8 @@ impl Tree {
             Change::Add(_, entry) => Some(entry),
             _ => None,
         });
-        let entries = self.current.values().chain(self.durable.values()).chain(pending);
+        let away = self.unmounted.values().flat_map(BTreeMap::values);
+        let entries = self.current.values().chain(self.durable.values()).chain(pending).chain(away);
         entries.filter_map(|entry| match entry {
             Entry::File(inode) => Some(*inode),
             Entry::Folder => None,
@@ -149,6 +176,7 @@ impl Tree {
         entries.retain(|path, _| {
             path.ancestors().skip(1).all(|folder| all.get(folder) == Some(&Entry::Folder))
         });
-        Tree { current: entries.clone(), durable: entries, pending: Vec::new() }
+        let unmounted = self.unmounted.clone();
+        Tree { current: entries.clone(), durable: entries, pending: Vec::new(), unmounted }
     }
 }

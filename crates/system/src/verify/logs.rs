@@ -80,6 +80,18 @@ impl Verifier {
 
     /// Files that are gone, and those of the write-ahead data set that cannot be relied on.
     fn log_files(&mut self, log: &Log, copies: usize) {
+        for (copy, info) in (1..).zip(log.statistics().copies).filter(|(_, info)| !info.living) {
+            let why = info.trouble.unwrap_or_else(|| "it gets nothing any more".into());
+            self.find(Finding {
+                object: format!("log copy {copy}"),
+                file: Some(info.path),
+                offset: None,
+                interval: None,
+                what: format!("it is lost: {why}"),
+                remedy: "See that its folder is mounted, then have it brought back.".into(),
+                repair: vec![self.command("log resync", &["--copy", &copy.to_string()])],
+            });
+        }
         for (copy, path) in log.missing_files() {
             let alone = copies == 1;
             let (remedy, repair) = match alone {
