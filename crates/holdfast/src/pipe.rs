@@ -10,7 +10,8 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
 use recovery::{CopySink, RecoveryError};
@@ -57,7 +58,8 @@ pub(crate) struct ToStdout {
     seam: Seam,
     pub(crate) path: PathBuf,
     passed: Arc<AtomicU64>,
-    ended: Arc<AtomicBool>,
+    /// Why nothing is passed on any more.
+    ended: Arc<OnceLock<io::Error>>,
 }
 
 impl ToStdout {
@@ -73,18 +75,23 @@ impl ToStdout {
         mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).map_err(refused)?;
         // Open for both, so that nobody waits for the other end, and it does not end with it.
         let file = open(&path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).map_err(refused)?;
-        let (passed, ended) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+        let (passed, ended) = (Arc::new(AtomicU64::new(0)), Arc::new(OnceLock::new()));
         let (count, over) = (Arc::clone(&passed), Arc::clone(&ended));
         let mut file = File::from(file);
         seam::thread::spawn("copy to stdout", move || {
             let mut buffer = vec![0; CHUNK];
-            while let Ok(read) = file.read(&mut buffer) {
-                if io::stdout().lock().write_all(&buffer[..read]).is_err() {
-                    break;
-                }
-                count.fetch_add(read as u64, SeqCst);
-            }
-            over.store(true, SeqCst);
+            let error = loop {
+                let passed = file
+                    .read(&mut buffer)
+                    .and_then(|read| io::stdout().lock().write_all(&buffer[..read]).map(|()| read));
+                match passed {
+                    Ok(read) => count.fetch_add(read as u64, SeqCst),
+                    Err(error) => break error,
+                };
+            };
+            // Whoever writes the copy sees a pipe that is broken, and that only: it is said first.
+            let _ = over.set(error);
+            drop(file);
         })?;
         Ok(ToStdout { seam: seam.clone(), path, passed, ended })
     }
@@ -92,14 +99,23 @@ impl ToStdout {
     /// Waits until so many bytes have come through.
     pub(crate) fn wait(&self, bytes: u64) -> Result<()> {
         while self.passed.load(SeqCst) < bytes {
-            if self.ended.load(SeqCst) {
-                let remedy = "The copy is not complete; make it again.";
-                return Err(Failure::other("standard output was closed".to_owned(), remedy));
+            if let Some(failure) = self.failure() {
+                return Err(failure);
             }
             self.seam.clock.sleep(LOOK);
         }
         io::stdout().lock().flush()?;
         Ok(())
+    }
+
+    /// Why nothing more could be passed on to standard output, if that is so.
+    pub(crate) fn failure(&self) -> Option<Failure> {
+        let error = self.ended.get()?;
+        let what = match error.kind() {
+            io::ErrorKind::BrokenPipe => "standard output was closed".to_owned(),
+            _ => format!("standard output cannot be written: {error}"),
+        };
+        Some(Failure::other(what, "What came out is no image copy; make it again."))
     }
 }
 

@@ -57,7 +57,7 @@ pub use envelope::CopyKeys;
 pub use error::RecoveryError;
 pub use find::{FoundCopies, find_copies};
 pub use lost::Lost;
-pub use media::{CopyFiles, CopySink};
+pub use media::{CopyFiles, CopySink, is_unfinished};
 pub use past::Past;
 pub use plan::{Births, Plan, SetPlan, Target, plan};
 pub use reader::{CopyInfo, CopyReader, CopyVisitor};

@@ -161,9 +161,18 @@ impl Source {
     }
 }
 
+/// Whether a file of that name is of an image copy that was not finished.
+#[must_use]
+pub fn is_unfinished(name: &Path) -> bool {
+    let name = name.to_string_lossy();
+    name.strip_suffix(PART).is_some_and(|whole| whole.ends_with(".copy"))
+}
+
+const PART: &str = ".part";
+
 fn part(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(".part");
+    name.push(PART);
     name.into()
 }
 

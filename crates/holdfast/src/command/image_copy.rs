@@ -121,7 +121,10 @@ fn to_stdout(context: &Context, args: &ImageCopyArgs, wish: CopyWish) -> Result<
     }
     let through = ToStdout::begin(&context.seam, &args.system)?;
     let wish = CopyWish { pipe: Some(through.path.clone()), ..wish };
-    let copied: Copied = operate(context, &args.system, &args.passphrase, "image-copy", &wish)?;
+    let copied: Result<Copied> =
+        operate(context, &args.system, &args.passphrase, "image-copy", &wish);
+    // If it was standard output that failed, that is what there is to say.
+    let copied = copied.map_err(|error| through.failure().unwrap_or(error))?;
     through.wait(copied.bytes)?;
     eprintln!(
         "image copy {}: {} data sets, {} intervals, {}; to use it: holdfast recon change --copy {} \
