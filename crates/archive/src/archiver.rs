@@ -13,9 +13,12 @@
 //! 4. The throttle ends where the log would have to wait for it.
 //! 5. A file is begun before its segment is full only if its first group is in memory: a system
 //!    that is opened often and briefly does not read the same groups again and again.
-//! 6. A group that the log has lost is passed over only on an operator's word. The gap shows in the
+//! 6. Nothing is written to a folder that must hold archives and holds none; if that is so of all,
+//!    it says so and waits.
+//! 7. A group that the log has lost is passed over only on an operator's word. The gap shows in the
 //!    numbers of the archives, and whoever reads across it is refused.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
@@ -63,7 +66,7 @@ struct Shared {
     registry: Arc<dyn Registry>,
     /// One archive at a time.
     work: Mutex<Work>,
-    /// Groups up to this one are passed over if the log has lost them (6).
+    /// Groups up to this one are passed over if the log has lost them (7).
     given_up: AtomicU64,
     ended: AtomicBool,
     status: Mutex<ArchiverStatus>,
@@ -155,6 +158,23 @@ impl Archiver {
         let _ = self.shared.go_on(None);
     }
 
+    /// Begins anew in a folder of the archive that is not mounted any more: what it held is lost.
+    ///
+    /// # Errors
+    /// [`ArchiveError::NoFolder`]; if the registry cannot be told; whatever the disk says.
+    pub fn begin_anew(&self, folder: &Path) -> Result<(), ArchiveError> {
+        let shared = &self.shared;
+        if !shared.shelf.away().iter().any(|away| away == folder) {
+            // It is there, or made by the next archive; `begin_anew` says if it is none of ours.
+            return shared.shelf.begin_anew(folder);
+        }
+        let told = shared.registry.folder_lost(folder);
+        told.map_err(|why| ArchiveError::Unrecorded { group: GroupNumber(0), why })?;
+        shared.shelf.begin_anew(folder)?;
+        shared.complete();
+        Ok(())
+    }
+
     /// The archives.
     #[must_use]
     pub fn shelf(&self) -> &Arc<Shelf> {
@@ -234,7 +254,11 @@ impl Shared {
         goal: Option<Lsn>,
     ) -> Result<Vec<ShelfCopy>, ArchiveError> {
         let mut made = Vec::new();
-        while let Some(next) = self.log.to_archive(true) {
+        loop {
+            if work.writer.is_none() {
+                self.look_at_folders()?;
+            }
+            let Some(next) = self.log.to_archive(true) else { break };
             let cut = next.full || goal.is_some();
             let filled = match self.fill(work, next, cut) {
                 Err(ArchiveError::Log(LogError::Damaged { group, .. }))
@@ -261,6 +285,24 @@ impl Shared {
         Ok(made)
     }
 
+    /// Folders come and go with their devices. What one has that comes back is archived.
+    fn look_at_folders(&self) -> Result<(), ArchiveError> {
+        if !self.shelf.look_at_folders()? {
+            return Ok(());
+        }
+        if let Some(to) = self.shelf.archived_to() {
+            self.log.archived(to);
+        }
+        self.status.lock().missing.extend(self.away());
+        Ok(())
+    }
+
+    /// What to say of folders that are away.
+    fn away(&self) -> Vec<String> {
+        let away = self.shelf.away().into_iter();
+        away.map(|folder| ArchiveError::Away { folder }.to_string()).collect()
+    }
+
     /// A group was given up: the file ends before it, or what comes next begins behind it.
     fn pass(&self, work: &mut Work, lost: GroupNumber) -> Filled {
         if work.writer.as_ref().is_some_and(|writer| writer.last().is_some()) {
@@ -281,6 +323,7 @@ impl Shared {
             status.archives += 1;
             status.bytes += written.info.file_bytes();
             status.missing.extend(written.refused.iter().map(ToString::to_string));
+            status.missing.extend(self.away());
         }
         work.buffer = Some(written.buffer);
         self.record(&copy)?;
@@ -288,8 +331,13 @@ impl Shared {
         Ok(copy)
     }
 
+    /// Tells the registry where an archive is, and where it is to be as soon as a folder is back:
+    /// so the next start knows of that folder, too.
     fn record(&self, copy: &ShelfCopy) -> Result<(), ArchiveError> {
-        let told = self.registry.archived(&copy.info, &copy.files);
+        let mut files = copy.files.clone();
+        let away = self.shelf.away().into_iter();
+        files.extend(away.map(|folder| folder.join(copy.info.file_name())));
+        let told = self.registry.archived(&copy.info, &files);
         told.map_err(|why| ArchiveError::Unrecorded { group: copy.info.from, why })
     }
 
@@ -303,8 +351,8 @@ impl Shared {
                 return Ok(Filled::Part);
             }
             let buffer = work.buffer.take().unwrap_or_else(new_buffer);
-            let Shelf { env, config, .. } = &*self.shelf;
-            work.writer = Some(Writer::begin(env, config, next.from, buffer)?);
+            let config = self.shelf.mounted()?;
+            work.writer = Some(Writer::begin(&self.shelf.env, &config, next.from, buffer)?);
         }
         let Work { writer: Some(writer), reader, .. } = work else { return Ok(Filled::Part) };
         let (begun, before) = (self.shelf.env.seam.clock.monotonic(), writer.bytes());
@@ -396,6 +444,8 @@ impl Shared {
     /// Makes the copies that are missing.
     fn complete(&self) {
         let _work = self.work.lock();
+        // What is wrong with them is said below.
+        let _ = self.look_at_folders();
         let still = self.shelf.complete();
         self.status.lock().missing = still.iter().map(ToString::to_string).collect();
     }

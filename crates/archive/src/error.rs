@@ -115,6 +115,23 @@ pub enum ArchiveError {
         why: String,
     },
 
+    /// A folder that must hold archives holds none.
+    #[error(
+        "{} holds none of the archives that it held: it is not mounted, or was emptied",
+        folder.display()
+    )]
+    Away {
+        /// The folder.
+        folder: PathBuf,
+    },
+
+    /// A folder that is none of the archive's.
+    #[error("{} is no folder of the archive", path.display())]
+    NoFolder {
+        /// What was asked for.
+        path: PathBuf,
+    },
+
     /// No such archive.
     #[error("there is no archive that begins with {group}")]
     NoSuch {
@@ -170,6 +187,8 @@ impl Coded for ArchiveError {
             ArchiveError::Thread(_) => "HFA012",
             ArchiveError::Accumulation { .. } => "HFA013",
             ArchiveError::Foreign { .. } => "HFA014",
+            ArchiveError::Away { .. } => "HFA015",
+            ArchiveError::NoFolder { .. } => "HFA016",
             ArchiveError::Log(error) => return error.code(),
             ArchiveError::Key(error) => return error.code(),
             ArchiveError::Stopped(error) => return error.code(),
@@ -206,6 +225,11 @@ impl Coded for ArchiveError {
             ArchiveError::Needed { .. } => {
                 "Take newer image copies first; then no recovery needs it."
             }
+            ArchiveError::Away { .. } => {
+                "Mount it; the archiver goes on by itself. If what it held is gone for good, \
+                 `holdfast archive begin` begins anew in it."
+            }
+            ArchiveError::NoFolder { .. } => "The section [archive] of holdfast.toml names them.",
             ArchiveError::NoSuch { .. } => "`holdfast archive list` shows which there are.",
             ArchiveError::Entropy(_) => "Check the operating system's random number generator.",
             ArchiveError::Thread(_) => "Allow the process more threads.",

@@ -18,7 +18,8 @@
 //! 4. Archives follow each other by group numbers, each naming the tag of the group before its
 //!    first one. Whoever reads across them notices what is missing, exchanged or of another past.
 //! 5. A position that an archive proves, the log must reach (K6).
-//! 6. Nothing is deleted that the registry says a recovery needs, and never the newest archive.
+//! 6. A folder that must hold archives and holds none is not written to: its device is not mounted.
+//! 7. Nothing is deleted that the registry says a recovery needs, and never the newest archive.
 //!
 //! The archive does not know what records mean, and does not keep the log from being written: it
 //! only keeps segments from being used again, until backout alone may go on (K15).
@@ -26,10 +27,12 @@
 mod accumulate;
 mod accumulation;
 mod archiver;
+mod audit;
 mod block;
 mod config;
 mod error;
 mod file;
+mod folders;
 mod header;
 mod place;
 mod registry;
@@ -40,6 +43,7 @@ mod writer;
 pub use accumulate::{Accumulation, Concern, Span};
 pub use accumulation::{AccumulationFile, AccumulationInfo, SETS_MAX};
 pub use archiver::{Archiver, ArchiverStatus};
+pub use audit::{Cure, Discord, LogBegins, audit};
 pub use config::{ArchiveConfig, ArchiveEnv, FOLDERS_MAX, Keep};
 pub use error::ArchiveError;
 pub use file::ArchiveFile;

@@ -1,7 +1,7 @@
 //! Who is told what is archived, and says what must be kept: in a system, its recovery-control
 //! data set.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::{GroupNumber, KeyGeneration, Lsn};
@@ -42,6 +42,15 @@ pub trait Registry: Send + Sync {
     /// # Errors
     /// Why that cannot be recorded; the archive then stays.
     fn deleting(&self, info: &ArchiveInfo) -> Result<(), String>;
+
+    /// What a folder held is lost: archives are begun anew there.
+    ///
+    /// # Errors
+    /// Why that cannot be recorded; nothing is begun then.
+    fn folder_lost(&self, folder: &Path) -> Result<(), String> {
+        let _ = folder;
+        Ok(())
+    }
 
     /// The oldest position that a recovery may still ask for.
     ///
@@ -188,6 +197,24 @@ impl Registry for ReconRegistry {
         let told = self.recon.change(|state| {
             let number = known(state, info).map(|known| known.number);
             (number.map(Record::ArchiveGone).into_iter().collect(), ())
+        });
+        told.map_err(|error| error.to_string())
+    }
+
+    fn folder_lost(&self, folder: &Path) -> Result<(), String> {
+        let told = self.recon.change(|state| {
+            let mut news = Vec::new();
+            for archive in state.archives.values() {
+                let is_here = |file: &ArchiveFile| file.path.parent() == Some(folder) && !file.lost;
+                if archive.files.iter().any(is_here) {
+                    let mut archive = archive.clone();
+                    archive.files.iter_mut().filter(|file| is_here(file)).for_each(|file| {
+                        file.lost = true;
+                    });
+                    news.push(Record::Archive(archive));
+                }
+            }
+            (news, ())
         });
         told.map_err(|error| error.to_string())
     }

@@ -21,6 +21,7 @@ use seam::plant::{Plant, planted};
 use seam::sync::Mutex;
 
 use crate::config::Keep;
+use crate::folders::Folders;
 use crate::header::{name_of, parse_name};
 use crate::place::{Replaces, fresh_name, give_name, is_unfinished};
 use crate::writer::Written;
@@ -58,6 +59,8 @@ pub struct Shelf {
     changing: Mutex<()>,
     /// Held while an accumulation is made, or some are deleted: one of a name at a time.
     pub(crate) accumulating: Mutex<()>,
+    /// Which of the folders must hold archives, and which of those do not.
+    pub(crate) folders: Mutex<Folders>,
 }
 
 #[derive(Default)]
@@ -79,32 +82,38 @@ impl Shelf {
         config.check()?;
         let (changing, accumulating) = (Mutex::new(()), Mutex::new(()));
         let state = Mutex::new(State::default());
-        let shelf = Shelf { env, config, state, changing, accumulating };
+        let folders = Mutex::new(Folders::default());
+        let shelf = Shelf { env, config, state, changing, accumulating, folders };
         shelf.look()?;
         Ok(shelf)
     }
 
-    /// Gets ready to archive: makes the folders, and removes what an interrupted archiver has left
-    /// in them.
+    /// Gets ready to archive: makes the folders, but for those that are away, and removes what an
+    /// interrupted archiver has left in them.
     ///
     /// # Errors
     /// Whatever the disk says about the first folder, if none can be had.
     pub fn prepare(&self) -> Result<(), ArchiveError> {
         let disk = self.env.seam.disk.as_ref();
-        let (mut first, mut sound) = (None, 0);
-        for folder in &self.config.folders {
+        let (mut first, away) = (None, self.away());
+        let mut sound = away.len();
+        for folder in self.config.folders.iter().filter(|folder| !away.contains(folder)) {
             if let Some(stranger) = self.stranger_in(folder) {
                 first.get_or_insert(stranger);
                 continue;
             }
-            let made = seam::disk::make_dir(disk, folder).and_then(|()| {
+            if let Err(error) = self.prepare_folder(folder) {
+                first.get_or_insert(error);
+                continue;
+            }
+            let cleared = (|| {
                 let names = disk.list(folder)?;
                 let unfinished = names.iter().filter(|name| is_unfinished(self.env.system, name));
                 unfinished.map(|name| folder.join(name)).try_for_each(|path| disk.remove(&path))?;
                 // What an interrupted archiver has named must keep its name.
                 disk.sync_dir(folder)
-            });
-            match made {
+            })();
+            match cleared {
                 Ok(()) => sound += 1,
                 Err(error) => {
                     first.get_or_insert(ArchiveError::io("prepare", folder, error));
@@ -143,6 +152,7 @@ impl Shelf {
                     continue;
                 }
             };
+            self.folders.lock().note(folder, &names);
             for name in names {
                 match parse_name(&name) {
                     Some(from) => state.see(from, folder.join(name), &self.env),
@@ -256,10 +266,11 @@ impl Shelf {
         behind.map(|fault| fault.why.to_string()).collect()
     }
 
+    /// Where copies of an archive should be and are not, but for folders that are away.
     fn missing(&self, copy: &ShelfCopy) -> Vec<PathBuf> {
         let name = copy.info.file_name();
         let all = self.config.folders.iter().map(|folder| folder.join(&name));
-        all.filter(|path| !copy.files.contains(path)).collect()
+        all.filter(|path| !copy.files.contains(path) && !self.is_away(path)).collect()
     }
 
     /// Takes a new archive in, which `finish` gives its name.
@@ -270,6 +281,9 @@ impl Shelf {
         let _alone = self.changing.lock();
         let written = finish()?;
         let copy = ShelfCopy { info: written.info.clone(), files: written.files.clone() };
+        copy.files.iter().filter_map(|file| file.parent()).for_each(|folder| {
+            self.folders.lock().hold(folder);
+        });
         self.state.lock().archives.insert(copy.info.from, copy.clone());
         Ok((copy, written))
     }
@@ -308,6 +322,9 @@ impl Shelf {
     /// If no other copy is whole, or the disk refuses.
     pub fn repair(&self, from: GroupNumber, path: &Path) -> Result<(), ArchiveError> {
         let _alone = self.changing.lock();
+        if let Some(folder) = path.parent().filter(|_| self.is_away(path)) {
+            return Err(ArchiveError::Away { folder: folder.to_owned() });
+        }
         let copy = self.get(from)?;
         let mut last = None;
         for good in copy.files.iter().filter(|good| *good != path) {
@@ -327,9 +344,11 @@ impl Shelf {
     /// Makes every copy anew that is missing or has no sound header, as far as that goes; says
     /// what could not be made.
     pub(crate) fn complete(&self) -> Vec<ArchiveError> {
+        let away = self.away().into_iter().map(|folder| ArchiveError::Away { folder });
         let faults = self.faults();
-        let repaired = faults.iter().map(|fault| self.repair(fault.from, &fault.path));
-        repaired.filter_map(Result::err).collect()
+        let here = faults.iter().filter(|fault| !self.is_away(&fault.path));
+        let repaired = here.map(|fault| self.repair(fault.from, &fault.path));
+        away.chain(repaired.filter_map(Result::err)).collect()
     }
 
     fn copy(&self, from: &Path, to: &Path, info: &ArchiveInfo) -> Result<(), ArchiveError> {

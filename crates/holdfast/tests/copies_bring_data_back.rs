@@ -101,6 +101,25 @@ fn a_copy_that_fails_leaves_nothing() {
     let to = [&good, &bad].map(|path| path.to_str().unwrap());
     on(&["image-copy"], &dir, &["--all", "--to", to[0], "--to", to[1]]).failed("HFV007", &[to[1]]);
     assert_eq!(fs::read_dir(&good).unwrap().count(), 0);
+
+    // A full device says that it is full; that nobody reads is another matter.
+    let text = dir.to_str().unwrap();
+    let mut command = common::command(Some(DEMO));
+    command.args(["image-copy", "-s", text, "--all", "--to", "-"]);
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let full = common::Ended::of(&command.stdout(full).output().unwrap());
+    assert_eq!(full.code, 1, "{}", full.err);
+    assert!(full.err.contains("No space left"), "{}", full.err);
+    assert!(!full.err.contains("roken pipe"), "{}", full.err);
+
+    // What a copy that was killed has left is named, and is no damage.
+    on(&["image-copy"], &dir, &["--all", "--to", to[0]]).done();
+    let left = good.join("all-20260101-000000.copy.part");
+    fs::write(&left, "half of one").unwrap();
+    let verified = run_as(DEMO, ["verify", text]).done();
+    assert!(verified.out.contains(left.to_str().unwrap()), "{}", verified.out);
+    let doctor = on(&["doctor"], &dir, &[]).done();
+    assert!(doctor.out.contains(left.to_str().unwrap()), "{}", doctor.out);
 }
 
 #[test]

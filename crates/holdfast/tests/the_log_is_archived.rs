@@ -87,3 +87,129 @@ fn a_system_in_use_archives_when_told_and_goes_on_after_a_crash() {
     archive(&dir, &["now"]).done();
     assert!(archive(&dir, &["verify"]).done().out.contains("0 copies damaged"));
 }
+
+/// The commands that one line of `text` each names.
+fn commands(text: &str) -> Vec<String> {
+    let named = text.lines().filter_map(|line| line.trim().strip_prefix("Repair: holdfast "));
+    named.map(str::to_owned).collect()
+}
+
+#[test]
+fn an_archive_that_is_in_no_folder_or_unknown_to_recon_is_named_with_what_mends_it() {
+    let folder = Folder::new("archive-audit");
+    let dir = with_archive(&folder);
+    // Each command that opens the system logs something, so each makes an archive.
+    let first = archive(&dir, &["now", "--json"]).done().json();
+    let recon = [dir.join("recon.1"), dir.join("recon.2")];
+    let before = recon.clone().map(|path| std::fs::read(path).unwrap());
+    let second = archive(&dir, &["now", "--json"]).done().json();
+    archive(&dir, &["now"]).done();
+    archive(&dir, &["verify"]).done();
+
+    // An older RECON knows the first one, and is told of the newest one by the next start.
+    recon.iter().zip(&before).for_each(|(path, bytes)| std::fs::write(path, bytes).unwrap());
+    let unknown = archive(&dir, &["verify"]);
+    let group = second[0]["first_group"].to_string();
+    assert_eq!(unknown.code, 1, "{}", unknown.out);
+    assert!(unknown.out.contains("RECON does not know this archive"), "{}", unknown.out);
+    let wanted = format!("--first-group {group} --repair");
+    let told = commands(&unknown.out);
+    assert!(told.iter().any(|command| command.ends_with(&wanted)), "{told:?}");
+    let of_verify = on(DEMO, &["verify"], &dir, &[]);
+    assert!(of_verify.code == 1 && of_verify.out.contains(&wanted), "{}", of_verify.out);
+    let doctor = on(DEMO, &["doctor", "-s"], &dir, &[]);
+    assert!(doctor.code == 1 && doctor.out.contains(&wanted), "{}", doctor.out);
+    for command in told {
+        common::run_as(DEMO, command.split(' ')).done();
+    }
+    archive(&dir, &["verify"]).done();
+
+    // Without a file of it, and with an image copy that needs it, it is damage.
+    let copies = folder.join("copies");
+    let to = copies.to_str().unwrap();
+    on(DEMO, &["image-copy", "--all", "--to", to, "-s"], &dir, &[]).done();
+    let third = archive(&dir, &["now", "--json"]).done().json();
+    archive(&dir, &["now"]).done();
+    let files = |made: &serde_json::Value| {
+        let files = made[0]["files"].as_array().unwrap().iter();
+        files.map(|file| Path::new(file.as_str().unwrap()).to_owned()).collect::<Vec<_>>()
+    };
+    files(&third).iter().for_each(|file| std::fs::remove_file(file).unwrap());
+    let lost = archive(&dir, &["verify"]);
+    assert_eq!(lost.code, 1, "{}", lost.out);
+    assert!(lost.out.contains(files(&third)[0].to_str().unwrap()), "{}", lost.out);
+    let told = commands(&lost.out);
+    assert!(told.iter().any(|command| command.starts_with("image-copy -s")), "{told:?}");
+    let doctor = on(DEMO, &["doctor", "-s"], &dir, &[]);
+    assert!(doctor.code == 1 && doctor.out.contains("image-copy -s"), "{}", doctor.out);
+    common::run_as(DEMO, told[0].split(' ')).done();
+    let after = archive(&dir, &["verify"]).done();
+    assert!(after.out.contains("no recovery needs it"), "{}", after.out);
+
+    // What is older than any copy needs nobody misses.
+    files(&first).iter().for_each(|file| std::fs::remove_file(file).unwrap());
+    let after = archive(&dir, &["verify"]).done();
+    assert!(after.out.contains(files(&first)[0].to_str().unwrap()), "{}", after.out);
+}
+
+#[test]
+fn a_folder_that_is_not_mounted_is_not_made_anew_and_named() {
+    let folder = Folder::new("archive-away");
+    let dir = with_archive(&folder);
+    archive(&dir, &["now"]).done();
+    // A device that is not mounted leaves the empty folder that it is mounted on.
+    let [one, other] = ["archive", "more/archive"].map(|name| dir.join(name));
+    let unmount = |folder: &Path| {
+        std::fs::rename(folder, folder.with_extension("device")).unwrap();
+        std::fs::create_dir(folder).unwrap();
+    };
+    let mount = |folder: &Path| {
+        std::fs::remove_dir(folder).unwrap();
+        std::fs::rename(folder.with_extension("device"), folder).unwrap();
+    };
+    let is_empty = |folder: &Path| std::fs::read_dir(folder).unwrap().next().is_none();
+    unmount(&one);
+    // The other one goes on; nothing is written to this one.
+    let made = archive(&dir, &["now", "--json"]).done().json();
+    assert_eq!(made[0]["files"].as_array().unwrap().len(), 1, "{made}");
+    assert!(is_empty(&one));
+    let found = archive(&dir, &["verify"]);
+    let path = one.to_str().unwrap();
+    assert!(found.code == 1 && found.out.contains("not mounted"), "{}", found.out);
+    assert!(found.out.contains(path) && found.out.contains("archive begin"), "{}", found.out);
+    let verify = on(DEMO, &["verify"], &dir, &[]);
+    assert!(verify.code == 1 && verify.out.contains("not mounted"), "{}", verify.out);
+    let doctor = on(DEMO, &["doctor", "-s"], &dir, &[]);
+    assert!(doctor.code == 1 && doctor.out.contains("not mounted"), "{}", doctor.out);
+
+    // With both away it waits, in a system in use, too, and goes on by itself.
+    unmount(&other);
+    let mut worker = Worker::idle(&dir);
+    archive(&dir, &["now"]).failed("HFA015", &["not mounted"]);
+    let status = || on(DEMO, &["status", "--json"], &dir, &[]).done().json();
+    assert!(status()["notes"].to_string().contains("not mounted"), "{}", status());
+    assert!(is_empty(&one) && is_empty(&other));
+    mount(&other);
+    mount(&one);
+    let lacks = |status: &serde_json::Value| {
+        let archive = &status["archive"];
+        !archive["trouble"].is_null() || !archive["missing"].as_array().unwrap().is_empty()
+    };
+    for _ in 0..200 {
+        if !lacks(&status()) {
+            break;
+        }
+        pause(100);
+    }
+    assert!(!lacks(&status()), "{}", status());
+    worker.finish();
+    archive(&dir, &["now"]).done();
+    assert!(archive(&dir, &["verify"]).done().out.contains("0 copies damaged"));
+
+    // What it held is gone for good.
+    unmount(&one);
+    on(DEMO, &["archive", "begin", "-s"], &dir, &[path]).done();
+    assert!(archive(&dir, &["verify"]).done().out.contains("0 copies damaged"));
+    assert!(!is_empty(&one), "the other folder had everything");
+    on(DEMO, &["archive", "begin", "-s"], &dir, &["/nowhere"]).failed("HFA016", &["/nowhere"]);
+}

@@ -50,6 +50,13 @@ pub struct GroupInfo {
 /// What a scan meets.
 #[derive(Debug)]
 pub enum Scanned<'a> {
+    /// The oldest segment that the log still has: what comes before is in archives, or nowhere.
+    Oldest {
+        /// Its first group.
+        group: GroupNumber,
+        /// Its first position.
+        first: Lsn,
+    },
     /// A group, before its records.
     Group(&'a GroupInfo),
     /// A record that ends in that group.
@@ -94,7 +101,10 @@ pub fn scan(
         visit(Scanned::Short { path: at.path(config), len: file.len });
     }
     let all = survey.segments(config, &trust.sources)?;
-    let (_, chain) = split_at(&all, start).map_err(|gone| survey.explain(config, gone))?;
+    let (older, chain) = split_at(&all, start).map_err(|gone| survey.explain(config, gone))?;
+    if let Some((_, oldest)) = older.first().or(chain.first()) {
+        visit(Scanned::Oldest { group: oldest.first_group, first: oldest.first });
+    }
     let mut walk = Walk::new(config, &survey, chain);
     let (mut cutter, mut piece) = (Cutter::default(), Vec::new());
     loop {

@@ -178,6 +178,12 @@ impl State {
         self.restored.iter().find(|restored| restored.end < lsn && lsn <= restored.began)
     }
 
+    /// Whether all of the log between two positions is what a restore has lost.
+    #[must_use]
+    pub fn is_lost(&self, from: Lsn, to: Lsn) -> bool {
+        self.restored.iter().any(|one| one.end <= from && from < to && to <= one.began)
+    }
+
     /// Bytes of log from one position to another, without what restores have left out.
     #[must_use]
     pub fn log_bytes(&self, from: Lsn, to: Lsn) -> u64 {

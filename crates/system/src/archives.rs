@@ -15,7 +15,7 @@ use archive::{
 };
 use base::{GroupNumber, Lsn};
 use log::{Elsewhere, GroupSource, Record};
-use recon::Recon;
+use recon::{Recon, State};
 use seal::KeyProvider;
 use seam::Seam;
 use serde::{Deserialize, Serialize};
@@ -98,14 +98,19 @@ impl ArchiveStatus {
     }
 }
 
-/// The archives of a system that is about to be opened, ready to go on.
+/// The archives of a system that is about to be opened, ready to go on. What RECON says must be
+/// there is not made anew where it is missing.
 pub(crate) fn shelf(
     parts: &Parts,
     config: &SystemConfig,
     dir: &Path,
+    state: Option<&State>,
 ) -> Result<Option<Arc<Shelf>>, SystemError> {
     let shelf = look(parts, config, dir)?;
-    shelf.iter().try_for_each(|shelf| shelf.prepare())?;
+    if let Some(shelf) = &shelf {
+        state.map_or(Ok(()), |state| shelf.expect(state))?;
+        shelf.prepare()?;
+    }
     Ok(shelf)
 }
 
@@ -197,6 +202,10 @@ impl Registry for Told {
 
     fn deleting(&self, info: &ArchiveInfo) -> Result<(), String> {
         self.registry.deleting(info)
+    }
+
+    fn folder_lost(&self, folder: &Path) -> Result<(), String> {
+        self.registry.folder_lost(folder)
     }
 
     fn needed_from(&self) -> Result<Lsn, String> {

@@ -39,12 +39,12 @@ pub fn recon_setup(
     }
 }
 
-/// How far RECON has seen the log reach; nothing if there is no RECON.
-pub(crate) fn reached(setup: &Setup) -> Result<Lsn, SystemError> {
+/// What RECON knows; nothing if there is no RECON.
+pub(crate) fn known(setup: &Setup) -> Result<Option<State>, SystemError> {
     if !recon::exists(setup)? {
-        return Ok(Lsn::NONE);
+        return Ok(None);
     }
-    Ok(recon::read(setup)?.state.reached.lsn)
+    Ok(Some(recon::read(setup)?.state))
 }
 
 /// Opens RECON, or makes one where there is none, and brings its data sets up to date.

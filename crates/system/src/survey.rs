@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use archive::LogBegins;
 use base::bytes::Reader;
 use base::{DataSetId, GroupNumber, Lsn, UowId};
 use log::{GroupInfo, LogEnv, LogEvents, LogStart, Record, Scanned};
@@ -46,6 +47,8 @@ pub struct LogSurvey {
     pub groups: u64,
     /// The last of them.
     pub last_group: GroupNumber,
+    /// Where the oldest segment begins that is still there; restart may need less.
+    pub oldest: Option<LogBegins>,
     /// The segments' files, in order, on the copy that they were read from.
     pub segments: Vec<SurveyedSegment>,
     /// Groups that one copy lacks.
@@ -344,6 +347,7 @@ struct Surveyor {
     records: u64,
     groups: u64,
     last_group: GroupNumber,
+    oldest: Option<LogBegins>,
     segments: Vec<SurveyedSegment>,
     damages: Vec<LogDamage>,
     short: Vec<(PathBuf, u64)>,
@@ -370,6 +374,7 @@ impl Surveyor {
             records: 0,
             groups: 0,
             last_group: GroupNumber(0),
+            oldest: None,
             segments: Vec::new(),
             damages: Vec::new(),
             short: Vec::new(),
@@ -381,6 +386,9 @@ impl Surveyor {
 
     fn see(&mut self, scanned: &Scanned<'_>) {
         match scanned {
+            Scanned::Oldest { group, first } => {
+                self.oldest = Some(LogBegins { group: *group, lsn: *first });
+            }
             Scanned::Group(group) => self.group(group),
             Scanned::Record(record) => {
                 // A scan begins where the segment does; a restart reads less.
@@ -516,6 +524,7 @@ impl Surveyor {
             records: self.records,
             groups: self.groups,
             last_group: self.last_group,
+            oldest: self.oldest,
             segments: self.segments,
             damages: self.damages,
             short: self.short,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use archive::{Archiver, LogSource};
-use base::{Coded, SystemId};
+use base::{Coded, Lsn, SystemId};
 use btree::TreeResource;
 use recon::Recon;
 use recovery::{CopyKeys, History};
@@ -153,12 +153,13 @@ impl System {
             ..parts(seam, dir, &config, Arc::clone(&keys) as Arc<dyn KeyProvider>)
         };
         drop(lock); // The kernel takes it again, for as long as it runs.
-        let shelf = archives::shelf(&parts, &config, dir)?;
+        let known = registry::known(&recon)?;
+        let shelf = archives::shelf(&parts, &config, dir, known.as_ref())?;
         let mut plan = archives::kernel(&config, dir, shelf.as_ref());
         if let Some(anchor) = &mut plan.anchor {
             anchor.begins_anew = options.begin_anchor;
         }
-        plan.proven = plan.proven.max(registry::reached(&recon)?);
+        plan.proven = plan.proven.max(known.map_or(Lsn::NONE, |known| known.reached.lsn));
         let kernel = open_kernel(&parts, &plan)?;
         if let Some(report) = kernel.restart_report() {
             notes.extend(report.log.notes.iter().cloned());

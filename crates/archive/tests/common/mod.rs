@@ -141,6 +141,11 @@ impl Bench {
     }
 
     #[allow(clippy::disallowed_methods)] // a fault comes past the seam
+    pub(crate) fn copy(&self, from: &Path, to: &Path) {
+        std::fs::copy(from, to).unwrap();
+    }
+
+    #[allow(clippy::disallowed_methods)] // a fault comes past the seam
     pub(crate) fn remove(&self, path: &Path) {
         std::fs::remove_file(path).unwrap();
     }

@@ -1,16 +1,18 @@
 //! `holdfast archive`: the archives of the log.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use system::operator::Merge;
-use system::{AccumulationStatus, ArchiveStatus};
+use system::{AccumulationStatus, ArchiveStatus, Repair};
 
 use super::{Context, DONE};
 use crate::failure::Result;
 use crate::operate::{Where, operate};
+use crate::output::Output;
 
 /// Archives of the log: list, write, prove, repair and delete them
 ///
@@ -32,11 +34,16 @@ enum What {
     /// Show the archives
     #[command(after_help = "Example: holdfast archive list -s /srv/bank --json")]
     List(Where),
-    /// Read archives from front to back, on every copy
+    /// Read archives from front to back, on every copy, and hold them against RECON and each other
     ///
     /// Ends with 1 if something is damaged or missing that was not repaired.
     #[command(after_help = "Example: holdfast archive verify -s /srv/bank --repair")]
     Verify(VerifyArgs),
+    /// Begin anew in a folder that is not mounted any more: what it held is lost
+    ///
+    /// The archives of the other folder, if there is one, are copied there.
+    #[command(after_help = "Example: holdfast archive begin -s /srv/bank /backup/a/bank")]
+    Begin(BeginArgs),
     /// Merge the archived changes of data sets, so that their recovery reads less
     ///
     /// Goes on where the last accumulation of the same data sets ends.
@@ -57,6 +64,15 @@ struct VerifyArgs {
     /// Make damaged and missing copies anew from the other one
     #[arg(long)]
     repair: bool,
+}
+
+#[derive(Args, Debug)]
+struct BeginArgs {
+    #[command(flatten)]
+    place: Where,
+    /// One of the folders that the section [archive] of holdfast.toml names
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
 }
 
 #[derive(Args, Debug)]
@@ -91,6 +107,19 @@ struct Verified {
     archives: u64,
     faults: Vec<Fault>,
     gaps: Vec<(u64, u64)>,
+    discords: Vec<Discord>,
+}
+
+/// What archives, RECON and the log say against each other.
+#[derive(Debug, Serialize, Deserialize)]
+struct Discord {
+    first_group: u64,
+    file: Option<String>,
+    why: String,
+    needed: bool,
+    remedy: String,
+    repair: Vec<Repair>,
+    repaired: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -112,6 +141,11 @@ pub(super) fn run(context: &mut Context, args: &ArchiveArgs) -> Result<ExitCode>
             show(context, &archives, "There are no archives yet.")
         }
         What::Verify(args) => verify(context, args),
+        What::Begin(args) => {
+            let arguments = json!({ "folder": args.folder });
+            let archives = ask(context, &args.place, "archive begin", &arguments)?;
+            show(context, &archives, "There are no archives yet.")
+        }
         What::Accumulate(args) => accumulate(context, args),
         What::Delete(args) => {
             let arguments = json!({ "first_group": args.first_group, "check": args.check });
@@ -201,9 +235,7 @@ fn verify(context: &mut Context, args: &VerifyArgs) -> Result<ExitCode> {
             let outcome = if *repaired { ": made anew from its copy" } else { "" };
             output.line(format!("{file}: {why}{outcome}"))?;
         }
-        for (from, to) in &found.gaps {
-            output.line(format!("no archive holds group{from} up to group{to}"))?;
-        }
+        found.discords.iter().try_for_each(|discord| tell(output, discord))?;
         let archives = found.archives;
         output.line(format!("{archives} archives read, {left} copies damaged or missing"))?;
         if left > 0 && !args.repair {
@@ -211,5 +243,24 @@ fn verify(context: &mut Context, args: &VerifyArgs) -> Result<ExitCode> {
             output.line(format!("Repair them: holdfast archive verify -s {system} --repair"))?;
         }
     }
-    Ok(ExitCode::from(u8::from(left > 0 || !found.gaps.is_empty())))
+    let discord = found.discords.iter().any(|one| one.needed && !one.repaired);
+    Ok(ExitCode::from(u8::from(left > 0 || discord)))
+}
+
+fn tell(output: &mut Output, discord: &Discord) -> Result<()> {
+    let Discord { file, why, .. } = discord;
+    let outcome = match (discord.repaired, discord.needed) {
+        (true, _) => ": RECON was told of it",
+        (false, true) => "",
+        (false, false) => "; no recovery needs it",
+    };
+    match file {
+        Some(file) => output.line(format!("{file}: {why}{outcome}"))?,
+        None => output.line(format!("{why}{outcome}"))?,
+    }
+    if !discord.needed || discord.repaired {
+        return Ok(());
+    }
+    output.line(format!("  {}", discord.remedy))?;
+    discord.repair.iter().try_for_each(|command| output.line(format!("  Repair: {command}")))
 }

@@ -105,6 +105,7 @@ fn by_name(path: &Path) -> &'static str {
         "holdfast.keys" => "key file, spoilt",
         "control" => "control file, slot 0 spoilt",
         "double-write" => "double-write area, slot 0 empty or spoilt",
+        "holdfast.archive" => "mark of a folder of archives",
         "recon.1" | "recon.2" => "copy of RECON, spoilt",
         "lock" | "operator.sock" | "regions.sock" => "of the process that has the system open",
         _ if name.starts_with("segment-") => "segment of the log, free or spoilt",

@@ -17,6 +17,7 @@ mod files;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use archive::{Cure, LogBegins, Shelf};
 use base::{Coded, SystemId};
 use recon::State;
 use seal::{KeyProvider, KeyRing, Passphrase, SealError};
@@ -25,6 +26,7 @@ use serde::{Deserialize, Serialize};
 use space::Definition;
 
 use crate::shadow::ShadowDisk;
+use crate::verify::audit::{self, ArchiveDiscord};
 use crate::verify::{self, Repair};
 use crate::{CONFIG_FILE, LogSurvey, Stopped, SystemConfig, archives, operator, registry};
 pub use files::FoundFile;
@@ -323,7 +325,10 @@ impl Doctor {
         self.try_part("data sets", |doctor| {
             doctor.data_sets(&stopped, survey.as_ref(), recon.as_ref());
         });
-        self.try_part("archives", |doctor| doctor.archives(&stopped, &keys, is_real));
+        self.try_part("archives", |doctor| {
+            let log = survey.as_ref().and_then(|survey| survey.oldest);
+            doctor.archives(&stopped, &keys, is_real, recon.as_ref().map(|state| (state, log)));
+        });
         if let Some(state) = &recon {
             self.try_part("image copies", |doctor| doctor.image_copies(state));
         }
@@ -499,7 +504,13 @@ impl Doctor {
         (health, says)
     }
 
-    fn archives(&mut self, stopped: &Stopped, keys: &Arc<dyn KeyProvider>, is_real: bool) {
+    fn archives(
+        &mut self,
+        stopped: &Stopped,
+        keys: &Arc<dyn KeyProvider>,
+        is_real: bool,
+        others: Option<(&State, Option<LogBegins>)>,
+    ) {
         let shelf = match archives::looked_at(&self.seam, keys, &stopped.config, &self.dir) {
             Ok(Some(shelf)) => shelf,
             Ok(None) if is_real => return,
@@ -512,8 +523,14 @@ impl Doctor {
                 return self.part("archives", Health::Unknown, says);
             }
         };
+        let mut says = Vec::new();
+        if let Some((state, _)) = &others
+            && let Err(error) = shelf.expect(state)
+        {
+            says.push(format!("{error} ({})", error.code()));
+        }
         let list = shelf.list();
-        let mut says = vec![match (list.first(), list.last()) {
+        says.push(match (list.first(), list.last()) {
             (Some(first), Some(last)) => format!(
                 "{} archives, from {} up to {}",
                 list.len(),
@@ -521,23 +538,46 @@ impl Doctor {
                 last.info.end
             ),
             _ => "there are none".to_owned(),
-        }];
+        });
         let faults = shelf.faults();
         says.extend(faults.iter().map(|fault| fault.why.to_string()).take(SAID_MAX));
-        let gaps = shelf.gaps();
-        says.extend(gaps.iter().map(|(from, to)| format!("none holds {from} up to {to}")));
-        let whole = faults.is_empty() && gaps.is_empty();
+        let told = others.map(|(state, log)| self.discords(state, &shelf, log)).unwrap_or_default();
+        says.extend(told.iter().map(ArchiveDiscord::text).take(SAID_MAX));
+        let whole = faults.is_empty() && !told.iter().any(|one| one.needed);
         self.part("archives", if whole { Health::Sound } else { Health::Impaired }, says);
+        for one in told.iter().filter(|one| one.needed) {
+            self.step(one.remedy.clone(), one.repair.first().cloned());
+        }
         if !faults.is_empty() {
             let command = self.command("archive verify", &["--repair"]);
             self.step("Have missing and damaged copies of archives made anew.", command);
         }
-        if !gaps.is_empty() {
-            self.step("Make new image copies of everything: older ones cannot be used.", None);
+    }
+
+    /// What archives, RECON and the log say against each other. RECON of a system in use is read
+    /// from its files, which may be a moment behind.
+    fn discords(
+        &self,
+        state: &State,
+        shelf: &Shelf,
+        log: Option<LogBegins>,
+    ) -> Vec<ArchiveDiscord> {
+        let mut found = audit::stopped(shelf, state, log);
+        if self.diagnosis.in_use.is_some() {
+            found.retain(|one| one.cure != Cure::Record);
         }
+        found.iter().map(|one| ArchiveDiscord::of(&self.dir, state, one)).collect()
     }
 
     fn image_copies(&mut self, state: &State) {
+        let cut_off = verify::unfinished_copies(&*self.seam.disk, state);
+        if !cut_off.is_empty() && self.diagnosis.in_use.is_none() {
+            let left = |path: &PathBuf| {
+                format!("{} is left over from one that was cut off: remove it", path.display())
+            };
+            let says = cut_off.iter().map(left).take(SAID_MAX).collect();
+            self.part("image copies", Health::Sound, says);
+        }
         for copy in state.image_copies.values() {
             let mut says = Vec::new();
             for file in &copy.files {

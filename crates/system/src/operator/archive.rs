@@ -1,7 +1,10 @@
 //! The verbs of the archive.
 
-use archive::{ArchiveError, Archiver, Span};
+use std::path::PathBuf;
+
+use archive::{ArchiveError, Archiver, Cure, Discord, Span};
 use base::{DataSetId, GroupNumber, Lsn};
+use recon::State;
 use recovery::concern;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,6 +12,7 @@ use uow::UowError;
 
 use super::{OperatorError, Refusal, Request, Talk, done};
 use crate::archives::{AccumulationStatus, ArchiveStatus};
+use crate::verify::audit::{self, ArchiveDiscord};
 use crate::{System, SystemError};
 
 /// Which archives.
@@ -53,7 +57,35 @@ pub(super) fn list(system: &System, _: &Request, _: &mut Talk<'_>) -> Result<Val
     done(&archives.iter().map(ArchiveStatus::of).collect::<Vec<_>>())
 }
 
-/// Reads archives from front to back, on every copy.
+/// What archives, RECON and the log say against each other; what RECON does not know it is told if
+/// that is wished.
+fn discords(system: &System, which: &Which) -> Result<Vec<ArchiveDiscord>, Refusal> {
+    let archiver = archiver(system)?;
+    let state = || State::clone(&system.recon().state());
+    let mut found = audit::in_use(system.kernel(), archiver.shelf(), &mut { state });
+    found.retain(|one| which.first_group.is_none_or(|group| one.from.0 == group));
+    let mut told = Vec::new();
+    for discord in &found {
+        let mut one = ArchiveDiscord::of(system.dir(), &state(), discord);
+        if which.repair && discord.cure == Cure::Record {
+            match record(archiver, discord) {
+                Ok(()) => one.repaired = true,
+                Err(why) => one.why = format!("{}; it cannot be recorded: {why}", one.why),
+            }
+        }
+        told.push(one);
+    }
+    Ok(told)
+}
+
+/// Tells RECON of an archive.
+fn record(archiver: &Archiver, discord: &Discord) -> Result<(), String> {
+    let list = archiver.shelf().list();
+    let copy = list.iter().find(|copy| copy.info.from == discord.from);
+    copy.map_or(Ok(()), |copy| archiver.registry().archived(&copy.info, &copy.files))
+}
+
+/// Reads archives from front to back, on every copy, and holds them against RECON and each other.
 pub(super) fn verify(
     system: &System,
     request: &Request,
@@ -89,7 +121,29 @@ pub(super) fn verify(
         faults.push(Fault { first_group: fault.from.0, file, why, repaired });
     }
     let gaps: Vec<(u64, u64)> = shelf.gaps().iter().map(|(from, to)| (from.0, to.0)).collect();
-    done(&serde_json::json!({ "archives": total, "faults": faults, "gaps": gaps }))
+    let discords = discords(system, &which)?;
+    done(&serde_json::json!({
+        "archives": total, "faults": faults, "gaps": gaps, "discords": discords
+    }))
+}
+
+/// A folder of the archive.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FolderOf {
+    folder: PathBuf,
+}
+
+/// Begins anew in a folder whose archives are lost.
+pub(super) fn begin(
+    system: &System,
+    request: &Request,
+    _: &mut Talk<'_>,
+) -> Result<Value, Refusal> {
+    let wish: FolderOf = request.arguments()?;
+    let archiver = archiver(system)?;
+    archiver.begin_anew(&system.dir().join(wish.folder)).map_err(told)?;
+    done(&archiver.shelf().list().iter().map(ArchiveStatus::of).collect::<Vec<_>>())
 }
 
 /// Deletes one archive, or all that policy lets go and no recovery needs.

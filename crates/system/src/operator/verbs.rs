@@ -16,6 +16,7 @@ const VERBS: &[Verb] = &[
     Verb { name: "archive now", run: archive::now },
     Verb { name: "archive list", run: archive::list },
     Verb { name: "archive verify", run: archive::verify },
+    Verb { name: "archive begin", run: archive::begin },
     Verb { name: "archive delete", run: archive::delete },
     Verb { name: "log resync", run: logs::resync },
     Verb { name: "log stripes", run: stripes::change },

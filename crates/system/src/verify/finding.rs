@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use archive::LogBegins;
 use base::{CiNumber, Coded};
 use recovery::{Births, Target};
 use seam::clock::Clock;
@@ -169,6 +170,8 @@ pub(crate) struct Verifier {
     pub(crate) kernel: Option<Arc<Kernel>>,
     /// What RECON says, as far as it can be read.
     pub(crate) recon: Option<recon::State>,
+    /// Where the log of a stopped system begins.
+    pub(crate) log_begins: Option<LogBegins>,
     seen: BTreeSet<(Option<PathBuf>, Option<u64>, String)>,
 }
 
@@ -179,6 +182,7 @@ impl Verifier {
             dir: dir.to_owned(),
             kernel,
             recon: None,
+            log_begins: None,
             seen: BTreeSet::new(),
         }
     }

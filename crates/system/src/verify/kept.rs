@@ -4,17 +4,20 @@
 //! 1. What is damaged and has a good copy is named with the command that copies it. What has none
 //!    is named with the commands after which nothing needs it any more.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive::{AccumulationFile, Shelf, ShelfCopy};
+use archive::{AccumulationFile, Cure, Shelf, ShelfCopy};
 use base::{Coded, Lsn};
 use recon::{ImageCopy, Reading, Setup};
 use recovery::{CopyFiles, CopyKeys};
 use seal::KeyProvider;
 use seam::Seam;
+use seam::disk::Disk;
 
+use super::audit::{self, ArchiveDiscord};
 use super::{Finding, Phase, Repair, Verifier, Watch};
 use crate::system::System;
 use crate::{LABELS, Stopped, SystemConfig, archives, registry};
@@ -137,6 +140,11 @@ impl Verifier {
             Ok(None) => return,
             Err(error) => return self.of_error("archives", None, &error, Vec::new()),
         };
+        if let Some(state) = self.recon.as_ref().filter(|_| !site.in_use)
+            && let Err(error) = shelf.expect(state)
+        {
+            self.of_error("archives", None, &error, Vec::new());
+        }
         let list = shelf.list();
         let total = list.len() as u64;
         for (number, copy) in list.iter().enumerate() {
@@ -155,7 +163,7 @@ impl Verifier {
                 self.lost_archive(fault.from.0, fault.path, fault.why.to_string(), Lsn(u64::MAX));
             }
         }
-        self.unshelved(site, &list);
+        self.audit(site, &shelf);
         self.accumulations(&shelf);
     }
 
@@ -209,23 +217,32 @@ impl Verifier {
         });
     }
 
-    /// Archives that RECON knows and no folder has.
-    fn unshelved(&mut self, site: &Site, list: &[ShelfCopy]) {
-        let Some(state) = &self.recon else { return };
-        let holds = |group| list.iter().any(|copy| copy.info.from <= group && group < copy.info.to);
-        let known = state.archives.values();
-        let mut gone: Vec<_> = known
-            .filter(|known| !holds(known.first_group) || !holds(known.last_group))
-            .map(|known| (known.first_group, known.files.first().cloned(), known.end))
-            .collect();
-        if !gone.is_empty()
-            && let Some(now) = site.by_now()
-        {
-            gone.retain(|(first, ..)| now.archives.values().any(|one| one.first_group == *first));
-        }
-        for (first, file, end) in gone {
-            let path = file.map(|file| file.path).unwrap_or_default();
-            self.lost_archive(first.0, path, "it is in no folder of the archive".into(), end);
+    /// What archives say together.
+    fn audit(&mut self, site: &Site, shelf: &Shelf) {
+        let Some(state) = self.recon.clone() else { return };
+        let by_now = || site.look().map_or_else(|_| state.clone(), |(reading, _)| reading.state);
+        let found = match &self.kernel {
+            Some(kernel) => audit::in_use(kernel, shelf, &mut { by_now }),
+            None => audit::stopped(shelf, &state, self.log_begins),
+        };
+        for discord in &found {
+            let told = ArchiveDiscord::of(&self.dir, &state, discord);
+            if !told.needed {
+                self.note(format!("{}; no recovery needs it", told.text()));
+                continue;
+            }
+            self.find(Finding {
+                object: match discord.cure {
+                    Cure::Mount => "folder of the archive".to_owned(),
+                    _ => format!("archive from group {}", told.first_group),
+                },
+                file: discord.path.clone(),
+                offset: None,
+                interval: None,
+                what: told.why,
+                remedy: told.remedy,
+                repair: told.repair,
+            });
         }
     }
 
@@ -253,6 +270,11 @@ impl Verifier {
     /// Every image copy that RECON knows, on every file.
     pub(crate) fn image_copies(&mut self, site: &Site, watch: &mut Watch<'_>) {
         let Some(state) = self.recon.clone() else { return };
+        for path in unfinished_copies(site.seam.disk.as_ref(), &state) {
+            let or_now = if site.in_use { ", unless one is being made now" } else { "" };
+            let path = path.display();
+            self.note(format!("{path} is left over from an image copy that was cut off{or_now}"));
+        }
         for copy in state.image_copies.values() {
             let mut bad = Vec::new();
             for file in &copy.files {
@@ -300,32 +322,24 @@ impl Verifier {
         });
     }
 
-    /// What copies everything anew, or what a copy held, to where copies went so far; nothing if
-    /// RECON does not know where that is.
+    /// What copies everything anew, or what a copy held.
     fn fresh_copies(&self, like: Option<&ImageCopy>) -> Vec<Repair> {
-        let Some(state) = &self.recon else { return Vec::new() };
-        let newest = || state.image_copies.values().rev().find(|copy| !copy.files.is_empty());
-        let Some(model) = like.or_else(newest) else { return Vec::new() };
-        let mut words: Vec<String> = match like {
-            None => vec!["--all".into()],
-            Some(copy) => {
-                let there = |name: &str| state.sets.values().any(|set| set.name == name);
-                let sets = copy.sets.iter().filter(|set| there(&set.name));
-                sets.flat_map(|set| ["--set".into(), set.name.clone()]).collect()
-            }
-        };
-        let mut folders: Vec<&Path> =
-            model.files.iter().filter_map(|file| file.path.parent()).collect();
-        folders.dedup();
-        if words.is_empty() || folders.is_empty() {
-            return Vec::new();
-        }
-        for folder in folders {
-            words.extend(["--to".into(), folder.display().to_string()]);
-        }
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        vec![self.command("image-copy", &words)]
+        let state = self.recon.as_ref();
+        state.map(|state| audit::fresh_copies(&self.dir, state, like)).unwrap_or_default()
     }
+}
+
+/// What image copies that were cut off have left in the folders where others stand.
+pub(crate) fn unfinished_copies(disk: &dyn Disk, state: &recon::State) -> Vec<PathBuf> {
+    let files = state.image_copies.values().flat_map(|copy| &copy.files);
+    let folders: BTreeSet<&Path> = files.filter_map(|file| file.path.parent()).collect();
+    let mut found = Vec::new();
+    for folder in folders {
+        let names = disk.list(folder).unwrap_or_default().into_iter();
+        let cut_off = names.filter(|name| recovery::is_unfinished(name));
+        found.extend(cut_off.map(|name| folder.join(name)));
+    }
+    found
 }
 
 /// Reads one file of an image copy from front to back.

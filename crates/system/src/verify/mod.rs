@@ -22,8 +22,10 @@
 //! | `running` | the proof of a system in use |
 //! | `finding` | what is found, what mends it, who watches |
 //! | `data_set`, `double_write`, `kept`, `logs` | the proof of one kind of object |
+//! | `audit` | what archives, RECON and the log say of each other |
 //! | `repair` | what a system in use writes again |
 
+pub(crate) mod audit;
 mod data_set;
 mod double_write;
 mod finding;
@@ -55,6 +57,7 @@ pub use data_set::SetReport;
 use double_write::Area;
 pub use finding::{Finding, Phase, Repair, VerifyReport};
 use finding::{Verifier, Watch, plain_finding};
+pub(crate) use kept::unfinished_copies;
 pub use repair::{RepairWish, Repaired};
 pub use running::VerifyWish;
 
@@ -178,6 +181,7 @@ impl Verifier {
             }
         };
         (self.report.log_groups, self.report.log_records) = (survey.groups, survey.records);
+        self.log_begins = survey.oldest;
         if survey.control.ahead {
             self.stopped_ahead(stopped);
         }

@@ -1,0 +1,145 @@
+//! What archives say together: held against RECON, each other and the log, and what mends it.
+//!
+//! Invariants:
+//! 1. In a system in use archives come and go, and RECON hears of it a moment before or after:
+//!    what seems wrong is looked at again, and told only if it stays.
+
+use std::path::Path;
+use std::time::Duration;
+
+use archive::{Cure, Discord, LogBegins, Shelf};
+use recon::{ImageCopy, State};
+use seam::clock::Clock;
+use serde::{Deserialize, Serialize};
+use uow::Kernel;
+
+use super::Repair;
+
+/// How often something that seems wrong is looked at.
+const LOOKS: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Something that is wrong with archives, and the commands that mend it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ArchiveDiscord {
+    /// The group that the archive begins with, or the first one that is missing.
+    pub(crate) first_group: u64,
+    /// The file that it is about.
+    pub(crate) file: Option<String>,
+    /// What is wrong.
+    pub(crate) why: String,
+    /// Whether a recovery needs what it is about.
+    pub(crate) needed: bool,
+    /// What to do, in words.
+    pub(crate) remedy: String,
+    /// The commands that mend it; none if no command can.
+    pub(crate) repair: Vec<Repair>,
+    /// Whether it was mended just now.
+    pub(crate) repaired: bool,
+}
+
+impl ArchiveDiscord {
+    pub(crate) fn of(dir: &Path, state: &State, discord: &Discord) -> ArchiveDiscord {
+        let first = discord.from.0;
+        let (remedy, repair) = match discord.cure {
+            Cure::Mount => {
+                let remedy = "Mount it; the archiver goes on by itself. If what it held is gone \
+                              for good, `holdfast archive begin` begins anew in it.";
+                (remedy, Vec::new())
+            }
+            Cure::Record => {
+                let words = ["--first-group", &first.to_string(), "--repair"];
+                ("Have RECON told of it.", vec![Repair::of("archive verify", dir, &words)])
+            }
+            Cure::Copies => {
+                let remedy = "Bring the right file back. If there is none, make new image copies \
+                              of everything, `holdfast image-copy --all --to FOLDER`: then no \
+                              recovery needs it.";
+                (remedy, fresh_copies(dir, state, None))
+            }
+            Cure::Unneeded => ("Nothing: no recovery needs it.", Vec::new()),
+        };
+        ArchiveDiscord {
+            first_group: first,
+            file: discord.path.as_ref().map(|path| path.display().to_string()),
+            why: discord.why.clone(),
+            needed: discord.cure != Cure::Unneeded,
+            remedy: remedy.to_owned(),
+            repair,
+            repaired: false,
+        }
+    }
+
+    /// What it is about, and what is wrong.
+    pub(crate) fn text(&self) -> String {
+        match &self.file {
+            Some(file) => format!("{file}: {}", self.why),
+            None => self.why.clone(),
+        }
+    }
+}
+
+/// What stays wrong for as long as it is looked at (1).
+pub(crate) fn lasting(clock: &dyn Clock, look: &mut dyn FnMut() -> Vec<Discord>) -> Vec<Discord> {
+    let mut found = look();
+    for _ in 1..LOOKS {
+        if found.is_empty() {
+            break;
+        }
+        clock.sleep(PAUSE);
+        let again = look();
+        found.retain(|discord| again.contains(discord));
+    }
+    found
+}
+
+/// What is wrong with the archives of a stopped system. Of the newest one the next start tells
+/// RECON.
+pub(crate) fn stopped(shelf: &Shelf, state: &State, log: Option<LogBegins>) -> Vec<Discord> {
+    let newest = shelf.newest().map(|newest| newest.info.from);
+    let mut found = archive::audit(shelf, state, log);
+    found.retain(|one| one.cure != Cure::Record || Some(one.from) != newest);
+    found
+}
+
+/// What is wrong with the archives of a system in use.
+pub(crate) fn in_use(
+    kernel: &Kernel,
+    shelf: &Shelf,
+    state: &mut dyn FnMut() -> State,
+) -> Vec<Discord> {
+    let clock = kernel.seam().clock.as_ref();
+    lasting(clock, &mut || archive::audit(shelf, &state(), log_begins(kernel)))
+}
+
+/// Where the log of a system in use begins.
+fn log_begins(kernel: &Kernel) -> Option<LogBegins> {
+    let segments = kernel.log().segments();
+    segments.first().map(|oldest| LogBegins { group: oldest.first_group, lsn: oldest.first })
+}
+
+/// What copies everything anew, or what a copy held, to where copies went so far; nothing if RECON
+/// does not know where that is.
+pub(crate) fn fresh_copies(dir: &Path, state: &State, like: Option<&ImageCopy>) -> Vec<Repair> {
+    let newest = || state.image_copies.values().rev().find(|copy| !copy.files.is_empty());
+    let Some(model) = like.or_else(newest) else { return Vec::new() };
+    let mut words: Vec<String> = match like {
+        None => vec!["--all".into()],
+        Some(copy) => {
+            let there = |name: &str| state.sets.values().any(|set| set.name == name);
+            let sets = copy.sets.iter().filter(|set| there(&set.name));
+            sets.flat_map(|set| ["--set".into(), set.name.clone()]).collect()
+        }
+    };
+    let mut folders: Vec<&Path> =
+        model.files.iter().filter_map(|file| file.path.parent()).collect();
+    folders.dedup();
+    if words.is_empty() || folders.is_empty() {
+        return Vec::new();
+    }
+    for folder in folders {
+        words.extend(["--to".into(), folder.display().to_string()]);
+    }
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    vec![Repair::of("image-copy", dir, &words)]
+}
