@@ -57,31 +57,30 @@ fn name_gap(next: &[u8], name: &mut Vec<u8>) {
 }
 
 impl<S: Store> DbPcb<S> {
-    /// Before a root is deleted: locks the gap that it leaves.
+    /// Before a segment is deleted, whichever view or rule it is by: if it is a root, locks the gap
+    /// that it leaves.
     pub(crate) fn lock_gap_behind(
         &mut self,
         reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        database: &Database,
+        path: &[u8],
     ) -> Result<()> {
-        let deletes_root = self.holding && self.held.first().is_some_and(|held| held.level == 1);
-        if !reach.locks.are_shared() || !deletes_root || !shape.is_plain {
+        if !reach.locks.are_shared() || database.parse(path)?.len() != 1 {
             return Ok(());
         }
-        let database = &shape.databases[0];
-        let (set, root) = database.locate(self.position.down_to(1))?;
-        let root = root.to_vec();
+        let (set, root) = database.locate(path)?;
         let (mut next, mut now) = (Vec::new(), Vec::new());
         loop {
             // Who adds a root tests the gap, who reads on locks the root behind it.
             let cursor = self.cursors.get(reach.store, set)?;
             lock_gap(reach.unit, set, LockMode::Exclusive, |unit, name| {
-                root_behind::<S>(unit, cursor, &database.schema, &root, &mut next)?;
+                root_behind::<S>(unit, cursor, &database.schema, root, &mut next)?;
                 name_gap(&next, name);
                 Ok(())
             })?;
             reach.locks.change(reach.unit, (set, &next))?;
             let cursor = self.cursors.get(reach.store, set)?;
-            root_behind::<S>(reach.unit, cursor, &database.schema, &root, &mut now)?;
+            root_behind::<S>(reach.unit, cursor, &database.schema, root, &mut now)?;
             if now == next {
                 return Ok(());
             }

@@ -502,6 +502,7 @@ impl<S: Store> DbPcb<S> {
             }
             self.holding = false;
         } else {
+            self.lock_gap_behind(reach, database, &path)?;
             self.lock_for_change(reach, database, &path)?;
             let levels = database.parse(&path)?;
             let target = (reach.store, &mut *reach.unit);

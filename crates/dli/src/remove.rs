@@ -186,6 +186,7 @@ impl<S: Store> DbPcb<S> {
         (database, path): (&Arc<Database>, &[u8]),
         left: &mut Vec<Left>,
     ) -> Result<bool> {
+        self.lock_gap_behind(reach, database, path)?;
         self.lock_for_change(reach, database, path)?;
         let mut all = database.with_dependents((reach.store, &mut *reach.unit), path)?;
         if !self.may_go(reach, database, &all)? {

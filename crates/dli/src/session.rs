@@ -227,10 +227,7 @@ impl<S: Store> Session<S> {
             }
             b"ISRT" => pcb.insert(&mut reach, shape, ssas, (area, online)),
             b"REPL" => pcb.replace(&mut reach, shape, ssas, area),
-            _ => {
-                pcb.lock_gap_behind(&mut reach, shape)?;
-                pcb.delete(&mut reach, shape, ssas, area)
-            }
+            _ => pcb.delete(&mut reach, shape, ssas, area),
         }
     }
 

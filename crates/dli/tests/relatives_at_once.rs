@@ -138,3 +138,22 @@ fn a_logical_parent_goes_by_itself_only_when_its_last_child_is_gone_for_good() {
         });
     }
 }
+
+#[test]
+fn a_logical_parent_that_went_by_itself_leaves_a_gap_that_others_wait_at() {
+    let market = MARKET.replace("RULES=(PPV)", "RULES=(PVV)");
+    let goods = format!("{GOODS}0 ISRT <\"G1aa\" SHOP(SNO=S1) OFFER\n");
+    under_every_schedule(&market, &goods, |yard| {
+        let mut here = yard.program();
+        here.done("0 GHU SHOP(SNO=S1) OFFER");
+        here.done("0 DLET <\"G1aa\"");
+        let other = yard.beside("reader", |_, program| {
+            assert_eq!(program.done("1 GU GOOD"), "G1x");
+            program.commit();
+        });
+        yard.let_others_run();
+        assert!(other.waits(), "G1 may come back");
+        here.back_out();
+        other.end();
+    });
+}
