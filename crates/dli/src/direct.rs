@@ -114,7 +114,8 @@ impl<S: Store> DbPcb<S> {
         let mut found = reach.unit.get(set, key, Read::Unlocked, &mut value)?;
         if found {
             let keeps = step.wanted || level == self.wanted_level;
-            let candidate = Candidate { step, level, front: &[], keeps };
+            let stored_front = &path[..path.len() - key.len()];
+            let candidate = Candidate { step, level, stored_front, keeps };
             let entry = Entry { key, value: &value };
             let buffers = (&mut self.trail, &mut self.expanded);
             found = matches!(candidate.weigh(reach, shape, buffers, entry)?, Weighed::Fits);

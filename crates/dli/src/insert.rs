@@ -3,7 +3,7 @@
 use definitions::TwinPlace;
 use hierarchy::{Changed, Levels, Result, TypeAt, twin};
 use ssa::{Calling, Code, Ssa, Ssas};
-use store::{Cursor, Position as Place, Read, Store, Unit};
+use store::{Cursor, Position as Place, Read, Savepoint, Store, Unit};
 
 use crate::area;
 use crate::get::{Answer, Get};
@@ -30,6 +30,21 @@ impl Refusal {
     pub(crate) fn elsewhere(status: Status) -> Refusal {
         Refusal { status, is_here: false }
     }
+}
+
+/// A savepoint, if inserting these segments may stop halfway.
+pub(crate) fn savepoint<S: Store>(
+    reach: &mut Reach<'_, S>,
+    shape: &Shape,
+    new: &[Ssa<'_>],
+) -> Result<Option<Savepoint>> {
+    let careful = new.len() > 1
+        || new.iter().any(|ssa| {
+            let node = shape.node(ssa.segment);
+            shape.database(node).needs_savepoint(node.of) || node.destination.is_some()
+        });
+    let point = careful.then(|| reach.unit.savepoint()).transpose();
+    Ok(point.map_err(hierarchy::HierarchyError::from)?)
 }
 
 impl<S: Store> DbPcb<S> {
@@ -120,15 +135,7 @@ impl<S: Store> DbPcb<S> {
         new: &[Ssa<'_>],
         area: &[u8],
     ) -> Result<Answer> {
-        let careful = new.len() > 1
-            || new.iter().any(|ssa| {
-                let node = shape.node(ssa.segment);
-                shape.database(node).needs_savepoint(node.of) || node.destination.is_some()
-            });
-        let point = match careful {
-            true => Some(reach.unit.savepoint().map_err(hierarchy::HierarchyError::from)?),
-            false => None,
-        };
+        let point = savepoint(reach, shape, new)?;
         let (mut at, above) = (0, self.trail.len());
         for ssa in new {
             let rest = area.get(at..).unwrap_or(&[]);
@@ -221,7 +228,7 @@ impl<S: Store> DbPcb<S> {
         Ok(match done {
             Changed::Done => Ok(()),
             Changed::Exists => Err(Refusal::here(Status::II)),
-            Changed::IndexExists => Err(Refusal::here(Status::NI)),
+            Changed::IndexExists => Err(Refusal::elsewhere(Status::NI)),
         })
     }
 

@@ -5,10 +5,11 @@
 use definitions::TwinPlace;
 use hierarchy::{Changed, Result, TypeAt, twin};
 use ssa::{Calling, Code, Ssa, Ssas};
-use store::Store;
+use store::{Store, Unit};
 
 use crate::area;
 use crate::get::Answer;
+use crate::insert::savepoint;
 use crate::pcb::DbPcb;
 use crate::search::Reach;
 use crate::shape::{Node, Shape};
@@ -37,23 +38,50 @@ impl<S: Store> DbPcb<S> {
         if !self.fits_loaded(shape, above) {
             return Ok(self.not_loaded(shape, new[0].segment));
         }
+        let point = savepoint(reach, shape, new)?;
+        let before = point.as_ref().map(|_| (self.position.path.clone(), self.position.levels));
+        let status = self.load_path(reach, shape, new, area)?;
+        if status == Status::OK {
+            let (path, levels) = (std::mem::take(&mut self.position.path), self.position.levels);
+            self.show(&path, &levels);
+            self.position.path = path;
+            return Ok(Answer::of(status));
+        }
+        if let Some(point) = point {
+            reach.unit.rollback_to(point)?;
+        }
+        if let Some((path, levels)) = before {
+            (self.position.path, self.position.levels) = (path, levels);
+            self.position.settle();
+        }
+        Ok(match status {
+            Status::LD => self.not_loaded(shape, new[0].segment),
+            status => Answer::of(status),
+        })
+    }
+
+    /// Loads the new segments, each below the one before.
+    fn load_path(
+        &mut self,
+        reach: &mut Reach<'_, S>,
+        shape: &Shape,
+        new: &[Ssa<'_>],
+        area: &[u8],
+    ) -> Result<Status> {
         let mut at = 0;
         for ssa in new {
             let rest = area.get(at..).unwrap_or(&[]);
             let given = match area::given_len(shape.segment(ssa.segment), rest) {
                 Ok(len) => &rest[..len],
-                Err(status) => return Ok(Answer::of(status)),
+                Err(status) => return Ok(status),
             };
             at += given.len();
             let status = self.load_one(reach, shape, ssa, given)?;
-            if status == Status::LD {
-                return Ok(self.not_loaded(shape, ssa.segment));
-            }
             if status != Status::OK {
-                return Ok(Answer::of(status));
+                return Ok(status);
             }
         }
-        Ok(Answer::of(Status::OK))
+        Ok(Status::OK)
     }
 
     /// Whether the SSAs above the new segment fit the path that was loaded last (row 49).
@@ -197,7 +225,6 @@ impl<S: Store> DbPcb<S> {
             Changed::IndexExists => return Ok(Status::NI),
             Changed::Done => {}
         }
-        self.show(&path, &levels);
         self.position.path = path;
         self.position.levels = levels;
         self.position.settle();

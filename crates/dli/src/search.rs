@@ -186,8 +186,8 @@ impl<S: Store> DbPcb<S> {
             Chain::Root => self.roots(reach, shape, step, start),
             Chain::Child { .. } => {
                 let mut prefix = std::mem::take(&mut self.prefix);
-                let set = self.below_parent(shape, node, level, &mut prefix)?;
-                let tree = Tree { set, prefix: &prefix, partition: 0 };
+                let (set, partition) = self.below_parent(shape, node, level, &mut prefix)?;
+                let tree = Tree { set, prefix: &prefix, partition };
                 let walked = self.twins(reach, shape, step, (level, start), &tree);
                 self.prefix = prefix;
                 walked.map(|walked| walked == Walked::Found)
@@ -324,19 +324,21 @@ impl<S: Store> DbPcb<S> {
         Start::At(side)
     }
 
-    /// The set and the prefix of the keys that stand for a node's occurrences below the trail.
+    /// The set, its partition, and the prefix of the keys that stand for a node's occurrences below
+    /// the trail.
     fn below_parent(
         &self,
         shape: &Shape,
         node: &Node,
         level: usize,
         prefix: &mut Vec<u8>,
-    ) -> Result<SetId> {
-        let (set, key) = shape.database(node).locate(self.parent_path(shape, node, level))?;
+    ) -> Result<(SetId, u16)> {
+        let (database, path) = (shape.database(node), self.parent_path(shape, node, level));
+        let (set, key) = database.locate(path)?;
         prefix.clear();
         prefix.extend_from_slice(key);
         prefix.push(node.of.code());
-        Ok(set)
+        Ok((set, database.schema.split(path).0))
     }
 
     /// The path of the occurrence that a node hangs on.
@@ -412,7 +414,10 @@ impl<S: Store> DbPcb<S> {
         let node = shape.node(step.node);
         let database = shape.database(node);
         let number_bytes = tree.partition.to_be_bytes();
-        let front = &number_bytes[..partition_bytes(shape, node)];
+        let is_partitioned = database.schema.is_partitioned();
+        let stored_front = if is_partitioned { &number_bytes[..] } else { &[] };
+        // Only a root's part of a virtual key begins with the partition.
+        let front = if node.chain == Chain::Root { stored_front } else { &[] };
         let mode = self.lock_mode().filter(|_| level == 1);
         let keeps = step.wanted || level == self.wanted_level;
         let prefix = tree.prefix;
@@ -448,7 +453,7 @@ impl<S: Store> DbPcb<S> {
                 }
             }
             let expanded = &mut self.expanded;
-            let candidate = Candidate { step, level, front, keeps };
+            let candidate = Candidate { step, level, stored_front, keeps };
             match candidate.weigh(reach, shape, (trail, expanded), entry)? {
                 Weighed::Fits => {}
                 Weighed::Fails => continue,
@@ -495,8 +500,8 @@ enum Walked {
 pub(crate) struct Candidate<'c, 'p, 'v> {
     pub(crate) step: &'c LevelPlan<'p, 'v>,
     pub(crate) level: usize,
-    /// The partition, as it stands in front of paths.
-    pub(crate) front: &'c [u8],
+    /// The partition, as it stands in front of the path of what is stored.
+    pub(crate) stored_front: &'c [u8],
     /// Whether its data is wanted.
     pub(crate) keeps: bool,
 }
@@ -529,13 +534,13 @@ impl Candidate<'_, '_, '_> {
         let data = stored.data(expanded).map_err(|what| database.damaged(what))?;
         if !shape.is_plain {
             let carried = &mut trail.carried[at];
-            carried.set(self.front, entry.key);
+            carried.set(self.stored_front, entry.key);
             weave::join(reach, shape, node, &stored, carried, &mut trail.joined[at])?;
         }
         if trail.limits[at].test {
             let indexed = match step.indexed {
                 true => {
-                    let path = [self.front, entry.key].concat();
+                    let path = [self.stored_front, entry.key].concat();
                     subject::indexed(reach, shape, step, &path, None)?
                 }
                 false => None,
@@ -552,12 +557,6 @@ impl Candidate<'_, '_, '_> {
         }
         Ok(Weighed::Fits)
     }
-}
-
-/// How many bytes of the partition stand in front of a tree's keys in a path.
-fn partition_bytes(shape: &Shape, node: &Node) -> usize {
-    let is_partitioned = shape.database(node).schema.is_partitioned();
-    if node.chain == Chain::Root && is_partitioned { PARTITION_BYTES } else { 0 }
 }
 
 /// Whether a part, of which the first bytes stand in `front`, lies above the upper bound.

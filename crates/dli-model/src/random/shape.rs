@@ -97,7 +97,9 @@ impl Shape {
     pub fn world(&self) -> World {
         let organization = pick(ORGANIZATIONS, self.organization);
         let kinds = self.kinds(organization);
-        let indexed = self.index % 4 == 3 && matches!(organization, "HIDAM" | "HDAM");
+        let indexed = self.index % 4 == 3 && organization != "HISAM";
+        // What stands behind the key of a PSINDEX is not for programs that use it as a database.
+        let has_entries = indexed && !organization.starts_with('P');
         let mut world = World {
             source: database(organization, &kinds, indexed),
             pcbs: Vec::new(),
@@ -113,12 +115,12 @@ impl Shape {
             for [options, rest @ ..] in &self.pcbs {
                 let way = match rest[2] % 4 {
                     1 | 3 if indexed => Way::ByIndex { second: rest[2] % 8 > 4 },
-                    2 if indexed => Way::Entries,
+                    2 if has_entries => Way::Entries,
                     _ => Way::Plain,
                 };
                 world.add_pcb(pick(OPTIONS, *options), *rest, way);
             }
-            if indexed {
+            if has_entries {
                 world.kinds.push(Kind::entries());
             }
         }
@@ -191,9 +193,10 @@ fn database(organization: &str, kinds: &[Kind], indexed: bool) -> String {
     let mut source = String::new();
     let hashed = matches!(organization, "HDAM" | "PHDAM");
     let randomizer = if hashed { ",RMNAME=(RANDOM,1,50,500)" } else { "" };
-    let method = if organization.starts_with('P') { "OSAM" } else { "VSAM" };
+    let partitioned = organization.starts_with('P');
+    let method = if partitioned { "OSAM" } else { "VSAM" };
     line(&mut source, &format!("DBD   NAME=RANDDB,ACCESS=({organization},{method}){randomizer}"));
-    if !organization.starts_with('P') {
+    if !partitioned {
         let overflow = if organization == "HISAM" { ",OVFLW=RANDOV" } else { "" };
         line(&mut source, &format!("DATASET DD1=RANDDD{overflow}"));
     }
@@ -203,17 +206,22 @@ fn database(organization: &str, kinds: &[Kind], indexed: bool) -> String {
             line(&mut source, "LCHILD NAME=(RANDKEY,RANDPX),POINTER=INDX");
         }
         if kind.parent.is_none() && indexed {
+            // The keys of a PSINDEX are unique.
+            let subsequence = if partitioned { ",SUBSEQ=K0" } else { "" };
             line(&mut source, "LCHILD NAME=(INDKEY,RANDIX),POINTER=INDX");
-            line(&mut source, "XDFLD NAME=XF,SRCH=F0");
+            line(&mut source, &format!("XDFLD NAME=XF,SRCH=F0{subsequence}"));
             line(&mut source, "LCHILD NAME=(ENTRY,RANDIY),POINTER=INDX");
-            line(&mut source, "XDFLD NAME=XT,SRCH=T0,DDATA=F0");
+            line(&mut source, &format!("XDFLD NAME=XT,SRCH=T0,DDATA=F0{subsequence}"));
         }
     }
     line(&mut source, "DBDGEN");
     if organization == "HIDAM" {
         index(&mut source, ("RANDPX", "RANDKEY", 2), "(KEY,SEQ,U),START=1,BYTES=2", "K0");
     }
-    if indexed {
+    if indexed && partitioned {
+        partitioned_index(&mut source, ("RANDIX", "INDKEY"), (3, 3), "XF");
+        partitioned_index(&mut source, ("RANDIY", "ENTRY"), (5, 4), "XT");
+    } else if indexed {
         index(&mut source, ("RANDIX", "INDKEY", 1), "(KEY,SEQ,M),START=1,BYTES=1", "XF");
         index(&mut source, ("RANDIY", "ENTRY", 5), "(K9,SEQ,M),START=1,BYTES=2", "XT");
     }
@@ -250,6 +258,19 @@ fn index(source: &mut String, (dbd, segment, len): (&str, &str, usize), key: &st
         line(source, &format!("FIELD NAME=F{ENTRIES},START=3,BYTES=1"));
         line(source, &format!("FIELD NAME=T{ENTRIES},START=4,BYTES=2"));
     }
+    line(source, &format!("LCHILD NAME=(S0,RANDDB),INDEX={field}"));
+    line(source, "DBDGEN");
+}
+
+fn partitioned_index(
+    source: &mut String,
+    (dbd, segment): (&str, &str),
+    (len, key_len): (usize, usize),
+    field: &str,
+) {
+    line(source, &format!("DBD   NAME={dbd},ACCESS=(PSINDEX,VSAM)"));
+    line(source, &format!("SEGM  NAME={segment},PARENT=0,BYTES={len}"));
+    line(source, &format!("FIELD NAME=(KEY,SEQ,U),START=1,BYTES={key_len}"));
     line(source, &format!("LCHILD NAME=(S0,RANDDB),INDEX={field}"));
     line(source, "DBDGEN");
 }
