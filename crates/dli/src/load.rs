@@ -4,7 +4,7 @@
 
 use definitions::TwinPlace;
 use hierarchy::{Changed, Result, TypeAt, twin};
-use ssa::{Calling, Code, Ssa, Ssas};
+use ssa::{Calling, Code, Qualification, Ssa, Ssas};
 use store::{Store, Unit};
 
 use crate::area;
@@ -14,6 +14,12 @@ use crate::pcb::DbPcb;
 use crate::search::Reach;
 use crate::shape::{Node, Shape};
 use crate::status::Status;
+
+/// Whether an SSA of a parent says nothing but which key it has (row 49).
+fn asks_for_one_key(shape: &Shape, ssa: &Ssa<'_>) -> bool {
+    let bounds = ssa.key_bounds(&shape.table);
+    matches!(ssa.qualification, Qualification::None) || bounds.decides && bounds.exact().is_some()
+}
 
 impl<S: Store> DbPcb<S> {
     /// ISRT in a load.
@@ -35,6 +41,9 @@ impl<S: Store> DbPcb<S> {
         }
         let split = list.iter().position(|ssa| ssa.codes.has(Code::D)).unwrap_or(list.len() - 1);
         let (above, new) = list.split_at(split);
+        if let Some(ssa) = above.iter().find(|ssa| !asks_for_one_key(shape, ssa)) {
+            return Ok(self.fault(ssa.level, Status::AJ));
+        }
         if !self.fits_loaded(shape, above) {
             return Ok(self.not_loaded(shape, new[0].segment));
         }

@@ -6,6 +6,8 @@
 //!    below the one before it. So every type but the root has a parent before it.
 //! 2. Codes and names are unique, levels are 1 to [`LEVELS`], stored lengths 1 to [`STORED_MAX`].
 
+use std::fmt;
+
 use crate::error::UnloadError;
 use crate::layout::{ENTRY, LAST};
 use crate::name::{Encoding, NAME_BYTES, Name};
@@ -30,6 +32,13 @@ pub struct SegmentType {
     /// The longest that a segment can be together with its prefix. How much of that is prefix is
     /// not in the file, so this only bounds the data.
     pub stored_length: u16,
+}
+
+impl fmt::Display for SegmentType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SegmentType { code, level, name, stored_length } = self;
+        write!(f, "{name} with code {code}, on level {level}, {stored_length} bytes long")
+    }
 }
 
 /// What lengths the segments of a type can have.

@@ -186,8 +186,8 @@ impl<R: Read> Reader<R> {
             .map_err(|error| damaged(place, "a trailer", error.to_string()))?;
         let types = self.hierarchy.types().iter().zip(hierarchy.types());
         if let Some((header, other)) = types.clone().find(|(header, other)| header != other) {
-            let expected = format!("the header's segment type, {header:?}");
-            return Err(damaged(place, &expected, format!("{other:?}")));
+            let expected = format!("the header's segment type: {header}");
+            return Err(damaged(place, &expected, other.to_string()));
         }
         for ((segment, _), (said, found)) in types.zip(trailer.iter().zip(self.tally.counts())) {
             let (counted, found) = (u64::from(said.segments), u64::from(found.segments));

@@ -88,7 +88,12 @@ impl Compiler<'_> {
             let Some(first) = group.first() else { continue };
             let name = values::name(first, "SOURCE=", SegmentName::new, sink);
             let part = group.get(1).filter(|value| !is_empty(value)).and_then(|value| {
-                values::choice(value, "SOURCE=", "DATA, KEY", SegmentPart::of, sink)
+                let part = |word: &str| match word {
+                    "D" => Some(SegmentPart::Data),
+                    "K" => Some(SegmentPart::Key),
+                    word => SegmentPart::of(word),
+                };
+                values::choice(value, "SOURCE=", "DATA (D), KEY (K)", part, sink)
             });
             let dbd = match group.get(2).filter(|value| !is_empty(value)) {
                 Some(value) => values::name(value, "SOURCE=", DbdName::new, sink),
