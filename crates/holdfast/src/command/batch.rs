@@ -64,7 +64,8 @@ pub(crate) struct BatchArgs {
     /// The program's entry, if it is not the usual one
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
-    /// Restart from this checkpoint, whatever the program says: an id, a time stamp, or LAST
+    /// Restart from this checkpoint, whatever the program says: an id, a time stamp, or LAST, the
+    /// newest one that was taken under this PSB, also by a step that ended normally
     #[arg(long, value_name = "ID|LAST")]
     ckptid: Option<String>,
     /// The order of bytes in PCBs; big for COBOL, native for C if left out

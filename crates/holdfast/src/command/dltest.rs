@@ -40,7 +40,8 @@ pub(crate) struct DltestArgs {
     #[arg(long, value_name = "NAME")]
     psb: String,
     /// The PCB of the first calls: the name of its database, its own, or its number from 1 in the
-    /// program's list; the first database if left out
+    /// program's list, where the I/O PCB counts (on an S card it does not); the first database if
+    /// left out
     #[arg(long, value_name = "NAME|N")]
     pcb: Option<String>,
     /// The region type
