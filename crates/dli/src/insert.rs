@@ -44,7 +44,7 @@ pub(crate) fn savepoint<S: Store>(
             shape.database(node).needs_savepoint(node.of) || node.destination.is_some()
         });
     let point = careful.then(|| reach.unit.savepoint()).transpose();
-    Ok(point.map_err(hierarchy::HierarchyError::from)?)
+    point.map_err(hierarchy::HierarchyError::from)
 }
 
 impl<S: Store> DbPcb<S> {
