@@ -132,17 +132,25 @@ impl<'a> Walk<'a> {
         let (segment, stripe, _) = self.candidate;
         let mut found: Option<(GroupHead, u8)> = None;
         let mut lacking = Vec::new();
+        let mut contradicted = false;
         for copy in sources.iter().chain(checked).copied() {
             let at = FileAt { copy, slot, stripe };
             match (self.load(book, at, place, found.as_ref().map(|(head, _)| head)), &found) {
                 (Ok(head), None) if sources.contains(&copy) => found = Some((head, copy)),
-                (Ok(_), _) => {}
+                (Ok(_), _) => contradicted = true,
                 (Err(flaw), _) => lacking.push((copy, flaw)),
             }
         }
         let Some((head, source)) = found else {
+            // A newer Holdfast writes its version to all copies; alone it is damage.
+            let knows = |(_, flaw): &(u8, Flaw)| {
+                !matches!(flaw, Flaw::Version(_) | Flaw::Io(_) | Flaw::Absent)
+            };
+            contradicted |= lacking.iter().any(knows);
             for (copy, flaw) in &lacking {
-                self.refuse(FileAt { copy: *copy, slot, stripe }, place, flaw)?;
+                if !(contradicted && matches!(flaw, Flaw::Version(_))) {
+                    self.refuse(FileAt { copy: *copy, slot, stripe }, place, flaw)?;
+                }
             }
             // What nobody can read is no end: it may be readable later, and was acknowledged then.
             // All files of a segment were there before its first group was written.
