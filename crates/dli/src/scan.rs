@@ -133,7 +133,7 @@ impl<S: Store> DbPcb<S> {
         let (database, mode) = (&shape.databases[0], self.lock_mode());
         let schema = &database.schema;
         let number = partition.to_be_bytes();
-        let front = if schema.is_partitioned() { &number[..] } else { &[] };
+        let front = &number[..schema.partition_bytes()];
         let cursor = self.cursors.get(reach.store, set)?;
         begin.place(cursor, &mut self.start);
         while let Some(entry) = reach.unit.next(cursor, Read::Unlocked)? {

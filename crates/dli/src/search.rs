@@ -414,8 +414,7 @@ impl<S: Store> DbPcb<S> {
         let node = shape.node(step.node);
         let database = shape.database(node);
         let number_bytes = tree.partition.to_be_bytes();
-        let is_partitioned = database.schema.is_partitioned();
-        let stored_front = if is_partitioned { &number_bytes[..] } else { &[] };
+        let stored_front = &number_bytes[..database.schema.partition_bytes()];
         // Only a root's part of a virtual key begins with the partition.
         let front = if node.chain == Chain::Root { stored_front } else { &[] };
         let mode = self.lock_mode().filter(|_| level == 1);

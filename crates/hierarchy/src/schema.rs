@@ -264,6 +264,12 @@ impl Schema {
         self.partitioned
     }
 
+    /// How many bytes of a path the partition takes.
+    #[must_use]
+    pub fn partition_bytes(&self) -> usize {
+        if self.partitioned { PARTITION_BYTES } else { 0 }
+    }
+
     /// Whether a randomizer places its roots.
     #[must_use]
     pub fn is_hashed(&self) -> bool {
