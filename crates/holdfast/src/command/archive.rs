@@ -70,7 +70,7 @@ struct VerifyArgs {
 struct BeginArgs {
     #[command(flatten)]
     place: Where,
-    /// One of the folders that the section [archive] of holdfast.toml names
+    /// One of the folders that the section `[archive]` of holdfast.toml names
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
 }
