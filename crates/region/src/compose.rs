@@ -22,6 +22,8 @@ const RIDING_BYTES_MAX: usize = 64 << 10;
 const SSA_LOOKS: [usize; 3] = [64, 1024, SSA_BYTES_MAX];
 /// The longest area whose first two bytes say how long it is.
 const COUNTED_MAX: usize = 32_767;
+/// The shortest area that has something behind its count.
+const COUNTED_MIN: usize = 5;
 /// What is taken of a counted area whose count makes no sense in either byte order.
 const UNCOUNTED: usize = 64;
 /// Bytes of LLLL.
@@ -189,12 +191,13 @@ impl Composer<'_> {
         let unreached = || out_of_reach(self.parameters.function, "its I/O area");
         let bytes = self.reach.array(address).ok_or_else(unreached)?;
         let usual = self.order.number(bytes);
-        let makes_sense = |len: &u32| (5..=COUNTED_MAX as u32).contains(len);
-        let len = [usual, usual.swap_bytes()].into_iter().find(makes_sense);
-        let len = len.map_or(UNCOUNTED, |len| len as usize);
+        let counted = length_of(usual as usize, usual.swap_bytes() as usize);
+        let len = counted.unwrap_or(UNCOUNTED);
         self.scratch.clear();
-        self.scratch.extend_from_slice(&(len as u16).to_be_bytes());
-        self.reach.read(address + FULL_COUNT_BYTES, len - self.scratch.len(), self.scratch);
+        // A count without sense is none in the message either.
+        self.scratch.extend_from_slice(&(counted.unwrap_or_default() as u16).to_be_bytes());
+        let behind = len.saturating_sub(self.scratch.len());
+        self.reach.read(address + FULL_COUNT_BYTES, behind, self.scratch);
         if plan.way != Way::In {
             (places.area, places.front) = (Some(address + FULL_COUNT_BYTES), 2);
         }
@@ -228,9 +231,7 @@ impl Composer<'_> {
     fn counted(&mut self, address: usize) -> usize {
         let Some(bytes) = self.reach.array::<2>(address) else { return UNCOUNTED };
         let usual = self.order.half(bytes);
-        let lengths = [usual, usual.swap_bytes()].map(usize::from);
-        let makes_sense = |len: &usize| (5..=COUNTED_MAX).contains(len);
-        lengths.into_iter().find(makes_sense).unwrap_or(UNCOUNTED)
+        length_of(usual.into(), usual.swap_bytes().into()).unwrap_or(UNCOUNTED)
     }
 
     fn nowhere(&self, index: usize) -> Abend {
@@ -239,8 +240,46 @@ impl Composer<'_> {
     }
 }
 
+/// The length that a count says: in the program's order of bytes, or in the other one if it makes
+/// sense there alone. One that is too small is no length in the other order: it is too small.
+fn length_of(usual: usize, other: usize) -> Option<usize> {
+    let makes_sense = |len: &usize| (COUNTED_MIN..=COUNTED_MAX).contains(len);
+    let is_too_small = (1..COUNTED_MIN).contains(&usual);
+    if is_too_small { Some(usual) } else { [usual, other].into_iter().find(makes_sense) }
+}
+
 /// Whether a call needs no answer: a LOG call that can only succeed. Nothing that the program does
 /// before its next call depends on the record; a later abend backs everything out alike.
 fn rides(function: [u8; 4], area: &[u8]) -> bool {
-    function == *b"LOG " && area.len() > 5 && area[4] >= 0xa0
+    let is_whole = area.len() > COUNTED_MIN && is_counted(area);
+    function == *b"LOG " && is_whole && area[COUNTED_MIN - 1] >= 0xa0
+}
+
+/// Whether the LL in front of an area says how long the area is, in either order of bytes.
+#[must_use]
+pub fn is_counted(area: &[u8]) -> bool {
+    let Some(ll) = area.first_chunk::<2>() else { return false };
+    let says = [u16::from_be_bytes(*ll), u16::from_le_bytes(*ll)];
+    says.into_iter().any(|ll| usize::from(ll) == area.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_is_taken_in_the_order_that_makes_sense() {
+        let of = |ll: u16| length_of(ll.into(), ll.swap_bytes().into());
+        assert_eq!((of(5), of(0x2000), of(0x0700)), (Some(5), Some(0x2000), Some(0x0700)));
+        assert_eq!((of(0xf001), of(0x8000)), (Some(0x01f0), Some(0x80)));
+        assert_eq!((of(2), of(4)), (Some(2), Some(4)), "too small, not 512 or 1024");
+        assert_eq!((of(0), of(0xffff)), (None, None));
+    }
+
+    #[test]
+    fn only_a_log_call_that_succeeds_needs_no_answer() {
+        assert!(rides(*b"LOG ", b"\0\x06\0\0\xA0X") && rides(*b"LOG ", b"\x06\0\0\0\xA0X"));
+        assert!(!rides(*b"LOG ", b"\0\x06\0\0\x9FX") && !rides(*b"LOG ", b"\0\x07\0\0\xA0X"));
+        assert!(!rides(*b"ISRT", b"\0\x06\0\0\xA0X") && !is_counted(b"\0"));
+    }
 }

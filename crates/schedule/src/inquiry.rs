@@ -17,11 +17,10 @@
 //! 2. The return and reason codes of AIBs are kept here (general knowledge, \[K\]).
 
 use region::shape::{NO_NAME, Name, PcbKind};
-use region::{Abend, AibReply, Feedback, Reply, Request};
+use region::{Abend, AibReply, Feedback, Reply, Request, is_counted};
 use store::Store;
 
 use crate::schedule::{Group, Pcb, Schedule};
-use crate::userlog::is_counted;
 
 /// A parameter of an AIB call is wrong.
 pub(crate) const WRONG_PARAMETER: u32 = 0x104;

@@ -14,7 +14,7 @@
 //! 2. Records are never changed, and nothing but a person removes them.
 
 use definitions::PsbName;
-use region::{Abend, Request};
+use region::{Abend, Request, is_counted};
 use store::{SetId, Store, Unit};
 
 use crate::checkpoint::named_set;
@@ -41,14 +41,6 @@ impl UserLog {
     }
 }
 
-/// Whether the LL in front of an area says how long the area is, in either order of bytes.
-pub(crate) fn is_counted(area: &[u8]) -> bool {
-    let Some(ll) = area.first_chunk::<2>() else { return false };
-    [u16::from_be_bytes(*ll), u16::from_le_bytes(*ll)]
-        .into_iter()
-        .any(|ll| usize::from(ll) == area.len())
-}
-
 impl<S: Store> Schedule<S> {
     /// LOG.
     pub(crate) fn write_log(&mut self, request: &Request<'_>) -> Result<[u8; 2], Abend> {
@@ -73,16 +65,5 @@ impl<S: Store> Schedule<S> {
         let unit = self.session.unit().map_err(ended)?;
         unit.put(set, &number.to_be_bytes(), &value).map_err(|error| refused(&error))?;
         Ok(*b"  ")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_area_counts_itself_in_either_order() {
-        assert!(is_counted(b"\0\x06\0\0\xA0X") && is_counted(b"\x06\0\0\0\xA0X"));
-        assert!(!is_counted(b"\0\x07\0\0\xA0X") && !is_counted(b"\0"));
     }
 }

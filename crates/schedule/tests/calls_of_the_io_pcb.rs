@@ -90,6 +90,8 @@ fn log_records_are_committed_with_the_changes_that_they_speak_of() {
     assert_eq!(caller.service(b"LOG ", b"\0\x09\0\0\xA0LOST", &[]), "  ");
     assert_eq!(caller.service(b"LOG ", b"\0\x09\0\0\x9FCODE", &[]), "GL");
     assert_eq!(caller.service(b"LOG ", b"\0\x50\0\0\xA0LONG", &[]), "QF");
+    assert_eq!(caller.service(b"LOG ", b"\0\x02\0\0\xA0SHORT", &[]), "QF");
+    assert_eq!(caller.service(b"LOG ", b"\0\x04\0\0", &[]), "QF", "no room for a code");
     assert_eq!(caller.status(0, b"LOG ", None, &[]), "AB");
     caller.abend();
     let records = shop.entries(USER_LOG);
