@@ -164,8 +164,11 @@ impl Model {
             Kind::Unique if !front => Some(self.pcbs[pcb].position.clone()),
             _ => self.start(pcb, kind, floor, front),
         };
+        // Row 7; with POS=MULTIPLE the types that were not looked for keep their places.
+        // decision: the facts say nothing of that; each type has a position of its own.
+        let end = levels.get(floor.len()).map_or(Tail::End, |level| Tail::EndOf(level.seg));
         let Some(start) = start else {
-            return missed(kind, floor, floor.to_vec(), Tail::End, true);
+            return missed(kind, floor, floor.to_vec(), end, true);
         };
         let direction = match kind {
             Kind::Unique => Direction::Front,
@@ -180,7 +183,8 @@ impl Model {
         let limited = levels.first().is_some_and(|root| root.asked.is_limited());
         let moved = levels.iter().zip(&search.best).any(|(level, _)| level.has(b'D'));
         let bounded = kind == Kind::Unique || limited || moved || search.held;
-        missed(kind, floor, search.best, search.give_up, bounded)
+        let give_up = if kind == Kind::WithinParent { end } else { search.give_up };
+        missed(kind, floor, search.best, give_up, bounded)
     }
 
     /// Changes the PCB as the outcome says, and fills the area.
@@ -228,7 +232,7 @@ impl Model {
 fn missed(kind: Kind, floor: &[Node], best: Path, give_up: Tail, bounded: bool) -> Outcome {
     if kind == Kind::WithinParent {
         // Row 7: behind the parent's last dependent.
-        return Outcome { status: *b"GE", path: best, point: Some((floor.to_vec(), Tail::End)) };
+        return Outcome { status: *b"GE", path: best, point: Some((floor.to_vec(), give_up)) };
     }
     if !bounded {
         return Outcome { status: *b"GB", path: Path::new(), point: None };

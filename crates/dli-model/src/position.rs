@@ -22,6 +22,8 @@ pub(crate) enum Tail {
     BehindAll(usize),
     /// Behind all dependents.
     End,
+    /// Behind all dependents, of which a call has looked for those of this type alone.
+    EndOf(usize),
 }
 
 /// A place in a chain of twins.
@@ -93,6 +95,7 @@ impl Position {
             Tail::Before(node) => (vec![node.seg], Place::Before(node)),
             Tail::Behind(node) => (vec![node.seg], Place::Behind(node)),
             Tail::BehindAll(seg) => (vec![seg], Place::Past),
+            Tail::EndOf(seg) => (vec![seg], Place::Past),
             Tail::End => (lens.types_under(path.last().map(|node| node.seg)), Place::Past),
         };
         for seg in segs {
@@ -117,7 +120,7 @@ impl Position {
                 Tail::Before(node) => relative(seg, node.seg, Place::Before(node)),
                 Tail::Behind(node) => relative(seg, node.seg, Place::Behind(node)),
                 Tail::BehindAll(at) => relative(seg, at, Place::Past),
-                Tail::End => Place::Past,
+                Tail::End | Tail::EndOf(_) => Place::Past,
             },
         }
     }

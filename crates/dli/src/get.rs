@@ -369,7 +369,8 @@ impl<S: Store> DbPcb<S> {
             }
             _ => self.point_behind_miss(shape, get, plan, depth),
         }
-        self.note_marks();
+        let within = get == Get::WithinParent;
+        self.note_marks_of(within.then(|| plan.level(plan.base + 1).node));
         if let Some(level) = plan.parentage.filter(|level| *level <= depth) {
             self.parentage.path = best_path[..best.end(level)].to_vec();
             self.parentage.levels = best;

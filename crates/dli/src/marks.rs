@@ -3,6 +3,8 @@
 //! Invariants:
 //! 1. A mark lasts while the parent's does: where an occurrence is newly established, nothing is
 //!    known of what lies beneath it.
+//! 2. A GNP with SSAs that finds nothing ends the chain of the type that it went along, and no
+//!    other's.
 
 use store::Store;
 
@@ -44,6 +46,12 @@ impl<S: Store> DbPcb<S> {
 
     /// Brings the marks in line with path and point.
     pub(crate) fn note_marks(&mut self) {
+        self.note_marks_of(None);
+    }
+
+    /// The same; where the point is behind all dependents, that is said of this type alone: the
+    /// call has looked for no other.
+    pub(crate) fn note_marks_of(&mut self, sought: Option<u16>) {
         if !self.is_multiple() {
             return;
         }
@@ -63,12 +71,12 @@ impl<S: Store> DbPcb<S> {
             }
         }
         if !inside {
-            self.note_point(depth);
+            self.note_point(depth, sought);
         }
     }
 
     /// Marks the types that the point speaks of, below the path.
-    fn note_point(&mut self, depth: usize) {
+    fn note_point(&mut self, depth: usize, sought: Option<u16>) {
         let levels = self.position.levels;
         let above = levels.end(depth);
         let children = match depth {
@@ -86,6 +94,7 @@ impl<S: Store> DbPcb<S> {
             None => return,
             Some(cut) if cut.key.len() <= above => children
                 .iter()
+                .filter(|child| sought.is_none_or(|sought| sought == **child))
                 .map(|child| (*child, past(Some(self.shape.node(*child).code))))
                 .collect(),
             Some(cut) => {
