@@ -14,6 +14,7 @@ base::codes! {
     BROKEN_WORD = "HFX006", "a word that must stand whole is continued on the next line";
     PATH_NAME = "HFX007", "a member with commands is copied by a path, not by its name";
     COPY_LIMIT = "HFX008", "COPY members are nested too deeply, or copied too often";
+    OLD = "HFX009", "a statement or register of OS/VS COBOL, which the compiler does not know";
     // One command.
     NO_VERB = "HFX020", "this is no command of DL/I";
     UNKNOWN_OPTION = "HFX021", "this is no option of a command";

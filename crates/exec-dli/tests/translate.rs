@@ -164,6 +164,7 @@ const WRONG: &[(&str, &str)] = &[
     ("HFX002", "EXEC DLI TERM\nEXEC DLI TERM END-EXEC."),
     ("HFX005", "COPY ROUND."),
     ("HFX007", "COPY '../ROLL.cpy'."),
+    ("HFX009", "EXAMINE NAME-IN REPLACING ALL ' ' BY '-'."),
     ("HFX020", "EXEC DLI FETCH END-EXEC."),
     ("HFX020", "EXEC DLI END-EXEC."),
     ("HFX021", "EXEC DLI GU USING PCB(1) INTOO(A) END-EXEC."),
@@ -258,5 +259,45 @@ fn every_code_is_provoked() {
     provoked.push(made.diagnostics[0].code.to_owned());
     for meaning in CODES {
         assert!(provoked.iter().any(|code| code == meaning.code), "{} is not", meaning.code);
+    }
+}
+
+/// The compiler spoke of a syntax error, often at another word than the one that it did not know.
+#[test]
+fn what_only_os_vs_cobol_knows_is_named_with_what_to_write() {
+    for (body, word, help) in [
+        ("EXAMINE A OF B (I, 2) TALLYING UNTIL FIRST 'X'", "EXAMINE", "INSPECT item TALLYING"),
+        ("EXAMINE A REPLACING ALL 'X' BY 'Y'", "EXAMINE", "REPLACING stays"),
+        ("DISPLAY A. NOTE THIS IS DONE ONCE", "NOTE", "asterisk in column 7"),
+        ("MOVE CURRENT-DATE TO TODAY", "CURRENT-DATE", "FROM DATE"),
+        ("IF A MOVE TIME-OF-DAY TO B", "TIME-OF-DAY", "FROM TIME"),
+    ] {
+        let said = translated(&format!("{body}.")).diagnostics;
+        let [one] = said.as_slice() else { panic!("{body}: {said:?}") };
+        assert_eq!((one.code, one.line, one.len), ("HFX009", 6, word.len()), "{body}");
+        assert_eq!(one.column, 12 + body.find(word).unwrap(), "{body}");
+        assert!(one.help.contains(help) && one.message.contains("OS/VS COBOL"), "{one}");
+    }
+}
+
+#[test]
+fn the_same_words_as_names_of_a_program_are_left_alone() {
+    for body in [
+        "PERFORM EXAMINE. MOVE NOTE TO A. MOVE A TO NOTE",
+        "PERFORM NOTE.\nNOTE.\n    DISPLAY NOTE.\nNOTE SECTION.\nEXAMINE.\n    EXIT",
+        "MOVE FUNCTION CURRENT-DATE TO A. MOVE FUNCTION CURRENT-DATE (1:8) TO B",
+        "PERFORM EXAMINE INSPECT A TALLYING B FOR ALL 'X'",
+        "DISPLAY 'EXAMINE A TALLYING'",
+    ] {
+        assert_eq!(translated(&format!("{body}.")).diagnostics, [], "{body}");
+    }
+    let moved = program("MOVE CURRENT-DATE TO A.");
+    for own in [
+        "DATA DIVISION.\n       WORKING-STORAGE SECTION.\n       01 CURRENT-DATE PIC X(8).",
+        "ENVIRONMENT DIVISION.\n       CONFIGURATION SECTION.\n       REPOSITORY. FUNCTION ALL \
+         INTRINSIC.\n       DATA DIVISION.",
+    ] {
+        let source = moved.replace("DATA DIVISION.", own);
+        assert_eq!(translate(source.as_bytes(), &OPTIONS, &NoMembers).diagnostics, [], "{own}");
     }
 }

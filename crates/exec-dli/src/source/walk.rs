@@ -13,6 +13,7 @@ use std::rc::Rc;
 
 use super::file::File;
 use super::lines::Format;
+use super::old::{Old, old};
 use super::words::{Kind, Token};
 use crate::code;
 use crate::diagnostic::Diagnostic;
@@ -53,6 +54,8 @@ pub(crate) struct Anchor {
 pub(crate) struct Program {
     pub(crate) facts: ProgramFacts,
     pub(crate) declares_dib: bool,
+    /// Registers of old that are names of its own, or functions.
+    own_registers: bool,
     pub(crate) anchor: Option<Anchor>,
     has_data: bool,
 }
@@ -146,6 +149,14 @@ impl Walker<'_> {
     fn other(&mut self, word: &str, file: usize, tokens: &[Token], at: usize) {
         match (self.division, word) {
             (Some(Division::Data), "DIBVER") => self.program().declares_dib = true,
+            (Some(Division::Data), "CURRENT-DATE" | "TIME-OF-DAY")
+            | (Some(Division::Environment), "INTRINSIC") => self.program().own_registers = true,
+            (Some(Division::Procedure), "EXAMINE" | "NOTE") => self.old(file, tokens, at),
+            (Some(Division::Procedure), "CURRENT-DATE" | "TIME-OF-DAY")
+                if !self.found.programs.iter().any(|program| program.own_registers) =>
+            {
+                self.old(file, tokens, at);
+            }
             (
                 Some(Division::Data),
                 "WORKING-STORAGE" | "LOCAL-STORAGE" | "LINKAGE" | "COMMUNICATION" | "REPORT"
@@ -163,6 +174,14 @@ impl Walker<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Says so if a word is of OS/VS COBOL.
+    fn old(&mut self, file: usize, tokens: &[Token], at: usize) {
+        let Some(Old { what, help }) = old(tokens, at) else { return };
+        let message = format!("{what} of OS/VS COBOL, which the compiler does not know");
+        let wrong = self.found.files[file].wrong(code::OLD, &tokens[at], message, help);
+        self.say(*wrong);
     }
 
     /// The innermost program; a source without PROGRAM-ID is one without a name.
