@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::UowId;
-use recovery::{Backout, BackoutOptions, Target, Ties, backout};
+use recovery::{Backout, BackoutOptions, History, Target, Ties, backout};
 use seam::sim::{CrashStyle, Rng, SimDisk};
 use store::{Read, Store, Unit, UnitOptions};
 
@@ -149,13 +149,19 @@ impl Ledger {
 }
 
 fn back_out(site: &Site, units: &[UowId], check: bool) -> Result<Backout, String> {
-    let history = site.history();
-    let log = site.store.kernel().log().segments().first().map(|segment| segment.first);
-    let mut from: Vec<base::Lsn> = log.into_iter().chain([history.oldest()]).collect();
-    from.dedup();
+    back_out_reading(site, &site.history(), units, check)
+}
+
+/// Backs units of work out, and reads the log from there.
+pub(crate) fn back_out_reading(
+    site: &Site,
+    history: &dyn History,
+    units: &[UowId],
+    check: bool,
+) -> Result<Backout, String> {
     let (wait, ties) = (Duration::from_secs(60), Ties::default());
-    let options = BackoutOptions { check, wait, from, ties };
-    backout(&site.store, &history, units, &options, &mut |_| ()).map_err(said)
+    let options = BackoutOptions { check, wait, ties };
+    backout(&site.store, &site.recon, history, units, &options, &mut |_| ()).map_err(said)
 }
 
 /// How thorough a search over units of work was.

@@ -1,11 +1,17 @@
-//! Log that a recovery under way reads: it stays until that is done, although a newer copy ends
-//! meanwhile and policy deletes what only older ones need.
+//! Log that a recovery or a backout under way reads: it stays until that is done, although a newer
+//! copy ends meanwhile and policy deletes what only older ones need. And log that a recovery to a
+//! point has made void: nobody needs it any more.
 
-use archive::Keep;
+use std::cell::RefCell;
+
+use archive::{Cure, Keep, LogBegins, LogSource, audit};
+use base::Lsn;
 use recon::{DataSetEntry, Protection, Record};
-use recovery::Target;
+use recovery::{History, RecoveryError, Target, concern};
 use seam::sim::{Rng, SimDisk};
+use store::{Store, Unit, UnitOptions};
 
+use crate::backout::back_out_reading;
 use crate::recovery::{Ground, Model, NAMES, Site, Writer, compare, run, said};
 
 /// RECON knows the data sets as they are now.
@@ -19,7 +25,7 @@ fn tell_recon(site: &Site) -> Result<(), String> {
                 protection: Protection::Sealed,
                 label: set.definition().label.clone(),
                 generations: Vec::new(),
-                made: base::Lsn::NONE,
+                made: Lsn::NONE,
             })
         }));
         (news, ())
@@ -73,4 +79,146 @@ pub fn archives_expire_meanwhile(seed: u64) -> Result<(), String> {
         Some(_) => Ok(()),
         None => Err("the machine crashed by itself".into()),
     }
+}
+
+/// A log in front of which somebody does something as soon as it is read.
+struct Interrupted<'m> {
+    log: LogSource,
+    meanwhile: RefCell<Option<Box<dyn FnOnce() + 'm>>>,
+}
+
+impl History for Interrupted<'_> {
+    fn oldest(&self) -> Lsn {
+        self.log.oldest()
+    }
+
+    fn each(
+        &self,
+        from: Lsn,
+        to: Lsn,
+        each: &mut dyn FnMut(&log::Record<'_>) -> Result<bool, RecoveryError>,
+    ) -> Result<(), RecoveryError> {
+        if let Some(meanwhile) = self.meanwhile.take() {
+            meanwhile();
+        }
+        self.log.each(from, to, each)
+    }
+}
+
+/// Policy deletes archives while a unit of work is backed out that stands in them alone.
+///
+/// # Errors
+/// If the backout lacks log, something is not as it was, or the archives stay afterwards, too.
+pub fn archives_expire_while_work_is_taken_back(seed: u64) -> Result<(), String> {
+    let ground = Ground { archived: true };
+    let lived = run(seed, &SimDisk::new(), |seam| {
+        let site = Site::open(&seam, ground, true, &[])?;
+        let mut writer = Writer::new(&site, Rng::stream(seed, "taken back"), Model::new());
+        (0..4).try_for_each(|_| writer.step())?;
+        let mut unit = site.store.begin(UnitOptions::default()).map_err(said)?;
+        unit.put(site.sets[0], b"wrong", b"taken back").map_err(said)?;
+        let (wrong, at) = (unit.uow().id(), site.store.kernel().log().next_lsn());
+        unit.commit().map_err(said)?;
+        until_used_again(&mut writer, at)?;
+        writer.end()?;
+        site.copy("/late", None)?;
+        let mut meanwhile = Ok(0);
+        let history = Interrupted {
+            log: site.history(),
+            meanwhile: RefCell::new(Some(Box::new(|| meanwhile = expire(&site)))),
+        };
+        let done = back_out_reading(&site, &history, &[wrong], false);
+        drop(history);
+        meanwhile?;
+        done?;
+        compare(&site.contents()?, &writer.model)?;
+        let expired = expire(&site)?;
+        drop(writer);
+        site.close()?;
+        Ok(expired)
+    })?;
+    match lived {
+        Some(0) => Err("nothing expires afterwards either".into()),
+        Some(_) => Ok(()),
+        None => Err("the machine crashed by itself".into()),
+    }
+}
+
+/// Goes on until the log does not have a position any more.
+fn until_used_again(writer: &mut Writer<'_>, lsn: Lsn) -> Result<(), String> {
+    for _ in 0..1_000 {
+        if writer.site.store.kernel().log().oldest() > lsn {
+            return Ok(());
+        }
+        writer.step()?;
+    }
+    Err("the log is not used again".into())
+}
+
+/// Merges what was archived from a position on. Returns where that ends.
+fn merge(site: &Site, from: Lsn) -> Result<Lsn, String> {
+    let archiver = site.archiver.as_ref().ok_or("there is no archiver")?;
+    archiver.archive_now().map_err(said)?;
+    let (shelf, registry) = (archiver.shelf(), &**archiver.registry());
+    let to = shelf.newest().ok_or("nothing is archived")?.info.whole;
+    let ids: Vec<_> = site.store.kernel().all_sets().iter().map(|set| set.id()).collect();
+    shelf.accumulate(&ids, (from, to), concern, registry, &mut |_| Ok(())).map_err(said)?;
+    Ok(to)
+}
+
+/// What archives lack that recoveries need.
+fn lacking(site: &Site) -> Result<Vec<String>, String> {
+    let archiver = site.archiver.as_ref().ok_or("there is no archiver")?;
+    let segments = site.store.kernel().log().segments();
+    let begins =
+        |oldest: &log::SegmentInfo| LogBegins { group: oldest.first_group, lsn: oldest.first };
+    let found = audit(archiver.shelf(), &site.recon.state(), segments.first().map(begins));
+    let lacking = found.into_iter().filter(|one| one.cure == Cure::Copies);
+    Ok(lacking.map(|one| one.why).collect())
+}
+
+/// Data sets go back to a point that an accumulation leads to, in front of a newer copy; and policy
+/// has deleted the archives behind the point. What they held is void then.
+///
+/// # Errors
+/// If a recovery to now, or the audit of the archives, misses what is void, or something is not as
+/// it was.
+pub fn void_log_may_be_gone(seed: u64) -> Result<(), String> {
+    let ground = Ground { archived: true };
+    let lived = run(seed, &SimDisk::new(), |seam| {
+        let site = Site::open(&seam, ground, true, &[])?;
+        let mut writer = Writer::new(&site, Rng::stream(seed, "void"), Model::new());
+        (0..4).try_for_each(|_| writer.step())?;
+        let early = site.copy("/early", None)?;
+        (0..10).try_for_each(|_| writer.step())?;
+        let point = merge(&site, early.start)?;
+        let before = writer.states.iter().rev().find(|(lsn, _)| *lsn <= point);
+        let then = before.ok_or("nothing was committed before")?.1.clone();
+        until_used_again(&mut writer, point)?;
+        (0..20).try_for_each(|_| writer.step())?;
+        writer.end()?;
+        site.copy("/late", None)?;
+        expire(&site)?;
+        let oldest = site.history().oldest();
+        if oldest <= point {
+            return Err(format!("{oldest} is there yet"));
+        }
+        site.recover(&NAMES, Target::Lsn(point))?;
+        compare(&site.contents()?, &then).map_err(|why| format!("to {point}: {why}"))?;
+        writer.model = then;
+        (0..4).try_for_each(|_| writer.step())?;
+        writer.end()?;
+        expire(&site)?;
+        let lacking = lacking(&site)?;
+        if !lacking.is_empty() {
+            return Err(format!("recoveries are said to need what is void: {lacking:?}"));
+        }
+        for _ in 0..2 {
+            site.recover(&NAMES, Target::Now)?;
+            compare(&site.contents()?, &writer.model)?;
+        }
+        drop(writer);
+        site.close()
+    })?;
+    lived.ok_or_else(|| "the machine crashed by itself".into())
 }

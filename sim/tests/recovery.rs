@@ -58,6 +58,16 @@ fn what_a_recovery_reads_stays_while_copies_end_and_archives_expire() {
 }
 
 #[test]
+fn what_a_backout_reads_stays_while_archives_expire() {
+    crew::each(1..7, kept::archives_expire_while_work_is_taken_back);
+}
+
+#[test]
+fn log_that_is_void_may_be_gone() {
+    crew::each(1..7, kept::void_log_may_be_gone);
+}
+
+#[test]
 fn what_takes_the_place_of_a_data_set_is_on_disk_before_it_counts() {
     crew::each(1..11, replaced::it_is_on_disk_before_it_counts);
 }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use base::{DataSetId, Lsn, UowId};
 use log::Record;
+use recon::pieces;
 use seal::Salt;
 use seam::disk::{BLOCK, Create, File, Open};
 use seam::plant::{Plant, planted};
@@ -24,7 +25,7 @@ use crate::accumulation::{
 };
 use crate::header::HEADER_BYTES;
 use crate::place::{Replaces, fresh_name, give_name};
-use crate::{ArchiveEnv, ArchiveError, LogSource, Registry, Shelf};
+use crate::{ArchiveEnv, ArchiveError, LogSource, Registry, Shelf, Span};
 
 /// Whom a record concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -283,36 +284,11 @@ impl<'m> Maker<'m> {
     }
 }
 
-/// A data set, and the piece of the log in which its records count: before it was made in a
-/// recovery there are none, and behind the point of a recovery that replaced it they are void.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// The data set.
-    pub set: DataSetId,
-    /// Its records count from here on.
-    pub from: Lsn,
-    /// And before this.
-    pub until: Lsn,
-}
-
-impl Span {
-    /// A data set of which all that the log has counts.
-    #[must_use]
-    pub fn whole(set: DataSetId) -> Span {
-        Span { set, from: Lsn(0), until: Lsn(u64::MAX) }
-    }
-
-    /// Whether its records count anywhere between two positions.
-    #[must_use]
-    pub fn meets(&self, from: Lsn, end: Lsn) -> bool {
-        self.from < end && self.until > from
-    }
-}
-
 impl LogSource {
-    /// Gives every record from `from` on and before `to` that concerns data sets to `each`, until
-    /// it says `false`: from accumulations where there are any that end by then and have all of the
-    /// data sets that count there, and otherwise from archives and log.
+    /// Gives every record from `from` on and before `to` that concerns data sets where they count
+    /// to `each`, until it says `false`: from accumulations where there are any that end by then
+    /// and have all of the data sets that count there, and otherwise from archives and log. Where
+    /// none of them counts nothing is read: it may be gone.
     ///
     /// # Errors
     /// As [`LogSource::read`], and what `each` says.
@@ -324,65 +300,91 @@ impl LogSource {
         each: &mut dyn FnMut(&Record<'_>) -> Result<bool, E>,
     ) -> Result<(), E> {
         let sets: Vec<DataSetId> = spans.iter().map(|span| span.set).collect();
-        let mut sieve = Sieve::new(&sets, concern);
         let mut usable = self.accumulations();
         usable.retain(|one| one.info.end <= to && one.info.has(spans, from));
-        let mut at = from;
-        while at < to {
-            let here = usable.iter().filter(|one| one.info.first <= at && one.info.end > at);
-            let longest = here.max_by_key(|one| one.info.end).cloned();
-            if let Some(one) = longest {
-                if self.through(&one, &mut at, &mut sieve, each)? {
-                    return Ok(());
-                }
-                if at < one.info.end {
-                    // It is damaged from here on.
-                    usable.retain(|other| other.info != one.info);
-                } else {
-                    continue;
-                }
+        let mut way = Way { source: self, usable, sieve: Sieve::new(&sets, concern), at: from };
+        for (from, to) in pieces(spans, from, to) {
+            way.at = way.at.max(from);
+            if way.to(to, each)? {
+                break;
             }
-            let next = usable.iter().map(|one| one.info.first).filter(|first| *first > at).min();
-            let until = next.map_or(to, |next| next.min(to));
-            if next.is_some() && planted(Plant::BetweenAccumulationsSkipped) {
-                at = until;
-                continue;
-            }
-            let mut reader = self.read(at, until)?;
-            while let Some(record) = reader.next().map_err(E::from)? {
-                if sieve.keeps(&record) && !each(&record)? {
-                    return Ok(());
-                }
-            }
-            at = until;
         }
         Ok(())
     }
 
-    /// Reads an accumulation from `at` on, which then says how far that went. `true` if `each` has
-    /// had enough.
-    fn through<E: From<ArchiveError>>(
-        &self,
-        one: &Accumulation,
-        at: &mut Lsn,
-        sieve: &mut Sieve<'_>,
+    fn accumulations(&self) -> Vec<Accumulation> {
+        self.shelf().map(|shelf| shelf.accumulations()).unwrap_or_default()
+    }
+}
+
+/// Somebody on the way through the log of some data sets.
+struct Way<'w> {
+    source: &'w LogSource,
+    /// Accumulations that may be read in place of the log.
+    usable: Vec<Accumulation>,
+    sieve: Sieve<'w>,
+    /// How far he is.
+    at: Lsn,
+}
+
+impl Way<'_> {
+    /// Goes on to a position, or to the end of an accumulation behind it. `true` if `each` has had
+    /// enough.
+    fn to<E: From<ArchiveError>>(
+        &mut self,
+        to: Lsn,
         each: &mut dyn FnMut(&Record<'_>) -> Result<bool, E>,
     ) -> Result<bool, E> {
-        let Some(shelf) = self.shelf() else { return Ok(false) };
+        while self.at < to {
+            let at = self.at;
+            let here = self.usable.iter().filter(|one| one.info.first <= at && one.info.end > at);
+            if let Some(one) = here.max_by_key(|one| one.info.end).cloned() {
+                if self.through(&one, each)? {
+                    return Ok(true);
+                }
+                if self.at == one.info.end {
+                    continue;
+                }
+                // It is damaged from here on.
+                self.usable.retain(|other| other.info != one.info);
+            }
+            let begins = self.usable.iter().map(|one| one.info.first);
+            let next = begins.filter(|first| *first > self.at).min();
+            let until = next.map_or(to, |next| next.min(to));
+            if next.is_none() || !planted(Plant::BetweenAccumulationsSkipped) {
+                let mut reader = self.source.read(self.at, until)?;
+                while let Some(record) = reader.next().map_err(E::from)? {
+                    if self.sieve.keeps(&record) && !each(&record)? {
+                        return Ok(true);
+                    }
+                }
+            }
+            self.at = until;
+        }
+        Ok(false)
+    }
+
+    /// Reads an accumulation from here on, as far as that goes. `true` if `each` has had enough.
+    fn through<E: From<ArchiveError>>(
+        &mut self,
+        one: &Accumulation,
+        each: &mut dyn FnMut(&Record<'_>) -> Result<bool, E>,
+    ) -> Result<bool, E> {
+        let Some(shelf) = self.source.shelf() else { return Ok(false) };
         for path in &one.files {
             let Ok(mut file) = AccumulationFile::open(&shelf.env, path) else { continue };
             loop {
                 match file.next_record() {
-                    Ok(Some(record)) if record.lsn < *at => {}
+                    Ok(Some(record)) if record.lsn < self.at => {}
                     Ok(Some(record)) => {
-                        let enough = sieve.keeps(&record) && !each(&record)?;
-                        *at = record.end;
+                        let enough = self.sieve.keeps(&record) && !each(&record)?;
+                        self.at = record.end;
                         if enough {
                             return Ok(true);
                         }
                     }
                     Ok(None) => {
-                        *at = one.info.end;
+                        self.at = one.info.end;
                         return Ok(false);
                     }
                     Err(_) => break,
@@ -390,9 +392,5 @@ impl LogSource {
             }
         }
         Ok(false)
-    }
-
-    fn accumulations(&self) -> Vec<Accumulation> {
-        self.shelf().map(|shelf| shelf.accumulations()).unwrap_or_default()
     }
 }

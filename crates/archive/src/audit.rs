@@ -11,9 +11,9 @@
 use std::path::PathBuf;
 
 use base::{GroupNumber, Lsn};
-use recon::{Archive, State};
+use recon::{Archive, Span, State};
 
-use crate::{ArchiveInfo, Shelf, ShelfCopy};
+use crate::{Accumulation, ArchiveInfo, Shelf, ShelfCopy};
 
 /// Something that is wrong with archives and that no file shows by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,8 +55,8 @@ pub struct LogBegins {
 #[must_use]
 pub fn audit(shelf: &Shelf, state: &State, log: Option<LogBegins>) -> Vec<Discord> {
     let named = shelf.faults().iter().map(|fault| fault.from).collect();
-    let (list, needed) = (shelf.list(), state.log_needed_from());
-    let audit = Audit { list, named, away: shelf.away(), state, log, needed };
+    let (list, merged, needed) = (shelf.list(), shelf.accumulations(), state.log_needed());
+    let audit = Audit { list, merged, named, away: shelf.away(), state, log, needed };
     let mut found = audit.folders();
     found.extend(audit.against_recon());
     found.extend(audit.unshelved());
@@ -68,23 +68,37 @@ pub fn audit(shelf: &Shelf, state: &State, log: Option<LogBegins>) -> Vec<Discor
 
 struct Audit<'a> {
     list: Vec<ShelfCopy>,
+    merged: Vec<Accumulation>,
     /// Archives with a file that says itself that it is damaged or missing.
     named: Vec<GroupNumber>,
     /// Folders that hold none of the archives that they must hold.
     away: Vec<PathBuf>,
     state: &'a State,
     log: Option<LogBegins>,
-    /// From where on recoveries need the log; all of it, if nothing says so.
-    needed: Option<Lsn>,
+    /// What recoveries need of the log; all of it, if nothing says so.
+    needed: Option<Vec<Span>>,
 }
 
 impl Audit<'_> {
-    /// What helps against the loss of log that ends there.
-    fn cure(&self, end: Lsn) -> Cure {
-        match self.needed {
-            Some(needed) if end <= needed => Cure::Unneeded,
-            _ => Cure::Copies,
+    /// What helps against the loss of the log between two positions.
+    fn cure(&self, from: Lsn, end: Lsn) -> Cure {
+        if self.is_needed(from, end) { Cure::Copies } else { Cure::Unneeded }
+    }
+
+    /// Whether recoveries need log between two positions that no accumulation has.
+    fn is_needed(&self, from: Lsn, end: Lsn) -> bool {
+        let Some(spans) = &self.needed else { return true };
+        let mut at = from;
+        while let Some((next, _)) = recon::pieces(spans, at, end).first().copied() {
+            let serves = |one: &&Accumulation| {
+                one.info.first <= next && next < one.info.end && one.info.has(spans, next)
+            };
+            match self.merged.iter().filter(serves).map(|one| one.info.end).max() {
+                Some(through) => at = through,
+                None => return true,
+            }
         }
+        false
     }
 
     /// Folders that are not mounted, each once for all that it holds.
@@ -119,7 +133,8 @@ impl Audit<'_> {
             let (why, cure) = match (told.next(), differences.first()) {
                 (Some(one), Some(differs)) => {
                     let why = format!("it is not the archive {} that RECON knows", one.number);
-                    (format!("{why}: {differs}"), self.cure(one.end.max(copy.info.end)))
+                    let (first, end) = (one.first.min(copy.info.first), one.end.max(copy.info.end));
+                    (format!("{why}: {differs}"), self.cure(first, end))
                 }
                 _ => ("RECON does not know this archive".to_owned(), Cure::Record),
             };
@@ -145,7 +160,7 @@ impl Audit<'_> {
                 "archive {}, which RECON knows, is in no folder of the archive",
                 one.number
             ),
-            cure: self.cure(one.end),
+            cure: self.cure(one.first, one.end),
         });
         lost.collect()
     }
@@ -160,7 +175,7 @@ impl Audit<'_> {
             from: pair[1].info.from,
             path: pair[1].files.first().cloned(),
             why: format!("it does not go on from the archive of {}", pair[0].info.from),
-            cure: self.cure(pair[1].info.end),
+            cure: self.cure(pair[1].info.first, pair[1].info.end),
         });
         broken.collect()
     }
@@ -177,7 +192,7 @@ impl Audit<'_> {
                 && !self.state.is_lost(before.end, lsn)
             {
                 let why = format!("no archive holds {} up to {to}", before.to);
-                let cure = self.cure(lsn);
+                let cure = self.cure(before.end, lsn);
                 found.push(Discord { from: before.to, path: None, why, cure });
             }
             let here = self.list.get(at).map(|copy| &copy.info);
@@ -203,13 +218,14 @@ impl Audit<'_> {
 
     /// The oldest archive, or the log, reaches back to where recoveries begin.
     fn beginning(&self) -> Option<Discord> {
-        let needed = self.needed.filter(|needed| *needed != Lsn::NONE)?;
+        let needed = self.needed.iter().flatten().map(|span| span.from).min()?;
         let archived = self.list.first().map(|copy| (copy.info.from, copy.info.first));
         let logged = self.log.map(|log| (log.group, log.lsn));
         let (from, oldest) = archived.into_iter().chain(logged).min()?;
         let known =
             || self.state.archives.values().any(|one| one.end > needed && one.first < oldest);
-        if oldest <= needed || self.state.is_lost(needed, oldest) || known() {
+        let is_there = !self.is_needed(needed, oldest) || self.state.is_lost(needed, oldest);
+        if is_there || known() {
             return None;
         }
         let why = format!("image copies need the log from {needed} on, and {oldest} is the oldest");

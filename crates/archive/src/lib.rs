@@ -40,7 +40,7 @@ mod shelf;
 mod source;
 mod writer;
 
-pub use accumulate::{Accumulation, Concern, Span};
+pub use accumulate::{Accumulation, Concern};
 pub use accumulation::{AccumulationFile, AccumulationInfo, SETS_MAX};
 pub use archiver::{Archiver, ArchiverStatus};
 pub use audit::{Cure, Discord, LogBegins, audit};
@@ -48,6 +48,7 @@ pub use config::{ArchiveConfig, ArchiveEnv, FOLDERS_MAX, Keep};
 pub use error::ArchiveError;
 pub use file::ArchiveFile;
 pub use header::ArchiveInfo;
+pub use recon::Span;
 pub use registry::{NoRegistry, ReconRegistry, Registry, unrecorded};
 pub use shelf::{CopyFault, Shelf, ShelfCopy};
 pub use source::{ArchivedGroups, LogSource, SourceReader};

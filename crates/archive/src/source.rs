@@ -64,7 +64,7 @@ impl LogSource {
     pub fn oldest(&self) -> Lsn {
         let shelf = self.shelf.as_ref();
         let archives = shelf.and_then(|shelf| shelf.list().first().map(|copy| copy.info.first));
-        let logged = self.log.as_ref().and_then(|log| log.segments().first().map(|s| s.first));
+        let logged = self.log.as_ref().map(|log| log.oldest()).filter(|lsn| *lsn != Lsn::NONE);
         archives.into_iter().chain(logged).min().unwrap_or(Lsn::NONE)
     }
 

@@ -76,7 +76,7 @@ pub(crate) fn list(
     talk: &mut Talk<'_>,
 ) -> Result<Value, Refusal> {
     let wish: ListWish = request.arguments()?;
-    let history = system.log_source();
+    let (_held, history) = (system.recon().hold_log(), system.log_source());
     let end = system.kernel().log().durable();
     let since = |unit: &Committed| match wish.since {
         Point::Now => true,
@@ -88,7 +88,7 @@ pub(crate) fn list(
     let of: BTreeSet<DataSetId> = {
         let names = if all { Vec::new() } else { names(system, &wish.which)? };
         let sets = names.iter().filter_map(|name| system.kernel().set_named(name));
-        sets.flat_map(|set| state.lineage(set.id())).map(|(id, _)| id).collect()
+        sets.flat_map(|set| state.lineage(set.id())).map(|span| span.set).collect()
     };
     let wanted =
         |unit: &Committed| since(unit) && (all || unit.changes.keys().any(|set| of.contains(set)));
@@ -121,19 +121,15 @@ pub(crate) fn backout(
 ) -> Result<Value, Refusal> {
     let wish: BackoutWish = request.arguments()?;
     let units: Vec<UowId> = wish.units.iter().copied().map(UowId).collect();
-    let history = system.log_source();
-    // Most are young: the log itself is tried before the archives.
-    let logged = system.kernel().log().segments().first().map(|segment| segment.first);
-    let mut from: Vec<Lsn> = logged.into_iter().chain([history.oldest()]).collect();
-    from.dedup();
     let wait = Duration::from_secs(wish.wait_seconds);
     let databases = Databases::of(system.kernel().seam(), system);
     let ties = databases.and_then(|all| all.ties()).map_err(|failure| refusal(&failure))?;
-    let options = BackoutOptions { check: wish.check, wait, from, ties };
+    let options = BackoutOptions { check: wish.check, wait, ties };
     let mut progress = |at: Progress<'_>| {
         let _ = talk.progress(at.what, at.done, at.total, "bytes");
     };
-    let report = recovery::backout(system.store(), &history, &units, &options, &mut progress)?;
+    let (store, recon, history) = (system.store(), system.recon(), system.log_source());
+    let report = recovery::backout(store, recon, &history, &units, &options, &mut progress)?;
     let unit = |one: &recovery::BackedOut| BackedOutUnit {
         unit: one.uow.0,
         committed: one.committed.0,

@@ -156,6 +156,7 @@ pub(crate) fn recover(
 ) -> Result<Value, Refusal> {
     let wish: RecoverWish = request.arguments()?;
     let names = names(system, &wish.which)?;
+    let _held = system.recon().hold_log();
     let state = system.recon().state();
     let history = system.history();
     let to = match wish.to {
@@ -181,7 +182,12 @@ pub(crate) fn recover(
     let as_of = as_of.map_err(|error| refusal(&error.into()))?;
     let plan = plan(system, &state, &names, to)?;
     // Whether the log is there is said before anything is done.
-    history.each(plan.log_from, plan.log_to, &mut |_| Ok(false))?;
+    let spans = plan.spans();
+    for (from, to) in plan.pieces() {
+        let logged = history.each(from, to, &mut |_| Ok(false));
+        // What no archive has any more an accumulation may have.
+        logged.or_else(|_| history.each_of(&spans, from, plan.log_to, &mut |_| Ok(false)))?;
+    }
     if wish.check {
         return done(&told(&plan, &state, None));
     }
@@ -300,7 +306,8 @@ fn moved(copy: &ImageCopy, folder: &Path) -> ImageCopy {
 
 /// What a recovery would do, or did.
 fn told(plan: &Plan, state: &State, recovered: Option<&recovery::Recovery>) -> Recovered {
-    let log_bytes = state.log_bytes(plan.log_from, plan.log_to);
+    let pieces = plan.pieces().into_iter();
+    let log_bytes = pieces.map(|(from, to)| state.log_bytes(from, to)).sum::<u64>();
     let set = |(at, set): (usize, &recovery::SetPlan)| {
         let counts = recovered.and_then(|recovered| recovered.sets.get(at)).map(|set| &set.counts);
         RecoveredSet {

@@ -330,6 +330,12 @@ impl Log {
         self.core.directory.lock().list()
     }
 
+    /// The oldest position that can be read; [`Lsn::NONE`] if nothing was logged yet.
+    #[must_use]
+    pub fn oldest(&self) -> Lsn {
+        self.segments().first().map_or(Lsn::NONE, |oldest| oldest.first)
+    }
+
     /// What the log has counted since it was opened.
     #[must_use]
     pub fn statistics(&self) -> LogStatistics {

@@ -36,6 +36,7 @@
 //! | `coding` | how the parts of a record become bytes |
 //! | `record` | what there is to know |
 //! | `state` | what the records add up to, and questions to it |
+//! | `span` | in which pieces of the log the records of data sets count |
 //! | `entry` | a sealed entry; the chain in one file |
 //! | `copies` | which copy is right |
 //! | `recon` | RECON in use |
@@ -46,13 +47,15 @@ mod entry;
 mod error;
 mod recon;
 mod record;
+mod span;
 mod state;
 
 pub use copies::{CopyReport, Reading};
 pub use error::ReconError;
 pub use recon::{HeldLog, Opened, Recon, Setup, exists, read};
 pub use record::{
-    Accumulation, Archive, ArchiveFile, Authorisation, CopyKind, DataSetEntry, Database, ImageCopy,
-    Protection, Reached, Record, Recovery, Restored, SetExtent,
+    Accumulation, Archive, ArchiveFile, Authorisation, Built, CopyKind, DataSetEntry, Database,
+    ImageCopy, Protection, Reached, Record, Recovery, Restored, SetExtent,
 };
+pub use span::{Span, pieces};
 pub use state::{KeyUse, State};

@@ -59,11 +59,11 @@ pub struct Recon {
     state: Mutex<Arc<State>>,
     /// See [`Recon::placing`].
     placing: Mutex<()>,
-    /// From where copies and recoveries under way need the log.
+    /// From where copies, recoveries and backouts under way need the log.
     held: Mutex<BTreeMap<u64, Lsn>>,
 }
 
-/// Log that a copy or a recovery under way will need; it may go when this does.
+/// Log that a copy, a recovery or a backout under way will need; it may go when this does.
 pub struct HeldLog<'r> {
     recon: &'r Recon,
     number: u64,
@@ -217,8 +217,8 @@ impl Recon {
         paths.filter(|(_, copy)| copy.is_none()).map(|(path, _)| path).collect()
     }
 
-    /// Keeps all of the log for a copy or a recovery that is about to begin, and may need some from
-    /// before the newest copy that is recorded.
+    /// Keeps all of the log for a copy, a recovery or a backout that is about to begin, and may
+    /// need some from before the newest copy that is recorded.
     pub fn hold_log(&self) -> HeldLog<'_> {
         let mut held = self.held.lock();
         let number = held.keys().last().map_or(0, |last| last + 1);
@@ -226,14 +226,20 @@ impl Recon {
         HeldLog { recon: self, number }
     }
 
-    /// From where the log must be kept: for recoveries from what is recorded, and for copies and
-    /// recoveries under way.
+    /// From where the log must be kept: for recoveries from what is recorded, and for copies,
+    /// recoveries and backouts under way.
     #[must_use]
     pub fn log_needed_from(&self) -> Lsn {
         // A copy is recorded before it gives up what it holds, so they are asked first.
-        let held = self.held.lock().values().min().copied();
+        let held = self.log_held_from();
         let needed = self.state().log_needed_from().unwrap_or(Lsn::NONE);
         held.map_or(needed, |held| held.min(needed))
+    }
+
+    /// From where copies, recoveries and backouts under way need the log.
+    #[must_use]
+    pub fn log_held_from(&self) -> Option<Lsn> {
+        self.held.lock().values().min().copied()
     }
 
     /// Held by a copy from when its end is known until it is recorded, and by a recovery from when

@@ -190,6 +190,14 @@ coded! {
         pub to_point: bool,
     }
 
+    /// A data set that a recovery has built to take the place of another one.
+    pub struct Built {
+        /// The data set.
+        pub set: DataSetId,
+        /// The log has nothing of it in front of here.
+        pub from: Lsn,
+    }
+
     /// The system went on elsewhere, from archives alone: what the log held between the two
     /// positions is lost, and so is everything that was made then.
     pub struct Restored {
@@ -294,6 +302,8 @@ records! {
     18 Restored(Restored);
     /// Somebody has a database open no more.
     19 Released(Authorisation);
+    /// A data set was built in a recovery.
+    20 Built(Built);
 }
 
 /// Takes the records of an entry apart; `None` if it is not one that this release writes.

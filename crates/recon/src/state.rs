@@ -10,9 +10,10 @@ use std::collections::BTreeMap;
 use base::{DataSetId, KeyGeneration, Lsn};
 
 use crate::record::{
-    Accumulation, Archive, ArchiveFile, Authorisation, CopyKind, DataSetEntry, Database, ImageCopy,
-    Protection, Reached, Record, Recovery, Restored,
+    Accumulation, Archive, ArchiveFile, Authorisation, Built, CopyKind, DataSetEntry, Database,
+    ImageCopy, Protection, Reached, Record, Recovery, Restored,
 };
+use crate::span::Span;
 
 /// What RECON knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +34,8 @@ pub struct State {
     pub image_copies: BTreeMap<u32, ImageCopy>,
     /// Recoveries by number, oldest first.
     pub recoveries: BTreeMap<u32, Recovery>,
+    /// Where the log begins to speak of data sets that recoveries have built, if that is known.
+    pub built: BTreeMap<DataSetId, Lsn>,
     /// When the system went on elsewhere from archives alone, oldest first.
     pub restored: Vec<Restored>,
     /// Who has what open.
@@ -65,6 +68,7 @@ impl Default for State {
             accumulations: BTreeMap::new(),
             image_copies: BTreeMap::new(),
             recoveries: BTreeMap::new(),
+            built: BTreeMap::new(),
             restored: Vec::new(),
             authorised: Vec::new(),
             stale: 0,
@@ -138,6 +142,7 @@ impl State {
                     self.restored.push(restored.clone());
                 }
             }
+            Record::Built(built) => drop(self.built.insert(built.set, built.from)),
             Record::ArchivedThrough(lsn) => self.archived = self.archived.max(*lsn),
         }
     }
@@ -167,6 +172,8 @@ impl State {
         all.extend(self.accumulations.values().cloned().map(Record::Accumulation));
         all.extend(self.image_copies.values().cloned().map(Record::ImageCopy));
         all.extend(self.recoveries.values().cloned().map(Record::Recovery));
+        let built = self.built.iter().map(|(&set, &from)| Record::Built(Built { set, from }));
+        all.extend(built);
         all.extend(self.restored.iter().cloned().map(Record::Restored));
         all.extend(self.authorised.iter().cloned().map(Record::Authorised));
         all
@@ -229,46 +236,71 @@ impl State {
         self.chain_of(number).filter(|chain| chain.iter().all(|copy| copy.is_at_hand()))
     }
 
-    /// A data set with those whose place it took in recoveries, the youngest first; and up to where
-    /// the log of each counts.
+    /// A data set with those whose place it took in recoveries, the youngest first, each where it
+    /// counts.
     #[must_use]
-    pub fn lineage(&self, set: DataSetId) -> Vec<(DataSetId, Lsn)> {
-        let mut lineage = vec![(set, Lsn(u64::MAX))];
+    pub fn lineage(&self, set: DataSetId) -> Vec<Span> {
+        let mut youngest = Span::whole(set);
+        let mut lineage = Vec::new();
         for recovery in self.recoveries.values().rev() {
-            let (youngest, until) = lineage[lineage.len() - 1];
             let mut places = recovery.became.iter().zip(&recovery.sets);
-            if let Some((_, old)) = places.find(|(new, _)| **new == youngest) {
-                lineage.push((*old, recovery.to.min(until)));
+            if let Some((_, old)) = places.find(|(new, _)| **new == youngest.set) {
+                youngest.from = self.speaks_from(youngest.set, recovery.to);
+                let until = recovery.to.min(youngest.until);
+                lineage.push(youngest);
+                youngest = Span { until, ..Span::whole(*old) };
             }
         }
+        lineage.push(youngest);
         lineage
+    }
+
+    /// From where on the log has something of a data set that took a place at a point: what lies
+    /// between the two is void for both.
+    #[must_use]
+    pub fn speaks_from(&self, set: DataSetId, point: Lsn) -> Lsn {
+        self.built.get(&set).copied().unwrap_or(point).max(point)
     }
 
     /// From where on the log must be kept so that every data set can be recovered from its newest
     /// usable full image copy; `None` if a data set has none, so that all of it must be kept.
     #[must_use]
     pub fn log_needed_from(&self) -> Option<Lsn> {
-        let mut needed = Lsn(u64::MAX);
+        let needed = self.log_needed()?;
+        Some(needed.iter().map(|span| span.from).min().unwrap_or(Lsn(u64::MAX)))
+    }
+
+    /// The same, piece by piece: what lies between them is void.
+    #[must_use]
+    pub fn log_needed(&self) -> Option<Vec<Span>> {
+        let mut needed = Vec::new();
         for set in self.sets.keys() {
             let lineage = self.lineage(*set);
-            // A copy that holds something that a recovery has made void is of no use any more, and
-            // one without a file of none yet.
-            let counts = |copy: &&ImageCopy| {
-                let of = |id| copy.sets.iter().any(|extent| extent.set == id);
-                copy.kind == CopyKind::Full
-                    && copy.is_at_hand()
-                    && self.lost_at(copy.end).is_none()
-                    && lineage.iter().any(|(id, until)| of(*id) && copy.end <= *until)
-            };
-            let newest = self.image_copies.values().rev().find(counts)?;
-            // A copy that goes on from it may begin in front of it: where a unit of work began.
-            let of = |copy: &&ImageCopy| {
-                lineage.iter().any(|(id, _)| copy.sets.iter().any(|extent| extent.set == *id))
-            };
-            let later = self.image_copies.range(newest.number..).map(|(_, copy)| copy);
-            needed = later.filter(of).fold(needed, |needed, copy| needed.min(copy.start));
+            let start = self.copies_need(&lineage)?;
+            let end = Lsn(u64::MAX);
+            let counting = lineage.into_iter().filter(|span| span.meets(start, end));
+            needed.extend(counting.map(|span| Span { from: span.from.max(start), ..span }));
         }
         Some(needed)
+    }
+
+    /// Where the newest usable full image copy of a lineage, and those behind it, begin to need the
+    /// log.
+    fn copies_need(&self, lineage: &[Span]) -> Option<Lsn> {
+        let of = |copy: &ImageCopy, id| copy.sets.iter().any(|extent| extent.set == id);
+        // A copy that holds something that a recovery has made void is of no use any more, and one
+        // without a file of none yet.
+        let counts = |copy: &&ImageCopy| {
+            copy.kind == CopyKind::Full
+                && copy.is_at_hand()
+                && self.lost_at(copy.end).is_none()
+                && lineage.iter().any(|span| of(copy, span.set) && copy.end <= span.until)
+        };
+        let newest = self.image_copies.values().rev().find(counts)?;
+        // A copy that goes on from it may begin in front of it: where a unit of work began.
+        let later = self.image_copies.range(newest.number..).map(|(_, copy)| copy);
+        let later = later.filter(|copy| lineage.iter().any(|span| of(copy, span.set)));
+        later.map(|copy| copy.start).min()
     }
 
     /// Everything that can only be read with some key, key by key (K18).
@@ -382,5 +414,51 @@ mod tests {
         records.push(copy(2, 0, 200, true));
         let state = State::of(&records);
         assert_eq!((numbers(&state), state.log_needed_from()), (vec![4, 3, 2, 1], Some(Lsn(190))));
+    }
+
+    fn recovery(number: u32, (old, new): (u32, u32), to: u64) -> Record {
+        Record::Recovery(Recovery {
+            number,
+            sets: vec![DataSetId(old)],
+            became: vec![DataSetId(new)],
+            copies: vec![1],
+            to: Lsn(to),
+            void_to: Lsn(1_000 * u64::from(number)),
+            utc_us: 1,
+            to_point: true,
+        })
+    }
+
+    #[test]
+    fn log_between_a_point_and_what_was_built_for_it_is_not_needed() {
+        let set = Record::Set(DataSetEntry {
+            set: DataSetId(3),
+            name: "ACCOUNTS".into(),
+            protection: Protection::Sealed,
+            label: "data".into(),
+            generations: vec![KeyGeneration(1)],
+            made: Lsn(1),
+        });
+        let mut records = vec![set, copy(10, 0, 100, true)];
+        records.extend([recovery(11, (1, 2), 150), recovery(12, (2, 3), 11_500)]);
+        let needed = |records: &[Record]| -> Vec<(u32, u64, u64)> {
+            let needed = State::of(records).log_needed().unwrap();
+            needed.iter().map(|span| (span.set.0, span.from.0, span.until.0)).collect()
+        };
+        // Of an older RECON nothing better is known than that they begin behind the points.
+        let newest = (3, 11_500, u64::MAX);
+        assert_eq!(needed(&records), [newest, (2, 150, 11_500), (1, 90, 150)]);
+        let built = |set, from| Record::Built(Built { set: DataSetId(set), from: Lsn(from) });
+        records.extend([built(2, 10_900), built(3, 11_900)]);
+        let newest = (3, 11_900, u64::MAX);
+        assert_eq!(needed(&records), [newest, (2, 10_900, 11_500), (1, 90, 150)]);
+        assert_eq!(State::of(&records).log_needed_from(), Some(Lsn(90)));
+        // A second recovery in front of the first one's point leaves nothing of what that built.
+        records.push(recovery(13, (3, 4), 140));
+        let lineage = State::of(&records).lineage(DataSetId(4));
+        let counting = lineage.iter().filter(|span| span.meets(Lsn(0), Lsn(u64::MAX)));
+        let counting: Vec<u32> = counting.map(|span| span.set.0).collect();
+        assert_eq!(counting, [4, 1]);
+        assert_eq!(State::of(&State::of(&records).records()), State::of(&records));
     }
 }

@@ -18,6 +18,7 @@ use std::time::Duration;
 use base::{DataSetId, Lsn, UowId};
 use btree::records::Record as TreeRecord;
 use btree::{Effect, StoredValue, Tree};
+use recon::Recon;
 use seam::plant::{Plant, planted};
 use store::{
     Cursor as _, Grant, LockMode, LockName, Locking, Outcome, Position, Read, SetId, SetInfo,
@@ -53,9 +54,6 @@ pub struct BackoutOptions {
     pub check: bool,
     /// How long to wait for programs that use the records.
     pub wait: Duration,
-    /// Positions to read the log from, the latest first; the next one is tried if a unit began
-    /// before.
-    pub from: Vec<Lsn>,
     /// Which data sets depend on each other.
     pub ties: Ties,
 }
@@ -111,25 +109,36 @@ struct Work<'w> {
     sets: BTreeMap<DataSetId, SetInfo>,
     trace: Trace,
     options: &'w BackoutOptions,
+    /// Where reading the log began.
     from: Lsn,
+    /// Where it could begin: whatever is older is gone.
+    oldest: Lsn,
 }
 
-/// Backs out units of work that were committed.
+/// Backs out units of work that were committed. The log that it may read stays until it is done,
+/// whatever policy lets go meanwhile.
 ///
 /// # Errors
 /// [`RecoveryError::NotBackedOut`] and [`RecoveryError::ChangedSince`] say why they cannot be;
 /// [`RecoveryError::InUse`]; whatever store and log say. Nothing is changed then.
 pub fn backout(
     store: &KernelStore,
+    recon: &Recon,
     history: &dyn History,
     units: &[UowId],
     options: &BackoutOptions,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Backout, RecoveryError> {
+    let held = recon.hold_log();
+    let oldest = history.oldest();
+    held.begin_at(oldest);
     let sets = known_sets(store)?;
     let to = store.kernel().log().next_lsn();
-    let (trace, from) = find(history, (&sets, options), units, to, progress)?;
-    let mut work = Work { store, history, sets, trace, options, from };
+    // Most are young: the log itself is tried before the archives.
+    let logged = store.kernel().log().oldest();
+    let log = (&[logged.max(oldest), oldest][..], to);
+    let (trace, from) = find(history, (&sets, options), units, log, progress)?;
+    let mut work = Work { store, history, sets, trace, options, from, oldest };
     let backed_out = work.units()?;
     work.refuse_if_changed_since()?;
     let wait = Wait::AtMost(options.wait);
@@ -167,12 +176,13 @@ fn known_sets(store: &KernelStore) -> Result<BTreeMap<DataSetId, SetInfo>, Recov
     Ok(numbered.collect())
 }
 
-/// Reads the log from where all that is asked for is in it.
+/// Reads the log from where all that is asked for is in it: the first of some positions that
+/// serves.
 fn find(
     history: &dyn History,
     (sets, options): (&BTreeMap<DataSetId, SetInfo>, &BackoutOptions),
     units: &[UowId],
-    to: Lsn,
+    (starts, to): (&[Lsn], Lsn),
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<(Trace, Lsn), RecoveryError> {
     let keyed = |info: &SetInfo| info.attributes.locking == Locking::Keys;
@@ -185,10 +195,11 @@ fn find(
         ties.filter_map(|(below, above)| Some((number(below)?, number(above)?))).collect();
     let fresh = || Trace::of(units, flat.clone(), ties.clone());
     let mut tried = (fresh(), to);
-    for from in options.from.iter().copied() {
+    for from in starts.iter().copied() {
         tried = (fresh(), from);
         read(history, &mut tried.0, (from, to), progress)?;
-        if tried.0.is_whole() {
+        // Without archives the last position may be the first one again.
+        if tried.0.is_whole() || starts.last() == Some(&from) {
             break;
         }
     }
@@ -374,8 +385,8 @@ impl Work<'_> {
             restored.push(Restored { set: info.id, key, value });
         }
         let (places, wanted): (Vec<usize>, Vec<Wanted>) = long.into_iter().unzip();
-        let from = self.options.from.last().copied().unwrap_or(self.from);
-        for (place, value) in places.into_iter().zip(from_log(self.history, from, &wanted)?) {
+        let values = from_log(self.history, self.oldest, &wanted)?;
+        for (place, value) in places.into_iter().zip(values) {
             let one = &mut restored[place];
             let name = self.name_of(one.set);
             one.value = Some(value.ok_or(RecoveryError::LongValueGone { name })?);

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use base::bytes::Reader;
 use base::{DataSetId, Lsn};
 use log::Record;
-use recon::{Record as Note, Recovery, Restored, State};
+use recon::{Built, Record as Note, Recovery, Restored, State};
 use space::Definition;
 use uow::UowError;
 use uow::checkpoint::{Checkpoint, Gathered};
@@ -27,6 +27,8 @@ pub struct Past {
     before: Vec<(Lsn, SetChange)>,
     /// Definitions of those that were being built.
     building: BTreeMap<DataSetId, Definition>,
+    /// Where the log begins to speak of those that were.
+    built: BTreeMap<DataSetId, Lsn>,
     /// Where each data set came to be that did.
     pub births: BTreeMap<DataSetId, Lsn>,
     /// The recoveries, oldest first; their numbers are 0.
@@ -63,6 +65,7 @@ impl Past {
             sets: (from == Lsn::FIRST).then(BTreeMap::new),
             before: Vec::new(),
             building: BTreeMap::new(),
+            built: BTreeMap::new(),
             births: BTreeMap::new(),
             recoveries: Vec::new(),
             restored: Vec::new(),
@@ -132,7 +135,11 @@ impl Past {
         let numbered = new.zip(state.next_number()..);
         let recoveries =
             numbered.map(|(one, number)| Note::Recovery(Recovery { number, ..one.clone() }));
-        recoveries.chain(self.restored.iter().cloned().map(Note::Restored)).collect()
+        let became = self.recoveries.iter().flat_map(|one| &one.became);
+        let built = became.filter(|set| !state.built.contains_key(set));
+        let built = built.filter_map(|set| Some(Built { set: *set, from: *self.built.get(set)? }));
+        let restored = self.restored.iter().cloned().map(Note::Restored);
+        recoveries.chain(built.map(Note::Built)).chain(restored).collect()
     }
 
     fn look(&mut self, record: &Record<'_>) -> Option<()> {
@@ -159,6 +166,7 @@ impl Past {
                 let definition = Definition::decode(body.rest()).ok()?;
                 self.next_set = self.next_set.max(definition.id.0.saturating_add(1));
                 if record.kind == kind::SET_BUILDING {
+                    self.built.insert(definition.id, record.lsn);
                     self.building.insert(definition.id, definition);
                     return Some(());
                 }

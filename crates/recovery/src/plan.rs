@@ -10,11 +10,12 @@
 //!    one.
 //! 2. A point that a recovery has made void, or a restore has lost, is refused.
 //! 3. A data set without a copy is built from its first record on, if it is known where that is.
+//! 4. What is void for all of the data sets is not read: it may be gone.
 
 use std::collections::BTreeMap;
 
 use base::{DataSetId, Lsn};
-use recon::{CopyKind, ImageCopy, State};
+use recon::{CopyKind, ImageCopy, Span, State};
 use space::Definition;
 use uow::{Kernel, Source};
 
@@ -41,6 +42,8 @@ pub struct SetPlan {
     pub sources: Vec<Source>,
     /// Where reading the log begins: at the copy, or where the data set was made.
     pub from: Lsn,
+    /// The pieces of the log from there on that go into it.
+    pub spans: Vec<Span>,
 }
 
 /// Where data sets came to be, as far as that is known; see [`crate::Past::births`].
@@ -59,6 +62,20 @@ pub struct Plan {
     pub log_to: Lsn,
     /// Bytes of image copies.
     pub copy_bytes: u64,
+}
+
+impl Plan {
+    /// What goes into the data sets of the log.
+    #[must_use]
+    pub fn spans(&self) -> Vec<Span> {
+        self.sets.iter().flat_map(|set| set.spans.iter().copied()).collect()
+    }
+
+    /// The pieces of the log that are read.
+    #[must_use]
+    pub fn pieces(&self) -> Vec<(Lsn, Lsn)> {
+        recon::pieces(&self.spans(), self.log_from, self.log_to)
+    }
 }
 
 /// Plans the recovery of data sets to one point.
@@ -93,7 +110,8 @@ pub fn plan(
         }
         sets.push(plan_set(state, definition, (to, log_to), births)?);
     }
-    let log_from = sets.iter().map(|set| set.from).min().unwrap_or(log_to);
+    let spans = sets.iter().flat_map(|set| &set.spans);
+    let log_from = spans.map(|span| span.from).min().unwrap_or(log_to).min(log_to);
     // A copy that several data sets are restored from is read for each chain once.
     let mut copies: Vec<&ImageCopy> = sets.iter().flat_map(|set| &set.copies).collect();
     copies.sort_by_key(|copy| copy.number);
@@ -146,7 +164,8 @@ fn plan_set(
         let born = born.find_map(|(at, source)| Some((at, *births.get(&source.set)?)));
         if let Some((at, from)) = born.filter(|(at, from)| *from < sources[*at].until) {
             let sources = sources[at..].to_vec();
-            return Ok(SetPlan { definition, copies: Vec::new(), sources, from });
+            let spans = spans(state, &sources, from);
+            return Ok(SetPlan { definition, copies: Vec::new(), sources, from, spans });
         }
         let why = match (counting().find(|(copy, _)| !copy.is_at_hand()), to) {
             (Some((copy, _)), _) => {
@@ -162,12 +181,23 @@ fn plan_set(
         let why = format!("is whole: {} goes on from one that does not hold it", copy.number);
         return Err(RecoveryError::NoCopy { name, why });
     }
-    Ok(SetPlan {
-        definition,
-        from: copy.start,
-        copies: chain.into_iter().cloned().collect(),
-        sources: sources[at..].to_vec(),
-    })
+    let sources = sources[at..].to_vec();
+    let (from, spans) = (copy.start, spans(state, &sources, copy.start));
+    let copies = chain.into_iter().cloned().collect();
+    Ok(SetPlan { definition, copies, sources, from, spans })
+}
+
+/// The pieces of the log from a position on in which the records of sources count.
+fn spans(state: &State, sources: &[Source], from: Lsn) -> Vec<Span> {
+    let mut ended = Lsn::NONE;
+    let mut spans = Vec::new();
+    for Source { set, until } in sources.iter().copied() {
+        let from = state.speaks_from(set, ended).max(from);
+        spans.push(Span { set, from, until });
+        ended = until;
+    }
+    spans.retain(|span| span.from < span.until);
+    spans
 }
 
 /// The data set and those whose place it took, oldest first, as far as they count at a point.

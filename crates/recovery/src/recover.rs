@@ -18,7 +18,7 @@ use archive::{LogSource, Span};
 use base::{CiNumber, DataSetId, Lsn, UowId};
 use lock::{LockError, LockName, Mode, Wait};
 use log::{Log, Record};
-use recon::{Recon, Record as Note};
+use recon::{Built, Recon, Record as Note};
 use seam::plant::{Plant, planted};
 use space::{DataSet, Definition};
 use store_kernel::KernelStore;
@@ -31,6 +31,9 @@ use crate::{CopyInfo, CopyKeys, CopyReader, CopyVisitor, Progress, RecoveryError
 
 /// Where a recovery reads the log.
 pub trait History {
+    /// The oldest position that can be asked for; [`Lsn::NONE`] if there is nothing at all.
+    fn oldest(&self) -> Lsn;
+
     /// Gives each record that begins within a range to `each`, in order, until it says `false`.
     ///
     /// # Errors
@@ -59,6 +62,10 @@ pub trait History {
 }
 
 impl History for Log {
+    fn oldest(&self) -> Lsn {
+        Log::oldest(self)
+    }
+
     fn each(
         &self,
         from: Lsn,
@@ -76,6 +83,10 @@ impl History for Log {
 }
 
 impl History for LogSource {
+    fn oldest(&self) -> Lsn {
+        LogSource::oldest(self)
+    }
+
     fn each(
         &self,
         from: Lsn,
@@ -182,6 +193,7 @@ impl Work<'_> {
         recon: &Recon,
         options: RecoverOptions,
     ) -> Result<Recovery, RecoveryError> {
+        let begun = self.kernel.log().next_lsn();
         self.restore_all(keys)?;
         let seen = match self.plan.to {
             // How far the log is read before anybody has to wait; a record ends there.
@@ -211,7 +223,7 @@ impl Work<'_> {
             built.push((plan.definition.id, set));
             sets.push(Recovered { name: plan.definition.name.clone(), counts });
         }
-        self.note(recon, &built, to)?;
+        self.note(recon, &built, (begun, to))?;
         self.kernel.put_in_place(&built, to)?;
         for (old, new) in &built {
             self.store.replace(*old, new)?;
@@ -256,19 +268,6 @@ impl Work<'_> {
     fn sources(&self) -> Vec<DataSetId> {
         let sources = self.plan.sets.iter().flat_map(|set| &set.sources);
         sources.map(|source| source.set).collect()
-    }
-
-    /// The same, and in which piece of the log.
-    fn spans(&self) -> Vec<Span> {
-        let mut spans = Vec::new();
-        for set in &self.plan.sets {
-            let mut from = Lsn(0);
-            for source in &set.sources {
-                spans.push(Span { set: source.set, from, until: source.until });
-                from = source.until;
-            }
-        }
-        spans
     }
 
     /// Makes the successors and fills them from the copies.
@@ -341,7 +340,7 @@ impl Work<'_> {
     /// Gives a piece of the log to every successor; a record ends where it does.
     fn redo(&mut self, from: Lsn, to: Lsn) -> Result<(), RecoveryError> {
         self.kernel.log().wait_durable(to)?;
-        let spans = self.spans();
+        let spans = self.plan.spans();
         let Work { rebuilds, plan, progress, records, .. } = self;
         let mut crew = Repeating::start(self.kernel, rebuilds)?;
         let mut told = 0;
@@ -396,12 +395,12 @@ impl Work<'_> {
     }
 
     /// Tells RECON, before it counts: if it then never does, nobody has the new numbers, and what
-    /// RECON says of them is about nothing.
+    /// RECON says of them is about nothing. The log has nothing of them in front of `begun`.
     fn note(
         &self,
         recon: &Recon,
         built: &[(DataSetId, Arc<DataSet>)],
-        to: Lsn,
+        (begun, to): (Lsn, Lsn),
     ) -> Result<(), RecoveryError> {
         if planted(Plant::RecoveryUnrecorded) {
             return Ok(());
@@ -424,7 +423,8 @@ impl Work<'_> {
                 utc_us,
                 to_point: self.plan.to != Target::Now,
             };
-            (vec![Note::Recovery(recovery)], ())
+            let new = built.iter().map(|(_, new)| Built { set: new.id(), from: begun });
+            (new.map(Note::Built).chain([Note::Recovery(recovery)]).collect(), ())
         })?;
         Ok(())
     }

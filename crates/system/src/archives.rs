@@ -210,8 +210,10 @@ impl Registry for Told {
 
     fn needed_from(&self) -> Result<Lsn, String> {
         let kernel = self.kernel.upgrade().ok_or("the system is being closed")?;
+        // Asked first: a recovery that ends now leaves what it holds to what RECON says then.
+        let held = self.recon.log_held_from().unwrap_or(Lsn(u64::MAX));
         registry::update(&self.recon, &kernel).map_err(|error| error.to_string())?;
-        let needed = self.registry.needed_from()?;
+        let needed = self.registry.needed_from()?.min(held);
         // A restart may go back as far as the log does, and with it a copy that is begun then.
         let segments = kernel.log().segments();
         Ok(segments.first().map_or(needed, |oldest| oldest.first.min(needed)))

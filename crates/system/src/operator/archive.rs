@@ -208,11 +208,7 @@ fn spans(system: &System, names: &[String]) -> Result<Vec<Span>, Refusal> {
     for name in names {
         let set = system.kernel().set_named(name);
         let set = set.ok_or_else(|| UowError::NoSuchSet { name: name.clone() })?;
-        let mut lineage = state.lineage(set.id()).into_iter().peekable();
-        while let Some((set, until)) = lineage.next() {
-            let from = lineage.peek().map_or(Lsn(0), |(_, before)| *before);
-            spans.push(Span { set, from, until });
-        }
+        spans.extend(state.lineage(set.id()));
     }
     Ok(spans)
 }
