@@ -90,7 +90,7 @@ pub enum HierarchyError {
     #[error("there is no DBD {0}")]
     NoDefinition(DbdName),
     /// The definition is for something that is not kept in the store.
-    #[error("{0} is {1}, which is not kept in the system")]
+    #[error("{0} is {1}, which is no database of its own")]
     NotKept(DbdName, definitions::Organization),
     /// The configuration does not say where roots go.
     #[error(transparent)]
@@ -211,14 +211,15 @@ impl Coded for HierarchyError {
                 format!("Empty it with `holdfast db empty {name} --yes` first.")
             }
             HierarchyError::Placed(differs) => format!(
-                "Set it as it was. To change it, `holdfast unload {0}` under the old settings, \
-                 `holdfast db empty {0} --yes`, then `holdfast load {0}` under the new ones.",
+                "Set it as it was. To change it, `holdfast unload {0} FILE` under the old \
+                 settings, `holdfast db empty {0} --yes`, then `holdfast load {0} FILE` under the \
+                 new ones.",
                 differs.database
             ),
             HierarchyError::LaidOut(differs) => format!(
                 "Compile the definition that {0} was loaded with. To change it, \
-                 `holdfast unload {0}` with the old one, `holdfast db empty {0} --yes`, \
-                 `holdfast gen`, then `holdfast load {0}`.",
+                 `holdfast unload {0} FILE` with the old one, `holdfast db empty {0} --yes`, \
+                 `holdfast gen`, then `holdfast load {0} FILE`.",
                 differs.database
             ),
             HierarchyError::Refused(refused) => refused.remedy.into(),
@@ -228,7 +229,7 @@ impl Coded for HierarchyError {
             }
             HierarchyError::OtherForm(differs) => format!(
                 "Bring back what the system said then: keep the present data with `holdfast unload \
-                 {0}`, `holdfast db empty {0} --yes`, compile the DBD of that time or set \
+                 {0} FILE`, `holdfast db empty {0} --yes`, compile the DBD of that time or set \
                  holdfast.toml as it was, then recover.",
                 differs.database
             ),
@@ -241,8 +242,8 @@ impl Coded for HierarchyError {
                 format!("`holdfast db status {database}` names those that it has.")
             }
             HierarchyError::Waiting { other, .. } => format!(
-                "Load {other} with `holdfast load`; the two are compared then. If it is loaded, \
-                 empty it with `holdfast db empty {other} --yes` first."
+                "Load {other} with `holdfast load {other} FILE`; the two are compared then. If it \
+                 is loaded, empty it with `holdfast db empty {other} --yes` first."
             ),
             HierarchyError::Offline { database, partition } => format!(
                 "Bring it back with `holdfast db partition online {database} {partition}` when \

@@ -178,7 +178,11 @@ fn targets(dbd: &Dbd, all: &dyn Definitions, found: &mut Findings) {
                     "{} in {} has no LCHILD NAME=({},{}) whose field is {field}",
                     target.name, of.name, segment.name, dbd.name
                 );
-                found.error(codes::INDEX_PAIR, (spot, "INDEX"), message);
+                found.error(codes::INDEX_PAIR, (spot, "INDEX"), message).help(format!(
+                    "write it, and compile both; if there is to be no such index any more, take \
+                     its DBD out: `holdfast gen --remove {}`",
+                    dbd.name
+                ));
             }
         }
     }

@@ -55,9 +55,11 @@ pub(super) fn index_use(
     });
     if of.is_none() {
         let message = format!("{} is an index, and its target does not name it", dbd.name);
-        found
-            .error(codes::INDEX_PAIR, (spot, "NAME"), message)
-            .help("write an LCHILD for it in the DBD of the target, and compile that");
+        found.error(codes::INDEX_PAIR, (spot, "NAME"), message).help(format!(
+            "write an LCHILD for it in the DBD of the target, and compile that; or take the \
+                 index out: `holdfast gen --remove {}`",
+            dbd.name
+        ));
     }
     of
 }
