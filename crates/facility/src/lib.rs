@@ -2,14 +2,15 @@
 //! file, and the control cards of its older programs.
 //!
 //! Nothing here touches a file or a key. A command line becomes the words of the clear command
-//! `holdfast pgp`, so both run through the same code; cards become a [`Job`].
+//! `holdfast pgp`, so both run through the same code, and names of data sets in it become paths;
+//! cards become a [`Job`].
 //!
 //! ```
 //! use holdfast_facility::{Configuration, Line};
 //!
 //! let line = Line::parse(&["-e", "-rA", "payroll", "-o", "out.pgp", "in.dat"].map(Into::into))?;
 //! let configuration = Configuration::parse(b"USE_ASYNC_IO false\nCIPHER_NAME AES_128\n")?;
-//! let call = line.call(&configuration)?;
+//! let call = line.call(&configuration, &|_| None)?;
 //! assert_eq!(call.words[0], "encrypt");
 //! assert!(call.words.iter().any(|word| word == "--recipient=alias:payroll"));
 //! assert!(call.words.iter().any(|word| word == "--async-io=off"));
@@ -26,6 +27,7 @@
 
 mod cards;
 mod configuration;
+mod data_sets;
 mod error;
 mod line;
 mod nearest;
@@ -35,6 +37,7 @@ mod words;
 
 pub use cards::{Job, Program, Protection};
 pub use configuration::Configuration;
+pub use data_sets::Variable;
 pub use error::{CODES, Error, Result};
 pub use line::{Call, Line, Secrets};
 pub use table::help;

@@ -1,7 +1,8 @@
 //! The command line: commands, options and files, in any order, and the call that they make.
 //!
 //! 1. What stands behind an option that takes a word is that word, whatever it looks like.
-//! 2. `--` ends the options. A word that begins with `--` goes on to the clear command as it is.
+//! 2. `--` ends the options. A word that begins with `--` goes on to the clear command as it is,
+//!    but `--dd NAME=PATH`, which says what a name of a data set leads to.
 //! 3. Commands go together only where that has a meaning: `-e -c -s`, `-s -b`.
 
 use std::ffi::{OsStr, OsString};
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use zeroize::Zeroizing;
 
 use crate::configuration::{Configuration, shown};
+use crate::data_sets::{Variable, dd};
 use crate::error::{Error, Result};
 use crate::nearest::nearest;
 use crate::settings::{Setting, Settings, Value};
@@ -24,6 +26,8 @@ pub struct Line {
     /// Words for the clear command (2).
     pub(crate) further: Vec<OsString>,
     pub(crate) arguments: Vec<OsString>,
+    /// Files by their DD names.
+    pub(crate) dds: Vec<(String, PathBuf)>,
     /// Whether it has a secret that everybody on the machine can see.
     pub(crate) shows_a_secret: bool,
 }
@@ -72,6 +76,7 @@ impl Line {
             settings: Settings::default(),
             further: Vec::new(),
             arguments: Vec::new(),
+            dds: Vec::new(),
             shows_a_secret: false,
         };
         let mut words = words.iter();
@@ -79,6 +84,11 @@ impl Line {
             let bytes = word.as_encoded_bytes();
             if bytes == b"--" {
                 line.arguments.extend(words.by_ref().cloned());
+            } else if bytes == b"--dd" {
+                line.put_dd(words.next().map_or(OsStr::new(""), OsString::as_os_str))?;
+            } else if let Some(operand) = word.to_str().and_then(|word| word.strip_prefix("--dd="))
+            {
+                line.put_dd(OsStr::new(operand))?;
             } else if bytes.starts_with(b"--") {
                 line.further.push(word.clone());
             } else if bytes.starts_with(b"-") && bytes.len() > 1 {
@@ -108,6 +118,17 @@ impl Line {
         Ok(())
     }
 
+    /// What stands behind `--dd`.
+    fn put_dd(&mut self, operand: &OsStr) -> Result<()> {
+        let (name, path) = dd(operand)?;
+        if self.dds.iter().any(|(known, _)| *known == name) {
+            let what = format!("there are two files for DD {name}");
+            return Err(Error::value(what, "Give each DD once."));
+        }
+        self.dds.push((name, path));
+        Ok(())
+    }
+
     /// The folder of the key ring, if the line names one.
     #[must_use]
     pub fn home(&self) -> Option<PathBuf> {
@@ -120,12 +141,13 @@ impl Line {
         self.commands.contains(&Command::Help)
     }
 
-    /// The call that the line makes, with what the configuration adds to it.
+    /// The call that the line makes, with what the configuration adds to it. `variable` looks for
+    /// variables of the environment, which may say what a DD name leads to.
     ///
     /// # Errors
-    /// If commands, options and files do not fit together.
-    pub fn call(&self, configuration: &Configuration) -> Result<Call> {
-        words(self, configuration)
+    /// If commands, options and files do not fit together, or a data set is not to be found.
+    pub fn call(&self, configuration: &Configuration, variable: Variable<'_>) -> Result<Call> {
+        words(self, configuration, variable)
     }
 }
 

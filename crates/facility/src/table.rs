@@ -78,6 +78,7 @@ pub(crate) const COMMANDS: &[(&str, Command, &str)] = &[
 pub(crate) enum Means {
     Output,
     Home,
+    DataSetFolder,
     Recipient(By),
     FilePassphrase,
     Signer,
@@ -152,6 +153,13 @@ use Takes::{Secret, Switch, Word};
 pub(crate) const OPTIONS: &[Row] = &[
     row("-o", Word, &["OUTPUT", "OUTPUT_FILE"], Means::Output, "where the output goes"),
     row("-homedir", Word, &[], Means::Home, "the folder of the key ring and of ibmef.config"),
+    row(
+        "-dataset-folder",
+        Word,
+        &[],
+        Means::DataSetFolder,
+        "the folder where //'A.B.C' is a file, or a folder of members",
+    ),
     row(
         "-rA",
         Word,
@@ -289,6 +297,8 @@ pub fn help() -> String {
             (false, true) => {}
         }
     }
+    text += "\nFiles are paths, or names of data sets: //DD:NAME, which --dd NAME=PATH or the\n\
+        variable DD_NAME leads to, and //'A.B.C' or //'A.B.C(MEMBER)' in -dataset-folder.\n";
     text += "\nExample: holdfast pgp -e -rA payroll -o pay.pgp pay.dat\n";
     text
 }

@@ -7,13 +7,14 @@
 //! ```
 //!
 //! 1. Every option becomes `--name=value`, so no value is taken for an option; files stand behind
-//!    `--`.
+//!    `--`. Names of data sets are paths by then.
 //! 2. An option of the line that its command has no use for is told; one of the configuration,
 //!    which serves all commands, is not.
 
 use std::ffi::{OsStr, OsString};
 
 use crate::configuration::{Configuration, shown};
+use crate::data_sets::{DataSets, Variable};
 use crate::error::{Error, Result};
 use crate::line::{Call, Line, Secrets};
 use crate::settings::{Setting, Settings, Value};
@@ -120,7 +121,11 @@ fn clear(commands: &[Command]) -> Result<Clear> {
 }
 
 /// The call (1).
-pub(crate) fn words(line: &Line, configuration: &Configuration) -> Result<Call> {
+pub(crate) fn words(
+    line: &Line,
+    configuration: &Configuration,
+    variable: Variable<'_>,
+) -> Result<Call> {
     let clear = clear(&line.commands)?;
     let mut call = Call { words: Vec::new(), secrets: Secrets::default(), notes: Vec::new() };
     if line.shows_a_secret {
@@ -130,6 +135,8 @@ pub(crate) fn words(line: &Line, configuration: &Configuration) -> Result<Call> 
     }
     let said = &line.settings;
     let settings = line.settings.clone().over(&configuration.settings);
+    let folder = settings.find(Means::DataSetFolder).map(|setting| setting.word().into());
+    let files = DataSets { dds: &line.dds, folder, variable };
     let mut words = vec![OsString::from(clear.name())];
     for setting in settings.all() {
         let said = said.all().contains(setting);
@@ -137,7 +144,7 @@ pub(crate) fn words(line: &Line, configuration: &Configuration) -> Result<Call> 
         if clear == Clear::Import && setting.row.means == Means::Keystore && !said {
             continue;
         }
-        let taken = one(clear, setting, &settings, &mut words, &mut call.secrets)?;
+        let taken = one(clear, setting, (&settings, &files), &mut words, &mut call.secrets)?;
         let name = match setting.row.name {
             "" => setting.row.keys.first().copied().unwrap_or_default(),
             name => name,
@@ -152,7 +159,7 @@ pub(crate) fn words(line: &Line, configuration: &Configuration) -> Result<Call> 
     }
     by_command(line, clear, &settings, &mut words)?;
     words.extend(line.further.iter().cloned());
-    let arguments = arguments(line, clear, &settings, &mut words)?;
+    let arguments = arguments(line, clear, (&settings, &files), &mut words)?;
     if !arguments.is_empty() {
         words.push("--".into());
         words.extend(arguments);
@@ -172,16 +179,17 @@ fn put(words: &mut Vec<OsString>, name: &str, value: impl AsRef<OsStr>) {
 fn one(
     clear: Clear,
     setting: &Setting,
-    all: &Settings,
+    (all, files): (&Settings, &DataSets<'_>),
     words: &mut Vec<OsString>,
     secrets: &mut Secrets,
 ) -> Result<bool> {
     let writes = clear.writes_messages();
     let word = setting.word();
     Ok(match setting.row.means {
-        Means::Output => {
-            is_for(clear.is_of_files() || clear == Clear::Export, words, "output", word)
+        Means::Output if clear.is_of_files() || clear == Clear::Export => {
+            is_for(true, words, "output", &files.path(word)?)
         }
+        Means::DataSetFolder => true,
         Means::Home => is_for(clear != Clear::Algorithms, words, "home", word),
         Means::Recipient(by) => {
             let name = prefixed(by, word);
@@ -200,7 +208,9 @@ fn one(
         }
         // A token is a keystore that keeps its keys.
         Means::Keystore if is_token(all) => is_for(clear == Clear::Generate, words, "token", word),
-        Means::Keystore => is_for(clear.looks_for_keys(all), words, "keystore", word),
+        Means::Keystore if clear.looks_for_keys(all) => {
+            is_for(true, words, "keystore", &files.path(word)?)
+        }
         Means::KeystoreType => keystore_type(setting, clear, all)?,
         Means::Cipher if clear == Clear::Encrypt => said(words, "cipher", &cipher(setting)?),
         // Under a passphrase alone it is this cipher that counts.
@@ -330,10 +340,11 @@ fn by_command(
 fn arguments(
     line: &Line,
     clear: Clear,
-    settings: &Settings,
+    (settings, files): (&Settings, &DataSets<'_>),
     words: &mut Vec<OsString>,
 ) -> Result<Vec<OsString>> {
     let given = &line.arguments;
+    let paths = || given.iter().map(|word| files.path(word)).collect::<Result<Vec<_>>>();
     let by = line.commands.iter().find_map(|command| match command {
         Command::Export(by) | Command::Show(by) | Command::Delete(by) => Some(*by),
         _ => None,
@@ -355,14 +366,14 @@ fn arguments(
             let name = |name: &OsString| by.map_or_else(|| name.clone(), |by| prefixed(by, name));
             Ok(given.iter().map(name).collect())
         }
-        Clear::Verify => Ok(match &given[..] {
+        Clear::Verify => Ok(match &paths()?[..] {
             [signature, file] if is_signature_of(signature, file) => {
                 put(words, "signature", signature);
                 vec![file.clone()]
             }
-            _ => given.clone(),
+            paths => paths.to_vec(),
         }),
-        _ => Ok(given.clone()),
+        _ => paths(),
     }
 }
 
@@ -380,7 +391,8 @@ fn none_left(given: &[OsString]) -> Result<()> {
 fn is_signature_of(signature: &OsStr, file: &OsStr) -> bool {
     let signature = signature.as_encoded_bytes();
     let Some(ending) = signature.strip_prefix(file.as_encoded_bytes()) else { return false };
-    matches!(ending, b".sig" | b".asc")
+    // Data sets have names in capitals.
+    ending.eq_ignore_ascii_case(b".sig") || ending.eq_ignore_ascii_case(b".asc")
 }
 
 /// `Name (comment) <address>`.

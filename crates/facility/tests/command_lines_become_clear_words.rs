@@ -13,7 +13,7 @@ fn words(line: &str) -> Vec<OsString> {
 
 fn call_with(line: &str, configuration: &str) -> Result<Call, Error> {
     let configuration = Configuration::parse(configuration.as_bytes())?;
-    Line::parse(&words(line))?.call(&configuration)
+    Line::parse(&words(line))?.call(&configuration, &|_| None)
 }
 
 fn clear(line: &str, configuration: &str) -> String {
@@ -77,6 +77,19 @@ fn every_command_has_its_clear_form() {
         ("-iA", "list"),
         ("-xA pay -yes", "delete --yes -- alias:pay"),
         ("-list-algo", "algorithms"),
+        (
+            "-d -o //DD:OUT --dd OUT=a/b -dataset-folder /s --dd=IN=c //DD:IN",
+            "decrypt --output=a/b --plain -- c",
+        ),
+        (
+            "-e -rA p -dataset-folder /s -o //'P.OUT' //'P.IN(MAY)' x",
+            "encrypt --recipient=alias:p --output=/s/P.OUT -- /s/P.IN/MAY x",
+        ),
+        ("-v -dataset-folder /s //'P.A.SIG' //'P.A'", "verify --signature=/s/P.A.SIG -- /s/P.A"),
+        (
+            "-i -dataset-folder /s //'P.KEY' -keystore //'P.KS'",
+            "import --keystore=/s/P.KS -- /s/P.KEY",
+        ),
         ("-prepare -homedir /k", "check --home=/k"),
         ("-rebuild-key-index", "check"),
         (
@@ -89,7 +102,7 @@ fn every_command_has_its_clear_form() {
     }
     let line = ["-g", "-userID-name", "Ada L", "-userID-email", "a@b", "-key-size", "3072"];
     let call = Line::parse(&line.map(OsString::from)).unwrap();
-    let call = call.call(&Configuration::default()).unwrap();
+    let call = call.call(&Configuration::default(), &|_| None).unwrap();
     assert_eq!(call.words.last().unwrap(), "Ada L <a@b>");
     assert!(call.words.contains(&OsString::from("--algorithm=rsa3072")));
 }
@@ -111,9 +124,21 @@ fn the_command_line_wins_over_the_configuration() {
         ("-compress in", "compress -- in"),
         ("-i in", "import -- in"),
         ("-i -keystore k.p12", "import --keystore=k.p12"),
+        ("-iA", "list --keystore=k.p12"),
     ] {
         assert_eq!(clear(line, file), expected, "{line}");
     }
+}
+
+#[test]
+fn data_sets_of_the_configuration_are_found() {
+    let file = "DATASET_FOLDER /s\nOUTPUT //'P.OUT'\nJAVA_KEY_STORE_NAME //DD:KS\n";
+    let line = "-d //'P.IN' --dd KS=k.p12";
+    assert_eq!(clear(line, file), "decrypt --output=/s/P.OUT --keystore=k.p12 --plain -- /s/P.IN");
+    let line = Line::parse(&words("-d //DD:IN")).unwrap();
+    let variable = |name: &str| (name == "dd_IN").then(|| OsString::from("x"));
+    let call = line.call(&Configuration::default(), &variable).unwrap();
+    assert_eq!(call.words, ["decrypt", "--plain", "--", "x"]);
 }
 
 #[test]
@@ -149,6 +174,10 @@ fn what_is_wrong_is_named_with_what_is_near() {
         ("-g -userID-name A -key-size 1024", "", "HFE102", "2048"),
         ("-i -keystore-type JCEKS x", "", "HFE102", "keytool"),
         ("-d -keystore-type JKS x", "JAVA_KEY_STORE_NAME k", "HFE102", "keytool"),
+        ("-d //DD:IN", "", "HFE102", "--dd IN=PATH"),
+        ("-d //'P.IN'", "", "HFE102", "-dataset-folder"),
+        ("-d in --dd", "", "HFE102", "NAME=PATH"),
+        ("-d in --dd A=x --dd a=y", "", "HFE102", "two files for DD A"),
         ("in", "", "HFE103", "no command"),
         ("-e -d in", "", "HFE103", "two commands"),
         ("-s in", "", "HFE104", "-signers-key-alias"),

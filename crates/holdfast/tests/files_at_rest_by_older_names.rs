@@ -92,6 +92,30 @@ fn the_configuration_fills_in_what_the_line_leaves_out() {
 }
 
 #[test]
+fn names_of_data_sets_lead_to_files() {
+    let place = Place::new("older-sets");
+    put(&place.path("pay"), b"pay of May");
+    fs::create_dir_all(place.path("sets/HLQ.SECRET")).unwrap();
+    put(&place.path("sets/HLQ.PAY"), b"pay of June");
+    place.works(&["-g", "-userID-name", "Ada", "-key-alias", "me"]);
+    let from = ["-e", "-rA", "me", "-dataset-folder", "sets", "-o", "//'HLQ.SECRET(MAY)'"];
+    place.works(&[&from[..], &["--dd", "PAY=pay", "//DD:PAY"]].concat());
+    assert!(place.path("sets/HLQ.SECRET/MAY").is_file());
+    put(&place.path("ring/ibmef.config"), b"DATASET_FOLDER sets\n");
+    place.works(&["-e", "-rA", "me", "//'hlq.pay'", "//'HLQ.SECRET(MAY)'"]);
+    place.works(&["-d", "-o", "//DD:OUT", "--dd=OUT=out", "//'HLQ.SECRET(MAY)'"]);
+    assert_eq!(fs::read(place.path("out")).unwrap(), b"pay of May");
+    place.works(&["-d", "-yes", "sets/HLQ.PAY.pgp"]);
+    assert_eq!(fs::read(place.path("sets/HLQ.PAY")).unwrap(), b"pay of June");
+    let said = place.fails(&["-d", "//DD:NONE"], 2);
+    assert!(said.contains("HFE102") && said.contains("--dd NONE=PATH"), "{said}");
+    let said = place.fails(&["-d", "-o", "x", "//'HLQ.NONE'"], 1);
+    assert!(said.contains("sets/HLQ.NONE"), "{said}");
+    let said = place.fails(&["-e", "-rA", "me", "-o", "x", "//'HLQ.SECRET'"], 1);
+    assert!(said.contains("HLQ.SECRET"), "{said}");
+}
+
+#[test]
 fn a_step_of_the_older_programs_goes_there_and_back() {
     let place = Place::new("older-step");
     let data: Vec<u8> = (0..3_000_000_u32).map(|i| (i / 7 % 89) as u8).collect();

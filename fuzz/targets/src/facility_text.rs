@@ -16,7 +16,7 @@ pub fn fuzz(bytes: &[u8]) {
     let words: Vec<OsString> = text.lines().take(64).map(OsString::from).collect();
     let Ok(line) = Line::parse(&words) else { return };
     let (_, _) = (Line::is_one(&words), line.home());
-    let Ok(call) = line.call(&configuration) else { return };
+    let Ok(call) = line.call(&configuration, &|_| None) else { return };
     let known = |word: &OsString| !word.as_encoded_bytes().starts_with(b"-");
     assert!(call.words.first().is_some_and(known), "a call begins with a subcommand");
     let options = call.words.iter().skip(1).take_while(|word| *word != "--");
@@ -33,6 +33,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
         "-s\n-b\n-signers-key-alias\nme\n--stats\na\n--\n-b",
         "-g\n-userID-name\nAda\n-key-size\n3072\n-openPGP-days-valid\n30",
         "-v\na.sig\na",
+        "-d\n-o\n//DD:OUT\n--dd\nOUT=x\n-dataset-folder\n/s\n//'HLQ.PAY(MAY)'",
         "# comment\nUSE_ASYNC_IO false\nCIPHER_NAME = AES_256\nKEY_PASSWORD \"a b\"\nRECIPIENT_ALIAS x",
         "* pay\nDESC='it''s pay' remark\nCLRAES128\nRSA=A\nRSA=B\nCOMPRESSION=6\nICOUNT=16",
         "PASSWORD=word\nENCTDES",

@@ -78,7 +78,8 @@ pub(super) fn decrypt(context: &mut Context, args: &DecryptArgs) -> Result<ExitC
 
 /// The name without what encryption put behind it.
 fn plain_name(path: &Path) -> Result<PathBuf> {
-    match path.extension().and_then(|ending| ending.to_str()) {
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    match ending.as_deref() {
         Some("pgp" | "gpg" | "asc") => Ok(path.with_extension("")),
         _ => {
             let what = format!("{} does not say how its contents are called", path.display());

@@ -48,7 +48,7 @@ pub(crate) fn clear(words: Vec<OsString>) -> Result<Said> {
         Some(home) => configuration(&home.join(Configuration::FILE))?,
         None => Configuration::default(),
     };
-    let call = line.call(&configuration)?;
+    let call = line.call(&configuration, &|name| std::env::var_os(name))?;
     for note in &call.notes {
         warn(note);
     }
