@@ -4,9 +4,9 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at files from outside
 
 use std::fs;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
 
 const HOLDFAST: &str = env!("CARGO_BIN_EXE_holdfast");
 
@@ -122,18 +122,33 @@ fn what_streams_unverified_says_so_and_still_ends_with_an_error() {
 fn a_signal_leaves_no_file_behind() {
     let place = Place::new("signal");
     let before = place.names();
-    for (signal, code) in [("INT", 130), ("TERM", 143)] {
-        let mut child = place.command("exec holdfast pgp encrypt -r me -o out < <(sleep 60)");
-        let mut child: Child = child.spawn().unwrap();
-        let begun = || place.names().iter().any(|name| name.ends_with(".part"));
-        let tries = (0..1000).take_while(|_| !begun());
-        tries.for_each(|_| std::thread::sleep(Duration::from_millis(10)));
-        assert!(begun(), "it is at work");
+    for (signal, code) in [("INT", Some(130)), ("TERM", Some(143)), ("KILL", None)] {
+        let mut command = place.command("exec holdfast pgp encrypt -r me -o out");
+        let mut child: Child = command.stdin(Stdio::piped()).spawn().unwrap();
+        // More than a pipe holds: once it is taken, the command is at work.
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(&[1; 1_000_000]).unwrap();
+        assert_eq!(place.names(), before, "while it works");
         let id = child.id().to_string();
         assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
-        assert_eq!(child.wait().unwrap().code(), Some(code));
+        assert_eq!(child.wait().unwrap().code(), code);
         assert_eq!(place.names(), before, "after {signal}");
     }
+}
+
+#[test]
+fn what_a_killed_command_left_goes_with_the_next_one() {
+    let place = Place::new("left");
+    fs::write(place.0.join("pay"), b"pay of May").unwrap();
+    place.works("holdfast pgp encrypt -r me pay");
+    let before = place.names();
+    fs::write(place.0.join(".pay.pgp.holdfast.part"), b"half of it").unwrap();
+    let others = place.0.join(".pay.pgp.part");
+    fs::write(&others, b"of another program").unwrap();
+    place.works("holdfast pgp encrypt --yes -r me pay");
+    fs::remove_file(others).unwrap();
+    assert_eq!(place.names(), before);
+    place.works("holdfast pgp decrypt -o again pay.pgp && cmp pay again");
 }
 
 #[test]

@@ -1,19 +1,20 @@
 //! Where output goes: under its name only when everything about it is right.
 //!
-//! 1. A file is written beside its place under a name of its own, synced, and renamed; an error, or
+//! 1. A file has no name, or a hidden one, until it is whole and synced ([`Fresh`]); an error, or
 //!    dropping the target, removes it. So its name never shows half of it, nor anything unproven.
 //! 2. What goes to a stream and must not be seen too early waits in memory, and past
 //!    [`MEMORY_MAX`] in a file that has no name any more.
-//! 3. What has a name of its own still is removed when a signal ends the process in the middle of
-//!    the work, if that is asked for ([`Target::leave_nothing_on_signals`]).
+//! 3. What has a hidden name is removed when a signal ends the process in the middle of the work,
+//!    if that is asked for ([`Target::leave_nothing_on_signals`]).
 //! 4. A file that is there already is replaced only if that is allowed.
 
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use seam::Seam;
 use seam::disk::{Create, File, Open};
+use seam::fresh::Fresh;
 use seam::sync::Mutex;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -29,14 +30,14 @@ pub struct Target {
     seam: Seam,
     place: Place,
     file: Option<Arc<dyn File>>,
-    /// Where the file stands at the moment, if it has a name.
-    fresh: Option<PathBuf>,
+    /// The file again, if it is to have a name.
+    fresh: Option<Fresh>,
     held: Vec<u8>,
     length: u64,
 }
 
 enum Place {
-    File(PathBuf),
+    File { path: PathBuf, replace: bool },
     Stream(Box<dyn Write + Send>),
 }
 
@@ -44,11 +45,20 @@ fn at(path: &Path, verb: &str) -> impl FnOnce(io::Error) -> Error {
     Error::io(format!("{verb} {}", path.display()))
 }
 
-/// The files of this process that are being written and have a name.
+/// The hidden names of files that this process is writing.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-fn forget(fresh: &Path) {
-    UNFINISHED.lock().retain(|one| one != fresh);
+/// Lets a file go, or gives it its name, while no signal ends the process in between.
+fn end(fresh: Fresh, how: impl FnOnce(Fresh) -> io::Result<()>) -> io::Result<()> {
+    let mut unfinished = UNFINISHED.lock();
+    let hidden = fresh.hidden_at().map(Path::to_owned);
+    let done = how(fresh);
+    unfinished.retain(|one| Some(one) != hidden.as_ref());
+    done
+}
+
+fn taken(path: &Path) -> Error {
+    Error::Name(format!("{} is there already; say --yes to replace it", path.display()))
 }
 
 const NEW: Open = Open { create: Create::New, write: true, direct: false, dsync: false };
@@ -60,16 +70,13 @@ impl Target {
     /// If it is there and may not be replaced, or the folder takes no file.
     pub fn file(seam: &Seam, path: &Path, replace: bool) -> Result<Target> {
         if !replace && seam.disk.exists(path).map_err(at(path, "looking for"))? {
-            let what = format!("{} is there already; say --yes to replace it", path.display());
-            return Err(Error::Name(what));
+            return Err(taken(path));
         }
-        let mut target = Target::new(seam, Place::File(path.to_owned()));
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let fresh = path.with_file_name(format!(".{name}.{:016x}.part", target.draw()?));
+        let mut target = Target::new(seam, Place::File { path: path.to_owned(), replace });
         let mut unfinished = UNFINISHED.lock();
-        target.file = Some(seam.disk.open(&fresh, NEW).map_err(at(&fresh, "making"))?);
-        unfinished.push(fresh.clone());
-        drop(unfinished);
+        let fresh = Fresh::begin(&seam.disk, path).map_err(at(path, "making"))?;
+        unfinished.extend(fresh.hidden_at().map(Path::to_owned));
+        target.file = Some(Arc::clone(fresh.file()));
         target.fresh = Some(fresh);
         Ok(target)
     }
@@ -119,20 +126,15 @@ impl Target {
     /// If the file cannot be synced or renamed, or the stream takes no more.
     pub fn release(mut self) -> Result<()> {
         self.drain().map_err(Error::io("writing the output"))?;
-        if let Place::File(path) = &self.place {
-            let (Some(file), Some(fresh)) = (self.file.take(), self.fresh.clone()) else {
-                return Ok(());
-            };
-            file.sync().map_err(at(path, "syncing"))?;
-            drop(file);
-            self.seam.disk.rename(&fresh, path).map_err(at(path, "naming"))?;
-            self.fresh = None;
-            forget(&fresh);
-            let parent = match path.parent() {
-                Some(parent) if !parent.as_os_str().is_empty() => parent,
-                _ => Path::new("."),
-            };
-            return self.seam.disk.sync_dir(parent).map_err(at(parent, "syncing"));
+        if let (Place::File { path, .. }, Some(fresh)) = (&self.place, &self.fresh) {
+            fresh.file().sync().map_err(at(path, "syncing"))?;
+        }
+        if let (Place::File { path, replace }, Some(fresh)) = (&self.place, self.fresh.take()) {
+            return end(fresh, |fresh| fresh.keep(*replace)).map_err(|error| match error.kind() {
+                // Somebody was faster.
+                ErrorKind::AlreadyExists => taken(path),
+                _ => at(path, "naming")(error),
+            });
         }
         let file = self.file.take();
         let length = self.length;
@@ -157,10 +159,16 @@ impl Target {
 
     /// A file without a name, for what does not fit in memory (2).
     fn spill(&mut self) -> io::Result<()> {
-        let path = std::env::temp_dir().join(format!(".holdfast-{:016x}", self.draw()?));
-        let file = self.seam.disk.open(&path, NEW)?;
-        self.seam.disk.remove(&path)?;
-        self.file = Some(file);
+        let folder = std::env::temp_dir();
+        self.file = Some(match self.seam.disk.open_unnamed(&folder) {
+            Err(error) if error.kind() == ErrorKind::Unsupported => {
+                let path = folder.join(format!(".holdfast-{:016x}", self.draw()?));
+                let file = self.seam.disk.open(&path, NEW)?;
+                self.seam.disk.remove(&path)?;
+                file
+            }
+            opened => opened?.0,
+        });
         self.drain()
     }
 }
@@ -210,9 +218,11 @@ impl Write for Target {
 impl Drop for Target {
     fn drop(&mut self) {
         if let Some(fresh) = self.fresh.take() {
-            // Whoever drops a target has an error to tell already; this one adds nothing to it.
-            let _ = self.seam.disk.remove(&fresh);
-            forget(&fresh);
+            // Letting a file go does not fail.
+            let _ = end(fresh, |fresh| {
+                drop(fresh);
+                Ok(())
+            });
         }
     }
 }

@@ -149,6 +149,16 @@ impl DeviceRoom {
 pub trait Disk: Send + Sync {
     /// Opens or makes a file. New files are readable by their owner only.
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn File>>;
+    /// Makes a file in a folder that has no name until [`Disk::give_name`], and goes, whatever
+    /// happens, with its last handle if that never comes. Nobody can take the lock on it as long as
+    /// the one that comes with it is held. `Unsupported` where the file system cannot.
+    fn open_unnamed(&self, _dir: &Path) -> io::Result<(Arc<dyn File>, Box<dyn HeldLock>)> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+    /// Gives a file without a name one in its folder. `AlreadyExists` if that is taken.
+    fn give_name(&self, _file: &dyn File, _path: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
     /// Writes the same bytes, one buffer behind the other, at the same place of several files at
     /// once, each with its own outcome. `None` if this disk cannot: then the caller uses a thread
     /// for each, or writes one after the other.

@@ -16,6 +16,7 @@
 pub mod clock;
 pub mod disk;
 pub mod entropy;
+pub mod fresh;
 pub mod mem;
 pub mod plant;
 pub mod real;

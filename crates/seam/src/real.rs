@@ -7,12 +7,12 @@
 
 use std::any::Any;
 use std::io::{self, IoSlice, IoSliceMut};
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use rustix::fs::{self, FallocateFlags, FlockOperation, Mode, OFlags};
+use rustix::fs::{self, AtFlags, FallocateFlags, FlockOperation, Mode, OFlags};
 
 use crate::disk::{Create, DeviceRoom, Disk, File, FileId, HeldLock, Open};
 use crate::ring::{Rings, Write};
@@ -70,6 +70,31 @@ impl Disk for RealDisk {
         }
         let fd = fs::open(path, flags, mode).map_err(|errno| named(errno, "open", path))?;
         Ok(Arc::new(RealFile { fd, rings: None }))
+    }
+
+    fn open_unnamed(&self, dir: &Path) -> io::Result<(Arc<dyn File>, Box<dyn HeldLock>)> {
+        use rustix::io::Errno;
+
+        let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
+        let opened = fs::open(dir, flags, Mode::RUSR | Mode::WUSR);
+        let fd = opened.map_err(|errno| match errno {
+            Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL => io::ErrorKind::Unsupported.into(),
+            errno => named(errno, "write in", dir),
+        })?;
+        // Without it no name could be given.
+        if fs::stat(by_number(&fd)).is_err() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        fs::flock(&fd, FlockOperation::NonBlockingLockExclusive)?;
+        let lock = RealLock { _fd: fd.try_clone()? };
+        Ok((Arc::new(RealFile { fd, rings: None }), Box::new(lock)))
+    }
+
+    fn give_name(&self, file: &dyn File, path: &Path) -> io::Result<()> {
+        let file = (file as &dyn Any).downcast_ref::<RealFile>();
+        let file = file.ok_or(io::ErrorKind::Unsupported)?;
+        let (from, flags) = (by_number(&file.fd), AtFlags::SYMLINK_FOLLOW);
+        fs::linkat(fs::CWD, from, fs::CWD, path, flags).map_err(|errno| named(errno, "name", path))
     }
 
     fn write_copies(
@@ -143,6 +168,11 @@ impl Disk for RealDisk {
         fs::flock(&fd, FlockOperation::NonBlockingLockExclusive)?;
         Ok(Box::new(RealLock { _fd: fd }))
     }
+}
+
+/// The name by which the system knows an open file.
+fn by_number(fd: &OwnedFd) -> String {
+    format!("/proc/self/fd/{}", fd.as_raw_fd())
 }
 
 struct RealLock {
@@ -286,6 +316,7 @@ fn named(errno: rustix::io::Errno, verb: &str, path: &Path) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fresh::Fresh;
     use crate::mem::AlignedBuf;
 
     #[test]
@@ -312,6 +343,27 @@ mod tests {
         assert!(disk.lock(&dir.join("lock")).is_ok());
         disk.remove(&path).unwrap();
         disk.remove(&dir.join("lock")).unwrap();
+    }
+
+    #[test]
+    fn a_file_without_a_name_gets_one_that_is_free() {
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk::new());
+        let dir = std::env::temp_dir().join(format!("holdfast-seam-name-{}", std::process::id()));
+        disk.create_dir(&dir).unwrap();
+        let path = dir.join("file");
+        for (bytes, replace, done) in
+            [(b"one", false, true), (b"two", false, false), (b"six", true, true)]
+        {
+            let fresh = Fresh::begin(&disk, &path).unwrap();
+            fresh.file().write_at(bytes, 0).unwrap();
+            let others = disk.list(&dir).unwrap().iter().filter(|name| **name != *"file").count();
+            assert_eq!(others, usize::from(fresh.hidden_at().is_some()));
+            let kept = fresh.keep(replace);
+            assert_eq!(kept.is_ok(), done, "{kept:?}");
+            assert_eq!(disk.list(&dir).unwrap(), [PathBuf::from("file")]);
+        }
+        assert_eq!(crate::disk::read_small(&*disk, &path, 9).unwrap(), b"six");
+        disk.remove(&path).unwrap();
     }
 
     #[test]

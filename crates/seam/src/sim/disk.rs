@@ -411,6 +411,35 @@ impl Disk for SimDisk {
         Ok(Arc::new(SimFile { disk: self.clone(), inode, how, path }))
     }
 
+    fn open_unnamed(&self, dir: &Path) -> io::Result<(Arc<dyn File>, Box<dyn HeldLock>)> {
+        let path = absolute(dir);
+        self.check(Call::Open, &path)?;
+        let inode = self.with(|state| {
+            state.check_parent(&path.join("unnamed"))?;
+            let inode = state.add_inode(Inode::default());
+            state.locks.insert(inode);
+            state.counts.opens += 1;
+            Ok::<u64, io::Error>(inode)
+        })?;
+        let how = Open { create: Create::New, write: true, direct: false, dsync: false };
+        let file = SimFile { disk: self.clone(), inode, how, path };
+        Ok((Arc::new(file), self.held(inode)))
+    }
+
+    fn give_name(&self, file: &dyn File, path: &Path) -> io::Result<()> {
+        let path = absolute(path);
+        self.check(Call::Other, &path)?;
+        let file = (file as &dyn Any).downcast_ref::<SimFile>();
+        let inode = file.ok_or(io::ErrorKind::Unsupported)?.inode;
+        self.with(|state| match state.tree.current.get(&path) {
+            Some(_) => Err(wrong(io::ErrorKind::AlreadyExists, "name", &path)),
+            None => state.check_parent(&path),
+        })?;
+        self.announce(EventKind::Name, &path);
+        self.with(|state| state.tree.change(tree::Change::Add(path, Entry::File(inode))));
+        Ok(())
+    }
+
     fn write_copies(
         &self,
         files: &[&dyn File],
@@ -543,11 +572,15 @@ impl Disk for SimDisk {
             }
             Ok(inode)
         })
-        .map(|inode| {
-            let life = self.with(|state| state.lives);
-            let lock: Box<dyn HeldLock> = Box::new(SimLock { disk: self.clone(), inode, life });
-            lock
-        })
+        .map(|inode| self.held(inode))
+    }
+}
+
+impl SimDisk {
+    /// The lock on a file that was just taken.
+    fn held(&self, inode: u64) -> Box<dyn HeldLock> {
+        let life = self.with(|state| state.lives);
+        Box::new(SimLock { disk: self.clone(), inode, life })
     }
 }
 

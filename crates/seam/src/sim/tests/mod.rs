@@ -2,6 +2,7 @@
 
 mod crashes;
 mod faulty;
+mod fresh;
 mod schedules;
 
 use std::sync::Arc;
