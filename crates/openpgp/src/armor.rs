@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use pgp::armor::Dearmor;
 use pgp::types::Tag;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, without_input};
 use crate::packet::{is_noise, next_header, skip};
 
 /// Bytes that make a line of 64 characters.
@@ -184,7 +184,9 @@ impl<R: BufRead> Read for Dearmorer<R> {
                 return error;
             }
             match self.begun {
-                true => Error::damaged(format!("its armor is broken: {error}")).into(),
+                true => {
+                    Error::damaged(format!("its armor is broken: {}", without_input(&error))).into()
+                }
                 false => Error::NotOpenPgp("it is neither binary nor armored".to_owned()).into(),
             }
         })

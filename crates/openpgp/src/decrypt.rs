@@ -216,10 +216,10 @@ impl Run<'_, '_> {
                 }
             }
         }
-        Err(if layer == 0 && verifying.is_empty() && locks.is_empty() {
-            Error::NotOpenPgp("there is no message in it".to_owned())
-        } else {
-            Error::damaged("it ends before its contents")
+        Err(match (layer == 0 && locks.is_empty(), verifying.is_empty()) {
+            (true, true) => Error::NotOpenPgp("there is no message in it".to_owned()),
+            (true, false) if verifying.expected() == 0 => Error::SignatureAlone,
+            _ => Error::damaged("it ends before its contents"),
         })
     }
 

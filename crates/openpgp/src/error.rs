@@ -47,6 +47,9 @@ pub enum Error {
     /// Text that stayed readable, where something else is expected.
     #[error("this is text with its signature below it, and no message in packets")]
     Cleartext,
+    /// Signatures without what they sign, where a message is expected.
+    #[error("this is a signature apart from what it signs, and no message")]
+    SignatureAlone,
     /// Input that is not OpenPGP, or not the kind that is expected.
     #[error("this is not what was expected: {0}")]
     NotOpenPgp(String),
@@ -92,9 +95,11 @@ impl Error {
             Error::NoKey(_) | Error::Locked(_) | Error::Token { .. } => Kind::NoKey,
             Error::BadSignature(_) => Kind::Signature,
             Error::Usage(_) => Kind::Usage,
-            Error::Unsupported(_) | Error::Old(_) | Error::Cleartext | Error::NotOpenPgp(_) => {
-                Kind::Input
-            }
+            Error::Unsupported(_)
+            | Error::Old(_)
+            | Error::Cleartext
+            | Error::SignatureAlone
+            | Error::NotOpenPgp(_) => Kind::Input,
             Error::UnfitKey(_) | Error::Name(_) | Error::Io { .. } => Kind::Failed,
         }
     }
@@ -139,6 +144,7 @@ impl Coded for Error {
             Error::Io { .. } => Code("HFO110"),
             Error::Old(_) => Code("HFO111"),
             Error::Cleartext => Code("HFO112"),
+            Error::SignatureAlone => Code("HFO113"),
             Error::Token { fault, .. } => fault.code(),
         }
     }
@@ -155,6 +161,9 @@ impl Coded for Error {
             Error::UnfitKey(_) => "Ask its owner for a newer certificate, or choose another key.",
             Error::Unsupported(_) | Error::Usage(_) | Error::Name(_) => "",
             Error::Old(_) => "Decrypt it with --allow-old, if you know where it comes from.",
+            Error::SignatureAlone => {
+                "Verify it with its file: `holdfast pgp verify --signature SIGNATURE FILE`."
+            }
             Error::Cleartext => "Verify it with `holdfast pgp verify --cleartext`.",
             Error::NotOpenPgp(_) => "Check that this is the right file.",
             Error::Io { .. } => "Check the path, its permissions and the space on the device.",
@@ -175,6 +184,16 @@ fn remedy_of(fault: &TokenFault) -> String {
     }
 }
 
+/// What a parser says, up to where it begins to repeat its input: that may be a secret key.
+#[must_use]
+pub fn without_input(error: &impl std::fmt::Display) -> String {
+    const CHARACTERS_MAX: usize = 200;
+    let text = error.to_string();
+    let end = text.find(['[', '{', '(', '"']).unwrap_or(text.len());
+    let text = text[..end].trim_end().trim_end_matches("Error").trim_end();
+    text.chars().take(CHARACTERS_MAX).collect()
+}
+
 /// What a parser of packets says about bytes from outside; what travelled through it is taken out
 /// again (2).
 impl From<pgp::errors::Error> for Error {
@@ -185,7 +204,7 @@ impl From<pgp::errors::Error> for Error {
             {
                 Error::io("asking a token")(source)
             }
-            error => Error::NotOpenPgp(error.to_string()),
+            error => Error::NotOpenPgp(without_input(&error)),
         }
     }
 }
@@ -201,7 +220,36 @@ impl From<rpgpie::Error> for Error {
             rpgpie::Error::NotEncryptionCapable(key) => {
                 Error::UnfitKey(format!("nothing can be encrypted to key {key} now"))
             }
-            other => Error::NotOpenPgp(other.to_string()),
+            other => Error::NotOpenPgp(without_input(&other)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SecretKey;
+    use crate::keys::{Algorithm, NewKey};
+
+    #[test]
+    fn what_is_wrong_with_a_secret_key_never_shows_it() {
+        let new = NewKey {
+            users: vec!["Ada".to_owned()],
+            algorithm: Algorithm::Curve25519,
+            v6: false,
+            passphrase: None,
+            lifetime_s: None,
+            signing_only: true,
+        };
+        let mut armored = Vec::new();
+        SecretKey::save_all(&[new.generate().unwrap()], true, &mut armored).unwrap();
+        let armored = String::from_utf8(armored).unwrap();
+        for line in ["Foo", " ", "Foo : bar", "Comment: x\nFoo"] {
+            let broken = armored.replacen('\n', &format!("\n{line}\n"), 1);
+            let Err(error) = SecretKey::load(&mut broken.as_bytes()) else { continue };
+            let said = Error::from(error).to_string();
+            assert!(said.contains("armor header") && !said.contains("120, "), "{said}");
+            assert!(said.len() < 120, "{said}");
         }
     }
 }

@@ -98,7 +98,7 @@ pub use detached::{
     sign_cleartext, sign_detached, signatures, split_cleartext, verify_cleartext, verify_detached,
 };
 pub use encrypt::{Container, SessionKey, Stages, Writing};
-pub use error::{Error, Kind, Result};
+pub use error::{Error, Kind, Result, without_input};
 pub use files::replace_file;
 pub use fitness::doubts;
 pub use held::{AskPin, Held, Holder, NewHeld};

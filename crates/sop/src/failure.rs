@@ -61,9 +61,11 @@ impl Reason {
             Error::UnfitKey(_) => unfit,
             Error::Usage(_) => Reason::MissingArg,
             Error::Name(_) => Reason::CertUseridNoMatch,
-            Error::Unsupported(_) | Error::Old(_) | Error::Cleartext | Error::NotOpenPgp(_) => {
-                Reason::BadData
-            }
+            Error::Unsupported(_)
+            | Error::Old(_)
+            | Error::Cleartext
+            | Error::SignatureAlone
+            | Error::NotOpenPgp(_) => Reason::BadData,
             Error::Io { .. } | Error::Token { .. } => Reason::Unspecified,
         }
     }

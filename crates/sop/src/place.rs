@@ -18,7 +18,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use openpgp::pgp::types::Password;
-use openpgp::{Certificate, SecretKey, Target};
+use openpgp::{Certificate, SecretKey, Target, without_input};
 use seam::Seam;
 use zeroize::Zeroizing;
 
@@ -101,13 +101,17 @@ pub(crate) const STDIN: &str = "standard input";
 
 /// The certificates in these bytes.
 pub(crate) fn certificates_in(name: &str, bytes: &[u8]) -> Result<Vec<Certificate>> {
-    let none = |error| Reason::BadData.because(format!("no certificates in {name}: {error}"));
+    let none = |error| {
+        Reason::BadData.because(format!("no certificates in {name}: {}", without_input(&error)))
+    };
     Certificate::load(&mut &bytes[..]).map_err(none)
 }
 
 /// The secret keys in these bytes.
 pub(crate) fn keys_in(name: &str, bytes: &[u8]) -> Result<Vec<SecretKey>> {
-    let none = |error| Reason::BadData.because(format!("no secret keys in {name}: {error}"));
+    let none = |error| {
+        Reason::BadData.because(format!("no secret keys in {name}: {}", without_input(&error)))
+    };
     SecretKey::load(&mut &bytes[..]).map_err(none)
 }
 
