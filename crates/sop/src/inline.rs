@@ -26,19 +26,24 @@ fn is_cleartext(input: &mut impl BufRead) -> Result<bool> {
     Ok(input.fill_buf().map_err(failed)?.trim_ascii_start().starts_with(CLEARTEXT))
 }
 
-/// A signed message, read: its data is in the target, provisionally.
+/// A signed message, read: its data is in the target, provisionally. Without certificates it is the
+/// data to which signatures apart fit: of text that is readable, without the end of its last line.
 fn read(
     input: &mut (impl BufRead + Send),
     out: &mut Target,
-    certificates: Vec<Certificate>,
+    certificates: Option<Vec<Certificate>>,
 ) -> Result<(Vec<Signature>, Vec<Verified>)> {
     if is_cleartext(input)? {
         let bytes = all_of(STDIN, input)?;
-        let (text, verified) = openpgp::verify_cleartext(&mut &bytes[..], &certificates)?;
-        let (_, packets) = openpgp::split_cleartext(&mut &bytes[..])?;
+        let (exact, packets) = openpgp::split_cleartext(&mut &bytes[..])?;
+        let (text, verified) = match &certificates {
+            Some(known) => openpgp::verify_cleartext(&mut &bytes[..], known)?,
+            None => (exact, Vec::new()),
+        };
         out.write_all(&text).map_err(Failure::of_output)?;
         return Ok((packets, verified));
     }
+    let certificates = certificates.unwrap_or_default();
     let reading = Reading { certificates, native_lines: true, ..Reading::default() };
     match reading.run(input, out, &Stats::default()) {
         Ok(opened) => Ok((opened.packets, opened.verified)),
@@ -61,7 +66,7 @@ pub(crate) struct DetachArgs {
 pub(crate) fn detach(seam: &Seam, args: &DetachArgs) -> Result<()> {
     let mut signatures = Beside::open(seam, args.signatures_out.as_ref())?;
     let mut out = main_output(seam);
-    let (packets, _) = read(&mut BufReader::new(io::stdin()), &mut out, Vec::new())?;
+    let (packets, _) = read(&mut BufReader::new(io::stdin()), &mut out, None)?;
     if packets.is_empty() {
         return Err(Reason::BadData.because("the message has no signature"));
     }
@@ -90,7 +95,7 @@ pub(crate) fn verify(seam: &Seam, args: &VerifyArgs) -> Result<()> {
     let sources = certificates(&args.certs)?;
     let known = sources.iter().map(|(_, one)| one.clone()).collect();
     let mut out = main_output(seam);
-    let (_, verified) = read(&mut BufReader::new(io::stdin()), &mut out, known)?;
+    let (_, verified) = read(&mut BufReader::new(io::stdin()), &mut out, Some(known))?;
     let good = args.span.keep(verified);
     if good.is_empty() {
         return Err(Reason::NoSignature.because("no signature is good"));
