@@ -79,6 +79,10 @@ impl Clear {
         matches!(self, Encrypt | Sign | Decrypt | Verify | Compress)
     }
 
+    fn has_output(self) -> bool {
+        self.is_of_files() || self == Clear::Export
+    }
+
     /// Whether the subcommand looks for keys, so that a keystore may hold them.
     fn looks_for_keys(self, settings: &Settings) -> bool {
         let names_one = |means| matches!(means, Means::Recipient(_) | Means::Signer);
@@ -186,9 +190,7 @@ fn one(
     let writes = clear.writes_messages();
     let word = setting.word();
     Ok(match setting.row.means {
-        Means::Output if clear.is_of_files() || clear == Clear::Export => {
-            is_for(true, words, "output", &files.path(word)?)
-        }
+        Means::Output if clear.has_output() => file(words, "output", files.path(word))?,
         Means::DataSetFolder => true,
         Means::Home => is_for(clear != Clear::Algorithms, words, "home", word),
         Means::Recipient(by) => {
@@ -208,9 +210,7 @@ fn one(
         }
         // A token is a keystore that keeps its keys.
         Means::Keystore if is_token(all) => is_for(clear == Clear::Generate, words, "token", word),
-        Means::Keystore if clear.looks_for_keys(all) => {
-            is_for(true, words, "keystore", &files.path(word)?)
-        }
+        Means::Keystore if clear.looks_for_keys(all) => file(words, "keystore", files.path(word))?,
         Means::KeystoreType => keystore_type(setting, clear, all)?,
         Means::Cipher if clear == Clear::Encrypt => said(words, "cipher", &cipher(setting)?),
         // Under a passphrase alone it is this cipher that counts.
@@ -256,6 +256,12 @@ fn is_for(useful: bool, words: &mut Vec<OsString>, name: &str, value: &OsStr) ->
         put(words, name, value);
     }
     useful
+}
+
+/// Says which file an option means.
+fn file(words: &mut Vec<OsString>, name: &str, path: Result<OsString>) -> Result<bool> {
+    put(words, name, path?);
+    Ok(true)
 }
 
 fn said(words: &mut Vec<OsString>, name: &str, value: &str) -> bool {
@@ -371,6 +377,10 @@ fn arguments(
                 put(words, "signature", signature);
                 vec![file.clone()]
             }
+            // The file of each of several is found by its name.
+            several if several.chunks(2).all(is_pair) => {
+                several.iter().step_by(2).cloned().collect()
+            }
             paths => paths.to_vec(),
         }),
         _ => paths(),
@@ -385,6 +395,10 @@ fn none_left(given: &[OsString]) -> Result<()> {
             Err(Error::arguments(what, "Leave it out."))
         }
     }
+}
+
+fn is_pair(files: &[OsString]) -> bool {
+    matches!(files, [signature, file] if is_signature_of(signature, file))
 }
 
 /// Whether the first file is named as the signature of the second.

@@ -77,19 +77,6 @@ fn every_command_has_its_clear_form() {
         ("-iA", "list"),
         ("-xA pay -yes", "delete --yes -- alias:pay"),
         ("-list-algo", "algorithms"),
-        (
-            "-d -o //DD:OUT --dd OUT=a/b -dataset-folder /s --dd=IN=c //DD:IN",
-            "decrypt --output=a/b --plain -- c",
-        ),
-        (
-            "-e -rA p -dataset-folder /s -o //'P.OUT' //'P.IN(MAY)' x",
-            "encrypt --recipient=alias:p --output=/s/P.OUT -- /s/P.IN/MAY x",
-        ),
-        ("-v -dataset-folder /s //'P.A.SIG' //'P.A'", "verify --signature=/s/P.A.SIG -- /s/P.A"),
-        (
-            "-i -dataset-folder /s //'P.KEY' -keystore //'P.KS'",
-            "import --keystore=/s/P.KS -- /s/P.KEY",
-        ),
         ("-prepare -homedir /k", "check --home=/k"),
         ("-rebuild-key-index", "check"),
         (
@@ -127,6 +114,29 @@ fn the_command_line_wins_over_the_configuration() {
         ("-iA", "list --keystore=k.p12"),
     ] {
         assert_eq!(clear(line, file), expected, "{line}");
+    }
+}
+
+#[test]
+fn files_are_named_as_data_sets_and_by_their_signatures() {
+    for (line, expected) in [
+        (
+            "-d -o //DD:OUT --dd OUT=a/b -dataset-folder /s --dd=IN=c //DD:IN",
+            "decrypt --output=a/b --plain -- c",
+        ),
+        (
+            "-e -rA p -dataset-folder /s -o //'P.OUT' //'P.IN(MAY)' x",
+            "encrypt --recipient=alias:p --output=/s/P.OUT -- /s/P.IN/MAY x",
+        ),
+        ("-v -dataset-folder /s //'P.A.SIG' //'P.A'", "verify --signature=/s/P.A.SIG -- /s/P.A"),
+        (
+            "-i -dataset-folder /s //'P.KEY' -keystore //'P.KS'",
+            "import --keystore=/s/P.KS -- /s/P.KEY",
+        ),
+        ("-v a.sig a b.asc b", "verify -- a.sig b.asc"),
+        ("-v a.sig b.sig", "verify -- a.sig b.sig"),
+    ] {
+        assert_eq!(clear(line, ""), expected, "{line}");
     }
 }
 

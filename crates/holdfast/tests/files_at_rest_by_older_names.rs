@@ -34,6 +34,14 @@ fn the_facilitys_names_do_what_the_clear_ones_do() {
 
     place.works(&["-b", "-signers-key-alias", "me", "-digest-name", "SHA_384", "pay"]);
     place.works(&["-v", "pay.sig", "pay"]);
+    place.works(&["-b", "-armor", "-signers-key-alias", "me", "more"]);
+    let said = place.works(&["-v", "pay.sig", "pay", "more.asc", "more"]);
+    assert!(said.contains("more is verified by more.asc"), "{said}");
+    place.works(&["verify", "pay.sig", "more.asc"]);
+    put(&place.path("alone.sig"), &fs::read(place.path("pay.sig")).unwrap());
+    assert!(place.fails(&["-v", "alone.sig"], 6).contains("--signature SIGNATURE FILE"));
+    put(&place.path("alone"), b"something else");
+    place.fails(&["-v", "alone.sig"], 5);
     place.works(&["-s", "-signers-key-alias", "me", "-o", "signed", "pay"]);
     place.works(&["-v", "signed"]);
     place.works(&["-compress", "-compression", "6", "-o", "packed", "pay"]);

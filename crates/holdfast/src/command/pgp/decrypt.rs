@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use openpgp::{Error, Opened, Reading, Stats, Store, Target, Verified};
+use openpgp::{Certificate, Error, Opened, Reading, Stats, Store, Target, Verified};
 use serde_json::{Value, json};
 
 use super::super::{Context, DONE};
 use super::certificate;
-use super::files::{FileArgs, Pair, report, timed, to_place, watched};
+use super::files::{FileArgs, Pair, Watched, is_pipe, report, timed, to_place, watched};
 use super::ring::small;
 use crate::failure::{Failure, Result};
 use crate::output::{utc, warn};
@@ -163,7 +163,8 @@ fn tell_verified(store: &Store, verified: &[Verified]) -> Result<()> {
 pub(super) struct VerifyArgs {
     #[command(flatten)]
     files: FileArgs,
-    /// The signature, where it is apart from the file
+    /// The signature, where it is apart from the file; without, a file that is called NAME.sig or
+    /// NAME.asc, and holds a signature alone, is taken for that of NAME
     #[arg(long, value_name = "FILE")]
     signature: Option<PathBuf>,
     /// Text that stayed readable with its signature
@@ -182,33 +183,16 @@ pub(super) fn verify(context: &mut Context, args: &VerifyArgs) -> Result<ExitCod
     let certificates = if wanted.is_empty() { store.certificates()? } else { wanted };
     // Without --output nothing is written: verifying is the whole purpose.
     for pair in files.pairs(|_| Ok(PathBuf::from("-")))? {
+        let (pair, signature) = with_signature(pair, args);
         let ((verified, doubts), mut value) = timed(context, files, &pair, |context, stats| {
             let mut input = watched(context, &pair.from)?;
-            if let Some(signature) = &args.signature {
-                let signature = small(signature)?;
-                let doubts = openpgp::doubts(&openpgp::signatures(&signature)?, &certificates);
-                let done = openpgp::verify_detached(&mut input, &signature, &certificates, stats);
-                return Ok((done?, doubts));
-            }
-            let mut target = match &files.output {
-                Some(place) => to_place(context, Some(place), files.yes)?,
-                None => Target::stream(&context.seam, Box::new(io::sink())),
+            let Some(signature) = &signature else {
+                return verify_message(context, args, &mut input, &certificates, stats);
             };
-            let (verified, doubts) = if args.cleartext {
-                let (text, verified) = openpgp::verify_cleartext(&mut input, &certificates)?;
-                let failed = |source| Error::Io { what: "writing the text".into(), source };
-                io::Write::write_all(&mut target, &text).map_err(failed)?;
-                (verified, Vec::new())
-            } else {
-                let (stages, known) = (files.stages(), certificates.clone());
-                let reading = Reading { certificates: known, stages, ..Reading::default() };
-                let opened = reading.run(&mut input, &mut target, stats)?;
-                (opened.verified, openpgp::doubts(&opened.packets, &certificates))
-            };
-            if !verified.is_empty() {
-                target.release()?;
-            }
-            Ok((verified, doubts))
+            let signature = small(signature)?;
+            let doubts = openpgp::doubts(&openpgp::signatures(&signature)?, &certificates);
+            let done = openpgp::verify_detached(&mut input, &signature, &certificates, stats);
+            Ok((done?, doubts))
         })?;
         tell_verified(&store, &verified)?;
         value["verified"] = json!(verified.iter().map(describe).collect::<Vec<_>>());
@@ -223,4 +207,62 @@ pub(super) fn verify(context: &mut Context, args: &VerifyArgs) -> Result<ExitCod
         }
     }
     DONE
+}
+
+/// The file and its signature, if that is apart: one that is named, or the file itself, if it holds
+/// signatures alone and what it is called after is there, too.
+fn with_signature(pair: Pair, args: &VerifyArgs) -> (Pair, Option<PathBuf>) {
+    if args.signature.is_some() || args.cleartext || is_pipe(&pair.from) {
+        return (pair, args.signature.clone());
+    }
+    let ending = pair.from.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    let signed = pair.from.with_extension("");
+    let is_named = matches!(ending.as_deref(), Some("sig" | "asc")) && signed.is_file();
+    let holds_signatures = || {
+        let size = pair.from.metadata().map_or(u64::MAX, |about| about.len());
+        let bytes = (size <= SIGNATURES_BYTES_MAX).then(|| small(&pair.from).ok()).flatten();
+        bytes.is_some_and(|bytes| openpgp::signatures(&bytes).is_ok())
+    };
+    if !is_named || !holds_signatures() {
+        return (pair, None);
+    }
+    eprintln!("{} is verified by {}", signed.display(), pair.from.display());
+    (Pair { from: signed, to: pair.to }, Some(pair.from))
+}
+
+/// No file that is longer is taken for one with signatures alone.
+const SIGNATURES_BYTES_MAX: u64 = 1 << 20;
+
+/// The good signatures of a message, whose data goes where it is wanted; and why others are not.
+fn verify_message(
+    context: &Context,
+    args: &VerifyArgs,
+    input: &mut Watched,
+    certificates: &[Certificate],
+    stats: &Stats,
+) -> Result<(Vec<Verified>, Vec<String>)> {
+    let mut target = match &args.files.output {
+        Some(place) => to_place(context, Some(place), args.files.yes)?,
+        None => Target::stream(&context.seam, Box::new(io::sink())),
+    };
+    let (verified, doubts) = if args.cleartext {
+        let (text, verified) = openpgp::verify_cleartext(input, certificates)?;
+        let failed = |source| Error::Io { what: "writing the text".into(), source };
+        io::Write::write_all(&mut target, &text).map_err(failed)?;
+        (verified, Vec::new())
+    } else {
+        let reading = Reading {
+            certificates: certificates.to_vec(),
+            native_lines: true,
+            stages: args.files.stages(),
+            ..Reading::default()
+        };
+        let opened = reading.run(input, &mut target, stats)?;
+        let doubts = openpgp::doubts(&opened.packets, certificates);
+        (opened.verified, doubts)
+    };
+    if !verified.is_empty() {
+        target.release()?;
+    }
+    Ok((verified, doubts))
 }

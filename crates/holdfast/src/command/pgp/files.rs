@@ -106,7 +106,11 @@ pub(super) fn input(path: &Path) -> Result<Box<dyn Read + Send>> {
     #[allow(clippy::disallowed_methods)] // people's files are no part of a system
     let file = std::fs::File::open(path);
     let failed = |source| Error::Io { what: format!("opening {}", path.display()), source };
-    Ok(Box::new(file.map_err(failed)?))
+    let file = file.map_err(failed)?;
+    if file.metadata().map_err(failed)?.is_dir() {
+        return Err(failed(io::ErrorKind::IsADirectory.into()).into());
+    }
+    Ok(Box::new(file))
 }
 
 /// Whether a path is a device or a pipe, which is written to, and never replaced by a file.
