@@ -29,7 +29,7 @@ use crate::buffers::{Block, Buffers};
 use crate::deflate::{Adler, Packer};
 use crate::entropy::Random;
 use crate::error::{Error, Result};
-use crate::fitness::{cannot_be_encrypted_to, obstacle};
+use crate::fitness::{cannot_be_encrypted_to, obstacle, why_not_now};
 use crate::frame::{Packed, Plain, frame};
 use crate::packet::{Pieces, to_bytes, write_all};
 use crate::seal::{self, Job};
@@ -324,7 +324,7 @@ fn parts_of(
     parts.retain(|part| obstacle(part, now).is_none());
     if parts.is_empty() {
         let why = cannot_be_encrypted_to(certificate, now);
-        let why = why.unwrap_or_else(|| "expired, revoked, or made for other uses".to_owned());
+        let why = why.unwrap_or_else(|| why_not_now(checked, now).to_owned());
         let name = checked.fingerprint();
         let what = format!("nothing can be encrypted to key {name} now: {why}");
         return Err(Error::UnfitKey(what));

@@ -10,8 +10,9 @@ use pgp::packet::Signature;
 use pgp::ser::Serialize as _;
 use pgp::types::{
     EcdhPublicParams, EcdsaPublicParams, EddsaLegacyPublicParams, KeyDetails, PublicParams,
+    Timestamp,
 };
-use rpgpie::certificate::Certificate;
+use rpgpie::certificate::{Certificate, Checked};
 
 /// What DSA signed after 3 February 2023 does not count (FIPS 186-5).
 const DSA_UNTIL: u32 = 1_675_382_400;
@@ -63,6 +64,28 @@ pub(crate) fn of_no_use(certificate: &Certificate) -> Option<String> {
     let why = obstacle(primary, primary.created_at().as_secs())?;
     let name = primary.fingerprint().to_string().to_uppercase();
     Some(format!("key {name} is of no use here: {why}"))
+}
+
+/// When a certificate ends, in seconds since 1970, if it does.
+pub(crate) fn end_of(checked: &Checked) -> Option<u32> {
+    let newest = checked.active_certificate_self_signature_at(Timestamp::now())?;
+    let lifetime = newest.key_expiration_time()?.as_secs();
+    let made = checked.as_signed_public_key().created_at().as_secs();
+    (lifetime != 0).then(|| made.saturating_add(lifetime))
+}
+
+/// Whether the owner of a certificate has revoked it.
+pub(crate) fn is_revoked(checked: &Checked) -> bool {
+    !checked.as_signed_public_key().details.revocation_signatures.is_empty()
+}
+
+/// Why nothing can be encrypted to a certificate whose keys are made of the right thing.
+pub(crate) fn why_not_now(checked: &Checked, at: u32) -> &'static str {
+    match end_of(checked) {
+        _ if is_revoked(checked) => "it was revoked",
+        Some(end) if end <= at => "it has expired",
+        _ => "it has no part for that, or only such as are revoked, or have expired",
+    }
 }
 
 /// Why nothing can be encrypted to a certificate, if it is because of what its keys are made of.

@@ -10,7 +10,7 @@ use digest::DynDigest;
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::packet::{
     OnePassSignature, OpsVersionSpecific, Signature, SignatureConfig, SignatureType,
-    SignatureVersionSpecific, Subpacket, SubpacketData,
+    SignatureVersionSpecific, Subpacket, SubpacketData, SubpacketType,
 };
 use pgp::types::{
     Fingerprint, KeyDetails, KeyVersion, Password, SigningKey, Timestamp, VerifyingKey,
@@ -325,7 +325,12 @@ fn judge(signature: &Signature, digest: &[u8], certificate: &Checked) -> Option<
     let expires = signature.signature_expiration_time().map_or(0, |time| time.as_secs());
     let expired = expires != 0 && made.as_secs().saturating_add(expires) <= now.as_secs();
     let starts_right = signature.signed_hash_value() == Some([*digest.first()?, *digest.get(1)?]);
-    if !is_data || made > now || expired || !starts_right || !signature_acceptable(signature) {
+    // What must be understood, and nobody but its maker can.
+    let is_private =
+        |one: &Subpacket| one.is_critical && matches!(one.typ(), SubpacketType::Experimental(_));
+    let is_strange = config.hashed_subpackets.iter().any(is_private);
+    let acceptable = !is_strange && signature_acceptable(signature);
+    if !is_data || made > now || expired || !starts_right || !acceptable {
         return None;
     }
     let keys = certificate.valid_signing_capable_component_keys_at(made);

@@ -34,7 +34,7 @@ use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
 use crate::files::Files;
-use crate::fitness::of_no_use;
+use crate::fitness::{end_of, is_revoked, of_no_use};
 use crate::held::{Held, Holder, Places};
 use crate::keys::certificate_of;
 use crate::keystore::{Foreign, is_of_a_known_type, is_pem};
@@ -585,12 +585,8 @@ fn fits<'a>(
 
 fn describe(certificate: Certificate, aliases: &[(String, String)], secrets: &[String]) -> Entry {
     let fingerprint = name_of(&certificate);
-    let now = pgp::types::Timestamp::now();
     let checked = Checked::new(certificate);
     let inner = checked.as_signed_public_key();
-    let made = inner.created_at().as_secs();
-    let newest = checked.active_certificate_self_signature_at(now);
-    let lifetime = newest.and_then(pgp::packet::Signature::key_expiration_time);
     Entry {
         key_id: checked.key_id().to_string().to_uppercase(),
         version: u8::from(inner.version()),
@@ -606,12 +602,9 @@ fn describe(certificate: Certificate, aliases: &[(String, String)], secrets: &[S
             .map(|user| String::from_utf8_lossy(user.id.id()).into_owned())
             .collect(),
         algorithm: format!("{:?}", inner.algorithm()),
-        made,
-        expires: lifetime
-            .map(|lifetime| lifetime.as_secs())
-            .filter(|lifetime| *lifetime != 0)
-            .map(|lifetime| made.saturating_add(lifetime)),
-        is_revoked: !inner.details.revocation_signatures.is_empty(),
+        made: inner.created_at().as_secs(),
+        expires: end_of(&checked),
+        is_revoked: is_revoked(&checked),
         has_secret: secrets.contains(&fingerprint),
         token: None,
         has_x509: false,

@@ -2,10 +2,11 @@
 //! one without being found out.
 
 use holdfast_openpgp as openpgp;
-use openpgp::keys::{Algorithm, NewKey, certificate_of};
+use openpgp::keys::{Algorithm, NewKey, certificate_of, key_with_revocation, revoke};
 use openpgp::{Container, Kind, Reading, Signer, Stages, Stats, Writing};
 use pgp::crypto::aead::AeadAlgorithm;
 use pgp::crypto::sym::SymmetricKeyAlgorithm;
+use pgp::packet::RevocationCode;
 use pgp::types::{CompressionAlgorithm, Password};
 use rpgpie::tsk::Tsk;
 
@@ -251,4 +252,29 @@ fn chunks_that_change_places_are_found_out() {
     let (first, second) = changed[begin - chunk..begin + chunk].split_at_mut(chunk);
     first.swap_with_slice(second);
     assert_eq!(read(&reading, &changed).err().unwrap().kind(), Kind::Damaged);
+}
+
+#[test]
+fn keys_that_ended_are_refused_with_the_reason() {
+    let key = |lifetime_s, signing_only| {
+        let new = NewKey {
+            users: vec!["Ada <ada@example.org>".to_owned()],
+            algorithm: Algorithm::Curve25519,
+            v6: false,
+            passphrase: None,
+            lifetime_s,
+            signing_only,
+        };
+        new.generate().unwrap()
+    };
+    let (short, signs, gone) = (key(Some(1), false), key(None, true), key(None, false));
+    let word = revoke(&gone, &[], RevocationCode::KeyRetired, "").unwrap();
+    let gone = key_with_revocation(&gone, word);
+    seam::Seam::real().clock.sleep(std::time::Duration::from_secs(2));
+    for (key, why) in [(short, "has expired"), (gone, "was revoked"), (signs, "no part for that")] {
+        let writing = Writing { recipients: vec![certificate_of(&key)], ..Writing::default() };
+        let refused = writing.run(&mut &b"pay"[..], &mut Vec::new(), &Stats::default());
+        let said = refused.err().unwrap().to_string();
+        assert!(said.contains(why), "{said}");
+    }
 }

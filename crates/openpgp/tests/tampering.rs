@@ -4,6 +4,9 @@
 use holdfast_openpgp as openpgp;
 use openpgp::keys::{Algorithm, NewKey, certificate_of};
 use openpgp::{Certificate, Reading, SecretKey, Signer, Stages, Stats, Writing};
+use pgp::crypto::hash::HashAlgorithm;
+use pgp::packet::{PacketTrait as _, SignatureConfig, SignatureType, Subpacket, SubpacketData};
+use pgp::types::{KeyDetails as _, Password, Timestamp};
 
 const DATA: &[u8] = b"pay 100 to Bob\n";
 
@@ -98,4 +101,27 @@ fn cleartext_messages_that_count_say_what_was_signed() {
             assert!(good.is_empty() || same, "{what}: {}", String::from_utf8_lossy(&text));
         }
     });
+}
+
+#[test]
+fn a_signature_that_says_more_than_is_understood_does_not_count() {
+    let ada = key(false);
+    let (primary, known) = (&ada.key().primary_key, certificates(&ada));
+    for (is_critical, good) in [(false, 1), (true, 0)] {
+        let (kind, algorithm) = (SignatureType::Binary, primary.algorithm());
+        let mut config = SignatureConfig::v4(kind, algorithm, HashAlgorithm::Sha256);
+        let private = SubpacketData::Experimental(101, b"only on Mondays".to_vec().into());
+        let print = SubpacketData::IssuerFingerprint(primary.fingerprint());
+        config.hashed_subpackets = vec![
+            Subpacket::regular(SubpacketData::SignatureCreationTime(Timestamp::now())).unwrap(),
+            Subpacket::regular(print).unwrap(),
+            Subpacket { is_critical, ..Subpacket::regular(private).unwrap() },
+        ];
+        let signature = config.sign(primary, &Password::empty(), DATA).unwrap();
+        let mut bytes = Vec::new();
+        signature.to_writer_with_header(&mut bytes).unwrap();
+        let stats = Stats::default();
+        let found = openpgp::verify_detached(&mut &DATA[..], &bytes, &known, &stats).unwrap();
+        assert_eq!(found.len(), good, "critical: {is_critical}");
+    }
 }

@@ -378,10 +378,14 @@ pub(super) fn list(context: &mut Context, args: &ListArgs) -> Result<ExitCode> {
         context.output.value(&keys)?;
         return DONE;
     }
+    let now = context.seam.clock.utc_us() / 1_000_000;
     for entry in &entries {
         let mut state = vec![format!("version {}", entry.version), entry.algorithm.clone()];
         state.push(format!("made {}", day(entry.made)));
-        state.extend(entry.expires.map(|end| format!("expires {}", day(end))));
+        state.extend(entry.expires.map(|end| match u64::from(end) <= now {
+            true => format!("expired {}", day(end)),
+            false => format!("expires {}", day(end)),
+        }));
         state.extend(entry.is_revoked.then(|| "revoked".to_owned()));
         state.extend(entry.has_secret.then(|| "with its secret key".to_owned()));
         state.extend(entry.token.as_ref().map(|token| format!("in token {token}")));
