@@ -237,6 +237,10 @@ pub fn accumulate(
     };
     let ids: Vec<DataSetId> =
         spans.iter().filter(|span| span.meets(from, to)).map(|span| span.set).collect();
+    if ids.is_empty() {
+        // A recovery to a point has made all of it void.
+        return Ok(Vec::new());
+    }
     let mut ended = None;
     let made = shelf.accumulate(&ids, (from, to), concern, &**archiver.registry(), &mut |at| {
         let (read, all) = (at.0.saturating_sub(from.0), to.0 - from.0);
