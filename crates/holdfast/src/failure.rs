@@ -14,6 +14,8 @@ use system::SystemError;
 use system::operator::Refusal;
 use unload::UnloadError;
 
+use crate::advice::typed;
+
 /// Why a command ends.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -144,6 +146,7 @@ impl Failure {
     /// Tells it on standard error, as text or as one line of JSON.
     pub(crate) fn tell(&self, json: bool) {
         let (code, what, remedy) = self.parts();
+        let (what, remedy) = (typed(&what), typed(&remedy));
         let text = if json {
             let error = serde_json::json!({ "code": code, "what": what, "remedy": remedy });
             serde_json::json!({ "error": error }).to_string()

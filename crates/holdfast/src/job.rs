@@ -18,7 +18,9 @@ use gsam::FileSpec;
 use placement::{Compat, ProgramUser};
 use region::shape::PcbShape;
 use region::{Dd, Ending, Reply, Request, Server};
-use schedule::{Environment, Intents, Options, PoolFigures, Pools, Schedule, User, claims_of};
+use schedule::{
+    Environment, Intents, Options, PoolFigures, Pools, STEP_BYTES_MAX, Schedule, User, claims_of,
+};
 use seam::Seam;
 use serde::{Deserialize, Serialize};
 use store_kernel::KernelStore;
@@ -69,6 +71,8 @@ pub(crate) struct Job {
     pub(crate) entry: Option<String>,
     pub(crate) parm: Option<String>,
     pub(crate) checkpoint: Option<String>,
+    /// The step's name, if it is not the program's.
+    pub(crate) step: Option<String>,
     pub(crate) pcb_order: Option<PcbOrder>,
     pub(crate) trace: Option<PathBuf>,
 }
@@ -125,6 +129,17 @@ impl Job {
     fn program_name(&self) -> String {
         let stem = self.program.file_stem().unwrap_or_default();
         stem.to_string_lossy().chars().take(8).collect()
+    }
+
+    /// The step's name: as it was given, or the whole name of the program. Its case says nothing.
+    fn step_name(&self) -> String {
+        let name = self.step.clone().unwrap_or_else(|| {
+            let stem = self.program.file_stem().unwrap_or_default().to_string_lossy();
+            let mut stem = stem.replace([' ', '\0'], "_");
+            stem.truncate(stem.floor_char_boundary(STEP_BYTES_MAX));
+            stem
+        });
+        name.to_ascii_uppercase()
     }
 }
 
@@ -214,6 +229,7 @@ pub(crate) fn schedule(
         online: job.kind == Kind::Bmp,
         owner: terms.owner,
         program: job.program_name(),
+        step: job.step_name(),
         checkpoint: job.checkpoint.clone(),
         user: user_of(&terms.compat),
         batch_log: terms.compat.batch_log,

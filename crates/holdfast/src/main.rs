@@ -10,6 +10,7 @@
 //! 4. A passphrase is never shown, neither typed nor in an error ([`passphrase`]).
 //! 5. A reader that goes away (`holdfast log print DIR | head`) ends the command, quietly.
 
+mod advice;
 mod as_of;
 mod backout;
 mod cancel;
@@ -31,7 +32,7 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory as _, FromArgMatches as _};
 use facility::Secrets;
 
 use command::Said;
@@ -42,7 +43,11 @@ fn main() -> ExitCode {
         Ok(said) => said,
         Err(code) => return code,
     };
-    let cli = match command::Cli::try_parse_from(words) {
+    let parsed = command::Cli::command().try_get_matches_from(words).and_then(|matches| {
+        advice::remember(&matches);
+        command::Cli::from_arg_matches(&matches)
+    });
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version end well; a reader that went away is nobody's fault.

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write as _};
 
 use serde::Serialize;
 
+use crate::advice::{typed, typed_json};
 use crate::failure::Result;
 
 /// Standard output.
@@ -29,8 +30,12 @@ impl Output {
         self.json
     }
 
-    /// A line of text.
+    /// A line of text; commands in it can be typed as they stand.
     pub(crate) fn line(&mut self, text: impl Display) -> Result<()> {
+        self.raw(&typed(&text.to_string()))
+    }
+
+    fn raw(&mut self, text: &str) -> Result<()> {
         match &mut self.stdout {
             Some(stdout) => Ok(writeln!(stdout, "{text}")?),
             None => Ok(()),
@@ -40,13 +45,13 @@ impl Output {
     /// A value as one line of JSON.
     pub(crate) fn value(&mut self, value: &impl Serialize) -> Result<()> {
         let text = serde_json::to_string(value).map_err(io::Error::from)?;
-        self.line(text)
+        self.raw(&typed_json(text))
     }
 
     /// A value as JSON that people can read, too.
     pub(crate) fn document(&mut self, value: &impl Serialize) -> Result<()> {
         let text = serde_json::to_string_pretty(value).map_err(io::Error::from)?;
-        self.line(text)
+        self.raw(&typed_json(text))
     }
 
     /// A table: columns as wide as their widest cell, numbers to the right.
@@ -93,7 +98,7 @@ pub(crate) fn is_watched() -> bool {
 
 /// A warning on standard error.
 pub(crate) fn warn(text: impl Display) {
-    let _ = writeln!(io::stderr(), "warning: {text}");
+    let _ = writeln!(io::stderr(), "warning: {}", typed(&text.to_string()));
 }
 
 /// An amount of bytes for people, to three digits.

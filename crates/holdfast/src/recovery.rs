@@ -22,7 +22,7 @@ use crate::as_of::AsOf;
 use crate::output::utc;
 use crate::pipe::PipeSink;
 use crate::verbs::refusal;
-use crate::which::{Which, names};
+use crate::which::{Which, left_out, names};
 
 /// What `image-copy` is given.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -72,6 +72,9 @@ pub(crate) struct RecoverWish {
     pub(crate) to: Point,
     /// Only say what would be done.
     pub(crate) check: bool,
+    /// Some data sets of a database may go to another time than its others.
+    #[serde(default)]
+    pub(crate) apart: bool,
     /// How many seconds to wait for programs.
     pub(crate) wait_seconds: u64,
 }
@@ -89,6 +92,9 @@ pub(crate) struct Recovered {
     pub(crate) sets: Vec<RecoveredSet>,
     /// Units of work in flight at the point that had changed other data sets, too.
     pub(crate) spanning: Vec<u64>,
+    /// What is to be known of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) warnings: Vec<String>,
 }
 
 /// One data set of it.
@@ -175,6 +181,10 @@ pub(crate) fn recover(
             Target::Lsn(lsn_of(&*history, from, end, utc_us)?)
         }
     };
+    let warnings = match to {
+        Target::Lsn(_) => torn_apart(system, &wish, &names)?,
+        Target::Now => Vec::new(),
+    };
     let as_of = match to {
         Target::Lsn(lsn) => AsOf::find(system, &names, lsn.0),
         Target::Now => Ok(AsOf::default()),
@@ -189,7 +199,7 @@ pub(crate) fn recover(
         logged.or_else(|_| history.each_of(&spans, from, plan.log_to, &mut |_| Ok(false)))?;
     }
     if wish.check {
-        return done(&told(&plan, &state, None));
+        return done(&Recovered { warnings, ..told(&plan, &state, None) });
     }
     let options = RecoverOptions { wait: std::time::Duration::from_secs(wish.wait_seconds) };
     let (store, keys) = (system.store(), system.copy_keys());
@@ -201,7 +211,38 @@ pub(crate) fn recover(
         recovery::recover(store, &keys, system.recon(), &*history, &plan, options, &mut progress)?;
     as_of.behind(store).map_err(|error| refusal(&error.into()))?;
     system.update_recon()?;
-    done(&told(&plan, &state, Some(&recovered)))
+    done(&Recovered { warnings, ..told(&plan, &state, Some(&recovered)) })
+}
+
+/// Says which databases would have some of their data sets at another time than the others: then
+/// indexes and relations lead to what is not there. That is done only if it is meant.
+fn torn_apart(
+    system: &System,
+    wish: &RecoverWish,
+    names: &[String],
+) -> Result<Vec<String>, Refusal> {
+    let left = left_out(system, &wish.which, names);
+    let say = |(database, sets): (&String, &Vec<String>)| {
+        format!(
+            "of database {database} the data sets {} stay as they are, and will not agree with \
+             what goes back",
+            sets.join(", ")
+        )
+    };
+    let warnings: Vec<String> = left.iter().map(say).collect();
+    if warnings.is_empty() || wish.apart || wish.check {
+        return Ok(warnings);
+    }
+    let whole: Vec<String> = left.keys().map(|name| format!("--db {name}")).collect();
+    Err(Refusal {
+        code: "HFV014".into(),
+        message: warnings.join("; "),
+        advice: format!(
+            "`holdfast recover {}` with the same --to takes all of it back. If a part is meant, \
+             add --yes, and verify the database afterwards.",
+            whole.join(" ")
+        ),
+    })
 }
 
 /// Plans a recovery. Only where a copy is missing is the log asked where data sets came to be: for
@@ -328,6 +369,7 @@ fn told(plan: &Plan, state: &State, recovered: Option<&recovery::Recovery>) -> R
         seconds: plan.copy_bytes.div_ceil(COPY_RATE) + log_bytes.div_ceil(LOG_RATE),
         sets: plan.sets.iter().enumerate().map(set).collect(),
         spanning: spanning.unwrap_or_default(),
+        warnings: Vec::new(),
     }
 }
 

@@ -7,8 +7,9 @@
 //! 2. RECON knows what a database consisted of when it was named last, for the time when its
 //!    definition cannot be read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use definitions::MemberName;
 use recon::{Database, Record, State};
 use serde::{Deserialize, Serialize};
 use system::System;
@@ -53,6 +54,51 @@ pub(crate) fn spell_out(
     let (own, databases) = (std::mem::take(sets), std::mem::take(databases));
     *sets = names(system, &Which { sets: own, databases, all: false })?;
     Ok(())
+}
+
+/// The databases that data sets named by themselves belong to, each with those of its data sets
+/// that are not meant. What is named by its database is whole (invariant 1).
+pub(crate) fn left_out(
+    system: &System,
+    which: &Which,
+    names: &[String],
+) -> BTreeMap<String, Vec<String>> {
+    let mut left = BTreeMap::new();
+    if which.all || which.sets.is_empty() {
+        return left;
+    }
+    let groups = groups(system);
+    let is_whole = |group: &&Database| which.databases.iter().any(|one| is_same(one, &group.name));
+    let whole: BTreeSet<&String> =
+        groups.iter().filter(is_whole).flat_map(|group| &group.sets).collect();
+    let is_single = |set: &String| which.sets.contains(set) && !whole.contains(set);
+    for group in &groups {
+        let others: Vec<String> =
+            group.sets.iter().filter(|set| !names.contains(set)).cloned().collect();
+        if group.sets.iter().any(is_single) && !others.is_empty() {
+            left.insert(group.name.clone(), others);
+        }
+    }
+    left
+}
+
+fn is_same(one: &str, other: &str) -> bool {
+    one.eq_ignore_ascii_case(other)
+}
+
+/// All databases with their data sets: as they are defined, else as RECON knows them.
+fn groups(system: &System) -> Vec<Database> {
+    let mut groups = system.recon().state().databases.clone();
+    if let Ok(databases) = Databases::of(system.kernel().seam(), system) {
+        for name in databases.repository.names() {
+            let MemberName::Dbd(name) = name else { continue };
+            // What is no database of its own has no data sets either.
+            let Ok(sets) = databases.sets_of(name) else { continue };
+            let name = name.text().to_owned();
+            groups.insert(name.clone(), Database { name, sets });
+        }
+    }
+    groups.into_values().collect()
 }
 
 /// What is named, as RECON knows it: for a system that does not start.

@@ -198,3 +198,31 @@ fn a_logical_child_does_not_come_back_without_its_parent() {
     site.back_out(&[&child, &parent]).done();
     assert_eq!(site.contents(), before);
 }
+
+/// One data set of a database went back by itself without a word, and its index led elsewhere.
+#[test]
+fn a_part_of_a_database_goes_back_alone_only_if_that_is_meant() {
+    let site = Site::new("apart");
+    site.program("1", &[insert(&[], "CUST", "C1ROMA")]);
+    let copies = site.folder.join("copies");
+    let to = ["--all", "--to", copies.to_str().unwrap(), "--json"];
+    let copied = site.run(&["image-copy"], &to).done().json();
+    let point = format!("{:#x}", copied["end"].as_u64().unwrap());
+    site.program("1", &[insert(&[], "CUST", "C2OSLO")]);
+    let after = site.contents();
+    let part = ["--set", "CUSTDB", "--to", &point];
+    let whole = format!("`holdfast recover -s {} --db CUSTDB`", site.dir.display());
+    site.run(&["recover"], &part).failed("HFV014", &["CUSTTX", &whole, "--yes"]);
+    let checked = site.run(&["recover"], &[&part[..], &["--check"]].concat()).done();
+    assert!(checked.err.contains("warning: of database CUSTDB"), "{}", checked.err);
+    assert_eq!(site.contents(), after, "nothing was done");
+    for fine in [&["--db", "CUSTDB", "--to", &point, "--check"][..], &["--set", "CUSTDB"]] {
+        let fine = site.run(&["recover"], fine).done();
+        assert!(!fine.err.contains("CUSTTX"), "{}", fine.err);
+    }
+    let meant = site.run(&["recover"], &[&part[..], &["--yes"]].concat()).done();
+    assert!(meant.err.contains("CUSTTX"), "{}", meant.err);
+    assert_eq!(site.run(&["db", "verify"], &["CUSTDB"]).code, 1);
+    site.run(&["recover"], &["--db", "CUSTDB", "--to", &point]).done();
+    site.run(&["db", "verify"], &["CUSTDB"]).done();
+}

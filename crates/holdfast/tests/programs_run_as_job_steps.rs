@@ -422,11 +422,12 @@ fn a_broken_load_is_told_until_the_database_is_emptied() {
     let fine = shop.program("fine.c", "{ return 0; }");
     let refused = shop.batch(&fine, &["--psb", "CLERK"]);
     assert_eq!(refused.code, 1);
-    assert!(refused.err.contains("HFH004") && refused.err.contains("db empty SHOPDB --yes"));
+    let typed = format!("`holdfast db empty -s {} SHOPDB --yes`", shop.dir.display());
+    assert!(refused.err.contains("HFH004") && refused.err.contains(&typed), "{}", refused.err);
     let loader = shop.program("again.c", "{ insert(shop, 1); return 0; }");
     let again = shop.batch(&loader, &["--psb", "LOADER"]);
     assert!(again.code == 1 && again.out.contains("ISRT 1: AI"), "{}", again.out);
-    for word in ["HFH004", "status AI", "holdfast db empty SHOPDB"] {
+    for word in ["HFH004", "status AI", &typed] {
         assert!(again.err.contains(word), "{}", again.err);
     }
     on(SECRET, &["db", "empty", "-s"], &shop.dir, &["SHOPDB", "--yes"]).done();
@@ -477,6 +478,15 @@ fn a_killed_program_goes_on_from_its_last_checkpoint() {
     assert!(again.out.contains("begins behind 20"), "{}", again.out);
     assert_eq!(shop.customers().len(), 50);
     assert_eq!(fs::read_to_string(&output).unwrap(), orders, "every bill exactly once");
+    let says = |more: &[&str], words: &[&str]| {
+        let ended = shop.batch(&program, &[&files[..], &["--ckptid", "LAST"], more].concat());
+        let fits = words.iter().all(|word| ended.err.contains(word));
+        assert!(ended.code == 1 && fits, "{}", ended.err);
+    };
+    says(&[], &["U0102", "step ORDERS", "has ended normally", "without --ckptid"]);
+    says(&["--step", "other"], &["U0102", "no checkpoint LAST of step OTHER", "ORDERS"]);
+    says(&["--step", "two words"], &["HFJ007", "TWO WORDS"]);
+    assert_eq!(fs::read_to_string(&output).unwrap(), orders, "nothing was done");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Symbolic checkpoints: what they keep, and where.
+//! Symbolic checkpoints and ends of steps: what they keep, and where.
 //!
 //! Owns the set [`SET`].
 //!
@@ -9,10 +9,12 @@
 //!
 //! | value | bytes, integers little-endian |
 //! |---|---|
-//! | version, 1 | 1 |
-//! | id | 8 |
+//! | version, 2; 1 has neither kind nor step, and is a checkpoint | 1 |
+//! | kind: `C` checkpoint, `E` normal end | 1 |
+//! | name of the step: length, bytes | 1, ... |
+//! | id; of an end blanks | 8 |
 //! | time stamp: 0000, day of the year, HHMMSST | 14 |
-//! | number of areas | 1 |
+//! | of a checkpoint: number of areas | 1 |
 //! | each area: length, bytes | 4, ... |
 //! | number of places | 2 |
 //! | each place: its place in the PSB, DBD, `F` file or `D` database, length, bytes | 2, 8, 1, 4, ... |
@@ -22,8 +24,11 @@
 //!
 //! Invariants:
 //! 1. A record is put into the unit of work that it is a checkpoint of, right before the commit.
-//! 2. The newest [`KEPT`] checkpoints of a PSB are kept; older ones go with the next checkpoint.
-//! 3. Bytes that are none are refused, never a panic.
+//! 2. The record of a step's end is put into the unit of work that the end commits. It is put where
+//!    the step's newest record is a checkpoint, and nowhere else.
+//! 3. A step sees its own records under its PSB, and those of version 1, which name no step.
+//! 4. The newest [`KEPT`] records that a step sees are kept; older ones go with its next one.
+//! 5. Bytes that are none are refused, never a panic.
 
 use std::collections::VecDeque;
 
@@ -38,12 +43,19 @@ use store::{
 /// The set that holds checkpoints.
 pub const SET: &str = "HOLDFAST.CHECKPOINTS";
 
-/// How many checkpoints of a PSB are kept.
+/// How many records of a step are kept.
 pub(crate) const KEPT: usize = 1_000;
 /// Areas that a checkpoint saves at most.
 pub(crate) const AREAS_MAX: usize = 7;
 
-const VERSION: u8 = 1;
+/// Bytes that the name of a step has at most.
+pub const STEP_BYTES_MAX: usize = 64;
+
+const VERSION: u8 = 2;
+/// The version whose records name no step.
+const WITHOUT_STEP: u8 = 1;
+const CHECKPOINT: u8 = b'C';
+const END: u8 = b'E';
 const FILE: u8 = b'F';
 const DATABASE: u8 = b'D';
 
@@ -79,47 +91,6 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// As the bytes of its record.
-    #[must_use]
-    pub fn encode(&self) -> Vec<u8> {
-        let mut out = vec![VERSION];
-        out.extend_from_slice(&self.id);
-        out.extend_from_slice(&self.stamp);
-        out.push(self.areas.len() as u8);
-        self.areas.iter().for_each(|area| push(&mut out, area));
-        out.extend_from_slice(&(self.spots.len() as u16).to_le_bytes());
-        for spot in &self.spots {
-            out.extend_from_slice(&spot.slot.to_le_bytes());
-            out.extend_from_slice(&spot.dbd);
-            match &spot.stood {
-                Stood::File(place) => {
-                    out.push(FILE);
-                    push(&mut out, &place.encode());
-                }
-                Stood::Database(place) => {
-                    out.push(DATABASE);
-                    push(&mut out, &encode_place(place));
-                }
-            }
-        }
-        out
-    }
-
-    /// From the bytes of a record; `None` if they are none.
-    #[must_use]
-    pub fn decode(bytes: &[u8]) -> Option<Checkpoint> {
-        let mut reader = Reader::new(bytes);
-        if reader.u8()? != VERSION {
-            return None;
-        }
-        let (id, stamp, count) = (reader.array()?, reader.array()?, reader.u8()?);
-        let areas: Option<Vec<Vec<u8>>> = (0..count).map(|_| taken(&mut reader)).collect();
-        let count = reader.u16()?;
-        let spots: Option<Vec<Spot>> = (0..count).map(|_| decode_spot(&mut reader)).collect();
-        let checkpoint = Checkpoint { id, stamp, areas: areas?, spots: spots? };
-        reader.is_empty().then_some(checkpoint)
-    }
-
     /// Whether somebody who asks for `wanted` means this one.
     fn is(&self, wanted: &str) -> bool {
         let id = String::from_utf8_lossy(&self.id);
@@ -131,6 +102,114 @@ impl Checkpoint {
         let id = region::shape::text(&self.id);
         format!("{id} ({})", String::from_utf8_lossy(&self.stamp))
     }
+}
+
+/// What a record says of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// It took a checkpoint.
+    Checkpoint(Box<Checkpoint>),
+    /// It ended normally, at this time.
+    End([u8; 14]),
+}
+
+/// A record of the set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The step's name; none in a record of version 1.
+    pub step: Option<String>,
+    /// What happened.
+    pub event: Event,
+}
+
+impl Record {
+    /// As bytes, of the newest version.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let kind = match self.event {
+            Event::Checkpoint(_) => CHECKPOINT,
+            Event::End(_) => END,
+        };
+        let step = self.step.as_deref().unwrap_or_default().as_bytes();
+        let mut out = vec![VERSION, kind, step.len() as u8];
+        out.extend_from_slice(step);
+        match &self.event {
+            Event::Checkpoint(checkpoint) => encode_checkpoint(checkpoint, &mut out),
+            Event::End(stamp) => {
+                out.extend_from_slice(&region::shape::NO_NAME);
+                out.extend_from_slice(stamp);
+            }
+        }
+        out
+    }
+
+    /// From bytes; `None` if they are no record.
+    #[must_use]
+    pub fn decode(bytes: &[u8]) -> Option<Record> {
+        let mut reader = Reader::new(bytes);
+        let (kind, step) = match reader.u8()? {
+            VERSION => {
+                let (kind, len) = (reader.u8()?, reader.u8()?);
+                let step = std::str::from_utf8(reader.take(usize::from(len))?).ok()?;
+                (kind, Some(step.to_owned()))
+            }
+            WITHOUT_STEP => (CHECKPOINT, None),
+            _ => return None,
+        };
+        let (id, stamp) = (reader.array()?, reader.array()?);
+        let event = match kind {
+            CHECKPOINT => Event::Checkpoint(Box::new(decode_checkpoint(id, stamp, &mut reader)?)),
+            END => Event::End(stamp),
+            _ => return None,
+        };
+        reader.is_empty().then_some(Record { step, event })
+    }
+
+    /// Whether a step of this name sees it.
+    fn is_of(&self, step: &str) -> bool {
+        self.step.as_deref().is_none_or(|own| own == step)
+    }
+
+    /// A checkpoint of another step, for people.
+    fn title(&self) -> Option<String> {
+        match (&self.event, &self.step) {
+            (Event::Checkpoint(checkpoint), Some(step)) => {
+                Some(format!("{} of step {step}", checkpoint.title()))
+            }
+            (Event::Checkpoint(checkpoint), None) => Some(checkpoint.title()),
+            (Event::End(_), _) => None,
+        }
+    }
+}
+
+fn encode_checkpoint(checkpoint: &Checkpoint, out: &mut Vec<u8>) {
+    out.extend_from_slice(&checkpoint.id);
+    out.extend_from_slice(&checkpoint.stamp);
+    out.push(checkpoint.areas.len() as u8);
+    checkpoint.areas.iter().for_each(|area| push(out, area));
+    out.extend_from_slice(&(checkpoint.spots.len() as u16).to_le_bytes());
+    for spot in &checkpoint.spots {
+        out.extend_from_slice(&spot.slot.to_le_bytes());
+        out.extend_from_slice(&spot.dbd);
+        match &spot.stood {
+            Stood::File(place) => {
+                out.push(FILE);
+                push(out, &place.encode());
+            }
+            Stood::Database(place) => {
+                out.push(DATABASE);
+                push(out, &encode_place(place));
+            }
+        }
+    }
+}
+
+fn decode_checkpoint(id: Name, stamp: [u8; 14], reader: &mut Reader<'_>) -> Option<Checkpoint> {
+    let count = reader.u8()?;
+    let areas: Option<Vec<Vec<u8>>> = (0..count).map(|_| taken(reader)).collect();
+    let count = reader.u16()?;
+    let spots: Option<Vec<Spot>> = (0..count).map(|_| decode_spot(reader)).collect();
+    Some(Checkpoint { id, stamp, areas: areas?, spots: spots? })
 }
 
 fn push(out: &mut Vec<u8>, bytes: &[u8]) {
@@ -173,21 +252,24 @@ pub(crate) enum Sought {
     Found(Box<Checkpoint>),
     /// There is none; those that there are, the newest first, for people.
     Absent(Vec<String>),
+    /// The step has ended normally since: its last checkpoint, if there is one, for people.
+    Ended(Option<String>),
     /// Its record cannot be read.
     Damaged,
 }
 
-/// The checkpoints of a PSB.
+/// The records of a step under its PSB.
 pub(crate) struct Records {
     psb: PsbName,
+    step: String,
     set: Option<SetId>,
-    /// The numbers of those that there are, once a checkpoint was taken.
+    /// The numbers of those that there are, once one was put.
     numbers: Option<VecDeque<u64>>,
 }
 
 impl Records {
-    pub(crate) fn new(psb: PsbName) -> Records {
-        Records { psb, set: None, numbers: None }
+    pub(crate) fn new(psb: PsbName, step: &str) -> Records {
+        Records { psb, step: step.to_owned(), set: None, numbers: None }
     }
 
     fn key(&self, number: u64) -> [u8; 16] {
@@ -197,7 +279,7 @@ impl Records {
         key
     }
 
-    /// The set and a number for the next checkpoint. Outside of the unit of work.
+    /// The set and a number for the next record. Outside of the unit of work.
     pub(crate) fn prepare<S: Store>(&mut self, store: &S) -> Result<(SetId, u64), StoreError> {
         let set = match self.set {
             Some(set) => set,
@@ -205,8 +287,11 @@ impl Records {
         };
         if self.numbers.is_none() {
             let mut numbers = VecDeque::new();
-            self.each(store, set, |number, _| {
-                numbers.push_front(number);
+            self.each(store, set, |number, record| {
+                // What cannot be read stays for those who look into it.
+                if record.is_some_and(|record| record.is_of(&self.step)) {
+                    numbers.push_front(number);
+                }
                 true
             })?;
             self.numbers = Some(numbers);
@@ -214,51 +299,53 @@ impl Records {
         Ok((set, store.draw(set, 1)?))
     }
 
-    /// Puts a checkpoint into its unit of work; the oldest goes.
+    /// Puts a record of the step into its unit of work; the oldest goes.
     pub(crate) fn put<U: Unit>(
         &mut self,
         unit: &mut U,
         (set, number): (SetId, u64),
-        checkpoint: &Checkpoint,
+        event: Event,
     ) -> Result<(), StoreError> {
-        unit.put(set, &self.key(number), &checkpoint.encode())?;
+        let record = Record { step: Some(self.step.clone()), event };
+        unit.put(set, &self.key(number), &record.encode())?;
         let mut numbers = self.numbers.take().unwrap_or_default();
         numbers.push_back(number);
         while numbers.len() > KEPT
             && let Some(oldest) = numbers.pop_front()
         {
-            // Another run of the PSB may have removed it already.
+            // Another run of the step may have removed it already.
             let _ = unit.delete(set, &self.key(oldest))?;
         }
         self.numbers = Some(numbers);
         Ok(())
     }
 
-    /// Looks for a checkpoint: the newest of that id or time stamp, or with `LAST` of all.
-    pub(crate) fn find<S: Store>(&self, store: &S, wanted: &str) -> Result<Sought, StoreError> {
-        const SHOWN: usize = 5;
-        let Some(set) = store.set(SET)? else { return Ok(Sought::Absent(Vec::new())) };
-        let (mut found, mut titles) = (None, Vec::new());
-        self.each(store, set, |_, value| {
-            match Checkpoint::decode(value) {
-                Some(one) if wanted == "LAST" || one.is(wanted) => {
-                    found = Some(Sought::Found(Box::new(one)));
-                }
-                Some(one) if titles.len() < SHOWN => titles.push(one.title()),
-                None if wanted == "LAST" => found = Some(Sought::Damaged),
-                _ => {}
-            }
-            found.is_none()
+    /// Whether the step's newest record is a checkpoint: whether its end has to be told.
+    pub(crate) fn is_open<S: Store>(&self, store: &S) -> Result<bool, StoreError> {
+        let Some(set) = store.set(SET)? else { return Ok(false) };
+        let mut newest = None;
+        self.each(store, set, |_, record| {
+            newest = record.filter(|record| record.is_of(&self.step));
+            newest.is_none()
         })?;
-        Ok(found.unwrap_or(Sought::Absent(titles)))
+        Ok(matches!(newest, Some(Record { event: Event::Checkpoint(_), .. })))
     }
 
-    /// Shows the checkpoints of the PSB, the newest first, until `take` has enough.
+    /// Looks for a checkpoint of the step: the newest of that id or time stamp, or with `LAST` the
+    /// newest of all, unless the step has ended normally since.
+    pub(crate) fn find<S: Store>(&self, store: &S, wanted: &str) -> Result<Sought, StoreError> {
+        let Some(set) = store.set(SET)? else { return Ok(Sought::Absent(Vec::new())) };
+        let mut search = Search { wanted, step: &self.step, ..Search::default() };
+        self.each(store, set, |_, record| search.goes_on(record))?;
+        Ok(search.outcome())
+    }
+
+    /// Shows the records of the PSB, the newest first, until `take` has enough.
     fn each<S: Store>(
         &self,
         store: &S,
         set: SetId,
-        mut take: impl FnMut(u64, &[u8]) -> bool,
+        mut take: impl FnMut(u64, Option<Record>) -> bool,
     ) -> Result<(), StoreError> {
         let mut unit = store.begin(UnitOptions::READ_ONLY)?;
         let mut cursor = store.cursor(set)?;
@@ -267,11 +354,55 @@ impl Records {
         cursor.seek(Position::Back);
         while let Some(entry) = unit.previous(&mut cursor, Read::Shared)? {
             let number = entry.key.get(8..).and_then(|number| number.try_into().ok());
-            if !take(number.map_or(0, u64::from_be_bytes), entry.value) {
+            if !take(number.map_or(0, u64::from_be_bytes), Record::decode(entry.value)) {
                 break;
             }
         }
         unit.commit().map(drop)
+    }
+}
+
+/// A search for a checkpoint, from the newest record of a PSB on.
+#[derive(Default)]
+struct Search<'a> {
+    wanted: &'a str,
+    step: &'a str,
+    found: Option<Sought>,
+    /// The step has ended behind all that is still to come.
+    has_ended: bool,
+    titles: Vec<String>,
+}
+
+impl Search<'_> {
+    fn goes_on(&mut self, record: Option<Record>) -> bool {
+        const SHOWN: usize = 5;
+        let is_last = self.wanted == "LAST";
+        match record {
+            None if is_last && !self.has_ended => self.found = Some(Sought::Damaged),
+            None => {}
+            Some(record) if !record.is_of(self.step) => {
+                self.titles.extend(record.title().filter(|_| self.titles.len() < SHOWN));
+            }
+            Some(Record { event: Event::End(_), .. }) => self.has_ended |= is_last,
+            Some(Record { event: Event::Checkpoint(one), .. }) => {
+                if self.has_ended {
+                    self.found = Some(Sought::Ended(Some(one.title())));
+                } else if is_last || one.is(self.wanted) {
+                    self.found = Some(Sought::Found(one));
+                } else if self.titles.len() < SHOWN {
+                    self.titles.push(one.title());
+                }
+            }
+        }
+        self.found.is_none()
+    }
+
+    fn outcome(self) -> Sought {
+        match self.found {
+            Some(found) => found,
+            None if self.has_ended => Sought::Ended(None),
+            None => Sought::Absent(self.titles),
+        }
     }
 }
 
@@ -305,18 +436,35 @@ mod tests {
         }
     }
 
+    fn records() -> [Record; 2] {
+        let checkpoint = Event::Checkpoint(Box::new(sample()));
+        [checkpoint, Event::End(sample().stamp)]
+            .map(|event| Record { step: Some("TELLER".to_owned()), event })
+    }
+
     #[test]
     fn a_record_comes_back_and_anything_else_is_refused() {
-        let bytes = sample().encode();
-        assert_eq!(Checkpoint::decode(&bytes), Some(sample()));
-        for len in 0..bytes.len() {
-            assert_eq!(Checkpoint::decode(&bytes[..len]), None, "{len} bytes");
+        for record in records() {
+            let bytes = record.encode();
+            assert_eq!(Record::decode(&bytes), Some(record));
+            for len in 0..bytes.len() {
+                assert_eq!(Record::decode(&bytes[..len]), None, "{len} bytes");
+            }
+            for at in 0..bytes.len() {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= 0xFF;
+                let _ = Record::decode(&damaged);
+            }
         }
-        for at in 0..bytes.len() {
-            let mut damaged = bytes.clone();
-            damaged[at] ^= 0xFF;
-            let _ = Checkpoint::decode(&damaged);
-        }
+    }
+
+    #[test]
+    fn a_record_of_version_1_is_a_checkpoint_of_any_step() {
+        let mut bytes = vec![WITHOUT_STEP];
+        encode_checkpoint(&sample(), &mut bytes);
+        let record = Record::decode(&bytes).expect("a record");
+        assert_eq!(record.event, Event::Checkpoint(Box::new(sample())));
+        assert!(record.is_of("TELLER") && record.is_of("OTHER"));
     }
 
     #[test]

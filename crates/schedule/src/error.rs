@@ -14,6 +14,7 @@ use hierarchy::HierarchyError;
 use region::Abend;
 use store::StoreError;
 
+use crate::checkpoint::STEP_BYTES_MAX;
 use crate::haldb::CardFault;
 
 /// Why a PSB cannot be scheduled.
@@ -90,6 +91,9 @@ pub enum ScheduleError {
     /// A checkpoint's name is too long.
     #[error("{0} cannot be the name of a checkpoint")]
     CheckpointName(String),
+    /// A step's name is too long, or none.
+    #[error("\"{0}\" cannot be the name of a step")]
+    StepName(String),
 }
 
 impl Coded for ScheduleError {
@@ -105,6 +109,7 @@ impl Coded for ScheduleError {
             ScheduleError::CardsUnread { .. } => Code("HFJ004"),
             ScheduleError::Card { .. } => Code("HFJ005"),
             ScheduleError::CardMisfit { .. } => Code("HFJ006"),
+            ScheduleError::StepName(_) => Code("HFJ007"),
         }
     }
 
@@ -134,6 +139,9 @@ impl Coded for ScheduleError {
             ScheduleError::CheckpointName(_) => {
                 "Give LAST, a checkpoint's id of up to 8 characters, or its time stamp of 14."
                     .into()
+            }
+            ScheduleError::StepName(_) => {
+                format!("Give up to {STEP_BYTES_MAX} characters, without blanks.")
             }
         }
     }

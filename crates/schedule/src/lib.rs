@@ -51,7 +51,7 @@ mod sync;
 mod tally;
 mod userlog;
 
-pub use checkpoint::{Checkpoint, SET as CHECKPOINTS};
+pub use checkpoint::{Checkpoint, Event, Record, SET as CHECKPOINTS, STEP_BYTES_MAX};
 pub use error::ScheduleError;
 pub use intents::{Intents, claims_of};
 pub use schedule::{Environment, Options, Schedule, User};

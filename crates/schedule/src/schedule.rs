@@ -41,7 +41,7 @@ use crate::moment::Moment;
 use crate::points::Points;
 use crate::shapes;
 use crate::statistics::Pools;
-use crate::sync::{Restart, wanted_checkpoint};
+use crate::sync::{Restart, step_name, wanted_checkpoint};
 use crate::tally::Tally;
 use crate::userlog::UserLog;
 
@@ -63,6 +63,8 @@ pub struct Options {
     pub owner: u64,
     /// The program's name, for INQY.
     pub program: String,
+    /// The step's name: with the PSB's it tells whose checkpoints are whose.
+    pub step: String,
     /// Whom the I/O PCB names; the PSB itself if nobody is given.
     pub user: Option<User>,
     /// The checkpoint to restart from, given from outside: it wins over the program's (row 52).
@@ -79,6 +81,7 @@ impl Default for Options {
             online: false,
             owner: 0,
             program: String::new(),
+            step: String::new(),
             user: None,
             checkpoint: None,
             batch_log: BatchLog::Disk,
@@ -208,7 +211,7 @@ impl<S: Store> Schedule<S> {
             points: Points::of(psb),
             loads,
             restart,
-            records: Records::new(psb.name),
+            records: Records::new(psb.name, step_name(&options.step)?),
             user_log: UserLog::new(psb.name),
             group: Group::None,
             limits: Limits::of(source.as_deref(), options.online, has_files),
@@ -287,6 +290,7 @@ impl<S: Store> Schedule<S> {
                 return Err(abend("U0844", text));
             }
         }
+        self.put_end()?;
         self.session.commit().map_err(crate::error::ended)?;
         self.loads.end(&self.store)
     }

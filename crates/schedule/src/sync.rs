@@ -7,17 +7,19 @@
 //! | ROLB | stay as they are | backed out to the last sync point | lost |
 //! | ROLL | stay as they are | backed out, the program ends with U0778 | - |
 //! | XRST with an id | go back to where they were | - | sought again, by key |
+//! | normal end | closed | committed, with a record that ends the step's checkpoints | - |
 //!
 //! A checkpoint is symbolic if the program has issued XRST; a symbolic one needs that (row 51).
 //!
 //! Invariants:
 //! 1. A checkpoint's record is in the unit of work that it ends, and files are durable before it.
-//! 2. A restart that cannot find everything the checkpoint kept ends the program, U0102.
+//! 2. The record of a normal end is in the unit of work that the end commits.
+//! 3. A restart that cannot find everything the checkpoint kept ends the program, U0102.
 
 use region::{Abend, Feedback, Reply, Request};
 use store::Store;
 
-use crate::checkpoint::{AREAS_MAX, Checkpoint, Sought, Spot, Stood};
+use crate::checkpoint::{AREAS_MAX, Checkpoint, Event, STEP_BYTES_MAX, Sought, Spot, Stood};
 use crate::error::{ScheduleError, abend, because, ended, refused};
 use crate::moment::Moment;
 use crate::schedule::{Pcb, Schedule};
@@ -49,6 +51,12 @@ pub(crate) fn wanted_checkpoint(name: Option<&str>) -> Result<Restart, ScheduleE
         return Err(ScheduleError::CheckpointName(name.to_owned()));
     }
     Ok(Restart { wanted: Some(name.to_owned()), ..Restart::default() })
+}
+
+/// The name of a step, if it can be one.
+pub(crate) fn step_name(name: &str) -> Result<&str, ScheduleError> {
+    let is_good = name.len() <= STEP_BYTES_MAX && !name.contains([' ', '\0']);
+    if is_good { Ok(name) } else { Err(ScheduleError::StepName(name.to_owned())) }
 }
 
 impl<S: Store> Schedule<S> {
@@ -129,9 +137,23 @@ impl<S: Store> Schedule<S> {
     fn put_record(&mut self, id: [u8; 8], areas: Vec<Vec<u8>>) -> Result<(), Abend> {
         let stamp = Moment::new(self.clock.utc_us(), 0).checkpoint();
         let checkpoint = Checkpoint { id, stamp, areas, spots: self.spots() };
+        self.put_event(Event::Checkpoint(Box::new(checkpoint)))
+    }
+
+    fn put_event(&mut self, event: Event) -> Result<(), Abend> {
         let place = self.records.prepare(&self.store).map_err(|error| refused(&error))?;
         let unit = self.session.unit().map_err(ended)?;
-        self.records.put(unit, place, &checkpoint).map_err(|error| refused(&error))
+        self.records.put(unit, place, event).map_err(|error| refused(&error))
+    }
+
+    /// Puts into the last unit of work that the step has ended: nobody goes back to its
+    /// checkpoints by asking for the last one. A program that issues no XRST has none.
+    pub(crate) fn put_end(&mut self) -> Result<(), Abend> {
+        if !self.restart.issued || !self.records.is_open(&self.store).map_err(|e| refused(&e))? {
+            return Ok(());
+        }
+        let stamp = Moment::new(self.clock.utc_us(), 0).checkpoint();
+        self.put_event(Event::End(stamp))
     }
 
     /// Where all PCBs stand.
@@ -203,22 +225,28 @@ impl<S: Store> Schedule<S> {
 
     fn sought(&self, wanted: &str) -> Result<Checkpoint, Abend> {
         let found = self.records.find(&self.store, wanted).map_err(|error| refused(&error))?;
-        let psb = self.psb;
-        match found {
-            Sought::Found(checkpoint) => Ok(*checkpoint),
+        let (psb, step) = (self.psb, &self.options.step);
+        let text = match found {
+            Sought::Found(checkpoint) => return Ok(*checkpoint),
             Sought::Absent(known) => {
                 let known = match known.is_empty() {
-                    true => "There is none at all".to_owned(),
-                    false => format!("The newest are {}", known.join(", ")),
+                    true => "There is none at all: start it without --ckptid".to_owned(),
+                    false => format!("The newest under the PSB are {}", known.join(", ")),
                 };
-                let text = format!("there is no checkpoint {wanted} of PSB {psb}. {known}");
-                Err(abend(NO_RESTART, text))
+                format!("there is no checkpoint {wanted} of step {step} of PSB {psb}. {known}")
             }
-            Sought::Damaged => Err(abend(
-                NO_RESTART,
-                format!("the last checkpoint of PSB {psb} cannot be read. Name one by its id"),
-            )),
-        }
+            Sought::Ended(last) => {
+                let last = last.map_or(String::new(), |last| format!(" behind checkpoint {last}"));
+                format!(
+                    "step {step} of PSB {psb} has ended normally{last}: there is nothing to \
+                     restart. Start it without --ckptid, or name a checkpoint by its id"
+                )
+            }
+            Sought::Damaged => {
+                format!("the last checkpoint of PSB {psb} cannot be read. Name one by its id")
+            }
+        };
+        Err(abend(NO_RESTART, text))
     }
 
     /// Gives the program its areas back; there may be fewer than at the checkpoint (row 52).

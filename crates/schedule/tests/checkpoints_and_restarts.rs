@@ -3,7 +3,10 @@
 
 mod support;
 
-use holdfast_schedule::{CHECKPOINTS, Options};
+use holdfast_schedule::{CHECKPOINTS, Event, Options, Record};
+use seam::Seam;
+use store::Capabilities;
+use store::model::ModelStore;
 use support::{ALONE, CLERK, Caller, Shop};
 
 const NORMAL: &[u8] = b"              ";
@@ -14,6 +17,33 @@ fn work(id: &str) -> Vec<u8> {
 
 fn restarted(checkpoint: &str) -> Options {
     Options { checkpoint: Some(checkpoint.to_owned()), ..Options::default() }
+}
+
+/// The restart of a step of that name.
+fn again(step: &str, checkpoint: &str) -> Options {
+    Options { step: step.to_owned(), ..restarted(checkpoint) }
+}
+
+/// A step that takes these checkpoints.
+fn begun(shop: &Shop, step: &str, ids: &[&[u8; 8]]) -> Caller {
+    let mut caller = shop.program_with(ALONE, Options { step: step.to_owned(), ..restarted("") });
+    assert_eq!(caller.service(b"XRST", NORMAL, &[]), "  ");
+    ids.iter().for_each(|id| assert_eq!(caller.service(b"CHKP", *id, &[]), "  "));
+    caller
+}
+
+/// The checkpoint that a restart comes to, or why there is none.
+fn came_to(shop: &Shop, options: Options) -> String {
+    let mut caller = shop.program_with(ALONE, options);
+    let answer = caller.call(0, b"XRST", Some(NORMAL), (&[], &[]));
+    caller.abend();
+    match answer {
+        Ok(answer) => String::from_utf8_lossy(&answer.area).trim_end().to_owned(),
+        Err(abend) => {
+            assert_eq!(abend.code, "U0102");
+            abend.text
+        }
+    }
 }
 
 /// Reads an order, makes a customer and a bill of it.
@@ -85,8 +115,72 @@ fn a_checkpoint_that_is_given_from_outside_wins() {
 fn a_time_stamp_names_a_checkpoint() {
     let shop = Shop::new("stamp");
     first_run(&shop);
-    let stamp = &shop.entries(CHECKPOINTS)[0][9..23];
-    second_run(&shop, shop.program(CLERK), stamp);
+    let record = Record::decode(&shop.entries(CHECKPOINTS)[0]).expect("a record");
+    let Event::Checkpoint(checkpoint) = record.event else { panic!("{record:?}") };
+    second_run(&shop, shop.program(CLERK), &checkpoint.stamp);
+}
+
+/// A step had ended normally; run again with LAST it did what stood behind its last checkpoint a
+/// second time.
+#[test]
+fn there_is_nothing_to_go_back_to_behind_a_normal_end() {
+    let shop = Shop::new("ended");
+    begun(&shop, "TELLER", &[b"CKPT0001", b"CKPT0002"]).end().expect("an end");
+    assert_eq!(shop.entries(CHECKPOINTS).len(), 3);
+    let why = came_to(&shop, again("TELLER", "LAST"));
+    assert!(why.contains("step TELLER of PSB ALONE has ended normally behind checkpoint CKPT0002"));
+    assert!(why.contains("Start it without --ckptid"), "{why}");
+    assert_eq!(came_to(&shop, again("TELLER", "CKPT0001")), "CKPT0001", "who names one means it");
+    // The next run died before it took a checkpoint: it is to begin at the front again.
+    begun(&shop, "TELLER", &[]).abend();
+    assert!(came_to(&shop, again("TELLER", "LAST")).contains("has ended normally"));
+    begun(&shop, "TELLER", &[b"CKPT0007"]).abend();
+    assert_eq!(came_to(&shop, again("TELLER", "LAST")), "CKPT0007");
+}
+
+/// A step that died and was begun anew from the front, without a checkpoint, has ended.
+#[test]
+fn an_end_is_told_where_an_earlier_run_has_left_checkpoints() {
+    let shop = Shop::new("anew");
+    begun(&shop, "TELLER", &[b"CKPT0001"]).abend();
+    assert_eq!(came_to(&shop, again("TELLER", "LAST")), "CKPT0001");
+    for _ in 0..2 {
+        begun(&shop, "TELLER", &[]).end().expect("an end");
+        assert_eq!(shop.entries(CHECKPOINTS).len(), 2, "one end is enough");
+    }
+    assert!(came_to(&shop, again("TELLER", "LAST")).contains("has ended normally"));
+}
+
+/// An end and what the program did before it are one unit of work: here both fit in no unit of
+/// this store, so neither is there.
+#[test]
+fn a_step_whose_end_is_backed_out_goes_back_to_its_checkpoint() {
+    let mut shop = Shop::new("failed-end");
+    let small = Capabilities { unit_writes_max: Some(1), ..ModelStore::CAPABILITIES };
+    shop.store = ModelStore::with(small, Seam::real().clock);
+    let mut caller = begun(&shop, "TELLER", &[b"CKPT0001"]);
+    caller.customer(2, "0001");
+    caller.end().expect_err("no room for the end");
+    assert!(shop.customers().is_empty());
+    assert_eq!(came_to(&shop, again("TELLER", "LAST")), "CKPT0001");
+}
+
+/// Two steps with one PSB were restarted from each other's checkpoints.
+#[test]
+fn steps_that_share_a_psb_have_checkpoints_of_their_own() {
+    let shop = Shop::new("steps");
+    let one = begun(&shop, "ONE", &[b"CKPT0001"]);
+    begun(&shop, "TWO", &[b"CKPT0001", b"CKPT0002"]).end().expect("an end");
+    one.abend();
+    assert_eq!(came_to(&shop, again("ONE", "LAST")), "CKPT0001");
+    assert!(came_to(&shop, again("TWO", "LAST")).contains("has ended normally"));
+    let why = came_to(&shop, again("ONE", "CKPT0002"));
+    assert!(why.contains("no checkpoint CKPT0002 of step ONE"), "{why}");
+    assert!(why.contains("of step TWO"), "{why}");
+    let why = came_to(&shop, again("THREE", "LAST"));
+    assert!(why.contains("no checkpoint LAST of step THREE"), "{why}");
+    let named = |step: &str| shop.schedule(ALONE, again(step, "LAST")).is_ok();
+    assert!(named("A.LONGER_NAME") && !named("A B") && !named(&"X".repeat(65)));
 }
 
 #[test]

@@ -18,6 +18,7 @@ use serde_json::json;
 use system::SystemConfig;
 
 use super::{Context, guest};
+use crate::advice::typed;
 use crate::cancel::Cancel;
 use crate::failure::{Failure, Result};
 use crate::job::{Job, JobFile, Kind, PROGRAMS, PcbOrder, SOCKET, absolute};
@@ -64,10 +65,14 @@ pub(crate) struct BatchArgs {
     /// The program's entry, if it is not the usual one
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
-    /// Restart from this checkpoint, whatever the program says: an id, a time stamp, or LAST, the
-    /// newest one that was taken under this PSB, also by a step that ended normally
+    /// Restart from this checkpoint of the step, whatever the program says: an id, a time stamp, or
+    /// LAST, the newest one, unless the step has ended normally since
     #[arg(long, value_name = "ID|LAST")]
     ckptid: Option<String>,
+    /// The step's name, which tells apart whose checkpoints are whose under one PSB; the program's
+    /// if left out
+    #[arg(long, value_name = "NAME")]
+    step: Option<String>,
     /// The order of bytes in PCBs; big for COBOL, native for C if left out
     #[arg(long, value_name = "ORDER", ignore_case = true)]
     pcb_order: Option<PcbOrder>,
@@ -154,6 +159,7 @@ fn job_of(args: &BatchArgs, dds: &[Dd]) -> Result<Job> {
         entry: args.entry.clone(),
         parm: args.parm.clone(),
         checkpoint: args.ckptid.clone(),
+        step: args.step.clone(),
         pcb_order: args.pcb_order,
         trace: args.trace.as_deref().map(absolute).transpose()?,
     })
@@ -240,7 +246,7 @@ fn tell(context: &mut Context, report: &Report) -> Result<ExitCode> {
     }
     match report.ended {
         Ended::Normal { .. } => context.output.line(report)?,
-        _ => eprintln!("error: {report}"),
+        _ => eprintln!("error: {}", typed(&report.to_string())),
     }
     Ok(code)
 }

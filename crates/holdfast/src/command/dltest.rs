@@ -352,6 +352,7 @@ fn job_of(args: &DltestArgs, dds: &[Dd]) -> Result<Job> {
         entry: None,
         parm: None,
         checkpoint: None,
+        step: None,
         pcb_order: None,
         trace: None,
     })

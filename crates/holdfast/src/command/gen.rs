@@ -23,6 +23,7 @@ use store::Store;
 
 use self::data::Verdict;
 use super::{Context, DONE};
+use crate::advice::typed;
 use crate::databases::{Databases, SystemArgs, with};
 use crate::failure::{Failure, Result};
 use crate::output::{Output, warn};
@@ -155,7 +156,7 @@ pub(super) fn run(context: &mut Context, args: &GenArgs) -> Result<ExitCode> {
 
 fn tell(output: &mut Output, report: &Report) -> Result<()> {
     for said in &report.diagnostics {
-        let _ = write!(io::stderr(), "{}", said.shown);
+        let _ = write!(io::stderr(), "{}", typed(&said.shown));
     }
     for item in &report.members {
         let state = match (item.state, report.check) {

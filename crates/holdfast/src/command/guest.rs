@@ -11,6 +11,7 @@ use seam::Seam;
 use system::System;
 
 use super::{Context, batch};
+use crate::advice;
 use crate::databases::Databases;
 use crate::failure::{Failure, Result};
 use crate::job::{self, Alone, Job, Kind, PcbOrder, Terms, Told};
@@ -33,6 +34,7 @@ pub(crate) struct GuestArgs {
 
 pub(super) fn run(context: &Context, args: &GuestArgs) -> Result<ExitCode> {
     let ready = Job::from_text(args.job.as_bytes()).and_then(|job| {
+        advice::remember_folder(&job.system);
         let link = link(context, &job, args.handed)?;
         Ok((link, task(context, &job)?))
     });

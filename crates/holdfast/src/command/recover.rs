@@ -9,7 +9,7 @@ use super::image_copy::WhichArgs;
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
 use crate::operate::operate_on_damaged;
-use crate::output::{bytes, count, moment_of};
+use crate::output::{bytes, count, moment_of, warn};
 use crate::passphrase::PassphraseArgs;
 use crate::recovery::{Point, RecoverWish, Recovered};
 use crate::which::known_names;
@@ -35,6 +35,9 @@ pub(crate) struct RecoverArgs {
     /// Only say what would be read, and about how long it would take
     #[arg(long)]
     check: bool,
+    /// Take a part of a database to another time than the rest of it
+    #[arg(long)]
+    yes: bool,
     /// How many seconds to wait for programs that use what is named
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     wait: u64,
@@ -47,6 +50,7 @@ pub(super) fn run(context: &mut Context, args: &RecoverArgs) -> Result<ExitCode>
         which: args.which.which()?,
         to: point(&args.to)?,
         check: args.check,
+        apart: args.yes,
         wait_seconds: args.wait,
     };
     let which = wish.which.clone();
@@ -58,6 +62,7 @@ pub(super) fn run(context: &mut Context, args: &RecoverArgs) -> Result<ExitCode>
         context.output.document(&recovered)?;
         return DONE;
     }
+    recovered.warnings.iter().for_each(warn);
     let output = &mut context.output;
     let verb = if recovered.done { "recovered to" } else { "would be recovered to" };
     output.line(format!("{} data sets {verb} {:#x}", recovered.sets.len(), recovered.to))?;

@@ -80,7 +80,7 @@ pub(super) fn run(context: &mut Context, args: &RestoreArgs) -> Result<ExitCode>
     let system = System::open(seam, dir, &passphrase, opening)?;
     system.notes().iter().filter(|note| !note.contains("is offline")).for_each(warn);
     let which = Which { all: true, ..Which::default() };
-    let wish = RecoverWish { which, to: Point::Now, check: false, wait_seconds: 60 };
+    let wish = RecoverWish { which, to: Point::Now, check: false, apart: false, wait_seconds: 60 };
     let request = Request::new("recover").with(&wish)?;
     let recovered = match made.sets.is_empty() {
         true => Ok(None),

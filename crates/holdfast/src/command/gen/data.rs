@@ -205,8 +205,8 @@ impl Verdict {
 
     fn refuse_reload(&mut self, database: DbdName, message: String) {
         let help = format!(
-            "run `holdfast unload {database}` under the old definition, `holdfast db empty \
-             {database} --yes`, `holdfast gen`, and `holdfast load {database}`"
+            "run `holdfast unload {database} FILE` under the old definition, `holdfast db empty \
+             {database} --yes`, `holdfast gen`, and `holdfast load {database} FILE`"
         );
         self.tell(Severity::Error, "HFG302", (database, message, help));
     }

@@ -1,0 +1,151 @@
+//! Commands that messages name, as they can be typed: with the system's folder.
+//!
+//! The layers below say `` `holdfast db empty PH --yes` `` and know of no folder; whoever has typed
+//! a command knows one. What is shown to people, and as JSON to programs, goes through here.
+//!
+//! Invariants:
+//! 1. The folder is written as it was given, in quotes where a shell needs them.
+//! 2. What names its folder already, and what is no command of this release, stays as it is.
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use clap::{ArgMatches, Command, CommandFactory as _};
+
+use crate::command::Cli;
+
+/// What a command in a message begins with.
+const BEGIN: &str = "`holdfast ";
+/// What stands for a system's folder in a message.
+const PLACEHOLDER: &str = "DIR";
+/// What arguments for a system's folder are called: the option, and what stands without one.
+const OPTION: &str = "system";
+const OPERAND: &str = "dir";
+
+/// The folder of the system that this process works with, for a shell.
+static FOLDER: OnceLock<String> = OnceLock::new();
+
+/// Remembers the folder that a command line names, if it names one.
+pub(crate) fn remember(matches: &ArgMatches) {
+    let mut matches = matches;
+    while let Some((_, below)) = matches.subcommand() {
+        matches = below;
+    }
+    let given = |id: &str| matches.try_get_raw(id).ok().flatten()?.next();
+    if let Some(folder) = given(OPTION).or_else(|| given(OPERAND)) {
+        remember_folder(Path::new(folder));
+    }
+}
+
+/// Remembers the folder; the first one counts.
+pub(crate) fn remember_folder(folder: &Path) {
+    let _ = FOLDER.set(quoted(&folder.display().to_string()));
+}
+
+/// A message with its commands as they can be typed.
+pub(crate) fn typed(message: &str) -> Cow<'_, str> {
+    match FOLDER.get() {
+        Some(folder) if message.contains(BEGIN) => with_folder(message, folder).into(),
+        _ => message.into(),
+    }
+}
+
+/// The same for text that is JSON already: its strings hold messages.
+pub(crate) fn typed_json(text: String) -> String {
+    match FOLDER.get() {
+        Some(folder) if text.contains(BEGIN) => {
+            let folder = serde_json::Value::from(folder.as_str()).to_string();
+            with_folder(&text, &folder[1..folder.len() - 1])
+        }
+        _ => text,
+    }
+}
+
+fn quoted(folder: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
+    match !folder.is_empty() && folder.chars().all(is_plain) {
+        true => folder.to_owned(),
+        false => format!("'{}'", folder.replace('\'', r"'\''")),
+    }
+}
+
+fn with_folder(message: &str, folder: &str) -> String {
+    let cli = Cli::command();
+    let mut out = String::with_capacity(message.len() + folder.len() + 4);
+    let mut rest = message;
+    while let Some((front, behind)) = rest.split_once(BEGIN) {
+        out += front;
+        out += BEGIN;
+        let end = behind.find('`').unwrap_or(0);
+        out += &completed(&cli, &behind[..end], folder);
+        rest = &behind[end..];
+    }
+    out + rest
+}
+
+/// The words of a command with the folder.
+fn completed(cli: &Command, words: &str, folder: &str) -> String {
+    let words: Vec<&str> = words.split(' ').collect();
+    let (mut command, mut depth) = (cli, 0);
+    while let Some(below) = words.get(depth).and_then(|word| command.find_subcommand(word)) {
+        (command, depth) = (below, depth + 1);
+    }
+    let (verb, operands) = words.split_at(depth);
+    let takes = |id: &str| command.get_arguments().any(|one| one.get_id() == id);
+    let says = |wanted: &str| operands.contains(&wanted);
+    let mut typed = verb.to_vec();
+    if says(PLACEHOLDER) {
+        typed.extend(operands.iter().map(|word| if *word == PLACEHOLDER { folder } else { *word }));
+        return typed.join(" ");
+    }
+    if takes(OPTION) && !says("-s") && !says("--system") {
+        typed.extend(["-s", folder]);
+    } else if takes(OPERAND) && operands.iter().all(|word| word.starts_with('-')) {
+        typed.push(folder);
+    }
+    typed.extend(operands);
+    typed.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_get_the_folder_where_they_take_it() {
+        let typed = |message| with_folder(message, "/srv/bank");
+        let empty = "Run `holdfast db empty PH --yes`, then `holdfast load PH FILE`.";
+        let expected = "Run `holdfast db empty -s /srv/bank PH --yes`, then `holdfast load \
+                        -s /srv/bank PH FILE`.";
+        assert_eq!(typed(empty), expected);
+        assert_eq!(typed("`holdfast gen`"), "`holdfast gen -s /srv/bank`");
+        assert_eq!(typed("`holdfast verify`"), "`holdfast verify /srv/bank`");
+        assert_eq!(typed("`holdfast log print DIR`"), "`holdfast log print /srv/bank`");
+        assert_eq!(typed("`holdfast repair --log`"), "`holdfast repair -s /srv/bank --log`");
+        let placeholder = "`holdfast recon change -s DIR --copy 3 --gone`";
+        assert_eq!(typed(placeholder), "`holdfast recon change -s /srv/bank --copy 3 --gone`");
+    }
+
+    #[test]
+    fn what_names_its_folder_or_takes_none_stays_as_it_is() {
+        for message in [
+            "`holdfast start -s /other`",
+            "`holdfast status /other`",
+            "`holdfast pgp list` shows them",
+            "`holdfast what is this`",
+            "an end is missing: `holdfast verify",
+            "nothing of the kind",
+        ] {
+            assert_eq!(with_folder(message, "/srv/bank"), message);
+        }
+    }
+
+    #[test]
+    fn a_shell_takes_the_folder_for_one_word() {
+        assert_eq!(quoted("/srv/bank-1"), "/srv/bank-1");
+        assert_eq!(quoted("/srv/our bank"), "'/srv/our bank'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}
