@@ -43,9 +43,10 @@ setup_openpgp() {
     command -v sqop >/dev/null || need_packages sqop
     # Debian's programs know RFC 4880. Sequoia's own newer one, which nothing here is linked with,
     # knows RFC 9580; without it that part of the tests has nobody to talk to, and says so.
-    # It handles small messages here, so it is built in a hurry, not for speed.
+    # It reads and writes small messages: what it is built for is a short build.
     [[ -x $target_dir/tools/bin/sqop ]] ||
-        CARGO_PROFILE_RELEASE_OPT_LEVEL=1 cargo install --locked --quiet sequoia-sop --version 0.38.0 --no-default-features \
+        CARGO_PROFILE_RELEASE_OPT_LEVEL=1 cargo install --locked --quiet \
+            sequoia-sop --version 0.38.0 --no-default-features \
             --features "$sqop_features" --root "$target_dir/tools" ||
         say "sqop of RFC 9580 could not be built; it is left out of the tests"
 }

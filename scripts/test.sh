@@ -7,8 +7,8 @@ set -euo pipefail
 choose_toolchain
 
 export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-never}
-# A build from nothing gains nothing from incremental compilation, and lines in backtraces, which
-# a failed assertion says anyway, cost a tenth of it.
+# A build from nothing gains nothing from incremental compilation, and a failed assertion says its
+# line without what debuggers need.
 [[ -n "${CI:-}" ]] && export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=false
 log=$(mktemp)
 times=$(mktemp)
