@@ -99,7 +99,9 @@ impl Aib {
             options_len: number(56),
             token: token.ok_or(NoAib::Unreachable)?,
         };
-        Ok(Aib { address, order, fields, area_len: number(AREA_LEN) as usize })
+        // A length below zero is none.
+        let area_len = usize::try_from(number(AREA_LEN) as i32).unwrap_or(0);
+        Ok(Aib { address, order, fields, area_len })
     }
 
     /// Writes what a call came to.

@@ -197,7 +197,7 @@ impl Commands for ExecDli {
         }
         if dib::outcome(dib.status) == Outcome::Abend {
             let code = format!("U{:04}", dib::ABEND);
-            let text = format!("EXEC DLI {:?} got status {}", command.verb, text(&dib.status));
+            let text = format!("EXEC DLI {} got status {}", command.verb, text(&dib.status));
             return Err(abend(&code, &text));
         }
         if !program.write(DIB_ITEM, &dib.encode(byte_order(program.order()))) {

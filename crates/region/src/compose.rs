@@ -191,7 +191,7 @@ impl Composer<'_> {
         let unreached = || out_of_reach(self.parameters.function, "its I/O area");
         let bytes = self.reach.array(address).ok_or_else(unreached)?;
         let usual = self.order.number(bytes);
-        let counted = length_of(usual as usize, usual.swap_bytes() as usize);
+        let counted = length_of(usual as usize, usual.swap_bytes() as usize, COUNTED_MAX);
         let len = counted.unwrap_or(UNCOUNTED);
         self.scratch.clear();
         // A count without sense is none in the message either.
@@ -207,12 +207,18 @@ impl Composer<'_> {
 
     fn area_len(&mut self, address: usize, plan: Plan) -> usize {
         let pairs = matches!(plan.behind, Behind::Pairs(_));
+        // What ROLS gives back has nothing to do with what stands in the area before.
+        let counts = self.parameters.function != *b"ROLS";
         match (self.aib_area_len, plan.area) {
             (Some(len), AreaLen::Longest) => len,
+            // The record may be shorter than the area that the AIB tells of.
+            (Some(len), AreaLen::Counted) if len > 0 && counts => {
+                self.counted(address, len).unwrap_or(len)
+            }
             (Some(len), _) if len > 0 && !pairs => len,
             (_, AreaLen::None) => 0,
             (_, AreaLen::Fixed(len)) => len,
-            (_, AreaLen::Counted) => self.counted(address),
+            (_, AreaLen::Counted) => self.counted(address, COUNTED_MAX).unwrap_or(UNCOUNTED),
             (_, AreaLen::Statistics) => {
                 let function = self.parameters.get(2).and_then(|at| self.reach.array::<4>(at));
                 statistics_len(&function.unwrap_or_default())
@@ -228,10 +234,9 @@ impl Composer<'_> {
     }
 
     /// The length that stands in an area's first two bytes, in the order that makes sense.
-    fn counted(&mut self, address: usize) -> usize {
-        let Some(bytes) = self.reach.array::<2>(address) else { return UNCOUNTED };
-        let usual = self.order.half(bytes);
-        length_of(usual.into(), usual.swap_bytes().into()).unwrap_or(UNCOUNTED)
+    fn counted(&mut self, address: usize, max: usize) -> Option<usize> {
+        let usual = self.order.half(self.reach.array::<2>(address)?);
+        length_of(usual.into(), usual.swap_bytes().into(), max)
     }
 
     fn nowhere(&self, index: usize) -> Abend {
@@ -242,8 +247,8 @@ impl Composer<'_> {
 
 /// The length that a count says: in the program's order of bytes, or in the other one if it makes
 /// sense there alone. One that is too small is no length in the other order: it is too small.
-fn length_of(usual: usize, other: usize) -> Option<usize> {
-    let makes_sense = |len: &usize| (COUNTED_MIN..=COUNTED_MAX).contains(len);
+fn length_of(usual: usize, other: usize, max: usize) -> Option<usize> {
+    let makes_sense = |len: &usize| (COUNTED_MIN..=max.min(COUNTED_MAX)).contains(len);
     let is_too_small = (1..COUNTED_MIN).contains(&usual);
     if is_too_small { Some(usual) } else { [usual, other].into_iter().find(makes_sense) }
 }
@@ -269,11 +274,12 @@ mod tests {
 
     #[test]
     fn a_count_is_taken_in_the_order_that_makes_sense() {
-        let of = |ll: u16| length_of(ll.into(), ll.swap_bytes().into());
+        let of = |ll: u16| length_of(ll.into(), ll.swap_bytes().into(), COUNTED_MAX);
         assert_eq!((of(5), of(0x2000), of(0x0700)), (Some(5), Some(0x2000), Some(0x0700)));
         assert_eq!((of(0xf001), of(0x8000)), (Some(0x01f0), Some(0x80)));
         assert_eq!((of(2), of(4)), (Some(2), Some(4)), "too small, not 512 or 1024");
         assert_eq!((of(0), of(0xffff)), (None, None));
+        assert_eq!(length_of(0x900, 9, 64), Some(9), "an area of 64 has no record of 2304");
     }
 
     #[test]

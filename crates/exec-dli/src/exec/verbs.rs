@@ -50,6 +50,13 @@ pub(crate) const VERBS: &[(&str, Verb)] = &[
     ("TERM", Verb::Terminate),
 ];
 
+impl std::fmt::Display for Verb {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let written = VERBS.iter().find(|(_, verb)| verb == self);
+        out.write_str(written.map_or("", |(words, _)| words))
+    }
+}
+
 /// Options without an argument.
 const FLAGS: &[&str] = &[
     "VARIABLE",

@@ -110,7 +110,9 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
     let unnamed = without_dd(&called, &dds);
     if !unnamed.is_empty() {
         let names = unnamed.join(", ");
-        warn(format!("no --dd for {names}: the program has such a file, and cannot open it"));
+        warn(format!(
+            "no --dd for {names}: the program has such a file, and can open it only if it is OPTIONAL"
+        ));
     }
     let all = [called.as_slice(), &library.other_files].concat();
     // What `,text` means for a file that is not the program's own, its PSB says.

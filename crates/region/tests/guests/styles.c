@@ -43,6 +43,8 @@ int DLITCBL(void *io, struct pcb *shop)
     /* LLLL counts itself as 2. */
     struct { int length; char zz[2], code, text[5]; } record = { 10, "", '\xa1', "TEXTS" };
     void *io_pointer = io;
+    /* LL counts itself, and is less than what the AIB says of the area. */
+    char counted[64] = "\0\011\0\0\241SHORT AND MORE";
 
     PLITDLI(&four, "GU  ", &pointer, area, ssa);
     show("pli", shop, area);
@@ -66,6 +68,9 @@ int DLITCBL(void *io, struct pcb *shop)
     aib.area_length = 10;
     CEETDLI(&three, "GN  ", &aib, area);
     printf("aib end %x\n", aib.return_code);
+    memcpy(aib.resource, "IOPCB   ", 8);
+    aib.area_length = sizeof counted;
+    AIBTDLI(&three, "LOG ", &aib, counted);
     memcpy(aib.resource, "NOSUCH  ", 8);
     AIBTDLI(&three, "GN  ", &aib, area);
     printf("aib nobody %x %x\n", aib.return_code, aib.reason);
