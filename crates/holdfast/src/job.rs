@@ -27,6 +27,7 @@ use store_kernel::KernelStore;
 use system::{Authorised, Authoriser, System};
 use uow::Kernel;
 
+use crate::advice::typed;
 use crate::databases::Databases;
 use crate::failure::{Failure, Result};
 use crate::output::warn;
@@ -233,6 +234,7 @@ pub(crate) fn schedule(
         checkpoint: job.checkpoint.clone(),
         user: user_of(&terms.compat),
         batch_log: terms.compat.batch_log,
+        tell: |text| eprintln!("{}", typed(text)),
         ..Options::default()
     };
     let schedule =

@@ -159,7 +159,7 @@ impl Record {
         let (id, stamp) = (reader.array()?, reader.array()?);
         let event = match kind {
             CHECKPOINT => Event::Checkpoint(Box::new(decode_checkpoint(id, stamp, &mut reader)?)),
-            END => Event::End(stamp),
+            END if id == region::shape::NO_NAME => Event::End(stamp),
             _ => return None,
         };
         reader.is_empty().then_some(Record { step, event })

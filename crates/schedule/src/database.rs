@@ -148,7 +148,7 @@ impl<S: Store> Schedule<S> {
             reply.pcb(number, Feedback::status(Status::AD.0));
             return Ok(());
         };
-        if self.loads.begin(&self.store, database)? == Begun::NotEmpty {
+        if self.loads.begin(&self.store, database, self.options.tell)? == Begun::NotEmpty {
             self.show(number, Status::AI.0, reply);
             return Ok(());
         }

@@ -92,11 +92,12 @@ impl Loads {
         self.of_pcb.contains_key(&slot)
     }
 
-    /// Begins the load of a database, if it has not begun.
+    /// Begins the load of a database, if it has not begun; tells the operator why it cannot.
     pub(crate) fn begin<S: Store>(
         &mut self,
         store: &S,
         database: &Arc<Database>,
+        tell: fn(&str),
     ) -> Result<Begun, Abend> {
         if self.begun.iter().any(|one| one.name() == database.name()) {
             return Ok(Begun::Yes);
@@ -109,7 +110,7 @@ impl Loads {
             Err(error @ (HierarchyError::NotEmpty(_) | HierarchyError::Loading(_))) => {
                 if self.told.insert(database.name()) {
                     // A program shows AI at best; what to do, the operator has to know.
-                    eprintln!("{error} ({}): status AI\n{}", error.code(), error.remedy());
+                    tell(&format!("{error} ({}): status AI\n{}", error.code(), error.remedy()));
                 }
                 Ok(Begun::NotEmpty)
             }

@@ -73,6 +73,8 @@ pub struct Options {
     pub batch_log: BatchLog,
     /// After how many inserts a load is committed by itself.
     pub load_commit: u32,
+    /// Tells the operator what a status code does not tell the program.
+    pub tell: fn(&str),
 }
 
 impl Default for Options {
@@ -86,6 +88,7 @@ impl Default for Options {
             checkpoint: None,
             batch_log: BatchLog::Disk,
             load_commit: 10_000,
+            tell: |text| eprintln!("{text}"),
         }
     }
 }
