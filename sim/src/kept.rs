@@ -46,6 +46,15 @@ fn expire(site: &Site) -> Result<usize, String> {
     Ok(expired.len())
 }
 
+/// Whether archives were deleted that had been held before.
+fn some_expired(lived: Option<usize>) -> Result<(), String> {
+    match lived {
+        Some(0) => Err("nothing expires afterwards either".into()),
+        Some(_) => Ok(()),
+        None => Err("the machine crashed by itself".into()),
+    }
+}
+
 /// Policy deletes archives, and a newer copy ends, while data sets are recovered from an older one.
 ///
 /// # Errors
@@ -69,16 +78,11 @@ pub fn archives_expire_meanwhile(seed: u64) -> Result<(), String> {
         meanwhile.ok_or("nobody came in between")??;
         done.map_err(said)?;
         compare(&site.contents()?, &writer.model)?;
-        let expired = expire(&site)?;
         drop(writer);
-        site.close()?;
-        Ok(expired)
+        let expired = expire(&site)?;
+        site.close().map(|()| expired)
     })?;
-    match lived {
-        Some(0) => Err("nothing expires afterwards either".into()),
-        Some(_) => Ok(()),
-        None => Err("the machine crashed by itself".into()),
-    }
+    some_expired(lived)
 }
 
 /// A log in front of which somebody does something as soon as it is read.
@@ -132,16 +136,11 @@ pub fn archives_expire_while_work_is_taken_back(seed: u64) -> Result<(), String>
         meanwhile?;
         done?;
         compare(&site.contents()?, &writer.model)?;
-        let expired = expire(&site)?;
         drop(writer);
-        site.close()?;
-        Ok(expired)
+        let expired = expire(&site)?;
+        site.close().map(|()| expired)
     })?;
-    match lived {
-        Some(0) => Err("nothing expires afterwards either".into()),
-        Some(_) => Ok(()),
-        None => Err("the machine crashed by itself".into()),
-    }
+    some_expired(lived)
 }
 
 /// Goes on until the log does not have a position any more.
