@@ -17,8 +17,8 @@ use crate::command::Cli;
 
 /// What a command in a message begins with.
 const BEGIN: &str = "`holdfast ";
-/// What stands for a system's folder in a message.
-const PLACEHOLDER: &str = "DIR";
+/// How usage lines, and with them messages, call the folder of a system.
+const VALUE_NAME: &str = "DIR";
 /// What arguments for a system's folder are called: the option, and what stands without one.
 const OPTION: &str = "system";
 const OPERAND: &str = "dir";
@@ -95,8 +95,8 @@ fn completed(cli: &Command, words: &str, folder: &str) -> String {
     let takes = |id: &str| command.get_arguments().any(|one| one.get_id() == id);
     let says = |wanted: &str| operands.contains(&wanted);
     let mut typed = verb.to_vec();
-    if says(PLACEHOLDER) {
-        typed.extend(operands.iter().map(|word| if *word == PLACEHOLDER { folder } else { *word }));
+    if says(VALUE_NAME) {
+        typed.extend(operands.iter().map(|word| if *word == VALUE_NAME { folder } else { *word }));
         return typed.join(" ");
     }
     if takes(OPTION) && !says("-s") && !says("--system") {
@@ -123,8 +123,8 @@ mod tests {
         assert_eq!(typed("`holdfast verify`"), "`holdfast verify /srv/bank`");
         assert_eq!(typed("`holdfast log print DIR`"), "`holdfast log print /srv/bank`");
         assert_eq!(typed("`holdfast repair --log`"), "`holdfast repair -s /srv/bank --log`");
-        let placeholder = "`holdfast recon change -s DIR --copy 3 --gone`";
-        assert_eq!(typed(placeholder), "`holdfast recon change -s /srv/bank --copy 3 --gone`");
+        let value_name = "`holdfast recon change -s DIR --copy 3 --gone`";
+        assert_eq!(typed(value_name), "`holdfast recon change -s /srv/bank --copy 3 --gone`");
     }
 
     #[test]
