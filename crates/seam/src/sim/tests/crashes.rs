@@ -197,20 +197,12 @@ fn a_folder_made_durably_survives_with_all_above_it() {
 fn a_small_file_is_replaced_whole_or_not_at_all() {
     let disk = SimDisk::new();
     crate::disk::replace_small(&disk, "/small".as_ref(), &[1; 700]).unwrap();
-    let moments = Arc::new(Mutex::new(Vec::new()));
-    let sink = Arc::clone(&moments);
-    disk.observe(move |disk, _| sink.lock().push(disk.snapshot()));
-    crate::disk::replace_small(&disk, "/small".as_ref(), &[2; 900]).unwrap();
-    disk.stop_observing();
-    let mut rng = Rng::new(1);
     let mut seen = std::collections::BTreeSet::new();
-    for moment in moments.lock().iter() {
-        for _ in 0..50 {
-            let after = moment.crash_image(&mut rng, CrashStyle::Random);
-            let bytes = crate::disk::read_small(&after, "/small".as_ref(), 1_000).unwrap();
-            assert!(bytes == [1; 700] || bytes == [2; 900]);
-            seen.insert(bytes.len());
-        }
+    let replace = || crate::disk::replace_small(&disk, "/small".as_ref(), &[2; 900]).unwrap();
+    for after in crashed_while(&disk, replace) {
+        let bytes = crate::disk::read_small(&after, "/small".as_ref(), 1_000).unwrap();
+        assert!(bytes == [1; 700] || bytes == [2; 900]);
+        seen.insert(bytes.len());
     }
     assert_eq!(seen.len(), 2);
     let bytes = crate::disk::read_small(&disk, "/small".as_ref(), 1_000).unwrap();

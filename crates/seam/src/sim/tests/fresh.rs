@@ -4,10 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::crashed_while;
 use crate::disk::{Disk, File, FileId, HeldLock, Open, read_small};
 use crate::fresh::Fresh;
-use crate::sim::{CrashStyle, Rng, SimDisk};
-use crate::sync::Mutex;
+use crate::sim::SimDisk;
 
 /// A disk on which every file has a name.
 struct OldFashioned(SimDisk);
@@ -63,23 +63,15 @@ fn a_crash_leaves_the_old_file_or_the_new_one() {
     for way in 0..2 {
         let disk = SimDisk::new();
         write(&both(&disk)[way], &[1; 700], false).unwrap();
-        let moments = Arc::new(Mutex::new(Vec::new()));
-        let sink = Arc::clone(&moments);
-        disk.observe(move |disk, _| sink.lock().push(disk.snapshot()));
-        write(&both(&disk)[way], &[2; 900], true).unwrap();
-        disk.stop_observing();
-        let mut rng = Rng::new(1);
         let mut seen = std::collections::BTreeSet::new();
-        for moment in moments.lock().iter() {
-            for _ in 0..50 {
-                let after = moment.crash_image(&mut rng, CrashStyle::Random);
-                let bytes = content(&after);
-                assert!(bytes == [1; 700] || bytes == [2; 900]);
-                seen.insert(bytes.len());
-                // Whatever is left is in nobody's way.
-                write(&both(&after)[way], &[3; 50], true).unwrap();
-                assert_eq!(after.paths(), [PathBuf::from("/out")]);
-            }
+        let replace = || write(&both(&disk)[way], &[2; 900], true).unwrap();
+        for after in crashed_while(&disk, replace) {
+            let bytes = content(&after);
+            assert!(bytes == [1; 700] || bytes == [2; 900]);
+            seen.insert(bytes.len());
+            // Whatever is left is in nobody's way.
+            write(&both(&after)[way], &[3; 50], true).unwrap();
+            assert_eq!(after.paths(), [PathBuf::from("/out")]);
         }
         assert_eq!(seen.len(), 2);
         assert_eq!(content(&disk), [2; 900]);
