@@ -63,15 +63,22 @@ fn refused<E>(_: E) -> Error {
     Error::Unsupported("the cipher library does not take this key".to_owned())
 }
 
+/// How many bytes of plaintext a chunk has in a container that begins with these bytes.
+pub(crate) fn chunk_of(header: &[u8; HEADER]) -> Result<usize> {
+    let octet = header[3];
+    if octet > CHUNK_OCTET_MAX {
+        return Err(Error::damaged("its chunks are larger than the standard allows"));
+    }
+    Ok(1 << (octet + 6))
+}
+
 impl ChunkCipher {
     /// The cipher of a container that begins with these bytes, under a session key.
     pub(crate) fn new(header: &[u8; HEADER], session_key: &[u8]) -> Result<ChunkCipher> {
         let [_, cipher, mode, octet, salt @ ..] = header;
         let cipher = SymmetricKeyAlgorithm::from(*cipher);
         let mode = AeadAlgorithm::from(*mode);
-        if *octet > CHUNK_OCTET_MAX {
-            return Err(Error::damaged("its chunks are larger than the standard allows"));
-        }
+        let chunk = chunk_of(header)?;
         let is_aes = matches!(
             cipher,
             SymmetricKeyAlgorithm::AES128
@@ -111,7 +118,7 @@ impl ChunkCipher {
             }
             _ => Mode::Eax(cipher, Zeroizing::new(key.to_vec())),
         };
-        Ok(ChunkCipher { mode, prefix: prefix.to_vec(), info, chunk: 1 << (octet + 6) })
+        Ok(ChunkCipher { mode, prefix: prefix.to_vec(), info, chunk })
     }
 
     fn nonce<const N: usize>(&self, number: u64) -> [u8; N] {

@@ -16,7 +16,9 @@ use std::thread::Scope;
 
 use pgp::composed::{PlainSessionKey, decrypt_session_key_with_password};
 use pgp::crypto::sym::SymmetricKeyAlgorithm;
-use pgp::packet::{Packet, PublicKeyEncryptedSessionKey, Signature, SymKeyEncryptedSessionKey};
+use pgp::packet::{
+    Packet, PublicKeyEncryptedSessionKey, PublicSubkey, Signature, SymKeyEncryptedSessionKey,
+};
 use pgp::types::{CompressionAlgorithm, KeyDetails, PacketLength, Password, StringToKey, Tag};
 use rpgpie::certificate::Certificate;
 use rpgpie::tsk::Tsk;
@@ -28,7 +30,9 @@ use crate::buffers::{Block, Buffers};
 use crate::deflate::Unpacker;
 use crate::encrypt::{SessionKey, Stages};
 use crate::error::{Error, Result};
+use crate::fitness::unsupported;
 use crate::held::Held;
+use crate::keys::{is_stub, secret_of};
 use crate::lines::Lines;
 use crate::old::{self, is_aes, is_of_old_cipher};
 use crate::packet::{
@@ -286,19 +290,38 @@ impl Run<'_, '_> {
                 if read.map_err(Error::io("reading the message"))? < HEADER - 1 {
                     return Err(cut());
                 }
-                let session = locks.open(self.reading, true, |_| true)?;
-                let session = session.ok_or_else(|| locks.explain(self.reading))?;
-                let cipher = ChunkCipher::new(&header, &session.key)?;
-                let key = SessionKey { cipher: header[1], key: session.key };
-                self.opened.session_key = Some(key);
-                let threads = self.reading.threads();
-                Ok(unseal::v2(scope, body, cipher, threads, &self.buffers, self.stats))
+                self.unseal_v2(scope, body, &header, locks)
             }
             other => {
                 let what = format!("version {other} of the encrypted container is not known");
                 Err(Error::Unsupported(what))
             }
         }
+    }
+
+    fn unseal_v2<'s>(
+        &mut self,
+        scope: &'s Scope<'s, '_>,
+        mut body: Body<Source<'s>>,
+        header: &[u8; HEADER],
+        locks: &Locks,
+    ) -> Result<Feed<'s, Block>>
+    where
+        Self: 's,
+    {
+        // Only a session key that was given has to prove itself; any other was found by its lock.
+        let mut begin = Vec::new();
+        if !self.reading.session_keys.is_empty() {
+            begin = unseal::beginning(&mut body, header)?;
+        }
+        let fits = |key: &SessionKey| begin.is_empty() || unseal::opens(key, header, &begin);
+        let session = locks.open(self.reading, true, fits)?;
+        let session = session.ok_or_else(|| locks.explain(self.reading))?;
+        let cipher = ChunkCipher::new(header, &session.key)?;
+        let key = SessionKey { cipher: header[1], key: session.key };
+        self.opened.session_key = Some(key);
+        let threads = self.reading.threads();
+        Ok(unseal::v2(scope, (begin, body), cipher, threads, &self.buffers, self.stats))
     }
 
     fn unseal_v1<'s>(
@@ -456,14 +479,17 @@ impl Locks {
         is_v2: bool,
         fits: impl Fn(&SessionKey) -> bool,
     ) -> Result<Option<SessionKey>> {
-        if let Some(key) = reading.session_keys.first() {
-            return Ok(Some(key.clone()));
-        }
         let (mut locked, mut old) = (None, None);
+        for key in &reading.session_keys {
+            if fits(key) {
+                return Ok(Some(key.clone()));
+            }
+            old = old.or_else(|| is_of_old_cipher(key).then(|| key.clone()));
+        }
         for lock in &self.by_key {
             for key in &reading.keys {
                 for part in key.decryption_keys_sec() {
-                    if !lock.match_identity(&part) {
+                    if !lock.match_identity(&part) || is_stub(secret_of(&part)) {
                         continue;
                     }
                     let Some(part_open) = unlocked(part, &reading.key_passphrases) else {
@@ -512,8 +538,23 @@ impl Locks {
         Ok(None)
     }
 
+    /// Why a key that was given, and that it is for, does not open it.
+    fn obstacle(&self, reading: &Reading) -> Option<String> {
+        reading.keys.iter().find_map(|key| {
+            let inner = key.key();
+            let parts = inner.secret_subkeys.iter().map(|part| part.key.public_key());
+            let is_named = |part: &&PublicSubkey| self.by_key.iter().any(|lock| names(lock, *part));
+            let why = parts.filter(is_named).find_map(unsupported)?;
+            let name = inner.fingerprint().to_string().to_uppercase();
+            Some(format!("it is for a part of the key {name} that cannot be used here: {why}"))
+        })
+    }
+
     /// Why nothing opened it.
     fn explain(&self, reading: &Reading) -> Error {
+        if let Some(why) = self.obstacle(reading) {
+            return Error::UnfitKey(why);
+        }
         let mut ways = Vec::new();
         if !self.by_key.is_empty() {
             let ids: Vec<String> = self.by_key.iter().map(recipient).collect();
@@ -525,7 +566,11 @@ impl Locks {
                 false => "no passphrase that was given opens it".to_owned(),
             });
         }
-        if ways.is_empty() {
+        if !reading.session_keys.is_empty() {
+            ways.push(
+                "no session key that was given does, or its beginning was changed".to_owned(),
+            );
+        } else if ways.is_empty() {
             ways.push("only its session key does".to_owned());
         }
         Error::NoKey(ways.join("; "))
@@ -542,6 +587,12 @@ fn is_affordable(lock: &SymKeyEncryptedSessionKey) -> bool {
         }
         _ => true,
     }
+}
+
+/// Whether it says that it is for this key, and not for anybody.
+fn names(lock: &PublicKeyEncryptedSessionKey, key: &impl KeyDetails) -> bool {
+    lock.id().is_ok_and(|id| *id == key.legacy_key_id())
+        || lock.fingerprint().is_ok_and(|print| print == Some(&key.fingerprint()))
 }
 
 fn recipient(lock: &PublicKeyEncryptedSessionKey) -> String {

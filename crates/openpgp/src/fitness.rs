@@ -22,9 +22,6 @@ const RSA_BITS_MIN: u16 = 2048;
 
 /// Why a key of such an algorithm is of no use at that second.
 pub(crate) fn obstacle(key: &(impl KeyDetails + ?Sized), at: u32) -> Option<String> {
-    let on = |curve: &pgp::crypto::ecc_curve::ECCCurve| {
-        Some(format!("it is on the curve {curve}, which is not supported"))
-    };
     match key.public_params() {
         PublicParams::DSA(_) if at > DSA_UNTIL => {
             Some("it is of DSA, which has counted for nothing since February 2023".to_owned())
@@ -36,6 +33,16 @@ pub(crate) fn obstacle(key: &(impl KeyDetails + ?Sized), at: u32) -> Option<Stri
             let weak = || format!("it is of RSA with {bits} bits; {RSA_BITS_MIN} are needed");
             (bits < RSA_BITS_MIN).then(weak)
         }
+        _ => unsupported(key),
+    }
+}
+
+/// What of a key's kind is not supported.
+pub(crate) fn unsupported(key: &(impl KeyDetails + ?Sized)) -> Option<String> {
+    let on = |curve: &pgp::crypto::ecc_curve::ECCCurve| {
+        Some(format!("it is on the curve {curve}, which is not supported"))
+    };
+    match key.public_params() {
         PublicParams::Elgamal(_) => Some("it is of Elgamal, which is not supported".to_owned()),
         PublicParams::ECDSA(EcdsaPublicParams::Unsupported { curve, .. })
         | PublicParams::EdDSALegacy(EddsaLegacyPublicParams::Unsupported { curve, .. }) => {
@@ -54,6 +61,18 @@ pub(crate) fn obstacle(key: &(impl KeyDetails + ?Sized), at: u32) -> Option<Stri
         }
         _ => None,
     }
+}
+
+/// Whether everything that one could encrypt to is of a kind that is not supported.
+#[must_use]
+pub fn is_unsupported(certificate: &Certificate) -> bool {
+    let inner = SignedPublicKey::from(certificate.clone());
+    let may = |key: &dyn KeyDetails| {
+        let is_unknown = matches!(key.public_params(), PublicParams::Unknown { .. });
+        is_unknown || key.algorithm().can_encrypt()
+    };
+    let mut parts = inner.public_subkeys.iter().filter(|part| may(&part.key)).peekable();
+    parts.peek().is_some() && parts.all(|part| unsupported(&part.key).is_some())
 }
 
 /// Why a certificate is of no use at all (2).

@@ -17,9 +17,11 @@ use pgp::packet::{
     PublicKey, RevocationCode, Signature, SignatureConfig, SignatureType, Subpacket, SubpacketData,
 };
 use pgp::types::{
-    CompressionAlgorithm, KeyDetails, KeyVersion, Password, SignedUser, SigningKey, Timestamp,
+    CompressionAlgorithm, KeyDetails, KeyVersion, Password, S2kParams, SecretParams, SignedUser,
+    SigningKey, StringToKey, Timestamp,
 };
 use rpgpie::certificate::Certificate;
+use rpgpie::key::ComponentKeyPriv;
 use rpgpie::tsk::Tsk;
 
 use crate::certification;
@@ -187,9 +189,28 @@ pub fn certificate_of(key: &Tsk) -> Certificate {
 #[must_use]
 pub fn is_locked(key: &Tsk) -> bool {
     let key = key.key();
-    let parts = key.secret_subkeys.iter();
-    key.primary_key.secret_params().is_encrypted()
-        || parts.map(|part| &part.key).any(|part| part.secret_params().is_encrypted())
+    let parts = key.secret_subkeys.iter().map(|part| part.key.secret_params());
+    let mut all = std::iter::once(key.primary_key.secret_params()).chain(parts);
+    all.any(|secret| secret.is_encrypted() && !is_stub(secret))
+}
+
+/// The secret of a part.
+pub(crate) fn secret_of(part: &ComponentKeyPriv) -> &SecretParams {
+    match part {
+        ComponentKeyPriv::Primary(key) => key.secret_params(),
+        ComponentKeyPriv::Subkey(key) => key.secret_params(),
+    }
+}
+
+/// Whether a secret part is none: GnuPG leaves a stub where it was taken out, or is in a card.
+pub(crate) fn is_stub(secret: &SecretParams) -> bool {
+    let SecretParams::Encrypted(secret) = secret else { return false };
+    let (S2kParams::Cfb { s2k, .. } | S2kParams::MalleableCfb { s2k, .. }) =
+        secret.string_to_key_params()
+    else {
+        return false;
+    };
+    matches!(s2k, StringToKey::Private { .. })
 }
 
 /// Whether a passphrase unlocks a secret key that is locked.
@@ -205,6 +226,10 @@ pub(crate) fn fitting<'a>(
     none: &'a Password,
     passphrases: &'a [Password],
 ) -> Result<&'a Password> {
+    if is_stub(key.primary_key.secret_params()) {
+        let what = format!("the secret part of key {} itself is not here", key.fingerprint());
+        return Err(Error::UnfitKey(what));
+    }
     // What deriving a key from a passphrase costs is spent on the likely ones first.
     let mut tried = passphrases.iter().chain(std::iter::once(none));
     let fits = |passphrase: &&Password| {

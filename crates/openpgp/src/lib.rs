@@ -57,6 +57,7 @@ mod aead;
 pub mod agent;
 mod armor;
 mod buffers;
+mod bundle;
 mod certification;
 mod cfb;
 mod decrypt;
@@ -93,6 +94,7 @@ pub mod upkeep;
 mod x509;
 
 pub use armor::{Armorer, Dearmorer, Label};
+pub use bundle::Bundle;
 pub use decrypt::{Opened, Reading};
 pub use detached::{
     sign_cleartext, sign_detached, signatures, split_cleartext, verify_cleartext, verify_detached,
@@ -100,7 +102,7 @@ pub use detached::{
 pub use encrypt::{Container, SessionKey, Stages, Writing};
 pub use error::{Error, Kind, Result, without_input};
 pub use files::replace_file;
-pub use fitness::doubts;
+pub use fitness::{doubts, is_unsupported};
 pub use held::{AskPin, Held, Holder, NewHeld};
 pub use issue::NewX509;
 pub use sign::{Signer, Verified};

@@ -24,6 +24,7 @@ use rpgpie::tsk::Tsk;
 use crate::entropy::Random;
 use crate::error::{Error, Result};
 use crate::fitness::is_by;
+use crate::keys::{is_stub, secret_of};
 use crate::packet::to_bytes;
 
 /// The hash of data that passes by, for one signature.
@@ -92,8 +93,12 @@ impl Signer {
         let parts = std::iter::once(primary).chain(others.map(ComponentKeyPriv::Subkey));
         let parts = parts.filter(|part| may.contains(&part.fingerprint()));
         let mut signers = Vec::new();
-        let mut locked = false;
+        let (mut locked, mut stub) = (false, false);
         for part in parts {
+            if is_stub(secret_of(&part)) {
+                stub = true;
+                continue;
+            }
             match unlocked(part, passphrases) {
                 Some(part) => signers.push(Signer { key: std::sync::Arc::new(part) }),
                 None => locked = true,
@@ -103,6 +108,9 @@ impl Signer {
         match (signers.is_empty(), locked) {
             (false, _) => Ok(signers),
             (true, true) => Err(Error::Locked(name.to_string())),
+            (true, false) if stub => Err(Error::UnfitKey(format!(
+                "the secret part of key {name} that signs is not here"
+            ))),
             (true, false) => Err(Error::UnfitKey(format!("no part of key {name} may sign now"))),
         }
     }

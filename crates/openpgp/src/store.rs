@@ -32,6 +32,7 @@ use rpgpie::tsk::Tsk;
 use seam::Seam;
 use zeroize::Zeroizing;
 
+use crate::bundle::Bundle;
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::fitness::{end_of, is_revoked, of_no_use};
@@ -366,18 +367,14 @@ impl Store {
             }
             return Ok(imported);
         }
-        match Tsk::load(&mut &bytes[..]) {
-            Ok(keys) if !keys.is_empty() => {
-                for key in keys {
-                    imported.take(&certificate_of(&key), || self.add_secret(&key))?;
-                }
-            }
-            _ => {
-                for one in Certificate::load(&mut &bytes[..])? {
-                    imported.take(&one.clone(), || self.add_certificate(one))?;
-                }
-            }
+        let bundle = Bundle::read(bytes)?;
+        for key in bundle.keys {
+            imported.take(&certificate_of(&key), || self.add_secret(&key))?;
         }
+        for one in bundle.certificates {
+            imported.take(&one.clone(), || self.add_certificate(one))?;
+        }
+        imported.left_out.extend(bundle.left_out);
         match (&imported.prints[..], imported.left_out.first()) {
             ([], Some(why)) => Err(Error::UnfitKey(why.clone())),
             ([], None) => Err(Error::NotOpenPgp("there is no key in it".to_owned())),

@@ -11,14 +11,26 @@ use seam::Seam;
 
 use crate::Armored;
 use crate::failure::{Reason, Result, as_failure};
-use crate::place::{STDIN, all_of, certificates, keys_in, password_to_set, passwords_to_try, tell};
+use crate::place::{
+    STDIN, all_of, certificates, every_key_in, password_to_set, passwords_to_try, tell,
+};
 
 /// A profile: its name, other names, what it says, what it makes.
-struct Profile<T> {
+pub(crate) struct Profile<T> {
     name: &'static str,
     also: &'static [&'static str],
     text: &'static str,
     what: T,
+}
+
+impl<T> Profile<T> {
+    /// Its line in the list.
+    fn line(&self) -> String {
+        match self.also {
+            [] => format!("{}: {}\n", self.name, self.text),
+            also => format!("{}: {} (aliases: {})\n", self.name, self.text, also.join(", ")),
+        }
+    }
 }
 
 const KEYS: [Profile<(Algorithm, bool)>; 6] = [
@@ -60,13 +72,38 @@ const KEYS: [Profile<(Algorithm, bool)>; 6] = [
     },
 ];
 
-/// The profiles of `encrypt`, and whether each is of the newer kind; none asks the recipients.
-pub(crate) const MESSAGES: [(&str, &str, Option<Form>); 5] = [
-    ("default", "what all recipients say that they read", None),
-    ("rfc4880", "CFB with a SHA-1 sum: what every program reads", Some(Form::V1)),
-    ("rfc9580", "authenticated encryption with OCB", Some(Form::Ocb)),
-    ("rfc9580-gcm", "authenticated encryption with GCM", Some(Form::Gcm)),
-    ("rfc9580-eax", "authenticated encryption with EAX", Some(Form::Eax)),
+/// The profiles of `encrypt`, and how each protects a message; `default` asks the recipients.
+pub(crate) const MESSAGES: [Profile<Option<Form>>; 5] = [
+    Profile {
+        name: "default",
+        also: &[],
+        text: "what all recipients say that they read",
+        what: None,
+    },
+    Profile {
+        name: "rfc4880",
+        also: &["compatibility"],
+        text: "CFB with a SHA-1 sum: what every program reads",
+        what: Some(Form::V1),
+    },
+    Profile {
+        name: "rfc9580",
+        also: &["security", "performance"],
+        text: "authenticated encryption with OCB",
+        what: Some(Form::Ocb),
+    },
+    Profile {
+        name: "rfc9580-gcm",
+        also: &[],
+        text: "authenticated encryption with GCM",
+        what: Some(Form::Gcm),
+    },
+    Profile {
+        name: "rfc9580-eax",
+        also: &[],
+        text: "authenticated encryption with EAX",
+        what: Some(Form::Eax),
+    },
 ];
 
 /// How a message is protected.
@@ -86,14 +123,8 @@ pub(crate) struct ProfilesArgs {
 
 pub(crate) fn list_profiles(seam: &Seam, args: &ProfilesArgs) -> Result<()> {
     let lines: Vec<String> = match args.subcommand.as_str() {
-        "generate-key" => KEYS
-            .iter()
-            .map(|one| match one.also {
-                [] => format!("{}: {}\n", one.name, one.text),
-                also => format!("{}: {} (aliases: {})\n", one.name, one.text, also.join(", ")),
-            })
-            .collect(),
-        "encrypt" => MESSAGES.iter().map(|(name, text, _)| format!("{name}: {text}\n")).collect(),
+        "generate-key" => KEYS.iter().map(Profile::line).collect(),
+        "encrypt" => MESSAGES.iter().map(Profile::line).collect(),
         other => {
             let what = format!("{other} has no profiles; generate-key and encrypt have");
             return Err(Reason::UnsupportedProfile.because(what));
@@ -102,8 +133,14 @@ pub(crate) fn list_profiles(seam: &Seam, args: &ProfilesArgs) -> Result<()> {
     tell(seam, lines.concat().as_bytes())
 }
 
+/// What the profile of this name stands for.
+pub(crate) fn chosen<T: Copy>(all: &[Profile<T>], name: &str, subcommand: &str) -> Result<T> {
+    let found = all.iter().find(|one| one.name == name || one.also.contains(&name));
+    found.map(|one| one.what).ok_or_else(|| no_profile(name, subcommand))
+}
+
 /// What to say of a profile that there is not.
-pub(crate) fn no_profile(name: &str, subcommand: &str) -> crate::failure::Failure {
+fn no_profile(name: &str, subcommand: &str) -> crate::failure::Failure {
     let what = format!("no profile is called {name}; see `list-profiles {subcommand}`");
     Reason::UnsupportedProfile.because(what)
 }
@@ -127,9 +164,7 @@ pub(crate) struct GenerateArgs {
 
 pub(crate) fn generate(seam: &Seam, args: GenerateArgs) -> Result<()> {
     let name = args.profile.as_deref().unwrap_or("default");
-    let named = |one: &&Profile<_>| one.name == name || one.also.contains(&name);
-    let profile = KEYS.iter().find(named).ok_or_else(|| no_profile(name, "generate-key"))?;
-    let (algorithm, v6) = profile.what;
+    let (algorithm, v6) = chosen(&KEYS, name, "generate-key")?;
     let new = NewKey {
         users: args.userid,
         algorithm,
@@ -161,7 +196,7 @@ pub(crate) fn tell_certificates(
 }
 
 fn keys_from_stdin() -> Result<Vec<SecretKey>> {
-    keys_in(STDIN, &all_of(STDIN, std::io::stdin())?)
+    every_key_in(STDIN, &all_of(STDIN, std::io::stdin())?)
 }
 
 #[derive(Args)]

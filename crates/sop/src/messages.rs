@@ -6,17 +6,15 @@
 use std::io;
 
 use clap::Args;
-use openpgp::pgp::composed::SignedPublicKey;
 use openpgp::pgp::crypto::aead::AeadAlgorithm;
-use openpgp::pgp::types::{KeyDetails as _, PublicParams};
-use openpgp::{Certificate, Container, Reading, SessionKey, Stats, Writing};
+use openpgp::{Container, Reading, SessionKey, Stats, Writing};
 use seam::Seam;
 use zeroize::Zeroizing;
 
 use crate::Armored;
 use crate::date::Moment;
 use crate::failure::{Reason, Result, as_failure};
-use crate::keys::{Form, MESSAGES, no_profile};
+use crate::keys::{Form, MESSAGES, chosen};
 use crate::place::{
     Beside, certificates, keys, main_output, password_to_set, passwords_to_try, release, small,
 };
@@ -52,8 +50,7 @@ pub(crate) struct EncryptArgs {
 /// The container that a profile means.
 fn container(profile: Option<&str>) -> Result<Option<Container>> {
     let name = profile.unwrap_or("default");
-    let found = MESSAGES.iter().find(|(known, _, _)| *known == name);
-    let (_, _, form) = found.ok_or_else(|| no_profile(name, "encrypt"))?;
+    let form = chosen(&MESSAGES, name, "encrypt")?;
     Ok(form.map(|form| match form {
         Form::V1 => Container::V1,
         Form::Ocb => Container::V2(AeadAlgorithm::Ocb),
@@ -86,7 +83,7 @@ pub(crate) fn encrypt(seam: &Seam, args: &EncryptArgs) -> Result<()> {
     let made = writing.run(&mut input, &mut out, &Stats::default());
     let made = match made {
         Err(error @ openpgp::Error::UnfitKey(_)) => {
-            let unknown = writing.recipients.iter().any(has_only_unknown_parts);
+            let unknown = writing.recipients.iter().any(openpgp::is_unsupported);
             let reason = match unknown {
                 true => Reason::UnsupportedAsymmetricAlgo,
                 false => Reason::CertCannotEncrypt,
@@ -99,13 +96,6 @@ pub(crate) fn encrypt(seam: &Seam, args: &EncryptArgs) -> Result<()> {
         place.fill(session_key_text(&key).as_bytes())?;
     }
     release(out, session_key)
-}
-
-/// Whether everything that one could encrypt to is of an algorithm that is not known here.
-fn has_only_unknown_parts(certificate: &Certificate) -> bool {
-    let parts = SignedPublicKey::from(certificate.clone()).public_subkeys;
-    let is_unknown = |params: &PublicParams| matches!(params, PublicParams::Unknown { .. });
-    !parts.is_empty() && parts.iter().all(|part| is_unknown(part.key.public_params()))
 }
 
 fn session_key_text(key: &SessionKey) -> Zeroizing<String> {
@@ -202,7 +192,8 @@ pub(crate) fn decrypt(seam: &Seam, args: &DecryptArgs) -> Result<()> {
     };
     let mut out = main_output(seam);
     let read = reading.run(&mut io::stdin(), &mut out, &Stats::default());
-    let opened = read.map_err(as_failure(Reason::CannotDecrypt, Reason::CannotDecrypt))?;
+    let unfit = Reason::UnsupportedAsymmetricAlgo;
+    let opened = read.map_err(as_failure(unfit, Reason::CannotDecrypt))?;
     if let (Some(place), Some(key)) = (&mut session_key, &opened.session_key) {
         place.fill(session_key_text(key).as_bytes())?;
     }

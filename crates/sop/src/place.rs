@@ -10,15 +10,16 @@
 //! 1. A file whose name looks like `@...` makes the argument ambiguous, and an error.
 //! 2. Output beside the main one is written before the main one appears and comes to its name
 //!    after it: who gets an error has no reason to look at either.
-//! 3. File descriptors are opened anew through `/proc`, appending: nothing here closes or moves
-//!    one of the caller's.
+//! 3. Of a file descriptor there is a second handle: it stands where the caller's stands, sockets
+//!    among them, and nothing here closes the caller's. Where a sandbox refuses that, it is opened
+//!    anew through `/proc`.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
 use openpgp::pgp::types::Password;
-use openpgp::{Certificate, SecretKey, Target, without_input};
+use openpgp::{Bundle, Certificate, SecretKey, Target};
 use seam::Seam;
 use zeroize::Zeroizing;
 
@@ -58,26 +59,41 @@ fn place(argument: &str) -> Result<Place<'_>> {
     Err(Reason::UnsupportedSpecialPrefix.because(what))
 }
 
-/// The path by which an open file can be opened again (3).
-fn again(number: u32) -> String {
-    format!("/proc/self/fd/{number}")
+#[allow(clippy::disallowed_methods)] // people's files are no part of a system
+fn options() -> OpenOptions {
+    OpenOptions::new()
+}
+
+/// A second handle of an open file (3).
+fn again(number: u32, anew: &OpenOptions) -> io::Result<File> {
+    use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
+    let target = i32::try_from(number).map_err(io::Error::other)?;
+    let handle = pidfd_open(getpid(), PidfdFlags::empty())
+        .and_then(|me| pidfd_getfd(me, target, PidfdGetfdFlags::empty()));
+    match handle {
+        Ok(handle) => Ok(File::from(handle)),
+        Err(rustix::io::Errno::PERM | rustix::io::Errno::NOSYS) => {
+            anew.open(format!("/proc/self/fd/{number}"))
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// What an argument gives.
 pub(crate) fn input(argument: &str) -> Result<Box<dyn Read + Send>> {
-    let path = match place(argument)? {
-        Place::File(path) => path.to_owned(),
-        Place::Descriptor(number) => again(number).into(),
+    let mut how = options();
+    let how = how.read(true);
+    let opened = match place(argument)? {
+        Place::File(path) => how.open(path),
+        Place::Descriptor(number) => again(number, how),
         Place::Variable(name) => {
             let missing = || Reason::MissingInput.because(format!("{name} is not set"));
             let value = std::env::var_os(name).ok_or_else(missing)?;
             return Ok(Box::new(io::Cursor::new(std::os::unix::ffi::OsStringExt::into_vec(value))));
         }
     };
-    #[allow(clippy::disallowed_methods)] // people's files are no part of a system
-    let file = std::fs::File::open(path);
     let failed = |error| Reason::MissingInput.because(format!("opening {argument}: {error}"));
-    Ok(Box::new(file.map_err(failed)?))
+    Ok(Box::new(opened.map_err(failed)?))
 }
 
 /// Everything that an input gives; keys and passphrases leave memory with it.
@@ -99,20 +115,59 @@ pub(crate) fn small(argument: &str) -> Result<Zeroizing<Vec<u8>>> {
 /// The name of standard input in errors.
 pub(crate) const STDIN: &str = "standard input";
 
+/// What certificates or secret keys are in these bytes.
+fn bundle_in(name: &str, bytes: &[u8], what: &str) -> Result<Bundle> {
+    let none = |error| Reason::BadData.because(format!("no {what} in {name}: {error}"));
+    Bundle::read(bytes).map_err(none)
+}
+
+/// What to say where nothing of the right kind was found.
+fn nothing_in(name: &str, bundle: &Bundle, what: &str) -> Failure {
+    match bundle.left_out.first() {
+        Some(why) => Reason::UnsupportedAsymmetricAlgo.because(format!("{name}: {why}")),
+        None => Reason::BadData.because(format!("no {what} in {name}")),
+    }
+}
+
+/// Says which keys are passed over.
+fn tell_left_out(name: &str, bundle: &Bundle) {
+    bundle.left_out.iter().for_each(|why| eprintln!("holdfast-sop: {name}: {why}"));
+}
+
 /// The certificates in these bytes.
 pub(crate) fn certificates_in(name: &str, bytes: &[u8]) -> Result<Vec<Certificate>> {
-    let none = |error| {
-        Reason::BadData.because(format!("no certificates in {name}: {}", without_input(&error)))
-    };
-    Certificate::load(&mut &bytes[..]).map_err(none)
+    const WHAT: &str = "certificates";
+    let bundle = bundle_in(name, bytes, WHAT)?;
+    if !bundle.keys.is_empty() {
+        let what = format!("{name} holds secret keys where certificates belong");
+        return Err(Reason::BadData.because(what));
+    }
+    if bundle.certificates.is_empty() {
+        return Err(nothing_in(name, &bundle, WHAT));
+    }
+    tell_left_out(name, &bundle);
+    Ok(bundle.certificates)
 }
 
 /// The secret keys in these bytes.
 pub(crate) fn keys_in(name: &str, bytes: &[u8]) -> Result<Vec<SecretKey>> {
-    let none = |error| {
-        Reason::BadData.because(format!("no secret keys in {name}: {}", without_input(&error)))
-    };
-    SecretKey::load(&mut &bytes[..]).map_err(none)
+    const WHAT: &str = "secret keys";
+    let bundle = bundle_in(name, bytes, WHAT)?;
+    if bundle.keys.is_empty() {
+        return Err(nothing_in(name, &bundle, WHAT));
+    }
+    tell_left_out(name, &bundle);
+    Ok(bundle.keys)
+}
+
+/// The secret keys in these bytes, of which none may be left out.
+pub(crate) fn every_key_in(name: &str, bytes: &[u8]) -> Result<Vec<SecretKey>> {
+    let bundle = bundle_in(name, bytes, "secret keys")?;
+    match (bundle.left_out.first(), bundle.keys.is_empty()) {
+        (Some(why), _) => Err(Reason::UnsupportedAsymmetricAlgo.because(why)),
+        (None, true) => Err(nothing_in(name, &bundle, "secret keys")),
+        (None, false) => Ok(bundle.keys),
+    }
 }
 
 /// The certificates that arguments give, each with the argument.
@@ -184,8 +239,7 @@ impl Beside {
                 return Err(Reason::UnsupportedSpecialPrefix.because(what));
             }
             Place::Descriptor(number) => {
-                #[allow(clippy::disallowed_methods)] // the caller's open file, no part of a system
-                let file = OpenOptions::new().append(true).open(again(number));
+                let file = again(number, options().append(true));
                 let failed = |error| Reason::Unspecified.because(format!("{argument}: {error}"));
                 Target::stream(seam, Box::new(file.map_err(failed)?))
             }

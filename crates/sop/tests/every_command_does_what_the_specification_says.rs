@@ -55,6 +55,58 @@ fn messages_go_there_and_back_with_their_verifications() {
 }
 
 #[test]
+fn each_session_key_is_tried_and_none_hides_a_key() {
+    let place = Place::new("session-keys");
+    people(&place, "rfc4880");
+    place.put("wrong", b"9:00112233445566778899AABBCCDDEEFF00112233445566778899AABBCCDDEEFF");
+    place.put("short", b"9:0011");
+    let long = vec![7; 600_000];
+    for form in ["rfc4880", "rfc9580", "rfc9580-gcm"] {
+        for data in [&b""[..], DATA, &long] {
+            let words = ["encrypt", "--profile", form, "--session-key-out=right", "bob.cert"];
+            let message = place.works(&words, data);
+            for others in [&["right"][..], &["wrong", "right"], &["short", "wrong", "right"]] {
+                let given: Vec<String> =
+                    others.iter().map(|name| format!("--with-session-key={name}")).collect();
+                let words: Vec<&str> =
+                    std::iter::once("decrypt").chain(given.iter().map(|word| &**word)).collect();
+                assert_eq!(place.works(&words, &message), data, "{form} {others:?}");
+            }
+            let words = ["decrypt", "--with-session-key=wrong", "bob.key"];
+            assert_eq!(place.works(&words, &message), data, "{form}");
+            place.fails(&["decrypt", "--with-session-key=wrong"], &message, 29);
+            place.fails(&["decrypt", "--with-session-key=short", "ada.key"], &message, 29);
+            std::fs::remove_file(place.0.join("right")).unwrap();
+        }
+    }
+}
+
+#[test]
+fn open_files_are_read_from_where_they_stand_and_may_be_sockets() {
+    use std::io::{Seek as _, SeekFrom, Write as _};
+    use std::os::unix::net::UnixStream;
+
+    let place = Place::new("open-files");
+    people(&place, "rfc4880");
+    place.put("two", b"not the word\na secret word");
+    let message = place.works(&["encrypt", "--with-password=@ENV:SECRET"], DATA);
+    let mut file = std::fs::File::open(place.0.join("two")).unwrap();
+    file.seek(SeekFrom::Start(13)).unwrap();
+    let (ours, mut theirs) = UnixStream::pair().unwrap();
+    theirs.write_all(b"a secret word").unwrap();
+    drop(theirs);
+    for input in [std::process::Stdio::from(file), std::os::fd::OwnedFd::from(ours).into()] {
+        // The message is an argument's file here: standard input is the open file.
+        place.put("message", &message);
+        let script = "exec 5<&0 <message; exec \"$0\" decrypt --with-password=@FD:5";
+        let mut shell = Command::new("sh");
+        let shell = shell.current_dir(&place.0).args(["-c", script, OURS]).stdin(input);
+        let ended = shell.output().unwrap();
+        assert_eq!(text(&ended.stdout), text(DATA), "{}", text(&ended.stderr));
+    }
+}
+
+#[test]
 fn passphrases_are_text_and_blanks_at_their_end_do_not_count() {
     let place = Place::new("passwords");
     place.put("pass", b"a secret word \n");

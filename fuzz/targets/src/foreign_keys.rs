@@ -1,8 +1,9 @@
-//! X.509 certificates and key files, as they come from anybody.
+//! X.509 certificates, key files and files of OpenPGP keys, as they come from anybody.
 //!
 //! No bytes make a reader panic, loop or take memory out of proportion.
 
-use openpgp::{X509, keystore};
+use openpgp::keys::{Algorithm, NewKey};
+use openpgp::{Bundle, X509, keystore};
 
 /// A certificate on P-256 that somebody called A has signed, and its secret key, which protects
 /// nothing.
@@ -23,7 +24,8 @@ MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgRHUzE3zQsk0ptZDC\n\
 wP+9W56Cx1d2VNmWT+XAb7PP/eDy6h/GbFDSxKaFZfIAY11/AtxBU5qa\n\
 -----END PRIVATE KEY-----";
 
-/// Reads any bytes as certificates and as a key file. What is read tells of itself.
+/// Reads any bytes as certificates, as a key file, and as OpenPGP keys. What is read tells of
+/// itself.
 ///
 /// # Panics
 /// If a certificate that was read is another one when it is read again.
@@ -37,14 +39,31 @@ pub fn fuzz(bytes: &[u8]) {
     }
     let _ = keystore::has_secret_key(bytes);
     let _ = keystore::read_pem(bytes, None);
+    let _ = Bundle::read(bytes);
 }
 
-/// A certificate in both forms, and a key file.
+/// A certificate in both forms, a key file, and an OpenPGP key in both forms.
 #[must_use]
 pub fn seeds() -> Vec<Vec<u8>> {
     let end = FILE.find("-----BEGIN PRIVATE").unwrap_or(FILE.len());
     let certificate = &FILE[..end];
     let read = X509::read(certificate.as_bytes()).unwrap_or_default();
     let der = read.first().map(|one| one.der().to_vec()).unwrap_or_default();
-    vec![certificate.as_bytes().to_vec(), der, FILE.as_bytes().to_vec()]
+    let mut all = vec![certificate.as_bytes().to_vec(), der, FILE.as_bytes().to_vec()];
+    let new = NewKey {
+        users: vec!["A".to_owned()],
+        algorithm: Algorithm::Curve25519,
+        v6: false,
+        passphrase: None,
+        lifetime_s: None,
+        signing_only: false,
+    };
+    if let Ok(key) = new.generate() {
+        for armored in [false, true] {
+            let mut bytes = Vec::new();
+            let saved = key.save(armored, &mut bytes);
+            all.extend(saved.is_ok().then_some(bytes));
+        }
+    }
+    all
 }
