@@ -156,7 +156,7 @@ impl Coded for Error {
             Error::NoKey(_) => "Give the passphrase, or import the secret key of a recipient.",
             Error::Locked(_) => "Give its passphrase by --key-passphrase-file.",
             Error::BadSignature(_) => {
-                "Import the signer's certificate, and trust nothing before that."
+                "Trust nothing of it. If the signer's certificate is missing, import it first."
             }
             Error::UnfitKey(_) => "Ask its owner for a newer certificate, or choose another key.",
             Error::Unsupported(_) | Error::Usage(_) | Error::Name(_) => "",

@@ -8,7 +8,7 @@
 //!    id, else with its user ids, where older programs look for it.
 
 use pgp::composed::{EncryptionCaps, KeyType, SecretKeyParamsBuilder, SubkeyParamsBuilder};
-use pgp::composed::{SignedPublicKey, SignedSecretKey};
+use pgp::composed::{SignedPublicKey, SignedSecretKey, SignedSecretSubKey};
 use pgp::crypto::aead::AeadAlgorithm;
 use pgp::crypto::ecc_curve::ECCCurve;
 use pgp::crypto::hash::HashAlgorithm;
@@ -172,9 +172,13 @@ fn unfit<E: std::fmt::Display>(error: E) -> Error {
 }
 
 pub(crate) fn lock(key: &mut SignedSecretKey, passphrase: &Password) -> Result<()> {
-    key.primary_key.set_password(Random, passphrase)?;
+    if !is_stub(key.primary_key.secret_params()) {
+        key.primary_key.set_password(Random, passphrase)?;
+    }
     for part in &mut key.secret_subkeys {
-        part.key.set_password(Random, passphrase)?;
+        if !is_stub(part.key.secret_params()) {
+            part.key.set_password(Random, passphrase)?;
+        }
     }
     Ok(())
 }
@@ -216,8 +220,51 @@ pub(crate) fn is_stub(secret: &SecretParams) -> bool {
 /// Whether a passphrase unlocks a secret key that is locked.
 #[must_use]
 pub fn unlocks(key: &Tsk, passphrase: &Password) -> bool {
-    let mut primary = key.key().primary_key.clone();
-    primary.secret_params().is_encrypted() && primary.remove_password(passphrase).is_ok()
+    let key = key.key();
+    let primary = ComponentKeyPriv::Primary(key.primary_key.clone());
+    let parts = key.secret_subkeys.iter().map(|part| part.key.clone());
+    let all = std::iter::once(primary).chain(parts.map(ComponentKeyPriv::Subkey));
+    // One is enough to know it: programs lock all parts by one passphrase.
+    let locked = |part: &ComponentKeyPriv| {
+        let secret = secret_of(part);
+        secret.is_encrypted() && !is_stub(secret)
+    };
+    let first = all.into_iter().find(locked);
+    first.is_some_and(|part| match part {
+        ComponentKeyPriv::Primary(mut key) => key.remove_password(passphrase).is_ok(),
+        ComponentKeyPriv::Subkey(mut key) => key.remove_password(passphrase).is_ok(),
+    })
+}
+
+/// The secret key of a certificate, each part from the first of these keys that has it.
+pub(crate) fn united(certificate: Certificate, keys: &[&Tsk]) -> Tsk {
+    let public = SignedPublicKey::from(certificate);
+    let all: Vec<&SignedSecretKey> = keys.iter().map(|key| key.key()).collect();
+    let primaries = all.iter().map(|key| &key.primary_key);
+    let primary = primaries.clone().find(|key| !is_stub(key.secret_params()));
+    let (Some(primary), Some(first)) = (primary.or(primaries.clone().next()), all.first()) else {
+        unreachable!("a secret key is united from at least one");
+    };
+    let mut key = SignedSecretKey {
+        primary_key: primary.clone(),
+        details: public.details,
+        ..(*first).clone()
+    };
+    (key.public_subkeys, key.secret_subkeys) = (Vec::new(), Vec::new());
+    for part in public.public_subkeys {
+        let print = part.key.fingerprint();
+        let secrets = all.iter().flat_map(|key| &key.secret_subkeys).map(|part| &part.key);
+        let secrets = secrets.filter(|secret| secret.fingerprint() == print);
+        let whole = secrets.clone().find(|secret| !is_stub(secret.secret_params()));
+        match whole.or(secrets.clone().next()) {
+            Some(secret) => {
+                let with = SignedSecretSubKey::new(secret.clone(), part.signatures);
+                key.secret_subkeys.push(with);
+            }
+            None => key.public_subkeys.push(part),
+        }
+    }
+    Tsk::from(key)
 }
 
 /// The passphrase among these that unlocks the primary key; the empty one if it has none.
@@ -247,10 +294,11 @@ pub fn change_passphrase(key: &Tsk, old: &[Password], new: Option<&Password>) ->
     let name = key.fingerprint().to_string();
     let none = [Password::empty()];
     let tried = || old.iter().chain(&none);
-    let is_open = tried().any(|one| key.primary_key.remove_password(one).is_ok());
-    let mut all_open = is_open;
+    let mut all_open = is_stub(key.primary_key.secret_params())
+        || tried().any(|one| key.primary_key.remove_password(one).is_ok());
     for part in &mut key.secret_subkeys {
-        all_open &= tried().any(|one| part.key.remove_password(one).is_ok());
+        all_open &= is_stub(part.key.secret_params())
+            || tried().any(|one| part.key.remove_password(one).is_ok());
     }
     if !all_open {
         return Err(Error::Locked(name));

@@ -10,7 +10,7 @@ use digest::DynDigest;
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::packet::{
     OnePassSignature, OpsVersionSpecific, Signature, SignatureConfig, SignatureType,
-    SignatureVersionSpecific, Subpacket, SubpacketData, SubpacketType,
+    SignatureVersionSpecific, Subpacket, SubpacketData,
 };
 use pgp::types::{
     Fingerprint, KeyDetails, KeyVersion, Password, SigningKey, Timestamp, VerifyingKey,
@@ -18,12 +18,11 @@ use pgp::types::{
 use rpgpie::certificate::Certificate;
 use rpgpie::certificate::Checked;
 use rpgpie::key::ComponentKeyPriv;
-use rpgpie::signature::signature_acceptable;
 use rpgpie::tsk::Tsk;
 
 use crate::entropy::Random;
 use crate::error::{Error, Result};
-use crate::fitness::is_by;
+use crate::fitness::{flaw, is_by};
 use crate::keys::{is_stub, secret_of};
 use crate::packet::to_bytes;
 
@@ -329,16 +328,8 @@ fn judge(signature: &Signature, digest: &[u8], certificate: &Checked) -> Option<
     let config = signature.config()?;
     let is_data = matches!(config.typ, SignatureType::Binary | SignatureType::Text);
     let made = signature.created()?;
-    let now = Timestamp::now();
-    let expires = signature.signature_expiration_time().map_or(0, |time| time.as_secs());
-    let expired = expires != 0 && made.as_secs().saturating_add(expires) <= now.as_secs();
     let starts_right = signature.signed_hash_value() == Some([*digest.first()?, *digest.get(1)?]);
-    // What must be understood, and nobody but its maker can.
-    let is_private =
-        |one: &Subpacket| one.is_critical && matches!(one.typ(), SubpacketType::Experimental(_));
-    let is_strange = config.hashed_subpackets.iter().any(is_private);
-    let acceptable = !is_strange && signature_acceptable(signature);
-    if !is_data || made > now || expired || !starts_right || !acceptable {
+    if !is_data || !starts_right || flaw(signature).is_some() {
         return None;
     }
     let keys = certificate.valid_signing_capable_component_keys_at(made);

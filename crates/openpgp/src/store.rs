@@ -12,7 +12,8 @@
 //! ```
 //!
 //! 1. Each file is replaced whole and durably; a crash leaves the old one or the new one.
-//! 2. Importing merges: what was known of a certificate stays known.
+//! 2. Importing merges: what was known of a certificate stays known, and a secret part that is here
+//!    stays, unless it comes anew.
 //! 3. A name that fits several keys is an error, never a guess. `alias:`, `id:` and `user:` before
 //!    it say what sort of name it is.
 //! 4. Who changes something holds the lock on `.lock` from before it reads what it changes: of two
@@ -37,7 +38,7 @@ use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::fitness::{end_of, is_revoked, of_no_use};
 use crate::held::{Held, Holder, Places};
-use crate::keys::certificate_of;
+use crate::keys::{certificate_of, united};
 use crate::keystore::{Foreign, is_of_a_known_type, is_pem};
 use crate::x509::X509;
 
@@ -209,15 +210,20 @@ impl Store {
         Ok(name)
     }
 
-    /// Puts a secret key in, and its certificate. Gives its fingerprint.
+    /// Puts a secret key in, and its certificate; parts that the ring has and the key has not stay
+    /// (2). Gives its fingerprint.
     ///
     /// # Errors
     /// If the folder takes nothing.
     pub fn add_secret(&self, key: &Tsk) -> Result<String> {
         let _held = self.files.lock()?;
         let name = self.merge_in(certificate_of(key))?;
-        let mut bytes = Vec::new();
-        key.save(false, &mut bytes)?;
+        let known = self.secret(&name)?;
+        let certificate = self.certificate(&name)?.unwrap_or_else(|| certificate_of(key));
+        let mut keys = vec![key];
+        keys.extend(&known);
+        let mut bytes = Zeroizing::new(Vec::new());
+        united(certificate, &keys).save(false, &mut *bytes)?;
         self.files.write(&format!("{name}.key"), &bytes)?;
         Ok(name)
     }

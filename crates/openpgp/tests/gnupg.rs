@@ -248,3 +248,58 @@ fn keys_of_no_use_are_refused_with_their_algorithm() {
     let refused = writing.run(&mut &b"data"[..], &mut Vec::new(), &Stats::default()).err().unwrap();
     assert!(refused.to_string().contains("Elgamal"), "{refused}");
 }
+
+#[test]
+fn a_part_of_a_secret_key_takes_no_other_part_away() {
+    let Some(gpg) = Gpg::new("parts") else { return };
+    let store = openpgp::Store::open(&seam::Seam::real(), &gpg.path("ring"));
+    let user = "Bea <bea@example.org>";
+    gpg.run(&["--quick-generate-key", user, "ed25519", "sign", "never"], b"");
+    let colons = gpg.run(&["--with-colons", "--list-keys", "bea@example.org"], b"");
+    let colons = String::from_utf8(colons).unwrap();
+    let print = colons.lines().find_map(|line| line.strip_prefix("fpr:::::::::")).unwrap();
+    let print = print.trim_end_matches(':');
+    let old = gpg.run(&["--export-secret-keys", print], b"");
+    gpg.run(&["--quick-add-key", print, "cv25519", "encr", "never"], b"");
+    let whole = gpg.run(&["--export-secret-keys", print], b"");
+    let message = gpg.run(&["--encrypt", "-r", print], b"pay");
+    // GnuPG leaves a stub of the primary key.
+    let parts = gpg.run(&["--export-secret-subkeys", print], b"");
+
+    store.import(&parts).unwrap();
+    let key = store.secret(print).unwrap().unwrap();
+    assert!(!openpgp::keys::is_locked(&key), "a stub is not locked");
+    let refused = Signer::of(&key, &[]).err().unwrap().to_string();
+    assert!(refused.contains("not here"), "{refused}");
+    let open = |key: SecretKey| {
+        let reading = Reading { keys: vec![key], ..Reading::default() };
+        let mut data = Vec::new();
+        reading.run(&mut &message[..], &mut data, &Stats::default()).unwrap();
+        assert_eq!(data, b"pay");
+    };
+    open(key);
+    for (came, what) in [(&whole, "all"), (&parts, "parts"), (&old, "an older copy")] {
+        store.import(came).unwrap();
+        let key = store.secret(print).unwrap().unwrap();
+        assert_eq!(Signer::of(&key, &[]).unwrap().len(), 1, "after {what}");
+        open(key);
+    }
+}
+
+#[test]
+fn what_was_changed_after_it_was_signed_is_told_from_a_stranger() {
+    let key = key(Algorithm::Curve25519);
+    let signers = Signer::of(&key, &[]).unwrap();
+    let signed = openpgp::sign_detached(
+        &mut &b"pay 100"[..],
+        &signers,
+        false,
+        None,
+        false,
+        &Stats::default(),
+    );
+    let signatures = openpgp::signatures(&signed.unwrap()).unwrap();
+    let told = openpgp::doubts(&signatures, &[certificate_of(&key)]);
+    assert!(told[0].contains("something was changed"), "{told:?}");
+    assert!(openpgp::doubts(&signatures, &[]).is_empty(), "a stranger's");
+}

@@ -200,9 +200,11 @@ pub(super) fn verify(context: &mut Context, args: &VerifyArgs) -> Result<ExitCod
             context.output.value(&value)?;
         }
         if verified.is_empty() {
-            let what =
-                format!("{} is signed by nobody whose certificate counts", pair.from.display());
-            let what = std::iter::once(what).chain(doubts).collect::<Vec<_>>().join("; ");
+            let why = match doubts.is_empty() {
+                true => "it is signed by nobody whose certificate counts".to_owned(),
+                false => doubts.join("; "),
+            };
+            let what = format!("{}: {why}", pair.from.display());
             return Err(Error::BadSignature(what).into());
         }
     }
