@@ -108,6 +108,16 @@ fn what_is_damaged_under_a_system_in_use_is_named_and_mended_while_it_works() {
     assert_eq!((code, &named(&report)[..]), (1, &[("log copy 2".to_owned(), mends)][..]));
     let (code, report) = verify(&dir, &["--repair"]);
     assert_eq!(code, 0, "{report:#}");
+    // So it is with what every start begins by, and with what mends torn pages.
+    let removed = ["control", "double-write"].map(|name| dir.join(name));
+    removed.iter().for_each(|path| fs::remove_file(path).unwrap());
+    let status = on(DEMO, &["status"], &dir, &[]).done().out;
+    for what in ["control file was removed", "double-write area was removed"] {
+        assert!(status.contains(what), "{what}: {status}");
+    }
+    let (code, report) = verify(&dir, &["--repair"]);
+    assert_eq!(code, 0, "{report:#}");
+    assert!(removed.iter().all(|path| path.is_file()));
     worker.finish();
     assert_eq!(verify(&dir, &[]).0, 0, "and so is it when it is stopped");
 }

@@ -24,6 +24,7 @@
 //!    so.
 //! 2. The units are the bytes that go in place; each proves itself by its own tag.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -31,7 +32,7 @@ use base::bytes::{Reader, get_u32, put_u16, put_u32, put_u64};
 use base::{CiNumber, Code, Coded, DataSetId, KeyGeneration, SystemId};
 use seal::{Format, KeyProvider, Salt, Tag, WorkingKey};
 use seam::Seam;
-use seam::disk::{Create, File, Open};
+use seam::disk::{Create, File, Open, is_misplaced};
 use seam::mem::{AlignedBuf, HUGE_BYTES};
 
 use crate::backing::BatchEntry;
@@ -61,7 +62,7 @@ pub enum DoubleWriteError {
         /// The file.
         path: PathBuf,
         /// What the disk said.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// A newer release wrote it.
     #[error("the double-write area {path} has layout version {found}, this release knows {VERSION}", path = path.display())]
@@ -123,12 +124,28 @@ pub struct FoundBatch {
 
 /// The area, open for writing.
 pub struct DoubleWrite {
+    seam: Seam,
     file: Arc<dyn File>,
     path: PathBuf,
     keys: DoubleWriteKeys,
     generation: KeyGeneration,
     salt: Salt,
     working: WorkingKey,
+}
+
+/// The file of the area, made if it is missing.
+fn prepared(seam: &Seam, path: &Path) -> io::Result<Arc<dyn File>> {
+    let file = seam.disk.open(path, Open::DURABLE.create(Create::IfMissing))?;
+    if file.len()? < SLOTS * SLOT_BYTES {
+        // Written once through, so that later writes change no metadata.
+        let zeros = AlignedBuf::zeroed(SLOT_BYTES as usize);
+        for slot in 0..SLOTS {
+            file.write_at(&zeros, slot * SLOT_BYTES)?;
+        }
+        file.sync()?;
+        seam.disk.sync_dir(path.parent().unwrap_or(Path::new(".")))?;
+    }
+    Ok(file)
 }
 
 impl DoubleWrite {
@@ -142,22 +159,14 @@ impl DoubleWrite {
         keys: DoubleWriteKeys,
     ) -> Result<DoubleWrite, DoubleWriteError> {
         let io = |source| DoubleWriteError::Io { path: path.to_owned(), source };
-        let file = seam.disk.open(path, Open::DURABLE.create(Create::IfMissing)).map_err(io)?;
-        if file.len().map_err(io)? < SLOTS * SLOT_BYTES {
-            // Written once through, so that later writes change no metadata.
-            let zeros = AlignedBuf::zeroed(SLOT_BYTES as usize);
-            for slot in 0..SLOTS {
-                file.write_at(&zeros, slot * SLOT_BYTES).map_err(io)?;
-            }
-            file.sync().map_err(io)?;
-            seam.disk.sync_dir(path.parent().unwrap_or(Path::new("."))).map_err(io)?;
-        }
+        let file = prepared(seam, path).map_err(io)?;
         let mut salt = Salt([0; 16]);
         seam.entropy.fill(&mut salt.0).map_err(io)?;
         let no_key = |why: String| DoubleWriteError::Key { path: path.to_owned(), why };
         let generation = keys.keys.current(&keys.label).map_err(|e| no_key(e.to_string()))?;
         let working = working_key(&keys, generation, &salt).map_err(no_key)?;
-        Ok(DoubleWrite { file, path: path.to_owned(), keys, generation, salt, working })
+        let (seam, path) = (seam.clone(), path.to_owned());
+        Ok(DoubleWrite { seam, file, path, keys, generation, salt, working })
     }
 
     /// The buffer for a batch: the header's place, then the units'. A little longer than both, so
@@ -212,18 +221,28 @@ impl DoubleWrite {
             .map_err(|source| DoubleWriteError::Io { path: self.path.clone(), source })
     }
 
-    /// Overwrites both slots with zeros, durably. Every batch is done.
+    /// Overwrites both slots with zeros, durably. Every batch is done. A file that was removed or
+    /// replaced is made anew.
     ///
     /// # Errors
     /// [`DoubleWriteError::Io`]; the kernel stops then.
-    pub fn clear(&self, buffer: &mut AlignedBuf) -> Result<(), DoubleWriteError> {
+    pub fn clear(&mut self, buffer: &mut AlignedBuf) -> Result<(), DoubleWriteError> {
+        let io = |source| DoubleWriteError::Io { path: self.path.clone(), source };
+        if self.is_misplaced() {
+            self.file = prepared(&self.seam, &self.path).map_err(io)?;
+        }
         let zeros = &mut buffer[..SLOT_BYTES as usize];
         zeros.fill(0);
         for slot in 0..SLOTS {
-            let io = |source| DoubleWriteError::Io { path: self.path.clone(), source };
             self.file.write_at(zeros, slot * SLOT_BYTES).map_err(io)?;
         }
         Ok(())
+    }
+
+    /// Whether a restart would not find what is written here: the file was removed or replaced.
+    #[must_use]
+    pub fn is_misplaced(&self) -> bool {
+        is_misplaced(&*self.seam.disk, &self.path, &*self.file)
     }
 
     /// The batches that stand in the area, newest first. A slot whose header does not prove itself

@@ -231,6 +231,12 @@ impl PageWriter {
         area.clear(buffer).map_err(|error| PoolError::Stopped(self.stop.stop(error.to_string())))
     }
 
+    /// Whether the file of the double-write area was removed or replaced.
+    #[must_use]
+    pub fn area_is_misplaced(&self) -> bool {
+        self.batch.lock().area.is_misplaced()
+    }
+
     /// Puts an interval back in its place from the double-write area, durably, if the version that
     /// belongs there stands in the area whole. The interval is in no frame; its map is in one.
     /// Says whether it was put back.

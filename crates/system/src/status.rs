@@ -432,7 +432,10 @@ pub(crate) fn notes(inner: &Inner) -> Vec<String> {
     let rooms = room::notes(disk, &inner.config, &inner.dir, logs).into_iter();
     let rooms = rooms.chain(room::log_note(&log.space(), inner.config.warn.log_used_percent));
     let now = archives::notes(inner).into_iter().chain(inner.kernel.anchor_trouble());
-    let now = now.chain(cramped);
+    let misplaced = inner.kernel.misplaced_files().into_iter().map(|(what, command)| {
+        format!("the {what} was removed or replaced, and the next start needs it: `{command}`")
+    });
+    let now = now.chain(cramped).chain(misplaced);
     inner.notes.iter().cloned().chain(lost).chain(behind).chain(rooms).chain(now).collect()
 }
 

@@ -34,7 +34,7 @@ use base::{GroupNumber, KeyGeneration, Lsn, SystemId};
 use log::LogEvents;
 use seal::{KeyProvider, Salt, Tag, WorkingKey};
 use seam::Seam;
-use seam::disk::{BLOCK, Create, File, Open};
+use seam::disk::{BLOCK, Create, File, Open, is_misplaced};
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 use seam::sync::Mutex;
@@ -86,7 +86,6 @@ pub(crate) struct Numbered {
 pub struct ControlFile {
     seam: Seam,
     path: PathBuf,
-    file: Arc<dyn File>,
     keys: ControlKeys,
     generation: KeyGeneration,
     salt: Salt,
@@ -98,6 +97,7 @@ pub struct ControlFile {
 }
 
 struct State {
+    file: Arc<dyn File>,
     sequence: u64,
     block: ControlBlock,
     buffer: AlignedBuf,
@@ -195,14 +195,13 @@ impl ControlFile {
         Ok(ControlFile {
             seam: seam.clone(),
             path: path.to_owned(),
-            file,
             keys: keys.clone(),
             generation,
             salt,
             working,
             found,
             anchor: None,
-            state: Mutex::new(State { sequence, block, buffer: AlignedBuf::zeroed(BLOCK) }),
+            state: Mutex::new(State { file, sequence, block, buffer: AlignedBuf::zeroed(BLOCK) }),
         })
     }
 
@@ -218,6 +217,28 @@ impl ControlFile {
     /// Why the anchor is behind, if it is.
     pub(crate) fn anchor_trouble(&self) -> Option<String> {
         self.anchor.as_ref()?.trouble()
+    }
+
+    /// Whether a start would not find what is written here: the file was removed or replaced.
+    pub(crate) fn is_misplaced(&self) -> bool {
+        is_misplaced(&*self.seam.disk, &self.path, &*self.state.lock().file)
+    }
+
+    /// Makes a file that was removed or replaced anew; the next two blocks fill it.
+    ///
+    /// # Errors
+    /// If the disk refuses. The file that is open stays.
+    pub(crate) fn find_again(&self) -> Result<(), UowError> {
+        if !self.is_misplaced() {
+            return Ok(());
+        }
+        let failed = |error: std::io::Error| bad(&self.path, error.to_string(), CHECK_DISK);
+        let how = Open::DURABLE.create(Create::IfMissing);
+        let file = self.seam.disk.open(&self.path, how).map_err(failed)?;
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        self.seam.disk.sync_dir(folder).map_err(failed)?;
+        self.state.lock().file = file;
+        Ok(())
     }
 
     /// What the file says now.
@@ -249,7 +270,8 @@ impl ControlFile {
         let tag = self.working.seal(state.sequence, &clear[..TAG_AT], sealed);
         clear[TAG_AT..].copy_from_slice(&tag.0);
         let at = (state.sequence % 2) * BLOCK as u64;
-        self.file
+        state
+            .file
             .write_at(&state.buffer, at)
             .map_err(|error| bad(&self.path, format!("cannot be written: {error}"), CHECK_DISK))?;
         if let Some(anchor) = &self.anchor {

@@ -92,12 +92,25 @@ impl Kernel {
         Ok(put_back.then_some(MendedFrom::DoubleWrite))
     }
 
-    /// Takes checkpoints until every slot of the control file was written.
+    /// Takes checkpoints until every slot of the control file was written; a file that was removed
+    /// or replaced is made anew.
     ///
     /// # Errors
     /// If log or disk refuse; the kernel stops then.
     pub fn renew_control(&self) -> Result<(), UowError> {
+        self.control.find_again()?;
         (0..SLOTS).try_for_each(|_| self.checkpoint_now(false))
+    }
+
+    /// Files that were removed or replaced while they are in use, so that the next start would not
+    /// find what they hold, each with the command that makes it anew.
+    #[must_use]
+    pub fn misplaced_files(&self) -> Vec<(&'static str, &'static str)> {
+        let control = self.control.is_misplaced();
+        let area = self.writer.area_is_misplaced();
+        let control = control.then_some(("control file", "holdfast repair --control"));
+        let area = area.then_some(("double-write area", "holdfast repair --double-write"));
+        control.into_iter().chain(area).collect()
     }
 
     /// Clears the double-write area, whose batches are done.
