@@ -15,7 +15,9 @@
 //!    that is opened often and briefly does not read the same groups again and again.
 //! 6. Nothing is written to a folder that must hold archives and holds none; if that is so of all,
 //!    it says so and waits.
-//! 7. A group that the log has lost is passed over only on an operator's word. The gap shows in the
+//! 7. An archive that is lost is written again only on an operator's word, and only from groups
+//!    that follow what is in front and lead to what is behind.
+//! 8. A group that the log has lost is passed over only on an operator's word. The gap shows in the
 //!    numbers of the archives, and whoever reads across it is refused.
 
 use std::path::Path;
@@ -66,7 +68,7 @@ struct Shared {
     registry: Arc<dyn Registry>,
     /// One archive at a time.
     work: Mutex<Work>,
-    /// Groups up to this one are passed over if the log has lost them (7).
+    /// Groups up to this one are passed over if the log has lost them (8).
     given_up: AtomicU64,
     ended: AtomicBool,
     status: Mutex<ArchiverStatus>,
@@ -156,6 +158,26 @@ impl Archiver {
     pub fn give_up(&self, last: GroupNumber) {
         self.shared.given_up.fetch_max(last.0, SeqCst);
         let _ = self.shared.go_on(None);
+    }
+
+    /// Writes an archive again that is lost, from the log, which still has its groups: from `from`
+    /// on and before `to`. What stands in its place is set aside.
+    ///
+    /// # Errors
+    /// What the log does not have any more; whatever keeps archives from being written.
+    pub fn write_again(
+        &self,
+        from: GroupNumber,
+        to: GroupNumber,
+    ) -> Result<ShelfCopy, ArchiveError> {
+        // The file that grows meanwhile is left as it is, and nobody else finishes one.
+        let _alone = self.shared.work.lock();
+        let mut work = Work::default();
+        let written = self.shared.write_again(&mut work, from, to);
+        if written.is_err() {
+            work.abandon();
+        }
+        written
     }
 
     /// Begins anew in a folder of the archive that is not mounted any more: what it held is lost.
@@ -341,6 +363,38 @@ impl Shared {
         told.map_err(|why| ArchiveError::Unrecorded { group: copy.info.from, why })
     }
 
+    /// Writes a file of these groups from the log.
+    fn write_again(
+        &self,
+        work: &mut Work,
+        from: GroupNumber,
+        to: GroupNumber,
+    ) -> Result<ShelfCopy, ArchiveError> {
+        let config = self.shelf.mounted()?;
+        let writer = Writer::begin(&self.shelf.env, &config, from, new_buffer())?;
+        let writer = work.writer.insert(writer);
+        let gone = |from| ArchiveError::Missing { from, why: "nor does the log".into() };
+        while writer.next() < to {
+            let reader = self.reader(&mut work.reader, writer.next(), to);
+            let head = writer.take(reader)?.ok_or_else(|| gone(writer.next()))?;
+            if head.number == from {
+                self.check_chain(&head)?;
+            }
+        }
+        let last = writer.last();
+        if let Some(behind) = self.shelf.list().into_iter().find(|copy| copy.info.from == to)
+            && last.is_some_and(|last| last != behind.info.previous)
+        {
+            let path = behind.files.first().cloned().unwrap_or_default();
+            return Err(ArchiveError::Fork { group: to, path });
+        }
+        let writer = work.writer.take().ok_or_else(|| gone(from))?;
+        let copy = self.finish(work, writer)?;
+        // What was damaged is not there any more.
+        self.shelf.look()?;
+        Ok(copy)
+    }
+
     /// Brings the file on to `next.to`, or to where the log's memory ends if it need not be `whole`
     /// yet: what is read back later costs no more, and may be in memory after all. It says
     /// how far it has come.
@@ -414,12 +468,13 @@ impl Shared {
         (first, last)
     }
 
-    /// The log must go on from the newest archive.
+    /// The log must go on from the archive in front.
     fn check_chain(&self, head: &GroupHead) -> Result<(), ArchiveError> {
-        let newest = self.shelf.newest().filter(|newest| newest.info.to == head.number);
-        match newest {
-            Some(newest) if newest.info.last != head.previous => {
-                let path = newest.files.first().cloned().unwrap_or_default();
+        let list = self.shelf.list();
+        let before = list.iter().rev().find(|before| before.info.to == head.number);
+        match before {
+            Some(before) if before.info.last != head.previous => {
+                let path = before.files.first().cloned().unwrap_or_default();
                 Err(ArchiveError::Fork { group: head.number, path })
             }
             _ => Ok(()),

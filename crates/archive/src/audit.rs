@@ -35,6 +35,8 @@ pub enum Cure {
     Mount,
     /// RECON is told of the archive.
     Record,
+    /// It is written again: the log still has its groups.
+    Log,
     /// The right file is brought back, or everything is copied anew: until then it is needed.
     Copies,
     /// Nothing has to be done: no recovery needs it.
@@ -83,6 +85,14 @@ impl Audit<'_> {
     /// What helps against the loss of the log between two positions.
     fn cure(&self, from: Lsn, end: Lsn) -> Cure {
         if self.is_needed(from, end) { Cure::Copies } else { Cure::Unneeded }
+    }
+
+    /// The same, for groups that are in no archive.
+    fn cure_of_loss(&self, group: GroupNumber, from: Lsn, end: Lsn) -> Cure {
+        match self.cure(from, end) {
+            Cure::Copies if self.log.is_some_and(|log| log.group <= group) => Cure::Log,
+            cure => cure,
+        }
     }
 
     /// Whether recoveries need log between two positions that no accumulation has.
@@ -160,7 +170,7 @@ impl Audit<'_> {
                 "archive {}, which RECON knows, is in no folder of the archive",
                 one.number
             ),
-            cure: self.cure(one.first, one.end),
+            cure: self.cure_of_loss(one.first_group, one.first, one.end),
         });
         lost.collect()
     }
@@ -192,7 +202,7 @@ impl Audit<'_> {
                 && !self.state.is_lost(before.end, lsn)
             {
                 let why = format!("no archive holds {} up to {to}", before.to);
-                let cure = self.cure(before.end, lsn);
+                let cure = self.cure_of_loss(before.to, before.end, lsn);
                 found.push(Discord { from: before.to, path: None, why, cure });
             }
             let here = self.list.get(at).map(|copy| &copy.info);

@@ -140,8 +140,12 @@ fn what_is_in_no_folder_is_named_once_and_as_needed_or_not() {
 
     let found = look(&shelf, &told(&list), begins(&bench));
     assert_eq!(found.len(), 1, "the gap is that of the archive: {found:?}");
-    assert_eq!((found[0].from, found[0].cure), (list[1].info.from, Cure::Copies));
+    assert_eq!((found[0].from, found[0].cure), (list[1].info.from, Cure::Log));
     assert_eq!(found[0].path.as_ref(), Some(&list[1].files[0]));
+    // Once the log was used again it has them no more.
+    let later = LogBegins { group: list[2].info.from, lsn: list[2].info.first };
+    let found = look(&shelf, &told(&list), Some(later));
+    assert_eq!((found[0].from, found[0].cure), (list[1].info.from, Cure::Copies));
 
     let mut behind = told(&list);
     behind.push(copied(list[2].info.first));
@@ -153,7 +157,7 @@ fn what_is_in_no_folder_is_named_once_and_as_needed_or_not() {
     unknown.remove(2);
     let found = look(&shelf, &unknown, begins(&bench));
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!((found[0].from, found[0].cure), (list[1].info.from, Cure::Copies));
+    assert_eq!((found[0].from, found[0].cure), (list[1].info.from, Cure::Log));
     assert!(found[0].why.contains("no archive holds"), "{found:?}");
     // What a restore has lost nobody asks for.
     let (end, began) = (list[0].info.end, list[2].info.first);

@@ -6,7 +6,7 @@ mod common;
 
 use std::time::Duration;
 
-use base::{Lsn, SystemId, UowId};
+use base::{GroupNumber, Lsn, SystemId, UowId};
 use common::{Bench, body, spoil};
 use holdfast_archive::{ArchiveError, ArchiveFile, Keep, LogSource, NoRegistry, Registry, Shelf};
 use log::LogError;
@@ -272,4 +272,42 @@ fn systems_that_begin_in_one_folder_do_not_take_each_others_names() {
     assert_eq!(read_all(&second.source(), Lsn::FIRST).unwrap().len(), 30, "the log has it still");
     first.end();
     second.end();
+}
+
+#[test]
+fn an_archive_that_is_lost_is_written_again_while_the_log_has_its_groups() {
+    for folders in [1, 2] {
+        let bench = Bench::new(folders, |config| config.compress = Some(1));
+        let mut places = Vec::new();
+        for round in 0..3 {
+            places.extend(log_some(&bench, round * 5, 5));
+            bench.archiver().archive_now().unwrap();
+        }
+        let (archiver, shelf) = (bench.archiver(), bench.archiver().shelf());
+        let lost = shelf.list()[1].clone();
+        // One copy is gone; the other one, if there is one, is damaged.
+        bench.remove(&lost.files[0]);
+        lost.files[1..].iter().for_each(|file| spoil(file, 4_200, &[0xee; 4]));
+        assert_eq!(shelf.verify(lost.info.from).unwrap().len(), folders);
+        assert!(shelf.repair(lost.info.from, &lost.files[0]).is_err(), "no copy is whole");
+        // What the log does not have, and what does not lead to the next one, is not written.
+        let (from, to) = (lost.info.from, lost.info.to);
+        assert!(archiver.write_again(from, GroupNumber(to.0 + 1_000)).is_err());
+        let again = archiver.write_again(from, to).unwrap();
+        assert_eq!(again.files, lost.files);
+        assert_eq!((again.info.to, again.info.last), (to, lost.info.last));
+        assert!(shelf.verify(from).unwrap().is_empty() && shelf.faults().is_empty());
+        let archives = LogSource::new(Some(std::sync::Arc::clone(shelf)), None);
+        let all: Vec<_> = places.iter().copied().zip(0..).collect();
+        assert_eq!(read_all(&archives, Lsn::FIRST).unwrap(), all);
+        // The archiver goes on behind the newest one as before.
+        places.extend(log_some(&bench, 15, 700));
+        archiver.archive_now().unwrap();
+        let all: Vec<_> = places.iter().copied().zip(0..).collect();
+        assert_eq!(read_all(&archives, Lsn::FIRST).unwrap(), all);
+        // By now the log was used again.
+        let refused = archiver.write_again(from, to).unwrap_err();
+        assert!(refused.to_string().contains("no longer in the log"), "{refused}");
+        bench.end();
+    }
 }

@@ -61,7 +61,7 @@ struct VerifyArgs {
     /// Only the archive that begins with this group
     #[arg(long, value_name = "GROUP")]
     first_group: Option<u64>,
-    /// Make damaged and missing copies anew from the other one
+    /// Make damaged and missing copies anew: from the other one, or from the log if it has them yet
     #[arg(long)]
     repair: bool,
 }
@@ -119,7 +119,8 @@ struct Discord {
     needed: bool,
     remedy: String,
     repair: Vec<Repair>,
-    repaired: bool,
+    /// How it was mended, if it was.
+    repaired: Option<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -127,7 +128,8 @@ struct Fault {
     first_group: u64,
     file: String,
     why: String,
-    repaired: bool,
+    /// How it was mended, if it was.
+    repaired: Option<String>,
 }
 
 pub(super) fn run(context: &mut Context, args: &ArchiveArgs) -> Result<ExitCode> {
@@ -226,14 +228,16 @@ fn verify(context: &mut Context, args: &VerifyArgs) -> Result<ExitCode> {
     let found: Verified =
         operate(context, &place.system, &place.passphrase, "archive verify", &arguments)?;
     let output = &mut context.output;
-    let left = found.faults.iter().filter(|fault| !fault.repaired).count();
+    let left = found.faults.iter().filter(|fault| fault.repaired.is_none()).count();
     if output.is_json() {
         output.document(&found)?;
     } else {
         for fault in &found.faults {
             let Fault { file, why, repaired, .. } = fault;
-            let outcome = if *repaired { ": made anew from its copy" } else { "" };
-            output.line(format!("{file}: {why}{outcome}"))?;
+            match repaired {
+                Some(how) => output.line(format!("{file}: {why}: {how}"))?,
+                None => output.line(format!("{file}: {why}"))?,
+            }
         }
         found.discords.iter().try_for_each(|discord| tell(output, discord))?;
         let archives = found.archives;
@@ -243,22 +247,22 @@ fn verify(context: &mut Context, args: &VerifyArgs) -> Result<ExitCode> {
             output.line(format!("Repair them: holdfast archive verify -s {system} --repair"))?;
         }
     }
-    let discord = found.discords.iter().any(|one| one.needed && !one.repaired);
+    let discord = found.discords.iter().any(|one| one.needed && one.repaired.is_none());
     Ok(ExitCode::from(u8::from(left > 0 || discord)))
 }
 
 fn tell(output: &mut Output, discord: &Discord) -> Result<()> {
     let Discord { file, why, .. } = discord;
-    let outcome = match (discord.repaired, discord.needed) {
-        (true, _) => ": RECON was told of it",
-        (false, true) => "",
-        (false, false) => "; no recovery needs it",
+    let outcome = match (&discord.repaired, discord.needed) {
+        (Some(how), _) => format!(": {how}"),
+        (None, true) => String::new(),
+        (None, false) => "; no recovery needs it".into(),
     };
     match file {
         Some(file) => output.line(format!("{file}: {why}{outcome}"))?,
         None => output.line(format!("{why}{outcome}"))?,
     }
-    if !discord.needed || discord.repaired {
+    if !discord.needed || discord.repaired.is_some() {
         return Ok(());
     }
     output.line(format!("  {}", discord.remedy))?;

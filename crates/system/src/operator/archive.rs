@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use archive::{ArchiveError, Archiver, Cure, Discord, Span};
+use archive::{ArchiveError, Archiver, CopyFault, Cure, Discord, Span};
 use base::{DataSetId, GroupNumber, Lsn};
 use recon::State;
 use recovery::concern;
@@ -33,7 +33,8 @@ struct Fault {
     first_group: u64,
     file: String,
     why: String,
-    repaired: bool,
+    /// How it was mended, if it was.
+    repaired: Option<String>,
 }
 
 fn archiver(system: &System) -> Result<&Archiver, Refusal> {
@@ -67,22 +68,61 @@ fn discords(system: &System, which: &Which) -> Result<Vec<ArchiveDiscord>, Refus
     let mut told = Vec::new();
     for discord in &found {
         let mut one = ArchiveDiscord::of(system.dir(), &state(), discord);
-        if which.repair && discord.cure == Cure::Record {
-            match record(archiver, discord) {
-                Ok(()) => one.repaired = true,
-                Err(why) => one.why = format!("{}; it cannot be recorded: {why}", one.why),
-            }
+        let mended = match discord.cure {
+            Cure::Record if which.repair => record(archiver, discord),
+            Cure::Log if which.repair => write_again(archiver, &state(), discord.from),
+            _ => Ok(None),
+        };
+        match mended {
+            Ok(how) => one.repaired = how,
+            Err(why) => one.why = format!("{}; it cannot be mended: {why}", one.why),
         }
         told.push(one);
     }
     Ok(told)
 }
 
+/// What was done to what was wrong with an archive, if anything; or why it could not be done.
+type Mended = Result<Option<String>, String>;
+
 /// Tells RECON of an archive.
-fn record(archiver: &Archiver, discord: &Discord) -> Result<(), String> {
+fn record(archiver: &Archiver, discord: &Discord) -> Mended {
     let list = archiver.shelf().list();
     let copy = list.iter().find(|copy| copy.info.from == discord.from);
-    copy.map_or(Ok(()), |copy| archiver.registry().archived(&copy.info, &copy.files))
+    copy.map_or(Ok(()), |copy| archiver.registry().archived(&copy.info, &copy.files))?;
+    Ok(Some("RECON was told of it".into()))
+}
+
+/// Writes an archive again from the log, which may have its groups yet.
+fn write_again(archiver: &Archiver, state: &State, from: GroupNumber) -> Mended {
+    let list = archiver.shelf().list();
+    let on_shelf = list.iter().find(|copy| copy.info.from == from).map(|copy| copy.info.to);
+    let recorded = state.archives.values().find(|one| one.first_group == from);
+    let recorded = recorded.map(|one| GroupNumber(one.last_group.0 + 1));
+    let behind = list.iter().map(|copy| copy.info.from).find(|behind| *behind > from);
+    let to = on_shelf.or(recorded).or(behind).ok_or("nobody knows where it ended")?;
+    archiver.write_again(from, to).map_err(|error| error.to_string())?;
+    Ok(Some("written again from the log".into()))
+}
+
+/// Makes a copy of an archive anew from the other one; or all of them from the log, if none is
+/// whole.
+fn mend(archiver: &Archiver, state: &State, fault: &CopyFault) -> Mended {
+    let shelf = archiver.shelf();
+    // Another fault of the same archive may have been mended, and this one with it.
+    let is_whole = shelf.verify(fault.from).is_ok_and(|found| found.is_empty());
+    if is_whole {
+        return Ok(Some("made anew with its copy".into()));
+    }
+    match shelf.repair(fault.from, &fault.path) {
+        Ok(()) => Ok(Some("made anew from its copy".into())),
+        Err(none @ (ArchiveError::Damaged { .. } | ArchiveError::NoSuch { .. })) => {
+            let written = write_again(archiver, state, fault.from);
+            written.map_err(|why| format!("{none}; {why}"))
+        }
+        // The other copy may be whole: it is not set aside for another one.
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// Reads archives from front to back, on every copy, and holds them against RECON and each other.
@@ -92,16 +132,21 @@ pub(super) fn verify(
     talk: &mut Talk<'_>,
 ) -> Result<Value, Refusal> {
     let which: Which = request.arguments()?;
-    let shelf = archiver(system)?.shelf();
+    let archiver = archiver(system)?;
+    let (shelf, state) = (archiver.shelf(), system.recon().state());
     let mut archives = shelf.list();
     if let Some(group) = which.first_group.map(GroupNumber) {
         archives.retain(|copy| copy.info.from == group);
-        if archives.is_empty() {
+        let known = |fault: &CopyFault| fault.from == group;
+        let recorded = |one: &recon::Archive| one.first_group == group;
+        let is_known = shelf.faults().iter().any(known) || state.archives.values().any(recorded);
+        if archives.is_empty() && !is_known {
             return Err(told(ArchiveError::NoSuch { group }));
         }
     }
     let mut found = shelf.faults();
     found.retain(|fault| !archives.iter().any(|copy| copy.info.from == fault.from));
+    found.retain(|fault| which.first_group.is_none_or(|group| fault.from.0 == group));
     let total = archives.len() as u64;
     for (number, copy) in archives.iter().enumerate() {
         talk.progress("archive", number as u64, total, "files")?;
@@ -110,13 +155,11 @@ pub(super) fn verify(
     let mut faults = Vec::new();
     for fault in found {
         let mut why = fault.why.to_string();
-        let mut repaired = false;
-        if which.repair {
-            match shelf.repair(fault.from, &fault.path) {
-                Ok(()) => repaired = true,
-                Err(error) => why = format!("{why}; it cannot be made anew: {error}"),
-            }
-        }
+        let mended = if which.repair { mend(archiver, &state, &fault) } else { Ok(None) };
+        let repaired = mended.unwrap_or_else(|error| {
+            why = format!("{why}; it cannot be made anew: {error}");
+            None
+        });
         let file = fault.path.display().to_string();
         faults.push(Fault { first_group: fault.from.0, file, why, repaired });
     }

@@ -34,8 +34,8 @@ pub(crate) struct ArchiveDiscord {
     pub(crate) remedy: String,
     /// The commands that mend it; none if no command can.
     pub(crate) repair: Vec<Repair>,
-    /// Whether it was mended just now.
-    pub(crate) repaired: bool,
+    /// Whether it was mended just now, and how.
+    pub(crate) repaired: Option<String>,
 }
 
 impl ArchiveDiscord {
@@ -50,6 +50,11 @@ impl ArchiveDiscord {
             Cure::Record => {
                 let words = ["--first-group", &first.to_string(), "--repair"];
                 ("Have RECON told of it.", vec![Repair::of("archive verify", dir, &words)])
+            }
+            Cure::Log => {
+                let words = ["--first-group", &first.to_string(), "--repair"];
+                let repair = vec![Repair::of("archive verify", dir, &words)];
+                ("The log still has its groups: have it written again.", repair)
             }
             Cure::Copies => {
                 let remedy = "Bring the right file back. If there is none, make new image copies \
@@ -66,7 +71,7 @@ impl ArchiveDiscord {
             needed: discord.cure != Cure::Unneeded,
             remedy: remedy.to_owned(),
             repair,
-            repaired: false,
+            repaired: None,
         }
     }
 
@@ -113,7 +118,7 @@ pub(crate) fn in_use(
 }
 
 /// Where the log of a system in use begins.
-fn log_begins(kernel: &Kernel) -> Option<LogBegins> {
+pub(super) fn log_begins(kernel: &Kernel) -> Option<LogBegins> {
     let segments = kernel.log().segments();
     segments.first().map(|oldest| LogBegins { group: oldest.first_group, lsn: oldest.first })
 }

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive::{AccumulationFile, Cure, Shelf, ShelfCopy};
-use base::{Coded, Lsn};
+use archive::{AccumulationFile, Cure, LogBegins, Shelf, ShelfCopy};
+use base::{Coded, GroupNumber, Lsn};
 use recon::{ImageCopy, Reading, Setup};
 use recovery::{CopyFiles, CopyKeys};
 use seal::KeyProvider;
@@ -160,7 +160,7 @@ impl Verifier {
         let known = || list.iter().cloned().chain(shelf.list());
         for fault in faults {
             if !known().any(|copy| copy.info.from == fault.from) {
-                self.lost_archive(fault.from.0, fault.path, fault.why.to_string(), Lsn(u64::MAX));
+                self.lost_archive(fault.from, fault.path, fault.why.to_string(), Lsn(u64::MAX));
             }
         }
         self.audit(site, &shelf);
@@ -177,7 +177,7 @@ impl Verifier {
         for fault in faults {
             let what = format!("{} ({})", fault.why, fault.why.code());
             if !is_left {
-                self.lost_archive(first, fault.path, what, copy.info.end);
+                self.lost_archive(copy.info.from, fault.path, what, copy.info.end);
                 continue;
             }
             let words = ["--first-group", &first.to_string(), "--repair"];
@@ -195,7 +195,7 @@ impl Verifier {
     }
 
     /// An archive of which no copy is whole.
-    fn lost_archive(&mut self, first: u64, path: PathBuf, what: String, end: Lsn) {
+    fn lost_archive(&mut self, first: GroupNumber, path: PathBuf, what: String, end: Lsn) {
         let state = self.recon.as_ref();
         let needed = state.and_then(recon::State::log_needed_from).is_none_or(|from| end > from);
         if !needed {
@@ -203,18 +203,29 @@ impl Verifier {
             self.note(format!("{file}: {what}; no recovery needs it: `holdfast archive delete`"));
             return;
         }
-        let repair = self.fresh_copies(None);
+        let (remedy, repair) = if self.log_begins().is_some_and(|log| log.group <= first) {
+            let words = ["--first-group", &first.0.to_string(), "--repair"];
+            let repair = vec![self.command("archive verify", &words)];
+            ("No copy of it is left, but the log has its groups: have it written again.", repair)
+        } else {
+            let remedy = "No copy of it is left. Make new image copies of everything: then no \
+                          recovery needs it.";
+            (remedy, self.fresh_copies(None))
+        };
         self.find(Finding {
-            object: format!("archive from group {first}"),
+            object: format!("archive from group {}", first.0),
             file: Some(path),
             offset: None,
             interval: None,
             what,
-            remedy: "No copy of it is left. Make new image copies of everything: then no recovery \
-                     needs it."
-                .into(),
+            remedy: remedy.into(),
             repair,
         });
+    }
+
+    /// Where the log begins.
+    fn log_begins(&self) -> Option<LogBegins> {
+        self.kernel.as_ref().map_or(self.log_begins, |kernel| audit::log_begins(kernel))
     }
 
     /// What archives say together.
