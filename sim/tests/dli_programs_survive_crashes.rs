@@ -9,6 +9,7 @@ use dli_model::script::{Script, Step};
 use holdfast_sim::crew;
 use holdfast_sim::dli::life::{self, Lived};
 use holdfast_sim::dli::numbered;
+use holdfast_sim::dli::taken_back;
 use holdfast_sim::dli::tale::Tale;
 use holdfast_sim::dli::tellers;
 use holdfast_sim::machine::Make;
@@ -129,6 +130,16 @@ fn tellers_at_once_lose_no_posting() {
     let worked = crew::each(1..41, tellers::work_through);
     let postings: usize = worked.iter().map(|one| one.postings).sum();
     assert!(postings > 10 * worked.len(), "{postings} postings are too few");
+}
+
+#[test]
+fn nobody_misses_what_is_put_back_beside_what_a_backout_brings_back() {
+    crew::each(1..11, taken_back::a_neighbour_comes_back);
+}
+
+#[test]
+fn nobody_adds_an_entry_beside_one_that_a_backout_is_taking_away() {
+    crew::each(1..11, taken_back::a_neighbour_is_added);
 }
 
 #[test]

@@ -21,8 +21,8 @@ use btree::{Effect, StoredValue, Tree};
 use recon::Recon;
 use seam::plant::{Plant, planted};
 use store::{
-    Cursor as _, Grant, LockMode, LockName, Locking, Outcome, Position, Read, SetId, SetInfo,
-    Store, StoreError, Unit, UnitOptions, Wait,
+    Cursor as _, Grant, KeyRange, LockMode, LockName, Locking, Outcome, Position, Read, SetId,
+    SetInfo, Store, StoreError, Unit, UnitOptions, Wait,
 };
 use store_kernel::{KernelStore, KernelUnit};
 use uow::UowError;
@@ -35,15 +35,18 @@ use crate::{Progress, RecoveryError};
 /// Writes how a gap is called: that in front of a key, or that at the end.
 pub type NameGap = fn(Option<&[u8]>, &mut Vec<u8>);
 
+/// What is locked where a key comes next, or the end.
+type Names<'n> = dyn Fn(Option<&[u8]>) -> Vec<Vec<u8>> + 'n;
+
 /// What layers above know of data sets whose keys depend on each other.
 #[derive(Clone, Debug, Default)]
 pub struct Ties {
     /// A data set whose keys begin with keys of another one, and that one, by name: whatever has
     /// such a key stands beneath the record of the other one.
     pub beneath: Vec<(String, String)>,
-    /// Data sets whose gaps programs lock.
+    /// Data sets of which programs lock the gaps between all keys; of others, those between roots.
     pub gapped: BTreeSet<String>,
-    /// How gaps are called; not needed without such data sets.
+    /// How gaps are called; without it none is locked.
     pub gap: Option<NameGap>,
 }
 
@@ -326,7 +329,8 @@ impl Work<'_> {
     }
 
     /// Locks the gaps on both sides of a key that comes or goes, if programs lock them: whoever has
-    /// looked there goes on finding what he found (K14).
+    /// looked there goes on finding what he found (K14). Behind a root that is the root behind it,
+    /// too, as in a program that deletes one.
     fn lock_gaps(
         &self,
         unit: &mut KernelUnit,
@@ -334,28 +338,50 @@ impl Work<'_> {
         key: &[u8],
     ) -> Result<(), RecoveryError> {
         let Ties { gapped, gap: Some(gap), .. } = &self.options.ties else { return Ok(()) };
-        if !gapped.contains(&info.name) {
-            return Ok(());
-        }
-        let (mut name, mut now) = (Vec::new(), Vec::new());
-        gap(Some(key), &mut name);
-        self.lock_name(unit, info, &name)?;
-        let mut cursor = self.store.cursor(info.id)?;
-        let mut behind = |unit: &mut KernelUnit, to: &mut Vec<u8>| {
-            cursor.seek(Position::After(key));
-            let next = unit.next(&mut cursor, Read::Unlocked)?;
-            gap(next.map(|entry| entry.key), to);
-            Ok::<(), RecoveryError>(())
+        let root = usize::from(info.attributes.group_bytes);
+        let named = |next: Option<&[u8]>| {
+            let mut name = Vec::new();
+            gap(next, &mut name);
+            name
         };
-        behind(unit, &mut name)?;
+        if gapped.contains(&info.name) {
+            self.lock_name(unit, info, &named(Some(key)))?;
+            let at = Position::After(key);
+            self.lock_behind(unit, info, at, &|next| vec![named(next)])
+        } else if key.len() == root {
+            let mut end = Vec::new();
+            let at = KeyRange::prefix(key, &mut end).to.map_or(Position::Back, Position::Before);
+            self.lock_behind(unit, info, at, &|next| {
+                let next = next.map(|key| key.get(..root).unwrap_or(key));
+                vec![named(next), next.unwrap_or_default().to_vec()]
+            })
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Locks what is called after the first key behind a place.
+    fn lock_behind(
+        &self,
+        unit: &mut KernelUnit,
+        info: &SetInfo,
+        at: Position<'_>,
+        names: &Names<'_>,
+    ) -> Result<(), RecoveryError> {
+        let mut cursor = self.store.cursor(info.id)?;
+        let mut find = |unit: &mut KernelUnit| -> Result<Vec<Vec<u8>>, RecoveryError> {
+            cursor.seek(at);
+            Ok(names(unit.next(&mut cursor, Read::Unlocked)?.map(|entry| entry.key)))
+        };
+        let mut found = find(unit)?;
         loop {
-            self.lock_name(unit, info, &name)?;
-            // Somebody may have added or removed the next one until the lock was had.
-            behind(unit, &mut now)?;
-            if now == name {
+            found.iter().try_for_each(|name| self.lock_name(unit, info, name))?;
+            // Somebody may have added or removed the next one until the locks were had.
+            let now = find(unit)?;
+            if now == found {
                 return Ok(());
             }
-            std::mem::swap(&mut name, &mut now);
+            found = now;
         }
     }
 

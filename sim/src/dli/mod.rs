@@ -8,12 +8,14 @@
 //! | [`life`] | a program that is crashed, restarted and goes on, judged by the model |
 //! | [`numbered`] | an index that is built over data which must be numbered for it |
 //! | [`tellers`] | programs at once on the same records |
+//! | [`taken_back`] | a backout in an index beside programs |
 //!
 //! Invariants:
 //! 1. Every program's databases are verified after every restart: hierarchy and indexes agree.
 
 pub mod life;
 pub mod numbered;
+pub mod taken_back;
 pub mod tale;
 pub mod tellers;
 

@@ -273,7 +273,7 @@ impl Branch {
 }
 
 /// A call; `None` if the program was chosen to end a deadlock.
-fn tell(
+pub(super) fn tell(
     program: &mut Program,
     pcb: usize,
     function: &str,
