@@ -271,6 +271,10 @@ impl Core {
 }
 
 impl Ahead {
+    pub(crate) fn files(&self) -> Arc<[WadsFile]> {
+        Arc::clone(&self.files)
+    }
+
     /// The group that entries are for, and how many there are.
     pub(crate) fn written(&self) -> (u64, u32) {
         (self.group, self.index)

@@ -76,22 +76,30 @@ impl Log {
     pub fn renew_ahead(&self) -> Result<Option<String>, LogError> {
         let core = &*self.core;
         let _alone = core.mending.lock();
-        {
-            let mut sealer = core.sealer.lock();
-            sealer.ahead = None;
-            core.wads.to.store(0, SeqCst);
-            core.wads.wanted.fetch_max(core.ring.next(), SeqCst);
-        }
-        core.end_entry()?;
+        core.stop_ahead()?;
         let held = *core.wads.recorded.lock();
         *core.wads.trouble.lock() = None;
         self.go_ahead(held)
     }
+
+    /// Writes nothing ahead any more; the log gets what the files had. Nobody mends meanwhile.
+    pub(crate) fn leave_ahead(&self, error: &LogError) -> Result<(), LogError> {
+        *self.core.wads.trouble.lock() = Some(error.to_string());
+        self.core.stop_ahead()?;
+        self.end_ahead()
+    }
 }
 
 impl Core {
-    /// Waits for the entry that is under way, after which there is none (2).
-    fn end_entry(&self) -> Result<(), LogError> {
+    /// Has the log alone go on, and waits for the entry that is under way: after that there is
+    /// none (2).
+    fn stop_ahead(&self) -> Result<(), LogError> {
+        {
+            let mut sealer = self.sealer.lock();
+            sealer.ahead = None;
+            self.wads.to.store(0, SeqCst);
+            self.wads.wanted.fetch_max(self.ring.next(), SeqCst);
+        }
         let mut board = self.board.lock();
         while board.writes_ahead() && !planted(Plant::WadsRenewedEarly) {
             self.env.stop.check()?;

@@ -10,8 +10,13 @@
 //! 2. A log that stopped growing because a disk was full grows again once there is room on every
 //!    copy for several segments: with room for one alone it would be full again at once.
 //! 3. It counts as larger only when the first of them is made.
+//! 4. A write-ahead data set of which a file is not the one that its name leads to is left: the log
+//!    gets what it had, which is recorded, and goes on alone. Nobody who mends or renews is waited
+//!    for: there will be another look.
 
 use std::path::{Path, PathBuf};
+
+use seam::disk::is_misplaced;
 
 use crate::core::Core;
 use crate::directory::Directory;
@@ -25,6 +30,8 @@ impl Log {
     /// Looks at files and devices once; [`crate::LogStatistics`] says what was found.
     pub fn look_around(&self) {
         self.look_for_copies();
+        // An error has stopped the kernel, and whoever waits is told so.
+        let _ = self.look_for_ahead();
         self.core.look_for_room();
     }
 
@@ -50,7 +57,29 @@ impl Log {
     }
 }
 
+impl Log {
+    fn look_for_ahead(&self) -> Result<(), LogError> {
+        let core = &*self.core;
+        if core.config.wads.is_none() {
+            return Ok(());
+        }
+        let Some(_alone) = core.mending.try_lock() else { return Ok(()) };
+        match core.misplaced_ahead() {
+            Some(path) => self.leave_ahead(&LogError::Misplaced { path }),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Core {
+    /// A file of the write-ahead data set that nobody would find again.
+    fn misplaced_ahead(&self) -> Option<PathBuf> {
+        let files = self.sealer.lock().ahead.as_ref()?.files();
+        let disk = self.env.seam.disk.as_ref();
+        let gone = files.iter().find(|one| is_misplaced(disk, &one.path, one.file.as_ref()));
+        gone.map(|one| one.path.clone())
+    }
+
     /// Has a copy count as lost although it can be written. `false` if there is no other one.
     pub(crate) fn lose_spare(&self, copy: u8, error: &LogError) -> Result<bool, LogError> {
         let losing = {

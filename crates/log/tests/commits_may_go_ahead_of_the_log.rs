@@ -197,3 +197,42 @@ fn a_damaged_or_failed_data_set_is_seen_in_use_and_begins_anew() {
     })
     .expect_completed();
 }
+
+#[test]
+fn a_data_set_whose_folder_is_unmounted_in_use_is_left_and_missed_by_nobody() {
+    for files in 1..=2 {
+        let mut machine = Machine::new(ahead(2, 1, files));
+        let mut end = Lsn::NONE;
+        let outcome = sim::run(SimConfig::new(8), machine.disk.clone(), |seam| {
+            let (log, _) = machine.open(&seam).unwrap();
+            let mut commit = || {
+                let place = log.append(1, 0, UowId(1), Lsn::NONE, &[&[7; 100]]).unwrap();
+                log.wait_durable(place.end).unwrap();
+                end = place.end;
+            };
+            let trouble = || log.statistics().ahead.unwrap().trouble;
+            commit();
+            log.look_around();
+            assert!(log.landed() < log.durable() && trouble().is_none(), "all is well");
+            machine.disk.unmount(std::path::Path::new("/ahead-1"));
+            commit();
+            assert_eq!(trouble(), None, "no write has failed");
+            log.look_around();
+            assert!(trouble().unwrap().contains("unmounted"));
+            assert_eq!(log.landed(), log.durable(), "the log has what it had");
+            commit();
+            assert_eq!(log.landed(), log.durable(), "and goes on alone");
+            sim::crash();
+        });
+        assert_eq!(outcome.end, End::Crashed, "{outcome}");
+        assert!(!machine.ledger.ahead.load(SeqCst), "that is recorded");
+        machine.crash(5, CrashStyle::DropAll);
+        sim::run(SimConfig::new(4), machine.disk.clone(), |seam| {
+            // Nobody needs the folder, whether it is there or not.
+            let (log, opened) = machine.open(&seam).unwrap();
+            assert_eq!(opened.end, end, "whatever was acknowledged is there");
+            log.close().unwrap();
+        })
+        .expect_completed();
+    }
+}
