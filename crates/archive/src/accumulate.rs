@@ -160,7 +160,7 @@ impl Shelf {
     /// # Errors
     /// Whatever the registry or the disk says.
     pub fn delete_accumulations(&self, registry: &dyn Registry) -> Result<u64, ArchiveError> {
-        let _alone = self.accumulating.lock();
+        let (_alone, _changing) = (self.accumulating.lock(), self.changing.lock());
         let needed = registry.needed_from();
         let needed = needed.map_err(|why| ArchiveError::Accumulation { why })?;
         let all = self.accumulations();

@@ -56,7 +56,7 @@ pub struct Shelf {
     pub(crate) config: ArchiveConfig,
     state: Mutex<State>,
     /// Held while files come, go, or are looked at.
-    changing: Mutex<()>,
+    pub(crate) changing: Mutex<()>,
     /// Held while an accumulation is made, or some are deleted: one of a name at a time.
     pub(crate) accumulating: Mutex<()>,
     /// Which of the folders must hold archives, and which of those do not.
@@ -384,6 +384,12 @@ impl Shelf {
     /// Forgets an accumulation whose files are about to go.
     pub(crate) fn forget(&self, accumulation: &AccumulationInfo) {
         self.state.lock().accumulations.retain(|known| known.info != *accumulation);
+    }
+
+    /// Waits for a deletion whose registry was asked before now what is needed: from then on
+    /// nothing goes that the registry says is.
+    pub fn settle(&self) {
+        drop(self.changing.lock());
     }
 
     fn get(&self, from: GroupNumber) -> Result<ShelfCopy, ArchiveError> {

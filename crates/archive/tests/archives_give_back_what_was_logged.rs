@@ -4,11 +4,15 @@
 
 mod common;
 
+use std::path::PathBuf;
+use std::sync::mpsc;
 use std::time::Duration;
 
 use base::{GroupNumber, Lsn, SystemId, UowId};
 use common::{Bench, body, spoil};
-use holdfast_archive::{ArchiveError, ArchiveFile, Keep, LogSource, NoRegistry, Registry, Shelf};
+use holdfast_archive::{
+    ArchiveError, ArchiveFile, ArchiveInfo, Keep, LogSource, NoRegistry, Registry, Shelf,
+};
 use log::LogError;
 use seam::Seam;
 
@@ -131,14 +135,10 @@ fn what_one_copy_lost_the_other_gives_and_repair_makes_it_whole() {
 struct Needed(Lsn);
 
 impl Registry for Needed {
-    fn archived(
-        &self,
-        _: &holdfast_archive::ArchiveInfo,
-        _: &[std::path::PathBuf],
-    ) -> Result<(), String> {
+    fn archived(&self, _: &ArchiveInfo, _: &[PathBuf]) -> Result<(), String> {
         Ok(())
     }
-    fn deleting(&self, _: &holdfast_archive::ArchiveInfo) -> Result<(), String> {
+    fn deleting(&self, _: &ArchiveInfo) -> Result<(), String> {
         Ok(())
     }
     fn needed_from(&self) -> Result<Lsn, String> {
@@ -172,6 +172,45 @@ fn only_what_policy_lets_go_and_no_recovery_needs_is_deleted() {
     assert!(!bench.exists(&list[0].files[0]));
     let error = read_all(&bench.source(), Lsn::FIRST).unwrap_err();
     assert!(matches!(error, ArchiveError::Gone { .. }), "{error}");
+    bench.end();
+}
+
+/// Lets somebody know that it was asked what is needed, before it answers: nothing.
+struct Asked {
+    known: mpsc::Sender<()>,
+}
+
+impl Registry for Asked {
+    fn archived(&self, _: &ArchiveInfo, _: &[PathBuf]) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn deleting(&self, _: &ArchiveInfo) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn needed_from(&self) -> Result<Lsn, String> {
+        self.known.send(()).unwrap();
+        Seam::real().clock.sleep(Duration::from_millis(100));
+        Ok(Lsn(u64::MAX))
+    }
+}
+
+#[test]
+fn whoever_holds_the_log_waits_for_a_deletion_that_has_asked_before() {
+    let bench = Bench::new(1, |_| {});
+    log_some(&bench, 0, 500);
+    bench.archiver().archive_now().unwrap();
+    let shelf = bench.archiver().shelf();
+    let oldest = shelf.list()[0].clone();
+    let (known, asked) = mpsc::channel();
+    std::thread::scope(|scope| {
+        scope.spawn(|| shelf.delete(oldest.info.from, &Asked { known }).unwrap());
+        asked.recv().unwrap();
+        shelf.settle();
+        assert!(shelf.list()[0].info.from > oldest.info.from, "it is not there to be read");
+        assert!(!bench.exists(&oldest.files[0]));
+    });
     bench.end();
 }
 

@@ -76,7 +76,7 @@ pub(crate) fn list(
     talk: &mut Talk<'_>,
 ) -> Result<Value, Refusal> {
     let wish: ListWish = request.arguments()?;
-    let (_held, history) = (system.recon().hold_log(), system.log_source());
+    let (_held, history) = (system.hold_log(), system.log_source());
     let end = system.kernel().log().durable();
     let since = |unit: &Committed| match wish.since {
         Point::Now => true,
@@ -128,7 +128,8 @@ pub(crate) fn backout(
     let mut progress = |at: Progress<'_>| {
         let _ = talk.progress(at.what, at.done, at.total, "bytes");
     };
-    let (store, recon, history) = (system.store(), system.recon(), system.log_source());
+    let (_held, history) = (system.hold_log(), system.log_source());
+    let (store, recon) = (system.store(), system.recon());
     let report = recovery::backout(store, recon, &history, &units, &options, &mut progress)?;
     let unit = |one: &recovery::BackedOut| BackedOutUnit {
         unit: one.uow.0,

@@ -162,7 +162,7 @@ pub(crate) fn recover(
 ) -> Result<Value, Refusal> {
     let wish: RecoverWish = request.arguments()?;
     let names = names(system, &wish.which)?;
-    let _held = system.recon().hold_log();
+    let _held = system.hold_log();
     let state = system.recon().state();
     let history = system.history();
     let to = match wish.to {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use archive::{Archiver, LogSource};
 use base::{Coded, Lsn, SystemId};
 use btree::TreeResource;
-use recon::Recon;
+use recon::{HeldLog, Recon};
 use recovery::{CopyKeys, History};
 use seal::{CipherCheck, KdfCost, KeyProvider, KeyRing, Passphrase, TokenPlace};
 use seam::Seam;
@@ -266,6 +266,17 @@ impl System {
     pub fn log_source(&self) -> LogSource {
         let shelf = self.inner.archiver.as_ref().map(|archiver| Arc::clone(archiver.shelf()));
         LogSource::new(shelf, Some(Arc::clone(self.inner.kernel.log())))
+    }
+
+    /// Keeps all of the log, wherever it stands, for whoever is about to read it: once this
+    /// returns nothing of it is deleted any more.
+    #[must_use]
+    pub fn hold_log(&self) -> HeldLog<'_> {
+        let held = self.recon().hold_log();
+        if let Some(archiver) = &self.inner.archiver {
+            archiver.shelf().settle();
+        }
+        held
     }
 
     /// Where a recovery reads the log.
