@@ -176,9 +176,9 @@ pub(crate) fn recover(
             });
         }
         Point::Time(utc_us) => {
-            let from = log_before(&state, &names, utc_us)?;
             let end = system.kernel().log().durable();
-            Target::Lsn(lsn_of(&*history, from, end, utc_us)?)
+            let (from, at_least) = log_before(system, &state, &names, utc_us);
+            Target::Lsn(lsn_of(&*history, (from, end), at_least, utc_us)?)
         }
     };
     let warnings = match to {
@@ -392,23 +392,20 @@ fn base(system: &System, names: &[String], in_files: bool) -> Result<u32, Refusa
     })
 }
 
-/// Where in the log a moment is looked for: at the newest copies that were complete by then.
-fn log_before(state: &State, names: &[String], utc_us: u64) -> Result<Lsn, Refusal> {
+/// Where in the log a moment is looked for: from the newest copies on that were complete by then,
+/// and not before their ends, nor before what was recovered by then; from where the log begins, if
+/// something has no copy.
+fn log_before(system: &System, state: &State, names: &[String], utc_us: u64) -> (Lsn, Lsn) {
+    let recovered = state.recoveries.values().filter(|recovery| recovery.utc_us <= utc_us);
+    let mut at_least = recovered.map(|recovery| recovery.void_to).max().unwrap_or(Lsn::NONE);
     let mut from = Lsn(u64::MAX);
     for name in names {
         let copies = state.copies_of(name);
         let copy = copies.iter().find(|copy| copy.to_us <= utc_us);
-        let copy = copy.ok_or_else(|| Refusal {
-            code: "HFV002".into(),
-            message: format!(
-                "data set {name} has no image copy that was complete at {}",
-                utc(utc_us)
-            ),
-            advice: "`holdfast recon list` shows the copies. Choose a later moment.".into(),
-        })?;
-        from = from.min(copy.start);
+        from = from.min(copy.map_or_else(|| system.log_source().oldest(), |copy| copy.start));
+        at_least = at_least.max(copy.map_or(Lsn::NONE, |copy| copy.end));
     }
-    Ok(from)
+    (from, at_least)
 }
 
 /// What a copy's file is called.

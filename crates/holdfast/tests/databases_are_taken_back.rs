@@ -226,3 +226,31 @@ fn a_part_of_a_database_goes_back_alone_only_if_that_is_meant() {
     site.run(&["recover"], &["--db", "CUSTDB", "--to", &point]).done();
     site.run(&["db", "verify"], &["CUSTDB"]).done();
 }
+
+/// A moment belongs to what was committed by then, and to nothing that began afterwards.
+#[test]
+fn a_database_that_was_emptied_by_mistake_comes_back_as_of_a_moment_before() {
+    let site = Site::new("emptied");
+    site.program("1", &[insert(&[], "CUST", "C1ROMA"), insert(&[], "CUST", "C2OSLO")]);
+    let line = insert(&["ORDER   (ONO     = O1)"], "LINE", "C1L1");
+    site.program("2", &[insert(&[], "ORDER", "O1"), line]);
+    let before = site.contents();
+    for with_copy in [false, true] {
+        if with_copy {
+            let copies = site.folder.join("copies");
+            site.run(&["image-copy"], &["--all", "--to", copies.to_str().unwrap()]).done();
+        }
+        // Moments are told in seconds.
+        std::thread::sleep(std::time::Duration::from_millis(1_100));
+        let told = std::process::Command::new("date").args(["-u", "+%F %T"]).output().unwrap();
+        let moment = String::from_utf8(told.stdout).unwrap().trim().to_owned();
+        std::thread::sleep(std::time::Duration::from_millis(1_100));
+        site.run(&["db", "empty"], &["ORDDB", "--yes"]).done();
+        assert_ne!(site.contents(), before);
+        site.run(&["recover"], &["--db", "ORDDB", "--to", &moment]).done();
+        assert_eq!(site.contents(), before, "with a copy: {with_copy}");
+        // Nothing was committed since.
+        site.run(&["recover"], &["--db", "ORDDB", "--to", &moment]).done();
+        assert_eq!(site.contents(), before, "once more, with a copy: {with_copy}");
+    }
+}

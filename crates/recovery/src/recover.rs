@@ -541,28 +541,29 @@ fn successor_of(definition: &Definition) -> Definition {
     }
 }
 
-/// The position behind the last commit that is not younger than a moment, and the moment of that
-/// commit. Commit records carry UTC.
+/// The position right behind the last commit that is not younger than a moment: what began later,
+/// committed or not, is no part of what was then. Commit records carry UTC. It is looked for from
+/// `span.0` to `span.1`, and lies not before `at_least`.
 ///
 /// # Errors
 /// Whatever reading the log says.
 pub fn lsn_of(
     history: &dyn History,
-    from: Lsn,
-    to: Lsn,
+    span: (Lsn, Lsn),
+    at_least: Lsn,
     utc_us: u64,
 ) -> Result<Lsn, RecoveryError> {
-    let mut found = to;
-    history.each(from, to, &mut |record| {
+    let (mut found, mut is_behind) = (span.0, false);
+    history.each(span.0, span.1, &mut |record| {
+        if is_behind {
+            (found, is_behind) = (record.lsn, false);
+        }
         if record.kind != kind::COMMIT {
             return Ok(true);
         }
         let moment = record.body.first_chunk::<8>().map_or(0, |utc| u64::from_le_bytes(*utc));
-        if moment > utc_us {
-            found = record.lsn;
-            return Ok(false);
-        }
-        Ok(true)
+        is_behind = moment <= utc_us;
+        Ok(is_behind)
     })?;
-    Ok(found)
+    Ok(if is_behind { span.1 } else { found }.max(at_least))
 }
