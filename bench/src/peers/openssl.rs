@@ -3,10 +3,13 @@
 //! 1. Declarations follow `openssl/ssl.h` and `openssl/bio.h` of OpenSSL 3.
 //! 2. A connection owns its half of the pair of buffers (`SSL_set_bio`); contexts live as long as
 //!    the peer, connections as long as a handshake.
+//! 3. A session is kept once its ticket has come, which in TLS 1.3 is behind the handshake, and
+//!    each ticket is used once. A connection that is let go without an end takes its session with
+//!    it, so both sides are told that it has ended.
 #![allow(unsafe_code)] // the functions of a C library
 #![allow(non_snake_case)] // they are called as that library calls them
 
-use std::ffi::{CString, c_char, c_int, c_long, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_long, c_void};
 use std::path::Path;
 use std::ptr;
 
@@ -14,6 +17,7 @@ use crate::dynamic::{c_functions, text_of};
 use crate::error::{BenchError, Result};
 
 pub(crate) const NAME: &str = "OpenSSL";
+pub(crate) const SETTINGS: &str = "as Debian packages it, with the same cipher suite";
 
 /// `SSL_FILETYPE_PEM`.
 const PEM: c_int = 1;
@@ -22,8 +26,12 @@ const VERIFY_PEER: c_int = 1;
 /// `SSL_CTRL_SET_SESS_CACHE_MODE` and `SSL_SESS_CACHE_OFF`.
 const SET_CACHE_MODE: c_int = 44;
 const CACHE_OFF: c_long = 0;
+/// `SSL_SENT_SHUTDOWN` and `SSL_RECEIVED_SHUTDOWN`.
+const ENDED: c_int = 1 | 2;
 /// `OPENSSL_VERSION_STRING`.
 const VERSION_STRING: c_int = 6;
+/// The one that every TLS 1.3 has, and the one of the other side.
+const CIPHER_SUITE: &CStr = c"TLS_AES_128_GCM_SHA256";
 /// Bytes that wait in each direction; a flight of certificates fits.
 const BUFFER: usize = 64 << 10;
 /// Steps after which a handshake has failed.
@@ -48,6 +56,7 @@ c_functions! {
         fn SSL_CTX_load_verify_locations(
             context: *mut c_void, file: *const c_char, folder: *const c_char
         ) -> c_int;
+        fn SSL_CTX_set_ciphersuites(context: *mut c_void, names: *const c_char) -> c_int;
         fn SSL_CTX_set_verify(context: *mut c_void, mode: c_int, callback: *const c_void);
         fn SSL_new(context: *mut c_void) -> *mut c_void;
         fn SSL_free(connection: *mut c_void);
@@ -57,9 +66,11 @@ c_functions! {
         fn SSL_set1_host(connection: *mut c_void, name: *const c_char) -> c_int;
         fn SSL_do_handshake(connection: *mut c_void) -> c_int;
         fn SSL_read(connection: *mut c_void, to: *mut c_void, bytes: c_int) -> c_int;
+        fn SSL_set_shutdown(connection: *mut c_void, how: c_int);
         fn SSL_session_reused(connection: *const c_void) -> c_int;
         fn SSL_get1_session(connection: *mut c_void) -> *mut c_void;
         fn SSL_set_session(connection: *mut c_void, session: *mut c_void) -> c_int;
+        fn SSL_SESSION_is_resumable(session: *const c_void) -> c_int;
         fn SSL_SESSION_free(session: *mut c_void);
     }
 }
@@ -123,6 +134,8 @@ impl OpenSsl {
             let done = ssl.SSL_CTX_load_verify_locations(made.client, file, ptr::null());
             expect("trust a certificate", done)?;
             ssl.SSL_CTX_set_verify(made.client, VERIFY_PEER, ptr::null());
+            let done = ssl.SSL_CTX_set_ciphersuites(made.client, CIPHER_SUITE.as_ptr());
+            expect("take a cipher suite", done)?;
         }
         Ok(made)
     }
@@ -154,21 +167,31 @@ impl OpenSsl {
         }
         self.talk(&client, &server)?;
         // SAFETY: live connections; the buffer is as long as is said. There is no data, but reading
-        // takes in the tickets.
+        // takes in the tickets (3).
         let was_resumed = unsafe {
             let mut nothing = [0_u8; 1];
             let _none = ssl.SSL_read(client.0, nothing.as_mut_ptr().cast(), 1);
+            ssl.SSL_set_shutdown(client.0, ENDED);
+            ssl.SSL_set_shutdown(server.0, ENDED);
             ssl.SSL_session_reused(client.0) == 1
         };
-        if resumed && !self.session.is_null() && !was_resumed {
-            return Err(BenchError::subject(NAME, "resume", "the handshake was a whole one"));
+        if was_resumed != (resumed && !self.session.is_null()) {
+            let what = "a handshake was resumed, or whole, against the plan";
+            return Err(BenchError::subject(NAME, "shake hands", what));
         }
-        if resumed {
-            self.forget();
-            // SAFETY: a live connection; the session is freed by `forget`.
-            self.session = unsafe { ssl.SSL_get1_session(client.0) };
-        }
-        Ok(())
+        if resumed { self.keep(&client) } else { Ok(()) }
+    }
+
+    /// Keeps what the next handshake resumes, in place of what this one has used.
+    fn keep(&mut self, client: &Connection) -> Result<()> {
+        self.forget();
+        // SAFETY: a live connection; the session is freed by `forget`.
+        let can_resume = unsafe {
+            self.session = self.ssl.SSL_get1_session(client.0);
+            !self.session.is_null() && self.ssl.SSL_SESSION_is_resumable(self.session) == 1
+        };
+        let none = || BenchError::subject(NAME, "resume", "there came no ticket");
+        can_resume.then_some(()).ok_or_else(none)
     }
 
     fn talk(&self, client: &Connection, server: &Connection) -> Result<()> {
