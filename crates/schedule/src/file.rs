@@ -2,9 +2,8 @@
 //!
 //! Invariants:
 //! 1. Any function but OPEN, CLSE, GN, GU and ISRT is AM.
-//! 2. A file without a DD cannot be opened: AI, and whoever looks at the terminal reads which DD
-//!    is missing.
-//! 3. What the disk refuses stands on the terminal too; the program has the status alone.
+//! 2. A file without a DD cannot be opened: AI, and the operator is told which DD is missing.
+//! 3. What the disk refuses the operator is told, too; the program has the status alone.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -67,14 +66,20 @@ impl FilePcb {
         key
     }
 
-    /// Answers a call.
-    pub(crate) fn call(&mut self, number: usize, request: Request<'_>, reply: &mut Reply) {
+    /// Answers a call, and tells the operator what is wrong with the file.
+    pub(crate) fn call(
+        &mut self,
+        number: usize,
+        request: Request<'_>,
+        reply: &mut Reply,
+        tell: fn(&str),
+    ) {
         let is_get = request.function[0] == b'G';
         let outcome = match self.given {
             true => self.answer(request),
             false => self.without_dd(request.function),
         };
-        self.tell(outcome.status);
+        self.tell_fault(outcome.status, tell);
         let key = outcome.rsa.map_or_else(Vec::new, |rsa| self.feedback(rsa, outcome.length));
         if is_get && outcome.status == Status::Done {
             reply.fill(outcome.length);
@@ -113,16 +118,15 @@ impl FilePcb {
         }
     }
 
-    /// Tells the operator what is wrong with the file.
-    fn tell(&mut self, status: Status) {
+    fn tell_fault(&mut self, status: Status, tell: fn(&str)) {
         if !matches!(status, Status::Ai | Status::Ao | Status::Af) || self.told == TOLD_MAX {
             return;
         }
         self.told += 1;
         let dd = &self.dd;
         match self.gsam.fault() {
-            _ if !self.given => eprintln!("DD {dd} is missing: give --dd {dd}=PATH"),
-            Some(fault) => eprintln!("DD {dd}: {fault} ({})", fault.code()),
+            _ if !self.given => tell(&format!("DD {dd} is missing: give --dd {dd}=PATH")),
+            Some(fault) => tell(&format!("DD {dd}: {fault} ({})", fault.code())),
             None => {}
         }
     }

@@ -268,8 +268,9 @@ impl<S: Store> Schedule<S> {
             }
             Some(Some(Pcb::File(_))) => {
                 self.need_restart()?;
+                let tell = self.options.tell;
                 if let Some(Pcb::File(file)) = self.pcbs.get_mut(number) {
-                    file.call(number, request, reply);
+                    file.call(number, request, reply, tell);
                 }
             }
         }

@@ -314,8 +314,9 @@ fn issue(
     };
     let flushed = out.flush();
     // What was punched is of use even if a call has ended the run.
-    let punched = punch_dd
-        .map_or(Ok(()), |dd| unload::write_whole(&dd.path, |mut file| Ok(file.write_all(&cards)?)));
+    let punched = punch_dd.map_or(Ok(()), |dd| {
+        unload::write_whole(&context.seam, &dd.path, true, |file| Ok(file.write_all(&cards)?))
+    });
     drop(out);
     let ending = if done.is_ok() { Ending::Normal } else { Ending::Abend };
     let ended = tester.client.end(ending);

@@ -1,7 +1,6 @@
 //! `holdfast unload`: writes a database into an HD unload file.
 
-use std::fs::File;
-use std::io;
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -11,6 +10,9 @@ use clap::Args;
 use definitions::{ChildPointer, Organization, Segment};
 use hierarchy::state::{self, State};
 use hierarchy::{Database, HierarchyError, TypeAt};
+use seam::Seam;
+use seam::disk::File;
+use seam::fresh::Fresh;
 use serde_json::json;
 use store::Store;
 use unload::{Counts, Deleted, Name, SegmentType, UnloadError, Writer};
@@ -44,8 +46,7 @@ pub(crate) struct UnloadArgs {
 
 pub(super) fn run(context: &mut Context, args: &UnloadArgs) -> Result<ExitCode> {
     if !args.replace && args.file.exists() {
-        let what = format!("{} is there already", args.file.display());
-        return Err(Failure::other(what, "Choose another name, or add --replace."));
+        return Err(taken(&args.file));
     }
     with(context, &args.system, |context, _, databases| {
         let database = databases.open(databases.named(&args.database)?)?;
@@ -53,8 +54,9 @@ pub(super) fn run(context: &mut Context, args: &UnloadArgs) -> Result<ExitCode> 
             return Err(HierarchyError::Loading(database.name()).into());
         }
         let mut progress = Progress::new(&context.seam);
-        let written =
-            write_whole(&args.file, |file| write(&database, databases, file, &mut progress))?;
+        let written = write_whole(&context.seam, &args.file, args.replace, |file| {
+            write(&database, databases, file, &mut progress)
+        })?;
         drop(progress);
         if written.deleted > 0 {
             warn(format!(
@@ -108,7 +110,7 @@ struct Written {
 fn write<S: Store>(
     database: &Database,
     databases: &Databases<S>,
-    file: &File,
+    file: &mut Appended,
     progress: &mut Progress,
 ) -> Result<Written> {
     let types = types(database)?;
@@ -190,28 +192,49 @@ fn prefix_bytes(dbd: &definitions::Dbd, segment: &Segment) -> u16 {
 }
 
 /// Writes a file that gets its name when it is whole and durable.
-#[allow(clippy::disallowed_methods)] // people's files are no part of a system
-pub(super) fn write_whole<T>(path: &Path, body: impl FnOnce(&File) -> Result<T>) -> Result<T> {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    let part = PathBuf::from(part);
-    let failed = |error: io::Error| {
-        let what = format!("{} cannot be written: {error}", path.display());
-        Failure::other(what, "Check the path, the permissions and the room on the disk.")
-    };
-    let file = File::create(&part).map_err(failed)?;
-    let done = body(&file).and_then(|answer| {
-        file.sync_all().map_err(failed)?;
-        std::fs::rename(&part, path).map_err(failed)?;
-        // The name, too, is durable only with its folder (K21).
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = File::open(folder.unwrap_or(Path::new("."))).map_err(failed)?;
-        folder.sync_all().map_err(failed)?;
-        Ok(answer)
-    });
-    if done.is_err() {
-        // What is left of it is of no use to anybody.
-        let _ = std::fs::remove_file(&part);
+pub(super) fn write_whole<T>(
+    seam: &Seam,
+    path: &Path,
+    replace: bool,
+    body: impl FnOnce(&mut Appended) -> Result<T>,
+) -> Result<T> {
+    if path.metadata().is_ok_and(|about| !about.is_file()) {
+        let what = format!("{} is no file", path.display());
+        return Err(Failure::other(what, "Name a file."));
     }
-    done
+    let failed = |error: io::Error| match error.kind() {
+        ErrorKind::AlreadyExists => taken(path),
+        _ => {
+            let what = format!("{} cannot be written: {error}", path.display());
+            Failure::other(what, "Check the path, the permissions and the room on the disk.")
+        }
+    };
+    let fresh = Fresh::begin(&seam.disk, path).map_err(failed)?;
+    let answer = body(&mut Appended { file: Arc::clone(fresh.file()), bytes: 0 })?;
+    fresh.file().sync().map_err(failed)?;
+    fresh.keep(replace).map_err(failed)?;
+    Ok(answer)
+}
+
+fn taken(path: &Path) -> Failure {
+    let what = format!("{} is there already", path.display());
+    Failure::other(what, "Choose another name, or add --replace.")
+}
+
+/// A file that is written from its beginning on.
+pub(super) struct Appended {
+    file: Arc<dyn File>,
+    bytes: u64,
+}
+
+impl Write for Appended {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write_at(bytes, self.bytes)?;
+        self.bytes += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
