@@ -105,6 +105,13 @@ fn what_another_option_reads_is_said_with_that_option() {
         let said = place.fails(words, 6);
         assert!(said.contains("verify --cleartext"), "{said}");
     }
+    // Also where it stands in a letter, whose other text is left out.
+    let notice = fs::read(place.path("notice.asc")).unwrap();
+    put(&place.path("letter"), &[b"Dear all,\n\n", &notice[..], b"\nAda\n"].concat());
+    let said = place.fails(&["verify", "letter"], 6);
+    assert!(said.contains("verify --cleartext"), "{said}");
+    place.works(&["verify", "--cleartext", "letter", "-o", "said"]);
+    assert_eq!(fs::read(place.path("said")).unwrap(), b"open to all\n");
     // A container without protection, of a message that nobody has to open to be told.
     put(&place.path("old.pgp"), &[&[0xC9, 40][..], &[7; 40]].concat());
     let said = place.fails(&["decrypt", "old.pgp"], 6);

@@ -12,6 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use pgp::armor::Dearmor;
 use pgp::types::Tag;
 
+use crate::cleartext::is_cleartext;
 use crate::error::{Error, Result, without_input};
 use crate::packet::{is_noise, next_header, skip};
 
@@ -228,8 +229,9 @@ impl Crc24 {
 /// an error that says so.
 pub(crate) fn is_armored(source: &mut impl BufRead) -> Result<bool> {
     let begin = source.fill_buf().map_err(Error::io("reading the input"))?;
-    if begin.trim_ascii_start().starts_with(b"-----BEGIN PGP SIGNED MESSAGE-----") {
+    let is_text = begin.first().is_some_and(|byte| byte & 0x80 == 0);
+    if is_text && is_cleartext(begin) {
         return Err(Error::Cleartext);
     }
-    Ok(begin.first().is_some_and(|byte| byte & 0x80 == 0))
+    Ok(is_text)
 }

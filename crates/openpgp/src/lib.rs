@@ -60,6 +60,7 @@ mod buffers;
 mod bundle;
 mod certification;
 mod cfb;
+mod cleartext;
 mod decrypt;
 mod deflate;
 mod der;
@@ -95,10 +96,9 @@ mod x509;
 
 pub use armor::{Armorer, Dearmorer, Label};
 pub use bundle::Bundle;
+pub use cleartext::{Cleartext, is_cleartext, sign_cleartext};
 pub use decrypt::{Opened, Reading};
-pub use detached::{
-    sign_cleartext, sign_detached, signatures, split_cleartext, verify_cleartext, verify_detached,
-};
+pub use detached::{sign_detached, signatures, verify_detached};
 pub use encrypt::{Container, SessionKey, Stages, Writing};
 pub use error::{Error, Kind, Result, without_input};
 pub use files::replace_file;

@@ -9,7 +9,7 @@ use holdfast_openpgp as openpgp;
 use openpgp::keys::{Algorithm, NewKey, certificate_of};
 use openpgp::pgp::crypto::sym::SymmetricKeyAlgorithm;
 use openpgp::pgp::types::{CompressionAlgorithm, Password};
-use openpgp::{Certificate, Container, Reading, SecretKey, Signer, Stats, Writing};
+use openpgp::{Certificate, Cleartext, Container, Reading, SecretKey, Signer, Stats, Writing};
 
 /// A home folder of GnuPG's own, gone with the test.
 struct Gpg {
@@ -150,7 +150,7 @@ fn passphrases_and_old_ciphers_are_understood() {
 }
 
 #[test]
-fn signatures_apart_and_in_the_clear_go_both_ways() {
+fn signatures_apart_go_both_ways() {
     let Some(gpg) = Gpg::new("sign") else { return };
     let text = b"first line\nsecond line\n- dashed\nlast line\n".to_vec();
     gpg.run(&["--quick-gen-key", "Bob <bob@example.org>", "ed25519", "sign", "never"], b"");
@@ -177,17 +177,38 @@ fn signatures_apart_and_in_the_clear_go_both_ways() {
     let ours = openpgp::sign_detached(&mut &text[..], &signers, true, None, true, &stats).unwrap();
     put(&signature, &ours);
     gpg.run(&["--verify", &signature.to_string_lossy(), &file.to_string_lossy()], b"");
+}
 
-    let theirs = gpg.run(&["--clearsign"], &text);
-    let (found, good) = openpgp::verify_cleartext(&mut &theirs[..], &certificates).unwrap();
-    assert_eq!((&found[..], good.len()), (&text[..], 1));
-    let cards = b"card one   \nand two\t\r\n   \nthree  ";
-    for text in [&text[..], cards, b"- a dash\nFrom\n\n", b"one\r\ntwo\r\n", b"", b"\n"] {
+#[test]
+fn readable_text_goes_both_ways_in_any_code_page_and_out_of_letters() {
+    let Some(gpg) = Gpg::new("readable") else { return };
+    let ada = key(Algorithm::Curve25519);
+    let mut secret = Vec::new();
+    ada.save(true, &mut secret).unwrap();
+    gpg.run(&["--import"], &secret);
+    let (certificates, signers) = ([certificate_of(&ada)], Signer::of(&ada, &[]).unwrap());
+    let read = |bytes: &[u8]| {
+        let message = Cleartext::read(&mut &bytes[..]).unwrap();
+        let good = message.verify(&certificates).unwrap().len();
+        (message.text().to_vec(), good, message.stands_in_letter())
+    };
+    let latin = b"Gr\xFC\xDFe\r\naus K\xF6ln\xA0\n";
+    let blanks = b"card one   \nand two\t\r\n   \nthree  ";
+    let returns = b"one\rtwo\n\rthree \r\r\nfour\r";
+    let dashes = b"- a dash\n-----BEGIN PGP SIGNED MESSAGE-----\nFrom\n\n";
+    let ends = b"one\r\ntwo\r\n";
+    for text in [&latin[..], blanks, returns, dashes, ends, b"", b"\n", b"\n\n"] {
         let ours = openpgp::sign_cleartext(&mut &text[..], &signers, None).unwrap();
         let theirs = gpg.run(&["--decrypt"], &ours);
-        let (text, good) = openpgp::verify_cleartext(&mut &ours[..], &certificates).unwrap();
-        assert_eq!((&text[..], good.len()), (&theirs[..], 1));
+        assert_eq!(read(&ours), (theirs, 1, false), "ours: {}", text.escape_ascii());
+        let made = gpg.run(&["--clearsign"], text);
+        let theirs = gpg.run(&["--decrypt"], &made);
+        assert_eq!(read(&made), (theirs, 1, false), "theirs: {}", text.escape_ascii());
     }
+    let message = gpg.run(&["--clearsign"], latin);
+    let letter = [&b"Dear Ada,\n\n"[..], &message, b"\nYours\n-- \nBob\n"].concat();
+    let (text, good, stands_in_letter) = read(&letter);
+    assert_eq!((text, good, stands_in_letter), (gpg.run(&["--decrypt"], &letter), 1, true));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use holdfast_openpgp as openpgp;
 use openpgp::keys::certificate_of;
-use openpgp::{Certificate, Reading, SecretKey, Signer, Stats};
+use openpgp::{Certificate, Cleartext, Reading, SecretKey, Signer, Stats};
 use pgp::types::Password;
 
 /// A.4: a secret key of version 6.
@@ -157,13 +157,14 @@ fn its_keys_are_what_it_says() {
 
 #[test]
 fn its_signatures_are_good() {
-    let (text, good) =
-        openpgp::verify_cleartext(&mut CLEARTEXT.as_bytes(), &certificates()).unwrap();
+    let message = Cleartext::read(&mut CLEARTEXT.as_bytes()).unwrap();
+    assert_eq!(message.verify(&certificates()).unwrap().len(), 1);
     // The end of the last line stands in the message, and is not signed.
-    assert_eq!((text, good.len()), (format!("{SHOPPING}\n").into_bytes(), 1));
+    assert_eq!(message.signed(), SHOPPING.as_bytes());
+    assert_eq!(message.text(), format!("{SHOPPING}\n").as_bytes());
     let changed = CLEARTEXT.replace("tofu", "meat");
-    let (_, good) = openpgp::verify_cleartext(&mut changed.as_bytes(), &certificates()).unwrap();
-    assert!(good.is_empty());
+    let message = Cleartext::read(&mut changed.as_bytes()).unwrap();
+    assert!(message.verify(&certificates()).unwrap().is_empty());
     let reading = Reading { certificates: certificates(), ..Reading::default() };
     assert_eq!(read(&reading, SIGNED), (SHOPPING.as_bytes().to_vec(), 1));
 }

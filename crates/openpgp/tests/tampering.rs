@@ -3,7 +3,7 @@
 
 use holdfast_openpgp as openpgp;
 use openpgp::keys::{Algorithm, NewKey, certificate_of};
-use openpgp::{Certificate, Reading, SecretKey, Signer, Stages, Stats, Writing};
+use openpgp::{Certificate, Cleartext, Reading, SecretKey, Signer, Stages, Stats, Writing};
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::packet::{PacketTrait as _, SignatureConfig, SignatureType, Subpacket, SubpacketData};
 use pgp::types::{KeyDetails as _, Password, Timestamp};
@@ -96,11 +96,28 @@ fn cleartext_messages_that_count_say_what_was_signed() {
     let message = openpgp::sign_cleartext(&mut &DATA[..], &signers, None).unwrap();
     let known = certificates(&ada);
     spoilt(&message, |message, what| {
-        if let Ok((text, good)) = openpgp::verify_cleartext(&mut &message[..], &known) {
+        if let Ok(message) = Cleartext::read(&mut &message[..]) {
+            let (text, good) = (message.text(), message.verify(&known).unwrap());
             let same = text.trim_ascii_end() == DATA.trim_ascii_end();
-            assert!(good.is_empty() || same, "{what}: {}", String::from_utf8_lossy(&text));
+            assert!(good.is_empty() || same, "{what}: {}", text.escape_ascii());
         }
     });
+    // What nobody signed is neither taken for the text, nor stands where it would be.
+    let message = String::from_utf8(message).unwrap();
+    let spoilt = [
+        message.replacen('\n', "\nPay: 100,000 to Bob\n", 1),
+        message.replacen('\n', "\nHash: SHA512, pay Bob\n", 1),
+        message.replacen("\n\n", "\n\n-----BEGIN PGP MESSAGE-----\n\n", 1),
+        message.repeat(2),
+        message.replace("-----END", ""),
+    ];
+    for spoilt in spoilt {
+        assert!(Cleartext::read(&mut spoilt.as_bytes()).is_err(), "{spoilt}");
+    }
+    let letter = format!("Pay 1,000 to Bob\n{message}Pay 1,000 to Bob\n");
+    let found = Cleartext::read(&mut letter.as_bytes()).unwrap();
+    assert!(found.stands_in_letter() && found.signed() == DATA.trim_ascii_end());
+    assert!(openpgp::sign_cleartext(&mut &b"no\0text"[..], &signers, None).is_err());
 }
 
 #[test]

@@ -1,29 +1,25 @@
 //! Messages that carry their data and its signatures in one.
 //!
 //! 1. Data of a message without a good signature is not given out by `inline-verify`.
-//! 2. A cleartext message is told from others by its first line.
+//! 2. A cleartext message is told from others by the first line of armor.
 
 use std::io::{self, BufRead, BufReader, Read, Write as _};
 
 use clap::{Args, ValueEnum};
 use openpgp::pgp::packet::Signature;
-use openpgp::{Certificate, Reading, Stats, Target, Verified, Writing};
+use openpgp::{Certificate, Cleartext, Reading, Stats, Target, Verified, Writing};
 use seam::Seam;
 
 use crate::Armored;
 use crate::failure::{Failure, Reason, Result};
-use crate::place::{
-    Beside, STDIN, all_of, certificates, keys, main_output, passwords_to_try, release,
-};
+use crate::place::{Beside, STDIN, certificates, keys, main_output, passwords_to_try, release};
 use crate::sign::{Text, signers, to_packets, write_signatures};
 use crate::verifications::{Span, lines};
-
-const CLEARTEXT: &[u8] = b"-----BEGIN PGP SIGNED MESSAGE-----";
 
 /// Whether standard input is a cleartext message (2).
 fn is_cleartext(input: &mut impl BufRead) -> Result<bool> {
     let failed = |error| Reason::Unspecified.because(format!("reading {STDIN}: {error}"));
-    Ok(input.fill_buf().map_err(failed)?.trim_ascii_start().starts_with(CLEARTEXT))
+    Ok(openpgp::is_cleartext(input.fill_buf().map_err(failed)?))
 }
 
 /// A signed message, read: its data is in the target, provisionally. Without certificates it is the
@@ -34,14 +30,13 @@ fn read(
     certificates: Option<Vec<Certificate>>,
 ) -> Result<(Vec<Signature>, Vec<Verified>)> {
     if is_cleartext(input)? {
-        let bytes = all_of(STDIN, input)?;
-        let (exact, packets) = openpgp::split_cleartext(&mut &bytes[..])?;
+        let message = Cleartext::read(input)?;
         let (text, verified) = match &certificates {
-            Some(known) => openpgp::verify_cleartext(&mut &bytes[..], known)?,
-            None => (exact, Vec::new()),
+            Some(known) => (message.text(), message.verify(known)?),
+            None => (message.signed(), Vec::new()),
         };
-        out.write_all(&text).map_err(Failure::of_output)?;
-        return Ok((packets, verified));
+        out.write_all(text).map_err(Failure::of_output)?;
+        return Ok((message.signatures().to_vec(), verified));
     }
     let certificates = certificates.unwrap_or_default();
     let reading = Reading { certificates, native_lines: true, ..Reading::default() };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use openpgp::{Certificate, Error, Opened, Reading, Stats, Store, Target, Verified};
+use openpgp::{Certificate, Cleartext, Error, Opened, Reading, Stats, Store, Target, Verified};
 use serde_json::{Value, json};
 
 use super::super::{Context, DONE};
@@ -248,10 +248,14 @@ fn verify_message(
         None => Target::stream(&context.seam, Box::new(io::sink())),
     };
     let (verified, doubts) = if args.cleartext {
-        let (text, verified) = openpgp::verify_cleartext(input, certificates)?;
+        let message = Cleartext::read(input)?;
+        if message.stands_in_letter() {
+            warn("there is other text around what is signed, which nobody signed; it is left out");
+        }
         let failed = |source| Error::Io { what: "writing the text".into(), source };
-        io::Write::write_all(&mut target, &text).map_err(failed)?;
-        (verified, Vec::new())
+        io::Write::write_all(&mut target, message.text()).map_err(failed)?;
+        let doubts = openpgp::doubts(message.signatures(), certificates);
+        (message.verify(certificates)?, doubts)
     } else {
         let reading = Reading {
             certificates: certificates.to_vec(),
