@@ -142,6 +142,11 @@ impl Cards {
                 };
                 return Err(Error::value(what, "See `holdfast pgp csdfilen --help`."));
             }
+            // The rest may be the word itself.
+            _ if upper.starts_with("PASSWORD") => {
+                let what = "PASSWORD and its word have no = between them";
+                return Err(Error::value(what, "Write PASSWORD=word."));
+            }
             _ => {
                 let near = nearest(keyword, KEYWORDS.iter().copied());
                 let all = format!("The keywords are {}.", KEYWORDS.join(", "));

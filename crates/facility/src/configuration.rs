@@ -69,7 +69,12 @@ fn setting(line: &[u8]) -> Result<Option<Setting>> {
         let known: Vec<String> = OPTIONS.iter().flat_map(keys_of).collect();
         let near = nearest(name, known.iter().map(String::as_str));
         let all = "`holdfast pgp -e -h` shows all keys.";
-        return Err(Error::unknown("key", &shown(name), near, all));
+        // Anything else might be a secret that has lost its key.
+        let is_a_key = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+        let may_be_shown =
+            near.is_some() || (!rest.trim().is_empty() && name.chars().all(is_a_key));
+        let name = if may_be_shown { shown(name) } else { "of that name".to_owned() };
+        return Err(Error::unknown("key", &name, near, all));
     };
     let rest = rest.trim_start();
     let rest = rest.strip_prefix('=').unwrap_or(rest).trim_start();

@@ -167,6 +167,14 @@ fn value<'a>(row: &Row, rest: &mut impl Iterator<Item = &'a OsString>) -> Result
 }
 
 fn unknown(name: &str) -> Error {
+    // What is glued to the name of a secret is one.
+    let is_secret = |row: &&Row| {
+        row.takes == Takes::Secret && !row.name.is_empty() && name.starts_with(row.name)
+    };
+    if let Some(row) = OPTIONS.iter().find(is_secret) {
+        let what = format!("what belongs to {} stands in one word with it", row.name);
+        return Error::value(what, "Put a blank between them.");
+    }
     let known = COMMANDS.iter().map(|(name, _, _)| *name);
     let known = known.chain(OPTIONS.iter().map(|row| row.name).filter(|name| !name.is_empty()));
     let near = nearest(name, known);

@@ -141,7 +141,7 @@ const fn row(
 }
 
 const ITSELF: &str = "the cipher library finds the processor's instructions itself";
-const NO_TRUST: &str = "certificates are trusted by certifying them (`holdfast pgp certify`)";
+const NO_TRUST: &str = "a certificate is trusted by importing it";
 const NO_RACF: &str = "there is no RACF; keys are in the key ring, a keystore or a token";
 const NO_LOG: &str = "what there is to say goes to standard error";
 const NEVER_ASKS: &str = "nothing is asked but passphrases";

@@ -94,6 +94,11 @@ impl Clear {
         }
     }
 
+    fn signs(self, settings: &Settings) -> bool {
+        let has_signer = || settings.find(Means::Signer).is_some();
+        self == Clear::Sign || (self == Clear::Encrypt && has_signer())
+    }
+
     fn writes_messages(self) -> bool {
         matches!(self, Clear::Encrypt | Clear::Sign | Clear::Compress)
     }
@@ -141,6 +146,9 @@ pub(crate) fn words(
     let settings = line.settings.clone().over(&configuration.settings);
     let folder = settings.find(Means::DataSetFolder).map(|setting| setting.word().into());
     let files = DataSets { dds: &line.dds, folder, variable };
+    let by_passphrase = line.commands.contains(&Command::EncryptByPassphrase)
+        || settings.find(Means::FilePassphrase).is_some();
+    let all = All { settings: &settings, files: &files, by_passphrase };
     let mut words = vec![OsString::from(clear.name())];
     for setting in settings.all() {
         let said = said.all().contains(setting);
@@ -148,7 +156,11 @@ pub(crate) fn words(
         if clear == Clear::Import && setting.row.means == Means::Keystore && !said {
             continue;
         }
-        let taken = one(clear, setting, (&settings, &files), &mut words, &mut call.secrets)?;
+        let taken = one(clear, setting, &all, &mut words, &mut call.secrets);
+        let taken = taken.map_err(|error| match said {
+            true => error,
+            false => error.at(Configuration::FILE),
+        })?;
         let name = match setting.row.name {
             "" => setting.row.keys.first().copied().unwrap_or_default(),
             name => name,
@@ -179,15 +191,24 @@ fn put(words: &mut Vec<OsString>, name: &str, value: impl AsRef<OsStr>) {
     words.push(word);
 }
 
+/// What one setting may depend on.
+struct All<'a> {
+    settings: &'a Settings,
+    files: &'a DataSets<'a>,
+    /// Whether a passphrase opens what is written.
+    by_passphrase: bool,
+}
+
 /// Says one setting; whether the subcommand has a use for it.
 fn one(
     clear: Clear,
     setting: &Setting,
-    (all, files): (&Settings, &DataSets<'_>),
+    &All { settings: all, files, by_passphrase }: &All<'_>,
     words: &mut Vec<OsString>,
     secrets: &mut Secrets,
 ) -> Result<bool> {
     let writes = clear.writes_messages();
+    let stretches = clear == Clear::Encrypt && by_passphrase;
     let word = setting.word();
     Ok(match setting.row.means {
         Means::Output if clear.has_output() => file(words, "output", files.path(word))?,
@@ -214,12 +235,10 @@ fn one(
         Means::KeystoreType => keystore_type(setting, clear, all)?,
         Means::Cipher if clear == Clear::Encrypt => said(words, "cipher", &cipher(setting)?),
         // Under a passphrase alone it is this cipher that counts.
-        Means::S2kCipher if clear == Clear::Encrypt && all.find(Means::Cipher).is_none() => {
+        Means::S2kCipher if stretches && all.find(Means::Cipher).is_none() => {
             said(words, "cipher", &cipher(setting)?)
         }
-        Means::Digest if writes && clear != Clear::Compress => {
-            said(words, "digest", &digest(setting)?)
-        }
+        Means::Digest if clear.signs(all) => said(words, "digest", &digest(setting)?),
         Means::CompressName if writes => said(words, "compress", compression(setting)?),
         Means::Level if writes => {
             let level = level(setting)?;
@@ -228,8 +247,8 @@ fn one(
             }
             said(words, "level", &level.to_string())
         }
-        Means::S2kDigest => s2k_digest(setting)?,
-        Means::S2kMode => s2k_mode(setting)?,
+        Means::S2kDigest if stretches => s2k_digest(setting)?,
+        Means::S2kMode if stretches => s2k_mode(setting)?,
         Means::Mdc => setting.is_on(),
         Means::Armor => flag(setting, writes || clear == Clear::Export, words, "--armor"),
         Means::Text => flag(setting, writes, words, "--text"),

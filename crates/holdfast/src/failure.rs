@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 
 use base::{Code, Coded};
@@ -15,6 +16,7 @@ use system::operator::Refusal;
 use unload::UnloadError;
 
 use crate::advice::typed;
+use crate::output::harmless;
 
 /// Why a command ends.
 #[derive(Debug)]
@@ -143,6 +145,13 @@ impl Failure {
         (code.to_string(), what, remedy)
     }
 
+    /// Tells it with the file that it is about.
+    pub(crate) fn tell_of(&self, file: &Path, json: bool) {
+        let (code, what, advice) = self.parts();
+        let message = format!("{}: {what}", file.display());
+        Failure::Refused(Refusal { code, message, advice }).tell(json);
+    }
+
     /// Tells it on standard error, as text or as one line of JSON.
     pub(crate) fn tell(&self, json: bool) {
         let (code, what, remedy) = self.parts();
@@ -151,9 +160,9 @@ impl Failure {
             let error = serde_json::json!({ "code": code, "what": what, "remedy": remedy });
             serde_json::json!({ "error": error }).to_string()
         } else if remedy.is_empty() {
-            format!("error: {what} ({code})")
+            harmless(&format!("error: {what} ({code})")).into_owned()
         } else {
-            format!("error: {what} ({code})\n  {remedy}")
+            harmless(&format!("error: {what} ({code})\n  {remedy}")).into_owned()
         };
         // If even that cannot be written, the exit code says it.
         let _ = writeln!(io::stderr(), "{text}");

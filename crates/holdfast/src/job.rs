@@ -27,10 +27,9 @@ use store_kernel::KernelStore;
 use system::{Authorised, Authoriser, System};
 use uow::Kernel;
 
-use crate::advice::typed;
 use crate::databases::Databases;
 use crate::failure::{Failure, Result};
-use crate::output::warn;
+use crate::output::{say, warn};
 
 /// The socket in a system's folder at which programs call a started system.
 pub(crate) const SOCKET: &str = "regions.sock";
@@ -234,7 +233,7 @@ pub(crate) fn schedule(
         checkpoint: job.checkpoint.clone(),
         user: user_of(&terms.compat),
         batch_log: terms.compat.batch_log,
-        tell: |text| eprintln!("{}", typed(text)),
+        tell: |text| say(text),
         ..Options::default()
     };
     let schedule =

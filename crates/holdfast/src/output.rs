@@ -1,5 +1,6 @@
 //! Results on standard output: text for people or JSON for programs.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write as _};
 
@@ -32,7 +33,7 @@ impl Output {
 
     /// A line of text; commands in it can be typed as they stand.
     pub(crate) fn line(&mut self, text: impl Display) -> Result<()> {
-        self.raw(&typed(&text.to_string()))
+        self.raw(&harmless(&typed(&text.to_string())))
     }
 
     fn raw(&mut self, text: &str) -> Result<()> {
@@ -98,7 +99,43 @@ pub(crate) fn is_watched() -> bool {
 
 /// A warning on standard error.
 pub(crate) fn warn(text: impl Display) {
-    let _ = writeln!(io::stderr(), "warning: {}", typed(&text.to_string()));
+    say(format_args!("warning: {text}"));
+}
+
+/// A line on standard error; one that takes nothing is nobody's fault.
+pub(crate) fn say(text: impl Display) {
+    let _ = writeln!(io::stderr(), "{}", harmless(&typed(&text.to_string())));
+}
+
+/// Text of strangers, such as a user id, as part of a line: with nothing in it that would begin
+/// another one, drive a terminal, or turn the order of letters.
+pub(crate) fn on_one_line(text: &str) -> Cow<'_, str> {
+    escaped(text, |letter| letter.is_control() || turns(letter))
+}
+
+/// A message, whatever strangers have put into it; its own lines stay.
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    let is_own = |letter| matches!(letter, '\n' | '\t');
+    escaped(text, |letter| !is_own(letter) && (letter.is_control() || turns(letter)))
+}
+
+/// Whether a character changes the direction of what follows.
+fn turns(letter: char) -> bool {
+    matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn escaped(text: &str, is_bad: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.chars().any(&is_bad) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for letter in text.chars() {
+        match is_bad(letter) {
+            true => shown.extend(letter.escape_unicode()),
+            false => shown.push(letter),
+        }
+    }
+    shown.into()
 }
 
 /// An amount of bytes for people, to three digits.
@@ -199,6 +236,14 @@ pub(crate) fn moment_of(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_of_strangers_neither_drives_a_terminal_nor_begins_a_line() {
+        assert_eq!(on_one_line("Ada O'Hara \"A\" <a@b>"), "Ada O'Hara \"A\" <a@b>");
+        assert_eq!(on_one_line("x\n done\x1b[2J"), "x\\u{a} done\\u{1b}[2J");
+        assert_eq!(on_one_line("a\u{202e}b"), "a\\u{202e}b");
+        assert_eq!(harmless("one\n\ttwo\x1b[m\u{9b}"), "one\n\ttwo\\u{1b}[m\\u{9b}");
+    }
 
     #[test]
     fn figures_are_written_for_people() {

@@ -130,6 +130,11 @@ pub(crate) fn given_for_files(file: Option<&Path>, variable: &str) -> Result<Opt
     }
 }
 
+/// Whether there is a terminal to ask on.
+pub(crate) fn can_ask() -> bool {
+    std::io::stdin().is_terminal() || is_watched()
+}
+
 /// A secret of which its variable tells the option that names its file.
 fn find(
     file: Option<&Path>,
@@ -158,7 +163,7 @@ fn find_as(
         (Some(path), _) => read(path)?,
         (None, Some(value)) => Passphrase::new(value.into_encoded_bytes()),
         // What is asked goes to the terminal and comes from there, whatever the input is.
-        (None, None) if std::io::stdin().is_terminal() || is_watched() => ask()?,
+        (None, None) if can_ask() => ask()?,
         (None, None) => {
             return Err(Failure::usage(
                 format!("a {secret} is needed, and there is no terminal to ask on"),

@@ -182,7 +182,7 @@ fn what_cannot_be_loaded_is_named_and_leaves_an_empty_database() {
     let there = there.to_str().unwrap();
     bank.run(&["unload"], &["PAUTDB", there]).failed("HFY100", &["there already"]);
     bank.run(&["unload"], &["PAUTDB", there, "--replace"]).done();
-    let names = fs::read_dir(&bank.folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = fs::read_dir(bank.folder.join("")).unwrap().map(|entry| entry.unwrap().file_name());
     let hidden = |name: &std::ffi::OsString| name.to_string_lossy().contains(".part");
     assert_eq!(names.filter(hidden).count(), 0);
     let device = bank.run(&["unload"], &["PAUTDB", "/dev/null", "--replace"]);

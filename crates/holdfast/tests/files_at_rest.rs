@@ -118,3 +118,71 @@ fn what_another_option_reads_is_said_with_that_option() {
     assert!(said.contains("--allow-old"), "{said}");
     assert!(!place.path("old").exists());
 }
+
+#[test]
+fn nobody_is_asked_for_a_passphrase_that_opens_nothing() {
+    let place = Place::new("asked");
+    put(&place.path("pay"), b"at rest");
+    place.works(&["generate", "--alias", "locked", "Ada <ada@example.org>"]);
+    place.works(&["generate", "--alias", "open", "--no-passphrase", "Bob <bob@example.org>"]);
+    place.works(&["encrypt", "-r", "open", "-o", "open.pgp", "pay"]);
+    place.works(&["encrypt", "-r", "locked", "-o", "locked.pgp", "pay"]);
+    place.works(&["encrypt", "-c", "-o", "word.pgp", "pay"]);
+    place.works(&["compress", "-o", "packed.pgp", "pay"]);
+    let without = |words: &[&str]| {
+        let mut command = place.command(words);
+        command.env_remove("HOLDFAST_PGP_KEY_PASSPHRASE").env_remove("HOLDFAST_PGP_PASSPHRASE");
+        let output = command.stdin(std::process::Stdio::null()).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for file in ["open.pgp", "packed.pgp"] {
+        let (code, said) = without(&["decrypt", "--plain", "--yes", "-o", "out", file]);
+        assert_eq!(code, Some(0), "{file}: {said}");
+    }
+    let (code, said) = without(&["decrypt", "-o", "no", "locked.pgp"]);
+    assert!(code == Some(2) && said.contains("--key-passphrase-file"), "{said}");
+    let (code, said) = without(&["decrypt", "-o", "no", "word.pgp"]);
+    assert!(code == Some(4) && said.contains("a passphrase opens it"), "{said}");
+    place.works(&["decrypt", "--yes", "-o", "out", "word.pgp"]);
+    place.works(&["decrypt", "--yes", "-o", "out", "locked.pgp"]);
+}
+
+#[test]
+fn user_ids_of_strangers_drive_no_terminal() {
+    let place = Place::new("strangers");
+    place.works(&[
+        "generate",
+        "--alias",
+        "x",
+        "Eve\u{1b}[2J\ngood signature of Ada <eve@example.org>",
+    ]);
+    let said = place.works(&["list"]);
+    assert!(said.contains("Eve\\u{1b}[2J\\u{a}good") && !said.contains('\u{1b}'), "{said}");
+}
+
+#[test]
+fn one_file_that_fails_stops_no_other_and_is_named() {
+    let place = Place::new("several");
+    place.works(&["generate", "--alias", "me", "Ada <ada@example.org>"]);
+    put(&place.path("one"), b"1");
+    put(&place.path("two"), b"2");
+    let said = place.fails(&["encrypt", "-r", "me", "one", "none", "two"], 1);
+    assert!(said.contains("none: ") && place.path("two.pgp").is_file(), "{said}");
+    fs::remove_file(place.path("one")).unwrap();
+    let cut = fs::read(place.path("two.pgp")).unwrap();
+    put(&place.path("cut.pgp"), &cut[..cut.len() - 1]);
+    let said = place.fails(&["decrypt", "cut.pgp", "one.pgp"], 3);
+    assert!(said.contains("cut.pgp: the message is damaged"), "{said}");
+    assert_eq!(fs::read(place.path("one")).unwrap(), b"1");
+}
+
+#[test]
+fn data_that_was_changed_since_it_was_signed_is_called_so() {
+    let place = Place::new("changed");
+    place.works(&["generate", "--alias", "me", "Ada <ada@example.org>"]);
+    put(&place.path("pay"), b"100");
+    place.works(&["sign", "--detached", "--with", "me", "pay"]);
+    put(&place.path("pay"), b"1000");
+    let said = place.fails(&["verify", "pay.sig"], 5);
+    assert!(said.contains("does not fit: something was changed"), "{said}");
+}

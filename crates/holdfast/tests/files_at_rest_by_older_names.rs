@@ -31,6 +31,9 @@ fn the_facilitys_names_do_what_the_clear_ones_do() {
     place.fails(&["-d", "-rP", "the secret of none", "-o", "no", "word.pgp"], 4);
     place.works(&["-d", "-s2k-passphrase", "the secret of all", "-o", "word", "word.pgp"]);
     assert!(fs::read(place.path("word")).unwrap() == data);
+    // Left out, it is asked for: the environment answers.
+    place.works(&["-c", "-o", "asked.pgp", "more"]);
+    place.works(&["-d", "-o", "asked", "asked.pgp"]);
 
     place.works(&["-b", "-signers-key-alias", "me", "-digest-name", "SHA_384", "pay"]);
     place.works(&["-v", "pay.sig", "pay"]);
@@ -40,6 +43,8 @@ fn the_facilitys_names_do_what_the_clear_ones_do() {
     place.works(&["verify", "pay.sig", "more.asc"]);
     put(&place.path("alone.sig"), &fs::read(place.path("pay.sig")).unwrap());
     assert!(place.fails(&["-v", "alone.sig"], 6).contains("--signature SIGNATURE FILE"));
+    place.works(&["-v", "alone.sig", "pay"]);
+    place.fails(&["-v", "alone.sig", "more"], 5);
     put(&place.path("alone"), b"something else");
     place.fails(&["-v", "alone.sig"], 5);
     place.works(&["-s", "-signers-key-alias", "me", "-o", "signed", "pay"]);
@@ -135,7 +140,8 @@ fn a_step_of_the_older_programs_goes_there_and_back() {
     put(&place.path("cards"), cards.as_bytes());
     let step = ["csdfilen", "--dd", "SYSUT1=pay", "--dd", "SYSUT2=pay.pgp", "--dd", "SYSIN=cards"];
     let report = place.works(&step);
-    for told in ["3,000,000", "AES, 128 bits", "BANK, PARTNER", "longest cipher time", "done"] {
+    let tell = ["3,000,000", "AES, 128 bits", "BANK, PARTNER", "longest cipher time", "done"];
+    for told in tell.into_iter().chain(["length of that block   ", " bytes"]) {
         assert!(report.contains(told), "{told}: {report}");
     }
     let back = ["csdfilde", "--dd", "SYSUT1=pay.pgp", "--dd", "SYSUT2=out"];
@@ -157,4 +163,13 @@ fn a_step_of_the_older_programs_goes_there_and_back() {
     place.fails(&step, 2);
     place.fails(&["csdfilen", "--dd", "SYSUT1=pay", "--dd", "SYSUT2=x"], 2);
     place.fails(&["csdfilen", "--dd", "SYSUT1=pay", "--dd", "SYSUT3=x"], 2);
+    put(&place.path("cards"), b"RSA=BANK\n");
+    for report in ["pay", "./pay.pgp", "cards", "new"] {
+        let (out, print) = (if report == "new" { "new" } else { "pay.pgp" }, report);
+        let dds = [format!("SYSUT2={out}"), format!("SYSPRINT={print}")];
+        let words = ["csdfilen", "--dd", "SYSUT1=pay", "--dd", "SYSIN=cards", "--dd", &dds[0]];
+        let said = place.fails(&[&words[..], &["--dd", &dds[1]]].concat(), 2);
+        assert!(said.contains("are one file") && said.contains("SYSPRINT"), "{said}");
+    }
+    assert!(fs::read(place.path("pay")).unwrap() == data && !place.path("new").exists());
 }

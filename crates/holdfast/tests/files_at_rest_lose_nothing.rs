@@ -172,3 +172,46 @@ fn commands_at_once_on_one_key_ring_lose_nothing_of_each_other() {
         }
     }
 }
+
+#[test]
+fn output_goes_where_links_lead_and_never_in_place_of_a_device() {
+    let place = Place::new("links");
+    fs::write(place.0.join("pay"), b"at rest").unwrap();
+    place.works("touch real; chmod 640 real; ln -s real link; ln -s nothing dangling");
+    place.works("holdfast pgp encrypt -r me --yes -o link pay && test -L link");
+    place.works("holdfast pgp decrypt -o - real | cmp - pay");
+    place.works("test $(stat -c %a real) = 640");
+    place.works("holdfast pgp encrypt -r me -o dangling pay && test -f nothing -a -L dangling");
+    // What this process has open is written to, also by a link.
+    place.works("ln -s /proc/self/fd/1 out; echo before > all");
+    place.works("holdfast pgp decrypt -o out real >> all && test -L out");
+    assert_eq!(fs::read(place.0.join("all")).unwrap(), b"before\nat rest");
+    place.works("mkfifo pipe; echo RSA=me > cards");
+    let step = "holdfast pgp csdfilen --dd SYSUT1=pay --dd SYSIN=cards --dd SYSUT2=o";
+    let report = place.works(&format!("cat pipe & {step} --dd SYSPRINT=pipe; wait; test -p pipe"));
+    assert!(String::from_utf8_lossy(&report).contains("result"));
+    let report = place.works(&format!("{step} --dd SYSPRINT=/dev/stdout | cat"));
+    assert!(String::from_utf8_lossy(&report).contains("result"));
+}
+
+#[test]
+fn odd_names_and_a_deaf_standard_error_stop_nothing() {
+    let place = Place::new("odd");
+    place.works("echo one > $'bad\\xffname'; echo two > other");
+    place.works("holdfast pgp encrypt -r me $'bad\\xffname' other");
+    place.works("holdfast pgp --json decrypt --yes $'bad\\xffname.pgp' other.pgp");
+    place.works("holdfast pgp sign --with me -o signed other");
+    place.works("holdfast pgp verify --stats signed 2> /dev/full");
+    place.works("holdfast pgp decrypt -o no other 2> /dev/full; test $? = 6 -a ! -e no");
+}
+
+#[test]
+fn signals_that_are_to_be_ignored_end_nothing() {
+    let place = Place::new("nohup");
+    place.works("mkfifo in");
+    let begin = "(trap '' HUP; exec holdfast pgp encrypt -r me -o out in) & pid=$!; exec 3> in;";
+    place.works(&format!("{begin} kill -HUP $pid; echo data >&3; exec 3>&-; wait $pid"));
+    assert!(place.0.join("out").is_file());
+    let begin = begin.replace("trap '' HUP;", "").replace("-o out", "-o no");
+    place.works(&format!("{begin} kill -HUP $pid; wait $pid; test $? = 129 -a ! -e no"));
+}

@@ -2,18 +2,17 @@
 //!
 //! 1. What is written has lines of 64 characters and the kind in its first and last line. There is
 //!    a checksum, because older readers warn without one.
-//! 2. What is read may have any headers; whether it is armored shows in its first byte, because
-//!    the first byte of a packet has its highest bit set.
+//! 2. Whether what is read is armored shows in its first byte, because the first byte of a packet
+//!    has its highest bit set.
 
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead, Write};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use pgp::armor::Dearmor;
 use pgp::types::Tag;
 
 use crate::cleartext::is_cleartext;
-use crate::error::{Error, Result, without_input};
+use crate::error::{Error, Result};
 use crate::packet::{is_noise, next_header, skip};
 
 /// Bytes that make a line of 64 characters.
@@ -159,38 +158,6 @@ impl<W: Write> Write for Armorer<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
-    }
-}
-
-/// Takes the armor off what is read through it; broken armor is an error of this crate's.
-pub struct Dearmorer<R: BufRead> {
-    inner: Dearmor<R>,
-    begun: bool,
-}
-
-impl<R: BufRead> Dearmorer<R> {
-    /// What is inside of the armor that comes from here.
-    pub fn new(source: R) -> Dearmorer<R> {
-        Dearmorer { inner: Dearmor::new(source), begun: false }
-    }
-}
-
-impl<R: BufRead> Read for Dearmorer<R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(out);
-        self.begun |= read.as_ref().is_ok_and(|bytes| *bytes > 0);
-        read.map_err(|error| {
-            let is_of_machine = error.raw_os_error().is_some();
-            if is_of_machine || error.kind() == io::ErrorKind::Interrupted {
-                return error;
-            }
-            match self.begun {
-                true => {
-                    Error::damaged(format!("its armor is broken: {}", without_input(&error))).into()
-                }
-                false => Error::NotOpenPgp("it is neither binary nor armored".to_owned()).into(),
-            }
-        })
     }
 }
 

@@ -13,7 +13,8 @@ use rpgpie::certificate::Certificate;
 use rpgpie::tsk::Tsk;
 use zeroize::Zeroizing;
 
-use crate::armor::{Dearmorer, is_armored};
+use crate::armor::is_armored;
+use crate::dearmor::Dearmorer;
 use crate::error::{Error, Result, without_input};
 use crate::packet::{is_noise, next_header, skip};
 

@@ -14,32 +14,28 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::thread::Scope;
 
-use pgp::composed::{PlainSessionKey, decrypt_session_key_with_password};
 use pgp::crypto::sym::SymmetricKeyAlgorithm;
-use pgp::packet::{
-    Packet, PublicKeyEncryptedSessionKey, PublicSubkey, Signature, SymKeyEncryptedSessionKey,
-};
-use pgp::types::{CompressionAlgorithm, KeyDetails, PacketLength, Password, StringToKey, Tag};
+use pgp::packet::{Packet, Signature};
+use pgp::types::{CompressionAlgorithm, PacketLength, Password, Tag};
 use rpgpie::certificate::Certificate;
 use rpgpie::tsk::Tsk;
-use zeroize::Zeroizing;
 
 use crate::aead::{ChunkCipher, HEADER};
-use crate::armor::{Dearmorer, is_armored};
+use crate::armor::is_armored;
 use crate::buffers::{Block, Buffers};
+use crate::dearmor::Dearmorer;
 use crate::deflate::Unpacker;
 use crate::encrypt::{SessionKey, Stages};
 use crate::error::{Error, Result};
-use crate::fitness::unsupported;
 use crate::held::Held;
-use crate::keys::{is_stub, secret_of};
 use crate::lines::Lines;
-use crate::old::{self, is_aes, is_of_old_cipher};
+use crate::locks::Locks;
+use crate::old::{self, is_aes};
 use crate::packet::{
     Body, FeedReader, expect_end, is_noise, next_header, read_full, read_small, skip, write_all,
 };
 use crate::seal::JOB;
-use crate::sign::{Verified, Verifying, unlocked};
+use crate::sign::{Verified, Verifying};
 use crate::stage::{Feed, ahead};
 use crate::stats::{Stage, Stats};
 use crate::unseal;
@@ -58,6 +54,8 @@ pub struct Reading {
     pub keys: Vec<Tsk>,
     /// Passphrases that may unlock the secret keys.
     pub key_passphrases: Vec<Password>,
+    /// Who knows more passphrases.
+    pub ask: Option<Box<dyn Ask>>,
     /// Keys whose private halves are in tokens, which are asked if nothing else opens it.
     pub held: Vec<Held>,
     /// Passphrases that may open it.
@@ -75,6 +73,21 @@ pub struct Reading {
     pub native_lines: bool,
     /// Which stages run on their own.
     pub stages: Stages,
+}
+
+/// Somebody who knows passphrases, and is asked only for what nothing else opens.
+pub trait Ask: Send + Sync {
+    /// What may unlock one of these secret keys, each of which opens the message.
+    ///
+    /// # Errors
+    /// If nobody answers.
+    fn for_keys(&self, locked: &[Tsk]) -> Result<Vec<Password>>;
+
+    /// What may open a message that is encrypted under a passphrase; nothing if nobody is there.
+    ///
+    /// # Errors
+    /// If the answer cannot be taken.
+    fn for_message(&self) -> Result<Vec<Password>>;
 }
 
 /// What a message was.
@@ -155,13 +168,6 @@ impl Read for Counted<'_> {
         self.stats.count_in(read);
         Ok(read)
     }
-}
-
-/// What may open the contents.
-#[derive(Default)]
-struct Locks {
-    by_key: Vec<PublicKeyEncryptedSessionKey>,
-    by_passphrase: Vec<SymKeyEncryptedSessionKey>,
 }
 
 impl Run<'_, '_> {
@@ -464,154 +470,6 @@ impl Run<'_, '_> {
         self.opened.verified = verifying.finish(&self.reading.certificates);
         Ok(())
     }
-}
-
-impl Locks {
-    fn is_empty(&self) -> bool {
-        self.by_key.is_empty() && self.by_passphrase.is_empty()
-    }
-
-    /// The session key, if something that was given opens it. A wrong passphrase may open an older
-    /// lock by chance; what `fits` then decides.
-    fn open(
-        &self,
-        reading: &Reading,
-        is_v2: bool,
-        fits: impl Fn(&SessionKey) -> bool,
-    ) -> Result<Option<SessionKey>> {
-        let (mut locked, mut old) = (None, None);
-        for key in &reading.session_keys {
-            if fits(key) {
-                return Ok(Some(key.clone()));
-            }
-            old = old.or_else(|| is_of_old_cipher(key).then(|| key.clone()));
-        }
-        for lock in &self.by_key {
-            for key in &reading.keys {
-                for part in key.decryption_keys_sec() {
-                    if !lock.match_identity(&part) || is_stub(secret_of(&part)) {
-                        continue;
-                    }
-                    let Some(part_open) = unlocked(part, &reading.key_passphrases) else {
-                        locked = Some(key.key().fingerprint().to_string());
-                        continue;
-                    };
-                    let found = part_open.decrypt_session_key(lock, &Password::empty());
-                    if let Some(key) = found.ok().and_then(|key| sort(&key, is_v2)) {
-                        return Ok(Some(key));
-                    }
-                }
-            }
-        }
-        for lock in self.by_passphrase.iter().filter(|lock| is_affordable(lock)) {
-            for passphrase in &reading.passphrases {
-                let found = decrypt_session_key_with_password(lock, passphrase);
-                let found = found.ok().and_then(|key| sort(&key, is_v2));
-                let Some(key) = found else { continue };
-                if fits(&key) {
-                    return Ok(Some(key));
-                }
-                // One of an old cipher cannot be judged; it counts if there is no better one.
-                old = old.or_else(|| is_of_old_cipher(&key).then_some(key));
-            }
-        }
-        if let Some(key) = self.by_token(reading, is_v2)? {
-            return Ok(Some(key));
-        }
-        match (old, locked) {
-            (Some(key), _) => Ok(Some(key)),
-            (None, Some(key)) => Err(Error::Locked(key)),
-            (None, None) => Ok(None),
-        }
-    }
-
-    /// What a token opens. Its first error is the last word: a wrong PIN is not tried again.
-    fn by_token(&self, reading: &Reading, is_v2: bool) -> Result<Option<SessionKey>> {
-        for key in reading.held.iter().flat_map(Held::keys) {
-            for lock in self.by_key.iter().filter(|lock| lock.match_identity(&key)) {
-                let found = key.open(lock)?.filter(|found| is_v2 == (found.cipher == 0));
-                if found.is_some() {
-                    return Ok(found);
-                }
-            }
-        }
-        Ok(None)
-    }
-
-    /// Why a key that was given, and that it is for, does not open it.
-    fn obstacle(&self, reading: &Reading) -> Option<String> {
-        reading.keys.iter().find_map(|key| {
-            let inner = key.key();
-            let parts = inner.secret_subkeys.iter().map(|part| part.key.public_key());
-            let is_named = |part: &&PublicSubkey| self.by_key.iter().any(|lock| names(lock, *part));
-            let why = parts.filter(is_named).find_map(unsupported)?;
-            let name = inner.fingerprint().to_string().to_uppercase();
-            Some(format!("it is for a part of the key {name} that cannot be used here: {why}"))
-        })
-    }
-
-    /// Why nothing opened it.
-    fn explain(&self, reading: &Reading) -> Error {
-        if let Some(why) = self.obstacle(reading) {
-            return Error::UnfitKey(why);
-        }
-        let mut ways = Vec::new();
-        if !self.by_key.is_empty() {
-            let ids: Vec<String> = self.by_key.iter().map(recipient).collect();
-            ways.push(format!("it is for {}", ids.join(", ")));
-        }
-        if !self.by_passphrase.is_empty() {
-            ways.push(match reading.passphrases.is_empty() {
-                true => "a passphrase opens it, and none was given".to_owned(),
-                false => "no passphrase that was given opens it".to_owned(),
-            });
-        }
-        if !reading.session_keys.is_empty() {
-            ways.push(
-                "no session key that was given does, or its beginning was changed".to_owned(),
-            );
-        } else if ways.is_empty() {
-            ways.push("only its session key does".to_owned());
-        }
-        Error::NoKey(ways.join("; "))
-    }
-}
-
-/// Whether trying a passphrase takes memory in proportion; a sender may ask for terabytes.
-fn is_affordable(lock: &SymKeyEncryptedSessionKey) -> bool {
-    const KIBIBYTES_MAX_POWER: u8 = 21;
-    const PASSES_MAX: u8 = 32;
-    match lock.s2k() {
-        Some(StringToKey::Argon2 { t, m_enc, .. }) => {
-            *m_enc <= KIBIBYTES_MAX_POWER && *t <= PASSES_MAX
-        }
-        _ => true,
-    }
-}
-
-/// Whether it says that it is for this key, and not for anybody.
-fn names(lock: &PublicKeyEncryptedSessionKey, key: &impl KeyDetails) -> bool {
-    lock.id().is_ok_and(|id| *id == key.legacy_key_id())
-        || lock.fingerprint().is_ok_and(|print| print == Some(&key.fingerprint()))
-}
-
-fn recipient(lock: &PublicKeyEncryptedSessionKey) -> String {
-    match (lock.id(), lock.fingerprint()) {
-        (Ok(id), _) => format!("key {id}"),
-        (_, Ok(Some(print))) => format!("key {print}"),
-        _ => "a key that it does not name".to_owned(),
-    }
-}
-
-/// The session key as the container wants it.
-fn sort(key: &PlainSessionKey, is_v2: bool) -> Option<SessionKey> {
-    let (cipher, key) = match key {
-        PlainSessionKey::V3_4 { sym_alg, key } => (u8::from(*sym_alg), key),
-        PlainSessionKey::V6 { key } if is_v2 => (0, key),
-        _ => return None,
-    };
-    (is_v2 == (cipher == 0))
-        .then(|| SessionKey { cipher, key: Zeroizing::new(key.as_ref().to_vec()) })
 }
 
 /// Makes sure that nothing follows a compressed packet's contents but padding, if it may.

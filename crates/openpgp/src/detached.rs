@@ -9,7 +9,8 @@ use pgp::packet::{Packet, Signature};
 use pgp::types::Tag;
 use rpgpie::certificate::Certificate;
 
-use crate::armor::{Armorer, Dearmorer, Label, is_armored};
+use crate::armor::{Armorer, Label, is_armored};
+use crate::dearmor::Dearmorer;
 use crate::error::{Error, Result};
 use crate::packet::{is_noise, next_header, read_small, skip, to_bytes};
 use crate::sign::{Signer, Signing, Verified, Verifying};
@@ -65,7 +66,7 @@ pub fn sign_detached(
 pub fn signatures(bytes: &[u8]) -> Result<Vec<Signature>> {
     let mut source: Box<dyn BufRead + '_> = Box::new(bytes);
     if is_armored(&mut source)? {
-        source = Box::new(BufReader::new(Dearmorer::new(source)));
+        source = Box::new(BufReader::new(Dearmorer::joining(source)));
     }
     let mut found = Vec::new();
     while let Some((tag, length)) = next_header(&mut source)? {

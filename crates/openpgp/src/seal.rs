@@ -14,7 +14,7 @@ use crate::cfb::{BLOCK, Encipher};
 use crate::entropy::Random;
 use crate::error::Result;
 use crate::stage::{Feed, ahead, ordered};
-use crate::stats::{Stage, Stats};
+use crate::stats::Stats;
 
 /// Plaintext bytes of a job.
 pub(crate) const JOB: usize = 1 << 20;
@@ -130,7 +130,7 @@ pub(crate) fn v2<'s>(
     let jobs = jobs(contents, Some(cipher.chunk), Vec::new(), buffers.clone());
     Ok(ordered(scope, jobs, workers, || {
         let cipher = Arc::clone(&cipher);
-        move |job| stats.time(Stage::Cipher, || seal_chunks(&cipher, job))
+        move |job: Job| stats.time_block(job.data.len(), || seal_chunks(&cipher, job))
     }))
 }
 
@@ -165,7 +165,8 @@ pub(crate) fn v1<'s>(
     let mut stream = Some(Encipher::new(key)?);
     let sealed = jobs.map(move |job| {
         let mut job: Job = job?;
-        stats.time(Stage::Cipher, || match stream.take() {
+        let bytes = job.data.len();
+        stats.time_block(bytes, || match stream.take() {
             Some(stream) if job.last => {
                 stream.finish(&mut job.data);
                 Ok(())

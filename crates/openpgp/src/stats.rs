@@ -37,9 +37,41 @@ pub struct Stats {
     cpu_us: [AtomicU64; STAGES.len()],
     /// Blocks that were enciphered or deciphered.
     blocks: AtomicU64,
-    longest_us: AtomicU64,
-    /// The shortest one, as what it lacks to the largest number.
-    shortest_us: AtomicU64,
+    /// The one that took longest, as [`packed`] has it.
+    longest: AtomicU64,
+    /// The one that took shortest, as what it lacks to the largest number.
+    shortest: AtomicU64,
+}
+
+/// A block that was enciphered or deciphered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CipherBlock {
+    /// Microseconds of CPU time.
+    pub cpu_us: u64,
+    /// Its length.
+    pub bytes: u64,
+}
+
+/// All blocks that were enciphered or deciphered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CipherBlocks {
+    /// How many.
+    pub count: u64,
+    /// The one that took longest.
+    pub longest: CipherBlock,
+    /// The one that took shortest.
+    pub shortest: CipherBlock,
+}
+
+/// A block as one number, so that two threads never mix two of them: its time in front, its length
+/// behind. Neither has more than 32 bits.
+fn packed(block: CipherBlock) -> u64 {
+    let half = |number: u64| number.min(u64::from(u32::MAX));
+    half(block.cpu_us) << 32 | half(block.bytes)
+}
+
+fn unpacked(packed: u64) -> CipherBlock {
+    CipherBlock { cpu_us: packed >> 32, bytes: packed & u64::from(u32::MAX) }
 }
 
 impl Stats {
@@ -61,13 +93,16 @@ impl Stats {
         self.cpu_us[stage as usize].load(Ordering::Relaxed)
     }
 
-    /// How many blocks were enciphered or deciphered, and the CPU time in microseconds of the one
-    /// that took longest, and shortest.
+    /// The blocks that were enciphered or deciphered.
     #[must_use]
-    pub fn cipher_blocks(&self) -> (u64, u64, u64) {
-        let blocks = self.blocks.load(Ordering::Relaxed);
-        let shortest = u64::MAX - self.shortest_us.load(Ordering::Relaxed);
-        (blocks, self.longest_us.load(Ordering::Relaxed), if blocks == 0 { 0 } else { shortest })
+    pub fn cipher_blocks(&self) -> CipherBlocks {
+        let count = self.blocks.load(Ordering::Relaxed);
+        if count == 0 {
+            return CipherBlocks::default();
+        }
+        let longest = unpacked(self.longest.load(Ordering::Relaxed));
+        let shortest = unpacked(u64::MAX - self.shortest.load(Ordering::Relaxed));
+        CipherBlocks { count, longest, shortest }
     }
 
     pub(crate) fn count_in(&self, bytes: usize) {
@@ -80,15 +115,40 @@ impl Stats {
 
     /// Does a piece of a stage's work and counts its CPU time.
     pub(crate) fn time<T>(&self, stage: Stage, work: impl FnOnce() -> T) -> T {
+        self.timed(stage, work).0
+    }
+
+    /// Enciphers or deciphers a block of so many bytes, and counts it.
+    pub(crate) fn time_block<T>(&self, bytes: usize, work: impl FnOnce() -> T) -> T {
+        let (done, cpu_us) = self.timed(Stage::Cipher, work);
+        let block = packed(CipherBlock { cpu_us, bytes: bytes as u64 });
+        self.blocks.fetch_add(1, Ordering::Relaxed);
+        self.longest.fetch_max(block, Ordering::Relaxed);
+        self.shortest.fetch_max(u64::MAX - block, Ordering::Relaxed);
+        done
+    }
+
+    fn timed<T>(&self, stage: Stage, work: impl FnOnce() -> T) -> (T, u64) {
         let begin = seam::clock::thread_cpu_us();
         let done = work();
         let used = seam::clock::thread_cpu_us().saturating_sub(begin);
         self.cpu_us[stage as usize].fetch_add(used, Ordering::Relaxed);
-        if stage == Stage::Cipher {
-            self.blocks.fetch_add(1, Ordering::Relaxed);
-            self.longest_us.fetch_max(used, Ordering::Relaxed);
-            self.shortest_us.fetch_max(u64::MAX - used, Ordering::Relaxed);
-        }
-        done
+        (done, used)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_and_the_shortest_block_are_known_with_their_lengths() {
+        let stats = Stats::default();
+        assert_eq!(stats.cipher_blocks(), CipherBlocks::default());
+        stats.time_block(700, || ());
+        let blocks = stats.cipher_blocks();
+        assert_eq!((blocks.count, blocks.longest.bytes, blocks.shortest.bytes), (1, 700, 700));
+        let large = CipherBlock { cpu_us: 9, bytes: 4 << 20 };
+        assert_eq!(unpacked(packed(large)), large);
     }
 }

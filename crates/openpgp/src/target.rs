@@ -5,8 +5,10 @@
 //! 2. What goes to a stream and must not be seen too early waits in memory, and past
 //!    [`MEMORY_MAX`] in a file that has no name any more.
 //! 3. What has a hidden name is removed when a signal ends the process in the middle of the work,
-//!    if that is asked for ([`Target::leave_nothing_on_signals`]).
-//! 4. A file that is there already is replaced only if that is allowed.
+//!    if that is asked for ([`Target::leave_nothing_on_signals`]). Signals that whoever started the
+//!    process has made it ignore, as `nohup` does, stay ignored.
+//! 4. A file that is there already is replaced only if that is allowed; its successor gets its
+//!    permissions. Where a link stands, what it leads to is replaced.
 
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -57,6 +59,13 @@ fn end(fresh: Fresh, how: impl FnOnce(Fresh) -> io::Result<()>) -> io::Result<()
     done
 }
 
+/// The signals that this process was made to ignore, one bit each; none where that is not told.
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
+}
+
 fn taken(path: &Path) -> Error {
     Error::Name(format!("{} is there already; say --yes to replace it", path.display()))
 }
@@ -69,6 +78,7 @@ impl Target {
     /// # Errors
     /// If it is there and may not be replaced, or the folder takes no file.
     pub fn file(seam: &Seam, path: &Path, replace: bool) -> Result<Target> {
+        let path = &led_to(path);
         if !replace && seam.disk.exists(path).map_err(at(path, "looking for"))? {
             return Err(taken(path));
         }
@@ -88,7 +98,10 @@ impl Target {
     /// If signals cannot be watched.
     pub fn leave_nothing_on_signals(seam: &Seam) -> Result<()> {
         let failed = Error::io("watching for signals");
-        let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(failed)?;
+        let ignored = ignored_signals();
+        let heard = [SIGHUP, SIGINT, SIGTERM].into_iter();
+        let heard = heard.filter(|signal| ignored & (1 << (signal - 1)) == 0);
+        let mut signals = Signals::new(heard).map_err(failed)?;
         let disk = Arc::clone(&seam.disk);
         let watch = move || {
             if let Some(signal) = signals.forever().next() {
@@ -125,16 +138,20 @@ impl Target {
     /// # Errors
     /// If the file cannot be synced or renamed, or the stream takes no more.
     pub fn release(mut self) -> Result<()> {
-        self.drain().map_err(Error::io("writing the output"))?;
+        self.drain().map_err(self.failed())?;
         if let (Place::File { path, .. }, Some(fresh)) = (&self.place, &self.fresh) {
             fresh.file().sync().map_err(at(path, "syncing"))?;
         }
         if let (Place::File { path, replace }, Some(fresh)) = (&self.place, self.fresh.take()) {
-            return end(fresh, |fresh| fresh.keep(*replace)).map_err(|error| match error.kind() {
+            let old = path.metadata().ok().map(|about| about.permissions());
+            end(fresh, |fresh| fresh.keep(*replace)).map_err(|error| match error.kind() {
                 // Somebody was faster.
                 ErrorKind::AlreadyExists => taken(path),
                 _ => at(path, "naming")(error),
-            });
+            })?;
+            return old
+                .map_or(Ok(()), |old| std::fs::set_permissions(path, old))
+                .map_err(at(path, "giving the permissions of its predecessor to"));
         }
         let file = self.file.take();
         let length = self.length;
@@ -145,6 +162,18 @@ impl Target {
         }
         .and_then(|()| stream.flush())
         .map_err(Error::io("writing the output"))
+    }
+
+    /// What an error of the device is about.
+    fn failed(&self) -> impl FnOnce(io::Error) -> Error + use<> {
+        Error::io(match (&self.place, &self.file) {
+            (Place::File { path, .. }, _) => format!("writing {}", path.display()),
+            (Place::Stream(_), Some(_)) => {
+                let folder = std::env::temp_dir();
+                format!("keeping the output in {} (TMPDIR) until it is proven", folder.display())
+            }
+            (Place::Stream(_), None) => "writing the output".to_owned(),
+        })
     }
 
     /// Writes what is held in memory to the file, if there is one.
@@ -185,8 +214,21 @@ fn copy(file: &dyn File, length: u64, stream: &mut dyn Write) -> io::Result<()> 
     Ok(())
 }
 
-impl Write for Target {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+/// Links that lead to each other are no more than this.
+const LINKS_MAX: usize = 40;
+
+/// What a path leads to, be it there or not, if it is a link.
+fn led_to(path: &Path) -> PathBuf {
+    let mut at = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        let Ok(next) = at.read_link() else { break };
+        at = at.parent().map_or_else(|| next.clone(), |folder| folder.join(&next));
+    }
+    at
+}
+
+impl Target {
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &self.file {
             Some(file) if bytes.len() >= COPY / 16 => {
                 let file = Arc::clone(file);
@@ -207,11 +249,19 @@ impl Write for Target {
                 }
             }
         }
+        Ok(())
+    }
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.put(bytes).map_err(|error| self.failed()(error))?;
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.drain()
+        self.drain().map_err(|error| self.failed()(error))?;
+        Ok(())
     }
 }
 

@@ -127,7 +127,7 @@ pub(crate) fn v2<'s, S: BufRead + Send + 's>(
     let jobs = ahead(scope, Box::new(cut), threads.0 && threads.1 == 0);
     ordered(scope, jobs, threads.1, || {
         let cipher = Arc::clone(&cipher);
-        move |job| stats.time(Stage::Cipher, || open_chunks(&cipher, job))
+        move |job| stats.time_block(job.data.len(), || open_chunks(&cipher, job))
     })
 }
 
@@ -204,7 +204,8 @@ pub(crate) fn v1<'s, S: BufRead + Send + 's>(
     let pieces = ordered(scope, jobs, threads.1, || {
         let cipher = Arc::clone(&cipher);
         move |mut job: Sealed| {
-            stats.time(Stage::Cipher, || decipher(&cipher, job.previous, &mut job.data));
+            let bytes = job.data.len();
+            stats.time_block(bytes, || decipher(&cipher, job.previous, &mut job.data));
             Ok(job)
         }
     });

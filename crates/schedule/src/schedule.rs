@@ -15,6 +15,7 @@
 //! 3. The end of a program is met once; a schedule that is dropped without it is backed out.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::sync::Arc;
 
 use base::Coded as _;
@@ -88,7 +89,10 @@ impl Default for Options {
             checkpoint: None,
             batch_log: BatchLog::Disk,
             load_commit: 10_000,
-            tell: |text| eprintln!("{text}"),
+            tell: |text| {
+                // Whom nobody hears has nobody to tell.
+                let _ = writeln!(std::io::stderr(), "{text}");
+            },
         }
     }
 }

@@ -3,6 +3,9 @@
 //! 1. Exit codes are those of the specification's table of failure modes, by the same names.
 //! 2. A text says what happened and names the object; it never holds plaintext or a passphrase.
 
+use std::fmt::Display;
+use std::io::Write as _;
+
 use openpgp::Error;
 
 /// A result of this program.
@@ -36,6 +39,11 @@ pub(crate) enum Reason {
     PrimaryKeyBad = 103,
     CertUseridNoMatch = 107,
     KeyCannotCertify = 109,
+}
+
+/// A line on standard error; one that takes nothing is nobody's fault.
+pub(crate) fn say(text: impl Display) {
+    let _ = writeln!(std::io::stderr(), "holdfast-sop: {text}");
 }
 
 /// A reason, and what happened.

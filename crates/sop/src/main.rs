@@ -26,7 +26,7 @@ use openpgp::Target;
 use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
 use seam::Seam;
 
-use failure::{Failure, Result};
+use failure::{Failure, Result, say};
 
 /// Encrypts, decrypts, signs and verifies without keeping anything
 #[derive(Parser)]
@@ -126,9 +126,9 @@ fn main() -> ExitCode {
     protect(cli.debug);
     let watching = Target::leave_nothing_on_signals(&seam).map_err(Failure::from);
     if let Err(failure) = watching.and_then(|()| run(&seam, cli.what)) {
-        eprintln!("holdfast-sop: {}", failure.text);
+        say(&failure.text);
         if cli.debug {
-            eprintln!("  {:?}, exit code {}", failure.reason, failure.reason as u8);
+            say(format_args!("{:?}, exit code {}", failure.reason, failure.reason as u8));
         }
         return ExitCode::from(failure.reason as u8);
     }
@@ -180,6 +180,6 @@ fn protect(says_more: bool) {
     if let Err(error) = done
         && says_more
     {
-        eprintln!("holdfast-sop: core dumps cannot be switched off: {error}");
+        say(format_args!("core dumps cannot be switched off: {error}"));
     }
 }

@@ -23,7 +23,7 @@ use openpgp::{Bundle, Certificate, SecretKey, Target};
 use seam::Seam;
 use zeroize::Zeroizing;
 
-use crate::failure::{Failure, Reason, Result};
+use crate::failure::{Failure, Reason, Result, say};
 
 /// No key, passphrase or signature is longer.
 const SMALL_MAX: u64 = 64 << 20;
@@ -131,7 +131,7 @@ fn nothing_in(name: &str, bundle: &Bundle, what: &str) -> Failure {
 
 /// Says which keys are passed over.
 fn tell_left_out(name: &str, bundle: &Bundle) {
-    bundle.left_out.iter().for_each(|why| eprintln!("holdfast-sop: {name}: {why}"));
+    bundle.left_out.iter().for_each(|why| say(format_args!("{name}: {why}")));
 }
 
 /// The certificates in these bytes.

@@ -82,7 +82,7 @@ fn tell(
             .map(|(name, counts)| json!({ "segment": name.as_str(), "segments": counts.segments }));
         context.output.document(&json!({
             "database": database.name().text(),
-            "file": file,
+            "file": file.to_string_lossy(),
             "segments": all,
             "deleted": deleted,
             "types": each.collect::<Vec<_>>(),

@@ -21,6 +21,10 @@ impl Place {
     }
 
     pub(crate) fn run(&self, words: &[&str]) -> Output {
+        self.command(words).output().unwrap()
+    }
+
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_holdfast"));
         command.current_dir(&self.0).arg("pgp").args(words);
         command.env("HOLDFAST_PGP_HOME", self.path("ring"));
@@ -28,7 +32,7 @@ impl Place {
         command.env("HOLDFAST_PGP_PASSPHRASE", "the secret of a file");
         // Of tokens only those of the test are there.
         command.env("SOFTHSM2_CONF", self.path("softhsm2.conf"));
-        command.output().unwrap()
+        command
     }
 
     pub(crate) fn works(&self, words: &[&str]) -> String {

@@ -1,19 +1,23 @@
 //! Messages, read: decrypted and verified.
 
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use openpgp::{Certificate, Cleartext, Error, Opened, Reading, Stats, Store, Target, Verified};
+use openpgp::{
+    Certificate, Cleartext, Error, Label, Opened, Reading, Stats, Store, Target, Verified,
+};
 use serde_json::{Value, json};
 
-use super::super::{Context, DONE};
+use super::super::Context;
 use super::certificate;
-use super::files::{FileArgs, Pair, Watched, is_pipe, report, timed, to_place, watched};
+use super::files::{
+    FileArgs, Pair, Watched, each, input, is_pipe, report, timed, to_place, watched,
+};
 use super::ring::small;
 use crate::failure::{Failure, Result};
-use crate::output::{utc, warn};
+use crate::output::{on_one_line, say, utc, warn};
 
 #[derive(Args, Debug)]
 pub(super) struct DecryptArgs {
@@ -45,16 +49,11 @@ pub(super) fn decrypt(context: &mut Context, args: &DecryptArgs) -> Result<ExitC
     let store = files.ring.store(context)?;
     let file = args.passphrase_file.as_deref();
     let passphrases = files.ring.file_passphrases(context, args.passphrase, file, false)?;
-    let keys = store.secrets()?;
-    let key_passphrases = match passphrases.is_empty() {
-        true => files.ring.passphrases(context, &keys)?,
-        false => Vec::new(),
-    };
     let wanted = args.signed_by.iter().map(|name| certificate(&store, name));
     let wanted = wanted.collect::<Result<Vec<_>>>()?;
     let reading = Reading {
-        keys,
-        key_passphrases,
+        keys: store.secrets()?,
+        ask: Some(files.ring.asking(context)),
         held: store.all_held(&files.ring.holder(context))?,
         passphrases,
         certificates: if wanted.is_empty() { store.certificates()? } else { wanted },
@@ -64,16 +63,15 @@ pub(super) fn decrypt(context: &mut Context, args: &DecryptArgs) -> Result<ExitC
         stages: files.stages(),
         ..Reading::default()
     };
-    for pair in files.pairs(plain_name)? {
+    each(context, files.pairs(plain_name)?, |context, pair| {
         let (opened, mut value) = timed(context, files, &pair, |context, stats| {
             read_message(context, &reading, args, &pair, stats)
         })?;
         tell_signatures(&store, &opened)?;
         value["signatures"] = json!(opened.signatures);
         value["verified"] = json!(opened.verified.iter().map(describe).collect::<Vec<_>>());
-        report(context, &pair, &value)?;
-    }
-    DONE
+        report(context, &pair, &value)
+    })
 }
 
 /// The name without what encryption put behind it.
@@ -154,7 +152,7 @@ fn tell_verified(store: &Store, verified: &[Verified]) -> Result<()> {
         let user = entries.iter().find(|entry| entry.fingerprint == print);
         let user = user.and_then(|entry| entry.users.first()).map_or("", String::as_str);
         let made = utc(u64::from(one.made) * 1_000_000);
-        eprintln!("good signature of {print} {user}, made {made}");
+        say(format_args!("good signature of {print} {}, made {made}", on_one_line(user)));
     }
     Ok(())
 }
@@ -164,7 +162,8 @@ pub(super) struct VerifyArgs {
     #[command(flatten)]
     files: FileArgs,
     /// The signature, where it is apart from the file; without, a file that is called NAME.sig or
-    /// NAME.asc, and holds a signature alone, is taken for that of NAME
+    /// NAME.asc, and holds a signature alone, is taken for that of NAME, and the first of two files
+    /// for that of the second, if that is no message
     #[arg(long, value_name = "FILE")]
     signature: Option<PathBuf>,
     /// Text that stayed readable with its signature
@@ -182,8 +181,13 @@ pub(super) fn verify(context: &mut Context, args: &VerifyArgs) -> Result<ExitCod
     let wanted = wanted.collect::<Result<Vec<_>>>()?;
     let certificates = if wanted.is_empty() { store.certificates()? } else { wanted };
     // Without --output nothing is written: verifying is the whole purpose.
-    for pair in files.pairs(|_| Ok(PathBuf::from("-")))? {
-        let (pair, signature) = with_signature(pair, args);
+    let mut pairs = files.pairs(|_| Ok(PathBuf::from("-")))?;
+    let apart = first_is_of_second(&pairs, args).then(|| pairs.remove(0).from);
+    each(context, pairs, |context, pair| {
+        let (pair, signature) = match &apart {
+            Some(signature) => (pair, Some(signature.clone())),
+            None => with_signature(pair, args),
+        };
         let ((verified, doubts), mut value) = timed(context, files, &pair, |context, stats| {
             let mut input = watched(context, &pair.from)?;
             let Some(signature) = &signature else {
@@ -207,8 +211,8 @@ pub(super) fn verify(context: &mut Context, args: &VerifyArgs) -> Result<ExitCod
             let what = format!("{}: {why}", pair.from.display());
             return Err(Error::BadSignature(what).into());
         }
-    }
-    DONE
+        Ok(())
+    })
 }
 
 /// The file and its signature, if that is apart: one that is named, or the file itself, if it holds
@@ -220,18 +224,44 @@ fn with_signature(pair: Pair, args: &VerifyArgs) -> (Pair, Option<PathBuf>) {
     let ending = pair.from.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
     let signed = pair.from.with_extension("");
     let is_named = matches!(ending.as_deref(), Some("sig" | "asc")) && signed.is_file();
-    let holds_signatures = || {
-        let size = pair.from.metadata().map_or(u64::MAX, |about| about.len());
-        let bytes = (size <= SIGNATURES_BYTES_MAX).then(|| small(&pair.from).ok()).flatten();
-        bytes.is_some_and(|bytes| openpgp::signatures(&bytes).is_ok())
-    };
-    if !is_named || !holds_signatures() {
+    if !is_named || !holds_signatures(&pair.from) {
         return (pair, None);
     }
-    eprintln!("{} is verified by {}", signed.display(), pair.from.display());
+    say(format_args!("{} is verified by {}", signed.display(), pair.from.display()));
     (Pair { from: signed, to: pair.to }, Some(pair.from))
 }
 
+/// Whether there are two files, a signature and what it signs, as far as what they hold tells.
+fn first_is_of_second(pairs: &[Pair], args: &VerifyArgs) -> bool {
+    let [first, second] = pairs else { return false };
+    if args.signature.is_some() || args.cleartext || is_pipe(&first.from) || is_pipe(&second.from) {
+        return false;
+    }
+    let is = holds_signatures(&first.from) && is_no_openpgp(&second.from);
+    if is {
+        say(format_args!("{} is verified by {}", second.from.display(), first.from.display()));
+    }
+    is
+}
+
+fn holds_signatures(path: &Path) -> bool {
+    let size = path.metadata().map_or(u64::MAX, |about| about.len());
+    let bytes = (size <= SIGNATURES_BYTES_MAX).then(|| small(path).ok()).flatten();
+    bytes.is_some_and(|bytes| openpgp::signatures(&bytes).is_ok())
+}
+
+/// Whether a file begins as nothing of OpenPGP does.
+fn is_no_openpgp(path: &Path) -> bool {
+    let mut begin = Vec::new();
+    let read = input(path).map(|file| file.take(BEGIN_BYTES).read_to_end(&mut begin));
+    let is_armor = |line: &[u8]| line.starts_with(b"-----BEGIN PGP ");
+    matches!(read, Ok(Ok(_)))
+        && Label::of(&begin).is_err()
+        && !begin.split(|byte| *byte == b'\n').any(is_armor)
+}
+
+/// What a file is, its beginning tells.
+const BEGIN_BYTES: u64 = 8192;
 /// No file that is longer is taken for one with signatures alone.
 const SIGNATURES_BYTES_MAX: u64 = 1 << 20;
 

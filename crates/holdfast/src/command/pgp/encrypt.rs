@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use clap::Args;
 use openpgp::{Error, Stats, Writing};
 
-use super::super::{Context, DONE};
+use super::super::Context;
 use super::choices::{Cipher, Compression, Digest, Form};
-use super::files::{FileArgs, Pair, is_pipe, report, timed, to_place, watched};
+use super::files::{FileArgs, Pair, each, is_pipe, report, timed, to_place, watched};
 use super::{add_recipient, signers};
 use crate::failure::Result;
 
@@ -114,16 +114,15 @@ fn write_all(
     files: &FileArgs,
     ending: &str,
 ) -> Result<ExitCode> {
-    for pair in files.pairs(|path| Ok(extended(path, ending)))? {
+    each(context, files.pairs(|path| Ok(extended(path, ending)))?, |context, pair| {
         let name = pair.from.file_name().unwrap_or_default();
         writing.name =
             if is_pipe(&pair.from) { Vec::new() } else { name.as_encoded_bytes().into() };
         let (_, value) = timed(context, files, &pair, |context, stats| {
             write_message(context, writing, files.yes, &pair, stats)
         })?;
-        report(context, &pair, &value)?;
-    }
-    DONE
+        report(context, &pair, &value)
+    })
 }
 
 #[derive(Args, Debug)]
@@ -206,7 +205,7 @@ pub(super) fn sign(context: &mut Context, args: &SignArgs) -> Result<ExitCode> {
         (_, true) => ".asc",
         (false, false) => ".pgp",
     };
-    for pair in files.pairs(|path| Ok(extended(path, ending)))? {
+    each(context, files.pairs(|path| Ok(extended(path, ending)))?, |context, pair| {
         let (_, value) = timed(context, files, &pair, |context, stats| {
             if !args.detached && !args.cleartext {
                 return write_message(context, &writing, files.yes, &pair, stats);
@@ -230,7 +229,6 @@ pub(super) fn sign(context: &mut Context, args: &SignArgs) -> Result<ExitCode> {
             io::Write::write_all(&mut target, &made).map_err(failed)?;
             Ok(target.release()?)
         })?;
-        report(context, &pair, &value)?;
-    }
-    DONE
+        report(context, &pair, &value)
+    })
 }

@@ -6,6 +6,7 @@
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use openpgp::{Error, STAGES, Stages, Stats, Target};
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 use super::super::Context;
 use super::RingArgs;
 use crate::failure::{Failure, Result};
-use crate::output::bytes;
+use crate::output::{bytes, say};
 use crate::progress::Progress;
 
 /// What all of them take: which files, and how.
@@ -94,6 +95,31 @@ impl Pair {
     }
 }
 
+/// Does the work for each file. Of several, one that fails does not stop the others: it is told,
+/// and the command ends as the first of these would have.
+pub(super) fn each(
+    context: &mut Context,
+    pairs: Vec<Pair>,
+    mut work: impl FnMut(&mut Context, Pair) -> Result<()>,
+) -> Result<ExitCode> {
+    let is_alone = pairs.len() == 1;
+    let mut ending = None;
+    for pair in pairs {
+        let name = pair.from.clone();
+        match work(context, pair) {
+            Err(failure) if is_alone || matches!(failure, Failure::ReaderGone) => {
+                return Err(failure);
+            }
+            Err(failure) => {
+                failure.tell_of(&name, context.output.is_json());
+                ending.get_or_insert(failure.exit_code());
+            }
+            Ok(()) => {}
+        }
+    }
+    Ok(ending.unwrap_or(ExitCode::SUCCESS))
+}
+
 pub(super) fn is_pipe(path: &Path) -> bool {
     path == Path::new("-")
 }
@@ -113,17 +139,33 @@ pub(super) fn input(path: &Path) -> Result<Box<dyn Read + Send>> {
     Ok(Box::new(file))
 }
 
-/// Whether a path is a device or a pipe, which is written to, and never replaced by a file.
-fn is_special(path: &Path) -> bool {
-    path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir())
+/// Whether a path is a device, a pipe, or what this process has open, as `/dev/stdout` is: that is
+/// written to, and never replaced by a file.
+pub(super) fn is_special(path: &Path) -> bool {
+    const LINKS_MAX: usize = 40;
+    if path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+        return true;
+    }
+    let mut at = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        if ["/proc", "/dev/fd"].iter().any(|folder| at.starts_with(folder)) {
+            return true;
+        }
+        let Ok(next) = at.read_link() else { break };
+        at = at.parent().map_or_else(|| next.clone(), |folder| folder.join(&next));
+    }
+    false
 }
 
 /// The place of an output.
 pub(super) fn to_place(context: &Context, path: Option<&Path>, replace: bool) -> Result<Target> {
     match path.filter(|path| !is_pipe(path)) {
         Some(path) if is_special(path) => {
-            #[allow(clippy::disallowed_methods)] // a device or a pipe, no part of a system
-            let file = std::fs::File::options().write(true).open(path);
+            // What others have written into a file that is open already stays.
+            let file = match path.is_file() {
+                true => std::fs::File::options().append(true).open(path),
+                false => std::fs::File::options().write(true).open(path),
+            };
             let failed = |source| Error::Io { what: format!("opening {}", path.display()), source };
             Ok(Target::stream(&context.seam, Box::new(file.map_err(failed)?)))
         }
@@ -222,13 +264,13 @@ impl Cost {
             });
             cells.collect::<Vec<_>>().join("  ")
         };
-        eprintln!("{}", name.display());
-        eprintln!("  {}", wide(&head));
-        eprintln!("  {}", wide(&row.each_ref().map(String::as_str)));
+        say(format_args!("{}", name.display()));
+        say(format_args!("  {}", wide(&head)));
+        say(format_args!("  {}", wide(&row.each_ref().map(String::as_str))));
         for (stage, name) in STAGES {
             let seconds = stats.cpu_us(stage) as f64 / 1e6;
             if seconds > 0.0 {
-                eprintln!("    {name:<8} {seconds:.2} CPU s");
+                say(format_args!("    {name:<8} {seconds:.2} CPU s"));
             }
         }
     }
@@ -236,7 +278,8 @@ impl Cost {
     fn value(&self, pair: &Pair, stats: &Stats) -> Value {
         let stages = STAGES.map(|(stage, name)| (name, stats.cpu_us(stage) as f64 / 1e6));
         json!({
-            "input": pair.from, "output": pair.to,
+            "input": pair.from.to_string_lossy(),
+            "output": pair.to.as_deref().map(Path::to_string_lossy),
             "bytes_in": stats.bytes_in(), "bytes_out": stats.bytes_out(),
             "elapsed_s": self.elapsed_s, "mb_per_s": self.size_mb / self.elapsed_s,
             "cpu_percent": self.utilization_percent(),
@@ -252,7 +295,7 @@ pub(super) fn report(context: &mut Context, pair: &Pair, value: &Value) -> Resul
         return Ok(());
     }
     if pair.is_stream() {
-        eprintln!("{value}");
+        say(value);
         return Ok(());
     }
     context.output.value(value)

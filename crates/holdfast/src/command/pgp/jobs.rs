@@ -20,18 +20,18 @@ use clap::Args;
 use facility::{Job, Program, Protection};
 use openpgp::pgp::crypto::sym::SymmetricKeyAlgorithm;
 use openpgp::pgp::types::{CompressionAlgorithm, Password};
-use openpgp::{Error, Reading, Stats, Target, Writing};
+use openpgp::{CipherBlock, CipherBlocks, Error, Reading, Stats, Writing};
 use region::Dd;
 use serde_json::json;
 
 use super::super::batch::dds_of;
 use super::super::{Context, DONE};
 use super::encrypt::write_message;
-use super::files::{Cost, Pair, is_pipe, to_place, watched};
+use super::files::{Cost, Pair, is_pipe, is_special, to_place, watched};
 use super::ring::small;
 use super::{RingArgs, add_recipient};
 use crate::failure::{Failure, Result};
-use crate::output::{count, utc, warn};
+use crate::output::{count, on_one_line, utc, warn};
 
 #[derive(Args, Debug)]
 pub(super) struct JobArgs {
@@ -40,6 +40,33 @@ pub(super) struct JobArgs {
     /// A file by its DD name: SYSUT1, SYSUT2, SYSIN, SYSPRINT
     #[arg(long, value_name = "NAME=PATH", required = true)]
     dd: Vec<String>,
+}
+
+/// Makes sure that what is written goes into no other file of the step.
+fn own_files(dds: &[Dd]) -> Result<()> {
+    let written = |dd: &Dd| matches!(dd.name.as_str(), "SYSUT2" | "SYSPRINT");
+    let files: Vec<_> =
+        dds.iter().filter(|dd| !is_pipe(&dd.path) && !is_special(&dd.path)).collect();
+    for (index, one) in files.iter().enumerate() {
+        let same = |other: &&&Dd| place(&one.path) == place(&other.path);
+        let others = files[index + 1..].iter().filter(|other| written(one) || written(other));
+        if let Some(other) = others.into_iter().find(same) {
+            let path = one.path.display();
+            let what = format!("DD {} and DD {} are one file, {path}", one.name, other.name);
+            return Err(Failure::usage(what, "Give each a file of its own."));
+        }
+    }
+    Ok(())
+}
+
+/// Where a file is, or is to be, whatever links lead there.
+fn place(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let in_folder = || {
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        Some(folder.join(path.file_name()?))
+    };
+    path.canonicalize().ok().or_else(in_folder).unwrap_or_else(|| path.to_owned())
 }
 
 /// The files of a step.
@@ -58,6 +85,7 @@ impl Files {
             let what = format!("the step has no DD {}", other.name);
             return Err(Failure::usage(what, format!("Its DDs are {}.", NAMES.join(", "))));
         }
+        own_files(&dds)?;
         let path = |name: &str| {
             let found = dds.iter().find(|dd: &&Dd| dd.name == name);
             found.map(|dd| dd.path.clone())
@@ -118,6 +146,7 @@ pub(super) fn decrypt(context: &mut Context, args: &JobArgs) -> Result<ExitCode>
     run(context, "CSDFILDE", &files, &job, |context, stats, job| {
         let store = args.ring.store(context)?;
         let mut reading = Reading {
+            ask: Some(args.ring.asking(context)),
             held: store.all_held(&args.ring.holder(context))?,
             certificates: store.certificates()?,
             must_be_encrypted: true,
@@ -137,7 +166,6 @@ pub(super) fn decrypt(context: &mut Context, args: &JobArgs) -> Result<ExitCode>
                 reading.passphrases.push(Password::from(&word[..]));
             }
         }
-        reading.key_passphrases = args.ring.passphrases(context, &reading.keys)?;
         let mut input = watched(context, &files.pair.from)?;
         let mut target = to_place(context, files.pair.to.as_deref(), true)?;
         let opened = reading.run(&mut input, &mut target, stats)?;
@@ -194,16 +222,17 @@ struct Report<'a> {
 
 impl Report<'_> {
     fn text(&self) -> String {
-        let (blocks, longest, shortest) = self.stats.cipher_blocks();
+        let CipherBlocks { count: blocks, longest, shortest } = self.stats.cipher_blocks();
         let shown =
             |path: Option<&Path>| path.map_or("-".into(), |path| path.display().to_string());
-        let seconds = |us: u64| format!("{:.6} s", us as f64 / 1e6);
+        let time = |block: CipherBlock| format!("{:.6} s", block.cpu_us as f64 / 1e6);
+        let length = |block: CipherBlock| format!("{} bytes", count(block.bytes));
         let description = self.done.as_ref().ok().and_then(Option::as_deref);
         let mut lines = vec![
             ("started", utc(self.started)),
             ("SYSUT1", shown(Some(&self.files.pair.from))),
             ("SYSUT2", shown(self.files.pair.to.as_deref())),
-            ("description", description.unwrap_or("-").to_owned()),
+            ("description", on_one_line(description.unwrap_or("-")).into_owned()),
             ("data key", format!("AES, {} bits", self.job.key_bits)),
             ("opened by", self.opened_by()),
             ("bytes read", count(self.stats.bytes_in())),
@@ -212,8 +241,10 @@ impl Report<'_> {
             ("throughput", format!("{:.2} MB/s", self.cost.size_mb / self.cost.elapsed_s)),
             ("CPU time", format!("{:.3} s", self.cost.cpu_s)),
             ("cipher blocks", count(blocks)),
-            ("longest cipher time", seconds(longest)),
-            ("shortest cipher time", seconds(shortest)),
+            ("longest cipher time", time(longest)),
+            ("length of that block", length(longest)),
+            ("shortest cipher time", time(shortest)),
+            ("length of that block", length(shortest)),
         ];
         if self.program == "CSDFILDE" {
             lines.retain(|(name, _)| *name != "data key");
@@ -245,19 +276,22 @@ impl Report<'_> {
     }
 
     fn value(&self) -> serde_json::Value {
-        let (blocks, longest, shortest) = self.stats.cipher_blocks();
+        let CipherBlocks { count: blocks, longest, shortest } = self.stats.cipher_blocks();
         json!({
-            "program": self.program, "input": self.files.pair.from, "output": self.files.pair.to,
+            "program": self.program,
+            "input": self.files.pair.from.to_string_lossy(),
+            "output": self.files.pair.to.as_deref().map(Path::to_string_lossy),
             "description": self.done.as_ref().ok().and_then(Option::as_deref),
             "bytes_in": self.stats.bytes_in(), "bytes_out": self.stats.bytes_out(),
             "elapsed_s": self.cost.elapsed_s, "cpu_s": self.cost.cpu_s,
             "mb_per_s": self.cost.size_mb / self.cost.elapsed_s, "cipher_blocks": blocks,
-            "longest_cipher_us": longest, "shortest_cipher_us": shortest,
+            "longest_cipher_us": longest.cpu_us, "longest_cipher_bytes": longest.bytes,
+            "shortest_cipher_us": shortest.cpu_us, "shortest_cipher_bytes": shortest.bytes,
         })
     }
 
     fn write(&self, context: &Context, path: &Path) -> Result<()> {
-        let mut target = Target::file(&context.seam, path, true)?;
+        let mut target = to_place(context, Some(path), true)?;
         let failed = |source| Error::Io { what: format!("writing {}", path.display()), source };
         target.write_all(self.text().as_bytes()).map_err(failed)?;
         Ok(target.release()?)

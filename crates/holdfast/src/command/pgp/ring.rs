@@ -19,7 +19,7 @@ use super::files::{input, to_place};
 use super::x509::{self, NewArgs};
 use super::{Own, RingArgs, certificate, keystores, own, secret};
 use crate::failure::{Failure, Result};
-use crate::output::{utc, warn};
+use crate::output::{on_one_line, utc, warn};
 
 pub(super) const DAY_S: u32 = 86_400;
 
@@ -393,10 +393,10 @@ pub(super) fn list(context: &mut Context, args: &ListArgs) -> Result<ExitCode> {
         context.output.line(&entry.fingerprint)?;
         context.output.line(format!("  {}", state.join(", ")))?;
         for user in entry.users.iter() {
-            context.output.line(format!("  user id {user}"))?;
+            context.output.line(format!("  user id {}", on_one_line(user)))?;
         }
         for alias in &entry.aliases {
-            context.output.line(format!("  alias {alias}"))?;
+            context.output.line(format!("  alias {}", on_one_line(alias)))?;
         }
     }
     if entries.is_empty() {

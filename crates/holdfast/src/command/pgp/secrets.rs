@@ -9,18 +9,20 @@ use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use facility::Secrets;
 use openpgp::agent::{Agent, Question};
 use openpgp::pgp::types::Password;
-use openpgp::{Error, Holder, SecretKey};
+use openpgp::{Ask, Error, Holder, SecretKey};
 use seal::Passphrase;
+use zeroize::Zeroizing;
 
 use super::super::Context;
 use super::RingArgs;
 use crate::failure::{Failure, Result};
 use crate::passphrase::{
-    FILE_VARIABLE, KEY_VARIABLE, NEW_VARIABLE, PIN_VARIABLE, for_files, given_for_files,
+    FILE_VARIABLE, KEY_VARIABLE, NEW_VARIABLE, PIN_VARIABLE, can_ask, for_files, given_for_files,
 };
 
 /// What is asked for: where it may stand, and how a person is asked.
@@ -41,10 +43,15 @@ impl RingArgs {
         context: &Context,
         keys: &[SecretKey],
     ) -> Result<Vec<Password>> {
+        let found = self.unlocking(context.given.key.as_ref(), keys)?;
+        Ok(found.iter().map(|found| Password::from(&found[..])).collect())
+    }
+
+    fn unlocking(&self, given: Option<&Given>, keys: &[SecretKey]) -> Result<Option<Given>> {
         let mut locked = keys.iter().filter(|key| openpgp::keys::is_locked(key));
-        let Some(first) = locked.next() else { return Ok(Vec::new()) };
-        if let (None, Some(given)) = (&self.key_passphrase_file, &context.given.key) {
-            return Ok(vec![Password::from(&given[..])]);
+        let Some(first) = locked.next() else { return Ok(None) };
+        if let (None, Some(given)) = (&self.key_passphrase_file, given) {
+            return Ok(Some(given.clone()));
         }
         let name = openpgp::keys::certificate_of(first).fingerprint().to_string().to_uppercase();
         // An agent takes names of up to 50 letters.
@@ -54,14 +61,14 @@ impl RingArgs {
             Some(_) => format!("Secret keys of the ring are locked, {name} among them."),
         };
         let found = get(self, &Wanted { about: &about, cache: Some(&cache), ..self.of_key() })?;
-        let found = Password::from(found.bytes());
+        let password = Password::from(found.bytes());
         if self.agent.is_some()
-            && !keys.iter().any(|key| openpgp::keys::unlocks(key, &found))
+            && !keys.iter().any(|key| openpgp::keys::unlocks(key, &password))
             && let Ok(mut agent) = connect(self.agent.as_deref())
         {
             agent.forget(&cache)?;
         }
-        Ok(vec![found])
+        Ok(Some(Zeroizing::new(found.bytes().to_vec())))
     }
 
     /// The passphrase that is to lock a key that is made or comes: asked for twice.
@@ -102,15 +109,7 @@ impl RingArgs {
         if let (None, Some(given)) = (file, &context.given.file) {
             return Ok(Password::from(&given[..]));
         }
-        let wanted = Wanted {
-            file,
-            variable: FILE_VARIABLE,
-            prompt: "Passphrase of the file: ",
-            about: "A file is encrypted under a passphrase.",
-            cache: None,
-            is_new,
-        };
-        Ok(Password::from(get(self, &wanted)?.bytes()))
+        Ok(Password::from(get(self, &Wanted { file, is_new, ..OF_FILE })?.bytes()))
     }
 
     /// The passphrase of files, if one is asked for or its file is named.
@@ -125,6 +124,13 @@ impl RingArgs {
             true => Ok(vec![self.file_passphrase(context, file, is_new)?]),
             false => Ok(Vec::new()),
         }
+    }
+
+    /// Who is asked for passphrases that turn out to be needed, each of them once.
+    pub(super) fn asking(&self, context: &Context) -> Box<dyn Ask> {
+        let Secrets { key, file, .. } = &context.given;
+        let (ring, key, file) = (self.clone(), key.clone(), file.clone());
+        Box::new(Asking { ring, key, file, of_keys: OnceLock::new(), of_file: OnceLock::new() })
     }
 
     /// The way to tokens; a PIN is asked for when one is needed.
@@ -142,13 +148,76 @@ impl RingArgs {
                 cache: None,
                 is_new: false,
             };
-            get(&ring, &wanted).map_err(|failure| {
-                let (_, what, remedy) = failure.parts();
-                Error::Usage(format!("{what}. {remedy}"))
-            })
+            get(&ring, &wanted).map_err(|failure| as_error(&failure))
         };
         Arc::new(Holder::new(self.token_module.as_deref(), Box::new(ask)))
     }
+}
+
+/// A secret that stood in a command line or its configuration.
+type Given = Zeroizing<Vec<u8>>;
+
+const OF_FILE: Wanted<'static> = Wanted {
+    file: None,
+    variable: FILE_VARIABLE,
+    prompt: "Passphrase of the file: ",
+    about: "A file is encrypted under a passphrase.",
+    cache: None,
+    is_new: false,
+};
+
+/// Asks for passphrases while a message is read, and remembers them for the next one.
+struct Asking {
+    ring: RingArgs,
+    key: Option<Given>,
+    file: Option<Given>,
+    of_keys: OnceLock<Option<Given>>,
+    of_file: OnceLock<Option<Given>>,
+}
+
+impl Asking {
+    fn file_word(&self) -> Result<Option<Given>> {
+        let is_set = std::env::var_os(FILE_VARIABLE).is_some();
+        match &self.file {
+            Some(given) => Ok(Some(given.clone())),
+            None if is_set || self.ring.agent.is_some() || can_ask() => {
+                let found = get(&self.ring, &OF_FILE)?;
+                Ok(Some(Zeroizing::new(found.bytes().to_vec())))
+            }
+            None => Ok(None),
+        }
+    }
+}
+
+impl Ask for Asking {
+    fn for_keys(&self, locked: &[SecretKey]) -> openpgp::Result<Vec<Password>> {
+        once(&self.of_keys, || self.ring.unlocking(self.key.as_ref(), locked))
+    }
+
+    fn for_message(&self) -> openpgp::Result<Vec<Password>> {
+        once(&self.of_file, || self.file_word())
+    }
+}
+
+/// What is known, or found and then known.
+fn once(
+    known: &OnceLock<Option<Given>>,
+    find: impl FnOnce() -> Result<Option<Given>>,
+) -> openpgp::Result<Vec<Password>> {
+    let word = match known.get() {
+        Some(word) => word,
+        None => {
+            let found = find().map_err(|failure| as_error(&failure))?;
+            known.get_or_init(|| found)
+        }
+    };
+    Ok(word.iter().map(|word| Password::from(&word[..])).collect())
+}
+
+/// Nobody answers.
+fn as_error(failure: &Failure) -> Error {
+    let (_, what, remedy) = failure.parts();
+    Error::Usage(format!("{what}. {remedy}"))
 }
 
 /// Gets a secret (1).
