@@ -1,8 +1,8 @@
 //! Accumulations: what concerns some data sets, out of a long piece of the log, in one file.
 //!
 //! A recovery of these data sets reads it in place of the log. A file
-//! `accumulation-FIRST-END-SET.hfc` (log positions and the first data set, in hexadecimal digits)
-//! is a header of 4 KiB, then blocks one behind the other, then zeros up to the next 4 KiB:
+//! `accumulation-FIRST-END-SET.hfc` (log positions and the data set, in hexadecimal digits; of
+//! several data sets the first, and a sum of all) is a header of 4 KiB, then blocks one behind the other, then zeros up to the next 4 KiB:
 //!
 //! | at | bytes | field of the header |
 //! |---|---|---|
@@ -98,7 +98,13 @@ impl AccumulationInfo {
     pub fn file_name(&self) -> PathBuf {
         let set = self.sets.first().map_or(0, |set| set.0);
         let (first, end) = (self.first.0, self.end.0);
-        PathBuf::from(format!("accumulation-{first:x}-{end:x}-{set:x}.hfc"))
+        // Others of the same piece of the log may begin with the same data set (FNV-1a).
+        let bytes = self.sets.iter().flat_map(|set| set.0.to_le_bytes());
+        let sum = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
+            (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        let all = if self.sets.len() > 1 { format!("-{sum:x}") } else { String::new() };
+        PathBuf::from(format!("accumulation-{first:x}-{end:x}-{set:x}{all}.hfc"))
     }
 
     /// Bytes of each of its files.
@@ -341,4 +347,31 @@ impl AccumulationFile {
 
 fn refused(path: &Path, offset: u64, flaw: &Flaw) -> ArchiveError {
     crate::file::refused(path, offset, flaw)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_lists_of_data_sets_have_one_name() {
+        let named = |sets: &[u32]| {
+            let info = AccumulationInfo {
+                sets: sets.iter().copied().map(DataSetId).collect(),
+                first: Lsn(0x40),
+                end: Lsn(0x80),
+                made_us: 0,
+                format: Format::Sealed,
+                generation: KeyGeneration(1),
+                block_bytes: 0,
+                records: 0,
+                salt: Salt([0; 16]),
+            };
+            info.file_name()
+        };
+        assert_eq!(named(&[2]), Path::new("accumulation-40-80-2.hfc"));
+        let lists = [&[2][..], &[2, 3], &[2, 4], &[2, 3, 4]];
+        let names: std::collections::BTreeSet<PathBuf> = lists.map(named).into_iter().collect();
+        assert_eq!(names.len(), lists.len());
+    }
 }

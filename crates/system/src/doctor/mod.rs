@@ -263,7 +263,8 @@ impl Doctor {
                 self.part("key file", Health::Sound, vec![clear]);
                 Some(Arc::new(ring))
             }
-            Err(error @ SealError::WrongPassphrase { .. }) => {
+            // Nothing is wrong with the file: what would open it is not there.
+            Err(error @ (SealError::WrongPassphrase { .. } | SealError::Token { .. })) => {
                 self.part("key file", Health::Unknown, vec![clear, error.to_string()]);
                 self.step(error.remedy(), None);
                 None
