@@ -148,7 +148,7 @@ impl RingArgs {
                 cache: None,
                 is_new: false,
             };
-            get(&ring, &wanted).map_err(|failure| as_error(&failure))
+            get(&ring, &wanted).map_err(as_error)
         };
         Arc::new(Holder::new(self.token_module.as_deref(), Box::new(ask)))
     }
@@ -207,7 +207,7 @@ fn once(
     let word = match known.get() {
         Some(word) => word,
         None => {
-            let found = find().map_err(|failure| as_error(&failure))?;
+            let found = find().map_err(as_error)?;
             known.get_or_init(|| found)
         }
     };
@@ -215,9 +215,16 @@ fn once(
 }
 
 /// Nobody answers.
-fn as_error(failure: &Failure) -> Error {
-    let (_, what, remedy) = failure.parts();
-    Error::Usage(format!("{what}. {remedy}"))
+fn as_error(failure: Failure) -> Error {
+    match failure {
+        Failure::Pgp(error) => error,
+        Failure::Usage { what, remedy } => Error::Usage(format!("{what}. {remedy}")),
+        other => {
+            let (_, what, remedy) = other.parts();
+            let source = std::io::Error::other(format!("{what}. {remedy}"));
+            Error::Io { what: "asking for a secret".to_owned(), source }
+        }
+    }
 }
 
 /// Gets a secret (1).
