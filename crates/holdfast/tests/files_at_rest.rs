@@ -186,3 +186,20 @@ fn data_that_was_changed_since_it_was_signed_is_called_so() {
     let said = place.fails(&["verify", "pay.sig"], 5);
     assert!(said.contains("does not fit: something was changed"), "{said}");
 }
+
+#[test]
+fn a_name_goes_to_another_key_only_if_that_is_said() {
+    let place = Place::new("alias");
+    place.works(&["generate", "--alias", "partner", "Ada <ada@example.org>"]);
+    place.fails(&["generate", "--alias", "partner", "Eve <eve@example.org>"], 1);
+    place.works(&["generate", "--alias", "other", "Eve <eve@example.org>"]);
+    let said = place.fails(&["alias", "partner", "Eve"], 1);
+    assert!(said.contains("is of key") && said.contains("--yes"), "{said}");
+    assert!(place.works(&["list", "partner"]).contains("Ada"));
+    place.works(&["alias", "--yes", "partner", "Eve"]);
+    assert!(place.works(&["list", "partner"]).contains("Eve"));
+    for unfit in ["0123456789ABCDEF", "user:Ada", " "] {
+        place.fails(&["alias", unfit, "Eve"], 2);
+    }
+    place.fails(&["expire", "--days", "4000000000", "other"], 2);
+}

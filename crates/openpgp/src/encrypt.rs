@@ -17,7 +17,7 @@ use pgp::crypto::aead::AeadAlgorithm;
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::crypto::sym::SymmetricKeyAlgorithm;
 use pgp::packet::SymKeyEncryptedSessionKey;
-use pgp::types::{CompressionAlgorithm, KeyDetails, Password, StringToKey, Timestamp};
+use pgp::types::{CompressionAlgorithm, KeyDetails, KeyVersion, Password, StringToKey, Timestamp};
 use rpgpie::certificate::Certificate;
 use rpgpie::certificate::Checked;
 use rpgpie::key::ComponentKeyPub;
@@ -385,6 +385,23 @@ fn agreed_cipher(recipients: &[Checked]) -> SymmetricKeyAlgorithm {
         known.all(|list| list.is_empty() || list.contains(cipher))
     };
     [AES256, AES192, AES128].into_iter().find(wanted).unwrap_or(AES128)
+}
+
+/// The compression that all recipients take, ZIP if they do; `None` if they take none in common. A
+/// key of version 4 that says nothing takes ZIP (RFC 4880, 13.3.1).
+#[must_use]
+pub fn agreed_compression(recipients: &[Certificate]) -> Option<CompressionAlgorithm> {
+    use CompressionAlgorithm::{BZip2, ZIP, ZLIB};
+    let now = Timestamp::now();
+    let taken = |recipient: &Certificate| -> Vec<CompressionAlgorithm> {
+        let checked = Checked::new(recipient.clone());
+        let said = checked.active_certificate_self_signature_at(now);
+        let listed = said.map(|one| one.preferred_compression_algs().to_vec()).unwrap_or_default();
+        let is_old = checked.as_signed_public_key().version() != KeyVersion::V6;
+        if listed.is_empty() && is_old { vec![ZIP] } else { listed }
+    };
+    let all: Vec<_> = recipients.iter().map(taken).collect();
+    [ZIP, ZLIB, BZip2].into_iter().find(|one| all.iter().all(|taken| taken.contains(one)))
 }
 
 /// The output, counted.

@@ -102,7 +102,7 @@ pub use cleartext::{Cleartext, is_cleartext, sign_cleartext};
 pub use dearmor::Dearmorer;
 pub use decrypt::{Ask, Opened, Reading};
 pub use detached::{sign_detached, signatures, verify_detached};
-pub use encrypt::{Container, SessionKey, Stages, Writing};
+pub use encrypt::{Container, SessionKey, Stages, Writing, agreed_compression};
 pub use error::{Error, Kind, Result, without_input};
 pub use files::replace_file;
 pub use fitness::{doubts, is_unsupported};

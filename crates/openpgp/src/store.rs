@@ -337,6 +337,11 @@ impl Store {
     /// If the folder takes nothing.
     pub fn add_foreign(&self, foreign: &Foreign) -> Result<String> {
         let print = foreign.certificate.fingerprint();
+        if let Some(alias) =
+            foreign.alias.as_deref().filter(|alias| is_fit_for_alias(alias).is_ok())
+        {
+            self.may_be_called(alias, Some(&print))?;
+        }
         if let Some(key) = &foreign.key {
             self.add_secret(key)?;
         }
@@ -352,7 +357,9 @@ impl Store {
         }
         self.files.write(&format!("{print}.x509"), &der)?;
         drop(held);
-        if let Some(alias) = &foreign.alias {
+        if let Some(alias) =
+            foreign.alias.as_deref().filter(|alias| is_fit_for_alias(alias).is_ok())
+        {
             self.set_alias(alias, &print)?;
         }
         Ok(print)
@@ -420,14 +427,27 @@ impl Store {
         self.files.write(ALIASES, lines.collect::<String>().as_bytes())
     }
 
+    /// Whether a key can be given this name: nobody who encrypts to a name may come to another key
+    /// without a word.
+    ///
+    /// # Errors
+    /// If the name is none, could be taken for another sort of name, or is another key's.
+    pub fn may_be_called(&self, alias: &str, fingerprint: Option<&str>) -> Result<()> {
+        is_fit_for_alias(alias)?;
+        let aliases = self.aliases()?;
+        let other = aliases.iter().find(|(known, of)| known == alias && Some(&**of) != fingerprint);
+        let Some((_, print)) = other else { return Ok(()) };
+        Err(Error::Name(format!(
+            "the alias \"{alias}\" is of key {print}; `holdfast pgp alias --yes` gives it to another"
+        )))
+    }
+
     /// Gives a key a name; one that had it loses it.
     ///
     /// # Errors
-    /// If the name is empty or has a line's end in it, or the folder takes nothing.
+    /// If the name is none, or could be taken for another sort of name, or the folder takes nothing.
     pub fn set_alias(&self, alias: &str, fingerprint: &str) -> Result<()> {
-        if alias.trim().is_empty() || alias.contains(['\n', '\r']) {
-            return Err(Error::Usage("an alias is one line that is not empty".to_owned()));
-        }
+        is_fit_for_alias(alias)?;
         let _held = self.files.lock()?;
         let mut aliases = self.aliases()?;
         aliases.retain(|(known, _)| known != alias);
@@ -443,9 +463,8 @@ impl Store {
     pub fn find(&self, name: &str) -> Result<String> {
         let aliases = self.aliases()?;
         let (sort, bare) = sort_of(name);
-        if sort.is_none_or(|sort| sort == Sort::Alias)
-            && let Some((_, print)) = aliases.iter().find(|(alias, _)| alias == bare)
-        {
+        let may_be_alias = sort.map_or(!is_number(bare), |sort| sort == Sort::Alias);
+        if may_be_alias && let Some((_, print)) = aliases.iter().find(|(alias, _)| alias == bare) {
             return Ok(print.clone());
         }
         let mut found = Vec::new();
@@ -533,6 +552,24 @@ impl Store {
         entries.retain(|entry| !self.files.is_behind(&format!("{}.x509", entry.fingerprint)));
         Ok(entries)
     }
+}
+
+/// Refuses names that are none, or that could be taken for another sort of name (3).
+fn is_fit_for_alias(alias: &str) -> Result<()> {
+    if alias.trim().is_empty() || alias.contains(['\n', '\r']) {
+        return Err(Error::Usage("an alias is one line that is not empty".to_owned()));
+    }
+    if sort_of(alias).0.is_some() || is_number(alias) {
+        let what = format!("\"{alias}\" would be taken for another sort of name; choose another");
+        return Err(Error::Usage(what));
+    }
+    Ok(())
+}
+
+/// Whether this is written like a key id or a fingerprint.
+fn is_number(name: &str) -> bool {
+    let digits = name.strip_prefix("0x").unwrap_or(name).replace(' ', "");
+    matches!(digits.len(), 16 | 40 | 64) && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
 /// What a name may be.

@@ -46,9 +46,9 @@ pub(super) struct EncryptArgs {
 /// What becomes of the data besides.
 #[derive(Args, Debug)]
 struct BodyArgs {
-    /// Compress it
-    #[arg(long, value_enum, default_value = "zip")]
-    compress: Compression,
+    /// Compress it; without, by what all recipients take: ZIP, if they do
+    #[arg(long, value_enum)]
+    compress: Option<Compression>,
     /// From 0, nothing, and 1, fastest, to 9, smallest
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=9))]
     level: u32,
@@ -63,7 +63,7 @@ struct BodyArgs {
 impl BodyArgs {
     fn writing(&self, files: &FileArgs) -> Writing {
         Writing {
-            compression: self.compress.with(self.level),
+            compression: self.compress.unwrap_or(Compression::Zip).with(self.level),
             armor: self.armor,
             text: self.text,
             stages: files.stages(),
@@ -103,6 +103,10 @@ pub(super) fn encrypt(context: &mut Context, args: &EncryptArgs) -> Result<ExitC
     };
     for name in &args.recipient {
         add_recipient(&store, name, &mut writing)?;
+    }
+    if args.body.compress.is_none() {
+        let agreed = openpgp::agreed_compression(&writing.recipients);
+        writing.compression = agreed.map(|algorithm| (algorithm, args.body.level));
     }
     write_all(context, &mut writing, files, args.body.ending())
 }

@@ -22,6 +22,8 @@ use crate::failure::{Failure, Result};
 use crate::output::{on_one_line, utc, warn};
 
 pub(super) const DAY_S: u32 = 86_400;
+/// Times of keys end in 2106.
+const DAYS_MAX: i64 = 25_000;
 
 /// Only the ring.
 #[derive(Args, Debug)]
@@ -83,7 +85,7 @@ pub(super) struct GenerateArgs {
     #[arg(long)]
     v6: bool,
     /// After how many days it expires; 0 for never
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=DAYS_MAX))]
     days: u32,
     /// Lock it with no passphrase
     #[arg(long)]
@@ -131,6 +133,9 @@ pub(super) fn generate(context: &mut Context, args: &GenerateArgs) -> Result<Exi
     if let Some(token) = &args.token {
         return generate_in_token(context, args, &store, token);
     }
+    if let Some(alias) = &args.alias {
+        store.may_be_called(alias, None)?;
+    }
     let passphrase = if args.no_passphrase {
         warn("the secret key is locked by nothing; whoever reads the key ring has it");
         None
@@ -158,6 +163,7 @@ fn put_in(
         store.set_x509(print, x509)?;
     }
     if let Some(alias) = &args.alias {
+        store.may_be_called(alias, Some(print))?;
         store.set_alias(alias, print)?;
     }
     told(context, print, done)
@@ -262,6 +268,7 @@ pub(super) fn import(context: &mut Context, args: &ImportArgs) -> Result<ExitCod
             let what = format!("{} keys came, and one alias is for one key", prints.len());
             return Err(Failure::usage(what, "Name them by `holdfast pgp alias`."));
         };
+        store.may_be_called(alias, Some(print))?;
         store.set_alias(alias, print)?;
     }
     for print in &prints {
@@ -507,7 +514,7 @@ pub(super) struct ExpireArgs {
     /// The key: alias, fingerprint, key id, or part of a user id
     key: String,
     /// After how many days from now; 0 for never
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(..=DAYS_MAX))]
     days: u32,
 }
 
@@ -560,11 +567,17 @@ pub(super) struct AliasArgs {
     alias: String,
     /// The key: fingerprint, key id, or part of a user id
     key: String,
+    /// Take the name from the key that has it
+    #[arg(long)]
+    yes: bool,
 }
 
 pub(super) fn alias(context: &mut Context, args: &AliasArgs) -> Result<ExitCode> {
     let store = args.ring.store(context)?;
     let print = store.find(&args.key)?;
+    if !args.yes {
+        store.may_be_called(&args.alias, Some(&print))?;
+    }
     store.set_alias(&args.alias, &print)?;
     told(context, &print, "has the alias")
 }
