@@ -2,7 +2,8 @@
 //!
 //! A recovery of these data sets reads it in place of the log. A file
 //! `accumulation-FIRST-END-SET.hfc` (log positions and the data set, in hexadecimal digits; of
-//! several data sets the first, and a sum of all) is a header of 4 KiB, then blocks one behind the other, then zeros up to the next 4 KiB:
+//! several data sets the first, and a sum of all) is a header of 4 KiB, then blocks one behind the
+//! other, then zeros up to the next 4 KiB:
 //!
 //! | at | bytes | field of the header |
 //! |---|---|---|

@@ -438,14 +438,16 @@ impl Store {
         let other = aliases.iter().find(|(known, of)| known == alias && Some(&**of) != fingerprint);
         let Some((_, print)) = other else { return Ok(()) };
         Err(Error::Name(format!(
-            "the alias \"{alias}\" is of key {print}; `holdfast pgp alias --yes` gives it to another"
+            "the alias \"{alias}\" is of key {print}; `holdfast pgp alias --yes` gives it to \
+             another"
         )))
     }
 
     /// Gives a key a name; one that had it loses it.
     ///
     /// # Errors
-    /// If the name is none, or could be taken for another sort of name, or the folder takes nothing.
+    /// If the name is none, or could be taken for another sort of name, or the folder takes
+    /// nothing.
     pub fn set_alias(&self, alias: &str, fingerprint: &str) -> Result<()> {
         is_fit_for_alias(alias)?;
         let _held = self.files.lock()?;
