@@ -4,7 +4,8 @@
 //! a command knows one. What is shown to people, and as JSON to programs, goes through here.
 //!
 //! Invariants:
-//! 1. The folder is written as it was given, in quotes where a shell needs them.
+//! 1. The folder is written as it was given, in quotes where a shell needs them; so are files in
+//!    it, which messages call `DIR/...`.
 //! 2. What names its folder already, and what is no command of this release, stays as it is.
 
 use std::borrow::Cow;
@@ -95,17 +96,23 @@ fn completed(cli: &Command, words: &str, folder: &str) -> String {
     let takes = |id: &str| command.get_arguments().any(|one| one.get_id() == id);
     let says = |wanted: &str| operands.contains(&wanted);
     let mut typed = verb.to_vec();
-    if says(VALUE_NAME) {
-        typed.extend(operands.iter().map(|word| if *word == VALUE_NAME { folder } else { *word }));
-        return typed.join(" ");
-    }
-    if takes(OPTION) && !says("-s") && !says("--system") {
+    if operands.iter().any(|word| in_folder(word, folder).is_some()) {
+        // It is there already, by its name in usage lines.
+    } else if takes(OPTION) && !says("-s") && !says("--system") {
         typed.extend(["-s", folder]);
     } else if takes(OPERAND) && operands.iter().all(|word| word.starts_with('-')) {
         typed.push(folder);
     }
-    typed.extend(operands);
-    typed.join(" ")
+    let words = typed.into_iter().map(Cow::from);
+    let operands =
+        operands.iter().map(|word| in_folder(word, folder).map_or((*word).into(), Cow::from));
+    words.chain(operands).collect::<Vec<_>>().join(" ")
+}
+
+/// What stands for the folder, or for a file in it, as it can be typed.
+fn in_folder(word: &str, folder: &str) -> Option<String> {
+    let rest = word.strip_prefix(VALUE_NAME)?;
+    (rest.is_empty() || rest.starts_with('/')).then(|| format!("{folder}{rest}"))
 }
 
 #[cfg(test)]
@@ -125,6 +132,9 @@ mod tests {
         assert_eq!(typed("`holdfast repair --log`"), "`holdfast repair -s /srv/bank --log`");
         let value_name = "`holdfast recon change -s DIR --copy 3 --gone`";
         assert_eq!(typed(value_name), "`holdfast recon change -s /srv/bank --copy 3 --gone`");
+        let file = "`holdfast restore NEW --keys DIR/holdfast.keys --copies FOLDER`";
+        let expected = "`holdfast restore NEW --keys /srv/bank/holdfast.keys --copies FOLDER`";
+        assert_eq!(typed(file), expected);
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{Ended, Folder, SECRET, init, on, run, run_as};
+use common::{Ended, Folder, SECRET, files, init, on, run, run_as};
 
 const SOURCE: &str = "* PENDING AUTHORIZATIONS
          DBD   NAME=PAUTDB,ACCESS=(HIDAM,VSAM)
@@ -219,4 +219,46 @@ fn an_archive_that_the_key_file_does_not_open_is_not_taken_for_lost() {
     assert!(Site::same(&site.unload("after"), &before));
     let sets = on(SECRET, &["sets", "list"], &site.dir, &[]).done().out;
     assert!(sets.contains("LATE"), "{sets}");
+}
+
+#[test]
+fn a_log_that_has_lost_its_end_is_refused_with_the_restore_that_helps() {
+    let mut site = Site::new("bare-log-cut");
+    site.run(&["load"], &["PAUTDB", GENUINE]).done();
+    site.copy();
+    let log = site.dir.join("log");
+    let old = files(&log);
+    on(SECRET, &["sets", "create"], &site.dir, &["LATE"]).done();
+    let before = site.unload("before");
+    site.run(&["archive", "now"], &[]).done();
+    fs::remove_dir_all(&log).unwrap();
+    fs::create_dir(&log).unwrap();
+    old.iter().for_each(|(path, bytes)| fs::write(path, bytes).unwrap());
+
+    // The archive proves more, and has it; the log may have lost still more than that.
+    let dir = site.dir.display();
+    let typed = format!(
+        "`holdfast restore NEW --keys {dir}/holdfast.keys --config {dir}/holdfast.toml --copies \
+         FOLDER`"
+    );
+    for accepts in [&[][..], &["--accept-loss-with-stale-log-copy"]] {
+        let refused = on(SECRET, &["restart"], &site.dir, accepts);
+        refused.failed("HFL012", &["the log ends at", &typed]);
+    }
+    let doctor = site.run(&["doctor"], &["--json"]).json();
+    let mut commands = doctor["steps"].as_array().unwrap().iter().map(|step| &step["command"]);
+    let restore = commands.find(|words| words[1] == "restore").unwrap();
+    let second = site.folder.join("second");
+    let words: Vec<&str> =
+        restore.as_array().unwrap().iter().map(|w| w.as_str().unwrap()).collect();
+    let words = words.iter().map(|word| match *word {
+        "NEW" => second.to_str().unwrap(),
+        word => word,
+    });
+    run_as(SECRET, words.skip(1)).done();
+    site.dir = second.clone();
+    assert!(Site::same(&site.unload("after"), &before));
+    let sets = on(SECRET, &["sets", "list"], &site.dir, &[]).done().out;
+    assert!(sets.contains("LATE"), "{sets}");
+    on(SECRET, &["verify"], &site.dir, &[]).done();
 }

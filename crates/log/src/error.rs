@@ -313,16 +313,20 @@ impl Coded for LogError {
                  archive has. Otherwise recover the data sets from image copies and the archive."
             }
             LogError::RolledBack { .. } => {
-                "Bring back the newest log; without it, recover the data sets to a point before."
+                "Bring back the newest log. If it is gone for good, no other one will do: it may \
+                 lack more than is known, and data sets may hold that. `holdfast restore NEW \
+                 --keys DIR/holdfast.keys --config DIR/holdfast.toml --copies FOLDER` makes the \
+                 system in a new folder NEW, as far as its archives reach, from the image copies \
+                 in FOLDER; `holdfast doctor` names them."
             }
             LogError::Stale { .. } => {
-                "Bring back the other copy. If it is gone for good, start with the override that \
-                 names what is lost."
+                "Bring back the other copy. If it is gone for good, `holdfast restart \
+                 --accept-loss-with-stale-log-copy` goes on without what only it had."
             }
             LogError::NoWads { .. } => {
                 "Bring its files back, in the folders that the configuration names: the last work \
-                 that was acknowledged may only be there. If they are gone for good, start with \
-                 the override for a stale copy; that work is lost then."
+                 that was acknowledged may only be there. If they are gone for good, `holdfast \
+                 restart --accept-loss-with-stale-log-copy` goes on without that work."
             }
             LogError::FutureVersion { .. } => "Start the newer Holdfast.",
             LogError::Foreign { .. } => "Correct the log's folders in the configuration.",

@@ -14,6 +14,7 @@
 mod ahead;
 mod files;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -321,7 +322,7 @@ impl Doctor {
         let seam = self.seam.clone();
         let stopped = Stopped::around(self.dir.clone(), config.config, ring, seam, lock);
         let recon = self.try_part("RECON", |doctor| doctor.recon(&stopped, &keys)).flatten();
-        let survey = self.try_part("log", |doctor| doctor.log(&stopped)).flatten();
+        let survey = self.try_part("log", |doctor| doctor.log(&stopped, recon.as_ref())).flatten();
         self.try_part("double-write area", |doctor| doctor.double_write(&stopped));
         self.try_part("data sets", |doctor| {
             doctor.data_sets(&stopped, survey.as_ref(), recon.as_ref());
@@ -368,7 +369,7 @@ impl Doctor {
         }
     }
 
-    fn log(&mut self, stopped: &Stopped) -> Option<LogSurvey> {
+    fn log(&mut self, stopped: &Stopped, recon: Option<&State>) -> Option<LogSurvey> {
         let control = match stopped.control() {
             Ok(control) => control,
             Err(error) => {
@@ -382,12 +383,12 @@ impl Doctor {
                     return None;
                 }
                 self.step(
-                    "Put the control file back, of the same moment as the log. If there is none, \
-                     restore the system in a new folder from its archives and image copies \
-                     (docs/operations.md). None is made from what is left: it alone proves how \
-                     far the log had come, and a log that was cut would pass for a whole one.",
+                    "Put the control file back, of the same moment as the log. None is made from \
+                     what is left: it alone proves how far the log had come, and a log that was \
+                     cut would pass for a whole one.",
                     None,
                 );
+                self.restore("If there is none", &stopped.config, recon);
                 return None;
             }
         };
@@ -403,14 +404,41 @@ impl Doctor {
                 let says = vec![format!("{error} ({})", error.code())];
                 self.part("log", Health::Lost, says);
                 self.step(error.remedy(), None);
-                self.step(
-                    "If the log cannot be brought back, restore the system in a new folder from \
-                     its archives and image copies (docs/operations.md).",
-                    None,
-                );
+                self.restore("If the log cannot be brought back", &stopped.config, recon);
                 None
             }
         }
+    }
+
+    /// How the system is had in a new folder, if nothing else helps.
+    fn restore(&mut self, when: &str, config: &SystemConfig, recon: Option<&State>) {
+        let Some(archive) = config.archive(&self.dir) else {
+            let what = format!(
+                "{when}: nothing else has what was logged, for no archives are configured. Start \
+                 a copy of the whole folder (docs/operations.md)."
+            );
+            return self.step(what, None);
+        };
+        let path = |path: &Path| path.display().to_string();
+        let mut words = ["holdfast", "restore", "NEW"].map(str::to_owned).to_vec();
+        words.extend(["--keys".into(), path(&config.key_file(&self.dir))]);
+        words.extend(["--config".into(), path(&self.dir.join(CONFIG_FILE))]);
+        let copies = recon.iter().flat_map(|state| state.image_copies.values());
+        let files = copies.flat_map(|copy| &copy.files).filter_map(|file| file.path.parent());
+        for folder in files.collect::<BTreeSet<_>>() {
+            words.extend(["--copies".into(), path(folder)]);
+        }
+        let is_here = |folder: &PathBuf| folder.starts_with(&self.dir);
+        let mut what = format!(
+            "{when}: restore the system in a new folder, NEW, as far as its archives reach."
+        );
+        if archive.folders.iter().any(is_here) {
+            what += " First name the folders of the archive in full, in a copy of holdfast.toml.";
+        }
+        if !config.all_log_folders(&self.dir).iter().all(is_here) {
+            what += " First move what is left in folders of the log elsewhere out of the way.";
+        }
+        self.step(what, Some(Repair(words)));
     }
 
     fn surveyed(&mut self, survey: &LogSurvey) {
