@@ -7,7 +7,7 @@ mod common;
 
 use std::fs;
 
-use common::{DEMO, Folder, Worker, bank, on, pause};
+use common::{DEMO, Folder, Worker, bank, findings, is_about, on, pause};
 
 #[test]
 fn a_stale_log_copy_is_never_taken_for_a_good_one() {
@@ -61,6 +61,31 @@ fn accepting_a_loss_does_not_accept_a_contradiction() {
     // log the data sets cannot be made consistent, whatever anybody accepts (K6).
     let accept = ["--accept-loss-with-stale-log-copy"];
     on(DEMO, &["restart"], &dir, &accept).failed("HFL012", &["the log ends at"]);
+}
+
+#[test]
+fn a_log_copy_whose_folder_is_gone_is_named_with_what_brings_it_back() {
+    let folder = Folder::new("copy-gone");
+    let dir = bank(&folder, &[]);
+    let lost = dir.join("log-copy");
+    fs::remove_dir_all(&lost).unwrap();
+    let named = || {
+        let found = findings(&dir);
+        assert!(found.len() == 1 && is_about(&found[0], &lost), "{found:#?}");
+        let command = found[0]["repair"][0].to_string();
+        assert!(command.contains("\"resync\"") && command.contains("\"2\""), "{command}");
+        let doctor = on(DEMO, &["doctor", "-s"], &dir, &[]);
+        assert!(doctor.code == 1 && doctor.out.contains("log resync -s"), "{}", doctor.out);
+        let status = on(DEMO, &["status"], &dir, &[]).done().out;
+        assert!(status.contains("copy 2") && status.contains("cannot be used"), "{status}");
+    };
+    named();
+    // From the next start on it is known to be stale; its folder is still gone.
+    on(DEMO, &["restart"], &dir, &[]).done();
+    named();
+    on(DEMO, &["verify"], &dir, &["--repair"]).done();
+    assert!(findings(&dir).is_empty());
+    on(DEMO, &["doctor", "-s"], &dir, &[]).done();
 }
 
 #[test]

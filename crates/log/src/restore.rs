@@ -180,7 +180,7 @@ impl Trust {
 
     /// The copies that may give group `number`.
     pub(crate) fn sources_of(&self, number: GroupNumber) -> Vec<u8> {
-        let stale = self.stale.filter(|(_, from)| number < *from);
+        let stale = self.stale.filter(|(copy, from)| number < *from && self.present.contains(copy));
         self.sources.iter().copied().chain(stale.map(|(copy, _)| copy)).collect()
     }
 

@@ -3,7 +3,8 @@
 //! Invariants:
 //! 1. Nothing is changed, no file is opened for writing.
 //! 2. Every group from the first one asked for to the log's end is read on every copy; each one
-//!    that a copy lacks is named with its file and offset; so is every file that was cut short.
+//!    that a copy lacks is named with its file and offset; so is every file that was cut short. A
+//!    copy that cannot be used is named as a whole.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -79,6 +80,15 @@ pub enum Scanned<'a> {
         /// Its length, in bytes.
         len: u64,
     },
+    /// A copy that cannot be used at all: another one serves.
+    Lost {
+        /// Which one, from 0.
+        copy: u8,
+        /// Its folder.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
 }
 
 /// Goes through the log from the segment that holds `start.from` to its end and shows everything
@@ -97,9 +107,7 @@ pub fn scan(
     let survey = Survey::take(env, config, &mut book, false)?;
     let trust = Trust::decide(config, &survey, start)?;
     survey.check_legible(config)?;
-    for (at, file) in survey.files.iter().filter(|(_, file)| file.len < config.segment_bytes) {
-        visit(Scanned::Short { path: at.path(config), len: file.len });
-    }
+    show_flaws(config, &survey, visit);
     let all = survey.segments(config, &trust.sources)?;
     let (older, chain) = split_at(&all, start).map_err(|gone| survey.explain(config, gone))?;
     if let Some((_, oldest)) = older.first().or(chain.first()) {
@@ -155,6 +163,18 @@ pub fn scan(
     let end = ahead.end();
     let proven = start.proven.max(start.from);
     if end < proven { Err(LogError::RolledBack { end, proven }) } else { Ok(end) }
+}
+
+/// Shows the copies that cannot be used, and the files that were cut short.
+fn show_flaws(config: &LogConfig, survey: &Survey, visit: &mut dyn FnMut(Scanned<'_>)) {
+    for (copy, why) in (0_u8..).zip(&survey.dead) {
+        if let Some(why) = why {
+            visit(Scanned::Lost { copy, path: config.folder(copy), why: why.clone() });
+        }
+    }
+    for (at, file) in survey.files.iter().filter(|(_, file)| file.len < config.segment_bytes) {
+        visit(Scanned::Short { path: at.path(config), len: file.len });
+    }
 }
 
 /// Cuts payloads into records.

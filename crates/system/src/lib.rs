@@ -53,7 +53,7 @@ pub use restore::{RebuiltRecon, RestoreOptions, RestoredSystem, rebuild_recon};
 pub use room::WarnSettings;
 pub use status::SystemStatus;
 pub use still::Still;
-pub use survey::{LogDamage, LogSurvey, Stopped, SurveyedSegment, status};
+pub use survey::{LogDamage, LogSurvey, LostLogCopy, Stopped, SurveyedSegment, status};
 pub use system::{
     InitOptions, LABELS, OpenOptions, System, explain, look_at_key_ring, open_key_ring,
 };

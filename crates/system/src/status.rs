@@ -96,7 +96,7 @@ pub struct StoppedStatus {
     pub segments: Vec<SegmentStatus>,
     /// The data sets.
     pub data_sets: Vec<DataSetStatus>,
-    /// Where the log is damaged on one copy.
+    /// Copies of the log that cannot be used, and where it is damaged on one of them.
     pub damages: Vec<String>,
 }
 

@@ -55,6 +55,8 @@ pub struct LogSurvey {
     pub damages: Vec<LogDamage>,
     /// Files that are shorter than a segment, and how long they are.
     pub short: Vec<(PathBuf, u64)>,
+    /// Copies that cannot be used at all.
+    pub lost: Vec<LostLogCopy>,
     /// Which data sets exist, with the tag prefix that the top of each one's map had.
     pub sets: BTreeMap<DataSetId, (u64, Definition)>,
     /// Data sets that wait for their recovery.
@@ -92,6 +94,17 @@ pub struct LogDamage {
     /// Where in the file.
     pub offset: u64,
     /// What is wrong there.
+    pub why: String,
+}
+
+/// A copy of the log that cannot be used, while another one can.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostLogCopy {
+    /// Which one, from 1.
+    pub number: u8,
+    /// Its folder.
+    pub path: PathBuf,
+    /// Why.
     pub why: String,
 }
 
@@ -253,6 +266,10 @@ impl Stopped {
             let LogDamage { number, path, offset, why } = damage;
             format!("{number}: {} at {offset}: {why}", path.display())
         };
+        let lost = survey.lost.iter().map(|lost| {
+            let LostLogCopy { number, path, why } = lost;
+            format!("copy {number}, {}, cannot be used: {why}", path.display())
+        });
         StoppedStatus {
             system: self.config.system.to_string(),
             dir: self.dir.display().to_string(),
@@ -265,7 +282,7 @@ impl Stopped {
             stale_copy,
             segments: survey.segments.iter().map(segment).collect(),
             data_sets: survey.sets.values().map(|(_, set)| self.data_set(set)).collect(),
-            damages: survey.damages.iter().map(damage).collect(),
+            damages: lost.chain(survey.damages.iter().map(damage)).collect(),
         }
     }
 
@@ -351,6 +368,7 @@ struct Surveyor {
     segments: Vec<SurveyedSegment>,
     damages: Vec<LogDamage>,
     short: Vec<(PathBuf, u64)>,
+    lost: Vec<LostLogCopy>,
     /// Data sets that were made or dropped, and where that stands in the log.
     changes: Vec<(Lsn, Change)>,
     in_flight: BTreeMap<UowId, Lsn>,
@@ -378,6 +396,7 @@ impl Surveyor {
             segments: Vec::new(),
             damages: Vec::new(),
             short: Vec::new(),
+            lost: Vec::new(),
             changes: Vec::new(),
             in_flight: BTreeMap::new(),
             fault: None,
@@ -405,6 +424,11 @@ impl Surveyor {
                 why: why.clone(),
             }),
             Scanned::Short { path, len } => self.short.push((path.clone(), *len)),
+            Scanned::Lost { copy, path, why } => self.lost.push(LostLogCopy {
+                number: copy + 1,
+                path: path.clone(),
+                why: why.clone(),
+            }),
         }
     }
 
@@ -528,6 +552,7 @@ impl Surveyor {
             segments: self.segments,
             damages: self.damages,
             short: self.short,
+            lost: self.lost,
             sets,
             offline,
             in_flight: self.in_flight,

@@ -285,7 +285,10 @@ fn line(
                 generation: group.generation.0,
             })
         }
-        Scanned::Oldest { .. } | Scanned::Group(_) | Scanned::Short { .. } => None,
+        Scanned::Oldest { .. }
+        | Scanned::Group(_)
+        | Scanned::Short { .. }
+        | Scanned::Lost { .. } => None,
         Scanned::Damage { number, path, offset, why } => Some(Line::Damage {
             group: number.0,
             file: path.clone(),

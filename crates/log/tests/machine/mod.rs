@@ -250,6 +250,9 @@ impl Machine {
             Scanned::Damage { number, path, why, .. } if !opened.single => {
                 panic!("{number} in {}: {why}", path.display())
             }
+            Scanned::Lost { path, why, .. } if !opened.single => {
+                panic!("{}: {why}", path.display())
+            }
             Scanned::Record(_) => records += 1,
             _ => {}
         });

@@ -456,8 +456,19 @@ impl Doctor {
         says.extend(lacking.take(SAID_MAX));
         let short = survey.short.iter();
         says.extend(short.map(|(path, len)| format!("{} ends after {len} bytes", path.display())));
+        let lost = survey.lost.iter();
+        says.extend(lost.map(|lost| format!("copy {} cannot be used: {}", lost.number, lost.why)));
         let whole = survey.damages.is_empty() && survey.short.is_empty();
-        self.part("log", if whole { Health::Sound } else { Health::Impaired }, says);
+        let sound = whole && survey.lost.is_empty();
+        self.part("log", if sound { Health::Sound } else { Health::Impaired }, says);
+        for lost in &survey.lost {
+            let what = format!(
+                "See that {} is mounted, then have copy {} of the log brought back.",
+                lost.path.display(),
+                lost.number
+            );
+            self.step(what, self.command("log resync", &["--copy", &lost.number.to_string()]));
+        }
         if !whole && survey.is_orderly() {
             let words = ["holdfast", "restart", &self.dir.display().to_string()].map(str::to_owned);
             let what = "One copy of the log lacks what the other one has: a start copies it.";

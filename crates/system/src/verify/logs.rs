@@ -14,9 +14,10 @@ use base::{GroupNumber, Lsn};
 use log::{Log, LostGroup, ProofStep, Scanned};
 use seam::plant::{Plant, planted};
 
-use super::{Finding, Phase, Verifier, Watch};
+use super::{Finding, Phase, Repair, Verifier, Watch};
 use crate::operator::{Refusal, Talk};
-use crate::{Stopped, System, SystemError, archives};
+use crate::survey::LostLogCopy;
+use crate::{LogSurvey, Stopped, System, SystemError, archives};
 
 /// What findings call it.
 const AHEAD: &str = "write-ahead data set";
@@ -82,15 +83,8 @@ impl Verifier {
     fn log_files(&mut self, log: &Log, copies: usize) {
         for (copy, info) in (1..).zip(log.statistics().copies).filter(|(_, info)| !info.living) {
             let why = info.trouble.unwrap_or_else(|| "it gets nothing any more".into());
-            self.find(Finding {
-                object: format!("log copy {copy}"),
-                file: Some(info.path),
-                offset: None,
-                interval: None,
-                what: format!("it is lost: {why}"),
-                remedy: "See that its folder is mounted, then have it brought back.".into(),
-                repair: vec![self.command("log resync", &["--copy", &copy.to_string()])],
-            });
+            let repair = vec![self.command("log resync", &["--copy", &copy.to_string()])];
+            self.find(lost_copy(copy, info.path, &why, repair));
         }
         for (copy, path) in log.missing_files() {
             let alone = copies == 1;
@@ -126,6 +120,15 @@ impl Verifier {
                 remedy: "Have it begun anew: the log takes over what it has, commits go on.".into(),
                 repair,
             });
+        }
+    }
+
+    /// Copies of the log of a stopped system that cannot be used at all: a start goes on without
+    /// them.
+    pub(super) fn lost_copies(&mut self, survey: &LogSurvey) {
+        for LostLogCopy { number, path, why } in &survey.lost {
+            let repair = vec![self.command("log resync", &["--copy", &number.to_string()])];
+            self.find(lost_copy(*number, path.clone(), why, repair));
         }
     }
 
@@ -193,6 +196,19 @@ impl Verifier {
         });
         let repair = if archived { vec![self.restart()] } else { Vec::new() };
         self.of_error("log", file, error, repair);
+    }
+}
+
+/// A copy of the log that gets nothing any more.
+fn lost_copy(number: u8, path: PathBuf, why: &str, repair: Vec<Repair>) -> Finding {
+    Finding {
+        object: format!("log copy {number}"),
+        file: Some(path),
+        offset: None,
+        interval: None,
+        what: format!("it is lost: {why}"),
+        remedy: "See that its folder is mounted, then have it brought back.".into(),
+        repair,
     }
 }
 

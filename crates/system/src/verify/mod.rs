@@ -205,7 +205,9 @@ impl Verifier {
             });
         }
         self.short_segments(&survey);
-        if let Some((copy, from)) = survey.control.stale {
+        self.lost_copies(&survey);
+        let is_lost = |copy: u8| survey.lost.iter().any(|lost| lost.number == copy + 1);
+        if let Some((copy, from)) = survey.control.stale.filter(|(copy, _)| !is_lost(*copy)) {
             let copies = stopped.config.log_folders(&stopped.dir);
             let path = copies.get(usize::from(copy)).map(|p| p.display().to_string());
             self.note(format!(
