@@ -45,25 +45,45 @@ impl ArchiveFile {
     /// # Errors
     /// [`ArchiveError::Damaged`], [`ArchiveError::FutureVersion`], whatever the disk says.
     pub fn open(env: &ArchiveEnv, path: &Path) -> Result<ArchiveFile, ArchiveError> {
+        let opened = ArchiveFile::try_open(env, path)?;
+        opened.map_err(|(offset, flaw)| refused(path, offset, &flaw))
+    }
+
+    /// Whether the file is none, whoever reads it: not one that needs another key or release, nor
+    /// one that the disk does not give.
+    pub(crate) fn is_damaged(env: &ArchiveEnv, path: &Path) -> bool {
+        let opened = ArchiveFile::try_open(env, path);
+        matches!(opened, Ok(Err((_, Flaw::NoHeader | Flaw::Length | Flaw::Tag))))
+    }
+
+    fn try_open(
+        env: &ArchiveEnv,
+        path: &Path,
+    ) -> Result<Result<ArchiveFile, (u64, Flaw)>, ArchiveError> {
         let how = Open { create: Create::Never, write: false, direct: true, dsync: false };
         let opened = env.seam.disk.open(path, how).and_then(|file| Ok((file.len()?, file)));
         let (len, file) = opened.map_err(|error| ArchiveError::io("open", path, error))?;
         let mut window = Window::new(file, len);
         let mut book = env.book();
-        let told = |flaw| refused(path, 0, &flaw);
-        let header = window.bring(0, HEADER_BYTES).map_err(told)?;
-        if !all_zero(&header[HEAD_BYTES..]) {
-            return Err(told(Flaw::NoHeader));
-        }
-        let info = ArchiveInfo::decode(header, env, &mut book).map_err(told)?;
+        let proven = window.bring(0, HEADER_BYTES).and_then(|header| {
+            if !all_zero(&header[HEAD_BYTES..]) {
+                return Err(Flaw::NoHeader);
+            }
+            let info = ArchiveInfo::decode(header, env, &mut book)?;
+            let key = key_of(&mut book, &info)?;
+            Ok((info, key))
+        });
+        let (info, key) = match proven {
+            Ok(proven) => proven,
+            Err(flaw) => return Ok(Err((0, flaw))),
+        };
         if info.file_bytes() != len {
-            return Err(refused(path, len, &Flaw::Length));
+            return Ok(Err((len, Flaw::Length)));
         }
-        let key = key_of(&mut book, &info).map_err(told)?;
         let unpacker =
             Decompressor::new().map_err(|error| ArchiveError::io("read", path, error))?;
         let (next, previous) = (info.from, info.previous);
-        Ok(ArchiveFile {
+        Ok(Ok(ArchiveFile {
             env: env.clone(),
             book,
             path: path.to_owned(),
@@ -76,7 +96,7 @@ impl ArchiveFile {
             unpacker,
             payload: Vec::new(),
             inside: None,
-        })
+        }))
     }
 
     /// What the file holds.

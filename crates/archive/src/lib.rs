@@ -38,6 +38,7 @@ mod place;
 mod registry;
 mod shelf;
 mod source;
+mod unread;
 mod writer;
 
 pub use accumulate::{Accumulation, Concern};
@@ -49,6 +50,7 @@ pub use error::ArchiveError;
 pub use file::ArchiveFile;
 pub use header::ArchiveInfo;
 pub use recon::Span;
-pub use registry::{NoRegistry, ReconRegistry, Registry, unrecorded};
+pub use registry::{NoRegistry, ReconRegistry, Registry, end_of, unrecorded};
 pub use shelf::{CopyFault, Shelf, ShelfCopy};
 pub use source::{ArchivedGroups, LogSource, SourceReader};
+pub use unread::UnreadArchive;

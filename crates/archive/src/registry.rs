@@ -43,6 +43,21 @@ pub trait Registry: Send + Sync {
     /// Why that cannot be recorded; the archive then stays.
     fn deleting(&self, info: &ArchiveInfo) -> Result<(), String>;
 
+    /// An archive of which no copy can be read is about to be deleted.
+    ///
+    /// # Errors
+    /// Why that cannot be recorded; its files then stay.
+    fn deleting_unread(&self, from: GroupNumber) -> Result<(), String> {
+        let _ = from;
+        Ok(())
+    }
+
+    /// Where the archive that begins with a group ends, as far as that is known.
+    fn end_of(&self, from: GroupNumber) -> Option<Lsn> {
+        let _ = from;
+        None
+    }
+
     /// What a folder held is lost: archives are begun anew there.
     ///
     /// # Errors
@@ -158,6 +173,17 @@ fn files_of(paths: &[PathBuf]) -> Vec<ArchiveFile> {
     paths.iter().map(|path| ArchiveFile { path: path.clone(), lost: false }).collect()
 }
 
+/// Where the archive that begins with a group ends, as far as RECON knows.
+#[must_use]
+pub fn end_of(state: &State, from: GroupNumber) -> Option<Lsn> {
+    begun_with(state, from).map(|known| known.end).max()
+}
+
+/// The archives that RECON knows by their first group.
+fn begun_with(state: &State, from: GroupNumber) -> impl Iterator<Item = &Archive> {
+    state.archives.values().filter(move |known| known.first_group == from)
+}
+
 /// The archive that RECON knows by these groups.
 fn known<'a>(state: &'a State, info: &ArchiveInfo) -> Option<&'a Archive> {
     let mut all = state.archives.values();
@@ -199,6 +225,18 @@ impl Registry for ReconRegistry {
             (number.map(Record::ArchiveGone).into_iter().collect(), ())
         });
         told.map_err(|error| error.to_string())
+    }
+
+    fn deleting_unread(&self, from: GroupNumber) -> Result<(), String> {
+        let told = self.recon.change(|state| {
+            let gone = begun_with(state, from).map(|known| Record::ArchiveGone(known.number));
+            (gone.collect(), ())
+        });
+        told.map_err(|error| error.to_string())
+    }
+
+    fn end_of(&self, from: GroupNumber) -> Option<Lsn> {
+        end_of(&self.recon.state(), from)
     }
 
     fn folder_lost(&self, folder: &Path) -> Result<(), String> {

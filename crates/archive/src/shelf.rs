@@ -12,7 +12,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use base::{GroupNumber, Lsn};
 use seam::disk::{BLOCK, Create, Open};
@@ -140,7 +139,7 @@ impl Shelf {
         self.look_alone()
     }
 
-    fn look_alone(&self) -> Result<(), ArchiveError> {
+    pub(crate) fn look_alone(&self) -> Result<(), ArchiveError> {
         let mut state = State::default();
         let mut refused = Vec::new();
         for folder in &self.config.folders {
@@ -445,13 +444,16 @@ impl Shelf {
             told().map_err(unrecorded)?;
         }
         self.state.lock().archives.remove(&from);
-        let disk = Arc::clone(&self.env.seam.disk);
-        for path in &copy.files {
-            let folder = path.parent().unwrap_or(Path::new("."));
-            let gone = disk.remove(path).and_then(|()| disk.sync_dir(folder));
-            gone.map_err(|error| ArchiveError::io("delete", path, error))?;
-        }
+        copy.files.iter().try_for_each(|path| self.remove(path))?;
         if planted(Plant::DeletedUnrecorded) { told().map_err(unrecorded) } else { Ok(()) }
+    }
+
+    /// Removes a file, durably.
+    pub(crate) fn remove(&self, path: &Path) -> Result<(), ArchiveError> {
+        let disk = self.env.seam.disk.as_ref();
+        let folder = path.parent().unwrap_or(Path::new("."));
+        let gone = disk.remove(path).and_then(|()| disk.sync_dir(folder));
+        gone.map_err(|error| ArchiveError::io("delete", path, error))
     }
 }
 

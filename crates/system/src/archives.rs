@@ -11,7 +11,7 @@ use std::sync::{Arc, Weak};
 
 use archive::{
     AccumulationInfo, ArchiveEnv, ArchiveInfo, ArchivedGroups, Archiver, ReconRegistry, Registry,
-    Shelf, ShelfCopy,
+    Shelf, ShelfCopy, UnreadArchive,
 };
 use base::{GroupNumber, Lsn};
 use log::{Elsewhere, GroupSource, Record};
@@ -67,7 +67,7 @@ pub struct ArchiveStatus {
     pub record_bytes: u64,
     /// Bytes of each of its files.
     pub file_bytes: u64,
-    /// Plain or sealed.
+    /// Plain, sealed, or unreadable.
     pub format: String,
     /// The generations of the log's key that it needs, lowest and highest.
     pub generations: (u32, u32),
@@ -94,6 +94,27 @@ impl ArchiveStatus {
             generations: (info.generations.0.0, info.generations.1.0),
             compressed: info.compressed,
             files: copy.files.iter().map(|path| path.display().to_string()).collect(),
+        }
+    }
+
+    /// One that cannot be read: what RECON knows of it, and 0 for what nobody knows.
+    pub(crate) fn of_unread(one: &UnreadArchive, state: &State) -> ArchiveStatus {
+        let known = state.archives.values().find(|known| known.first_group == one.from);
+        let of = |field: fn(&recon::Archive) -> u64| known.map_or(0, field);
+        ArchiveStatus {
+            first_group: one.from.0,
+            last_group: of(|known| known.last_group.0),
+            first_lsn: of(|known| known.first.0),
+            end_lsn: of(|known| known.end.0),
+            first_commit_us: None,
+            last_commit_us: None,
+            archived_us: of(|known| known.to_us),
+            record_bytes: 0,
+            file_bytes: of(|known| known.bytes),
+            format: "unreadable".into(),
+            generations: (0, 0),
+            compressed: false,
+            files: one.files.iter().map(|path| path.display().to_string()).collect(),
         }
     }
 }
@@ -202,6 +223,14 @@ impl Registry for Told {
 
     fn deleting(&self, info: &ArchiveInfo) -> Result<(), String> {
         self.registry.deleting(info)
+    }
+
+    fn deleting_unread(&self, from: GroupNumber) -> Result<(), String> {
+        self.registry.deleting_unread(from)
+    }
+
+    fn end_of(&self, from: GroupNumber) -> Option<Lsn> {
+        self.registry.end_of(from)
     }
 
     fn folder_lost(&self, folder: &Path) -> Result<(), String> {

@@ -50,6 +50,8 @@ enum What {
     #[command(after_help = "Example: holdfast archive accumulate -s /srv/bank --set ACCOUNTS")]
     Accumulate(AccumulateArgs),
     /// Delete what keep_days and keep_files let go and no recovery needs
+    ///
+    /// Archives that cannot be read from any copy go, too, once no recovery needs them.
     #[command(after_help = "Example: holdfast archive delete -s /srv/bank --check")]
     Delete(DeleteArgs),
 }

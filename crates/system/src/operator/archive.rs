@@ -189,7 +189,8 @@ pub(super) fn begin(
     done(&archiver.shelf().list().iter().map(ArchiveStatus::of).collect::<Vec<_>>())
 }
 
-/// Deletes one archive, or all that policy lets go and no recovery needs.
+/// Deletes one archive, or all that policy lets go and no recovery needs; and what is unreadable on
+/// all copies and was needed by none.
 pub(super) fn delete(
     system: &System,
     request: &Request,
@@ -198,11 +199,12 @@ pub(super) fn delete(
     let which: Which = request.arguments()?;
     let archiver = archiver(system)?;
     let (shelf, registry) = (archiver.shelf(), archiver.registry());
+    let unread = delete_unread(system, &which)?;
     let mut archives = match which.first_group.map(GroupNumber) {
         Some(group) => {
             let mut one = shelf.list();
             one.retain(|copy| copy.info.from == group);
-            if one.is_empty() {
+            if one.is_empty() && unread.is_empty() {
                 return Err(told(ArchiveError::NoSuch { group }));
             }
             one
@@ -228,7 +230,30 @@ pub(super) fn delete(
     if by_policy && !which.check {
         shelf.delete_accumulations(&**registry).map_err(told)?;
     }
-    done(&archives.iter().map(ArchiveStatus::of).collect::<Vec<_>>())
+    done(&unread.into_iter().chain(archives.iter().map(ArchiveStatus::of)).collect::<Vec<_>>())
+}
+
+/// Deletes archives that cannot be read from any copy and that no recovery needs: one, or all.
+fn delete_unread(system: &System, which: &Which) -> Result<Vec<ArchiveStatus>, Refusal> {
+    let archiver = archiver(system)?;
+    let (shelf, registry) = (archiver.shelf(), archiver.registry());
+    let state = system.recon().state();
+    let wanted = match which.first_group.map(GroupNumber) {
+        Some(group) => {
+            shelf.unread_archives().into_iter().filter(|one| one.from == group).collect()
+        }
+        None => {
+            let unread = shelf.expired_unread(&**registry);
+            unread.map_err(|why| OperatorError::Broken { why })?
+        }
+    };
+    let gone = wanted.iter().map(|one| {
+        if !which.check {
+            shelf.delete_unread(one.from, &**registry).map_err(told)?;
+        }
+        Ok(ArchiveStatus::of_unread(one, &state))
+    });
+    gone.collect()
 }
 
 /// What to accumulate.

@@ -156,11 +156,17 @@ impl Verifier {
             self.archive(&shelf, copy);
         }
         let faults = shelf.faults();
+        let unread = shelf.unread_archives().into_iter().map(|one| one.from);
+        let unread: BTreeSet<GroupNumber> = unread.collect();
         // Some may have been made since, and some deleted.
         let known = || list.iter().cloned().chain(shelf.list());
         for fault in faults {
             if !known().any(|copy| copy.info.from == fault.from) {
-                self.lost_archive(fault.from, fault.path, fault.why.to_string(), Lsn(u64::MAX));
+                let (from, what) = (fault.from, fault.why.to_string());
+                let behind = list.iter().find(|copy| copy.info.from > from);
+                let recorded = self.recon.as_ref().and_then(|state| archive::end_of(state, from));
+                let end = recorded.or(behind.map(|copy| copy.info.first)).unwrap_or(Lsn(u64::MAX));
+                self.lost_archive((from, end), fault.path, what, unread.contains(&from));
             }
         }
         self.audit(site, &shelf);
@@ -177,7 +183,7 @@ impl Verifier {
         for fault in faults {
             let what = format!("{} ({})", fault.why, fault.why.code());
             if !is_left {
-                self.lost_archive(copy.info.from, fault.path, what, copy.info.end);
+                self.lost_archive((copy.info.from, copy.info.end), fault.path, what, false);
                 continue;
             }
             let words = ["--first-group", &first.to_string(), "--repair"];
@@ -194,23 +200,37 @@ impl Verifier {
         }
     }
 
-    /// An archive of which no copy is whole.
-    fn lost_archive(&mut self, first: GroupNumber, path: PathBuf, what: String, end: Lsn) {
+    /// An archive of which no copy is whole, its first group and its end. If it is `unread` on all
+    /// of them, a restore is refused for as long as it stands there.
+    fn lost_archive(
+        &mut self,
+        (first, end): (GroupNumber, Lsn),
+        path: PathBuf,
+        what: String,
+        unread: bool,
+    ) {
         let state = self.recon.as_ref();
         let needed = state.and_then(recon::State::log_needed_from).is_none_or(|from| end > from);
-        if !needed {
+        let group = first.0.to_string();
+        let delete = self.command("archive delete", &["--first-group", &group]);
+        if !needed && !unread {
             let file = path.display();
-            self.note(format!("{file}: {what}; no recovery needs it: `holdfast archive delete`"));
+            self.note(format!("{file}: {what}; no recovery needs it: `{delete}`"));
             return;
         }
         let (remedy, repair) = if self.log_begins().is_some_and(|log| log.group <= first) {
-            let words = ["--first-group", &first.0.to_string(), "--repair"];
-            let repair = vec![self.command("archive verify", &words)];
-            ("No copy of it is left, but the log has its groups: have it written again.", repair)
-        } else {
+            let repair = self.command("archive verify", &["--first-group", &group, "--repair"]);
+            let remedy =
+                "No copy of it is left, but the log has its groups: have it written again.";
+            (remedy, vec![repair])
+        } else if needed {
             let remedy = "No copy of it is left. Make new image copies of everything: then no \
                           recovery needs it.";
             (remedy, self.fresh_copies(None))
+        } else {
+            let remedy = "No copy of it is left, and no recovery needs it: delete it, for it may \
+                          keep a restore from going on behind it.";
+            (remedy, vec![delete])
         };
         self.find(Finding {
             object: format!("archive from group {}", first.0),
