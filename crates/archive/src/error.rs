@@ -227,7 +227,7 @@ impl Coded for ArchiveError {
             }
             ArchiveError::Away { .. } => {
                 "Mount it; the archiver goes on by itself. If what it held is gone for good, \
-                 `holdfast archive begin` begins anew in it."
+                 `holdfast archive begin FOLDER` begins anew in it."
             }
             ArchiveError::NoFolder { .. } => "The section [archive] of holdfast.toml names them.",
             ArchiveError::NoSuch { .. } => "`holdfast archive list` shows which there are.",

@@ -107,7 +107,7 @@ impl Coded for ReconError {
         match self {
             ReconError::Missing { .. } | ReconError::Damaged { .. } => {
                 "Put a copy of the files back, or make RECON anew from archives and image copies: \
-                 `holdfast recon rebuild`."
+                 `holdfast recon rebuild --from FOLDER`, once with each FOLDER of image copies."
             }
             ReconError::Exists { .. } => "Move it away if it is to be made anew.",
             ReconError::Future { .. } => "Use the release that wrote it.",

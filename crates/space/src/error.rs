@@ -63,9 +63,9 @@ impl Coded for SpaceError {
 
     fn remedy(&self) -> String {
         match self {
-            SpaceError::Io { path, .. } => format!(
-                "Check that {} is there and belongs to this user. If it is gone for good, `holdfast \
-                 recover --set NAME` brings the data set back.",
+            SpaceError::Io { name, path, .. } => format!(
+                "Check that {} is there and belongs to this user. If it is gone for good, \
+                 `holdfast recover --set {name}` brings the data set back.",
                 path.display()
             ),
             SpaceError::NoSpace { .. } => {

@@ -70,6 +70,10 @@ pub struct RebuiltRecon {
 /// No key file is longer.
 const KEY_FILE_BYTES_MAX: usize = 64 << 20;
 
+/// What to say if RECON has forgotten all image copies, and none are looked for.
+const NO_COPIES: &str = "no folder of image copies was named, so RECON knows none: say \
+                         `holdfast recon rebuild --from FOLDER` with each FOLDER that holds some";
+
 type Tell<'t> = &'t mut dyn FnMut(Progress<'_>);
 
 impl System {
@@ -186,6 +190,9 @@ pub fn rebuild_recon(
         Ok(reading) => reading.state,
         Err(error) => {
             notes.push(format!("nothing of RECON is kept: {error}"));
+            if folders.is_empty() {
+                notes.push(NO_COPIES.to_owned());
+            }
             State::default()
         }
     };

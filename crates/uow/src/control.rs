@@ -147,10 +147,8 @@ impl ControlFile {
         keys: &ControlKeys,
     ) -> Result<(ControlFile, ControlBlock), UowError> {
         let refuse = |why: String, remedy| bad(path, why, remedy);
-        let file = seam
-            .disk
-            .open(path, Open::DURABLE)
-            .map_err(|error| refuse(error.to_string(), "Name the folder of a system."))?;
+        let file =
+            seam.disk.open(path, Open::DURABLE).map_err(|error| refuse(error.to_string(), LOST))?;
         let mut found: Vec<Numbered> = Vec::new();
         let mut faults = Vec::new();
         let mut future = None;
@@ -397,4 +395,10 @@ fn bad(path: &Path, why: String, remedy: &'static str) -> UowError {
 }
 
 const CHECK_DISK: &str = "Check the device and the permissions of the file.";
-const RESTORE: &str = "Check that key file and folder belong together; otherwise restore a copy.";
+const RESTORE: &str = "Check that key file and folder belong together. If they do, put the \
+                       control file back, of the same moment as the log; if there is none, \
+                       restore the system in a new folder from its archives and image copies: \
+                       `holdfast doctor` says how.";
+const LOST: &str = "Put the control file back, of the same moment as the log. If there is none, \
+                    restore the system in a new folder from its archives and image copies: \
+                    `holdfast doctor` says how.";

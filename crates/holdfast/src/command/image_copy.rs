@@ -7,6 +7,7 @@ use clap::Args;
 use system::Bytes;
 
 use super::{Context, DONE};
+use crate::advice;
 use crate::failure::{Failure, Result};
 use crate::operate::{absolute, operate};
 use crate::output::{bytes, count};
@@ -79,13 +80,20 @@ pub(super) fn run(context: &mut Context, args: &ImageCopyArgs) -> Result<ExitCod
     if args.to.len() > 2 {
         return Err(Failure::usage("a copy has one file or two", "Name one or two folders."));
     }
+    let folders = absolute(&args.to)?;
+    if let [one, other] = &folders[..]
+        && one == other
+    {
+        let what = format!("{} is named twice", one.display());
+        return Err(Failure::usage(what, "Name another folder for the second file, or one alone."));
+    }
     let which = args.which.which()?;
     let wish =
         CopyWish { which, folders: Vec::new(), pipe: None, incremental: args.incremental, rate };
     if args.to.iter().any(|to| to.as_os_str() == "-") {
         return to_stdout(context, args, wish);
     }
-    let wish = CopyWish { folders: absolute(&args.to)?, ..wish };
+    let wish = CopyWish { folders, ..wish };
     let copied: Copied = operate(context, &args.system, &args.passphrase, "image-copy", &wish)?;
     if context.output.is_json() {
         context.output.document(&copied)?;
@@ -126,14 +134,14 @@ fn to_stdout(context: &Context, args: &ImageCopyArgs, wish: CopyWish) -> Result<
     // If it was standard output that failed, that is what there is to say.
     let copied = copied.map_err(|error| through.failure().unwrap_or(error))?;
     through.wait(copied.bytes)?;
+    let use_it = format!("`holdfast recon change --copy {} --file FILE`", copied.number);
     eprintln!(
-        "image copy {}: {} data sets, {} intervals, {}; to use it: holdfast recon change --copy {} \
-         --file FILE",
+        "image copy {}: {} data sets, {} intervals, {}; to use it: {}",
         copied.number,
         copied.sets.len(),
         count(copied.intervals),
         bytes(copied.bytes),
-        copied.number
+        advice::typed(&use_it)
     );
     DONE
 }

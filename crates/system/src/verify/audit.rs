@@ -18,6 +18,8 @@ use super::Repair;
 /// How often something that seems wrong is looked at.
 const LOOKS: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(20);
+/// What to do about a folder that is away.
+const MOUNT: &str = "Mount it; the archiver goes on by itself.";
 
 /// Something that is wrong with archives, and the commands that mend it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,11 +44,7 @@ impl ArchiveDiscord {
     pub(crate) fn of(dir: &Path, state: &State, discord: &Discord) -> ArchiveDiscord {
         let first = discord.from.0;
         let (remedy, repair) = match discord.cure {
-            Cure::Mount => {
-                let remedy = "Mount it; the archiver goes on by itself. If what it held is gone \
-                              for good, `holdfast archive begin` begins anew in it.";
-                (remedy, Vec::new())
-            }
+            Cure::Mount => (MOUNT, Vec::new()),
             Cure::Record => {
                 let words = ["--first-group", &first.to_string(), "--repair"];
                 ("Have RECON told of it.", vec![Repair::of("archive verify", dir, &words)])
@@ -64,12 +62,19 @@ impl ArchiveDiscord {
             }
             Cure::Unneeded => ("Nothing: no recovery needs it.", Vec::new()),
         };
+        let mut remedy = remedy.to_owned();
+        if let (Cure::Mount, Some(folder)) = (discord.cure, &discord.path) {
+            // Nobody but the operator knows whether it is gone for good.
+            let folder = folder.display().to_string();
+            let begin = Repair::of("archive begin", dir, &[&folder]);
+            remedy += &format!(" If what it held is gone for good, begin anew in it: `{begin}`.");
+        }
         ArchiveDiscord {
             first_group: first,
             file: discord.path.as_ref().map(|path| path.display().to_string()),
             why: discord.why.clone(),
             needed: discord.cure != Cure::Unneeded,
-            remedy: remedy.to_owned(),
+            remedy,
             repair,
             repaired: None,
         }
