@@ -97,6 +97,10 @@ pub(super) fn look(disk: &dyn Disk, path: &Path) -> FoundFile {
 
 /// What a file ought to be by its name.
 fn by_name(path: &Path) -> &'static str {
+    let folder = path.parent().and_then(Path::file_name);
+    if folder.is_some_and(|folder| folder == "programs") {
+        return "what a source was compiled to";
+    }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -242,12 +242,7 @@ impl Verifier {
         let path = stopped.dir.join("control");
         let file = stopped.seam.disk.open(&path, Open::DATA);
         let len = file.and_then(|file| file.len()).unwrap_or(0);
-        let keys = Arc::clone(&stopped.keys) as Arc<dyn KeyProvider>;
-        for slot in 0..2_u64 {
-            let (seam, config) = (&stopped.seam, &stopped.config);
-            let Err(error) = control_with_only(seam, &stopped.dir, config, &keys, slot) else {
-                continue;
-            };
+        for (slot, error) in damaged_slots(stopped) {
             // A crash tears a slot that is being written, but it never makes the file shorter.
             let is_there = (slot + 1) * BLOCK as u64 <= len;
             if is_there && !survey.is_orderly() {
@@ -360,6 +355,14 @@ impl Verifier {
             }
         }
     }
+}
+
+/// The slots of the control file that do not prove themselves, and why.
+pub(crate) fn damaged_slots(stopped: &Stopped) -> Vec<(u64, SystemError)> {
+    let keys = Arc::clone(&stopped.keys) as Arc<dyn KeyProvider>;
+    let (seam, dir, config) = (&stopped.seam, &stopped.dir, &stopped.config);
+    let proven = |slot| control_with_only(seam, dir, config, &keys, slot);
+    (0..2).filter_map(|slot| Some((slot, proven(slot).err()?))).collect()
 }
 
 /// Opens the control file with the other slot blanked out.
