@@ -400,7 +400,15 @@ fn rehearse(stopped: &Stopped) -> Result<Arc<Kernel>, UowError> {
     for pool in &mut config.pools {
         pool.frames = pool.frames.min(POOL_BYTES_MAX / pool.unit_bytes);
     }
-    Kernel::open(parts, config)
+    let kernel = Kernel::open(parts, config)?;
+    // A conversion that went on would change files and map while they are held against each other.
+    for set in kernel.conversions().iter().filter_map(|one| kernel.set(one.set)) {
+        match kernel.steer_conversion(&set, true, None) {
+            Err(UowError::NotConverting { .. }) => {}
+            paused => paused?,
+        }
+    }
+    Ok(kernel)
 }
 
 /// Proves the header of a data set, which stands in its first interval.
