@@ -89,6 +89,25 @@ fn a_paused_conversion_survives_a_kill_and_goes_on_when_resumed() {
 }
 
 #[test]
+fn a_re_key_that_is_given_again_takes_up_what_was_left() {
+    let folder = Folder::new("rekey-again");
+    let dir = bank(&folder, &[]);
+    let mut worker = Worker::start(&dir, 76);
+    let slow = ["--set", "ACCOUNTS", "--rate", "16 KiB", "--no-wait"];
+    let begun = rekey(&dir, &slow).done().json();
+    assert_eq!(begun["generations"]["data"], 2);
+    worker.kill();
+    for _ in 0..3 {
+        assert!(findings(&dir).is_empty(), "nothing goes on while it is proven");
+    }
+    let again = rekey(&dir, &["--set", "ACCOUNTS"]).done().json();
+    assert_eq!(again["done"], Value::from(vec!["ACCOUNTS"]), "{again}");
+    assert!(again["generations"].as_object().unwrap().is_empty(), "no second key: {again}");
+    assert_eq!(generation(&dir, "ACCOUNTS"), 2);
+    assert!(findings(&dir).is_empty());
+}
+
+#[test]
 fn everything_goes_over_to_new_keys_and_the_old_one_can_be_deleted() {
     let folder = Folder::new("rekey");
     let dir = bank(&folder, &[]);

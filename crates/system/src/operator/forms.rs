@@ -130,31 +130,36 @@ pub fn rekey(
     if let Some(set) = sets.iter().find(|set| !sealed(set)) {
         return Err(SystemError::PlainSet { name: set.name().to_owned() }.into());
     }
-    if let Some(set) = sets.iter().find(|set| set.definition().conversion.is_some()) {
-        return Err(UowError::Converting { name: set.name().to_owned() }.into());
+    let (mut converted, mut plans) = (Converted::default(), Vec::new());
+    let mut by_label: BTreeMap<String, Vec<Arc<DataSet>>> = BTreeMap::new();
+    for set in sets {
+        by_label.entry(set.definition().label.clone()).or_default().push(set);
     }
-    let mut converted = Converted::default();
-    let mut targets: BTreeMap<String, KeyGeneration> = BTreeMap::new();
-    for set in &sets {
-        let definition = set.definition();
-        let current = system.keys().current(&definition.label)?;
-        if definition.generation == current
-            && !converted.generations.contains_key(&definition.label)
-        {
-            let new = system.keys().new_generation(&definition.label)?;
-            converted.generations.insert(definition.label.clone(), new.0);
-            targets.insert(definition.label.clone(), new);
-        } else {
-            targets.entry(definition.label.clone()).or_insert(current);
-        }
+    for (label, sets) in by_label {
+        let to = Form::sealed(target(system, &label, &sets, &mut converted)?);
+        sets.iter().try_for_each(|set| plan(set, to, &mut plans, &mut converted))?;
     }
     renew_others(system, asked, &mut converted)?;
-    let mut plans = Vec::new();
-    for set in sets {
-        let to = Form::sealed(targets[&set.definition().label]);
-        plan(&set, to, &mut plans, &mut converted)?;
-    }
     begin(system, &plans, asked, converted, talk)
+}
+
+/// The generation that data sets of one label go over to: a new one, unless a re-key is taken up
+/// that was begun before.
+fn target(
+    system: &System,
+    label: &str,
+    sets: &[Arc<DataSet>],
+    converted: &mut Converted,
+) -> Result<KeyGeneration, Refusal> {
+    let current = system.keys().current(label)?;
+    let under_way = |set: &Arc<DataSet>| set.definition().conversion.is_some();
+    let has_it = |set: &Arc<DataSet>| set.definition().generation == current;
+    if sets.iter().any(under_way) || !sets.iter().any(has_it) {
+        return Ok(current);
+    }
+    let new = system.keys().new_generation(label)?;
+    converted.generations.insert(label.to_owned(), new.0);
+    Ok(new)
 }
 
 /// New keys for what is no data set: the log has its own at once, the system's own files with the
@@ -179,7 +184,7 @@ fn renew_others(
     Ok(())
 }
 
-/// Notes what has to be done for a data set to have a form.
+/// Notes what has to be done for a data set to have a form; what was begun before is taken up.
 fn plan(
     set: &Arc<DataSet>,
     to: Form,
@@ -187,12 +192,10 @@ fn plan(
     converted: &mut Converted,
 ) -> Result<(), Refusal> {
     let definition = set.definition();
-    if definition.conversion.is_some() {
-        return Err(UowError::Converting { name: set.name().to_owned() }.into());
-    }
-    match definition.form() == to {
-        true => converted.unchanged.push(set.name().to_owned()),
-        false => plans.push((Arc::clone(set), to)),
+    match (definition.form() == to, definition.conversion.is_some()) {
+        (true, false) => converted.unchanged.push(set.name().to_owned()),
+        (false, true) => return Err(UowError::Converting { name: set.name().to_owned() }.into()),
+        _ => plans.push((Arc::clone(set), to)),
     }
     Ok(())
 }
@@ -205,8 +208,17 @@ fn begin(
     mut converted: Converted,
     talk: &mut Talk<'_>,
 ) -> Result<Converted, Refusal> {
+    let rate = asked.bytes_per_second;
     for (set, to) in plans {
-        system.kernel().convert(set, *to, asked.bytes_per_second)?;
+        if set.definition().conversion.is_none() {
+            system.kernel().convert(set, *to, rate)?;
+            continue;
+        }
+        match system.kernel().steer_conversion(set, false, Some(rate)) {
+            // It has come to its end since.
+            Err(UowError::NotConverting { .. }) => {}
+            taken_up => taken_up?,
+        }
     }
     // RECON knows both forms of what is under way, and the new one alone when it is over: from it
     // follows which keys are needed (K18).
