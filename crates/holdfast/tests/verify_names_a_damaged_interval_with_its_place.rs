@@ -28,6 +28,20 @@ fn named(found: &[Value], file: &Path) -> Vec<u64> {
 }
 
 #[test]
+fn a_data_set_that_all_of_the_log_is_there_for_needs_no_image_copy() {
+    let folder = Folder::new("no-copy");
+    let dir = bank(&folder, &[]);
+    patch(&common::data_file(&dir, "ACCOUNTS"), |bytes| bytes[3 * UNIT + 100] ^= 1);
+    let found = findings(&dir);
+    let command = found[0]["repair"][0].to_string();
+    assert!(command.contains("recover") && command.contains("ACCOUNTS"), "{found:#?}");
+    let doctor = on(DEMO, &["doctor", "-s"], &dir, &[]);
+    assert!(!doctor.out.contains("load anew"), "{}", doctor.out);
+    on(DEMO, &["verify"], &dir, &["--repair"]).done();
+    assert!(findings(&dir).is_empty());
+}
+
+#[test]
 fn verify_names_a_damaged_interval_with_its_place() {
     let folder = Folder::new("damage");
     let dir = bank(&folder, &[]);

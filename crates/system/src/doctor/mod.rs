@@ -468,7 +468,9 @@ impl Doctor {
             }
             self.part(&format!("data set {}", definition.name), health, says);
         }
-        let copied = |name: &String| recon.is_some_and(|state| !state.copies_of(name).is_empty());
+        let copied = |name: &String| {
+            recon.is_some_and(|state| verify::is_recoverable(state, survey.oldest, name))
+        };
         let (recover, lost): (Vec<String>, Vec<String>) =
             std::mem::take(&mut self.damaged).into_iter().partition(copied);
         if !recover.is_empty() {

@@ -268,7 +268,7 @@ impl Verifier {
             return (remedy.into(), vec![command]);
         }
         if self.is_copied(name) {
-            let remedy = format!("Recover {name} from its image copy and the log.");
+            let remedy = format!("Recover {name} from image copies and the log.");
             return (remedy, vec![self.command("recover", &["--set", name])]);
         }
         let remedy = format!(
@@ -302,9 +302,19 @@ impl Verifier {
                 let (names, births) = ([name.to_owned()], Births::new());
                 recovery::plan(kernel, state, &names, Target::Now, &births).is_ok()
             }
-            None => !state.copies_of(name).is_empty(),
+            None => is_recoverable(state, self.log_begins, name),
         }
     }
+}
+
+/// Whether a data set of a stopped system has an image copy, or all of its life is in archives and
+/// log, as far as RECON knows: the recovery itself knows better.
+pub(crate) fn is_recoverable(state: &recon::State, log: Option<LogBegins>, name: &str) -> bool {
+    let archived = state.archives.values().map(|one| one.first);
+    let oldest = archived.chain(log.map(|log| log.lsn)).min();
+    let made = state.sets.values().find(|set| set.name == name).map(|set| set.made);
+    let in_log = oldest.zip(made).is_some_and(|(oldest, made)| oldest <= made);
+    in_log || !state.copies_of(name).is_empty()
 }
 
 /// The file of an interval, and where in it.

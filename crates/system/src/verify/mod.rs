@@ -55,6 +55,7 @@ use crate::shadow::ShadowDisk;
 use crate::{LABELS, LogSurvey, Stopped, SystemConfig, SystemError, system};
 pub use data_set::SetReport;
 use double_write::Area;
+pub(crate) use finding::is_recoverable;
 pub use finding::{Finding, Phase, Repair, VerifyReport};
 use finding::{Verifier, Watch, plain_finding};
 pub(crate) use kept::unfinished_copies;
