@@ -47,6 +47,16 @@ impl Gpg {
     }
 }
 
+impl Gpg {
+    /// The fingerprint of the key that is called so.
+    fn fingerprint(&self, name: &str) -> String {
+        let colons = self.run(&["--with-colons", "--list-keys", name], b"");
+        let colons = String::from_utf8(colons).unwrap();
+        let print = colons.lines().find_map(|line| line.strip_prefix("fpr:::::::::")).unwrap();
+        print.trim_end_matches(':').to_owned()
+    }
+}
+
 impl Drop for Gpg {
     fn drop(&mut self) {
         let kill = ["--homedir", &self.home.to_string_lossy(), "--kill", "all"].map(str::to_owned);
@@ -256,10 +266,7 @@ fn keys_of_no_use_are_refused_with_their_algorithm() {
     // One of use among them comes in, and what is left out is told.
     let user = "Bea <bea@example.org>";
     gpg.run(&["--quick-generate-key", user, "rsa2048", "sign", "never"], b"");
-    let colons = gpg.run(&["--with-colons", "--list-keys", "bea@example.org"], b"");
-    let colons = String::from_utf8(colons).unwrap();
-    let print = colons.lines().find_map(|line| line.strip_prefix("fpr:::::::::")).unwrap();
-    let print = print.trim_end_matches(':');
+    let print = &*gpg.fingerprint("bea@example.org");
     gpg.run(&["--quick-add-key", print, "elg1024", "encr", "never"], b"");
     all.extend(gpg.run(&["--export", print], b""));
     let imported = store.import(&all).unwrap();
@@ -276,10 +283,7 @@ fn a_part_of_a_secret_key_takes_no_other_part_away() {
     let store = openpgp::Store::open(&seam::Seam::real(), &gpg.path("ring"));
     let user = "Bea <bea@example.org>";
     gpg.run(&["--quick-generate-key", user, "ed25519", "sign", "never"], b"");
-    let colons = gpg.run(&["--with-colons", "--list-keys", "bea@example.org"], b"");
-    let colons = String::from_utf8(colons).unwrap();
-    let print = colons.lines().find_map(|line| line.strip_prefix("fpr:::::::::")).unwrap();
-    let print = print.trim_end_matches(':');
+    let print = &*gpg.fingerprint("bea@example.org");
     let old = gpg.run(&["--export-secret-keys", print], b"");
     gpg.run(&["--quick-add-key", print, "cv25519", "encr", "never"], b"");
     let whole = gpg.run(&["--export-secret-keys", print], b"");
