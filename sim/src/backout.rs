@@ -6,12 +6,14 @@
 //! disk, each of them is backed out. On every other machine most of the log is in archives alone,
 //! and in some lives the sets were recovered in between.
 
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::UowId;
-use recovery::{Backout, BackoutOptions, History, Target, Ties, backout};
+use archive::LogSource;
+use base::{Lsn, UowId};
+use recovery::{Backout, BackoutOptions, History, RecoveryError, Target, Ties, backout};
 use seam::sim::{CrashStyle, Rng, SimDisk};
 use store::{Read, Store, Unit, UnitOptions};
 
@@ -162,6 +164,48 @@ pub(crate) fn back_out_reading(
     let (wait, ties) = (Duration::from_secs(60), Ties::default());
     let options = BackoutOptions { check, wait, ties };
     backout(&site.store, &site.recon, history, units, &options, &mut |_| ()).map_err(said)
+}
+
+/// What is done in front of a reading.
+type Meanwhile<'m> = Box<dyn FnOnce() + 'm>;
+
+/// A log in front of which somebody does something when it is read. A backout reads it twice: for
+/// what is to be taken back, and then, with its locks, for what came behind.
+pub(crate) struct Interrupted<'m> {
+    log: LogSource,
+    reads_before: Cell<u32>,
+    meanwhile: RefCell<Option<Meanwhile<'m>>>,
+}
+
+impl<'m> Interrupted<'m> {
+    /// The log, with something in front of its reading of this number, from 1 on.
+    pub(crate) fn at(number: u32, log: LogSource, meanwhile: impl FnOnce() + 'm) -> Self {
+        let meanwhile: Meanwhile<'m> = Box::new(meanwhile);
+        let meanwhile = RefCell::new(Some(meanwhile));
+        Interrupted { log, reads_before: Cell::new(number - 1), meanwhile }
+    }
+}
+
+impl History for Interrupted<'_> {
+    fn oldest(&self) -> Lsn {
+        self.log.oldest()
+    }
+
+    fn each(
+        &self,
+        from: Lsn,
+        to: Lsn,
+        each: &mut dyn FnMut(&log::Record<'_>) -> Result<bool, RecoveryError>,
+    ) -> Result<(), RecoveryError> {
+        match self.reads_before.get() {
+            0 => {
+                let meanwhile = self.meanwhile.take();
+                meanwhile.into_iter().for_each(|meanwhile| meanwhile());
+            }
+            before => self.reads_before.set(before - 1),
+        }
+        self.log.each(from, to, each)
+    }
 }
 
 /// How thorough a search over units of work was.

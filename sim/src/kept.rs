@@ -2,16 +2,14 @@
 //! copy ends meanwhile and policy deletes what only older ones need. And log that a recovery to a
 //! point has made void: nobody needs it any more.
 
-use std::cell::RefCell;
-
-use archive::{Cure, Keep, LogBegins, LogSource, audit};
+use archive::{Cure, Keep, LogBegins, audit};
 use base::Lsn;
 use recon::{DataSetEntry, Protection, Record};
-use recovery::{History, RecoveryError, Target, concern};
+use recovery::{Target, concern};
 use seam::sim::{Rng, SimDisk};
 use store::{Store, Unit, UnitOptions};
 
-use crate::backout::back_out_reading;
+use crate::backout::{Interrupted, back_out_reading};
 use crate::recovery::{Ground, Model, NAMES, Site, Writer, compare, run, said};
 
 /// RECON knows the data sets as they are now.
@@ -85,30 +83,6 @@ pub fn archives_expire_meanwhile(seed: u64) -> Result<(), String> {
     some_expired(lived)
 }
 
-/// A log in front of which somebody does something as soon as it is read.
-struct Interrupted<'m> {
-    log: LogSource,
-    meanwhile: RefCell<Option<Box<dyn FnOnce() + 'm>>>,
-}
-
-impl History for Interrupted<'_> {
-    fn oldest(&self) -> Lsn {
-        self.log.oldest()
-    }
-
-    fn each(
-        &self,
-        from: Lsn,
-        to: Lsn,
-        each: &mut dyn FnMut(&log::Record<'_>) -> Result<bool, RecoveryError>,
-    ) -> Result<(), RecoveryError> {
-        if let Some(meanwhile) = self.meanwhile.take() {
-            meanwhile();
-        }
-        self.log.each(from, to, each)
-    }
-}
-
 /// Policy deletes archives while a unit of work is backed out that stands in them alone.
 ///
 /// # Errors
@@ -127,10 +101,7 @@ pub fn archives_expire_while_work_is_taken_back(seed: u64) -> Result<(), String>
         writer.end()?;
         site.copy("/late", None)?;
         let mut meanwhile = Ok(0);
-        let history = Interrupted {
-            log: site.history(),
-            meanwhile: RefCell::new(Some(Box::new(|| meanwhile = expire(&site)))),
-        };
+        let history = Interrupted::at(1, site.history(), || meanwhile = expire(&site));
         let done = back_out_reading(&site, &history, &[wrong], false);
         drop(history);
         meanwhile?;

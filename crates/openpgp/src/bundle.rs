@@ -20,8 +20,6 @@ use crate::packet::{is_noise, next_header, skip};
 
 /// How the first line of an armored block begins.
 const BEGIN: &[u8] = b"-----BEGIN PGP ";
-/// How its last line does.
-const END: &[u8] = b"-----END PGP ";
 
 /// What a file of keys holds, in its order.
 #[derive(Default)]
@@ -85,7 +83,7 @@ impl Bundle {
     }
 }
 
-/// The armored blocks of a text, each with its last line (2).
+/// The armored blocks of a text, each up to where the next one begins.
 fn blocks(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let begins_line = |at: &usize| matches!(text[..*at].last(), None | Some(b'\n' | b'\r'));
     let is_begin = |at: &usize| text[*at..].starts_with(BEGIN) && begins_line(at);
@@ -94,13 +92,8 @@ fn blocks(text: &[u8]) -> impl Iterator<Item = &[u8]> {
         // Taking the armor off says what is missing.
         begins.push(0);
     }
-    let nexts = begins.clone().into_iter().skip(1).chain([text.len()]);
-    begins.into_iter().zip(nexts).map(move |(from, next)| {
-        let is_end = |at: &usize| text[*at..].starts_with(END) && begins_line(at);
-        let end = (from..next).find(is_end).unwrap_or(next);
-        let line = text[end..next].iter().position(|byte| *byte == b'\n');
-        &text[from..line.map_or(next, |length| end + length + 1)]
-    })
+    let ends = begins.clone().into_iter().skip(1).chain([text.len()]);
+    begins.into_iter().zip(ends).map(|(from, to)| &text[from..to])
 }
 
 /// The keys in these packets, each with what follows up to the next one.

@@ -6,18 +6,17 @@
 //! over its front part alone would miss what the program then puts back. And nobody may add an
 //! entry beside one that a backout takes away, until that has taken effect.
 
-use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
 use archive::LogSource;
-use base::{Lsn, UowId};
+use base::UowId;
 use dli_model::Setup;
 use parking_lot::Mutex;
 use recon::Recon;
-use recovery::{BackoutOptions, History, RecoveryError, Ties, committed};
+use recovery::{BackoutOptions, Ties, committed};
 use seam::Seam;
 use seam::sim::Rng;
 use uow::Kernel;
@@ -25,6 +24,7 @@ use uow::Kernel;
 use super::life::{created, machine};
 use super::tellers::tell;
 use super::{Program, Site};
+use crate::backout::Interrupted;
 use crate::machine::Make;
 use crate::recovery::recon_of;
 use crate::verify::{self, Wrong};
@@ -70,33 +70,6 @@ struct Town {
     recon: Recon,
 }
 
-/// The log, with something that is done when it is read for the second time: a backout has its
-/// locks then.
-struct Locked<'t> {
-    log: LogSource,
-    reads: Cell<u32>,
-    then: &'t dyn Fn(),
-}
-
-impl History for Locked<'_> {
-    fn oldest(&self) -> Lsn {
-        self.log.oldest()
-    }
-
-    fn each(
-        &self,
-        from: Lsn,
-        to: Lsn,
-        each: &mut dyn FnMut(&log::Record<'_>) -> Result<bool, RecoveryError>,
-    ) -> Result<(), RecoveryError> {
-        self.reads.set(self.reads.get() + 1);
-        if self.reads.get() == 2 {
-            (self.then)();
-        }
-        History::each(&self.log, from, to, each)
-    }
-}
-
 impl Town {
     fn open(seam: &Seam, make: &Make) -> Result<Arc<Town>, Wrong> {
         let setup = Setup::from_source(CUSTOMERS).map_err(|error| Wrong::said(&error))?;
@@ -138,12 +111,13 @@ impl Town {
         LogSource::new(None, Some(Arc::clone(self.kernel.log())))
     }
 
-    /// Backs a unit of work out; `locked` is done when it has its locks.
+    /// Backs a unit of work out; `locked` is done when it has its locks: it reads the log for the
+    /// second time then.
     fn back_out(&self, unit: UowId, locked: &dyn Fn()) -> Result<(), Wrong> {
         let gapped = BTreeSet::from(["CUSTTX".to_owned()]);
         let ties = Ties { gapped, gap: Some(hierarchy::entry::gap), ..Ties::default() };
         let options = BackoutOptions { check: false, wait: Duration::from_secs(60), ties };
-        let log = Locked { log: self.log(), reads: Cell::new(0), then: locked };
+        let log = Interrupted::at(2, self.log(), locked);
         let (store, units) = (&self.site.store, [unit]);
         let done = recovery::backout(store, &self.recon, &log, &units, &options, &mut |_| ());
         done.map(drop).map_err(|error| Wrong::said(&error))
