@@ -61,10 +61,10 @@ impl Encipher {
         rest.is_empty().then_some(()).ok_or_else(odd)
     }
 
-    /// Enciphers in place what comes last, with the sum behind it.
-    pub(crate) fn finish(mut self, data: &mut Vec<u8>) {
+    /// Enciphers in place what comes last, from `start` on, with the sum behind it.
+    pub(crate) fn finish(mut self, data: &mut Vec<u8>, start: usize) {
         data.extend(SUM_HEADER);
-        let begin = data.len() - self.whole(data).len();
+        let begin = data.len() - self.whole(&mut data[start..]).len();
         let bits = (self.done + (data.len() - begin) as u64) * 8;
         let mut end = data[begin..].to_vec();
         end.push(0x80);
@@ -146,7 +146,7 @@ mod tests {
             rest = later;
         }
         let mut last = rest.to_vec();
-        stream.finish(&mut last);
+        stream.finish(&mut last, 0);
         out.extend(last);
         out
     }

@@ -264,8 +264,8 @@ impl Writing {
         let mut pieces = Pieces::new(18, lead);
         for job in jobs {
             let job = job?;
-            pieces.put(&job.data, job.last, |bytes| sink.put(bytes))?;
-            buffers.give(job.data);
+            pieces.put(&job.parts(), job.block.last, |bytes| sink.put(bytes))?;
+            buffers.give(job.block.data);
         }
         Ok(())
     }

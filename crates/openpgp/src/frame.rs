@@ -3,13 +3,15 @@
 //!
 //! 1. A block is one piece of the literal packet, header included, so that blocks can be compressed
 //!    on their own without a copy; the first one also carries what announces the signatures.
-//! 2. Input that fills the last block exactly is followed by an empty one: the end has to be known.
+//! 2. Before a block there is room for what the stage behind has left of the one before ([`ROOM`]),
+//!    so that nobody has to copy a block to put the two together.
+//! 3. Input that fills the last block exactly is followed by an empty one: the end has to be known.
 
 use std::io::{self, Read};
 
 use pgp::types::CompressionAlgorithm;
 
-use crate::buffers::{Block, Buffers};
+use crate::buffers::{Block, Buffers, PLACES, place_of};
 use crate::deflate::Adler;
 use crate::encrypt::Writing;
 use crate::error::{Error, Result};
@@ -20,6 +22,9 @@ use crate::stats::{Stage, Stats};
 
 /// The bytes of a block's piece: a power of two.
 const PIECE: usize = 1 << 20;
+/// The bytes before a block that stages may use (2): a message gets a byte longer than its input
+/// with each block, so this is enough for 64 GiB; what is longer costs copies.
+const ROOM: usize = 64 << 10;
 /// The header of a piece, and of the last one: a mark and four bytes.
 const LENGTH: usize = 5;
 /// The kinds of packets, as their first byte.
@@ -34,6 +39,8 @@ pub(crate) struct Plain<'a> {
     /// What stands before the first piece, and the fields that begin its body.
     before: Vec<u8>,
     fields: Vec<u8>,
+    /// How much of the input has been read.
+    position: u64,
     buffers: Buffers,
     stats: &'a Stats,
 }
@@ -55,31 +62,35 @@ impl<'a> Plain<'a> {
         fields.extend([0; 4]);
         let input: Box<dyn Read + Send + 'a> =
             if writing.text { Box::new(Canonical::new(input)) } else { Box::new(input) };
-        Ok(Plain { input, signing: Some(signing), before, fields, buffers, stats })
+        Ok(Plain { input, signing: Some(signing), before, fields, position: 0, buffers, stats })
     }
 
     fn block(&mut self, signing: &mut Signing) -> Result<(Block, bool)> {
         let before = std::mem::take(&mut self.before);
         let fields = std::mem::take(&mut self.fields);
-        let body = before.len() + LENGTH;
-        let begin = body + fields.len();
-        let mut data = self.buffers.take_full(body + PIECE);
+        let head = before.len() + LENGTH + fields.len();
+        let room = ROOM.max(head);
+        let mut data = self.buffers.take_full(room + PLACES + PIECE);
+        let begin = place_of(self.position, &data, room);
+        let body = begin - fields.len();
         data[body..begin].copy_from_slice(&fields);
-        let read = read_full(&mut self.input, &mut data[begin..]);
+        let read = read_full(&mut self.input, &mut data[begin..body + PIECE]);
         let read = read.map_err(Error::io("reading the input"))?;
+        self.position += read as u64;
         self.stats.count_in(read);
         data.truncate(begin + read);
         signing.update(&data[begin..]);
         let last = data.len() < body + PIECE;
         let length = data.len() - body;
-        let start = if last {
+        let header = if last {
             data[body - LENGTH] = 255;
             data[body - 4..body].copy_from_slice(&(length as u32).to_be_bytes());
-            0
+            LENGTH
         } else {
             data[body - 1] = 224 | PIECE.ilog2() as u8;
-            LENGTH - 1
+            1
         };
+        let start = body - header - before.len();
         data[start..start + before.len()].copy_from_slice(&before);
         Ok((Block { data, start, last }, last))
     }
@@ -142,7 +153,7 @@ pub(crate) fn frame<'s>(
                 return Ok(None);
             }
             let mut data = buffers.take();
-            pieces.put(&packed.data, packed.last, |bytes| {
+            pieces.put(&[&packed.data], packed.last, |bytes| {
                 data.extend_from_slice(bytes);
                 Ok(())
             })?;

@@ -70,6 +70,10 @@ impl Aes {
     }
 }
 
+/// Where a group is worked on: data lie anywhere, and the cipher is slower there.
+#[repr(align(64))]
+struct Room([[u8; LANES]; GROUP]);
+
 /// A key of OCB.
 pub(crate) struct Ocb {
     aes: Aes,
@@ -173,21 +177,23 @@ impl Ocb {
             let last = (number + 1) * GROUP;
             offsets[GROUP - 1] ^= self.masks[last.trailing_zeros() as usize];
         }
+        let mut room = Room([[0; LANES]; GROUP]);
+        let work = &mut room.0[..group.len()];
         let mut total = 0;
-        for (block, offset) in group.iter_mut().zip(&offsets) {
+        for ((block, offset), place) in group.iter().zip(&offsets).zip(&mut *work) {
             let value = u128::from_ne_bytes(*block);
             total ^= value;
-            *block = (value ^ offset).to_ne_bytes();
+            *place = (value ^ offset).to_ne_bytes();
         }
         if sealing {
             *sum ^= total;
-            self.aes.encrypt(group);
+            self.aes.encrypt(work);
         } else {
-            self.aes.decrypt(group);
+            self.aes.decrypt(work);
         }
         total = 0;
-        for (block, offset) in group.iter_mut().zip(&offsets) {
-            let value = u128::from_ne_bytes(*block) ^ offset;
+        for ((block, offset), place) in group.iter_mut().zip(&offsets).zip(&*work) {
+            let value = u128::from_ne_bytes(*place) ^ offset;
             total ^= value;
             *block = value.to_ne_bytes();
         }

@@ -5,6 +5,7 @@
 //! 3. A body of unknown length is written as pieces of powers of two, the first of at least 512
 //!    bytes, and a last one of any length (RFC 9580, 4.2.1.4).
 
+use std::collections::VecDeque;
 use std::io::{self, BufRead, Read, Write};
 
 use pgp::packet::{Packet, PacketHeader};
@@ -250,11 +251,11 @@ impl Pieces {
         self.tag.is_none()
     }
 
-    /// Hands on a block of the body, and headers where they belong. The first one, with the lead,
-    /// needs [`FIRST_MIN`] bytes, unless it is the last.
+    /// Hands on a block of the body, which is in parts, and headers where they belong. The first
+    /// one, with the lead, needs [`FIRST_MIN`] bytes, unless it is the last.
     pub(crate) fn put(
         &mut self,
-        data: &[u8],
+        data: &[&[u8]],
         last: bool,
         mut out: impl FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
@@ -262,8 +263,9 @@ impl Pieces {
             out(&[tag])?;
         }
         let lead = std::mem::take(&mut self.lead);
-        let mut left = lead.len() + data.len();
-        let mut parts = Parts { first: &lead, second: data };
+        let all = std::iter::once(&lead[..]).chain(data.iter().copied());
+        let mut parts = Parts { all: all.collect() };
+        let mut left = parts.all.iter().map(|part| part.len()).sum::<usize>();
         if !last {
             while left > 0 {
                 let power = left.ilog2().min(30);
@@ -282,23 +284,26 @@ impl Pieces {
     }
 }
 
-/// Two slices, taken as one.
+/// Slices, taken as one.
 struct Parts<'a> {
-    first: &'a [u8],
-    second: &'a [u8],
+    all: VecDeque<&'a [u8]>,
 }
 
 impl Parts<'_> {
     fn take(&mut self, bytes: usize, out: &mut impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let from_first = bytes.min(self.first.len());
-        let (now, later) = self.first.split_at(from_first);
-        self.first = later;
-        if !now.is_empty() {
-            out(now)?;
+        let mut left = bytes;
+        while let Some(part) = self.all.front_mut().filter(|_| left > 0) {
+            let (now, later) = part.split_at(left.min(part.len()));
+            *part = later;
+            left -= now.len();
+            if later.is_empty() {
+                self.all.pop_front();
+            }
+            if !now.is_empty() {
+                out(now)?;
+            }
         }
-        let (now, later) = self.second.split_at(bytes - from_first);
-        self.second = later;
-        if now.is_empty() { Ok(()) } else { out(now) }
+        Ok(())
     }
 }
 

@@ -1,9 +1,10 @@
 //! Contents, enciphered: jobs of equal size that threads take in turn.
 //!
-//! 1. A job of version 2 is whole chunks, each with room for its tag behind it; so sealing happens
-//!    in place. The last job closes the message.
-//! 2. Version 1 is a chain through everything, sum and cipher in one ([`crate::cfb`]), that may
-//!    have a thread. Its jobs have whole blocks of the sum, all but the last.
+//! 1. A job is whole chunks, all but the last one. What a block has over goes before the next one,
+//!    which has room for that; so what was read is sealed where it lies, and never copied.
+//! 2. Tags stand apart from their chunks until they are written. The last job closes the message.
+//! 3. Version 1 is a chain through everything, sum and cipher in one ([`crate::cfb`]), that may
+//!    have a thread.
 
 use std::sync::Arc;
 use std::thread::Scope;
@@ -16,90 +17,101 @@ use crate::error::Result;
 use crate::stage::{Feed, ahead, ordered};
 use crate::stats::Stats;
 
-/// Plaintext bytes of a job.
+/// Plaintext bytes of a job, at least, of all but the last.
 pub(crate) const JOB: usize = 1 << 20;
+/// What jobs of version 1 have whole: many blocks of the sum, so that pieces are large.
+const UNIT: usize = 256 << 10;
 
 /// Contents that are sealed at once.
 pub(crate) struct Job {
-    /// The bytes; of version 2 with room for a tag behind each chunk.
-    pub(crate) data: Vec<u8>,
+    /// The bytes, and whether nothing follows.
+    pub(crate) block: Block,
     /// Plaintext bytes before this job.
-    pub(crate) before: u64,
-    /// Whether nothing follows.
-    pub(crate) last: bool,
+    before: u64,
+    /// Bytes of a chunk.
+    chunk: usize,
+    /// The tags of the chunks, and that of the message behind the last one; none in version 1.
+    tags: Vec<[u8; TAG]>,
 }
 
-/// Blocks of any size as jobs of the same size; `chunk` asks for room for tags. The contents begin
-/// with `lead`.
-fn jobs<'s>(
-    contents: Feed<'s, Block>,
-    chunk: Option<usize>,
-    lead: Vec<u8>,
-    buffers: Buffers,
-) -> Feed<'s, Job> {
-    Box::new(Jobs {
-        contents,
-        chunk: chunk.unwrap_or(JOB),
-        gap: if chunk.is_some() { TAG } else { 0 },
-        buffers,
-        block: Block { data: lead, start: 0, last: false },
-        at: 0,
-        done: 0,
-        ended: false,
-    })
+impl Job {
+    /// What is written: the chunks, each with its tag behind it (2).
+    pub(crate) fn parts(&self) -> Vec<&[u8]> {
+        let mut tags = self.tags.iter().map(|tag| &tag[..]);
+        let mut parts = Vec::with_capacity(2 * self.tags.len() + JOB / UNIT + 1);
+        for chunk in self.block.bytes().chunks(self.chunk) {
+            parts.push(chunk);
+            parts.extend(tags.next());
+        }
+        parts.extend(tags);
+        parts
+    }
 }
 
+/// Blocks of any size as jobs of whole chunks (1). The contents begin with `lead`.
 struct Jobs<'s> {
     contents: Feed<'s, Block>,
     chunk: usize,
-    gap: usize,
+    /// What has no job yet.
+    over: Block,
     buffers: Buffers,
-    block: Block,
-    at: usize,
     done: u64,
-    ended: bool,
 }
 
-impl Jobs<'_> {
-    /// Makes sure that there are bytes in the block; whether there are.
-    fn refill(&mut self) -> Result<bool> {
-        while self.at == self.block.data.len() {
-            if self.block.last {
-                return Ok(false);
-            }
-            let Some(next) = self.contents.next() else { return Ok(false) };
-            let next = next?;
-            self.at = next.start;
-            self.buffers.give(std::mem::replace(&mut self.block, next).data);
+impl<'s> Jobs<'s> {
+    fn feed(
+        contents: Feed<'s, Block>,
+        chunk: usize,
+        lead: Vec<u8>,
+        buffers: &Buffers,
+    ) -> Feed<'s, Job> {
+        let over = Block { data: lead, start: 0, last: false };
+        Box::new(Jobs { contents, chunk, over, buffers: buffers.clone(), done: 0 })
+    }
+
+    /// What is over and what comes next, as one.
+    fn joined(&mut self, mut next: Block) -> Block {
+        let mut over = std::mem::take(&mut self.over);
+        let length = over.bytes().len();
+        if let Some(start) = next.start.checked_sub(length) {
+            next.data[start..next.start].copy_from_slice(over.bytes());
+            next.start = start;
+            self.buffers.give(over.data);
+            return next;
         }
-        Ok(true)
+        over.data.extend_from_slice(next.bytes());
+        over.last = next.last;
+        self.buffers.give(next.data);
+        over
+    }
+
+    /// Takes what is no whole chunk off a block that is not the last.
+    fn cut(&mut self, block: &mut Block) {
+        let length = block.bytes().len();
+        let end = block.data.len() - length % self.chunk;
+        let mut data = self.buffers.take();
+        data.extend_from_slice(&block.data[end..]);
+        block.data.truncate(end);
+        self.over = Block { data, start: 0, last: false };
     }
 
     fn job(&mut self) -> Result<Job> {
-        let mut data = self.buffers.take();
-        data.reserve(JOB + JOB / self.chunk * self.gap + TAG);
-        let mut filled = 0;
-        while filled < JOB && self.refill()? {
-            let in_chunk = filled % self.chunk;
-            if in_chunk == 0 && filled > 0 {
-                data.resize(data.len() + self.gap, 0);
+        loop {
+            let end = || Ok(Block { last: true, ..Block::default() });
+            let next = self.contents.next().unwrap_or_else(end)?;
+            let mut block = self.joined(next);
+            let length = block.bytes().len();
+            if !block.last && length < JOB.max(self.chunk) {
+                self.over = block;
+                continue;
             }
-            let room = (self.chunk - in_chunk).min(JOB - filled);
-            let rest = &self.block.data[self.at..];
-            let take = room.min(rest.len());
-            data.extend_from_slice(&rest[..take]);
-            self.at += take;
-            filled += take;
+            if !block.last {
+                self.cut(&mut block);
+            }
+            let before = self.done;
+            self.done += block.bytes().len() as u64;
+            return Ok(Job { block, before, chunk: self.chunk, tags: Vec::new() });
         }
-        if filled > 0 {
-            data.resize(data.len() + self.gap, 0);
-        }
-        // One job ahead would be needed to know the end; looking for the next bytes is enough.
-        let last = !self.refill()?;
-        let before = self.done;
-        self.done += filled as u64;
-        self.ended = last;
-        Ok(Job { data, before, last })
     }
 }
 
@@ -107,11 +119,12 @@ impl Iterator for Jobs<'_> {
     type Item = Result<Job>;
 
     fn next(&mut self) -> Option<Result<Job>> {
-        if self.ended {
+        // The last job leaves the mark of its end.
+        if self.over.last {
             return None;
         }
         let job = self.job();
-        self.ended |= job.is_err();
+        self.over.last = job.as_ref().map_or(true, |job| job.block.last);
         Some(job)
     }
 }
@@ -127,29 +140,28 @@ pub(crate) fn v2<'s>(
     stats: &'s Stats,
 ) -> Result<Feed<'s, Job>> {
     let cipher = Arc::new(ChunkCipher::new(header, key)?);
-    let jobs = jobs(contents, Some(cipher.chunk), Vec::new(), buffers.clone());
+    let jobs = Jobs::feed(contents, cipher.chunk, Vec::new(), buffers);
     Ok(ordered(scope, jobs, workers, || {
         let cipher = Arc::clone(&cipher);
-        move |job: Job| stats.time_block(job.data.len(), || seal_chunks(&cipher, job))
+        move |job: Job| stats.time_block(job.block.bytes().len(), || seal_chunks(&cipher, job))
     }))
 }
 
 fn seal_chunks(cipher: &ChunkCipher, mut job: Job) -> Result<Job> {
-    let mut number = job.before / cipher.chunk as u64;
+    let mut number = job.before / job.chunk as u64;
     let mut plain = job.before;
-    for sealed in job.data.chunks_mut(cipher.chunk + TAG) {
-        let (chunk, tag) = sealed.split_at_mut(sealed.len() - TAG);
-        tag.copy_from_slice(&cipher.seal(number, chunk)?);
+    for chunk in job.block.bytes_mut().chunks_mut(job.chunk) {
+        job.tags.push(cipher.seal(number, chunk)?);
         number += 1;
         plain += chunk.len() as u64;
     }
-    if job.last {
-        job.data.extend(cipher.final_tag(number, plain)?);
+    if job.block.last {
+        job.tags.push(cipher.final_tag(number, plain)?);
     }
     Ok(job)
 }
 
-/// Version 1: the sum and the cipher, in a thread of their own if `apart` (2).
+/// Version 1: the sum and the cipher, in a thread of their own if `apart` (3).
 pub(crate) fn v1<'s>(
     scope: &'s Scope<'s, '_>,
     contents: Feed<'s, Block>,
@@ -161,18 +173,18 @@ pub(crate) fn v1<'s>(
     let mut begin = vec![0; BLOCK + 2];
     rand::RngCore::fill_bytes(&mut Random, &mut begin[..BLOCK]);
     begin.copy_within(BLOCK - 2..BLOCK, BLOCK);
-    let jobs = jobs(contents, None, begin, buffers.clone());
+    let jobs = Jobs::feed(contents, UNIT, begin, buffers);
     let mut stream = Some(Encipher::new(key)?);
     let sealed = jobs.map(move |job| {
         let mut job: Job = job?;
-        let bytes = job.data.len();
+        let bytes = job.block.bytes().len();
         stats.time_block(bytes, || match stream.take() {
-            Some(stream) if job.last => {
-                stream.finish(&mut job.data);
+            Some(stream) if job.block.last => {
+                stream.finish(&mut job.block.data, job.block.start);
                 Ok(())
             }
             Some(mut open) => {
-                let done = open.next(&mut job.data);
+                let done = open.next(job.block.bytes_mut());
                 stream = Some(open);
                 done
             }
@@ -181,4 +193,64 @@ pub(crate) fn v1<'s>(
         Ok(job)
     });
     Ok(ahead(scope, Box::new(sealed), apart))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHUNK: usize = 256 << 10;
+
+    /// Blocks of these lengths with this room before each, their bytes counted on.
+    fn blocks(lengths: &[usize], room: usize) -> (Vec<Block>, Vec<u8>) {
+        let all: Vec<u8> = (0..lengths.iter().sum()).map(|at: usize| (at % 251) as u8).collect();
+        let mut rest = &all[..];
+        let mut blocks: Vec<Block> = Vec::new();
+        for length in lengths {
+            let (now, later) = rest.split_at(*length);
+            rest = later;
+            let data = [&vec![0; room][..], now].concat();
+            blocks.push(Block { data, start: room, last: rest.is_empty() });
+        }
+        (blocks, all)
+    }
+
+    fn jobs_of(blocks: Vec<Block>, lead: &[u8]) -> Vec<Job> {
+        let feed: Feed<Block> = Box::new(blocks.into_iter().map(Ok));
+        let jobs = Jobs::feed(feed, CHUNK, lead.to_vec(), &Buffers::default());
+        jobs.collect::<Result<_>>().unwrap()
+    }
+
+    #[test]
+    fn jobs_are_whole_chunks_whatever_blocks_come() {
+        let shapes: [&[usize]; 5] = [
+            &[1],
+            &[JOB + 9, JOB + 1, JOB + 1, 7],
+            &[100_000; 30],
+            &[5 * JOB + 3, 2, CHUNK],
+            &[JOB, JOB],
+        ];
+        for lengths in shapes {
+            for room in [0, 16, 64 << 10] {
+                let (blocks, all) = blocks(lengths, room);
+                let jobs = jobs_of(blocks, b"lead");
+                let mut found = Vec::new();
+                for (at, job) in jobs.iter().enumerate() {
+                    assert_eq!(job.before, found.len() as u64);
+                    assert_eq!(job.block.last, at + 1 == jobs.len());
+                    assert!(job.block.last || job.block.bytes().len().is_multiple_of(CHUNK));
+                    found.extend_from_slice(&job.parts().concat());
+                }
+                assert_eq!(found, [b"lead", &all[..]].concat(), "{lengths:?}, {room}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_room_before_it_is_sealed_where_it_was_read() {
+        let (blocks, _) = blocks(&[JOB + 30, JOB + 1, JOB + 1, 100], 64 << 10);
+        let read: Vec<_> = blocks.iter().map(|block| block.data.as_ptr()).collect();
+        let sealed = jobs_of(blocks, &[]);
+        assert_eq!(sealed.iter().map(|job| job.block.data.as_ptr()).collect::<Vec<_>>(), read);
+    }
 }
