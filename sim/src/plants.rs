@@ -158,6 +158,12 @@ pub const ALL: &[Hunt] = &[
         run: || crate::recovery::every_crash(1, 1).map(drop),
     },
     Hunt {
+        plant: Plant::SuccessorNotSynced,
+        by: "sweep of a recovery",
+        run: || crate::recovery::every_crash(1, 1).map(drop),
+    },
+    Hunt { plant: Plant::SweepBackwards, by: "every point", run: recovered_to_points },
+    Hunt {
         plant: Plant::RecoveryUnrecorded,
         by: "sweep of a recovery",
         run: || crate::recovery::every_crash(1, 1).map(drop),

@@ -52,6 +52,12 @@ pub trait Backing: Send + Sync {
     /// If no key or no randomness is to be had; the kernel stops then.
     fn seal(&self, ci: CiNumber, clear: &[u8], copy: &mut [u8]) -> Result<u64, PoolError>;
 
+    /// Whether a crash takes all of it away, as long as it is being built: its batches need no
+    /// copy in the double-write area and are not made durable one by one.
+    fn is_provisional(&self) -> bool {
+        false
+    }
+
     /// Writes runs of sealed units in place, as deep as the device allows: for each the first
     /// interval, and the units of that one and those behind it.
     ///

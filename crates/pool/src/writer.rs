@@ -3,7 +3,8 @@
 //! A batch: seal the frames into copies in the order of their places, log the new tags (K5), write
 //! the copies to the double-write area, wait until the log is durable, write in place,
 //! neighbours in one piece, sync, log "done". Batches follow one another; at most one is in flight,
-//! whoever runs it.
+//! whoever runs it. Of what a crash takes away (a successor that a recovery builds) nothing can be
+//! torn: it needs neither the double-write area nor the sync.
 
 use std::sync::Arc;
 use std::sync::atomic::{
@@ -497,7 +498,8 @@ impl PageWriter {
         let stopped = |why: String| PoolError::Stopped(self.stop.stop(why));
         let bytes = batch.items.iter().map(|item| item.unit_bytes).sum();
         let entries: Vec<_> = batch.items.iter().map(|i| (i.entry, i.unit_bytes)).collect();
-        if !planted(Plant::NoDoubleWrite) {
+        let provisional = batch.items.iter().all(|item| item.set.is_provisional());
+        if !provisional && !planted(Plant::NoDoubleWrite) {
             batch
                 .area
                 .write(batch.number, &entries, &mut batch.buffer, bytes)
@@ -525,7 +527,9 @@ impl PageWriter {
                 ))
             };
             set.write_raw(&runs).map_err(|error| failed("written", error))?;
-            set.sync().map_err(|error| failed("synced", error))?;
+            if !set.is_provisional() {
+                set.sync().map_err(|error| failed("synced", error))?;
+            }
         }
         Ok(())
     }

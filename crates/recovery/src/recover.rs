@@ -342,12 +342,12 @@ impl Work<'_> {
         self.kernel.log().wait_durable(to)?;
         let spans = self.plan.spans();
         let Work { rebuilds, plan, progress, records, .. } = self;
-        let mut crew = Repeating::start(self.kernel, rebuilds)?;
+        let mut repeating = Repeating::start(self.kernel, rebuilds);
         let mut told = 0;
         let read = self.history.each_of(&spans, from, to, &mut |record| {
             for (rebuild, set) in rebuilds.iter_mut().zip(&plan.sets) {
                 if record.lsn >= set.from {
-                    rebuild.see(record, &mut crew)?;
+                    rebuild.see(record, &mut repeating)?;
                 }
             }
             *records += 1;
@@ -359,7 +359,7 @@ impl Work<'_> {
             Ok(true)
         });
         // Whatever came of it, nobody is at the successors any more.
-        let repeated = crew.finish(rebuilds);
+        let repeated = repeating.finish(rebuilds);
         read?;
         Ok(repeated?)
     }

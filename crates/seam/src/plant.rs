@@ -113,6 +113,10 @@ pub enum Plant {
     RecoveryUndoSkipped,
     /// A data set that was built anew takes its place before it is on disk.
     SuccessorNotWritten,
+    /// What a recovery has built is put in place before it is durable.
+    SuccessorNotSynced,
+    /// A recovery repeats the changes of an interval the newest first.
+    SweepBackwards,
     /// A recovery counts that RECON does not know of.
     RecoveryUnrecorded,
     /// A recovery takes the place of what another one has replaced meanwhile.
@@ -200,6 +204,8 @@ impl Plant {
         Plant::CopyRedoTooNew,
         Plant::RecoveryUndoSkipped,
         Plant::SuccessorNotWritten,
+        Plant::SuccessorNotSynced,
+        Plant::SweepBackwards,
         Plant::RecoveryUnrecorded,
         Plant::RecoveredTwice,
         Plant::OlderVersionPutBack,

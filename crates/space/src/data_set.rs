@@ -95,6 +95,8 @@ pub struct DataSet {
     pub(crate) peak: AtomicU32,
     /// Held while an interval is chosen and while the files change their length.
     pub(crate) growing: Mutex<()>,
+    /// It is being built, and a crash takes it away.
+    provisional: AtomicBool,
     counters: Counters,
     me: Weak<DataSet>,
 }
@@ -152,6 +154,7 @@ impl DataSet {
             group_bytes: AtomicU32::new(0),
             peak: AtomicU32::new(u32::MAX),
             growing: Mutex::new(()),
+            provisional: AtomicBool::new(false),
             counters: Counters::default(),
             me: Weak::clone(me),
         })
@@ -179,6 +182,27 @@ impl DataSet {
         self.may_be_plain.store(plain, Release);
         *current = Arc::new(definition);
         Ok(())
+    }
+
+    /// It is being built from now on: a crash takes it away, so nothing of it has to be durable.
+    pub fn begin_building(&self) {
+        self.provisional.store(true, Release);
+    }
+
+    /// It is built: what was written is durable when this returns, and what will be is, too. What
+    /// is dirty was written before.
+    ///
+    /// # Errors
+    /// Whatever the disk says; final, the kernel stops.
+    pub fn end_building(&self) -> Result<(), PoolError> {
+        self.provisional.store(false, Release);
+        if planted(Plant::SuccessorNotSynced) {
+            return Ok(());
+        }
+        self.files.sync().map_err(|error| {
+            let why = format!("data set {} ({}) cannot be synced: {error}", self.name, self.id);
+            PoolError::Stopped(self.environment.stop.stop(why))
+        })
     }
 
     /// Its number.
@@ -613,6 +637,10 @@ impl Backing for DataSet {
     fn seal(&self, ci: CiNumber, clear: &[u8], copy: &mut [u8]) -> Result<u64, PoolError> {
         let sealed = self.sealer.seal_into(ci, clear, copy);
         sealed.map(|prefix| prefix.0).map_err(|error| self.not_sealed(&error))
+    }
+
+    fn is_provisional(&self) -> bool {
+        self.provisional.load(Acquire)
     }
 
     fn write_raw(&self, runs: &[(CiNumber, &[u8])]) -> std::io::Result<()> {

@@ -36,11 +36,9 @@ pub(crate) struct Item {
     pub(crate) kind: u8,
     pub(crate) lsn: Lsn,
     pub(crate) target: Target,
-    /// Whether the interval held something before.
-    pub(crate) known: bool,
 }
 
-/// What a hand does: restart's work, or a recovery's.
+/// What a hand does.
 pub(crate) trait Redo: Send + Sync {
     /// Repeats a change, if need be; whether it was.
     fn redo(&self, item: &Item, body: &[u8]) -> Result<bool, UowError>;

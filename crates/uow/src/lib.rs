@@ -32,7 +32,9 @@
 //! | `mend` | what stands damaged on disk is written again while it is in use |
 //! | `housekeeper` | checkpoints when due, freeing after commit |
 //! | `rebuild` | building a data set anew beside the one whose place it takes |
-//! | `successors` | the crew that repeats changes in what is built |
+//! | `successors` | repeating changes in what is built |
+//! | `sweep` | changes gathered and repeated in the order of their intervals |
+//! | `runs` | intervals that are read in one piece |
 //! | `restart` | analysis, repair, redo, undo |
 
 mod active;
@@ -52,7 +54,9 @@ pub mod record;
 mod registry;
 mod resource;
 mod restart;
+mod runs;
 mod successors;
+mod sweep;
 mod transit;
 mod undo;
 mod unit;

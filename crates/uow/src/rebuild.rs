@@ -14,7 +14,7 @@
 //! 1. An interval that is neither in the copy nor formatted since holds nothing: changes of it are
 //!    from before it was freed, and are passed over.
 //! 2. Records come in the order of the log, from the copy's redo point on, and none is left out.
-//! 3. Changes of one interval are repeated in the order of the log, by one hand of a crew.
+//! 3. Changes of one interval are repeated in the order of the log (`sweep`).
 //! 4. Units of work whose commit is not among the records are backed out, newest change first, by
 //!    the undo that any backout uses; its compensation is logged for the successor.
 
@@ -28,7 +28,6 @@ use seam::plant::{Plant, planted};
 use space::{DataSet, Definition, ROOT, map};
 
 use crate::checkpoint::Checkpoint;
-use crate::crew::Item;
 use crate::record::{Change, Recovered, decode_places, flag, kind};
 use crate::resource::Target;
 use crate::transit::steps_of;
@@ -161,6 +160,7 @@ impl Kernel {
         }
         let set = space::create::create(&self.environment, definition, pool, format_root)?;
         set.load_maps()?;
+        set.begin_building();
         let mut body = set.top().to_le_bytes().to_vec();
         body.extend_from_slice(&set.definition().encode());
         let made = {
@@ -209,6 +209,7 @@ impl Kernel {
         if !planted(Plant::SuccessorNotWritten) {
             self.write_out()?;
         }
+        built.iter().try_for_each(|(_, new)| new.end_building())?;
         // A conversion of what goes comes to the end of its step, and the housekeeper to that of
         // its look at the maps.
         let _converting = self.converter.work.lock();
@@ -335,11 +336,11 @@ impl Rebuild {
         Ok(())
     }
 
-    /// Takes the next record of the log; the crew repeats its changes.
+    /// Takes the next record of the log; its changes are repeated with those of others.
     ///
     /// # Errors
     /// Damage, if it does not decode or fit; whatever pool and disk say.
-    pub fn see(&mut self, record: &Record<'_>, crew: &mut Repeating) -> Result<(), UowError> {
+    pub fn see(&mut self, record: &Record<'_>, repeating: &mut Repeating) -> Result<(), UowError> {
         while let Some(source) = self.sources.get(self.source)
             && record.lsn >= source.until
         {
@@ -377,14 +378,14 @@ impl Rebuild {
                 }
             }
             kind::UNDO_END | kind::UNDO_SKIPPED => self.see_undo(record),
-            kind::RESOURCE_FIRST..=kind::RESOURCE_LAST => self.see_change(record, crew)?,
+            kind::RESOURCE_FIRST..=kind::RESOURCE_LAST => self.see_change(record, repeating)?,
             _ => {}
         }
         Ok(())
     }
 
     /// Backs out who was not over, takes back what belongs to nobody, and hands the successor over:
-    /// it is whole, and [`Kernel::put_in_place`] puts it in place. The crew is done.
+    /// it is whole, and [`Kernel::put_in_place`] puts it in place. Every change has been repeated.
     ///
     /// # Errors
     /// Whatever stands in the way of undo.
@@ -476,7 +477,7 @@ impl Rebuild {
         unit.retain(|change| change.lsn <= next || change.skipped);
     }
 
-    fn see_change(&mut self, record: &Record<'_>, crew: &mut Repeating) -> Result<(), UowError> {
+    fn see_change(&mut self, record: &Record<'_>, repeating: &mut Repeating) -> Result<(), UowError> {
         let object = || format!("the log record at {}", record.lsn);
         let change = Change::decode(record.flags, record.body);
         let change = change.ok_or_else(|| self.damaged(object(), "its body is too short"))?;
@@ -514,7 +515,7 @@ impl Rebuild {
             };
         }
         for target in &targets {
-            self.redo(record, change.body, *target, crew)?;
+            self.redo(record, change.body, *target, repeating)?;
         }
         self.targets = targets;
         Ok(())
@@ -526,7 +527,7 @@ impl Rebuild {
         record: &Record<'_>,
         body: &[u8],
         target: Target,
-        crew: &mut Repeating,
+        repeating: &mut Repeating,
     ) -> Result<(), UowError> {
         let Target { ci, fresh, .. } = target;
         let known = self.present.has(ci);
@@ -537,9 +538,7 @@ impl Rebuild {
             self.set.cover(ci)?;
             self.present.add(ci);
         }
-        let (set, kind, lsn) = (self.set.id(), record.kind, record.lsn);
-        crew.give(Item { set, kind, lsn, target, known }, body);
-        Ok(())
+        repeating.give(self.set.id(), target, known, (record.kind, record.lsn, body))
     }
 
     /// An interval that the copy has, to be written anew.

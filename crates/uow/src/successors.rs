@@ -1,5 +1,4 @@
-//! The crew of a recovery: few threads that repeat changes in all of its successors, however many
-//! there are.
+//! Repeating changes in the successors of a recovery, however many there are.
 //!
 //! Invariants:
 //! 1. Whoever has started it finishes it before a successor is used or given up.
@@ -8,47 +7,56 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use base::DataSetId;
+use base::{CiNumber, DataSetId, Lsn};
 use space::DataSet;
 
-use crate::crew::{Crew, Item, Redo};
 use crate::rebuild::fresh;
 use crate::resource::Target;
+use crate::sweep::{Gathered, Repeat, Sweep};
 use crate::{Kernel, Rebuild, UowError};
 
-/// Threads that repeat changes in successors while the log is read for them.
+/// The most that is gathered from the log before it is repeated, however large the pools are.
+const GATHERED_BYTES_MAX: usize = 256 << 20;
+
+/// Gathers changes while the log is read for the successors, and repeats them.
 pub struct Repeating {
-    crew: Crew,
+    sweep: Sweep,
     successors: Arc<Successors>,
 }
 
 impl Repeating {
-    /// Starts them for these successors.
-    ///
-    /// # Errors
-    /// If the operating system refuses a thread.
-    pub fn start(kernel: &Arc<Kernel>, rebuilds: &[Rebuild]) -> Result<Repeating, UowError> {
+    /// Begins with these successors. It takes up to twice the memory that their pools have.
+    #[must_use]
+    pub fn start(kernel: &Arc<Kernel>, rebuilds: &[Rebuild]) -> Repeating {
         let one = |rebuild: &Rebuild| {
             let set = Arc::clone(rebuild.set());
             (set.id(), Successor { set, redone: AtomicU64::new(0) })
         };
-        let sets = rebuilds.iter().map(one).collect();
+        let sets: BTreeMap<DataSetId, Successor> = rebuilds.iter().map(one).collect();
+        let pools = sets.values().map(|one| one.set.pool().frames() * one.set.unit_bytes());
+        let bytes_max = GATHERED_BYTES_MAX.min(pools.max().unwrap_or(0) * 2);
         let successors = Arc::new(Successors { kernel: Arc::clone(kernel), sets });
-        let work = Arc::clone(&successors) as Arc<dyn Redo>;
-        Ok(Repeating { crew: Crew::start(&work)?, successors })
+        let work = Arc::clone(&successors) as Arc<dyn Repeat>;
+        Repeating { sweep: Sweep::new(work, bytes_max), successors }
     }
 
-    /// Has a change repeated.
-    pub(crate) fn give(&mut self, item: Item, body: &[u8]) {
-        self.crew.give(item, body);
+    /// Has a change of an interval repeated; `known`: the interval held something before.
+    pub(crate) fn give(
+        &mut self,
+        set: DataSetId,
+        target: Target,
+        known: bool,
+        (kind, lsn, body): (u8, Lsn, &[u8]),
+    ) -> Result<(), UowError> {
+        self.sweep.give((set, target.ci), (kind, lsn), (target.fresh, known), body)
     }
 
-    /// Waits until every change is repeated, and counts them.
+    /// Repeats what is left, and counts all changes.
     ///
     /// # Errors
     /// A record that does not fit its interval; whatever pool and disk say.
     pub fn finish(self, rebuilds: &mut [Rebuild]) -> Result<(), UowError> {
-        let done = self.crew.finish();
+        let done = self.sweep.finish();
         for rebuild in rebuilds {
             if let Some(successor) = self.successors.sets.get(&rebuild.set().id()) {
                 rebuild.counts.redone += successor.redone.load(Relaxed);
@@ -68,29 +76,40 @@ struct Successor {
     redone: AtomicU64,
 }
 
-impl Redo for Successors {
-    fn redo(&self, item: &Item, body: &[u8]) -> Result<bool, UowError> {
-        let Some(Successor { set, redone }) = self.sets.get(&item.set) else { return Ok(false) };
-        let Target { ci, fresh: anew, .. } = item.target;
-        let mut page = if anew { fresh(set, ci, item.known)? } else { set.exclusive(ci)? };
-        if !anew && page.lsn() >= item.lsn {
-            return Ok(false);
+impl Repeat for Successors {
+    fn fetch(&self, set: DataSetId, first: CiNumber, count: u32) {
+        if let Some(Successor { set, .. }) = self.sets.get(&set) {
+            set.pool().read_ahead(&**set, first, count);
         }
-        page.begin_change(self.kernel.log.next_lsn());
-        let applied = self.kernel.parts.resource.redo(item.kind, body, ci, page.bytes_mut());
-        page.set_lsn(item.lsn);
-        drop(page);
-        applied.map_err(|damage| UowError::Damaged {
-            object: format!("interval {ci} of data set {}", set.name()),
-            why: format!("the log record at {} does not fit it: {}", item.lsn, damage.0),
-        })?;
-        redone.fetch_add(1, Relaxed);
-        Ok(true)
     }
 
-    fn fetch(&self, item: &Item) {
-        if let Some(Successor { set, .. }) = self.sets.get(&item.set) {
-            set.pool().fetch(item.set, item.target.ci);
+    fn repeat(
+        &self,
+        changes: &mut dyn Iterator<Item = (&Gathered, &[u8])>,
+    ) -> Result<u64, UowError> {
+        let mut changes = changes.peekable();
+        let Some((first, _)) = changes.peek() else { return Ok(0) };
+        let Some(Successor { set, redone }) = self.sets.get(&first.set) else { return Ok(0) };
+        let ci = first.ci;
+        let mut page =
+            if first.fresh { fresh(set, ci, first.known)? } else { set.exclusive(ci)? };
+        let mut repeated = 0;
+        for (change, body) in changes {
+            if !change.fresh && page.lsn() >= change.lsn {
+                continue;
+            }
+            if repeated == 0 {
+                page.begin_change(self.kernel.log.next_lsn());
+            }
+            let applied = self.kernel.parts.resource.redo(change.kind, body, ci, page.bytes_mut());
+            page.set_lsn(change.lsn);
+            applied.map_err(|damage| UowError::Damaged {
+                object: format!("interval {ci} of data set {}", set.name()),
+                why: format!("the log record at {} does not fit it: {}", change.lsn, damage.0),
+            })?;
+            repeated += 1;
         }
+        redone.fetch_add(repeated, Relaxed);
+        Ok(repeated)
     }
 }

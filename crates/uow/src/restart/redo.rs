@@ -11,11 +11,10 @@ use super::analysis::Analysis;
 use crate::crew::{Crew, Item, Redo};
 use crate::record::{Change, decode_places, kind};
 use crate::resource::Target;
+use crate::runs::runs;
 use crate::transit::{Step, steps_of};
 use crate::{Kernel, UowError};
 
-/// Intervals so near to each other are read together with what lies between them.
-const GAP_MAX: u32 = 8;
 /// The most that one read brings.
 const READ_BYTES: usize = 1 << 20;
 
@@ -25,24 +24,17 @@ impl Kernel {
     pub(super) fn read_wanted(&self, analysis: &Analysis) {
         for (id, wanted) in &analysis.wanted {
             let Some(set) = self.set(*id) else { continue };
-            let mut intervals: Vec<u32> = wanted.keys().copied().collect();
+            let mut intervals: Vec<CiNumber> = wanted.keys().copied().map(CiNumber).collect();
             intervals.sort_unstable();
             let run_max = (READ_BYTES / set.unit_bytes()) as u32;
             let mut room = set.pool().statistics().free as u32 * 3 / 4;
-            let mut at = 0;
-            while at < intervals.len() && room > 0 {
-                let first = intervals[at];
-                let mut last = first;
-                while let Some(next) = intervals.get(at)
-                    && *next - last <= GAP_MAX
-                    && *next - first < run_max
-                {
-                    last = *next;
-                    at += 1;
-                }
-                let count = (last - first + 1).min(room);
-                set.pool().read_ahead(&*set, CiNumber(first), count);
+            for (first, count) in runs(intervals.into_iter(), run_max) {
+                let count = count.min(room);
+                set.pool().read_ahead(&*set, first, count);
                 room -= count;
+                if room == 0 {
+                    break;
+                }
             }
         }
     }
@@ -94,7 +86,7 @@ impl Kernel {
             }
             for target in targets.iter().copied() {
                 let (set, kind, lsn) = (set.id(), record.kind, record.lsn);
-                crew.give(Item { set, kind, lsn, target, known: true }, change.body);
+                crew.give(Item { set, kind, lsn, target }, change.body);
             }
         }
         Ok(())
