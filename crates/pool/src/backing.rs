@@ -53,7 +53,7 @@ pub trait Backing: Send + Sync {
     fn seal(&self, ci: CiNumber, clear: &[u8], copy: &mut [u8]) -> Result<u64, PoolError>;
 
     /// Whether a crash takes all of it away, as long as it is being built: its batches need no
-    /// copy in the double-write area and are not made durable one by one.
+    /// copy in the double-write area, wait for no log and are not made durable one by one.
     fn is_provisional(&self) -> bool {
         false
     }

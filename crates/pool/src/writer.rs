@@ -3,8 +3,8 @@
 //! A batch: seal the frames into copies in the order of their places, log the new tags (K5), write
 //! the copies to the double-write area, wait until the log is durable, write in place,
 //! neighbours in one piece, sync, log "done". Batches follow one another; at most one is in flight,
-//! whoever runs it. Of what a crash takes away (a successor that a recovery builds) nothing can be
-//! torn: it needs neither the double-write area nor the sync.
+//! whoever runs it. What a crash takes away (a successor that a recovery builds) cannot be found torn
+//! or ahead of the log: it needs neither the double-write area, nor the log, nor the sync.
 
 use std::sync::Arc;
 use std::sync::atomic::{
@@ -505,7 +505,7 @@ impl PageWriter {
                 .write(batch.number, &entries, &mut batch.buffer, bytes)
                 .map_err(|error| stopped(error.to_string()))?;
         }
-        if !planted(Plant::PageBeforeLog) {
+        if !provisional && !planted(Plant::PageBeforeLog) {
             // Page LSNs are where records begin; the tags' records stand behind all of them.
             self.journal.wait_durable(logged)?;
         }

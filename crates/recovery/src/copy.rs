@@ -3,28 +3,29 @@
 //! The state of the kernel is noted first; from its redo point on the log has whatever the copied
 //! intervals lack. Intervals are read past the pool, many at once. One that does not prove itself
 //! was being written: it is read again, and then taken from the pool, which has it. So nobody waits
-//! for the copy, and it takes nobody's frames.
+//! for the copy, and it takes nobody's frames. Several threads read and prove; this one writes what
+//! they have proven, in the order of the intervals.
 //!
 //! Invariants:
 //! 1. Which intervals are in use is looked up block by block, before they are read; what comes to
 //!    be used later is in the log from its first byte.
 //! 2. The copy ends with an LSN that is durable and that nothing in it is newer than.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use base::bytes::push_string16;
 use base::{CiNumber, KeyGeneration, Lsn};
-use pool::Backing;
 use recon::{ArchiveFile, CopyKind, ImageCopy, Recon, Record, SetExtent, State};
-use seal::{Form, Format, PageSealer, Salt, Tag};
-use seam::mem::AlignedBuf;
+use seal::{Form, Format, Salt, Tag};
 use seam::plant::{Plant, planted};
 use space::{DataSet, map};
 use uow::Kernel;
 use uow::checkpoint::Checkpoint;
 
 use crate::envelope::{CopyKeys, Kind, Sealer};
+use crate::prove::{Buffers, Provers, RunWanted, provers};
 use crate::{CopySink, RecoveryError};
 
 /// How a copy is to be made.
@@ -63,8 +64,8 @@ pub struct Progress<'a> {
 
 /// Intervals in use are read in runs of at most so many bytes.
 const RUN_BYTES: usize = 1 << 20;
-/// How often an interval that does not prove itself is read again before the pool is asked.
-const LOOKS: u32 = 3;
+/// Runs that are being read and proven while one is written.
+const RUNS_AHEAD: usize = 6;
 
 /// Copies data sets to a sink and registers the copy in RECON.
 ///
@@ -96,6 +97,9 @@ pub fn copy_sets(
         since,
         rate: options.bytes_per_second,
         begun: kernel.seam().clock.monotonic(),
+        provers: provers(options.bytes_per_second > 0),
+        buffers: Vec::new(),
+        started: 0,
         done: 0,
         total: sets.iter().map(|set| u64::from(set.intervals()) * set.unit_bytes() as u64).sum(),
         written: 0,
@@ -227,6 +231,11 @@ struct Copying<'c> {
     since: Lsn,
     rate: u64,
     begun: Duration,
+    provers: Provers,
+    /// What was used before, to be used again.
+    buffers: Vec<Buffers>,
+    /// Bytes of the intervals that are read or on their way, those that were looked at, and all.
+    started: u64,
     done: u64,
     total: u64,
     written: u64,
@@ -236,22 +245,21 @@ struct Copying<'c> {
     progress: &'c mut dyn FnMut(Progress<'_>),
 }
 
+/// What is to be written next.
+enum Next {
+    /// A map's payload.
+    Map(Vec<u8>),
+    /// The oldest run that is not taken from the provers.
+    Run,
+}
+
 /// A data set that is being copied.
 struct OneSet {
     index: u16,
     set: Arc<DataSet>,
     forms: Vec<Form>,
     intervals: u32,
-    /// The raw units of a run, and one of them opened.
-    raw: AlignedBuf,
-    clear: AlignedBuf,
-}
-
-/// What of a run goes into the copy.
-#[derive(Default)]
-struct Run {
-    entries: Vec<u8>,
-    units: Vec<u8>,
+    next: VecDeque<Next>,
 }
 
 impl Copying<'_> {
@@ -303,27 +311,23 @@ impl Copying<'_> {
     }
 
     fn copy_set(&mut self, index: u16, set: &Arc<DataSet>) -> Result<(), RecoveryError> {
-        let unit = set.unit_bytes();
-        let mut one = OneSet {
-            index,
-            set: Arc::clone(set),
-            forms: Vec::new(),
-            intervals: 0,
-            raw: AlignedBuf::zeroed((RUN_BYTES / unit).max(1) * unit),
-            clear: AlignedBuf::zeroed(unit),
-        };
-        let per_map = set.layout().per_map();
-        let high = set.high_water().map_err(uow::UowError::from)?;
+        let (set, next) = (Arc::clone(set), VecDeque::new());
+        let mut one = OneSet { index, set, forms: Vec::new(), intervals: 0, next };
+        let run_max = (RUN_BYTES / one.set.unit_bytes()).max(1);
+        let per_map = one.set.layout().per_map();
+        let high = one.set.high_water().map_err(uow::UowError::from)?;
         for block in 0..high.div_ceil(per_map) {
-            let used = self.map_of(&one, block * per_map)?;
+            let used = self.map_of(&mut one, block * per_map)?;
             let mut at = 0;
             while let Some(first) = used.get(at).copied() {
-                let run_max = one.raw.len() / unit;
                 let follow = used[at..].iter().zip(first..).take(run_max);
                 let count = follow.take_while(|(ci, expected)| **ci == *expected).count();
-                self.copy_run(&mut one, CiNumber(first), count)?;
+                self.have_proven(&mut one, CiNumber(first), count)?;
                 at += count;
             }
+        }
+        while !one.next.is_empty() {
+            self.write_next(&mut one)?;
         }
         let generations: Vec<KeyGeneration> = one
             .forms
@@ -332,17 +336,17 @@ impl Copying<'_> {
             .map(|form| form.generation)
             .collect();
         self.extents.push(SetExtent {
-            set: set.id(),
-            name: set.name().to_owned(),
+            set: one.set.id(),
+            name: one.set.name().to_owned(),
             intervals: one.intervals,
-            label: set.definition().label.clone(),
+            label: one.set.definition().label.clone(),
             generations,
         });
         Ok(())
     }
 
-    /// Which intervals of a block are in use and hold something, and says so in the copy.
-    fn map_of(&mut self, one: &OneSet, first: u32) -> Result<Vec<u32>, RecoveryError> {
+    /// Which intervals of a block are in use and hold something; the copy will say so, too.
+    fn map_of(&mut self, one: &mut OneSet, first: u32) -> Result<Vec<u32>, RecoveryError> {
         let layout = one.set.layout();
         let per_map = layout.per_map();
         let mut bits = vec![0_u8; per_map.div_ceil(8) as usize];
@@ -362,81 +366,66 @@ impl Copying<'_> {
         out.extend_from_slice(&first.to_le_bytes());
         out.extend_from_slice(&per_map.to_le_bytes());
         out.extend_from_slice(&bits);
-        self.piece(Kind::Map, &out, &[])?;
+        one.next.push_back(Next::Map(out));
         Ok(used)
     }
 
-    fn copy_run(
+    /// Has a run read and proven. Writes what is proven by now if enough is on its way.
+    fn have_proven(
         &mut self,
         one: &mut OneSet,
         first: CiNumber,
         count: usize,
     ) -> Result<(), RecoveryError> {
+        self.throttle((count * one.set.unit_bytes()) as u64);
+        while self.provers.waiting() == RUNS_AHEAD {
+            self.write_next(one)?;
+        }
         let unit = one.set.unit_bytes();
-        let bytes = count * unit;
-        self.throttle(bytes as u64);
-        // Behind the end of the file nothing was written yet; each interval is looked at below.
-        let read = Backing::read_raw(&*one.set, first, &mut one.raw[..bytes]).is_ok();
-        let mut run = Run { entries: one.index.to_le_bytes().to_vec(), units: Vec::new() };
-        for number in 0..count {
-            let ci = CiNumber(first.0 + number as u32);
-            let place = number * unit..(number + 1) * unit;
-            self.report.0 += 1;
-            let mut good = read && {
-                one.clear.copy_from_slice(&one.raw[place.clone()]);
-                Backing::open(&*one.set, ci, &mut one.clear).is_ok()
-            };
-            if !good {
-                good = self.look_again(one, ci, place.clone())?;
-            }
-            if good && Lsn(base::bytes::get_u64(&one.clear, 0)) >= self.since {
-                one.take(ci, place, &mut run)?;
-            }
-        }
-        if !run.units.is_empty() {
-            let copied = (run.units.len() / unit) as u64;
-            self.report.1 += copied;
-            one.intervals += copied as u32;
-            self.piece(Kind::Intervals, &run.entries, &run.units)?;
-        }
-        self.done += bytes as u64;
-        let (done, total) = (self.done, self.total.max(self.done));
-        (self.progress)(Progress { what: one.set.name(), done, total });
+        let fits = |buffers: &Buffers| buffers.unit_bytes() == unit;
+        let buffers = self.buffers.pop().filter(fits);
+        let buffers = buffers.unwrap_or_else(|| Buffers::new(RUN_BYTES, unit));
+        self.provers.give(RunWanted {
+            set: Arc::clone(&one.set),
+            first,
+            count,
+            since: self.since,
+            buffers,
+        });
+        self.started += (count * unit) as u64;
+        one.next.push_back(Next::Run);
         Ok(())
     }
 
-    /// An interval that did not prove itself: it was being written, or it is no longer in use, or
-    /// it was never written and is in the pool only. `false` if there is nothing to copy.
-    fn look_again(
-        &mut self,
-        one: &mut OneSet,
-        ci: CiNumber,
-        place: std::ops::Range<usize>,
-    ) -> Result<bool, RecoveryError> {
-        for _ in 0..LOOKS {
-            let raw = &mut one.raw[place.clone()];
-            if Backing::read_raw(&*one.set, ci, raw).is_ok() {
-                one.clear.copy_from_slice(raw);
-                if Backing::open(&*one.set, ci, &mut one.clear).is_ok() {
-                    return Ok(true);
+    /// Writes the oldest of what is to be written.
+    fn write_next(&mut self, one: &mut OneSet) -> Result<(), RecoveryError> {
+        let run = match one.next.pop_front() {
+            Some(Next::Map(payload)) => return self.piece(Kind::Map, &payload, &[]).map(|_| ()),
+            Some(Next::Run) => self.provers.take(),
+            None => None,
+        };
+        let Some(run) = run.transpose()? else { return Ok(()) };
+        let copied = run.entries.len() as u64;
+        if copied > 0 {
+            let mut payload = one.index.to_le_bytes().to_vec();
+            for entry in &run.entries {
+                entry.encode(&mut payload);
+                if !one.forms.contains(&entry.form) {
+                    one.forms.push(entry.form);
                 }
             }
-            seam::thread::yield_now();
+            self.piece(Kind::Intervals, &payload, run.units())?;
         }
-        self.report.2 += 1;
-        match one.set.shared(ci) {
-            Ok(page) => {
-                let usable = page.bytes().len();
-                one.clear[..usable].copy_from_slice(page.bytes());
-                drop(page);
-                Backing::seal(&*one.set, ci, &one.clear, &mut one.raw[place])?;
-                Ok(true)
-            }
-            // It was given back meanwhile, or given out and not written yet: the log has it.
-            Err(_) if !one.set.is_used(ci)? => Ok(false),
-            Err(_) if one.set.expected_prefix(ci)? == 0 => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        let (looked_at, sum, from_pool) = &mut self.report;
+        *looked_at += run.looked_at;
+        *sum += copied;
+        *from_pool += run.from_pool;
+        one.intervals += copied as u32;
+        self.done += run.looked_at * one.set.unit_bytes() as u64;
+        let (done, total) = (self.done, self.total.max(self.done));
+        (self.progress)(Progress { what: one.set.name(), done, total });
+        self.buffers.push(run.buffers);
+        Ok(())
     }
 
     /// Waits so that no more than the rate is read in a second.
@@ -444,38 +433,12 @@ impl Copying<'_> {
         if self.rate == 0 {
             return;
         }
-        let due = (self.done + bytes).saturating_mul(1_000_000) / self.rate;
+        let due = (self.started + bytes).saturating_mul(1_000_000) / self.rate;
         let clock = &self.kernel.seam().clock;
         let gone = clock.monotonic().saturating_sub(self.begun);
         let wait = Duration::from_micros(due).saturating_sub(gone);
         if !wait.is_zero() {
             clock.sleep(wait);
         }
-    }
-}
-
-impl OneSet {
-    /// Adds an interval to a run: its sealed unit stands at `place`.
-    fn take(
-        &mut self,
-        ci: CiNumber,
-        place: std::ops::Range<usize>,
-        run: &mut Run,
-    ) -> Result<(), RecoveryError> {
-        let unit = &self.raw[place];
-        let trailer = PageSealer::trailer(unit).map_err(|fault| {
-            let name = self.set.name().to_owned();
-            let why = fault.to_string();
-            pool::PoolError::Damaged { name, set: self.set.id(), ci, why }
-        })?;
-        if !self.forms.contains(&trailer.form) {
-            self.forms.push(trailer.form);
-        }
-        run.entries.extend_from_slice(&ci.0.to_le_bytes());
-        run.entries.push(trailer.form.format as u8);
-        run.entries.extend_from_slice(&trailer.form.generation.0.to_le_bytes());
-        run.entries.extend_from_slice(&trailer.tag.prefix().0.to_le_bytes());
-        run.units.extend_from_slice(unit);
-        Ok(())
     }
 }

@@ -45,6 +45,7 @@ mod lost;
 mod media;
 mod past;
 mod plan;
+mod prove;
 mod reader;
 mod recover;
 mod trace;

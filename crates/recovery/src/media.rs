@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use seam::Seam;
-use seam::disk::{Create, File, Open, make_dir};
+use seam::disk::{BLOCK, Create, File, Open, make_dir};
+use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 
 use crate::RecoveryError;
@@ -36,7 +37,8 @@ pub struct CopyFiles {
     /// How many of them have their names.
     named: usize,
     at: u64,
-    gathered: Vec<u8>,
+    gathered: AlignedBuf,
+    filled: usize,
 }
 
 /// What is written at once.
@@ -48,37 +50,52 @@ impl CopyFiles {
     /// # Errors
     /// Whatever the disk says; a file of that name is there already.
     pub fn begin(seam: &Seam, paths: &[PathBuf]) -> Result<CopyFiles, RecoveryError> {
-        let (files, gathered) = (Vec::new(), Vec::new());
-        let mut begun = CopyFiles { seam: seam.clone(), files, named: 0, at: 0, gathered };
+        let (files, gathered) = (Vec::new(), AlignedBuf::zeroed(CHUNK));
+        let (seam_kept, named, at, filled) = (seam.clone(), 0, 0, 0);
+        let mut begun = CopyFiles { seam: seam_kept, files, named, at, gathered, filled };
         for path in paths {
             let io = |error| RecoveryError::Io { path: path.clone(), verb: "made", error };
             if seam.disk.exists(path).map_err(io)? {
                 return Err(io(io::ErrorKind::AlreadyExists.into()));
             }
             make_dir(seam.disk.as_ref(), folder_of(path)).map_err(io)?;
-            let how = Open { create: Create::IfMissing, write: true, direct: false, dsync: false };
-            let file = seam.disk.open(&part(path), how).map_err(io)?;
+            let file =
+                seam.disk.open(&part(path), Open::DATA.create(Create::IfMissing)).map_err(io)?;
             file.set_len(0).map_err(io)?;
             begun.files.push((path.clone(), file));
         }
         Ok(begun)
     }
 
+    /// Writes what was gathered, and zeros behind it up to the end of a block.
     fn flush(&mut self) -> Result<(), RecoveryError> {
+        if self.filled == 0 {
+            return Ok(());
+        }
+        let whole = self.filled.next_multiple_of(BLOCK);
+        self.gathered[self.filled..whole].fill(0);
         for (path, file) in &self.files {
             let io = |error| RecoveryError::Io { path: path.clone(), verb: "written", error };
-            file.write_at(&self.gathered, self.at).map_err(io)?;
+            file.write_at(&self.gathered[..whole], self.at).map_err(io)?;
         }
-        self.at += self.gathered.len() as u64;
-        self.gathered.clear();
+        self.at += self.filled as u64;
+        self.filled = 0;
         Ok(())
     }
 }
 
 impl CopySink for CopyFiles {
-    fn write(&mut self, bytes: &[u8]) -> Result<(), RecoveryError> {
-        self.gathered.extend_from_slice(bytes);
-        if self.gathered.len() >= CHUNK { self.flush() } else { Ok(()) }
+    fn write(&mut self, mut bytes: &[u8]) -> Result<(), RecoveryError> {
+        while !bytes.is_empty() {
+            let (now, rest) = bytes.split_at(bytes.len().min(CHUNK - self.filled));
+            self.gathered[self.filled..self.filled + now.len()].copy_from_slice(now);
+            self.filled += now.len();
+            bytes = rest;
+            if self.filled == CHUNK {
+                self.flush()?;
+            }
+        }
+        Ok(())
     }
 
     fn finish(&mut self) -> Result<Vec<PathBuf>, RecoveryError> {
@@ -86,6 +103,7 @@ impl CopySink for CopyFiles {
         let disk = &self.seam.disk;
         for (path, file) in &self.files {
             let io = |verb| move |error| RecoveryError::Io { path: path.clone(), verb, error };
+            file.set_len(self.at).map_err(io("cut"))?;
             if !planted(Plant::CopyUnsynced) {
                 file.sync().map_err(io("synced"))?;
             }

@@ -18,6 +18,7 @@ pub mod disk;
 pub mod entropy;
 pub mod fresh;
 pub mod mem;
+pub mod ordered;
 pub mod plant;
 pub mod real;
 pub mod reserve;

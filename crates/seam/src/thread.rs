@@ -41,6 +41,18 @@ impl JoinHandle {
     }
 }
 
+/// Has the calling thread let all others of the machine go first from now on, for work that nobody
+/// waits for.
+pub fn give_way() {
+    if !is_simulated() {
+        // Only a favour, which an operating system may refuse.
+        let _ = rustix::process::nice(GIVING_WAY);
+    }
+}
+
+/// How nice a thread is that gives way.
+const GIVING_WAY: i32 = 10;
+
 /// Runs `body` and turns a panic in it into its text, for code that contains what guests break.
 /// Plain `catch_unwind` in a loop would keep a thread alive in a simulated crash; this does not.
 ///

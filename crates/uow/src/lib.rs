@@ -33,6 +33,7 @@
 //! | `housekeeper` | checkpoints when due, freeing after commit |
 //! | `rebuild` | building a data set anew beside the one whose place it takes |
 //! | `successors` | repeating changes in what is built |
+//! | `undoable` | what a recovery would have to undo of the units of work it has seen |
 //! | `sweep` | changes gathered and repeated in the order of their intervals |
 //! | `runs` | intervals that are read in one piece |
 //! | `restart` | analysis, repair, redo, undo |
@@ -59,6 +60,7 @@ mod successors;
 mod sweep;
 mod transit;
 mod undo;
+mod undoable;
 mod unit;
 
 pub use anchor::AnchorPlan;

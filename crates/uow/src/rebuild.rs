@@ -31,6 +31,7 @@ use crate::checkpoint::Checkpoint;
 use crate::record::{Change, Recovered, decode_places, flag, kind};
 use crate::resource::Target;
 use crate::transit::steps_of;
+use crate::undoable::{Undoable, Units};
 use crate::{Kernel, Repeating, Undo, UowError};
 
 /// A data set whose records go into a successor, up to a point.
@@ -81,7 +82,7 @@ pub struct Rebuild {
     used: Bits,
     used_before: Bits,
     /// Units of work that have changed something, and are not over as far as the log was seen.
-    units: BTreeMap<UowId, Vec<Undoable>>,
+    units: Units,
     /// Those that were active when the copy was begun.
     active: BTreeSet<UowId>,
     uncommitted: BTreeMap<UowId, Vec<CiNumber>>,
@@ -120,16 +121,6 @@ impl Bits {
         let all = (0..self.0.len() as u32 * 64).map(CiNumber);
         all.filter(|ci| self.has(*ci) && !other.has(*ci)).collect()
     }
-}
-
-/// A change that its unit of work has not undone.
-struct Undoable {
-    lsn: Lsn,
-    previous: Lsn,
-    kind: u8,
-    body: Vec<u8>,
-    /// Its undo was left to this recovery.
-    skipped: bool,
 }
 
 impl Kernel {
@@ -182,7 +173,7 @@ impl Kernel {
             present: Bits::default(),
             used: Bits::default(),
             used_before: Bits::default(),
-            units: BTreeMap::new(),
+            units: Units::default(),
             active: moment.active.iter().map(|active| active.uow).collect(),
             uncommitted: BTreeMap::new(),
             frees: BTreeMap::new(),
@@ -352,7 +343,7 @@ impl Rebuild {
         let bad = || self.damaged(format!("the log record at {}", record.lsn), "it is none");
         match record.kind {
             kind::COMMIT if record.lsn >= self.begin => {
-                self.units.remove(&record.uow);
+                self.units.over(record.uow);
                 if let Some(places) = self.uncommitted.remove(&record.uow) {
                     self.frees.insert(record.uow, places);
                 }
@@ -360,7 +351,7 @@ impl Rebuild {
             kind::BACKED_OUT if record.lsn >= self.begin => {
                 self.uncommitted.remove(&record.uow);
                 // What its backout could not undo, because the data set was offline, remains.
-                if let Some(unit) = self.units.get_mut(&record.uow) {
+                if let Some(unit) = self.units.get_mut(record.uow) {
                     unit.retain(|change| change.skipped);
                 }
             }
@@ -421,18 +412,12 @@ impl Rebuild {
             self.frees.insert(*uow, own(places));
         }
         for (uow, records) in &moment.anchored {
-            let unit = self.units.entry(*uow).or_default();
-            for record in records.iter().filter(|record| record.set == set) {
-                let (lsn, previous, kind) = (record.lsn, record.previous, record.kind);
-                unit.push(Undoable {
-                    lsn,
-                    previous,
-                    kind,
-                    body: record.body.clone(),
-                    skipped: false,
-                });
+            let mut own: Vec<_> = records.iter().filter(|record| record.set == set).collect();
+            own.sort_by_key(|record| record.lsn);
+            let unit = self.units.enter(*uow);
+            for record in own {
+                unit.add((record.lsn, record.previous), record.kind, &record.body);
             }
-            unit.sort_by_key(|change| change.lsn);
         }
     }
 
@@ -467,17 +452,21 @@ impl Rebuild {
     fn see_undo(&mut self, record: &Record<'_>) {
         let Some(change) = Change::decode(record.flags, record.body) else { return };
         let (Some(next), own) = (change.undo_next, self.is_source(change.set)) else { return };
-        let Some(unit) = self.units.get_mut(&record.uow) else { return };
+        let Some(unit) = self.units.get_mut(record.uow) else { return };
         if record.kind == kind::UNDO_SKIPPED && own {
             // The record whose undo was skipped is the newest one behind `next` that is left.
-            if let Some(last) = unit.iter_mut().rev().find(|change| !change.skipped) {
+            if let Some(last) = unit.newest_mut() {
                 last.skipped = last.lsn > next;
             }
         }
         unit.retain(|change| change.lsn <= next || change.skipped);
     }
 
-    fn see_change(&mut self, record: &Record<'_>, repeating: &mut Repeating) -> Result<(), UowError> {
+    fn see_change(
+        &mut self,
+        record: &Record<'_>,
+        repeating: &mut Repeating,
+    ) -> Result<(), UowError> {
         let object = || format!("the log record at {}", record.lsn);
         let change = Change::decode(record.flags, record.body);
         let change = change.ok_or_else(|| self.damaged(object(), "its body is too short"))?;
@@ -488,17 +477,10 @@ impl Rebuild {
             return Ok(());
         }
         let counts = record.lsn >= self.begin || self.active.contains(&record.uow);
-        // What the copy carries of an anchored unit of work may stand in the log too.
-        let unit = self.units.get(&record.uow).and_then(|unit| unit.last());
-        let counts = counts && unit.is_none_or(|last| last.lsn < record.lsn);
         if record.flags & flag::UNDOABLE != 0 && change.undo_next.is_none() && counts {
-            self.units.entry(record.uow).or_default().push(Undoable {
-                lsn: record.lsn,
-                previous: record.previous,
-                kind: record.kind,
-                body: change.body.to_vec(),
-                skipped: false,
-            });
+            // What the copy carries of an anchored unit of work may stand in the log too.
+            let lsns = (record.lsn, record.previous);
+            self.units.enter(record.uow).add(lsns, record.kind, change.body);
         }
         if record.lsn < self.redo {
             return Ok(());
@@ -549,14 +531,13 @@ impl Rebuild {
     /// Undoes what no commit has made count, newest first over all units of work.
     fn back_out(&mut self) -> Result<(), UowError> {
         let units = std::mem::take(&mut self.units);
-        let in_flight = units.iter().filter_map(|(uow, unit)| {
+        let in_flight = units.all().filter_map(|(uow, unit)| {
             let Undoable { lsn: first, previous, .. } = *unit.first()?;
-            Some(InFlight { uow: *uow, first, previous })
+            Some(InFlight { uow, first, previous })
         });
         self.counts.backed_out = in_flight.collect();
-        let mut changes: Vec<Undoable> = units.into_values().flatten().collect();
-        changes.sort_by_key(|change| change.lsn);
-        if changes.is_empty() || planted(Plant::RecoveryUndoSkipped) {
+        let mut changes = units.newest_first().peekable();
+        if changes.peek().is_none() || planted(Plant::RecoveryUndoSkipped) {
             return Ok(());
         }
         let kernel = Arc::clone(&self.kernel);
@@ -567,12 +548,13 @@ impl Rebuild {
         kernel.active.end_append(slot, Lsn::NONE);
         let mut undo = Undo::new(&kernel, uow, slot, Lsn::NONE);
         let mut undone = Ok(());
-        while let Some(change) = changes.pop()
-            && undone.is_ok()
-        {
+        for (change, body) in changes {
             undone = kernel
-                .wait_for_log_room(uow, change.body.len() as u64 * 2)
-                .and_then(|()| undo.undo_for(&self.set, change.kind, &change.body));
+                .wait_for_log_room(uow, body.len() as u64 * 2)
+                .and_then(|()| undo.undo_for(&self.set, change.kind, body));
+            if undone.is_err() {
+                break;
+            }
         }
         undo.end_at_restart()?;
         undone

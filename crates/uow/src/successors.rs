@@ -62,7 +62,7 @@ impl Repeating {
                 rebuild.counts.redone += successor.redone.load(Relaxed);
             }
         }
-        done.map(drop)
+        done
     }
 }
 
@@ -83,16 +83,16 @@ impl Repeat for Successors {
         }
     }
 
-    fn repeat(
+    fn repeat<'g>(
         &self,
-        changes: &mut dyn Iterator<Item = (&Gathered, &[u8])>,
-    ) -> Result<u64, UowError> {
+        set: DataSetId,
+        changes: &mut dyn Iterator<Item = (&'g Gathered, &'g [u8])>,
+    ) -> Result<(), UowError> {
+        let Some(Successor { set, redone }) = self.sets.get(&set) else { return Ok(()) };
         let mut changes = changes.peekable();
-        let Some((first, _)) = changes.peek() else { return Ok(0) };
-        let Some(Successor { set, redone }) = self.sets.get(&first.set) else { return Ok(0) };
+        let Some((first, _)) = changes.peek() else { return Ok(()) };
         let ci = first.ci;
-        let mut page =
-            if first.fresh { fresh(set, ci, first.known)? } else { set.exclusive(ci)? };
+        let mut page = if first.fresh { fresh(set, ci, first.known)? } else { set.exclusive(ci)? };
         let mut repeated = 0;
         for (change, body) in changes {
             if !change.fresh && page.lsn() >= change.lsn {
@@ -110,6 +110,6 @@ impl Repeat for Successors {
             repeated += 1;
         }
         redone.fetch_add(repeated, Relaxed);
-        Ok(repeated)
+        Ok(())
     }
 }

@@ -1,10 +1,13 @@
-//! A sweep: changes are gathered while the log is read, put in the order of their intervals, and
-//! repeated in that order.
+//! A sweep: changes are gathered while the log is read, and repeated in the order of their
+//! intervals.
 //!
 //! In the order of the log changes go to and fro. A data set that is larger than its pool would be
 //! read and written again for almost every one of them. A sweep comes to an interval once, with all
 //! that it has for it, and neighbours are read and written in one piece. The more is gathered, the
-//! fewer sweeps there are.
+//! fewer sweeps there are. While one goes on the next is gathered.
+//!
+//! Changes are gathered by stretches of neighbouring intervals from the beginning, so whoever works
+//! on a stretch has all that it needs side by side in the processor's caches.
 //!
 //! Invariants:
 //! 1. Changes of one interval are repeated in the order in which they were given, by one thread at
@@ -12,89 +15,87 @@
 //! 2. No more is gathered than was agreed, but for the last change.
 //! 3. After an error nothing more is repeated, and whoever gives or finishes is told of it.
 
-use std::ops::Range;
 use std::sync::Arc;
 
+use base::hash::FixedMap;
 use base::{CiNumber, DataSetId, Lsn};
 use seam::plant::{Plant, planted};
 use seam::sync::Mutex;
+use seam::thread::JoinHandle;
 
 use crate::UowError;
 use crate::runs::runs;
 
-/// Threads that sweep, the one that reads the log among them: while one of them waits for the disk,
-/// others work.
+/// Threads of a sweep: while one of them waits for the disk, others work.
 const HANDS: usize = 4;
-/// The intervals that a thread takes at once.
+/// The intervals of a stretch.
 const STRETCH: u32 = 256;
 
 /// A change of one interval, as it was gathered.
-#[derive(Clone, Debug)]
 pub(crate) struct Gathered {
-    pub(crate) set: DataSetId,
     pub(crate) ci: CiNumber,
     pub(crate) lsn: Lsn,
+    /// Where its body begins, and where it ends.
+    body: (usize, usize),
     pub(crate) kind: u8,
     /// The record holds all of the interval.
     pub(crate) fresh: bool,
     /// The interval held something before.
     pub(crate) known: bool,
-    number: u32,
-    body: (usize, usize),
-}
-
-impl Gathered {
-    fn place(&self) -> (DataSetId, CiNumber) {
-        (self.set, self.ci)
-    }
 }
 
 /// What a sweep does with what it comes to.
 pub(crate) trait Repeat: Send + Sync {
     /// Some of these intervals are wanted soon: has them read.
     fn fetch(&self, set: DataSetId, first: CiNumber, count: u32);
-    /// Repeats changes of one interval, each with its body, in this order. Returns how many it
-    /// lacked.
-    fn repeat(&self, changes: &mut dyn Iterator<Item = (&Gathered, &[u8])>)
-    -> Result<u64, UowError>;
+    /// Repeats those changes of one interval that it lacks, each with its body, in this order.
+    fn repeat<'g>(
+        &self,
+        set: DataSetId,
+        changes: &mut dyn Iterator<Item = (&'g Gathered, &'g [u8])>,
+    ) -> Result<(), UowError>;
 }
 
-/// What is being gathered.
-pub(crate) struct Sweep {
-    work: Arc<dyn Repeat>,
-    gathered: Gathering,
-    bytes_max: usize,
-    repeated: u64,
-}
+/// A data set, and which stretch of its intervals.
+type Place = (DataSetId, u32);
 
+/// What is gathered for a stretch, in the order in which it was given.
 #[derive(Default)]
-struct Gathering {
+struct Stretch {
     changes: Vec<Gathered>,
     bodies: Vec<u8>,
+}
+
+/// What is being gathered, and the sweep of what was gathered before.
+pub(crate) struct Sweep {
+    work: Arc<dyn Repeat>,
+    gathered: FixedMap<Place, Stretch>,
+    bytes: usize,
+    /// The bytes that are gathered before a sweep.
+    bytes_max: usize,
+    running: Option<(Arc<Sweeping>, Option<JoinHandle>)>,
 }
 
 /// What the threads of one sweep share.
 struct Sweeping {
     work: Arc<dyn Repeat>,
-    gathered: Gathering,
     state: Mutex<State>,
 }
 
-#[derive(Default)]
 struct State {
-    /// The first change that nobody has taken.
-    next: usize,
-    repeated: u64,
+    /// What nobody has taken, the first of it last.
+    left: Vec<(Place, Stretch)>,
     failed: Option<UowError>,
 }
 
 impl Sweep {
-    /// Gathers at most `bytes_max` at once.
+    /// Gathers at most so many bytes, half of them while the other half is repeated.
     pub(crate) fn new(work: Arc<dyn Repeat>, bytes_max: usize) -> Sweep {
-        Sweep { work, gathered: Gathering::default(), bytes_max, repeated: 0 }
+        let gathered = FixedMap::default();
+        Sweep { work, gathered, bytes: 0, bytes_max: bytes_max / 2, running: None }
     }
 
-    /// Takes a change; its own `body` is not needed any more. Sweeps if enough was gathered.
+    /// Takes a change; its `body` is not needed any more. Sweeps if enough was gathered.
     pub(crate) fn give(
         &mut self,
         (set, ci): (DataSetId, CiNumber),
@@ -102,89 +103,126 @@ impl Sweep {
         (fresh, known): (bool, bool),
         body: &[u8],
     ) -> Result<(), UowError> {
-        let Gathering { changes, bodies } = &mut self.gathered;
-        let number = changes.len() as u32;
-        let body_at = (bodies.len(), bodies.len() + body.len());
-        bodies.extend_from_slice(body);
-        changes.push(Gathered { set, ci, lsn, kind, fresh, known, number, body: body_at });
-        let bytes = bodies.len() + changes.len() * size_of::<Gathered>();
-        if bytes < self.bytes_max { Ok(()) } else { self.sweep() }
+        let stretch = self.gathered.entry((set, ci.0 / STRETCH)).or_default();
+        let before = stretch.memory_bytes();
+        let from = stretch.bodies.len();
+        make_room(&mut stretch.bodies, body.len());
+        stretch.bodies.extend_from_slice(body);
+        let body = (from, stretch.bodies.len());
+        make_room(&mut stretch.changes, 1);
+        stretch.changes.push(Gathered { ci, lsn, body, kind, fresh, known });
+        self.bytes += stretch.memory_bytes() - before;
+        if self.bytes < self.bytes_max { Ok(()) } else { self.sweep() }
     }
 
-    /// Repeats what was gathered last. Returns how many changes there were in all.
-    pub(crate) fn finish(mut self) -> Result<u64, UowError> {
+    /// Repeats what was gathered last, and waits for it.
+    pub(crate) fn finish(mut self) -> Result<(), UowError> {
         self.sweep()?;
-        Ok(self.repeated)
+        self.settle()
     }
 
+    /// Begins a sweep when the one before is over.
     fn sweep(&mut self) -> Result<(), UowError> {
-        let mut gathered = std::mem::take(&mut self.gathered);
-        if planted(Plant::SweepBackwards) {
-            gathered.changes.sort_unstable_by_key(|one| (one.place(), u32::MAX - one.number));
-        } else {
-            gathered.changes.sort_unstable_by_key(|one| (one.place(), one.number));
+        self.settle()?;
+        self.bytes = 0;
+        let mut left: Vec<_> = std::mem::take(&mut self.gathered).into_iter().collect();
+        left.sort_unstable_by_key(|(place, _)| std::cmp::Reverse(*place));
+        let state = Mutex::new(State { left, failed: None });
+        let sweeping = Arc::new(Sweeping { work: Arc::clone(&self.work), state });
+        let own = Arc::clone(&sweeping);
+        let thread = seam::thread::spawn("redo-0", move || own.sweep()).ok();
+        if thread.is_none() {
+            sweeping.sweep();
         }
-        let work = Arc::clone(&self.work);
-        let sweeping = Arc::new(Sweeping { work, gathered, state: Mutex::default() });
-        // Without further threads this one does it all.
-        let stretches = sweeping.gathered.changes.len() / STRETCH as usize;
-        let threads: Vec<_> = (1..HANDS.min(stretches))
-            .filter_map(|number| {
-                let own = Arc::clone(&sweeping);
-                seam::thread::spawn(&format!("redo-{number}"), move || own.run()).ok()
-            })
-            .collect();
-        sweeping.run();
-        threads.into_iter().for_each(seam::thread::JoinHandle::join);
-        let mut state = sweeping.state.lock();
-        self.repeated += state.repeated;
-        state.failed.take().map_or(Ok(()), Err)
+        self.running = Some((sweeping, thread));
+        Ok(())
+    }
+
+    /// Waits for the sweep that is under way.
+    fn settle(&mut self) -> Result<(), UowError> {
+        let Some((sweeping, thread)) = self.running.take() else { return Ok(()) };
+        if let Some(thread) = thread {
+            thread.join();
+        }
+        sweeping.state.lock().failed.take().map_or(Ok(()), Err)
+    }
+}
+
+impl Drop for Sweep {
+    fn drop(&mut self) {
+        // Whoever gives up does not leave somebody behind who is at the intervals.
+        if let Some((_, Some(thread))) = self.running.take()
+            && !std::thread::panicking()
+        {
+            thread.join();
+        }
     }
 }
 
 impl Sweeping {
+    /// All of a sweep, with as many threads as there is work for.
+    fn sweep(self: &Arc<Sweeping>) {
+        let stretches = self.state.lock().left.len();
+        let threads: Vec<JoinHandle> = (1..HANDS.min(stretches))
+            .filter_map(|number| {
+                let own = Arc::clone(self);
+                seam::thread::spawn(&format!("redo-{number}"), move || own.run()).ok()
+            })
+            .collect();
+        self.run();
+        threads.into_iter().for_each(JoinHandle::join);
+    }
+
     /// Takes stretches until none is left.
     fn run(&self) {
-        while let Some(stretch) = self.take() {
-            let done = self.repeat(&self.gathered.changes[stretch]);
-            let mut state = self.state.lock();
-            match done {
-                Ok(repeated) => state.repeated += repeated,
-                Err(error) => state.failed = Some(error),
+        while let Some(((set, _), mut stretch)) = self.take() {
+            if let Err(error) = stretch.repeat(set, &*self.work) {
+                self.state.lock().failed = Some(error);
             }
         }
     }
 
-    /// The changes of some neighbouring intervals, all that there are of each.
-    fn take(&self) -> Option<Range<usize>> {
-        let changes = &self.gathered.changes;
+    fn take(&self) -> Option<(Place, Stretch)> {
         let mut state = self.state.lock();
-        let from = state.next;
-        let first = changes.get(from).filter(|_| state.failed.is_none())?;
-        let near = |one: &Gathered| one.set == first.set && one.ci.0 - first.ci.0 < STRETCH;
-        state.next = from + changes[from..].partition_point(near);
-        Some(from..state.next)
+        if state.failed.is_some() { None } else { state.left.pop() }
+    }
+}
+
+impl Stretch {
+    /// What it takes of memory.
+    fn memory_bytes(&self) -> usize {
+        self.changes.capacity() * size_of::<Gathered>() + self.bodies.capacity()
     }
 
-    fn repeat(&self, stretch: &[Gathered]) -> Result<u64, UowError> {
-        self.fetch(stretch);
-        let bodies = &self.gathered.bodies;
-        let mut repeated = 0;
-        for changes in stretch.chunk_by(|one, next| one.ci == next.ci) {
-            let mut changes = changes.iter().map(|one| (one, &bodies[one.body.0..one.body.1]));
-            repeated += self.work.repeat(&mut changes)?;
+    fn repeat(&mut self, set: DataSetId, work: &dyn Repeat) -> Result<(), UowError> {
+        if planted(Plant::SweepBackwards) {
+            self.changes.reverse();
         }
-        Ok(repeated)
+        // Changes of one interval stay in their order.
+        self.changes.sort_by_key(|change| change.ci);
+        self.fetch(set, work);
+        for of_one in self.changes.chunk_by(|one, next| one.ci == next.ci) {
+            let mut changes = of_one.iter().map(|one| (one, &self.bodies[one.body.0..one.body.1]));
+            work.repeat(set, &mut changes)?;
+        }
+        Ok(())
     }
 
-    /// Has the intervals of a stretch read, neighbours in one piece.
-    fn fetch(&self, stretch: &[Gathered]) {
+    /// Has its intervals read, neighbours in one piece.
+    fn fetch(&self, set: DataSetId, work: &dyn Repeat) {
         // The first change of each says whether what it held is of interest.
-        let intervals = stretch.chunk_by(|one, next| one.ci == next.ci).map(|of| &of[0]);
+        let intervals = self.changes.chunk_by(|one, next| one.ci == next.ci).map(|of| &of[0]);
         let wanted = intervals.filter(|one| !one.fresh || one.known).map(|one| one.ci);
         for (first, count) in runs(wanted, STRETCH) {
-            self.work.fetch(stretch[0].set, first, count);
+            work.fetch(set, first, count);
         }
+    }
+}
+
+/// Makes room for some more, by a quarter at a time: twice of everything would be too much here.
+fn make_room<T>(vec: &mut Vec<T>, more: usize) {
+    if vec.capacity() - vec.len() < more {
+        vec.reserve_exact(more + vec.len() / 4);
     }
 }
 
@@ -203,11 +241,11 @@ mod tests {
         fn fetch(&self, _: DataSetId, first: CiNumber, count: u32) {
             self.fetched.lock().push((first.0, count));
         }
-        fn repeat(
+        fn repeat<'g>(
             &self,
-            changes: &mut dyn Iterator<Item = (&Gathered, &[u8])>,
-        ) -> Result<u64, UowError> {
-            let mut count = 0;
+            _: DataSetId,
+            changes: &mut dyn Iterator<Item = (&'g Gathered, &'g [u8])>,
+        ) -> Result<(), UowError> {
             for (change, body) in changes {
                 assert_eq!(body, change.lsn.0.to_le_bytes());
                 if change.kind == 99 {
@@ -215,9 +253,8 @@ mod tests {
                     return Err(UowError::Damaged { object, why });
                 }
                 self.repeated.lock().push((change.ci.0, change.lsn.0));
-                count += 1;
             }
-            Ok(count)
+            Ok(())
         }
     }
 
@@ -233,7 +270,7 @@ mod tests {
         for lsn in 0..20_000 {
             give(&mut sweep, 40, (lsn * 7_919 % 3_001) as u32, lsn, false).unwrap();
         }
-        assert_eq!(sweep.finish().unwrap(), 20_000);
+        sweep.finish().unwrap();
         let repeated = notes.repeated.lock();
         assert_eq!(repeated.len(), 20_000);
         let mut last = vec![None; 3_001];
