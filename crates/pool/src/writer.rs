@@ -3,8 +3,8 @@
 //! A batch: seal the frames into copies in the order of their places, log the new tags (K5), write
 //! the copies to the double-write area, wait until the log is durable, write in place,
 //! neighbours in one piece, sync, log "done". Batches follow one another; at most one is in flight,
-//! whoever runs it. What a crash takes away (a successor that a recovery builds) cannot be found torn
-//! or ahead of the log: it needs neither the double-write area, nor the log, nor the sync.
+//! whoever runs it. What a crash takes away (a successor that a recovery builds) cannot be found
+//! torn or ahead of the log: it needs neither the double-write area, nor the log, nor the sync.
 
 use std::sync::Arc;
 use std::sync::atomic::{

@@ -108,9 +108,7 @@ pub fn copy_sets(
         progress,
     };
     let from_us = kernel.seam().clock.utc_us();
-    // The number stands in the copy itself, so that RECON can be made anew from it.
-    let number =
-        recon.change(|state| (vec![Record::Numbers(state.next_number())], state.next_number()))?;
+    let number = draw_number(recon)?;
     copy.begin(&moment, &sets, (number, options.since.unwrap_or(0)), from_us)?;
     copy.copy_all(&sets)?;
     let _placing = recon.placing();
@@ -141,6 +139,12 @@ pub fn copy_sets(
     };
     record(recon, &entry, &sets)?;
     Ok(CopyReport { copy: entry, looked_at, copied, from_pool })
+}
+
+/// The number of the copy. It stands in the copy itself, so that RECON can be made anew from it.
+fn draw_number(recon: &Recon) -> Result<u32, RecoveryError> {
+    let draw = |state: &State| (vec![Record::Numbers(state.next_number())], state.next_number());
+    Ok(recon.change(draw)?)
 }
 
 /// Whether the copy is of what is there, and goes on from what is there.
