@@ -9,7 +9,7 @@
 //! what concerns the sets is accumulated: recoveries then read accumulations, archives and log.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,6 +24,7 @@ use recovery::{
 };
 use seal::{Form, Format};
 use seam::Seam;
+use seam::disk::{Create, Disk, Open};
 use seam::sim::{self, CrashStyle, End, Rng, SimConfig, SimDisk};
 use store::{
     Cursor as _, KeyRange, Position, Read, SetAttributes, SetId, Store, Unit, UnitOptions,
@@ -621,7 +622,15 @@ pub fn one_after_another(seed: u64) -> Result<(), String> {
     .map(|_| ())
 }
 
-/// A data set loses its file while units of work are in flight. The system starts without it, and
+/// Makes an empty file of that name.
+fn empty_file(disk: &SimDisk, path: &Path) -> Result<(), String> {
+    let how = Open::DATA.create(Create::New);
+    let failed = |error: std::io::Error| format!("an empty file: {error}");
+    disk.create_dir(path.parent().ok_or("it lies nowhere")?).map_err(failed)?;
+    disk.open(path, how).map(drop).map_err(failed)
+}
+
+/// A data set loses its file, or what stands in it, while units of work are in flight. The system starts without it, and
 /// the recovery brings back exactly what was committed.
 ///
 /// # Errors
@@ -648,7 +657,15 @@ pub fn a_lost_data_set_comes_back(seed: u64) -> Result<(), String> {
     })?;
     let disk = disk.crash_image(&mut Rng::new(seed), CrashStyle::KeepAll);
     let lost = disk.paths().into_iter().find(|path| path.to_string_lossy().contains("ONE"));
-    disk.lose(lost.ok_or("there is no such file")?);
+    let lost = lost.ok_or("there is no such file")?;
+    if seed % 2 == 0 {
+        disk.lose(&lost);
+    } else {
+        // It is there, and of no use.
+        let empty = SimDisk::new();
+        empty_file(&empty, &lost)?;
+        disk.take_from(&empty, &lost);
+    }
     let refused =
         run(seed + 1, &disk.snapshot(), |seam| Site::open(&seam, ground, false, &[]).map(drop));
     if refused.is_ok() {
@@ -663,6 +680,10 @@ pub fn a_lost_data_set_comes_back(seed: u64) -> Result<(), String> {
         site.close()
     })?;
     done.ok_or_else(|| "the machine crashed by itself".to_owned())?;
+    let files = disk.paths().into_iter().filter(|path| path.to_string_lossy().contains("ONE"));
+    if files.count() != 1 {
+        return Err("a file of the data set from before is left".into());
+    }
     run(seed + 3, &disk, |seam| {
         compare(&Site::open(&seam, ground, false, &[])?.contents()?, &expected)
     })

@@ -31,9 +31,40 @@ pub fn create(
     assert_eq!(definition.unit_bytes(), pool.unit_bytes(), "a pool serves one unit size");
     let disk = Arc::clone(&environment.seam.disk);
     let files = Files::open(disk, environment.home.clone(), definition.clone(), true)?;
+    let made = write(environment, &definition, &pool, &files, format_root);
+    let made = made.and_then(|top| Ok((top, files.intervals()?)));
+    match made {
+        Ok((top, intervals)) => {
+            Ok(DataSet::around(environment, definition, pool, files, intervals, top))
+        }
+        Err(error) => {
+            // Nobody knows of it yet, and a device may be full because of it.
+            let _ = files.remove();
+            Err(error)
+        }
+    }
+}
+
+/// Removes whatever there is of the files of a data set that is not open, which may be none.
+///
+/// # Errors
+/// Whatever the disk says.
+pub fn remove_closed(environment: &Environment, definition: Definition) -> Result<(), SpaceError> {
+    let disk = Arc::clone(&environment.seam.disk);
+    Files::closed(disk, environment.home.clone(), definition).remove_present()
+}
+
+/// Writes the first intervals of a data set durably. Returns the topmost tag prefix.
+fn write(
+    environment: &Environment,
+    definition: &Definition,
+    pool: &Pool,
+    files: &Files,
+    format_root: &dyn Fn(&mut [u8]),
+) -> Result<u64, SpaceError> {
     let unit_bytes = definition.unit_bytes();
     let mut units = AlignedBuf::zeroed(unit_bytes * (ROOT.0 as usize + 1));
-    let top = fill(environment, &definition, &pool, &mut units, format_root)?;
+    let top = fill(environment, definition, pool, &mut units, format_root)?;
     let io = |verb, source| SpaceError::Io {
         name: definition.name.clone(),
         path: environment.home.join(definition.file_name(0)),
@@ -48,8 +79,7 @@ pub fn create(
     files.write(&writes).map_err(|error| io("written", error))?;
     files.sync().map_err(|error| io("synced", error))?;
     files.sync_folder(0)?;
-    let intervals = files.intervals()?;
-    Ok(DataSet::around(environment, definition, pool, files, intervals, top))
+    Ok(top)
 }
 
 /// Writes the five units, sealed bottom up, and returns the topmost tag prefix.

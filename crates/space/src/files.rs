@@ -26,7 +26,7 @@ impl Files {
         definition: Definition,
         create: bool,
     ) -> Result<Files, SpaceError> {
-        let files = Files { disk, home, definition, open: Mutex::default() };
+        let files = Files::closed(disk, home, definition);
         files.file(0, create)?;
         let mut number = 1;
         while files.definition.file_intervals > 0 && files.exists(number)? {
@@ -34,6 +34,11 @@ impl Files {
             number += 1;
         }
         Ok(files)
+    }
+
+    /// The same, none of them open.
+    pub(crate) fn closed(disk: Arc<dyn Disk>, home: PathBuf, definition: Definition) -> Files {
+        Files { disk, home, definition, open: Mutex::default() }
     }
 
     /// How many whole intervals the files hold.
@@ -97,6 +102,22 @@ impl Files {
             let path = self.path(number);
             self.disk.remove(&path).map_err(|e| self.failed(number, "removed", e))?;
             self.sync_folder(number)?;
+        }
+        Ok(())
+    }
+
+    /// Removes every file that is there, open or not; the first may be gone already.
+    pub(crate) fn remove_present(&self) -> Result<(), SpaceError> {
+        let mut count = 1;
+        while self.definition.file_intervals > 0 && self.exists(count)? {
+            count += 1;
+        }
+        for number in (0..count).rev() {
+            if self.exists(number)? {
+                let path = self.path(number);
+                self.disk.remove(&path).map_err(|e| self.failed(number, "removed", e))?;
+                self.sync_folder(number)?;
+            }
         }
         Ok(())
     }
@@ -228,10 +249,8 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn runs_and_buffers_go_on_from_file_to_file() {
-        let disk = SimDisk::new();
-        let definition = Definition {
+    fn in_several_files() -> Definition {
+        Definition {
             id: DataSetId(1),
             name: "SET".into(),
             ci_bytes: 4096,
@@ -243,7 +262,13 @@ mod tests {
             folders: vec!["a".into(), "b".into()],
             attributes: Vec::new(),
             conversion: None,
-        };
+        }
+    }
+
+    #[test]
+    fn runs_and_buffers_go_on_from_file_to_file() {
+        let disk = SimDisk::new();
+        let definition = in_several_files();
         let files = Files::open(Arc::new(disk.clone()), "/".into(), definition, true).unwrap();
         files.grow(0, 12).unwrap();
         let mut units = AlignedBuf::zeroed(12 * 4096);
@@ -267,5 +292,17 @@ mod tests {
         files.read(CiNumber(4), &mut bufs).unwrap();
         assert_eq!(disk.counts().reads, reads + 1, "what lies in one file is one read");
         assert_eq!((back[0][0], back[1][0]), (4, 5));
+    }
+
+    #[test]
+    fn files_that_are_not_open_are_removed_as_far_as_they_are_there() {
+        let disk = SimDisk::new();
+        let definition = in_several_files();
+        let disk_door = || Arc::new(disk.clone()) as Arc<dyn Disk>;
+        let files = Files::open(disk_door(), "/".into(), definition.clone(), true).unwrap();
+        files.grow(0, 12).unwrap();
+        disk.lose(files.path(0));
+        Files::closed(disk_door(), "/".into(), definition).remove_present().unwrap();
+        assert!((0..4).all(|number| !files.exists(number).unwrap()));
     }
 }

@@ -150,18 +150,12 @@ impl Kernel {
             sets.next += 1;
         }
         let set = space::create::create(&self.environment, definition, pool, format_root)?;
-        set.load_maps()?;
-        set.begin_building();
-        let mut body = set.top().to_le_bytes().to_vec();
-        body.extend_from_slice(&set.definition().encode());
-        let made = {
-            let mut sets = self.sets.lock();
-            let none = (UowId::NONE, Lsn::NONE);
-            let made = self.log.append(kind::SET_BUILDING, 0, none.0, none.1, &[&body])?;
-            sets.insert_building(Arc::clone(&set));
-            made
-        };
-        self.log.wait_durable(made.end)?;
+        let announced = self.announce(&set);
+        if announced.is_err() {
+            // Nobody would remove it.
+            let _ = set.remove_files();
+        }
+        self.log.wait_durable(announced?)?;
         let first = sources.first().map_or(DataSetId(0), |source| source.set);
         let mut rebuild = Rebuild {
             kernel: Arc::clone(self),
@@ -186,6 +180,20 @@ impl Kernel {
         Ok(rebuild)
     }
 
+    /// Tells the log of a successor, which a restart removes from then on. Returns where the record
+    /// ends.
+    fn announce(&self, set: &Arc<DataSet>) -> Result<Lsn, UowError> {
+        set.load_maps()?;
+        set.begin_building();
+        let mut body = set.top().to_le_bytes().to_vec();
+        body.extend_from_slice(&set.definition().encode());
+        let mut sets = self.sets.lock();
+        let none = (UowId::NONE, Lsn::NONE);
+        let made = self.log.append(kind::SET_BUILDING, 0, none.0, none.1, &[&body])?;
+        sets.insert_building(Arc::clone(set));
+        Ok(made.end)
+    }
+
     /// Puts successors in place of what they were built for, all at one moment. Nobody uses those
     /// data sets: the caller holds them locked exclusively, or they are offline. Their files go.
     ///
@@ -208,6 +216,7 @@ impl Kernel {
         let places: Vec<(DataSetId, DataSetId)> =
             built.iter().map(|(old, new)| (*old, new.id())).collect();
         let body = Recovered { to, sets: places.clone() }.encode();
+        let offline = self.offline_sets();
         let (end, old) = {
             let mut sets = self.sets.lock();
             let none = (UowId::NONE, Lsn::NONE);
@@ -223,6 +232,10 @@ impl Kernel {
             // Nothing leads to its files any more, and some may have been missing before: that may
             // be why it was recovered.
             let _ = set.remove_files();
+        }
+        let is_replaced = |one: &Definition| places.iter().any(|(old, _)| *old == one.id);
+        for definition in offline.into_iter().filter(is_replaced) {
+            let _ = space::create::remove_closed(&self.environment, definition);
         }
         Ok(())
     }
