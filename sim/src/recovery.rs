@@ -630,8 +630,8 @@ fn empty_file(disk: &SimDisk, path: &Path) -> Result<(), String> {
     disk.open(path, how).map(drop).map_err(failed)
 }
 
-/// A data set loses its file, or what stands in it, while units of work are in flight. The system starts without it, and
-/// the recovery brings back exactly what was committed.
+/// A data set loses its file, or what stands in it, while units of work are in flight. The system
+/// starts without it, and the recovery brings back exactly what was committed.
 ///
 /// # Errors
 /// The first broken promise.
@@ -658,7 +658,7 @@ pub fn a_lost_data_set_comes_back(seed: u64) -> Result<(), String> {
     let disk = disk.crash_image(&mut Rng::new(seed), CrashStyle::KeepAll);
     let lost = disk.paths().into_iter().find(|path| path.to_string_lossy().contains("ONE"));
     let lost = lost.ok_or("there is no such file")?;
-    if seed % 2 == 0 {
+    if seed.is_multiple_of(2) {
         disk.lose(&lost);
     } else {
         // It is there, and of no use.
