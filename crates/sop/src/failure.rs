@@ -84,6 +84,15 @@ pub(crate) fn as_failure(unfit: Reason, damaged: Reason) -> impl Fn(Error) -> Fa
     move |error| Reason::of(&error, unfit, damaged).because(error.to_string())
 }
 
+/// Whether a word is an option without its value, or how the help writes one with it.
+fn is_like_an_option(word: &str) -> bool {
+    let (name, value) = word.split_at(word.find([' ', '=', '[']).unwrap_or(word.len()));
+    let letters = name.strip_prefix("--").filter(|letters| !letters.starts_with('-'));
+    let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte == b'-';
+    letters.is_some_and(|letters| !letters.is_empty() && letters.bytes().all(is_letter))
+        && (value.is_empty() || value.contains('<') || value == "...")
+}
+
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         as_failure(Reason::Unspecified, Reason::BadData)(error)
@@ -91,9 +100,22 @@ impl From<Error> for Failure {
 }
 
 impl Failure {
-    /// What parsing the command line failed with.
-    pub(crate) fn of_arguments(error: &clap::Error) -> Reason {
-        use clap::error::ErrorKind;
+    /// What parsing the command line failed with. What was given is not repeated unless it is
+    /// written as an option is: it may be a passphrase, or a whole key, in the wrong place.
+    pub(crate) fn of_arguments(error: &mut clap::Error) -> Reason {
+        use clap::error::{ContextKind, ContextValue, ErrorKind};
+        const GIVEN: [ContextKind; 3] =
+            [ContextKind::InvalidArg, ContextKind::InvalidValue, ContextKind::InvalidSubcommand];
+        for kind in GIVEN {
+            let is_known = match error.get(kind) {
+                Some(ContextValue::String(given)) => is_like_an_option(given),
+                _ => true,
+            };
+            if !is_known {
+                error.insert(kind, ContextValue::String("...".to_owned()));
+                error.remove(ContextKind::Suggested);
+            }
+        }
         match error.kind() {
             ErrorKind::InvalidSubcommand => Reason::UnsupportedSubcommand,
             ErrorKind::ArgumentConflict => Reason::IncompatibleOptions,

@@ -113,13 +113,14 @@ struct Armored {
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
-            // There is nobody to tell that nobody can be told.
-            let _ = error.print();
-            return match error.use_stderr() {
-                true => ExitCode::from(Failure::of_arguments(&error) as u8),
+        Err(mut error) => {
+            let code = match error.use_stderr() {
+                true => ExitCode::from(Failure::of_arguments(&mut error) as u8),
                 false => ExitCode::SUCCESS,
             };
+            // There is nobody to tell that nobody can be told.
+            let _ = error.print();
+            return code;
         }
     };
     let seam = Seam::real();

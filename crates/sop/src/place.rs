@@ -10,10 +10,13 @@
 //! 1. A file whose name looks like `@...` makes the argument ambiguous, and an error.
 //! 2. Output beside the main one is written before the main one appears and comes to its name
 //!    after it: who gets an error has no reason to look at either.
-//! 3. Of a file descriptor there is a second handle: it stands where the caller's stands, sockets
+//! 3. An argument that leads nowhere is never repeated: it may be a passphrase, or a whole key,
+//!    where the name of its file belongs. Which argument it is says its place in the line.
+//! 4. Of a file descriptor there is a second handle: it stands where the caller's stands, sockets
 //!    among them, and nothing here closes the caller's. Where a sandbox refuses that, it is opened
 //!    anew through `/proc`.
 
+use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -55,8 +58,16 @@ fn place(argument: &str) -> Result<Place<'_>> {
         let what = "no key in hardware can be reached from here; `holdfast pgp` uses tokens";
         return Err(Reason::NoHardwareKeyFound.because(what));
     }
-    let what = format!("{argument}: the special designators are @ENV:NAME and @FD:NUMBER");
-    Err(Reason::UnsupportedSpecialPrefix.because(what))
+    let what = "the special designators are @ENV:NAME and @FD:NUMBER";
+    Err(Reason::UnsupportedSpecialPrefix.because(format!("{}: {what}", called(argument))))
+}
+
+/// How an argument that leads nowhere is called in errors (3).
+fn called(argument: &str) -> String {
+    let words = std::env::args_os();
+    let is_it = |word: &OsString| word.to_str().is_some_and(|word| word.ends_with(argument));
+    let at = words.skip(1).position(|word| is_it(&word));
+    at.map_or_else(|| "an argument".to_owned(), |at| format!("argument {}", at + 1))
 }
 
 #[allow(clippy::disallowed_methods)] // people's files are no part of a system
@@ -64,7 +75,7 @@ fn options() -> OpenOptions {
     OpenOptions::new()
 }
 
-/// A second handle of an open file (3).
+/// A second handle of an open file (4).
 fn again(number: u32, anew: &OpenOptions) -> io::Result<File> {
     use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
     let target = i32::try_from(number).map_err(io::Error::other)?;
@@ -92,7 +103,13 @@ pub(crate) fn input(argument: &str) -> Result<Box<dyn Read + Send>> {
             return Ok(Box::new(io::Cursor::new(std::os::unix::ffi::OsStringExt::into_vec(value))));
         }
     };
-    let failed = |error| Reason::MissingInput.because(format!("opening {argument}: {error}"));
+    let failed = |error: io::Error| {
+        let name = match error.kind() {
+            io::ErrorKind::PermissionDenied => argument.to_owned(),
+            _ => called(argument),
+        };
+        Reason::MissingInput.because(format!("opening the file of {name}: {error}"))
+    };
     Ok(Box::new(opened.map_err(failed)?))
 }
 
