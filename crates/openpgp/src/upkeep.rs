@@ -20,6 +20,7 @@ use crate::certification::vouches;
 use crate::entropy::Random;
 use crate::error::{Error, Result};
 use crate::expiry::wait_for_a_later_second;
+use crate::fitness::obstacle;
 use crate::keys::{Algorithm, NewKey, certificate_of, expire_parts, fitting, lock};
 
 /// What a renewal may do.
@@ -36,7 +37,8 @@ pub struct Renewal {
 pub fn is_beyond_renewal(key: &Tsk) -> bool {
     let checked = Checked::new(certificate_of(key));
     let key = key.key();
-    let is_weak = matches!(key.primary_key.public_params(), PublicParams::DSA(_));
+    let now = Timestamp::now().as_secs();
+    let is_weak = obstacle(&key.primary_key, now).is_some();
     is_weak || checked.revoked_at(Timestamp::now()) || !key.details.revocation_signatures.is_empty()
 }
 

@@ -10,7 +10,7 @@ use openpgp::{Certificate, SecretKey};
 use seam::Seam;
 
 use crate::Armored;
-use crate::failure::{Reason, Result, as_failure};
+use crate::failure::{Failure, Reason, Result, as_failure};
 use crate::place::{
     STDIN, all_of, certificates, every_key_in, password_to_set, passwords_to_try, tell,
 };
@@ -125,8 +125,8 @@ pub(crate) fn list_profiles(seam: &Seam, args: &ProfilesArgs) -> Result<()> {
     let lines: Vec<String> = match args.subcommand.as_str() {
         "generate-key" => KEYS.iter().map(Profile::line).collect(),
         "encrypt" => MESSAGES.iter().map(Profile::line).collect(),
-        other => {
-            let what = format!("{other} has no profiles; generate-key and encrypt have");
+        _ => {
+            let what = "only generate-key and encrypt have profiles";
             return Err(Reason::UnsupportedProfile.because(what));
         }
     };
@@ -136,12 +136,12 @@ pub(crate) fn list_profiles(seam: &Seam, args: &ProfilesArgs) -> Result<()> {
 /// What the profile of this name stands for.
 pub(crate) fn chosen<T: Copy>(all: &[Profile<T>], name: &str, subcommand: &str) -> Result<T> {
     let found = all.iter().find(|one| one.name == name || one.also.contains(&name));
-    found.map(|one| one.what).ok_or_else(|| no_profile(name, subcommand))
+    found.map(|one| one.what).ok_or_else(|| no_profile(subcommand))
 }
 
-/// What to say of a profile that there is not.
-fn no_profile(name: &str, subcommand: &str) -> crate::failure::Failure {
-    let what = format!("no profile is called {name}; see `list-profiles {subcommand}`");
+/// What to say of a profile that there is not; what was given may be anything.
+fn no_profile(subcommand: &str) -> Failure {
+    let what = format!("no profile is called so; see `list-profiles {subcommand}`");
     Reason::UnsupportedProfile.because(what)
 }
 
@@ -274,7 +274,7 @@ pub(crate) fn update(seam: &Seam, args: &UpdateArgs) -> Result<()> {
     let renewal =
         Renewal { signing_only: args.signing_only, nothing_new: args.no_added_capabilities };
     let mut renewed = Vec::new();
-    for key in keys_from_stdin()? {
+    for key in keys_from_stdin().map_err(bad_if_unsupported)? {
         if is_beyond_renewal(&key) {
             let print = certificate_of(&key).fingerprint();
             let what = format!("key {print} was revoked or is too weak; make a new one");
@@ -284,4 +284,12 @@ pub(crate) fn update(seam: &Seam, args: &UpdateArgs) -> Result<()> {
         renewed.push(renew(&key, &passwords, &known, renewal).map_err(bad)?);
     }
     tell_keys(seam, &args.armored, &renewed)
+}
+
+/// A key of an algorithm that nobody here can use is not kept up to date: it is bad for that.
+fn bad_if_unsupported(failure: Failure) -> Failure {
+    match failure.reason {
+        Reason::UnsupportedAsymmetricAlgo => Reason::PrimaryKeyBad.because(failure.text),
+        _ => failure,
+    }
 }

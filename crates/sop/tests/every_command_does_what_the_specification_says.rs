@@ -107,6 +107,36 @@ fn open_files_are_read_from_where_they_stand_and_may_be_sockets() {
 }
 
 #[test]
+fn what_is_given_in_the_wrong_place_is_never_repeated() {
+    let place = Place::new("misplaced");
+    people(&place, "rfc4880");
+    let message = place.works(&["encrypt", "--with-password=@ENV:SECRET"], DATA);
+    // The place itself says that none of them shows the words.
+    for (words, code) in [
+        (&["decrypt", "--with-password", "a secret word"][..], 61),
+        (&["decrypt", "--with-password=a secret word"], 61),
+        (&["decrypt", "--with-key-password=a secret word", "bob.key"], 61),
+        (&["decrypt", "--with-session-key=a secret word"], 61),
+        (&["decrypt", "a secret word"], 61),
+        (&["encrypt", "--with-password=@a secret word"], 71),
+        (&["decrypt", "-a secret word"], 37),
+        (&["decrypt", "--a secret word"], 37),
+        (&["decrypt", "-----BEGIN a secret word"], 37),
+        (&["dearmor", "a secret word"], 37),
+        (&["sign", "--as=a secret word", "ada.key"], 37),
+        (&["a secret word"], 69),
+        (&["generate-key", "--profile=a secret word"], 89),
+        (&["list-profiles", "a secret word"], 89),
+    ] {
+        place.fails(words, &message, code);
+    }
+    let said = place.sop(&["decrypt", "--with-passwort=x"], &message).stderr;
+    assert!(text(&said).contains("--with-passwort"), "{}", text(&said));
+    let said = place.sop(&["decrypt", "ada.key", "bib.key"], &message).stderr;
+    assert!(text(&said).contains("argument 3"), "{}", text(&said));
+}
+
+#[test]
 fn passphrases_are_text_and_blanks_at_their_end_do_not_count() {
     let place = Place::new("passwords");
     place.put("pass", b"a secret word \n");
@@ -213,6 +243,15 @@ fn keys_are_locked_unlocked_revoked_and_renewed() {
         let message = place.works(&["encrypt", "bob.cert"], DATA);
         assert_eq!(place.works(&["decrypt", "bob.key"], &message), DATA);
     }
+}
+
+#[test]
+fn a_key_that_is_too_weak_is_not_kept_up() {
+    let place = Place::new("weak");
+    let short = include_bytes!("../../openpgp/tests/data/rsa1024.key");
+    place.fails(&["update-key"], short, 103);
+    // What was written to it may still be read, as by others.
+    place.works(&["extract-cert"], short);
 }
 
 #[test]
