@@ -153,7 +153,10 @@ impl Coded for Error {
         let text = match self {
             Error::Token { fault, .. } => return remedy_of(fault),
             Error::Damaged(_) => "Nothing of it was released. Get it again from its sender.",
-            Error::NoKey(_) => "Give the passphrase, or import the secret key of a recipient.",
+            Error::NoKey(_) => {
+                "Give the passphrase, or import the secret key of a recipient; one of RSA with less \
+                 than 2048 bits is read with --allow-old."
+            }
             Error::Locked(_) => "Give its passphrase by --key-passphrase-file.",
             Error::BadSignature(_) => {
                 "Trust nothing of it. If the signer's certificate is missing, import it first."
@@ -184,13 +187,28 @@ fn remedy_of(fault: &TokenFault) -> String {
     }
 }
 
-/// What a parser says, up to where it begins to repeat its input: that may be a secret key.
+/// What a parser says, in our words where it has its own, and up to where it begins to repeat its
+/// input: that may be a secret key.
 #[must_use]
 pub fn without_input(error: &impl std::fmt::Display) -> String {
     const CHARACTERS_MAX: usize = 200;
+    const OWN: [(&str, &str); 6] = [
+        ("No TSKs found", "there is no secret key in it"),
+        ("No certificates found", "there is no certificate in it"),
+        ("valid UTF-8", "it is no text"),
+        ("PacketBodyReader", "a packet of it is cut or damaged"),
+        ("armor header", "its armor header is damaged"),
+        ("armor footer", "the end of its armor is missing or damaged"),
+    ];
     let text = error.to_string();
-    let end = text.find(['[', '{', '(', '"']).unwrap_or(text.len());
-    let text = text[..end].trim_end().trim_end_matches("Error").trim_end();
+    if let Some((_, ours)) = OWN.iter().find(|(theirs, _)| text.contains(theirs)) {
+        return (*ours).to_owned();
+    }
+    let mut text = &text[..text.find(['[', '{', '(', '"']).unwrap_or(text.len())];
+    for name in ["rPGP error: ", "Internal error: ", "IO error: ", "failed reading: "] {
+        text = text.strip_prefix(name).unwrap_or(text);
+    }
+    let text = text.trim_end().trim_end_matches("Error").trim_end();
     text.chars().take(CHARACTERS_MAX).collect()
 }
 

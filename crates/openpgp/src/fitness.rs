@@ -76,6 +76,14 @@ pub fn is_unsupported(certificate: &Certificate) -> bool {
     parts.peek().is_some() && parts.all(|part| unsupported(&part.key).is_some())
 }
 
+/// Whether a key is of RSA that is too short, which opens what was written to it once, and is good
+/// for nothing else.
+pub(crate) fn is_short(certificate: &Certificate) -> bool {
+    let primary = SignedPublicKey::from(certificate.clone()).primary_key;
+    let is_rsa = matches!(primary.public_params(), PublicParams::RSA(_));
+    is_rsa && obstacle(&primary, u32::MAX).is_some()
+}
+
 /// Why a certificate is of no use at all (2).
 pub(crate) fn of_no_use(certificate: &Certificate) -> Option<String> {
     let inner = SignedPublicKey::from(certificate.clone());

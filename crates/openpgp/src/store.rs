@@ -36,7 +36,7 @@ use zeroize::Zeroizing;
 use crate::bundle::Bundle;
 use crate::error::{Error, Result};
 use crate::files::Files;
-use crate::fitness::{end_of, is_revoked, of_no_use};
+use crate::fitness::{end_of, is_revoked, is_short, of_no_use};
 use crate::held::{Held, Holder, Places};
 use crate::keys::{certificate_of, united};
 use crate::keystore::{Foreign, is_of_a_known_type, is_pem};
@@ -166,11 +166,18 @@ impl Store {
         bytes.map(|bytes| Tsk::try_from(&bytes[..]).map_err(Error::from)).transpose()
     }
 
-    /// All secret keys; with a keystore before the ring, those that it holds.
+    /// All secret keys; with a keystore before the ring, those that it holds. Those that are too
+    /// weak for anything but old messages are among them if `allow_old`.
     ///
     /// # Errors
     /// If a file cannot be read.
-    pub fn secrets(&self) -> Result<Vec<Tsk>> {
+    pub fn secrets(&self, allow_old: bool) -> Result<Vec<Tsk>> {
+        let mut keys = self.all_secrets()?;
+        keys.retain(|key| allow_old || !is_short(&certificate_of(key)));
+        Ok(keys)
+    }
+
+    fn all_secrets(&self) -> Result<Vec<Tsk>> {
         let names = self.files.names(".key")?;
         let near = names.iter().filter(|name| !self.files.is_behind(&format!("{name}.key")));
         near.filter_map(|name| self.secret(name).transpose()).collect()
@@ -366,11 +373,12 @@ impl Store {
     }
 
     /// Puts in whatever keys and certificates these bytes hold, armored or not; also certificates
-    /// of X.509, in DER or PEM. What would be of no use here is left out.
+    /// of X.509, in DER or PEM. What would be of no use here is left out; secret keys that are too
+    /// weak for anything but old messages are taken if `allow_old`.
     ///
     /// # Errors
     /// If they are neither, or nothing would be of use.
-    pub fn import(&self, bytes: &[u8]) -> Result<Imported> {
+    pub fn import(&self, bytes: &[u8], allow_old: bool) -> Result<Imported> {
         is_of_a_known_type(bytes)?;
         let mut imported = Imported::default();
         // No packet begins like DER does.
@@ -382,7 +390,12 @@ impl Store {
         }
         let bundle = Bundle::read(bytes)?;
         for key in bundle.keys {
-            imported.take(&certificate_of(&key), || self.add_secret(&key))?;
+            let certificate = certificate_of(&key);
+            if allow_old && is_short(&certificate) {
+                imported.prints.push(self.add_secret(&key)?);
+            } else {
+                imported.take(&certificate, || self.add_secret(&key))?;
+            }
         }
         for one in bundle.certificates {
             imported.take(&one.clone(), || self.add_certificate(one))?;

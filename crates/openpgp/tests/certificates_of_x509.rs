@@ -205,7 +205,7 @@ fn a_ring_keeps_them_beside_the_key_and_a_keystore_before_it() {
     assert_eq!(both.find("alias:me").unwrap(), print_of(&other), "the keystore comes first");
     assert_eq!(both.find("user:Ada").unwrap(), print, "the ring is still there");
     assert_eq!(both.list().unwrap().len(), 1);
-    assert_eq!((both.secrets().unwrap().len(), both.certificates().unwrap().len()), (1, 2));
+    assert_eq!((both.secrets(false).unwrap().len(), both.certificates().unwrap().len()), (1, 2));
     let refused = both.set_alias("you", &print).err().unwrap().to_string();
     assert!(refused.contains("import it"), "{refused}");
     assert!(both.add_secret(&own).is_err() && both.delete(&print).is_err());
@@ -218,14 +218,14 @@ fn others_import_them_as_one_key() {
     let key = key(KINDS[4], Some("Ada <ada@example.org>"), None);
     let all = made(&key, NewX509::default()).unwrap();
     let pem: String = all.iter().rev().map(X509::pem).collect();
-    let imported = store.import(pem.as_bytes()).unwrap();
+    let imported = store.import(pem.as_bytes(), false).unwrap();
     assert_eq!(imported.prints, [print_of(&key)]);
     assert!(store.x509(&imported.prints[0]).unwrap()[1].encrypts());
     assert_eq!(store.list().unwrap().len(), 1);
-    store.import(all[0].der()).unwrap();
+    store.import(all[0].der(), false).unwrap();
     assert_eq!(store.x509(&imported.prints[0]).unwrap().len(), 2, "what was known stays");
     let der: Vec<u8> = all.iter().flat_map(|one| one.der().to_vec()).collect();
-    assert_eq!(store.import(&der).unwrap().prints, imported.prints);
+    assert_eq!(store.import(&der, false).unwrap().prints, imported.prints);
 }
 
 #[test]

@@ -257,7 +257,7 @@ fn keys_of_no_use_are_refused_with_their_algorithm() {
         let user = format!("{word} <old@example.org>");
         gpg.run(&["--quick-generate-key", &user, kind, "default", "never"], b"");
         let certificate = gpg.run(&["--export", &user], b"");
-        let refused = store.import(&certificate).unwrap_err();
+        let refused = store.import(&certificate, false).unwrap_err();
         assert!(matches!(refused, openpgp::Error::UnfitKey(_)), "{refused}");
         assert!(refused.to_string().contains(word), "{refused}");
         all.extend(certificate);
@@ -269,7 +269,7 @@ fn keys_of_no_use_are_refused_with_their_algorithm() {
     let print = &*gpg.fingerprint("bea@example.org");
     gpg.run(&["--quick-add-key", print, "elg1024", "encr", "never"], b"");
     all.extend(gpg.run(&["--export", print], b""));
-    let imported = store.import(&all).unwrap();
+    let imported = store.import(&all, false).unwrap();
     assert_eq!((imported.prints, imported.left_out.len()), (vec![print.to_owned()], 2));
     let recipients = store.certificates().unwrap();
     let writing = Writing { recipients, ..Writing::default() };
@@ -291,7 +291,7 @@ fn a_part_of_a_secret_key_takes_no_other_part_away() {
     // GnuPG leaves a stub of the primary key.
     let parts = gpg.run(&["--export-secret-subkeys", print], b"");
 
-    store.import(&parts).unwrap();
+    store.import(&parts, false).unwrap();
     let key = store.secret(print).unwrap().unwrap();
     assert!(!openpgp::keys::is_locked(&key), "a stub is not locked");
     let refused = Signer::of(&key, &[]).err().unwrap().to_string();
@@ -304,7 +304,7 @@ fn a_part_of_a_secret_key_takes_no_other_part_away() {
     };
     open(key);
     for (came, what) in [(&whole, "all"), (&parts, "parts"), (&old, "an older copy")] {
-        store.import(came).unwrap();
+        store.import(came, false).unwrap();
         let key = store.secret(print).unwrap().unwrap();
         assert_eq!(Signer::of(&key, &[]).unwrap().len(), 1, "after {what}");
         open(key);

@@ -106,7 +106,7 @@ const ALGORITHMS: [(&str, &[&str], &[&str]); 6] = [
             "ECDSA, ECDH P-384",
             "ECDSA, ECDH P-521",
         ],
-        &["RSA under 2048"],
+        &["RSA under 2048, with --allow-old"],
     ),
     ("ciphers", &["AES-128", "AES-192", "AES-256"], &["Triple-DES, with --allow-old"]),
     (

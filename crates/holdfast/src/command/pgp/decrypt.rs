@@ -32,8 +32,8 @@ pub(super) struct DecryptArgs {
     /// End with 5, and write nothing, unless there is a good signature of this key
     #[arg(long, value_name = "KEY")]
     signed_by: Vec<String>,
-    /// Read old ciphers, such as Triple-DES, and what is encrypted without protection against
-    /// change
+    /// Read old ciphers, such as Triple-DES, what is encrypted without protection against change,
+    /// and what is for keys of RSA with less than 2048 bits
     #[arg(long)]
     allow_old: bool,
     /// Open what is only signed or compressed, too
@@ -52,7 +52,7 @@ pub(super) fn decrypt(context: &mut Context, args: &DecryptArgs) -> Result<ExitC
     let wanted = args.signed_by.iter().map(|name| certificate(&store, name));
     let wanted = wanted.collect::<Result<Vec<_>>>()?;
     let reading = Reading {
-        keys: store.secrets()?,
+        keys: store.secrets(args.allow_old)?,
         ask: Some(files.ring.asking(context)),
         held: store.all_held(&files.ring.holder(context))?,
         passphrases,

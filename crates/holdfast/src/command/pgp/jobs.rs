@@ -153,7 +153,7 @@ pub(super) fn decrypt(context: &mut Context, args: &JobArgs) -> Result<ExitCode>
             ..Reading::default()
         };
         match &job.protection {
-            Protection::Keys(labels) if labels.is_empty() => reading.keys = store.secrets()?,
+            Protection::Keys(labels) if labels.is_empty() => reading.keys = store.secrets(false)?,
             Protection::Keys(labels) => {
                 for label in labels {
                     // Those in tokens are there in any case.

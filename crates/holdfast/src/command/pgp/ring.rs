@@ -235,6 +235,10 @@ pub(super) struct ImportArgs {
     /// A short name for the key, if there is one only
     #[arg(long)]
     alias: Option<String>,
+    /// Take secret keys of RSA with less than 2048 bits, too: `decrypt --allow-old` reads with them
+    /// what was written to them once, and nothing else is done with them
+    #[arg(long)]
+    allow_old: bool,
 }
 
 pub(super) fn import(context: &mut Context, args: &ImportArgs) -> Result<ExitCode> {
@@ -253,7 +257,7 @@ pub(super) fn import(context: &mut Context, args: &ImportArgs) -> Result<ExitCod
     for file in &files {
         let bytes = Zeroizing::new(small(file)?);
         if !keystore::has_secret_key(&bytes) {
-            let imported = store.import(&bytes)?;
+            let imported = store.import(&bytes, args.allow_old)?;
             imported.left_out.iter().for_each(warn);
             prints.extend(imported.prints);
             continue;
