@@ -4,9 +4,11 @@
 //!    beginnings of lines mean something. It has no zero bytes.
 //! 2. What is signed are the lines without blanks at their ends, and without the end of the last
 //!    one; only that is given back. What stands around the message, as a letter may, is not.
-//! 3. Cleartext messages are for people and are bounded ([`BYTES_MAX`]).
+//! 3. A message may be of any length; what of it is in memory is a line ([`LINE_MAX`]) and the
+//!    signatures ([`ARMOR_MAX`]). These stand behind the text and say how it has to be hashed, so
+//!    the text waits where it goes to, unseen, and is read again there.
 
-use std::io::{Read, Write as _};
+use std::io::{BufRead, BufReader, Read, Write};
 
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::packet::Signature;
@@ -18,66 +20,70 @@ use crate::error::{Error, Result};
 use crate::packet::to_bytes;
 use crate::sign::{Signer, Signing, Verified, Verifying};
 
-/// No cleartext message is longer.
-const BYTES_MAX: u64 = 64 << 20;
+/// No line of a cleartext message is longer.
+const LINE_MAX: u64 = 16 << 20;
+/// Nor are its signatures.
+const ARMOR_MAX: usize = 1 << 20;
+/// What is read and hashed at once.
+const READ: usize = 64 << 10;
 
 const BEGIN: &[u8] = b"-----BEGIN PGP SIGNED MESSAGE-----";
 const SIGNATURE: &[u8] = b"-----BEGIN PGP SIGNATURE-----";
 const END: &[u8] = b"-----END PGP SIGNATURE-----";
 
-/// A cleartext message: the text, and its signatures. Blanks and tabs at the ends of lines are
-/// left out, because no signature of this kind covers them, nor the end of the last line, which
+/// Writes a cleartext message: the text, and its signatures. Blanks and tabs at the ends of lines
+/// are left out, because no signature of this kind covers them, nor the end of the last line, which
 /// stands before the signature in any case.
 ///
 /// # Errors
-/// If the input is no text, or a key cannot sign.
+/// If the input is no text, or has a line of more than 16 MiB, or a key cannot sign, or the output
+/// fails.
 pub fn sign_cleartext(
     input: &mut dyn Read,
     signers: &[Signer],
     hash: Option<HashAlgorithm>,
-) -> Result<Vec<u8>> {
-    let text = bounded(input)?;
-    if text.contains(&0) {
-        let what = "it has zero bytes, and only text stays readable with its signature; sign the \
-                    file apart";
-        return Err(Error::NotOpenPgp(what.to_owned()));
-    }
+    output: &mut dyn Write,
+) -> Result<()> {
+    let failed = || Error::io("writing the text");
+    let mut input = BufReader::with_capacity(READ, input);
     let mut signing = Signing::begin(signers, true, hash)?;
-    let mut body = Vec::with_capacity(text.len() + text.len() / 16);
-    let mut lines = Signed::default();
-    for line in text.split_inclusive(is_end) {
-        let (content, end) = parted(line);
-        lines.next(content, |bytes| signing.update(bytes));
-        if content.starts_with(b"-") {
-            body.extend_from_slice(b"- ");
+    output.write_all(&head(&signing.hashes())).map_err(failed())?;
+    let (mut line, mut lines, mut is_empty) = (Vec::new(), Signed::default(), true);
+    while next_line(&mut input, &mut line)? {
+        if line.contains(&0) {
+            let what = "it has zero bytes, and only text stays readable with its signature; sign \
+                        the file apart";
+            return Err(Error::NotOpenPgp(what.to_owned()));
         }
-        body.extend_from_slice(content);
-        body.extend_from_slice(if end.is_empty() { b"\n" } else { end });
+        let (content, end) = parted(&line);
+        lines.next(content, |bytes| signing.update(bytes));
+        let dash: &[u8] = if content.starts_with(b"-") { b"- " } else { b"" };
+        let end: &[u8] = if end.is_empty() { b"\n" } else { end };
+        [dash, content, end].iter().try_for_each(|part| output.write_all(part)).map_err(failed())?;
+        is_empty = false;
     }
-    if body.is_empty() {
-        body.push(b'\n');
+    if is_empty {
+        output.write_all(b"\n").map_err(failed())?;
     }
-    assembled(&body, &signing.finish()?)
+    let mut packets = Vec::new();
+    for signature in signing.finish()? {
+        packets.extend(to_bytes(&signature)?);
+    }
+    let mut armorer = Armorer::new(output, Label::Signature);
+    let done = armorer.write_all(&packets).and_then(|()| armorer.finish().map(drop));
+    done.map_err(Error::io("writing the signature"))
 }
 
-/// The parts of a message, one behind the other.
-fn assembled(body: &[u8], made: &[Signature]) -> Result<Vec<u8>> {
-    let mut hashes: Vec<String> = Vec::new();
-    let mut packets = Vec::new();
-    for signature in made {
-        let hash = signature.hash_alg().map(|hash| hash.to_string());
-        hashes.extend(hash.filter(|hash| !hashes.contains(hash)));
-        packets.extend(to_bytes(signature)?);
+/// What stands above the text.
+fn head(hashes: &[HashAlgorithm]) -> Vec<u8> {
+    let mut names: Vec<String> = Vec::new();
+    for name in hashes.iter().map(ToString::to_string) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
     }
-    let mut message = [BEGIN, b"\n"].concat();
-    for hash in hashes {
-        message.extend_from_slice(format!("Hash: {hash}\n").as_bytes());
-    }
-    message.push(b'\n');
-    message.extend_from_slice(body);
-    let mut armorer = Armorer::new(message, Label::Signature);
-    let done = armorer.write_all(&packets).and_then(|()| armorer.finish());
-    done.map_err(Error::io("writing the signature"))
+    let lines = names.iter().map(|name| format!("Hash: {name}\n")).collect::<String>();
+    [BEGIN, b"\n", lines.as_bytes(), b"\n"].concat()
 }
 
 /// Whether these bytes, of which there may be more, begin text with its signature, or a letter with
@@ -90,52 +96,49 @@ pub fn is_cleartext(bytes: &[u8]) -> bool {
 
 /// A cleartext message that was read.
 pub struct Cleartext {
-    text: Vec<u8>,
-    /// How much of the text is signed: all but the end of its last line.
-    signed_bytes: usize,
+    end: Vec<u8>,
     signatures: Vec<Signature>,
     stands_in_letter: bool,
 }
 
 impl Cleartext {
-    /// Reads a message; other text may stand around it.
+    /// Reads a message; other text may stand around it. Exactly what was signed, the text without
+    /// the end of its last line, goes to `output`, where nobody may see it before it is verified.
     ///
     /// # Errors
-    /// If there is no such message in it, or more than one, or it is not complete.
-    pub fn read(input: &mut dyn Read) -> Result<Cleartext> {
-        let bytes = bounded(input)?;
-        let mut rest = &bytes[..];
+    /// If there is no such message in it, or more than one, or it is not complete, or has a line of
+    /// more than 16 MiB.
+    pub fn read(input: &mut dyn Read, output: &mut dyn Write) -> Result<Cleartext> {
+        let mut input = BufReader::with_capacity(READ, input);
+        let mut line = Vec::new();
         let mut stands_in_letter = false;
         loop {
-            let line = next_line(&mut rest).ok_or_else(none)?;
-            if is(line, BEGIN) {
+            if !next_line(&mut input, &mut line)? {
+                return Err(Error::NotOpenPgp("there is no text with its signature in it".into()));
+            }
+            if is(&line, BEGIN) {
                 break;
             }
             stands_in_letter |= !line.trim_ascii().is_empty();
         }
-        header(&mut rest)?;
-        let (text, signed_bytes) = body(&mut rest)?;
-        let armor = rest;
-        while !is(next_line(&mut rest).ok_or_else(cut)?, END) {}
-        let signatures = signatures(&armor[..armor.len() - rest.len()])?;
-        if rest.split(is_end).any(|line| is(line, BEGIN)) {
-            let what = "there are several texts with signatures in it; put each into its own file";
-            return Err(Error::Unsupported(what.to_owned()));
+        header(&mut input, &mut line)?;
+        let end = body(&mut input, &mut line, output)?;
+        let signatures = signatures(&armor(&mut input, &mut line)?)?;
+        while next_line(&mut input, &mut line)? {
+            if is(&line, BEGIN) {
+                let what =
+                    "there are several texts with signatures in it; put each into its own file";
+                return Err(Error::Unsupported(what.to_owned()));
+            }
+            stands_in_letter |= !line.trim_ascii().is_empty();
         }
-        stands_in_letter |= !rest.trim_ascii().is_empty();
-        Ok(Cleartext { text, signed_bytes, signatures, stands_in_letter })
+        Ok(Cleartext { end, signatures, stands_in_letter })
     }
 
-    /// The text. All of its lines have ends, as they do in the message.
+    /// The end of the last line, which stands in the message, and which nobody signed.
     #[must_use]
-    pub fn text(&self) -> &[u8] {
-        &self.text
-    }
-
-    /// Exactly what was signed: the text without the end of its last line.
-    #[must_use]
-    pub fn signed(&self) -> &[u8] {
-        &self.text[..self.signed_bytes]
+    pub fn end(&self) -> &[u8] {
+        &self.end
     }
 
     /// The signatures, good or not.
@@ -150,18 +153,30 @@ impl Cleartext {
         self.stands_in_letter
     }
 
-    /// Those signatures that are good.
+    /// Those signatures that are good; `signed` gives again what [`Cleartext::read`] gave out.
     ///
     /// # Errors
-    /// If there are too many signatures.
-    pub fn verify(&self, certificates: &[Certificate]) -> Result<Vec<Verified>> {
+    /// If there are too many signatures, or `signed` cannot be read.
+    pub fn verify(
+        &self,
+        signed: &mut dyn Read,
+        certificates: &[Certificate],
+    ) -> Result<Vec<Verified>> {
         let mut verifying = Verifying::default();
         for signature in &self.signatures {
             verifying.know(signature.clone())?;
         }
-        let mut lines = Signed::default();
-        for line in self.text.split_inclusive(is_end) {
-            lines.next(parted(line).0, |bytes| verifying.update(bytes));
+        let mut signed = BufReader::with_capacity(READ, signed);
+        let (mut line, mut lines) = (Vec::new(), Signed::default());
+        let mut has_end = false;
+        while next_line(&mut signed, &mut line)? {
+            let (content, end) = parted(&line);
+            lines.next(content, |bytes| verifying.update(bytes));
+            has_end = !end.is_empty();
+        }
+        // The last line of the text is empty then.
+        if has_end {
+            lines.next(b"", |bytes| verifying.update(bytes));
         }
         Ok(verifying.finish(certificates))
     }
@@ -182,10 +197,6 @@ impl Signed {
     }
 }
 
-fn none() -> Error {
-    Error::NotOpenPgp("there is no text with its signature in it".to_owned())
-}
-
 fn cut() -> Error {
     Error::damaged("it ends before its signature does")
 }
@@ -199,10 +210,21 @@ fn is(line: &[u8], mark: &[u8]) -> bool {
     line.trim_ascii_end() == mark
 }
 
-fn next_line<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let line = rest.split_inclusive(is_end).next()?;
-    *rest = &rest[line.len()..];
-    Some(line)
+/// The next line, with its end; whether there was one.
+fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool> {
+    line.clear();
+    let read = input.take(LINE_MAX + 1).read_until(b'\n', line);
+    let read = read.map_err(Error::io("reading the text"))?;
+    if read as u64 > LINE_MAX {
+        let what = "a line of it is longer than 16 MiB; sign the file apart from it instead";
+        return Err(Error::Unsupported(what.to_owned()));
+    }
+    Ok(read > 0)
+}
+
+/// The next line of what has to go on.
+fn more(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<()> {
+    next_line(input, line)?.then_some(()).ok_or_else(cut)
 }
 
 /// A line without what stands at its end unsigned, and its end: LF, CR LF or nothing.
@@ -219,9 +241,10 @@ fn parted(line: &[u8]) -> (&[u8], &[u8]) {
 
 /// Passes over the lines between the first one and the text, which may name hashes and nothing
 /// else: people would take it for signed.
-fn header(rest: &mut &[u8]) -> Result<()> {
+fn header(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<()> {
     loop {
-        let line = next_line(rest).ok_or_else(cut)?.trim_ascii();
+        more(input, line)?;
+        let line = line.trim_ascii();
         if line.is_empty() {
             return Ok(());
         }
@@ -234,33 +257,36 @@ fn header(rest: &mut &[u8]) -> Result<()> {
     }
 }
 
-/// The text, and how much of it is signed; what is left begins with the signatures' armor.
-fn body(rest: &mut &[u8]) -> Result<(Vec<u8>, usize)> {
-    let (mut text, mut signed_bytes) = (Vec::new(), 0);
+/// Gives the text out up to the end of its last line, and that end back; the first line of the
+/// signatures' armor is left in `line`.
+fn body(input: &mut impl BufRead, line: &mut Vec<u8>, output: &mut dyn Write) -> Result<Vec<u8>> {
+    let mut last_end: Vec<u8> = Vec::new();
     loop {
-        let before = *rest;
-        let line = next_line(rest).ok_or_else(cut)?;
+        more(input, line)?;
         if is(line, SIGNATURE) {
-            *rest = before;
-            return Ok((text, signed_bytes));
+            return Ok(last_end);
         }
         if line.starts_with(b"-----") {
             return Err(Error::damaged("armor stands in its text"));
         }
-        let (content, end) = parted(line.strip_prefix(b"- ").unwrap_or(line));
-        text.extend_from_slice(content);
-        signed_bytes = text.len();
-        text.extend_from_slice(end);
+        let text = line.as_slice();
+        let (content, end) = parted(text.strip_prefix(b"- ").unwrap_or(text));
+        let done = output.write_all(&last_end).and_then(|()| output.write_all(content));
+        done.map_err(Error::io("writing the text"))?;
+        last_end.clear();
+        last_end.extend_from_slice(end);
     }
 }
 
-fn bounded(input: &mut dyn Read) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let read = input.take(BYTES_MAX + 1).read_to_end(&mut bytes);
-    read.map_err(Error::io("reading the text"))?;
-    if bytes.len() as u64 > BYTES_MAX {
-        let what = "a cleartext message is at most 64 MiB; sign the file apart from it instead";
-        return Err(Error::Unsupported(what.to_owned()));
+/// The armor of the signatures, whose first line has been read.
+fn armor(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<Vec<u8>> {
+    let mut armor = line.clone();
+    while !is(line, END) {
+        more(input, line)?;
+        armor.extend_from_slice(line);
+        if armor.len() > ARMOR_MAX {
+            return Err(Error::damaged("its signatures are longer than any are"));
+        }
     }
-    Ok(bytes)
+    Ok(armor)
 }

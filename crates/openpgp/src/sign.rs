@@ -175,6 +175,11 @@ impl Signing {
         Ok(Signing { parts })
     }
 
+    /// The hashes of the signatures, in the order in which these stand behind the data.
+    pub(crate) fn hashes(&self) -> Vec<HashAlgorithm> {
+        self.parts.iter().rev().map(|(_, config, _)| config.hash_alg).collect()
+    }
+
     /// The packets that stand before the data.
     pub(crate) fn announcements(&self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();

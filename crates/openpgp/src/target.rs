@@ -10,7 +10,7 @@
 //! 4. A file that is there already is replaced only if that is allowed; its successor gets its
 //!    permissions. Where a link stands, what it leads to is replaced.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -131,6 +131,15 @@ impl Target {
         let mut bytes = [0; 8];
         self.seam.entropy.fill(&mut bytes).map_err(Error::io("drawing a name"))?;
         Ok(u64::from_ne_bytes(bytes))
+    }
+
+    /// What has been written, to be read again before it appears.
+    ///
+    /// # Errors
+    /// If what is in memory cannot be written to the file.
+    pub fn again(&mut self) -> Result<impl Read + '_> {
+        self.drain().map_err(self.failed())?;
+        Ok(Again { target: self, at: 0 })
     }
 
     /// Everything about the output is right: it appears.
@@ -262,6 +271,32 @@ impl Write for Target {
     fn flush(&mut self) -> io::Result<()> {
         self.drain().map_err(|error| self.failed()(error))?;
         Ok(())
+    }
+}
+
+/// What a target has.
+struct Again<'a> {
+    target: &'a Target,
+    at: u64,
+}
+
+impl Read for Again<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let length = match &self.target.file {
+            Some(_) => self.target.length,
+            None => self.target.held.len() as u64,
+        };
+        let left = length - self.at;
+        let bytes = usize::try_from(left).map_or(out.len(), |left| left.min(out.len()));
+        match &self.target.file {
+            Some(file) => file.read_at(&mut out[..bytes], self.at)?,
+            None => {
+                let begin = self.at as usize;
+                out[..bytes].copy_from_slice(&self.target.held[begin..begin + bytes]);
+            }
+        }
+        self.at += bytes as u64;
+        Ok(bytes)
     }
 }
 

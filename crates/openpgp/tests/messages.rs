@@ -1,9 +1,11 @@
 //! Messages come back as they went in, through every form that is written, and nobody can change
 //! one without being found out.
 
+use std::io::Read as _;
+
 use holdfast_openpgp as openpgp;
 use openpgp::keys::{Algorithm, NewKey, certificate_of, key_with_revocation, revoke};
-use openpgp::{Container, Kind, Reading, Signer, Stages, Stats, Writing};
+use openpgp::{Cleartext, Container, Kind, Reading, Signer, Stages, Stats, Target, Writing};
 use pgp::crypto::aead::AeadAlgorithm;
 use pgp::crypto::sym::SymmetricKeyAlgorithm;
 use pgp::packet::RevocationCode;
@@ -112,6 +114,31 @@ fn elsewhere(key: &Tsk, message: &[u8], data: &[u8], what: &str) {
     let found = found.expect(what);
     assert!(found.cleartext == data, "{what}");
     assert_eq!(found.validated.len(), 1, "{what}");
+}
+
+#[test]
+fn readable_text_of_any_length_is_signed_and_verified_without_being_held() {
+    let seam = seam::Seam::real();
+    let held = || Target::stream(&seam, Box::new(std::io::sink()));
+    let data = sample(66 << 20);
+    for v6 in [false, true] {
+        let ada = key(v6, Algorithm::Curve25519);
+        let signers = Signer::of(&ada, &[]).unwrap();
+        let mut message = held();
+        openpgp::sign_cleartext(&mut &data[..], &signers, None, &mut message).unwrap();
+        let mut text = held();
+        let found = Cleartext::read(&mut message.again().unwrap(), &mut text).unwrap();
+        let known = [certificate_of(&ada)];
+        assert_eq!(found.verify(&mut text.again().unwrap(), &known).unwrap().len(), 1);
+        let mut same = Vec::new();
+        text.again().unwrap().read_to_end(&mut same).unwrap();
+        assert!(data.starts_with(&same) && data.len() - same.len() <= 1);
+        same[40 << 20] ^= 1;
+        assert!(found.verify(&mut &same[..], &known).unwrap().is_empty());
+    }
+    let line = vec![b'x'; (16 << 20) + 1];
+    let error = openpgp::sign_cleartext(&mut &line[..], &[], None, &mut std::io::sink());
+    assert!(error.unwrap_err().to_string().contains("longer than 16 MiB"));
 }
 
 #[test]

@@ -93,11 +93,13 @@ fn signed_messages_that_count_say_what_was_signed() {
 fn cleartext_messages_that_count_say_what_was_signed() {
     let ada = key(false);
     let signers = Signer::of(&ada, &[]).unwrap();
-    let message = openpgp::sign_cleartext(&mut &DATA[..], &signers, None).unwrap();
+    let mut message = Vec::new();
+    openpgp::sign_cleartext(&mut &DATA[..], &signers, None, &mut message).unwrap();
     let known = certificates(&ada);
     spoilt(&message, |message, what| {
-        if let Ok(message) = Cleartext::read(&mut &message[..]) {
-            let (text, good) = (message.text(), message.verify(&known).unwrap());
+        let mut text = Vec::new();
+        if let Ok(message) = Cleartext::read(&mut &message[..], &mut text) {
+            let good = message.verify(&mut &text[..], &known).unwrap();
             let same = text.trim_ascii_end() == DATA.trim_ascii_end();
             assert!(good.is_empty() || same, "{what}: {}", text.escape_ascii());
         }
@@ -112,12 +114,14 @@ fn cleartext_messages_that_count_say_what_was_signed() {
         message.replace("-----END", ""),
     ];
     for spoilt in spoilt {
-        assert!(Cleartext::read(&mut spoilt.as_bytes()).is_err(), "{spoilt}");
+        assert!(Cleartext::read(&mut spoilt.as_bytes(), &mut Vec::new()).is_err(), "{spoilt}");
     }
     let letter = format!("Pay 1,000 to Bob\n{message}Pay 1,000 to Bob\n");
-    let found = Cleartext::read(&mut letter.as_bytes()).unwrap();
-    assert!(found.stands_in_letter() && found.signed() == DATA.trim_ascii_end());
-    assert!(openpgp::sign_cleartext(&mut &b"no\0text"[..], &signers, None).is_err());
+    let mut signed = Vec::new();
+    let found = Cleartext::read(&mut letter.as_bytes(), &mut signed).unwrap();
+    assert!(found.stands_in_letter() && signed == DATA.trim_ascii_end());
+    let done = openpgp::sign_cleartext(&mut &b"no\0text"[..], &signers, None, &mut Vec::new());
+    assert!(done.is_err());
 }
 
 #[test]

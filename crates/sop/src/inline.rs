@@ -30,12 +30,14 @@ fn read(
     certificates: Option<Vec<Certificate>>,
 ) -> Result<(Vec<Signature>, Vec<Verified>)> {
     if is_cleartext(input)? {
-        let message = Cleartext::read(input)?;
-        let (text, verified) = match &certificates {
-            Some(known) => (message.text(), message.verify(known)?),
-            None => (message.signed(), Vec::new()),
+        let message = Cleartext::read(input, out)?;
+        let verified = match &certificates {
+            Some(known) => message.verify(&mut out.again()?, known)?,
+            None => Vec::new(),
         };
-        out.write_all(text).map_err(Failure::of_output)?;
+        if certificates.is_some() {
+            out.write_all(message.end()).map_err(Failure::of_output)?;
+        }
         return Ok((message.signatures().to_vec(), verified));
     }
     let certificates = certificates.unwrap_or_default();
@@ -136,8 +138,8 @@ pub(crate) fn sign(seam: &Seam, args: &SignArgs) -> Result<()> {
     let mut input = Text::new(io::stdin(), args.kind != As::Binary);
     if args.kind == As::Clearsigned {
         let input_read: &mut dyn Read = &mut input;
-        let made = openpgp::sign_cleartext(input_read, &signers, None);
-        out.write_all(&input.told(made)?).map_err(Failure::of_output)?;
+        let made = openpgp::sign_cleartext(input_read, &signers, None, &mut out);
+        input.told(made)?;
     } else {
         let writing = Writing {
             encrypted: false,

@@ -20,8 +20,9 @@ pub fn fuzz(bytes: &[u8]) {
     let reading = Reading { session_keys: vec![key], ..reading };
     let _ = reading.run(&mut &bytes[..], &mut std::io::sink(), &Stats::default());
     let _ = openpgp::verify_detached(&mut &b"data"[..], bytes, &[], &Stats::default());
-    if let Ok(message) = openpgp::Cleartext::read(&mut &bytes[..]) {
-        let _ = message.verify(&[]);
+    let mut signed = Vec::new();
+    if let Ok(message) = openpgp::Cleartext::read(&mut &bytes[..], &mut signed) {
+        let _ = message.verify(&mut &signed[..], &[]);
     }
     let _ = openpgp::Label::of(bytes);
     let _ = openpgp::Certificate::load(&mut &bytes[..]);

@@ -1,6 +1,6 @@
 //! Messages, read: decrypted and verified.
 
-use std::io::{self, Read as _};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -36,7 +36,8 @@ pub(super) struct DecryptArgs {
     /// and what is for keys of RSA with less than 2048 bits
     #[arg(long)]
     allow_old: bool,
-    /// Open what is only signed or compressed, too
+    /// Open what is only signed or compressed, too, and text that stayed readable with its
+    /// signature
     #[arg(long)]
     plain: bool,
     /// Let data out before it has been checked to the end; whoever uses it may be deceived
@@ -109,11 +110,43 @@ fn read_message(
         return Ok(opened);
     }
     let mut target = to_place(context, pair.to.as_deref(), args.files.yes)?;
-    let opened = reading.run(&mut input, &mut target, stats)?;
+    let mut input = BufReader::with_capacity(BEGIN_BYTES, input);
+    let opened = match args.plain && begins_readable(&mut input)? {
+        true => read_text(&mut input, &mut target, &reading.certificates)?,
+        false => reading.run(&mut input, &mut target, stats)?,
+    };
     check(&opened)?;
     tell_weakness(pair, &opened);
     target.release()?;
     Ok(opened)
+}
+
+/// Whether an input is text that stayed readable with its signature, as its beginning tells.
+fn begins_readable(input: &mut impl BufRead) -> Result<bool> {
+    let failed = |source| Error::Io { what: "reading the message".to_owned(), source };
+    Ok(openpgp::is_cleartext(input.fill_buf().map_err(failed)?))
+}
+
+/// Text that stayed readable, which goes to the target provisionally, with its signatures.
+fn read_text(
+    input: &mut dyn Read,
+    target: &mut Target,
+    certificates: &[Certificate],
+) -> Result<Opened> {
+    let message = Cleartext::read(input, target)?;
+    if message.stands_in_letter() {
+        warn("there is other text around what is signed, which nobody signed; it is left out");
+    }
+    let verified = message.verify(&mut target.again()?, certificates)?;
+    let failed = |source| Error::Io { what: "writing the text".into(), source };
+    io::Write::write_all(target, message.end()).map_err(failed)?;
+    Ok(Opened {
+        verified,
+        signatures: message.signatures().len(),
+        packets: message.signatures().to_vec(),
+        is_text: true,
+        ..Opened::default()
+    })
 }
 
 /// Says that a message proves nothing, if it does not.
@@ -169,6 +202,9 @@ pub(super) struct VerifyArgs {
     /// Text that stayed readable with its signature
     #[arg(long, conflicts_with = "signature")]
     cleartext: bool,
+    /// Text that stayed readable with its signature, too, as the file's beginning tells
+    #[arg(long)]
+    plain: bool,
     /// Only signatures of this key count; several times for several
     #[arg(long, value_name = "KEY")]
     signed_by: Vec<String>,
@@ -253,7 +289,7 @@ fn holds_signatures(path: &Path) -> bool {
 /// Whether a file begins as nothing of OpenPGP does.
 fn is_no_openpgp(path: &Path) -> bool {
     let mut begin = Vec::new();
-    let read = input(path).map(|file| file.take(BEGIN_BYTES).read_to_end(&mut begin));
+    let read = input(path).map(|file| file.take(BEGIN_BYTES as u64).read_to_end(&mut begin));
     let is_armor = |line: &[u8]| line.starts_with(b"-----BEGIN PGP ");
     matches!(read, Ok(Ok(_)))
         && Label::of(&begin).is_err()
@@ -261,7 +297,7 @@ fn is_no_openpgp(path: &Path) -> bool {
 }
 
 /// What a file is, its beginning tells.
-const BEGIN_BYTES: u64 = 8192;
+const BEGIN_BYTES: usize = 64 << 10;
 /// No file that is longer is taken for one with signatures alone.
 const SIGNATURES_BYTES_MAX: u64 = 1 << 20;
 
@@ -277,15 +313,9 @@ fn verify_message(
         Some(place) => to_place(context, Some(place), args.files.yes)?,
         None => Target::stream(&context.seam, Box::new(io::sink())),
     };
-    let (verified, doubts) = if args.cleartext {
-        let message = Cleartext::read(input)?;
-        if message.stands_in_letter() {
-            warn("there is other text around what is signed, which nobody signed; it is left out");
-        }
-        let failed = |source| Error::Io { what: "writing the text".into(), source };
-        io::Write::write_all(&mut target, message.text()).map_err(failed)?;
-        let doubts = openpgp::doubts(message.signatures(), certificates);
-        (message.verify(certificates)?, doubts)
+    let mut input = BufReader::with_capacity(BEGIN_BYTES, input);
+    let opened = if args.cleartext || (args.plain && begins_readable(&mut input)?) {
+        read_text(&mut input, &mut target, certificates)?
     } else {
         let reading = Reading {
             certificates: certificates.to_vec(),
@@ -293,10 +323,10 @@ fn verify_message(
             stages: args.files.stages(),
             ..Reading::default()
         };
-        let opened = reading.run(input, &mut target, stats)?;
-        let doubts = openpgp::doubts(&opened.packets, certificates);
-        (opened.verified, doubts)
+        reading.run(&mut input, &mut target, stats)?
     };
+    let doubts = openpgp::doubts(&opened.packets, certificates);
+    let verified = opened.verified;
     if !verified.is_empty() {
         target.release()?;
     }

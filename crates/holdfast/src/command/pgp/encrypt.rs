@@ -215,22 +215,17 @@ pub(super) fn sign(context: &mut Context, args: &SignArgs) -> Result<ExitCode> {
                 return write_message(context, &writing, files.yes, &pair, stats);
             }
             let mut input = watched(context, &pair.from)?;
-            let made = if args.detached {
-                let signers = &writing.signers;
-                openpgp::sign_detached(
-                    &mut input,
-                    signers,
-                    args.text,
-                    writing.hash,
-                    args.armor,
-                    stats,
-                )?
-            } else {
-                openpgp::sign_cleartext(&mut input, &writing.signers, writing.hash)?
-            };
             let mut target = to_place(context, pair.to.as_deref(), files.yes)?;
-            let failed = |source| Error::Io { what: "writing the signature".into(), source };
-            io::Write::write_all(&mut target, &made).map_err(failed)?;
+            let (signers, hash) = (&writing.signers, writing.hash);
+            if args.cleartext {
+                openpgp::sign_cleartext(&mut input, signers, hash, &mut target)?;
+            } else {
+                let (is_text, armor) = (args.text, args.armor);
+                let made =
+                    openpgp::sign_detached(&mut input, signers, is_text, hash, armor, stats)?;
+                let failed = |source| Error::Io { what: "writing the signature".into(), source };
+                io::Write::write_all(&mut target, &made).map_err(failed)?;
+            }
             Ok(target.release()?)
         })?;
         report(context, &pair, &value)

@@ -2,7 +2,8 @@
 //! else is read.
 //!
 //! 1. Only words that follow `pgp` are looked at; everything else stays as it is.
-//! 2. Passphrases of the line or of its configuration never become words again.
+//! 2. What a file is, its beginning tells: there, nobody says that it is text that stays readable.
+//! 3. Passphrases of the line or of its configuration never become words again.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -52,7 +53,10 @@ pub(crate) fn clear(words: Vec<OsString>) -> Result<Said> {
     for note in &call.notes {
         warn(note);
     }
-    let words = head.iter().cloned().chain(call.words).collect();
+    let mut words: Vec<OsString> = head.iter().cloned().chain(call.words).collect();
+    if words.get(head.len()).is_some_and(|word| word == "verify") {
+        words.insert(head.len() + 1, "--plain".into());
+    }
     Ok(Said::Words(words, call.secrets))
 }
 
