@@ -56,7 +56,8 @@ impl DataSets<'_> {
             let whole = quoted.strip_suffix('\'').and_then(parts);
             let (name, member) =
                 whole.filter(|(name, _)| is_name(name)).ok_or_else(|| no_name(&said()))?;
-            self.folder(&said())?.join(name).join(member.unwrap_or_default())
+            let file = self.folder(&said())?.join(name);
+            member.map_or_else(|| with_its_ending(&file), |member| file.join(member))
         } else if parts(&name).is_some_and(|(name, _)| is_name(name)) {
             let what = format!("{} does not say whose data set it is", said());
             let remedy = format!("Write it whole, as in //'HLQ.{name}'; a file has one slash.");
@@ -120,6 +121,16 @@ fn is_part(part: &str) -> bool {
 
 fn is_name(name: &str) -> bool {
     name.len() <= NAME_MAX && name.split('.').all(is_part)
+}
+
+/// The file of a data set; one that came about beside another, and got its name by an ending behind
+/// it, has that in small letters.
+fn with_its_ending(path: &Path) -> PathBuf {
+    const ENDINGS: [&str; 3] = ["pgp", "asc", "sig"];
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    let small = ending.filter(|ending| ENDINGS.contains(&ending.as_str()));
+    let small = small.map(|ending| path.with_extension(ending));
+    small.filter(|small| !path.exists() && small.is_file()).unwrap_or_else(|| path.to_owned())
 }
 
 /// Joining nothing leaves a separator behind, which would make a folder of a file.

@@ -256,7 +256,9 @@ fn one(
             let asks = clear.is_of_files() || matches!(clear, Clear::Export | Clear::Delete);
             flag(setting, asks, words, "--yes")
         }
-        Means::DaysValid(of) => is_for(clear == Clear::Generate, words, of, word),
+        Means::DaysValid(of) => {
+            is_for(clear == Clear::Generate, words, of, OsStr::new(days(setting)?))
+        }
         Means::Async(stage) if clear.is_of_files() => {
             let switch = if setting.is_on() { "on" } else { "off" };
             said(words, &format!("async-{stage}"), switch)
@@ -492,6 +494,15 @@ fn compression(setting: &Setting) -> Result<&'static str> {
 fn level(setting: &Setting) -> Result<u8> {
     let level = setting.text()?.parse().ok().filter(|level| *level <= 9);
     level.ok_or_else(|| not_one_of(setting, "0 to 9"))
+}
+
+/// A number of days, as it was written.
+fn days(setting: &Setting) -> Result<&str> {
+    let days = setting.text()?;
+    match days.parse::<u32>() {
+        Ok(_) => Ok(days),
+        Err(_) => Err(not_one_of(setting, "a number of days, 0 for as long as can be")),
+    }
 }
 
 fn key_size(setting: &Setting) -> Result<&str> {

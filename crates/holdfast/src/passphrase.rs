@@ -15,6 +15,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use region::Handover;
 use seal::Passphrase;
 use token::Pkcs11;
@@ -30,7 +31,10 @@ pub(crate) struct PassphraseArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) passphrase_file: Option<PathBuf>,
     /// The PKCS#11 library of the token that protects the keys; the passphrase is its PIN then
-    #[arg(long, value_name = "FILE", env = MODULE_VARIABLE, hide_env_values = true)]
+    #[arg(
+        long, value_name = "FILE", env = MODULE_VARIABLE, hide_env_values = true,
+        value_parser = perhaps_empty()
+    )]
     pub(crate) token_module: Option<PathBuf>,
 }
 
@@ -48,6 +52,16 @@ pub(crate) const MODULE_VARIABLE: &str = "HOLDFAST_TOKEN_MODULE";
 pub(crate) const HANDED: &str = "--handed";
 /// No passphrase is longer.
 const BYTES_MAX: u64 = 64 << 10;
+
+/// Reads a path that may be empty: a variable of the environment that is, is as good as none.
+pub(crate) fn perhaps_empty() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
+}
+
+/// A path that was given, and is not empty.
+pub(crate) fn given(path: Option<&PathBuf>) -> Option<&PathBuf> {
+    path.filter(|path| !path.as_os_str().is_empty())
+}
 
 impl PassphraseArgs {
     /// The passphrase of a system that there is.
@@ -68,7 +82,7 @@ impl PassphraseArgs {
 
     /// The same with the way to tokens, if there is one.
     fn with_token(&self, secret: Passphrase) -> Passphrase {
-        reach_tokens(secret, self.token_module.as_deref())
+        reach_tokens(secret, given(self.token_module.as_ref()).map(PathBuf::as_path))
     }
 }
 

@@ -203,3 +203,29 @@ fn a_name_goes_to_another_key_only_if_that_is_said() {
     }
     place.fails(&["expire", "--days", "4000000000", "other"], 2);
 }
+
+#[test]
+fn a_variable_that_is_empty_is_as_good_as_none() {
+    let place = Place::new("rest-empty");
+    for words in [&["generate", "--no-passphrase", "--alias", "me", "Me"][..], &["list"]] {
+        let mut command = place.command(words);
+        let output = command.env("HOLDFAST_TOKEN_MODULE", "").output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn a_key_that_is_too_short_opens_old_messages_if_that_is_asked_for_and_nothing_else() {
+    let place = Place::new("rest-short");
+    let key = include_bytes!("../../openpgp/tests/data/rsa1024.key");
+    put(&place.path("short.key"), key);
+    put(&place.path("old.asc"), include_bytes!("../../openpgp/tests/data/rsa1024.message"));
+    assert!(place.fails(&["import", "short.key"], 1).contains("1024 bits"));
+    place.works(&["import", "--allow-old", "--alias", "old", "short.key"]);
+    let said = place.fails(&["decrypt", "-o", "out", "old.asc"], 4);
+    assert!(said.contains("--allow-old"), "{said}");
+    place.works(&["decrypt", "--allow-old", "-o", "out", "old.asc"]);
+    assert_eq!(fs::read(place.path("out")).unwrap(), b"written once\n");
+    assert!(place.fails(&["encrypt", "-r", "old", "-o", "no", "out"], 1).contains("1024 bits"));
+    place.fails(&["sign", "--with", "old", "-o", "no", "out"], 1);
+}

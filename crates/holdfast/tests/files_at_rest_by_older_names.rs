@@ -49,6 +49,20 @@ fn the_facilitys_names_do_what_the_clear_ones_do() {
     place.fails(&["-v", "alone.sig"], 5);
     place.works(&["-s", "-signers-key-alias", "me", "-o", "signed", "pay"]);
     place.works(&["-v", "signed"]);
+    // Text that stays readable is known by its beginning.
+    put(&place.path("letter"), b"first line\n- second\n");
+    place.works(&["sign", "--cleartext", "--with", "me", "-o", "letter.asc", "letter"]);
+    place.works(&["-v", "letter.asc"]);
+    let said = place.works(&["-d", "-o", "letter.out", "letter.asc"]);
+    assert!(said.contains("good signature"), "{said}");
+    assert_eq!(fs::read(place.path("letter.out")).unwrap(), b"first line\n- second\n");
+    let letter = fs::read_to_string(place.path("letter.asc")).unwrap();
+    put(&place.path("forged.asc"), letter.replace("first", "other").as_bytes());
+    place.fails(&["-v", "forged.asc"], 5);
+    let said = place.works(&["-d", "-o", "forged.out", "forged.asc"]);
+    assert!(said.contains("1 of 1 signatures could not be verified"), "{said}");
+    place.fails(&["decrypt", "--plain", "--signed-by", "me", "-o", "no", "forged.asc"], 5);
+    place.fails(&["decrypt", "-o", "no", "letter.asc"], 6);
     place.works(&["-compress", "-compression", "6", "-o", "packed", "pay"]);
     assert!(fs::metadata(place.path("packed")).unwrap().len() < 100_000);
     place.works(&["-d", "-o", "unpacked", "packed"]);
@@ -65,6 +79,8 @@ fn the_ring_is_kept_by_the_facilitys_names() {
     place.works(&["-eA", "-armor", "-o", "both.asc", "me", "you"]);
     let listed = place.works(&["-iU", "Bob"]);
     assert!(listed.contains("alias you") && !listed.contains("alias me"), "{listed}");
+    let said = place.fails(&["-g", "-userID-name", "Eve", "-openPGP-days-valid", "x"], 2);
+    assert!(said.contains("-openPGP-days-valid") && said.contains("HFE102"), "{said}");
     place.fails(&["-iU", "you"], 1);
     place.fails(&["-xA", "you"], 2);
     place.works(&["-xA", "-yes", "you"]);
@@ -118,6 +134,9 @@ fn names_of_data_sets_lead_to_files() {
     place.works(&["-e", "-rA", "me", "//'hlq.pay'", "//'HLQ.SECRET(MAY)'"]);
     place.works(&["-d", "-o", "//DD:OUT", "--dd=OUT=out", "//'HLQ.SECRET(MAY)'"]);
     assert_eq!(fs::read(place.path("out")).unwrap(), b"pay of May");
+    place.works(&["-d", "-o", "june", "//'HLQ.PAY.PGP'"]);
+    assert_eq!(fs::read(place.path("june")).unwrap(), b"pay of June");
+    place.works(&["-d", "-yes", "//'HLQ.PAY.PGP'"]);
     place.works(&["-d", "-yes", "sets/HLQ.PAY.pgp"]);
     assert_eq!(fs::read(place.path("sets/HLQ.PAY")).unwrap(), b"pay of June");
     let said = place.fails(&["-d", "//DD:NONE"], 2);

@@ -227,7 +227,7 @@ fn play(
     // Who calls a started system needs no key, and gets nothing to find one with.
     let handover = match job.kind {
         Kind::Dli | Kind::Dbb => {
-            let module = passphrase.token_module.as_deref();
+            let module = passphrase::given(passphrase.token_module.as_ref()).map(PathBuf::as_path);
             Some(passphrase::hand_over(&mut command, &passphrase.get()?, module)?)
         }
         Kind::Bmp => None,

@@ -26,7 +26,7 @@ use openpgp::{Held, Holder, SecretKey, Signer, Store, Target, Writing, X509};
 
 use super::Context;
 use crate::failure::{Failure, Result};
-use crate::passphrase::MODULE_VARIABLE;
+use crate::passphrase::{MODULE_VARIABLE, given, perhaps_empty};
 
 /// The variable of the environment that may say which folder the key ring is.
 const HOME_VARIABLE: &str = "HOLDFAST_PGP_HOME";
@@ -155,14 +155,17 @@ pub(super) fn run(context: &mut Context, args: &PgpArgs) -> Result<ExitCode> {
 #[derive(Args, Clone, Debug)]
 struct RingArgs {
     /// The folder of the key ring
-    #[arg(long, value_name = "FOLDER", env = HOME_VARIABLE)]
+    #[arg(long, value_name = "FOLDER", env = HOME_VARIABLE, value_parser = perhaps_empty())]
     home: Option<PathBuf>,
     /// Read the passphrase of secret keys from this file; otherwise from the variable
     /// HOLDFAST_PGP_KEY_PASSPHRASE, or from the terminal
     #[arg(long, value_name = "FILE")]
     key_passphrase_file: Option<PathBuf>,
     /// The PKCS#11 library of the tokens that keep keys
-    #[arg(long, value_name = "FILE", env = MODULE_VARIABLE, hide_env_values = true)]
+    #[arg(
+        long, value_name = "FILE", env = MODULE_VARIABLE, hide_env_values = true,
+        value_parser = perhaps_empty()
+    )]
     token_module: Option<PathBuf>,
     /// Read the PIN of the token from this file; otherwise from the variable HOLDFAST_PGP_PIN, or
     /// from the terminal
@@ -186,7 +189,7 @@ struct RingArgs {
 impl RingArgs {
     /// The key ring itself.
     fn folder(&self, context: &Context) -> Result<Store> {
-        let Some(folder) = self.home.clone().or_else(usual_home) else {
+        let Some(folder) = given(self.home.as_ref()).cloned().or_else(usual_home) else {
             return Err(Failure::usage("there is no key ring to use", "Give --home FOLDER."));
         };
         Ok(Store::open(&context.seam, &folder))

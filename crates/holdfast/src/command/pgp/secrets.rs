@@ -150,7 +150,8 @@ impl RingArgs {
             };
             get(&ring, &wanted).map_err(as_error)
         };
-        Arc::new(Holder::new(self.token_module.as_deref(), Box::new(ask)))
+        let module = crate::passphrase::given(self.token_module.as_ref()).map(PathBuf::as_path);
+        Arc::new(Holder::new(module, Box::new(ask)))
     }
 }
 
