@@ -15,7 +15,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use recon::State;
-use seam::disk::{Create, Disk, Open};
+use seam::disk::{Create, Disk, Open, is_same_place};
 
 use crate::header::parse_name;
 use crate::{ArchiveConfig, ArchiveError, Shelf};
@@ -98,9 +98,9 @@ impl Shelf {
     /// # Errors
     /// [`ArchiveError::NoFolder`] if it is none of the archive's; whatever the disk says.
     pub fn begin_anew(&self, folder: &Path) -> Result<(), ArchiveError> {
-        if !self.has(folder) {
-            return Err(ArchiveError::NoFolder { path: folder.to_owned() });
-        }
+        let disk = self.env.seam.disk.as_ref();
+        let own = self.config.folders.iter().find(|own| is_same_place(disk, own, folder));
+        let folder = own.ok_or_else(|| ArchiveError::NoFolder { path: folder.to_owned() })?;
         self.folders.lock().release(folder);
         self.prepare_folder(folder)?;
         self.look()

@@ -78,10 +78,7 @@ impl Door {
     /// # Errors
     /// If the socket cannot be made.
     pub fn open(path: &Path, schedule: Arc<dyn Schedule>) -> Result<Door, RegionError> {
-        let _ = rustix::fs::unlink(path);
-        let listener = UnixListener::bind(path).map_err(RegionError::file(path))?;
-        rustix::fs::chmod(path, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR)
-            .map_err(|errno| RegionError::file(path)(errno.into()))?;
+        let listener = seam::socket::listen(path).map_err(RegionError::file(path))?;
         let (closing, sent_away) = (AtomicBool::new(false), AtomicUsize::new(0));
         let programs = Mutex::new(Vec::new());
         let shared = Arc::new(Hall { schedule, closing, sent_away, programs });
@@ -109,7 +106,7 @@ impl Door {
         self.shared.closing.store(true, SeqCst);
         let Some(acceptor) = self.acceptor.take() else { return };
         // The acceptor sleeps until somebody comes.
-        let _ = UnixStream::connect(&self.path);
+        let _ = seam::socket::connect(&self.path);
         acceptor.join();
         let programs = std::mem::take(&mut *self.shared.programs.lock());
         for (_, thread) in programs {
@@ -266,7 +263,7 @@ impl Connection {
             path: path.to_owned(),
             text: error.to_string(),
         };
-        let mut stream = UnixStream::connect(path).map_err(absent)?;
+        let mut stream = seam::socket::connect(path).map_err(absent)?;
         let mut hello = MAGIC.to_vec();
         hello.extend_from_slice(&VERSION.to_le_bytes());
         hello.extend_from_slice(&(job.len() as u32).to_le_bytes());

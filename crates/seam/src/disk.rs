@@ -170,6 +170,10 @@ pub trait Disk: Send + Sync {
     ) -> Option<Vec<io::Result<()>>> {
         None
     }
+    /// A path that leads to the same place from every folder, whatever is there.
+    fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
+        std::path::absolute(path)
+    }
     /// Whether there is a file or folder of that name.
     fn exists(&self, path: &Path) -> io::Result<bool>;
     /// Which file or folder a name leads to now.
@@ -205,6 +209,27 @@ pub fn is_misplaced(disk: &dyn Disk, path: &Path, file: &dyn File) -> bool {
         Err(error) => {
             matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
         }
+    }
+}
+
+/// Whether two paths lead to the same file or folder, or would if it was made.
+#[must_use]
+pub fn is_same_place(disk: &dyn Disk, one: &Path, other: &Path) -> bool {
+    if one == other {
+        return true;
+    }
+    if let (Ok(one), Ok(other)) = (disk.identity(one), disk.identity(other)) {
+        return one == other;
+    }
+    let is_missing = |path: &Path| matches!(disk.exists(path), Ok(false));
+    match (one.parent(), other.parent()) {
+        (Some(above), Some(above_other)) => {
+            is_missing(one)
+                && is_missing(other)
+                && one.file_name() == other.file_name()
+                && is_same_place(disk, above, above_other)
+        }
+        _ => false,
     }
 }
 

@@ -25,6 +25,7 @@ pub mod reserve;
 mod ring;
 #[cfg(feature = "sim")]
 pub mod sim;
+pub mod socket;
 pub mod stop;
 pub mod sync;
 pub mod thread;

@@ -18,6 +18,7 @@
 //!    disk that keeps writes in memory (`shadow`).
 //! 3. A process that has opened a key ring leaves no core dumps (K22).
 //! 4. The key file is changed only under the system's lock, by whoever has it.
+//! 5. Paths that are recorded, or told to others, are absolute, however the folder was named.
 //!
 //! It is not the catalog of databases and programs.
 

@@ -19,7 +19,7 @@ use seam::disk::{read_small, replace_small};
 use uow::Parts;
 
 use crate::config::CONFIG_FILE;
-use crate::system::{clean_up, free_place, make_folders, open_key_ring, parts};
+use crate::system::{absolute, clean_up, free_place, make_folders, open_key_ring, parts};
 use crate::{LABELS, Stopped, System, SystemConfig, SystemError, archives, registry};
 
 /// What a system is restored from.
@@ -90,6 +90,7 @@ impl System {
         tell: Tell<'_>,
     ) -> Result<RestoredSystem, SystemError> {
         let disk = seam.disk.as_ref();
+        let dir = &absolute(seam, dir)?;
         let system = KeyRing::inspect(disk, &options.key_file)?.system;
         let (config, text) = configuration(seam, options, system)?;
         free_place(disk, dir, &config)?;
@@ -180,6 +181,7 @@ pub fn rebuild_recon(
     folders: &[PathBuf],
     (notes, tell): (&mut Vec<String>, Tell<'_>),
 ) -> Result<RebuiltRecon, SystemError> {
+    let dir = &absolute(seam, dir)?;
     let config = SystemConfig::read(seam.disk.as_ref(), dir)?;
     let past = read_log(&Stopped::look(seam, dir, passphrase)?, notes, tell)?;
     // Nobody opens the system meanwhile.

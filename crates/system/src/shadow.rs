@@ -100,6 +100,10 @@ impl Disk for ShadowDisk {
         Ok(Arc::new(ShadowFile { below, layer, budget: Arc::clone(&self.budget) }))
     }
 
+    fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
+        self.below.absolute(path)
+    }
+
     fn exists(&self, path: &Path) -> io::Result<bool> {
         let state = self.state.lock();
         let here = state.files.contains_key(path) || state.folders.contains(path);

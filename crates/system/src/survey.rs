@@ -149,12 +149,13 @@ impl Stopped {
     pub fn look(seam: &Seam, dir: &Path, passphrase: &Passphrase) -> Result<Stopped, SystemError> {
         let notes = crate::hygiene::protect_process();
         drop(notes); // Nothing depends on it here; `status` of a running system shows them.
-        let config = SystemConfig::read(seam.disk.as_ref(), dir)?;
-        let lock = system::lock(seam, dir)?;
-        let keys = Arc::new(system::open_keys(seam, dir, &config, passphrase)?);
+        let dir = system::absolute(seam, dir)?;
+        let config = SystemConfig::read(seam.disk.as_ref(), &dir)?;
+        let lock = system::lock(seam, &dir)?;
+        let keys = Arc::new(system::open_keys(seam, &dir, &config, passphrase)?);
         let disk = ShadowDisk::new(Arc::clone(&seam.disk), SHADOW_BYTES_MAX);
         let seam = Seam { disk: Arc::new(disk), ..seam.clone() };
-        Ok(Stopped { dir: dir.to_owned(), config, keys, seam, _lock: lock })
+        Ok(Stopped { dir, config, keys, seam, _lock: lock })
     }
 
     /// What is left of a system, as somebody has found it; `seam` writes to no disk.

@@ -140,6 +140,7 @@ impl System {
         offline: &[String],
     ) -> Result<System, SystemError> {
         let mut notes = hygiene::protect_process();
+        let dir = &absolute(seam, dir)?;
         let config = SystemConfig::read(seam.disk.as_ref(), dir)?;
         let lock = lock(seam, dir)?;
         let keys = Arc::new(open_keys(seam, dir, &config, passphrase)?);
@@ -321,6 +322,12 @@ impl System {
         registry::update(&self.inner.recon, &self.inner.kernel)?;
         registry::note_end(&self.inner.recon, &self.inner.kernel)
     }
+}
+
+/// The folder of a system as everybody finds it: what is recorded, and what others are told, is read
+/// by processes that work in other folders.
+pub(crate) fn absolute(seam: &Seam, dir: &Path) -> Result<PathBuf, SystemError> {
+    seam.disk.absolute(dir).map_err(|error| SystemError::io("find", dir, error))
 }
 
 /// Opens the kernel. Somebody who only looks may have come between the two locks.

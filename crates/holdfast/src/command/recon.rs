@@ -290,10 +290,9 @@ fn rebuild(context: &mut Context, args: &RebuildArgs) -> Result<ExitCode> {
     let (mut notes, mut progress) = (Vec::new(), Progress::new(&context.seam));
     let mut tell =
         |at: ::recovery::Progress<'_>| progress.show(at.what, at.done, at.total, "bytes");
-    // What RECON is told of the folders in it must hold wherever somebody asks.
-    let dir = absolute(std::slice::from_ref(&args.place.system))?.remove(0);
+    let dir = &args.place.system;
     let found =
-        system::rebuild_recon(&context.seam, &dir, &passphrase, &folders, (&mut notes, &mut tell))?;
+        system::rebuild_recon(&context.seam, dir, &passphrase, &folders, (&mut notes, &mut tell))?;
     progress.clear();
     notes.iter().for_each(warn);
     match context.output.is_json() {

@@ -1,6 +1,5 @@
 //! `holdfast stop`: stops a started system in order.
 
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -51,7 +50,7 @@ pub(super) fn run(context: &mut Context, args: &StopArgs) -> Result<ExitCode> {
         return Err(Failure::other(what, "There is nothing to do."));
     };
     let process = status.process.pid;
-    if UnixStream::connect(dir.join(SOCKET)).is_err() {
+    if seam::socket::connect(&dir.join(SOCKET)).is_err() {
         let what = format!("process {process} uses {} alone", dir.display());
         return Err(Failure::other(what, "It is a command that ends by itself; wait for it."));
     }

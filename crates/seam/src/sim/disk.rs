@@ -456,6 +456,10 @@ impl Disk for SimDisk {
         Some(SimFile::write_alike(&known, offset, bufs))
     }
 
+    fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
+        Ok(absolute(path))
+    }
+
     fn exists(&self, path: &Path) -> io::Result<bool> {
         let path = absolute(path);
         self.check(Call::Other, &path)?;

@@ -95,8 +95,10 @@ const SHADOW_BYTES_MAX: u64 = 256 << 20;
 pub fn diagnose(seam: &Seam, dir: &Path, passphrase: Option<&Passphrase>) -> Diagnosis {
     let disk = ShadowDisk::new(Arc::clone(&seam.disk), SHADOW_BYTES_MAX);
     let seam = Seam { disk: Arc::new(disk), ..seam.clone() };
-    let diagnosis = Diagnosis { dir: dir.to_owned(), ..Diagnosis::default() };
-    let mut doctor = Doctor { seam, dir: dir.to_owned(), diagnosis, damaged: Vec::new() };
+    // Where even that fails, the files are not found either, and that is told.
+    let dir = seam.disk.absolute(dir).unwrap_or_else(|_| dir.to_owned());
+    let diagnosis = Diagnosis { dir: dir.clone(), ..Diagnosis::default() };
+    let mut doctor = Doctor { seam, dir, diagnosis, damaged: Vec::new() };
     doctor.files();
     doctor.process();
     let config = doctor.configuration();

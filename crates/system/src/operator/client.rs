@@ -2,10 +2,9 @@
 
 use std::io::{self, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use rustix::fs::{Mode, OFlags};
 use serde_json::Value;
 
 use super::line::{self, Answer, LINE_BYTES_MAX};
@@ -78,32 +77,11 @@ fn converse(
 
 /// A connection to whoever listens, if anybody does.
 fn reach(dir: &Path) -> io::Result<Option<UnixStream>> {
-    match connect(dir) {
+    match seam::socket::connect(&dir.join(SOCKET)) {
         Ok(stream) => Ok(Some(stream)),
         Err(error) => match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Ok(None),
             _ => Err(error),
         },
-    }
-}
-
-pub(super) fn connect(dir: &Path) -> io::Result<UnixStream> {
-    UnixStream::connect(ShortPath::of(dir)?.join(SOCKET))
-}
-
-/// A folder by its descriptor: socket addresses hold 107 bytes, paths may be longer.
-pub(super) struct ShortPath {
-    folder: rustix::fd::OwnedFd,
-}
-
-impl ShortPath {
-    pub(super) fn of(dir: &Path) -> io::Result<ShortPath> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(ShortPath { folder: rustix::fs::open(dir, flags, Mode::empty())? })
-    }
-
-    pub(super) fn join(&self, name: &str) -> PathBuf {
-        use std::os::fd::AsRawFd;
-        PathBuf::from(format!("/proc/self/fd/{}/{name}", self.folder.as_raw_fd()))
     }
 }

@@ -2,9 +2,8 @@
 
 use std::io::{self, BufReader, Write as _};
 use std::net::Shutdown;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -12,7 +11,6 @@ use std::time::Duration;
 use rustix::net::RecvFlags;
 use seam::thread::JoinHandle;
 
-use super::client::{ShortPath, connect};
 use super::line::{self, Answer, REQUEST_BYTES_MAX};
 use super::{Listener, OperatorError, Progress, Request, SOCKET};
 use crate::{System, SystemError};
@@ -36,7 +34,7 @@ impl Server {
         let dir = system.dir().to_owned();
         let path = dir.join(SOCKET);
         let failed = |error| SystemError::io("serve operators at", &path, error);
-        let listener = listen(&dir).map_err(failed)?;
+        let listener = seam::socket::listen(&path).map_err(failed)?;
         let ended = Arc::new(AtomicBool::new(false));
         let mut host =
             Host { system: Arc::new(system), ended: Arc::clone(&ended), clients: Vec::new() };
@@ -51,23 +49,12 @@ impl Drop for Server {
         self.ended.store(true, Ordering::SeqCst);
         // The thread sleeps in `accept`; this wakes it. If nobody can connect, it stays asleep
         // until the process ends, which does no harm.
-        let woken = connect(&self.dir).is_ok();
+        let woken = seam::socket::connect(&self.dir.join(SOCKET)).is_ok();
         if let Some(thread) = self.thread.take().filter(|_| woken) {
             thread.join();
         }
         let _ = rustix::fs::unlink(self.dir.join(SOCKET));
     }
-}
-
-/// Binds under another name, so that the socket never has its own name with a wider mode.
-fn listen(dir: &Path) -> io::Result<UnixListener> {
-    let short = ShortPath::of(dir)?;
-    let (fresh, name) = (short.join("operator.new"), short.join(SOCKET));
-    let _ = rustix::fs::unlink(&fresh);
-    let listener = UnixListener::bind(&fresh)?;
-    std::fs::set_permissions(&fresh, std::fs::Permissions::from_mode(0o600))?;
-    rustix::fs::rename(&fresh, &name)?;
-    Ok(listener)
 }
 
 /// Who lets clients in.

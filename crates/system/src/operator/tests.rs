@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
 
 use seal::KdfCost;
+use seam::socket::connect;
 
-use super::client::connect;
 use super::*;
 use crate::{Bytes, InitOptions, SystemConfig};
 
@@ -46,7 +46,7 @@ impl Place {
 
     /// What comes back for some bytes.
     fn send(&self, bytes: &[u8]) -> Refusal {
-        let mut stream = connect(&self.dir).unwrap();
+        let mut stream = connect(&self.dir.join(SOCKET)).unwrap();
         stream.write_all(bytes).unwrap();
         let _ = stream.shutdown(std::net::Shutdown::Write);
         let mut answer = Vec::new();
@@ -137,7 +137,7 @@ fn clients_come_and_go_and_a_stop_ends_what_is_at_work() {
     let system = place.open();
     let clock = &place.seam.clock;
     let connected = || {
-        let mut stream = connect(&place.dir).unwrap();
+        let mut stream = connect(&place.dir.join(SOCKET)).unwrap();
         stream.write_all(b"{\"verb\":\"work\"}\n").unwrap();
         BufReader::new(stream)
     };
@@ -147,7 +147,8 @@ fn clients_come_and_go_and_a_stop_ends_what_is_at_work() {
         read_answer(line.as_bytes())
     };
     // As many as there may be, beside some that say nothing.
-    let silent: Vec<UnixStream> = (0..4).map(|_| connect(&place.dir).unwrap()).collect();
+    let silent: Vec<UnixStream> =
+        (0..4).map(|_| connect(&place.dir.join(SOCKET)).unwrap()).collect();
     let mut clients: Vec<_> = (0..28).map(|_| connected()).collect();
     wait_until(clock, || WORKING.load(SeqCst) == 28);
     assert!(matches!(line(&mut clients[0]), Ok(Answer::Progress(at)) if at.total == 2));
@@ -158,7 +159,7 @@ fn clients_come_and_go_and_a_stop_ends_what_is_at_work() {
     drop(silent);
     wait_until(clock, || WORKING.load(SeqCst) == 2);
     wait_until(clock, || place.run("number").is_ok());
-    let waiting = connect(&place.dir).unwrap();
+    let waiting = connect(&place.dir.join(SOCKET)).unwrap();
     system.close().unwrap();
     assert_eq!(WORKING.load(SeqCst), 0);
     for client in &mut clients {
