@@ -169,7 +169,7 @@ fn set(lines: &mut Vec<String>, at: usize, end: usize, setting: &str, value: Opt
     match (place, value) {
         (Some(place), Some(value)) => {
             let line = &lines[place];
-            let comment = line.find('#').map_or("", |from| &line[from..]);
+            let comment = comment(line);
             let gap = if comment.is_empty() { "" } else { "  " };
             lines[place] = format!("{setting} = {value}{gap}{comment}");
         }
@@ -177,6 +177,23 @@ fn set(lines: &mut Vec<String>, at: usize, end: usize, setting: &str, value: Opt
         (None, Some(value)) => lines.insert(at + 1, format!("{setting} = {value}")),
         (None, None) => {}
     }
+}
+
+/// What is said about a setting behind it: from the first `#` on that stands in no string.
+fn comment(line: &str) -> &str {
+    let (mut within, mut escaped) = (None, false);
+    for (at, c) in line.char_indices() {
+        match within {
+            Some(_) if escaped => escaped = false,
+            Some('"') if c == '\\' => escaped = true,
+            Some(quote) if c == quote => within = None,
+            Some(_) => {}
+            None if c == '#' => return &line[at..],
+            None if c == '"' || c == '\'' => within = Some(c),
+            None => {}
+        }
+    }
+    ""
 }
 
 /// Removes a section's head and settings; a comment before the next section belongs to that.
@@ -227,6 +244,22 @@ mod tests {
         let few = LogSettings { stripes: 2, ..LogSettings::default() };
         let added = "version = 1\n\n[log]\nstripes = 2\n";
         assert_eq!(with_log("version = 1\n", &usual, &few), added);
+    }
+
+    #[test]
+    fn a_number_sign_in_a_name_begins_no_comment() {
+        assert_eq!(comment(r##"data_sets = ["$JDB.#JP2", "a\"#"] # ours"##), "# ours");
+        assert_eq!(comment("folders = ['/mnt/#1\\', '#']"), "");
+        let text = "[pool.default]\ndata_sets = [\"$JDB.#JP2\"]  # of J\nunit = \"8 KiB\"\n\
+                    bytes = \"1 MiB\"\n";
+        let pools: BTreeMap<_, _> =
+            [("default".to_owned(), pool(1 << 20, &["$JDB.#JP2", "#ADBY"]))].into();
+        let changed = with_pools(text, &pools);
+        assert!(
+            changed.contains("\ndata_sets = [\"$JDB.#JP2\", \"#ADBY\"]  # of J\n"),
+            "{changed}"
+        );
+        assert_eq!(with_pools(&changed, &pools), changed, "once is enough");
     }
 
     #[test]
