@@ -211,7 +211,7 @@ pub(crate) fn moment_of(text: &str) -> Option<u64> {
     let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next().unwrap_or(Some(0))?);
     let sound = (1970..=9999).contains(&year)
         && (1..=12).contains(&month)
-        && (1..=31).contains(&day)
+        && (1..=days_of(year, month)).contains(&day)
         && hour < 24
         && minute < 60
         && second < 60
@@ -231,6 +231,16 @@ pub(crate) fn moment_of(text: &str) -> Option<u64> {
         era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
     let days = days.checked_sub(719_468)?;
     Some((((days * 24 + hour) * 60 + minute) * 60 + second) * 1_000_000 + micros)
+}
+
+/// How many days a month has.
+fn days_of(year: u64, month: u64) -> u64 {
+    let is_leap = year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
+    match month {
+        2 => 28 + u64::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
 }
 
 #[cfg(test)]
@@ -261,7 +271,10 @@ mod tests {
             assert_eq!(moment_of(&utc(us)), Some(us), "{}", utc(us));
         }
         assert_eq!(moment_of("1970-01-01T00:00:01.5Z"), Some(1_500_000));
-        for wrong in ["", "now", "2026-13-01 00:00:00", "2026-01-01", "2026-01-01 24:00:00"] {
+        assert!(moment_of("2024-02-29 00:00:00").is_some(), "a leap year");
+        let no_days = ["2026-02-30 00:00:00", "2026-02-29 00:00:00", "2100-02-29 00:00:00"];
+        let others = ["", "now", "2026-13-01 00:00:00", "2026-01-01", "2026-01-01 24:00:00"];
+        for wrong in no_days.into_iter().chain(others) {
             assert_eq!(moment_of(wrong), None, "{wrong}");
         }
     }
