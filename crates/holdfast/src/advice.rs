@@ -6,7 +6,8 @@
 //! Invariants:
 //! 1. The folder is written as it was given, in quotes where a shell needs them; so are files in
 //!    it, which messages call `DIR/...`.
-//! 2. What names its folder already, and what is no command of this release, stays as it is.
+//! 2. What names its folder already, and what is no command of this release, stays as it is, but
+//!    for names that a shell would change: they are quoted.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -104,9 +105,19 @@ fn completed(cli: &Command, words: &str, folder: &str) -> String {
         typed.push(folder);
     }
     let words = typed.into_iter().map(Cow::from);
-    let operands =
-        operands.iter().map(|word| in_folder(word, folder).map_or((*word).into(), Cow::from));
+    let operands = operands
+        .iter()
+        .map(|word| in_folder(word, folder).map_or_else(|| for_shell(word), Cow::from));
     words.chain(operands).collect::<Vec<_>>().join(" ")
+}
+
+/// A name as a shell takes it: those of data sets and databases may have national characters of the
+/// host, two of which mean something to a shell.
+fn for_shell(word: &str) -> Cow<'_, str> {
+    match word.contains(['$', '#']) && !word.contains(['\'', '"']) {
+        true => quoted(word).into(),
+        false => word.into(),
+    }
 }
 
 /// What stands for the folder, or for a file in it, as it can be typed.
@@ -130,6 +141,8 @@ mod tests {
         assert_eq!(typed("`holdfast verify`"), "`holdfast verify /srv/bank`");
         assert_eq!(typed("`holdfast log print DIR`"), "`holdfast log print /srv/bank`");
         assert_eq!(typed("`holdfast repair --log`"), "`holdfast repair -s /srv/bank --log`");
+        let national = "`holdfast recover -s DIR --set $JDB.#JP2`";
+        assert_eq!(typed(national), "`holdfast recover -s /srv/bank --set '$JDB.#JP2'`");
         let value_name = "`holdfast recon change -s DIR --copy 3 --gone`";
         assert_eq!(typed(value_name), "`holdfast recon change -s /srv/bank --copy 3 --gone`");
         let file = "`holdfast restore NEW --keys DIR/holdfast.keys --copies FOLDER`";
