@@ -70,7 +70,7 @@ pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
 /// What the command's own failures say in place of a layer's code.
 const OWN: Code = Code("HFY100");
-const USAGE: Code = Code("HFY101");
+const USAGE: Code = Code(system::operator::USAGE);
 
 impl Failure {
     pub(crate) fn usage(what: impl Display, remedy: impl Display) -> Failure {
@@ -102,6 +102,7 @@ impl Failure {
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Failure::Usage { .. } | Failure::Facility(..) => ExitCode::from(2),
+            Failure::Refused(refusal) if refusal.code == USAGE.0 => ExitCode::from(2),
             Failure::Error(_) | Failure::Refused(_) | Failure::Other { .. } => ExitCode::FAILURE,
             Failure::Pgp(error) => match error.kind() {
                 openpgp::Kind::Failed => ExitCode::FAILURE,

@@ -134,3 +134,34 @@ fn everything_goes_over_to_new_keys_and_the_old_one_can_be_deleted() {
     convert(&dir, &["--set", "JOURNAL", "--to", "plain"]).done();
     told(&["rekey"], &dir, &["--set", "JOURNAL"]).failed("HFY010", &["JOURNAL"]);
 }
+
+#[test]
+fn a_rekey_of_everything_that_is_given_again_draws_no_second_keys() {
+    let folder = Folder::new("again");
+    let dir = bank(&folder, &[]);
+    let mut worker = Worker::idle(&dir);
+    let newest = || {
+        let keys = on(DEMO, &["keys", "list", "--json"], &dir, &[]).done().json();
+        let keys = keys["keys"].as_array().cloned().unwrap();
+        let of = |label: &str| {
+            let all = keys.iter().filter(|key| key["label"] == label);
+            all.filter_map(|key| key["generation"].as_u64()).max().unwrap()
+        };
+        ["data", "log", "system"].map(of)
+    };
+    let before = newest();
+    let slowly = ["--all", "--no-wait", "--rate", "64 KiB"];
+    rekey(&dir, &slowly).done();
+    let drawn = before.map(|generation| generation + 1);
+    assert_eq!(newest(), drawn);
+    rekey(&dir, &slowly).done();
+    assert_eq!(newest(), drawn, "the first one is under way");
+    rekey(&dir, &["--all"]).done();
+    assert_eq!(newest(), drawn, "it was taken up");
+    rekey(&dir, &["--all"]).done();
+    assert_eq!(newest(), before.map(|generation| generation + 2));
+    // There are two copies of the log.
+    let none = on(DEMO, &["log", "resync", "--copy", "3", "-s"], &dir, &[]);
+    assert!(none.code == 2 && none.err.contains("no copy 3"), "{}", none.err);
+    worker.finish();
+}

@@ -111,6 +111,12 @@ pub struct LostLogCopy {
 /// What a look at a stopped system may keep in memory (see [`ShadowDisk`]).
 const SHADOW_BYTES_MAX: u64 = 2 << 30;
 
+/// The outside as it is, with every write kept in memory.
+pub(crate) fn without_writes(seam: &Seam) -> Seam {
+    let disk = ShadowDisk::new(Arc::clone(&seam.disk), SHADOW_BYTES_MAX);
+    Seam { disk: Arc::new(disk), ..seam.clone() }
+}
+
 /// The log seals at most so many groups for each stripe before the first of them is durable.
 const GROUPS_IN_FLIGHT_PER_STRIPE: u64 = 2;
 
@@ -126,7 +132,7 @@ pub fn status(
 ) -> Result<SystemStatus, SystemError> {
     SystemConfig::read(seam.disk.as_ref(), dir)?;
     let no_answer = |why: String| SystemError::NoAnswer { dir: dir.to_owned(), why };
-    let ask = || operator::ask(dir).map_err(|error| no_answer(error.to_string()));
+    let ask = || operator::ask(dir).map_err(|error| operator::unanswered(dir, error));
     if let Some(status) = ask()? {
         return Ok(SystemStatus::Running(status));
     }
@@ -153,8 +159,7 @@ impl Stopped {
         let config = SystemConfig::read(seam.disk.as_ref(), &dir)?;
         let lock = system::lock(seam, &dir)?;
         let keys = Arc::new(system::open_keys(seam, &dir, &config, passphrase)?);
-        let disk = ShadowDisk::new(Arc::clone(&seam.disk), SHADOW_BYTES_MAX);
-        let seam = Seam { disk: Arc::new(disk), ..seam.clone() };
+        let seam = without_writes(seam);
         Ok(Stopped { dir, config, keys, seam, _lock: lock })
     }
 

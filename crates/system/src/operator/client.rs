@@ -28,10 +28,16 @@ pub fn call(
     match reach(dir) {
         Ok(Some(stream)) => converse(&stream, request, tell).map(Some),
         Ok(None) => Ok(None),
-        Err(error) => {
-            let why = error.to_string();
-            Err(SystemError::NoAnswer { dir: dir.to_owned(), why }.into())
-        }
+        Err(error) => Err(unanswered(dir, error).into()),
+    }
+}
+
+/// Why a process that has a system open cannot be asked. Somebody who may not ask hears that, and
+/// no guess at how that process is.
+pub(crate) fn unanswered(dir: &Path, error: io::Error) -> SystemError {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => SystemError::io("connect to", &dir.join(SOCKET), error),
+        _ => SystemError::NoAnswer { dir: dir.to_owned(), why: error.to_string() },
     }
 }
 

@@ -3,7 +3,8 @@
 //! 1. Everything is checked before anything is begun: a request that cannot be done as a whole
 //!    changes nothing.
 //! 2. A re-key draws a new generation of a label only if some data set uses the current one
-//!    already: a request that is repeated after a crash goes on where it was.
+//!    already: a request that is repeated after a crash goes on where it was. Keys of the log and
+//!    of the system are drawn behind those of data sets, so that their age tells which were drawn.
 //! 3. Whoever waits for a conversion may go away; it goes on without him.
 //! 4. RECON is told when a conversion begins, and when its end is seen.
 
@@ -135,11 +136,16 @@ pub fn rekey(
     for set in sets {
         by_label.entry(set.definition().label.clone()).or_default().push(set);
     }
+    let mut taken_up_us = None;
     for (label, sets) in by_label {
-        let to = Form::sealed(target(system, &label, &sets, &mut converted)?);
+        let to = target(system, &label, &sets, &mut converted)?;
+        if !converted.generations.contains_key(&label) {
+            taken_up_us = taken_up_us.max(drawn_us(system, &label));
+        }
+        let to = Form::sealed(to);
         sets.iter().try_for_each(|set| plan(set, to, &mut plans, &mut converted))?;
     }
-    renew_others(system, asked, &mut converted)?;
+    renew_others(system, asked, taken_up_us, &mut converted)?;
     begin(system, &plans, asked, converted, talk)
 }
 
@@ -162,24 +168,38 @@ fn target(
     Ok(new)
 }
 
+/// When the newest key of a label was drawn: UTC in microseconds.
+fn drawn_us(system: &System, label: &str) -> Option<u64> {
+    let keys = system.keys().list();
+    keys.iter().find(|key| key.label == label && key.current).map(|key| key.created_us)
+}
+
 /// New keys for what is no data set: the log has its own at once, the system's own files with the
-/// next start.
+/// next start. If a re-key is taken up whose data sets go over to keys that were drawn at some time,
+/// keys that were drawn behind these were drawn for it.
 fn renew_others(
     system: &System,
     asked: &Conversion,
+    taken_up_us: Option<u64>,
     converted: &mut Converted,
 ) -> Result<(), Refusal> {
     let log = system.kernel().log();
+    let mut renew = |label: &str| {
+        let is_drawn = taken_up_us.is_some() && drawn_us(system, label) >= taken_up_us;
+        if !is_drawn {
+            let new = system.keys().new_generation(label)?;
+            converted.generations.insert(label.to_owned(), new.0);
+        }
+        Ok::<_, Refusal>(())
+    };
     if (asked.log || asked.all) && log.is_sealed() {
-        let new = system.keys().new_generation(log.key_label())?;
-        converted.generations.insert(log.key_label().to_owned(), new.0);
+        renew(log.key_label())?;
         log.renew_key()?;
         // So that there is something to seal with it, and the older log is soon not needed.
         system.kernel().checkpoint_now(false)?;
     }
     if asked.all {
-        let new = system.keys().new_generation(LABELS[0])?;
-        converted.generations.insert(LABELS[0].to_owned(), new.0);
+        renew(LABELS[0])?;
     }
     Ok(())
 }
@@ -211,7 +231,11 @@ fn begin(
     let rate = asked.bytes_per_second;
     for (set, to) in plans {
         if set.definition().conversion.is_none() {
-            system.kernel().convert(set, *to, rate)?;
+            match system.kernel().convert(set, *to, rate) {
+                // Somebody else has asked for the same, and it is done.
+                Err(UowError::SameForm { .. }) => {}
+                begun => begun?,
+            }
             continue;
         }
         match system.kernel().steer_conversion(set, false, Some(rate)) {

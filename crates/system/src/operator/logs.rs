@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use log::LogError;
-use serde::de::Error as _;
+use log::{CopyInfo, LogError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{OperatorError, Refusal, Request, Talk, done};
+use super::{Refusal, Request, Talk, USAGE, done};
 use crate::{System, SystemConfig, SystemError};
 
 /// Which copy of the log.
@@ -37,6 +36,18 @@ fn told(error: LogError) -> Refusal {
     SystemError::from(uow::UowError::from(error)).into()
 }
 
+/// There is no copy of that number.
+fn no_copy(number: u8, copies: &[CopyInfo]) -> Refusal {
+    let folders: Vec<String> =
+        (1..).zip(copies).map(|(at, copy)| format!("{at} in {}", copy.path.display())).collect();
+    let copies = if folders.len() == 1 { "its only copy is" } else { "its copies are" };
+    Refusal {
+        code: USAGE.into(),
+        message: format!("the log has no copy {number}: {copies} {}", folders.join(", ")),
+        advice: "Name one of these; `log.copies` in holdfast.toml names their folders.".into(),
+    }
+}
+
 /// Brings lost copies back while the log is in use.
 pub(super) fn resync(
     system: &System,
@@ -49,9 +60,7 @@ pub(super) fn resync(
     if let Some(number) =
         asked.copy.filter(|number| !(1..=copies.len()).contains(&(*number).into()))
     {
-        let why = format!("the log has no copy {number}: it has {}", copies.len());
-        let error = serde_json::Error::custom(why);
-        return Err(OperatorError::Arguments { verb: request.verb.clone(), error }.into());
+        return Err(no_copy(number, &copies));
     }
     if let Some(folder) = &asked.folder {
         let number = asked.copy.unwrap_or_default();

@@ -52,6 +52,7 @@ use serde_json::Value;
 
 use crate::{OpenOptions, System, SystemError};
 pub use archive::{Merge, accumulate};
+pub(crate) use client::unanswered;
 pub use client::{ask, call};
 pub use error::{OperatorError, Refusal};
 pub use line::{Answer, LINE_BYTES_MAX, REQUEST_BYTES_MAX, read_answer, read_request};
@@ -62,6 +63,9 @@ pub use stripes::{ChangedStripes, Stripes};
 
 /// The socket within a system's folder.
 pub const SOCKET: &str = "operator.sock";
+
+/// The code of a refusal that says that a request makes no sense for this system: wrong usage.
+pub const USAGE: &str = "HFY101";
 
 /// What a command asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
