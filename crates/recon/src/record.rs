@@ -304,6 +304,9 @@ records! {
     19 Released(Authorisation);
     /// A data set was built in a recovery.
     20 Built(Built);
+    /// RECON was lost and begun anew where the log reached so far: of image copies and recoveries
+    /// of before it knows nothing. 0 says that it was rebuilt since.
+    21 BegunAnew(Lsn);
 }
 
 /// Takes the records of an entry apart; `None` if it is not one that this release writes.

@@ -44,6 +44,8 @@ pub struct State {
     pub stale: u8,
     /// The newest number that was given away.
     pub last_number: u32,
+    /// Where the log was when RECON was lost and begun anew, if it was not rebuilt since.
+    pub begun_anew: Lsn,
 }
 
 /// Something that can only be read with a key generation (K18).
@@ -73,6 +75,7 @@ impl Default for State {
             authorised: Vec::new(),
             stale: 0,
             last_number: 0,
+            begun_anew: Lsn::NONE,
         }
     }
 }
@@ -135,6 +138,7 @@ impl State {
             }
             Record::Ended(process) => self.authorised.retain(|one| one.process != *process),
             Record::Stale(copy) => self.stale = *copy,
+            Record::BegunAnew(lsn) => self.begun_anew = *lsn,
             Record::Numbers(last) => self.number(*last),
             Record::Restored(restored) => {
                 self.reach(restored.began, 0);
@@ -166,6 +170,9 @@ impl State {
             Record::ArchivedThrough(self.archived),
             Record::Stale(self.stale),
         ];
+        if self.begun_anew > Lsn::NONE {
+            all.push(Record::BegunAnew(self.begun_anew));
+        }
         all.extend(self.sets.values().cloned().map(Record::Set));
         all.extend(self.databases.values().cloned().map(Record::Database));
         all.extend(self.archives.values().cloned().map(Record::Archive));
@@ -177,6 +184,19 @@ impl State {
         all.extend(self.restored.iter().cloned().map(Record::Restored));
         all.extend(self.authorised.iter().cloned().map(Record::Authorised));
         all
+    }
+
+    /// What there is to say as long as RECON was begun anew and not rebuilt.
+    #[must_use]
+    pub fn forgotten(&self) -> Option<String> {
+        (self.begun_anew > Lsn::NONE).then(|| {
+            let lsn = self.begun_anew;
+            format!(
+                "RECON was lost, begun anew at {lsn}, and knows of no image copy and no recovery of \
+                 before: stop the system, and `holdfast recon rebuild --from FOLDER` with each \
+                 FOLDER of image copies finds them"
+            )
+        })
     }
 
     /// The restore that has lost what the log held at a position, if one has.

@@ -179,7 +179,8 @@ impl Coded for RecoveryError {
             }
             RecoveryError::NoCopy { .. } => {
                 "`holdfast recon list` shows the copies, and `holdfast recon change --copy N --file \
-                 FILE` tells where one is that went to a pipe. Make one available, or choose \
+                 FILE` tells where one is that went to a pipe; if RECON was lost, `holdfast recon \
+                 rebuild --from FOLDER` finds those in a folder. Make one available, or choose \
                  another point."
             }
             RecoveryError::BadPoint { .. } => "Choose another point, or an older image copy.",

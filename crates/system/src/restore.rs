@@ -212,6 +212,7 @@ pub fn rebuild_recon(
     let recovered = past.unrecorded(&state);
     let recoveries = recovered.iter().filter(|one| matches!(one, Record::Recovery(_))).count();
     state.learn(recovered);
+    state.learn([Record::BegunAnew(Lsn::NONE)]);
     Recon::rebuild(&setup, &state.records())?;
     Ok(RebuiltRecon { copies, archives, recoveries })
 }

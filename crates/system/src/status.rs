@@ -435,7 +435,7 @@ pub(crate) fn notes(inner: &Inner) -> Vec<String> {
     let misplaced = inner.kernel.misplaced_files().into_iter().map(|(what, command)| {
         format!("the {what} was removed or replaced, and the next start needs it: `{command}`")
     });
-    let now = now.chain(cramped).chain(misplaced);
+    let now = now.chain(cramped).chain(misplaced).chain(inner.recon.state().forgotten());
     inner.notes.iter().cloned().chain(lost).chain(behind).chain(rooms).chain(now).collect()
 }
 

@@ -97,8 +97,9 @@ pub(super) fn look(disk: &dyn Disk, path: &Path) -> FoundFile {
 
 /// What a file ought to be by its name.
 fn by_name(path: &Path) -> &'static str {
-    let folder = path.parent().and_then(Path::file_name);
-    if folder.is_some_and(|folder| folder == "programs") {
+    // C programs are compiled in folders of their own.
+    let above = path.parent().into_iter().flat_map(|folder| folder.ancestors().take(2));
+    if above.filter_map(Path::file_name).any(|folder| folder == "programs") {
         return "what a source was compiled to";
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -142,6 +143,10 @@ mod tests {
         put("/b", b"HFLA\x02\0\0\0BBBBBBBBBBBBBBBB");
         put("/recon.1", b"nothing");
         put("/ACCOUNTS.000002.000", b"");
+        disk.create_dir(Path::new("/programs/teller.aac2")).unwrap();
+        put("/programs/teller.aac2/program.so", b"\x7fELF");
+        let compiled = look(&disk, Path::new("/programs/teller.aac2/program.so"));
+        assert_eq!(compiled.what, "what a source was compiled to");
         put("/x", b"HF");
         let all = ["/a", "/b", "/recon.1", "/ACCOUNTS.000002.000", "/x", "/nowhere"];
         let [keys, archive, recon, data, x, none] = all.map(|path| look(&disk, Path::new(path)));

@@ -30,7 +30,9 @@ use space::Definition;
 use crate::shadow::ShadowDisk;
 use crate::verify::audit::{self, ArchiveDiscord};
 use crate::verify::{self, Repair};
-use crate::{CONFIG_FILE, LogSurvey, Stopped, SystemConfig, archives, operator, registry};
+use crate::{
+    CONFIG_FILE, LogSurvey, Stopped, SystemConfig, SystemError, archives, operator, registry,
+};
 pub use files::FoundFile;
 
 /// How a part of a system is.
@@ -100,6 +102,9 @@ pub fn diagnose(seam: &Seam, dir: &Path, passphrase: Option<&Passphrase>) -> Dia
     let diagnosis = Diagnosis { dir: dir.clone(), ..Diagnosis::default() };
     let mut doctor = Doctor { seam, dir, diagnosis, damaged: Vec::new() };
     doctor.files();
+    if doctor.is_refused() {
+        return doctor.diagnosis;
+    }
     doctor.process();
     let config = doctor.configuration();
     let keys = doctor.key_file(&config, passphrase);
@@ -161,6 +166,24 @@ impl Doctor {
             self.step("Name the folder of a system, or mount the device that holds it.", None);
         }
         self.diagnosis.files = found;
+    }
+
+    /// Whether the folder is not for whoever asks: then nothing can be said of what is in it.
+    fn is_refused(&mut self) -> bool {
+        let refused = |error: &SystemError| {
+            matches!(error, SystemError::Io { source, .. }
+                if source.kind() == std::io::ErrorKind::PermissionDenied)
+        };
+        let disk = &*self.seam.disk;
+        let listed =
+            disk.list(&self.dir).map_err(|error| SystemError::io("list", &self.dir, error));
+        let looked = listed.and_then(|_| SystemConfig::read(disk, &self.dir));
+        let Some(error) = looked.err().filter(refused) else { return false };
+        self.diagnosis.parts.clear();
+        self.diagnosis.steps.clear();
+        self.part("folder", Health::Unknown, vec![format!("{error} ({})", error.code())]);
+        self.step("Ask as the owner of the system's folder, or as root.", None);
+        true
     }
 
     fn process(&mut self) {
@@ -345,7 +368,16 @@ impl Doctor {
             Ok(reading) => {
                 let wrong: Vec<String> =
                     reading.copies.iter().filter_map(|copy| copy.wrong.clone()).collect();
-                let health = if wrong.is_empty() { Health::Sound } else { Health::Impaired };
+                let forgotten = reading.state.forgotten();
+                let health = match wrong.is_empty() && forgotten.is_none() {
+                    true => Health::Sound,
+                    false => Health::Impaired,
+                };
+                if forgotten.is_some() {
+                    let what = "Stop the system, if it runs, and have RECON find what it has \
+                                forgotten: name each FOLDER that holds image copies.";
+                    self.step(what, self.command("recon rebuild", &["--from", "FOLDER"]));
+                }
                 if !wrong.is_empty() {
                     let command = self.command("repair", &["--recon"]);
                     self.step("One copy of RECON serves; have the other one made anew.", command);
@@ -358,6 +390,7 @@ impl Doctor {
                     state.image_copies.len(),
                     state.reached.lsn
                 )];
+                says.extend(forgotten);
                 says.extend(wrong);
                 self.part("RECON", health, says);
                 Some(state)

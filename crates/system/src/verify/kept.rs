@@ -111,6 +111,7 @@ impl Verifier {
         };
         match site.look() {
             Ok((reading, wrong)) => {
+                reading.state.forgotten().into_iter().for_each(|what| self.note(what));
                 self.recon = Some(reading.state);
                 let told = wrong.into_iter().map(|(file, what)| {
                     finding(file, what, "The other copy has everything.", repair.clone())
