@@ -25,6 +25,7 @@ mod passphrase;
 mod pipe;
 mod progress;
 mod recovery;
+mod rehearsal;
 mod verbs;
 mod which;
 

@@ -4,16 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use recon::State;
 use seal::Passphrase;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use system::operator::{self, Request};
-use system::{System, SystemConfig, SystemError};
+use system::{OpenOptions, SystemConfig, SystemError};
 
 use crate::command::Context;
 use crate::failure::{Failure, Result};
-use crate::output::warn;
 use crate::passphrase::PassphraseArgs;
 use crate::progress::Progress;
 use crate::verbs::options;
@@ -37,50 +35,42 @@ pub(crate) fn operate<T: DeserializeOwned>(
     verb: &str,
     arguments: &impl Serialize,
 ) -> Result<T> {
+    operated(context, dir, passphrase, (verb, arguments), options())
+}
+
+/// The same for a verb that changes nothing as it is asked for: also where nothing can be written.
+pub(crate) fn look<T: DeserializeOwned>(
+    context: &Context,
+    dir: &Path,
+    passphrase: &PassphraseArgs,
+    verb: &str,
+    arguments: &impl Serialize,
+) -> Result<T> {
+    operated(context, dir, passphrase, (verb, arguments), looking(context, dir))
+}
+
+fn operated<T: DeserializeOwned>(
+    context: &Context,
+    dir: &Path,
+    passphrase: &PassphraseArgs,
+    (verb, arguments): (&str, &impl Serialize),
+    options: OpenOptions,
+) -> Result<T> {
     let request = Request::new(verb).with(arguments)?;
     let mut progress = Progress::new(&context.seam);
     let answer =
-        operator::run(&context.seam, dir, options(), &request, || passphrase.get(), &mut |at| {
+        operator::run(&context.seam, dir, options, &request, || passphrase.get(), &mut |at| {
             progress.show(&at.object, at.done, at.total, &at.unit);
         });
     progress.clear();
     understood(dir, answer?)
 }
 
-/// The same for a verb that repairs: if the system is stopped and does not start, it is started
-/// without the data sets that `damaged` names.
-pub(crate) fn operate_on_damaged<T: DeserializeOwned>(
-    context: &Context,
-    dir: &Path,
-    passphrase: &PassphraseArgs,
-    (verb, arguments): (&str, &impl Serialize),
-    damaged: impl FnOnce(&State) -> Vec<String>,
-) -> Result<T> {
-    let request = Request::new(verb).with(arguments)?;
-    let mut progress = Progress::new(&context.seam);
-    let mut tell = |at: &operator::Progress| {
-        progress.show(&at.object, at.done, at.total, &at.unit);
-    };
-    SystemConfig::read(&*context.seam.disk, dir)?;
-    if let Some(answer) = operator::call(dir, &request, &mut tell)? {
-        return understood(dir, answer);
-    }
-    let passphrase = passphrase.get()?;
-    let system = match System::open(&context.seam, dir, &passphrase, options()) {
-        Ok(system) => system,
-        Err(error @ SystemError::InUse { .. }) => return Err(error.into()),
-        Err(error) => {
-            let without = damaged(&recon_of(context, dir, &passphrase)?.state);
-            warn(format!("{error}: starting without {}", without.join(", ")));
-            System::open_without(&context.seam, dir, &passphrase, options(), &without)?
-        }
-    };
-    system.notes().iter().for_each(warn);
-    let answer = system.operate(&request, &mut tell);
-    let closed = system.close();
-    let answer = understood(dir, answer?)?;
-    closed?;
-    Ok(answer)
+/// How a system is opened only to be looked at: in memory where its folder is mounted read-only, as
+/// backups and snapshots are.
+fn looking(context: &Context, dir: &Path) -> OpenOptions {
+    let in_memory = context.seam.disk.is_read_only(dir).unwrap_or(false);
+    OpenOptions { in_memory, ..options() }
 }
 
 /// What RECON says, read from its files; the system may be damaged, or in use.

@@ -22,7 +22,7 @@ use crate::as_of::AsOf;
 use crate::output::utc;
 use crate::pipe::PipeSink;
 use crate::verbs::refusal;
-use crate::which::{Which, left_out, names};
+use crate::which::{Which, left_out, names, tell_recon};
 
 /// What `image-copy` is given.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -118,6 +118,7 @@ pub(crate) fn image_copy(
 ) -> Result<Value, Refusal> {
     let wish: CopyWish = request.arguments()?;
     let names = names(system, &wish.which)?;
+    tell_recon(system);
     system.update_recon()?;
     let now = system.kernel().seam().clock.utc_us();
     let name = format!("{}-{}.copy", label(&wish.which), stamp(now));

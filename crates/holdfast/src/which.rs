@@ -4,12 +4,13 @@
 //! Invariants:
 //! 1. A database stands for all of its data sets: partitions, indexes, and the relations of its
 //!    logical children and parents. Whatever an operator has done to it is done to all of them.
-//! 2. RECON knows what a database consisted of when it was named last, for the time when its
-//!    definition cannot be read.
+//! 2. RECON knows what a database consisted of when it was named last, image copies were made or
+//!    the system was started for programs, for the time when it cannot be opened.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use definitions::MemberName;
+use definitions::resolve::Definitions as _;
 use recon::{Database, Record, State};
 use serde::{Deserialize, Serialize};
 use system::System;
@@ -17,6 +18,7 @@ use system::operator::Refusal;
 
 use crate::databases::Databases;
 use crate::failure::Result;
+use crate::output::warn;
 use crate::verbs::refusal;
 
 /// Which data sets.
@@ -126,6 +128,30 @@ fn sets_of(system: &System, name: &str) -> std::result::Result<Vec<String>, Refu
         // Its definition may be what is damaged: RECON knows what it consisted of.
         (Err(_), Some(known)) => Ok(known.sets),
         (Err(failure), None) => Err(refusal(&failure)),
+    }
+}
+
+/// Tells RECON of every database that has data sets, for the time when one of these is damaged.
+/// What cannot be told is told when the database is named.
+pub(crate) fn tell_recon(system: &System) {
+    let Ok(databases) = Databases::of(system.kernel().seam(), system) else { return };
+    let sets = system.kernel().all_sets();
+    let is_used = |name: &str| sets.iter().any(|set| set.name().split('.').next() == Some(name));
+    let mut news = Vec::new();
+    for name in databases.repository.names() {
+        let MemberName::Dbd(name) = name else { continue };
+        let dbd = databases.repository.dbd(name);
+        if !is_used(name.text()) || dbd.is_none_or(|dbd| dbd.organization.is_index()) {
+            continue;
+        }
+        let Ok(sets) = databases.sets_of(name) else { continue };
+        let group = Database { name: name.text().to_owned(), sets };
+        if system.recon().state().databases.get(&group.name) != Some(&group) {
+            news.push(Record::Database(group));
+        }
+    }
+    if let Err(error) = system.recon().add(news) {
+        warn(format!("RECON does not know of databases: {error}"));
     }
 }
 

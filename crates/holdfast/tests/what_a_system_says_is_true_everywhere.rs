@@ -85,6 +85,8 @@ fn a_system_that_was_restored_to_a_relative_path_knows_its_archives_everywhere()
     on(DEMO, &["archive", "now", "-s"], &dir, &[]).done();
     let left = ["--keys", "bank/holdfast.keys", "--config", "bank/holdfast.toml"];
     let back = [&["restore", "back"], &left[..], &["--copies", "../copies"]].concat();
+    // Its archives are found from there.
+    fs::create_dir(home.join("back")).unwrap();
     within(home, &back).done();
     let back = home.join("back");
     let files = archived_files(&back);

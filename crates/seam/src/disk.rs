@@ -174,6 +174,16 @@ pub trait Disk: Send + Sync {
     fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
         std::path::absolute(path)
     }
+    /// Whether nothing can be written where a file or folder is, whoever tries: it is mounted so.
+    fn is_read_only(&self, _path: &Path) -> io::Result<bool> {
+        Ok(false)
+    }
+    /// From now on what is made in folders of the user whose `home` is belongs to that user, too,
+    /// if this process may make it so: root works for others, and leaves nothing that they cannot
+    /// use.
+    fn work_for_owner_of(&self, _home: &Path) -> io::Result<()> {
+        Ok(())
+    }
     /// Whether there is a file or folder of that name.
     fn exists(&self, path: &Path) -> io::Result<bool>;
     /// Which file or folder a name leads to now.
@@ -195,7 +205,8 @@ pub trait Disk: Send + Sync {
     /// Makes creations, renames and removals in a folder durable.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
     /// Takes the exclusive lock on a file that it makes if needed. `WouldBlock` if another
-    /// process, or another part of this one, holds it.
+    /// process, or another part of this one, holds it. Where nothing can be written, and there is
+    /// no such file, the lock is given: nobody else can have it there.
     fn lock(&self, path: &Path) -> io::Result<Box<dyn HeldLock>>;
 }
 

@@ -10,9 +10,12 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use rustix::fs::{self, AtFlags, FallocateFlags, FlockOperation, Mode, OFlags};
+use rustix::fs::{self, AtFlags, FallocateFlags, FlockOperation, Mode, OFlags, StatVfsMountFlags};
+use rustix::fs::{Gid, Uid};
+use rustix::io::Errno;
 
 use crate::disk::{Create, DeviceRoom, Disk, File, FileId, HeldLock, Open};
 use crate::ring::{Rings, Write};
@@ -24,6 +27,8 @@ pub struct RealDisk {
     buffered: AtomicBool,
     /// For several writes at once.
     rings: Arc<Rings>,
+    /// Whom root works for, if it is somebody else.
+    owner: OnceLock<Uid>,
 }
 
 impl RealDisk {
@@ -37,6 +42,28 @@ impl RealDisk {
     #[must_use]
     pub fn is_buffered(&self) -> bool {
         self.buffered.load(Relaxed)
+    }
+
+    /// Whom a new file or folder shall belong to, if it is not who makes it: the owner of the
+    /// folder that it stands in, with that folder's group.
+    fn heir(&self, path: &Path) -> Option<(Uid, Gid)> {
+        let owner = self.owner.get()?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let stat = fs::stat(folder.unwrap_or(Path::new("."))).ok()?;
+        (stat.st_uid == owner.as_raw()).then(|| (*owner, Gid::from_raw(stat.st_gid)))
+    }
+
+    /// Opens a file by its flags; one that is made on the way gets the owner that it shall have.
+    fn open_as(&self, path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+        let mode = Mode::RUSR | Mode::WUSR;
+        let heir = flags.contains(OFlags::CREATE).then(|| self.heir(path)).flatten();
+        let fd = fs::open(path, flags, mode)?;
+        if let Some((owner, group)) = heir
+            && fs::fstat(&fd)?.st_uid != owner.as_raw()
+        {
+            fs::fchown(&fd, Some(owner), Some(group))?;
+        }
+        Ok(fd)
     }
 }
 
@@ -52,15 +79,14 @@ impl Disk for RealDisk {
         if how.dsync {
             flags |= OFlags::DSYNC;
         }
-        let mode = Mode::RUSR | Mode::WUSR;
         if how.direct {
-            match fs::open(path, flags | OFlags::DIRECT, mode) {
+            match self.open_as(path, flags | OFlags::DIRECT) {
                 Ok(fd) => {
                     // One by one they gain nothing from a ring: a flush ends each of them.
                     let rings = (!how.dsync).then(|| Arc::clone(&self.rings));
                     return Ok(Arc::new(RealFile { fd, rings }));
                 }
-                Err(rustix::io::Errno::INVAL) => {
+                Err(Errno::INVAL) => {
                     self.buffered.store(true, Relaxed);
                     // Linux may have made the file before it refused the flag.
                     flags -= OFlags::EXCL;
@@ -68,13 +94,11 @@ impl Disk for RealDisk {
                 Err(errno) => return Err(named(errno, "open", path)),
             }
         }
-        let fd = fs::open(path, flags, mode).map_err(|errno| named(errno, "open", path))?;
+        let fd = self.open_as(path, flags).map_err(|errno| named(errno, "open", path))?;
         Ok(Arc::new(RealFile { fd, rings: None }))
     }
 
     fn open_unnamed(&self, dir: &Path) -> io::Result<(Arc<dyn File>, Box<dyn HeldLock>)> {
-        use rustix::io::Errno;
-
         let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
         let opened = fs::open(dir, flags, Mode::RUSR | Mode::WUSR);
         let fd = opened.map_err(|errno| match errno {
@@ -86,7 +110,7 @@ impl Disk for RealDisk {
             return Err(io::ErrorKind::Unsupported.into());
         }
         fs::flock(&fd, FlockOperation::NonBlockingLockExclusive)?;
-        let lock = RealLock { _fd: fd.try_clone()? };
+        let lock = RealLock { _fd: Some(fd.try_clone()?) };
         Ok((Arc::new(RealFile { fd, rings: None }), Box::new(lock)))
     }
 
@@ -114,7 +138,7 @@ impl Disk for RealDisk {
     fn exists(&self, path: &Path) -> io::Result<bool> {
         match fs::stat(path) {
             Ok(_) => Ok(true),
-            Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => Ok(false),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(false),
             Err(errno) => Err(named(errno, "look at", path)),
         }
     }
@@ -132,6 +156,19 @@ impl Disk for RealDisk {
         Ok(DeviceRoom { device, free_bytes, bytes })
     }
 
+    fn is_read_only(&self, path: &Path) -> io::Result<bool> {
+        let mount = fs::statvfs(path).map_err(|errno| named(errno, "ask about", path))?;
+        Ok(mount.f_flag.contains(StatVfsMountFlags::RDONLY))
+    }
+
+    fn work_for_owner_of(&self, home: &Path) -> io::Result<()> {
+        let owner = Uid::from_raw(fs::stat(home)?.st_uid);
+        if rustix::process::geteuid().is_root() && !owner.is_root() {
+            let _ = self.owner.set(owner);
+        }
+        Ok(())
+    }
+
     #[allow(clippy::disallowed_methods)] // this is the seam
     fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
         let mut names = std::fs::read_dir(dir)?
@@ -143,7 +180,17 @@ impl Disk for RealDisk {
 
     #[allow(clippy::disallowed_methods)] // this is the seam
     fn create_dir(&self, path: &Path) -> io::Result<()> {
-        std::fs::create_dir_all(path)
+        if self.owner.get().is_none() || path.as_os_str().is_empty() || path.is_dir() {
+            return std::fs::create_dir_all(path);
+        }
+        if let Some(above) = path.parent() {
+            self.create_dir(above)?;
+        }
+        std::fs::create_dir_all(path)?;
+        if let Some((owner, group)) = self.heir(path) {
+            fs::chown(path, Some(owner), Some(group))?;
+        }
+        Ok(())
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
@@ -163,10 +210,17 @@ impl Disk for RealDisk {
 
     fn lock(&self, path: &Path) -> io::Result<Box<dyn HeldLock>> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
-        let fd = fs::open(path, flags, Mode::RUSR | Mode::WUSR)
-            .map_err(|errno| named(errno, "open", path))?;
+        let fd = match self.open_as(path, flags) {
+            // Whoever sees the same files where they can be written may hold it all the same.
+            Err(Errno::ROFS) => match fs::open(path, OFlags::CLOEXEC, Mode::empty()) {
+                Err(Errno::NOENT) => return Ok(Box::new(RealLock { _fd: None })),
+                opened => opened,
+            },
+            opened => opened,
+        };
+        let fd = fd.map_err(|errno| named(errno, "open", path))?;
         fs::flock(&fd, FlockOperation::NonBlockingLockExclusive)?;
-        Ok(Box::new(RealLock { _fd: fd }))
+        Ok(Box::new(RealLock { _fd: Some(fd) }))
     }
 }
 
@@ -176,7 +230,8 @@ fn by_number(fd: &OwnedFd) -> String {
 }
 
 struct RealLock {
-    _fd: OwnedFd,
+    /// Nothing where there is no file, and none can be made.
+    _fd: Option<OwnedFd>,
 }
 
 impl HeldLock for RealLock {}
@@ -197,7 +252,7 @@ impl File for RealFile {
             match rustix::io::pread(&self.fd, &mut buf[done..], offset + done as u64) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(count) => done += count,
-                Err(rustix::io::Errno::INTR) => {}
+                Err(Errno::INTR) => {}
                 Err(errno) => return Err(errno.into()),
             }
         }
@@ -211,7 +266,7 @@ impl File for RealFile {
             let mut got = match rustix::io::preadv(&self.fd, &mut rest[..together], at) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(count) => count,
-                Err(rustix::io::Errno::INTR) => continue,
+                Err(Errno::INTR) => continue,
                 Err(errno) => return Err(errno.into()),
             };
             // It may end anywhere: what is missing of a buffer is read by itself.
@@ -234,7 +289,7 @@ impl File for RealFile {
             let slices: Vec<IoSlice<'_>> = together.iter().map(|buf| IoSlice::new(buf)).collect();
             let mut written = loop {
                 match rustix::io::pwritev(&self.fd, &slices, at) {
-                    Err(rustix::io::Errno::INTR) => {}
+                    Err(Errno::INTR) => {}
                     Err(errno) => return Err(errno.into()),
                     Ok(count) => break count,
                 }
@@ -257,7 +312,7 @@ impl File for RealFile {
             match rustix::io::pwrite(&self.fd, &buf[done..], offset + done as u64) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(count) => done += count,
-                Err(rustix::io::Errno::INTR) => {}
+                Err(Errno::INTR) => {}
                 Err(errno) => return Err(errno.into()),
             }
         }
@@ -299,7 +354,7 @@ impl File for RealFile {
 
     fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
         match fs::fallocate(&self.fd, FallocateFlags::empty(), offset, len) {
-            Err(rustix::io::Errno::OPNOTSUPP) => {
+            Err(Errno::OPNOTSUPP) => {
                 let end = offset + len;
                 if self.len()? < end { self.set_len(end) } else { Ok(()) }
             }
@@ -308,7 +363,7 @@ impl File for RealFile {
     }
 }
 
-fn named(errno: rustix::io::Errno, verb: &str, path: &Path) -> io::Error {
+fn named(errno: Errno, verb: &str, path: &Path) -> io::Error {
     let error = io::Error::from(errno);
     io::Error::new(error.kind(), format!("cannot {verb} {}: {error}", path.display()))
 }

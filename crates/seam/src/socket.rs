@@ -3,15 +3,16 @@
 //! Invariants:
 //! 1. The folder may have any name: an address holds 107 bytes, paths may be longer, so a socket is
 //!    reached through its folder's descriptor.
-//! 2. A socket that somebody listens at can be reached by its owner and by root, and by nobody else
-//!    at any moment.
+//! 2. A socket that somebody listens at can be reached by the folder's owner and by root, and by
+//!    nobody else at any moment.
 
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags, chmod, open, rename, unlink};
+use rustix::fs::{Gid, Mode, OFlags, Uid, chmod, chown, fstat, open, rename, unlink};
+use rustix::process::geteuid;
 
 use crate::disk::fresh_name;
 
@@ -21,10 +22,15 @@ use crate::disk::fresh_name;
 /// Whatever the operating system says of the folder or the socket.
 pub fn listen(path: &Path) -> io::Result<UnixListener> {
     // It is bound under another name, so that it never has its own with a wider mode.
-    let (fresh, _folder) = short(&fresh_name(path))?;
+    let (fresh, folder) = short(&fresh_name(path))?;
     let (name, _folder) = short(path)?;
     let _ = unlink(&fresh);
     let listener = UnixListener::bind(&fresh)?;
+    let home = fstat(&folder)?;
+    if geteuid().is_root() && home.st_uid != 0 {
+        // Root works for the folder's owner, who has to reach it.
+        chown(&fresh, Some(Uid::from_raw(home.st_uid)), Some(Gid::from_raw(home.st_gid)))?;
+    }
     chmod(&fresh, Mode::RUSR | Mode::WUSR)?;
     rename(&fresh, &name)?;
     Ok(listener)

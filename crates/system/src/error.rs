@@ -195,6 +195,29 @@ pub enum SystemError {
 }
 
 impl SystemError {
+    /// The data set that a start failed because of: its file is not there, or damaged. What fails
+    /// for want of room or of rights fails for other data sets, too.
+    #[must_use]
+    pub fn data_set(&self) -> Option<&String> {
+        let SystemError::Kernel(error) = self else { return None };
+        match error {
+            UowError::Pool(PoolError::Damaged { name, .. })
+            | UowError::Space(SpaceError::Pool(PoolError::Damaged { name, .. })) => Some(name),
+            UowError::Space(SpaceError::Io { name, source, .. }) => {
+                use std::io::ErrorKind as Kind;
+                let elsewhere = [
+                    Kind::StorageFull,
+                    Kind::QuotaExceeded,
+                    Kind::PermissionDenied,
+                    Kind::ReadOnlyFilesystem,
+                    Kind::OutOfMemory,
+                ];
+                (!elsewhere.contains(&source.kind())).then_some(name)
+            }
+            _ => None,
+        }
+    }
+
     pub(crate) fn io(verb: &'static str, path: &Path, source: std::io::Error) -> SystemError {
         SystemError::Io { verb, path: path.to_owned(), source }
     }
@@ -267,20 +290,20 @@ impl Coded for SystemError {
             }
             SystemError::Io { source, .. } => remedy_of(source.kind()).into(),
             SystemError::PlainSet { name } => {
-                format!("Seal it first: holdfast convert -s DIR --set {name} --to sealed")
+                format!("Seal it first: `holdfast convert --set {name} --to sealed`.")
             }
             SystemError::ConversionStuck { .. } => {
                 "What is converted stays so. Repair what is named, then `holdfast rekey resume`."
                     .into()
             }
             SystemError::KeyInUse { .. } => {
-                "Have it go over to a new key (`holdfast rekey`), or delete the copies and \
+                "Have it go over to a new key (`holdfast rekey --all`), or delete the copies and \
                  archives that need this one."
                     .into()
             }
             SystemError::Recovery(error) => error.remedy(),
             SystemError::Unmended { name, .. } => {
-                format!("Recover the data set: holdfast recover -s DIR --set {name}")
+                format!("Recover the data set: `holdfast recover --set {name}`.")
             }
             SystemError::SetInUse { .. } => {
                 "Wait for the program that changes it, or give it more time with --wait.".into()

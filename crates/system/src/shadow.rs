@@ -138,9 +138,16 @@ impl Disk for ShadowDisk {
         Ok(())
     }
 
-    fn rename(&self, _from: &Path, _to: &Path) -> io::Result<()> {
-        // Only the key file is ever replaced by renaming, and nobody changes keys here.
-        Err(io::Error::new(io::ErrorKind::Unsupported, "nothing is renamed in a rehearsal"))
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut state = self.state.lock();
+        if self.is_below(&state, from)? {
+            let why = "only what was made in a rehearsal is renamed in it";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, why));
+        }
+        let layer = state.files.remove(from).ok_or(io::ErrorKind::NotFound)?;
+        state.removed.insert(to.to_owned());
+        state.files.insert(to.to_owned(), layer);
+        Ok(())
     }
 
     fn sync_dir(&self, _dir: &Path) -> io::Result<()> {
@@ -319,6 +326,22 @@ mod tests {
         assert!(disk.lock(&dir.join("lock")).is_err());
         drop(held);
         assert!(disk.lock(&dir.join("lock")).is_ok() && !dir.join("lock").exists());
+        std::fs::remove_dir_all(dir).unwrap();
+    }
+
+    #[test]
+    fn what_was_made_takes_the_name_of_a_file_below_which_stays() {
+        let dir = folder("shadow-names");
+        std::fs::write(dir.join("old"), "old").unwrap();
+        let disk = shadow(1 << 20);
+        seam::disk::replace_small(&disk, &dir.join("old"), b"other").unwrap();
+        let read = |name| seam::disk::read_small(&disk, &dir.join(name), 100);
+        assert_eq!(read("old").unwrap(), b"other");
+        assert_eq!(disk.list(&dir).unwrap(), [PathBuf::from("old")]);
+        assert_eq!(std::fs::read(dir.join("old")).unwrap(), b"old");
+        std::fs::write(dir.join("below"), "below").unwrap();
+        let error = disk.rename(&dir.join("below"), &dir.join("new")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::Unsupported);
         std::fs::remove_dir_all(dir).unwrap();
     }
 

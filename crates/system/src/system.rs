@@ -19,7 +19,7 @@ use uow::{Kernel, KernelConfig, Parts, UowError};
 use crate::config::CONFIG_FILE;
 use crate::operator::{self, Server, Verb};
 use crate::status::{self, RunningStatus};
-use crate::{SystemConfig, SystemError, archives, hygiene, registry};
+use crate::{SystemConfig, SystemError, archives, hygiene, registry, survey};
 
 /// The labels that every system has: its control file and double-write area, its log, its data.
 pub const LABELS: [&str; 3] = ["system", "log", "data"];
@@ -56,11 +56,20 @@ pub struct OpenOptions {
     pub override_stale: bool,
     /// Begin the anchor with the system as it is: that it was put back is not noticed (K6).
     pub begin_anchor: bool,
+    /// Keep in memory whatever would be written, to look at a system whose folder cannot be
+    /// written to; nobody is served.
+    pub in_memory: bool,
 }
 
 impl Default for OpenOptions {
     fn default() -> OpenOptions {
-        OpenOptions { serve: true, verbs: &[], override_stale: false, begin_anchor: false }
+        OpenOptions {
+            serve: true,
+            verbs: &[],
+            override_stale: false,
+            begin_anchor: false,
+            in_memory: false,
+        }
     }
 }
 
@@ -87,6 +96,8 @@ pub(crate) struct Inner {
     /// When it was opened, by the clock and in CPU time of the process.
     pub(crate) opened: Duration,
     pub(crate) opened_cpu_us: u64,
+    /// The lock of a system that is open in memory; otherwise the kernel holds it.
+    _lock: Option<Box<dyn HeldLock>>,
 }
 
 impl System {
@@ -143,6 +154,8 @@ impl System {
         let dir = &absolute(seam, dir)?;
         let config = SystemConfig::read(seam.disk.as_ref(), dir)?;
         let lock = lock(seam, dir)?;
+        let shadowed = options.in_memory.then(|| survey::without_writes(seam));
+        let seam = shadowed.as_ref().unwrap_or(seam);
         let keys = Arc::new(open_keys(seam, dir, &config, passphrase)?);
         let (cipher, observed) = hygiene::look_at_machine(seam, dir);
         notes.extend(observed);
@@ -153,7 +166,8 @@ impl System {
             offline: offline.to_vec(),
             ..parts(seam, dir, &config, Arc::clone(&keys) as Arc<dyn KeyProvider>)
         };
-        drop(lock); // The kernel takes it again, for as long as it runs.
+        // The kernel takes it again, for as long as it runs; in memory it takes another one.
+        let lock = options.in_memory.then_some(lock);
         let known = registry::known(&recon)?;
         let shelf = archives::shelf(&parts, &config, dir, known.as_ref())?;
         let mut plan = archives::kernel(&config, dir, shelf.as_ref());
@@ -187,9 +201,10 @@ impl System {
             configuring,
             opened,
             opened_cpu_us,
+            _lock: lock,
         };
         let mut system = System { inner: Arc::new(inner), store, server: None };
-        if options.serve {
+        if options.serve && !options.in_memory {
             system.server = Some(Server::start(system.share())?);
         }
         Ok(system)
@@ -324,8 +339,8 @@ impl System {
     }
 }
 
-/// The folder of a system as everybody finds it: what is recorded, and what others are told, is read
-/// by processes that work in other folders.
+/// The folder of a system as everybody finds it: what is recorded, and what others are told, is
+/// read by processes that work in other folders.
 pub(crate) fn absolute(seam: &Seam, dir: &Path) -> Result<PathBuf, SystemError> {
     seam.disk.absolute(dir).map_err(|error| SystemError::io("find", dir, error))
 }
@@ -401,6 +416,8 @@ pub fn look_at_key_ring(
 /// Takes the lock that says that a system is open. Whoever only looks at a stopped system holds it
 /// for a moment, and so does a process that is starting: they are waited for.
 pub(crate) fn lock(seam: &Seam, dir: &Path) -> Result<Box<dyn HeldLock>, SystemError> {
+    let owner = seam.disk.work_for_owner_of(dir);
+    owner.map_err(|error| SystemError::io("look at", dir, error))?;
     let begun = seam.clock.monotonic();
     loop {
         let error = match seam.disk.lock(&dir.join("lock")) {

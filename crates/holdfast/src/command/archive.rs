@@ -11,7 +11,7 @@ use system::{AccumulationStatus, ArchiveStatus, Repair};
 
 use super::{Context, DONE};
 use crate::failure::Result;
-use crate::operate::{Where, operate};
+use crate::operate::{Where, look, operate};
 use crate::output::Output;
 
 /// Archives of the log: list, write, prove, repair and delete them
@@ -141,7 +141,8 @@ pub(super) fn run(context: &mut Context, args: &ArchiveArgs) -> Result<ExitCode>
             show(context, &made, "Everything was archived already.")
         }
         What::List(place) => {
-            let archives = ask(context, place, "archive list", &json!({}))?;
+            let (dir, passphrase) = (&place.system, &place.passphrase);
+            let archives: Vec<_> = look(context, dir, passphrase, "archive list", &json!({}))?;
             show(context, &archives, "There are no archives yet.")
         }
         What::Verify(args) => verify(context, args),
@@ -227,8 +228,11 @@ fn accumulate(context: &mut Context, args: &AccumulateArgs) -> Result<ExitCode> 
 fn verify(context: &mut Context, args: &VerifyArgs) -> Result<ExitCode> {
     let arguments = json!({ "first_group": args.first_group, "repair": args.repair });
     let place = &args.place;
-    let found: Verified =
-        operate(context, &place.system, &place.passphrase, "archive verify", &arguments)?;
+    let (dir, passphrase, verb) = (&place.system, &place.passphrase, "archive verify");
+    let found: Verified = match args.repair {
+        true => operate(context, dir, passphrase, verb, &arguments)?,
+        false => look(context, dir, passphrase, verb, &arguments)?,
+    };
     let output = &mut context.output;
     let left = found.faults.iter().filter(|fault| fault.repaired.is_none()).count();
     if output.is_json() {

@@ -9,7 +9,7 @@ use super::recover::point;
 use super::{Context, DONE};
 use crate::backout::{BackedOut, BackoutWish, ListWish, UnitRow};
 use crate::failure::{Failure, Result};
-use crate::operate::{Where, operate};
+use crate::operate::{Where, look, operate};
 use crate::output::{count, utc};
 use crate::which::Which;
 
@@ -68,7 +68,7 @@ fn list(context: &mut Context, args: &BackoutArgs) -> Result<ExitCode> {
     let which = Which { sets: args.set.clone(), databases: args.db.clone(), all: false };
     let wish = ListWish { which, since, most: args.most };
     let Where { system, passphrase } = &args.place;
-    let rows: Vec<UnitRow> = operate(context, system, passphrase, "backout list", &wish)?;
+    let rows: Vec<UnitRow> = look(context, system, passphrase, "backout list", &wish)?;
     let output = &mut context.output;
     if output.is_json() {
         output.document(&rows)?;

@@ -10,7 +10,7 @@ use system::operator::forms::{Conversion, Converted, Converting, Steering};
 
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
-use crate::operate::{Where, operate};
+use crate::operate::{Where, look, operate};
 use crate::output::{Output, bytes, count};
 use crate::passphrase::PassphraseArgs;
 
@@ -136,7 +136,7 @@ pub(super) fn rekey(context: &mut Context, args: &RekeyArgs) -> Result<ExitCode>
     let (place, verb, steering) = match what {
         What::Status(place) => {
             let none = json!({});
-            let all = operate(context, &place.system, &place.passphrase, "rekey status", &none)?;
+            let all = look(context, &place.system, &place.passphrase, "rekey status", &none)?;
             return under_way(&mut context.output, &all);
         }
         What::Pause(which) => (

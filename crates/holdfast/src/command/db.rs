@@ -14,7 +14,7 @@ use super::{Context, DONE};
 use crate::databases::{Databases, SystemArgs, with};
 use crate::failure::{Failure, Result};
 use crate::look::{IndexStatus, Named, SegmentStatus, Space, Status, Verified};
-use crate::operate::{Where, operate};
+use crate::operate::{Where, look};
 use crate::output::{Output, bytes, count, warn};
 
 /// Show, verify and empty databases
@@ -89,7 +89,7 @@ pub(super) fn run(context: &mut Context, args: &DbArgs) -> Result<ExitCode> {
 fn show(context: &mut Context, args: &NameArgs) -> Result<ExitCode> {
     let wish = Named { database: args.database.clone(), wait_seconds: 0 };
     let Where { system, passphrase } = &args.place;
-    let status: Status = operate(context, system, passphrase, "db status", &wish)?;
+    let status: Status = look(context, system, passphrase, "db status", &wish)?;
     tell_status(&mut context.output, &status)
 }
 
@@ -140,7 +140,7 @@ fn tell_status(output: &mut Output, status: &Status) -> Result<ExitCode> {
 fn verify(context: &mut Context, args: &VerifyArgs) -> Result<ExitCode> {
     let wish = Named { database: args.name.database.clone(), wait_seconds: args.wait };
     let Where { system, passphrase } = &args.name.place;
-    let verified: Verified = operate(context, system, passphrase, "db verify", &wish)?;
+    let verified: Verified = look(context, system, passphrase, "db verify", &wish)?;
     tell_report(&mut context.output, &verified)
 }
 

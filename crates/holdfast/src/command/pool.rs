@@ -12,7 +12,7 @@ use system::status::PoolStatus;
 use super::status::pool_table;
 use super::{Context, DONE};
 use crate::failure::Result;
-use crate::operate::{Where, operate};
+use crate::operate::{Where, look, operate};
 use crate::output::{bytes, count, microseconds};
 
 /// Buffer pools: show them, make them larger or smaller, add and delete them, assign data sets
@@ -109,7 +109,7 @@ pub(super) fn run(context: &mut Context, args: &PoolArgs) -> Result<ExitCode> {
 
 fn list(context: &mut Context, place: &Where) -> Result<ExitCode> {
     let pools: Vec<PoolStatus> =
-        operate(context, &place.system, &place.passphrase, "pool list", &json!({}))?;
+        look(context, &place.system, &place.passphrase, "pool list", &json!({}))?;
     match context.output.is_json() {
         true => context.output.document(&pools)?,
         false => pool_table(&mut context.output, &pools)?,

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use recon::{Recon, Record, State};
 use recovery::CopyFiles;
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 use serde_json::{Value, json};
 use system::{SystemConfig, operator};
 
@@ -234,8 +236,13 @@ fn check(context: &mut Context, args: &CheckArgs) -> Result<ExitCode> {
 
 /// What processes have open that do not run any more.
 fn left_open(dir: &Path, state: &State) -> Vec<String> {
-    let running = system::ask(dir).ok().flatten().map(|status| status.process.pid);
-    let left = state.authorised.iter().filter(|one| Some(one.process) != running);
+    let running = system::ask(dir).map(|status| status.map(|status| status.process.pid));
+    let is_gone = |process: u32| match &running {
+        Ok(running) => Some(process) != *running,
+        // Whoever may not ask may see all the same whether there is a process of that number.
+        Err(_) => !is_there(process),
+    };
+    let left = state.authorised.iter().filter(|one| is_gone(one.process));
     let told = left.map(|one| {
         let what = match (&*one.psb, &*one.database) {
             (_, "") => "the system".to_owned(),
@@ -248,6 +255,13 @@ fn left_open(dir: &Path, state: &State) -> Vec<String> {
         )
     });
     told.collect()
+}
+
+/// Whether there is a process of that number, whoever it is of.
+fn is_there(process: u32) -> bool {
+    let number = i32::try_from(process).ok().and_then(Pid::from_raw);
+    let asked = number.map(test_kill_process);
+    asked.is_some_and(|asked| asked != Err(Errno::SRCH))
 }
 
 /// What is wrong with image copies, each read from front to back.

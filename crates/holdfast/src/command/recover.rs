@@ -8,11 +8,10 @@ use clap::Args;
 use super::image_copy::WhichArgs;
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
-use crate::operate::operate_on_damaged;
 use crate::output::{bytes, count, moment_of, warn};
 use crate::passphrase::PassphraseArgs;
-use crate::recovery::{Point, RecoverWish, Recovered};
-use crate::which::known_names;
+use crate::recovery::{Point, RecoverWish};
+use crate::rehearsal;
 
 /// Recover data sets and databases from image copies and the log
 ///
@@ -53,11 +52,7 @@ pub(super) fn run(context: &mut Context, args: &RecoverArgs) -> Result<ExitCode>
         apart: args.yes,
         wait_seconds: args.wait,
     };
-    let which = wish.which.clone();
-    let recovered: Recovered =
-        operate_on_damaged(context, &args.system, &args.passphrase, ("recover", &wish), |state| {
-            known_names(&which, state)
-        })?;
+    let recovered = rehearsal::recover(context, &args.system, &args.passphrase, &wish)?;
     if context.output.is_json() {
         context.output.document(&recovered)?;
         return DONE;

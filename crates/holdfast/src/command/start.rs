@@ -23,6 +23,7 @@ use crate::job::{self, Job, Kind, SOCKET, Terms};
 use crate::output::warn;
 use crate::passphrase::PassphraseArgs;
 use crate::verbs::options;
+use crate::which::tell_recon;
 
 /// Start a system, for programs that use it at the same time (--type bmp)
 ///
@@ -78,6 +79,7 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     })?;
     let system = System::open(&context.seam, &args.system, &passphrase, options())?;
     system.notes().iter().for_each(warn);
+    tell_recon(&system);
     let door = match open_door(context, &system) {
         Ok(door) => door,
         Err(failure) => {

@@ -10,7 +10,7 @@ use system::{Bytes, Finding, Repair, SystemConfig, VerifyReport, VerifyWish};
 
 use super::{Context, DONE, again};
 use crate::failure::{Failure, Result};
-use crate::operate::{operate, understood};
+use crate::operate::{self, understood};
 use crate::output::{Output, count, warn};
 use crate::passphrase::PassphraseArgs;
 use crate::progress::Progress;
@@ -107,7 +107,7 @@ fn look(context: &Context, args: &VerifyArgs) -> Result<VerifyReport> {
         bytes_per_second: args.rate.map_or(0, |rate| rate.0),
     };
     if !(wish.sets.is_empty() && wish.databases.is_empty()) {
-        return operate(context, &args.dir, &args.passphrase, "verify", &wish);
+        return operate::look(context, &args.dir, &args.passphrase, "verify", &wish);
     }
     SystemConfig::read(&*context.seam.disk, &args.dir)?;
     let request = Request::new("verify").with(&wish)?;

@@ -175,8 +175,8 @@ fn drawn_us(system: &System, label: &str) -> Option<u64> {
 }
 
 /// New keys for what is no data set: the log has its own at once, the system's own files with the
-/// next start. If a re-key is taken up whose data sets go over to keys that were drawn at some time,
-/// keys that were drawn behind these were drawn for it.
+/// next start. If a re-key is taken up whose data sets go over to keys that were drawn at some
+/// time, keys that were drawn behind these were drawn for it.
 fn renew_others(
     system: &System,
     asked: &Conversion,

@@ -70,8 +70,13 @@ fn phrase() -> Passphrase {
 }
 
 static WORKING: AtomicUsize = AtomicUsize::new(0);
-const OPTIONS: OpenOptions =
-    OpenOptions { serve: true, verbs: VERBS, override_stale: false, begin_anchor: false };
+const OPTIONS: OpenOptions = OpenOptions {
+    serve: true,
+    verbs: VERBS,
+    override_stale: false,
+    begin_anchor: false,
+    in_memory: false,
+};
 const VERBS: &[Verb] = &[
     Verb { name: "number", run: |system, _, _| done(&system.config().system.to_string()) },
     Verb { name: "panic", run: |_, _, _| panic!("of the test") },

@@ -73,6 +73,7 @@ pub fn verify(
     progress: &mut dyn FnMut(Phase<'_>),
 ) -> Result<VerifyReport, SystemError> {
     let start = seam.clock.monotonic();
+    let dir = &system::absolute(seam, dir)?;
     let mut verifier = Verifier::new(dir, None);
     let mut tell = |phase: Phase<'_>| {
         progress(phase);
