@@ -98,6 +98,33 @@ fn a_damaged_segment_header_is_no_end_either() {
     assert!(matches!(error, LogError::Damaged { group, .. } if group == second.number), "{error}");
 }
 
+/// One bit of the system's name in the only header of a copy that can be read makes that copy none
+/// of another system: the other one is whole.
+#[test]
+fn a_damaged_name_of_the_system_is_damage_and_no_other_system() {
+    for format in [Format::Sealed, Format::Plain] {
+        let bench = Bench::new(2, |config| config.format = format);
+        let ends = fill(&bench, 5);
+        let folder = bench.config.copies[1].clone();
+        let mut files: Vec<_> =
+            std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        for (index, path) in files.iter().enumerate() {
+            let name = bytes(path)[16];
+            match index {
+                0 => spoil(path, 16, &[name ^ 1]),
+                _ => spoil(path, 40, &[0xee; 4]),
+            }
+        }
+        let (log, opened) = bench.open(LogStart::NEW).unwrap();
+        assert_eq!(opened.end, *ends.last().unwrap());
+        log.close().unwrap();
+        let (log, opened) = bench.open(LogStart::NEW).unwrap();
+        assert_eq!((opened.end, opened.repaired), (*ends.last().unwrap(), 0));
+        log.close().unwrap();
+    }
+}
+
 #[test]
 fn a_cut_log_is_refused_if_something_proves_more() {
     let bench = Bench::new(1, plain);
