@@ -119,7 +119,9 @@ impl Coded for PoolError {
             PoolError::TooLarge { most, .. } => {
                 format!("Ask for at most {most} frames, or start the system with a larger pool.")
             }
-            PoolError::TooSmall { least, .. } => format!("Give it at least {least} frames."),
+            PoolError::TooSmall { pool, least, .. } => format!(
+                "Give it at least {least} frames: `holdfast pool resize {pool} --frames {least}`."
+            ),
             PoolError::NoMemory { .. } => {
                 "Ask for fewer frames, make another pool smaller, or give the machine memory."
                     .into()

@@ -56,7 +56,31 @@ pub(crate) const LOOK: Duration = Duration::from_millis(1);
 /// So long a pool tries to get rid of frames.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
+/// So many there must be beside those that are kept for good, the upper levels of the maps of data
+/// sets: what the page writer, the housekeeper, a backout and a few programs pin at a time.
+const FRAMES_BESIDE_KEPT: usize = 12;
+
 impl Pool {
+    /// How many frames it needs if it has to keep so many more for good.
+    #[must_use]
+    pub fn least_frames(&self, more: usize) -> usize {
+        let kept = self.frames.iter().filter(|frame| frame.is_sticky()).count();
+        FRAMES_MIN.max(kept + more + FRAMES_BESIDE_KEPT)
+    }
+
+    /// Whether it can keep so many more frames for good: with too few beside them everybody, even
+    /// who has to back out, would wait for frames that never come free.
+    ///
+    /// # Errors
+    /// [`PoolError::TooSmall`].
+    pub fn room_to_keep(&self, more: usize) -> Result<(), PoolError> {
+        let (wanted, least) = (self.frames(), self.least_frames(more));
+        match wanted < least {
+            true => Err(PoolError::TooSmall { pool: self.name().to_owned(), wanted, least }),
+            false => Ok(()),
+        }
+    }
+
     /// Gives the pool so many frames. Others go on using it; one at a time changes its size.
     ///
     /// # Errors
@@ -66,8 +90,9 @@ impl Pool {
         latches::assert_none_held("a change of a pool's size");
         let _alone = self.resizing.lock();
         let pool = || self.name().to_owned();
-        if frames < FRAMES_MIN {
-            return Err(PoolError::TooSmall { pool: pool(), wanted: frames, least: FRAMES_MIN });
+        let least = self.least_frames(0);
+        if frames < least {
+            return Err(PoolError::TooSmall { pool: pool(), wanted: frames, least });
         }
         if frames > self.frames_max() {
             let (most, unit_bytes) = (self.frames_max(), self.unit_bytes());

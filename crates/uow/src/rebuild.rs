@@ -123,13 +123,16 @@ impl Bits {
     }
 }
 
+/// Intervals of maps that a data set keeps in its pool, but for one of many terabytes.
+const UPPER_MAPS: usize = 2;
+
 impl Kernel {
     /// Begins to build a successor. `definition` is that of the data set whose place it will take,
     /// and `moment` what the copy says of the time when it was begun. Of the sources, the oldest
     /// first, the first one is what the copy is of; each takes over where the one in front ends.
     ///
     /// # Errors
-    /// No fitting pool, whatever the disk says.
+    /// No fitting pool, or one that is too small for another data set; whatever the disk says.
     pub fn rebuild(
         self: &Arc<Self>,
         mut definition: Definition,
@@ -142,6 +145,7 @@ impl Kernel {
             definition.pool.clear();
             self.pool_for(&definition)
         })?;
+        pool.room_to_keep(UPPER_MAPS)?;
         pool.name().clone_into(&mut definition.pool);
         {
             let mut sets = self.sets.lock();

@@ -8,6 +8,7 @@ use base::CiNumber;
 use proptest::prelude::*;
 
 use super::*;
+use crate::FRAMES_MIN;
 use crate::testing::{Memory, SET, pool};
 
 /// Changes an interval: a number stands in its tenth bytes.
@@ -176,4 +177,20 @@ proptest! {
         }
         prop_assert_eq!(pool.pins(), 0);
     }
+}
+
+#[test]
+fn what_must_be_kept_leaves_room_for_others() {
+    let (pool, _) = pool(64);
+    let set = Memory::default();
+    (0..20).for_each(|ci| pool.shared(&set, CiNumber(ci)).unwrap().keep());
+    assert!(matches!(pool.resize(31), Err(PoolError::TooSmall { wanted: 31, least: 32, .. })));
+    pool.resize(32).unwrap();
+    pool.room_to_keep(0).unwrap();
+    assert!(matches!(pool.room_to_keep(2), Err(PoolError::TooSmall { least: 34, .. })));
+    // All that can be pinned beside them can be had.
+    let pins: Vec<_> = (100..108).map(|ci| pool.pin(&set, CiNumber(ci)).unwrap()).collect();
+    drop(pins);
+    pool.resize(34).unwrap();
+    pool.room_to_keep(2).unwrap();
 }
