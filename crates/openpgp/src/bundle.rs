@@ -4,10 +4,10 @@
 //! 2. Armored blocks may follow each other, as they do where files were joined; all are read. What
 //!    stands around them is nobody's.
 //! 3. Damage is an error, not a shorter list.
+//! 4. Nothing that a file holds is dropped without a word.
 
 use std::io::Read as _;
 
-use pgp::crypto::public_key::PublicKeyAlgorithm;
 use pgp::types::Tag;
 use rpgpie::certificate::Certificate;
 use rpgpie::tsk::Tsk;
@@ -15,8 +15,9 @@ use zeroize::Zeroizing;
 
 use crate::armor::is_armored;
 use crate::dearmor::Dearmorer;
-use crate::error::{Error, Result, without_input};
+use crate::error::{Error, Result};
 use crate::packet::{is_noise, next_header, skip};
+use crate::transferable::{Key, Raw, Transferable};
 
 /// How the first line of an armored block begins.
 const BEGIN: &[u8] = b"-----BEGIN PGP ";
@@ -28,8 +29,10 @@ pub struct Bundle {
     pub certificates: Vec<Certificate>,
     /// Secret keys.
     pub keys: Vec<Tsk>,
-    /// Keys that cannot be read here, each in words, with the reason.
+    /// Keys, and parts of keys, that cannot be used here, each in words, with the reason.
     pub left_out: Vec<String>,
+    /// What stands with a key and says nothing that could count, in words.
+    pub passed_over: Vec<String>,
 }
 
 impl Bundle {
@@ -57,29 +60,20 @@ impl Bundle {
     }
 
     fn take_all(&mut self, packets: &[u8]) -> Result<()> {
-        for (tag, key) in split(packets)? {
-            self.take(tag, key);
+        for key in split(packets)? {
+            match Transferable::of(&key) {
+                Ok(read) => {
+                    match read.key {
+                        Key::Certificate(one) => self.certificates.push(*one),
+                        Key::Secret(key) => self.keys.push(*key),
+                    }
+                    self.left_out.extend(read.left_out);
+                    self.passed_over.extend(read.passed_over);
+                }
+                Err(why) => self.left_out.push(why),
+            }
         }
         Ok(())
-    }
-
-    /// Takes one key with everything that belongs to it.
-    fn take(&mut self, tag: Tag, mut key: &[u8]) {
-        let whole = key;
-        let why = match tag {
-            Tag::SecretKey => match Tsk::load(&mut key) {
-                Ok(keys) => return self.keys.extend(keys),
-                Err(error) => error,
-            },
-            _ => match Certificate::load(&mut key) {
-                Ok(certificates) => return self.certificates.extend(certificates),
-                Err(error) => error,
-            },
-        };
-        self.left_out.push(match kind_of(whole) {
-            Some(kind) => format!("{} is of no use here: {kind} is not supported", name_of(whole)),
-            None => format!("{} is of no use here: {}", name_of(whole), without_input(&why)),
-        });
     }
 }
 
@@ -96,58 +90,26 @@ fn blocks(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     begins.into_iter().zip(ends).map(|(from, to)| &text[from..to])
 }
 
-/// The keys in these packets, each with what follows up to the next one.
-fn split(packets: &[u8]) -> Result<Vec<(Tag, &[u8])>> {
-    let mut begins = Vec::new();
-    let mut rest = packets;
+/// The keys in these bytes, each as its packets, with those that follow up to the next key.
+fn split(bytes: &[u8]) -> Result<Vec<Vec<Raw<'_>>>> {
+    let mut keys: Vec<Vec<Raw<'_>>> = Vec::new();
+    let mut rest = bytes;
     loop {
-        let at = packets.len() - rest.len();
-        let Some((tag, length)) = next_header(&mut rest)? else { break };
-        match tag {
-            Tag::PublicKey | Tag::SecretKey => begins.push((tag, at)),
-            tag if begins.is_empty() && !is_noise(tag) => {
+        let from = rest;
+        let Some((tag, length)) = next_header(&mut rest)? else { return Ok(keys) };
+        skip(&mut rest, length)?;
+        let packet = Raw { tag, bytes: &from[..from.len() - rest.len()] };
+        match (tag, keys.last_mut()) {
+            (Tag::PublicKey | Tag::SecretKey, _) => keys.push(vec![packet]),
+            (_, Some(key)) => key.push(packet),
+            (Tag::Trust, None) => {}
+            (tag, None) if is_noise(tag) => {}
+            (tag, None) => {
                 let what = format!("it begins with {tag:?}, not with a key");
                 return Err(Error::NotOpenPgp(what));
             }
-            _ => {}
-        }
-        skip(&mut rest, length)?;
-    }
-    let ends = begins.iter().skip(1).map(|(_, at)| *at).chain([packets.len()]);
-    Ok(begins.iter().zip(ends).map(|((tag, from), to)| (*tag, &packets[*from..to])).collect())
-}
-
-/// What the first packet of a key says that it is, if that is not known here.
-fn kind_of(mut key: &[u8]) -> Option<String> {
-    next_header(&mut key).ok()??;
-    let version = *key.first()?;
-    match version {
-        4 | 6 => {
-            let algorithm = PublicKeyAlgorithm::from(*key.get(5)?);
-            Some(match algorithm {
-                PublicKeyAlgorithm::ECDSA
-                | PublicKeyAlgorithm::ECDH
-                | PublicKeyAlgorithm::EdDSALegacy => format!("{algorithm:?} on its curve"),
-                other => format!("the algorithm {other:?}"),
-            })
-        }
-        other => Some(format!("version {other} of keys")),
-    }
-}
-
-/// What to call a key that cannot be read: its first user id.
-fn name_of(mut key: &[u8]) -> String {
-    while let Ok(Some((tag, length))) = next_header(&mut key) {
-        let before = key;
-        if skip(&mut key, length).is_err() {
-            break;
-        }
-        if tag == Tag::UserId {
-            let user = String::from_utf8_lossy(&before[..before.len() - key.len()]);
-            return format!("the key of \"{}\"", user.escape_debug());
         }
     }
-    "a key without a user id".to_owned()
 }
 
 #[cfg(test)]
@@ -175,10 +137,10 @@ mod tests {
         bytes
     }
 
-    /// A key of ECDSA on secp256k1, with a user id.
+    /// A key of ECDH on secp256k1, with a user id.
     fn foreign(user: &str) -> Vec<u8> {
         let name = [0x2b, 0x81, 0x04, 0x00, 0x0a];
-        let mut body = vec![4, 0, 0, 0, 1, 19, name.len() as u8];
+        let mut body = vec![4, 0, 0, 0, 1, 18, name.len() as u8];
         body.extend(name);
         body.extend([2, 3, 4]);
         body.extend([7; 64]);
@@ -203,7 +165,7 @@ mod tests {
             assert_eq!((bundle.certificates.len(), bundle.keys.len()), (2, 0));
             let [left_out] = &bundle.left_out[..] else { panic!("{:?}", bundle.left_out) };
             assert!(
-                left_out.contains("\"Eve\\u{1b}\"") && left_out.contains("curve"),
+                left_out.contains("\"Eve\\u{1b}\"") && left_out.contains("secp256k1"),
                 "{left_out}"
             );
         }

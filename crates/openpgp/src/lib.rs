@@ -92,6 +92,7 @@ mod stats;
 mod store;
 mod subject;
 mod target;
+mod transferable;
 mod unseal;
 pub mod upkeep;
 mod x509;

@@ -401,6 +401,7 @@ impl Store {
             imported.take(&one.clone(), || self.add_certificate(one))?;
         }
         imported.left_out.extend(bundle.left_out);
+        imported.left_out.extend(bundle.passed_over);
         match (&imported.prints[..], imported.left_out.first()) {
             ([], Some(why)) => Err(Error::UnfitKey(why.clone())),
             ([], None) => Err(Error::NotOpenPgp("there is no key in it".to_owned())),

@@ -331,3 +331,28 @@ fn what_was_changed_after_it_was_signed_is_told_from_a_stranger() {
     assert!(told[0].contains("something was changed"), "{told:?}");
     assert!(openpgp::doubts(&signatures, &[]).is_empty(), "a stranger's");
 }
+
+#[test]
+fn what_gnupg_backs_up_comes_back_whole() {
+    let Some(gpg) = Gpg::new("backup") else { return };
+    let user = "Ada <ada@example.org>";
+    gpg.run(&["--quick-generate-key", user, "default", "default", "never"], b"");
+    let store = openpgp::Store::open(&seam::Seam::real(), &gpg.path("ring"));
+    let secret = gpg.run(&["--export-secret-keys", "--export-options", "backup", user], b"");
+    let imported = store.import(&secret).unwrap();
+    assert!(imported.left_out.is_empty(), "{:?}", imported.left_out);
+    let message = gpg.run(&["--encrypt", "--recipient", user], b"at rest");
+    let reading = Reading { keys: store.secrets().unwrap(), ..Reading::default() };
+    let mut found = Vec::new();
+    reading.run(&mut &message[..], &mut found, &Stats::default()).unwrap();
+    assert_eq!(found, b"at rest");
+
+    let public = gpg.run(&["--export", "--export-options", "backup", user], b"");
+    let other = openpgp::Store::open(&seam::Seam::real(), &gpg.path("other"));
+    other.import(&public).unwrap();
+    assert_eq!(other.list().unwrap()[0].users, [user]);
+    let writing = Writing { recipients: other.certificates().unwrap(), ..Writing::default() };
+    let mut message = Vec::new();
+    writing.run(&mut &b"at rest"[..], &mut message, &Stats::default()).unwrap();
+    assert_eq!(gpg.run(&["--decrypt"], &message), b"at rest");
+}

@@ -146,9 +146,10 @@ fn nothing_in(name: &str, bundle: &Bundle, what: &str) -> Failure {
     }
 }
 
-/// Says which keys are passed over.
+/// Says what is passed over.
 fn tell_left_out(name: &str, bundle: &Bundle) {
-    bundle.left_out.iter().for_each(|why| say(format_args!("{name}: {why}")));
+    let all = bundle.left_out.iter().chain(&bundle.passed_over);
+    all.for_each(|why| say(format_args!("{name}: {why}")));
 }
 
 /// The certificates in these bytes.
