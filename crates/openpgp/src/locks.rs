@@ -17,7 +17,6 @@ use crate::error::{Error, Result};
 use crate::fitness::unsupported;
 use crate::held::Held;
 use crate::keys::{is_stub, secret_of};
-use crate::old::is_of_old_cipher;
 use crate::sign::unlocked;
 
 /// What may open the contents.
@@ -32,27 +31,23 @@ impl Locks {
         self.by_key.is_empty() && self.by_passphrase.is_empty()
     }
 
-    /// The session key, if something that was given opens it. A wrong passphrase may open an older
-    /// lock by chance; what `fits` then decides.
+    /// The session key, if something that was given opens it. A wrong passphrase opens an older lock
+    /// by chance, once in so many times; `fits` then decides.
     pub(crate) fn open(
         &self,
         reading: &Reading,
         is_v2: bool,
         fits: impl Fn(&SessionKey) -> bool,
     ) -> Result<Option<SessionKey>> {
-        let mut old = None;
-        for key in &reading.session_keys {
-            if fits(key) {
-                return Ok(Some(key.clone()));
-            }
-            old = old.or_else(|| is_of_old_cipher(key).then(|| key.clone()));
+        if let Some(key) = reading.session_keys.iter().find(|key| fits(key)) {
+            return Ok(Some(key.clone()));
         }
         let mut locked = Vec::new();
         let found = self.by_keys(&reading.keys, &reading.key_passphrases, is_v2, &mut locked);
         if found.is_some() {
             return Ok(found);
         }
-        let found = self.by_passphrases(&reading.passphrases, is_v2, &fits, &mut old);
+        let found = self.by_passphrases(&reading.passphrases, is_v2, &fits);
         if found.is_some() {
             return Ok(found);
         }
@@ -64,7 +59,7 @@ impl Locks {
                 return Ok(found);
             }
         }
-        let found = self.by_token(reading, is_v2)?.or(old);
+        let found = self.by_token(reading, is_v2)?;
         if found.is_some() {
             return Ok(found);
         }
@@ -105,25 +100,19 @@ impl Locks {
         None
     }
 
-    /// What a passphrase opens. A key of an old cipher cannot be judged; it counts if there is no
-    /// better one.
+    /// What a passphrase opens.
     fn by_passphrases(
         &self,
         passphrases: &[Password],
         is_v2: bool,
         fits: &impl Fn(&SessionKey) -> bool,
-        old: &mut Option<SessionKey>,
     ) -> Option<SessionKey> {
         for lock in self.by_passphrase.iter().filter(|lock| is_affordable(lock)) {
             for passphrase in passphrases {
                 let found = decrypt_session_key_with_password(lock, passphrase);
                 let found = found.ok().and_then(|key| sort(&key, is_v2));
-                let Some(key) = found else { continue };
-                if fits(&key) {
+                if let Some(key) = found.filter(fits) {
                     return Some(key);
-                }
-                if old.is_none() && is_of_old_cipher(&key) {
-                    *old = Some(key);
                 }
             }
         }
@@ -139,8 +128,7 @@ impl Locks {
     ) -> Result<Option<SessionKey>> {
         let Some(ask) = ask.filter(|_| !self.by_passphrase.is_empty()) else { return Ok(None) };
         let words = ask.for_message()?;
-        let mut old = None;
-        let found = self.by_passphrases(&words, is_v2, fits, &mut old).or(old);
+        let found = self.by_passphrases(&words, is_v2, fits);
         if found.is_none() && !words.is_empty() {
             return Err(Error::NoKey("the passphrase does not".to_owned()));
         }

@@ -24,10 +24,18 @@ pub(crate) fn is_aes(cipher: SymmetricKeyAlgorithm) -> bool {
     matches!(cipher, AES128 | AES192 | AES256)
 }
 
-/// Whether a session key is one of an old cipher.
-pub(crate) fn is_of_old_cipher(key: &SessionKey) -> bool {
+/// Whether a key of an old cipher may be that of a container which begins like this: the end of
+/// its first block comes twice.
+pub(crate) fn may_fit(key: &SessionKey, begin: &[u8]) -> bool {
     let cipher = SymmetricKeyAlgorithm::from(key.cipher);
-    !is_aes(cipher) && key.key.len() == cipher.key_size()
+    let block = cipher.block_size();
+    if is_aes(cipher) || block < 2 || key.key.len() != cipher.key_size() {
+        return false;
+    }
+    let Some(begin) = begin.get(..block + 2) else { return true };
+    let mut plain = begin.to_vec();
+    let done = cipher.decrypt_with_iv_regular(&key.key, &vec![0; block], &mut plain);
+    done.is_ok() && plain[block - 2..block] == plain[block..]
 }
 
 /// The contents of a container of version 1, or of one without protection.

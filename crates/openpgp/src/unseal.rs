@@ -21,6 +21,7 @@ use crate::cfb::{BLOCK, SUM, SUM_HEADER, decipher};
 use crate::encrypt::SessionKey;
 use crate::error::{Error, Result};
 use crate::ocb::Aes;
+use crate::old::{self, is_aes};
 use crate::packet::{Body, expect_end, read_full};
 use crate::seal::JOB;
 use crate::stage::{Feed, ahead, ordered};
@@ -171,12 +172,13 @@ fn open_chunks(cipher: &ChunkCipher, mut job: Sealed) -> Result<Block> {
 }
 
 /// Whether a key that a passphrase gave by chance or rightly may be that of a version 1 container
-/// which begins like this, under AES: the end of its first block comes twice.
+/// which begins like this: the end of its first block comes twice.
 pub(crate) fn may_fit(session: &SessionKey, begin: &[u8]) -> bool {
-    use SymmetricKeyAlgorithm::{AES128, AES192, AES256};
     let algorithm = SymmetricKeyAlgorithm::from(session.cipher);
-    let is_aes = matches!(algorithm, AES128 | AES192 | AES256);
-    if !is_aes || session.key.len() != algorithm.key_size() {
+    if !is_aes(algorithm) {
+        return old::may_fit(session, begin);
+    }
+    if session.key.len() != algorithm.key_size() {
         return false;
     }
     let (Some(cipher), Some(begin)) = (Aes::new(&session.key), begin.first_chunk::<18>()) else {
