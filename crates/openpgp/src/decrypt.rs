@@ -32,7 +32,8 @@ use crate::lines::Lines;
 use crate::locks::Locks;
 use crate::old::{self, is_aes};
 use crate::packet::{
-    Body, FeedReader, expect_end, is_noise, next_header, read_full, read_small, skip, write_all,
+    Body, FeedReader, expect_end, is_noise, next_header, read_announcement, read_full,
+    read_signature, read_small, skip, write_all,
 };
 use crate::seal::JOB;
 use crate::sign::{Verified, Verifying};
@@ -208,13 +209,10 @@ impl Run<'_, '_> {
                     let inner = self.unpack(scope, source, length)?;
                     return self.message(scope, inner, layer + 1);
                 }
-                Tag::OnePassSignature | Tag::Signature => {
-                    match read_small(&mut source, tag, length)? {
-                        Packet::OnePassSignature(packet) => verifying.announce(packet)?,
-                        Packet::Signature(packet) => verifying.know(packet)?,
-                        _ => return Err(Error::damaged("a signature in it is none")),
-                    }
+                Tag::OnePassSignature => {
+                    verifying.announce(read_announcement(&mut source, length)?)?;
                 }
+                Tag::Signature => verifying.know(read_signature(&mut source, length)?)?,
                 Tag::LiteralData => {
                     self.is_allowed_bare()?;
                     return self.literal(source, length, verifying);
@@ -456,10 +454,7 @@ impl Run<'_, '_> {
             let missing = || Error::damaged("a signature that was announced is missing");
             let (tag, length) = next_header(&mut source)?.ok_or_else(missing)?;
             match tag {
-                Tag::Signature => match read_small(&mut source, tag, length)? {
-                    Packet::Signature(packet) => verifying.arrive(packet)?,
-                    _ => return Err(missing()),
-                },
+                Tag::Signature => verifying.arrive(read_signature(&mut source, length)?)?,
                 tag if is_noise(tag) => skip(&mut source, length)?,
                 _ => return Err(missing()),
             }

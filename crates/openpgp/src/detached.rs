@@ -5,14 +5,14 @@
 use std::io::{BufRead, BufReader, Read};
 
 use pgp::crypto::hash::HashAlgorithm;
-use pgp::packet::{Packet, Signature};
+use pgp::packet::Signature;
 use pgp::types::Tag;
 use rpgpie::certificate::Certificate;
 
 use crate::armor::{Armorer, Label, is_armored};
 use crate::dearmor::Dearmorer;
 use crate::error::{Error, Result};
-use crate::packet::{is_noise, next_header, read_small, skip, to_bytes};
+use crate::packet::{is_noise, next_header, read_signature, skip, to_bytes};
 use crate::sign::{Signer, Signing, Verified, Verifying};
 use crate::stats::Stats;
 
@@ -71,10 +71,7 @@ pub fn signatures(bytes: &[u8]) -> Result<Vec<Signature>> {
     let mut found = Vec::new();
     while let Some((tag, length)) = next_header(&mut source)? {
         match tag {
-            Tag::Signature => match read_small(&mut source, tag, length)? {
-                Packet::Signature(packet) => found.push(packet),
-                _ => return Err(Error::damaged("a signature is none")),
-            },
+            Tag::Signature => found.push(read_signature(&mut source, length)?),
             tag if is_noise(tag) => skip(&mut source, length)?,
             other => {
                 let what = format!("there is {other:?} where only signatures belong");

@@ -152,6 +152,9 @@ pub(crate) fn flaw(signature: &Signature) -> Option<&'static str> {
 #[must_use]
 pub fn doubts(signatures: &[Signature], certificates: &[Certificate]) -> Vec<String> {
     let why = |signature: &Signature| {
+        if signature.config().is_none() {
+            return Some("a signature is malformed, or of a version that is not known".to_owned());
+        }
         let made = signature.created()?;
         certificates.iter().find_map(|certificate| {
             let one = SignedPublicKey::from(certificate.clone());

@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read, Write};
 
-use pgp::packet::{Packet, PacketHeader};
+use pgp::packet::{OnePassSignature, Packet, PacketHeader, Signature, SignatureVersion};
 use pgp::types::{PacketLength, Tag};
 
 use crate::buffers::{Block, Buffers};
@@ -149,20 +149,53 @@ pub(crate) fn read_full(source: &mut (impl Read + ?Sized), out: &mut [u8]) -> io
     Ok(filled)
 }
 
-/// The packet with this header, read whole (2).
-pub(crate) fn read_small(
-    source: &mut impl BufRead,
-    tag: Tag,
-    length: PacketLength,
-) -> Result<Packet> {
+/// The body of a packet, read whole (2).
+fn read_body(source: &mut impl BufRead, tag: Tag, length: PacketLength) -> Result<Vec<u8>> {
     let mut body = Body::new(source, length).take(SMALL_MAX + 1);
     let mut bytes = Vec::new();
     body.read_to_end(&mut bytes).map_err(reading)?;
     if bytes.len() as u64 > SMALL_MAX {
         return Err(Error::damaged(format!("a packet of kind {tag:?} is too long")));
     }
+    Ok(bytes)
+}
+
+/// The packet with this header, read whole (2).
+pub(crate) fn read_small(
+    source: &mut impl BufRead,
+    tag: Tag,
+    length: PacketLength,
+) -> Result<Packet> {
+    let bytes = read_body(source, tag, length)?;
     let header = PacketHeader::new_fixed(tag, bytes.len() as u32);
     Packet::from_reader(header, &bytes[..]).map_err(Error::from)
+}
+
+/// A signature. One that cannot be read is one of an unknown sort, which is never good, and hides
+/// no other (RFC 9580, 5.2).
+pub(crate) fn read_signature(source: &mut impl BufRead, length: PacketLength) -> Result<Signature> {
+    let bytes = read_body(source, Tag::Signature, length)?;
+    let header = PacketHeader::new_fixed(Tag::Signature, bytes.len() as u32);
+    Ok(match Packet::from_reader(header, &bytes[..]) {
+        Ok(Packet::Signature(signature)) => signature,
+        _ => {
+            let (version, rest) = bytes.split_first().unwrap_or((&0, &[]));
+            Signature::unknown(header, SignatureVersion::from(*version), rest.to_vec().into())
+        }
+    })
+}
+
+/// The announcement of a signature; nothing if it cannot be read, though the signature comes.
+pub(crate) fn read_announcement(
+    source: &mut impl BufRead,
+    length: PacketLength,
+) -> Result<Option<OnePassSignature>> {
+    let bytes = read_body(source, Tag::OnePassSignature, length)?;
+    let header = PacketHeader::new_fixed(Tag::OnePassSignature, bytes.len() as u32);
+    Ok(match Packet::from_reader(header, &bytes[..]) {
+        Ok(Packet::OnePassSignature(announced)) => Some(announced),
+        _ => None,
+    })
 }
 
 /// Reads past a packet.

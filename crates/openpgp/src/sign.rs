@@ -243,7 +243,7 @@ pub struct Verified {
 /// Signatures that are being verified.
 #[derive(Default)]
 pub(crate) struct Verifying {
-    announced: Vec<(OnePassSignature, Option<DataHash>)>,
+    announced: Vec<(Option<OnePassSignature>, Option<DataHash>)>,
     known: Vec<(Signature, Option<DataHash>)>,
 }
 
@@ -251,13 +251,15 @@ pub(crate) struct Verifying {
 const SIGNATURES_MAX: usize = 64;
 
 impl Verifying {
-    /// A signature that stands behind the data is announced.
-    pub(crate) fn announce(&mut self, packet: OnePassSignature) -> Result<()> {
-        let salt: &[u8] = match packet.version_specific() {
-            OpsVersionSpecific::V6 { salt, .. } => salt,
-            _ => &[],
-        };
-        let hash = DataHash::new(packet.hash_algorithm(), packet.typ(), salt).ok();
+    /// A signature that stands behind the data is announced, maybe in a way that nobody can read.
+    pub(crate) fn announce(&mut self, packet: Option<OnePassSignature>) -> Result<()> {
+        let hash = packet.as_ref().and_then(|packet| {
+            let salt: &[u8] = match packet.version_specific() {
+                OpsVersionSpecific::V6 { salt, .. } => salt,
+                _ => &[],
+            };
+            DataHash::new(packet.hash_algorithm(), packet.typ(), salt).ok()
+        });
         self.announced.push((packet, hash));
         self.bounded()
     }
@@ -311,7 +313,8 @@ impl Verifying {
         let Some((announced, hash)) = self.announced.pop() else {
             return Err(Error::damaged("there is a signature that was not announced"));
         };
-        let hash = hash.filter(|_| announced.matches(&signature));
+        let matches = announced.is_some_and(|announced| announced.matches(&signature));
+        let hash = hash.filter(|_| matches);
         self.known.push((signature, hash));
         Ok(())
     }

@@ -305,3 +305,85 @@ fn keys_that_ended_are_refused_with_the_reason() {
         assert!(said.contains(why), "{said}");
     }
 }
+
+/// A signature of key 7 with a subpacket of no length, and what announces it.
+const UNREADABLE: &[u8] = &[0xc2, 15, 4, 0, 22, 8, 0, 1, 0, 0, 0, 7, 7, 0, 1, 1, 0];
+const ANNOUNCED: &[u8] = &[0xc4, 13, 3, 0, 8, 22, 0, 0, 0, 0, 0, 0, 0, 7, 0];
+/// A signature of version 2 that is cut.
+const CUT: &[u8] = &[0xc2, 4, 2, 5, 7, 7];
+/// An announcement that is cut.
+const CUT_ANNOUNCED: &[u8] = &[0xc4, 2, 3, 0];
+
+#[test]
+fn a_signature_that_cannot_be_read_is_not_good_and_spoils_no_other() {
+    let ada = key(false, Algorithm::Curve25519);
+    let certificates = vec![certificate_of(&ada)];
+    let signers = Signer::of(&ada, &[]).unwrap();
+    let stats = Stats::default();
+    let data = b"pay 100 to Bob";
+    let good =
+        openpgp::sign_detached(&mut &data[..], &signers, false, None, false, &stats).unwrap();
+    for (unreadable, announced) in [(UNREADABLE, ANNOUNCED), (CUT, CUT_ANNOUNCED)] {
+        for (signatures, count) in [
+            ([unreadable, &good].concat(), 1),
+            ([&good, unreadable].concat(), 1),
+            (unreadable.to_vec(), 0),
+        ] {
+            let found =
+                openpgp::verify_detached(&mut &data[..], &signatures, &certificates, &stats);
+            assert_eq!(found.unwrap().len(), count);
+        }
+        let writing = Writing { encrypted: false, signers: signers.clone(), ..Writing::default() };
+        let message = write(&writing, data);
+        let bare = write(&Writing { encrypted: false, ..Writing::default() }, data);
+        let around = [announced, &message, unreadable].concat();
+        let alone = [announced, &bare, unreadable].concat();
+        let before = [unreadable, &bare].concat();
+        let reading = Reading { certificates: certificates.clone(), ..Reading::default() };
+        for (message, all, count) in [(around, 2, 1), (alone, 1, 0), (before, 1, 0)] {
+            let (opened, found) = read(&reading, &message).unwrap();
+            assert_eq!((opened.signatures, opened.verified.len()), (all, count));
+            assert!(found == data);
+        }
+    }
+}
+
+#[test]
+fn what_a_wrong_passphrase_gives_by_chance_is_no_key_of_an_old_cipher() {
+    use pgp::composed::RawSessionKey;
+    use pgp::packet::{PacketTrait as _, SymKeyEncryptedSessionKey};
+    use pgp::types::StringToKey;
+
+    let writing = Writing {
+        passphrases: vec![Password::from("right")],
+        container: Some(Container::V1),
+        ..Writing::default()
+    };
+    let message = write(&writing, b"at rest");
+    let by_chance = |cipher: SymmetricKeyAlgorithm| {
+        let key = RawSessionKey::from(&vec![7; cipher.key_size()][..]);
+        let s2k = StringToKey::new_iterated(rand::thread_rng(), Default::default(), 96);
+        let wrong = Password::from("wrong");
+        let lock = SymKeyEncryptedSessionKey::encrypt_v4(&wrong, &key, s2k, cipher).unwrap();
+        let mut bytes = Vec::new();
+        lock.to_writer_with_header(&mut bytes).unwrap();
+        bytes
+    };
+    for cipher in [
+        SymmetricKeyAlgorithm::Twofish,
+        SymmetricKeyAlgorithm::TripleDES,
+        SymmetricKeyAlgorithm::Camellia128,
+        SymmetricKeyAlgorithm::CAST5,
+    ] {
+        let message = [&by_chance(cipher)[..], &message].concat();
+        for allow_old in [false, true] {
+            let wrong = vec![Password::from("wrong")];
+            let reading = Reading { passphrases: wrong, allow_old, ..Reading::default() };
+            let failed = read(&reading, &message).map(drop).unwrap_err();
+            assert_eq!(failed.kind(), Kind::NoKey, "{cipher:?} {failed}");
+            let both = ["wrong", "right"].map(Password::from).into();
+            let reading = Reading { passphrases: both, allow_old, ..Reading::default() };
+            assert_eq!(read(&reading, &message).unwrap().1, b"at rest");
+        }
+    }
+}
