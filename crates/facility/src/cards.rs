@@ -1,7 +1,8 @@
 //! The control cards of the older programs CSDFILEN, which encrypts, and CSDFILDE, which decrypts.
 //!
 //! ```text
-//! columns 1-72 : KEYWORD or KEYWORD=value, from column 1; behind a blank, a remark
+//! columns 1-72 : KEYWORD or KEYWORD=value, from column 1; behind a blank, a remark (not behind
+//!                PASSWORD)
 //! columns 73-80: a sequence number, not read
 //! column 1 "*" : a comment
 //!
@@ -18,6 +19,7 @@
 //!
 //! 1. Of one keyword the last card counts, and of the data keys; only `RSA` adds up.
 //! 2. `RSA` and `PASSWORD` exclude each other: which of them is meant is not guessed.
+//! 3. No passphrase is cut: what looks like one with blanks, or between apostrophes, is refused.
 
 use zeroize::Zeroizing;
 
@@ -129,8 +131,7 @@ impl Cards {
                 self.labels.push(word("RSA", value, LABEL_MAX)?.to_owned());
             }
             ("PASSWORD", Some(value)) => {
-                let word = word("PASSWORD", value, LABEL_MAX)?;
-                self.passphrase = Some(Zeroizing::new(word.as_bytes().to_vec()));
+                self.passphrase = Some(passphrase(value)?);
             }
             ("ICOUNT", Some(value)) => self.count = Some(count(value)?),
             ("COMPRESSION", None) => self.compression = Some(1),
@@ -218,6 +219,18 @@ fn word<'a>(keyword: &str, value: &'a str, longest: usize) -> Result<&'a str> {
         return Err(Error::value(what, "Put it behind the equals sign."));
     }
     Ok(word)
+}
+
+/// The value as it stands (3).
+fn passphrase(value: &str) -> Result<Zeroizing<Vec<u8>>> {
+    let word = word("PASSWORD", value, LABEL_MAX)?;
+    if word.len() < value.trim_end().len() || word.starts_with(['\'', '"']) {
+        let what = "the word of PASSWORD has blanks in it or behind it, or apostrophes around it";
+        let remedy = "Write PASSWORD=word and nothing else on that card; put remarks on one of \
+                      their own, with * in column 1.";
+        return Err(Error::value(what, remedy));
+    }
+    Ok(Zeroizing::new(word.as_bytes().to_vec()))
 }
 
 fn count(value: &str) -> Result<u32> {

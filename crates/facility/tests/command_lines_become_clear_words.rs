@@ -255,9 +255,9 @@ fn the_last_card_of_a_keyword_counts_and_labels_add_up() {
     let Protection::Keys(labels) = &job.protection else { panic!("keys are named") };
     assert_eq!(labels, &["ONE", "TWO"]);
     assert!(job.notes[0].contains("ICOUNT"));
-    let card = format!("{:<72}00010000\nPASSWORD=a word\n", "COMPRESSION=NO");
+    let card = format!("{:<72}00010000\nPASSWORD=a'word  \n", "COMPRESSION=NO");
     let job = Job::parse(Program::Decrypt, card.as_bytes()).unwrap();
-    assert!(matches!(job.protection, Protection::Passphrase(word) if word[..] == *b"a"));
+    assert!(matches!(job.protection, Protection::Passphrase(word) if word[..] == *b"a'word"));
 }
 
 #[test]
@@ -274,6 +274,9 @@ fn cards_that_are_wrong_are_named_by_their_number() {
         ("ICOUNT=0", "HFE102", "10000"),
         ("COMPRESSION=12", "HFE102", "0 to 9"),
         ("PASSWORD=", "HFE102", "PASSWORD"),
+        ("PASSWORD=opensesame 2", "HFE102", "blanks"),
+        ("PASSWORD='opensesame'", "HFE102", "apostrophes"),
+        ("PASSWORD='opensesame two'", "HFE102", "apostrophes"),
     ] {
         let error = job(Program::Encrypt, cards).err().unwrap_or_else(|| panic!("{cards}"));
         let text = format!("{error} / {}", error.remedy());
