@@ -108,7 +108,18 @@ const ALGORITHMS: [(&str, &[&str], &[&str]); 6] = [
         ],
         &["RSA under 2048, with --allow-old"],
     ),
-    ("ciphers", &["AES-128", "AES-192", "AES-256"], &["Triple-DES, with --allow-old"]),
+    (
+        "ciphers",
+        &["AES-128", "AES-192", "AES-256"],
+        &[
+            "Triple-DES, with --allow-old",
+            "CAST5, with --allow-old",
+            "Blowfish, with --allow-old",
+            "Twofish, with --allow-old",
+            "IDEA, with --allow-old",
+            "Camellia, with --allow-old",
+        ],
+    ),
     (
         "containers",
         &[
@@ -117,9 +128,9 @@ const ALGORITHMS: [(&str, &[&str], &[&str]); 6] = [
             "version 2 with GCM",
             "version 2 with EAX",
         ],
-        &[],
+        &["without protection, with --allow-old"],
     ),
-    ("digests", &["SHA-256", "SHA-384", "SHA-512"], &[]),
+    ("digests", &["SHA-256", "SHA-384", "SHA-512"], &["SHA3-256", "SHA3-512"]),
     ("compression", &["none", "ZIP", "ZLIB", "BZip2"], &[]),
     ("passphrases", &["iterated and salted, SHA-256"], &["Argon2"]),
 ];
