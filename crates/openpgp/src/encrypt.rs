@@ -289,9 +289,14 @@ impl Writing {
         rand::RngCore::fill_bytes(&mut Random, &mut key);
         let mut packets = Vec::new();
         let now = Timestamp::now().as_secs();
+        // Who is named twice needs it once.
+        let mut named = Vec::new();
         for (certificate, checked) in self.recipients.iter().zip(&checked) {
             for part in &parts_of(certificate, checked, now)? {
-                packets.extend(to_recipient(part, &key, cipher, container)?);
+                if !named.contains(&part.fingerprint()) {
+                    named.push(part.fingerprint());
+                    packets.extend(to_recipient(part, &key, cipher, container)?);
+                }
             }
         }
         for certificate in &self.x509 {
