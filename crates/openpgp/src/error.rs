@@ -59,6 +59,9 @@ pub enum Error {
     /// Nothing is called like this, or it is there already.
     #[error("{0}")]
     Name(String),
+    /// A file of the key ring that does not hold what it should.
+    #[error("{0}, a file of the key ring, is damaged")]
+    RingFile(String),
     /// The machine: disk full, broken pipe, no such file.
     #[error("{what}: {source}")]
     Io {
@@ -100,7 +103,9 @@ impl Error {
             | Error::Cleartext
             | Error::SignatureAlone
             | Error::NotOpenPgp(_) => Kind::Input,
-            Error::UnfitKey(_) | Error::Name(_) | Error::Io { .. } => Kind::Failed,
+            Error::UnfitKey(_) | Error::Name(_) | Error::RingFile(_) | Error::Io { .. } => {
+                Kind::Failed
+            }
         }
     }
 
@@ -145,6 +150,7 @@ impl Coded for Error {
             Error::Old(_) => Code("HFO111"),
             Error::Cleartext => Code("HFO112"),
             Error::SignatureAlone => Code("HFO113"),
+            Error::RingFile(_) => Code("HFO114"),
             Error::Token { fault, .. } => fault.code(),
         }
     }
@@ -169,6 +175,10 @@ impl Coded for Error {
             }
             Error::Cleartext => "Verify it with `holdfast pgp verify --cleartext`.",
             Error::NotOpenPgp(_) => "Check that this is the right file.",
+            Error::RingFile(_) => {
+                "Put it back from a copy, or remove it and import the key again; \
+                 `holdfast pgp check` names all such files."
+            }
             Error::Io { .. } => "Check the path, its permissions and the space on the device.",
         };
         text.to_owned()

@@ -21,25 +21,29 @@
 //! 5. A keystore that is opened with the ring comes before it: its names and certificates are found
 //!    first, its secret keys are the ones that open messages, and it is what is listed. Nothing is
 //!    written then.
+//! 6. A file that is damaged stops nothing that can do without it: where all keys are meant, it is
+//!    passed over and told, once; who names its key gets an error that names the file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use pgp::types::KeyDetails;
-use rpgpie::certificate::{Certificate, Checked};
+use rpgpie::certificate::Certificate;
 use rpgpie::merge::CertificateInfo;
 use rpgpie::tsk::Tsk;
 use seam::Seam;
+use seam::sync::Mutex;
 use zeroize::Zeroizing;
 
 use crate::bundle::Bundle;
 use crate::error::{Error, Result};
 use crate::files::Files;
-use crate::fitness::{end_of, is_revoked, is_short, of_no_use};
+use crate::fitness::{is_short, of_no_use};
 use crate::held::{Held, Holder, Places};
 use crate::keys::{certificate_of, united};
 use crate::keystore::{Foreign, is_of_a_known_type, is_pem};
+use crate::listing::{Entry, describe, describe_x509, print_of};
 use crate::x509::X509;
 
 const ALIASES: &str = "aliases";
@@ -47,36 +51,12 @@ const ALIASES: &str = "aliases";
 /// A key ring.
 pub struct Store {
     files: Files,
+    tell: Option<Tell>,
+    told: Mutex<BTreeSet<String>>,
 }
 
-/// What a listing shows of a key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// The fingerprint, in hexadecimal.
-    pub fingerprint: String,
-    /// The key id, in hexadecimal.
-    pub key_id: String,
-    /// The version of the key's form: 4 or 6.
-    pub version: u8,
-    /// The names that were given to it here.
-    pub aliases: Vec<String>,
-    /// Who it says it belongs to.
-    pub users: Vec<String>,
-    /// The algorithm of its primary key.
-    pub algorithm: String,
-    /// When it was made, in seconds since 1970.
-    pub made: u32,
-    /// When it expires, in seconds since 1970.
-    pub expires: Option<u32>,
-    /// Whether it was revoked.
-    pub is_revoked: bool,
-    /// Whether the secret key is here, too.
-    pub has_secret: bool,
-    /// The token that has the secret key.
-    pub token: Option<String>,
-    /// Whether there is a certificate of X.509 for it.
-    pub has_x509: bool,
-}
+/// Who hears of files that are passed over.
+type Tell = Box<dyn Fn(&Error) + Send + Sync>;
 
 /// What a look at all of a ring has found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -112,15 +92,39 @@ impl Imported {
     }
 }
 
-fn name_of(certificate: &Certificate) -> String {
-    certificate.fingerprint().to_string().to_uppercase()
-}
-
 impl Store {
     /// The ring in this folder, which is made when something is first put into it.
     #[must_use]
     pub fn open(seam: &Seam, folder: &Path) -> Store {
-        Store { files: Files::new(seam, folder) }
+        Store { files: Files::new(seam, folder), tell: None, told: Mutex::default() }
+    }
+
+    /// The same ring, which tells of damaged files that it passes over (6).
+    #[must_use]
+    pub fn telling(self, tell: impl Fn(&Error) + Send + Sync + 'static) -> Store {
+        Store { tell: Some(Box::new(tell)), ..self }
+    }
+
+    /// Those that are sound; the others are told (6).
+    fn sound<T>(&self, all: impl Iterator<Item = Result<T>>) -> Result<Vec<T>> {
+        let mut sound = Vec::new();
+        for one in all {
+            match one {
+                Ok(one) => sound.push(one),
+                Err(error @ Error::RingFile(_)) => {
+                    if self.told.lock().insert(error.to_string()) {
+                        self.tell.iter().for_each(|tell| tell(&error));
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(sound)
+    }
+
+    /// The error of a file that does not hold what it should.
+    fn damaged(&self, file: &str) -> Error {
+        Error::RingFile(self.files.folder().join(file).display().to_string())
     }
 
     /// The ring with what a keystore holds before it (5).
@@ -145,7 +149,7 @@ impl Store {
             }
         }
         opened.insert(ALIASES.to_owned(), Zeroizing::new(aliases.into_bytes()));
-        Ok(Store { files: self.files.behind(opened) })
+        Ok(Store { files: self.files.behind(opened), ..self })
     }
 
     /// A certificate by its fingerprint.
@@ -153,8 +157,9 @@ impl Store {
     /// # Errors
     /// If the file cannot be read.
     pub fn certificate(&self, fingerprint: &str) -> Result<Option<Certificate>> {
-        let bytes = self.files.read(&format!("{fingerprint}.cert"))?;
-        bytes.map(|bytes| Certificate::try_from(&bytes[..]).map_err(Error::from)).transpose()
+        let file = format!("{fingerprint}.cert");
+        let read = |bytes: Vec<u8>| Certificate::try_from(&bytes[..]);
+        self.files.read(&file)?.map(read).transpose().map_err(|_| self.damaged(&file))
     }
 
     /// A secret key by its fingerprint.
@@ -162,8 +167,9 @@ impl Store {
     /// # Errors
     /// If the file cannot be read.
     pub fn secret(&self, fingerprint: &str) -> Result<Option<Tsk>> {
-        let bytes = self.files.read(&format!("{fingerprint}.key"))?;
-        bytes.map(|bytes| Tsk::try_from(&bytes[..]).map_err(Error::from)).transpose()
+        let file = format!("{fingerprint}.key");
+        let read = |bytes: Vec<u8>| Tsk::try_from(&Zeroizing::new(bytes)[..]);
+        self.files.read(&file)?.map(read).transpose().map_err(|_| self.damaged(&file))
     }
 
     /// All secret keys; with a keystore before the ring, those that it holds. Those that are too
@@ -180,7 +186,7 @@ impl Store {
     fn all_secrets(&self) -> Result<Vec<Tsk>> {
         let names = self.files.names(".key")?;
         let near = names.iter().filter(|name| !self.files.is_behind(&format!("{name}.key")));
-        near.filter_map(|name| self.secret(name).transpose()).collect()
+        self.sound(near.filter_map(|name| self.secret(name).transpose()))
     }
 
     /// All certificates.
@@ -189,8 +195,7 @@ impl Store {
     /// If a file cannot be read.
     pub fn certificates(&self) -> Result<Vec<Certificate>> {
         let names = self.files.names(".cert")?;
-        let all = names.iter().filter_map(|name| self.certificate(name).transpose());
-        all.collect()
+        self.sound(names.iter().filter_map(|name| self.certificate(name).transpose()))
     }
 
     /// Puts a certificate in; what was known of it stays (2). Gives its fingerprint.
@@ -204,7 +209,7 @@ impl Store {
 
     /// Puts a certificate in, under the lock that the caller holds.
     fn merge_in(&self, certificate: Certificate) -> Result<String> {
-        let name = name_of(&certificate);
+        let name = print_of(&certificate);
         let merged = match self.certificate(&name)? {
             None => certificate,
             Some(mut known) => {
@@ -247,11 +252,9 @@ impl Store {
     }
 
     fn places(&self, fingerprint: &str) -> Result<Option<Places>> {
-        let name = format!("{fingerprint}.token");
-        let bytes = self.files.read(&name)?;
-        let wrong = |error| Error::NotOpenPgp(format!("{name}: {error}"));
-        let parse = |bytes: Vec<u8>| Places::parse(&String::from_utf8_lossy(&bytes));
-        bytes.map(parse).transpose().map_err(wrong)
+        let file = format!("{fingerprint}.token");
+        let read = |bytes: Vec<u8>| Places::parse(&String::from_utf8_lossy(&bytes));
+        self.files.read(&file)?.map(read).transpose().map_err(|_| self.damaged(&file))
     }
 
     /// The label of the token that has the private halves of a key.
@@ -281,7 +284,7 @@ impl Store {
     /// If a file cannot be read.
     pub fn all_held(&self, holder: &Arc<Holder>) -> Result<Vec<Held>> {
         let names = self.files.names(".token")?;
-        names.iter().filter_map(|name| self.held(name, holder).transpose()).collect()
+        self.sound(names.iter().filter_map(|name| self.held(name, holder).transpose()))
     }
 
     /// The certificates of X.509 of a key, by its fingerprint: its own, then those of its parts.
@@ -289,8 +292,9 @@ impl Store {
     /// # Errors
     /// If the file cannot be read.
     pub fn x509(&self, fingerprint: &str) -> Result<Vec<X509>> {
-        let bytes = self.files.read(&format!("{fingerprint}.x509"))?;
-        bytes.map_or(Ok(Vec::new()), |bytes| X509::read(&bytes))
+        let file = format!("{fingerprint}.x509");
+        let Some(bytes) = self.files.read(&file)? else { return Ok(Vec::new()) };
+        X509::read(&bytes).map_err(|_| self.damaged(&file))
     }
 
     /// The certificates of X.509 of the one key that this names; by the fingerprint or key id of
@@ -333,7 +337,7 @@ impl Store {
     fn lone_x509(&self) -> Result<Vec<Vec<X509>>> {
         let known = self.files.names(".cert")?;
         let names = self.files.names(".x509")?.into_iter().filter(|name| !known.contains(name));
-        let all = names.map(|name| self.x509(&name)).collect::<Result<Vec<_>>>()?;
+        let all = self.sound(names.map(|name| self.x509(&name)))?;
         Ok(all.into_iter().filter(|group| !group.is_empty()).collect())
     }
 
@@ -483,10 +487,16 @@ impl Store {
         if may_be_alias && let Some((_, print)) = aliases.iter().find(|(alias, _)| alias == bare) {
             return Ok(print.clone());
         }
+        // A damaged file says by its name alone whose it is (6).
+        let print = bare.trim_start_matches("0x").replace(' ', "").to_uppercase();
+        let may_be_print = sort.is_none_or(|sort| sort == Sort::Number);
+        if may_be_print && self.files.names(".cert")?.contains(&print) {
+            return Ok(print);
+        }
         let mut found = Vec::new();
         for certificate in self.certificates()? {
             if is_named(&certificate, sort, bare) {
-                found.push(name_of(&certificate));
+                found.push(print_of(&certificate));
             }
         }
         for group in self.lone_x509()? {
@@ -518,13 +528,13 @@ impl Store {
         for name in self.files.names(".cert")? {
             match self.certificate(&name) {
                 Ok(_) => checkup.certificates += 1,
-                Err(error) => checkup.wrong.push(format!("{name}.cert: {error}")),
+                Err(error) => checkup.wrong.push(error.to_string()),
             }
         }
         for name in self.files.names(".key")? {
             match self.secret(&name) {
                 Ok(_) => checkup.secrets += 1,
-                Err(error) => checkup.wrong.push(format!("{name}.key: {error}")),
+                Err(error) => checkup.wrong.push(error.to_string()),
             }
         }
         for name in self.files.names(".token")? {
@@ -535,7 +545,7 @@ impl Store {
         }
         for name in self.files.names(".x509")? {
             if let Err(error) = self.x509(&name) {
-                checkup.wrong.push(format!("{name}.x509: {error}"));
+                checkup.wrong.push(error.to_string());
             }
         }
         for (alias, print) in self.aliases()? {
@@ -560,7 +570,8 @@ impl Store {
         for certificate in self.certificates()? {
             let mut entry = describe(certificate, &aliases, &secrets);
             entry.has_x509 = with_x509.contains(&entry.fingerprint);
-            entry.token = self.token(&entry.fingerprint)?;
+            let token = self.sound(self.token(&entry.fingerprint).transpose().into_iter())?;
+            entry.token = token.into_iter().next();
             entries.push(entry);
         }
         let lone = self.lone_x509()?;
@@ -637,54 +648,4 @@ fn fits<'a>(
         prints.iter().any(|(print, id)| print.to_uppercase() == hex || id.to_uppercase() == hex);
     (may_be(Sort::Number) && by_number)
         || (may_be(Sort::User) && users.any(|user| user.to_lowercase().contains(&wanted)))
-}
-
-fn describe(certificate: Certificate, aliases: &[(String, String)], secrets: &[String]) -> Entry {
-    let fingerprint = name_of(&certificate);
-    let checked = Checked::new(certificate);
-    let inner = checked.as_signed_public_key();
-    Entry {
-        key_id: checked.key_id().to_string().to_uppercase(),
-        version: u8::from(inner.version()),
-        aliases: aliases
-            .iter()
-            .filter(|(_, print)| *print == fingerprint)
-            .map(|(alias, _)| alias.clone())
-            .collect(),
-        users: inner
-            .details
-            .users
-            .iter()
-            .map(|user| String::from_utf8_lossy(user.id.id()).into_owned())
-            .collect(),
-        algorithm: format!("{:?}", inner.algorithm()),
-        made: inner.created_at().as_secs(),
-        expires: end_of(&checked),
-        is_revoked: is_revoked(&checked),
-        has_secret: secrets.contains(&fingerprint),
-        token: None,
-        has_x509: false,
-        fingerprint,
-    }
-}
-
-fn describe_x509(certificate: &X509, aliases: &[(String, String)]) -> Entry {
-    let key = certificate.primary();
-    let fingerprint = certificate.fingerprint();
-    let (from, until) = certificate.validity();
-    let own = aliases.iter().filter(|(_, print)| *print == fingerprint);
-    Entry {
-        key_id: key.legacy_key_id().to_string().to_uppercase(),
-        version: u8::from(key.version()),
-        aliases: own.map(|(alias, _)| alias.clone()).collect(),
-        users: vec![certificate.user().to_owned()],
-        algorithm: format!("{:?}", key.algorithm()),
-        made: from,
-        expires: Some(until),
-        is_revoked: false,
-        has_secret: false,
-        token: None,
-        has_x509: true,
-        fingerprint,
-    }
 }

@@ -342,7 +342,7 @@ fn what_gnupg_backs_up_comes_back_whole() {
     let imported = store.import(&secret).unwrap();
     assert!(imported.left_out.is_empty(), "{:?}", imported.left_out);
     let message = gpg.run(&["--encrypt", "--recipient", user], b"at rest");
-    let reading = Reading { keys: store.secrets().unwrap(), ..Reading::default() };
+    let reading = Reading { keys: store.secrets(false).unwrap(), ..Reading::default() };
     let mut found = Vec::new();
     reading.run(&mut &message[..], &mut found, &Stats::default()).unwrap();
     assert_eq!(found, b"at rest");

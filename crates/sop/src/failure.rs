@@ -74,7 +74,7 @@ impl Reason {
             | Error::Cleartext
             | Error::SignatureAlone
             | Error::NotOpenPgp(_) => Reason::BadData,
-            Error::Io { .. } | Error::Token { .. } => Reason::Unspecified,
+            Error::RingFile(_) | Error::Io { .. } | Error::Token { .. } => Reason::Unspecified,
         }
     }
 }

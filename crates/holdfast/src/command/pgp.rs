@@ -20,12 +20,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use base::Coded as _;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, Subcommand};
 use openpgp::{Held, Holder, SecretKey, Signer, Store, Target, Writing, X509};
 
 use super::Context;
 use crate::failure::{Failure, Result};
+use crate::output::warn;
 use crate::passphrase::{MODULE_VARIABLE, given, perhaps_empty};
 
 /// The variable of the environment that may say which folder the key ring is.
@@ -192,7 +194,8 @@ impl RingArgs {
         let Some(folder) = given(self.home.as_ref()).cloned().or_else(usual_home) else {
             return Err(Failure::usage("there is no key ring to use", "Give --home FOLDER."));
         };
-        Ok(Store::open(&context.seam, &folder))
+        let told = |error: &openpgp::Error| warn(format!("{error}. {}", error.remedy()));
+        Ok(Store::open(&context.seam, &folder).telling(told))
     }
 }
 
