@@ -6,11 +6,11 @@
 //!    certificate is of no use at all.
 
 use pgp::composed::SignedPublicKey;
-use pgp::packet::{Signature, Subpacket, SubpacketType};
+use pgp::packet::{PublicKey, Signature, SignatureType, Subpacket, SubpacketType};
 use pgp::ser::Serialize as _;
 use pgp::types::{
     EcdhPublicParams, EcdsaPublicParams, EddsaLegacyPublicParams, KeyDetails, PublicParams,
-    Timestamp,
+    SignedUser, Tag, Timestamp,
 };
 use rpgpie::certificate::{Certificate, Checked};
 use rpgpie::signature::signature_acceptable;
@@ -105,6 +105,22 @@ pub(crate) fn end_of(checked: &Checked) -> Option<u32> {
 /// Whether the owner of a certificate has revoked it.
 pub(crate) fn is_revoked(checked: &Checked) -> bool {
     !checked.as_signed_public_key().details.revocation_signatures.is_empty()
+}
+
+/// Whether a key has taken back that a user id is its owner's, and not said so again since.
+pub(crate) fn is_withdrawn(user: &SignedUser, primary: &PublicKey) -> bool {
+    let is_revocation = |one: &&Signature| one.typ() == Some(SignatureType::CertRevocation);
+    if !user.signatures.iter().any(|one| is_revocation(&one)) {
+        return false;
+    }
+    let (mut withdrawn, mut said) = (None, None);
+    for one in user.signatures.iter().filter(|one| is_by(one, primary)) {
+        if one.verify_certification(primary, Tag::UserId, &user.id).is_ok() {
+            let newest = if is_revocation(&one) { &mut withdrawn } else { &mut said };
+            *newest = (*newest).max(one.created());
+        }
+    }
+    withdrawn.is_some() && withdrawn >= said
 }
 
 /// Why nothing can be encrypted to a certificate whose keys are made of the right thing.

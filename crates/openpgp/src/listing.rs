@@ -3,7 +3,7 @@
 use pgp::types::KeyDetails;
 use rpgpie::certificate::{Certificate, Checked};
 
-use crate::fitness::{end_of, is_revoked};
+use crate::fitness::{end_of, is_revoked, is_withdrawn};
 use crate::x509::X509;
 
 /// What a listing shows of a key.
@@ -17,7 +17,7 @@ pub struct Entry {
     pub version: u8,
     /// The names that were given to it here.
     pub aliases: Vec<String>,
-    /// Who it says it belongs to.
+    /// Who it says it belongs to; what it has taken back is not among that.
     pub users: Vec<String>,
     /// The algorithm of its primary key.
     pub algorithm: String,
@@ -61,6 +61,7 @@ pub(crate) fn describe(
             .details
             .users
             .iter()
+            .filter(|user| !is_withdrawn(user, &inner.primary_key))
             .map(|user| String::from_utf8_lossy(user.id.id()).into_owned())
             .collect(),
         algorithm: format!("{:?}", inner.algorithm()),

@@ -28,6 +28,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use pgp::composed::SignedPublicKey;
+use pgp::packet::{Signature, SignatureType};
 use pgp::types::KeyDetails;
 use rpgpie::certificate::Certificate;
 use rpgpie::merge::CertificateInfo;
@@ -37,11 +39,12 @@ use seam::sync::Mutex;
 use zeroize::Zeroizing;
 
 use crate::bundle::Bundle;
+use crate::detached::signatures;
 use crate::error::{Error, Result};
 use crate::files::Files;
-use crate::fitness::{is_short, of_no_use};
+use crate::fitness::{is_by, is_short, is_withdrawn, of_no_use};
 use crate::held::{Held, Holder, Places};
-use crate::keys::{certificate_of, united};
+use crate::keys::{certificate_of, key_with_revocation, united, with_revocation};
 use crate::keystore::{Foreign, is_of_a_known_type, is_pem};
 use crate::listing::{Entry, describe, describe_x509, print_of};
 use crate::x509::X509;
@@ -377,8 +380,8 @@ impl Store {
     }
 
     /// Puts in whatever keys and certificates these bytes hold, armored or not; also certificates
-    /// of X.509, in DER or PEM. What would be of no use here is left out; secret keys that are too
-    /// weak for anything but old messages are taken if `allow_old`.
+    /// of X.509, in DER or PEM, and revocations of keys that are here. What would be of no use is left
+    /// out; secret keys that are too weak for anything but old messages are taken if `allow_old`.
     ///
     /// # Errors
     /// If they are neither, or nothing would be of use.
@@ -391,6 +394,9 @@ impl Store {
                 imported.prints.push(self.add_foreign(&foreign)?);
             }
             return Ok(imported);
+        }
+        if let Ok(signatures) = signatures(bytes) {
+            return self.import_revocations(&signatures);
         }
         let bundle = Bundle::read(bytes)?;
         for key in bundle.keys {
@@ -409,6 +415,33 @@ impl Store {
         match (&imported.prints[..], imported.left_out.first()) {
             ([], Some(why)) => Err(Error::UnfitKey(why.clone())),
             ([], None) => Err(Error::NotOpenPgp("there is no key in it".to_owned())),
+            _ => Ok(imported),
+        }
+    }
+
+    /// Puts in what owners publish whose keys were lost or stolen: words of keys of the ring that
+    /// they count no more.
+    fn import_revocations(&self, signatures: &[Signature]) -> Result<Imported> {
+        let mut imported = Imported::default();
+        let certificates = self.certificates()?;
+        for signature in signatures {
+            if signature.typ() != Some(SignatureType::KeyRevocation) {
+                return Err(Error::SignatureAlone);
+            }
+            let primary = |one: &Certificate| SignedPublicKey::from(one.clone()).primary_key;
+            let mut found = certificates.iter().filter(|one| is_by(signature, &primary(one)));
+            let Some(found) = found.find(|one| signature.verify_key(&primary(one)).is_ok()) else {
+                let what = "a revocation is of no key that is in the ring, or does not fit it";
+                imported.left_out.push(what.to_owned());
+                continue;
+            };
+            imported.prints.push(match self.secret(&print_of(found))? {
+                Some(key) => self.add_secret(&key_with_revocation(&key, signature.clone())),
+                None => self.add_certificate(with_revocation(found.clone(), signature.clone())),
+            }?);
+        }
+        match (imported.prints.is_empty(), imported.left_out.first()) {
+            (true, Some(why)) => Err(Error::UnfitKey(why.clone())),
             _ => Ok(imported),
         }
     }
@@ -618,12 +651,13 @@ fn sort_of(name: &str) -> (Option<Sort>, &str) {
 }
 
 fn is_named(certificate: &Certificate, sort: Option<Sort>, name: &str) -> bool {
-    let inner = pgp::composed::SignedPublicKey::from(certificate.clone());
+    let inner = SignedPublicKey::from(certificate.clone());
     let mut prints = vec![(inner.fingerprint().to_string(), inner.legacy_key_id().to_string())];
     let parts = inner.public_subkeys.iter().map(|part| &part.key);
     prints
         .extend(parts.map(|key| (key.fingerprint().to_string(), key.legacy_key_id().to_string())));
-    let users = inner.details.users.iter();
+    let primary = &inner.primary_key;
+    let users = inner.details.users.iter().filter(|user| !is_withdrawn(user, primary));
     let users: Vec<_> = users.map(|user| String::from_utf8_lossy(user.id.id())).collect();
     fits(sort, name, &prints, users.iter().map(|user| &**user))
 }

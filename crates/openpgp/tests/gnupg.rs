@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use holdfast_openpgp as openpgp;
 use openpgp::keys::{Algorithm, NewKey, certificate_of};
+use openpgp::pgp::composed::SignedPublicKey;
 use openpgp::pgp::crypto::sym::SymmetricKeyAlgorithm;
 use openpgp::pgp::types::{CompressionAlgorithm, Password};
 use openpgp::{Certificate, Cleartext, Container, Reading, SecretKey, Signer, Stats, Writing};
@@ -339,7 +340,7 @@ fn what_gnupg_backs_up_comes_back_whole() {
     gpg.run(&["--quick-generate-key", user, "default", "default", "never"], b"");
     let store = openpgp::Store::open(&seam::Seam::real(), &gpg.path("ring"));
     let secret = gpg.run(&["--export-secret-keys", "--export-options", "backup", user], b"");
-    let imported = store.import(&secret).unwrap();
+    let imported = store.import(&secret, false).unwrap();
     assert!(imported.left_out.is_empty(), "{:?}", imported.left_out);
     let message = gpg.run(&["--encrypt", "--recipient", user], b"at rest");
     let reading = Reading { keys: store.secrets(false).unwrap(), ..Reading::default() };
@@ -349,10 +350,44 @@ fn what_gnupg_backs_up_comes_back_whole() {
 
     let public = gpg.run(&["--export", "--export-options", "backup", user], b"");
     let other = openpgp::Store::open(&seam::Seam::real(), &gpg.path("other"));
-    other.import(&public).unwrap();
+    other.import(&public, false).unwrap();
     assert_eq!(other.list().unwrap()[0].users, [user]);
     let writing = Writing { recipients: other.certificates().unwrap(), ..Writing::default() };
     let mut message = Vec::new();
     writing.run(&mut &b"at rest"[..], &mut message, &Stats::default()).unwrap();
     assert_eq!(gpg.run(&["--decrypt"], &message), b"at rest");
+}
+
+#[test]
+fn keys_and_user_ids_that_gnupg_revokes_count_no_more() {
+    let Some(gpg) = Gpg::new("revoke") else { return };
+    let (old, new) = ("Ada <ada@old.example>", "Ada <ada@new.example>");
+    gpg.run(&["--quick-generate-key", old, "default", "default", "never"], b"");
+    gpg.run(&["--quick-add-uid", old, new], b"");
+    let print = gpg.fingerprint(old);
+    let store = openpgp::Store::open(&seam::Seam::real(), &gpg.path("ring"));
+    store.import(&gpg.run(&["--export-secret-keys", &print], b""), false).unwrap();
+    assert_eq!(store.find("ada@old.example").unwrap(), print);
+    gpg.run(&["--quick-revoke-uid", &print, old], b"");
+    store.import(&gpg.run(&["--export", &print], b""), false).unwrap();
+    assert!(store.find("ada@old.example").is_err());
+    assert_eq!(store.find("ada@new.example").unwrap(), print);
+    assert_eq!(store.list().unwrap()[0].users, [new]);
+
+    // GnuPG spoils the first line of what it keeps, so that nobody takes it by accident.
+    let path = gpg.path("openpgp-revocs.d").join(format!("{print}.rev"));
+    let kept = seam::disk::read_small(&*seam::Seam::real().disk, &path, 1 << 20).unwrap();
+    let text = String::from_utf8(kept).unwrap().replace("\n:---", "\n---");
+    let stranger = openpgp::Store::open(&seam::Seam::real(), &gpg.path("stranger"));
+    assert!(stranger.import(text.as_bytes(), false).is_err());
+    for _ in 0..2 {
+        assert_eq!(store.import(text.as_bytes(), false).unwrap().prints, [print.as_str()]);
+    }
+    assert!(store.list().unwrap()[0].is_revoked);
+    let key = store.secret(&print).unwrap().unwrap();
+    assert!(Signer::of(&key, &[]).is_err());
+    let recipients = store.certificates().unwrap();
+    assert_eq!(SignedPublicKey::from(recipients[0].clone()).details.revocation_signatures.len(), 1);
+    let writing = Writing { recipients, ..Writing::default() };
+    assert!(writing.run(&mut &b""[..], &mut Vec::new(), &Stats::default()).is_err());
 }
