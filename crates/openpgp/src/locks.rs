@@ -31,8 +31,8 @@ impl Locks {
         self.by_key.is_empty() && self.by_passphrase.is_empty()
     }
 
-    /// The session key, if something that was given opens it. A wrong passphrase opens an older lock
-    /// by chance, once in so many times; `fits` then decides.
+    /// The session key, if something that was given opens it. A wrong passphrase opens an older
+    /// lock by chance, once in so many times; `fits` then decides.
     pub(crate) fn open(
         &self,
         reading: &Reading,

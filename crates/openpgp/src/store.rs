@@ -380,8 +380,9 @@ impl Store {
     }
 
     /// Puts in whatever keys and certificates these bytes hold, armored or not; also certificates
-    /// of X.509, in DER or PEM, and revocations of keys that are here. What would be of no use is left
-    /// out; secret keys that are too weak for anything but old messages are taken if `allow_old`.
+    /// of X.509, in DER or PEM, and revocations of keys that are here. What would be of no use is
+    /// left out; secret keys that are too weak for anything but old messages are taken if
+    /// `allow_old`.
     ///
     /// # Errors
     /// If they are neither, or nothing would be of use.
