@@ -178,6 +178,57 @@ impl Shelf {
         }
         Ok(old.len() as u64)
     }
+
+    /// Files of accumulations that do not prove themselves from front to back, and why.
+    #[must_use]
+    pub fn damaged_accumulations(&self) -> Vec<(PathBuf, ArchiveError)> {
+        let disk = self.env.seam.disk.as_ref();
+        let mut damaged = Vec::new();
+        for folder in &self.config.folders {
+            let mut names = disk.list(folder).unwrap_or_default();
+            names.retain(|name| is_accumulation(name));
+            names.sort();
+            for path in names.into_iter().map(|name| folder.join(name)) {
+                // One that somebody has deleted meanwhile is not damaged.
+                if let Err(error) = self.prove_accumulation(&path)
+                    && matches!(disk.exists(&path), Ok(true))
+                {
+                    damaged.push((path, error));
+                }
+            }
+        }
+        damaged
+    }
+
+    fn prove_accumulation(&self, path: &Path) -> Result<(), ArchiveError> {
+        let mut file = AccumulationFile::open(&self.env, path)?;
+        while file.next_record()?.is_some() {}
+        Ok(())
+    }
+
+    /// Deletes a file of an accumulation that is damaged: what it was made of serves instead. The
+    /// registry knows before it goes.
+    ///
+    /// # Errors
+    /// What else is wrong with it, such as that it needs another key: it stays then; whatever the
+    /// registry or the disk says.
+    pub fn delete_damaged(&self, path: &Path, registry: &dyn Registry) -> Result<(), ArchiveError> {
+        let (_alone, _changing) = (self.accumulating.lock(), self.changing.lock());
+        match self.prove_accumulation(path) {
+            Ok(()) => return Ok(()),
+            Err(ArchiveError::Damaged { .. }) => {}
+            Err(other) => return Err(other),
+        }
+        let told = registry.deleting_damaged(path);
+        told.map_err(|why| ArchiveError::Accumulation { why })?;
+        self.remove(path)?;
+        self.look_alone()
+    }
+}
+
+/// Whether a file is called like an accumulation.
+pub(crate) fn is_accumulation(name: &Path) -> bool {
+    name.extension().is_some_and(|extension| extension == "hfc")
 }
 
 impl<'m> Maker<'m> {

@@ -15,7 +15,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use recon::State;
-use seam::disk::{Create, Disk, Open, is_same_place};
+use seam::disk::{is_same_place, make_marked_dir};
 
 use crate::header::parse_name;
 use crate::{ArchiveConfig, ArchiveError, Shelf};
@@ -109,7 +109,7 @@ impl Shelf {
     /// Makes a folder, if there is none, with its mark.
     pub(crate) fn prepare_folder(&self, folder: &Path) -> Result<(), ArchiveError> {
         let disk = self.env.seam.disk.as_ref();
-        let made = seam::disk::make_dir(disk, folder).and_then(|()| mark(disk, folder));
+        let made = make_marked_dir(disk, folder, MARK, MARK_SAYS);
         made.map_err(|error| ArchiveError::io("prepare", folder, error))
     }
 
@@ -156,16 +156,4 @@ impl Shelf {
         };
         self.folders.lock().note(folder, &names)
     }
-}
-
-fn mark(disk: &dyn Disk, folder: &Path) -> io::Result<()> {
-    let path = folder.join(MARK);
-    if disk.exists(&path)? {
-        return Ok(());
-    }
-    let how = Open { create: Create::IfMissing, write: true, direct: false, dsync: false };
-    let file = disk.open(&path, how)?;
-    file.write_at(MARK_SAYS, 0)?;
-    file.sync()?;
-    disk.sync_dir(folder)
 }

@@ -37,6 +37,15 @@ pub trait Registry: Send + Sync {
         Ok(())
     }
 
+    /// A file of an accumulation, which is damaged, is about to be deleted.
+    ///
+    /// # Errors
+    /// Why that cannot be recorded; it then stays.
+    fn deleting_damaged(&self, accumulation: &Path) -> Result<(), String> {
+        let _ = accumulation;
+        Ok(())
+    }
+
     /// An archive is about to be deleted.
     ///
     /// # Errors
@@ -215,6 +224,23 @@ impl Registry for ReconRegistry {
             let mut all = state.accumulations.values();
             let number = all.find(|known| known.tag == info.salt.0).map(|known| known.number);
             (number.map(Record::AccumulationGone).into_iter().collect(), ())
+        });
+        told.map_err(|error| error.to_string())
+    }
+
+    fn deleting_damaged(&self, accumulation: &Path) -> Result<(), String> {
+        let told = self.recon.change(|state| {
+            let is_it = |file: &ArchiveFile| file.path == accumulation;
+            let known = state.accumulations.values().filter(|one| one.files.iter().any(is_it));
+            let news = known.map(|one| {
+                let mut left = one.clone();
+                left.files.retain(|file| !is_it(file));
+                match left.files.is_empty() {
+                    true => Record::AccumulationGone(one.number),
+                    false => Record::Accumulation(left),
+                }
+            });
+            (news.collect(), ())
         });
         told.map_err(|error| error.to_string())
     }

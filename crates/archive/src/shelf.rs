@@ -19,6 +19,7 @@ use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 use seam::sync::Mutex;
 
+use crate::accumulate::is_accumulation;
 use crate::config::Keep;
 use crate::folders::Folders;
 use crate::header::{name_of, parse_name};
@@ -487,7 +488,7 @@ impl State {
     /// Looks at a file that may be an accumulation. One that is none serves nobody: the archives
     /// that it was made of do.
     fn see_accumulation(&mut self, path: PathBuf, env: &ArchiveEnv) {
-        if path.extension().is_none_or(|extension| extension != "hfc") {
+        if !is_accumulation(&path) {
             return;
         }
         let Ok(file) = AccumulationFile::open(env, &path) else { return };

@@ -68,6 +68,17 @@ impl LogSource {
         archives.into_iter().chain(logged).min().unwrap_or(Lsn::NONE)
     }
 
+    /// Where the first archive, or segment of the log, begins that begins behind a group.
+    #[must_use]
+    pub fn begins_behind(&self, group: GroupNumber) -> Option<Lsn> {
+        let archives = self.shelf.as_ref().map(|shelf| shelf.list()).unwrap_or_default();
+        let segments = self.log.as_ref().map(|log| log.segments()).unwrap_or_default();
+        let archived = archives.iter().map(|copy| (copy.info.from, copy.info.first));
+        let logged = segments.iter().map(|segment| (segment.first_group, segment.first));
+        let behind = archived.chain(logged).filter(|(from, _)| *from > group);
+        behind.min().map(|(_, first)| first)
+    }
+
     /// Reads the records that begin at `from` or behind and before `to`.
     ///
     /// # Errors
@@ -143,6 +154,11 @@ impl SourceReader {
     #[allow(clippy::should_implement_trait)] // an iterator could not lend
     pub fn next(&mut self) -> Result<Option<Record<'_>>, ArchiveError> {
         loop {
+            // What stands behind need not be there to be read.
+            let between = self.aligned && (self.whole.is_empty() || self.is_whole()?);
+            if between && self.place() >= self.to {
+                return Ok(None);
+            }
             let Some(inside) = self.step()? else { return Ok(None) };
             let (lsn, len) = match inside {
                 Some(len) => (self.place(), len),

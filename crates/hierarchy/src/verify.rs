@@ -471,7 +471,7 @@ impl<'v, S: Store> Verifier<'v, S> {
         let database = self.database.name();
         let segment = at.map(|seen| self.database.schema.of(seen.of).name);
         let key = at.map_or(key, |seen| self.database.shown_key(seen.path));
-        let remedy = format!("holdfast index build {database} {index}");
+        let remedy = format!("`holdfast index build {database} {index}`");
         self.report.add(Finding { database: index, segment, key, what, remedy });
     }
 
@@ -490,5 +490,5 @@ fn is_value(tree: &IndexTree, stored: &[u8], made: &[u8]) -> bool {
 
 /// How a database whose segments are wrong is put right.
 fn reload(database: DbdName) -> String {
-    format!("holdfast db empty {database} --yes, then holdfast load {database} FILE")
+    format!("`holdfast db empty {database} --yes`, then `holdfast load {database} FILE`")
 }

@@ -260,8 +260,7 @@ fn plan(
         return planned;
     }
     let history = system.log_source();
-    let log = (history.oldest(), kernel.log().durable());
-    let births = Past::read(&history, log, &mut |_| ())?.births;
+    let births = Past::read_around(&history, history.oldest(), &mut |_| ())?.0.births;
     // Whatever the log does not reach back to, the first refusal names best.
     if births.is_empty() { planned } else { recovery::plan(kernel, state, names, to, &births) }
 }

@@ -7,7 +7,7 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{Ended, Folder, SECRET, files, init, on, run, run_as};
+use common::{Ended, Folder, SECRET, files, init, on, patch, run, run_as};
 
 const SOURCE: &str = "* PENDING AUTHORIZATIONS
          DBD   NAME=PAUTDB,ACCESS=(HIDAM,VSAM)
@@ -261,4 +261,134 @@ fn a_log_that_has_lost_its_end_is_refused_with_the_restore_that_helps() {
     let sets = on(SECRET, &["sets", "list"], &site.dir, &[]).done().out;
     assert!(sets.contains("LATE"), "{sets}");
     on(SECRET, &["verify"], &site.dir, &[]).done();
+}
+
+/// The archives, oldest first.
+fn archives(site: &Site) -> Vec<PathBuf> {
+    let listed = fs::read_dir(site.safe("archive")).unwrap();
+    let mut archives: Vec<PathBuf> = listed.map(|entry| entry.unwrap().path()).collect();
+    archives.retain(|path| path.extension().is_some_and(|extension| extension == "hfa"));
+    archives.sort();
+    archives
+}
+
+fn spoil(path: &Path) {
+    patch(path, |bytes| {
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+    });
+}
+
+/// Three archives; before the last one everything is copied but for `only`, which was made in the
+/// first one.
+fn with_an_old_copy(name: &str, only: &str) -> (Site, Vec<u8>) {
+    let site = Site::new(name);
+    site.run(&["load"], &["PAUTDB", GENUINE]).done();
+    let copied = site.copy();
+    site.run(&["db", "empty"], &["PAUTDB", "--yes"]).done();
+    on(SECRET, &["sets", "create"], &site.dir, &[only]).done();
+    site.run(&["archive", "now"], &[]).done();
+    site.run(&["load"], &["PAUTDB", GENUINE]).done();
+    on(SECRET, &["sets", "create"], &site.dir, &["LATER"]).done();
+    site.run(&["archive", "now"], &[]).done();
+    let sets = copied["sets"].as_array().unwrap().iter().map(|name| name.as_str().unwrap());
+    let copies = site.safe("copies");
+    let named = sets.flat_map(|name| ["--set", name]).chain(["--set", "LATER", "--to", &copies]);
+    site.run(&["image-copy"], &named.collect::<Vec<_>>()).done();
+    on(SECRET, &["sets", "create"], &site.dir, &["LAST"]).done();
+    let before = site.unload("before");
+    site.run(&["archive", "now"], &[]).done();
+    fs::remove_dir_all(&site.dir).unwrap();
+    (site, before)
+}
+
+#[test]
+fn archives_that_only_older_copies_need_may_be_damaged_and_what_is_lost_by_it_is_named() {
+    let (mut site, before) = with_an_old_copy("bare-older-copies", "ONLY");
+    let archives = archives(&site);
+    assert!(archives.len() >= 3, "{archives:?}");
+    spoil(&archives[1]);
+    site.dir = site.folder.join("second");
+    let restored = site.restore_plainly(&site.dir.clone());
+    assert_eq!(restored.code, 1, "{}", restored.err);
+    assert!(restored.err.contains("data set ONLY stays offline"), "{}", restored.err);
+    let restored = restored.json();
+    assert!(Site::same(&site.unload("after"), &before));
+    let sets = on(SECRET, &["sets", "list"], &site.dir, &[]).done().out;
+    assert!(sets.contains("LATER") && sets.contains("LAST"), "{sets}");
+    // What is named brings it back as it was before.
+    let left = restored["left"].as_array().unwrap();
+    assert_eq!((left.len(), &left[0]["name"]), (1, &"ONLY".into()), "{restored}");
+    let words = left[0]["repair"].as_array().unwrap().iter().skip(1);
+    run_as(SECRET, words.map(|word| word.as_str().unwrap())).done();
+    let found = on(SECRET, &["verify"], &site.dir, &[]).out;
+    assert!(!found.contains("DAMAGED data set"), "{found}");
+    assert!(Site::same(&site.unload("later"), &before));
+
+    // Without the archive in which it was made, it is named all the same.
+    spoil(&archives[0]);
+    let third = site.folder.join("third");
+    let restored = site.restore_plainly(&third);
+    assert_eq!(restored.code, 1, "{}", restored.err);
+    let restored = restored.json();
+    assert_eq!(restored["left"][0]["name"], "ONLY", "{restored}");
+    assert!(restored["left"][0]["repair"].is_null(), "{restored}");
+
+    // Without what the copies need, nothing comes back; what is said to be moved away helps.
+    let last = archives.last().unwrap();
+    spoil(last);
+    let fourth = site.folder.join("fourth");
+    let (from, copies) = (site.safe("archive"), site.safe("copies"));
+    let refused = site.restore(&fourth, &["--archives", &from, "--copies", &copies]);
+    refused.failed("HFV009", &["no data set comes back", last.to_str().unwrap()]);
+    assert!(!fourth.join("holdfast.toml").exists());
+}
+
+#[test]
+fn what_a_damaged_newest_archive_held_is_lost_once_it_is_moved_away() {
+    let mut site = Site::new("bare-newest-archive");
+    site.run(&["load"], &["PAUTDB", GENUINE]).done();
+    site.copy();
+    let before = site.unload("before");
+    site.run(&["archive", "now"], &[]).done();
+    site.run(&["db", "empty"], &["PAUTDB", "--yes"]).done();
+    site.run(&["archive", "now"], &[]).done();
+    fs::remove_dir_all(&site.dir).unwrap();
+    let last = archives(&site).pop().unwrap();
+    spoil(&last);
+    site.dir = site.folder.join("second");
+    let (from, copies) = (site.safe("archive"), site.safe("copies"));
+    let refused = site.restore(&site.dir, &["--archives", &from, "--copies", &copies]);
+    refused.failed("HFV009", &["no data set comes back", last.to_str().unwrap(), "away"]);
+    fs::rename(&last, site.folder.join("away")).unwrap();
+    let restored = site.restore_plainly(&site.dir.clone()).done().json();
+    assert_ne!(restored["committed_us"], 0, "{restored}");
+    assert!(Site::same(&site.unload("after"), &before));
+}
+
+#[test]
+fn what_a_restore_leaves_that_was_killed_is_told_from_a_system_without_its_configuration() {
+    let site = Site::new("bare-killed");
+    site.copy();
+    site.run(&["archive", "now"], &[]).done();
+    let second = site.folder.join("second");
+    site.restore_plainly(&second).done();
+    assert!(!second.join("holdfast.restoring").exists());
+    // It is killed before the configuration, which comes last, is written.
+    fs::remove_file(second.join("holdfast.toml")).unwrap();
+    let place = second.to_str().unwrap();
+    let [keys, archives, copies] = ["keys", "archive", "copies"].map(|name| site.safe(name));
+    let words = ["--keys", &keys, "--archives", &archives, "--copies", &copies];
+    let command = [&["holdfast", "restore", place], &words[..]].concat();
+    let said = serde_json::to_vec(&command).unwrap();
+    fs::write(second.join("holdfast.restoring"), said).unwrap();
+    let doctor = on(SECRET, &["doctor", "--json", "-s"], &second, &[]);
+    assert_eq!(doctor.code, 1, "{}", doctor.out);
+    let steps = doctor.json()["steps"].as_array().unwrap().clone();
+    assert_eq!(steps.len(), 1, "{steps:?}");
+    assert!(steps[0]["what"].as_str().unwrap().contains("Empty the folder"), "{steps:?}");
+    fs::remove_dir_all(&second).unwrap();
+    let words = steps[0]["command"].as_array().unwrap().iter().skip(1);
+    run_as(SECRET, words.map(|word| word.as_str().unwrap())).done();
+    run(["verify", place]).done();
 }

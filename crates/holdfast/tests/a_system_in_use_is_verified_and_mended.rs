@@ -122,6 +122,34 @@ fn what_is_damaged_under_a_system_in_use_is_named_and_mended_while_it_works() {
     assert_eq!(verify(&dir, &[]).0, 0, "and so is it when it is stopped");
 }
 
+#[test]
+fn a_file_of_a_data_set_that_is_removed_or_replaced_in_use_is_brought_back_before_it_is_lost() {
+    let folder = Folder::new("set-removed");
+    let (dir, _) = kept(&folder);
+    let mut worker = Worker::start(&dir, 71);
+    let place = dir.to_str().unwrap();
+    for (name, replaced) in [("ACCOUNTS", false), ("JOURNAL", true)] {
+        let path = data_file(&dir, name);
+        let bytes = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        if replaced {
+            fs::write(&path, bytes).unwrap();
+        }
+        let status = on(DEMO, &["status"], &dir, &[]).done().out;
+        let command = format!("holdfast recover -s {place} --set {name}");
+        assert!(status.contains("was removed or replaced"), "{status}");
+        assert!(status.contains(&command), "{status}");
+        let (code, report) = verify(&dir, &[]);
+        let found = (format!("data set {name}"), command);
+        assert_eq!((code, &named(&report)[..]), (1, &[found][..]));
+        let (code, report) = verify(&dir, &["--repair"]);
+        assert_eq!(code, 0, "{report:#}");
+    }
+    worker.finish();
+    assert_eq!(verify(&dir, &[]).0, 0);
+    on(DEMO, &["restart"], &dir, &[]).done();
+}
+
 /// The current segment of a log that nobody writes to: its file on both copies, and where groups
 /// begin in it.
 fn current_groups(dir: &Path) -> ([PathBuf; 2], Vec<usize>) {

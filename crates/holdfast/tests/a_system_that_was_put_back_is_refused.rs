@@ -32,9 +32,22 @@ fn a_system_that_was_put_back_is_refused() {
         fs::write(dir.join(path), bytes).unwrap();
     }
     on(DEMO, &["restart"], &dir, &[]).failed("HFU012", &["put back to an earlier state"]);
+    let place = dir.to_str().unwrap();
+    let doctor = || on(DEMO, &["doctor", "-s"], &dir, &[]);
+    let begin = format!("holdfast restart --begin-anchor {place}");
+    for says in ["put back to an earlier state", &begin] {
+        assert!(doctor().out.contains(says), "{says}: {}", doctor().out);
+    }
+    assert_eq!(doctor().code, 1);
+    let kept = fs::read(&anchor).unwrap();
+    fs::remove_file(&anchor).unwrap();
+    assert!(doctor().out.contains("cannot be read"), "{}", doctor().out);
+    fs::write(&anchor, kept).unwrap();
     on(DEMO, &["sets", "create"], &dir, &["OTHER"]).failed("HFU012", &["put back"]);
     on(DEMO, &["restart"], &dir, &["--begin-anchor"]).done();
     on(DEMO, &["restart"], &dir, &[]).done();
+    let sound = doctor().done().out;
+    assert!(sound.contains("anchor"), "{sound}");
 }
 
 #[test]

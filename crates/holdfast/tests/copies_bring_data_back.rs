@@ -5,11 +5,11 @@
 mod common;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use common::{DEMO, Folder, run_as};
 
-fn bank(folder: &Folder) -> std::path::PathBuf {
+fn bank(folder: &Folder) -> PathBuf {
     let dir = folder.join("demo");
     let text = dir.to_str().unwrap().to_owned();
     let few = ["demo", "--seconds", "2", "--kills", "0", "--accounts", "500", "--dir", &text];
@@ -29,10 +29,9 @@ fn verified(dir: &Path) {
     run_as(DEMO, ["verify", dir.to_str().unwrap()]).done();
 }
 
-fn file_of(dir: &Path, name: &str) -> std::path::PathBuf {
+fn file_of(dir: &Path, name: &str) -> PathBuf {
     let files = fs::read_dir(dir.join("data")).unwrap().map(|entry| entry.unwrap().path());
-    let named =
-        |path: &std::path::PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(name);
+    let named = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(name);
     files.into_iter().find(named).unwrap()
 }
 
@@ -73,7 +72,9 @@ fn a_damaged_copy_recovers_nothing_and_spoils_nothing() {
     let copies = folder.join("copies");
     let to = copies.to_str().unwrap();
     on(&["image-copy"], &dir, &["--all", "--to", to]).done();
-    let file = fs::read_dir(&copies).unwrap().next().unwrap().unwrap().path();
+    let mut files = fs::read_dir(&copies).unwrap().map(|entry| entry.unwrap().path());
+    let is_copy = |path: &PathBuf| path.extension().is_some_and(|name| name == "copy");
+    let file = files.find(is_copy).unwrap();
     let mut bytes = fs::read(&file).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
@@ -142,6 +143,17 @@ fn a_copy_whose_file_nobody_knows_is_in_nobodys_way() {
     let check = on(&["recover"], &dir, &["--set", "ACCOUNTS", "--check", "--json"]).done().json();
     assert_eq!(check["sets"][0]["copies"][0], kept["number"]);
     on(&["recover"], &dir, &["--set", "ACCOUNTS"]).done();
+    verified(&dir);
+
+    // Without the one that it goes on from, it is of no use.
+    let number = kept["number"].to_string();
+    on(&["recon", "change"], &dir, &["--copy", &number, "--gone"]).done();
+    let check = on(&["recon", "check"], &dir, &[]);
+    assert!(check.code == 1 && check.out.contains("goes on from image copy"), "{}", check.out);
+    let found = run_as(DEMO, ["verify", text]);
+    assert!(found.code == 1 && found.out.contains("goes on from image copy"), "{}", found.out);
+    run_as(DEMO, ["verify", text, "--repair"]).done();
+    on(&["recon", "check"], &dir, &[]).done();
     verified(&dir);
 }
 

@@ -54,6 +54,19 @@ fn archives_are_written_listed_proven_and_made_anew() {
     assert!(!again.contains(&merged[0]["records"].to_string()), "{again}");
     archive(&dir, &["accumulate", "--set", "NOTHING"]).failed("HFU003", &["NOTHING"]);
 
+    // A damaged accumulation is named; its archives serve, so that it is deleted.
+    let accumulation = accumulations(&dir.join("archive")).pop().unwrap();
+    patch(&accumulation, |bytes| bytes.truncate(bytes.len() / 2));
+    let found = archive(&dir, &["verify"]);
+    assert_eq!(found.code, 1, "{}", found.out);
+    assert!(found.out.contains(accumulation.to_str().unwrap()), "{}", found.out);
+    let noted = on(DEMO, &["verify"], &dir, &[]).done().out;
+    assert!(noted.contains("archive verify") && noted.contains("--repair"), "{noted}");
+    archive(&dir, &["verify", "--repair"]).done();
+    assert!(!accumulation.exists());
+    archive(&dir, &["verify"]).done();
+    on(DEMO, &["recover", "-s"], &dir, &["--set", "ACCOUNTS"]).done();
+
     // Without image copies everything is needed.
     let group = first["first_group"].to_string();
     let refused = archive(&dir, &["delete", "--first-group", &group]);
@@ -86,6 +99,13 @@ fn a_system_in_use_archives_when_told_and_goes_on_after_a_crash() {
     worker.kill();
     archive(&dir, &["now"]).done();
     assert!(archive(&dir, &["verify"]).done().out.contains("0 copies damaged"));
+}
+
+fn accumulations(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "hfc"));
+    files
 }
 
 /// The commands that one line of `text` each names.

@@ -106,14 +106,12 @@ fn a_damaged_name_of_the_system_is_damage_and_no_other_system() {
         let bench = Bench::new(2, |config| config.format = format);
         let ends = fill(&bench, 5);
         let folder = bench.config.copies[1].clone();
-        let mut files: Vec<_> =
-            std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-        files.sort();
-        for (index, path) in files.iter().enumerate() {
-            let name = bytes(path)[16];
+        let mut names = bench.env().seam.disk.list(&folder).unwrap();
+        names.sort();
+        for (index, path) in names.iter().map(|name| folder.join(name)).enumerate() {
             match index {
-                0 => spoil(path, 16, &[name ^ 1]),
-                _ => spoil(path, 40, &[0xee; 4]),
+                0 => spoil(&path, 16, &[bytes(&path)[16] ^ 1]),
+                _ => spoil(&path, 40, &[0xee; 4]),
             }
         }
         let (log, opened) = bench.open(LogStart::NEW).unwrap();

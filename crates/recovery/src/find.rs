@@ -9,7 +9,7 @@
 //! what was read until then would take as much room again, in a form of its own.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use recon::ImageCopy;
 use seam::Seam;
@@ -46,7 +46,7 @@ pub fn find_copies(
             verb: "listed",
             error,
         })?;
-        names.retain(|name| name.extension().is_some_and(|extension| extension == EXTENSION));
+        names.retain(|name| is_copy(name));
         names.sort();
         for path in names.into_iter().map(|name| folder.join(name)) {
             let what = path.display().to_string();
@@ -58,6 +58,11 @@ pub fn find_copies(
         }
     }
     Ok(found)
+}
+
+/// Whether a file is called like an image copy.
+pub(crate) fn is_copy(name: &Path) -> bool {
+    name.extension().is_some_and(|extension| extension == EXTENSION)
 }
 
 impl FoundCopies {

@@ -30,6 +30,7 @@
 //! | `units` | which units of work were committed |
 //! | `chains` | long values that only the log has |
 //! | `find` | copies that RECON does not name |
+//! | `folders` | which folders of image copies are not mounted |
 //! | `concern` | which records a recovery needs |
 //! | `lost` | making a lost system anew |
 //! | `past` | what the log says of a system that is lost |
@@ -41,6 +42,7 @@ mod copy;
 mod envelope;
 mod error;
 mod find;
+mod folders;
 mod lost;
 mod media;
 mod past;
@@ -57,9 +59,10 @@ pub use copy::{CopyOptions, CopyReport, Progress, copy_sets};
 pub use envelope::CopyKeys;
 pub use error::RecoveryError;
 pub use find::{FoundCopies, find_copies};
-pub use lost::Lost;
+pub use folders::{folders_away, prepare_folder};
+pub use lost::{LeftSet, Lost};
 pub use media::{CopyFiles, CopySink, is_unfinished};
-pub use past::Past;
+pub use past::{Past, Unread};
 pub use plan::{Births, Plan, SetPlan, Target, plan};
 pub use reader::{CopyInfo, CopyReader, CopyVisitor};
 pub use recover::{History, RecoverOptions, Recovered, Recovery, lsn_of, recover};

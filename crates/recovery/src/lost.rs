@@ -8,13 +8,15 @@
 //! 1. What the archives do not hold is lost, and known to be: no position of the lost piece is ever
 //!    given out again, and no copy that was complete within it is used.
 //! 2. Archives and copies are only read.
-//! 3. An archive that is there and cannot be read is not taken for lost.
+//! 3. An archive that is there and cannot be read is not taken for lost. Data sets that need
+//!    nothing of it come back without it; each of the others is named.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use archive::{LogSource, Shelf, ShelfCopy, unrecorded};
+use base::bytes::Reader;
 use base::{DataSetId, Lsn};
 use log::Origin;
 use recon::{Reached, Recon, Record, Restored, Setup, State};
@@ -22,9 +24,11 @@ use seam::Seam;
 use seam::plant::{Plant, planted};
 use space::Definition;
 use uow::checkpoint::Checkpoint;
+use uow::record::kind;
 use uow::{Kernel, KernelConfig, Parts};
 
-use crate::{CopyKeys, FoundCopies, Past, Progress, RecoveryError, find_copies};
+use crate::plan::{SetPlan, Target, plan_set};
+use crate::{CopyKeys, FoundCopies, History, Past, Progress, RecoveryError, Unread, find_copies};
 
 /// What is left of a system.
 pub struct Lost {
@@ -33,7 +37,19 @@ pub struct Lost {
     found: FoundCopies,
     past: Past,
     sets: Sets,
+    left: Vec<LeftSet>,
     began: Lsn,
+}
+
+/// A data set that copies and archives do not bring to where the archives end.
+#[derive(Clone, Debug)]
+pub struct LeftSet {
+    /// Its name.
+    pub name: String,
+    /// Why not.
+    pub why: String,
+    /// The newest point in front of what cannot be read that it can be brought to.
+    pub to: Option<Lsn>,
 }
 
 type Sets = BTreeMap<DataSetId, Definition>;
@@ -71,14 +87,20 @@ impl Lost {
         })?;
         let found = find_copies(seam, keys, copies, tell)?;
         let source = LogSource::new(Some(Arc::clone(shelf)), None);
-        let from = found.copies.values().map(|copy| copy.start).min();
-        let oldest = source.oldest();
-        let (past, sets) = read_past(&source, from.unwrap_or(oldest).max(oldest), oldest, tell)?;
+        let Told { mut past, unread, sets, left } = read_past(shelf, &source, &found, tell)?;
+        if left.len() == sets.len()
+            && let Some(unread) = unread.last()
+        {
+            return Err(nothing_comes_over(shelf, unread));
+        }
+        if past.committed_us == 0 {
+            past.committed_us = newest_commit(shelf, &source);
+        }
         let ends = found.copies.values().map(|copy| copy.end.0);
         let known = ends.chain([past.end.0, newest.info.end.0]).max().unwrap_or(0);
         let leap = if planted(Plant::RestoredWithoutLeap) { 0 } else { LEAP };
         let began = if leap == 0 { past.end } else { Lsn((known + leap).next_multiple_of(leap)) };
-        Ok(Lost { shelf: Arc::clone(shelf), newest, found, past, sets, began })
+        Ok(Lost { shelf: Arc::clone(shelf), newest, found, past, sets, left, began })
     }
 
     /// Makes a system that goes on from there: control file, log, double-write area, RECON. The
@@ -114,6 +136,12 @@ impl Lost {
     #[must_use]
     pub fn sets(&self) -> Vec<String> {
         self.sets.values().map(|set| set.name.clone()).collect()
+    }
+
+    /// Those of them that do not come back, or not to where the archives end.
+    #[must_use]
+    pub fn left(&self) -> &[LeftSet] {
+        &self.left
     }
 
     /// Where the log goes on.
@@ -163,25 +191,110 @@ impl Lost {
     }
 }
 
+/// What archives say of a system.
+struct Told {
+    past: Past,
+    unread: Vec<Unread>,
+    sets: Sets,
+    left: Vec<LeftSet>,
+}
+
 /// What the archives say: from where the copies need them, or from the oldest one on if that does
-/// not tell which data sets there are.
+/// not tell which data sets there are, or where one came to be that has no copy.
 fn read_past(
+    shelf: &Shelf,
     source: &LogSource,
-    from: Lsn,
-    oldest: Lsn,
+    found: &FoundCopies,
     tell: Tell<'_>,
-) -> Result<(Past, Sets), RecoveryError> {
-    let end = source.end();
-    for from in [from, oldest] {
+) -> Result<Told, RecoveryError> {
+    let (oldest, end) = (source.oldest(), source.end());
+    let copied = found.copies.values().map(|copy| copy.start).min();
+    let why = format!("the archives from {oldest} on do not say which data sets there are");
+    let mut refused = RecoveryError::NotRestored { why };
+    for from in [copied.unwrap_or(oldest).max(oldest), oldest] {
         let mut tell_lsn = |lsn: Lsn| {
             let (done, total) = (lsn.0.saturating_sub(from.0), end.0.saturating_sub(from.0));
             tell(Progress { what: "the archives", done, total });
         };
-        let past = Past::read(source, (from, Lsn(u64::MAX)), &mut tell_lsn)?;
+        let (past, unread) = Past::read_around(source, from, &mut tell_lsn)?;
         if let Some(sets) = past.sets().cloned() {
-            return Ok((past, sets));
+            let left = left_of(&sets, &past, &unread, found);
+            if left.is_empty() || from == oldest {
+                return Ok(Told { past, unread, sets, left });
+            }
+        } else if let Some(unread) = unread.last() {
+            refused = nothing_comes_over(shelf, unread);
         }
     }
-    let why = format!("the archives from {oldest} on do not say which data sets there are");
-    Err(RecoveryError::NotRestored { why })
+    Err(refused)
+}
+
+/// Without what cannot be read no data set comes to where the archives end.
+fn nothing_comes_over(shelf: &Shelf, Unread { group, why, .. }: &Unread) -> RecoveryError {
+    let mut files = Vec::new();
+    let list = shelf.list();
+    files.extend(list.into_iter().filter(|copy| copy.info.holds(*group)).flat_map(|one| one.files));
+    let faults = shelf.faults().into_iter();
+    files.extend(faults.filter(|fault| fault.from == *group).map(|fault| fault.path));
+    files.sort();
+    files.dedup();
+    let files = files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>();
+    let away = match files.is_empty() {
+        true => format!("all archives behind {group}"),
+        false => format!("{} and all archives with higher numbers", files.join(", ")),
+    };
+    RecoveryError::NotRestored {
+        why: format!(
+            "{why}; no data set comes back without it. Another copy of the archive may be whole: \
+             put it there. If there is none, move {away} away: what they hold is lost then"
+        ),
+    }
+}
+
+/// When the newest commit happened that is in archives; 0 if they have none.
+fn newest_commit(shelf: &Shelf, source: &LogSource) -> u64 {
+    for copy in shelf.list().into_iter().rev() {
+        let mut newest = 0;
+        // What cannot be read says nothing, and is named elsewhere.
+        let _ = source.each(copy.info.first, copy.info.end, &mut |record| {
+            if record.kind == kind::COMMIT {
+                newest = Reader::new(record.body).u64().unwrap_or(newest);
+            }
+            Ok(true)
+        });
+        if newest != 0 {
+            return newest;
+        }
+    }
+    0
+}
+
+/// Which data sets do not come to the end of the archives.
+fn left_of(sets: &Sets, past: &Past, unread: &[Unread], found: &FoundCopies) -> Vec<LeftSet> {
+    let mut state = State::default();
+    state.learn(found.copies.values().cloned().map(Record::ImageCopy));
+    state.learn(past.unrecorded(&state));
+    let way = |set: &Definition, to, end| plan_set(&state, set.clone(), (to, end), &past.births);
+    let in_the_way = |plan: &SetPlan, end| {
+        let pieces = recon::pieces(&plan.spans, plan.from, end);
+        let mut all = unread.iter().rev();
+        all.find(|one| pieces.iter().any(|(from, to)| one.from < *to && *from < one.to))
+    };
+    let mut left = Vec::new();
+    for set in sets.values() {
+        let why = match way(set, Target::Now, past.end) {
+            Ok(plan) => match in_the_way(&plan, past.end) {
+                Some(unread) => unread.why.clone(),
+                None => continue,
+            },
+            Err(error) => error.to_string(),
+        };
+        let points = unread.iter().rev().map(|one| one.from);
+        let to = points.into_iter().find(|to| {
+            let plan = way(set, Target::Lsn(*to), *to);
+            plan.is_ok_and(|plan| in_the_way(&plan, *to).is_none())
+        });
+        left.push(LeftSet { name: set.name.clone(), why, to });
+    }
+    left
 }

@@ -13,7 +13,7 @@ use seam::disk::{BLOCK, Create, File, Open, make_dir};
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 
-use crate::RecoveryError;
+use crate::{RecoveryError, prepare_folder};
 
 /// Takes a copy, front to back.
 pub trait CopySink {
@@ -107,6 +107,7 @@ impl CopySink for CopyFiles {
             if !planted(Plant::CopyUnsynced) {
                 file.sync().map_err(io("synced"))?;
             }
+            prepare_folder(disk.as_ref(), folder_of(path)).map_err(io("marked"))?;
             disk.rename(&part(path), path).map_err(io("renamed"))?;
             self.named += 1;
             disk.sync_dir(folder_of(path)).map_err(io("synced"))?;

@@ -5,11 +5,14 @@
 //! 1. Which data sets there are at the end is known once a whole checkpoint was seen, or the log
 //!    was read from its first record; before, [`Past::sets`] says that it is not.
 //! 2. Positions ascend without gaps, so a gap is a restore, and what would stand in it is lost.
+//! 3. Behind a piece of the log that cannot be read, what was known is known no longer, but for
+//!    what cannot change any more; and a checkpoint counts only if it was begun behind it.
 
 use std::collections::BTreeMap;
 
+use archive::{ArchiveError, LogSource};
 use base::bytes::Reader;
-use base::{DataSetId, Lsn};
+use base::{DataSetId, GroupNumber, Lsn};
 use log::Record;
 use recon::{Built, Record as Note, Recovery, Restored, State};
 use space::Definition;
@@ -21,6 +24,8 @@ use crate::{History, RecoveryError};
 
 /// What a piece of the log says.
 pub struct Past {
+    /// From here on nothing is left out.
+    from: Lsn,
     /// The data sets, once that is known.
     sets: Option<BTreeMap<DataSetId, Definition>>,
     /// What was said of them before.
@@ -48,6 +53,19 @@ pub struct Past {
     checkpoint: Gathered,
 }
 
+/// A piece of the log that nobody can read any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// What is in front of it was read.
+    pub from: Lsn,
+    /// Where reading went on; the greatest position if it did not.
+    pub to: Lsn,
+    /// The first group of it.
+    pub group: GroupNumber,
+    /// Why.
+    pub why: String,
+}
+
 /// What a record says of data sets.
 enum SetChange {
     Is(Definition),
@@ -62,6 +80,7 @@ impl Past {
     #[must_use]
     pub fn from(from: Lsn) -> Past {
         Past {
+            from,
             sets: (from == Lsn::FIRST).then(BTreeMap::new),
             before: Vec::new(),
             building: BTreeMap::new(),
@@ -88,16 +107,62 @@ impl Past {
         tell: &mut dyn FnMut(Lsn),
     ) -> Result<Past, RecoveryError> {
         let mut past = Past::from(from);
+        past.go_on(history, (from, to), tell)?;
+        Ok(past)
+    }
+
+    /// Reads the log from a position to its end, around what cannot be read any more.
+    ///
+    /// # Errors
+    /// As for [`Past::read`], but for archives that are lost.
+    pub fn read_around(
+        source: &LogSource,
+        from: Lsn,
+        tell: &mut dyn FnMut(Lsn),
+    ) -> Result<(Past, Vec<Unread>), RecoveryError> {
+        let (mut past, mut unread) = (Past::from(from), Vec::new());
+        let mut next = Some(from);
+        while let Some(from) = next.take() {
+            match past.go_on(source, (from, Lsn(u64::MAX)), tell) {
+                Ok(()) => {}
+                Err(RecoveryError::Archive(error @ ArchiveError::Missing { from: group, .. })) => {
+                    next = source.begins_behind(group);
+                    let to = next.unwrap_or(Lsn(u64::MAX));
+                    let (from, why) = (past.end.max(from), error.to_string());
+                    unread.push(Unread { from, to, group, why });
+                    past.pass_over(to);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok((past, unread))
+    }
+
+    fn go_on(
+        &mut self,
+        history: &dyn History,
+        (from, to): (Lsn, Lsn),
+        tell: &mut dyn FnMut(Lsn),
+    ) -> Result<(), RecoveryError> {
         let mut told = from;
         history.each(from, to, &mut |record| {
-            past.see(record)?;
+            self.see(record)?;
             if record.lsn.0 > told.0 + TELL_EACH {
                 told = record.lsn;
                 tell(record.lsn);
             }
             Ok(true)
-        })?;
-        Ok(past)
+        })
+    }
+
+    /// What comes next begins there, and what was in front of it is not known (3).
+    fn pass_over(&mut self, to: Lsn) {
+        self.from = to;
+        self.sets = None;
+        self.before.clear();
+        self.building.clear();
+        self.checkpoint = Gathered::default();
+        self.lose_track();
     }
 
     /// Which data sets there are where the log ends; `None` if this piece of it does not say.
@@ -203,7 +268,7 @@ impl Past {
         self.next_uow = self.next_uow.max(checkpoint.next_uow);
         self.next_set = self.next_set.max(checkpoint.next_set);
         self.last_batch = self.last_batch.max(checkpoint.last_batch);
-        if self.sets.is_some() {
+        if self.sets.is_some() || checkpoint.begin < self.from {
             return;
         }
         let mut sets = BTreeMap::new();

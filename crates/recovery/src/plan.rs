@@ -128,7 +128,8 @@ fn definition_of(kernel: &Kernel, name: &str) -> Result<Definition, RecoveryErro
     offline.ok_or_else(|| RecoveryError::NoSuchSet { name: name.to_owned() })
 }
 
-fn plan_set(
+/// Plans the recovery of one data set.
+pub(crate) fn plan_set(
     state: &State,
     definition: Definition,
     (to, log_to): (Target, Lsn),

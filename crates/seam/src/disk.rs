@@ -280,6 +280,24 @@ pub fn make_dir(disk: &dyn Disk, path: &Path) -> io::Result<()> {
     missing.iter().rev().try_for_each(|folder| disk.sync_dir(&above(folder)))
 }
 
+/// Makes a folder, if there is none, with a small file in it by which it is told from one that is
+/// empty because its device is not mounted; durably.
+///
+/// # Errors
+/// Whatever the disk says.
+pub fn make_marked_dir(disk: &dyn Disk, folder: &Path, mark: &str, says: &[u8]) -> io::Result<()> {
+    make_dir(disk, folder)?;
+    let path = folder.join(mark);
+    if disk.exists(&path)? {
+        return Ok(());
+    }
+    let how = Open { create: Create::IfMissing, write: true, direct: false, dsync: false };
+    let file = disk.open(&path, how)?;
+    file.write_at(says, 0)?;
+    file.sync()?;
+    disk.sync_dir(folder)
+}
+
 /// What a file is called until it replaces the one of that name. Files whose names differ in their
 /// extensions only are not called the same.
 #[must_use]

@@ -512,6 +512,13 @@ impl DataSet {
         self.files.remove()
     }
 
+    /// Its files that were removed or replaced, or whose folder was unmounted, since they were
+    /// opened: what is written to them nobody finds again.
+    #[must_use]
+    pub fn misplaced_files(&self) -> Vec<PathBuf> {
+        self.files.misplaced()
+    }
+
     /// What it has done since it was opened.
     #[must_use]
     pub fn statistics(&self) -> DataSetStatistics {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::CiNumber;
-use seam::disk::{Create, Disk, File, Open};
+use seam::disk::{Create, Disk, File, Open, is_misplaced};
 use seam::sync::Mutex;
 
 use crate::{Definition, SpaceError};
@@ -86,9 +86,7 @@ impl Files {
         while open.len() as u32 > last + 1 {
             let number = open.len() as u32 - 1;
             open.pop();
-            let path = self.path(number);
-            self.disk.remove(&path).map_err(|e| self.failed(number, "removed", e))?;
-            self.sync_folder(number)?;
+            self.remove_file(number)?;
         }
         let file = Arc::clone(&open[last as usize]);
         drop(open);
@@ -98,12 +96,25 @@ impl Files {
     /// Removes every file.
     pub(crate) fn remove(&self) -> Result<(), SpaceError> {
         let count = std::mem::take(&mut *self.open.lock()).len() as u32;
-        for number in (0..count).rev() {
-            let path = self.path(number);
-            self.disk.remove(&path).map_err(|e| self.failed(number, "removed", e))?;
-            self.sync_folder(number)?;
+        (0..count).rev().try_for_each(|number| self.remove_file(number))
+    }
+
+    /// Removes one; somebody else may have done so before.
+    fn remove_file(&self, number: u32) -> Result<(), SpaceError> {
+        match self.disk.remove(&self.path(number)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(self.failed(number, "removed", error))
+            }
+            _ => self.sync_folder(number),
         }
-        Ok(())
+    }
+
+    /// The open files whose names do not lead to them any more.
+    pub(crate) fn misplaced(&self) -> Vec<PathBuf> {
+        let open = self.open.lock();
+        let named = (0..).zip(open.iter()).map(|(number, file)| (self.path(number), file));
+        let gone = named.filter(|(path, file)| is_misplaced(&*self.disk, path, file.as_ref()));
+        gone.map(|(path, _)| path).collect()
     }
 
     /// Removes every file that is there, open or not; the first may be gone already.

@@ -59,5 +59,6 @@ pub use system::{
     InitOptions, LABELS, OpenOptions, System, explain, look_at_key_ring, open_key_ring,
 };
 pub use verify::{
-    Finding, Phase, Repair, RepairWish, Repaired, SetReport, VerifyReport, VerifyWish, verify,
+    Finding, Phase, Repair, RepairWish, Repaired, SetReport, VerifyReport, VerifyWish,
+    is_all_in_log, verify,
 };

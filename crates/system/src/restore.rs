@@ -12,15 +12,15 @@ use archive::{LogSource, Shelf};
 use base::{Lsn, SystemId};
 use log::Scanned;
 use recon::{Recon, Record, State};
-use recovery::{CopyKeys, Lost, Past, Progress, RecoveryError, find_copies};
+use recovery::{CopyKeys, LeftSet, Lost, Past, Progress, RecoveryError, find_copies};
 use seal::{KeyProvider, KeyRing, Passphrase};
 use seam::Seam;
-use seam::disk::{read_small, replace_small};
+use seam::disk::{Disk, read_small, replace_small};
 use uow::Parts;
 
 use crate::config::CONFIG_FILE;
 use crate::system::{absolute, clean_up, free_place, make_folders, open_key_ring, parts};
-use crate::{LABELS, Stopped, System, SystemConfig, SystemError, archives, registry};
+use crate::{LABELS, Repair, Stopped, System, SystemConfig, SystemError, archives, registry};
 
 /// What a system is restored from.
 #[derive(Clone, Debug)]
@@ -52,6 +52,8 @@ pub struct RestoredSystem {
     pub copies: usize,
     /// The names of its data sets.
     pub sets: Vec<String>,
+    /// Those that do not come back, or not to where the archives end.
+    pub left: Vec<LeftSet>,
     /// What an operator should know, a sentence each.
     pub notes: Vec<String>,
 }
@@ -66,6 +68,9 @@ pub struct RebuiltRecon {
     /// Recoveries and restores that it did not know.
     pub recoveries: usize,
 }
+
+/// It stands in the folder of a system while that is restored, and says how.
+pub(crate) const RESTORING: &str = "holdfast.restoring";
 
 /// No key file is longer.
 const KEY_FILE_BYTES_MAX: usize = 64 << 20;
@@ -102,7 +107,9 @@ impl System {
         let shelf = shelf(&parts, &config, dir)?;
         let copies = copy_keys(Arc::clone(&keys), system);
         let lost = Lost::look(seam, &shelf, &copies, &options.copies, tell)?;
+        let restoring = dir.join(RESTORING);
         let made = make_folders(disk, dir, &config).and_then(|()| {
+            write(seam, &restoring, &again(dir, options))?;
             write(seam, &config.key_file(dir), &key_file)?;
             let recon = registry::recon_setup(seam, dir, &config, keys);
             lost.make(&parts, &config.kernel(dir), &recon)?;
@@ -111,6 +118,8 @@ impl System {
         if made.is_err() {
             clean_up(disk, dir, &config);
         }
+        // Beside the system's configuration it says nothing.
+        let _ = disk.remove(&restoring);
         made.map(|()| RestoredSystem {
             system,
             end: lost.past().end,
@@ -119,9 +128,34 @@ impl System {
             archives: shelf.list().len(),
             copies: lost.copies().copies.len(),
             sets: lost.sets(),
+            left: lost.left().to_vec(),
             notes: lost.notes(),
         })
     }
+}
+
+/// The command that begins a restore again, as bytes.
+fn again(dir: &Path, options: &RestoreOptions) -> Vec<u8> {
+    let text = |path: &Path| path.display().to_string();
+    let mut words = vec!["holdfast".into(), "restore".into(), text(dir)];
+    words.extend(["--keys".into(), text(&options.key_file)]);
+    let config = options.config.iter().map(|path| ("--config", path));
+    let archives = options.archives.iter().map(|path| ("--archives", path));
+    let copies = options.copies.iter().map(|path| ("--copies", path));
+    for (option, path) in config.chain(archives).chain(copies) {
+        words.extend([option.into(), text(path)]);
+    }
+    serde_json::to_vec(&Repair(words)).unwrap_or_default()
+}
+
+/// Whether a restore was cut off in a folder before there was a system; how it is begun again, as
+/// far as that can be read.
+pub(crate) fn cut_off(disk: &dyn Disk, dir: &Path) -> Option<Repair> {
+    if !matches!(disk.exists(&dir.join(CONFIG_FILE)), Ok(false)) {
+        return None;
+    }
+    let words = read_small(disk, &dir.join(RESTORING), KEY_FILE_BYTES_MAX).ok()?;
+    Some(serde_json::from_slice(&words).unwrap_or(Repair(Vec::new())))
 }
 
 fn write(seam: &Seam, path: &Path, bytes: &[u8]) -> Result<(), SystemError> {
@@ -236,8 +270,11 @@ fn read_log(
             let (done, total) = (lsn.0.saturating_sub(from.0), to.0.saturating_sub(from.0));
             tell(Progress { what: "the archives", done, total });
         };
-        match Past::read(&source, (from, Lsn(u64::MAX)), &mut tell_lsn) {
-            Ok(read) => past = read,
+        match Past::read_around(&source, from, &mut tell_lsn) {
+            Ok((read, unread)) => {
+                past = read;
+                notes.extend(unread.into_iter().map(|one| one.why));
+            }
             Err(error) => notes.push(format!("the archives cannot be read: {error}")),
         }
     }

@@ -20,6 +20,7 @@ use crate::archives::{self, ArchivesStatus};
 use crate::hygiene;
 use crate::room;
 use crate::system::Inner;
+use crate::verify;
 
 /// How a system is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -435,8 +436,32 @@ pub(crate) fn notes(inner: &Inner) -> Vec<String> {
     let misplaced = inner.kernel.misplaced_files().into_iter().map(|(what, command)| {
         format!("the {what} was removed or replaced, and the next start needs it: `{command}`")
     });
-    let now = now.chain(cramped).chain(misplaced).chain(inner.recon.state().forgotten());
+    let now = now.chain(cramped).chain(misplaced).chain(misplaced_sets(inner));
+    let now = now.chain(inner.recon.state().forgotten());
     inner.notes.iter().cloned().chain(lost).chain(behind).chain(rooms).chain(now).collect()
+}
+
+/// Files of data sets that nobody will find again once the system is stopped.
+fn misplaced_sets(inner: &Inner) -> Vec<String> {
+    let (kernel, mut notes) = (&inner.kernel, Vec::new());
+    for set in kernel.all_sets() {
+        let gone = set.misplaced_files();
+        if gone.is_empty() || kernel.set(set.id()).is_none() {
+            continue;
+        }
+        let state = inner.recon.state();
+        let repair = verify::bring_back(&inner.dir, kernel, Some(&state), set.name());
+        let commands: Vec<String> = repair.iter().map(|one| format!("`{one}`")).collect();
+        notes.extend(gone.iter().map(|path| {
+            let (path, name) = (path.display(), set.name());
+            format!(
+                "{path} of data set {name} was removed or replaced; only the open system still \
+                 has it: {}",
+                commands.join(", then ")
+            )
+        }));
+    }
+    notes
 }
 
 fn log_copy_note(copy: &CopyInfo) -> Option<String> {

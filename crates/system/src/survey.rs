@@ -191,12 +191,26 @@ impl Stopped {
     /// # Errors
     /// If none does.
     pub fn control(&self) -> Result<ControlBlock, SystemError> {
+        Ok(self.control_file()?.1)
+    }
+
+    fn control_file(&self) -> Result<(ControlFile, ControlBlock), SystemError> {
         let keys = ControlKeys {
             keys: Arc::clone(&self.keys) as Arc<dyn KeyProvider>,
             label: self.config.kernel(&self.dir).system_label,
             system: self.config.system,
         };
-        Ok(ControlFile::open(&self.seam, &self.dir.join("control"), &keys)?.1)
+        Ok(ControlFile::open(&self.seam, &self.dir.join("control"), &keys)?)
+    }
+
+    /// Compares the control file with the anchor, if the system has one; says where that is.
+    ///
+    /// # Errors
+    /// The control file cannot be read; it was put back, or the anchor is gone.
+    pub fn prove_anchor(&self) -> Result<Option<PathBuf>, SystemError> {
+        let Some(plan) = self.config.kernel(&self.dir).anchor else { return Ok(None) };
+        self.control_file()?.0.anchor_to(&plan)?;
+        Ok(Some(plan.path))
     }
 
     /// Goes through the log from where restart would read it, and shows every record and group to

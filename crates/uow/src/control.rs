@@ -207,7 +207,7 @@ impl ControlFile {
     ///
     /// # Errors
     /// [`UowError::Anchor`].
-    pub(crate) fn anchor_to(&mut self, plan: &AnchorPlan) -> Result<(), UowError> {
+    pub fn anchor_to(&mut self, plan: &AnchorPlan) -> Result<(), UowError> {
         self.anchor = Some(Anchor::open(&self.seam, plan, &self.keys, &self.found)?);
         Ok(())
     }

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use base::Lsn;
 use clap::{Args, Subcommand};
 use recon::{Recon, Record, State};
 use recovery::CopyFiles;
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use serde_json::{Value, json};
-use system::{SystemConfig, operator};
+use system::{Stopped, SystemConfig, operator};
 
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
@@ -218,11 +219,22 @@ fn check(context: &mut Context, args: &CheckArgs) -> Result<ExitCode> {
         }
     }
     wrong.extend(left_open(dir, state));
-    for set in state.sets.values() {
-        if state.copies_of(&set.name).is_empty() {
-            wrong.push(format!("data set {} has no image copy that can be used", set.name));
-        }
+    let mut bare: Vec<&str> = state.sets.values().map(|set| &*set.name).collect();
+    bare.retain(|name| state.copies_of(name).is_empty());
+    if !bare.is_empty() {
+        let log = logged_from(context, dir, &passphrase);
+        bare.retain(|name| !system::is_all_in_log(state, log, name));
     }
+    let bare = bare.into_iter();
+    wrong.extend(bare.map(|name| format!("data set {name} has no image copy that can be used")));
+    let baseless = state.image_copies.values().filter(|copy| state.chain_of(copy.number).is_none());
+    wrong.extend(baseless.map(|copy| {
+        let (number, base) = (copy.number, copy.base);
+        format!(
+            "image copy {number} goes on from image copy {base}, which RECON does not know: it is \
+             of no use; `holdfast recon change --copy {number} --gone` has it forgotten"
+        )
+    }));
     if args.prove {
         wrong.extend(prove(context, dir, &passphrase, state)?);
     }
@@ -232,6 +244,15 @@ fn check(context: &mut Context, args: &CheckArgs) -> Result<ExitCode> {
         false => wrong.iter().try_for_each(|finding| context.output.line(finding))?,
     }
     if wrong.is_empty() { DONE } else { Ok(ExitCode::FAILURE) }
+}
+
+/// Where the log begins that the system still has.
+fn logged_from(context: &Context, dir: &Path, passphrase: &seal::Passphrase) -> Option<Lsn> {
+    if let Ok(Some(status)) = system::ask(dir) {
+        return status.log.segments.first().map(|segment| Lsn(segment.first_lsn));
+    }
+    let stopped = Stopped::look(&context.seam, dir, passphrase).ok()?;
+    stopped.survey(&mut |_| ()).ok()?.oldest.map(|oldest| oldest.lsn)
 }
 
 /// What processes have open that do not run any more.

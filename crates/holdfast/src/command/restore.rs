@@ -1,12 +1,13 @@
 //! `holdfast restore`: a system on a bare machine, from key file, archives and image copies.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use ::recovery::LeftSet;
 use clap::Args;
 use serde::Serialize;
 use system::operator::Request;
-use system::{OpenOptions, RestoreOptions, System};
+use system::{OpenOptions, Repair, RestoreOptions, System};
 
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
@@ -57,13 +58,23 @@ struct Restored {
     archives: usize,
     copies: usize,
     recovered: Recovered,
+    /// Data sets that did not come back, or not to where the archives end.
+    left: Vec<Left>,
+}
+
+#[derive(Serialize)]
+struct Left {
+    name: String,
+    why: String,
+    /// What brings it back as of before what is lost.
+    repair: Option<Repair>,
 }
 
 pub(super) fn run(context: &mut Context, args: &RestoreArgs) -> Result<ExitCode> {
     let passphrase = args.passphrase.get()?;
     let from = RestoreOptions {
-        key_file: args.keys.clone(),
-        config: args.config.clone(),
+        key_file: absolute(std::slice::from_ref(&args.keys))?.remove(0),
+        config: absolute(args.config.as_slice())?.pop(),
         archives: absolute(&args.archives)?,
         copies: absolute(&args.copies)?,
     };
@@ -79,12 +90,15 @@ pub(super) fn run(context: &mut Context, args: &RestoreArgs) -> Result<ExitCode>
     let opening = OpenOptions { begin_anchor: true, ..options() };
     let system = System::open(seam, dir, &passphrase, opening)?;
     system.notes().iter().filter(|note| !note.contains("is offline")).for_each(warn);
-    let which = Which { all: true, ..Which::default() };
+    let mut sets = made.sets.clone();
+    sets.retain(|name| made.left.iter().all(|left| left.name != *name));
+    let is_any = !sets.is_empty();
+    let which = Which { sets, ..Which::default() };
     let wish = RecoverWish { which, to: Point::Now, check: false, apart: false, wait_seconds: 60 };
     let request = Request::new("recover").with(&wish)?;
-    let recovered = match made.sets.is_empty() {
-        true => Ok(None),
-        false => system
+    let recovered = match is_any {
+        false => Ok(None),
+        true => system
             .operate(&request, &mut |at| progress.show(&at.object, at.done, at.total, &at.unit))
             .map(Some),
     };
@@ -103,8 +117,30 @@ pub(super) fn run(context: &mut Context, args: &RestoreArgs) -> Result<ExitCode>
         archives: made.archives,
         copies: made.copies,
         recovered: recovered.unwrap_or_default(),
+        left: made.left.into_iter().map(|left| left_behind(&args.dir, left)).collect(),
     };
-    told(context, &restored)
+    told(context, &restored)?;
+    if restored.left.is_empty() { DONE } else { Ok(ExitCode::FAILURE) }
+}
+
+/// What is to be said of a data set that did not come back.
+fn left_behind(dir: &Path, left: LeftSet) -> Left {
+    let LeftSet { name, why, to } = left;
+    let point = to.map(|to| format!("{:#x}", to.0));
+    let words = point.as_ref().map(|to| ["--set", &name, "--to", to, "--yes"]);
+    let repair = words.map(|words| Repair::of("recover", dir, &words));
+    match &repair {
+        Some(repair) => warn(format!(
+            "data set {name} stays offline: {why}; `{repair}` brings it back as of before that. \
+             Restored without that archive and those behind it, all data sets are of one moment"
+        )),
+        None => warn(format!(
+            "data set {name} stays offline: {why}; a folder with an image copy of it may not have \
+             been named: `holdfast recon rebuild --from FOLDER`, then `holdfast recover --set \
+             {name}`"
+        )),
+    }
+    Left { name, why, repair }
 }
 
 fn told(context: &mut Context, restored: &Restored) -> Result<ExitCode> {

@@ -21,6 +21,8 @@ use base::bytes::get_u16;
 use seam::disk::{Disk, Open};
 use serde::{Deserialize, Serialize};
 
+use crate::restore::RESTORING;
+
 /// A file that was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundFile {
@@ -111,6 +113,8 @@ fn by_name(path: &Path) -> &'static str {
         "control" => "control file, slot 0 spoilt",
         "double-write" => "double-write area, slot 0 empty or spoilt",
         "holdfast.archive" => "mark of a folder of archives",
+        "holdfast.copies" => "mark of a folder of image copies",
+        RESTORING => "of a restore that is not over",
         "recon.1" | "recon.2" => "copy of RECON, spoilt",
         "lock" | "operator.sock" | "regions.sock" => "of the process that has the system open",
         _ if name.starts_with("segment-") => "segment of the log, free or spoilt",

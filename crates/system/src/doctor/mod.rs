@@ -12,6 +12,7 @@
 //!    back, not replaced.
 
 mod ahead;
+mod anchor;
 mod files;
 mod surveyed;
 
@@ -27,6 +28,7 @@ use seam::Seam;
 use serde::{Deserialize, Serialize};
 use space::Definition;
 
+use crate::restore;
 use crate::shadow::ShadowDisk;
 use crate::verify::audit::{self, ArchiveDiscord};
 use crate::verify::{self, Repair};
@@ -106,13 +108,15 @@ pub fn diagnose(seam: &Seam, dir: &Path, passphrase: Option<&Passphrase>) -> Dia
         return doctor.diagnosis;
     }
     doctor.process();
-    let config = doctor.configuration();
-    let keys = doctor.key_file(&config, passphrase);
-    match keys {
-        Some(keys) => doctor.with_keys(config, keys),
-        None => doctor.without_keys(&config),
+    if !doctor.is_half_restored() {
+        let config = doctor.configuration();
+        let keys = doctor.key_file(&config, passphrase);
+        match keys {
+            Some(keys) => doctor.with_keys(config, keys),
+            None => doctor.without_keys(&config),
+        }
+        doctor.finish();
     }
-    doctor.finish();
     doctor.diagnosis
 }
 
@@ -191,6 +195,18 @@ impl Doctor {
         self.diagnosis.in_use = Some(status.process.pid);
         let says = vec![format!("process {} has the system open", status.process.pid)];
         self.part("process", Health::Sound, says);
+    }
+
+    /// What a restore leaves that was cut off is no system, and cannot be made one.
+    fn is_half_restored(&mut self) -> bool {
+        let disk = &*self.seam.disk;
+        let Some(command) = restore::cut_off(disk, &self.dir) else { return false };
+        let says = "a restore was cut off here before the system was made".to_owned();
+        self.part("folder", Health::Lost, vec![says]);
+        let what = "Empty the folder, and the others that holdfast.toml names for the log and for \
+                    RECON, and begin the restore again: the archives and copies are as they were.";
+        self.step(what, (!command.0.is_empty()).then_some(command));
+        true
     }
 
     fn configuration(&mut self) -> Config {
@@ -349,6 +365,9 @@ impl Doctor {
         let stopped = Stopped::around(self.dir.clone(), config.config, ring, seam, lock);
         let recon = self.try_part("RECON", |doctor| doctor.recon(&stopped, &keys)).flatten();
         let survey = self.try_part("log", |doctor| doctor.log(&stopped, recon.as_ref())).flatten();
+        if survey.is_some() {
+            self.try_part("anchor", |doctor| doctor.anchor(&stopped));
+        }
         self.try_part("double-write area", |doctor| doctor.double_write(&stopped));
         self.try_part("data sets", |doctor| {
             doctor.data_sets(&stopped, survey.as_ref(), recon.as_ref());
@@ -611,7 +630,8 @@ impl Doctor {
         if self.diagnosis.in_use.is_some() {
             found.retain(|one| one.cure != Cure::Record);
         }
-        found.iter().map(|one| ArchiveDiscord::of(&self.dir, state, one)).collect()
+        let away = recovery::folders_away(&*self.seam.disk, state);
+        found.iter().map(|one| ArchiveDiscord::of(&self.dir, state, &away, one)).collect()
     }
 
     fn image_copies(&mut self, state: &State) {
@@ -623,8 +643,15 @@ impl Doctor {
             let says = cut_off.iter().map(left).take(SAID_MAX).collect();
             self.part("image copies", Health::Sound, says);
         }
+        let away = recovery::folders_away(&*self.seam.disk, state);
         for copy in state.image_copies.values() {
             let mut says = Vec::new();
+            let mut folders = copy.files.iter().filter_map(|file| file.path.parent());
+            let mount = folders.find(|folder| away.contains(*folder)).map(|folder| {
+                let folder = folder.display();
+                format!("Mount {folder}, which has no image copy; if those are gone for good: ")
+            });
+            let mount = mount.unwrap_or_default();
             for file in &copy.files {
                 let found = files::look(&*self.seam.disk, &file.path);
                 let path = file.path.display();
@@ -646,12 +673,13 @@ impl Doctor {
             match health {
                 Health::Impaired => {
                     let command = self.command("repair", &["--copy", &number]);
-                    self.step(format!("Have image copy {number} made whole again."), command);
+                    let what = format!("{mount}Have image copy {number} made whole again.");
+                    self.step(what, command);
                 }
                 Health::Lost => {
                     let what = format!(
-                        "Bring image copy {number} back, and say where it is; or have RECON forget \
-                         it with --gone."
+                        "{mount}Bring image copy {number} back, and say where it is; or have RECON \
+                         forget it with --gone."
                     );
                     let words = ["--copy", &number, "--moved-to", "FOLDER"];
                     let command = self.command("recon change", &words);

@@ -65,9 +65,10 @@ fn discords(system: &System, which: &Which) -> Result<Vec<ArchiveDiscord>, Refus
     let state = || State::clone(&system.recon().state());
     let mut found = audit::in_use(system.kernel(), archiver.shelf(), &mut { state });
     found.retain(|one| which.first_group.is_none_or(|group| one.from.0 == group));
+    let away = recovery::folders_away(&*system.kernel().seam().disk, &state());
     let mut told = Vec::new();
     for discord in &found {
-        let mut one = ArchiveDiscord::of(system.dir(), &state(), discord);
+        let mut one = ArchiveDiscord::of(system.dir(), &state(), &away, discord);
         let mended = match discord.cure {
             Cure::Record if which.repair => record(archiver, discord),
             Cure::Log if which.repair => write_again(archiver, &state(), discord.from),
@@ -163,11 +164,31 @@ pub(super) fn verify(
         let file = fault.path.display().to_string();
         faults.push(Fault { first_group: fault.from.0, file, why, repaired });
     }
+    if which.first_group.is_none() {
+        faults.extend(accumulation_faults(archiver, which.repair));
+    }
     let gaps: Vec<(u64, u64)> = shelf.gaps().iter().map(|(from, to)| (from.0, to.0)).collect();
     let discords = discords(system, &which)?;
     done(&serde_json::json!({
         "archives": total, "faults": faults, "gaps": gaps, "discords": discords
     }))
+}
+
+/// What is wrong with accumulations. The archives that one was made of serve instead, so that a
+/// damaged file of it is deleted if that is wished.
+fn accumulation_faults(archiver: &Archiver, repair: bool) -> Vec<Fault> {
+    let shelf = archiver.shelf();
+    let found = shelf.damaged_accumulations().into_iter();
+    let told = found.map(|(path, error)| {
+        let deleted = repair.then(|| shelf.delete_damaged(&path, &**archiver.registry()));
+        let (why, repaired) = match deleted {
+            None => (format!("{error}; the archives it was made of serve instead"), None),
+            Some(Ok(())) => (error.to_string(), Some("deleted: its archives serve".to_owned())),
+            Some(Err(other)) => (format!("{error}; it cannot be deleted: {other}"), None),
+        };
+        Fault { first_group: 0, file: path.display().to_string(), why, repaired }
+    });
+    told.collect()
 }
 
 /// A folder of the archive.

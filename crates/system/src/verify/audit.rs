@@ -4,7 +4,8 @@
 //! 1. In a system in use archives come and go, and RECON hears of it a moment before or after:
 //!    what seems wrong is looked at again, and told only if it stays.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use archive::{Cure, Discord, LogBegins, Shelf};
@@ -41,7 +42,7 @@ pub(crate) struct ArchiveDiscord {
 }
 
 impl ArchiveDiscord {
-    pub(crate) fn of(dir: &Path, state: &State, discord: &Discord) -> ArchiveDiscord {
+    pub(crate) fn of(dir: &Path, state: &State, away: &Away, discord: &Discord) -> ArchiveDiscord {
         let first = discord.from.0;
         let (remedy, repair) = match discord.cure {
             Cure::Mount => (MOUNT, Vec::new()),
@@ -58,7 +59,7 @@ impl ArchiveDiscord {
                 let remedy = "Bring the right file back. If there is none, make new image copies \
                               of everything, `holdfast image-copy --all --to FOLDER`: then no \
                               recovery needs it.";
-                (remedy, fresh_copies(dir, state, None))
+                (remedy, fresh_copies(dir, state, None, away))
             }
             Cure::Unneeded => ("Nothing: no recovery needs it.", Vec::new()),
         };
@@ -128,10 +129,25 @@ pub(super) fn log_begins(kernel: &Kernel) -> Option<LogBegins> {
     segments.first().map(|oldest| LogBegins { group: oldest.first_group, lsn: oldest.first })
 }
 
+/// Folders of image copies that are not mounted.
+pub(crate) type Away = BTreeSet<PathBuf>;
+
 /// What copies everything anew, or what a copy held, to where copies went so far; nothing if RECON
-/// does not know where that is.
-pub(crate) fn fresh_copies(dir: &Path, state: &State, like: Option<&ImageCopy>) -> Vec<Repair> {
-    let newest = || state.image_copies.values().rev().find(|copy| !copy.files.is_empty());
+/// does not know where that is, or it is not mounted.
+pub(crate) fn fresh_copies(
+    dir: &Path,
+    state: &State,
+    like: Option<&ImageCopy>,
+    away: &Away,
+) -> Vec<Repair> {
+    let folders = |copy: &ImageCopy| -> Vec<PathBuf> {
+        let mut folders: Vec<PathBuf> =
+            copy.files.iter().filter_map(|file| file.path.parent()).map(Path::to_owned).collect();
+        folders.retain(|folder| !away.contains(folder));
+        folders.dedup();
+        folders
+    };
+    let newest = || state.image_copies.values().rev().find(|copy| !folders(copy).is_empty());
     let Some(model) = like.or_else(newest) else { return Vec::new() };
     let mut words: Vec<String> = match like {
         None => vec!["--all".into()],
@@ -141,9 +157,7 @@ pub(crate) fn fresh_copies(dir: &Path, state: &State, like: Option<&ImageCopy>) 
             sets.flat_map(|set| ["--set".into(), set.name.clone()]).collect()
         }
     };
-    let mut folders: Vec<&Path> =
-        model.files.iter().filter_map(|file| file.path.parent()).collect();
-    folders.dedup();
+    let folders = folders(model);
     if words.is_empty() || folders.is_empty() {
         return Vec::new();
     }

@@ -11,13 +11,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use archive::LogBegins;
-use base::{CiNumber, Coded};
+use base::{CiNumber, Coded, Lsn};
 use recovery::{Births, Target};
 use seam::clock::Clock;
 use serde::{Deserialize, Serialize};
 use space::Definition;
 use uow::Kernel;
 
+use super::audit::{Away, log_begins};
 use super::data_set::SetReport;
 
 /// A command that mends something, word by word.
@@ -172,6 +173,8 @@ pub(crate) struct Verifier {
     pub(crate) recon: Option<recon::State>,
     /// Where the log of a stopped system begins.
     pub(crate) log_begins: Option<LogBegins>,
+    /// Folders of image copies that are not mounted.
+    pub(crate) copies_away: Away,
     seen: BTreeSet<(Option<PathBuf>, Option<u64>, String)>,
 }
 
@@ -183,6 +186,7 @@ impl Verifier {
             kernel,
             recon: None,
             log_begins: None,
+            copies_away: Away::new(),
             seen: BTreeSet::new(),
         }
     }
@@ -298,23 +302,54 @@ impl Verifier {
     fn is_copied(&self, name: &str) -> bool {
         let Some(state) = &self.recon else { return false };
         match &self.kernel {
-            Some(kernel) => {
-                let (names, births) = ([name.to_owned()], Births::new());
-                recovery::plan(kernel, state, &names, Target::Now, &births).is_ok()
-            }
+            Some(kernel) => is_recoverable_in_use(kernel, state, name),
             None => is_recoverable(state, self.log_begins, name),
         }
     }
 }
 
+/// What gives a data set its files again that only the open system has: from copies and log, or, if
+/// these do not have all of it, from a copy that is made first.
+pub(crate) fn bring_back(
+    dir: &Path,
+    kernel: &Kernel,
+    state: Option<&recon::State>,
+    name: &str,
+) -> Vec<Repair> {
+    let mut repair = vec![Repair::of("recover", dir, &["--set", name])];
+    if !state.is_some_and(|state| is_recoverable_in_use(kernel, state, name)) {
+        let disk = &kernel.seam().disk;
+        let files = state.iter().flat_map(|state| state.image_copies.values().rev());
+        let mut folders = files.flat_map(|copy| &copy.files).filter_map(|file| file.path.parent());
+        let folder =
+            folders.find(|folder| matches!(disk.exists(folder), Ok(true))).map(Path::to_owned);
+        let folder = folder.unwrap_or_else(|| dir.join("image-copies")).display().to_string();
+        repair.insert(0, Repair::of("image-copy", dir, &["--set", name, "--to", &folder]));
+    }
+    repair
+}
+
+/// Whether copies and log bring a data set of a system in use back, as far as RECON knows.
+fn is_recoverable_in_use(kernel: &Kernel, state: &recon::State, name: &str) -> bool {
+    let (names, births) = ([name.to_owned()], Births::new());
+    let planned = recovery::plan(kernel, state, &names, Target::Now, &births);
+    planned.is_ok() || is_all_in_log(state, log_begins(kernel).map(|log| log.lsn), name)
+}
+
+/// Whether all of the life of a data set is in archives and log, as far as RECON knows; `log` is
+/// where the log begins.
+#[must_use]
+pub fn is_all_in_log(state: &recon::State, log: Option<Lsn>, name: &str) -> bool {
+    let archived = state.archives.values().map(|one| one.first);
+    let oldest = archived.chain(log).min();
+    let made = state.sets.values().find(|set| set.name == name).map(|set| set.made);
+    oldest.zip(made).is_some_and(|(oldest, made)| oldest <= made)
+}
+
 /// Whether a data set of a stopped system has an image copy, or all of its life is in archives and
 /// log, as far as RECON knows: the recovery itself knows better.
 pub(crate) fn is_recoverable(state: &recon::State, log: Option<LogBegins>, name: &str) -> bool {
-    let archived = state.archives.values().map(|one| one.first);
-    let oldest = archived.chain(log.map(|log| log.lsn)).min();
-    let made = state.sets.values().find(|set| set.name == name).map(|set| set.made);
-    let in_log = oldest.zip(made).is_some_and(|(oldest, made)| oldest <= made);
-    in_log || !state.copies_of(name).is_empty()
+    is_all_in_log(state, log.map(|log| log.lsn), name) || !state.copies_of(name).is_empty()
 }
 
 /// The file of an interval, and where in it.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive::{AccumulationFile, Cure, LogBegins, Shelf, ShelfCopy};
+use archive::{Cure, LogBegins, Shelf, ShelfCopy};
 use base::{Coded, GroupNumber, Lsn};
 use recon::{ImageCopy, Reading, Setup};
 use recovery::{CopyFiles, CopyKeys};
@@ -17,8 +17,8 @@ use seal::KeyProvider;
 use seam::Seam;
 use seam::disk::Disk;
 
-use super::audit::{self, ArchiveDiscord};
-use super::{Finding, Phase, Repair, Verifier, Watch};
+use super::audit::{self, ArchiveDiscord, Away};
+use super::{Finding, Phase, Repair, Verifier, Watch, plain_finding};
 use crate::system::System;
 use crate::{LABELS, Stopped, SystemConfig, archives, registry};
 
@@ -112,6 +112,8 @@ impl Verifier {
         match site.look() {
             Ok((reading, wrong)) => {
                 reading.state.forgotten().into_iter().for_each(|what| self.note(what));
+                let disk = site.seam.disk.as_ref();
+                self.copies_away = recovery::folders_away(disk, &reading.state);
                 self.recon = Some(reading.state);
                 let told = wrong.into_iter().map(|(file, what)| {
                     finding(file, what, "The other copy has everything.", repair.clone())
@@ -258,7 +260,7 @@ impl Verifier {
             None => audit::stopped(shelf, &state, self.log_begins),
         };
         for discord in &found {
-            let told = ArchiveDiscord::of(&self.dir, &state, discord);
+            let told = ArchiveDiscord::of(&self.dir, &state, &self.copies_away, discord);
             if !told.needed {
                 self.note(format!("{}; no recovery needs it", told.text()));
                 continue;
@@ -279,23 +281,14 @@ impl Verifier {
     }
 
     fn accumulations(&mut self, shelf: &Shelf) {
-        for one in shelf.accumulations() {
-            for path in &one.files {
-                self.report.archive_files += 1;
-                let proven = AccumulationFile::open(shelf.env(), path).and_then(|mut file| {
-                    while file.next_record()?.is_some() {}
-                    Ok(())
-                });
-                let is_known = || shelf.accumulations().iter().any(|known| known.info == one.info);
-                if let Err(error) = proven
-                    && is_known()
-                {
-                    let file = path.display();
-                    self.note(format!(
-                        "{file}: {error}; the archives it was made of serve instead"
-                    ));
-                }
-            }
+        self.report.archive_files +=
+            shelf.accumulations().iter().map(|one| one.files.len() as u64).sum::<u64>();
+        let delete = self.command("archive verify", &["--repair"]);
+        for (path, error) in shelf.damaged_accumulations() {
+            let file = path.display();
+            self.note(format!(
+                "{file}: {error}; the archives it was made of serve instead: `{delete}` deletes it"
+            ));
         }
     }
 
@@ -318,6 +311,9 @@ impl Verifier {
                     return;
                 }
             }
+            if state.chain_of(copy.number).is_none() {
+                self.baseless(copy);
+            }
             let is_left = bad.len() < copy.files.len();
             if !bad.is_empty()
                 && site.by_now().is_some_and(|now| !now.image_copies.contains_key(&copy.number))
@@ -330,34 +326,84 @@ impl Verifier {
         }
     }
 
+    /// A copy that goes on from one that RECON does not know.
+    fn baseless(&mut self, copy: &ImageCopy) {
+        let number = copy.number.to_string();
+        let mut repair = vec![self.command("recon change", &["--copy", &number, "--gone"])];
+        let names = copy.sets.iter().map(|set| &set.name);
+        let is_alone =
+            |state: &recon::State| names.clone().any(|name| state.copies_of(name).is_empty());
+        if self.recon.as_ref().is_some_and(is_alone) {
+            repair.extend(self.fresh_copies(Some(copy)));
+        }
+        let what = format!("it goes on from image copy {}, which RECON does not know", copy.base);
+        let remedy = format!(
+            "It is of no use without: have RECON forget it; or, if image copy {} is to be found, \
+             stop the system and have it named again: `holdfast recon rebuild --from FOLDER`.",
+            copy.base
+        );
+        let finding = plain_finding(&format!("image copy {number}"), what, &remedy);
+        self.find(Finding { repair, ..finding });
+    }
+
     fn bad_copy(&mut self, copy: &ImageCopy, path: PathBuf, what: String, is_left: bool) {
         let number = copy.number.to_string();
-        let (remedy, repair) = match is_left {
-            true => {
-                let repair = vec![self.command("repair", &["--copy", &number])];
-                ("The other file is whole: have this one made anew.", repair)
+        let again = self.command("repair", &["--copy", &number]);
+        let gone = self.command("recon change", &["--copy", &number, "--gone"]);
+        let is_in_away =
+            |file: &Path| file.parent().is_some_and(|folder| self.copies_away.contains(folder));
+        let is_away = is_in_away(&path);
+        // As long as one of its files may come back, it is not gone.
+        let waits = is_away || (!is_left && copy.files.iter().any(|file| is_in_away(&file.path)));
+        let (remedy, repair) = match (waits, is_left) {
+            // Nobody but the operator knows whether what a folder held is gone for good.
+            (true, true) => {
+                let remedy = format!(
+                    "Mount its folder. If what that held is gone for good, have this file made \
+                     anew from the other one: `{again}`."
+                );
+                (remedy, Vec::new())
             }
-            false => {
-                let mut repair = vec![self.command("recon change", &["--copy", &number, "--gone"])];
+            (true, false) => (self.when_mounted(copy, &gone), Vec::new()),
+            (false, true) => {
+                ("The other file is whole: have this one made anew.".into(), vec![again])
+            }
+            (false, false) => {
+                let mut repair = vec![gone];
                 repair.extend(self.fresh_copies(Some(copy)));
-                ("No file of it is whole: have RECON forget it, and make a new one.", repair)
+                ("No file of it is whole: have RECON forget it, and make a new one.".into(), repair)
             }
         };
-        self.find(Finding {
-            object: format!("image copy {number}"),
-            file: Some(path),
-            offset: None,
-            interval: None,
-            what,
-            remedy: remedy.into(),
-            repair,
-        });
+        let what = match is_away {
+            true => format!("its folder is not mounted, or was emptied: {what}"),
+            false => what,
+        };
+        let object = format!("image copy {number}");
+        let finding = plain_finding(&object, what, &remedy);
+        self.find(Finding { file: Some(path), repair, ..finding });
+    }
+
+    /// What to do about a copy of which no file can be read while a folder is away.
+    fn when_mounted(&self, copy: &ImageCopy, gone: &Repair) -> String {
+        let number = copy.number.to_string();
+        let moved = self.command("recon change", &["--copy", &number, "--moved-to", "FOLDER"]);
+        let state = self.recon.as_ref();
+        let new =
+            state.map(|state| audit::fresh_copies(&self.dir, state, Some(copy), &Away::new()));
+        let new = new.unwrap_or_default().into_iter().map(|one| format!(", then `{one}`"));
+        format!(
+            "Mount the folder, or say in which folder its files stand now: `{moved}`. If they are \
+             gone for good, have RECON forget it, and make a new one: `{gone}`{}.",
+            new.collect::<String>()
+        )
     }
 
     /// What copies everything anew, or what a copy held.
     fn fresh_copies(&self, like: Option<&ImageCopy>) -> Vec<Repair> {
         let state = self.recon.as_ref();
-        state.map(|state| audit::fresh_copies(&self.dir, state, like)).unwrap_or_default()
+        state
+            .map(|state| audit::fresh_copies(&self.dir, state, like, &self.copies_away))
+            .unwrap_or_default()
     }
 }
 

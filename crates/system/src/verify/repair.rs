@@ -7,7 +7,7 @@ use std::path::Path;
 
 use base::CiNumber;
 use recovery::CopyFiles;
-use seam::disk::{Create, Open, make_dir};
+use seam::disk::{Create, Open};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uow::{MendedFrom, UowError};
@@ -146,7 +146,7 @@ fn put(system: &System, from: &Path, to: &Path, talk: &mut Talk<'_>) -> Result<(
     let failed = |error| Refusal::from(SystemError::io("make anew", to, error));
     let fresh = to.with_extension("part");
     let folder = to.parent().unwrap_or(Path::new("."));
-    make_dir(disk, folder).map_err(failed)?;
+    recovery::prepare_folder(disk, folder).map_err(failed)?;
     let source = disk.open(from, Open::READ).map_err(failed)?;
     let how = Open { create: Create::IfMissing, write: true, direct: false, dsync: false };
     let target = disk.open(&fresh, how).map_err(failed)?;

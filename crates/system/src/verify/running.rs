@@ -14,10 +14,10 @@ use std::time::Duration;
 use seal::KeyProvider;
 use seam::Seam;
 use serde::{Deserialize, Serialize};
-use space::Definition;
+use space::{DataSet, Definition};
 
 use super::kept::Site;
-use super::{Phase, Verifier, VerifyReport, Watch, plain_finding};
+use super::{Finding, Phase, Verifier, VerifyReport, Watch, plain_finding};
 use crate::operator::{Refusal, Talk};
 use crate::shadow::ShadowDisk;
 use crate::verify::double_write::Area;
@@ -180,6 +180,7 @@ impl Verifier {
                 break;
             }
             let before = self.report.findings.len();
+            self.misplaced(system, set);
             self.data_set(set, None, true, watch);
             if kernel.set(set.id()).is_none() {
                 // Its files are gone, and rightly so.
@@ -188,6 +189,19 @@ impl Verifier {
             }
         }
         Ok(())
+    }
+
+    /// Files that a data set has open and that nobody will find again.
+    fn misplaced(&mut self, system: &System, set: &DataSet) {
+        for path in set.misplaced_files() {
+            let (kernel, state) = (system.kernel(), self.recon.as_ref());
+            let repair = super::bring_back(system.dir(), kernel, state, set.name());
+            let object = format!("data set {}", set.name());
+            let what = "the file was removed or replaced".to_owned();
+            let remedy = "Only the open system still has it: bring it back before it is stopped.";
+            let finding = plain_finding(&object, what, remedy);
+            self.find(Finding { file: Some(path), repair, ..finding });
+        }
     }
 }
 
