@@ -46,7 +46,7 @@ const READ: usize = 64 << 10;
 /// No message is packed into more layers.
 const LAYERS_MAX: usize = 8;
 /// No message is for more people.
-const KEYS_MAX: usize = 1024;
+pub(crate) const KEYS_MAX: usize = 1024;
 
 /// What a message is read with.
 #[derive(Default)]

@@ -26,6 +26,7 @@ use zeroize::Zeroizing;
 use crate::aead::{CHUNK_OCTET, HEADER};
 use crate::armor::{Armorer, Label};
 use crate::buffers::{Block, Buffers};
+use crate::decrypt::KEYS_MAX;
 use crate::deflate::{Adler, Packer};
 use crate::entropy::Random;
 use crate::error::{Error, Result};
@@ -301,6 +302,12 @@ impl Writing {
         }
         for certificate in &self.x509 {
             packets.extend(to_recipient(&certificate.recipient(now)?, &key, cipher, container)?);
+        }
+        let count = named.len() + self.x509.len() + self.passphrases.len();
+        if count > KEYS_MAX {
+            let what =
+                format!("a message is for at most {KEYS_MAX} keys and passphrases, not {count}");
+            return Err(Error::Usage(what));
         }
         let raw = RawSessionKey::from(&key[..]);
         for passphrase in &self.passphrases {

@@ -158,7 +158,7 @@ impl Coded for Error {
     fn remedy(&self) -> String {
         let text = match self {
             Error::Token { fault, .. } => return remedy_of(fault),
-            Error::Damaged(_) => "Nothing of it was released. Get it again from its sender.",
+            Error::Damaged(_) => "Use nothing of it, and get it again from its sender.",
             Error::NoKey(_) => {
                 "Give the passphrase, or import the secret key of a recipient; one of RSA with less \
                  than 2048 bits is read with --allow-old."

@@ -152,6 +152,10 @@ impl Signing {
         is_text: bool,
         hash: Option<HashAlgorithm>,
     ) -> Result<Signing> {
+        if signers.len() > SIGNATURES_MAX {
+            let what = format!("at most {SIGNATURES_MAX} keys sign, not {}", signers.len());
+            return Err(Error::Usage(what));
+        }
         let kind = if is_text { SignatureType::Text } else { SignatureType::Binary };
         let mut parts = Vec::new();
         for signer in signers {

@@ -387,3 +387,27 @@ fn what_a_wrong_passphrase_gives_by_chance_is_no_key_of_an_old_cipher() {
         }
     }
 }
+
+#[test]
+fn nothing_is_written_for_more_than_can_be_read() {
+    let ada = key(false, Algorithm::Curve25519);
+    let signer = Signer::of(&ada, &[]).unwrap().remove(0);
+    for count in [64, 65] {
+        let signers = vec![signer.clone(); count];
+        let writing = Writing { encrypted: false, signers, ..Writing::default() };
+        let written = writing.run(&mut &b""[..], &mut Vec::new(), &Stats::default());
+        assert_eq!(
+            written.map_err(|error| error.kind()).err(),
+            (count > 64).then_some(Kind::Usage)
+        );
+    }
+    let passphrases = vec![Password::from("word"); 1025];
+    let writing = Writing { passphrases, ..Writing::default() };
+    let written = writing.run(&mut &b""[..], &mut Vec::new(), &Stats::default());
+    assert_eq!(written.unwrap_err().kind(), Kind::Usage);
+    // Who is named twice needs one lock.
+    let twice = vec![certificate_of(&ada); 2];
+    let once = vec![certificate_of(&ada)];
+    let written = |recipients| write(&Writing { recipients, ..Writing::default() }, b"").len();
+    assert_eq!(written(twice), written(once));
+}
