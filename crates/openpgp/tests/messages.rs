@@ -401,10 +401,10 @@ fn nothing_is_written_for_more_than_can_be_read() {
             (count > 64).then_some(Kind::Usage)
         );
     }
-    let passphrases = vec![Password::from("word"); 1025];
+    let passphrases: Vec<Password> = (0..1025).map(|_| Password::from("word")).collect();
     let writing = Writing { passphrases, ..Writing::default() };
     let written = writing.run(&mut &b""[..], &mut Vec::new(), &Stats::default());
-    assert_eq!(written.unwrap_err().kind(), Kind::Usage);
+    assert_eq!(written.err().map(|error| error.kind()), Some(Kind::Usage));
     // Who is named twice needs one lock.
     let twice = vec![certificate_of(&ada); 2];
     let once = vec![certificate_of(&ada)];
