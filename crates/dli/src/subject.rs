@@ -47,7 +47,10 @@ impl Occurrence<'_> {
                 Ok(matches) => matches,
                 Err(never) => match never {},
             },
-            Need::Key(key) => self.key() == Some(key),
+            Need::Key(key) => {
+                let search = self.indexed.and_then(|indexed| indexed.current.as_deref());
+                search.or(self.key()) == Some(key)
+            }
         }
     }
 }
@@ -78,7 +81,8 @@ impl Subject for Occurrence<'_> {
     }
 }
 
-/// Collects the index entries that an SSA asks about; `None` if it asks about none.
+/// Collects the index entries that an SSA asks about; `None` if it asks about none. A root that is
+/// reached through an index is known by its search fields in concatenated keys, too (row 64).
 pub(crate) fn indexed<S: Store>(
     reach: &mut Reach<'_, S>,
     shape: &Shape,
@@ -86,14 +90,18 @@ pub(crate) fn indexed<S: Store>(
     path: &[u8],
     part: Option<&[u8]>,
 ) -> Result<Option<Indexed>> {
-    let Need::Ssa(Ssa { qualification: Qualification::Sets(sets), .. }) = step.need else {
-        return Ok(None);
-    };
-    if !step.indexed {
-        return Ok(None);
-    }
     let node = shape.node(step.node);
     let database = shape.database(node);
+    let sets = match (step.need, node.chain, part) {
+        (Need::Key(_), Chain::Index(at), Some(part)) => {
+            let current = Some(search_of(&database.indexes[at], database, part));
+            return Ok(Some(Indexed { current, ..Indexed::default() }));
+        }
+        (Need::Ssa(Ssa { qualification: Qualification::Sets(sets), .. }), ..) if step.indexed => {
+            sets
+        }
+        _ => return Ok(None),
+    };
     let mut found = Indexed { listed: Vec::new(), ..Indexed::default() };
     if let Chain::Index(at) = node.chain {
         let tree = &database.indexes[at];

@@ -50,10 +50,16 @@ pub const FILES: &[(&str, &str)] = &[
 
 /// Differences that were found once between an engine and the model, as scripts in the folder
 /// `scripts` of this crate; whoever adds a file adds its line here.
-pub const FOUND: &[(&str, &str)] = &[(
-    "a_twin_that_another_pcb_deleted",
-    include_str!("../../scripts/a_twin_that_another_pcb_deleted.txt"),
-)];
+pub const FOUND: &[(&str, &str)] = &[
+    (
+        "a_twin_that_another_pcb_deleted",
+        include_str!("../../scripts/a_twin_that_another_pcb_deleted.txt"),
+    ),
+    (
+        "a_concatenated_key_through_an_index",
+        include_str!("../../scripts/a_concatenated_key_through_an_index.txt"),
+    ),
+];
 
 /// The sources of a script.
 #[must_use]

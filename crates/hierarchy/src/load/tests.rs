@@ -476,7 +476,7 @@ fn every_kind_of_damage_is_found() {
         let report = world.verify(&database);
         let found = format!("{:?}", report.findings);
         assert!(words.iter().all(|word| found.contains(word)), "{words:?} in {found}");
-        assert!(report.findings.iter().all(|one| one.remedy.starts_with("holdfast ")));
+        assert!(report.findings.iter().all(|one| one.remedy.starts_with("`holdfast ")));
         if set == index {
             let only = Some(database.indexes[0].index.dbd);
             let report = database.verify_indexes(&world.store, only, |_| {}).unwrap();
