@@ -11,7 +11,8 @@
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::time::{Duration, Instant};
 
 use base::stats::Histogram;
 use rustix::fs::{FallocateFlags, Mode, OFlags};
@@ -26,6 +27,8 @@ pub(crate) const ALIGNMENT: usize = 4096;
 pub(crate) const GROUP_BYTES: usize = 256 * 1024;
 /// The block of a sequential read.
 pub(crate) const READ_BYTES: usize = 1024 * 1024;
+/// The piece of a read that others shall hardly feel.
+const PIECE_BYTES: usize = 128 * 1024;
 
 /// Memory that direct I/O accepts.
 pub(crate) struct AlignedBuffer {
@@ -124,6 +127,21 @@ impl RawFiles {
         let operations = on_threads(readers, &run)?;
         let bytes = operations * READ_BYTES as u64;
         Ok(Work { operations, bytes, latency: workload::quantiles(&latency) })
+    }
+
+    /// Reads the first file from its start, a piece at a time, no faster than `bytes_per_second`,
+    /// until it is told to end; begins again at its end. Bytes read.
+    pub(crate) fn read_at_rate(&self, bytes_per_second: u64, ended: &AtomicBool) -> Result<u64> {
+        let mut piece = AlignedBuffer::new(PIECE_BYTES);
+        let (begun, mut bytes) = (Instant::now(), 0);
+        while !ended.load(SeqCst) {
+            rustix::io::pread(&self.files[0], piece.bytes_mut(), bytes % self.file_bytes)
+                .map_err(|error| self.refused("read", error))?;
+            bytes += PIECE_BYTES as u64;
+            let due = Duration::from_secs_f64(bytes as f64 / bytes_per_second as f64);
+            std::thread::sleep(due.saturating_sub(begun.elapsed()));
+        }
+        Ok(bytes)
     }
 
     fn write_at(&self, number: usize, block: &[u8], at: u64) -> Result<()> {

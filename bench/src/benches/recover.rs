@@ -2,13 +2,14 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::commit::drive;
 use super::{Benchmark, Context, track};
 use crate::document::{Check, Document, Figure};
 use crate::error::{BenchError, Result};
-use crate::harness::{Entry, Sample, Spread, interleave, ratio};
+use crate::harness::{Entry, Sample, Spread, Work, interleave, ratio};
 use crate::ours::{Checkpoints, Form, Store, StoreSetup};
 use crate::raw::RawFiles;
 use crate::workload;
@@ -21,7 +22,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
             file on the same device. Then updates of single records write some hundred megabytes \
             of log, and the data set is recovered from the copy and that log. Last, updates with 8 \
             in flight go on beside copies that are held to half the device's rate, in turn with \
-            slices without.",
+            slices without, and with slices beside reads of that rate that nothing is done with.",
     takes: "3 minutes",
     run,
 };
@@ -127,42 +128,69 @@ fn recover(
     Ok(redo)
 }
 
-/// Updates beside copies, and without. What part of their rate is lost.
+/// Updates beside copies, beside reads of the device that nothing is done with, and alone. What
+/// part of their rate is lost beside copies.
 fn beside(
     context: &Context,
     store: &dyn Store,
     (records, limit): (u64, u64),
     document: &mut Document,
 ) -> Result<Option<f64>> {
+    let bytes = context.settings.pick(1 << 30, 128 << 20);
+    let files = RawFiles::prepare(context.folder.join("raw"), 1, bytes)?;
+    let update = |slice| drive(store, records, IN_FLIGHT, slice);
+    let copied = Mutex::new(Vec::new());
     let mut entries = [
-        Entry::new("updates", |slice| drive(store, records, IN_FLIGHT, slice)),
+        Entry::new("updates", update),
         Entry::new("updates beside a copy", |slice| {
-            let ended = AtomicBool::new(false);
-            std::thread::scope(|scope| {
-                let copier = scope.spawn(|| -> Result<()> {
-                    while !ended.load(SeqCst) {
-                        store.image_copy(None, limit)?;
-                    }
-                    Ok(())
-                });
-                let work = drive(store, records, IN_FLIGHT, slice);
-                ended.store(true, SeqCst);
-                let copied = copier.join();
-                copied.map_err(|_| BenchError::subject("holdfast", "copy", "it panicked"))??;
-                work
-            })
+            let copy = |ended: &AtomicBool| -> Result<()> {
+                while !ended.load(SeqCst) {
+                    let begin = Instant::now();
+                    let bytes = store.image_copy(None, limit)?;
+                    let rate = bytes as f64 / 1e6 / begin.elapsed().as_secs_f64();
+                    copied.lock().unwrap_or_else(PoisonError::into_inner).push(rate);
+                }
+                Ok(())
+            };
+            with_other_work(&copy, || update(slice))
+        }),
+        Entry::new("updates beside reads", |slice| {
+            let read = |ended: &AtomicBool| files.read_at_rate(limit, ended).map(drop);
+            with_other_work(&read, || update(slice))
         }),
     ];
     let settings = context.settings.with_slice(Duration::from_secs(2), Duration::from_millis(300));
     let tracks = interleave(&settings, &mut entries)?;
-    let (Some(without), Some(beside)) =
-        (track(&tracks, "updates"), track(&tracks, "updates beside a copy"))
-    else {
-        return Ok(None);
-    };
-    document.add_ours(without, "_without_copy");
-    document.add_ours(beside, "_beside_copy");
-    let kept = ratio(beside, without, Sample::rate);
+    drop(entries);
+    let copied = Spread::of(copied.into_inner().unwrap_or_else(PoisonError::into_inner));
+    document.figures.insert("copy_beside_updates".into(), Figure::new(&copied, "MB/s"));
+    let found = ["updates", "updates beside a copy", "updates beside reads"]
+        .map(|name| track(&tracks, name));
+    let [Some(alone), Some(copy), Some(reads)] = found else { return Ok(None) };
+    document.add_ours(alone, "_without_copy");
+    document.add_ours(copy, "_beside_copy");
+    document.add_ours(reads, "_beside_reads");
+    let kept = ratio(copy, alone, Sample::rate);
+    let by_reads = ratio(reads, alone, Sample::rate);
     document.figures.insert("rate_beside_copy_against_without".into(), Figure::new(&kept, "x"));
+    document
+        .figures
+        .insert("rate_beside_reads_against_without".into(), Figure::new(&by_reads, "x"));
     Ok(Some(1.0 - kept.median))
+}
+
+/// Does `work` while `other` works in a thread of its own, until it is told to end.
+fn with_other_work(
+    other: &(impl Fn(&AtomicBool) -> Result<()> + Sync),
+    work: impl FnOnce() -> Result<Work>,
+) -> Result<Work> {
+    let ended = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| other(&ended));
+        let work = work();
+        ended.store(true, SeqCst);
+        let others = other.join();
+        others.map_err(|_| BenchError::subject("holdfast", "copy", "it panicked"))??;
+        work
+    })
 }

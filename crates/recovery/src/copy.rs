@@ -64,6 +64,8 @@ pub struct Progress<'a> {
 
 /// Intervals in use are read in runs of at most so many bytes.
 const RUN_BYTES: usize = 1 << 20;
+/// The same of a copy that is throttled.
+const THROTTLED_RUN_BYTES: usize = 128 << 10;
 /// Runs that are being read and proven while one is written.
 const RUNS_AHEAD: usize = 6;
 
@@ -317,7 +319,7 @@ impl Copying<'_> {
     fn copy_set(&mut self, index: u16, set: &Arc<DataSet>) -> Result<(), RecoveryError> {
         let (set, next) = (Arc::clone(set), VecDeque::new());
         let mut one = OneSet { index, set, forms: Vec::new(), intervals: 0, next };
-        let run_max = (RUN_BYTES / one.set.unit_bytes()).max(1);
+        let run_max = (self.run_bytes() / one.set.unit_bytes()).max(1);
         let per_map = one.set.layout().per_map();
         let high = one.set.high_water().map_err(uow::UowError::from)?;
         for block in 0..high.div_ceil(per_map) {
@@ -388,7 +390,7 @@ impl Copying<'_> {
         let unit = one.set.unit_bytes();
         let fits = |buffers: &Buffers| buffers.unit_bytes() == unit;
         let buffers = self.buffers.pop().filter(fits);
-        let buffers = buffers.unwrap_or_else(|| Buffers::new(RUN_BYTES, unit));
+        let buffers = buffers.unwrap_or_else(|| Buffers::new(self.run_bytes(), unit));
         self.provers.give(RunWanted {
             set: Arc::clone(&one.set),
             first,
@@ -430,6 +432,12 @@ impl Copying<'_> {
         (self.progress)(Progress { what: one.set.name(), done, total });
         self.buffers.push(run.buffers);
         Ok(())
+    }
+
+    /// What is read at once: of a copy that is throttled so little that programs, who may wait for
+    /// the device behind it, hardly feel it.
+    fn run_bytes(&self) -> usize {
+        if self.rate == 0 { RUN_BYTES } else { THROTTLED_RUN_BYTES }
     }
 
     /// Waits so that no more than the rate is read in a second.

@@ -16,7 +16,7 @@ use space::DataSet;
 
 use crate::RecoveryError;
 
-/// Threads that read and prove.
+/// Threads that read and prove; of a copy that is to disturb nobody only one, at most a processor.
 const THREADS: usize = 3;
 /// How often an interval that does not prove itself is read again before the pool is asked.
 const LOOKS: u32 = 3;
@@ -24,10 +24,13 @@ const LOOKS: u32 = 3;
 /// The threads.
 pub(crate) type Provers = Ordered<RunWanted, Result<RunProven, RecoveryError>>;
 
-/// Starts the threads; those of a copy that is throttled let programs go first.
+/// Starts the threads; a copy that is throttled has one, which lets programs go first.
 pub(crate) fn provers(gives_way: bool) -> Provers {
-    let begin: fn() = if gives_way { seam::thread::give_way } else { || () };
-    Ordered::start("prover", THREADS, begin, RunWanted::prove)
+    if gives_way {
+        Ordered::start("prover", 1, seam::thread::give_way, RunWanted::prove)
+    } else {
+        Ordered::start("prover", THREADS, || (), RunWanted::prove)
+    }
 }
 
 /// Memory for one run: its units, and one of them opened.

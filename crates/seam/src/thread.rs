@@ -51,7 +51,7 @@ pub fn give_way() {
 }
 
 /// How nice a thread is that gives way.
-const GIVING_WAY: i32 = 10;
+const GIVING_WAY: i32 = 19;
 
 /// Runs `body` and turns a panic in it into its text, for code that contains what guests break.
 /// Plain `catch_unwind` in a loop would keep a thread alive in a simulated crash; this does not.
