@@ -228,4 +228,12 @@ fn a_key_that_is_too_short_opens_old_messages_if_that_is_asked_for_and_nothing_e
     assert_eq!(fs::read(place.path("out")).unwrap(), b"written once\n");
     assert!(place.fails(&["encrypt", "-r", "old", "-o", "no", "out"], 1).contains("1024 bits"));
     place.fails(&["sign", "--with", "old", "-o", "no", "out"], 1);
+    // What it has signed, whatever time that claims.
+    let signature = include_bytes!("../../openpgp/tests/data/rsa1024.signature");
+    put(&place.path("out.sig"), signature);
+    let said = place.fails(&["verify", "out.sig"], 5);
+    assert!(said.contains("1024 bits") && said.contains("--allow-old"), "{said}");
+    place.fails(&["-v", "out.sig", "out"], 5);
+    place.works(&["verify", "--allow-old", "out.sig"]);
+    place.works(&["-v", "--allow-old", "out.sig", "out"]);
 }

@@ -17,8 +17,9 @@ use rpgpie::certificate::Certificate;
 use crate::armor::{Armorer, Label};
 use crate::detached::signatures;
 use crate::error::{Error, Result};
+use crate::judge::Judged;
 use crate::packet::to_bytes;
-use crate::sign::{Signer, Signing, Verified, Verifying};
+use crate::sign::{Signer, Signing, Verifying};
 
 /// No line of a cleartext message is longer.
 const LINE_MAX: u64 = 16 << 20;
@@ -153,7 +154,8 @@ impl Cleartext {
         self.stands_in_letter
     }
 
-    /// Those signatures that are good; `signed` gives again what [`Cleartext::read`] gave out.
+    /// Those signatures that are good, and why others are not; old and weak ones count if
+    /// `allow_old`. `signed` gives again what [`Cleartext::read`] gave out.
     ///
     /// # Errors
     /// If there are too many signatures, or `signed` cannot be read.
@@ -161,7 +163,8 @@ impl Cleartext {
         &self,
         signed: &mut dyn Read,
         certificates: &[Certificate],
-    ) -> Result<Vec<Verified>> {
+        allow_old: bool,
+    ) -> Result<Judged> {
         let mut verifying = Verifying::default();
         for signature in &self.signatures {
             verifying.know(signature.clone())?;
@@ -178,7 +181,7 @@ impl Cleartext {
         if has_end {
             lines.next(b"", |bytes| verifying.update(bytes));
         }
-        Ok(verifying.finish(certificates))
+        Ok(verifying.finish(certificates, allow_old))
     }
 }
 

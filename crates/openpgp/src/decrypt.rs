@@ -20,7 +20,7 @@ use pgp::types::{CompressionAlgorithm, PacketLength, Password, Tag};
 use rpgpie::certificate::Certificate;
 use rpgpie::tsk::Tsk;
 
-use crate::aead::{ChunkCipher, HEADER};
+use crate::aead::{ChunkCipher, HEADER, TAG, chunk_of};
 use crate::armor::is_armored;
 use crate::buffers::{Block, Buffers};
 use crate::dearmor::Dearmorer;
@@ -28,6 +28,7 @@ use crate::deflate::Unpacker;
 use crate::encrypt::{SessionKey, Stages};
 use crate::error::{Error, Result};
 use crate::held::Held;
+use crate::judge::Verified;
 use crate::lines::Lines;
 use crate::locks::Locks;
 use crate::old::{self, is_aes};
@@ -36,13 +37,15 @@ use crate::packet::{
     read_signature, read_small, skip, write_all,
 };
 use crate::seal::JOB;
-use crate::sign::{Verified, Verifying};
+use crate::sign::Verifying;
 use crate::stage::{Feed, ahead};
 use crate::stats::{Stage, Stats};
 use crate::unseal;
 
 /// What is read at once of headers and the like; contents are read past it.
 const READ: usize = 64 << 10;
+/// What tells of a container of version 1 whether a key is its own: a block, and what comes twice.
+const BEGIN: usize = 18;
 /// No message is packed into more layers.
 const LAYERS_MAX: usize = 8;
 /// No message is for more people.
@@ -68,7 +71,7 @@ pub struct Reading {
     /// Whether what is not encrypted is an error.
     pub must_be_encrypted: bool,
     /// Whether ciphers are read that nobody should use any more, and what is encrypted without
-    /// protection against change.
+    /// protection against change, and whether signatures count that are as weak.
     pub allow_old: bool,
     /// Whether the lines of what its sender calls text get the ends that lines have here: LF.
     pub native_lines: bool,
@@ -98,6 +101,8 @@ pub struct Opened {
     pub session_key: Option<SessionKey>,
     /// The signatures that are good.
     pub verified: Vec<Verified>,
+    /// Why others of keys that are known are not.
+    pub doubts: Vec<String>,
     /// How many signatures it had.
     pub signatures: usize,
     /// The signatures themselves, good or not.
@@ -281,7 +286,7 @@ impl Run<'_, '_> {
         }
         match version[0] {
             1 => {
-                let begin = body.fill_buf().map_err(Error::io("reading the message"))?;
+                let begin = body.peek(BEGIN).map_err(Error::io("reading the message"))?;
                 let fits = |key: &SessionKey| unseal::may_fit(key, begin);
                 let session = locks.open(self.reading, false, fits)?;
                 let session = session.ok_or_else(|| locks.explain(self.reading))?;
@@ -314,18 +319,19 @@ impl Run<'_, '_> {
         Self: 's,
     {
         // Only a session key that was given has to prove itself; any other was found by its lock.
-        let mut begin = Vec::new();
+        let mut begin: &[u8] = &[];
         if !self.reading.session_keys.is_empty() {
-            begin = unseal::beginning(&mut body, header)?;
+            let bytes = chunk_of(header)? + 2 * TAG;
+            begin = body.peek(bytes).map_err(Error::io("reading the message"))?;
         }
-        let fits = |key: &SessionKey| begin.is_empty() || unseal::opens(key, header, &begin);
+        let fits = |key: &SessionKey| begin.is_empty() || unseal::opens(key, header, begin);
         let session = locks.open(self.reading, true, fits)?;
         let session = session.ok_or_else(|| locks.explain(self.reading))?;
         let cipher = ChunkCipher::new(header, &session.key)?;
         let key = SessionKey { cipher: header[1], key: session.key };
         self.opened.session_key = Some(key);
         let threads = self.reading.threads();
-        Ok(unseal::v2(scope, (begin, body), cipher, threads, &self.buffers, self.stats))
+        Ok(unseal::v2(scope, body, cipher, threads, &self.buffers, self.stats))
     }
 
     fn unseal_v1<'s>(
@@ -365,7 +371,7 @@ impl Run<'_, '_> {
             return Err(Error::Old(what.to_owned()));
         }
         let mut body = Body::new(source, length);
-        let begin = body.fill_buf().map_err(Error::io("reading the message"))?;
+        let begin = body.peek(BEGIN).map_err(Error::io("reading the message"))?;
         let fits = |key: &SessionKey| unseal::may_fit(key, begin);
         let session = locks.open(self.reading, false, fits)?;
         let session = session.ok_or_else(|| locks.explain(self.reading))?;
@@ -462,7 +468,10 @@ impl Run<'_, '_> {
         expect_end(&mut source)?;
         self.opened.signatures = verifying.count();
         self.opened.packets = verifying.packets();
-        self.opened.verified = verifying.finish(&self.reading.certificates);
+        let reading = self.reading;
+        let judged = verifying.finish(&reading.certificates, reading.allow_old);
+        self.opened.verified = judged.verified;
+        self.opened.doubts = judged.doubts;
         Ok(())
     }
 }

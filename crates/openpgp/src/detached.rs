@@ -12,8 +12,9 @@ use rpgpie::certificate::Certificate;
 use crate::armor::{Armorer, Label, is_armored};
 use crate::dearmor::Dearmorer;
 use crate::error::{Error, Result};
+use crate::judge::Judged;
 use crate::packet::{is_noise, next_header, read_signature, skip, to_bytes};
-use crate::sign::{Signer, Signing, Verified, Verifying};
+use crate::sign::{Signer, Signing, Verifying};
 use crate::stats::Stats;
 
 const STEP: usize = 256 << 10;
@@ -85,7 +86,8 @@ pub fn signatures(bytes: &[u8]) -> Result<Vec<Signature>> {
     Ok(found)
 }
 
-/// Those signatures over the input that are good.
+/// Those signatures over the input that are good, and why others are not. Old and weak ones count
+/// if `allow_old`.
 ///
 /// # Errors
 /// If the input cannot be read, or the signature is none.
@@ -93,12 +95,13 @@ pub fn verify_detached(
     input: &mut dyn Read,
     signature: &[u8],
     certificates: &[Certificate],
+    allow_old: bool,
     stats: &Stats,
-) -> Result<Vec<Verified>> {
+) -> Result<Judged> {
     let mut verifying = Verifying::default();
     for signature in signatures(signature)? {
         verifying.know(signature)?;
     }
     pour(input, stats, |bytes| verifying.update(bytes))?;
-    Ok(verifying.finish(certificates))
+    Ok(verifying.finish(certificates, allow_old))
 }

@@ -6,14 +6,13 @@
 //!    certificate is of no use at all.
 
 use pgp::composed::SignedPublicKey;
-use pgp::packet::{PublicKey, Signature, SignatureType, Subpacket, SubpacketType};
+use pgp::packet::{PublicKey, Signature, SignatureType};
 use pgp::ser::Serialize as _;
 use pgp::types::{
     EcdhPublicParams, EcdsaPublicParams, EddsaLegacyPublicParams, KeyDetails, PublicParams,
     SignedUser, Tag, Timestamp,
 };
 use rpgpie::certificate::{Certificate, Checked};
-use rpgpie::signature::signature_acceptable;
 
 /// What DSA signed after 3 February 2023 does not count (FIPS 186-5).
 const DSA_UNTIL: u32 = 1_675_382_400;
@@ -140,64 +139,6 @@ pub(crate) fn cannot_be_encrypted_to(certificate: &Certificate, at: u32) -> Opti
     }
     let mut parts = inner.public_subkeys.iter().filter(|part| part.key.algorithm().can_encrypt());
     parts.find_map(|part| obstacle(&part.key, at)).map(|why| format!("of its part for that, {why}"))
-}
-
-/// Why a signature counts for nothing, whatever it signs.
-pub(crate) fn flaw(signature: &Signature) -> Option<&'static str> {
-    let config = signature.config()?;
-    let (made, now) = (signature.created()?, Timestamp::now());
-    let lifetime = signature.signature_expiration_time().map_or(0, |time| time.as_secs());
-    let expires = made.as_secs().saturating_add(lifetime);
-    // What must be understood, and nobody but its maker can.
-    let is_private =
-        |one: &Subpacket| one.is_critical && matches!(one.typ(), SubpacketType::Experimental(_));
-    if made > now {
-        Some("is of a time that is yet to come")
-    } else if lifetime != 0 && expires <= now.as_secs() {
-        Some("has expired")
-    } else if config.hashed_subpackets.iter().any(is_private) {
-        Some("says something that is not understood, and must be")
-    } else if !signature_acceptable(signature) {
-        Some("is made in a way that is too weak to count")
-    } else {
-        None
-    }
-}
-
-/// Why signatures of keys that are known do not count, if none of them was found to be good.
-#[must_use]
-pub fn doubts(signatures: &[Signature], certificates: &[Certificate]) -> Vec<String> {
-    let why = |signature: &Signature| {
-        if signature.config().is_none() {
-            return Some("a signature is malformed, or of a version that is not known".to_owned());
-        }
-        let made = signature.created()?;
-        certificates.iter().find_map(|certificate| {
-            let one = SignedPublicKey::from(certificate.clone());
-            let primary = [&one.primary_key as &dyn KeyDetails];
-            let parts = one.public_subkeys.iter().map(|part| &part.key as &dyn KeyDetails);
-            let mut keys = primary.into_iter().chain(parts);
-            let signer = keys.find(|key| is_by(signature, *key))?;
-            let name = one.fingerprint().to_string().to_uppercase();
-            let at = made.as_secs();
-            if let Some(why) = obstacle(signer, at).or_else(|| obstacle(&one.primary_key, at)) {
-                return Some(format!("a signature of key {name} does not count: {why}"));
-            }
-            let checked = Checked::new(certificate.clone());
-            let might = checked.valid_signing_capable_component_keys_at(made);
-            let mut might = might.iter().map(|key| key.as_componentkey());
-            Some(match (flaw(signature), might.any(|key| is_by(signature, key))) {
-                (Some(flaw), _) => format!("a signature of key {name} {flaw}"),
-                (None, true) => {
-                    format!("a signature of key {name} does not fit: something was changed")
-                }
-                (None, false) => {
-                    format!("key {name} was not to sign when its signature was made")
-                }
-            })
-        })
-    };
-    signatures.iter().filter_map(why).collect()
 }
 
 /// Whether a signature says that it is of this key.

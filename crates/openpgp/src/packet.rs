@@ -42,6 +42,8 @@ pub(crate) struct Body<S> {
     source: S,
     left: u64,
     after: After,
+    /// What has been looked at, and is still to be read.
+    ahead: Vec<u8>,
 }
 
 /// What comes after the bytes that are left.
@@ -59,7 +61,16 @@ impl<S: BufRead> Body<S> {
     /// The body that follows a header with this length.
     pub(crate) fn new(source: S, length: PacketLength) -> Body<S> {
         let (left, after) = sort(length);
-        Body { source, left, after }
+        Body { source, left, after, ahead: Vec::new() }
+    }
+
+    /// The next bytes, or as many as there are, which are still read afterwards.
+    pub(crate) fn peek(&mut self, bytes: usize) -> io::Result<&[u8]> {
+        let mut ahead = vec![0; bytes];
+        let filled = read_full(self, &mut ahead)?;
+        ahead.truncate(filled);
+        self.ahead = ahead;
+        Ok(&self.ahead)
     }
 
     /// What follows the body, once everything of it has been read.
@@ -92,6 +103,9 @@ impl<S: BufRead> Body<S> {
 
 impl<S: BufRead> BufRead for Body<S> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if !self.ahead.is_empty() {
+            return Ok(&self.ahead);
+        }
         if self.after == After::Source {
             return self.source.fill_buf();
         }
@@ -108,6 +122,10 @@ impl<S: BufRead> BufRead for Body<S> {
     }
 
     fn consume(&mut self, bytes: usize) {
+        if !self.ahead.is_empty() {
+            self.ahead.drain(..bytes);
+            return;
+        }
         self.source.consume(bytes);
         if self.after != After::Source {
             self.left = self.left.saturating_sub(bytes as u64);
@@ -118,6 +136,12 @@ impl<S: BufRead> BufRead for Body<S> {
 impl<S: BufRead> Read for Body<S> {
     /// Large pieces come from the source itself, past its buffer.
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if !self.ahead.is_empty() {
+            let bytes = self.ahead.len().min(out.len());
+            out[..bytes].copy_from_slice(&self.ahead[..bytes]);
+            self.ahead.drain(..bytes);
+            return Ok(bytes);
+        }
         if self.after == After::Source {
             return self.source.read(out);
         }

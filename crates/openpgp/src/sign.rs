@@ -1,8 +1,6 @@
 //! Signatures over data: made and verified while the data passes by.
 //!
-//! 1. A signature counts as good only if its key belongs to a certificate that was given, was
-//!    allowed to sign at the signature's time, and was not revoked or expired then; if the
-//!    algorithms were acceptable then; and if the signature has not expired itself.
+//! 1. Which signatures count as good is decided in [`crate::judge`].
 //! 2. Secret keys are unlocked before anything is read, so a wrong passphrase costs nothing.
 //! 3. Text is hashed with its lines ended by CR LF, however they are ended in the data.
 
@@ -12,9 +10,7 @@ use pgp::packet::{
     OnePassSignature, OpsVersionSpecific, Signature, SignatureConfig, SignatureType,
     SignatureVersionSpecific, Subpacket, SubpacketData,
 };
-use pgp::types::{
-    Fingerprint, KeyDetails, KeyVersion, Password, SigningKey, Timestamp, VerifyingKey,
-};
+use pgp::types::{Fingerprint, KeyDetails, KeyVersion, Password, SigningKey, Timestamp};
 use rpgpie::certificate::Certificate;
 use rpgpie::certificate::Checked;
 use rpgpie::key::ComponentKeyPriv;
@@ -22,7 +18,7 @@ use rpgpie::tsk::Tsk;
 
 use crate::entropy::Random;
 use crate::error::{Error, Result};
-use crate::fitness::{flaw, is_by};
+use crate::judge::Judged;
 use crate::keys::{is_stub, secret_of};
 use crate::packet::to_bytes;
 
@@ -231,19 +227,6 @@ fn salt_of(config: &SignatureConfig) -> &[u8] {
     }
 }
 
-/// A good signature.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verified {
-    /// The fingerprint of the key that signed.
-    pub key: Fingerprint,
-    /// The fingerprint of its certificate.
-    pub certificate: Fingerprint,
-    /// When it was made, in seconds since 1970.
-    pub made: u32,
-    /// Whether it is over text, whose line ends do not count.
-    pub is_text: bool,
-}
-
 /// Signatures that are being verified.
 #[derive(Default)]
 pub(crate) struct Verifying {
@@ -323,44 +306,16 @@ impl Verifying {
         Ok(())
     }
 
-    /// Those signatures that are good (1).
-    pub(crate) fn finish(self, certificates: &[Certificate]) -> Vec<Verified> {
-        let checked: Vec<Checked> =
+    /// Those signatures that are good, and why others are not.
+    pub(crate) fn finish(self, certificates: &[Certificate], allow_old: bool) -> Judged {
+        let known: Vec<Checked> =
             certificates.iter().map(|certificate| Checked::new(certificate.clone())).collect();
-        let judged = self.known.into_iter().filter_map(|(signature, hash)| {
-            let digest = hash?.finish(signature.config()?).ok()?;
-            checked.iter().find_map(|certificate| judge(&signature, &digest, certificate))
-        });
-        judged.collect()
+        let mut judged = Judged::default();
+        for (signature, hash) in self.known {
+            let config = signature.config();
+            let digest = hash.zip(config).and_then(|(hash, config)| hash.finish(config).ok());
+            judged.take(&signature, digest.as_deref(), &known, allow_old);
+        }
+        judged
     }
-}
-
-/// The signature, if it is good and from this certificate (1).
-fn judge(signature: &Signature, digest: &[u8], certificate: &Checked) -> Option<Verified> {
-    let config = signature.config()?;
-    let is_data = matches!(config.typ, SignatureType::Binary | SignatureType::Text);
-    let made = signature.created()?;
-    let starts_right = signature.signed_hash_value() == Some([*digest.first()?, *digest.get(1)?]);
-    if !is_data || !starts_right || flaw(signature).is_some() {
-        return None;
-    }
-    let keys = certificate.valid_signing_capable_component_keys_at(made);
-    let key = keys.iter().map(|key| key.as_componentkey()).find(|key| {
-        let named = is_by(signature, *key);
-        let same_age = (key.version() == KeyVersion::V6) == is_v6(config);
-        let old = made < key.created_at() || made < certificate.primary_creation_time();
-        let raw = signature.signature();
-        let matches = |raw| VerifyingKey::verify(*key, config.hash_alg, digest, raw).is_ok();
-        named && same_age && !old && raw.is_some_and(matches)
-    })?;
-    Some(Verified {
-        key: key.fingerprint(),
-        certificate: certificate.fingerprint().clone(),
-        made: made.as_secs(),
-        is_text: config.typ == SignatureType::Text,
-    })
-}
-
-fn is_v6(config: &SignatureConfig) -> bool {
-    matches!(config.version_specific, SignatureVersionSpecific::V6 { .. })
 }

@@ -85,9 +85,10 @@ impl Imported {
     fn take(
         &mut self,
         certificate: &Certificate,
+        allow_old: bool,
         add: impl FnOnce() -> Result<String>,
     ) -> Result<()> {
-        match of_no_use(certificate) {
+        match of_no_use(certificate).filter(|_| !(allow_old && is_short(certificate))) {
             Some(why) => self.left_out.push(why),
             None => self.prints.push(add()?),
         }
@@ -401,15 +402,10 @@ impl Store {
         }
         let bundle = Bundle::read(bytes)?;
         for key in bundle.keys {
-            let certificate = certificate_of(&key);
-            if allow_old && is_short(&certificate) {
-                imported.prints.push(self.add_secret(&key)?);
-            } else {
-                imported.take(&certificate, || self.add_secret(&key))?;
-            }
+            imported.take(&certificate_of(&key), allow_old, || self.add_secret(&key))?;
         }
         for one in bundle.certificates {
-            imported.take(&one.clone(), || self.add_certificate(one))?;
+            imported.take(&one.clone(), allow_old, || self.add_certificate(one))?;
         }
         imported.left_out.extend(bundle.left_out);
         imported.left_out.extend(bundle.passed_over);

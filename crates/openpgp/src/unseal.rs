@@ -15,7 +15,7 @@ use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
 use pgp::crypto::sym::SymmetricKeyAlgorithm;
 
-use crate::aead::{ChunkCipher, HEADER, TAG, chunk_of};
+use crate::aead::{ChunkCipher, HEADER, TAG};
 use crate::buffers::{Block, Buffers};
 use crate::cfb::{BLOCK, SUM, SUM_HEADER, decipher};
 use crate::encrypt::SessionKey;
@@ -91,15 +91,6 @@ impl<S: BufRead> Iterator for Cut<S> {
     }
 }
 
-/// The first bytes of a container of version 2, behind its header: a whole chunk and no more than
-/// what [`v2`] reads at once.
-pub(crate) fn beginning<S: BufRead>(body: &mut Body<S>, header: &[u8; HEADER]) -> Result<Vec<u8>> {
-    let mut begin = vec![0; chunk_of(header)? + 2 * TAG];
-    let filled = read_full(body, &mut begin).map_err(Error::io("reading the message"))?;
-    begin.truncate(filled);
-    Ok(begin)
-}
-
 /// Whether a session key is that of a container of version 2 which begins like this.
 pub(crate) fn opens(session: &SessionKey, header: &[u8; HEADER], begin: &[u8]) -> bool {
     let Ok(cipher) = ChunkCipher::new(header, &session.key) else { return false };
@@ -112,10 +103,10 @@ pub(crate) fn opens(session: &SessionKey, header: &[u8; HEADER], begin: &[u8]) -
     cipher.open(0, &mut chunk.to_vec(), &rest[..TAG]).is_ok()
 }
 
-/// The contents of a container of version 2, of which some may have been read ahead (1).
+/// The contents of a container of version 2 (1).
 pub(crate) fn v2<'s, S: BufRead + Send + 's>(
     scope: &'s Scope<'s, '_>,
-    (begin, body): (Vec<u8>, Body<S>),
+    body: Body<S>,
     cipher: ChunkCipher,
     threads: (bool, usize),
     buffers: &Buffers,
@@ -123,7 +114,7 @@ pub(crate) fn v2<'s, S: BufRead + Send + 's>(
 ) -> Feed<'s, Block> {
     let sealed_chunk = cipher.chunk + TAG;
     let size = (JOB / cipher.chunk).max(1) * sealed_chunk;
-    let cut = Cut { carried: begin, ..cut(body, size, TAG, buffers) };
+    let cut = cut(body, size, TAG, buffers);
     let cipher = Arc::new(cipher);
     let jobs = ahead(scope, Box::new(cut), threads.0 && threads.1 == 0);
     ordered(scope, jobs, threads.1, || {

@@ -10,7 +10,9 @@ use openpgp::keys::{Algorithm, NewKey, certificate_of};
 use openpgp::pgp::composed::SignedPublicKey;
 use openpgp::pgp::crypto::sym::SymmetricKeyAlgorithm;
 use openpgp::pgp::types::{CompressionAlgorithm, Password};
-use openpgp::{Certificate, Cleartext, Container, Reading, SecretKey, Signer, Stats, Writing};
+use openpgp::{
+    Certificate, Cleartext, Container, Judged, Reading, SecretKey, Signer, Stats, Writing,
+};
 
 /// A home folder of GnuPG's own, gone with the test.
 struct Gpg {
@@ -179,9 +181,13 @@ fn signatures_apart_go_both_ways() {
 
     let stats = Stats::default();
     let theirs = gpg.run(&["--detach-sign"], &text);
-    let good = openpgp::verify_detached(&mut &text[..], &theirs, &certificates, &stats).unwrap();
+    let good = openpgp::verify_detached(&mut &text[..], &theirs, &certificates, false, &stats)
+        .unwrap()
+        .verified;
     assert_eq!(good.len(), 1);
-    let bad = openpgp::verify_detached(&mut &text[1..], &theirs, &certificates, &stats).unwrap();
+    let bad = openpgp::verify_detached(&mut &text[1..], &theirs, &certificates, false, &stats)
+        .unwrap()
+        .verified;
     assert!(bad.is_empty());
 
     let signers = Signer::of(&bob[0], &[]).unwrap();
@@ -201,7 +207,7 @@ fn readable_text_goes_both_ways_in_any_code_page_and_out_of_letters() {
     let read = |bytes: &[u8]| {
         let mut text = Vec::new();
         let message = Cleartext::read(&mut &bytes[..], &mut text).unwrap();
-        let good = message.verify(&mut &text[..], &certificates).unwrap().len();
+        let good = message.verify(&mut &text[..], &certificates, false).unwrap().verified.len();
         text.extend_from_slice(message.end());
         (text, good, message.stands_in_letter())
     };
@@ -318,19 +324,54 @@ fn a_part_of_a_secret_key_takes_no_other_part_away() {
 #[test]
 fn what_was_changed_after_it_was_signed_is_told_from_a_stranger() {
     let key = key(Algorithm::Curve25519);
-    let signers = Signer::of(&key, &[]).unwrap();
-    let signed = openpgp::sign_detached(
-        &mut &b"pay 100"[..],
-        &signers,
-        false,
-        None,
-        false,
-        &Stats::default(),
-    );
-    let signatures = openpgp::signatures(&signed.unwrap()).unwrap();
-    let told = openpgp::doubts(&signatures, &[certificate_of(&key)]);
-    assert!(told[0].contains("something was changed"), "{told:?}");
-    assert!(openpgp::doubts(&signatures, &[]).is_empty(), "a stranger's");
+    let (signers, stats) = (Signer::of(&key, &[]).unwrap(), Stats::default());
+    let made =
+        openpgp::sign_detached(&mut &b"pay 100"[..], &signers, false, None, false, &stats).unwrap();
+    let judge = |known: &[Certificate]| {
+        openpgp::verify_detached(&mut &b"pay 900"[..], &made, known, false, &stats).unwrap()
+    };
+    let told = judge(&[certificate_of(&key)]);
+    assert!(told.verified.is_empty() && told.doubts[0].contains("something was changed"));
+    assert_eq!(judge(&[]), Judged::default(), "a stranger's");
+}
+
+#[test]
+fn weak_signatures_count_only_if_that_is_asked_for_whatever_time_they_claim() {
+    let Some(gpg) = Gpg::new("weak") else { return };
+    let store = openpgp::Store::open(&seam::Seam::real(), &gpg.path("ring"));
+    let (long_ago, lately) = ("20090301T000000!", "20260301T000000!");
+    for (name, kind, time, hash, weak) in [
+        ("a", "rsa2048", long_ago, "SHA1", "SHA1"),
+        ("b", "rsa2048", lately, "SHA1", "SHA1"),
+        ("c", "rsa2048", long_ago, "RIPEMD160", "RIPEMD160"),
+        ("d", "rsa1024", long_ago, "SHA256", "1024 bits"),
+        ("e", "rsa1024", lately, "SHA256", "1024 bits"),
+        ("f", "rsa2048", lately, "SHA224", ""),
+        ("g", "rsa2048", long_ago, "SHA256", ""),
+    ] {
+        let user = &*format!("{name} <{name}@example.org>");
+        let then = ["--faked-system-time", time];
+        gpg.run(&[&then[..], &["--quick-gen-key", user, kind, "sign", "never"]].concat(), b"");
+        let exported = gpg.run(&["--export", user], b"");
+        store.import(&exported, true).unwrap();
+        let sign = ["--digest-algo", hash, "--local-user", user, "--detach-sign"];
+        let made = gpg.run(&[&then[..], &sign].concat(), b"pay 100");
+        let certificates = store.certificates().unwrap();
+        let judge = |allow_old, data: &[u8]| {
+            let stats = Stats::default();
+            openpgp::verify_detached(&mut &data[..], &made, &certificates, allow_old, &stats)
+                .unwrap()
+        };
+        let strict = judge(false, b"pay 100");
+        assert_eq!(strict.verified.len(), usize::from(weak.is_empty()), "{name} {strict:?}");
+        if !weak.is_empty() {
+            let why = &strict.doubts[0];
+            assert!(why.contains(weak) && why.contains("--allow-old"), "{name} {why}");
+        }
+        let lenient = judge(true, b"pay 100");
+        assert_eq!((lenient.verified.len(), &lenient.doubts[..]), (1, &[][..]), "{name}");
+        assert!(judge(true, b"pay 900").verified.is_empty(), "{name}");
+    }
 }
 
 #[test]

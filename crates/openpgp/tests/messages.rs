@@ -7,9 +7,10 @@ use holdfast_openpgp as openpgp;
 use openpgp::keys::{Algorithm, NewKey, certificate_of, key_with_revocation, revoke};
 use openpgp::{Cleartext, Container, Kind, Reading, Signer, Stages, Stats, Target, Writing};
 use pgp::crypto::aead::AeadAlgorithm;
+use pgp::crypto::hash::HashAlgorithm;
 use pgp::crypto::sym::SymmetricKeyAlgorithm;
-use pgp::packet::RevocationCode;
-use pgp::types::{CompressionAlgorithm, Password};
+use pgp::packet::{PacketTrait as _, RevocationCode, SignatureConfig, SignatureType};
+use pgp::types::{CompressionAlgorithm, KeyDetails as _, Password, Timestamp};
 use rpgpie::tsk::Tsk;
 
 fn key(v6: bool, algorithm: Algorithm) -> Tsk {
@@ -129,12 +130,15 @@ fn readable_text_of_any_length_is_signed_and_verified_without_being_held() {
         let mut text = held();
         let found = Cleartext::read(&mut message.again().unwrap(), &mut text).unwrap();
         let known = [certificate_of(&ada)];
-        assert_eq!(found.verify(&mut text.again().unwrap(), &known).unwrap().len(), 1);
+        assert_eq!(
+            found.verify(&mut text.again().unwrap(), &known, false).unwrap().verified.len(),
+            1
+        );
         let mut same = Vec::new();
         text.again().unwrap().read_to_end(&mut same).unwrap();
         assert!(data.starts_with(&same) && data.len() - same.len() <= 1);
         same[40 << 20] ^= 1;
-        assert!(found.verify(&mut &same[..], &known).unwrap().is_empty());
+        assert!(found.verify(&mut &same[..], &known, false).unwrap().verified.is_empty());
     }
     let line = vec![b'x'; (16 << 20) + 1];
     let error = openpgp::sign_cleartext(&mut &line[..], &[], None, &mut std::io::sink());
@@ -330,8 +334,8 @@ fn a_signature_that_cannot_be_read_is_not_good_and_spoils_no_other() {
             (unreadable.to_vec(), 0),
         ] {
             let found =
-                openpgp::verify_detached(&mut &data[..], &signatures, &certificates, &stats);
-            assert_eq!(found.unwrap().len(), count);
+                openpgp::verify_detached(&mut &data[..], &signatures, &certificates, false, &stats);
+            assert_eq!(found.unwrap().verified.len(), count);
         }
         let writing = Writing { encrypted: false, signers: signers.clone(), ..Writing::default() };
         let message = write(&writing, data);
@@ -351,7 +355,7 @@ fn a_signature_that_cannot_be_read_is_not_good_and_spoils_no_other() {
 #[test]
 fn what_a_wrong_passphrase_gives_by_chance_is_no_key_of_an_old_cipher() {
     use pgp::composed::RawSessionKey;
-    use pgp::packet::{PacketTrait as _, SymKeyEncryptedSessionKey};
+    use pgp::packet::SymKeyEncryptedSessionKey;
     use pgp::types::StringToKey;
 
     let writing = Writing {
@@ -410,4 +414,86 @@ fn nothing_is_written_for_more_than_can_be_read() {
     let once = vec![certificate_of(&ada)];
     let written = |recipients| write(&Writing { recipients, ..Writing::default() }, b"").len();
     assert_eq!(written(twice), written(once));
+}
+
+#[test]
+fn why_a_signature_does_not_count_is_said() {
+    use pgp::packet::{Notation, Subpacket, SubpacketData};
+
+    let ada = key(false, Algorithm::Curve25519);
+    let primary = &ada.key().primary_key;
+    let notation =
+        Notation { readable: true, name: "terms@example.org".into(), value: "net 30".into() };
+    let made = |data: Option<SubpacketData>, hash| {
+        let mut config = SignatureConfig::v4(SignatureType::Binary, primary.algorithm(), hash);
+        let time = SubpacketData::SignatureCreationTime(Timestamp::now());
+        let issuer = SubpacketData::IssuerFingerprint(primary.fingerprint());
+        config.hashed_subpackets = [time, issuer]
+            .into_iter()
+            .chain(data)
+            .map(|data| Subpacket::critical(data).unwrap())
+            .collect();
+        let signature = config.sign(primary, &Password::empty(), &b"pay"[..]).unwrap();
+        let mut bytes = Vec::new();
+        signature.to_writer_with_header(&mut bytes).unwrap();
+        bytes
+    };
+    let plain = made(None, HashAlgorithm::Sha256);
+    let with = |at: usize, byte: u8| {
+        let mut bytes = plain.clone();
+        let body = bytes.len() - usize::from(bytes[1]);
+        bytes[body + at] = byte;
+        bytes
+    };
+    let private = SubpacketData::Experimental(101, vec![1].into());
+    for (signature, why) in [
+        (made(Some(SubpacketData::Notation(notation)), HashAlgorithm::Sha256), "terms@example.org"),
+        (made(Some(private), HashAlgorithm::Sha256), "subpacket 101"),
+        (with(1, 0x10), "none over data, but of type 0x10"),
+        (with(1, 0x99), "none over data, but of type 0x99"),
+        (with(3, 99), "hash 99, which is not known"),
+        (with(3, 1), "MD5, which is old and weak, and counts only with --allow-old"),
+        (with(3, 11), "SHA224, too short for its key"),
+        (with(3, 10), "something was changed"),
+    ] {
+        let known = [certificate_of(&ada)];
+        let stats = Stats::default();
+        let judged =
+            openpgp::verify_detached(&mut &b"pay"[..], &signature, &known, false, &stats).unwrap();
+        assert!(judged.verified.is_empty(), "{why}");
+        assert!(judged.doubts[0].contains(why), "{why}: {:?}", judged.doubts);
+    }
+}
+
+/// `gpg --rfc2440 --disable-mdc -c --cipher-algo CAST5 --s2k-mode 0` of two letters, passphrase
+/// "pw". Each of these other passphrases gives what looks like the packet of data that it begins
+/// with.
+const BARE: &[u8] = &[
+    0x8c, 0x04, 0x04, 0x03, 0x00, 0x02, 0xa4, 0x16, 0x3d, 0x3a, 0x1b, 0x27, 0x74, 0x37, 0xe6, 0xf0,
+    0xbe, 0xd7, 0xb5, 0x00, 0xf7, 0xe0, 0xf0, 0x12, 0xa6, 0x55, 0xcc, 0x90, 0x5d, 0x1e,
+];
+const CHANCES: [&str; 3] = ["w20913", "w4786", "w40401"];
+
+/// Gives a byte at a time, as a slow pipe may.
+struct Slow<'a>(&'a [u8]);
+
+impl std::io::Read for Slow<'_> {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let length = out.len().min(1);
+        self.0.read(&mut out[..length])
+    }
+}
+
+#[test]
+fn a_wrong_passphrase_of_an_old_message_is_told_as_such_however_it_comes() {
+    let open = |word: &str| {
+        let passphrases = vec![Password::from(word)];
+        let reading = Reading { passphrases, allow_old: true, ..Reading::default() };
+        let mut data = Vec::new();
+        reading.run(&mut Slow(BARE), &mut data, &Stats::default()).map(|_| data)
+    };
+    assert_eq!(open("pw").unwrap(), b"hi\n");
+    for word in CHANCES {
+        assert_eq!(open(word).unwrap_err().kind(), Kind::NoKey, "{word}");
+    }
 }

@@ -159,13 +159,13 @@ fn its_keys_are_what_it_says() {
 fn its_signatures_are_good() {
     let mut signed = Vec::new();
     let message = Cleartext::read(&mut CLEARTEXT.as_bytes(), &mut signed).unwrap();
-    assert_eq!(message.verify(&mut &signed[..], &certificates()).unwrap().len(), 1);
+    assert_eq!(message.verify(&mut &signed[..], &certificates(), false).unwrap().verified.len(), 1);
     // The end of the last line stands in the message, and is not signed.
     assert_eq!((&signed[..], message.end()), (SHOPPING.as_bytes(), &b"\n"[..]));
     let changed = CLEARTEXT.replace("tofu", "meat");
     signed.clear();
     let message = Cleartext::read(&mut changed.as_bytes(), &mut signed).unwrap();
-    assert!(message.verify(&mut &signed[..], &certificates()).unwrap().is_empty());
+    assert!(message.verify(&mut &signed[..], &certificates(), false).unwrap().verified.is_empty());
     let reading = Reading { certificates: certificates(), ..Reading::default() };
     assert_eq!(read(&reading, SIGNED), (SHOPPING.as_bytes().to_vec(), 1));
 }

@@ -48,14 +48,19 @@ fn detached_signatures_hold_for_their_data_alone() {
             let made = openpgp::sign_detached(&mut &DATA[..], &signers, false, None, armor, &stats);
             let signature = made.unwrap();
             spoilt(DATA, |data, what| {
-                let good =
-                    openpgp::verify_detached(&mut &data[..], &signature, &known, &Stats::default());
-                assert!(good.unwrap().is_empty(), "{what}");
+                let good = openpgp::verify_detached(
+                    &mut &data[..],
+                    &signature,
+                    &known,
+                    false,
+                    &Stats::default(),
+                );
+                assert!(good.unwrap().verified.is_empty(), "{what}");
             });
             // What is changed in a signature either breaks it or was not signed: the key id that
             // is only a hint, the forms of lengths and of armor. The data are the same anyway.
             spoilt(&signature, |signature, _| {
-                let _ = openpgp::verify_detached(&mut &DATA[..], signature, &known, &stats);
+                let _ = openpgp::verify_detached(&mut &DATA[..], signature, &known, false, &stats);
             });
         }
     }
@@ -99,7 +104,7 @@ fn cleartext_messages_that_count_say_what_was_signed() {
     spoilt(&message, |message, what| {
         let mut text = Vec::new();
         if let Ok(message) = Cleartext::read(&mut &message[..], &mut text) {
-            let good = message.verify(&mut &text[..], &known).unwrap();
+            let good = message.verify(&mut &text[..], &known, false).unwrap().verified;
             let same = text.trim_ascii_end() == DATA.trim_ascii_end();
             assert!(good.is_empty() || same, "{what}: {}", text.escape_ascii());
         }
@@ -142,7 +147,9 @@ fn a_signature_that_says_more_than_is_understood_does_not_count() {
         let mut bytes = Vec::new();
         signature.to_writer_with_header(&mut bytes).unwrap();
         let stats = Stats::default();
-        let found = openpgp::verify_detached(&mut &DATA[..], &bytes, &known, &stats).unwrap();
+        let found = openpgp::verify_detached(&mut &DATA[..], &bytes, &known, false, &stats)
+            .unwrap()
+            .verified;
         assert_eq!(found.len(), good, "critical: {is_critical}");
     }
 }

@@ -32,7 +32,7 @@ fn read(
     if is_cleartext(input)? {
         let message = Cleartext::read(input, out)?;
         let verified = match &certificates {
-            Some(known) => message.verify(&mut out.again()?, known)?,
+            Some(known) => message.verify(&mut out.again()?, known, false)?.verified,
             None => Vec::new(),
         };
         if certificates.is_some() {

@@ -128,8 +128,8 @@ pub(crate) fn verify(seam: &Seam, args: &VerifyArgs) -> Result<()> {
     let sources = certificates(&args.certs)?;
     let known: Vec<_> = sources.iter().map(|(_, one)| one.clone()).collect();
     let mut input = io::stdin();
-    let good = openpgp::verify_detached(&mut input, &signatures, &known, &Stats::default())?;
-    let good = args.span.keep(good);
+    let good = openpgp::verify_detached(&mut input, &signatures, &known, false, &Stats::default())?;
+    let good = args.span.keep(good.verified);
     if good.is_empty() {
         return Err(Reason::NoSignature.because("no signature is good"));
     }

@@ -19,10 +19,10 @@ pub fn fuzz(bytes: &[u8]) {
     let key = SessionKey { cipher: 2, key: vec![7; 24].into() };
     let reading = Reading { session_keys: vec![key], ..reading };
     let _ = reading.run(&mut &bytes[..], &mut std::io::sink(), &Stats::default());
-    let _ = openpgp::verify_detached(&mut &b"data"[..], bytes, &[], &Stats::default());
+    let _ = openpgp::verify_detached(&mut &b"data"[..], bytes, &[], true, &Stats::default());
     let mut signed = Vec::new();
     if let Ok(message) = openpgp::Cleartext::read(&mut &bytes[..], &mut signed) {
-        let _ = message.verify(&mut &signed[..], &[]);
+        let _ = message.verify(&mut &signed[..], &[], true);
     }
     let _ = openpgp::Label::of(bytes);
     let _ = openpgp::Certificate::load(&mut &bytes[..]);

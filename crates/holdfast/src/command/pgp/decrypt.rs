@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use openpgp::{
-    Certificate, Cleartext, Error, Label, Opened, Reading, Stats, Store, Target, Verified,
+    Certificate, Cleartext, Error, Judged, Label, Opened, Reading, Stats, Store, Target, Verified,
 };
 use serde_json::{Value, json};
 
@@ -33,7 +33,8 @@ pub(super) struct DecryptArgs {
     #[arg(long, value_name = "KEY")]
     signed_by: Vec<String>,
     /// Read old ciphers, such as Triple-DES, what is encrypted without protection against change,
-    /// and what is for keys of RSA with less than 2048 bits
+    /// and what is for keys of RSA with less than 2048 bits; let signatures of these count, and
+    /// those by SHA-1
     #[arg(long)]
     allow_old: bool,
     /// Open what is only signed or compressed, too, and text that stayed readable with its
@@ -97,8 +98,11 @@ fn read_message(
     let mut input = watched(context, &pair.from)?;
     let check = |opened: &Opened| -> Result<()> {
         if !args.signed_by.is_empty() && opened.verified.is_empty() {
-            let what = format!("{} has none of whom was asked for", pair.from.display());
-            return Err(Error::BadSignature(what).into());
+            let why = match opened.doubts.is_empty() {
+                true => "it has none of whom was asked for".to_owned(),
+                false => opened.doubts.join("; "),
+            };
+            return Err(Error::BadSignature(format!("{}: {why}", pair.from.display())).into());
         }
         Ok(())
     };
@@ -112,7 +116,7 @@ fn read_message(
     let mut target = to_place(context, pair.to.as_deref(), args.files.yes)?;
     let mut input = BufReader::with_capacity(BEGIN_BYTES, input);
     let opened = match args.plain && begins_readable(&mut input)? {
-        true => read_text(&mut input, &mut target, &reading.certificates)?,
+        true => read_text(&mut input, &mut target, reading)?,
         false => reading.run(&mut input, &mut target, stats)?,
     };
     check(&opened)?;
@@ -128,20 +132,18 @@ fn begins_readable(input: &mut impl BufRead) -> Result<bool> {
 }
 
 /// Text that stayed readable, which goes to the target provisionally, with its signatures.
-fn read_text(
-    input: &mut dyn Read,
-    target: &mut Target,
-    certificates: &[Certificate],
-) -> Result<Opened> {
+fn read_text(input: &mut dyn Read, target: &mut Target, reading: &Reading) -> Result<Opened> {
     let message = Cleartext::read(input, target)?;
     if message.stands_in_letter() {
         warn("there is other text around what is signed, which nobody signed; it is left out");
     }
-    let verified = message.verify(&mut target.again()?, certificates)?;
+    let certificates = &reading.certificates;
+    let judged = message.verify(&mut target.again()?, certificates, reading.allow_old)?;
     let failed = |source| Error::Io { what: "writing the text".into(), source };
     io::Write::write_all(target, message.end()).map_err(failed)?;
     Ok(Opened {
-        verified,
+        verified: judged.verified,
+        doubts: judged.doubts,
         signatures: message.signatures().len(),
         packets: message.signatures().to_vec(),
         is_text: true,
@@ -173,7 +175,8 @@ fn tell_signatures(store: &Store, opened: &Opened) -> Result<()> {
     tell_verified(store, &opened.verified)?;
     if opened.signatures > opened.verified.len() {
         let bad = opened.signatures - opened.verified.len();
-        warn(format!("{bad} of {} signatures could not be verified", opened.signatures));
+        let why: String = opened.doubts.iter().map(|doubt| format!("; {doubt}")).collect();
+        warn(format!("{bad} of {} signatures could not be verified{why}", opened.signatures));
     }
     Ok(())
 }
@@ -208,6 +211,9 @@ pub(super) struct VerifyArgs {
     /// Only signatures of this key count; several times for several
     #[arg(long, value_name = "KEY")]
     signed_by: Vec<String>,
+    /// Let signatures by SHA-1, and of keys of RSA with less than 2048 bits, count, too
+    #[arg(long)]
+    allow_old: bool,
 }
 
 pub(super) fn verify(context: &mut Context, args: &VerifyArgs) -> Result<ExitCode> {
@@ -224,16 +230,16 @@ pub(super) fn verify(context: &mut Context, args: &VerifyArgs) -> Result<ExitCod
             Some(signature) => (pair, Some(signature.clone())),
             None => with_signature(pair, args),
         };
-        let ((verified, doubts), mut value) = timed(context, files, &pair, |context, stats| {
+        let (judged, mut value) = timed(context, files, &pair, |context, stats| {
             let mut input = watched(context, &pair.from)?;
             let Some(signature) = &signature else {
                 return verify_message(context, args, &mut input, &certificates, stats);
             };
             let signature = small(signature)?;
-            let doubts = openpgp::doubts(&openpgp::signatures(&signature)?, &certificates);
-            let done = openpgp::verify_detached(&mut input, &signature, &certificates, stats);
-            Ok((done?, doubts))
+            let allow_old = args.allow_old;
+            Ok(openpgp::verify_detached(&mut input, &signature, &certificates, allow_old, stats)?)
         })?;
+        let Judged { verified, doubts } = judged;
         tell_verified(&store, &verified)?;
         value["verified"] = json!(verified.iter().map(describe).collect::<Vec<_>>());
         if context.output.is_json() {
@@ -308,27 +314,25 @@ fn verify_message(
     input: &mut Watched,
     certificates: &[Certificate],
     stats: &Stats,
-) -> Result<(Vec<Verified>, Vec<String>)> {
+) -> Result<Judged> {
     let mut target = match &args.files.output {
         Some(place) => to_place(context, Some(place), args.files.yes)?,
         None => Target::stream(&context.seam, Box::new(io::sink())),
     };
     let mut input = BufReader::with_capacity(BEGIN_BYTES, input);
-    let opened = if args.cleartext || (args.plain && begins_readable(&mut input)?) {
-        read_text(&mut input, &mut target, certificates)?
-    } else {
-        let reading = Reading {
-            certificates: certificates.to_vec(),
-            native_lines: true,
-            stages: args.files.stages(),
-            ..Reading::default()
-        };
-        reading.run(&mut input, &mut target, stats)?
+    let reading = Reading {
+        certificates: certificates.to_vec(),
+        allow_old: args.allow_old,
+        native_lines: true,
+        stages: args.files.stages(),
+        ..Reading::default()
     };
-    let doubts = openpgp::doubts(&opened.packets, certificates);
-    let verified = opened.verified;
-    if !verified.is_empty() {
+    let opened = match args.cleartext || (args.plain && begins_readable(&mut input)?) {
+        true => read_text(&mut input, &mut target, &reading)?,
+        false => reading.run(&mut input, &mut target, stats)?,
+    };
+    if !opened.verified.is_empty() {
         target.release()?;
     }
-    Ok((verified, doubts))
+    Ok(Judged { verified: opened.verified, doubts: opened.doubts })
 }
