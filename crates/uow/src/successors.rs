@@ -16,7 +16,7 @@ use crate::sweep::{Gathered, Repeat, Sweep};
 use crate::{Kernel, Rebuild, UowError};
 
 /// The most that is gathered from the log before it is repeated, however large the pools are.
-const GATHERED_BYTES_MAX: usize = 256 << 20;
+const GATHERED_BYTES_MAX: usize = 1 << 30;
 
 /// Gathers changes while the log is read for the successors, and repeats them.
 pub struct Repeating {
@@ -25,7 +25,7 @@ pub struct Repeating {
 }
 
 impl Repeating {
-    /// Begins with these successors. It takes up to twice the memory that their pools have.
+    /// Begins with these successors. It takes up to four times the memory of their largest pool.
     #[must_use]
     pub fn start(kernel: &Arc<Kernel>, rebuilds: &[Rebuild]) -> Repeating {
         let one = |rebuild: &Rebuild| {
@@ -34,7 +34,7 @@ impl Repeating {
         };
         let sets: BTreeMap<DataSetId, Successor> = rebuilds.iter().map(one).collect();
         let pools = sets.values().map(|one| one.set.pool().frames() * one.set.unit_bytes());
-        let bytes_max = GATHERED_BYTES_MAX.min(pools.max().unwrap_or(0) * 2);
+        let bytes_max = GATHERED_BYTES_MAX.min(pools.max().unwrap_or(0) * 4);
         let successors = Arc::new(Successors { kernel: Arc::clone(kernel), sets });
         let work = Arc::clone(&successors) as Arc<dyn Repeat>;
         Repeating { sweep: Sweep::new(work, bytes_max), successors }
