@@ -16,7 +16,7 @@ use system::operator::Refusal;
 use unload::UnloadError;
 
 use crate::advice::typed;
-use crate::output::harmless;
+use crate::output::{harmless, on_one_line};
 
 /// Why a command ends.
 #[derive(Debug)]
@@ -134,7 +134,10 @@ impl Failure {
                 return (code.clone(), message.clone(), advice.clone());
             }
             Failure::Error(error) => (error.code(), error.to_string(), error.remedy()),
-            Failure::Pgp(error) => (error.code(), error.to_string(), error.remedy()),
+            // Names of files and the like may have line ends.
+            Failure::Pgp(error) => {
+                (error.code(), on_one_line(&error.to_string()).into_owned(), error.remedy())
+            }
             Failure::Facility(file, error) => {
                 let file = file.as_ref().map(|file| format!("{file}: ")).unwrap_or_default();
                 (error.code(), format!("{file}{error}"), error.remedy())
@@ -149,7 +152,7 @@ impl Failure {
     /// Tells it with the file that it is about.
     pub(crate) fn tell_of(&self, file: &Path, json: bool) {
         let (code, what, advice) = self.parts();
-        let message = format!("{}: {what}", file.display());
+        let message = format!("{}: {what}", on_one_line(&file.to_string_lossy()));
         Failure::Refused(Refusal { code, message, advice }).tell(json);
     }
 

@@ -153,7 +153,7 @@ pub(crate) fn can_ask() -> bool {
 fn find(
     file: Option<&Path>,
     variable: &str,
-    ask: impl FnOnce() -> Result<Passphrase>,
+    ask: impl FnOnce() -> std::result::Result<Passphrase, Unanswered>,
 ) -> Result<Passphrase> {
     let option = match variable {
         NEW_VARIABLE => "new-passphrase",
@@ -170,14 +170,22 @@ fn find_as(
     option: &str,
     file: Option<&Path>,
     variable: &str,
-    ask: impl FnOnce() -> Result<Passphrase>,
+    ask: impl FnOnce() -> std::result::Result<Passphrase, Unanswered>,
 ) -> Result<Passphrase> {
     let secret = if option == "pin" { "PIN" } else { "passphrase" };
     let passphrase = match (file, std::env::var_os(variable)) {
         (Some(path), _) => read(path)?,
         (None, Some(value)) => Passphrase::new(value.into_encoded_bytes()),
         // What is asked goes to the terminal and comes from there, whatever the input is.
-        (None, None) if can_ask() => ask()?,
+        (None, None) if can_ask() => ask().map_err(|why| match why {
+            Unanswered::Differ => {
+                Failure::usage(format!("the two {secret}s differ"), "Type the same one twice.")
+            }
+            Unanswered::No(error) => Failure::usage(
+                format!("nobody has typed the {secret} that is needed: {error}"),
+                format!("Type it, or give --{option}-file FILE, or set {variable}."),
+            ),
+        })?,
         (None, None) => {
             return Err(Failure::usage(
                 format!("a {secret} is needed, and there is no terminal to ask on"),
@@ -228,26 +236,30 @@ fn read(path: &Path) -> Result<Passphrase> {
     Ok(Passphrase::new(bytes))
 }
 
-fn ask(prompt: &str) -> Result<Passphrase> {
+/// Why a person who was asked has not given a secret.
+enum Unanswered {
+    /// It was typed differently the second time.
+    Differ,
+    /// The terminal says why.
+    No(std::io::Error),
+}
+
+fn ask(prompt: &str) -> std::result::Result<Passphrase, Unanswered> {
     let typed = typed(prompt)?;
     Ok(Passphrase::new(typed))
 }
 
-fn ask_twice() -> Result<Passphrase> {
+fn ask_twice() -> std::result::Result<Passphrase, Unanswered> {
     let (first, again) = (typed("New passphrase: ")?, typed("Once more: ")?);
     let same = first == again;
     // Both are wiped, whatever happens.
     let (first, _again) = (Passphrase::new(first), Passphrase::new(again));
     match same {
         true => Ok(first),
-        false => Err(Failure::usage("the two passphrases differ", "Type the same one twice.")),
+        false => Err(Unanswered::Differ),
     }
 }
 
-fn typed(prompt: &str) -> Result<Vec<u8>> {
-    let answer = rpassword::prompt_password(prompt);
-    answer.map(String::into_bytes).map_err(|error| {
-        let what = format!("the passphrase cannot be read from the terminal: {error}");
-        Failure::other(what, "Give --passphrase-file FILE, or set HOLDFAST_PASSPHRASE.")
-    })
+fn typed(prompt: &str) -> std::result::Result<Vec<u8>, Unanswered> {
+    rpassword::prompt_password(prompt).map(String::into_bytes).map_err(Unanswered::No)
 }

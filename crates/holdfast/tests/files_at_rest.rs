@@ -237,3 +237,55 @@ fn a_key_that_is_too_short_opens_old_messages_if_that_is_asked_for_and_nothing_e
     place.works(&["verify", "--allow-old", "out.sig"]);
     place.works(&["-v", "--allow-old", "out.sig", "out"]);
 }
+
+#[test]
+fn no_output_takes_the_place_of_an_input_or_of_another_output() {
+    let place = Place::new("rest-places");
+    place.works(&["generate", "--no-passphrase", "--alias", "me", "Ada <ada@example.org>"]);
+    put(&place.path("pay"), b"100");
+    place.works(&["encrypt", "-r", "me", "-o", "pay.pgp", "pay"]);
+    place.works(&["encrypt", "-r", "me", "-o", "pay.gpg", "pay"]);
+    let said = place.fails(&["decrypt", "--yes", "pay.pgp", "pay.gpg"], 2);
+    assert!(said.contains("pay.pgp and pay.gpg would both become"), "{said}");
+    std::os::unix::fs::symlink("pay", place.path("link")).unwrap();
+    for words in [
+        &["sign", "--detached", "--with", "me", "--yes", "-o", "pay", "pay"][..],
+        &["encrypt", "-r", "me", "--yes", "-o", "link", "pay"],
+        &["-b", "-signers-key-alias", "me", "--yes", "-o", "pay", "pay"],
+    ] {
+        let said = place.fails(words, 2);
+        assert!(said.contains("would be replaced by what is made of it"), "{said}");
+        assert_eq!(fs::read(place.path("pay")).unwrap(), b"100");
+    }
+}
+
+#[test]
+fn a_key_whose_name_cannot_be_kept_is_not_made() {
+    let place = Place::new("rest-half");
+    // Nothing can be written where a folder stands.
+    fs::create_dir_all(place.path("ring/aliases.new/full")).unwrap();
+    place.fails(&["generate", "--no-passphrase", "--alias", "x", "Eve <eve@example.org>"], 1);
+    assert!(!place.works(&["list"]).contains("Eve"));
+    place.works(&["generate", "--no-passphrase", "Eve <eve@example.org>"]);
+    place.works(&["delete", "Eve", "--yes"]);
+}
+
+#[test]
+fn errors_are_on_one_line_and_say_what_helps() {
+    let place = Place::new("rest-said");
+    let said = place.fails(&["verify", "new\nline"], 1);
+    assert!(said.contains("new\\u{a}line"), "{said}");
+    let said = place.fails(&["generate", "--algorithm", "curve448", "Ada"], 2);
+    assert!(said.contains("--v6"), "{said}");
+    let said = place.fails(&["export", "id:nobody"], 1);
+    assert!(said.contains("is called \"nobody\""), "{said}");
+    place.works(&["generate", "--no-passphrase", "--alias", "me", "Ada <ada@example.org>"]);
+    place.works(&["export", "me", "-o", "me.cert"]);
+    let cut = fs::read(place.path("me.cert")).unwrap();
+    put(&place.path("cut.cert"), &cut[..cut.len() - 1]);
+    let said = place.fails(&["import", "cut.cert"], 6);
+    assert!(said.contains("the key is damaged"), "{said}");
+    put(&place.path("key.pem"), b"-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n");
+    let said = place.fails(&["import", "key.pem"], 6);
+    assert!(said.contains("without its certificate"), "{said}");
+}

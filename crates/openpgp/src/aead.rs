@@ -94,7 +94,8 @@ impl ChunkCipher {
             AeadAlgorithm::Ocb => 15,
             AeadAlgorithm::Gcm => 12,
             other => {
-                let what = format!("the mode of encryption {other:?} is not known");
+                let number = u8::from(other);
+                let what = format!("the mode of encryption of number {number} is not known");
                 return Err(Error::Unsupported(what));
             }
         };

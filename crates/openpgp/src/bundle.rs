@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 use crate::armor::is_armored;
 use crate::dearmor::Dearmorer;
 use crate::error::{Error, Result};
-use crate::packet::{is_noise, next_header, skip};
+use crate::packet::{is_noise, kind_of, next_header, skip};
 use crate::transferable::{Key, Raw, Transferable};
 
 /// How the first line of an armored block begins.
@@ -41,6 +41,14 @@ impl Bundle {
     /// # Errors
     /// If they are no keys, or damaged (3). A bundle may be without a key that can be used.
     pub fn read(bytes: &[u8]) -> Result<Bundle> {
+        // There is no message that was damaged.
+        Bundle::read_all(bytes).map_err(|error| match error {
+            Error::Damaged(why) => Error::NotOpenPgp(format!("the key is damaged: {why}")),
+            error => error,
+        })
+    }
+
+    fn read_all(bytes: &[u8]) -> Result<Bundle> {
         let mut bundle = Bundle::default();
         let mut source = bytes;
         if !is_armored(&mut source)? {
@@ -105,7 +113,7 @@ fn split(bytes: &[u8]) -> Result<Vec<Vec<Raw<'_>>>> {
             (Tag::Trust, None) => {}
             (tag, None) if is_noise(tag) => {}
             (tag, None) => {
-                let what = format!("it begins with {tag:?}, not with a key");
+                let what = format!("it begins with {}, not with a key", kind_of(tag));
                 return Err(Error::NotOpenPgp(what));
             }
         }

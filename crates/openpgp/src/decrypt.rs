@@ -33,7 +33,7 @@ use crate::lines::Lines;
 use crate::locks::Locks;
 use crate::old::{self, is_aes};
 use crate::packet::{
-    Body, FeedReader, expect_end, is_noise, next_header, read_announcement, read_full,
+    Body, FeedReader, expect_end, is_noise, kind_of, next_header, read_announcement, read_full,
     read_signature, read_small, skip, write_all,
 };
 use crate::seal::JOB;
@@ -224,7 +224,7 @@ impl Run<'_, '_> {
                 }
                 tag if is_noise(tag) => skip(&mut source, length)?,
                 other => {
-                    let what = format!("a message does not begin with {other:?}");
+                    let what = format!("a message does not begin with {}", kind_of(other));
                     return Err(Error::NotOpenPgp(what));
                 }
             }

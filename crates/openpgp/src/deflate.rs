@@ -162,7 +162,8 @@ impl<R: BufRead> Unpacker<R> {
             (CompressionAlgorithm::ZLIB, _) => Engine::Zlib(Box::new(Decompress::new(true))),
             (CompressionAlgorithm::BZip2, _) => Engine::Bzip2(Box::new(BzDecompress::new(false))),
             (other, _) => {
-                let what = format!("the compression {other:?} is not known");
+                let number = u8::from(other);
+                let what = format!("the compression of number {number} is not known");
                 return Err(Error::Unsupported(what));
             }
         };

@@ -13,7 +13,7 @@ use crate::armor::{Armorer, Label, is_armored};
 use crate::dearmor::Dearmorer;
 use crate::error::{Error, Result};
 use crate::judge::Judged;
-use crate::packet::{is_noise, next_header, read_signature, skip, to_bytes};
+use crate::packet::{is_noise, kind_of, next_header, read_signature, skip, to_bytes};
 use crate::sign::{Signer, Signing, Verifying};
 use crate::stats::Stats;
 
@@ -75,7 +75,7 @@ pub fn signatures(bytes: &[u8]) -> Result<Vec<Signature>> {
             Tag::Signature => found.push(read_signature(&mut source, length)?),
             tag if is_noise(tag) => skip(&mut source, length)?,
             other => {
-                let what = format!("there is {other:?} where only signatures belong");
+                let what = format!("there is {} where only signatures belong", kind_of(other));
                 return Err(Error::NotOpenPgp(what));
             }
         }

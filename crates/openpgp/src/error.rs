@@ -19,7 +19,7 @@ pub enum Error {
     #[error("the message is damaged, or was changed: {0}")]
     Damaged(String),
     /// No key, passphrase or session key that was given opens the message.
-    #[error("nothing that was given opens this message: {0}")]
+    #[error("nothing that was given opens it: {0}")]
     NoKey(String),
     /// A secret key could not be unlocked.
     #[error("the secret key {0} is locked, and no passphrase that was given unlocks it")]
@@ -202,11 +202,14 @@ fn remedy_of(fault: &TokenFault) -> String {
 #[must_use]
 pub fn without_input(error: &impl std::fmt::Display) -> String {
     const CHARACTERS_MAX: usize = 200;
-    const OWN: [(&str, &str); 6] = [
+    const OWN: [(&str, &str); 9] = [
         ("No TSKs found", "there is no secret key in it"),
         ("No certificates found", "there is no certificate in it"),
         ("valid UTF-8", "it is no text"),
         ("PacketBodyReader", "a packet of it is cut or damaged"),
+        ("acket is incomplete", "a packet of it is cut"),
+        ("Invalid Packet Content", "a packet of it is damaged"),
+        ("empty input", "there is nothing in it"),
         ("armor header", "its armor header is damaged"),
         ("armor footer", "the end of its armor is missing or damaged"),
     ];

@@ -73,7 +73,7 @@ impl NewKey {
             }
             (Algorithm::Curve448, true) => (KeyType::Ed448, KeyType::X448),
             (Algorithm::Curve448, false) => {
-                let what = "keys on curve 448 are of version 6; say so";
+                let what = "keys on curve 448 are of version 6 alone; add --v6";
                 return Err(Error::Usage(what.to_owned()));
             }
             (Algorithm::Nist(bits), _) => {

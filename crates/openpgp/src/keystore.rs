@@ -338,10 +338,10 @@ pub(crate) fn is_pem(bytes: &[u8]) -> bool {
     holds(bytes, b"-----BEGIN CERTIFICATE-----")
 }
 
-/// Whether these bytes are a key file in PEM with a secret key in it.
+/// Whether these bytes are a key file in PEM with a secret key in it. Such of OpenPGP say "BLOCK".
 #[must_use]
 pub fn has_secret_key(bytes: &[u8]) -> bool {
-    is_pem(bytes) && holds(bytes, b"PRIVATE KEY-----")
+    holds(bytes, b"PRIVATE KEY-----\n") || holds(bytes, b"PRIVATE KEY-----\r")
 }
 
 fn holds(bytes: &[u8], text: &[u8]) -> bool {

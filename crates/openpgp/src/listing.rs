@@ -1,6 +1,6 @@
 //! What a listing of a key ring shows.
 
-use pgp::types::KeyDetails;
+use pgp::types::{KeyDetails, SignedUser};
 use rpgpie::certificate::{Certificate, Checked};
 
 use crate::fitness::{end_of, is_revoked, is_withdrawn};
@@ -17,7 +17,8 @@ pub struct Entry {
     pub version: u8,
     /// The names that were given to it here.
     pub aliases: Vec<String>,
-    /// Who it says it belongs to; what it has taken back is not among that.
+    /// Who it says it belongs to, the primary user id first; what it has taken back is not among
+    /// that.
     pub users: Vec<String>,
     /// The algorithm of its primary key.
     pub algorithm: String,
@@ -57,13 +58,7 @@ pub(crate) fn describe(
             .filter(|(_, print)| *print == fingerprint)
             .map(|(alias, _)| alias.clone())
             .collect(),
-        users: inner
-            .details
-            .users
-            .iter()
-            .filter(|user| !is_withdrawn(user, &inner.primary_key))
-            .map(|user| String::from_utf8_lossy(user.id.id()).into_owned())
-            .collect(),
+        users: users_of(&checked),
         algorithm: format!("{:?}", inner.algorithm()),
         made: inner.created_at().as_secs(),
         expires: end_of(&checked),
@@ -73,6 +68,16 @@ pub(crate) fn describe(
         has_x509: false,
         fingerprint,
     }
+}
+
+/// The user ids that were not taken back, the primary one first.
+fn users_of(checked: &Checked) -> Vec<String> {
+    let primary_key = &checked.as_signed_public_key().primary_key;
+    let primary = checked.primary_user_id().map(|user| &user.id);
+    let all = checked.user_ids().iter().filter(|user| !is_withdrawn(user, primary_key));
+    let (first, others): (Vec<_>, Vec<_>) = all.partition(|user| Some(&user.id) == primary);
+    let text = |user: &SignedUser| String::from_utf8_lossy(user.id.id()).into_owned();
+    first.into_iter().chain(others).map(text).collect()
 }
 
 /// What a listing shows of a certificate of X.509.

@@ -3,7 +3,8 @@
 //! 1. What costs nobody anything is tried first: keys and passphrases that were given. Then people
 //!    are asked for what unlocks a key that would open it, then tokens, and at last people for a
 //!    passphrase of the message.
-//! 2. A sender decides how much trying a passphrase takes; what is out of proportion is not tried.
+//! 2. A sender decides how much trying a passphrase takes. What is out of proportion is not tried, by
+//!    itself ([`is_affordable`]) or together with what stands before it ([`WORK_MAX`]).
 
 use pgp::composed::{PlainSessionKey, decrypt_session_key_with_password};
 use pgp::packet::{PublicKeyEncryptedSessionKey, PublicSubkey, SymKeyEncryptedSessionKey};
@@ -107,7 +108,7 @@ impl Locks {
         is_v2: bool,
         fits: &impl Fn(&SessionKey) -> bool,
     ) -> Option<SessionKey> {
-        for lock in self.by_passphrase.iter().filter(|lock| is_affordable(lock)) {
+        for lock in self.affordable() {
             for passphrase in passphrases {
                 let found = decrypt_session_key_with_password(lock, passphrase);
                 let found = found.ok().and_then(|key| sort(&key, is_v2));
@@ -117,6 +118,16 @@ impl Locks {
             }
         }
         None
+    }
+
+    /// The locks for passphrases that are tried (2).
+    fn affordable(&self) -> impl Iterator<Item = &SymKeyEncryptedSessionKey> {
+        let mut left = WORK_MAX;
+        self.by_passphrase.iter().filter(move |lock| {
+            let rest = left.checked_sub(work_of(lock)).filter(|_| is_affordable(lock));
+            left = rest.unwrap_or(left);
+            rest.is_some()
+        })
     }
 
     /// What a passphrase opens that is asked for.
@@ -175,6 +186,14 @@ impl Locks {
                 true => "a passphrase opens it, and none was given".to_owned(),
                 false => "no passphrase that was given opens it".to_owned(),
             });
+            let left_out = self.by_passphrase.len() - self.affordable().count();
+            if left_out > 0 {
+                ways.push(format!(
+                    "{left_out} of its {} locks for passphrases would take more memory or time \
+                     than a message gets, and were not tried",
+                    self.by_passphrase.len()
+                ));
+            }
         }
         if !reading.session_keys.is_empty() {
             ways.push(
@@ -184,6 +203,25 @@ impl Locks {
             ways.push("only its session key does".to_owned());
         }
         Error::NoKey(ways.join("; "))
+    }
+}
+
+/// What trying a passphrase with all locks of a message may take, in bytes that are hashed or
+/// filled: eight passes over the most memory that is given, or as much as the most locks that are
+/// written ask for.
+const WORK_MAX: u64 = 16 << 30;
+
+/// What trying a passphrase takes, in bytes that are hashed or filled.
+fn work_of(lock: &SymKeyEncryptedSessionKey) -> u64 {
+    match lock.s2k() {
+        Some(StringToKey::Argon2 { t, m_enc, .. }) => {
+            let kibibytes = 1_u64.checked_shl(u32::from(*m_enc)).unwrap_or(u64::MAX);
+            kibibytes.saturating_mul(1 << 10).saturating_mul(u64::from(*t))
+        }
+        Some(StringToKey::IteratedAndSalted { count, .. }) => {
+            (16 + u64::from(count & 15)) << (u32::from(count >> 4) + 6)
+        }
+        _ => 0,
     }
 }
 
@@ -222,4 +260,45 @@ fn sort(key: &PlainSessionKey, is_v2: bool) -> Option<SessionKey> {
     };
     (is_v2 == (cipher == 0))
         .then(|| SessionKey { cipher, key: Zeroizing::new(key.as_ref().to_vec()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pgp::packet::{Packet, PacketParser};
+
+    /// A lock of version 4 whose key is made as these bytes say.
+    fn lock(s2k: &[u8]) -> SymKeyEncryptedSessionKey {
+        let body = [&[4, 9], s2k, &[7; 33]].concat();
+        let packet = [&[0xc3, body.len() as u8], &body[..]].concat();
+        match PacketParser::new(&packet[..]).next() {
+            Some(Ok(Packet::SymKeyEncryptedSessionKey(lock))) => lock,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_all_locks_of_a_message_take_is_bounded() {
+        let argon = |passes: u8, power: u8| [&[4][..], &[1; 16], &[passes, 4, power]].concat();
+        let iterated = |count: u8| [&[3, 8][..], &[1; 8], &[count]].concat();
+        for (s2k, given, tried) in [
+            (argon(1, 21), 10, 8),
+            (argon(8, 21), 2, 1),
+            (argon(9, 21), 1, 0),
+            (argon(1, 22), 1, 0),
+            (argon(33, 10), 1, 0),
+            (argon(3, 16), 100, 85),
+            (iterated(255), 300, 264),
+            // As many as a message may have, as they are written here.
+            (iterated(224), 1024, 1024),
+        ] {
+            let locks = Locks { by_passphrase: vec![lock(&s2k); given], ..Locks::default() };
+            assert_eq!(locks.affordable().count(), tried, "{s2k:?}");
+            let said = locks.explain(&Reading::default()).to_string();
+            assert_eq!(said.contains("were not tried"), tried < given, "{said}");
+        }
+        // What is dear hides nothing behind it that is not.
+        let by_passphrase = vec![lock(&argon(32, 21)), lock(&iterated(96))];
+        assert_eq!(Locks { by_passphrase, ..Locks::default() }.affordable().count(), 1);
+    }
 }

@@ -242,13 +242,15 @@ impl Public {
     /// The packet of the secret key, not locked.
     pub(crate) fn secret_packet(&self, made: u32, secret: &Secret) -> Result<SecretKey> {
         let body = self.secret_body(made, Use::Sign, secret)?;
-        Ok(SecretKey::try_from_reader(header(Tag::SecretKey, &body)?, &body[..])?)
+        let key = SecretKey::try_from_reader(header(Tag::SecretKey, &body)?, &body[..]);
+        key.map_err(|_| not_of_one_key())
     }
 
     /// The same as a part of another key, to decrypt with.
     pub(crate) fn secret_part(&self, made: u32, secret: &Secret) -> Result<SecretSubkey> {
         let body = self.secret_body(made, Use::Encrypt, secret)?;
-        Ok(SecretSubkey::try_from_reader(header(Tag::SecretSubkey, &body)?, &body[..])?)
+        let key = SecretSubkey::try_from_reader(header(Tag::SecretSubkey, &body)?, &body[..]);
+        key.map_err(|_| not_of_one_key())
     }
 
     fn secret_body(&self, made: u32, purpose: Use, secret: &Secret) -> Result<Number> {
@@ -324,4 +326,8 @@ fn put_mpi(to: &mut Vec<u8>, number: &[u8]) {
     let length = u16::try_from(bits(number)).unwrap_or(u16::MAX);
     to.extend(length.to_be_bytes());
     to.extend_from_slice(trimmed(number));
+}
+fn not_of_one_key() -> Error {
+    let what = "the secret key and the certificate beside it are not of one key, or one is damaged";
+    Error::UnfitKey(what.to_owned())
 }

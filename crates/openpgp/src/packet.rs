@@ -179,7 +179,7 @@ fn read_body(source: &mut impl BufRead, tag: Tag, length: PacketLength) -> Resul
     let mut bytes = Vec::new();
     body.read_to_end(&mut bytes).map_err(reading)?;
     if bytes.len() as u64 > SMALL_MAX {
-        return Err(Error::damaged(format!("a packet of kind {tag:?} is too long")));
+        return Err(Error::damaged(format!("{} is too long", kind_of(tag))));
     }
     Ok(bytes)
 }
@@ -233,11 +233,28 @@ pub(crate) fn is_noise(tag: Tag) -> bool {
     matches!(tag, Tag::Marker | Tag::Padding | Tag::UnassignedNonCritical(_) | Tag::Experimental(_))
 }
 
+/// What a packet is, in words.
+pub(crate) fn kind_of(tag: Tag) -> String {
+    let words = match tag {
+        Tag::PublicKeyEncryptedSessionKey | Tag::SymKeyEncryptedSessionKey => "a session key",
+        Tag::Signature => "a signature",
+        Tag::OnePassSignature => "the announcement of a signature",
+        Tag::SecretKey | Tag::SecretSubkey => "a secret key",
+        Tag::PublicKey | Tag::PublicSubkey => "a public key",
+        Tag::CompressedData => "compressed data",
+        Tag::SymEncryptedData | Tag::SymEncryptedProtectedData => "encrypted data",
+        Tag::LiteralData => "data",
+        Tag::UserId | Tag::UserAttribute => "a user id",
+        other => return format!("a packet of type {}", u8::from(other)),
+    };
+    words.to_owned()
+}
+
 /// Makes sure that nothing follows but what means nothing.
 pub(crate) fn expect_end(source: &mut impl BufRead) -> Result<()> {
     while let Some((tag, length)) = next_header(source)? {
         if !is_noise(tag) {
-            return Err(Error::damaged(format!("{tag:?} follows where it should end")));
+            return Err(Error::damaged(format!("{} follows where it should end", kind_of(tag))));
         }
         skip(source, length)?;
     }

@@ -449,11 +449,13 @@ impl Store {
     /// If a file cannot be removed.
     pub fn delete(&self, fingerprint: &str) -> Result<()> {
         let _held = self.files.lock()?;
-        let mut aliases = self.aliases()?;
-        aliases.retain(|(_, known)| known != fingerprint);
-        self.write_aliases(&aliases)?;
+        // The files go first: a device may be so full that nothing can be written before.
         let endings = ["key", "token", "cert", "x509"];
-        self.files.remove(&endings.map(|ending| format!("{fingerprint}.{ending}")))
+        self.files.remove(&endings.map(|ending| format!("{fingerprint}.{ending}")))?;
+        let mut aliases = self.aliases()?;
+        let before = aliases.len();
+        aliases.retain(|(_, known)| known != fingerprint);
+        if aliases.len() == before { Ok(()) } else { self.write_aliases(&aliases) }
     }
 
     /// Names with their fingerprints; those of a keystore come first, and hide others of the ring.
@@ -537,11 +539,11 @@ impl Store {
         match &found[..] {
             [one] => Ok(one.clone()),
             [] => Err(Error::Name(format!(
-                "no key in {} is called \"{name}\"; `holdfast pgp list` shows them",
+                "no key in {} is called \"{bare}\"; `holdfast pgp list` shows them",
                 self.files.folder().display()
             ))),
             several => Err(Error::Name(format!(
-                "\"{name}\" fits several keys: {}; say which by its fingerprint",
+                "\"{bare}\" fits several keys: {}; say which by its fingerprint",
                 several.join(", ")
             ))),
         }

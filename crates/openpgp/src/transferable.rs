@@ -190,7 +190,7 @@ fn kind_of(raw: Raw<'_>) -> String {
         (Tag::UserAttribute, _) => "a user attribute".to_owned(),
         (Tag::PublicSubkey, _) => "a part".to_owned(),
         (Tag::SecretSubkey, _) => "a secret part".to_owned(),
-        (other, _) => format!("a packet of kind {other:?}"),
+        (other, _) => crate::packet::kind_of(other),
     }
 }
 
@@ -359,7 +359,7 @@ mod tests {
         let bare = [0xcd, 3, b'E', b'v', b'e'];
         let bundle = Bundle::read(&[&saved(&key, false)[..], &literal, &bare].concat()).unwrap();
         assert_eq!(SignedPublicKey::from(bundle.certificates[0].clone()).details.users.len(), 2);
-        assert!(bundle.left_out[0].contains("LiteralData"), "{:?}", bundle.left_out);
+        assert!(bundle.left_out[0].contains("data"), "{:?}", bundle.left_out);
         assert!(bundle.passed_over[0].contains("\"Eve\""), "{:?}", bundle.passed_over);
         // What is not known but has to be makes the whole key one of no use.
         let critical = [0xc0 | 39, 1, 7];

@@ -71,7 +71,11 @@ impl X509 {
             }
         }
         match found.is_empty() {
-            true => Err(Error::NotOpenPgp("there is no X.509 certificate in it".to_owned())),
+            true => {
+                let what =
+                    "there is a secret key without its certificate of X.509 in it, or neither";
+                Err(Error::NotOpenPgp(what.to_owned()))
+            }
             false => Ok(found),
         }
     }

@@ -400,6 +400,21 @@ fn what_gnupg_backs_up_comes_back_whole() {
 }
 
 #[test]
+fn the_primary_user_id_comes_first() {
+    let Some(gpg) = Gpg::new("primary") else { return };
+    let (first, primary) = ("First <first@example.org>", "Primary <primary@example.org>");
+    gpg.run(&["--quick-generate-key", first, "default", "default", "never"], b"");
+    let print = gpg.fingerprint(first);
+    gpg.run(&["--quick-add-uid", &print, primary], b"");
+    let store = openpgp::Store::open(&seam::Seam::real(), &gpg.path("ring"));
+    for (named, others) in [(primary, first), (first, primary)] {
+        gpg.run(&["--quick-set-primary-uid", &print, named], b"");
+        store.import(&gpg.run(&["--export", &print], b""), false).unwrap();
+        assert_eq!(store.list().unwrap()[0].users, [named, others]);
+    }
+}
+
+#[test]
 fn keys_and_user_ids_that_gnupg_revokes_count_no_more() {
     let Some(gpg) = Gpg::new("revoke") else { return };
     let (old, new) = ("Ada <ada@old.example>", "Ada <ada@new.example>");

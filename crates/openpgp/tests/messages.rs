@@ -497,3 +497,22 @@ fn a_wrong_passphrase_of_an_old_message_is_told_as_such_however_it_comes() {
         assert_eq!(open(word).unwrap_err().kind(), Kind::NoKey, "{word}");
     }
 }
+
+#[test]
+fn what_is_not_known_is_named_by_its_number() {
+    let read = |message: &[u8]| {
+        let mut data = Vec::new();
+        Reading::default().run(&mut &message[..], &mut data, &Stats::default()).unwrap_err()
+    };
+    let message = write(&Writing { encrypted: false, ..Writing::default() }, b"data");
+    let behind = [&message[..], &[0xc0 | 25, 1, 0]].concat();
+    for (message, word) in [
+        (&[0xc0 | 25, 1, 0][..], "a packet of type 25"),
+        (&behind, "a packet of type 25 follows"),
+        (&[0xc0 | 8, 2, 99, 0], "compression of number 99"),
+        (&[0xc0 | 13, 1, b'A'], "does not begin with a user id"),
+    ] {
+        let said = read(message).to_string();
+        assert!(said.contains(word), "{said}");
+    }
+}

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::super::Context;
 use super::certificate;
 use super::files::{
-    FileArgs, Pair, Watched, each, input, is_pipe, report, timed, to_place, watched,
+    FileArgs, Pair, Watched, each, input, is_pipe, report, shown, timed, to_place, watched,
 };
 use super::ring::small;
 use crate::failure::{Failure, Result};
@@ -82,7 +82,7 @@ fn plain_name(path: &Path) -> Result<PathBuf> {
     match ending.as_deref() {
         Some("pgp" | "gpg" | "asc") => Ok(path.with_extension("")),
         _ => {
-            let what = format!("{} does not say how its contents are called", path.display());
+            let what = format!("{} does not say how its contents are called", shown(path));
             Err(Failure::usage(what, "Give --output FILE."))
         }
     }
@@ -102,7 +102,7 @@ fn read_message(
                 true => "it has none of whom was asked for".to_owned(),
                 false => opened.doubts.join("; "),
             };
-            return Err(Error::BadSignature(format!("{}: {why}", pair.from.display())).into());
+            return Err(Error::BadSignature(format!("{}: {why}", shown(&pair.from))).into());
         }
         Ok(())
     };
@@ -157,7 +157,7 @@ fn tell_weakness(pair: &Pair, opened: &Opened) {
         warn(format!(
             "{} was encrypted without protection against change: whoever carried it may have \
              altered what it says",
-            pair.from.display()
+            shown(&pair.from)
         ));
     }
 }
@@ -250,7 +250,7 @@ pub(super) fn verify(context: &mut Context, args: &VerifyArgs) -> Result<ExitCod
                 true => "it is signed by nobody whose certificate counts".to_owned(),
                 false => doubts.join("; "),
             };
-            let what = format!("{}: {why}", pair.from.display());
+            let what = format!("{}: {why}", shown(&pair.from));
             return Err(Error::BadSignature(what).into());
         }
         Ok(())
@@ -269,7 +269,7 @@ fn with_signature(pair: Pair, args: &VerifyArgs) -> (Pair, Option<PathBuf>) {
     if !is_named || !holds_signatures(&pair.from) {
         return (pair, None);
     }
-    say(format_args!("{} is verified by {}", signed.display(), pair.from.display()));
+    say(format_args!("{} is verified by {}", shown(&signed), shown(&pair.from)));
     (Pair { from: signed, to: pair.to }, Some(pair.from))
 }
 
@@ -281,7 +281,7 @@ fn first_is_of_second(pairs: &[Pair], args: &VerifyArgs) -> bool {
     }
     let is = holds_signatures(&first.from) && is_no_openpgp(&second.from);
     if is {
-        say(format_args!("{} is verified by {}", second.from.display(), first.from.display()));
+        say(format_args!("{} is verified by {}", shown(&second.from), shown(&first.from)));
     }
     is
 }

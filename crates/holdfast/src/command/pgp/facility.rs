@@ -14,6 +14,7 @@ use seam::Seam;
 use seam::disk::read_small;
 use zeroize::Zeroizing;
 
+use super::files::shown;
 use super::{HOME_VARIABLE, usual_home};
 use crate::failure::{Failure, Result};
 use crate::output::warn;
@@ -63,15 +64,15 @@ pub(crate) fn clear(words: Vec<OsString>) -> Result<Said> {
 /// The configuration; one that is not there says nothing.
 fn configuration(path: &Path) -> Result<Configuration> {
     let disk = Seam::real().disk;
-    let failed = |source| Error::Io { what: path.display().to_string(), source };
+    let failed = |source| Error::Io { what: shown(path), source };
     if !disk.exists(path).map_err(failed)? {
         return Ok(Configuration::default());
     }
     let text = Zeroizing::new(read_small(&*disk, path, FILE_MAX).map_err(failed)?);
     let read = Configuration::parse(&text);
-    let configuration = read.map_err(|error| Failure::from(error).about(path.display()))?;
+    let configuration = read.map_err(|error| Failure::from(error).about(shown(path)))?;
     if configuration.holds_a_secret() && crate::passphrase::others_read(path) {
-        warn(format!("{} holds a passphrase, and others can read it", path.display()));
+        warn(format!("{} holds a passphrase, and others can read it", shown(path)));
     }
     Ok(configuration)
 }

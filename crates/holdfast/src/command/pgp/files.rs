@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::super::Context;
 use super::RingArgs;
 use crate::failure::{Failure, Result};
-use crate::output::{bytes, say};
+use crate::output::{bytes, on_one_line, say};
 use crate::progress::Progress;
 
 /// What all of them take: which files, and how.
@@ -78,7 +78,9 @@ impl FileArgs {
             };
             Ok(Pair { from: from.clone(), to })
         });
-        pairs.collect()
+        let pairs = pairs.collect::<Result<Vec<Pair>>>()?;
+        spare_each_other(&pairs)?;
+        Ok(pairs)
     }
 }
 
@@ -93,6 +95,28 @@ impl Pair {
     pub(super) fn is_stream(&self) -> bool {
         self.to.as_deref().is_none_or(is_pipe)
     }
+}
+
+/// Makes sure that no output takes the place of an input, or of another output.
+fn spare_each_other(pairs: &[Pair]) -> Result<()> {
+    let is_file = |path: &&Path| !is_pipe(path) && !is_special(path);
+    for (index, pair) in pairs.iter().enumerate() {
+        let Some(to) = pair.to.as_deref().filter(is_file) else { continue };
+        let to = place(to);
+        let mut inputs = pairs.iter().filter(|other| !is_pipe(&other.from));
+        if inputs.any(|other| place(&other.from) == to) {
+            let what = format!("{} would be replaced by what is made of it", shown(&to));
+            return Err(Failure::usage(what, "Give --output another name."));
+        }
+        let mut others = pairs[index + 1..].iter().filter(|other| other.to.is_some());
+        let same = |other: &&Pair| other.to.as_deref().is_some_and(|path| place(path) == to);
+        if let Some(other) = others.find(same) {
+            let (one, other) = (shown(&pair.from), shown(&other.from));
+            let what = format!("{one} and {other} would both become {}", shown(&to));
+            return Err(Failure::usage(what, "Give each to a command of its own, with --output."));
+        }
+    }
+    Ok(())
 }
 
 /// Does the work for each file. Of several, one that fails does not stop the others: it is told,
@@ -120,6 +144,21 @@ pub(super) fn each(
     Ok(ending.unwrap_or(ExitCode::SUCCESS))
 }
 
+/// Where a file is, or is to be, whatever links lead there.
+pub(super) fn place(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let in_folder = || {
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        Some(folder.join(path.file_name()?))
+    };
+    path.canonicalize().ok().or_else(in_folder).unwrap_or_else(|| path.to_owned())
+}
+
+/// The name of a file for people, whatever strangers have put into it.
+pub(super) fn shown(path: &Path) -> String {
+    on_one_line(&path.to_string_lossy()).into_owned()
+}
+
 pub(super) fn is_pipe(path: &Path) -> bool {
     path == Path::new("-")
 }
@@ -131,7 +170,7 @@ pub(super) fn input(path: &Path) -> Result<Box<dyn Read + Send>> {
     }
     #[allow(clippy::disallowed_methods)] // people's files are no part of a system
     let file = std::fs::File::open(path);
-    let failed = |source| Error::Io { what: format!("opening {}", path.display()), source };
+    let failed = |source| Error::Io { what: format!("opening {}", shown(path)), source };
     let file = file.map_err(failed)?;
     if file.metadata().map_err(failed)?.is_dir() {
         return Err(failed(io::ErrorKind::IsADirectory.into()).into());
@@ -166,13 +205,17 @@ pub(super) fn to_place(context: &Context, path: Option<&Path>, replace: bool) ->
                 true => std::fs::File::options().append(true).open(path),
                 false => std::fs::File::options().write(true).open(path),
             };
-            let failed = |source| Error::Io { what: format!("opening {}", path.display()), source };
+            let failed = |source| Error::Io { what: format!("opening {}", shown(path)), source };
             Ok(Target::stream(&context.seam, Box::new(file.map_err(failed)?)))
         }
         Some(path) => Ok(Target::file(&context.seam, path, replace)?),
         None => Ok(Target::stream(&context.seam, Box::new(io::stdout()))),
     }
 }
+
+/// Nobody waits for what is shorter, in bytes; and until then, whoever reads it may be asked for a
+/// passphrase.
+const LONG: u64 = 1 << 20;
 
 /// An input that shows how far it has been read.
 pub(super) struct Watched {
@@ -187,7 +230,9 @@ impl Read for Watched {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(out)?;
         self.done += read as u64;
-        self.progress.show(&self.name, self.done, self.total, "bytes");
+        if self.done >= LONG {
+            self.progress.show(&self.name, self.done, self.total, "bytes");
+        }
         Ok(read)
     }
 }
@@ -199,7 +244,7 @@ pub(super) fn watched(context: &Context, path: &Path) -> Result<Watched> {
     };
     Ok(Watched {
         input: input(path)?,
-        name: path.display().to_string(),
+        name: shown(path),
         progress: Progress::new(&context.seam),
         done: 0,
         total,
@@ -264,7 +309,7 @@ impl Cost {
             });
             cells.collect::<Vec<_>>().join("  ")
         };
-        say(format_args!("{}", name.display()));
+        say(format_args!("{}", shown(name)));
         say(format_args!("  {}", wide(&head)));
         say(format_args!("  {}", wide(&row.each_ref().map(String::as_str))));
         for (stage, name) in STAGES {

@@ -27,7 +27,7 @@ use serde_json::json;
 use super::super::batch::dds_of;
 use super::super::{Context, DONE};
 use super::encrypt::write_message;
-use super::files::{Cost, Pair, is_pipe, is_special, to_place, watched};
+use super::files::{Cost, Pair, is_pipe, is_special, place, shown, to_place, watched};
 use super::ring::small;
 use super::{RingArgs, add_recipient};
 use crate::failure::{Failure, Result};
@@ -51,22 +51,12 @@ fn own_files(dds: &[Dd]) -> Result<()> {
         let same = |other: &&&Dd| place(&one.path) == place(&other.path);
         let others = files[index + 1..].iter().filter(|other| written(one) || written(other));
         if let Some(other) = others.into_iter().find(same) {
-            let path = one.path.display();
+            let path = shown(&one.path);
             let what = format!("DD {} and DD {} are one file, {path}", one.name, other.name);
             return Err(Failure::usage(what, "Give each a file of its own."));
         }
     }
     Ok(())
-}
-
-/// Where a file is, or is to be, whatever links lead there.
-fn place(path: &Path) -> PathBuf {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let in_folder = || {
-        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
-        Some(folder.join(path.file_name()?))
-    };
-    path.canonicalize().ok().or_else(in_folder).unwrap_or_else(|| path.to_owned())
 }
 
 /// The files of a step.
@@ -108,7 +98,7 @@ impl Files {
         };
         let bytes = zeroize::Zeroizing::new(small(cards)?);
         let read = Job::parse(program, &bytes);
-        read.map_err(|error| Failure::from(error).about(cards.display()))
+        read.map_err(|error| Failure::from(error).about(shown(cards)))
     }
 }
 
@@ -223,8 +213,7 @@ struct Report<'a> {
 impl Report<'_> {
     fn text(&self) -> String {
         let CipherBlocks { count: blocks, longest, shortest } = self.stats.cipher_blocks();
-        let shown =
-            |path: Option<&Path>| path.map_or("-".into(), |path| path.display().to_string());
+        let shown = |path: Option<&Path>| path.map_or("-".into(), shown);
         let time = |block: CipherBlock| format!("{:.6} s", block.cpu_us as f64 / 1e6);
         let length = |block: CipherBlock| format!("{} bytes", count(block.bytes));
         let description = self.done.as_ref().ok().and_then(Option::as_deref);
@@ -292,7 +281,7 @@ impl Report<'_> {
 
     fn write(&self, context: &Context, path: &Path) -> Result<()> {
         let mut target = to_place(context, Some(path), true)?;
-        let failed = |source| Error::Io { what: format!("writing {}", path.display()), source };
+        let failed = |source| Error::Io { what: format!("writing {}", shown(path)), source };
         target.write_all(self.text().as_bytes()).map_err(failed)?;
         Ok(target.release()?)
     }

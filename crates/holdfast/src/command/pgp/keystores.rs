@@ -16,6 +16,7 @@ use zeroize::Zeroizing;
 
 use super::super::Context;
 use super::RingArgs;
+use super::files::shown;
 use super::ring::{small, told};
 use crate::failure::{Failure, Result};
 use crate::passphrase::{KEYSTORE_VARIABLE, for_files};
@@ -87,7 +88,7 @@ impl Change {
 }
 
 fn on(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
-    let what = path.display().to_string();
+    let what = shown(path);
     |source| Error::Io { what, source }
 }
 
@@ -102,7 +103,7 @@ fn lock(context: &Context, path: &Path) -> Result<Box<dyn HeldLock>> {
             locked => return Ok(locked.map_err(on(&path))?),
         }
     }
-    let what = format!("another command has held {} for 30 seconds", path.display());
+    let what = format!("another command has held {} for 30 seconds", shown(&path));
     Err(Failure::other(what, "Try again when it has ended."))
 }
 
@@ -132,7 +133,7 @@ pub(super) fn delete(
     let mut change = Change::begin(context, ring, path, false)?;
     for print in prints {
         if !change.keystore.remove(print) {
-            let what = format!("{print} is not in the keystore {}", path.display());
+            let what = format!("{print} is not in the keystore {}", shown(path));
             return Err(Failure::other(what, "Leave --keystore out to delete it from the ring."));
         }
     }

@@ -15,7 +15,7 @@ use serde_json::json;
 use zeroize::Zeroizing;
 
 use super::super::{Context, DONE};
-use super::files::{input, to_place};
+use super::files::{input, shown, to_place};
 use super::x509::{self, NewArgs};
 use super::{Own, RingArgs, certificate, keystores, own, secret};
 use crate::failure::{Failure, Result};
@@ -146,19 +146,19 @@ pub(super) fn generate(context: &mut Context, args: &GenerateArgs) -> Result<Exi
     let key = new.generate()?;
     let x509 = args.x509_days.map(|days| args.new_x509.new_x509(context, days));
     let x509 = x509.map(|x509| x509.of(&key, new.passphrase.as_slice())).transpose()?;
-    let print = store.add_secret(&key)?;
-    put_in(context, args, &store, &print, x509.as_deref(), "made")
+    let print = keys::certificate_of(&key).fingerprint().to_string().to_uppercase();
+    let named = store.add_secret(&key).map_err(Failure::from);
+    let named = named.and_then(|_| name(args, &store, &print, x509.as_deref()));
+    if let Err(failure) = named {
+        // A device may be full; what is there of the new key is of no use to anybody.
+        let _ = store.delete(&print);
+        return Err(failure);
+    }
+    told(context, &print, "made")
 }
 
 /// Names what was made, and puts its certificates in.
-fn put_in(
-    context: &mut Context,
-    args: &GenerateArgs,
-    store: &Store,
-    print: &str,
-    x509: Option<&[X509]>,
-    done: &str,
-) -> Result<ExitCode> {
+fn name(args: &GenerateArgs, store: &Store, print: &str, x509: Option<&[X509]>) -> Result<()> {
     if let Some(x509) = x509 {
         store.set_x509(print, x509)?;
     }
@@ -166,7 +166,7 @@ fn put_in(
         store.may_be_called(alias, Some(print))?;
         store.set_alias(alias, print)?;
     }
-    told(context, print, done)
+    Ok(())
 }
 
 /// Makes a key in a keystore, which locks it by its own passphrase.
@@ -211,7 +211,8 @@ fn generate_in_token(
     let x509 = x509.map(|new| new.of_held(&held)).transpose()?;
     let print = store.add_held(&held)?;
     let done = if args.existing { "taken" } else { "made" };
-    put_in(context, args, store, &print, x509.as_deref(), done)
+    name(args, store, &print, x509.as_deref())?;
+    told(context, &print, done)
 }
 
 /// Says what happened to a key.
@@ -286,9 +287,9 @@ pub(super) fn small(path: &Path) -> Result<Vec<u8>> {
     const BYTES_MAX: u64 = 16 << 20;
     let mut bytes = Vec::new();
     let read = input(path)?.take(BYTES_MAX + 1).read_to_end(&mut bytes);
-    read.map_err(|source| Error::Io { what: format!("reading {}", path.display()), source })?;
+    read.map_err(|source| Error::Io { what: format!("reading {}", shown(path)), source })?;
     if bytes.len() as u64 > BYTES_MAX {
-        return Err(Error::NotOpenPgp(format!("{} is too long", path.display())).into());
+        return Err(Error::NotOpenPgp(format!("{} is too long", shown(path))).into());
     }
     Ok(bytes)
 }

@@ -20,6 +20,7 @@ use zeroize::Zeroizing;
 
 use super::super::Context;
 use super::RingArgs;
+use super::files::shown;
 use crate::failure::{Failure, Result};
 use crate::passphrase::{
     FILE_VARIABLE, KEY_VARIABLE, NEW_VARIABLE, PIN_VARIABLE, can_ask, for_files, given_for_files,
@@ -262,7 +263,7 @@ fn connect(socket: Option<&Path>) -> Result<Agent<UnixStream>> {
         _ => Err(error),
     });
     let stream = stream.map_err(|error| {
-        let what = format!("no agent answers at {}: {error}", path.display());
+        let what = format!("no agent answers at {}: {error}", shown(&path));
         Failure::other(what, "Start it: gpgconf --launch gpg-agent; or leave out --agent.")
     })?;
     Ok(Agent::begin(stream, &options())?)
