@@ -8,6 +8,8 @@
 
 use std::io::Read as _;
 
+use pgp::composed::SignedPublicKey;
+use pgp::packet::{Packet, PublicKey, Signature, SignatureType};
 use pgp::types::Tag;
 use rpgpie::certificate::Certificate;
 use rpgpie::tsk::Tsk;
@@ -16,8 +18,10 @@ use zeroize::Zeroizing;
 use crate::armor::is_armored;
 use crate::dearmor::Dearmorer;
 use crate::error::{Error, Result};
+use crate::fitness::is_by;
+use crate::keys::{certificate_of, key_with_revocation, with_revocation};
 use crate::packet::{is_noise, kind_of, next_header, skip};
-use crate::transferable::{Key, Raw, Transferable};
+use crate::transferable::{Key, Raw, Transferable, parse};
 
 /// How the first line of an armored block begins.
 const BEGIN: &[u8] = b"-----BEGIN PGP ";
@@ -33,6 +37,9 @@ pub struct Bundle {
     pub left_out: Vec<String>,
     /// What stands with a key and says nothing that could count, in words.
     pub passed_over: Vec<String>,
+    /// Revocations that stand alone, as owners publish them, of keys that are not here; those of
+    /// keys that are here are in these.
+    pub revocations: Vec<Signature>,
 }
 
 impl Bundle {
@@ -61,6 +68,7 @@ impl Bundle {
                 bundle.take_all(&packets)?;
             }
         }
+        bundle.settle();
         if bundle.certificates.is_empty() && bundle.keys.is_empty() && bundle.left_out.is_empty() {
             return Err(Error::NotOpenPgp("there is no key in it".to_owned()));
         }
@@ -68,7 +76,16 @@ impl Bundle {
     }
 
     fn take_all(&mut self, packets: &[u8]) -> Result<()> {
-        for key in split(packets)? {
+        let (alone, keys) = split(packets)?;
+        for raw in alone {
+            match parse(raw) {
+                Some(Packet::Signature(one)) if one.typ() == Some(SignatureType::KeyRevocation) => {
+                    self.revocations.push(one);
+                }
+                _ => return Err(no_key(raw.tag)),
+            }
+        }
+        for key in keys {
             match Transferable::of(&key) {
                 Ok(read) => {
                     match read.key {
@@ -85,6 +102,30 @@ impl Bundle {
     }
 }
 
+impl Bundle {
+    /// Puts revocations into the keys that they revoke.
+    fn settle(&mut self) {
+        for one in std::mem::take(&mut self.revocations) {
+            let fits =
+                |primary: &PublicKey| is_by(&one, primary) && one.verify_key(primary).is_ok();
+            let primary = |key: &Certificate| SignedPublicKey::from(key.clone()).primary_key;
+            let mut certificates = self.certificates.iter_mut();
+            let mut keys = self.keys.iter_mut();
+            if let Some(found) = certificates.find(|key| fits(&primary(key))) {
+                *found = with_revocation(found.clone(), one);
+            } else if let Some(found) = keys.find(|key| fits(&primary(&certificate_of(key)))) {
+                *found = key_with_revocation(found, one);
+            } else {
+                self.revocations.push(one);
+            }
+        }
+    }
+}
+
+fn no_key(tag: Tag) -> Error {
+    Error::NotOpenPgp(format!("it begins with {}, not with a key", kind_of(tag)))
+}
+
 /// The armored blocks of a text, each up to where the next one begins.
 fn blocks(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let begins_line = |at: &usize| matches!(text[..*at].last(), None | Some(b'\n' | b'\r'));
@@ -98,24 +139,24 @@ fn blocks(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     begins.into_iter().zip(ends).map(|(from, to)| &text[from..to])
 }
 
-/// The keys in these bytes, each as its packets, with those that follow up to the next key.
-fn split(bytes: &[u8]) -> Result<Vec<Vec<Raw<'_>>>> {
+/// The signatures before the first key in these bytes, and the keys, each as its packets, with
+/// those that follow up to the next key.
+fn split(bytes: &[u8]) -> Result<(Vec<Raw<'_>>, Vec<Vec<Raw<'_>>>)> {
+    let mut alone = Vec::new();
     let mut keys: Vec<Vec<Raw<'_>>> = Vec::new();
     let mut rest = bytes;
     loop {
         let from = rest;
-        let Some((tag, length)) = next_header(&mut rest)? else { return Ok(keys) };
+        let Some((tag, length)) = next_header(&mut rest)? else { return Ok((alone, keys)) };
         skip(&mut rest, length)?;
         let packet = Raw { tag, bytes: &from[..from.len() - rest.len()] };
         match (tag, keys.last_mut()) {
             (Tag::PublicKey | Tag::SecretKey, _) => keys.push(vec![packet]),
             (_, Some(key)) => key.push(packet),
+            (Tag::Signature, None) => alone.push(packet),
             (Tag::Trust, None) => {}
             (tag, None) if is_noise(tag) => {}
-            (tag, None) => {
-                let what = format!("it begins with {}, not with a key", kind_of(tag));
-                return Err(Error::NotOpenPgp(what));
-            }
+            (tag, None) => return Err(no_key(tag)),
         }
     }
 }

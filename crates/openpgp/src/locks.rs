@@ -3,8 +3,8 @@
 //! 1. What costs nobody anything is tried first: keys and passphrases that were given. Then people
 //!    are asked for what unlocks a key that would open it, then tokens, and at last people for a
 //!    passphrase of the message.
-//! 2. A sender decides how much trying a passphrase takes. What is out of proportion is not tried, by
-//!    itself ([`is_affordable`]) or together with what stands before it ([`WORK_MAX`]).
+//! 2. A sender decides how much trying a passphrase takes. What is out of proportion is not tried,
+//!    by itself ([`is_affordable`]) or together with what stands before it ([`WORK_MAX`]).
 
 use pgp::composed::{PlainSessionKey, decrypt_session_key_with_password};
 use pgp::packet::{PublicKeyEncryptedSessionKey, PublicSubkey, SymKeyEncryptedSessionKey};

@@ -329,5 +329,5 @@ fn put_mpi(to: &mut Vec<u8>, number: &[u8]) {
 }
 fn not_of_one_key() -> Error {
     let what = "the secret key and the certificate beside it are not of one key, or one is damaged";
-    Error::UnfitKey(what.to_owned())
+    Error::NotOpenPgp(what.to_owned())
 }

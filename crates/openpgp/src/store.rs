@@ -407,6 +407,16 @@ impl Store {
         for one in bundle.certificates {
             imported.take(&one.clone(), allow_old, || self.add_certificate(one))?;
         }
+        if !bundle.revocations.is_empty() {
+            match self.import_revocations(&bundle.revocations) {
+                Ok(more) => {
+                    imported.prints.extend(more.prints);
+                    imported.left_out.extend(more.left_out);
+                }
+                Err(Error::UnfitKey(why)) => imported.left_out.push(why),
+                Err(error) => return Err(error),
+            }
+        }
         imported.left_out.extend(bundle.left_out);
         imported.left_out.extend(bundle.passed_over);
         match (&imported.prints[..], imported.left_out.first()) {

@@ -2,7 +2,8 @@
 //!
 //! 1. What cannot be read hides nothing that can: such a part or user id is left out with its
 //!    signatures, and named; such a signature is passed over, and counted.
-//! 2. A signature belongs to what stands before it; user ids and parts may stand in any order.
+//! 2. A signature belongs to what stands before it; user ids and parts may stand in any order. A
+//!    revocation belongs to what it revokes, wherever it stands: what was revoked once stays so.
 //! 3. Notes that programs keep in rings of their own (5.10), and comments, mean nothing here.
 //! 4. A packet of a kind that is not known, but has to be, makes the key one of no use (4.3).
 
@@ -11,11 +12,12 @@ use pgp::composed::{
 };
 use pgp::crypto::ecc_curve::{ECCCurve, ecc_curve_from_oid};
 use pgp::crypto::public_key::PublicKeyAlgorithm;
-use pgp::packet::{Packet, PacketParser, Signature, SignatureType, UserId};
+use pgp::packet::{Packet, PacketParser, PublicKey, Signature, SignatureType, UserId};
 use pgp::types::{KeyDetails, KeyVersion, SignedUser, SignedUserAttribute, Tag};
 use rpgpie::certificate::Certificate;
 use rpgpie::tsk::Tsk;
 
+use crate::fitness::is_by;
 use crate::packet::{is_noise, next_header};
 
 /// A packet with its header.
@@ -66,7 +68,7 @@ impl Transferable {
         let name = name_of(packets);
         let in_words = |why: String| format!("{name} is of no use here: {why}");
         let (components, unread) = components(packets).map_err(in_words)?;
-        let mut components = components.into_iter();
+        let mut components = settled(components).into_iter();
         let first = components.next();
         let first = first.ok_or_else(|| in_words("there is no primary key".to_owned()))?;
         let mut all = Belongings::default();
@@ -172,13 +174,70 @@ fn components<'a>(packets: &[Raw<'a>]) -> Result<(Vec<Component<'a>>, usize), St
     Ok((all, unread))
 }
 
+/// For so many revocations of a key it is looked where they belong; each look costs all of the key.
+const STRAYS_MAX: usize = 64;
+
+/// The components, the first of which is the primary key, with revocations at what they revoke (2).
+fn settled(mut all: Vec<Component<'_>>) -> Vec<Component<'_>> {
+    let primary = match all.first().and_then(|first| parse(first.raw)) {
+        Some(Packet::PublicKey(key)) => key,
+        Some(Packet::SecretKey(key)) => key.public_key().clone(),
+        _ => return all,
+    };
+    let mut strays = Vec::new();
+    for (place, one) in all.iter_mut().enumerate() {
+        let (at_home, astray) =
+            std::mem::take(&mut one.signatures).into_iter().partition(|signature| {
+                !is_revocation(signature) || revokes(signature, one.raw, &primary)
+            });
+        one.signatures = at_home;
+        strays.extend(Vec::into_iter(astray).map(|signature| (place, signature)));
+    }
+    for (index, (place, signature)) in strays.into_iter().enumerate() {
+        let is_own = index < STRAYS_MAX && is_by(&signature, &primary);
+        let meant = |one: &Component<'_>| is_own && revokes(&signature, one.raw, &primary);
+        let meant = all.iter().position(meant);
+        // What fits nowhere stays where it was.
+        all[meant.unwrap_or(place)].signatures.push(signature);
+    }
+    all
+}
+
+fn is_revocation(signature: &Signature) -> bool {
+    use SignatureType::{CertRevocation, KeyRevocation, SubkeyRevocation};
+    matches!(signature.typ(), Some(KeyRevocation | SubkeyRevocation | CertRevocation))
+}
+
+/// Whether a revocation by the primary key is of this component.
+fn revokes(signature: &Signature, of: Raw<'_>, primary: &PublicKey) -> bool {
+    match (signature.typ(), parse(of)) {
+        (Some(SignatureType::KeyRevocation), _) => {
+            matches!(of.tag, Tag::PublicKey | Tag::SecretKey)
+        }
+        (Some(SignatureType::SubkeyRevocation), Some(Packet::PublicSubkey(part))) => {
+            signature.verify_subkey_binding(primary, &part).is_ok()
+        }
+        (Some(SignatureType::SubkeyRevocation), Some(Packet::SecretSubkey(part))) => {
+            signature.verify_subkey_binding(primary, part.public_key()).is_ok()
+        }
+        (Some(SignatureType::CertRevocation), Some(Packet::UserId(id))) => {
+            signature.verify_certification(primary, Tag::UserId, &id).is_ok()
+        }
+        (Some(SignatureType::CertRevocation), Some(Packet::UserAttribute(it))) => {
+            signature.verify_certification(primary, Tag::UserAttribute, &it).is_ok()
+        }
+        _ => false,
+    }
+}
+
 /// Whether it is a note of somebody's own ring, or a comment of old programs (3).
 fn is_note(tag: Tag) -> bool {
     const COMMENT: u8 = 16;
     tag == Tag::Trust || u8::from(tag) == COMMENT
 }
 
-fn parse(raw: Raw<'_>) -> Option<Packet> {
+/// The packet, if it can be read.
+pub(crate) fn parse(raw: Raw<'_>) -> Option<Packet> {
     PacketParser::new(raw.bytes).next()?.ok()
 }
 
@@ -260,11 +319,18 @@ fn quoted(id: &UserId) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
+    use crate::armor::{Armorer, Label};
     use crate::bundle::Bundle;
-    use crate::keys::{Algorithm, NewKey, certificate_of};
+    use crate::keys::{Algorithm, NewKey, certificate_of, revoke};
     use crate::packet::{next_header, skip};
     use pgp::composed::SignedPublicKey;
-    use pgp::types::Tag;
+    use pgp::packet::{
+        PacketTrait as _, RevocationCode, Signature, SignatureConfig, SignatureType,
+    };
+    use pgp::packet::{Subpacket, SubpacketData};
+    use pgp::types::{KeyDetails as _, Password, SigningKey as _, Tag, Timestamp};
     use rpgpie::tsk::Tsk;
 
     /// A signature whose subpacket has no length, by nobody.
@@ -366,6 +432,92 @@ mod tests {
         let bundle = Bundle::read(&[&saved(&key, false)[..], &critical].concat()).unwrap();
         assert!(bundle.certificates.is_empty());
         assert!(bundle.left_out[0].contains("type 39"), "{:?}", bundle.left_out);
+    }
+
+    /// Revocations of the key, its part and its second user id.
+    fn revocations(key: &Tsk) -> [Signature; 3] {
+        let (inner, none) = (key.key(), Password::empty());
+        let primary = &inner.primary_key;
+        let config = |typ| {
+            let mut config = SignatureConfig::v4(typ, primary.algorithm(), primary.hash_alg());
+            config.hashed_subpackets = [
+                SubpacketData::SignatureCreationTime(Timestamp::now()),
+                SubpacketData::IssuerFingerprint(primary.fingerprint()),
+            ]
+            .map(|data| Subpacket::regular(data).unwrap())
+            .into();
+            config
+        };
+        let part = inner.secret_subkeys[0].key.public_key();
+        let public = primary.public_key();
+        let of_part = config(SignatureType::SubkeyRevocation);
+        let id = &inner.details.users[1].id;
+        let of_user = config(SignatureType::CertRevocation);
+        [
+            revoke(key, &[], RevocationCode::KeyCompromised, "stolen").unwrap(),
+            of_part.sign_subkey_binding(primary, &public, &none, &part).unwrap(),
+            of_user.sign_certification(primary, &public, &none, Tag::UserId, id).unwrap(),
+        ]
+    }
+
+    #[test]
+    fn a_revocation_counts_wherever_it_stands() {
+        let key = key();
+        let revocations = revocations(&key);
+        for is_secret in [false, true] {
+            let bytes = saved(&key, is_secret);
+            let all = packets(&bytes);
+            for (number, revocation) in revocations.iter().enumerate() {
+                let mut packet = Vec::new();
+                revocation.to_writer_with_header(&mut packet).unwrap();
+                for place in 1..=all.len() {
+                    let mut with: Vec<&[u8]> = all.iter().map(|(_, packet)| *packet).collect();
+                    with.insert(place, &packet);
+                    let bundle = Bundle::read(&with.concat()).unwrap();
+                    let certificate = match is_secret {
+                        true => certificate_of(&bundle.keys[0]),
+                        false => bundle.certificates[0].clone(),
+                    };
+                    let inner = SignedPublicKey::from(certificate);
+                    let found = [
+                        inner.details.revocation_signatures.as_slice(),
+                        &inner.public_subkeys[0].signatures,
+                        &inner.details.users[1].signatures,
+                    ];
+                    assert!(found[number].contains(revocation), "{number} {place} {is_secret}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_revocation_in_a_block_of_its_own_is_of_the_key_beside_it() {
+        let key = key();
+        let [revocation, ..] = revocations(&key);
+        let mut packet = Vec::new();
+        revocation.to_writer_with_header(&mut packet).unwrap();
+        let armored = |packets: &[u8], label| {
+            let mut armorer = Armorer::new(Vec::new(), label);
+            armorer.write_all(packets).unwrap();
+            armorer.finish().unwrap()
+        };
+        let block = armored(&packet, Label::Signature);
+        for (is_secret, label) in [(false, Label::PublicKey), (true, Label::PrivateKey)] {
+            let bytes = saved(&key, is_secret);
+            let own = armored(&bytes, label);
+            for both in [
+                [&packet[..], &bytes].concat(),
+                [&own[..], &block].concat(),
+                [&block[..], &own].concat(),
+            ] {
+                let bundle = Bundle::read(&both).unwrap();
+                let mut all = bundle.certificates;
+                all.extend(bundle.keys.iter().map(certificate_of));
+                let inner = SignedPublicKey::from(all.remove(0));
+                assert_eq!(inner.details.revocation_signatures.len(), 1);
+                assert!(bundle.revocations.is_empty());
+            }
+        }
     }
 
     #[test]

@@ -502,7 +502,7 @@ fn a_wrong_passphrase_of_an_old_message_is_told_as_such_however_it_comes() {
 fn what_is_not_known_is_named_by_its_number() {
     let read = |message: &[u8]| {
         let mut data = Vec::new();
-        Reading::default().run(&mut &message[..], &mut data, &Stats::default()).unwrap_err()
+        Reading::default().run(&mut &message[..], &mut data, &Stats::default()).err().unwrap()
     };
     let message = write(&Writing { encrypted: false, ..Writing::default() }, b"data");
     let behind = [&message[..], &[0xc0 | 25, 1, 0]].concat();

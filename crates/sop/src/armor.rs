@@ -86,10 +86,8 @@ pub(crate) fn dearmor(seam: &Seam) -> Result<()> {
     match begin.first() {
         None => return Err(Reason::BadData.because(format!("{STDIN} is empty"))),
         Some(first) if first & 0x80 != 0 => pour(&mut input, &mut out)?,
-        Some(_) => {
-            is_armored(begin)?;
-            pour(&mut Dearmorer::new(input), &mut out)?;
-        }
+        // Other text may stand before the armor.
+        Some(_) => pour(&mut Dearmorer::new(input), &mut out)?,
     }
     Ok(out.release()?)
 }
