@@ -148,7 +148,8 @@ impl<S: Store> Databases<S> {
             let info = infos.iter().find(|info| info.id == id);
             info.map(|info| info.name.clone())
         };
-        let mut ties = Ties { gap: Some(hierarchy::entry::gap), ..Ties::default() };
+        let kept = [repository::SET, state::SET].map(str::to_owned).into();
+        let mut ties = Ties { gap: Some(hierarchy::entry::gap), kept, ..Ties::default() };
         for database in self.repository.names() {
             let MemberName::Dbd(database) = database else { continue };
             // No program has come to one that cannot be opened.

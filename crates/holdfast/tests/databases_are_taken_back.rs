@@ -199,6 +199,28 @@ fn a_logical_child_does_not_come_back_without_its_parent() {
     assert_eq!(site.contents(), before);
 }
 
+/// A typing error took the definitions away from under stored data.
+#[test]
+fn what_the_system_itself_has_committed_is_not_taken_back() {
+    let site = Site::new("of-the-system");
+    let list = |set: &str| {
+        let list = site.run(&["backout"], &["--list", "--set", set, "--json"]).done().json();
+        let units: Vec<String> =
+            list.as_array().unwrap().iter().map(|row| format!("uow{}", row["unit"])).collect();
+        units
+    };
+    let program = site.program("1", &[insert(&[], "CUST", "C1ROMA")]);
+    let before = site.contents();
+    for set in ["HOLDFAST.DEFINITIONS", "HOLDFAST.DATABASES"] {
+        let unit = &list(set)[0];
+        for words in [&[unit.as_str()][..], &["--check", unit], &[&program, unit]] {
+            site.back_out(words).failed("HFV016", &[unit, set, "Leave it out", "gen -s"]);
+        }
+    }
+    assert_eq!(site.contents(), before);
+    site.back_out(&[&program]).done();
+}
+
 /// One data set of a database went back by itself without a word, and its index led elsewhere.
 #[test]
 fn a_part_of_a_database_goes_back_alone_only_if_that_is_meant() {

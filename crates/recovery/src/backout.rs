@@ -38,7 +38,7 @@ pub type NameGap = fn(Option<&[u8]>, &mut Vec<u8>);
 /// What is locked where a key comes next, or the end.
 type Names<'n> = dyn Fn(Option<&[u8]>) -> Vec<Vec<u8>> + 'n;
 
-/// What layers above know of data sets whose keys depend on each other.
+/// What layers above know of data sets.
 #[derive(Clone, Debug, Default)]
 pub struct Ties {
     /// A data set whose keys begin with keys of another one, and that one, by name: whatever has
@@ -48,6 +48,9 @@ pub struct Ties {
     pub gapped: BTreeSet<String>,
     /// How gaps are called; without it none is locked.
     pub gap: Option<NameGap>,
+    /// Data sets that say how others are to be read: nothing in them is taken back, since the
+    /// others would stay as they are.
+    pub kept: BTreeSet<String>,
 }
 
 /// How a backout is done.
@@ -123,7 +126,8 @@ struct Work<'w> {
 ///
 /// # Errors
 /// [`RecoveryError::NotBackedOut`] and [`RecoveryError::ChangedSince`] say why they cannot be;
-/// [`RecoveryError::InUse`]; whatever store and log say. Nothing is changed then.
+/// [`RecoveryError::OfTheSystem`]; [`RecoveryError::InUse`]; whatever store and log say. Nothing is
+/// changed then.
 pub fn backout(
     store: &KernelStore,
     recon: &Recon,
@@ -143,6 +147,7 @@ pub fn backout(
     let (trace, from) = find(history, (&sets, options), units, log, progress)?;
     let mut work = Work { store, history, sets, trace, options, from, oldest };
     let backed_out = work.units()?;
+    work.refuse_what_is_kept()?;
     work.refuse_if_changed_since()?;
     let wait = Wait::AtMost(options.wait);
     let mut unit = store.begin(UnitOptions { wait, ..UnitOptions::default() })?;
@@ -248,6 +253,16 @@ impl Work<'_> {
             Ok(BackedOut { uow: *uow, committed: at, utc_us, changes, void: named.void })
         });
         each.collect()
+    }
+
+    fn refuse_what_is_kept(&self) -> Result<(), RecoveryError> {
+        for (uow, change) in self.changes() {
+            let name = self.sets.get(&change.set).map(|info| &info.name);
+            if let Some(name) = name.filter(|name| self.options.ties.kept.contains(*name)) {
+                return Err(RecoveryError::OfTheSystem { uow, name: name.clone() });
+            }
+        }
+        Ok(())
     }
 
     fn refuse_if_changed_since(&self) -> Result<(), RecoveryError> {

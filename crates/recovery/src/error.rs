@@ -95,6 +95,14 @@ pub enum RecoveryError {
         /// Why not.
         why: String,
     },
+    /// A unit of work of the system itself, not of a program.
+    #[error("{uow} cannot be backed out: it changed {name}, which says how databases are read")]
+    OfTheSystem {
+        /// The unit of work.
+        uow: UowId,
+        /// The data set.
+        name: String,
+    },
     /// What units of work have changed is not as they left it.
     #[error("data set {name} was changed since, {}", by_whom(by))]
     ChangedSince {
@@ -165,6 +173,7 @@ impl Coded for RecoveryError {
             RecoveryError::ChangedSince { .. } => Code("HFV011"),
             RecoveryError::LongValueGone { .. } => Code("HFV012"),
             RecoveryError::Replaced { .. } => Code("HFV013"),
+            RecoveryError::OfTheSystem { .. } => Code("HFV016"),
             RecoveryError::Kernel(error) => error.code(),
             RecoveryError::Archive(error) => error.code(),
             RecoveryError::Recon(error) => error.code(),
@@ -198,6 +207,10 @@ impl Coded for RecoveryError {
             RecoveryError::NotBackedOut { .. } => {
                 "`holdfast backout --list` names units of work. One that is not over is backed out \
                  when its program ends without a commit."
+            }
+            RecoveryError::OfTheSystem { .. } => {
+                "Leave it out. Definitions go with `holdfast gen --remove NAME`, and become what they \
+                 were with `holdfast gen FILE` of the older source."
             }
             RecoveryError::ChangedSince { .. } => {
                 "Name those units of work, too, or recover the data sets to a point before."
