@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use system::operator::{Refusal, Request, Talk, done};
 use system::{System, SystemError};
+use uow::UowError;
 
 use crate::as_of::AsOf;
 use crate::output::utc;
@@ -52,6 +53,9 @@ pub(crate) struct Copied {
     pub(crate) intervals: u64,
     pub(crate) looked_at: u64,
     pub(crate) from_pool: u64,
+    /// What was asked for by `--all`, and waits for its recovery: the copy has nothing of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) offline: Vec<String>,
 }
 
 /// Where to.
@@ -117,7 +121,7 @@ pub(crate) fn image_copy(
     talk: &mut Talk<'_>,
 ) -> Result<Value, Refusal> {
     let wish: CopyWish = request.arguments()?;
-    let names = names(system, &wish.which)?;
+    let (names, offline) = at_hand(system, names(system, &wish.which)?, wish.which.all)?;
     tell_recon(system);
     system.update_recon()?;
     let now = system.kernel().seam().clock.utc_us();
@@ -153,7 +157,27 @@ pub(crate) fn image_copy(
         intervals: report.copied,
         looked_at: report.looked_at,
         from_pool: report.from_pool,
+        offline,
     })
+}
+
+/// Data sets by name, apart from those that wait for their recovery: of all that there are these
+/// are left out, by its name none can be copied.
+fn at_hand(
+    system: &System,
+    names: Vec<String>,
+    all: bool,
+) -> Result<(Vec<String>, Vec<String>), Refusal> {
+    let waiting = system.kernel().offline_sets();
+    let is_offline = |name: &String| waiting.iter().any(|set| set.name == *name);
+    let (offline, names): (Vec<String>, Vec<String>) = names.into_iter().partition(is_offline);
+    let Some(first) = waiting.into_iter().find(|set| offline.contains(&set.name)) else {
+        return Ok((names, offline));
+    };
+    match all && !names.is_empty() {
+        true => Ok((names, offline)),
+        false => Err(UowError::SetOffline { name: first.name, set: first.id }.into()),
+    }
 }
 
 pub(crate) fn recover(

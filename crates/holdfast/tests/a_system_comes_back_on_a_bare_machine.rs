@@ -302,6 +302,21 @@ fn with_an_old_copy(name: &str, only: &str) -> (Site, Vec<u8>) {
     (site, before)
 }
 
+/// What is offline is in nobody's way: all others are copied, and what brings it back is named.
+fn only_its_own_is_lacking(site: &Site, offline: &str) {
+    let copies = site.folder.join("since");
+    let to = ["--to", copies.to_str().unwrap()];
+    let recover = format!("recover -s {} --set {offline}`", site.dir.display());
+    let all = site.run(&["image-copy"], &[&["--all", "--json"], &to[..]].concat()).done();
+    assert!(all.err.contains("is offline") && all.err.contains(&recover), "{}", all.err);
+    let copied = all.json();
+    let sets = copied["sets"].as_array().unwrap();
+    assert!(sets.len() > 3 && !sets.contains(&offline.into()), "{copied}");
+    assert_eq!(copied["offline"], serde_json::json!([offline]));
+    let named = [&["--set", offline, "--set", "LATER"], &to[..]].concat();
+    site.run(&["image-copy"], &named).failed("HFU024", &["offline", &recover]);
+}
+
 #[test]
 fn archives_that_only_older_copies_need_may_be_damaged_and_what_is_lost_by_it_is_named() {
     let (mut site, before) = with_an_old_copy("bare-older-copies", "ONLY");
@@ -316,6 +331,7 @@ fn archives_that_only_older_copies_need_may_be_damaged_and_what_is_lost_by_it_is
     assert!(Site::same(&site.unload("after"), &before));
     let sets = on(SECRET, &["sets", "list"], &site.dir, &[]).done().out;
     assert!(sets.contains("LATER") && sets.contains("LAST"), "{sets}");
+    only_its_own_is_lacking(&site, "ONLY");
     // What is named brings it back as it was before.
     let left = restored["left"].as_array().unwrap();
     assert_eq!((left.len(), &left[0]["name"]), (1, &"ONLY".into()), "{restored}");

@@ -10,7 +10,7 @@ use super::{Context, DONE};
 use crate::advice;
 use crate::failure::{Failure, Result};
 use crate::operate::{absolute, operate};
-use crate::output::{bytes, count};
+use crate::output::{bytes, count, warn};
 use crate::passphrase::PassphraseArgs;
 use crate::pipe::ToStdout;
 use crate::recovery::{Copied, CopyWish};
@@ -95,6 +95,7 @@ pub(super) fn run(context: &mut Context, args: &ImageCopyArgs) -> Result<ExitCod
     }
     let wish = CopyWish { folders, ..wish };
     let copied: Copied = operate(context, &args.system, &args.passphrase, "image-copy", &wish)?;
+    tell_offline(&copied);
     if context.output.is_json() {
         context.output.document(&copied)?;
         return DONE;
@@ -121,6 +122,14 @@ pub(super) fn run(context: &mut Context, args: &ImageCopyArgs) -> Result<ExitCod
     DONE
 }
 
+/// Says what the copy lacks, and what brings it back.
+fn tell_offline(copied: &Copied) {
+    for name in &copied.offline {
+        let command = format!("`holdfast recover --set {name}`");
+        warn(format!("data set {name} is offline, and not in the copy: {command} brings it back"));
+    }
+}
+
 /// The copy goes to standard output, and what there is to say about it to standard error.
 fn to_stdout(context: &Context, args: &ImageCopyArgs, wish: CopyWish) -> Result<ExitCode> {
     if args.to.len() > 1 {
@@ -134,6 +143,7 @@ fn to_stdout(context: &Context, args: &ImageCopyArgs, wish: CopyWish) -> Result<
     // If it was standard output that failed, that is what there is to say.
     let copied = copied.map_err(|error| through.failure().unwrap_or(error))?;
     through.wait(copied.bytes)?;
+    tell_offline(&copied);
     let use_it = format!("`holdfast recon change --copy {} --file FILE`", copied.number);
     eprintln!(
         "image copy {}: {} data sets, {} intervals, {}; to use it: {}",
