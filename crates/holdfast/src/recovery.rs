@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use base::Lsn;
 use recon::{ArchiveFile, CopyKind, ImageCopy, Recon, Record, State};
 use recovery::{
-    Births, CopyFiles, CopyKeys, CopyOptions, CopySink, Past, Plan, Progress, RecoverOptions,
-    RecoveryError, Target, copy_sets, lsn_of,
+    Births, CopyFiles, CopyKeys, CopyOptions, CopySink, Look, Past, Plan, Progress, RecoverOptions,
+    RecoveryError, Target, copy_sets, look_at_copies, lsn_of,
 };
 use seam::Seam;
 use serde::{Deserialize, Serialize};
@@ -76,6 +76,9 @@ pub(crate) struct RecoverWish {
     pub(crate) to: Point,
     /// Only say what would be done.
     pub(crate) check: bool,
+    /// Also read the image copies for that, to the end.
+    #[serde(default)]
+    pub(crate) prove: bool,
     /// Some data sets of a database may go to another time than its others.
     #[serde(default)]
     pub(crate) apart: bool,
@@ -206,7 +209,7 @@ pub(crate) fn recover(
             Target::Lsn(lsn_of(&*history, (from, end), at_least, utc_us)?)
         }
     };
-    let warnings = match to {
+    let mut warnings = match to {
         Target::Lsn(_) => torn_apart(system, &wish, &names)?,
         Target::Now => Vec::new(),
     };
@@ -215,28 +218,95 @@ pub(crate) fn recover(
         Target::Now => Ok(AsOf::default()),
     };
     let as_of = as_of.map_err(|error| refusal(&error.into()))?;
-    let plan = plan(system, &state, &names, to)?;
-    // Whether the log is there is said before anything is done.
-    let spans = plan.spans();
-    for (from, to) in plan.pieces() {
-        let logged = history.each(from, to, &mut |_| Ok(false));
-        // What no archive has any more an accumulation may have.
-        logged.or_else(|_| history.each_of(&spans, from, plan.log_to, &mut |_| Ok(false)))?;
-    }
-    if wish.check {
-        return done(&Recovered { warnings, ..told(&plan, &state, None) });
-    }
     let options = RecoverOptions { wait: std::time::Duration::from_secs(wish.wait_seconds) };
     let (store, keys) = (system.store(), system.copy_keys());
     let mut progress = |at: Progress<'_>| {
         let _ = talk.progress(at.what, at.done, at.total, "bytes");
     };
-    as_of.before(store).map_err(|error| refusal(&error.into()))?;
-    let recovered =
-        recovery::recover(store, &keys, system.recon(), &*history, &plan, options, &mut progress)?;
-    as_of.behind(store).map_err(|error| refusal(&error.into()))?;
-    system.update_recon()?;
-    done(&Recovered { warnings, ..told(&plan, &state, Some(&recovered)) })
+    if !wish.check {
+        as_of.before(store).map_err(|error| refusal(&error.into()))?;
+    }
+    let look = if wish.prove { Look::Bytes } else { Look::Files };
+    let seam = system.kernel().seam();
+    let mut choice =
+        Choice { system, names: &names, to, state: (*state).clone(), left_aside: Vec::new() };
+    let (plan, recovered) = choice.first_that_works(&mut |plan| {
+        if wish.check {
+            return look_at_copies(seam, &keys, plan, look, &mut progress).map(|()| None);
+        }
+        let recon = system.recon();
+        recovery::recover(store, &keys, recon, &*history, plan, options, &mut progress).map(Some)
+    })?;
+    warnings.extend(choice.left_aside.iter().map(said));
+    if recovered.is_some() {
+        as_of.behind(store).map_err(|error| refusal(&error.into()))?;
+        system.update_recon()?;
+    }
+    done(&Recovered { warnings, ..told(&plan, &choice.state, recovered.as_ref()) })
+}
+
+/// From which copies data sets are recovered: of those that cannot be read older ones do.
+struct Choice<'c> {
+    system: &'c System,
+    names: &'c [String],
+    to: Target,
+    state: State,
+    /// What was wrong with those that were left aside.
+    left_aside: Vec<RecoveryError>,
+}
+
+impl Choice<'_> {
+    /// Tries one plan after the other; if none works, the newest copy is what is wrong.
+    fn first_that_works<T>(
+        &mut self,
+        attempt: &mut dyn FnMut(&Plan) -> Result<T, RecoveryError>,
+    ) -> Result<(Plan, T), RecoveryError> {
+        loop {
+            let planned = plan(self.system, &self.state, self.names, self.to)
+                .and_then(|plan| log_is_there(self.system, &plan).map(|()| plan));
+            let plan = match planned {
+                Ok(plan) => plan,
+                Err(_) if !self.left_aside.is_empty() => return Err(self.left_aside.remove(0)),
+                Err(error) => return Err(error),
+            };
+            match attempt(&plan) {
+                Ok(done) => return Ok((plan, done)),
+                Err(error @ RecoveryError::Unreadable { .. }) => self.leave_aside(error),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn leave_aside(&mut self, error: RecoveryError) {
+        if let RecoveryError::Unreadable { number, names, .. } = &error {
+            recovery::leave_aside(&mut self.state, *number, names);
+        }
+        self.left_aside.push(error);
+    }
+}
+
+/// Says of a copy why it was left aside.
+fn said(error: &RecoveryError) -> String {
+    match error {
+        RecoveryError::Unreadable { number, names, error } => {
+            let names = names.join(", ");
+            format!(
+                "image copy {number} is left aside for {names}, in favour of older ones: {error}"
+            )
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Whether the log is there that a plan needs, which is said before anything is done.
+fn log_is_there(system: &System, plan: &Plan) -> Result<(), RecoveryError> {
+    let (history, spans) = (system.history(), plan.spans());
+    for (from, to) in plan.pieces() {
+        let logged = history.each(from, to, &mut |_| Ok(false));
+        // What no archive has any more an accumulation may have.
+        logged.or_else(|_| history.each_of(&spans, from, plan.log_to, &mut |_| Ok(false)))?;
+    }
+    Ok(())
 }
 
 /// Says which databases would have some of their data sets at another time than the others: then

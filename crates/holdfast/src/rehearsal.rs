@@ -4,8 +4,8 @@
 //! Invariants:
 //! 1. What only says what would be read changes nothing: a stopped system is opened in memory.
 //! 2. A data set is taken offline only if it is named for recovery, a start fails because of it,
-//!    and the recovery was found to have image copies and log: all of that is tried in memory
-//!    before.
+//!    and the recovery was found to have log and image copies that prove themselves: all of that is
+//!    tried in memory before.
 
 use std::path::Path;
 
@@ -40,7 +40,7 @@ pub(crate) fn recover(
     }
     let passphrase = passphrase.get()?;
     if wish.check {
-        return Ok(rehearsed(context, dir, &passphrase, wish)?.1);
+        return Ok(rehearsed(context, dir, &passphrase, wish, &mut tell)?.1);
     }
     let system = match System::open(&context.seam, dir, &passphrase, options()) {
         Ok(system) => system,
@@ -48,8 +48,8 @@ pub(crate) fn recover(
             return Err(error.into());
         }
         Err(error) => {
-            let check = RecoverWish { check: true, ..wish.clone() };
-            let (without, _) = rehearsed(context, dir, &passphrase, &check)?;
+            let check = RecoverWish { check: true, prove: true, ..wish.clone() };
+            let (without, _) = rehearsed(context, dir, &passphrase, &check, &mut tell)?;
             if without.is_empty() {
                 return Err(error.into());
             }
@@ -68,6 +68,7 @@ fn rehearsed(
     dir: &Path,
     passphrase: &Passphrase,
     check: &RecoverWish,
+    tell: &mut dyn FnMut(&operator::Progress),
 ) -> Result<(Vec<String>, Recovered)> {
     let in_memory = OpenOptions { in_memory: true, ..options() };
     let mut without: Vec<String> = Vec::new();
@@ -75,7 +76,7 @@ fn rehearsed(
         let error = match System::open_without(&context.seam, dir, passphrase, in_memory, &without)
         {
             Ok(system) => {
-                let recovered = worked(dir, system, check, &mut |_| ())?;
+                let recovered = worked(dir, system, check, tell)?;
                 return Ok((without, recovered));
             }
             Err(error) => error,

@@ -100,3 +100,44 @@ fn a_database_comes_back_by_its_name_if_one_of_its_data_sets_is_lost() {
     }
     on(&["verify"], &[]).done();
 }
+
+/// Copies everything into a folder of its own; the file.
+fn copy_all(folder: &Folder, dir: &Path, name: &str) -> std::path::PathBuf {
+    let copies = folder.join(name);
+    let to = copies.to_str().unwrap();
+    let words = ["image-copy", "--all", "--to", to, "--json", "-s"];
+    let copied = on(DEMO, &words, dir, &[]).done().json();
+    copied["files"][0].as_str().unwrap().into()
+}
+
+/// Spoils the middle of a file.
+fn spoil(path: &Path) {
+    let mut bytes = fs::read(path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn an_older_copy_serves_where_a_newer_one_cannot_be_read() {
+    let folder = Folder::new("older");
+    let dir = bank(&folder, &[]);
+    let [oldest, older, newest] = ["1", "2", "3"].map(|name| copy_all(&folder, &dir, name));
+    let copies_of = |said: &Ended| said.json()["sets"][0]["copies"].clone();
+    let whole = copies_of(&recover(&dir, &["--set", "ACCOUNTS", "--check", "--json"]).done());
+    fs::remove_file(&newest).unwrap();
+    let said = recover(&dir, &["--set", "ACCOUNTS", "--check", "--json"]).done();
+    assert!(said.out.contains("left aside for ACCOUNTS"), "{}", said.out);
+    assert_ne!(copies_of(&said), whole);
+    // What is damaged in the middle is seen when it is read.
+    spoil(&older);
+    fs::remove_file(data_file(&dir, "ACCOUNTS")).unwrap();
+    let said = recover(&dir, &["--set", "ACCOUNTS"]).done();
+    assert_eq!(said.err.matches("left aside for ACCOUNTS").count(), 2, "{}", said.err);
+    assert!(oldest.exists());
+    // Copies are forgotten when there is a new one, not before.
+    let mended = on(DEMO, &["verify", "--repair"], &dir, &[]).done();
+    let place = |what: &str| mended.out.find(what).unwrap();
+    assert!(place("holdfast image-copy") < place("--gone"), "{}", mended.out);
+    assert!(findings(&dir).is_empty());
+}

@@ -48,6 +48,16 @@ pub enum RecoveryError {
         /// What is wrong.
         why: String,
     },
+    /// Of what a recovery needs of an image copy no file is whole.
+    #[error("{error}")]
+    Unreadable {
+        /// The copy.
+        number: u32,
+        /// The data sets that it was read for.
+        names: Vec<String>,
+        /// What is wrong with its last file.
+        error: Box<RecoveryError>,
+    },
     /// A newer release wrote it.
     #[error("image copy {} was written by a newer release: version {version}", path.display())]
     Future {
@@ -164,6 +174,7 @@ impl Coded for RecoveryError {
             RecoveryError::NoCopy { .. } => Code("HFV002"),
             RecoveryError::BadPoint { .. } => Code("HFV003"),
             RecoveryError::Damaged { .. } => Code("HFV004"),
+            RecoveryError::Unreadable { error, .. } => error.code(),
             RecoveryError::Future { .. } => Code("HFV005"),
             RecoveryError::Foreign { .. } => Code("HFV006"),
             RecoveryError::Io { .. } => Code("HFV007"),
@@ -196,6 +207,13 @@ impl Coded for RecoveryError {
             RecoveryError::Damaged { .. } => {
                 "Put a good copy of the file there, or have another copy used: `holdfast recon \
                  change --copy N` with --file or --gone."
+            }
+            RecoveryError::Unreadable { number, .. } => {
+                return format!(
+                    "No other copy brings the data sets there. Bring a file of image copy {number} \
+                     back, or say where it stands: `holdfast recon change --copy {number}` with \
+                     --file or --moved-to."
+                );
             }
             RecoveryError::Future { .. } => "Use the release that wrote it.",
             RecoveryError::Foreign { .. } => "Use a copy of this system.",

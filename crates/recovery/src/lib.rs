@@ -24,6 +24,7 @@
 //! | `copy` | making a copy |
 //! | `reader` | reading one |
 //! | `plan` | from which copy, and which piece of the log |
+//! | `proof` | whether those copies can be read |
 //! | `recover` | doing it |
 //! | `backout` | taking committed units of work back |
 //! | `trace` | what the log says of them, and who came behind |
@@ -47,6 +48,7 @@ mod lost;
 mod media;
 mod past;
 mod plan;
+mod proof;
 mod prove;
 mod reader;
 mod recover;
@@ -63,7 +65,8 @@ pub use folders::{folders_away, prepare_folder};
 pub use lost::{LeftSet, Lost};
 pub use media::{CopyFiles, CopySink, is_unfinished};
 pub use past::{Past, Unread};
-pub use plan::{Births, Plan, SetPlan, Target, plan};
+pub use plan::{Births, Plan, SetPlan, Target, leave_aside, plan};
+pub use proof::{Look, look_at_copies};
 pub use reader::{CopyInfo, CopyReader, CopyVisitor};
 pub use recover::{History, RecoverOptions, Recovered, Recovery, lsn_of, recover};
 pub use units::{Committed, committed};

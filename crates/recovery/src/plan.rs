@@ -155,10 +155,9 @@ pub(crate) fn plan_set(
         let copies = state.image_copies.values().rev();
         copies.filter_map(|copy| Some((copy, counts(copy)?)))
     };
-    let found = counting().find_map(|(copy, at)| {
-        let chain = state.chain_at_hand(copy.number)?;
-        Some((copy, at, chain))
-    });
+    let at_hand =
+        || counting().filter_map(|(copy, at)| Some((copy, at, state.chain_at_hand(copy.number)?)));
+    let found = at_hand().find(|(_, _, chain)| is_whole(chain, &name));
     let Some((copy, at, chain)) = found else {
         // The oldest of them whose whole life is known.
         let mut born = sources.iter().enumerate();
@@ -168,24 +167,36 @@ pub(crate) fn plan_set(
             let spans = spans(state, &sources, from);
             return Ok(SetPlan { definition, copies: Vec::new(), sources, from, spans });
         }
-        let why = match (counting().find(|(copy, _)| !copy.is_at_hand()), to) {
-            (Some((copy, _)), _) => {
+        let in_pieces = at_hand().next().map(|(copy, ..)| copy.number);
+        let why = match (in_pieces, counting().find(|(copy, _)| !copy.is_at_hand()), to) {
+            (Some(number), ..) => {
+                format!("is whole: {number} goes on from one that does not hold it")
+            }
+            (None, Some((copy, _)), _) => {
                 format!("has a file: {} went to a pipe, and none of it is known", copy.number)
             }
-            (None, Target::Now) => "can be used".to_owned(),
-            (None, Target::Lsn(lsn)) => format!("was complete at {lsn}"),
+            (None, None, Target::Now) => "can be used".to_owned(),
+            (None, None, Target::Lsn(lsn)) => format!("was complete at {lsn}"),
         };
         return Err(RecoveryError::NoCopy { name, why });
     };
-    let whole = chain.first().is_some_and(|first| first.kind == CopyKind::Full);
-    if !whole || !chain.iter().all(|one| one.sets.iter().any(|extent| extent.name == name)) {
-        let why = format!("is whole: {} goes on from one that does not hold it", copy.number);
-        return Err(RecoveryError::NoCopy { name, why });
-    }
     let sources = sources[at..].to_vec();
     let (from, spans) = (copy.start, spans(state, &sources, copy.start));
     let copies = chain.into_iter().cloned().collect();
     Ok(SetPlan { definition, copies, sources, from, spans })
+}
+
+/// Whether copies, each of which goes on from the one before it, bring a data set back.
+fn is_whole(chain: &[&ImageCopy], name: &str) -> bool {
+    chain.first().is_some_and(|first| first.kind == CopyKind::Full)
+        && chain.iter().all(|one| one.sets.iter().any(|extent| extent.name == name))
+}
+
+/// Has later plans do without an image copy for some data sets: it was seen that it cannot be read.
+pub fn leave_aside(state: &mut State, number: u32, names: &[String]) {
+    if let Some(copy) = state.image_copies.get_mut(&number) {
+        copy.sets.retain(|extent| !names.contains(&extent.name));
+    }
 }
 
 /// The pieces of the log from a position on in which the records of sources count.

@@ -27,6 +27,7 @@ use uow::record::{kind, set_of};
 use uow::{InFlight, Kernel, Rebuild, RebuildCounts, Repeating, Uow, UowError, UowOptions};
 
 use crate::plan::{Plan, SetPlan, Target};
+use crate::proof::unreadable;
 use crate::{CopyInfo, CopyKeys, CopyReader, CopyVisitor, Progress, RecoveryError, concern};
 
 /// Where a recovery reads the log.
@@ -450,10 +451,8 @@ fn read_any_file(
             Err(error) => failed = Some(error),
         }
     }
-    let names = filling.successors.iter().map(|one| &one.plan.definition.name);
-    let name = names.cloned().collect::<Vec<_>>().join(", ");
-    let why = format!("has files: {} went to a pipe", copy.number);
-    Err(failed.unwrap_or(RecoveryError::NoCopy { name, why }))
+    let names = filling.successors.iter().map(|one| one.plan.definition.name.clone()).collect();
+    Err(unreadable(copy, names, failed))
 }
 
 /// Puts what copies hold of data sets into their successors.

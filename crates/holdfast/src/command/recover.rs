@@ -49,6 +49,7 @@ pub(super) fn run(context: &mut Context, args: &RecoverArgs) -> Result<ExitCode>
         which: args.which.which()?,
         to: point(&args.to)?,
         check: args.check,
+        prove: false,
         apart: args.yes,
         wait_seconds: args.wait,
     };

@@ -94,7 +94,8 @@ pub(super) fn run(context: &mut Context, args: &RestoreArgs) -> Result<ExitCode>
     sets.retain(|name| made.left.iter().all(|left| left.name != *name));
     let is_any = !sets.is_empty();
     let which = Which { sets, ..Which::default() };
-    let wish = RecoverWish { which, to: Point::Now, check: false, apart: false, wait_seconds: 60 };
+    let (check, prove, apart, wait_seconds) = (false, false, false, 60);
+    let wish = RecoverWish { which, to: Point::Now, check, prove, apart, wait_seconds };
     let request = Request::new("recover").with(&wish)?;
     let recovered = match is_any {
         false => Ok(None),

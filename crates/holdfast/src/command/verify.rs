@@ -58,7 +58,8 @@ const ROUNDS: usize = 4;
 /// A command that failed is tried once more, when others have worked.
 const TRIES: usize = 2;
 
-/// The order of commands: what a start needs comes first, copies of what is sound again come last.
+/// The order of commands: what a start needs comes first, copies of what is sound again come last,
+/// and behind them what has image copies forgotten that a recovery may need.
 const ORDER: [&str; 7] = ["recon", "recover", "restart", "repair", "log", "archive", "index"];
 /// The same for a system in use: what it alone knows is written first.
 const ORDER_IN_USE: [&str; 7] =
@@ -73,6 +74,9 @@ pub(super) fn run(context: &mut Context, args: &VerifyArgs) -> Result<ExitCode> 
             break;
         }
         for command in commands {
+            if forgets(&command) && tried.iter().any(is_lacking) {
+                continue;
+            }
             let error = mend(context, args, &command).err().map(|failure| {
                 let (code, what, _) = failure.parts();
                 format!("{what} ({code})")
@@ -139,11 +143,26 @@ fn commands(report: &VerifyReport, tried: &[Tried]) -> Vec<Repair> {
     }
     let order = if report.in_use { ORDER_IN_USE } else { ORDER };
     let place = |command: &Repair| {
+        if forgets(command) {
+            return usize::MAX;
+        }
         let verb = command.0.get(1).map(String::as_str);
         order.iter().position(|known| Some(*known) == verb).unwrap_or(order.len())
     };
     all.sort_by_key(place);
     all
+}
+
+/// Whether a command has an image copy forgotten.
+fn forgets(command: &Repair) -> bool {
+    command.0.iter().any(|word| word == "--gone")
+}
+
+/// Whether it failed to bring data back, or to copy it: what is left of damaged copies, others may
+/// still make something of.
+fn is_lacking(tried: &Tried) -> bool {
+    let verb = tried.command.0.get(1).map(String::as_str);
+    tried.error.is_some() && matches!(verb, Some("recover" | "image-copy"))
 }
 
 /// Runs a command as if it had been typed, without its output.

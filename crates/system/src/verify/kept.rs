@@ -369,9 +369,10 @@ impl Verifier {
                 ("The other file is whole: have this one made anew.".into(), vec![again])
             }
             (false, false) => {
-                let mut repair = vec![gone];
-                repair.extend(self.fresh_copies(Some(copy)));
-                ("No file of it is whole: have RECON forget it, and make a new one.".into(), repair)
+                // A recovery of what is whole in it, and a new copy, come first.
+                let mut repair = self.fresh_copies(Some(copy));
+                repair.push(gone);
+                ("No file of it is whole: make a new one, and have RECON forget it.".into(), repair)
             }
         };
         let what = match is_away {
