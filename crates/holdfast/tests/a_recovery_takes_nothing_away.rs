@@ -110,11 +110,11 @@ fn copy_all(folder: &Folder, dir: &Path, name: &str) -> std::path::PathBuf {
     copied["files"][0].as_str().unwrap().into()
 }
 
-/// Spoils the middle of a file.
+/// Spoils a file all over, so that every data set in it is hit; its ends stay as they are.
 fn spoil(path: &Path) {
     let mut bytes = fs::read(path).unwrap();
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 1;
+    let (from, to) = (bytes.len() / 16, bytes.len() * 15 / 16);
+    bytes[from..to].iter_mut().step_by(512).for_each(|byte| *byte ^= 1);
     fs::write(path, bytes).unwrap();
 }
 
