@@ -315,6 +315,13 @@ fn only_its_own_is_lacking(site: &Site, offline: &str) {
     assert_eq!(copied["offline"], serde_json::json!([offline]));
     let named = [&["--set", offline, "--set", "LATER"], &to[..]].concat();
     site.run(&["image-copy"], &named).failed("HFU024", &["offline", &recover]);
+    // And whoever looks is told.
+    let status = on(SECRET, &["status"], &site.dir, &[]).done().out;
+    assert!(status.contains("is offline") && status.contains(&recover), "{status}");
+    let doctor = site.run(&["doctor"], &[]);
+    assert_eq!(doctor.code, 1, "{}", doctor.out);
+    let says = format!("data set {offline} is offline: `holdfast {recover}");
+    assert!(doctor.out.contains(&says), "{}", doctor.out);
 }
 
 #[test]

@@ -99,6 +99,14 @@ pub struct StoppedStatus {
     pub data_sets: Vec<DataSetStatus>,
     /// Copies of the log that cannot be used, and where it is damaged on one of them.
     pub damages: Vec<String>,
+    /// What an operator should know, a sentence each.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+/// What is said of a data set that waits for its recovery.
+pub(crate) fn offline_note(name: &str) -> String {
+    format!("data set {name} is offline: `holdfast recover --set {name}`")
 }
 
 /// A stale copy of the log (K9).

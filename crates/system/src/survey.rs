@@ -19,7 +19,9 @@ use uow::control::{ControlBlock, ControlFile, ControlKeys, refused_by_log};
 use uow::record::kind;
 
 use crate::shadow::ShadowDisk;
-use crate::status::{DataSetStatus, SegmentStatus, StaleCopy, StoppedStatus, SystemStatus};
+use crate::status::{
+    DataSetStatus, SegmentStatus, StaleCopy, StoppedStatus, SystemStatus, offline_note,
+};
 use crate::{SystemConfig, SystemError, operator, system};
 
 /// A stopped system, locked against being opened, and seen through a disk that forgets writes.
@@ -303,6 +305,7 @@ impl Stopped {
             segments: survey.segments.iter().map(segment).collect(),
             data_sets: survey.sets.values().map(|(_, set)| self.data_set(set)).collect(),
             damages: lost.chain(survey.damages.iter().map(damage)).collect(),
+            notes: survey.offline.values().map(|set| offline_note(&set.name)).collect(),
         }
     }
 

@@ -182,8 +182,7 @@ impl System {
         let recon = Arc::new(registry::open(&recon, &kernel, &mut notes)?);
         let archiver = archives::start(shelf, &kernel, &recon)?;
         for set in kernel.offline_sets() {
-            let name = set.name;
-            notes.push(format!("data set {name} is offline: `holdfast recover --set {name}`"));
+            notes.push(status::offline_note(&set.name));
         }
         let store = KernelStore::new(&kernel, config.store_defaults())?;
         let dir = dir.to_owned();

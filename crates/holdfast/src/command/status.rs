@@ -83,7 +83,12 @@ fn stopped(output: &mut Output, status: &StoppedStatus, orderly: bool) -> Result
     for damage in &status.damages {
         output.line(format!("  log damage    {damage}"))?;
     }
-    data_sets(output, &status.data_sets)
+    data_sets(output, &status.data_sets)?;
+    notes(output, &status.notes)
+}
+
+fn notes(output: &mut Output, notes: &[String]) -> Result<()> {
+    notes.iter().try_for_each(|note| output.line(format!("  note          {note}")))
 }
 
 fn running(output: &mut Output, status: &RunningStatus) -> Result<()> {
@@ -122,10 +127,7 @@ fn running(output: &mut Output, status: &RunningStatus) -> Result<()> {
     locks_and_serial(output, status)?;
     pools(output, status)?;
     data_sets(output, &status.data_sets)?;
-    for note in &status.notes {
-        output.line(format!("  note          {note}"))?;
-    }
-    Ok(())
+    notes(output, &status.notes)
 }
 
 fn log(output: &mut Output, status: &RunningStatus) -> Result<()> {

@@ -35,6 +35,7 @@ use crate::verify::audit::{self, ArchiveDiscord};
 use crate::verify::{self, Repair};
 use crate::{
     CONFIG_FILE, LogSurvey, Stopped, SystemConfig, SystemError, archives, operator, registry,
+    status,
 };
 pub use files::FoundFile;
 
@@ -522,6 +523,11 @@ impl Doctor {
                 self.damaged.push(definition.name.clone());
             }
             self.part(&format!("data set {}", definition.name), health, says);
+        }
+        for Definition { name, .. } in survey.offline.values() {
+            self.damaged.push(name.clone());
+            let says = vec![status::offline_note(name)];
+            self.part(&format!("data set {name}"), Health::Lost, says);
         }
         let copied = |name: &String| {
             recon.is_some_and(|state| verify::is_recoverable(state, survey.oldest, name))
