@@ -52,6 +52,13 @@ fn archives_are_written_listed_proven_and_made_anew() {
     assert!(merged[0]["records"].as_u64() > Some(100), "{merged}");
     let again = archive(&dir, &["accumulate", "--set", "ACCOUNTS"]).done().out;
     assert!(!again.contains(&merged[0]["records"].to_string()), "{again}");
+    // Log positions are given as they are printed.
+    let from = format!("{:#x}", merged[0]["first_lsn"].as_u64().unwrap());
+    for from in [&from, "64"] {
+        archive(&dir, &["accumulate", "--set", "ACCOUNTS", "--from", from]).done();
+    }
+    let wrong = archive(&dir, &["accumulate", "--set", "ACCOUNTS", "--from", "0xyz"]);
+    assert!(wrong.code == 2 && wrong.err.contains("0x1f40"), "{}", wrong.err);
     archive(&dir, &["accumulate", "--set", "NOTHING"]).failed("HFU003", &["NOTHING"]);
 
     // A damaged accumulation is named; its archives serve, so that it is deleted.

@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use base::Lsn;
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use system::operator::Merge;
 use system::{AccumulationStatus, ArchiveStatus, Repair};
 
+use super::log::lsn;
 use super::{Context, DONE};
 use crate::failure::Result;
 use crate::operate::{Where, look, operate};
@@ -99,9 +101,9 @@ struct AccumulateArgs {
     /// A database: the data sets NAME and NAME.*; its indexes are named by --set
     #[arg(long, value_name = "NAME")]
     db: Option<String>,
-    /// Begin at this log position
-    #[arg(long, value_name = "LSN")]
-    from: Option<u64>,
+    /// Begin at this log position, such as 0x1f40
+    #[arg(long, value_name = "LSN", value_parser = lsn)]
+    from: Option<Lsn>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -201,7 +203,7 @@ fn show(context: &mut Context, archives: &[ArchiveStatus], none: &str) -> Result
 
 fn accumulate(context: &mut Context, args: &AccumulateArgs) -> Result<ExitCode> {
     let databases = args.db.iter().cloned().collect();
-    let arguments = Merge { sets: args.set.clone(), databases, from: args.from };
+    let arguments = Merge { sets: args.set.clone(), databases, from: args.from.map(|lsn| lsn.0) };
     let place = &args.place;
     let made: Vec<AccumulationStatus> =
         operate(context, &place.system, &place.passphrase, "archive accumulate", &arguments)?;

@@ -204,7 +204,8 @@ fn stripes(context: &mut Context, args: &StripesArgs) -> Result<ExitCode> {
     DONE
 }
 
-fn lsn(text: &str) -> std::result::Result<Lsn, String> {
+/// A position in the log, as it is printed or as a plain number.
+pub(super) fn lsn(text: &str) -> std::result::Result<Lsn, String> {
     let number = match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16),
         None => text.parse(),
