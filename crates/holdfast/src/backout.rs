@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use base::{DataSetId, Lsn, UowId};
-use recovery::{BackoutOptions, Committed, Progress, committed};
+use recovery::{BackoutOptions, Committed, Progress, RecoveryError, committed};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use system::System;
@@ -87,8 +87,8 @@ pub(crate) fn list(
     let all = wish.which.sets.is_empty() && wish.which.databases.is_empty();
     let of: BTreeSet<DataSetId> = {
         let names = if all { Vec::new() } else { names(system, &wish.which)? };
-        let sets = names.iter().filter_map(|name| system.kernel().set_named(name));
-        sets.flat_map(|set| state.lineage(set.id())).map(|span| span.set).collect()
+        let sets: Vec<DataSetId> = numbers(system, &names)?;
+        sets.into_iter().flat_map(|set| state.lineage(set)).map(|span| span.set).collect()
     };
     let wanted =
         |unit: &Committed| since(unit) && (all || unit.changes.keys().any(|set| of.contains(set)));
@@ -112,6 +112,18 @@ pub(crate) fn list(
         })
         .collect();
     done(&rows)
+}
+
+/// Data sets by name, offline or not.
+fn numbers(system: &System, names: &[String]) -> Result<Vec<DataSetId>, Refusal> {
+    let kernel = system.kernel();
+    let offline = kernel.offline_sets();
+    let number = |name: &String| {
+        let waiting = || offline.iter().find(|set| set.name == *name).map(|set| set.id);
+        let number = kernel.set_named(name).map(|set| set.id()).or_else(waiting);
+        number.ok_or_else(|| RecoveryError::NoSuchSet { name: name.clone() }.into())
+    };
+    names.iter().map(number).collect()
 }
 
 pub(crate) fn backout(

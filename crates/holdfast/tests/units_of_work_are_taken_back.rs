@@ -49,6 +49,8 @@ fn the_newest_transfer_goes_and_an_older_one_needs_those_behind_it() {
     on(&["backout"], &bank, &[&by]).done();
     run_as(DEMO, ["verify", bank.to_str().unwrap()]).done();
 
+    let nowhere = ["--list", "--set", "NOSUCH"];
+    on(&["backout"], &bank, &nowhere).failed("HFV001", &["NOSUCH"]);
     on(&["backout"], &bank, &["uow999999999"]).failed("HFV010", &["nothing of it"]);
     assert_eq!(on(&["backout"], &bank, &["nonsense"]).code, 2);
     assert_eq!(on(&["backout"], &bank, &[]).code, 2);
