@@ -39,6 +39,10 @@ fn pools_change_while_the_bank_runs() {
     assert_eq!(pool(&dir, "more")["frames"], 64);
     let add = ["more", "--unit", "16 KiB", "--bytes", "1 MiB"];
     on(DEMO, &["pool", "add", "-s"], &dir, &add).failed("HFP008", &["more"]);
+    for name in ["", "x]\n[y", "two words", &"x".repeat(65)] {
+        let add = [name, "--unit", "16 KiB", "--bytes", "1 MiB"];
+        on(DEMO, &["pool", "add", "-s"], &dir, &add).failed("HFY013", &["no name of a pool"]);
+    }
     on(DEMO, &["pool", "delete", "-s"], &dir, &["nothing"]).failed("HFU020", &["nothing"]);
     on(DEMO, &["pool", "delete", "-s"], &dir, &["default"]).failed("HFU021", &["default"]);
     let few = ["default", "--frames", "3"];

@@ -107,6 +107,11 @@ pub(super) fn resize(
 /// Makes a pool.
 pub(super) fn add(system: &System, request: &Request, _: &mut Talk<'_>) -> Result<Value, Refusal> {
     let AddPool { name, unit, bytes } = request.arguments()?;
+    if !is_name(&name) {
+        let bounds = format!("1 to {NAME_BYTES_MAX} letters, digits and the signs . - _ $ # @");
+        let why = format!("{name:?} is no name of a pool: {bounds}");
+        return Err(SystemError::Unusable { why }.into());
+    }
     let alone = system.configuring();
     let frames = bytes.checked_div(unit).unwrap_or(0) as usize;
     let settings = settings(unit, frames);
@@ -121,6 +126,15 @@ pub(super) fn add(system: &System, request: &Request, _: &mut Talk<'_>) -> Resul
         })
     })
 }
+
+/// Names of pools are like those of labels: they stand in settings and tables.
+fn is_name(name: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b".-_$#@".contains(&byte);
+    (1..=NAME_BYTES_MAX).contains(&name.len()) && name.bytes().all(fits)
+}
+
+/// The longest name of a new pool.
+const NAME_BYTES_MAX: usize = 64;
 
 /// Takes a pool away.
 pub(super) fn delete(
