@@ -5,7 +5,7 @@
 //! 2. A database that is being emptied counts as in a load until nothing is left.
 
 use definitions::DbdName;
-use store::{Read, Store, Unit, UnitOptions};
+use store::{Read, Store, StoreError, Unit, UnitOptions};
 
 use crate::database::Database;
 use crate::error::{HierarchyError, Result};
@@ -23,8 +23,9 @@ pub struct Built {
     pub index: DbdName,
     /// How many entries it has.
     pub entries: u64,
-    /// How many of the old entries held user data, which is lost: no source has it.
-    pub user_data_lost: u64,
+    /// How many of the old entries held user data, which is lost: no source has it. `None` if they
+    /// were damaged, so that nobody can say.
+    pub user_data_lost: Option<u64>,
 }
 
 impl Database {
@@ -160,16 +161,21 @@ impl Database {
     }
 }
 
-/// How many entries hold user data.
-fn count_user_data<S: Store>(store: &S, tree: &IndexTree) -> Result<u64> {
+/// How many entries hold user data; `None` if they are damaged.
+fn count_user_data<S: Store>(store: &S, tree: &IndexTree) -> Result<Option<u64>> {
     let mut count = 0;
     if tree.user_len() > 0 {
         let mut unit = store.begin(UnitOptions::READ_ONLY)?;
         let mut cursor = store.cursor(tree.set)?;
-        while let Some(entry) = unit.next(&mut cursor, Read::Unlocked)? {
-            count += u64::from(!tree.user_data(entry.value).is_empty());
+        loop {
+            match unit.next(&mut cursor, Read::Unlocked) {
+                Ok(None) => break,
+                Ok(Some(entry)) => count += u64::from(!tree.user_data(entry.value).is_empty()),
+                Err(StoreError::Damaged(_)) => return Ok(None),
+                Err(error) => return Err(error.into()),
+            }
         }
         unit.commit()?;
     }
-    Ok(count)
+    Ok(Some(count))
 }

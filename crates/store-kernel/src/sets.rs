@@ -25,9 +25,10 @@ use base::hash::FixedMap;
 use base::{DataSetId, KeyGeneration};
 use btree::{Tree, format_empty};
 use lock::{LockName, Mode, Wait};
+use pool::PoolError;
 use seal::Format;
 use seam::sync::Mutex;
-use space::{DataSet, Definition};
+use space::{DataSet, Definition, ROOT};
 use store::{LoadSource, Locking, Result, SetAttributes, SetId, SetInfo, StoreError};
 use uow::{Kernel, Uow, UowOptions};
 
@@ -290,12 +291,30 @@ impl Sets {
         self.adopt(Arc::clone(new)).map(|_| ())
     }
 
+    /// What stands in a set that is emptied is not needed, and may be damaged: of its tree only the
+    /// root is read.
     pub(crate) fn empty(&self, kernel: &Arc<Kernel>, set: SetId) -> Result<()> {
+        let root = self.handle(set)?.data.shared(ROOT).map(drop);
+        if matches!(root, Err(PoolError::Damaged { .. } | PoolError::Read { .. })) {
+            return self.begin_anew(kernel, set);
+        }
         self.alone(kernel, set, |uow, handle| {
             Tree::new(kernel, &handle.data).clear().map_err(of_tree)?;
             uow.backout().map_err(of_uow)?;
             kernel.log().wait_durable(kernel.log().next_lsn()).map_err(|e| of_uow(e.into()))
         })
+    }
+
+    /// Another data set becomes the set, an empty one of the same form. A crash in between leaves
+    /// none.
+    fn begin_anew(&self, kernel: &Arc<Kernel>, set: SetId) -> Result<()> {
+        let old = self.handle(set)?.data.definition();
+        let attributes = attributes_of_successor(&old);
+        let (id, conversion) = (DataSetId(0), None);
+        let definition = Definition { id, attributes, conversion, ..Definition::clone(&old) };
+        self.drop_set(kernel, set)?;
+        let data = kernel.create_set(definition, &format_empty).map_err(of_uow)?;
+        self.adopt(data).map(|_| ())
     }
 
     pub(crate) fn load(

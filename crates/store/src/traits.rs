@@ -120,7 +120,8 @@ pub trait Store: Clone + Send + Sync + 'static {
     /// something in it, or keeps something in it locked.
     fn drop_set(&self, set: SetId) -> Result<()>;
 
-    /// Drops all entries of a set, but not the set. Its sequence goes on.
+    /// Drops all entries of a set, but not the set, whatever is damaged of what they stand in. Its
+    /// sequence goes on.
     ///
     /// # Errors
     /// As [`drop_set`](Store::drop_set).

@@ -86,12 +86,13 @@ fn build(context: &mut Context, args: &WhichArgs) -> Result<ExitCode> {
             }
         })?;
         drop(progress);
-        for one in all.iter().filter(|one| one.user_data_lost > 0) {
-            let lost = count(one.user_data_lost);
-            warn(format!(
-                "{}: user data that programs stored in {lost} entries is lost",
-                one.index
-            ));
+        for one in all.iter().filter(|one| one.user_data_lost != Some(0)) {
+            let entries = match one.user_data_lost {
+                Some(lost) => format!("{} entries", count(lost)),
+                None => "entries, which were damaged,".to_owned(),
+            };
+            let index = one.index;
+            warn(format!("{index}: user data that programs stored in {entries} is lost"));
         }
         let entries: Vec<_> = all.iter().map(|one| (one.index, one.entries)).collect();
         if context.output.is_json() {
