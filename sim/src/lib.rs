@@ -13,6 +13,7 @@ pub mod crew;
 pub mod dli;
 pub mod forms;
 pub mod full;
+pub mod given_up;
 pub mod history;
 pub mod homes;
 pub mod kept;

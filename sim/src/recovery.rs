@@ -630,12 +630,9 @@ fn empty_file(disk: &SimDisk, path: &Path) -> Result<(), String> {
     disk.open(path, how).map(drop).map_err(failed)
 }
 
-/// A data set loses its file, or what stands in it, while units of work are in flight. The system
-/// starts without it, and the recovery brings back exactly what was committed.
-///
-/// # Errors
-/// The first broken promise.
-pub fn a_lost_data_set_comes_back(seed: u64) -> Result<(), String> {
+/// A system whose data set ONE loses its file, or what stands in it, while units of work are in
+/// flight: its disk, and what was committed.
+pub(crate) fn one_is_lost(seed: u64) -> Result<(SimDisk, Ground, Model), String> {
     let chronicle = chronicle(seed)?;
     let (disk, ground) = (chronicle.disk.snapshot(), chronicle.ground);
     let expected = Arc::new(Mutex::new(Model::new()));
@@ -666,12 +663,22 @@ pub fn a_lost_data_set_comes_back(seed: u64) -> Result<(), String> {
         empty_file(&empty, &lost)?;
         disk.take_from(&empty, &lost);
     }
+    let expected = expected.lock().clone();
+    Ok((disk, ground, expected))
+}
+
+/// The system starts without a data set whose file is lost, and the recovery brings back exactly
+/// what was committed.
+///
+/// # Errors
+/// The first broken promise.
+pub fn a_lost_data_set_comes_back(seed: u64) -> Result<(), String> {
+    let (disk, ground, expected) = one_is_lost(seed)?;
     let refused =
         run(seed + 1, &disk.snapshot(), |seam| Site::open(&seam, ground, false, &[]).map(drop));
     if refused.is_ok() {
         return Err("it starts without a file".into());
     }
-    let expected = expected.lock().clone();
     let done = run(seed + 2, &disk, |seam| {
         let mut site = Site::open(&seam, ground, false, &["ONE"])?;
         site.recover(&["ONE"], Target::Now)?;

@@ -2,7 +2,7 @@
 //!
 //! `HOLDFAST_SEEDS=FROM..TO` runs others; a failure names its seed.
 
-use holdfast_sim::{copied, crew, kept, points, recovery, replaced, restored, sequel};
+use holdfast_sim::{copied, crew, given_up, kept, points, recovery, replaced, restored, sequel};
 
 #[test]
 fn any_point_behind_the_copy_comes_back_exactly() {
@@ -75,6 +75,12 @@ fn what_takes_the_place_of_a_data_set_is_on_disk_before_it_counts() {
 #[test]
 fn a_data_set_whose_file_is_lost_comes_back() {
     crew::each(1..7, recovery::a_lost_data_set_comes_back);
+}
+
+#[test]
+fn a_lost_data_set_that_nothing_brings_back_is_given_up_and_the_others_go_on() {
+    let points = crew::each(1..5, |seed| given_up::every_crash(seed, 1));
+    assert!(points.iter().all(|points| *points > 10), "{points:?}");
 }
 
 #[test]

@@ -87,6 +87,13 @@ impl Failure {
         Failure::other(format!("{what}: {text} ({code})"), remedy)
     }
 
+    /// The same, with more to do about it.
+    pub(crate) fn advised(&self, more: impl Display) -> Failure {
+        let (code, message, advice) = self.parts();
+        let advice = if advice.is_empty() { more.to_string() } else { format!("{advice} {more}") };
+        Failure::Refused(Refusal { code, message, advice })
+    }
+
     /// The same, of a file that the layer below was given open and does not know by name.
     pub(crate) fn about(self, file: impl Display) -> Failure {
         match self {

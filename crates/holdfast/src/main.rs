@@ -11,6 +11,7 @@
 //! 5. A reader that goes away (`holdfast log print DIR | head`) ends the command, quietly.
 
 mod advice;
+mod anew;
 mod as_of;
 mod backout;
 mod cancel;

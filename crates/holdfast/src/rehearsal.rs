@@ -3,9 +3,9 @@
 //!
 //! Invariants:
 //! 1. What only says what would be read changes nothing: a stopped system is opened in memory.
-//! 2. A data set is taken offline only if it is named for recovery, a start fails because of it,
-//!    and the recovery was found to have log and image copies that prove themselves: all of that is
-//!    tried in memory before.
+//! 2. A data set is taken offline only if it is named, a start fails because of it, and its
+//!    recovery was found to have log and image copies that prove themselves, or it is given up
+//!    expressly: all of that is tried in memory before.
 
 use std::path::Path;
 
@@ -14,14 +14,14 @@ use system::operator::{self, Request};
 use system::{OpenOptions, System, SystemConfig, SystemError};
 
 use crate::command::Context;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::operate::{recon_of, understood};
 use crate::output::warn;
 use crate::passphrase::PassphraseArgs;
 use crate::progress::Progress;
-use crate::recovery::{RecoverWish, Recovered};
+use crate::recovery::{Point, RecoverWish, Recovered};
 use crate::verbs::options;
-use crate::which::known_names;
+use crate::which::{Which, known_names};
 
 /// Has the system in `dir` recover what is wished.
 pub(crate) fn recover(
@@ -70,25 +70,101 @@ fn rehearsed(
     check: &RecoverWish,
     tell: &mut dyn FnMut(&operator::Progress),
 ) -> Result<(Vec<String>, Recovered)> {
-    let in_memory = OpenOptions { in_memory: true, ..options() };
+    // Only what is named is meant: another data set keeps the system from starting as before.
+    let is_meant = |name: &String| {
+        Ok(known_names(&check.which, &recon_of(context, dir, passphrase)?.state).contains(name))
+    };
+    let (without, system) = in_memory(context, dir, passphrase, options(), &is_meant)?;
+    match worked(dir, system, check, tell) {
+        Ok(recovered) => Ok((without, recovered)),
+        Err(failure) if without.is_empty() => Err(failure),
+        Err(failure) => Err(failure.advised(format!(
+            "If nothing brings {} back, {} starts without.",
+            without.join(", "),
+            restart_without(&without)
+        ))),
+    }
+}
+
+/// The system in memory, and which of the data sets that are meant it does not start with.
+fn in_memory(
+    context: &Context,
+    dir: &Path,
+    passphrase: &Passphrase,
+    options: OpenOptions,
+    is_meant: &dyn Fn(&String) -> Result<bool>,
+) -> Result<(Vec<String>, System)> {
+    let options = OpenOptions { in_memory: true, ..options };
     let mut without: Vec<String> = Vec::new();
     loop {
-        let error = match System::open_without(&context.seam, dir, passphrase, in_memory, &without)
-        {
-            Ok(system) => {
-                let recovered = worked(dir, system, check, tell)?;
-                return Ok((without, recovered));
-            }
+        let opened = System::open_without(&context.seam, dir, passphrase, options, &without);
+        let error = match opened {
+            Ok(system) => return Ok((without, system)),
             Err(error) => error,
         };
         let is_new = |name: &&String| !without.contains(*name);
         let Some(name) = error.data_set().filter(is_new) else { return Err(error.into()) };
-        // Only what is named is meant: another data set keeps the system from starting as before.
-        if !known_names(&check.which, &recon_of(context, dir, passphrase)?.state).contains(name) {
+        if !is_meant(name)? {
             return Err(error.into());
         }
         without.push(name.clone());
     }
+}
+
+/// Starts the system without data sets that keep it from starting; unless they are given up
+/// expressly, that is refused, with what else could be done.
+pub(crate) fn start_without(
+    context: &Context,
+    dir: &Path,
+    passphrase: &Passphrase,
+    options: OpenOptions,
+    named: &[String],
+    gives_up: bool,
+) -> Result<System> {
+    let is_meant = |name: &String| Ok(named.contains(name));
+    let (without, system) = in_memory(context, dir, passphrase, options, &is_meant)?;
+    if let Some(name) = named.iter().find(|name| !without.contains(name)) {
+        system.close()?;
+        let what = format!("data set {name} does not keep the system from starting");
+        return Err(Failure::other(what, format!("Leave out `--without {name}`.")));
+    }
+    if !gives_up {
+        return Err(not_given_up(dir, &without, system));
+    }
+    system.close()?;
+    Ok(System::open_without(&context.seam, dir, passphrase, options, &without)?)
+}
+
+/// What speaks against giving data sets up.
+fn not_given_up(dir: &Path, without: &[String], system: System) -> Failure {
+    let names = without.join(", ");
+    let which = Which { sets: without.to_vec(), ..Which::default() };
+    let (to, apart) = (Point::Now, true);
+    let check = RecoverWish { which, to, check: true, prove: true, apart, wait_seconds: 0 };
+    let again = restart_without(without);
+    match worked(dir, system, &check, &mut |_| ()) {
+        Ok(_) => {
+            let sets: Vec<String> = without.iter().map(|name| format!("--set {name}")).collect();
+            let what = format!("image copies and the log have all of {names}");
+            let remedy = format!(
+                "`holdfast recover {}` brings it back. {again} starts without it all the same, \
+                 until it is recovered.",
+                sets.join(" ")
+            );
+            Failure::other(what, remedy)
+        }
+        Err(failure) => failure.within(&format!("{names} would be given up")).advised(format!(
+            "If its files are elsewhere, put them back. {again} starts without it: everything \
+             else can be used, and {names} comes back only by a recovery, if an image copy is \
+             found."
+        )),
+    }
+}
+
+/// The command that gives data sets up.
+fn restart_without(without: &[String]) -> String {
+    let without: Vec<String> = without.iter().map(|name| format!("--without {name}")).collect();
+    format!("`holdfast restart {} --yes`", without.join(" "))
 }
 
 /// Recovers in an open system, and closes it in any case.

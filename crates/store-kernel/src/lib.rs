@@ -101,6 +101,14 @@ impl KernelStore {
         self.shared.sets.replace(old, new)
     }
 
+    /// Gives a data set up that is offline. Answers whether there was one of that name.
+    ///
+    /// # Errors
+    /// [`StoreError::Unsupported`] if drawn numbers stand in it: they would be given out again.
+    pub fn drop_offline(&self, name: &str) -> Result<bool> {
+        self.shared.sets.drop_offline(&self.shared.kernel, name)
+    }
+
     /// The kernel beneath.
     #[must_use]
     pub fn kernel(&self) -> &Arc<Kernel> {

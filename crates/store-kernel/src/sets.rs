@@ -278,6 +278,13 @@ impl Sets {
         })
     }
 
+    pub(crate) fn drop_offline(&self, kernel: &Kernel, name: &str) -> Result<bool> {
+        if name == SEQUENCES {
+            return Err(StoreError::Unsupported("dropping the numbers that were drawn"));
+        }
+        kernel.drop_offline_set(name).map_err(of_uow)
+    }
+
     /// Another data set is the set from now on.
     pub(crate) fn replace(&self, old: DataSetId, new: &Arc<DataSet>) -> Result<()> {
         let known = {

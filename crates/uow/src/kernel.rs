@@ -351,6 +351,26 @@ impl Kernel {
         Ok(set.remove_files()?)
     }
 
+    /// Gives a data set up that waits for its recovery: it ends, and what there is of its files is
+    /// removed. Answers whether there was one of that name.
+    ///
+    /// # Errors
+    /// Whatever the log or the disk says.
+    pub fn drop_offline_set(&self, name: &str) -> Result<bool, UowError> {
+        let (definition, end) = {
+            let mut sets = self.sets.lock();
+            let waiting = sets.offline().into_iter().find(|definition| definition.name == name);
+            let Some(definition) = waiting else { return Ok(false) };
+            let body = definition.id.0.to_le_bytes();
+            let gone = self.log.append(kind::SET_GONE, 0, UowId::NONE, Lsn::NONE, &[&body])?;
+            sets.remove(definition.id);
+            (definition, gone.end)
+        };
+        self.log.wait_durable(end)?;
+        space::create::remove_closed(&self.environment, definition)?;
+        Ok(true)
+    }
+
     pub(crate) fn pool_for(&self, definition: &Definition) -> Result<Arc<Pool>, UowError> {
         let unit_bytes = definition.unit_bytes();
         let named = |pool: &Arc<Pool>| {

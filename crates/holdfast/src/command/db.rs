@@ -11,6 +11,7 @@ use store::Store;
 
 use super::partition::{self, PartitionArgs};
 use super::{Context, DONE};
+use crate::anew::{Part, give_up};
 use crate::databases::{Databases, SystemArgs, with};
 use crate::failure::{Failure, Result};
 use crate::look::{IndexStatus, Named, SegmentStatus, Space, Status, Verified};
@@ -195,11 +196,12 @@ fn empty(context: &mut Context, args: &EmptyArgs) -> Result<ExitCode> {
         let what = format!("emptying {text} takes all of its data away");
         return Err(Failure::usage(what, "Add --yes if that is meant."));
     }
-    with(context, &args.system, |context, _, databases| {
-        let database = databases.open_unchecked(databases.named(&text)?)?;
+    with(context, &args.system, |context, system, databases| {
+        let name = databases.named(&text)?;
+        give_up(system, databases, name, &Part::All)?;
+        let database = databases.open_unchecked(name)?;
         database.empty(&databases.store)?;
         database.make_anew(&databases.store)?;
-        let name = database.name();
         for child in orphaned(databases, &database)? {
             warn(format!(
                 "{child} holds logical children whose logical parents were in {name}: load {name} \

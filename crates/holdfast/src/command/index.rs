@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::db::tell_report;
 use super::{Context, DONE};
+use crate::anew::{Part, give_up};
 use crate::databases::{SystemArgs, with};
 use crate::failure::{Failure, Result};
 use crate::look::Verified;
@@ -75,10 +76,11 @@ pub(super) fn run(context: &mut Context, args: &IndexArgs) -> Result<ExitCode> {
 
 fn build(context: &mut Context, args: &WhichArgs) -> Result<ExitCode> {
     let only = args.index()?;
-    with(context, &args.system, |context, _, databases| {
+    with(context, &args.system, |context, system, databases| {
+        let name = databases.named(&args.database)?;
+        give_up(system, databases, name, &Part::Indexes(only))?;
         // The build itself admits the database: it may be in a numbering that this one ends.
-        let database = databases.open_unchecked(databases.named(&args.database)?)?;
-        let name = database.name();
+        let database = databases.open_unchecked(name)?;
         let mut progress = Progress::new(&context.seam);
         let all = database.build_indexes(&databases.store, only, |seen| {
             if seen.is_multiple_of(4096) {

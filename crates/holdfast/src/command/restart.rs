@@ -11,6 +11,7 @@ use super::{Context, DONE};
 use crate::failure::Result;
 use crate::output::{count, warn};
 use crate::passphrase::PassphraseArgs;
+use crate::rehearsal::start_without;
 use crate::verbs::options;
 
 /// Recover a system that was not stopped in order, and stop it in order
@@ -18,7 +19,9 @@ use crate::verbs::options;
 /// Every start does the same first; this is for systems that nobody wants to start now: before
 /// they are copied, verified or handed on.
 #[derive(Args, Debug)]
-#[command(after_help = "Example: holdfast restart /srv/bank")]
+#[command(after_help = "\
+Examples: holdfast restart /srv/bank
+          holdfast restart /srv/bank --without HISTORY --yes")]
 pub(crate) struct RestartArgs {
     /// The system's folder
     dir: PathBuf,
@@ -32,6 +35,13 @@ pub(crate) struct RestartArgs {
     /// system was put back to an older state before is not noticed
     #[arg(long)]
     begin_anchor: bool,
+    /// Take a data set offline that keeps the system from starting, because its file is lost or
+    /// damaged: everything else can be used again, and it waits for its recovery
+    #[arg(long, value_name = "SET")]
+    without: Vec<String>,
+    /// Take it offline even if nothing is known that would bring it back
+    #[arg(long, requires = "without")]
+    yes: bool,
 }
 
 pub(super) fn run(context: &mut Context, args: &RestartArgs) -> Result<ExitCode> {
@@ -41,7 +51,11 @@ pub(super) fn run(context: &mut Context, args: &RestartArgs) -> Result<ExitCode>
         ..options()
     };
     let passphrase = args.passphrase.get()?;
-    let system = System::open(&context.seam, &args.dir, &passphrase, options)?;
+    let (dir, without) = (&args.dir, &args.without);
+    let system = match without.is_empty() {
+        true => System::open(&context.seam, dir, &passphrase, options)?,
+        false => start_without(context, dir, &passphrase, options, without, args.yes)?,
+    };
     system.notes().iter().for_each(warn);
     let restart = system.status().restart;
     system.close()?;

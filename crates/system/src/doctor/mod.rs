@@ -540,11 +540,16 @@ impl Doctor {
             self.step("Recover what is damaged from image copies and the log.", command);
         }
         if !lost.is_empty() {
-            let names = lost.join(", ");
-            self.step(
-                format!("RECON knows no image copy of {names}: find one, or load anew."),
-                None,
+            let without: Vec<String> =
+                lost.iter().map(|name| format!("--without {name}")).collect();
+            let what = format!(
+                "RECON knows no image copy of {}: find one. If the system does not start, and there \
+                 is none, `holdfast restart {} --yes` starts it without; then build what is an \
+                 index anew, and load what is a database.",
+                lost.join(", "),
+                without.join(" ")
             );
+            self.step(what, None);
         }
     }
 

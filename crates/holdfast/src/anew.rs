@@ -1,0 +1,70 @@
+//! Data sets that wait for a recovery, and are given up instead, to be made anew: an index from its
+//! database, a database from what was unloaded.
+//!
+//! Invariants:
+//! 1. An index that is given up is recorded as due before: no program uses an empty one.
+
+use definitions::resolve::Definitions as _;
+use definitions::{Dbd, DbdName};
+use hierarchy::state;
+use store_kernel::KernelStore;
+use system::System;
+
+use crate::databases::Databases;
+use crate::failure::Result;
+
+/// Gives up what is offline of a database: all of it, or only its indexes, or one of these.
+pub(crate) enum Part {
+    /// Everything.
+    All,
+    /// One or all secondary indexes.
+    Indexes(Option<DbdName>),
+}
+
+/// Gives up what is offline of this part of a database.
+pub(crate) fn give_up(
+    system: &System,
+    databases: &Databases<KernelStore>,
+    database: DbdName,
+    part: &Part,
+) -> Result<()> {
+    let is_index = |name: &str| {
+        let dbd = databases.repository.dbd(database).zip(index_of(databases, name));
+        dbd.is_some_and(|(dbd, index)| is_child(&dbd, index))
+    };
+    let is_own = |name: &str| name.split('.').next() == Some(database.text());
+    let is_meant = |name: &String| match part {
+        Part::All => is_own(name) || is_index(name),
+        Part::Indexes(only) => {
+            is_index(name) && only.is_none_or(|only| name.as_str() == only.text())
+        }
+    };
+    let offline = system.kernel().offline_sets().into_iter().map(|set| set.name);
+    offline.filter(is_meant).try_for_each(|name| drop_offline(databases, &name).map(drop))
+}
+
+/// Gives a data set up that is offline. Answers whether there was one.
+pub(crate) fn drop_offline(databases: &Databases<KernelStore>, name: &str) -> Result<bool> {
+    note_due(databases, name)?;
+    Ok(databases.store.drop_offline(name)?)
+}
+
+/// Records an index as due whose data set is about to go.
+pub(crate) fn note_due(databases: &Databases<KernelStore>, name: &str) -> Result<()> {
+    match index_of(databases, name) {
+        Some(index) => Ok(state::set_due(&databases.store, index, true)?),
+        None => Ok(()),
+    }
+}
+
+/// Whether a database names an index as its own.
+fn is_child(dbd: &Dbd, index: DbdName) -> bool {
+    dbd.segments.iter().flat_map(|segment| &segment.children).any(|child| child.dbd == index)
+}
+
+/// The index whose data set that is.
+fn index_of(databases: &Databases<KernelStore>, name: &str) -> Option<DbdName> {
+    let name = DbdName::new(name)?;
+    let dbd = databases.repository.dbd(name)?;
+    dbd.organization.is_index().then_some(name)
+}
