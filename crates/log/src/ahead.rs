@@ -27,10 +27,10 @@ use seam::sync::{Condvar, Mutex};
 
 use crate::core::Core;
 use crate::group::{KeyBook, Purpose, TAG_AT};
-use crate::ring::Taker;
 use crate::sealer::{Sealer, Why};
 use crate::wads::{ENTRY_HEADER, EntryHead, WadsFile, prepare};
 use crate::{Log, LogError, disk_len};
+use log_ring::Taker;
 
 /// How often somebody who waits for the log to land looks whether the kernel has stopped.
 const LOOK: Duration = Duration::from_millis(100);

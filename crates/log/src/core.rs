@@ -22,11 +22,11 @@ use crate::directory::Directory;
 use crate::flow::{Board, Parker, Waiting};
 use crate::read::ReadCache;
 use crate::record::{self, RECORD_HEADER};
-use crate::ring::{Claim, Reserved, Ring};
 use crate::sealer::{Sealer, Why};
 use crate::segment::HeadSealer;
 use crate::stats::Stats;
 use crate::{DurableSink, LogConfig, LogEnv, LogError, Place};
+use log_ring::{Claim, Reserved, Ring};
 
 /// How the log is laid out: as it was opened, or by now.
 pub(crate) struct Layout {

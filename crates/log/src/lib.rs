@@ -7,7 +7,7 @@
 //!
 //! ```text
 //!   append ──> ring ──> sealer ──> lane (copy 1, stripe s) ──> segment-NNN.stripe-s
-//!              ring.rs  sealer.rs  lane (copy 2, stripe s)     segment.rs
+//!            log_ring  sealer.rs  lane (copy 2, stripe s)     segment.rs
 //!                                  flow.rs, writer.rs
 //!                │                   └─> recent ──> the archive
 //!                └────> write-ahead data set, if there is one: ahead.rs, wads.rs
@@ -47,7 +47,6 @@ mod renew;
 mod restore;
 mod restripe;
 mod resync;
-mod ring;
 mod scan;
 mod sealed;
 mod sealer;

@@ -15,7 +15,6 @@ use crate::flow::{Board, CopyState, LANE_DEPTH};
 use crate::group::{KeyBook, Purpose};
 use crate::read::{LogReader, ReadCache};
 use crate::restore::{Restored, restore};
-use crate::ring::Ring;
 use crate::sealer::{Current, Sealer};
 use crate::segment::{FileAt, HeadSealer, make_slot, sync_folders};
 use crate::stats::Stats;
@@ -23,6 +22,7 @@ use crate::{
     AheadInfo, COPIES_MAX, CopyInfo, LogConfig, LogEnv, LogError, LogSpace, LogStart,
     LogStatistics, Opened, Origin, RecordHead, SealedGroups, SegmentInfo, ToArchive,
 };
+use log_ring::Ring;
 
 /// Where a record stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

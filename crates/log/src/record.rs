@@ -23,6 +23,7 @@ use crate::group::Flaw;
 
 /// Bytes before the body of a record.
 pub const RECORD_HEADER: usize = 24;
+const _: () = assert!(RECORD_HEADER >= log_ring::RECORD_BYTES_MIN, "the ring takes any record");
 
 /// The longest record, header included: 1 MiB. A small ring lowers it to half the ring.
 pub const RECORD_BYTES_MAX: usize = 1 << 20;

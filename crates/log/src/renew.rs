@@ -17,11 +17,11 @@ use seam::mem::AlignedBuf;
 
 use crate::core::Core;
 use crate::group::{GroupHead, KeyBook, Purpose};
-use crate::ring::Gathered;
 use crate::sealer::Sealer;
 use crate::segment::{FileAt, SegmentHead};
 use crate::wads::EntryHead;
 use crate::{Log, LogError, WadsConfig};
+use log_ring::Gathered;
 
 /// A key that waits for the next group that begins with a record.
 pub(crate) struct Renewal {

@@ -27,8 +27,8 @@ use crate::directory::{GroupAt, Segment, room_left};
 use crate::flow::Job;
 use crate::group::{GROUP_HEADER, GroupHead, TAG_AT};
 use crate::renew::Renewal;
-use crate::ring::{Gathered, Taker};
 use crate::segment::{SEGMENT_HEADER, SegmentId, SlotFiles};
+use log_ring::{Gathered, Taker};
 
 /// What only the thread that seals may touch.
 pub(crate) struct Sealer {

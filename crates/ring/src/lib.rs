@@ -17,25 +17,26 @@
 //! 4. The store of a mark releases the bytes it covers, and the walk acquires them; the store of
 //!    `freed` releases the taker's reads, and a reservation acquires them before it overwrites.
 //!
-//! This is the only file of the log with unsafe code.
+//! This is all of the log that needs unsafe code; it stands apart so that `loom` can try every order
+//! of it without building anything else.
 
 #[cfg(loom)]
 use loom::sync::atomic::{AtomicU64, Ordering};
 #[cfg(not(loom))]
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::record::RECORD_HEADER;
-
+/// No record is shorter.
+pub const RECORD_BYTES_MIN: usize = 24;
 /// Bytes of stream covered by one mark.
 const MARK_SHIFT: u32 = 4;
-const _: () = assert!(RECORD_HEADER > 1 << MARK_SHIFT, "two records never share a mark");
+const _: () = assert!(RECORD_BYTES_MIN > 1 << MARK_SHIFT, "two records never share a mark");
 
 /// A value on cache lines of its own, so that neighbours do not slow each other down.
 #[repr(align(128))]
 struct Lonely<T>(T);
 
 /// The ring's shared half; the other half is the one [`Taker`].
-pub(crate) struct Ring {
+pub struct Ring {
     bytes: Bytes,
     marks: Box<[AtomicU64]>,
     size: u64,
@@ -47,7 +48,7 @@ pub(crate) struct Ring {
 
 /// The right to take from a ring; there is one for each ring.
 #[derive(Debug)]
-pub(crate) struct Taker {
+pub struct Taker {
     /// Everything before has been taken.
     taken: u64,
     /// Where the first record begins that is not known to be whole.
@@ -55,7 +56,7 @@ pub(crate) struct Taker {
 }
 
 /// What a reservation says.
-pub(crate) enum Reserved<'a> {
+pub enum Reserved<'a> {
     /// Fill it and publish it.
     Claim(Claim<'a>),
     /// The ring has no room before the taker has taken some.
@@ -65,7 +66,7 @@ pub(crate) enum Reserved<'a> {
 }
 
 /// A reserved range. It must be filled and published: until then everything behind it waits.
-pub(crate) struct Claim<'a> {
+pub struct Claim<'a> {
     ring: &'a Ring,
     start: u64,
     end: u64,
@@ -74,20 +75,20 @@ pub(crate) struct Claim<'a> {
 
 /// What the taker may take next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Gathered {
+pub struct Gathered {
     /// Where it begins.
-    pub(crate) from: u64,
+    pub from: u64,
     /// Where it ends; the same when nothing is whole.
-    pub(crate) to: u64,
+    pub to: u64,
     /// Where in it a record begins first, counted from `from`.
-    pub(crate) first_record: Option<u32>,
+    pub first_record: Option<u32>,
     /// The taker's boundary once this has been taken.
     boundary: u64,
 }
 
 impl Ring {
     /// A ring of `size` bytes, a power of two, whose stream goes on at `start`.
-    pub(crate) fn new(size: usize, start: u64) -> (Ring, Taker) {
+    pub fn new(size: usize, start: u64) -> (Ring, Taker) {
         assert!(size.is_power_of_two() && size >= 4 * (1 << MARK_SHIFT), "ring of {size} bytes");
         let marks = (0..size >> MARK_SHIFT).map(|_| AtomicU64::new(0)).collect();
         let ring = Ring {
@@ -102,7 +103,7 @@ impl Ring {
 
     /// Puts `bytes` in front of everything, to be taken together. A record begins first at
     /// `begins` in them, and one ends where they end.
-    pub(crate) fn preload(&mut self, taker: &mut Taker, bytes: &[u8], begins: usize) {
+    pub fn preload(&mut self, taker: &mut Taker, bytes: &[u8], begins: usize) {
         assert!(taker.taken == self.next() && bytes.len() as u64 <= self.size, "into a new ring");
         let at = (taker.taken & (self.size - 1)) as usize;
         let (front, back) = bytes.split_at(bytes.len().min(self.size as usize - at));
@@ -118,19 +119,19 @@ impl Ring {
 
     /// Where the next record will begin.
     #[inline]
-    pub(crate) fn next(&self) -> u64 {
+    pub fn next(&self) -> u64 {
         self.next.0.load(Ordering::SeqCst)
     }
 
     /// Whether `len` bytes could be reserved just now.
-    pub(crate) fn has_room(&self, len: u64) -> bool {
+    pub fn has_room(&self, len: u64) -> bool {
         self.next() + len <= self.freed.0.load(Ordering::SeqCst) + self.size
     }
 
     /// Reserves `len` bytes that end at `limit` at the latest. `start` is a recent [`Ring::next`].
     #[inline]
-    pub(crate) fn reserve(&self, mut start: u64, len: u64, limit: u64) -> Reserved<'_> {
-        assert!(len >= RECORD_HEADER as u64 && len <= self.size, "a range of {len} bytes");
+    pub fn reserve(&self, mut start: u64, len: u64, limit: u64) -> Reserved<'_> {
+        assert!(len >= RECORD_BYTES_MIN as u64 && len <= self.size, "a range of {len} bytes");
         loop {
             let end = start + len;
             if end > limit {
@@ -165,7 +166,7 @@ impl Ring {
     }
 
     /// What is whole behind what has been taken, at most `bytes_max` bytes.
-    pub(crate) fn gather(&self, taker: &Taker, bytes_max: u64) -> Gathered {
+    pub fn gather(&self, taker: &Taker, bytes_max: u64) -> Gathered {
         let from = taker.taken;
         let stop = from + bytes_max;
         let mut boundary = taker.boundary;
@@ -183,7 +184,7 @@ impl Ring {
     }
 
     /// Lends what was gathered: one slice, and a second one if the ring wraps within it.
-    pub(crate) fn lend<R>(
+    pub fn lend<R>(
         &self,
         taker: &Taker,
         gathered: &Gathered,
@@ -198,14 +199,14 @@ impl Ring {
     }
 
     /// Lets a scout go on; the room stays taken until the taker has come by, too.
-    pub(crate) fn pass(&self, scout: &mut Taker, gathered: &Gathered) {
+    pub fn pass(&self, scout: &mut Taker, gathered: &Gathered) {
         assert_eq!(gathered.from, scout.taken, "passed once");
         scout.taken = gathered.to;
         scout.boundary = gathered.boundary;
     }
 
     /// Gives the room of what was gathered back to the appenders.
-    pub(crate) fn take(&self, taker: &mut Taker, gathered: &Gathered) {
+    pub fn take(&self, taker: &mut Taker, gathered: &Gathered) {
         assert_eq!(gathered.from, taker.taken, "taken once");
         taker.taken = gathered.to;
         taker.boundary = gathered.boundary;
@@ -215,12 +216,12 @@ impl Ring {
 
 impl Taker {
     /// One that begins here and runs ahead: it looks, and frees nothing.
-    pub(crate) fn scout(&self) -> Taker {
+    pub fn scout(&self) -> Taker {
         Taker { taken: self.taken, boundary: self.boundary }
     }
 
     /// Everything before has been taken.
-    pub(crate) fn taken(&self) -> u64 {
+    pub fn taken(&self) -> u64 {
         self.taken
     }
 }
@@ -228,19 +229,19 @@ impl Taker {
 impl Claim<'_> {
     /// Where the range begins.
     #[inline]
-    pub(crate) fn start(&self) -> u64 {
+    pub fn start(&self) -> u64 {
         self.start
     }
 
     /// Where it ends.
     #[inline]
-    pub(crate) fn end(&self) -> u64 {
+    pub fn end(&self) -> u64 {
         self.end
     }
 
     /// Copies the next part in.
     #[inline]
-    pub(crate) fn fill(&mut self, part: &[u8]) {
+    pub fn fill(&mut self, part: &[u8]) {
         assert!(part.len() as u64 <= self.end - self.filled, "a claim is not overfilled");
         let size = self.ring.size as usize;
         let at = (self.filled & (self.ring.size - 1)) as usize;
@@ -259,7 +260,7 @@ impl Claim<'_> {
     /// before and somebody's wish be seen just after, so a taker that stops before a record that
     /// is not whole looks again by itself after a moment.
     #[inline]
-    pub(crate) fn publish(self) {
+    pub fn publish(self) {
         assert_eq!(self.filled, self.end, "a claim is filled before it is published");
         self.ring.mark(self.start).store(self.end, Ordering::Release);
         self.ring.foresee(self.end);
