@@ -131,3 +131,41 @@ fn a_damaged_database_is_emptied_and_loaded() {
         }
     }
 }
+
+#[test]
+fn what_nothing_brings_back_keeps_nobody_from_the_rest() {
+    let shop = Shop::new("given-up", 300);
+    let unloaded = shop.unload("before");
+    let restart = |rest: &[&str]| on(SECRET, &["restart"], &shop.dir, rest);
+    for (set, remake) in [("SHOPY", "index"), ("SHOP", "database")] {
+        fs::remove_file(data_file(&shop.dir, set)).unwrap();
+        restart(&[]).failed("HFD001", &[set]);
+        // The log has all of it here: that is said before it is given up.
+        restart(&["--without", set]).failed("HFY100", &["holdfast recover", set]);
+        restart(&["--without", set, "--without", "SHOPX", "--yes"]).failed("HFY100", &["SHOPX"]);
+        restart(&["--without", set, "--yes"]).done();
+        let found = on(SECRET, &["verify"], &shop.dir, &[]);
+        assert_eq!(found.code, 1);
+        assert!(found.out.contains("offline"), "{}", found.out);
+        shop.run(&["db", "verify"], &["SHOP"]).failed("HFU024", &[set]);
+        if remake == "index" {
+            shop.run(&["index", "build"], &["SHOP"]).done();
+        } else {
+            shop.run(&["db", "empty"], &["SHOP", "--yes"]).done();
+            shop.run(&["load"], &["SHOP", &unloaded]).done();
+        }
+        shop.is_sound();
+        assert_eq!(segments(&shop.unload("after")), segments(&unloaded));
+    }
+}
+
+#[test]
+fn what_was_started_without_is_recovered_all_the_same() {
+    let shop = Shop::new("recovered", 30);
+    let before = segments(&shop.unload("before"));
+    fs::remove_file(data_file(&shop.dir, "SHOP")).unwrap();
+    on(SECRET, &["restart"], &shop.dir, &["--without", "SHOP", "--yes"]).done();
+    shop.run(&["recover"], &["--set", "SHOP"]).done();
+    shop.is_sound();
+    assert_eq!(segments(&shop.unload("after")), before);
+}

@@ -17,8 +17,8 @@
 //! 4. The store of a mark releases the bytes it covers, and the walk acquires them; the store of
 //!    `freed` releases the taker's reads, and a reservation acquires them before it overwrites.
 //!
-//! This is all of the log that needs unsafe code; it stands apart so that `loom` can try every order
-//! of it without building anything else.
+//! This is all of the log that needs unsafe code; it stands apart so that `loom` can try every
+//! order of it without building anything else.
 
 #[cfg(loom)]
 use loom::sync::atomic::{AtomicU64, Ordering};
