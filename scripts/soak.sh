@@ -22,12 +22,12 @@ fi
 if ((kills > 0)); then
     say "== a real process, killed $kills times (a second each, about)"
     HOLDFAST_KILLS=$kills cargo test --release -p holdfast \
-        --test a_killed_process_loses_nothing -- --nocapture || failed+=("killing a process")
+        --test all a_killed_process_loses_nothing -- --nocapture || failed+=("killing a process")
 fi
 if ((minutes > 0)); then
     say "== files spoilt at random and mended, for $minutes minutes"
     HOLDFAST_DAMAGE=$((minutes * 20)) HOLDFAST_SECONDS=$((minutes * 60)) \
-        cargo test --release -p holdfast --test the_bank_survives_damage -- --nocapture ||
+        cargo test --release -p holdfast --test all the_bank_survives_damage -- --nocapture ||
         failed+=("damage")
 fi
 ((${#failed[@]} == 0)) || fail "failed: $(printf '%s; ' "${failed[@]}")see above"

@@ -54,6 +54,22 @@ fn no_line_ends_in_blanks_and_no_tab_indents() {
     none_of("blanks at the end or tabs at the front", &offences);
 }
 
+/// A file of tests that no other file names is never compiled, and never fails.
+#[test]
+fn every_file_of_tests_is_part_of_them() {
+    let all = files(&[".rs"]);
+    let mut lost = Vec::new();
+    for main in all.iter().filter(|file| file.path.ends_with("/tests/all/main.rs")) {
+        let folder = main.path.trim_end_matches("main.rs");
+        let inside = all.iter().filter_map(|file| file.path.strip_prefix(folder));
+        let names = inside.filter_map(|path| path.strip_suffix(".rs"));
+        let own = names.filter(|name| !name.contains('/') && *name != "main");
+        let named = |name: &&str| !main.text.contains(&format!("mod {name};"));
+        lost.extend(own.filter(named).map(|name| format!("{folder}{name}.rs")));
+    }
+    none_of("tests that nobody runs", &lost);
+}
+
 #[test]
 fn nothing_unfinished_is_left_behind() {
     let notes =

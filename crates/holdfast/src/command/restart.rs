@@ -20,8 +20,8 @@ use crate::verbs::options;
 /// they are copied, verified or handed on.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Examples: holdfast restart /srv/bank
-          holdfast restart /srv/bank --without HISTORY --yes")]
+Example: holdfast restart /srv/bank
+         holdfast restart /srv/bank --without HISTORY --yes")]
 pub(crate) struct RestartArgs {
     /// The system's folder
     dir: PathBuf,

@@ -1,0 +1,139 @@
+//! A disk that is full: making a system fails cleanly, a running one tells who cannot grow, and
+//! everything that was acknowledged is there once there is room again.
+
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::common::{DEMO, Ended, Folder, SECRET, Worker, bank, findings, on, pause};
+
+/// The command under a limit on the length of files: the nearest thing to a full disk that needs
+/// no privileges. The signal that comes with it is ignored, so that writes fail instead.
+fn limited(kib: u64, passphrase: Option<&str>, args: &[&std::ffi::OsStr]) -> Command {
+    let mut command = Command::new("bash");
+    let script = format!("trap '' XFSZ; ulimit -f {kib}; exec \"$0\" \"$@\"");
+    command.arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_holdfast")).args(args);
+    command.env_remove("HOLDFAST_PASSPHRASE");
+    if let Some(passphrase) = passphrase {
+        command.env("HOLDFAST_PASSPHRASE", passphrase);
+    }
+    command
+}
+
+#[test]
+fn a_system_that_finds_no_room_is_not_made_by_half() {
+    let folder = Folder::new("no-room");
+    let dir = folder.join("bank");
+    let args = ["init".as_ref(), dir.as_os_str(), "--guess-memory".as_ref(), "64 KiB".as_ref()];
+    let ended = Ended::of(&limited(1024, Some(SECRET), &args).output().unwrap());
+    assert_eq!(ended.code, 1, "{}", ended.err);
+    assert!(
+        ended.err.contains("segment-000") || ended.err.contains("double-write"),
+        "{}",
+        ended.err
+    );
+    on(SECRET, &["status"], &dir, &[]).failed("HFY001", &["holdfast.toml"]);
+    assert!(
+        crate::common::files(&dir).is_empty(),
+        "nothing is left: {:?}",
+        crate::common::files(&dir).keys()
+    );
+    // With room the same command works in the same place.
+    crate::common::init(&dir, &[]);
+}
+
+/// The longest file of a system, in KiB.
+fn longest(dir: &Path) -> u64 {
+    let lengths = crate::common::files(dir).into_values().map(|bytes| bytes.len() as u64);
+    lengths.max().unwrap().div_ceil(1024)
+}
+
+#[test]
+fn a_data_set_that_cannot_grow_says_so_and_loses_nothing() {
+    let folder = Folder::new("full");
+    let dir = bank(&folder, &[]);
+    let limit = longest(&dir).max(8 << 10);
+    // The journal grows with every transfer, until its file may not become longer.
+    let words = ["demo-worker".as_ref(), dir.as_os_str()];
+    let mut command = limited(limit, None, &words);
+    command.args(["--run", "90", "--accounts", "3000"]);
+    let mut worker = Worker::start_command(command);
+    let begun = std::time::Instant::now();
+    let status = loop {
+        if let Some(status) = worker.child.try_wait().unwrap() {
+            break status;
+        }
+        assert!(begun.elapsed().as_secs() < 120, "it meets the limit");
+        pause(50);
+    };
+    assert!(!status.success());
+    let journal = std::fs::metadata(crate::common::data_file(&dir, "JOURNAL")).unwrap().len();
+    assert!(journal.div_ceil(1024) <= limit, "{journal}");
+    assert!(findings(&dir).is_empty(), "nothing is damaged");
+    // With room again everybody works.
+    Worker::start(&dir, 91).finish();
+    on(DEMO, &["verify"], &dir, &[]).done();
+}
+
+/// A small device of its own, if this process may have one.
+struct Device(PathBuf);
+
+impl Device {
+    fn new(folder: &Folder, mib: u64) -> Option<Device> {
+        let place = folder.join("device");
+        std::fs::create_dir(&place).unwrap();
+        let device = Device(place);
+        device.mount(&format!("size={mib}m")).then_some(device)
+    }
+
+    fn mount(&self, options: &str) -> bool {
+        let mut command = Command::new("mount");
+        command.args(["-t", "tmpfs", "-o", options, "none"]).arg(&self.0);
+        command.output().is_ok_and(|output| output.status.success())
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).output();
+    }
+}
+
+#[test]
+fn a_device_without_room_stops_nobody_for_good() {
+    let folder = Folder::new("device");
+    let Some(device) = Device::new(&folder, 90) else {
+        eprintln!("skipped: only root may mount a device; the limit on files has its own test");
+        return;
+    };
+    let base = device.0.join("demo");
+    let quick = ["--seconds", "1", "--kills", "0", "--accounts", "3000", "--no-comparison"];
+    let mut args = vec!["demo", "--dir", base.to_str().unwrap()];
+    args.extend(quick);
+    crate::common::run(args).done();
+    let dir = base.join("bank");
+
+    // Another file takes what is left.
+    let filler = device.0.join("filler");
+    let mut file = std::fs::File::create(&filler).unwrap();
+    let piece = vec![1_u8; 64 << 10];
+    while file.write_all(&piece).is_ok() {}
+    drop(file);
+    let mut command = crate::common::command(None);
+    command.arg("demo-worker").arg(&dir).args(["--run", "95", "--accounts", "3000"]);
+    let mut worker = Worker::start_command(command);
+    let begun = std::time::Instant::now();
+    while worker.child.try_wait().unwrap().is_none() {
+        assert!(begun.elapsed().as_secs() < 120, "it meets the end of the device");
+        pause(50);
+    }
+    assert!(!worker.child.wait().unwrap().success());
+
+    assert!(findings(&dir).is_empty(), "nothing is damaged: {:?}", findings(&dir));
+    std::fs::remove_file(&filler).unwrap();
+    on(DEMO, &["restart"], &dir, &[]).done();
+    Worker::start(&dir, 96).finish();
+    on(DEMO, &["verify"], &dir, &[]).done();
+}

@@ -1,0 +1,43 @@
+//! A system that was started without RECON says so until RECON has been rebuilt.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // removes files on purpose
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::{DEMO, Folder, Worker, bank, on};
+
+/// Whether `verify` and `doctor` name the command that finds what RECON has forgotten.
+fn naming(dir: &Path) -> [bool; 2] {
+    let said = [&["verify"][..], &["doctor", "-s"]].map(|words| on(DEMO, words, dir, &[]).out);
+    said.map(|said| said.contains("recon rebuild") && said.contains("--from FOLDER"))
+}
+
+/// How many image copies RECON knows.
+fn known(dir: &Path) -> usize {
+    let said = on(DEMO, &["recon", "list", "--json", "-s"], dir, &[]).done().json();
+    said["image_copies"].as_array().unwrap().len()
+}
+
+#[test]
+fn a_system_that_was_started_without_recon_says_so_until_it_is_rebuilt() {
+    let folder = Folder::new("lost-recon");
+    let dir = bank(&folder, &[]);
+    let copies = folder.join("copies");
+    let copies = copies.to_str().unwrap();
+    on(DEMO, &["image-copy", "--all", "--to", copies, "-s"], &dir, &[]).done();
+    assert_eq!((known(&dir), naming(&dir)), (1, [false; 2]));
+    for copy in ["recon.1", "recon.2"] {
+        fs::remove_file(dir.join(copy)).unwrap();
+    }
+    for _ in 0..2 {
+        on(DEMO, &["restart"], &dir, &[]).done();
+    }
+    assert_eq!((known(&dir), naming(&dir)), (0, [true; 2]));
+    let mut worker = Worker::idle(&dir);
+    let status = on(DEMO, &["status"], &dir, &[]).done().out;
+    assert!(status.contains("recon rebuild"), "{status}");
+    worker.finish();
+    on(DEMO, &["recon", "rebuild", "--from", copies, "-s"], &dir, &[]).done();
+    on(DEMO, &["restart"], &dir, &[]).done();
+    assert_eq!((known(&dir), naming(&dir)), (1, [false; 2]));
+}

@@ -1,0 +1,288 @@
+//! `holdfast pgp`, as its users see it: files go there and back, and nothing that is damaged, or
+//! meant for others, leaves a file behind.
+
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at files from outside
+
+use std::fs;
+
+use crate::common::place::{Place, put};
+
+#[test]
+fn files_go_there_and_back_and_say_who_signed_them() {
+    let place = Place::new("back");
+    let data: Vec<u8> = (0..3_000_000_u32).map(|i| (i / 5 % 91) as u8).collect();
+    put(&place.path("pay"), &data);
+    place.works(&["generate", "--alias", "me", "Ada <ada@example.org>"]);
+    place.works(&["generate", "--alias", "new", "--v6", "Bob <bob@example.org>"]);
+    for (index, words) in [
+        &["encrypt", "-r", "me", "--sign-with", "new", "--form", "v1", "pay"][..],
+        &["encrypt", "-r", "new", "-r", "me", "--sign-with", "new", "--compress", "none", "pay"],
+        &["encrypt", "-r", "new", "--sign-with", "new", "--async-cipher", "off", "pay"],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        place.works(words);
+        let out = format!("out{index}");
+        let said =
+            place.works(&["decrypt", "--signed-by", "new", "--stats", "-o", &out, "pay.pgp"]);
+        assert!(said.contains("good signature of") && said.contains("Bob"), "{said}");
+        assert!(said.contains("MB per CPU second"), "{said}");
+        assert!(fs::read(place.path(&out)).unwrap() == data);
+        place.fails(&["decrypt", "--signed-by", "me", "-o", "none", "pay.pgp"], 5);
+        assert!(!place.path("none").exists());
+        fs::remove_file(place.path("pay.pgp")).unwrap();
+    }
+    place.works(&["encrypt", "-c", "-o", "word.pgp", "pay"]);
+    place.works(&["decrypt", "-c", "-o", "word", "word.pgp"]);
+    assert!(fs::read(place.path("word")).unwrap() == data);
+    place.works(&["sign", "--detached", "--with", "me", "pay"]);
+    place.works(&["verify", "--signature", "pay.sig", "pay"]);
+    place.fails(&["verify", "--signature", "pay.sig", "word.pgp"], 5);
+}
+
+#[test]
+fn what_is_damaged_or_for_others_leaves_no_file() {
+    let place = Place::new("damage");
+    put(&place.path("pay"), &[7; 100_000]);
+    place.works(&["generate", "--alias", "me", "--v6", "Ada <ada@example.org>"]);
+    for form in ["v1", "v2", "v2-gcm", "v2-eax"] {
+        place.works(&["encrypt", "-r", "me", "--form", form, "--compress", "none", "pay"]);
+        let message = fs::read(place.path("pay.pgp")).unwrap();
+        let before = place.names();
+        let mut changed = message.clone();
+        changed[60_000] ^= 4;
+        for bad in [&changed[..], &message[..70_000], &[&message[..], &message].concat()] {
+            put(&place.path("pay.pgp"), bad);
+            place.fails(&["decrypt", "-o", "out", "pay.pgp"], 3);
+            assert_eq!(place.names(), before, "{form}");
+        }
+        fs::remove_file(place.path("pay.pgp")).unwrap();
+    }
+    place.works(&["encrypt", "-r", "me", "pay"]);
+    place.works(&["export", "me", "--secret", "-o", "me.key"]);
+    place.works(&["delete", "me", "--yes"]);
+    place.fails(&["decrypt", "-o", "out", "pay.pgp"], 4);
+    place.fails(&["decrypt", "-o", "out", "me.key"], 6);
+    place.fails(&["encrypt", "-r", "me", "pay"], 1);
+    place.works(&["import", "me.key"]);
+    place.fails(&["decrypt", "-o", "pay", "pay.pgp"], 1);
+    place.works(&["decrypt", "-o", "out", "pay.pgp"]);
+    assert_eq!(place.names(), ["me.key", "out", "pay", "pay.pgp"]);
+}
+
+#[test]
+fn keys_expire_are_revoked_and_certified() {
+    let place = Place::new("keys");
+    put(&place.path("pay"), b"data");
+    let listed = || place.works(&["list"]);
+    place.works(&["generate", "--alias", "me", "--days", "30", "Ada <ada@example.org>"]);
+    place.works(&["generate", "--alias", "you", "Bob <bob@example.org>"]);
+    assert!(listed().contains("expires"));
+    place.works(&["expire", "me", "--days", "0"]);
+    assert!(!listed().contains("expires"));
+    place.works(&["certify", "--with", "me", "you", "Bob <bob@example.org>"]);
+    place.fails(&["certify", "--with", "me", "you", "Eve <eve@example.org>"], 1);
+    place.fails(&["revoke", "you"], 2);
+    place.works(&["revoke", "you", "--reason", "replaced", "--yes"]);
+    assert!(listed().contains("revoked"));
+    place.fails(&["encrypt", "-r", "you", "pay"], 1);
+    place.works(&["passphrase", "me", "--none"]);
+    place.works(&["encrypt", "-r", "me", "--armor", "pay"]);
+    place.works(&["decrypt", "--yes", "pay.asc"]);
+}
+
+#[test]
+fn what_another_option_reads_is_said_with_that_option() {
+    let place = Place::new("hints");
+    put(&place.path("notice"), b"open to all\n");
+    place.works(&["generate", "--alias", "me", "Ada <ada@example.org>"]);
+    place.works(&["sign", "--cleartext", "--with", "me", "notice"]);
+    for words in [&["verify", "notice.asc"][..], &["decrypt", "--yes", "notice.asc"]] {
+        let said = place.fails(words, 6);
+        assert!(said.contains("verify --cleartext"), "{said}");
+    }
+    // Also where it stands in a letter, whose other text is left out.
+    let notice = fs::read(place.path("notice.asc")).unwrap();
+    put(&place.path("letter"), &[b"Dear all,\n\n", &notice[..], b"\nAda\n"].concat());
+    let said = place.fails(&["verify", "letter"], 6);
+    assert!(said.contains("verify --cleartext"), "{said}");
+    place.works(&["verify", "--cleartext", "letter", "-o", "said"]);
+    assert_eq!(fs::read(place.path("said")).unwrap(), b"open to all\n");
+    // A container without protection, of a message that nobody has to open to be told.
+    put(&place.path("old.pgp"), &[&[0xC9, 40][..], &[7; 40]].concat());
+    let said = place.fails(&["decrypt", "old.pgp"], 6);
+    assert!(said.contains("--allow-old"), "{said}");
+    assert!(!place.path("old").exists());
+}
+
+#[test]
+fn nobody_is_asked_for_a_passphrase_that_opens_nothing() {
+    let place = Place::new("asked");
+    put(&place.path("pay"), b"at rest");
+    place.works(&["generate", "--alias", "locked", "Ada <ada@example.org>"]);
+    place.works(&["generate", "--alias", "open", "--no-passphrase", "Bob <bob@example.org>"]);
+    place.works(&["encrypt", "-r", "open", "-o", "open.pgp", "pay"]);
+    place.works(&["encrypt", "-r", "locked", "-o", "locked.pgp", "pay"]);
+    place.works(&["encrypt", "-c", "-o", "word.pgp", "pay"]);
+    place.works(&["compress", "-o", "packed.pgp", "pay"]);
+    let without = |words: &[&str]| {
+        let mut command = place.command(words);
+        command.env_remove("HOLDFAST_PGP_KEY_PASSPHRASE").env_remove("HOLDFAST_PGP_PASSPHRASE");
+        let output = command.stdin(std::process::Stdio::null()).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for file in ["open.pgp", "packed.pgp"] {
+        let (code, said) = without(&["decrypt", "--plain", "--yes", "-o", "out", file]);
+        assert_eq!(code, Some(0), "{file}: {said}");
+    }
+    let (code, said) = without(&["decrypt", "-o", "no", "locked.pgp"]);
+    assert!(code == Some(2) && said.contains("--key-passphrase-file"), "{said}");
+    let (code, said) = without(&["decrypt", "-o", "no", "word.pgp"]);
+    assert!(code == Some(4) && said.contains("a passphrase opens it"), "{said}");
+    place.works(&["decrypt", "--yes", "-o", "out", "word.pgp"]);
+    place.works(&["decrypt", "--yes", "-o", "out", "locked.pgp"]);
+}
+
+#[test]
+fn user_ids_of_strangers_drive_no_terminal() {
+    let place = Place::new("strangers");
+    place.works(&[
+        "generate",
+        "--alias",
+        "x",
+        "Eve\u{1b}[2J\ngood signature of Ada <eve@example.org>",
+    ]);
+    let said = place.works(&["list"]);
+    assert!(said.contains("Eve\\u{1b}[2J\\u{a}good") && !said.contains('\u{1b}'), "{said}");
+}
+
+#[test]
+fn one_file_that_fails_stops_no_other_and_is_named() {
+    let place = Place::new("several");
+    place.works(&["generate", "--alias", "me", "Ada <ada@example.org>"]);
+    put(&place.path("one"), b"1");
+    put(&place.path("two"), b"2");
+    let said = place.fails(&["encrypt", "-r", "me", "one", "none", "two"], 1);
+    assert!(said.contains("none: ") && place.path("two.pgp").is_file(), "{said}");
+    fs::remove_file(place.path("one")).unwrap();
+    let cut = fs::read(place.path("two.pgp")).unwrap();
+    put(&place.path("cut.pgp"), &cut[..cut.len() - 1]);
+    let said = place.fails(&["decrypt", "cut.pgp", "one.pgp"], 3);
+    assert!(said.contains("cut.pgp: the message is damaged"), "{said}");
+    assert_eq!(fs::read(place.path("one")).unwrap(), b"1");
+}
+
+#[test]
+fn data_that_was_changed_since_it_was_signed_is_called_so() {
+    let place = Place::new("changed");
+    place.works(&["generate", "--alias", "me", "Ada <ada@example.org>"]);
+    put(&place.path("pay"), b"100");
+    place.works(&["sign", "--detached", "--with", "me", "pay"]);
+    put(&place.path("pay"), b"1000");
+    let said = place.fails(&["verify", "pay.sig"], 5);
+    assert!(said.contains("does not fit: something was changed"), "{said}");
+}
+
+#[test]
+fn a_name_goes_to_another_key_only_if_that_is_said() {
+    let place = Place::new("alias");
+    place.works(&["generate", "--alias", "partner", "Ada <ada@example.org>"]);
+    place.fails(&["generate", "--alias", "partner", "Eve <eve@example.org>"], 1);
+    place.works(&["generate", "--alias", "other", "Eve <eve@example.org>"]);
+    let said = place.fails(&["alias", "partner", "Eve"], 1);
+    assert!(said.contains("is of key") && said.contains("--yes"), "{said}");
+    assert!(place.works(&["list", "partner"]).contains("Ada"));
+    place.works(&["alias", "--yes", "partner", "Eve"]);
+    assert!(place.works(&["list", "partner"]).contains("Eve"));
+    for unfit in ["0123456789ABCDEF", "user:Ada", " "] {
+        place.fails(&["alias", unfit, "Eve"], 2);
+    }
+    place.fails(&["expire", "--days", "4000000000", "other"], 2);
+}
+
+#[test]
+fn a_variable_that_is_empty_is_as_good_as_none() {
+    let place = Place::new("rest-empty");
+    for words in [&["generate", "--no-passphrase", "--alias", "me", "Me"][..], &["list"]] {
+        let mut command = place.command(words);
+        let output = command.env("HOLDFAST_TOKEN_MODULE", "").output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn a_key_that_is_too_short_opens_old_messages_if_that_is_asked_for_and_nothing_else() {
+    let place = Place::new("rest-short");
+    let key = include_bytes!("../../../openpgp/tests/data/rsa1024.key");
+    put(&place.path("short.key"), key);
+    put(&place.path("old.asc"), include_bytes!("../../../openpgp/tests/data/rsa1024.message"));
+    assert!(place.fails(&["import", "short.key"], 1).contains("1024 bits"));
+    place.works(&["import", "--allow-old", "--alias", "old", "short.key"]);
+    let said = place.fails(&["decrypt", "-o", "out", "old.asc"], 4);
+    assert!(said.contains("--allow-old"), "{said}");
+    place.works(&["decrypt", "--allow-old", "-o", "out", "old.asc"]);
+    assert_eq!(fs::read(place.path("out")).unwrap(), b"written once\n");
+    assert!(place.fails(&["encrypt", "-r", "old", "-o", "no", "out"], 1).contains("1024 bits"));
+    place.fails(&["sign", "--with", "old", "-o", "no", "out"], 1);
+    // What it has signed, whatever time that claims.
+    let signature = include_bytes!("../../../openpgp/tests/data/rsa1024.signature");
+    put(&place.path("out.sig"), signature);
+    let said = place.fails(&["verify", "out.sig"], 5);
+    assert!(said.contains("1024 bits") && said.contains("--allow-old"), "{said}");
+    place.fails(&["-v", "out.sig", "out"], 5);
+    place.works(&["verify", "--allow-old", "out.sig"]);
+    place.works(&["-v", "--allow-old", "out.sig", "out"]);
+}
+
+#[test]
+fn no_output_takes_the_place_of_an_input_or_of_another_output() {
+    let place = Place::new("rest-places");
+    place.works(&["generate", "--no-passphrase", "--alias", "me", "Ada <ada@example.org>"]);
+    put(&place.path("pay"), b"100");
+    place.works(&["encrypt", "-r", "me", "-o", "pay.pgp", "pay"]);
+    place.works(&["encrypt", "-r", "me", "-o", "pay.gpg", "pay"]);
+    let said = place.fails(&["decrypt", "--yes", "pay.pgp", "pay.gpg"], 2);
+    assert!(said.contains("pay.pgp and pay.gpg would both become"), "{said}");
+    std::os::unix::fs::symlink("pay", place.path("link")).unwrap();
+    for words in [
+        &["sign", "--detached", "--with", "me", "--yes", "-o", "pay", "pay"][..],
+        &["encrypt", "-r", "me", "--yes", "-o", "link", "pay"],
+        &["-b", "-signers-key-alias", "me", "--yes", "-o", "pay", "pay"],
+    ] {
+        let said = place.fails(words, 2);
+        assert!(said.contains("would be replaced by what is made of it"), "{said}");
+        assert_eq!(fs::read(place.path("pay")).unwrap(), b"100");
+    }
+}
+
+#[test]
+fn a_key_whose_name_cannot_be_kept_is_not_made() {
+    let place = Place::new("rest-half");
+    // Nothing can be written where a folder stands.
+    fs::create_dir_all(place.path("ring/aliases.new/full")).unwrap();
+    place.fails(&["generate", "--no-passphrase", "--alias", "x", "Eve <eve@example.org>"], 1);
+    assert!(!place.works(&["list"]).contains("Eve"));
+    place.works(&["generate", "--no-passphrase", "Eve <eve@example.org>"]);
+    place.works(&["delete", "Eve", "--yes"]);
+}
+
+#[test]
+fn errors_are_on_one_line_and_say_what_helps() {
+    let place = Place::new("rest-said");
+    let said = place.fails(&["verify", "new\nline"], 1);
+    assert!(said.contains("new\\u{a}line"), "{said}");
+    let said = place.fails(&["generate", "--algorithm", "curve448", "Ada"], 2);
+    assert!(said.contains("--v6"), "{said}");
+    let said = place.fails(&["export", "id:nobody"], 1);
+    assert!(said.contains("is called \"nobody\""), "{said}");
+    place.works(&["generate", "--no-passphrase", "--alias", "me", "Ada <ada@example.org>"]);
+    place.works(&["export", "me", "-o", "me.cert"]);
+    let cut = fs::read(place.path("me.cert")).unwrap();
+    put(&place.path("cut.cert"), &cut[..cut.len() - 1]);
+    let said = place.fails(&["import", "cut.cert"], 6);
+    assert!(said.contains("the key is damaged"), "{said}");
+    put(&place.path("key.pem"), b"-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n");
+    let said = place.fails(&["import", "key.pem"], 6);
+    assert!(said.contains("without its certificate"), "{said}");
+}

@@ -1,0 +1,68 @@
+//! Who has a system open stands in RECON; what a killed process leaves there is named, can be ended
+//! by hand, and is taken over by the next start.
+#![allow(clippy::unwrap_used)] // a scenario
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Stdio};
+
+use crate::common::{Ended, Folder, SECRET, command, init, on, run};
+
+fn start(dir: &Path) -> Child {
+    let mut starts = command(Some(SECRET));
+    starts.arg("start").arg("-s").arg(dir).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = starts.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains("started"), "{line}");
+    child
+}
+
+fn killed(mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// The processes that RECON names.
+fn processes(dir: &Path) -> Vec<u64> {
+    let said = on(SECRET, &["recon", "list", "--json", "-s"], dir, &[]).done().json();
+    let all = said["authorisations"].as_array().unwrap().iter();
+    all.map(|one| one["process"].as_u64().unwrap()).collect()
+}
+
+fn check(dir: &Path) -> Ended {
+    on(SECRET, &["recon", "check", "-s"], dir, &[])
+}
+
+#[test]
+fn whoever_was_killed_is_named_until_the_next_start() {
+    let folder = Folder::new("open");
+    let dir = folder.join("system");
+    init(&dir, &[]);
+    assert_eq!(processes(&dir), [0_u64; 0]);
+
+    let child = start(&dir);
+    let first = child.id();
+    assert_eq!(processes(&dir), [u64::from(first)]);
+    check(&dir).done();
+    let by_hand = ["--ended", &first.to_string()];
+    on(SECRET, &["recon", "change", "-s"], &dir, &by_hand).failed("HFY005", &["process"]);
+    killed(child);
+    let found = check(&dir);
+    assert!(found.code == 1 && found.out.contains(&format!("process {first} is gone")));
+
+    let child = start(&dir);
+    let second = child.id();
+    assert_eq!(processes(&dir), [u64::from(second)]);
+    killed(child);
+    let by_hand = ["--ended", &second.to_string()];
+    let ended = on(SECRET, &["recon", "change", "-s"], &dir, &by_hand).done();
+    assert!(ended.out.contains("ended: 1") && ended.err.contains("in flight"), "{}", ended.err);
+    assert_eq!(processes(&dir), [0_u64; 0]);
+    check(&dir).done();
+
+    let child = start(&dir);
+    run(["stop", "-s", dir.to_str().unwrap()]).done();
+    Ended::of(&child.wait_with_output().unwrap()).done();
+    assert_eq!(processes(&dir), [0_u64; 0]);
+}

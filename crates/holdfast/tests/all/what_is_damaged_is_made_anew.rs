@@ -1,0 +1,169 @@
+//! What is damaged and need not be read is thrown away: an index is built from its database, and a
+//! database is emptied and loaded.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // damages files on purpose
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use crate::common::{Ended, Folder, SECRET, command, data_file, on, patch, system_of};
+
+const SHOP: &str = "         DBD   NAME=SHOP,ACCESS=(HIDAM,OSAM)
+         SEGM  NAME=CUST,PARENT=0,BYTES=200
+         FIELD NAME=(CK,SEQ,U),START=1,BYTES=4
+         FIELD NAME=TOWN,START=5,BYTES=4
+         LCHILD NAME=(X,SHOPX),PTR=INDX
+         LCHILD NAME=(Y,SHOPY),PTR=INDX
+         XDFLD NAME=XTOWN,SRCH=TOWN,SUBSEQ=/SX1
+         FIELD NAME=/SX1
+         DBDGEN
+         FINISH
+         END
+         DBD   NAME=SHOPX,ACCESS=(INDEX,VSAM)
+         SEGM  NAME=X,PARENT=0,BYTES=4
+         FIELD NAME=(XK,SEQ,U),START=1,BYTES=4
+         LCHILD NAME=(CUST,SHOP),INDEX=CK
+         DBDGEN
+         FINISH
+         END
+         DBD   NAME=SHOPY,ACCESS=(INDEX,VSAM)
+         SEGM  NAME=Y,PARENT=0,BYTES=8
+         FIELD NAME=(YK,SEQ,U),START=1,BYTES=8
+         LCHILD NAME=(CUST,SHOP),INDEX=XTOWN
+         DBDGEN
+         FINISH
+         END
+         PCB   TYPE=DB,DBDNAME=SHOP,PROCOPT=A,KEYLEN=4
+         SENSEG NAME=CUST,PARENT=0
+         PSBGEN LANG=COBOL,PSBNAME=CLERK,CMPAT=YES
+         END
+";
+
+/// The first interval that holds keys, in bytes.
+const TREE: usize = 4 * 8192;
+
+struct Shop {
+    folder: Folder,
+    dir: PathBuf,
+}
+
+impl Shop {
+    /// So many customers, unloaded to a file as well. No image copy is made.
+    fn new(test: &str, customers: usize) -> Shop {
+        let (folder, dir) = system_of(test, SHOP, "");
+        let shop = Shop { folder, dir };
+        let card = |at: usize| {
+            let (call, data) = ("L        ISRT", "L        DATA");
+            let town = at * 7919 % 10_000;
+            format!("{call:15}CUST\n{data:15}{at:04}{town:04}\n")
+        };
+        let mut command = command(Some(SECRET));
+        command.args(["dltest", "--psb", "CLERK", "--pcb", "1", "-s"]).arg(&shop.dir);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let cards: String = (0..customers).map(card).collect();
+        // Somebody must read what it says meanwhile.
+        let writer = std::thread::spawn(move || stdin.write_all(cards.as_bytes()));
+        Ended::of(&child.wait_with_output().unwrap()).done();
+        writer.join().unwrap().unwrap();
+        shop
+    }
+
+    fn run(&self, words: &[&str], rest: &[&str]) -> Ended {
+        on(SECRET, &[words, &["-s"]].concat(), &self.dir, rest)
+    }
+
+    fn unload(&self, name: &str) -> String {
+        let path = self.folder.join(name).to_str().unwrap().to_owned();
+        self.run(&["unload"], &["SHOP", &path, "--replace"]).done();
+        path
+    }
+
+    /// Everything in a data set that holds keys.
+    fn spoil(&self, set: &str) {
+        patch(&data_file(&self.dir, set), |bytes| {
+            bytes[TREE..].iter_mut().step_by(512).for_each(|byte| *byte ^= 0x55);
+        });
+    }
+
+    fn is_sound(&self) {
+        on(SECRET, &["verify"], &self.dir, &[]).done();
+        self.run(&["db", "verify"], &["SHOP"]).done();
+    }
+}
+
+/// What an unload holds, but for when it was made.
+fn segments(path: &str) -> Vec<u8> {
+    let file = fs::read(Path::new(path)).unwrap();
+    let head = usize::from(u16::from_be_bytes([file[0], file[1]]));
+    file[head..].to_vec()
+}
+
+#[test]
+fn a_damaged_index_is_built_from_its_database() {
+    for (test, customers) in [("small-index", 3), ("large-index", 900)] {
+        let shop = Shop::new(test, customers);
+        let before = segments(&shop.unload("before"));
+        shop.spoil("SHOPY");
+        assert_eq!(on(SECRET, &["verify"], &shop.dir, &[]).code, 1);
+        shop.run(&["index", "build"], &["SHOP", "SHOPY"]).done();
+        shop.is_sound();
+        assert_eq!(segments(&shop.unload("after")), before);
+    }
+}
+
+#[test]
+fn a_damaged_database_is_emptied_and_loaded() {
+    for (test, customers) in [("small-database", 3), ("large-database", 900)] {
+        let shop = Shop::new(test, customers);
+        let unloaded = shop.unload("before");
+        for sets in [&["SHOP"][..], &["SHOP", "SHOPY"]] {
+            sets.iter().for_each(|set| shop.spoil(set));
+            assert_eq!(on(SECRET, &["verify"], &shop.dir, &[]).code, 1);
+            shop.run(&["db", "empty"], &["SHOP", "--yes"]).done();
+            shop.run(&["load"], &["SHOP", &unloaded]).done();
+            shop.is_sound();
+            assert_eq!(segments(&shop.unload("after")), segments(&unloaded));
+        }
+    }
+}
+
+#[test]
+fn what_nothing_brings_back_keeps_nobody_from_the_rest() {
+    let shop = Shop::new("given-up", 300);
+    let unloaded = shop.unload("before");
+    let restart = |rest: &[&str]| on(SECRET, &["restart"], &shop.dir, rest);
+    for (set, remake) in [("SHOPY", "index"), ("SHOP", "database")] {
+        fs::remove_file(data_file(&shop.dir, set)).unwrap();
+        restart(&[]).failed("HFD001", &[set]);
+        // The log has all of it here: that is said before it is given up.
+        restart(&["--without", set]).failed("HFY100", &["holdfast recover", set]);
+        restart(&["--without", set, "--without", "SHOPX", "--yes"]).failed("HFY100", &["SHOPX"]);
+        restart(&["--without", set, "--yes"]).done();
+        let found = on(SECRET, &["verify"], &shop.dir, &[]);
+        assert_eq!(found.code, 1);
+        assert!(found.out.contains("offline"), "{}", found.out);
+        shop.run(&["db", "verify"], &["SHOP"]).failed("HFU024", &[set]);
+        if remake == "index" {
+            shop.run(&["index", "build"], &["SHOP"]).done();
+        } else {
+            shop.run(&["db", "empty"], &["SHOP", "--yes"]).done();
+            shop.run(&["load"], &["SHOP", &unloaded]).done();
+        }
+        shop.is_sound();
+        assert_eq!(segments(&shop.unload("after")), segments(&unloaded));
+    }
+}
+
+#[test]
+fn what_was_started_without_is_recovered_all_the_same() {
+    let shop = Shop::new("recovered", 30);
+    let before = segments(&shop.unload("before"));
+    fs::remove_file(data_file(&shop.dir, "SHOP")).unwrap();
+    on(SECRET, &["restart"], &shop.dir, &["--without", "SHOP", "--yes"]).done();
+    shop.run(&["recover"], &["--set", "SHOP"]).done();
+    shop.is_sound();
+    assert_eq!(segments(&shop.unload("after")), before);
+}
