@@ -12,12 +12,12 @@ use pgp::ser::Serialize as _;
 use pgp::types::{
     KeyDetails as _, KeyVersion, Password, SignedUser, SigningKey, Timestamp, VerifyingKey as _,
 };
-use rpgpie::certificate::Checked;
 use rpgpie::signature::signature_acceptable;
 
 use crate::error::{Error, Result};
 use crate::fitness::is_by;
 use crate::keys::config_for;
+use crate::validity::{Checked, is_over};
 
 /// The word of `signer` that this user id belongs to that key.
 pub(crate) fn certify(
@@ -36,13 +36,13 @@ pub(crate) fn certify(
 /// Whether this certifier says, at that time, that the user id belongs to the key (2, 3).
 pub(crate) fn vouches(by: &Checked, key: &PublicKey, user: &SignedUser, at: Timestamp) -> bool {
     use SignatureType::{CertCasual, CertGeneric, CertPositive, CertRevocation};
-    let is_fit_at = |second| by.primary_valid_at(second).unwrap_or(false);
+    let is_fit_at = |second| by.is_valid_at(second);
     let counts = |one: &&Signature| {
         let Some(made) = one.created() else { return false };
         let kinds = [CertPositive, CertGeneric, CertCasual, CertRevocation];
         one.typ().is_some_and(|kind| kinds.contains(&kind))
             && made <= at
-            && !has_ended(one, made, at)
+            && !is_over(one, at)
             && is_fit_at(made)
             && signature_acceptable(one)
             && is_right(one, by, key, &user.id)
@@ -52,11 +52,6 @@ pub(crate) fn vouches(by: &Checked, key: &PublicKey, user: &SignedUser, at: Time
     }
     let newest = user.signatures.iter().filter(counts).max_by_key(|one| one.created());
     newest.is_some_and(|one| one.typ() != Some(CertRevocation))
-}
-
-fn has_ended(signature: &Signature, made: Timestamp, at: Timestamp) -> bool {
-    let lasts = signature.signature_expiration_time().map_or(0, |time| time.as_secs());
-    lasts != 0 && made.as_secs().saturating_add(lasts) <= at.as_secs()
 }
 
 /// Whether a signature is this certifier's, over this key and user id.

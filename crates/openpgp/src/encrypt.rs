@@ -19,7 +19,6 @@ use pgp::crypto::sym::SymmetricKeyAlgorithm;
 use pgp::packet::SymKeyEncryptedSessionKey;
 use pgp::types::{CompressionAlgorithm, KeyDetails, KeyVersion, Password, StringToKey, Timestamp};
 use rpgpie::certificate::Certificate;
-use rpgpie::certificate::Checked;
 use rpgpie::key::ComponentKeyPub;
 use zeroize::Zeroizing;
 
@@ -37,6 +36,7 @@ use crate::seal::{self, Job};
 use crate::sign::{Signer, Signing};
 use crate::stage::{Feed, ahead, ordered};
 use crate::stats::{Stage, Stats};
+use crate::validity::Checked;
 use crate::x509::X509;
 
 /// How contents are protected against change.
@@ -332,7 +332,7 @@ fn parts_of(
     checked: &Checked,
     now: u32,
 ) -> Result<Vec<ComponentKeyPub>> {
-    let mut parts = checked.valid_encryption_capable_component_keys();
+    let mut parts = checked.keys_to_encrypt_to();
     parts.retain(|part| obstacle(part, now).is_none());
     if parts.is_empty() {
         let why = cannot_be_encrypted_to(certificate, now);
@@ -378,7 +378,7 @@ fn agreed_container(recipients: &[Checked], cipher: SymmetricKeyAlgorithm) -> Co
         return Container::V1;
     }
     let takes_gcm = |recipient: &Checked| {
-        let modes = recipient.preferred_aead_algo(now);
+        let modes = recipient.modes(now);
         modes.is_some_and(|modes| modes.contains(&(cipher, AeadAlgorithm::Gcm)))
     };
     let mode = match recipients.iter().all(takes_gcm) {
@@ -393,7 +393,7 @@ fn agreed_cipher(recipients: &[Checked]) -> SymmetricKeyAlgorithm {
     use SymmetricKeyAlgorithm::{AES128, AES192, AES256};
     let now = Timestamp::now();
     let wanted = |cipher: &SymmetricKeyAlgorithm| {
-        let mut known = recipients.iter().filter_map(|one| one.preferred_symmetric_key_algo(now));
+        let mut known = recipients.iter().filter_map(|one| one.ciphers(now));
         known.all(|list| list.is_empty() || list.contains(cipher))
     };
     [AES256, AES192, AES128].into_iter().find(wanted).unwrap_or(AES128)
@@ -407,7 +407,7 @@ pub fn agreed_compression(recipients: &[Certificate]) -> Option<CompressionAlgor
     let now = Timestamp::now();
     let taken = |recipient: &Certificate| -> Vec<CompressionAlgorithm> {
         let checked = Checked::new(recipient.clone());
-        let said = checked.active_certificate_self_signature_at(now);
+        let said = checked.self_signature_at(now);
         let listed = said.map(|one| one.preferred_compression_algs().to_vec()).unwrap_or_default();
         let is_old = checked.as_signed_public_key().version() != KeyVersion::V6;
         if listed.is_empty() && is_old { vec![ZIP] } else { listed }

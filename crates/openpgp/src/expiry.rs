@@ -13,6 +13,7 @@ use seam::clock::{Clock as _, RealClock};
 
 use crate::error::{Error, Result};
 use crate::keys::config_for;
+use crate::validity::end_by;
 
 /// Times of signatures are whole seconds, and the latest one counts: a new one in the second of the
 /// last one would be a matter of chance. A clock that went back is not waited for.
@@ -47,7 +48,7 @@ impl<K: SigningKey> NewEnd<'_, K> {
     /// is of a key that is still being made.
     ///
     /// Gives the end that the key had before, in seconds since 1970.
-    pub(crate) fn of_key(&self, details: &mut SignedKeyDetails) -> Result<Option<u32>> {
+    pub(crate) fn of_key(&self, details: &mut SignedKeyDetails) -> Result<Option<u64>> {
         let mut newest_of_all: Option<Signature> = None;
         let own = |one: &&Signature| is_own(one, self.public);
         for user in &mut details.users {
@@ -82,7 +83,7 @@ impl<K: SigningKey> NewEnd<'_, K> {
         &self,
         part: &PublicSubkey,
         signatures: &mut Vec<Signature>,
-        before: Option<u32>,
+        before: Option<u64>,
     ) -> Result<()> {
         let is_revoked =
             signatures.iter().any(|one| one.typ() == Some(SignatureType::SubkeyRevocation));
@@ -136,10 +137,4 @@ fn later(one: Option<Signature>, other: Signature) -> Option<Signature> {
 
 fn is_own(signature: &Signature, key: &PublicKey) -> bool {
     signature.issuer_fingerprint().contains(&&key.fingerprint())
-}
-
-/// When a key ends by what this signature says of it, in seconds since 1970.
-pub(crate) fn end_by(signature: &Signature, key: &impl KeyDetails) -> Option<u32> {
-    let lifetime = signature.key_expiration_time()?.as_secs();
-    (lifetime != 0).then(|| key.created_at().as_secs().saturating_add(lifetime))
 }

@@ -1,7 +1,7 @@
 //! Words for keys that are of no use here because of what they are made of.
 //!
-//! 1. What counts is decided elsewhere, by what packets and their meaning come from; the limits
-//!    here repeat that to name the reason, and make nothing weaker or stricter.
+//! 1. Limits of keys are those that the library has for their signatures: nothing is weaker or
+//!    stricter.
 //! 2. If the primary key is not understood, nothing that its certificate says can be proven: such a
 //!    certificate is of no use at all.
 
@@ -12,7 +12,9 @@ use pgp::types::{
     EcdhPublicParams, EcdsaPublicParams, EddsaLegacyPublicParams, KeyDetails, PublicParams,
     SignedUser, Tag, Timestamp,
 };
-use rpgpie::certificate::{Certificate, Checked};
+use rpgpie::certificate::Certificate;
+
+use crate::validity::{Checked, end_by};
 
 /// What DSA signed after 3 February 2023 does not count (FIPS 186-5).
 const DSA_UNTIL: u32 = 1_675_382_400;
@@ -22,6 +24,11 @@ const RSA_BITS_MIN: u16 = 2048;
 
 /// Why a key of such an algorithm is of no use at that second.
 pub(crate) fn obstacle(key: &(impl KeyDetails + ?Sized), at: u32) -> Option<String> {
+    weakness(key, at).or_else(|| unsupported(key))
+}
+
+/// Why a key of such an algorithm counts for nothing at that second, though it is supported.
+pub(crate) fn weakness(key: &(impl KeyDetails + ?Sized), at: u32) -> Option<String> {
     match key.public_params() {
         PublicParams::DSA(_) if at > DSA_UNTIL => {
             Some("it is of DSA, which has counted for nothing since February 2023".to_owned())
@@ -33,7 +40,7 @@ pub(crate) fn obstacle(key: &(impl KeyDetails + ?Sized), at: u32) -> Option<Stri
             let weak = || format!("it is of RSA with {bits} bits; {RSA_BITS_MIN} are needed");
             (bits < RSA_BITS_MIN).then(weak)
         }
-        _ => unsupported(key),
+        _ => None,
     }
 }
 
@@ -94,11 +101,9 @@ pub(crate) fn of_no_use(certificate: &Certificate) -> Option<String> {
 }
 
 /// When a certificate ends, in seconds since 1970, if it does.
-pub(crate) fn end_of(checked: &Checked) -> Option<u32> {
-    let newest = checked.active_certificate_self_signature_at(Timestamp::now())?;
-    let lifetime = newest.key_expiration_time()?.as_secs();
-    let made = checked.as_signed_public_key().created_at().as_secs();
-    (lifetime != 0).then(|| made.saturating_add(lifetime))
+pub(crate) fn end_of(checked: &Checked) -> Option<u64> {
+    let newest = checked.self_signature_at(Timestamp::now())?;
+    end_by(newest, &checked.as_signed_public_key().primary_key)
 }
 
 /// Whether the owner of a certificate has revoked it.
@@ -126,7 +131,7 @@ pub(crate) fn is_withdrawn(user: &SignedUser, primary: &PublicKey) -> bool {
 pub(crate) fn why_not_now(checked: &Checked, at: u32) -> &'static str {
     match end_of(checked) {
         _ if is_revoked(checked) => "it was revoked",
-        Some(end) if end <= at => "it has expired",
+        Some(end) if end <= u64::from(at) => "it has expired",
         _ => "it has no part for that, or only such as are revoked, or have expired",
     }
 }

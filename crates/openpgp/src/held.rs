@@ -20,7 +20,7 @@ use pgp::types::{
     EcdhPublicParams, Fingerprint, KeyDetails, KeyId, KeyVersion, Mpi, Password, PkeskBytes,
     PkeskVersion, PublicParams, SignatureBytes, SigningKey, Timestamp,
 };
-use rpgpie::certificate::{Certificate, Checked};
+use rpgpie::certificate::Certificate;
 use rpgpie::key::ComponentKeyPub;
 use seal::{Passphrase, TokenFault, TokenPlace};
 use seam::sync::Mutex;
@@ -34,6 +34,7 @@ use crate::expiry::{NewEnd, from_now, wait_for_a_later_second};
 use crate::keys::{Algorithm, certified, revocation, with_revocation};
 use crate::material::{Curve, Public, Use};
 use crate::sign::Signer;
+use crate::validity::Checked;
 
 /// Asks for the PIN of the token of that label.
 pub type AskPin = Box<dyn Fn(&str) -> Result<Passphrase> + Send + Sync>;
@@ -247,8 +248,8 @@ impl Held {
     /// If none may.
     pub fn signers(&self) -> Result<Vec<Signer>> {
         let checked = Checked::new(self.certificate.clone());
-        let may = checked.valid_signing_capable_component_keys_at(Timestamp::now());
-        let may: Vec<_> = may.iter().map(|key| key.as_componentkey().fingerprint()).collect();
+        let may = checked.signing_keys_at(Timestamp::now());
+        let may: Vec<_> = may.iter().map(KeyDetails::fingerprint).collect();
         let keys = self.keys().filter(|key| may.contains(&key.fingerprint()));
         let signers: Vec<Signer> = keys.map(Signer::from_key).collect();
         let name = self.certificate.fingerprint();

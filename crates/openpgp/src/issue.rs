@@ -21,7 +21,7 @@ use pgp::packet::{Signature, SignatureType};
 use pgp::ser::Serialize as _;
 use pgp::types::{KeyDetails, KeyVersion, Password, SignatureBytes, SigningKey, Timestamp};
 use rand::RngCore as _;
-use rpgpie::certificate::{Certificate, Checked};
+use rpgpie::certificate::Certificate;
 use rpgpie::tsk::Tsk;
 use sha1::{Digest as _, Sha1};
 use x509_parser::time::ASN1Time;
@@ -30,12 +30,12 @@ use zeroize::Zeroizing;
 use crate::der::{BITS, BOOLEAN, INTEGER, NAME, NULL, OCTETS, SEQUENCE, put, put_number};
 use crate::entropy::Random;
 use crate::error::{Error, Result};
-use crate::expiry::end_by;
 use crate::held::Held;
 use crate::keys::{certificate_of, fitting};
 use crate::material::{Curve, ED25519_NAME, Public, Secret};
 use crate::pkcs8::padded;
 use crate::subject::Subject;
+use crate::validity::{Checked, end_by};
 use crate::x509::X509;
 
 /// What certificates of X.509 are to say.
@@ -101,7 +101,7 @@ impl NewX509<'_> {
         let now = Timestamp::now();
         let checked = Checked::new(certificate.clone());
         let name = certificate.fingerprint().to_string().to_uppercase();
-        if !checked.primary_valid_at(now).unwrap_or(false) {
+        if !checked.is_valid_at(now) {
             return Err(Error::UnfitKey(format!("key {name} is not valid now")));
         }
         let subject = match (self.subject, checked.primary_user_id()) {
@@ -114,16 +114,15 @@ impl NewX509<'_> {
         };
         let inner = SignedPublicKey::from(certificate.clone());
         let numbers = numbers_of(&inner.primary_key, &inner.primary_key.to_bytes()?)?;
-        let newest = checked.active_certificate_self_signature_at(now);
+        let newest = checked.self_signature_at(now);
         let end = newest.and_then(|newest| end_by(newest, &inner.primary_key));
         let issuer = Issuer { numbers, subject, sign };
-        let until = self.until.or(end);
-        let signs = checked.valid_signing_capable_component_keys_at(now);
-        let signs = signs.iter().map(|key| key.as_componentkey().fingerprint());
-        let opens = checked.valid_encryption_capable_component_keys();
+        let until = self.until.map(u64::from).or(end);
+        let signs = checked.signing_keys_at(now);
+        let opens = checked.keys_to_encrypt_to();
         let opens: Vec<_> = opens.iter().map(KeyDetails::fingerprint).collect();
         let own = inner.primary_key.fingerprint();
-        let signs = if signs.into_iter().any(|print| print == own) { SIGNS } else { 0 };
+        let signs = if signs.iter().any(|key| key.fingerprint() == own) { SIGNS } else { 0 };
         let enciphers = if opens.contains(&own) { ENCIPHERS } else { 0 };
         let mut all = vec![issuer.own(&inner.primary_key, ISSUES | signs | enciphers, until)?];
         for part in &inner.public_subkeys {
@@ -150,18 +149,18 @@ struct Statement<'a> {
     subject: &'a Subject,
     numbers: &'a (u32, Public),
     usage: u8,
-    until: Option<u32>,
+    until: Option<u64>,
     is_own: bool,
 }
 
 impl Issuer<'_> {
-    fn own(&self, key: &impl KeyDetails, usage: u8, until: Option<u32>) -> Result<X509> {
+    fn own(&self, key: &impl KeyDetails, usage: u8, until: Option<u64>) -> Result<X509> {
         let (subject, numbers) = (&self.subject, &self.numbers);
         let made = self.issue(&Statement { subject, numbers, usage, until, is_own: true })?;
         is_of(made, key)
     }
 
-    fn part(&self, part: &SignedPublicSubKey, until: Option<u32>) -> Result<X509> {
+    fn part(&self, part: &SignedPublicSubKey, until: Option<u64>) -> Result<X509> {
         let numbers = numbers_of(&part.key, &part.key.to_bytes()?)?;
         let usage = if matches!(numbers.1, Public::Rsa { .. }) { ENCIPHERS } else { AGREES };
         let of_kind = |one: &&Signature| one.typ() == Some(SignatureType::SubkeyBinding);
@@ -181,8 +180,8 @@ impl Issuer<'_> {
         // Positive, and of the same length always.
         serial[0] = (serial[0] & 0x7F) | 0x40;
         let algorithm = signature_name(public);
-        let (from, until) = (time(i64::from(what.numbers.0))?, what.until.map(i64::from));
-        let validity = put(SEQUENCE, &[&from, &time(until.unwrap_or(NEVER))?]);
+        let until = what.until.and_then(|until| i64::try_from(until).ok()).unwrap_or(NEVER);
+        let validity = put(SEQUENCE, &[&time(i64::from(what.numbers.0))?, &time(until)?]);
         let body = put(
             SEQUENCE,
             &[

@@ -13,10 +13,10 @@ use pgp::packet::{
     SubpacketType,
 };
 use pgp::types::{Fingerprint, KeyDetails, KeyVersion, PublicParams, Timestamp, VerifyingKey};
-use rpgpie::certificate::Checked;
 use rpgpie::key::ComponentKeyPub;
 
-use crate::fitness::{end_of, is_by, obstacle, unsupported};
+use crate::fitness::{is_by, obstacle, unsupported};
+use crate::validity::{Checked, is_over, lasts};
 
 /// A good signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl Case<'_> {
         let is_weak = self.weakness(made)?;
         let mut keys = match is_weak {
             true => weak_signing_keys(self.certificate, made),
-            false => signing_keys(self.certificate, made),
+            false => self.certificate.signing_keys_at(made),
         };
         keys.retain(|key| self.may_be_of(key, made));
         if keys.is_empty() {
@@ -122,11 +122,10 @@ impl Case<'_> {
             return Some(format!("is none over data, but of type 0x{number:02X}"));
         }
         let now = Timestamp::now();
-        let lifetime = self.signature.signature_expiration_time().map_or(0, |time| time.as_secs());
         if made > now {
             return Some("is of a time that is yet to come".to_owned());
         }
-        if lifetime != 0 && made.as_secs().saturating_add(lifetime) <= now.as_secs() {
+        if is_over(self.signature, now) {
             return Some("has expired".to_owned());
         }
         riddle(self.config).or_else(|| match self.config.hash_alg {
@@ -162,7 +161,7 @@ impl Case<'_> {
     /// Whether it says that it is of this key, and may be.
     fn may_be_of(&self, key: &ComponentKeyPub, made: Timestamp) -> bool {
         let is_v6 = matches!(self.config.version_specific, SignatureVersionSpecific::V6 { .. });
-        let is_younger = made < key.created_at() || made < self.certificate.primary_creation_time();
+        let is_younger = made < key.created_at() || made < self.certificate.made();
         is_by(self.signature, key) && is_v6 == (key.version() == KeyVersion::V6) && !is_younger
     }
 
@@ -200,20 +199,14 @@ fn riddle(config: &SignatureConfig) -> Option<String> {
     riddles.next()
 }
 
-/// The keys that might sign data at that time.
-fn signing_keys(certificate: &Checked, at: Timestamp) -> Vec<ComponentKeyPub> {
-    let keys = certificate.valid_signing_capable_component_keys_at(at);
-    keys.iter().map(|key| key.as_componentkey().clone()).collect()
-}
-
 /// The keys that might sign data at that time if they were stronger. Unlike with others, any
 /// revocation counts, whatever it says and whenever it was made.
 fn weak_signing_keys(certificate: &Checked, at: Timestamp) -> Vec<ComponentKeyPub> {
     let inner = certificate.as_signed_public_key();
-    let has_ended = end_of(certificate).is_some_and(|end| end <= at.as_secs());
-    let active = certificate.active_certificate_self_signature_at(at);
+    let active = certificate.self_signature_at(at);
     let is_revoked = !inner.details.revocation_signatures.is_empty();
-    let Some(active) = active.filter(|_| !is_revoked && !has_ended) else { return Vec::new() };
+    let active = active.filter(|one| !is_revoked && lasts(one, &inner.primary_key, at));
+    let Some(active) = active else { return Vec::new() };
     let mut keys = Vec::new();
     if may_sign(active) {
         keys.push(ComponentKeyPub::Primary(inner.primary_key.clone()));
@@ -222,10 +215,7 @@ fn weak_signing_keys(certificate: &Checked, at: Timestamp) -> Vec<ComponentKeyPu
         let is_revocation = |one: &Signature| one.typ() == Some(SignatureType::SubkeyRevocation);
         let newest = part.signatures.iter().max_by_key(|one| one.created());
         let binds = newest.is_some_and(|one| {
-            let lifetime_s = one.key_expiration_time().map_or(0, |time| time.as_secs());
-            let end = part.key.created_at().as_secs().saturating_add(lifetime_s);
-            let lasts = lifetime_s == 0 || at.as_secs() < end;
-            lasts && may_sign(one) && one.embedded_signature().is_some()
+            lasts(one, &part.key, at) && may_sign(one) && one.embedded_signature().is_some()
         });
         if binds && !part.signatures.iter().any(is_revocation) {
             keys.push(ComponentKeyPub::Subkey(part.key.clone()));

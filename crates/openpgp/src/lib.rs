@@ -1,10 +1,10 @@
 //! OpenPGP for files at rest: messages of any size, written and read by all cores, that every
 //! OpenPGP program understands (RFC 4880 and RFC 9580).
 //!
-//! Packets, keys and signatures come from the `pgp` crate, what they mean from `rpgpie`. The way of
-//! the bulk data is this crate's own: independent blocks of deflate that make one stream,
-//! independent chunks of authenticated encryption, the serial parts of the older form in threads of
-//! their own. Nothing here knows of the kernel.
+//! Packets, keys and signatures come from the `pgp` crate, and from `rpgpie` which of them prove
+//! themselves. The way of the bulk data is this crate's own: independent blocks of deflate that
+//! make one stream, independent chunks of authenticated encryption, the serial parts of the older
+//! form in threads of their own. Nothing here knows of the kernel.
 //!
 //! ```
 //! use holdfast_openpgp::keys::{Algorithm, NewKey, certificate_of};
@@ -99,6 +99,7 @@ mod unseal;
 pub mod upkeep;
 mod x509;
 
+mod validity;
 pub use armor::{Armorer, Label};
 pub use bundle::Bundle;
 pub use cleartext::{Cleartext, is_cleartext, sign_cleartext};

@@ -1,9 +1,10 @@
 //! What a listing of a key ring shows.
 
 use pgp::types::{KeyDetails, SignedUser};
-use rpgpie::certificate::{Certificate, Checked};
+use rpgpie::certificate::Certificate;
 
 use crate::fitness::{end_of, is_revoked, is_withdrawn};
+use crate::validity::Checked;
 use crate::x509::X509;
 
 /// What a listing shows of a key.
@@ -25,7 +26,7 @@ pub struct Entry {
     /// When it was made, in seconds since 1970.
     pub made: u32,
     /// When it expires, in seconds since 1970.
-    pub expires: Option<u32>,
+    pub expires: Option<u64>,
     /// Whether it was revoked.
     pub is_revoked: bool,
     /// Whether the secret key is here, too.
@@ -51,7 +52,7 @@ pub(crate) fn describe(
     let checked = Checked::new(certificate);
     let inner = checked.as_signed_public_key();
     Entry {
-        key_id: checked.key_id().to_string().to_uppercase(),
+        key_id: inner.legacy_key_id().to_string().to_uppercase(),
         version: u8::from(inner.version()),
         aliases: aliases
             .iter()
@@ -93,7 +94,7 @@ pub(crate) fn describe_x509(certificate: &X509, aliases: &[(String, String)]) ->
         users: vec![certificate.user().to_owned()],
         algorithm: format!("{:?}", key.algorithm()),
         made: from,
-        expires: Some(until),
+        expires: (until < u32::MAX).then_some(until.into()),
         is_revoked: false,
         has_secret: false,
         token: None,

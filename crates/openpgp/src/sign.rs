@@ -12,15 +12,15 @@ use pgp::packet::{
 };
 use pgp::types::{Fingerprint, KeyDetails, KeyVersion, Password, SigningKey, Timestamp};
 use rpgpie::certificate::Certificate;
-use rpgpie::certificate::Checked;
 use rpgpie::key::ComponentKeyPriv;
 use rpgpie::tsk::Tsk;
 
 use crate::entropy::Random;
 use crate::error::{Error, Result};
 use crate::judge::Judged;
-use crate::keys::{is_stub, secret_of};
+use crate::keys::{certificate_of, is_stub, secret_of};
 use crate::packet::to_bytes;
+use crate::validity::Checked;
 
 /// The hash of data that passes by, for one signature.
 pub(crate) struct DataHash {
@@ -80,8 +80,8 @@ impl Signer {
     /// # Errors
     /// If no part may sign now, or none of the passphrases unlocks one that may.
     pub fn of(key: &Tsk, passphrases: &[Password]) -> Result<Vec<Signer>> {
-        let may: Vec<_> =
-            key.signing_capable_component_keys().map(|part| part.fingerprint()).collect();
+        let may = Checked::new(certificate_of(key)).signing_keys_at(Timestamp::now());
+        let may: Vec<_> = may.iter().map(KeyDetails::fingerprint).collect();
         let inner = key.key();
         let primary = ComponentKeyPriv::Primary(inner.primary_key.clone());
         let others = inner.secret_subkeys.iter().map(|part| part.key.clone());

@@ -11,7 +11,7 @@ use pgp::packet::{KeyFlags, Signature, SignatureType, UserId};
 use pgp::types::{
     EcdsaPublicParams, KeyDetails, KeyVersion, Password, PublicParams, SignedUser, Tag, Timestamp,
 };
-use rpgpie::certificate::{Certificate, Checked};
+use rpgpie::certificate::Certificate;
 use rpgpie::merge::CertificateInfo;
 use rpgpie::signature::signature_acceptable;
 use rpgpie::tsk::Tsk;
@@ -22,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::expiry::wait_for_a_later_second;
 use crate::fitness::obstacle;
 use crate::keys::{Algorithm, NewKey, certificate_of, expire_parts, fitting, lock};
+use crate::validity::{Checked, is_over};
 
 /// What a renewal may do.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,7 +40,9 @@ pub fn is_beyond_renewal(key: &Tsk) -> bool {
     let key = key.key();
     let now = Timestamp::now().as_secs();
     let is_weak = obstacle(&key.primary_key, now).is_some();
-    is_weak || checked.revoked_at(Timestamp::now()) || !key.details.revocation_signatures.is_empty()
+    is_weak
+        || checked.is_revoked_at(Timestamp::now())
+        || !key.details.revocation_signatures.is_empty()
 }
 
 /// The key with what others know of it, its end moved if it has come, and a part to encrypt to if
@@ -65,7 +68,7 @@ pub fn renew(
     let passphrase = fitting(key.key(), &none, passphrases)?;
     let now = Timestamp::now();
     let lifetime = Checked::new(certificate_of(&key))
-        .active_certificate_self_signature_at(now)
+        .self_signature_at(now)
         .or_else(|| newest_self_signature(&key))
         .and_then(Signature::key_expiration_time)
         .map(|time| time.as_secs())
@@ -79,7 +82,7 @@ pub fn renew(
     let renewed = Tsk::from(inner);
     let checked = Checked::new(certificate_of(&renewed));
     let may_add = !renewal.signing_only && !renewal.nothing_new;
-    if may_add && checked.valid_encryption_capable_component_keys().is_empty() {
+    if may_add && checked.keys_to_encrypt_to().is_empty() {
         return with_part_to_encrypt_to(&renewed, passphrase);
     }
     Ok(renewed)
@@ -149,8 +152,7 @@ pub fn with_user(certificate: Certificate, user: &str) -> Option<Certificate> {
 }
 
 /// Whether the certificate itself says, at that time, that this user id is its own.
-#[must_use]
-pub fn claims(certificate: &Checked, user: &SignedUser, at: Timestamp) -> bool {
+fn claims(certificate: &Checked, user: &SignedUser, at: Timestamp) -> bool {
     let primary = &certificate.as_signed_public_key().primary_key;
     let is_own = |one: &&Signature| {
         signature_acceptable(one)
@@ -158,12 +160,7 @@ pub fn claims(certificate: &Checked, user: &SignedUser, at: Timestamp) -> bool {
             && one.verify_certification(primary, Tag::UserId, &user.id).is_ok()
     };
     let newest = user.signatures.iter().filter(is_own).max_by_key(|one| one.created());
-    newest.is_some_and(|one| {
-        let made = one.created().map_or(0, Timestamp::as_secs);
-        let lasts = one.signature_expiration_time().map_or(0, |time| time.as_secs());
-        let is_over = lasts != 0 && made.saturating_add(lasts) <= at.as_secs();
-        one.typ() != Some(SignatureType::CertRevocation) && !is_over
-    })
+    newest.is_some_and(|one| one.typ() != Some(SignatureType::CertRevocation) && !is_over(one, at))
 }
 
 /// The user ids that belong to the certificate at that time, as these authorities see it (3).
@@ -174,7 +171,7 @@ pub fn authenticated_users(
     at: Timestamp,
 ) -> Vec<Vec<u8>> {
     let target = Checked::new(certificate.clone());
-    if !target.primary_valid_at(at).unwrap_or(false) {
+    if !target.is_valid_at(at) {
         return Vec::new();
     }
     let authorities: Vec<Checked> = authorities.iter().cloned().map(Checked::new).collect();
@@ -206,5 +203,5 @@ pub fn has_user(certificate: &Certificate, user: &str, at: Timestamp) -> bool {
 /// Whether a key is good at that time, so that its word about others counts.
 #[must_use]
 pub fn certifier_is_fit(key: &Tsk, at: Timestamp) -> bool {
-    Checked::new(certificate_of(key)).primary_valid_at(at).unwrap_or(false)
+    Checked::new(certificate_of(key)).is_valid_at(at)
 }

@@ -393,8 +393,8 @@ pub(super) fn list(context: &mut Context, args: &ListArgs) -> Result<ExitCode> {
     let now = context.seam.clock.utc_us() / 1_000_000;
     for entry in &entries {
         let mut state = vec![format!("version {}", entry.version), entry.algorithm.clone()];
-        state.push(format!("made {}", day(entry.made)));
-        state.extend(entry.expires.map(|end| match u64::from(end) <= now {
+        state.push(format!("made {}", day(entry.made.into())));
+        state.extend(entry.expires.map(|end| match end <= now {
             true => format!("expired {}", day(end)),
             false => format!("expires {}", day(end)),
         }));
@@ -417,8 +417,8 @@ pub(super) fn list(context: &mut Context, args: &ListArgs) -> Result<ExitCode> {
     DONE
 }
 
-fn day(seconds: u32) -> String {
-    utc(u64::from(seconds) * 1_000_000).chars().take(10).collect()
+fn day(seconds: u64) -> String {
+    utc(seconds * 1_000_000).chars().take(10).collect()
 }
 
 /// Makes the ring's folder and reads all that is in it.

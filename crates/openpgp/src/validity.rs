@@ -1,0 +1,374 @@
+//! Which parts of a certificate count at a time, and what they may do.
+//!
+//! 1. Only what proves itself and is strong enough for its time is looked at: the library says
+//!    which signatures do.
+//! 2. A revocation that may be of a stolen key counts for all times, others from their own on.
+//!    Nothing that is said later takes one back.
+//! 3. Of other signatures the newest counts that was made until the time in question and has not
+//!    expired; if there is none, the newest that was made since.
+//! 4. Times are added in 64 bits: an end beyond the year 2106 has not come.
+
+use pgp::composed::{SignedPublicKey, SignedPublicSubKey};
+use pgp::crypto::aead::AeadAlgorithm;
+use pgp::crypto::hash::HashAlgorithm;
+use pgp::crypto::sym::SymmetricKeyAlgorithm;
+use pgp::packet::{Features, KeyFlags, RevocationCode, Signature, SignatureType, SubpacketData};
+use pgp::types::{
+    EcdhPublicParams, Fingerprint, KeyDetails, KeyVersion, PublicParams, SignedUser, Timestamp,
+};
+use rpgpie::certificate::{Certificate, Checked as Proven};
+use rpgpie::key::ComponentKeyPub;
+use rpgpie::signature::signature_acceptable;
+
+use crate::fitness::weakness;
+
+/// A certificate, of which only what proves itself is left.
+pub(crate) struct Checked {
+    proven: Proven,
+}
+
+impl Checked {
+    /// Leaves out of a certificate what does not prove itself.
+    pub(crate) fn new(certificate: Certificate) -> Checked {
+        Checked { proven: Proven::new(certificate) }
+    }
+
+    pub(crate) fn as_signed_public_key(&self) -> &SignedPublicKey {
+        self.proven.as_signed_public_key()
+    }
+
+    pub(crate) fn fingerprint(&self) -> &Fingerprint {
+        self.proven.fingerprint()
+    }
+
+    pub(crate) fn user_ids(&self) -> &[SignedUser] {
+        self.proven.user_ids()
+    }
+
+    /// When its primary key was made.
+    pub(crate) fn made(&self) -> Timestamp {
+        self.as_signed_public_key().primary_key.created_at()
+    }
+
+    /// The user id that stands for the certificate now.
+    pub(crate) fn primary_user_id(&self) -> Option<&SignedUser> {
+        self.primary_user_at(Timestamp::now()).map(|(user, _)| user)
+    }
+
+    /// Of the user ids that count the newest that is marked as primary; if none is, the newest.
+    fn primary_user_at(&self, at: Timestamp) -> Option<(&SignedUser, &Signature)> {
+        let bound = self.user_ids().iter().filter_map(|user| {
+            let active = active_at(&user.signatures, at, self.made())?;
+            (!is_revocation(active)).then_some((user, active))
+        });
+        let rank = |one: &Signature| (one.is_primary(), one.created());
+        bound.reduce(|one, other| if rank(other.1) > rank(one.1) { other } else { one })
+    }
+
+    /// What the primary key says of itself, without a user id.
+    fn direct_at(&self, at: Timestamp) -> Option<&Signature> {
+        let details = &self.as_signed_public_key().details;
+        let all = details.direct_signatures.iter().chain(&details.revocation_signatures);
+        active_at(all, at, self.made())
+    }
+
+    /// What says how long the certificate lasts and what its owner prefers. Version 6 says it of
+    /// the key itself, versions before of the primary user id or the key, whichever is newer (2).
+    pub(crate) fn self_signature_at(&self, at: Timestamp) -> Option<&Signature> {
+        let direct = self.direct_at(at);
+        let by_user = match self.as_signed_public_key().version() {
+            KeyVersion::V6 => None,
+            _ => self.primary_user_at(at).map(|(_, signature)| signature),
+        };
+        let gives_way = |one: &Signature, user: &Signature| {
+            !is_revocation(one) && user.created() > one.created()
+        };
+        by_user.filter(|user| direct.is_none_or(|one| gives_way(one, user))).or(direct)
+    }
+
+    /// Whether the certificate as a whole counts at that time.
+    pub(crate) fn is_valid_at(&self, at: Timestamp) -> bool {
+        let primary = &self.as_signed_public_key().primary_key;
+        let active = self.self_signature_at(at);
+        let binds = active.is_some_and(|one| !is_revocation(one) && lasts(one, primary, at));
+        binds && at >= self.made() && weakness(primary, at.as_secs()).is_none()
+    }
+
+    /// Whether the certificate as a whole was taken back as of that time.
+    pub(crate) fn is_revoked_at(&self, at: Timestamp) -> bool {
+        self.self_signature_at(at).is_some_and(is_revocation)
+    }
+
+    pub(crate) fn ciphers(&self, at: Timestamp) -> Option<&[SymmetricKeyAlgorithm]> {
+        self.self_signature_at(at).map(Signature::preferred_symmetric_algs)
+    }
+
+    pub(crate) fn modes(&self, at: Timestamp) -> Option<&[(SymmetricKeyAlgorithm, AeadAlgorithm)]> {
+        self.self_signature_at(at).map(Signature::preferred_aead_algs)
+    }
+
+    pub(crate) fn features(&self, at: Timestamp) -> Option<&Features> {
+        self.self_signature_at(at).and_then(Signature::features)
+    }
+
+    /// The keys that one may encrypt to now.
+    pub(crate) fn keys_to_encrypt_to(&self) -> Vec<ComponentKeyPub> {
+        let mut keys = self.keys_at(Timestamp::now());
+        let wraps = |flags: &KeyFlags| flags.encrypt_comms() || flags.encrypt_storage();
+        keys.retain(|one| one.flags.as_ref().is_some_and(wraps) && wraps_well(&one.key));
+        keys.into_iter().map(|one| one.key).collect()
+    }
+
+    /// The keys that may sign data at that time; parts must have said themselves whose they are.
+    pub(crate) fn signing_keys_at(&self, at: Timestamp) -> Vec<ComponentKeyPub> {
+        let mut keys = self.keys_at(at);
+        let is_mutual = |word: &Signature| {
+            word.created().is_some_and(|made| made >= self.made()) && !is_over(word, at)
+        };
+        let mutual = |bound: &Signature| bound.embedded_signature().is_some_and(is_mutual);
+        keys.retain(|one| {
+            one.flags.as_ref().is_some_and(KeyFlags::sign) && one.bound.is_none_or(mutual)
+        });
+        keys.into_iter().map(|one| one.key).collect()
+    }
+
+    /// The keys that count at that time.
+    fn keys_at(&self, at: Timestamp) -> Vec<Part<'_>> {
+        if !self.is_valid_at(at) {
+            return Vec::new();
+        }
+        let inner = self.as_signed_public_key();
+        let by_user = || self.primary_user_at(at).and_then(|(_, one)| flags_of(one));
+        let primary = Part {
+            key: ComponentKeyPub::Primary(inner.primary_key.clone()),
+            bound: None,
+            flags: self.direct_at(at).and_then(flags_of).or_else(by_user),
+        };
+        let parts = inner.public_subkeys.iter().filter_map(|part| part_at(part, at));
+        std::iter::once(primary).chain(parts).collect()
+    }
+}
+
+/// A key that counts, and what it may be used for.
+struct Part<'a> {
+    key: ComponentKeyPub,
+    /// What binds it, unless it is the primary one.
+    bound: Option<&'a Signature>,
+    flags: Option<KeyFlags>,
+}
+
+/// A part, if it counts at that time.
+fn part_at(part: &SignedPublicSubKey, at: Timestamp) -> Option<Part<'_>> {
+    let bound = active_at(&part.signatures, at, part.key.created_at())?;
+    let counts = !is_revocation(bound)
+        && lasts(bound, &part.key, at)
+        && weakness(&part.key, at.as_secs()).is_none();
+    counts.then(|| Part {
+        key: ComponentKeyPub::Subkey(part.key.clone()),
+        bound: Some(bound),
+        flags: flags_of(bound),
+    })
+}
+
+/// Of the signatures about a key, or a user id of it, the one that counts at that time (2, 3).
+fn active_at<'a>(
+    all: impl IntoIterator<Item = &'a Signature>,
+    at: Timestamp,
+    key_made: Timestamp,
+) -> Option<&'a Signature> {
+    let (revocations, others): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|one| is_revocation(one));
+    if let Some(hard) = revocations.iter().find(|one| is_hard(one)) {
+        return Some(hard);
+    }
+    let is_of = |one: &&Signature, until: Timestamp| {
+        one.created().is_some_and(|made| key_made <= made && made <= until)
+    };
+    let newest = |one: &'a Signature, other: &'a Signature| {
+        if other.created() > one.created() { other } else { one }
+    };
+    let soft = revocations.into_iter().filter(|one| is_of(one, at)).reduce(newest);
+    soft.or_else(|| {
+        let now = Timestamp::now();
+        let counts =
+            |one: &&Signature| is_of(one, now) && signature_acceptable(one) && !is_over(one, at);
+        let counting = others.into_iter().filter(counts);
+        let (before, since): (Vec<_>, Vec<_>) = counting.partition(|one| is_of(one, at));
+        before.into_iter().reduce(newest).or_else(|| since.into_iter().reduce(newest))
+    })
+}
+
+fn is_revocation(signature: &Signature) -> bool {
+    use SignatureType::{CertRevocation, KeyRevocation, SubkeyRevocation};
+    matches!(signature.typ(), Some(CertRevocation | KeyRevocation | SubkeyRevocation))
+}
+
+/// Whether a signature is a revocation that does not say that nobody else had the key.
+fn is_hard(signature: &Signature) -> bool {
+    use RevocationCode::{CertUserIdInvalid, KeyRetired, KeySuperseded};
+    let reason = signature.revocation_reason_code();
+    let is_soft = matches!(reason, Some(KeyRetired | CertUserIdInvalid | KeySuperseded));
+    is_revocation(signature) && !is_soft
+}
+
+/// Whether a signature has expired at that time (4).
+pub(crate) fn is_over(signature: &Signature, at: Timestamp) -> bool {
+    let lifetime = signature.signature_expiration_time().map_or(0, |time| time.as_secs());
+    let made = signature.created().map_or(0, Timestamp::as_secs);
+    lifetime != 0 && u64::from(made) + u64::from(lifetime) <= u64::from(at.as_secs())
+}
+
+/// When a key ends by what this signature says of it, in seconds since 1970 (4).
+pub(crate) fn end_by(signature: &Signature, key: &(impl KeyDetails + ?Sized)) -> Option<u64> {
+    let lifetime = signature.key_expiration_time()?.as_secs();
+    (lifetime != 0).then(|| u64::from(key.created_at().as_secs()) + u64::from(lifetime))
+}
+
+/// Whether a key has not come to the end that this signature says it has.
+pub(crate) fn lasts(signature: &Signature, key: &impl KeyDetails, at: Timestamp) -> bool {
+    end_by(signature, key).is_none_or(|end| u64::from(at.as_secs()) < end)
+}
+
+/// What a signature lets a key do, if it says that.
+fn flags_of(signature: &Signature) -> Option<KeyFlags> {
+    signature.config()?.hashed_subpackets.iter().find_map(|one| match &one.data {
+        SubpacketData::KeyFlags(flags) => Some(flags.clone()),
+        _ => None,
+    })
+}
+
+/// Whether a key wraps others by what is strong enough.
+fn wraps_well(key: &ComponentKeyPub) -> bool {
+    use EcdhPublicParams::{Curve25519Legacy, P256, P384, P521};
+    use HashAlgorithm::{Sha256, Sha384, Sha512};
+    use SymmetricKeyAlgorithm::{AES128, AES192, AES256};
+    match key.public_params() {
+        PublicParams::ECDH(
+            Curve25519Legacy { hash, alg_sym, .. }
+            | P256 { hash, alg_sym, .. }
+            | P384 { hash, alg_sym, .. }
+            | P521 { hash, alg_sym, .. },
+        ) => {
+            matches!(hash, Sha256 | Sha384 | Sha512) && matches!(alg_sym, AES128 | AES192 | AES256)
+        }
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pgp::composed::SignedSecretKey;
+    use pgp::packet::{SignatureConfig, Subpacket};
+    use pgp::types::{Duration, Password, Tag};
+    use rpgpie::tsk::Tsk;
+
+    use super::*;
+    use crate::detached::{sign_detached, verify_detached};
+    use crate::expiry::wait_for_a_later_second;
+    use crate::fitness::end_of;
+    use crate::keys::{Algorithm, NewKey, certificate_of, key_with_revocation, revoke};
+    use crate::sign::Signer;
+    use crate::stats::Stats;
+
+    fn key() -> SignedSecretKey {
+        let new = NewKey {
+            users: vec!["Ada".to_owned()],
+            algorithm: Algorithm::Curve25519,
+            v6: false,
+            passphrase: None,
+            lifetime_s: None,
+            signing_only: false,
+        };
+        new.generate().unwrap().key().clone()
+    }
+
+    /// What a signature says, said again now, with this in it.
+    fn again(old: &Signature, added: &SubpacketData) -> SignatureConfig {
+        let mut config = old.config().unwrap().clone();
+        let parts = &mut config.hashed_subpackets;
+        parts.retain(|one| !matches!(one.data, SubpacketData::SignatureCreationTime(_)));
+        let made = SubpacketData::SignatureCreationTime(Timestamp::now());
+        parts.extend([&made, added].map(|data| Subpacket::regular(data.clone()).unwrap()));
+        config
+    }
+
+    /// The key, whose user id and part are bound by words with this in them.
+    fn saying(mut key: SignedSecretKey, added: &SubpacketData) -> Tsk {
+        let (primary, none) = (key.primary_key.clone(), Password::empty());
+        let public = primary.public_key();
+        let user = &mut key.details.users[0];
+        let config = again(&user.signatures[0], added);
+        let said = config.sign_certification(&primary, public, &none, Tag::UserId, &user.id);
+        user.signatures = vec![said.unwrap()];
+        let part = &mut key.secret_subkeys[0];
+        let config = again(&part.signatures[0], added);
+        let of = part.key.public_key();
+        let said = config.sign_subkey_binding(&primary, public, &none, of);
+        part.signatures = vec![said.unwrap()];
+        Tsk::from(key)
+    }
+
+    fn checked(key: &Tsk) -> Checked {
+        Checked::new(certificate_of(key))
+    }
+
+    /// Whether something can be encrypted to a key, and what it signs now is good.
+    fn is_of_use(key: &Tsk) -> (bool, bool) {
+        let signers = Signer::of(key, &[]).unwrap_or_default();
+        let (mut data, stats) = (&b"at rest"[..], Stats::default());
+        let made = sign_detached(&mut data, &signers, false, None, false, &stats);
+        let good = made.is_ok_and(|signature| {
+            let known = [certificate_of(key)];
+            let mut data = &b"at rest"[..];
+            let judged = verify_detached(&mut data, &signature, &known, false, &stats);
+            judged.is_ok_and(|judged| !judged.verified.is_empty())
+        });
+        (!checked(key).keys_to_encrypt_to().is_empty(), good)
+    }
+
+    #[test]
+    fn an_end_beyond_the_year_2106_has_not_come() {
+        let key = key();
+        let made = key.primary_key.created_at().as_secs();
+        let last = u32::MAX - made;
+        for lifetime in [last - 100, last, last + 1, last + 100, u32::MAX] {
+            let time = Duration::from_secs(lifetime);
+            let ending = saying(key.clone(), &SubpacketData::KeyExpirationTime(time));
+            assert_eq!(is_of_use(&ending), (true, true), "{lifetime}");
+            let end = u64::from(made) + u64::from(lifetime);
+            assert_eq!(end_of(&checked(&ending)), Some(end), "{lifetime}");
+            let ending = saying(key.clone(), &SubpacketData::SignatureExpirationTime(time));
+            assert_eq!(is_of_use(&ending), (true, true), "{lifetime}");
+        }
+    }
+
+    #[test]
+    fn a_key_counts_until_its_end() {
+        let key = key();
+        let made = key.primary_key.created_at().as_secs();
+        let time = Duration::from_secs(1_000);
+        let ending = checked(&saying(key, &SubpacketData::KeyExpirationTime(time)));
+        for (second, counts) in [(made - 1, false), (made, true), (made + 999, true)] {
+            assert_eq!(ending.is_valid_at(Timestamp::from_secs(second)), counts, "{second}");
+        }
+        for second in [made + 1_000, made + 1_001, u32::MAX] {
+            let at = Timestamp::from_secs(second);
+            assert!(!ending.is_valid_at(at) && ending.signing_keys_at(at).is_empty(), "{second}");
+        }
+    }
+
+    #[test]
+    fn nothing_that_is_said_later_takes_a_revocation_back() {
+        let key = key();
+        let whole = Tsk::from(key.clone());
+        for reason in [RevocationCode::KeyCompromised, RevocationCode::KeyRetired] {
+            let revocation = revoke(&whole, &[], reason, "").unwrap();
+            let revoked = key_with_revocation(&whole, revocation);
+            assert_eq!(is_of_use(&revoked), (false, false));
+            wait_for_a_later_second(&revoked.key().details);
+            let never = SubpacketData::KeyExpirationTime(Duration::from_secs(0));
+            let later = saying(revoked.key().clone(), &never);
+            assert_eq!(is_of_use(&later), (false, false), "{reason:?}");
+        }
+    }
+}
