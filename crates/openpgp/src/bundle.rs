@@ -10,7 +10,7 @@ use std::io::Read as _;
 
 use pgp::composed::SignedPublicKey;
 use pgp::packet::{Packet, PublicKey, Signature, SignatureType};
-use pgp::types::Tag;
+use pgp::types::{Fingerprint, Tag};
 use rpgpie::certificate::Certificate;
 use rpgpie::tsk::Tsk;
 use zeroize::Zeroizing;
@@ -40,6 +40,8 @@ pub struct Bundle {
     /// Revocations that stand alone, as owners publish them, of keys that are not here; those of
     /// keys that are here are in these.
     pub revocations: Vec<Signature>,
+    /// Of which certificates a part to encrypt to is left out because such parts are not supported.
+    pub unsupported: Vec<Fingerprint>,
 }
 
 impl Bundle {
@@ -89,7 +91,10 @@ impl Bundle {
             match Transferable::of(&key) {
                 Ok(read) => {
                     match read.key {
-                        Key::Certificate(one) => self.certificates.push(*one),
+                        Key::Certificate(one) => {
+                            self.unsupported.extend(read.wants_more.then(|| one.fingerprint()));
+                            self.certificates.push(*one);
+                        }
                         Key::Secret(key) => self.keys.push(*key),
                     }
                     self.left_out.extend(read.left_out);

@@ -70,16 +70,18 @@ pub(crate) fn unsupported(key: &(impl KeyDetails + ?Sized)) -> Option<String> {
     }
 }
 
-/// Whether everything that one could encrypt to is of a kind that is not supported.
+/// Whether everything that one could encrypt to is of a kind that is not supported. Some of that
+/// may be left out since the certificate was read, as [`Bundle::unsupported`](crate::Bundle) says.
 #[must_use]
-pub fn is_unsupported(certificate: &Certificate) -> bool {
+pub fn is_unsupported(certificate: &Certificate, is_left_out: bool) -> bool {
     let inner = SignedPublicKey::from(certificate.clone());
     let may = |key: &dyn KeyDetails| {
         let is_unknown = matches!(key.public_params(), PublicParams::Unknown { .. });
         is_unknown || key.algorithm().can_encrypt()
     };
     let mut parts = inner.public_subkeys.iter().filter(|part| may(&part.key)).peekable();
-    parts.peek().is_some() && parts.all(|part| unsupported(&part.key).is_some())
+    let is_there = is_left_out || parts.peek().is_some();
+    is_there && parts.all(|part| unsupported(&part.key).is_some())
 }
 
 /// Whether a key is of RSA that is too short, which opens what was written to it once, and is good

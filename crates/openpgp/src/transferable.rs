@@ -40,6 +40,8 @@ pub(crate) struct Transferable {
     pub(crate) left_out: Vec<String>,
     /// What says nothing that could count, in words.
     pub(crate) passed_over: Vec<String>,
+    /// Whether a part to encrypt to is left out because such parts are not supported.
+    pub(crate) wants_more: bool,
 }
 
 /// A packet that stands for something, and the signatures about it (2).
@@ -57,6 +59,7 @@ struct Belongings {
     secret: Vec<SignedSecretSubKey>,
     left_out: Vec<String>,
     passed_over: Vec<String>,
+    wants_more: bool,
 }
 
 impl Transferable {
@@ -91,7 +94,8 @@ impl Transferable {
             let what = format!("of {name} {unread} signatures are passed over: none can be read");
             all.passed_over.push(what);
         }
-        Ok(Transferable { key, left_out: all.left_out, passed_over: all.passed_over })
+        let Belongings { left_out, passed_over, wants_more, .. } = all;
+        Ok(Transferable { key, left_out, passed_over, wants_more })
     }
 }
 
@@ -114,7 +118,10 @@ impl Belongings {
                 "it is not signed".to_owned()
             }
             Some(_) => "it does not belong to such a key".to_owned(),
-            None => why_unread(raw),
+            None => {
+                self.wants_more |= raw.tag == Tag::PublicSubkey && may_encrypt(raw.bytes);
+                why_unread(raw)
+            }
         };
         self.left_out.push(format!("of {name} {what} is left out: {why}"));
     }
@@ -283,6 +290,17 @@ fn unsupported_kind(mut key: &[u8]) -> Option<String> {
         PublicKeyAlgorithm::Unknown(_) => Some(format!("algorithm {number} of keys")),
         _ => None,
     }
+}
+
+/// Whether a key that is not supported may be one to encrypt to.
+fn may_encrypt(key: &[u8]) -> bool {
+    let mut body = key;
+    let is_read = matches!(next_header(&mut body), Ok(Some(_)));
+    let algorithm = body.get(5).map(|number| PublicKeyAlgorithm::from(*number));
+    is_read
+        && unsupported_kind(key).is_some()
+        && algorithm
+            .is_some_and(|one| one.can_encrypt() || matches!(one, PublicKeyAlgorithm::Unknown(_)))
 }
 
 fn unsupported_curve(algorithm: PublicKeyAlgorithm, parameters: &[u8]) -> Option<String> {

@@ -7,7 +7,7 @@ use std::io;
 
 use clap::Args;
 use openpgp::pgp::crypto::aead::AeadAlgorithm;
-use openpgp::{Container, Reading, SessionKey, Stats, Writing};
+use openpgp::{Certificate, Container, Reading, SessionKey, Stats, Writing};
 use seam::Seam;
 use zeroize::Zeroizing;
 
@@ -16,7 +16,8 @@ use crate::date::Moment;
 use crate::failure::{Reason, Result, as_failure};
 use crate::keys::{Form, MESSAGES, chosen};
 use crate::place::{
-    Beside, certificates, keys, main_output, password_to_set, passwords_to_try, release, small,
+    Beside, certificates, keys, main_output, password_to_set, passwords_to_try, recipients,
+    release, small,
 };
 use crate::sign::{As, Text, signers};
 use crate::verifications::{Span, lines};
@@ -65,7 +66,7 @@ pub(crate) fn encrypt(seam: &Seam, args: &EncryptArgs) -> Result<()> {
         return Err(Reason::MissingArg.because("name a certificate, or give a passphrase"));
     }
     let mut session_key = Beside::open(seam, args.session_key_out.as_ref())?;
-    let recipients = certificates(&args.certs)?.into_iter().map(|(_, one)| one).collect();
+    let (recipients, unsupported) = recipients(&args.certs)?;
     let passwords = args.with_password.iter().map(|argument| password_to_set(argument));
     let passphrases = passwords.collect::<Result<Vec<_>>>()?;
     let key_passwords = passwords_to_try(&args.with_key_password)?;
@@ -83,7 +84,10 @@ pub(crate) fn encrypt(seam: &Seam, args: &EncryptArgs) -> Result<()> {
     let made = writing.run(&mut input, &mut out, &Stats::default());
     let made = match made {
         Err(error @ openpgp::Error::UnfitKey(_)) => {
-            let unknown = writing.recipients.iter().any(openpgp::is_unsupported);
+            let is_unknown = |one: &Certificate| {
+                openpgp::is_unsupported(one, unsupported.contains(&one.fingerprint()))
+            };
+            let unknown = writing.recipients.iter().any(is_unknown);
             let reason = match unknown {
                 true => Reason::UnsupportedAsymmetricAlgo,
                 false => Reason::CertCannotEncrypt,

@@ -21,7 +21,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use openpgp::pgp::types::Password;
+use openpgp::pgp::types::{Fingerprint, Password};
 use openpgp::{Bundle, Certificate, SecretKey, Target};
 use seam::Seam;
 use zeroize::Zeroizing;
@@ -154,6 +154,10 @@ fn tell_left_out(name: &str, bundle: &Bundle) {
 
 /// The certificates in these bytes.
 pub(crate) fn certificates_in(name: &str, bytes: &[u8]) -> Result<Vec<Certificate>> {
+    Ok(bundle_of_certificates(name, bytes)?.certificates)
+}
+
+fn bundle_of_certificates(name: &str, bytes: &[u8]) -> Result<Bundle> {
     const WHAT: &str = "certificates";
     let bundle = bundle_in(name, bytes, WHAT)?;
     if !bundle.keys.is_empty() {
@@ -164,7 +168,7 @@ pub(crate) fn certificates_in(name: &str, bytes: &[u8]) -> Result<Vec<Certificat
         return Err(nothing_in(name, &bundle, WHAT));
     }
     tell_left_out(name, &bundle);
-    Ok(bundle.certificates)
+    Ok(bundle)
 }
 
 /// The secret keys in these bytes.
@@ -196,6 +200,18 @@ pub(crate) fn certificates(arguments: &[String]) -> Result<Vec<(String, Certific
         all.extend(found.into_iter().map(|one| (argument.clone(), one)));
     }
     Ok(all)
+}
+
+/// The certificates to encrypt to that arguments give, and of which of them a part for that is left
+/// out because such parts are not supported.
+pub(crate) fn recipients(arguments: &[String]) -> Result<(Vec<Certificate>, Vec<Fingerprint>)> {
+    let (mut all, mut unsupported) = (Vec::new(), Vec::new());
+    for argument in arguments {
+        let bundle = bundle_of_certificates(argument, &small(argument)?)?;
+        all.extend(bundle.certificates);
+        unsupported.extend(bundle.unsupported);
+    }
+    Ok((all, unsupported))
 }
 
 /// The secret keys that arguments give.

@@ -255,6 +255,25 @@ fn a_key_that_is_too_weak_is_not_kept_up() {
 }
 
 #[test]
+fn a_certificate_with_parts_of_an_unknown_kind_alone_is_told_from_one_without_any() {
+    /// A part of ECDH on secp256k1.
+    const FOREIGN: &[u8] =
+        &[0xce, 17, 4, 0, 0, 0, 1, 18, 5, 0x2b, 0x81, 0x04, 0, 0x0a, 0, 9, 1, 1, 7];
+    let place = Place::new("kinds");
+    for (words, code) in
+        [(&["generate-key", "--signing-only", "Ada"][..], 13), (&["generate-key", "Ada"], 0)]
+    {
+        let key = place.works(words, b"");
+        let bare = place.works(&["dearmor"], &place.works(&["extract-cert"], &key));
+        place.put("foreign.cert", &[&bare[..], FOREIGN].concat());
+        let ended = place.sop(&["encrypt", "foreign.cert"], DATA);
+        assert_eq!(ended.status.code(), Some(code), "{}", text(&ended.stderr));
+        place.put("revoked.cert", &place.works(&["revoke-key"], &key));
+        place.fails(&["encrypt", "revoked.cert"], DATA, 17);
+    }
+}
+
+#[test]
 fn keys_that_name_nobody_are_kept_up_like_others() {
     let place = Place::new("nobody");
     for profile in ["rfc4880", "rfc9580"] {
