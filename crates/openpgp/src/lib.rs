@@ -66,6 +66,7 @@ mod decrypt;
 mod deflate;
 mod der;
 mod detached;
+mod embedded;
 mod encrypt;
 mod entropy;
 mod error;

@@ -12,6 +12,7 @@ use pgp::packet::{OnePassSignature, Packet, PacketHeader, Signature, SignatureVe
 use pgp::types::{PacketLength, Tag};
 
 use crate::buffers::{Block, Buffers};
+use crate::embedded;
 use crate::error::{Error, Result};
 use crate::stage::Feed;
 
@@ -200,13 +201,14 @@ pub(crate) fn read_small(
 pub(crate) fn read_signature(source: &mut impl BufRead, length: PacketLength) -> Result<Signature> {
     let bytes = read_body(source, Tag::Signature, length)?;
     let header = PacketHeader::new_fixed(Tag::Signature, bytes.len() as u32);
-    Ok(match Packet::from_reader(header, &bytes[..]) {
-        Ok(Packet::Signature(signature)) => signature,
-        _ => {
-            let (version, rest) = bytes.split_first().unwrap_or((&0, &[]));
-            Signature::unknown(header, SignatureVersion::from(*version), rest.to_vec().into())
-        }
-    })
+    let read = match Packet::from_reader(header, &bytes[..]) {
+        Ok(Packet::Signature(signature)) => Some(signature),
+        _ => embedded::read(header, &bytes),
+    };
+    Ok(read.unwrap_or_else(|| {
+        let (version, rest) = bytes.split_first().unwrap_or((&0, &[]));
+        Signature::unknown(header, SignatureVersion::from(*version), rest.to_vec().into())
+    }))
 }
 
 /// The announcement of a signature; nothing if it cannot be read, though the signature comes.
