@@ -7,7 +7,8 @@
 //! ```
 //!
 //! 1. A line that is not understood is an error that says which; nothing is skipped.
-//! 2. A switch is `true` or `false`; `yes`, `no`, `on`, `off`, `1` and `0` are taken, too.
+//! 2. The mark of the order of bytes that some editors put in front of UTF-8 means nothing.
+//! 3. A switch is `true` or `false`; `yes`, `no`, `on`, `off`, `1` and `0` are taken, too.
 
 use std::ffi::OsString;
 
@@ -20,6 +21,8 @@ use crate::table::{OPTIONS, Takes, key, keys_of};
 
 /// No line is longer.
 const LINE_MAX: usize = 4096;
+/// The mark of the order of bytes, in UTF-8.
+const MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// What a configuration file says.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -37,6 +40,7 @@ impl Configuration {
     /// If a line is not understood; the error says which.
     pub fn parse(bytes: &[u8]) -> Result<Configuration> {
         let mut settings = Settings::default();
+        let bytes = bytes.strip_prefix(MARK).unwrap_or(bytes);
         for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
             let read = setting(line).map_err(|error| error.at(format!("line {}", index + 1)))?;
             if let Some(setting) = read {

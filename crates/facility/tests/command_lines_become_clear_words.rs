@@ -102,6 +102,8 @@ fn the_command_line_wins_over_the_configuration() {
         clear("-e -cipher-name AES_128 -rK 12 in", file),
         "encrypt --cipher=aes128 --recipient=id:12 --async-io=off --armor --async-cipher=on -- in"
     );
+    let marked = format!("\u{feff}{file}");
+    assert_eq!(clear("-e -rK 12 in", &marked), clear("-e -rK 12 in", file));
     assert_eq!(clear("-iA", file), "list", "what a command does not take is left out");
     let file = "JAVA_KEY_STORE_NAME k.p12\nJAVA_KEY_STORE_TYPE PKCS12\n";
     for (line, expected) in [
