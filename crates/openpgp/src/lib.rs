@@ -84,6 +84,7 @@ mod lines;
 mod listing;
 mod locks;
 mod material;
+mod merge;
 mod ocb;
 mod old;
 mod packet;
@@ -98,9 +99,9 @@ mod target;
 mod transferable;
 mod unseal;
 pub mod upkeep;
+mod validity;
 mod x509;
 
-mod validity;
 pub use armor::{Armorer, Label};
 pub use bundle::Bundle;
 pub use cleartext::{Cleartext, is_cleartext, sign_cleartext};

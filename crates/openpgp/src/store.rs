@@ -32,7 +32,6 @@ use pgp::composed::SignedPublicKey;
 use pgp::packet::{Signature, SignatureType};
 use pgp::types::KeyDetails;
 use rpgpie::certificate::Certificate;
-use rpgpie::merge::CertificateInfo;
 use rpgpie::tsk::Tsk;
 use seam::Seam;
 use seam::sync::Mutex;
@@ -47,6 +46,7 @@ use crate::held::{Held, Holder, Places};
 use crate::keys::{certificate_of, key_with_revocation, united, with_revocation};
 use crate::keystore::{Foreign, is_of_a_known_type, is_pem};
 use crate::listing::{Entry, describe, describe_x509, print_of};
+use crate::merge::merged;
 use crate::x509::X509;
 
 const ALIASES: &str = "aliases";
@@ -214,14 +214,11 @@ impl Store {
     /// Puts a certificate in, under the lock that the caller holds.
     fn merge_in(&self, certificate: Certificate) -> Result<String> {
         let name = print_of(&certificate);
-        let merged = match self.certificate(&name)? {
+        let all = match self.certificate(&name)? {
             None => certificate,
-            Some(mut known) => {
-                known.merge(vec![CertificateInfo::Cert(certificate)]);
-                known
-            }
+            Some(known) => merged(known, certificate),
         };
-        let bytes = Vec::try_from(&merged)?;
+        let bytes = Vec::try_from(&all)?;
         self.files.write(&format!("{name}.cert"), &bytes)?;
         Ok(name)
     }

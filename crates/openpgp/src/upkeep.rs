@@ -12,7 +12,6 @@ use pgp::types::{
     EcdsaPublicParams, KeyDetails, KeyVersion, Password, PublicParams, SignedUser, Tag, Timestamp,
 };
 use rpgpie::certificate::Certificate;
-use rpgpie::merge::CertificateInfo;
 use rpgpie::signature::signature_acceptable;
 use rpgpie::tsk::Tsk;
 
@@ -21,7 +20,8 @@ use crate::entropy::Random;
 use crate::error::{Error, Result};
 use crate::expiry::wait_for_a_later_second;
 use crate::fitness::obstacle;
-use crate::keys::{Algorithm, NewKey, certificate_of, expire_parts, fitting, lock};
+use crate::keys::{Algorithm, NewKey, certificate_of, expire_parts, fitting, lock, united};
+use crate::merge;
 use crate::validity::{Checked, is_over};
 
 /// What a renewal may do.
@@ -56,10 +56,9 @@ pub fn renew(
     known: &[Certificate],
     renewal: Renewal,
 ) -> Result<Tsk> {
-    let mut key = key.clone();
-    let own = certificate_of(&key).fingerprint();
-    let same = known.iter().filter(|one| one.fingerprint() == own).cloned();
-    key.merge(same.map(CertificateInfo::Cert).collect());
+    let own = certificate_of(key).fingerprint();
+    let all = known.iter().cloned().fold(certificate_of(key), merge::merged);
+    let key = united(all, &[key]);
     if is_beyond_renewal(&key) {
         let what = format!("key {own} was revoked or is too weak; make a new one");
         return Err(Error::UnfitKey(what));
@@ -186,9 +185,8 @@ pub fn authenticated_users(
 
 /// Everything that either of two forms of a certificate knows.
 #[must_use]
-pub fn merged(mut certificate: Certificate, other: Certificate) -> Certificate {
-    certificate.merge(vec![CertificateInfo::Cert(other)]);
-    certificate
+pub fn merged(certificate: Certificate, other: Certificate) -> Certificate {
+    merge::merged(certificate, other)
 }
 
 /// Whether the certificate says, at that time, that this user id is its own.
