@@ -52,6 +52,8 @@ pub(crate) struct BackedOut {
     pub(crate) done: bool,
     /// The unit of work that did it; 0 if none was needed.
     pub(crate) by: u64,
+    /// Units of work that had taken all of it back before; nothing was left to do then.
+    pub(crate) before: Vec<u64>,
     pub(crate) units: Vec<BackedOutUnit>,
     /// How many records change back in each data set, by name.
     pub(crate) sets: BTreeMap<String, u64>,
@@ -153,6 +155,7 @@ pub(crate) fn backout(
     done(&BackedOut {
         done: !wish.check,
         by: report.by.map_or(0, |by| by.0),
+        before: report.before.iter().map(|uow| uow.0).collect(),
         units: report.units.iter().map(unit).collect(),
         sets: report.sets,
         log_from: report.from.0,

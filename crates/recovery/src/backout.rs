@@ -2,6 +2,8 @@
 //!
 //! 1. The log is read from their beginning on: what they changed, and who has changed the same
 //!    since. If anybody has, nothing is done, and they are named.
+//!    Where they have only taken back what is asked for, it is done already: so it is when a
+//!    backout is run again whose end nobody heard of.
 //! 2. In a unit of work of its own the records are locked; then the rest of the log is read.
 //! 3. Each record is followed back, newest change first, from what it is to what it was. It must be
 //!    what the units have left, or nothing is done.
@@ -84,6 +86,8 @@ pub struct BackedOut {
 pub struct Backout {
     /// The unit of work that did it; `None` if it was only checked, or nothing was left to do.
     pub by: Option<UowId>,
+    /// Who had taken all of it back before; then nothing was left to do.
+    pub before: BTreeSet<UowId>,
     /// Whose changes.
     pub units: Vec<BackedOut>,
     /// How many keys are changed back in each data set, by name.
@@ -148,7 +152,14 @@ pub fn backout(
     let mut work = Work { store, history, sets, trace, options, from, oldest };
     let backed_out = work.units()?;
     work.refuse_what_is_kept()?;
-    work.refuse_if_changed_since()?;
+    if let Err(changed) = work.refuse_if_changed_since() {
+        let before = work.in_the_way();
+        if !work.is_undone_by(&before, log, progress)? {
+            return Err(changed);
+        }
+        let sets = BTreeMap::new();
+        return Ok(Backout { by: None, before, units: backed_out, sets, from, to });
+    }
     let wait = Wait::AtMost(options.wait);
     let mut unit = store.begin(UnitOptions { wait, ..UnitOptions::default() })?;
     let mut end = to;
@@ -171,7 +182,8 @@ pub fn backout(
     } else {
         unit.backout()?;
     }
-    Ok(Backout { by, units: backed_out, sets, from: work.from, to: end })
+    let before = BTreeSet::new();
+    Ok(Backout { by, before, units: backed_out, sets, from: work.from, to: end })
 }
 
 /// The store's sets by the numbers of their data sets.
@@ -271,8 +283,39 @@ impl Work<'_> {
             return Ok(());
         };
         let name = self.sets.get(set).map_or_else(|| set.to_string(), |info| info.name.clone());
-        let by: BTreeSet<UowId> = met.values().flatten().copied().collect();
-        Err(RecoveryError::ChangedSince { name, by: by.into_iter().collect() })
+        Err(RecoveryError::ChangedSince { name, by: self.in_the_way().into_iter().collect() })
+    }
+
+    /// Who has changed the same records since.
+    fn in_the_way(&self) -> BTreeSet<UowId> {
+        self.trace.met().into_values().flatten().collect()
+    }
+
+    /// Whether those in the way have taken back what the units did, and have done nothing else:
+    /// all that they have changed together is as it was before.
+    fn is_undone_by(
+        &self,
+        by: &BTreeSet<UowId>,
+        log: (&[Lsn], Lsn),
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<bool, RecoveryError> {
+        let all: Vec<UowId> = self.trace.named.keys().chain(by).copied().collect();
+        let (trace, from) = find(self.history, (&self.sets, self.options), &all, log, progress)?;
+        let together = Work { trace, from, sets: self.sets.clone(), ..*self };
+        let is_known = together.units().is_ok() && together.in_the_way().is_empty();
+        // What cannot be followed back is not undone.
+        let Some(restored) = is_known.then(|| together.restored().ok()).flatten() else {
+            return Ok(false);
+        };
+        let mut unit = self.store.begin(UnitOptions::default())?;
+        let mut value = Vec::new();
+        for one in restored {
+            let is_there = unit.get(one.set, &one.key, Read::Unlocked, &mut value)?;
+            if is_there.then_some(&value) != one.value.as_ref() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn name_of(&self, set: SetId) -> String {

@@ -16,7 +16,8 @@ use crate::which::Which;
 /// Take units of work back that were committed, as if they had never been
 ///
 /// What they changed becomes what it was before, all of it in one unit of work, which can be backed
-/// out itself. If others have changed the same records since, nothing is done, and they are named.
+/// out itself. If others have changed the same records since, nothing is done, and they are named;
+/// unless they have only taken it back: then it is done already.
 /// In databases it is also in the way if segments were added beneath one that would go. What
 /// programs have read is not looked at. --list finds units of work in log and archives.
 #[derive(Args, Debug)]
@@ -110,6 +111,11 @@ fn back_out(context: &mut Context, args: &BackoutArgs) -> Result<ExitCode> {
         output.line(format!("{set}: {} records {verb}", count(*keys)))?;
     }
     match (backed_out.sets.is_empty(), backed_out.by) {
+        (true, _) if !backed_out.before.is_empty() => {
+            let before = backed_out.before.iter().map(|uow| UowId(*uow).to_string());
+            let before = before.collect::<Vec<_>>().join(", ");
+            output.line(format!("It is done already, by {before}: nothing is left of it."))?;
+        }
         (true, _) => output.line("Nothing of it is left to be changed back.")?,
         (false, 0) => {}
         (false, by) => {
