@@ -85,6 +85,16 @@ pub enum RecoveryError {
         #[source]
         error: io::Error,
     },
+    /// The folder of a new copy is not mounted.
+    #[error(
+        "{} holds none of the image copies that RECON knows there: it is not mounted, or was \
+         emptied",
+        folder.display()
+    )]
+    Away {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// There is too little that a system could be made of.
     #[error("no system can be restored: {why}")]
     NotRestored {
@@ -185,6 +195,7 @@ impl Coded for RecoveryError {
             RecoveryError::LongValueGone { .. } => Code("HFV012"),
             RecoveryError::Replaced { .. } => Code("HFV013"),
             RecoveryError::OfTheSystem { .. } => Code("HFV016"),
+            RecoveryError::Away { .. } => Code("HFV015"),
             RecoveryError::Kernel(error) => error.code(),
             RecoveryError::Archive(error) => error.code(),
             RecoveryError::Recon(error) => error.code(),
@@ -221,6 +232,10 @@ impl Coded for RecoveryError {
             RecoveryError::InUse { .. } => "End the programs that use it, then try again.",
             RecoveryError::NotRestored { .. } => {
                 "Name the folders of its archives and copies, and the newest copy of its key file."
+            }
+            RecoveryError::Away { .. } => {
+                "Mount it, or name another folder. If what it held is gone for good, `holdfast \
+                 verify` names for each of those copies what has it forgotten."
             }
             RecoveryError::NotBackedOut { .. } => {
                 "`holdfast backout --list` names units of work. One that is not over is backed out \

@@ -6,6 +6,7 @@
 //! Invariants:
 //! 1. Each folder that copies are written to gets a mark. One in which RECON knows copies, and that
 //!    has neither the mark nor any image copy, is *away*.
+//! 2. No copy is written to a folder that is away.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 use recon::State;
 use seam::disk::{Disk, make_marked_dir};
 
+use crate::RecoveryError;
 use crate::find::is_copy;
 
 /// The name of the mark.
@@ -35,6 +37,18 @@ pub fn folders_away(disk: &dyn Disk, state: &State) -> BTreeSet<PathBuf> {
     let files = state.image_copies.values().flat_map(|copy| &copy.files);
     let folders: BTreeSet<&Path> = files.filter_map(|file| file.path.parent()).collect();
     folders.into_iter().filter(|folder| is_away(disk, folder)).map(Path::to_owned).collect()
+}
+
+/// Refuses folders for new copies that are away (2).
+///
+/// # Errors
+/// [`RecoveryError::Away`] for the first of them.
+pub fn refuse_away(disk: &dyn Disk, state: &State, to: &[PathBuf]) -> Result<(), RecoveryError> {
+    let away = folders_away(disk, state);
+    match to.iter().find(|folder| away.contains(*folder)) {
+        Some(folder) => Err(RecoveryError::Away { folder: folder.clone() }),
+        None => Ok(()),
+    }
 }
 
 fn is_away(disk: &dyn Disk, folder: &Path) -> bool {

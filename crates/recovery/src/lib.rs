@@ -61,7 +61,7 @@ pub use copy::{CopyOptions, CopyReport, Progress, copy_sets};
 pub use envelope::CopyKeys;
 pub use error::RecoveryError;
 pub use find::{FoundCopies, find_copies};
-pub use folders::{folders_away, prepare_folder};
+pub use folders::{folders_away, prepare_folder, refuse_away};
 pub use lost::{LeftSet, Lost};
 pub use media::{CopyFiles, CopySink, is_unfinished};
 pub use past::{Past, Unread};

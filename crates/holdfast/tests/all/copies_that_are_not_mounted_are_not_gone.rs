@@ -68,6 +68,9 @@ fn nothing_is_forgotten_and_nothing_is_written_in_the_place() {
         let found = site.verify(&["--repair"]);
         assert_eq!(found.code, 1, "{}", found.out);
         assert!(found.out.contains("not mounted"), "{}", found.out);
+        let to = ["--all", "--to", site.copies[0].to_str().unwrap()];
+        let refused = on(SECRET, &["image-copy", "-s"], &site.dir, &to);
+        refused.failed("HFV015", &["not mounted", "holdfast verify"]);
         let is_empty = |path: &Path| !path.exists() || files(path).is_empty();
         assert!(is_empty(&site.copies[0]), "nothing is written in its place");
         site.mount();
