@@ -84,6 +84,12 @@ pub(crate) fn left_out(
     left
 }
 
+/// The database that a data set belongs to.
+pub(crate) fn database_of(system: &System, set: &str) -> Option<String> {
+    let mut groups = groups(system).into_iter();
+    groups.find(|group| group.sets.iter().any(|one| one == set)).map(|group| group.name)
+}
+
 fn is_same(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)
 }

@@ -13,6 +13,7 @@ use crate::failure::{Failure, Result};
 use crate::output::warn;
 use crate::passphrase::PassphraseArgs;
 use crate::verbs::options;
+use crate::which::database_of;
 
 /// List, make and drop data sets
 #[derive(Args, Debug)]
@@ -34,6 +35,8 @@ enum What {
     },
     Create(CreateArgs),
     /// Drop a data set and everything in it; the system must be stopped
+    ///
+    /// One that belongs to a database is dropped only with --yes: the database is not whole then.
     #[command(after_help = "Example: holdfast sets drop /srv/bank ACCOUNTS")]
     Drop {
         /// The system's folder
@@ -42,6 +45,9 @@ enum What {
         passphrase: PassphraseArgs,
         /// The data set
         name: String,
+        /// Drop it even if it belongs to a database
+        #[arg(long)]
+        yes: bool,
     },
 }
 
@@ -87,9 +93,9 @@ pub(super) fn run(context: &mut Context, args: &SetsArgs) -> Result<ExitCode> {
             DONE
         }
         What::Create(args) => create(context, args),
-        What::Drop { dir, passphrase, name } => {
+        What::Drop { dir, passphrase, name, yes } => {
             let system = open(context, dir, &passphrase.get()?)?;
-            let dropped = drop_set(&system, name);
+            let dropped = drop_set(&system, name, *yes);
             system.close()?;
             dropped?;
             said(context, name, "dropped")
@@ -115,11 +121,19 @@ fn create(context: &mut Context, args: &CreateArgs) -> Result<ExitCode> {
     said(context, &args.name, "made")
 }
 
-fn drop_set(system: &System, name: &str) -> Result<()> {
+fn drop_set(system: &System, name: &str, yes: bool) -> Result<()> {
     let Some(set) = system.store().set(name)? else {
         let what = format!("there is no data set {name}");
         return Err(Failure::other(what, "`holdfast sets list` names those that there are."));
     };
+    if !yes && let Some(database) = database_of(system, name) {
+        let what = format!("data set {name} belongs to database {database}: nothing was dropped");
+        let remedy = format!(
+            "`holdfast db empty {database} --yes` empties all of the database. To drop the data \
+             set alone: `holdfast sets drop DIR {name} --yes`."
+        );
+        return Err(Failure::other(what, remedy));
+    }
     Ok(system.store().drop_set(set)?)
 }
 

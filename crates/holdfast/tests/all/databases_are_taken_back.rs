@@ -247,6 +247,21 @@ fn a_part_of_a_database_goes_back_alone_only_if_that_is_meant() {
     site.run(&["db", "verify"], &["CUSTDB"]).done();
 }
 
+#[test]
+fn a_data_set_of_a_database_is_not_dropped_by_mistake() {
+    let site = Site::new("dropped");
+    site.program("1", &[insert(&[], "CUST", "C1ROMA")]);
+    let before = site.contents();
+    let drop = |rest: &[&str]| on(SECRET, &["sets", "drop"], &site.dir, rest);
+    let empty = format!("`holdfast db empty -s {} CUSTDB --yes`", site.dir.display());
+    for set in ["CUSTDB", "CUSTTX"] {
+        drop(&[set]).failed("HFY100", &["database CUSTDB", &empty, &format!("{set} --yes`")]);
+    }
+    assert_eq!(site.contents(), before);
+    drop(&["CUSTTX", "--yes"]).done();
+    assert_eq!(site.run(&["db", "verify"], &["CUSTDB"]).code, 1);
+}
+
 /// A moment belongs to what was committed by then, and to nothing that began afterwards.
 #[test]
 fn a_database_that_was_emptied_by_mistake_comes_back_as_of_a_moment_before() {
