@@ -93,6 +93,8 @@ pub(crate) struct Inner {
     pub(crate) verbs: &'static [Verb],
     /// Held by whoever changes the configuration's file.
     pub(crate) configuring: Mutex<()>,
+    /// Held by whoever decides which form data sets go over to, until that is begun.
+    pub(crate) changing_forms: Mutex<()>,
     /// When it was opened, by the clock and in CPU time of the process.
     pub(crate) opened: Duration,
     pub(crate) opened_cpu_us: u64,
@@ -198,6 +200,7 @@ impl System {
             notes,
             verbs,
             configuring,
+            changing_forms: Mutex::new(()),
             opened,
             opened_cpu_us,
             _lock: lock,
@@ -217,6 +220,10 @@ impl System {
     /// The right to change the configuration's file.
     pub(crate) fn configuring(&self) -> MutexGuard<'_, ()> {
         self.inner.configuring.lock()
+    }
+
+    pub(crate) fn changing_forms(&self) -> MutexGuard<'_, ()> {
+        self.inner.changing_forms.lock()
     }
 
     pub(crate) fn verbs(&self) -> &'static [Verb] {

@@ -58,6 +58,23 @@ fn a_data_set_becomes_plain_and_sealed_again_while_programs_go_on() {
 }
 
 #[test]
+fn two_re_keys_at_one_moment_are_one() {
+    let folder = Folder::new("re-keys");
+    let dir = bank(&folder, &[]);
+    let mut worker = Worker::start(&dir, 74);
+    let slow = ["--all", "--rate", "16 KiB", "--no-wait"];
+    std::thread::scope(|scope| {
+        let both = [(); 3].map(|()| scope.spawn(|| rekey(&dir, &slow)));
+        both.into_iter().for_each(|one| drop(one.join().unwrap().done()));
+    });
+    worker.kill();
+    let listed = on(DEMO, &["keys", "list", "--json"], &dir, &[]).done().json();
+    for key in listed["keys"].as_array().unwrap() {
+        assert!(key["generation"].as_u64().unwrap() <= 2, "{listed}");
+    }
+}
+
+#[test]
 fn a_paused_conversion_survives_a_kill_and_goes_on_when_resumed() {
     let folder = Folder::new("paused");
     let dir = bank(&folder, &[]);

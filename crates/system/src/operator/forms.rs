@@ -6,7 +6,9 @@
 //!    already: a request that is repeated after a crash goes on where it was. Keys of the log and
 //!    of the system are drawn behind those of data sets, so that their age tells which were drawn.
 //! 3. Whoever waits for a conversion may go away; it goes on without him.
-//! 4. RECON is told when a conversion begins, and when its end is seen.
+//! 4. Which keys data sets go over to is decided by one request at a time: another one finds what
+//!    was begun.
+//! 5. RECON is told when a conversion begins, and when its end is seen.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -98,6 +100,7 @@ pub fn convert(
     asked: &Conversion,
     talk: &mut Talk<'_>,
 ) -> Result<Converted, Refusal> {
+    let alone = system.changing_forms();
     let sets = named(system, &asked.sets)?;
     let mut converted = Converted::default();
     let mut plans = Vec::new();
@@ -111,7 +114,9 @@ pub fn convert(
         };
         plan(&set, to, &mut plans, &mut converted)?;
     }
-    begin(system, &plans, asked, converted, talk)
+    begin(system, &plans, asked)?;
+    drop(alone);
+    wait(system, &plans, asked, converted, talk)
 }
 
 /// Has data sets, the log, or both go over to a new key.
@@ -123,6 +128,7 @@ pub fn rekey(
     asked: &Conversion,
     talk: &mut Talk<'_>,
 ) -> Result<Converted, Refusal> {
+    let alone = system.changing_forms();
     let sealed = |set: &Arc<DataSet>| set.definition().format == Format::Sealed;
     let sets = match asked.all {
         true => system.kernel().all_sets().into_iter().filter(sealed).collect(),
@@ -146,7 +152,9 @@ pub fn rekey(
         sets.iter().try_for_each(|set| plan(set, to, &mut plans, &mut converted))?;
     }
     renew_others(system, asked, taken_up_us, &mut converted)?;
-    begin(system, &plans, asked, converted, talk)
+    begin(system, &plans, asked)?;
+    drop(alone);
+    wait(system, &plans, asked, converted, talk)
 }
 
 /// The generation that data sets of one label go over to: a new one, unless a re-key is taken up
@@ -220,14 +228,12 @@ fn plan(
     Ok(())
 }
 
-/// Begins what is planned, and waits for it if that is wanted.
+/// Begins what is planned.
 fn begin(
     system: &System,
     plans: &[(Arc<DataSet>, Form)],
     asked: &Conversion,
-    mut converted: Converted,
-    talk: &mut Talk<'_>,
-) -> Result<Converted, Refusal> {
+) -> Result<(), Refusal> {
     let rate = asked.bytes_per_second;
     for (set, to) in plans {
         if set.definition().conversion.is_none() {
@@ -246,7 +252,17 @@ fn begin(
     }
     // RECON knows both forms of what is under way, and the new one alone when it is over: from it
     // follows which keys are needed (K18).
-    system.update_recon()?;
+    Ok(system.update_recon()?)
+}
+
+/// Waits for what was begun, if that is wanted.
+fn wait(
+    system: &System,
+    plans: &[(Arc<DataSet>, Form)],
+    asked: &Conversion,
+    mut converted: Converted,
+    talk: &mut Talk<'_>,
+) -> Result<Converted, Refusal> {
     let names: BTreeSet<&str> = plans.iter().map(|(set, _)| set.name()).collect();
     let mine = || {
         let all = system.kernel().conversions();
