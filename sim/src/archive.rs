@@ -532,7 +532,8 @@ impl Worker {
         deleted.map(drop).unwrap_or_else(|error| panic!("{error}"));
         for copy in shelf.expired(&self.keep, needed) {
             match shelf.delete(copy.info.from, &*self.ledger) {
-                Ok(()) | Err(ArchiveError::NoSuch { .. }) => {}
+                // Somebody else has deleted it; or the log still has its segment.
+                Ok(()) | Err(ArchiveError::NoSuch { .. } | ArchiveError::Needed { .. }) => {}
                 Err(error) => panic!("{error}"),
             }
         }

@@ -95,6 +95,17 @@ impl Audit<'_> {
         }
     }
 
+    /// The same, for an archive that RECON does not know: so it is after a crash between the record
+    /// that it is deleted and its end. Policy finds it again.
+    fn cure_of_stranger(&self, copy: &ShelfCopy) -> Cure {
+        match self.cure(copy.info.first, copy.info.end) {
+            Cure::Unneeded if !self.log.is_some_and(|log| log.group <= copy.info.from) => {
+                Cure::Unneeded
+            }
+            _ => Cure::Record,
+        }
+    }
+
     /// Whether recoveries need log between two positions that no accumulation has.
     fn is_needed(&self, from: Lsn, end: Lsn) -> bool {
         let Some(spans) = &self.needed else { return true };
@@ -146,7 +157,10 @@ impl Audit<'_> {
                     let (first, end) = (one.first.min(copy.info.first), one.end.max(copy.info.end));
                     (format!("{why}: {differs}"), self.cure(first, end))
                 }
-                _ => ("RECON does not know this archive".to_owned(), Cure::Record),
+                _ => {
+                    let why = "RECON does not know this archive".to_owned();
+                    (why, self.cure_of_stranger(copy))
+                }
             };
             found.push(Discord { from, path, why, cure });
         }

@@ -79,7 +79,13 @@ impl Registry for Ledger {
         Ok(())
     }
 
+    /// As a system says it: what a segment has lost, its archive gives back for as long as the log
+    /// has the segment.
     fn needed_from(&self) -> Result<Lsn, String> {
-        Ok(Lsn(self.needed.load(SeqCst)))
+        let needed = Lsn(self.needed.load(SeqCst));
+        // Let go of before the log is asked, which may let others run.
+        let log = self.log.lock().upgrade();
+        let segments = log.map(|log| log.segments()).unwrap_or_default();
+        Ok(segments.first().map_or(needed, |oldest| oldest.first.min(needed)))
     }
 }

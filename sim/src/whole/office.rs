@@ -296,7 +296,7 @@ impl Office {
     }
 
     /// The system in use proves itself. While others are at work one of them may delete archives,
-    /// and then it lacks them.
+    /// and then it lacks them; and a copy of the log may be lost meanwhile, and be back.
     pub(super) fn proven(&self, system: &System, alone: bool) -> Result<(), String> {
         let living = |system: &System| {
             system.kernel().log().statistics().copies.iter().all(|copy| copy.living)
@@ -306,8 +306,10 @@ impl Office {
         let report = report.map_err(|refusal| format!("{} {}", refusal.code, refusal.message))?;
         let report: system::VerifyReport =
             serde_json::from_value(report).map_err(|error| error.to_string())?;
-        let of_archive = |finding: &&system::Finding| finding.object.starts_with("archive");
-        match report.findings.iter().find(|finding| alone || !of_archive(finding)) {
+        let of_others = |finding: &system::Finding| {
+            finding.object.starts_with("archive") || finding.what.starts_with("it is lost: ")
+        };
+        match report.findings.iter().find(|finding| alone || !of_others(finding)) {
             Some(finding) if before && living(system) => Err(format!("verify finds {finding:?}")),
             _ => Ok(()),
         }
