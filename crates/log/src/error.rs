@@ -1,5 +1,6 @@
 //! What can go wrong with the log, in words an operator can act on.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use base::{Code, Coded, GroupNumber, Lsn};
@@ -253,6 +254,11 @@ impl LogError {
     }
 }
 
+/// Whether a device is too small for what was asked of it.
+fn lacks_room(source: &std::io::Error) -> bool {
+    matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+}
+
 impl Coded for LogError {
     fn code(&self) -> Code {
         Code(match self {
@@ -307,6 +313,9 @@ impl Coded for LogError {
             LogError::Mismatch { .. } => "Set the configuration to what the log was made with.",
             LogError::Exists { .. } => "Choose another folder, or remove the old log on purpose.",
             LogError::Missing { .. } => "Check the log's folder, and that its disk is mounted.",
+            LogError::Io { source, .. } if lacks_room(source) => {
+                "Make room on its device, or take a larger one; then start, or give the command, again."
+            }
             LogError::Io { .. } => "Mend the disk or the file it names, then start again.",
             LogError::Damaged { .. } => {
                 "`holdfast repair --log` and every start bring back what the other copy or an \
@@ -324,9 +333,10 @@ impl Coded for LogError {
                  --accept-loss-with-stale-log-copy` goes on without what only it had."
             }
             LogError::NoWads { .. } => {
-                "Bring its files back, in the folders that the configuration names: the last work \
-                 that was acknowledged may only be there. If they are gone for good, `holdfast \
-                 restart --accept-loss-with-stale-log-copy` goes on without that work."
+                "See that log.write_ahead in holdfast.toml names the folders that it had, and that \
+                 its files are there: the last work that was acknowledged may only be in them. If \
+                 they are gone for good, `holdfast restart --accept-loss-with-stale-log-copy` goes \
+                 on without that work."
             }
             LogError::FutureVersion { .. } => "Start the newer Holdfast.",
             LogError::Foreign { .. } => "Correct the log's folders in the configuration.",

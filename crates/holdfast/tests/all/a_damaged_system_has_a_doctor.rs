@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{DEMO, Folder, bank, data_file, files, on, patch};
+use crate::common::{DEMO, Folder, Worker, bank, data_file, files, on, patch};
 use serde_json::Value;
 
 fn doctor(dir: &Path, more: &[&str]) -> (i32, Value) {
@@ -81,4 +81,29 @@ fn each_kind_of_file_is_looked_at_by_itself() {
     let (_, without) = doctor(&dir, &[]);
     assert_eq!(health(&without, "key file"), "lost", "{without:#}");
     assert_eq!(doctor(&folder.join("nowhere"), &[]).0, 1);
+}
+
+/// After a crash the newest commits stand there alone.
+#[test]
+fn a_write_ahead_data_set_that_left_the_settings_is_to_be_put_back() {
+    let folder = Folder::new("ahead");
+    let dir = bank(&folder, &[]);
+    let (settings, ahead) = (dir.join("holdfast.toml"), folder.join("ahead"));
+    let without = fs::read_to_string(&settings).unwrap();
+    fs::create_dir(&ahead).unwrap();
+    let line = format!("[log]\nwrite_ahead = [{:?}]", ahead.to_str().unwrap());
+    let with = without.replacen("[log]", &line, 1);
+    fs::write(&settings, &with).unwrap();
+    Worker::start(&dir, 60).kill();
+
+    fs::write(&settings, without).unwrap();
+    let says = ["log.write_ahead in holdfast.toml names the folders that it had"];
+    on(DEMO, &["restart"], &dir, &[]).failed("HFL023", &says);
+    let (code, hurt) = doctor(&dir, &[]);
+    assert_eq!((code, health(&hurt, "write-ahead data set")), (1, "lost".into()), "{hurt:#}");
+    let text = hurt.to_string();
+    assert!(text.contains(says[0]) && text.contains("names no folder"), "{hurt:#}");
+    fs::write(&settings, with).unwrap();
+    on(DEMO, &["restart"], &dir, &[]).done();
+    assert_eq!(doctor(&dir, &[]).0, 0);
 }

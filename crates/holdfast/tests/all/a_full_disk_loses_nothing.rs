@@ -137,3 +137,42 @@ fn a_device_without_room_stops_nobody_for_good() {
     Worker::start(&dir, 96).finish();
     on(DEMO, &["verify"], &dir, &[]).done();
 }
+
+#[test]
+fn a_log_copy_or_a_system_that_finds_no_room_asks_for_room() {
+    let folder = Folder::new("small");
+    let Some(small) = Device::new(&folder, 4) else {
+        eprintln!("skipped: only root may mount a device");
+        return;
+    };
+    let archive = folder.join("archive");
+    let dir = bank(&folder, &[]);
+    let settings = dir.join("holdfast.toml");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    let folders = format!("[archive]\nfolders = [{:?}]", archive.to_str().unwrap());
+    std::fs::write(&settings, text.replace("[archive]", &folders)).unwrap();
+    let mut worker = Worker::idle(&dir);
+    std::fs::rename(dir.join("log-copy"), folder.join("lost")).unwrap();
+    let is_lost = || {
+        let status = on(DEMO, &["status", "--json"], &dir, &[]).done().json();
+        status["log"]["copies"].to_string().contains("false")
+    };
+    while !is_lost() {
+        pause(200);
+    }
+    let to = small.0.join("log");
+    let to = ["--copy", "2", "--to", to.to_str().unwrap()];
+    let refused = on(DEMO, &["log", "resync", "-s"], &dir, &to);
+    refused.failed("HFL010", &["Make room"]);
+    on(DEMO, &["log", "resync", "-s"], &dir, &["--copy", "2"]).failed("HFL010", &["Make room"]);
+    let elsewhere = folder.join("elsewhere");
+    let to = ["--copy", "2", "--to", elsewhere.to_str().unwrap()];
+    on(DEMO, &["log", "resync", "-s"], &dir, &to).done();
+    worker.finish();
+
+    on(DEMO, &["archive", "now", "-s"], &dir, &[]).done();
+    let (again, keys) = (small.0.join("bank"), dir.join("holdfast.keys"));
+    let from = ["--keys", keys.to_str().unwrap(), "--archives", archive.to_str().unwrap()];
+    on(DEMO, &["restore"], &again, &from).failed("HFL010", &["Make room"]);
+    assert!(crate::common::files(&again).is_empty(), "the command can be given again");
+}

@@ -26,6 +26,9 @@ impl Doctor {
             Err(why) => format!("{}: {why}", path.display()),
         });
         let mut says: Vec<String> = told.collect();
+        if files.is_empty() {
+            says.push("log.write_ahead in holdfast.toml names no folder".into());
+        }
         says.push(match holds {
             true => "it may hold work that the log lacks: it belongs to the log".into(),
             false => "the log has everything that it held".into(),
@@ -33,8 +36,9 @@ impl Doctor {
         self.part("write-ahead data set", health, says);
         match health {
             Health::Lost => self.step(
-                "Bring a file of the write-ahead data set back, where log.write_ahead in \
-                 holdfast.toml says: the last work that was acknowledged may only be there.",
+                "See that log.write_ahead in holdfast.toml names the folders that it had, and that \
+                 a file of the write-ahead data set is there: the last work that was acknowledged \
+                 may only be in it.",
                 None,
             ),
             Health::Impaired => self.step(
