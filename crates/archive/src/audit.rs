@@ -99,7 +99,7 @@ impl Audit<'_> {
     /// that it is deleted and its end. Policy finds it again.
     fn cure_of_stranger(&self, copy: &ShelfCopy) -> Cure {
         match self.cure(copy.info.first, copy.info.end) {
-            Cure::Unneeded if !self.log.is_some_and(|log| log.group <= copy.info.from) => {
+            Cure::Unneeded if self.log.is_none_or(|log| log.group > copy.info.from) => {
                 Cure::Unneeded
             }
             _ => Cure::Record,
