@@ -81,7 +81,7 @@ impl Copies {
         let (keys, names) = (&self.keys, [name.to_owned()]);
         let recon = self.recon()?;
         let made =
-            recovery::copy_sets(kernel, keys, recon, &names, &mut *sink, &options, &mut |_| ());
+            recovery::copy_sets(kernel, keys, recon, &names, &mut *sink, &options, &mut |_| true);
         let made = made.map_err(failed)?;
         if to.is_none() {
             // It is of no use, and nobody shall try.

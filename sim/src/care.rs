@@ -70,7 +70,7 @@ fn copy(system: &System, paths: &[&str]) -> Result<(), String> {
     let (kernel, keys, recon) = (system.kernel(), system.copy_keys(), system.recon());
     let mut files = CopyFiles::begin(kernel.seam(), &paths).map_err(said)?;
     let (names, options) = ([SET.to_owned()], CopyOptions::default());
-    let copied = copy_sets(kernel, &keys, recon, &names, &mut files, &options, &mut |_| ());
+    let copied = copy_sets(kernel, &keys, recon, &names, &mut files, &options, &mut |_| true);
     copied.map(drop).map_err(said)
 }
 

@@ -245,7 +245,8 @@ impl Site {
         let mut files = CopyFiles::begin(kernel.seam(), &paths)?;
         let options = CopyOptions { since, bytes_per_second: 0 };
         let (keys, recon, names) = (&self.keys, &self.recon, NAMES.map(str::to_owned));
-        let done = copy_sets(kernel, keys, recon, &names, &mut files, &options, meanwhile);
+        let watch = &mut |at: Progress<'_>| (meanwhile(at), true).1;
+        let done = copy_sets(kernel, keys, recon, &names, &mut files, &options, watch);
         done.map(|report| report.copy)
     }
 

@@ -138,6 +138,7 @@ pub(crate) fn image_copy(
         Some(pipe) => Box::new(PipeSink::open(pipe)?),
         None => Box::new(CopyFiles::begin(system.kernel().seam(), &paths)?),
     };
+    let mut ended = None;
     let report = copy_sets(
         system.kernel(),
         &system.copy_keys(),
@@ -146,10 +147,14 @@ pub(crate) fn image_copy(
         &mut *sink,
         &CopyOptions { since, bytes_per_second: wish.rate },
         &mut |at| {
-            // Whoever asked may be gone; the copy is of use all the same.
-            let _ = talk.progress(at.what, at.done, at.total, "bytes");
+            ended = talk.progress(at.what, at.done, at.total, "bytes").err();
+            ended.is_none()
         },
-    )?;
+    );
+    if let Some(refusal) = ended {
+        return Err(refusal);
+    }
+    let report = report?;
     let copy = report.copy;
     done(&Copied {
         number: copy.number,

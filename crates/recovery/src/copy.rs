@@ -66,13 +66,17 @@ pub struct Progress<'a> {
 const RUN_BYTES: usize = 1 << 20;
 /// The same of a copy that is throttled.
 const THROTTLED_RUN_BYTES: usize = 128 << 10;
+/// The longest rest of a copy that is throttled before it asks whether to go on.
+const REST: Duration = Duration::from_millis(100);
 /// Runs that are being read and proven while one is written.
 const RUNS_AHEAD: usize = 6;
 
-/// Copies data sets to a sink and registers the copy in RECON.
+/// Copies data sets to a sink and registers the copy in RECON. `watch` hears how far it is, ten
+/// times a second at least, and says whether to go on.
 ///
 /// # Errors
-/// A base that does not fit, a damaged interval, whatever sink, disk and RECON say.
+/// A base that does not fit, a damaged interval, whatever sink, disk and RECON say;
+/// [`RecoveryError::Interrupted`] if `watch` says so.
 pub fn copy_sets(
     kernel: &Arc<Kernel>,
     keys: &CopyKeys,
@@ -80,7 +84,7 @@ pub fn copy_sets(
     names: &[String],
     sink: &mut dyn CopySink,
     options: &CopyOptions,
-    progress: &mut dyn FnMut(Progress<'_>),
+    watch: &mut dyn FnMut(Progress<'_>) -> bool,
 ) -> Result<CopyReport, RecoveryError> {
     let mut sets = Vec::new();
     for name in names {
@@ -107,7 +111,7 @@ pub fn copy_sets(
         written: 0,
         report: (0, 0, 0),
         extents: Vec::new(),
-        progress,
+        watch,
     };
     let from_us = kernel.seam().clock.utc_us();
     let number = draw_number(recon)?;
@@ -248,7 +252,7 @@ struct Copying<'c> {
     /// Intervals looked at, copied, taken from the pool.
     report: (u64, u64, u64),
     extents: Vec<SetExtent>,
-    progress: &'c mut dyn FnMut(Progress<'_>),
+    watch: &'c mut dyn FnMut(Progress<'_>) -> bool,
 }
 
 /// What is to be written next.
@@ -383,7 +387,7 @@ impl Copying<'_> {
         first: CiNumber,
         count: usize,
     ) -> Result<(), RecoveryError> {
-        self.throttle((count * one.set.unit_bytes()) as u64);
+        self.throttle(one.set.name(), (count * one.set.unit_bytes()) as u64)?;
         while self.provers.waiting() == RUNS_AHEAD {
             self.write_next(one)?;
         }
@@ -428,10 +432,15 @@ impl Copying<'_> {
         *from_pool += run.from_pool;
         one.intervals += copied as u32;
         self.done += run.looked_at * one.set.unit_bytes() as u64;
-        let (done, total) = (self.done, self.total.max(self.done));
-        (self.progress)(Progress { what: one.set.name(), done, total });
         self.buffers.push(run.buffers);
-        Ok(())
+        self.ask(one.set.name())
+    }
+
+    /// Says how far it is, and hears whether to go on.
+    fn ask(&mut self, what: &str) -> Result<(), RecoveryError> {
+        let (done, total) = (self.done, self.total.max(self.done));
+        let go_on = (self.watch)(Progress { what, done, total });
+        if go_on { Ok(()) } else { Err(RecoveryError::Interrupted) }
     }
 
     /// What is read at once: of a copy that is throttled so little that programs, who may wait for
@@ -440,17 +449,22 @@ impl Copying<'_> {
         if self.rate == 0 { RUN_BYTES } else { THROTTLED_RUN_BYTES }
     }
 
-    /// Waits so that no more than the rate is read in a second.
-    fn throttle(&self, bytes: u64) {
+    /// Waits so that no more than the rate is read in a second, in short rests: nobody who wants
+    /// the copy to end waits for a rate.
+    fn throttle(&mut self, what: &str, bytes: u64) -> Result<(), RecoveryError> {
         if self.rate == 0 {
-            return;
+            return Ok(());
         }
         let due = (self.started + bytes).saturating_mul(1_000_000) / self.rate;
-        let clock = &self.kernel.seam().clock;
-        let gone = clock.monotonic().saturating_sub(self.begun);
-        let wait = Duration::from_micros(due).saturating_sub(gone);
-        if !wait.is_zero() {
-            clock.sleep(wait);
+        loop {
+            let clock = &self.kernel.seam().clock;
+            let gone = clock.monotonic().saturating_sub(self.begun);
+            let wait = Duration::from_micros(due).saturating_sub(gone);
+            if wait.is_zero() {
+                return Ok(());
+            }
+            clock.sleep(wait.min(REST));
+            self.ask(what)?;
         }
     }
 }

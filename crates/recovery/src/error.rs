@@ -145,6 +145,9 @@ pub enum RecoveryError {
         /// The data set.
         name: String,
     },
+    /// Whoever wanted an image copy wants it no more.
+    #[error("the image copy was ended before it was whole; nothing is left of it")]
+    Interrupted,
     /// The kernel.
     #[error(transparent)]
     Kernel(#[from] UowError),
@@ -196,6 +199,7 @@ impl Coded for RecoveryError {
             RecoveryError::Replaced { .. } => Code("HFV013"),
             RecoveryError::OfTheSystem { .. } => Code("HFV016"),
             RecoveryError::Away { .. } => Code("HFV015"),
+            RecoveryError::Interrupted => Code("HFV017"),
             RecoveryError::Kernel(error) => error.code(),
             RecoveryError::Archive(error) => error.code(),
             RecoveryError::Recon(error) => error.code(),
@@ -251,6 +255,7 @@ impl Coded for RecoveryError {
             RecoveryError::LongValueGone { .. } => {
                 "Recover the data set to a point before, from an image copy."
             }
+            RecoveryError::Interrupted => "Give the command again.",
             RecoveryError::Replaced { .. } => "Try again if it is still wanted.",
             RecoveryError::Kernel(error) => return error.remedy(),
             RecoveryError::Archive(error) => return error.remedy(),

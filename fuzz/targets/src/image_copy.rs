@@ -68,7 +68,7 @@ fn make(seam: &Seam) {
     let mut files = CopyFiles::begin(seam, &[PathBuf::from(COPY)]).expect("a new file");
     let (names, options) = (["data".to_owned()], CopyOptions::default());
     let keys = keys(seam);
-    let copied = copy_sets(&kernel, &keys, &recon, &names, &mut files, &options, &mut |_| ());
+    let copied = copy_sets(&kernel, &keys, &recon, &names, &mut files, &options, &mut |_| true);
     copied.expect("a sound system is copied");
     kernel.close().expect("it stops in order");
 }

@@ -241,7 +241,7 @@ impl Office {
         let since = self.full_copies(system).last().copied().filter(|_| more);
         let mut files = CopyFiles::begin(kernel.seam(), &paths).map_err(said)?;
         let options = CopyOptions { since, bytes_per_second: 0 };
-        match copy_sets(kernel, &keys, recon, &names(), &mut files, &options, &mut |_| ()) {
+        match copy_sets(kernel, &keys, recon, &names(), &mut files, &options, &mut |_| true) {
             // A data set has been recovered since: it goes on from no copy.
             Err(RecoveryError::NoCopy { .. }) if more => Ok(()),
             // Or while it was copied.

@@ -4,8 +4,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
-use crate::common::{DEMO, Folder, run_as};
+use crate::common::{DEMO, Folder, Worker, run_as};
 
 fn bank(folder: &Folder) -> PathBuf {
     let dir = folder.join("demo");
@@ -125,6 +127,49 @@ fn a_copy_that_fails_leaves_nothing() {
     assert!(verified.out.contains(left.to_str().unwrap()), "{}", verified.out);
     let doctor = on(&["doctor"], &dir, &[]).done();
     assert!(doctor.out.contains(left.to_str().unwrap()), "{}", doctor.out);
+}
+
+#[test]
+fn a_copy_at_a_low_rate_ends_with_its_client_and_with_the_system() {
+    let folder = Folder::new("slow-copy");
+    let dir = bank(&folder);
+    let copies = folder.join("copies");
+    let begin = || {
+        let mut command = crate::common::command(Some(DEMO));
+        command.args(["image-copy", "--all", "--rate", "1", "-s"]).arg(&dir).arg("--to");
+        let client = command.arg(&copies).stderr(Stdio::piped()).spawn().unwrap();
+        eventually(|| unfinished(&copies) == 1);
+        client
+    };
+
+    let mut worker = Worker::idle(&dir);
+    let mut client = begin();
+    client.kill().unwrap();
+    client.wait().unwrap();
+    eventually(|| unfinished(&copies) == 0);
+
+    let client = begin();
+    let begun = Instant::now();
+    worker.finish();
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    let told = crate::common::Ended::of(&client.wait_with_output().unwrap());
+    told.failed("HFY025", &["being stopped"]);
+    assert_eq!(unfinished(&copies), 0);
+    verified(&dir);
+}
+
+/// How many files of copies that are not finished stand in a folder.
+fn unfinished(copies: &Path) -> usize {
+    let names = fs::read_dir(copies).into_iter().flatten().flatten();
+    names.filter(|file| file.path().extension().is_some_and(|end| end == "part")).count()
+}
+
+fn eventually(is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(30), "it does not come to be");
+        crate::common::pause(20);
+    }
 }
 
 #[test]
