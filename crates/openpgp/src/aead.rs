@@ -16,11 +16,11 @@
 //!    repeated and missing chunks are found.
 //! 2. The final tag is over the plaintext's length: a cut between chunks is found.
 
-use aws_lc_rs::aead::{AES_128_GCM, AES_192_GCM, AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::hkdf::{HKDF_SHA256, KeyType, Salt};
 use pgp::bytes::BytesMut;
 use pgp::crypto::aead::AeadAlgorithm;
 use pgp::crypto::sym::SymmetricKeyAlgorithm;
+use seal::Gcm;
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
@@ -46,7 +46,7 @@ pub(crate) struct ChunkCipher {
 
 enum Mode {
     Ocb(Box<Ocb>),
-    Gcm(LessSafeKey),
+    Gcm(Gcm),
     Eax(SymmetricKeyAlgorithm, Zeroizing<Vec<u8>>),
 }
 
@@ -108,15 +108,7 @@ impl ChunkCipher {
         let (key, prefix) = derived.split_at(session_key.len());
         let mode = match mode {
             AeadAlgorithm::Ocb => Mode::Ocb(Box::new(Ocb::new(key).ok_or_else(|| refused(()))?)),
-            AeadAlgorithm::Gcm => {
-                let algorithm = match key.len() {
-                    16 => &AES_128_GCM,
-                    24 => &AES_192_GCM,
-                    _ => &AES_256_GCM,
-                };
-                let key = UnboundKey::new(algorithm, key).map_err(refused)?;
-                Mode::Gcm(LessSafeKey::new(key))
-            }
+            AeadAlgorithm::Gcm => Mode::Gcm(Gcm::new(key).ok_or_else(|| refused(()))?),
             _ => Mode::Eax(cipher, Zeroizing::new(key.to_vec())),
         };
         Ok(ChunkCipher { mode, prefix: prefix.to_vec(), info, chunk })
@@ -164,12 +156,7 @@ impl ChunkCipher {
     fn seal_with(&self, number: u64, extra: &[u8], data: &mut [u8]) -> Result<[u8; TAG]> {
         match &self.mode {
             Mode::Ocb(ocb) => Ok(ocb.seal(&self.nonce(number), extra, data)),
-            Mode::Gcm(key) => {
-                let nonce = Nonce::assume_unique_for_key(self.nonce(number));
-                let tag = key.seal_in_place_separate_tag(nonce, Aad::from(extra), data);
-                let tag = tag.map_err(refused)?;
-                <[u8; TAG]>::try_from(tag.as_ref()).map_err(refused)
-            }
+            Mode::Gcm(key) => Ok(key.seal(self.nonce(number), extra, data)),
             Mode::Eax(cipher, key) => {
                 let mut bytes = BytesMut::from(&*data);
                 let nonce: [u8; 16] = self.nonce(number);
@@ -187,9 +174,8 @@ impl ChunkCipher {
         match &self.mode {
             Mode::Ocb(ocb) => ocb.open(&self.nonce(number), extra, data, tag),
             Mode::Gcm(key) => {
-                let nonce = Nonce::assume_unique_for_key(self.nonce(number));
-                let extra = Aad::from(extra);
-                key.open_in_place_separate_tag(nonce, extra, tag, data).is_ok()
+                let tag = tag.try_into();
+                tag.is_ok_and(|tag| key.open(self.nonce(number), extra, data, tag))
             }
             Mode::Eax(cipher, key) => {
                 let mut bytes = BytesMut::from(&*data);

@@ -26,6 +26,7 @@
 
 mod cache;
 mod error;
+mod gcm;
 mod hardware;
 mod kdf;
 mod key_file;
@@ -41,14 +42,15 @@ mod trailer;
 mod working_key;
 mod wrapping;
 
+#[doc(hidden)]
+pub use self::ring::fuzz_key_file;
+pub use self::ring::{KeyFileInfo, KeyInfo, KeyRing};
 pub use error::{PageFault, SealError};
+pub use gcm::{Gcm, NONCE_BYTES};
 pub use hardware::CipherCheck;
 pub use kdf::KdfCost;
 pub use page::{Accept, Converting, Form, PageSealer, SealStats};
 pub use provider::KeyProvider;
-#[doc(hidden)]
-pub use ring::fuzz_key_file;
-pub use ring::{KeyFileInfo, KeyInfo, KeyRing};
 pub use secret::{DataKey, Passphrase, Salt};
 pub use test_keys::TestKeys;
 pub use token::{Token, TokenFault, TokenPlace};

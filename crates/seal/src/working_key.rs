@@ -14,10 +14,10 @@
 
 use std::fmt;
 
-use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::hkdf;
 use twox_hash::XxHash3_128;
 
+use crate::gcm::{Gcm, NONCE_BYTES};
 use crate::secret::KEY_BYTES;
 use crate::{DataKey, Format, Salt, TAG_BYTES};
 
@@ -39,7 +39,7 @@ pub struct WorkingKey(Kind);
 
 enum Kind {
     Plain { identity_digest: [u8; TAG_BYTES] },
-    Sealed(LessSafeKey),
+    Sealed(Gcm),
 }
 
 impl Tag {
@@ -62,9 +62,8 @@ impl WorkingKey {
     #[must_use]
     pub fn derive(key: &DataKey, salt: &Salt, identity: &[u8]) -> WorkingKey {
         let derived = derive_key(key, salt, identity);
-        let unbound = UnboundKey::new(&AES_256_GCM, derived.bytes());
-        let unbound = unbound.expect("the derived key has the cipher's length");
-        WorkingKey(Kind::Sealed(LessSafeKey::new(unbound)))
+        let gcm = Gcm::new(derived.bytes()).expect("the derived key has the cipher's length");
+        WorkingKey(Kind::Sealed(gcm))
     }
 
     /// The plain form's "key": the checksum, bound to an identity.
@@ -93,13 +92,7 @@ impl WorkingKey {
             Kind::Plain { identity_digest } => {
                 checksum(identity_digest, counter, associated, payload)
             }
-            Kind::Sealed(key) => {
-                let mut tag = [0; TAG_BYTES];
-                let associated = Aad::from(associated);
-                key.seal_in_place_scatter(nonce(counter), associated, payload, &[], &mut tag)
-                    .expect("a block is far shorter than the cipher's limit");
-                Tag(tag)
-            }
+            Kind::Sealed(key) => Tag(key.seal(nonce(counter), associated, payload)),
         }
     }
 
@@ -118,12 +111,7 @@ impl WorkingKey {
         let total: usize = parts.iter().map(|part| part.len()).sum();
         assert_eq!(total, out.len(), "the output holds exactly the parts");
         if let (Kind::Sealed(key), [part]) = (&self.0, parts) {
-            let mut tag = [0; TAG_BYTES];
-            let associated = Aad::from(associated);
-            let nonce = nonce(counter);
-            key.seal_out_of_place_scatter(nonce, associated, part, out, &[], &mut tag)
-                .expect("a block is far shorter than the cipher's limit");
-            return Tag(tag);
+            return Tag(key.seal_into(nonce(counter), associated, part, out));
         }
         let mut rest = &mut *out;
         for part in parts {
@@ -153,10 +141,8 @@ impl WorkingKey {
                 if expected == *tag { Ok(()) } else { Err(BadTag) }
             }
             Kind::Sealed(key) => {
-                let associated = Aad::from(associated);
-                key.open_in_place_separate_tag(nonce(counter), associated, &tag.0, payload)
-                    .map(|_| ())
-                    .map_err(|_| BadTag)
+                let is_good = key.open(nonce(counter), associated, payload, &tag.0);
+                is_good.then_some(()).ok_or(BadTag)
             }
         }
     }
@@ -198,10 +184,10 @@ pub(crate) fn derive_key(key: &DataKey, salt: &Salt, identity: &[u8]) -> DataKey
 }
 
 #[inline]
-fn nonce(counter: u64) -> Nonce {
-    let mut bytes = [0; 12];
+fn nonce(counter: u64) -> [u8; NONCE_BYTES] {
+    let mut bytes = [0; NONCE_BYTES];
     bytes[4..].copy_from_slice(&counter.to_le_bytes());
-    Nonce::assume_unique_for_key(bytes)
+    bytes
 }
 
 #[inline]
