@@ -7,11 +7,12 @@
 use definitions::resolve::Definitions as _;
 use definitions::{Dbd, DbdName};
 use hierarchy::state;
+use store::StoreError;
 use store_kernel::KernelStore;
 use system::System;
 
 use crate::databases::Databases;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 
 /// Gives up what is offline of a database: all of it, or only its indexes, or one of these.
 pub(crate) enum Part {
@@ -40,13 +41,20 @@ pub(crate) fn give_up(
         }
     };
     let offline = system.kernel().offline_sets().into_iter().map(|set| set.name);
-    offline.filter(is_meant).try_for_each(|name| drop_offline(databases, &name).map(drop))
+    offline.filter(is_meant).try_for_each(|name| drop_offline(databases, &name))
 }
 
-/// Gives a data set up that is offline. Answers whether there was one.
-pub(crate) fn drop_offline(databases: &Databases<KernelStore>, name: &str) -> Result<bool> {
+/// Gives a data set up that is offline.
+pub(crate) fn drop_offline(databases: &Databases<KernelStore>, name: &str) -> Result<()> {
     note_due(databases, name)?;
-    Ok(databases.store.drop_offline(name)?)
+    match databases.store.drop_offline(name) {
+        Ok(_) => Ok(()),
+        Err(StoreError::Unsupported(_)) => Err(Failure::other(
+            format!("{name} says which numbers were drawn, which must not be given out again"),
+            "`holdfast unload` works without it: load the databases into a new system.",
+        )),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Records an index as due whose data set is about to go.

@@ -9,6 +9,8 @@ use store::{SetAttributes, Store};
 use system::{Bytes, System, SystemStatus};
 
 use super::{Context, DONE, status};
+use crate::anew::{drop_offline, note_due};
+use crate::databases::Databases;
 use crate::failure::{Failure, Result};
 use crate::output::warn;
 use crate::passphrase::PassphraseArgs;
@@ -122,10 +124,20 @@ fn create(context: &mut Context, args: &CreateArgs) -> Result<ExitCode> {
 }
 
 fn drop_set(system: &System, name: &str, yes: bool) -> Result<()> {
-    let Some(set) = system.store().set(name)? else {
+    let set = system.store().set(name)?;
+    let is_offline = system.kernel().offline_sets().iter().any(|set| set.name == name);
+    if set.is_none() && !is_offline {
         let what = format!("there is no data set {name}");
         return Err(Failure::other(what, "`holdfast sets list` names those that there are."));
-    };
+    }
+    if !yes && is_offline {
+        let what = format!("data set {name} waits for its recovery: nothing was dropped");
+        let remedy = format!(
+            "`holdfast recover --set {name}` brings it back. If nothing does: `holdfast sets drop \
+             DIR {name} --yes`."
+        );
+        return Err(Failure::other(what, remedy));
+    }
     if !yes && let Some(database) = database_of(system, name) {
         let what = format!("data set {name} belongs to database {database}: nothing was dropped");
         let remedy = format!(
@@ -134,7 +146,14 @@ fn drop_set(system: &System, name: &str, yes: bool) -> Result<()> {
         );
         return Err(Failure::other(what, remedy));
     }
-    Ok(system.store().drop_set(set)?)
+    let databases = Databases::of(system.kernel().seam(), system)?;
+    match set {
+        Some(set) => {
+            note_due(&databases, name)?;
+            Ok(system.store().drop_set(set)?)
+        }
+        None => drop_offline(&databases, name),
+    }
 }
 
 fn open(context: &Context, dir: &std::path::Path, passphrase: &Passphrase) -> Result<System> {

@@ -158,6 +158,23 @@ fn what_nothing_brings_back_keeps_nobody_from_the_rest() {
 }
 
 #[test]
+fn what_is_offline_is_dropped_only_if_that_is_meant() {
+    let shop = Shop::new("dropped", 30);
+    let before = segments(&shop.unload("before"));
+    let drop = |rest: &[&str]| on(SECRET, &["sets", "drop"], &shop.dir, rest);
+    fs::remove_file(data_file(&shop.dir, "SHOPY")).unwrap();
+    on(SECRET, &["restart"], &shop.dir, &["--without", "SHOPY", "--yes"]).done();
+    drop(&["SHOPY"]).failed("HFY100", &["holdfast recover", "--yes"]);
+    drop(&["SHOPY", "--yes"]).done();
+    // No program uses an index that is empty.
+    let refused = shop.run(&["db", "verify"], &["SHOP"]);
+    assert_eq!(refused.code, 1, "{}", refused.out);
+    shop.run(&["index", "build"], &["SHOP", "SHOPY"]).done();
+    shop.is_sound();
+    assert_eq!(segments(&shop.unload("after")), before);
+}
+
+#[test]
 fn what_was_started_without_is_recovered_all_the_same() {
     let shop = Shop::new("recovered", 30);
     let before = segments(&shop.unload("before"));
