@@ -47,6 +47,9 @@ pub enum Error {
     /// Text that stayed readable, where something else is expected.
     #[error("this is text with its signature below it, and no message in packets")]
     Cleartext,
+    /// An encrypted message, where signatures are to be verified.
+    #[error("the message is encrypted, and so are its signatures")]
+    Encrypted,
     /// Signatures without what they sign, where a message is expected.
     #[error("this is a signature apart from what it signs, and no message")]
     SignatureAlone,
@@ -95,7 +98,9 @@ impl Error {
     pub fn kind(&self) -> Kind {
         match self {
             Error::Damaged(_) => Kind::Damaged,
-            Error::NoKey(_) | Error::Locked(_) | Error::Token { .. } => Kind::NoKey,
+            Error::NoKey(_) | Error::Encrypted | Error::Locked(_) | Error::Token { .. } => {
+                Kind::NoKey
+            }
             Error::BadSignature(_) => Kind::Signature,
             Error::Usage(_) => Kind::Usage,
             Error::Unsupported(_)
@@ -151,6 +156,7 @@ impl Coded for Error {
             Error::Cleartext => Code("HFO112"),
             Error::SignatureAlone => Code("HFO113"),
             Error::RingFile(_) => Code("HFO114"),
+            Error::Encrypted => Code("HFO115"),
             Error::Token { fault, .. } => fault.code(),
         }
     }
@@ -170,6 +176,10 @@ impl Coded for Error {
             Error::UnfitKey(_) => "Ask its owner for a newer certificate, or choose another key.",
             Error::Unsupported(_) | Error::Usage(_) | Error::Name(_) => "",
             Error::Old(_) => "Decrypt it with --allow-old, if you know where it comes from.",
+            Error::Encrypted => {
+                "Decrypt it with `holdfast pgp decrypt`, which verifies its signatures, too; \
+                 --signed-by KEY refuses others."
+            }
             Error::SignatureAlone => {
                 "Verify it with its file: `holdfast pgp verify --signature SIGNATURE FILE`."
             }

@@ -72,6 +72,7 @@ impl Reason {
             Error::Unsupported(_)
             | Error::Old(_)
             | Error::Cleartext
+            | Error::Encrypted
             | Error::SignatureAlone
             | Error::NotOpenPgp(_) => Reason::BadData,
             Error::RingFile(_) | Error::Io { .. } | Error::Token { .. } => Reason::Unspecified,

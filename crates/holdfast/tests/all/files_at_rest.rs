@@ -109,6 +109,12 @@ fn what_another_option_reads_is_said_with_that_option() {
     assert!(said.contains("verify --cleartext"), "{said}");
     place.works(&["verify", "--cleartext", "letter", "-o", "said"]);
     assert_eq!(fs::read(place.path("said")).unwrap(), b"open to all\n");
+    // An encrypted message, whose signatures nobody sees who does not open it.
+    place.works(&["encrypt", "-r", "me", "--sign-with", "me", "notice"]);
+    for words in [&["verify", "notice.pgp"][..], &["-v", "notice.pgp"]] {
+        let said = place.fails(words, 4);
+        assert!(said.contains("is encrypted") && said.contains("pgp decrypt"), "{said}");
+    }
     // A container without protection, of a message that nobody has to open to be told.
     put(&place.path("old.pgp"), &[&[0xC9, 40][..], &[7; 40]].concat());
     let said = place.fails(&["decrypt", "old.pgp"], 6);

@@ -329,7 +329,10 @@ fn verify_message(
     };
     let opened = match args.cleartext || (args.plain && begins_readable(&mut input)?) {
         true => read_text(&mut input, &mut target, &reading)?,
-        false => reading.run(&mut input, &mut target, stats)?,
+        false => reading.run(&mut input, &mut target, stats).map_err(|error| match error {
+            Error::NoKey(_) => Error::Encrypted,
+            error => error,
+        })?,
     };
     if !opened.verified.is_empty() {
         target.release()?;
