@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use base::{GroupNumber, Lsn, SystemId};
 use seal::{Format, KeyProvider, Tag};
 use seam::Seam;
-use seam::disk::BLOCK;
+use seam::disk::{BLOCK, Disk, is_same_place};
 use seam::stop::StopSwitch;
 use seam::sync::Mutex;
 
@@ -178,6 +178,24 @@ impl LogConfig {
             }
         }
         None
+    }
+
+    /// Says which folder new segments would have files of both copies in, if any: who loses it
+    /// loses both. A log that was made so is read all the same.
+    pub(crate) fn shared_folder(&self, disk: &dyn Disk) -> Option<String> {
+        if self.copies.len() < 2 {
+            return None;
+        }
+        let own =
+            |copy| (0..self.stripes).map(move |stripe| (stripe + 1, self.folder_of(copy, stripe)));
+        let other = |folder: &PathBuf| {
+            own(1).find(|(_, other)| is_same_place(disk, folder, other)).map(|(stripe, _)| stripe)
+        };
+        own(0).find_map(|(stripe, folder)| {
+            let other = other(&folder)?;
+            let folder = folder.display();
+            Some(format!("stripe {stripe} of copy 1 and stripe {other} of copy 2 in {folder}"))
+        })
     }
 
     /// # Errors

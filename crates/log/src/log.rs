@@ -69,6 +69,9 @@ impl Log {
     pub fn create_at(env: &LogEnv, config: &LogConfig, origin: &Origin) -> Result<(), LogError> {
         config.check()?;
         let disk = env.seam.disk.as_ref();
+        if let Some(why) = config.shared_folder(disk) {
+            return Err(LogError::Config { why });
+        }
         for dir in (0..config.copies.len() as u8).flat_map(|copy| config.folders(copy)) {
             disk.create_dir(&dir).map_err(|error| LogError::io("make", &dir, error))?;
             let names = disk.list(&dir).map_err(|error| LogError::io("list", &dir, error))?;
@@ -146,6 +149,10 @@ impl Log {
         let threads = start_threads(&core)?;
         let log = Arc::new(Log { core, threads: Mutex::new(threads) });
         opened.notes.extend(log.go_ahead(start.ahead)?);
+        let shared = log.core.layout().shared_folder(log.core.env.seam.disk.as_ref());
+        opened.notes.extend(
+            shared.map(|why| format!("{why}: without that folder both copies of the log are lost")),
+        );
         opened.next_group = GroupNumber(log.core.board.lock().next);
         Ok((log, opened))
     }

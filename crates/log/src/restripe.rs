@@ -77,6 +77,9 @@ impl Log {
         };
         let layout = LogConfig { stripes, stripe_folders: folders, ..(*core.layout()).clone() };
         layout.check()?;
+        if let Some(why) = layout.shared_folder(core.env.seam.disk.as_ref()) {
+            return Err(LogError::Config { why });
+        }
         let (made, begun) = (BTreeMap::new(), Vec::new());
         let mut change = Change { core, layout, made, begun, watch };
         change.check_folders()?;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
 use base::{Lsn, UowId};
-use holdfast_log::{Log, LogError, Opened};
+use holdfast_log::{Log, LogConfig, LogError, Opened};
 use machine::{Machine, Script, crashed, own_folders, small};
 use seam::Seam;
 use seam::plant::{Plant, plant};
@@ -194,6 +194,37 @@ fn a_change_that_cannot_be_made_changes_nothing() {
         assert_eq!(records(log), 15);
     });
     assert_eq!(in_use(&machine, |_, log, _| records(log)), 15);
+}
+
+#[test]
+fn no_folder_gets_stripes_of_both_copies() {
+    let machine = Machine::new(small(2, 1));
+    let crosswise = vec![machine.config.copies.iter().rev().cloned().collect()];
+    let in_one = |error: &LogError| match error {
+        LogError::Config { why } => why.contains("of copy 2 in"),
+        _ => false,
+    };
+    in_use(&machine, |_, log, _| {
+        let error = log.restripe(2, crosswise, || Ok(()), &mut |_, _| true).unwrap_err();
+        assert!(in_one(&error), "{error}");
+        assert_eq!(files(&machine, "stripe-1"), Vec::<PathBuf>::new());
+        fill(log, 3);
+    });
+    let made = |stripes, folder: &str| {
+        let mut result = Ok(());
+        sim::run(SimConfig::new(1), machine.disk.clone(), |seam| {
+            let copies = [1, 2].map(|copy| PathBuf::from(format!("{folder}-{copy}")));
+            let folders = vec![copies.iter().rev().cloned().collect()];
+            let mut config = LogConfig { stripes, stripe_folders: folders, ..small(2, 1) };
+            config.copies = copies.to_vec();
+            result = Log::create(&machine.env(&seam), &config);
+        })
+        .expect_completed();
+        result
+    };
+    assert!(made(2, "/crossed").is_err_and(|error| in_one(&error)));
+    // What is not written over is in nobody's way.
+    made(1, "/single").unwrap();
 }
 
 #[test]
