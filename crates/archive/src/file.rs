@@ -4,7 +4,11 @@
 //! 1. Nothing is believed before it has proven itself: the header by its tag, each group by its
 //!    own and by the chain, the last one by what the header says of it.
 //! 2. No length in the file makes more memory be taken than a group may have.
+//! 3. Copies of an archive are the same bytes, so what one of them has lost stands in the same
+//!    place of another one: a group that does not prove itself is read there.
 
+use std::collections::VecDeque;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,7 +30,9 @@ const READ_BYTES: usize = 2 << 20;
 pub struct ArchiveFile {
     env: ArchiveEnv,
     book: KeyBook,
+    /// The copy that is being read, and others that may have what it has lost (3).
     path: PathBuf,
+    others: VecDeque<PathBuf>,
     info: ArchiveInfo,
     key: Arc<WorkingKey>,
     window: Window,
@@ -60,10 +66,8 @@ impl ArchiveFile {
         env: &ArchiveEnv,
         path: &Path,
     ) -> Result<Result<ArchiveFile, (u64, Flaw)>, ArchiveError> {
-        let how = Open { create: Create::Never, write: false, direct: true, dsync: false };
-        let opened = env.seam.disk.open(path, how).and_then(|file| Ok((file.len()?, file)));
-        let (len, file) = opened.map_err(|error| ArchiveError::io("open", path, error))?;
-        let mut window = Window::new(file, len);
+        let opened = Window::open(env, path);
+        let mut window = opened.map_err(|error| ArchiveError::io("open", path, error))?;
         let mut book = env.book();
         let proven = window.bring(0, HEADER_BYTES).and_then(|header| {
             if !all_zero(&header[HEAD_BYTES..]) {
@@ -77,8 +81,8 @@ impl ArchiveFile {
             Ok(proven) => proven,
             Err(flaw) => return Ok(Err((0, flaw))),
         };
-        if info.file_bytes() != len {
-            return Ok(Err((len, Flaw::Length)));
+        if info.file_bytes() != window.len {
+            return Ok(Err((window.len, Flaw::Length)));
         }
         let unpacker =
             Decompressor::new().map_err(|error| ArchiveError::io("read", path, error))?;
@@ -87,6 +91,7 @@ impl ArchiveFile {
             env: env.clone(),
             book,
             path: path.to_owned(),
+            others: VecDeque::new(),
             info,
             key,
             window,
@@ -97,6 +102,17 @@ impl ArchiveFile {
             payload: Vec::new(),
             inside: None,
         }))
+    }
+
+    /// Reads what this copy has lost from others.
+    pub(crate) fn joined(mut self, others: Vec<PathBuf>) -> ArchiveFile {
+        self.others = others.into();
+        self
+    }
+
+    /// The copy that is being read, and how far: everything before has proven itself.
+    pub(crate) fn place(&self) -> (&Path, u64) {
+        (&self.path, self.offset)
     }
 
     /// What the file holds.
@@ -110,21 +126,46 @@ impl ArchiveFile {
     /// # Errors
     /// [`ArchiveError::Damaged`] with the place.
     pub fn next_group(&mut self) -> Result<Option<GroupHead>, ArchiveError> {
-        if self.next >= self.info.to {
-            let behind = HEADER_BYTES as u64 + self.info.block_bytes;
-            if self.previous != self.info.last || self.offset != behind {
-                return Err(self.damaged(&Flaw::Chain));
+        let from = self.offset;
+        let damaged = match self.step() {
+            Ok(found) => return Ok(found),
+            Err(flaw) => self.damaged(&flaw),
+        };
+        for _ in 0..self.others.len() {
+            self.offset = from;
+            if self.go_over()
+                && let Ok(found) = self.step()
+            {
+                return Ok(found);
             }
-            (self.inside, self.payload) = (None, Vec::new());
-            let padding = (self.info.file_bytes() - behind) as usize;
-            let zeros = self.window.bring(behind, padding).map(|bytes| all_zero(bytes));
-            return match zeros {
-                Ok(true) => Ok(None),
-                Ok(false) => Err(self.damaged(&Flaw::Length)),
-                Err(flaw) => Err(self.damaged(&flaw)),
-            };
         }
-        self.load().map(Some).map_err(|flaw| self.damaged(&flaw))
+        Err(damaged)
+    }
+
+    /// Goes over to the next of the other copies, in the same place (3).
+    fn go_over(&mut self) -> bool {
+        let Some(other) = self.others.pop_front() else { return false };
+        let opened = Window::open(&self.env, &other).ok();
+        let Some(window) = opened.filter(|window| window.len == self.window.len) else {
+            self.others.push_back(other);
+            return false;
+        };
+        self.window = window;
+        self.others.push_back(std::mem::replace(&mut self.path, other));
+        true
+    }
+
+    fn step(&mut self) -> Result<Option<GroupHead>, Flaw> {
+        if self.next < self.info.to {
+            return self.load().map(Some);
+        }
+        let behind = HEADER_BYTES as u64 + self.info.block_bytes;
+        if self.previous != self.info.last || self.offset != behind {
+            return Err(Flaw::Chain);
+        }
+        (self.inside, self.payload) = (None, Vec::new());
+        let padding = (self.info.file_bytes() - behind) as usize;
+        if all_zero(self.window.bring(behind, padding)?) { Ok(None) } else { Err(Flaw::Length) }
     }
 
     /// Goes through the rest of the file.
@@ -233,7 +274,13 @@ struct Window {
 }
 
 impl Window {
-    fn new(file: Arc<dyn File>, len: u64) -> Window {
+    fn open(env: &ArchiveEnv, path: &Path) -> io::Result<Window> {
+        let how = Open { create: Create::Never, write: false, direct: true, dsync: false };
+        let file = env.seam.disk.open(path, how)?;
+        Ok(Window::new(file.len()?, file))
+    }
+
+    fn new(len: u64, file: Arc<dyn File>) -> Window {
         let size = READ_BYTES.min(len as usize).next_multiple_of(BLOCK).max(BLOCK);
         Window { file, len, buffer: AlignedBuf::zeroed(size), from: 0, filled: 0 }
     }

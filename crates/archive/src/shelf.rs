@@ -8,13 +8,16 @@
 //! 3. Whoever looks at the folders, and whoever changes what files there are, does it alone: a look
 //!    that saw half of a change would be believed for as long as the system runs.
 //! 4. A copy that is missing or damaged is made from the other one, byte for byte, after that has
-//!    proven itself from front to back; it gets its name last.
+//!    proven itself from front to back; or from pieces of several that are damaged in different
+//!    places, and then it proves itself before it gets its name, which is last.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use base::{GroupNumber, Lsn};
-use seam::disk::{BLOCK, Create, Open};
+use seam::disk::{BLOCK, Create, Disk, File, Open};
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 use seam::sync::Mutex;
@@ -146,7 +149,7 @@ impl Shelf {
         for folder in &self.config.folders {
             let names = match self.env.seam.disk.list(folder) {
                 Ok(names) => names,
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
                 Err(error) => {
                     refused.push(ArchiveError::io("list", folder, error));
                     continue;
@@ -246,7 +249,7 @@ impl Shelf {
             for path in self.missing(copy) {
                 let known = faults.iter().any(|fault| fault.path == path);
                 if !known {
-                    let gone = std::io::ErrorKind::NotFound.into();
+                    let gone = io::ErrorKind::NotFound.into();
                     let why = ArchiveError::io("find", &path, gone);
                     faults.push(CopyFault { from: copy.info.from, path, why });
                 }
@@ -306,7 +309,7 @@ impl Shelf {
                 Ok(true) => ArchiveFile::open(&self.env, &path).err(),
                 _ => None,
             };
-            let gone = || ArchiveError::io("find", &path, std::io::ErrorKind::NotFound.into());
+            let gone = || ArchiveError::io("find", &path, io::ErrorKind::NotFound.into());
             faults.push(CopyFault { from, why: why.unwrap_or_else(gone), path });
         }
         if !faults.is_empty() {
@@ -327,11 +330,12 @@ impl Shelf {
         }
         let copy = self.get(from)?;
         let mut last = None;
-        for good in copy.files.iter().filter(|good| *good != path) {
-            let proven = ArchiveFile::open(&self.env, good).and_then(|mut file| file.prove());
-            match proven {
-                Ok(()) => {
-                    self.copy(good, path, &copy.info)?;
+        // Its own bytes come last: they are of use only where no other copy has them.
+        let (own, others): (Vec<_>, Vec<_>) = copy.files.iter().partition(|file| *file == path);
+        for good in others.into_iter().chain(own) {
+            match self.pieces(good) {
+                Ok(pieces) => {
+                    self.copy(&pieces, path, &copy.info)?;
                     return self.look_alone();
                 }
                 Err(error) => last = Some(error),
@@ -339,6 +343,38 @@ impl Shelf {
         }
         let why = last.map_or("there is no other copy".into(), |error| error.to_string());
         Err(ArchiveError::Damaged { path: path.to_owned(), offset: 0, why })
+    }
+
+    /// Whether an archive of which no copy is whole can be had from all of them together.
+    #[must_use]
+    pub fn is_whole_together(&self, from: GroupNumber) -> bool {
+        let files = self.get(from).map(|copy| copy.files).unwrap_or_default();
+        files.iter().any(|path| self.pieces(path).is_ok())
+    }
+
+    /// Reads an archive from one of its copies; what that has lost, from the others.
+    pub(crate) fn read_any(&self, path: &Path) -> Result<ArchiveFile, ArchiveError> {
+        let name = path.file_name().unwrap_or_default();
+        let others = self.config.folders.iter().map(|folder| folder.join(name));
+        let others = others.filter(|other| other != path).collect();
+        Ok(ArchiveFile::open(&self.env, path)?.joined(others))
+    }
+
+    /// From which copies the bytes of an archive can be had that prove themselves.
+    fn pieces(&self, path: &Path) -> Result<Vec<Piece>, ArchiveError> {
+        let mut file = self.read_any(path)?;
+        let mut pieces = vec![Piece { path: path.to_owned(), bytes: 0..file.place().1 }];
+        while file.next_group()?.is_some() {
+            let (path, to) = file.place();
+            match pieces.last_mut().filter(|last| last.path == path) {
+                Some(last) => last.bytes.end = to,
+                None => {
+                    let from = pieces.last().map_or(0, |last| last.bytes.end);
+                    pieces.push(Piece { path: path.to_owned(), bytes: from..to });
+                }
+            }
+        }
+        Ok(pieces)
     }
 
     /// Makes every copy anew that is missing or has no sound header, as far as that goes; says
@@ -351,27 +387,23 @@ impl Shelf {
         away.chain(repaired.filter_map(Result::err)).collect()
     }
 
-    fn copy(&self, from: &Path, to: &Path, info: &ArchiveInfo) -> Result<(), ArchiveError> {
-        let bytes = info.file_bytes();
+    /// Makes a copy of pieces that follow each other; behind the last one are zeros.
+    fn copy(&self, pieces: &[Piece], to: &Path, info: &ArchiveInfo) -> Result<(), ArchiveError> {
         let disk = self.env.seam.disk.as_ref();
         let fresh = fresh_name(self.env.system, to);
-        let read = Open { create: Create::Never, write: false, direct: true, dsync: false };
         let write = Open { create: Create::IfMissing, write: true, direct: true, dsync: false };
-        let source =
-            disk.open(from, read).map_err(|error| ArchiveError::io("read", from, error))?;
-        let mut buffer = AlignedBuf::zeroed(COPY_BYTES);
+        let failed = |error| ArchiveError::io("copy to", to, error);
         let copied = disk.open(&fresh, write).and_then(|target| {
             target.set_len(0)?;
-            let bytes = bytes.next_multiple_of(BLOCK as u64);
-            for offset in (0..bytes).step_by(COPY_BYTES) {
-                let piece = &mut buffer[..(bytes - offset).min(COPY_BYTES as u64) as usize];
-                source.read_at(piece, offset)?;
-                target.write_at(piece, offset)?;
-            }
+            write_pieces(disk, pieces, &*target, info.file_bytes())?;
             target.sync()
         });
-        let failed = |error| ArchiveError::io("copy to", to, error);
-        let named = copied.map_err(failed).and_then(|()| {
+        let proven = copied.map_err(failed).and_then(|()| match pieces {
+            // What is one copy has proven itself already.
+            [_] => Ok(()),
+            _ => ArchiveFile::open(&self.env, &fresh)?.prove(),
+        });
+        let named = proven.and_then(|()| {
             give_name(&self.env, to, Replaces::Copy(info.salt))?;
             disk.sync_dir(to.parent().unwrap_or(Path::new("."))).map_err(failed)
         });
@@ -456,6 +488,48 @@ impl Shelf {
         let gone = disk.remove(path).and_then(|()| disk.sync_dir(folder));
         gone.map_err(|error| ArchiveError::io("delete", path, error))
     }
+}
+
+/// Bytes of an archive, and a copy that has them whole.
+struct Piece {
+    path: PathBuf,
+    bytes: Range<u64>,
+}
+
+impl Piece {
+    /// Reads what the piece has of a buffer that begins at `offset` of the archive.
+    fn read(&self, disk: &dyn Disk, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let block = BLOCK as u64;
+        let from = self.bytes.start.max(offset);
+        let to = self.bytes.end.min(offset + out.len() as u64);
+        if from >= to {
+            return Ok(());
+        }
+        let (first, end) = (from / block * block, to.next_multiple_of(block));
+        let mut blocks = AlignedBuf::zeroed((end - first) as usize);
+        let read = Open { create: Create::Never, write: false, direct: true, dsync: false };
+        disk.open(&self.path, read)?.read_at(&mut blocks, first)?;
+        let inside = &blocks[(from - first) as usize..(to - first) as usize];
+        out[(from - offset) as usize..(to - offset) as usize].copy_from_slice(inside);
+        Ok(())
+    }
+}
+
+/// Writes pieces that follow each other, and zeros behind them up to `bytes`.
+fn write_pieces(
+    disk: &dyn Disk,
+    pieces: &[Piece],
+    target: &dyn File,
+    bytes: u64,
+) -> io::Result<()> {
+    let mut buffer = AlignedBuf::zeroed(COPY_BYTES);
+    for offset in (0..bytes).step_by(COPY_BYTES) {
+        let out = &mut buffer[..(bytes - offset).min(COPY_BYTES as u64) as usize];
+        out.fill(0);
+        pieces.iter().try_for_each(|piece| piece.read(disk, offset, out))?;
+        target.write_at(out, offset)?;
+    }
+    Ok(())
 }
 
 impl State {

@@ -5,9 +5,9 @@
 //! Invariants:
 //! 1. Groups come in the order of their numbers, none left out, each naming its predecessor's tag,
 //!    across archives, their copies and the log.
-//! 2. What one place cannot give, another one gives: the copies of an archive in the order of their
-//!    folders, archives that overlap, the log. Only when none can, there is an error, and it says
-//!    what was tried. Nothing is skipped.
+//! 2. What one place cannot give, another one gives, group by group: the copies of an archive in
+//!    the order of their folders, archives that overlap, the log. Only when none can, there is an
+//!    error, and it says what was tried. Nothing is skipped.
 //! 3. Records come whole and in order, each once. The piece of a record that a crash has left is
 //!    not shown.
 
@@ -388,7 +388,7 @@ impl Groups {
         let file = files.into_iter().find(|which| !tried(which));
         if let (Some(Which::File(path)), Some(shelf)) = (&file, &shelf) {
             let which = Which::File(path.clone());
-            match ArchiveFile::open(&shelf.env, path) {
+            match shelf.read_any(path) {
                 Ok(opened) => self.place = Some(Place::Archive(which, Box::new(opened))),
                 Err(error) => self.give_up(which, error.to_string()),
             }

@@ -11,10 +11,11 @@ use std::time::Duration;
 use base::{GroupNumber, Lsn, SystemId, UowId};
 use common::{Bench, body, spoil};
 use holdfast_archive::{
-    ArchiveError, ArchiveFile, ArchiveInfo, Keep, LogSource, NoRegistry, Registry, Shelf,
+    ArchiveError, ArchiveFile, ArchiveInfo, CopyFault, Keep, LogSource, NoRegistry, Registry, Shelf,
 };
 use log::LogError;
 use seam::Seam;
+use seam::sim::Rng;
 
 const COMMIT: u8 = 9;
 
@@ -212,6 +213,74 @@ fn whoever_holds_the_log_waits_for_a_deletion_that_has_asked_before() {
         assert!(!bench.exists(&oldest.files[0]));
     });
     bench.end();
+}
+
+fn all_bytes(files: &[PathBuf]) -> Vec<Vec<u8>> {
+    files.iter().map(|path| common::bytes(path)).collect()
+}
+
+/// What stands in front of the blocks of an archive.
+const HEADER_BYTES: u64 = 4096;
+
+/// Damages an archive of so many bytes: which copy, and where. With `apart` no group is hit in both
+/// copies: none is longer than a quarter of what lies between two places.
+fn damage(rng: &mut Rng, bytes: u64, apart: bool) -> Vec<(usize, u64)> {
+    const APART: u64 = 8 << 10;
+    // What seems to be another release's, or another system's, is not written over.
+    const WHOSE_END: u64 = 24;
+    let slots = (bytes / APART).max(1);
+    let places = (0..=rng.below(5)).map(|_| {
+        let (slot, inside) = (rng.below(slots), rng.below(if apart { 64 } else { APART - 8 }));
+        let copy = if apart { slot % 2 } else { rng.below(2) };
+        (copy as usize, (slot * APART + inside).clamp(WHOSE_END, bytes - 8))
+    });
+    places.collect()
+}
+
+#[test]
+fn what_copies_lost_in_different_places_they_give_together() {
+    let (mut joined, mut lost) = (0, 0);
+    for seed in 0..100 {
+        let bench = Bench::new(2, |config| config.compress = (seed % 3 == 0).then_some(1));
+        let mut rng = Rng::stream(seed, "damage");
+        log_some(&bench, 0, 150 + rng.below(100));
+        bench.archiver().archive_now().unwrap();
+        let shelf = std::sync::Arc::clone(bench.archiver().shelf());
+        let source = || LogSource::new(Some(std::sync::Arc::clone(&shelf)), None);
+        let logged = read_all(&source(), Lsn::FIRST).unwrap();
+        let list = shelf.list();
+        let copy = &list[rng.below(list.len() as u64) as usize];
+        let whole = common::bytes(&copy.files[0]);
+        let apart = seed % 2 == 0;
+        for (file, at) in damage(&mut rng, HEADER_BYTES + copy.info.block_bytes, apart) {
+            spoil(&copy.files[file], at, &rng.word().to_le_bytes());
+        }
+        let from = copy.info.from;
+        let bad = |faults: &[CopyFault]| faults.iter().map(|one| one.path.clone()).collect();
+        let faults: Vec<PathBuf> = bad(&shelf.verify(from).unwrap());
+        match read_all(&source(), Lsn::FIRST) {
+            Ok(found) => {
+                assert_eq!(found, logged, "seed {seed}");
+                joined += u32::from(faults.len() == 2);
+                assert!(faults.len() < 2 || shelf.is_whole_together(from), "seed {seed}");
+                for path in &faults {
+                    shelf.repair(from, path).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+                }
+                assert!(copy.files.iter().all(|file| common::bytes(file) == whole), "seed {seed}");
+            }
+            Err(ArchiveError::Missing { why, .. }) => {
+                assert!(!apart, "seed {seed}: {why}");
+                lost += 1;
+                assert!(!shelf.is_whole_together(from), "seed {seed}");
+                let left = all_bytes(&copy.files);
+                assert!(shelf.repair(from, &copy.files[0]).is_err(), "seed {seed}");
+                assert_eq!(all_bytes(&copy.files), left, "seed {seed}");
+            }
+            Err(error) => panic!("seed {seed}: {error}"),
+        }
+        bench.end();
+    }
+    assert!(joined > 10 && lost > 0, "{joined} joined, {lost} lost");
 }
 
 #[test]

@@ -204,15 +204,23 @@ impl Opener {
         let same = |(salt, generation, _): &(Salt, KeyGeneration, WorkingKey)| {
             *salt == head.salt && *generation == head.generation
         };
-        if self.salt.is_none() {
-            let key = self.keys.working(head.generation, &head.salt)?;
-            self.salt = Some((head.salt, head.generation, key));
-        }
-        let Some((_, _, key)) = self.salt.as_ref().filter(|known| same(known)) else {
+        let first = match self.salt {
+            Some(_) => None,
+            None => {
+                let key = self.keys.working(head.generation, &head.salt)?;
+                Some((head.salt, head.generation, key))
+            }
+        };
+        let known = self.salt.as_ref().or(first.as_ref());
+        let Some((_, _, key)) = known.filter(|known| same(known)) else {
             return Ok(Err(Flaw::Damaged("a piece is of another copy")));
         };
+        if key.open(self.next + 1, &clear[..COVERED], payload, &head.tag).is_err() {
+            return Ok(Err(Flaw::Damaged("a piece does not prove itself")));
+        }
+        // What does not prove itself in one file may do so in another.
         self.next += 1;
-        let opened = key.open(self.next, &clear[..COVERED], payload, &head.tag);
-        Ok(opened.map_err(|_| Flaw::Damaged("a piece does not prove itself")))
+        self.salt = self.salt.take().or(first);
+        Ok(Ok(()))
     }
 }

@@ -150,6 +150,12 @@ impl Source {
         self.len
     }
 
+    /// Goes on from another place.
+    pub(crate) fn seek(&mut self, at: u64) {
+        self.window.clear();
+        (self.at, self.from) = (at.min(self.len), 0);
+    }
+
     /// Fills `out` with the next bytes; `false` if the file ends before.
     pub(crate) fn take(&mut self, out: &mut [u8]) -> Result<bool, RecoveryError> {
         let mut filled = 0;
@@ -163,6 +169,11 @@ impl Source {
             self.from += count;
         }
         Ok(true)
+    }
+
+    /// Reads what stands at a place; `false` if the file does not give it.
+    pub(crate) fn read_at(&self, at: u64, out: &mut [u8]) -> bool {
+        at + out.len() as u64 <= self.len && self.file.read_at(out, at).is_ok()
     }
 
     fn refill(&mut self) -> Result<bool, RecoveryError> {

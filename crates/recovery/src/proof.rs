@@ -1,8 +1,8 @@
 //! Whether a recovery can have what it needs of its image copies, before it is begun.
 //!
 //! Invariants:
-//! 1. A copy is of use for a data set if one of its files holds that whole, whatever has become of
-//!    others that it holds.
+//! 1. A copy is of use for a data set if its files together hold that whole, whatever has become of
+//!    others that they hold.
 
 use std::collections::BTreeMap;
 
@@ -114,7 +114,8 @@ impl Looking<'_> {
     ) -> Result<(), RecoveryError> {
         let what = format!("image copy {}", copy.number);
         let mut proving = Proving { names, wanted: Vec::new(), what, progress: self.progress };
-        let info = CopyReader::open(self.seam, path, self.keys)?.read(&mut proving)?;
+        let reader = CopyReader::open_joined(self.seam, path, copy, self.keys)?;
+        let info = reader.read(&mut proving)?;
         if info.tag == copy.tag {
             return Ok(());
         }

@@ -3,8 +3,10 @@
 //! Invariants:
 //! 1. What a visitor is given has proven itself. Whether the copy is complete is known at its end
 //!    only, so whoever puts intervals somewhere throws them away if the reading fails.
+//! 2. The files of a copy are the same bytes, so what one of them has lost stands in the same place
+//!    of another one: a piece, or an interval, that does not prove itself is read there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -74,11 +76,16 @@ pub trait CopyVisitor {
     fn progress(&mut self, done: u64, total: u64);
 }
 
+/// A piece: its head, its payload in clear, and the intervals behind it.
+type Piece = (Head, Vec<u8>, Vec<u8>);
+
 /// Reads one copy.
 pub struct CopyReader {
     seam: Seam,
     keys: CopyKeys,
     source: Source,
+    /// Other files of the copy, which may have what this one has lost (2).
+    others: VecDeque<Source>,
     opener: Opener,
     done: u64,
     sealers: BTreeMap<(usize, u8, KeyGeneration), PageSealer>,
@@ -95,11 +102,28 @@ impl CopyReader {
             seam: seam.clone(),
             keys: keys.clone(),
             source: Source::open(seam, path)?,
+            others: VecDeque::new(),
             opener: Opener::new(keys),
             done: 0,
             sealers: BTreeMap::new(),
             generations: Vec::new(),
         })
+    }
+
+    /// Opens one file of a copy; what that has lost is read from the others, as far as they can be
+    /// opened.
+    ///
+    /// # Errors
+    /// Whatever the disk says of the first.
+    pub fn open_joined(
+        seam: &Seam,
+        path: &Path,
+        copy: &ImageCopy,
+        keys: &CopyKeys,
+    ) -> Result<CopyReader, RecoveryError> {
+        let others = copy.files.iter().filter(|file| file.path != path);
+        let others = others.filter_map(|file| Source::open(seam, &file.path).ok()).collect();
+        Ok(CopyReader { others, ..CopyReader::open(seam, path, keys)? })
     }
 
     /// Reads all of it. Returns what it says of itself, proven and complete.
@@ -134,7 +158,24 @@ impl CopyReader {
     }
 
     /// The next piece: its payload in clear, and the intervals behind it.
-    fn piece(&mut self) -> Result<(Head, Vec<u8>, Vec<u8>), RecoveryError> {
+    fn piece(&mut self) -> Result<Piece, RecoveryError> {
+        let failed = match self.piece_here() {
+            Ok(piece) => return Ok(piece),
+            Err(error) => error,
+        };
+        for _ in 0..self.others.len() {
+            if let Some(mut other) = self.others.pop_front() {
+                other.seek(self.done);
+                self.others.push_back(std::mem::replace(&mut self.source, other));
+            }
+            if let Ok(piece) = self.piece_here() {
+                return Ok(piece);
+            }
+        }
+        Err(failed)
+    }
+
+    fn piece_here(&mut self) -> Result<Piece, RecoveryError> {
         let mut clear = [0; HEAD];
         if !self.source.take(&mut clear)? {
             return Err(self.damaged("it is not complete: it ends before its manifest"));
@@ -196,7 +237,9 @@ impl CopyReader {
         if reader.rest().len() % 17 != 0 || reader.rest().len() / 17 * unit != units.len() {
             return Err(self.damaged("a piece has not the intervals that it names"));
         }
-        for unit in units.chunks_exact_mut(unit) {
+        let behind = self.done - units.len() as u64;
+        let places = (behind..).step_by(unit);
+        for (unit, place) in units.chunks_exact_mut(unit).zip(places) {
             let entry = (|| {
                 let (ci, format) = (CiNumber(reader.u32()?), Format::from_byte(reader.u8()?)?);
                 Some((ci, format, KeyGeneration(reader.u32()?), TagPrefix(reader.u64()?)))
@@ -209,21 +252,33 @@ impl CopyReader {
             if format == Format::Sealed && !self.generations[index].contains(&generation) {
                 self.generations[index].push(generation);
             }
-            let sealer = self.sealer(index, format, generation, &info.sets[index]);
-            match sealer.open(ci, unit) {
-                Ok(found) if found == prefix => visitor.interval(index, ci, unit)?,
-                Ok(_) => {
-                    let name = &info.sets[index].name;
-                    let why = format!("{name}, {ci}: it is not the version that was copied");
-                    return Err(self.damaged(&why));
-                }
-                Err(error) => {
-                    let why = format!("{}, {ci}: {error}", info.sets[index].name);
-                    return Err(self.damaged(&why));
+            let form = (index, format, generation);
+            let mut proven = self.prove(form, &info.sets[index], (ci, prefix), unit);
+            for other in 0..self.others.len() {
+                if proven.is_err() && self.others[other].read_at(place, unit) {
+                    let again = self.prove(form, &info.sets[index], (ci, prefix), unit);
+                    proven = proven.or(again);
                 }
             }
+            proven.map_err(|why| self.damaged(&why))?;
+            visitor.interval(index, ci, unit)?;
         }
         Ok(())
+    }
+
+    /// Puts an interval in clear that is what its piece says.
+    fn prove(
+        &mut self,
+        (index, format, generation): (usize, Format, KeyGeneration),
+        set: &Definition,
+        (ci, prefix): (CiNumber, TagPrefix),
+        unit: &mut [u8],
+    ) -> Result<(), String> {
+        match self.sealer(index, format, generation, set).open(ci, unit) {
+            Ok(found) if found == prefix => Ok(()),
+            Ok(_) => Err(format!("{}, {ci}: it is not the version that was copied", set.name)),
+            Err(error) => Err(format!("{}, {ci}: {error}", set.name)),
+        }
     }
 
     fn sealer(

@@ -431,7 +431,7 @@ impl Work<'_> {
     }
 }
 
-/// Reads a copy from the first of its files that is whole.
+/// Reads a copy from the first of its files that serves, together with the others.
 fn read_any_file(
     kernel: &Kernel,
     keys: &CopyKeys,
@@ -440,7 +440,7 @@ fn read_any_file(
 ) -> Result<(), RecoveryError> {
     let mut failed = None;
     for file in &copy.files {
-        let read = CopyReader::open(kernel.seam(), &file.path, keys)
+        let read = CopyReader::open_joined(kernel.seam(), &file.path, copy, keys)
             .and_then(|reader| reader.read(filling));
         match read {
             Ok(info) if info.tag == copy.tag => return filling.end_copy(),

@@ -182,22 +182,27 @@ impl Verifier {
         let Ok(faults) = shelf.verify(copy.info.from) else { return };
         let bad = |path: &PathBuf| faults.iter().any(|fault| fault.path == *path);
         let is_left = copy.files.iter().any(|path| !bad(path));
+        let is_whole = is_left || (!faults.is_empty() && shelf.is_whole_together(copy.info.from));
         let first = copy.info.from.0;
         for fault in faults {
             let what = format!("{} ({})", fault.why, fault.why.code());
-            if !is_left {
+            if !is_whole {
                 self.lost_archive((copy.info.from, copy.info.end), fault.path, what, false);
                 continue;
             }
             let words = ["--first-group", &first.to_string(), "--repair"];
             let repair = vec![self.command("archive verify", &words)];
+            let remedy = match is_left {
+                true => "The other copy is whole: have this one made anew.",
+                false => "Both copies are damaged, but not in the same place: have both made anew.",
+            };
             self.find(Finding {
                 object: format!("archive from group {first}"),
                 file: Some(fault.path),
                 offset: None,
                 interval: None,
                 what,
-                remedy: "The other copy is whole: have this one made anew.".into(),
+                remedy: remedy.into(),
                 repair,
             });
         }
