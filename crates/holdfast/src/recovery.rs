@@ -390,60 +390,87 @@ pub(crate) fn change(
 ) -> Result<Value, Refusal> {
     let wish: ChangeWish = request.arguments()?;
     let seam = system.kernel().seam();
-    change_recon(seam, &system.copy_keys(), system.recon(), &wish, &mut |at| {
+    let files = change_recon(seam, &system.copy_keys(), system.recon(), &wish, &mut |at| {
         let _ = talk.progress(at.what, at.done, at.total, "bytes");
     })?;
-    done(&json!({ "image_copy": wish.copy }))
+    done(&json!({ "image_copy": wish.copy, "files": files }))
 }
 
-/// Changes what RECON says of an image copy.
+/// Changes what RECON says of an image copy. Returns in which files it stands then.
 pub(crate) fn change_recon(
     seam: &Seam,
     keys: &CopyKeys,
     recon: &Recon,
     wish: &ChangeWish,
     progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<(), SystemError> {
+) -> Result<Vec<PathBuf>, SystemError> {
     let state = recon.state();
     let copy = state.image_copies.get(&wish.copy);
     let copy = copy.ok_or(SystemError::NoSuchCopy { number: wish.copy })?;
-    let record = match (&wish.file, &wish.moved_to) {
-        (Some(file), _) => Record::ImageCopy(proven(seam, keys, copy, file, progress)?),
-        (None, Some(folder)) => Record::ImageCopy(moved(copy, folder)),
-        (None, None) => Record::ImageCopyGone(wish.copy),
+    let mut prove = |file: &Path| proven(seam, keys, copy, file, progress);
+    let files = match (&wish.file, &wish.moved_to) {
+        (Some(file), _) => {
+            prove(file)?;
+            vec![file.clone()]
+        }
+        (None, Some(folder)) => moved(seam, copy, folder, &mut prove)?,
+        (None, None) => {
+            recon.add(vec![Record::ImageCopyGone(wish.copy)])?;
+            return Ok(Vec::new());
+        }
     };
-    Ok(recon.add(vec![record])?)
+    let known = files.iter().map(|path| ArchiveFile { path: path.clone(), lost: false }).collect();
+    recon.add(vec![Record::ImageCopy(ImageCopy { files: known, ..copy.clone() })])?;
+    Ok(files)
 }
 
-/// A copy as it is if it stands in this file, which is read whole to know that.
+/// Whether a copy stands in this file, which is read whole to know that.
 fn proven(
     seam: &Seam,
     keys: &CopyKeys,
     copy: &ImageCopy,
     file: &Path,
     progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<ImageCopy, SystemError> {
+) -> Result<(), SystemError> {
     let what = file.display().to_string();
     let tell = &mut |done, total| progress(Progress { what: &what, done, total });
     let info = CopyFiles::verify(seam, file, keys, tell)?;
-    if info.tag != copy.tag {
-        let why = format!("it is not image copy {}", copy.number);
-        return Err(RecoveryError::Damaged { path: file.to_owned(), why }.into());
+    if info.tag == copy.tag {
+        return Ok(());
     }
-    let files = vec![ArchiveFile { path: file.to_owned(), lost: false }];
-    Ok(ImageCopy { files, ..copy.clone() })
+    let why = format!("it is not image copy {}", copy.number);
+    Err(RecoveryError::Damaged { path: file.to_owned(), why }.into())
 }
 
-/// A copy as it is once its files stand in a folder.
-fn moved(copy: &ImageCopy, folder: &Path) -> ImageCopy {
-    let mut moved = copy.clone();
-    for file in &mut moved.files {
-        if let Some(name) = file.path.file_name().map(ToOwned::to_owned) {
-            file.path = folder.join(name);
-        }
+/// The files of a copy of which one stands in a folder now, where it is looked for and proven. The
+/// other one, which has the same name, keeps its place.
+fn moved(
+    seam: &Seam,
+    copy: &ImageCopy,
+    folder: &Path,
+    prove: &mut dyn FnMut(&Path) -> Result<(), SystemError>,
+) -> Result<Vec<PathBuf>, SystemError> {
+    let refuse = |why: String| RecoveryError::NotMoved { number: copy.number, why };
+    let is_there = |path: &PathBuf| seam.disk.exists(path).unwrap_or(false);
+    let places = copy.files.iter().filter_map(|file| Some(folder.join(file.path.file_name()?)));
+    let place = places.clone().find(is_there).or_else(|| places.clone().next());
+    let place = place.ok_or_else(|| refuse("it went to standard output".into()))?;
+    let mut files: Vec<PathBuf> = copy.files.iter().map(|file| file.path.clone()).collect();
+    let standing = files.iter().filter(|path| is_there(path)).count();
+    if standing == 2 && !files.contains(&place) {
+        let where_to = files.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
+        return Err(refuse(format!("it still stands in {}", where_to.join(" and "))).into());
     }
-    moved.files.dedup_by(|one, other| one.path == other.path);
-    moved
+    if !is_there(&place) {
+        return Err(refuse(format!("{} is not there", place.display())).into());
+    }
+    prove(&place)?;
+    match files.iter().position(|path| !is_there(path)) {
+        _ if files.contains(&place) => {}
+        Some(missing) => files[missing] = place,
+        None => files.push(place),
+    }
+    Ok(files)
 }
 
 /// What a recovery would do, or did.

@@ -145,6 +145,14 @@ pub enum RecoveryError {
         /// The data set.
         name: String,
     },
+    /// An image copy does not stand where somebody says.
+    #[error("RECON says of image copy {number} what it said before: {why}")]
+    NotMoved {
+        /// The copy.
+        number: u32,
+        /// Why.
+        why: String,
+    },
     /// Whoever wanted an image copy wants it no more.
     #[error("the image copy was ended before it was whole; nothing is left of it")]
     Interrupted,
@@ -200,6 +208,7 @@ impl Coded for RecoveryError {
             RecoveryError::OfTheSystem { .. } => Code("HFV016"),
             RecoveryError::Away { .. } => Code("HFV015"),
             RecoveryError::Interrupted => Code("HFV017"),
+            RecoveryError::NotMoved { .. } => Code("HFV018"),
             RecoveryError::Kernel(error) => error.code(),
             RecoveryError::Archive(error) => error.code(),
             RecoveryError::Recon(error) => error.code(),
@@ -254,6 +263,12 @@ impl Coded for RecoveryError {
             }
             RecoveryError::LongValueGone { .. } => {
                 "Recover the data set to a point before, from an image copy."
+            }
+            RecoveryError::NotMoved { number, .. } => {
+                return format!(
+                    "Name the folder that one of its files stands in, or the file itself: \
+                     `holdfast recon change --copy {number} --file FILE`."
+                );
             }
             RecoveryError::Interrupted => "Give the command again.",
             RecoveryError::Replaced { .. } => "Try again if it is still wanted.",

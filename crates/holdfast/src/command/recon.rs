@@ -81,7 +81,8 @@ struct ChangeArgs {
     /// itself, so this is for a system that does not start
     #[arg(long, value_name = "PROCESS", conflicts_with_all = ["copy", "moved_to", "file", "gone"])]
     ended: Option<u32>,
-    /// Its files stand in this folder now
+    /// One of its files stands in this folder now, where it is proven first; another one that is
+    /// still in its place stays known
     #[arg(long, value_name = "FOLDER", conflicts_with = "gone")]
     moved_to: Option<PathBuf>,
     /// It stands in this file, which is proven first: what went to standard output, for example
@@ -390,11 +391,12 @@ fn change(context: &mut Context, args: &ChangeArgs) -> Result<ExitCode> {
     let dir = &args.place.system;
     SystemConfig::read(&*context.seam.disk, dir)?;
     let mut progress = Progress::new(&context.seam);
-    if operator::call(dir, &request, &mut |at| {
+    let asked = operator::call(dir, &request, &mut |at| {
         progress.show(&at.object, at.done, at.total, &at.unit);
-    })?
-    .is_none()
-    {
+    })?;
+    let answer = if let Some(answer) = asked {
+        answer
+    } else {
         // The system may be damaged so that it does not start: RECON is changed by itself.
         let passphrase = args.place.passphrase.get()?;
         let config = SystemConfig::read(&*context.seam.disk, dir)?;
@@ -405,11 +407,19 @@ fn change(context: &mut Context, args: &ChangeArgs) -> Result<ExitCode> {
         let show = &mut |at: recovery::Progress<'_>| {
             progress.show(at.what, at.done, at.total, "bytes");
         };
-        change_recon(&context.seam, &keys, &recon, &wish, show)?;
+        let files = change_recon(&context.seam, &keys, &recon, &wish, show)?;
+        json!({ "image_copy": copy, "files": files })
+    };
+    progress.clear();
+    if context.output.is_json() {
+        context.output.document(&answer)?;
+        return DONE;
     }
-    match context.output.is_json() {
-        true => context.output.document(&json!({ "image_copy": copy }))?,
-        false => context.output.line(format!("image copy {copy}: changed"))?,
-    }
+    context.output.line(match args.gone {
+        true => format!("image copy {copy}: forgotten"),
+        false => format!("image copy {copy}: changed; it stands in"),
+    })?;
+    let files = answer["files"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    files.into_iter().try_for_each(|file| context.output.line(format!("  {file}")))?;
     DONE
 }

@@ -116,3 +116,39 @@ fn one_of_two_folders_is_made_anew_only_if_that_is_typed() {
     Site::typed(&command(&found.out, "holdfast repair")).done();
     site.verify(&[]).done();
 }
+
+/// The files of the copy, as RECON says.
+fn known(site: &Site) -> Vec<PathBuf> {
+    let listed = on(SECRET, &["recon", "list", "--json", "-s"], &site.dir, &[]).done().json();
+    let files = listed["image_copies"][0]["files"].as_array().unwrap().clone();
+    files.iter().map(|file| PathBuf::from(file["path"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn a_file_that_is_said_to_be_moved_is_looked_for_and_the_other_one_keeps_its_place() {
+    let site = site("copies-proven", 2);
+    let before = known(&site);
+    let name = before[0].file_name().unwrap();
+    let moved = |folder: &Path| {
+        let words = ["--copy", "1", "--moved-to", folder.to_str().unwrap()];
+        on(SECRET, &["recon", "change", "-s"], &site.dir, &words)
+    };
+    // Both stand; in one of their places there is nothing new.
+    moved(&site.away).failed("HFV018", &["still stands in", "--file FILE"]);
+    moved(&site.copies[1]).done();
+    assert_eq!(known(&site), before);
+    // A typing error is told from a folder that has the file, and that from one with another file.
+    site.unmount(false);
+    moved(&site.away.join("no")).failed("HFV018", &["is not there"]);
+    fs::create_dir(&site.copies[0]).unwrap();
+    fs::write(site.copies[0].join("other.copy"), "none").unwrap();
+    moved(&site.copies[0]).failed("HFV018", &["is not there"]);
+    let whole = fs::read(site.away.join(name)).unwrap();
+    crate::common::patch(&site.away.join(name), |bytes| bytes[200] ^= 1);
+    moved(&site.away).failed("HFV004", &["does not prove itself"]);
+    assert_eq!(known(&site), before);
+    fs::write(site.away.join(name), whole).unwrap();
+    moved(&site.away).done();
+    assert_eq!(known(&site), [site.away.join(name), site.copies[1].join(name)]);
+    site.verify(&[]).done();
+}
