@@ -25,7 +25,7 @@ use crate::accumulation::{
 };
 use crate::header::HEADER_BYTES;
 use crate::place::{Replaces, fresh_name, give_name};
-use crate::{ArchiveEnv, ArchiveError, LogSource, Registry, Shelf, Span};
+use crate::{ArchiveEnv, ArchiveError, LogSource, Needs, Registry, Shelf, Span};
 
 /// Whom a record concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,8 +161,7 @@ impl Shelf {
     /// Whatever the registry or the disk says.
     pub fn delete_accumulations(&self, registry: &dyn Registry) -> Result<u64, ArchiveError> {
         let (_alone, _changing) = (self.accumulating.lock(), self.changing.lock());
-        let needed = registry.needed_from();
-        let needed = needed.map_err(|why| ArchiveError::Accumulation { why })?;
+        let needed = Needs::of(registry).map_err(|why| ArchiveError::Accumulation { why })?.from();
         let all = self.accumulations();
         let old: Vec<_> = all.iter().filter(|one| one.info.end <= needed).collect();
         for one in &old {

@@ -7,6 +7,8 @@ use log::LogError;
 use seal::SealError;
 use seam::stop::Stopped;
 
+use crate::Kept;
+
 /// An error of the archive.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -100,12 +102,12 @@ pub enum ArchiveError {
     },
 
     /// An archive that a recovery may ask for, or the newest one.
-    #[error("archive {} is needed: {why}", path.display())]
+    #[error("archive {} is needed: {}", path.display(), kept.why)]
     Needed {
         /// The file.
         path: PathBuf,
-        /// By what.
-        why: String,
+        /// By what, and what helps.
+        kept: Kept,
     },
 
     /// An accumulation could not be recorded.
@@ -222,9 +224,7 @@ impl Coded for ArchiveError {
             ArchiveError::Unrecorded { .. } | ArchiveError::Accumulation { .. } => {
                 "Mend the place where archives are recorded."
             }
-            ArchiveError::Needed { .. } => {
-                "Take newer image copies first; then no recovery needs it."
-            }
+            ArchiveError::Needed { kept, .. } => kept.advice,
             ArchiveError::Away { .. } => {
                 "Mount it; the archiver goes on by itself. If what it held is gone for good, \
                  `holdfast archive begin FOLDER` begins anew in it."

@@ -76,11 +76,16 @@ pub trait Registry: Send + Sync {
         Ok(())
     }
 
-    /// The oldest position that a recovery may still ask for.
+    /// The oldest position that a recovery may still ask for; [`Lsn::NONE`] if that may be any.
     ///
     /// # Errors
     /// Why it cannot be told; nothing is deleted then.
     fn needed_from(&self) -> Result<Lsn, String>;
+
+    /// Where the log itself begins: what it has there stays archived, too.
+    fn log_begins(&self) -> Lsn {
+        Lsn(u64::MAX)
+    }
 }
 
 /// No registry: the archives' own headers say everything, and every archive is needed.

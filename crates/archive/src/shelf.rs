@@ -19,18 +19,16 @@ use std::path::{Path, PathBuf};
 use base::{GroupNumber, Lsn};
 use seam::disk::{BLOCK, Create, Disk, File, Open};
 use seam::mem::AlignedBuf;
-use seam::plant::{Plant, planted};
 use seam::sync::Mutex;
 
 use crate::accumulate::is_accumulation;
-use crate::config::Keep;
 use crate::folders::Folders;
-use crate::header::{name_of, parse_name};
+use crate::header::parse_name;
 use crate::place::{Replaces, fresh_name, give_name, is_unfinished};
 use crate::writer::Written;
 use crate::{
     Accumulation, AccumulationFile, AccumulationInfo, ArchiveConfig, ArchiveEnv, ArchiveError,
-    ArchiveFile, ArchiveInfo, Registry,
+    ArchiveFile, ArchiveInfo,
 };
 
 /// An archive, and where its copies are.
@@ -424,61 +422,13 @@ impl Shelf {
         drop(self.changing.lock());
     }
 
-    fn get(&self, from: GroupNumber) -> Result<ShelfCopy, ArchiveError> {
+    pub(crate) fn get(&self, from: GroupNumber) -> Result<ShelfCopy, ArchiveError> {
         let found = self.state.lock().archives.get(&from).cloned();
         found.ok_or(ArchiveError::NoSuch { group: from })
     }
 
-    /// The archives that policy lets go and no recovery needs, oldest first: never the newest one,
-    /// nor one behind another that stays.
-    #[must_use]
-    pub fn expired(&self, keep: &Keep, needed_from: Lsn) -> Vec<ShelfCopy> {
-        if keep.time.is_none() && keep.files.is_none() {
-            return Vec::new();
-        }
-        let now = self.env.seam.clock.utc_us();
-        let all = self.list();
-        let young = |info: &ArchiveInfo| {
-            let age = now.saturating_sub(info.archived_us);
-            keep.time.is_some_and(|time| u128::from(age) < time.as_micros())
-        };
-        let newest = keep.files.unwrap_or(0).max(1) as usize;
-        let old = all.len().saturating_sub(newest);
-        let may_go = |copy: &&ShelfCopy| {
-            let needed = copy.info.end > needed_from && !planted(Plant::NeededArchiveDeleted);
-            !young(&copy.info) && !needed
-        };
-        all[..old].iter().take_while(may_go).cloned().collect()
-    }
-
-    /// Deletes one archive: the registry knows before the files go.
-    ///
-    /// # Errors
-    /// [`ArchiveError::Needed`] if it is the newest or reaches beyond what `registry` says no
-    /// recovery needs; whatever the registry or the disk says.
-    pub fn delete(&self, from: GroupNumber, registry: &dyn Registry) -> Result<(), ArchiveError> {
-        let _alone = self.changing.lock();
-        let copy = self.get(from)?;
-        let path = copy.files.first().cloned().unwrap_or_else(|| name_of(from));
-        let needed = |why: String| ArchiveError::Needed { path: path.clone(), why };
-        if self.newest().is_some_and(|newest| newest.info.from == from) {
-            return Err(needed("it is the newest: the log goes on from it".into()));
-        }
-        let asked = registry.needed_from();
-        let needed_from =
-            asked.map_err(|why| needed(format!("it cannot be told by what: {why}")))?;
-        if copy.info.end > needed_from && !planted(Plant::NeededArchiveDeleted) {
-            let (end, from) = (copy.info.end, needed_from);
-            return Err(needed(format!("it reaches {end}, a recovery may begin at {from}")));
-        }
-        let told = || registry.deleting(&copy.info);
-        let unrecorded = |why| ArchiveError::Unrecorded { group: from, why };
-        if !planted(Plant::DeletedUnrecorded) {
-            told().map_err(unrecorded)?;
-        }
+    pub(crate) fn forget_archive(&self, from: GroupNumber) {
         self.state.lock().archives.remove(&from);
-        copy.files.iter().try_for_each(|path| self.remove(path))?;
-        if planted(Plant::DeletedUnrecorded) { told().map_err(unrecorded) } else { Ok(()) }
     }
 
     /// Removes a file, durably.

@@ -12,7 +12,8 @@ use std::path::PathBuf;
 
 use base::{GroupNumber, Lsn};
 
-use crate::{ArchiveError, ArchiveFile, Registry, Shelf};
+use crate::expire::refuse_needed;
+use crate::{ArchiveError, ArchiveFile, Kept, Needs, Registry, Shelf};
 
 /// An archive that cannot be read from any copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,40 +49,49 @@ impl Shelf {
         unread.collect()
     }
 
-    /// Those of them that no recovery needs.
+    /// Those of them that nothing needs.
     ///
     /// # Errors
     /// Why it cannot be told what is needed.
     pub fn expired_unread(&self, registry: &dyn Registry) -> Result<Vec<UnreadArchive>, String> {
-        let needed = registry.needed_from()?;
+        let needed = Needs::of(registry)?.from();
         let mut all = self.unread_archives();
         all.retain(|one| end_of(one, registry).is_some_and(|end| end <= needed));
         Ok(all)
     }
 
+    /// Whether the files of an archive that cannot be read may be deleted.
+    ///
+    /// # Errors
+    /// [`ArchiveError::NoSuch`]; [`ArchiveError::Needed`] if something needs what it held, or
+    /// nobody says where it ended.
+    pub fn unread_may_go(
+        &self,
+        from: GroupNumber,
+        registry: &dyn Registry,
+    ) -> Result<UnreadArchive, ArchiveError> {
+        let mut all = self.unread_archives().into_iter();
+        let one = all.find(|one| one.from == from).ok_or(ArchiveError::NoSuch { group: from })?;
+        let path = one.files.first().cloned().unwrap_or_default();
+        let Some(end) = end_of(&one, registry) else {
+            let why = "it cannot be told where it ended".into();
+            let advice = "It may go once there is an archive behind it.";
+            return Err(ArchiveError::Needed { path, kept: Kept { why, advice } });
+        };
+        refuse_needed(path, end, registry).map(|()| one)
+    }
+
     /// Deletes the files of an archive that cannot be read: the registry knows before they go.
     ///
     /// # Errors
-    /// [`ArchiveError::NoSuch`]; [`ArchiveError::Needed`] if a recovery needs what it held, or
-    /// nobody says where it ended; whatever the registry or the disk says.
+    /// As for [`Shelf::unread_may_go`]; whatever the registry or the disk says.
     pub fn delete_unread(
         &self,
         from: GroupNumber,
         registry: &dyn Registry,
     ) -> Result<UnreadArchive, ArchiveError> {
         let _alone = self.changing.lock();
-        let mut all = self.unread_archives().into_iter();
-        let one = all.find(|one| one.from == from).ok_or(ArchiveError::NoSuch { group: from })?;
-        let path = one.files.first().cloned().unwrap_or_default();
-        let needed = |why: String| ArchiveError::Needed { path: path.clone(), why };
-        let end = end_of(&one, registry)
-            .ok_or_else(|| needed("it cannot be told where it ended".into()))?;
-        let asked = registry.needed_from();
-        let needed_from =
-            asked.map_err(|why| needed(format!("it cannot be told by what: {why}")))?;
-        if end > needed_from {
-            return Err(needed(format!("it reached {end}, a recovery may begin at {needed_from}")));
-        }
+        let one = self.unread_may_go(from, registry)?;
         let told = registry.deleting_unread(from);
         told.map_err(|why| ArchiveError::Unrecorded { group: from, why })?;
         one.files.iter().try_for_each(|path| self.remove(path))?;

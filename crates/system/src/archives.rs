@@ -242,10 +242,14 @@ impl Registry for Told {
         // Asked first: a recovery that ends now leaves what it holds to what RECON says then.
         let held = self.recon.log_held_from().unwrap_or(Lsn(u64::MAX));
         registry::update(&self.recon, &kernel).map_err(|error| error.to_string())?;
-        let needed = self.registry.needed_from()?.min(held);
+        Ok(self.registry.needed_from()?.min(held))
+    }
+
+    fn log_begins(&self) -> Lsn {
         // A restart may go back as far as the log does, and with it a copy that is begun then.
-        let segments = kernel.log().segments();
-        Ok(segments.first().map_or(needed, |oldest| oldest.first.min(needed)))
+        let segments = self.kernel.upgrade().map(|kernel| kernel.log().segments());
+        let oldest = segments.iter().flatten().next().map(|oldest| oldest.first);
+        oldest.unwrap_or(Lsn(u64::MAX))
     }
 }
 

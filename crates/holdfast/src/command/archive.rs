@@ -7,7 +7,7 @@ use base::Lsn;
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use system::operator::Merge;
+use system::operator::{DeletedArchives, Merge};
 use system::{AccumulationStatus, ArchiveStatus, Repair};
 
 use super::log::lsn;
@@ -156,11 +156,14 @@ pub(super) fn run(context: &mut Context, args: &ArchiveArgs) -> Result<ExitCode>
         What::Accumulate(args) => accumulate(context, args),
         What::Delete(args) => {
             let arguments = json!({ "first_group": args.first_group, "check": args.check });
-            let gone = ask(context, &args.place, "archive delete", &arguments)?;
-            if args.check && !gone.is_empty() && !context.output.is_json() {
+            let Where { system, passphrase } = &args.place;
+            let DeletedArchives { deleted, stays } =
+                operate(context, system, passphrase, "archive delete", &arguments)?;
+            if args.check && !deleted.is_empty() && !context.output.is_json() {
                 context.output.line("These would be deleted:")?;
             }
-            show(context, &gone, "There is nothing to delete.")
+            let none = stays.map(|why| format!("There is nothing to delete. {why}"));
+            show(context, &deleted, &none.unwrap_or("There is nothing to delete.".into()))
         }
     }
 }

@@ -72,11 +72,32 @@ fn archives_are_written_listed_proven_and_made_anew() {
     archive(&dir, &["verify"]).done();
     on(DEMO, &["recover", "-s"], &dir, &["--set", "ACCOUNTS"]).done();
 
-    // Without image copies everything is needed.
-    let group = first["first_group"].to_string();
-    let refused = archive(&dir, &["delete", "--first-group", &group]);
-    assert_eq!(refused.code, 1, "{}", refused.err);
-    assert!(archive(&dir, &["delete", "--check"]).done().out.contains("nothing to delete"));
+    says_why_it_stays(&folder, &dir, &first["first_group"].to_string());
+}
+
+/// An archive that is asked for to go, and does not.
+fn says_why_it_stays(folder: &Folder, dir: &Path, group: &str) {
+    // The newest one stays, and without image copies everything is needed.
+    archive(dir, &["now"]).done();
+    let refused = archive(dir, &["delete", "--first-group", group]);
+    refused.failed("HFA009", &["no image copy", "Make image copies"]);
+    assert!(archive(dir, &["delete", "--check"]).done().out.contains("no policy lets any"));
+    let (path, config) = (dir.join("holdfast.toml"), "keep_files = 1");
+    let text = std::fs::read_to_string(&path).unwrap().replace("#: keep_files = 0", config);
+    assert!(text.contains(config), "{text}");
+    std::fs::write(&path, text).unwrap();
+    assert!(archive(dir, &["delete"]).done().out.contains("no image copy"));
+    // With copies, what the log itself has is needed yet; asking for it tells what doing it would.
+    let to = folder.join("copies");
+    let to = ["--all", "--to", to.to_str().unwrap()];
+    on(DEMO, &["image-copy", "-s"], dir, &to).done();
+    archive(dir, &["now"]).done();
+    let said = archive(dir, &["delete"]).done().out;
+    assert!(said.contains("nothing to delete") && said.contains("the log itself"), "{said}");
+    for check in [&["--check"][..], &[]] {
+        let words = [&["delete", "--first-group", group], check].concat();
+        archive(dir, &words).failed("HFA009", &["the log itself begins", "Nothing need be done"]);
+    }
 }
 
 #[test]

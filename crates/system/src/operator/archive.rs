@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use archive::{ArchiveError, Archiver, CopyFault, Cure, Discord, Span};
+use archive::{ArchiveError, Archiver, CopyFault, Cure, Discord, Kept, Needs, Span};
 use base::{DataSetId, GroupNumber, Lsn};
 use recon::State;
 use recovery::concern;
@@ -221,6 +221,7 @@ pub(super) fn delete(
     let archiver = archiver(system)?;
     let (shelf, registry) = (archiver.shelf(), archiver.registry());
     let unread = delete_unread(system, &which)?;
+    let mut stays = None;
     let mut archives = match which.first_group.map(GroupNumber) {
         Some(group) => {
             let mut one = shelf.list();
@@ -228,11 +229,14 @@ pub(super) fn delete(
             if one.is_empty() && unread.is_empty() {
                 return Err(told(ArchiveError::NoSuch { group }));
             }
+            let mut asked = one.iter().filter(|_| which.check);
+            asked.try_for_each(|copy| shelf.may_go(copy.info.from, &**registry)).map_err(told)?;
             one
         }
         None => {
-            let needed = registry.needed_from().map_err(|why| OperatorError::Broken { why })?;
-            shelf.expired(&shelf.config().keep, needed)
+            let needs = Needs::of(&**registry).map_err(|why| OperatorError::Broken { why })?;
+            stays = shelf.oldest_kept(&shelf.config().keep, &needs);
+            shelf.expired(&shelf.config().keep, needs.from())
         }
     };
     let by_policy = which.first_group.is_none();
@@ -251,7 +255,20 @@ pub(super) fn delete(
     if by_policy && !which.check {
         shelf.delete_accumulations(&**registry).map_err(told)?;
     }
-    done(&unread.into_iter().chain(archives.iter().map(ArchiveStatus::of)).collect::<Vec<_>>())
+    let deleted = unread.into_iter().chain(archives.iter().map(ArchiveStatus::of)).collect();
+    let stays = stays.map(|(from, Kept { why, advice })| {
+        format!("The oldest one, from group {}, stays: {why}. {advice}", from.0)
+    });
+    done(&DeletedArchives { deleted, stays })
+}
+
+/// What deleting archives came to.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DeletedArchives {
+    /// Those that are gone, or would go.
+    pub deleted: Vec<ArchiveStatus>,
+    /// Why the oldest one stayed, as a sentence, if policy was asked.
+    pub stays: Option<String>,
 }
 
 /// Deletes archives that cannot be read from any copy and that no recovery needs: one, or all.
@@ -269,9 +286,11 @@ fn delete_unread(system: &System, which: &Which) -> Result<Vec<ArchiveStatus>, R
         }
     };
     let gone = wanted.iter().map(|one| {
-        if !which.check {
-            shelf.delete_unread(one.from, &**registry).map_err(told)?;
+        match which.check {
+            true => shelf.unread_may_go(one.from, &**registry),
+            false => shelf.delete_unread(one.from, &**registry),
         }
+        .map_err(told)?;
         Ok(ArchiveStatus::of_unread(one, &state))
     });
     gone.collect()

@@ -51,7 +51,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{OpenOptions, System, SystemError};
-pub use archive::{Merge, accumulate};
+pub use archive::{DeletedArchives, Merge, accumulate};
 pub(crate) use client::unanswered;
 pub use client::{ask, call};
 pub use error::{OperatorError, Refusal};

@@ -221,16 +221,17 @@ impl Verifier {
         let needed = state.and_then(recon::State::log_needed_from).is_none_or(|from| end > from);
         let group = first.0.to_string();
         let delete = self.command("archive delete", &["--first-group", &group]);
+        let in_log = self.log_begins().is_some_and(|log| log.group <= first);
+        let again = self.command("archive verify", &["--first-group", &group, "--repair"]);
         if !needed && !unread {
-            let file = path.display();
-            self.note(format!("{file}: {what}; no recovery needs it: `{delete}`"));
+            let (file, command) = (path.display(), if in_log { again } else { delete });
+            self.note(format!("{file}: {what}; no recovery needs it: `{command}`"));
             return;
         }
-        let (remedy, repair) = if self.log_begins().is_some_and(|log| log.group <= first) {
-            let repair = self.command("archive verify", &["--first-group", &group, "--repair"]);
+        let (remedy, repair) = if in_log {
             let remedy =
                 "No copy of it is left, but the log has its groups: have it written again.";
-            (remedy, vec![repair])
+            (remedy, vec![again])
         } else if needed {
             let remedy = "No copy of it is left. Make new image copies of everything: then no \
                           recovery needs it.";
