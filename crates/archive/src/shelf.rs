@@ -51,6 +51,14 @@ pub struct CopyFault {
     pub why: ArchiveError,
 }
 
+impl CopyFault {
+    /// Whether the file is another system's: nothing is wrong with it but its place.
+    #[must_use]
+    pub fn is_foreign(&self) -> bool {
+        matches!(self.why, ArchiveError::Foreign { .. })
+    }
+}
+
 /// All archives of a system.
 pub struct Shelf {
     pub(crate) env: ArchiveEnv,
@@ -123,6 +131,15 @@ impl Shelf {
         }
         first.filter(|_| sound == 0).map_or(Ok(()), Err)?;
         self.look()
+    }
+
+    /// Refuses folders that hold an archive of another system.
+    ///
+    /// # Errors
+    /// [`ArchiveError::Foreign`] names the first one.
+    pub fn refuse_strangers(&self) -> Result<(), ArchiveError> {
+        let mut folders = self.config.folders.iter();
+        folders.find_map(|folder| self.stranger_in(folder)).map_or(Ok(()), Err)
     }
 
     /// An archive of another system in a folder, which is that one's then: what is unfinished
@@ -235,13 +252,17 @@ impl Shelf {
     pub fn faults(&self) -> Vec<CopyFault> {
         let state = self.state.lock();
         let mut faults: Vec<CopyFault> = Vec::new();
-        for fault in &state.faults {
-            let why = ArchiveError::Damaged {
-                path: fault.path.clone(),
-                offset: 0,
-                why: fault.why.to_string(),
+        for CopyFault { from, path, why } in &state.faults {
+            let (from, path) = (*from, path.clone());
+            let why = match why {
+                ArchiveError::Foreign { system, .. } => {
+                    ArchiveError::Foreign { path: path.clone(), system: *system }
+                }
+                other => {
+                    ArchiveError::Damaged { path: path.clone(), offset: 0, why: other.to_string() }
+                }
             };
-            faults.push(CopyFault { from: fault.from, path: fault.path.clone(), why });
+            faults.push(CopyFault { from, path, why });
         }
         for copy in state.archives.values() {
             for path in self.missing(copy) {

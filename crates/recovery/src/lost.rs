@@ -71,6 +71,8 @@ impl Lost {
         copies: &[PathBuf],
         tell: Tell<'_>,
     ) -> Result<Lost, RecoveryError> {
+        // The system would not start with them.
+        shelf.refuse_strangers()?;
         let folders = shelf.config().folders.iter().map(|folder| folder.display().to_string());
         let folders = folders.collect::<Vec<_>>().join(" and ");
         // A restore without them would be taken for one of everything, and go on in their place.

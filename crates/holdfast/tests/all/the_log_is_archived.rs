@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::common::{DEMO, Folder, Worker, bank, on, patch, pause};
+use crate::common::{DEMO, Folder, SECRET, Worker, bank, on, patch, pause};
 
 fn archive(dir: &Path, words: &[&str]) -> crate::common::Ended {
     let mut all = vec!["archive"];
@@ -280,4 +280,44 @@ fn a_folder_that_is_not_mounted_is_not_made_anew_and_named() {
     assert!(archive(&dir, &["verify"]).done().out.contains("0 copies damaged"));
     assert!(!is_empty(&one), "the other folder had everything");
     on(DEMO, &["archive", "begin", "-s"], &dir, &["/nowhere"]).failed("HFA016", &["/nowhere"]);
+}
+
+#[test]
+fn an_archive_of_another_system_is_to_be_moved_away_whoever_finds_it() {
+    let folder = Folder::new("archive-foreign");
+    let dirs = ["mine", "theirs"].map(|name| {
+        let dir = folder.join(name);
+        crate::common::init(&dir, &[]);
+        let config = dir.join("holdfast.toml");
+        let text = std::fs::read_to_string(&config).unwrap();
+        std::fs::write(&config, text.replace("#: folders = []", "folders = [\"archive\"]"))
+            .unwrap();
+        on(SECRET, &["archive", "now", "-s"], &dir, &[]).done();
+        dir
+    });
+    let [mine, theirs] = &dirs;
+    let archive = |dir: &Path| {
+        let files = crate::common::files(&dir.join("archive")).into_keys();
+        files.into_iter().find(|path| path.extension().is_some_and(|end| end == "hfa")).unwrap()
+    };
+    let stray = mine.join("archive/archive-0000000000009999.hfa");
+    std::fs::copy(archive(theirs), &stray).unwrap();
+    let stray_text = stray.to_str().unwrap();
+    on(SECRET, &["restart"], mine, &[]).failed("HFA014", &[stray_text, "move"]);
+    let found = on(SECRET, &["verify", "--json"], mine, &[]).json();
+    let findings = found["findings"].as_array().unwrap();
+    assert!(findings.len() == 1 && findings[0]["repair"].as_array().unwrap().is_empty(), "{found}");
+    assert!(findings[0]["remedy"].as_str().unwrap().contains("Move it away"), "{found}");
+    let said = on(SECRET, &["doctor", "-s"], mine, &[]).out;
+    assert!(said.contains("away: it is another system's"), "{said}");
+    assert!(!said.contains("archive verify"), "{said}");
+    // Nothing is made that would not start.
+    let (made, keys) = (folder.join("made"), mine.join("holdfast.keys"));
+    let text = |path: &Path| path.to_str().unwrap().to_owned();
+    let words = ["--keys", &text(&keys), "--archives", &text(&mine.join("archive"))];
+    on(SECRET, &["restore"], &made, &words).failed("HFA014", &[stray_text, "move"]);
+    assert!(!made.exists());
+    std::fs::remove_file(&stray).unwrap();
+    on(SECRET, &["verify"], mine, &[]).done();
+    on(SECRET, &["restart"], mine, &[]).done();
 }

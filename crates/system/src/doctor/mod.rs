@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use archive::{Cure, LogBegins, Shelf};
+use archive::{CopyFault, Cure, LogBegins, Shelf};
 use base::{Coded, SystemId};
 use recon::State;
 use seal::{KeyProvider, KeyRing, Passphrase, SealError};
@@ -624,7 +624,11 @@ impl Doctor {
         for one in told.iter().filter(|one| one.needed) {
             self.step(one.remedy.clone(), one.repair.first().cloned());
         }
-        if !faults.is_empty() {
+        for fault in faults.iter().filter(|fault| fault.is_foreign()) {
+            let path = fault.path.display();
+            self.step(format!("Move {path} away: it is another system's."), None);
+        }
+        if !faults.iter().all(CopyFault::is_foreign) {
             let command = self.command("archive verify", &["--repair"]);
             self.step("Have missing and damaged copies of archives made anew.", command);
         }

@@ -110,6 +110,9 @@ fn write_again(archiver: &Archiver, state: &State, from: GroupNumber) -> Mended 
 /// whole.
 fn mend(archiver: &Archiver, state: &State, fault: &CopyFault) -> Mended {
     let shelf = archiver.shelf();
+    if fault.is_foreign() {
+        return Err("it is another system's: move it away".into());
+    }
     // Another fault of the same archive may have been mended, and this one with it.
     let is_whole = shelf.verify(fault.from).is_ok_and(|found| found.is_empty());
     if is_whole {

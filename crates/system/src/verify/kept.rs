@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive::{Cure, LogBegins, Shelf, ShelfCopy};
+use archive::{CopyFault, Cure, LogBegins, Shelf, ShelfCopy};
 use base::{Coded, GroupNumber, Lsn};
 use recon::{ImageCopy, Reading, Setup};
 use recovery::{CopyFiles, CopyKeys};
@@ -164,7 +164,9 @@ impl Verifier {
         // Some may have been made since, and some deleted.
         let known = || list.iter().cloned().chain(shelf.list());
         for fault in faults {
-            if !known().any(|copy| copy.info.from == fault.from) {
+            if fault.is_foreign() {
+                self.foreign_archive(fault);
+            } else if !known().any(|copy| copy.info.from == fault.from) {
                 let (from, what) = (fault.from, fault.why.to_string());
                 let behind = list.iter().find(|copy| copy.info.from > from);
                 let recorded = self.recon.as_ref().and_then(|state| archive::end_of(state, from));
@@ -186,6 +188,10 @@ impl Verifier {
         let first = copy.info.from.0;
         for fault in faults {
             let what = format!("{} ({})", fault.why, fault.why.code());
+            if fault.is_foreign() {
+                // It was told with the other files that are no archives.
+                continue;
+            }
             if !is_whole {
                 self.lost_archive((copy.info.from, copy.info.end), fault.path, what, false);
                 continue;
@@ -206,6 +212,15 @@ impl Verifier {
                 repair,
             });
         }
+    }
+
+    /// A file of another system, which only somebody who knows that system can move.
+    fn foreign_archive(&mut self, fault: CopyFault) {
+        let what = format!("{} ({})", fault.why, fault.why.code());
+        let remedy = "Move it away, to a folder of its own system: with it, this one does not \
+                      archive to the folder, and is not started if it has no other.";
+        let finding = plain_finding("folder of the archive", what, remedy);
+        self.find(Finding { file: Some(fault.path), ..finding });
     }
 
     /// An archive of which no copy is whole, its first group and its end. If it is `unread` on all
