@@ -118,6 +118,23 @@ fn a_lost_log_copy_comes_back_while_the_bank_runs() {
 }
 
 #[test]
+fn a_log_copy_that_went_a_moment_ago_comes_back_at_once() {
+    let folder = Folder::new("copy-just-gone");
+    let dir = bank(&folder, &[]);
+    let lost = dir.join("log-copy");
+    let mut worker = Worker::start(&dir, 7);
+    for rest in [&["--json"][..], &["--copy", "2", "--json"]] {
+        fs::remove_dir_all(&lost).unwrap();
+        let back = on(DEMO, &["log", "resync", "-s"], &dir, rest).done().json();
+        assert_eq!(back[0]["copy"].as_u64(), Some(2), "{back}");
+        on(DEMO, &["verify"], &dir, &[]).done();
+    }
+    worker.kill();
+    on(DEMO, &["restart"], &dir, &[]).done();
+    on(DEMO, &["verify"], &dir, &[]).done();
+}
+
+#[test]
 fn a_lost_log_copy_is_made_anew_in_another_folder_and_stays_there() {
     let folder = Folder::new("copy-moved");
     let dir = bank(&folder, &[]);

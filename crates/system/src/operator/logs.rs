@@ -1,6 +1,7 @@
 //! The verbs of the log.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use log::{CopyInfo, LogError};
 use serde::{Deserialize, Serialize};
@@ -8,6 +9,10 @@ use serde_json::Value;
 
 use super::{Refusal, Request, Talk, USAGE, done};
 use crate::{System, SystemConfig, SystemError};
+
+/// So often, and after such pauses, it is seen whether a lost copy is still written to.
+const BUSY_LOOKS: u32 = 50;
+const BUSY: Duration = Duration::from_millis(20);
 
 /// Which copy of the log.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -56,6 +61,8 @@ pub(super) fn resync(
 ) -> Result<Value, Refusal> {
     let asked: LogCopy = request.arguments()?;
     let log = system.kernel().log();
+    // Whoever has seen a device go does not wait until the log looks for it by itself.
+    log.look_around();
     let copies = log.statistics().copies;
     if let Some(number) =
         asked.copy.filter(|number| !(1..=copies.len()).contains(&(*number).into()))
@@ -74,10 +81,20 @@ pub(super) fn resync(
             continue;
         }
         let mut ended = None;
-        let bytes = log.resync(copy, asked.bytes_per_second, &mut |copied, about| {
+        let mut watch = |copied, about| {
             ended = talk.progress("log", copied, about, "bytes").err();
             ended.is_none()
-        });
+        };
+        let clock = &system.kernel().seam().clock;
+        let mut looks = 0;
+        let bytes = loop {
+            looks += 1;
+            match log.resync(copy, asked.bytes_per_second, &mut watch) {
+                // A write may be under way that was begun before its folder went.
+                Err(LogError::CopyBusy { .. }) if looks < BUSY_LOOKS => clock.sleep(BUSY),
+                resynced => break resynced,
+            }
+        };
         if let Some(refusal) = ended {
             return Err(refusal);
         }
