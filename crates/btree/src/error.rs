@@ -86,7 +86,8 @@ impl Coded for TreeError {
             }
             TreeError::NotAscending { .. } => "Sort the records by key, without duplicates.".into(),
             TreeError::Damaged { name, .. } => format!(
-                "Stop the system and run `holdfast verify`; restore {name} from an image copy."
+                "`holdfast verify` says how much is damaged, while the system is in use, too; \
+                 `holdfast recover --set {name}` brings it back from image copies and log."
             ),
             TreeError::Pool(error) => error.remedy(),
             TreeError::Uow(error) => error.remedy(),

@@ -87,7 +87,7 @@ impl Database {
     ) -> Result<Database> {
         let dbd = definitions.dbd(name).ok_or(HierarchyError::NoDefinition(name))?;
         if !is_kept(dbd.organization) {
-            return Err(HierarchyError::NotKept(name, dbd.organization));
+            return Err(HierarchyError::not_kept(&dbd));
         }
         let placement = placements(&dbd)?;
         let own = attributes(&dbd, &placement, None);

@@ -89,9 +89,10 @@ pub enum HierarchyError {
     /// A database that is needed has no definition.
     #[error("there is no DBD {0}")]
     NoDefinition(DbdName),
-    /// The definition is for something that is not kept in the store.
+    /// The definition is for something that is not kept in the store; what it indexes, if it is an
+    /// index.
     #[error("{0} is {1}, which is no database of its own")]
-    NotKept(DbdName, definitions::Organization),
+    NotKept(DbdName, definitions::Organization, Vec<DbdName>),
     /// The configuration does not say where roots go.
     #[error(transparent)]
     Placement(#[from] Arc<PlacementError>),
@@ -164,6 +165,15 @@ pub enum HierarchyError {
     },
 }
 
+impl HierarchyError {
+    /// The definition is for something that is not kept in the store.
+    pub(crate) fn not_kept(dbd: &definitions::Dbd) -> HierarchyError {
+        let children = dbd.segments.iter().flat_map(|segment| &segment.children);
+        let indexed = children.map(|child| child.dbd).filter(|indexed| *indexed != dbd.name);
+        HierarchyError::NotKept(dbd.name, dbd.organization, indexed.collect())
+    }
+}
+
 impl Coded for HierarchyError {
     fn code(&self) -> Code {
         match self {
@@ -198,8 +208,9 @@ impl Coded for HierarchyError {
             HierarchyError::NoDefinition(name) => {
                 format!("Compile the source of {name} with `holdfast gen`.")
             }
-            HierarchyError::NotKept(_, organization) if organization.is_index() => {
-                "Its entries go with the database that it indexes: name that one.".into()
+            HierarchyError::NotKept(_, organization, indexed) if organization.is_index() => {
+                let name = indexed.first().map(|name| format!(", {name}")).unwrap_or_default();
+                format!("Its entries go with the database that it indexes{name}: name that one.")
             }
             HierarchyError::NotKept(..) => "It has no data of its own in the system.".into(),
             HierarchyError::Placement(error) => error.remedy(),

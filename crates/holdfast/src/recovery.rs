@@ -131,6 +131,7 @@ pub(crate) fn image_copy(
     let name = format!("{}-{}.copy", label(&wish.which), stamp(now));
     let paths: Vec<PathBuf> = wish.folders.iter().map(|folder| folder.join(&name)).collect();
     let disk = system.kernel().seam().disk.as_ref();
+    system.refuse_own_folders(&wish.folders)?;
     recovery::refuse_away(disk, &system.recon().state(), &wish.folders)?;
     let in_files = wish.pipe.is_none();
     let since = if wish.incremental { Some(base(system, &names, in_files)?) } else { None };

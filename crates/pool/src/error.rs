@@ -114,7 +114,8 @@ impl Coded for PoolError {
                 "Check the device and the file system; then run `holdfast verify` for {name}."
             ),
             PoolError::Damaged { name, .. } => format!(
-                "Stop the system and run `holdfast verify`; restore {name} from an image copy."
+                "`holdfast verify` says how much is damaged, while the system is in use, too; \
+                 `holdfast recover --set {name}` brings it back from image copies and log."
             ),
             PoolError::TooLarge { most, .. } => {
                 format!("Ask for at most {most} frames, or start the system with a larger pool.")

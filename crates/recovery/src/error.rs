@@ -241,7 +241,10 @@ impl Coded for RecoveryError {
             }
             RecoveryError::Future { .. } => "Use the release that wrote it.",
             RecoveryError::Foreign { .. } => "Use a copy of this system.",
-            RecoveryError::Io { .. } => "Check the path, the device, its space and permissions.",
+            RecoveryError::Io { .. } => {
+                "Check the path, the device, its space and permissions; nothing was done, so give the \
+                 command again."
+            }
             RecoveryError::InUse { .. } => "End the programs that use it, then try again.",
             RecoveryError::NotRestored { .. } => {
                 "Name the folders of its archives and copies, and the newest copy of its key file."

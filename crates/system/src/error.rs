@@ -152,6 +152,14 @@ pub enum SystemError {
         /// What to do.
         remedy: String,
     },
+    /// Image copies were to go where the system itself has its files.
+    #[error("{} is no folder for image copies: it holds {holds}", folder.display())]
+    OwnFolder {
+        /// The folder.
+        folder: PathBuf,
+        /// What stands there, in words.
+        holds: &'static str,
+    },
     /// The operating system.
     #[error("cannot {verb} {}: {source}", path.display())]
     Io {
@@ -223,6 +231,45 @@ impl SystemError {
     }
 }
 
+/// What to do about what stands in the way of a new system.
+fn without(dir: &Path, found: &str) -> String {
+    let is_elsewhere = Path::new(found).is_absolute() && !Path::new(found).starts_with(dir);
+    match is_elsewhere {
+        true => {
+            "Move it away, or let log.copies and log.stripe_folders of the configuration name \
+                 folders that are empty or do not exist."
+        }
+        false => "Name a folder that is empty or does not exist.",
+    }
+    .into()
+}
+
+/// What has to be done before a generation of a key can be deleted that others need.
+fn without_key(users: &[String]) -> String {
+    let numbers = |what: &'static str| users.iter().filter_map(move |by| by.strip_prefix(what));
+    let mut steps = Vec::new();
+    if users.iter().any(|by| by.starts_with("data set ") || by == "the log") {
+        steps.push(
+            "Have data sets and log go over to a new key: `holdfast rekey --all`; segments of the \
+             log keep the old one until they are used again."
+                .to_owned(),
+        );
+    }
+    if let Some(number) = numbers("image copy ").next() {
+        steps.push(format!(
+            "Make new image copies, then have RECON forget each of these: `holdfast recon change \
+             --copy {number} --gone`."
+        ));
+    }
+    if numbers("archive ").chain(numbers("accumulation ")).next().is_some() {
+        steps.push("Archives go, once no recovery needs them: `holdfast archive delete`.".into());
+    }
+    match steps.is_empty() {
+        true => "What the system itself is sealed with stays.".into(),
+        false => steps.join(" "),
+    }
+}
+
 impl Coded for SystemError {
     fn code(&self) -> Code {
         match self {
@@ -245,6 +292,7 @@ impl Coded for SystemError {
             SystemError::NoWholeFile { .. } => Code("HFY016"),
             SystemError::SetInUse { .. } => Code("HFY017"),
             SystemError::LogLost { .. } => Code("HFY018"),
+            SystemError::OwnFolder { .. } => Code("HFY019"),
             SystemError::Kernel(error) => error.code(),
             SystemError::Keys(error) => error.code(),
             SystemError::Log(error) => error.code(),
@@ -262,7 +310,12 @@ impl Coded for SystemError {
             SystemError::NotASystem { dir } => {
                 format!("Name the folder of a system, or make one: holdfast init {}", dir.display())
             }
-            SystemError::Occupied { .. } => "Name a folder that is empty or does not exist.".into(),
+            SystemError::Occupied { dir, found } => without(dir, found),
+            SystemError::OwnFolder { .. } => {
+                "Name a folder for image copies alone, best on a device that holds neither log nor \
+                 data."
+                    .into()
+            }
             SystemError::Config { path, .. } => {
                 format!("Correct that line of {}; its comments name every setting.", path.display())
             }
@@ -296,11 +349,7 @@ impl Coded for SystemError {
                 "What is converted stays so. Repair what is named, then `holdfast rekey resume`."
                     .into()
             }
-            SystemError::KeyInUse { .. } => {
-                "Have it go over to a new key (`holdfast rekey --all`), or delete the copies and \
-                 archives that need this one."
-                    .into()
-            }
+            SystemError::KeyInUse { users, .. } => without_key(users),
             SystemError::Recovery(error) => error.remedy(),
             SystemError::Unmended { name, .. } => {
                 format!("Recover the data set: `holdfast recover --set {name}`.")
@@ -334,5 +383,31 @@ fn remedy_of(kind: std::io::ErrorKind) -> &'static str {
         std::io::ErrorKind::PermissionDenied => "Run as the owner of the system's folder.",
         std::io::ErrorKind::NotFound => "Check the path.",
         _ => "Check the device and the permissions of the file.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_elsewhere_is_not_mended_by_another_folder() {
+        let occupied = |found: &str| {
+            SystemError::Occupied { dir: "/srv/bank".into(), found: found.into() }.remedy()
+        };
+        assert!(occupied("/mnt/b/log/segment-000.stripe-1").contains("log.stripe_folders"));
+        assert!(occupied("/srv/bank/log/segment-000").contains("Name a folder"));
+        assert!(occupied("data").contains("Name a folder"));
+    }
+
+    #[test]
+    fn what_keeps_a_key_is_let_go_by_the_command_for_it() {
+        let advice = |users: &[&str]| {
+            without_key(&users.iter().map(|user| (*user).to_owned()).collect::<Vec<_>>())
+        };
+        let copies = advice(&["image copy 7", "image copy 9"]);
+        assert!(copies.contains("recon change --copy 7 --gone") && !copies.contains("rekey"));
+        assert!(advice(&["archive 3"]).contains("`holdfast archive delete`"));
+        assert!(advice(&["the log"]).contains("`holdfast rekey --all`"));
     }
 }

@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use seam::disk::{DeviceRoom, Disk};
+use seam::disk::{DeviceRoom, Disk, is_same_place};
 use serde::Deserialize;
 
-use crate::SystemConfig;
+use crate::{System, SystemConfig, SystemError};
 
 /// The section `[warn]`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -34,6 +34,24 @@ fn places(config: &SystemConfig, dir: &Path, logs: Vec<PathBuf>) -> Vec<(&'stati
     let archives = archives.map(|folder| ("archives", folder));
     let data = config.data.folders.iter().map(|folder| ("data sets", dir.join(folder)));
     logs.chain(archives).chain(data).chain([("the system's files", dir.to_owned())]).collect()
+}
+
+impl System {
+    /// Refuses folders for image copies in which the system has files of its own.
+    ///
+    /// # Errors
+    /// [`SystemError::OwnFolder`] for the first of them.
+    pub fn refuse_own_folders(&self, to: &[PathBuf]) -> Result<(), SystemError> {
+        let (disk, config) = (self.kernel().seam().disk.as_ref(), self.config());
+        let own = places(config, self.dir(), config.all_log_folders(self.dir()));
+        let held = |folder: &PathBuf| {
+            own.iter().find(|(_, one)| is_same_place(disk, folder, one)).map(|(holds, _)| *holds)
+        };
+        match to.iter().find_map(|folder| Some((folder.clone(), held(folder)?))) {
+            Some((folder, holds)) => Err(SystemError::OwnFolder { folder, holds }),
+            None => Ok(()),
+        }
+    }
 }
 
 /// A sentence about each device that has less room than an operator wants; `logs` are the folders

@@ -250,8 +250,12 @@ impl Coded for UowError {
             UowError::Io { .. } => "Check the device, its space and the permissions.".into(),
             UowError::Stopped(error) => error.remedy(),
             UowError::NoSuchPool { known, .. } => format!("Name one of: {known}."),
-            UowError::PoolUsed { .. } => {
-                "Assign them to another pool first: holdfast pool assign.".into()
+            UowError::PoolUsed { sets, .. } => {
+                let set = sets.first().map_or("DATASET", String::as_str);
+                format!(
+                    "Assign each to another pool first, one that `holdfast pool list` shows: \
+                     `holdfast pool assign POOL {set}`."
+                )
             }
             UowError::OtherUnit { unit_bytes, .. } => {
                 format!("Name a pool with units of {unit_bytes} bytes; `holdfast pool list`.")

@@ -108,6 +108,11 @@ fn a_copy_that_fails_leaves_nothing() {
     let to = [&good, &bad].map(|path| path.to_str().unwrap());
     on(&["image-copy"], &dir, &["--all", "--to", to[0], "--to", to[1]]).failed("HFV007", &[to[1]]);
     assert_eq!(fs::read_dir(&good).unwrap().count(), 0);
+    for (own, holds) in [("data", "data sets"), ("log", "the log"), ("", "the system's files")] {
+        let own = dir.join(own);
+        let own = ["--all", "--to", own.to_str().unwrap()];
+        on(&["image-copy"], &dir, &own).failed("HFY019", &[holds]);
+    }
 
     // A full device says that it is full; that nobody reads is another matter.
     let text = dir.to_str().unwrap();
