@@ -16,6 +16,7 @@ pub mod full;
 pub mod given_up;
 pub mod history;
 pub mod homes;
+pub mod joined;
 pub mod kept;
 pub mod machine;
 pub mod media;

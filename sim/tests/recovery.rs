@@ -2,7 +2,9 @@
 //!
 //! `HOLDFAST_SEEDS=FROM..TO` runs others; a failure names its seed.
 
-use holdfast_sim::{copied, crew, given_up, kept, points, recovery, replaced, restored, sequel};
+use holdfast_sim::{
+    copied, crew, given_up, joined, kept, points, recovery, replaced, restored, sequel,
+};
 
 #[test]
 fn any_point_behind_the_copy_comes_back_exactly() {
@@ -70,6 +72,14 @@ fn log_that_is_void_may_be_gone() {
 #[test]
 fn what_takes_the_place_of_a_data_set_is_on_disk_before_it_counts() {
     crew::each(1..11, replaced::it_is_on_disk_before_it_counts);
+}
+
+#[test]
+fn what_files_of_a_copy_lost_in_different_places_they_give_together() {
+    let done = crew::each(1..5, joined::files_give_together_what_each_has_lost);
+    let recovered: u32 = done.iter().map(|one| one.recovered).sum();
+    let refused: u32 = done.iter().map(|one| one.refused).sum();
+    assert!(recovered > 28 && refused > 0, "{recovered} recovered, {refused} refused");
 }
 
 #[test]
