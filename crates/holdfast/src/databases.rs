@@ -29,6 +29,7 @@ use crate::failure::{Failure, Result};
 use crate::output::warn;
 use crate::passphrase::PassphraseArgs;
 use crate::verbs::options;
+use crate::which::tell_recon_of;
 
 /// The arguments of a command that works on the databases of a stopped system.
 #[derive(Args, Clone, Debug)]
@@ -205,8 +206,12 @@ pub(crate) fn with<T>(
     let dir: &Path = &args.system;
     let system = System::open(&context.seam, dir, &passphrase, options())?;
     system.notes().iter().for_each(warn);
-    let done = Databases::of(&context.seam, &system)
-        .and_then(|databases| body(context, &system, &databases));
+    let done = Databases::of(&context.seam, &system).and_then(|databases| {
+        let answer = body(context, &system, &databases)?;
+        // What was made by it, RECON knows for the time when it is damaged.
+        tell_recon_of(&system, &databases);
+        Ok(answer)
+    });
     match (done, system.close()) {
         (Ok(answer), Ok(())) => Ok(answer),
         (Ok(_), Err(error)) => Err(error.into()),

@@ -4,15 +4,17 @@
 //! Invariants:
 //! 1. A database stands for all of its data sets: partitions, indexes, and the relations of its
 //!    logical children and parents. Whatever an operator has done to it is done to all of them.
-//! 2. RECON knows what a database consisted of when it was named last, image copies were made or
-//!    the system was started for programs, for the time when it cannot be opened.
+//! 2. RECON knows what a database consisted of when it was named last, image copies were made, a
+//!    command or a program worked on databases or the system was started for programs, for the time
+//!    when it cannot be opened.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use definitions::MemberName;
 use definitions::resolve::Definitions as _;
+use definitions::{DbdName, MemberName};
 use recon::{Database, Record, State};
 use serde::{Deserialize, Serialize};
+use store_kernel::KernelStore;
 use system::System;
 use system::operator::Refusal;
 
@@ -140,14 +142,20 @@ fn sets_of(system: &System, name: &str) -> std::result::Result<Vec<String>, Refu
 /// Tells RECON of every database that has data sets, for the time when one of these is damaged.
 /// What cannot be told is told when the database is named.
 pub(crate) fn tell_recon(system: &System) {
-    let Ok(databases) = Databases::of(system.kernel().seam(), system) else { return };
+    if let Ok(databases) = Databases::of(system.kernel().seam(), system) {
+        tell_recon_of(system, &databases);
+    }
+}
+
+/// The same, where the databases are open.
+pub(crate) fn tell_recon_of(system: &System, databases: &Databases<KernelStore>) {
     let sets = system.kernel().all_sets();
-    let is_used = |name: &str| sets.iter().any(|set| set.name().split('.').next() == Some(name));
+    let names: BTreeSet<&str> =
+        sets.iter().filter_map(|set| set.name().split('.').next()).collect();
     let mut news = Vec::new();
-    for name in databases.repository.names() {
-        let MemberName::Dbd(name) = name else { continue };
+    for name in names.into_iter().filter_map(DbdName::new) {
         let dbd = databases.repository.dbd(name);
-        if !is_used(name.text()) || dbd.is_none_or(|dbd| dbd.organization.is_index()) {
+        if dbd.is_none_or(|dbd| dbd.organization.is_index()) {
             continue;
         }
         let Ok(sets) = databases.sets_of(name) else { continue };

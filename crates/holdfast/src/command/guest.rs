@@ -18,6 +18,7 @@ use crate::job::{self, Alone, Job, Kind, PcbOrder, Terms, Told};
 use crate::output::warn;
 use crate::passphrase;
 use crate::verbs::options;
+use crate::which::tell_recon_of;
 
 /// What leads to this process.
 pub(super) const NAME: &str = "program-process";
@@ -67,7 +68,9 @@ pub(super) fn serve(seam: &Seam, job: &Job, passphrase: &Passphrase, tells: bool
     let scheduled = Databases::for_programs(seam, &system).and_then(|databases| {
         let authoriser = Some(system.authoriser());
         let terms = Terms { compat, authoriser, ..Terms::default() };
-        job::schedule(seam, system.kernel(), &databases, job, &terms)
+        let schedule = job::schedule(seam, system.kernel(), &databases, job, &terms)?;
+        tell_recon_of(&system, &databases);
+        Ok(schedule)
     });
     match scheduled {
         Ok(schedule) => Ok(Alone::new(schedule, system, tells)),

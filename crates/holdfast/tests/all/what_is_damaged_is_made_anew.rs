@@ -4,10 +4,11 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use crate::common::{Ended, Folder, SECRET, command, data_file, on, patch, system_of};
+use crate::common::{Ended, Folder, SECRET, command, data_file, init, on, patch};
 
 const SHOP: &str = "         DBD   NAME=SHOP,ACCESS=(HIDAM,OSAM)
          SEGM  NAME=CUST,PARENT=0,BYTES=200
@@ -41,7 +42,10 @@ const SHOP: &str = "         DBD   NAME=SHOP,ACCESS=(HIDAM,OSAM)
 ";
 
 /// The first interval that holds keys, in bytes.
-const TREE: usize = 4 * 8192;
+const TREE: usize = 4 * INTERVAL;
+const INTERVAL: usize = 8192;
+/// So many customers make a tree of several intervals.
+const MANY: usize = 900;
 
 struct Shop {
     folder: Folder,
@@ -49,26 +53,40 @@ struct Shop {
 }
 
 impl Shop {
-    /// So many customers, unloaded to a file as well. No image copy is made.
+    /// So many customers, and no image copy. If there are many, the log has been used again, so
+    /// that it brings nothing back.
     fn new(test: &str, customers: usize) -> Shop {
-        let (folder, dir) = system_of(test, SHOP, "");
+        let folder = Folder::new(test);
+        let dir = folder.join("system");
+        init(&dir, &["--segments-max", "5"]);
+        let sources = folder.join("sources");
+        fs::write(&sources, SHOP).unwrap();
+        on(SECRET, &["gen", "-s"], &dir, &[sources.to_str().unwrap()]).done();
         let shop = Shop { folder, dir };
-        let card = |at: usize| {
-            let (call, data) = ("L        ISRT", "L        DATA");
-            let town = at * 7919 % 10_000;
-            format!("{call:15}CUST\n{data:15}{at:04}{town:04}\n")
-        };
+        let insert = |at| format!("{:15}CUST\n{}", "L        ISRT", data(at, ""));
+        shop.call((0..customers).map(insert).collect());
+        for letter in ["A", "B"].repeat(if customers < MANY { 0 } else { 8 }) {
+            let letters = letter.repeat(192);
+            let replace = |at| {
+                let get = format!("{:15}CUST    (CK       ={at:04})\n", "L        GHU");
+                format!("{get}L        REPL\n{}", data(at, &letters))
+            };
+            shop.call((0..customers).map(replace).collect());
+        }
+        shop
+    }
+
+    /// Runs these control statements.
+    fn call(&self, cards: String) {
         let mut command = command(Some(SECRET));
-        command.args(["dltest", "--psb", "CLERK", "--pcb", "1", "-s"]).arg(&shop.dir);
+        command.args(["dltest", "--psb", "CLERK", "--pcb", "1", "-s"]).arg(&self.dir);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
-        let cards: String = (0..customers).map(card).collect();
         // Somebody must read what it says meanwhile.
         let writer = std::thread::spawn(move || stdin.write_all(cards.as_bytes()));
         Ended::of(&child.wait_with_output().unwrap()).done();
         writer.join().unwrap().unwrap();
-        shop
     }
 
     fn run(&self, words: &[&str], rest: &[&str]) -> Ended {
@@ -83,15 +101,42 @@ impl Shop {
 
     /// Everything in a data set that holds keys.
     fn spoil(&self, set: &str) {
+        self.spoil_only(set, 0..usize::MAX);
+    }
+
+    /// Those intervals of a data set's tree, the first of which is its root.
+    fn spoil_only(&self, set: &str, meant: Range<usize>) {
         patch(&data_file(&self.dir, set), |bytes| {
-            bytes[TREE..].iter_mut().step_by(512).for_each(|byte| *byte ^= 0x55);
+            let intervals = bytes[TREE..].chunks_mut(INTERVAL);
+            for interval in intervals.skip(meant.start).take(meant.len()) {
+                interval.iter_mut().step_by(512).for_each(|byte| *byte ^= 0x55);
+            }
         });
+    }
+
+    /// What `verify` says, which finds damage.
+    fn damage(&self) -> String {
+        let found = on(SECRET, &["verify"], &self.dir, &[]);
+        assert_eq!(found.code, 1, "{}", found.out);
+        found.out
     }
 
     fn is_sound(&self) {
         on(SECRET, &["verify"], &self.dir, &[]).done();
         self.run(&["db", "verify"], &["SHOP"]).done();
     }
+}
+
+/// The cards with a customer's data: 56 bytes stand in each.
+fn data(at: usize, letters: &str) -> String {
+    let data = format!("{at:04}{:04}{letters}", at * 7919 % 10_000);
+    let pieces: Vec<&[u8]> = data.as_bytes().chunks(56).collect();
+    let card = |(index, piece): (usize, &&[u8])| {
+        let word = if index == 0 { "L        DATA" } else { "         CONT" };
+        let more = if index + 1 < pieces.len() { "X" } else { "" };
+        format!("{word:15}{:56}{more}\n", String::from_utf8_lossy(piece))
+    };
+    pieces.iter().enumerate().map(card).collect()
 }
 
 /// What an unload holds, but for when it was made.
@@ -103,25 +148,44 @@ fn segments(path: &str) -> Vec<u8> {
 
 #[test]
 fn a_damaged_index_is_built_from_its_database() {
-    for (test, customers) in [("small-index", 3), ("large-index", 900)] {
+    for (test, customers) in [("small-index", 3), ("large-index", MANY)] {
         let shop = Shop::new(test, customers);
         let before = segments(&shop.unload("before"));
-        shop.spoil("SHOPY");
-        assert_eq!(on(SECRET, &["verify"], &shop.dir, &[]).code, 1);
-        shop.run(&["index", "build"], &["SHOP", "SHOPY"]).done();
-        shop.is_sound();
-        assert_eq!(segments(&shop.unload("after")), before);
+        let command = format!("holdfast index build -s {} SHOP SHOPY", shop.dir.display());
+        for repair in [false, true] {
+            shop.spoil("SHOPY");
+            let found = shop.damage();
+            // What was made anew the log has all of: that is recovered.
+            assert!(repair || customers < MANY || found.contains(&command), "{found}");
+            match repair {
+                true => on(SECRET, &["verify"], &shop.dir, &["--repair"]).done(),
+                false => shop.run(&["index", "build"], &["SHOP", "SHOPY"]).done(),
+            };
+            shop.is_sound();
+            assert_eq!(segments(&shop.unload("after")), before);
+        }
     }
 }
 
 #[test]
 fn a_damaged_database_is_emptied_and_loaded() {
-    for (test, customers) in [("small-database", 3), ("large-database", 900)] {
+    for (test, customers) in [("small-database", 3), ("large-database", MANY)] {
         let shop = Shop::new(test, customers);
         let unloaded = shop.unload("before");
-        for sets in [&["SHOP"][..], &["SHOP", "SHOPY"]] {
-            sets.iter().for_each(|set| shop.spoil(set));
-            assert_eq!(on(SECRET, &["verify"], &shop.dir, &[]).code, 1);
+        let command = format!("holdfast db empty -s {} SHOP --yes", shop.dir.display());
+        // Everything, the root alone, and what is beneath it.
+        let beneath = usize::from(customers >= MANY);
+        let damages = [
+            (&["SHOP"][..], 0..usize::MAX),
+            (&["SHOP", "SHOPY"], 0..usize::MAX),
+            (&["SHOP"], 0..1),
+            (&["SHOP", "SHOPY"], beneath..usize::MAX),
+        ];
+        for (round, (sets, meant)) in damages.into_iter().enumerate() {
+            sets.iter().for_each(|set| shop.spoil_only(set, meant.clone()));
+            let found = shop.damage();
+            // What was made anew the log has all of: that is recovered.
+            assert!(round > 0 || customers < MANY || found.contains(&command), "{found}");
             shop.run(&["db", "empty"], &["SHOP", "--yes"]).done();
             shop.run(&["load"], &["SHOP", &unloaded]).done();
             shop.is_sound();

@@ -275,11 +275,30 @@ impl Verifier {
             let remedy = format!("Recover {name} from image copies and the log.");
             return (remedy, vec![self.command("recover", &["--set", name])]);
         }
-        let remedy = format!(
-            "There is no image copy of {name} that can be used: `holdfast recon rebuild` may find \
-             one; otherwise load it anew."
-        );
-        (remedy, Vec::new())
+        let none = format!("There is no image copy of {name} that can be used");
+        // What is damaged of the maps is in the way of every start.
+        let in_tree = ci.is_some_and(|ci| ci.0 >= space::ROOT.0);
+        if let Some(database) = self.database_of_index(name).filter(|_| in_tree) {
+            let remedy = format!("{none}: stop the system, and build index {name} of {database}.");
+            return (remedy, vec![self.command("index build", &[database, name])]);
+        }
+        let database = name.split('.').next().unwrap_or_default();
+        let is_known = |state: &recon::State| state.databases.contains_key(database);
+        let anew = match self.recon.as_ref().is_some_and(is_known) {
+            true => format!("`holdfast db empty {database} --yes`, and load it anew"),
+            false => "load it anew".to_owned(),
+        };
+        (format!("{none}: `holdfast recon rebuild` may find one; otherwise {anew}."), Vec::new())
+    }
+
+    /// The database that a data set is an index of, as RECON knows it: of the data sets of a
+    /// database only indexes have names of their own, without a point.
+    fn database_of_index(&self, name: &str) -> Option<&str> {
+        let of = |database: &&recon::Database| {
+            database.name != name && database.sets.iter().any(|set| set == name)
+        };
+        let database = self.recon.as_ref()?.databases.values().find(of)?;
+        (!name.contains('.')).then_some(&database.name)
     }
 
     /// A stopped system may not start with any of several damaged data sets: they are recovered by
