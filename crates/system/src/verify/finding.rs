@@ -178,6 +178,17 @@ pub(crate) struct Verifier {
     seen: BTreeSet<(Option<PathBuf>, Option<u64>, String)>,
 }
 
+/// What of a data set is damaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hurt {
+    /// One of its intervals.
+    Interval(CiNumber),
+    /// A file, so that it cannot be opened.
+    File,
+    /// The system was started without it.
+    Offline,
+}
+
 impl Verifier {
     pub(crate) fn new(dir: &Path, kernel: Option<Arc<Kernel>>) -> Verifier {
         Verifier {
@@ -234,7 +245,7 @@ impl Verifier {
         what: impl Into<String>,
     ) {
         let (file, offset) = place(&self.dir, definition, ci);
-        let (remedy, repair) = self.mending(definition, Some(ci));
+        let (remedy, repair) = self.mending(definition, Hurt::Interval(ci));
         self.find(Finding {
             object: format!("data set {}", definition.name),
             file: Some(file),
@@ -248,19 +259,16 @@ impl Verifier {
 
     /// A data set that waits for its recovery.
     pub(crate) fn offline(&mut self, definition: &Definition) {
-        let (remedy, repair) = self.mending(definition, None);
+        let (remedy, repair) = self.mending(definition, Hurt::Offline);
         let object = format!("data set {}", definition.name);
         let what = "it is offline: it was damaged, and waits for its recovery".to_owned();
         self.find(Finding { repair, ..plain_finding(&object, what, &remedy) });
     }
 
-    /// What mends a data set, or one interval of it.
-    pub(crate) fn mending(
-        &self,
-        definition: &Definition,
-        ci: Option<CiNumber>,
-    ) -> (String, Vec<Repair>) {
+    /// What mends a data set.
+    pub(crate) fn mending(&self, definition: &Definition, what: Hurt) -> (String, Vec<Repair>) {
         let name = &definition.name;
+        let ci = if let Hurt::Interval(ci) = what { Some(ci) } else { None };
         let kernel = self.kernel.as_ref();
         let mendable = kernel.zip(ci).and_then(|(kernel, ci)| {
             kernel.mendable(&*kernel.set(definition.id)?, ci).ok().flatten()
@@ -276,9 +284,13 @@ impl Verifier {
             return (remedy, vec![self.command("recover", &["--set", name])]);
         }
         let none = format!("There is no image copy of {name} that can be used");
-        // What is damaged of the maps is in the way of every start.
-        let in_tree = ci.is_some_and(|ci| ci.0 >= space::ROOT.0);
-        if let Some(database) = self.database_of_index(name).filter(|_| in_tree) {
+        // What is damaged of the maps, or is not there, is in the way of every start.
+        let starts = match what {
+            Hurt::Interval(ci) => ci.0 >= space::ROOT.0,
+            Hurt::File => false,
+            Hurt::Offline => true,
+        };
+        if let Some(database) = self.database_of_index(name).filter(|_| starts) {
             let remedy = format!("{none}: stop the system, and build index {name} of {database}.");
             return (remedy, vec![self.command("index build", &[database, name])]);
         }
@@ -288,7 +300,15 @@ impl Verifier {
             true => format!("`holdfast db empty {database} --yes`, and load it anew"),
             false => "load it anew".to_owned(),
         };
-        (format!("{none}: `holdfast recon rebuild` may find one; otherwise {anew}."), Vec::new())
+        let mut remedy =
+            format!("{none}: `holdfast recon rebuild` may find one; otherwise {anew}.");
+        if !starts {
+            remedy += &format!(
+                " If it keeps the system from starting, `holdfast restart --without {name} --yes` \
+                 starts it without."
+            );
+        }
+        (remedy, Vec::new())
     }
 
     /// The database that a data set is an index of, as RECON knows it: of the data sets of a

@@ -56,7 +56,7 @@ use crate::{LABELS, LogSurvey, Stopped, SystemConfig, SystemError, system};
 pub use data_set::SetReport;
 use double_write::Area;
 pub use finding::{Finding, Phase, Repair, VerifyReport, is_all_in_log};
-use finding::{Verifier, Watch, plain_finding};
+use finding::{Hurt, Verifier, Watch, plain_finding};
 pub(crate) use finding::{bring_back, is_recoverable};
 pub(crate) use kept::unfinished_copies;
 pub use repair::{RepairWish, Repaired};
@@ -350,7 +350,7 @@ impl Verifier {
                 Ok(set) => self.data_set(&set, None, orderly, watch),
                 Err(error) => {
                     let file = stopped.dir.join(definition.file_name(0));
-                    let repair = self.mending(definition, None).1;
+                    let repair = self.mending(definition, Hurt::File).1;
                     let object = format!("data set {}", definition.name);
                     self.of_error(&object, Some(file), &error, repair);
                 }
