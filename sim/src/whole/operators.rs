@@ -82,10 +82,10 @@ impl Operator {
         match self.rng.below(20) {
             0 => self.want("archive now", json!({}), &[]).map(drop),
             // Somebody else may delete meanwhile what no recovery needs any more.
-            1 => self.want("archive accumulate", json!({ "sets": names() }), &["HFA005"]).map(drop),
+            1 => self.want("archive accumulate", json!({ "sets": names() }), &["HFZ005"]).map(drop),
             2 => {
                 office.deleting();
-                let deleted = self.want("archive delete", json!({}), &["HFA010"])?;
+                let deleted = self.want("archive delete", json!({}), &["HFZ010"])?;
                 office.deleted(&system, deleted.as_array().map(Vec::len));
                 Ok(())
             }

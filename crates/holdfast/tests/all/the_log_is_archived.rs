@@ -80,7 +80,7 @@ fn says_why_it_stays(folder: &Folder, dir: &Path, group: &str) {
     // The newest one stays, and without image copies everything is needed.
     archive(dir, &["now"]).done();
     let refused = archive(dir, &["delete", "--first-group", group]);
-    refused.failed("HFA009", &["no image copy", "Make image copies"]);
+    refused.failed("HFZ009", &["no image copy", "Make image copies"]);
     assert!(archive(dir, &["delete", "--check"]).done().out.contains("no policy lets any"));
     let (path, config) = (dir.join("holdfast.toml"), "keep_files = 1");
     let text = std::fs::read_to_string(&path).unwrap().replace("#: keep_files = 0", config);
@@ -96,7 +96,7 @@ fn says_why_it_stays(folder: &Folder, dir: &Path, group: &str) {
     assert!(said.contains("nothing to delete") && said.contains("the log itself"), "{said}");
     for check in [&["--check"][..], &[]] {
         let words = [&["delete", "--first-group", group], check].concat();
-        archive(dir, &words).failed("HFA009", &["the log itself begins", "Nothing need be done"]);
+        archive(dir, &words).failed("HFZ009", &["the log itself begins", "Nothing need be done"]);
     }
 }
 
@@ -253,7 +253,7 @@ fn a_folder_that_is_not_mounted_is_not_made_anew_and_named() {
     // With both away it waits, in a system in use, too, and goes on by itself.
     unmount(&other);
     let mut worker = Worker::idle(&dir);
-    archive(&dir, &["now"]).failed("HFA015", &["not mounted"]);
+    archive(&dir, &["now"]).failed("HFZ015", &["not mounted"]);
     let status = || on(DEMO, &["status", "--json"], &dir, &[]).done().json();
     assert!(status()["notes"].to_string().contains("not mounted"), "{}", status());
     assert!(is_empty(&one) && is_empty(&other));
@@ -279,7 +279,7 @@ fn a_folder_that_is_not_mounted_is_not_made_anew_and_named() {
     on(DEMO, &["archive", "begin", "-s"], &dir, &[path]).done();
     assert!(archive(&dir, &["verify"]).done().out.contains("0 copies damaged"));
     assert!(!is_empty(&one), "the other folder had everything");
-    on(DEMO, &["archive", "begin", "-s"], &dir, &["/nowhere"]).failed("HFA016", &["/nowhere"]);
+    on(DEMO, &["archive", "begin", "-s"], &dir, &["/nowhere"]).failed("HFZ016", &["/nowhere"]);
 }
 
 #[test]
@@ -303,7 +303,7 @@ fn an_archive_of_another_system_is_to_be_moved_away_whoever_finds_it() {
     let stray = mine.join("archive/archive-0000000000009999.hfa");
     std::fs::copy(archive(theirs), &stray).unwrap();
     let stray_text = stray.to_str().unwrap();
-    on(SECRET, &["restart"], mine, &[]).failed("HFA014", &[stray_text, "move"]);
+    on(SECRET, &["restart"], mine, &[]).failed("HFZ014", &[stray_text, "move"]);
     let found = on(SECRET, &["verify", "--json"], mine, &[]).json();
     let findings = found["findings"].as_array().unwrap();
     assert!(findings.len() == 1 && findings[0]["repair"].as_array().unwrap().is_empty(), "{found}");
@@ -315,7 +315,7 @@ fn an_archive_of_another_system_is_to_be_moved_away_whoever_finds_it() {
     let (made, keys) = (folder.join("made"), mine.join("holdfast.keys"));
     let text = |path: &Path| path.to_str().unwrap().to_owned();
     let words = ["--keys", &text(&keys), "--archives", &text(&mine.join("archive"))];
-    on(SECRET, &["restore"], &made, &words).failed("HFA014", &[stray_text, "move"]);
+    on(SECRET, &["restore"], &made, &words).failed("HFZ014", &[stray_text, "move"]);
     assert!(!made.exists());
     std::fs::remove_file(&stray).unwrap();
     on(SECRET, &["verify"], mine, &[]).done();

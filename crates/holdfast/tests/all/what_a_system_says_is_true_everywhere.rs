@@ -68,7 +68,7 @@ fn a_system_that_was_started_by_a_relative_path_is_mended_and_checked_from_every
     on(DEMO, &["archive", "begin", "-s"], &dir, &[archive.to_str().unwrap()]).done();
     let none = folder.join("none");
     let refused = on(DEMO, &["archive", "begin", "-s"], &dir, &[none.to_str().unwrap()]);
-    refused.failed("HFA016", &["none"]);
+    refused.failed("HFZ016", &["none"]);
     on(DEMO, &["stop", "-s"], &dir, &[]).done();
     assert!(child.wait().unwrap().success());
 }
