@@ -3,16 +3,19 @@
 //!
 //! Invariants:
 //! 1. An index that is given up is recorded as due before: no program uses an empty one.
+//! 2. Numbers that were drawn are not given up, and nothing is emptied that could not be loaded
+//!    without them.
 
 use definitions::resolve::Definitions as _;
-use definitions::{Dbd, DbdName};
+use definitions::{Dbd, DbdName, MemberName};
 use hierarchy::state;
-use store::StoreError;
-use store_kernel::KernelStore;
+use store::{Store as _, StoreError};
+use store_kernel::{KernelStore, SEQUENCES};
 use system::System;
 
 use crate::databases::Databases;
 use crate::failure::{Failure, Result};
+use crate::output::warn;
 
 /// Gives up what is offline of a database: all of it, or only its indexes, or one of these.
 pub(crate) enum Part {
@@ -29,18 +32,24 @@ pub(crate) fn give_up(
     database: DbdName,
     part: &Part,
 ) -> Result<()> {
-    let is_index = |name: &str| {
+    let is_indexed_by = |name: &str| {
         let dbd = databases.repository.dbd(database).zip(index_of(databases, name));
         dbd.is_some_and(|(dbd, index)| is_child(&dbd, index))
     };
     let is_own = |name: &str| name.split('.').next() == Some(database.text());
     let is_meant = |name: &String| match part {
-        Part::All => is_own(name) || is_index(name),
+        Part::All => is_own(name) || is_indexed_by(name),
         Part::Indexes(only) => {
-            is_index(name) && only.is_none_or(|only| name.as_str() == only.text())
+            is_indexed_by(name) && only.is_none_or(|only| name.as_str() == only.text())
         }
     };
     let offline = system.kernel().offline_sets().into_iter().map(|set| set.name);
+    if matches!(part, Part::All)
+        && let Some(name) = offline.clone().find(|name| name == SEQUENCES)
+    {
+        let what = format!("{name} is offline: nothing could be loaded into {database}");
+        return Err(Failure::other(what, format!("`holdfast recover --set {name}` goes first.")));
+    }
     offline.filter(is_meant).try_for_each(|name| drop_offline(databases, &name))
 }
 
@@ -48,7 +57,7 @@ pub(crate) fn give_up(
 pub(crate) fn drop_offline(databases: &Databases<KernelStore>, name: &str) -> Result<()> {
     note_due(databases, name)?;
     match databases.store.drop_offline(name) {
-        Ok(_) => Ok(()),
+        Ok(_) => are_unknown(databases, name),
         Err(StoreError::Unsupported(_)) => Err(Failure::other(
             format!("{name} says which numbers were drawn, which must not be given out again"),
             "`holdfast unload` works without it: load the databases into a new system.",
@@ -65,9 +74,32 @@ pub(crate) fn note_due(databases: &Databases<KernelStore>, name: &str) -> Result
     }
 }
 
+/// If this was what is recorded of databases: which indexes were due nobody knows, so all are.
+pub(crate) fn are_unknown(databases: &Databases<KernelStore>, dropped: &str) -> Result<()> {
+    if dropped != state::SET {
+        return Ok(());
+    }
+    for name in databases.repository.names() {
+        let MemberName::Dbd(name) = name else { continue };
+        if databases.store.set(name.text())?.is_some() {
+            note_due(databases, name.text())?;
+        }
+    }
+    warn(
+        "what was recorded of databases is forgotten, such as loads that were broken off: build \
+         their indexes with `holdfast index build`, and prove each with `holdfast db verify`",
+    );
+    Ok(())
+}
+
 /// Whether a database names an index as its own.
 fn is_child(dbd: &Dbd, index: DbdName) -> bool {
     dbd.segments.iter().flat_map(|segment| &segment.children).any(|child| child.dbd == index)
+}
+
+/// Whether it is the data set of an index.
+pub(crate) fn is_index(databases: &Databases<KernelStore>, name: &str) -> bool {
+    index_of(databases, name).is_some()
 }
 
 /// The index whose data set that is.

@@ -236,8 +236,15 @@ pub(crate) fn recover(
     }
     let look = if wish.prove { Look::Bytes } else { Look::Files };
     let seam = system.kernel().seam();
-    let mut choice =
-        Choice { system, names: &names, to, state: (*state).clone(), left_aside: Vec::new() };
+    let prove = wish.check && wish.prove;
+    let mut choice = Choice {
+        system,
+        names: &names,
+        to,
+        prove,
+        state: (*state).clone(),
+        left_aside: Vec::new(),
+    };
     let (plan, recovered) = choice.first_that_works(&mut |plan| {
         if wish.check {
             return look_at_copies(seam, &keys, plan, look, &mut progress).map(|()| None);
@@ -258,6 +265,8 @@ struct Choice<'c> {
     system: &'c System,
     names: &'c [String],
     to: Target,
+    /// Whether all of the log is read that a plan needs.
+    prove: bool,
     state: State,
     /// What was wrong with those that were left aside.
     left_aside: Vec<RecoveryError>,
@@ -271,7 +280,7 @@ impl Choice<'_> {
     ) -> Result<(Plan, T), RecoveryError> {
         loop {
             let planned = plan(self.system, &self.state, self.names, self.to)
-                .and_then(|plan| log_is_there(self.system, &plan).map(|()| plan));
+                .and_then(|plan| log_is_there(self.system, &plan, self.prove).map(|()| plan));
             let plan = match planned {
                 Ok(plan) => plan,
                 Err(_) if !self.left_aside.is_empty() => return Err(self.left_aside.remove(0)),
@@ -306,10 +315,15 @@ fn said(error: &RecoveryError) -> String {
     }
 }
 
-/// Whether the log is there that a plan needs, which is said before anything is done.
-fn log_is_there(system: &System, plan: &Plan) -> Result<(), RecoveryError> {
+/// Whether the log is there that a plan needs, which is said before anything is done; to prove it,
+/// all of it is read.
+fn log_is_there(system: &System, plan: &Plan, prove: bool) -> Result<(), RecoveryError> {
     let (history, spans) = (system.history(), plan.spans());
     for (from, to) in plan.pieces() {
+        if prove {
+            history.each_of(&spans, from, to, &mut |_| Ok(true))?;
+            continue;
+        }
         let logged = history.each(from, to, &mut |_| Ok(false));
         // What no archive has any more an accumulation may have.
         logged.or_else(|_| history.each_of(&spans, from, plan.log_to, &mut |_| Ok(false)))?;

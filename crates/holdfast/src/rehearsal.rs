@@ -29,6 +29,7 @@ pub(crate) fn recover(
     dir: &Path,
     passphrase: &PassphraseArgs,
     wish: &RecoverWish,
+    beside: &[String],
 ) -> Result<Recovered> {
     let mut progress = Progress::new(&context.seam);
     let mut tell = |at: &operator::Progress| {
@@ -40,7 +41,7 @@ pub(crate) fn recover(
     }
     let passphrase = passphrase.get()?;
     if wish.check {
-        return Ok(rehearsed(context, dir, &passphrase, wish, &mut tell)?.1);
+        return Ok(rehearsed(context, dir, &passphrase, (wish, beside), &mut tell)?.1);
     }
     let system = match System::open(&context.seam, dir, &passphrase, options()) {
         Ok(system) => system,
@@ -49,7 +50,7 @@ pub(crate) fn recover(
         }
         Err(error) => {
             let check = RecoverWish { check: true, prove: true, ..wish.clone() };
-            let (without, _) = rehearsed(context, dir, &passphrase, &check, &mut tell)?;
+            let (without, _) = rehearsed(context, dir, &passphrase, (&check, beside), &mut tell)?;
             if without.is_empty() {
                 return Err(error.into());
             }
@@ -62,17 +63,19 @@ pub(crate) fn recover(
 }
 
 /// What a recovery would do, tried in memory; and the data sets that the system starts without
-/// only.
+/// only, which are to be recovered or expressly stay offline beside them.
 fn rehearsed(
     context: &Context,
     dir: &Path,
     passphrase: &Passphrase,
-    check: &RecoverWish,
+    (check, beside): (&RecoverWish, &[String]),
     tell: &mut dyn FnMut(&operator::Progress),
 ) -> Result<(Vec<String>, Recovered)> {
     // Only what is named is meant: another data set keeps the system from starting as before.
     let is_meant = |name: &String| {
-        Ok(known_names(&check.which, &recon_of(context, dir, passphrase)?.state).contains(name))
+        let known =
+            || Result::Ok(known_names(&check.which, &recon_of(context, dir, passphrase)?.state));
+        Ok(beside.contains(name) || known()?.contains(name))
     };
     let (without, system) = in_memory(context, dir, passphrase, options(), &is_meant)?;
     match worked(dir, system, check, tell) {
@@ -147,8 +150,8 @@ fn not_given_up(dir: &Path, without: &[String], system: System) -> Failure {
             let sets: Vec<String> = without.iter().map(|name| format!("--set {name}")).collect();
             let what = format!("image copies and the log have all of {names}");
             let remedy = format!(
-                "`holdfast recover {}` brings it back. {again} starts without it all the same, \
-                 until it is recovered.",
+                "`holdfast recover {}` brings it back. {again} starts without it all the same; \
+                 then recover it at once: the log is used again, and what no archive has is lost.",
                 sets.join(" ")
             );
             Failure::other(what, remedy)
@@ -164,7 +167,7 @@ fn not_given_up(dir: &Path, without: &[String], system: System) -> Failure {
 /// The command that gives data sets up.
 fn restart_without(without: &[String]) -> String {
     let without: Vec<String> = without.iter().map(|name| format!("--without {name}")).collect();
-    format!("`holdfast restart {} --yes`", without.join(" "))
+    format!("`holdfast restart DIR {} --yes`", without.join(" "))
 }
 
 /// Recovers in an open system, and closes it in any case.

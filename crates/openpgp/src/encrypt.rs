@@ -407,8 +407,7 @@ pub fn agreed_compression(recipients: &[Certificate]) -> Option<CompressionAlgor
     let now = Timestamp::now();
     let taken = |recipient: &Certificate| -> Vec<CompressionAlgorithm> {
         let checked = Checked::new(recipient.clone());
-        let said = checked.self_signature_at(now);
-        let listed = said.map(|one| one.preferred_compression_algs().to_vec()).unwrap_or_default();
+        let listed = checked.compressions(now).unwrap_or_default().to_vec();
         let is_old = checked.as_signed_public_key().version() != KeyVersion::V6;
         if listed.is_empty() && is_old { vec![ZIP] } else { listed }
     };

@@ -3,6 +3,7 @@
 //! 1. A new end is a new signature beside the old ones; the newest counts, in every program.
 //! 2. Parts that end together with the key go on ending together with it. A part with an end of
 //!    its own, and one that was revoked, is left alone.
+//! 3. Only what proves itself is signed anew: anybody can add user ids and parts to a certificate.
 
 use pgp::composed::SignedKeyDetails;
 use pgp::packet::{
@@ -12,6 +13,7 @@ use pgp::types::{Duration, KeyDetails, Password, SigningKey, Tag, Timestamp};
 use seam::clock::{Clock as _, RealClock};
 
 use crate::error::{Error, Result};
+use crate::fitness::is_by;
 use crate::keys::config_for;
 use crate::validity::end_by;
 
@@ -50,9 +52,12 @@ impl<K: SigningKey> NewEnd<'_, K> {
     /// Gives the end that the key had before, in seconds since 1970.
     pub(crate) fn of_key(&self, details: &mut SignedKeyDetails) -> Result<Option<u64>> {
         let mut newest_of_all: Option<Signature> = None;
-        let own = |one: &&Signature| is_own(one, self.public);
+        let own = |one: &&Signature| is_by(one, self.public);
         for user in &mut details.users {
-            let newest = user.signatures.iter().filter(own).max_by_key(|one| one.created());
+            let proven = |one: &&Signature| {
+                own(one) && one.verify_certification(self.public, Tag::UserId, &user.id).is_ok()
+            };
+            let newest = user.signatures.iter().filter(proven).max_by_key(|one| one.created());
             let Some(newest) = newest.cloned() else { continue };
             let config = self.renewed(&newest, self.public)?;
             let (signer, passphrase) = (self.signer, self.passphrase);
@@ -67,7 +72,8 @@ impl<K: SigningKey> NewEnd<'_, K> {
             user.signatures.push(made);
             newest_of_all = later(newest_of_all, newest);
         }
-        let direct = details.direct_signatures.iter().filter(own);
+        let proven = |one: &&Signature| own(one) && one.verify_key(self.public).is_ok();
+        let direct = details.direct_signatures.iter().filter(proven);
         if let Some(newest) = direct.max_by_key(|one| one.created()).cloned() {
             let config = self.renewed(&newest, self.public)?;
             let made = config.sign_key(self.signer, self.passphrase, self.public)?;
@@ -87,8 +93,10 @@ impl<K: SigningKey> NewEnd<'_, K> {
     ) -> Result<()> {
         let is_revoked =
             signatures.iter().any(|one| one.typ() == Some(SignatureType::SubkeyRevocation));
-        let newest =
-            signatures.iter().filter(|one| one.typ() == Some(SignatureType::SubkeyBinding));
+        let newest = signatures.iter().filter(|one| {
+            one.typ() == Some(SignatureType::SubkeyBinding)
+                && one.verify_subkey_binding(self.public, part).is_ok()
+        });
         let newest = newest.max_by_key(|one| one.created());
         let Some(newest) = newest.filter(|_| !is_revoked) else { return Ok(()) };
         let end = end_by(newest, part);
@@ -133,8 +141,4 @@ impl<K: SigningKey> NewEnd<'_, K> {
 /// The later one of two signatures.
 fn later(one: Option<Signature>, other: Signature) -> Option<Signature> {
     one.filter(|one| one.created() > other.created()).or(Some(other))
-}
-
-fn is_own(signature: &Signature, key: &PublicKey) -> bool {
-    signature.issuer_fingerprint().contains(&&key.fingerprint())
 }

@@ -14,7 +14,7 @@ use pgp::types::{
 };
 use rpgpie::certificate::Certificate;
 
-use crate::validity::{Checked, end_by};
+use crate::validity::Checked;
 
 /// What DSA signed after 3 February 2023 does not count (FIPS 186-5).
 const DSA_UNTIL: u32 = 1_675_382_400;
@@ -104,8 +104,7 @@ pub(crate) fn of_no_use(certificate: &Certificate) -> Option<String> {
 
 /// When a certificate ends, in seconds since 1970, if it does.
 pub(crate) fn end_of(checked: &Checked) -> Option<u64> {
-    let newest = checked.self_signature_at(Timestamp::now())?;
-    end_by(newest, &checked.as_signed_public_key().primary_key)
+    checked.end_at(Timestamp::now())
 }
 
 /// Whether the owner of a certificate has revoked it.

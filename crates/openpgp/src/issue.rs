@@ -114,8 +114,7 @@ impl NewX509<'_> {
         };
         let inner = SignedPublicKey::from(certificate.clone());
         let numbers = numbers_of(&inner.primary_key, &inner.primary_key.to_bytes()?)?;
-        let newest = checked.self_signature_at(now);
-        let end = newest.and_then(|newest| end_by(newest, &inner.primary_key));
+        let end = checked.end_at(now);
         let issuer = Issuer { numbers, subject, sign };
         let until = self.until.map(u64::from).or(end);
         let signs = checked.signing_keys_at(now);

@@ -16,7 +16,7 @@ use pgp::types::{Fingerprint, KeyDetails, KeyVersion, PublicParams, Timestamp, V
 use rpgpie::key::ComponentKeyPub;
 
 use crate::fitness::{is_by, obstacle, unsupported};
-use crate::validity::{Checked, is_over, lasts};
+use crate::validity::{Checked, is_over, lasts, words_of};
 
 /// A good signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -203,10 +203,10 @@ fn riddle(config: &SignatureConfig) -> Option<String> {
 /// revocation counts, whatever it says and whenever it was made.
 fn weak_signing_keys(certificate: &Checked, at: Timestamp) -> Vec<ComponentKeyPub> {
     let inner = certificate.as_signed_public_key();
-    let active = certificate.self_signature_at(at);
     let is_revoked = !inner.details.revocation_signatures.is_empty();
-    let active = active.filter(|one| !is_revoked && lasts(one, &inner.primary_key, at));
-    let Some(active) = active else { return Vec::new() };
+    let says = certificate.says_at(at);
+    let last = says.iter().all(|one| lasts(one, &inner.primary_key, at));
+    let Some(active) = says.first().filter(|_| last && !is_revoked) else { return Vec::new() };
     let mut keys = Vec::new();
     if may_sign(active) {
         keys.push(ComponentKeyPub::Primary(inner.primary_key.clone()));
@@ -215,7 +215,8 @@ fn weak_signing_keys(certificate: &Checked, at: Timestamp) -> Vec<ComponentKeyPu
         let is_revocation = |one: &Signature| one.typ() == Some(SignatureType::SubkeyRevocation);
         let newest = part.signatures.iter().max_by_key(|one| one.created());
         let binds = newest.is_some_and(|one| {
-            lasts(one, &part.key, at) && may_sign(one) && one.embedded_signature().is_some()
+            let mut words = words_of(one, &part.key, &inner.primary_key);
+            lasts(one, &part.key, at) && may_sign(one) && words.next().is_some()
         });
         if binds && !part.signatures.iter().any(is_revocation) {
             keys.push(ComponentKeyPub::Subkey(part.key.clone()));

@@ -200,10 +200,17 @@ fn settled(mut all: Vec<Component<'_>>) -> Vec<Component<'_>> {
         one.signatures = at_home;
         strays.extend(Vec::into_iter(astray).map(|signature| (place, signature)));
     }
-    for (index, (place, signature)) in strays.into_iter().enumerate() {
-        let is_own = index < STRAYS_MAX && is_by(&signature, &primary);
-        let meant = |one: &Component<'_>| is_own && revokes(&signature, one.raw, &primary);
-        let meant = all.iter().position(meant);
+    let mut looks = 0;
+    for (place, signature) in strays {
+        // Of the key itself: that needs no look. What others have said is never looked at.
+        let meant = if signature.typ() == Some(SignatureType::KeyRevocation) {
+            Some(0)
+        } else if looks < STRAYS_MAX && is_by(&signature, &primary) {
+            looks += 1;
+            all.iter().position(|one| revokes(&signature, one.raw, &primary))
+        } else {
+            None
+        };
         // What fits nowhere stays where it was.
         all[meant.unwrap_or(place)].signatures.push(signature);
     }

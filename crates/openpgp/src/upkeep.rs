@@ -66,12 +66,13 @@ pub fn renew(
     let none = Password::empty();
     let passphrase = fitting(key.key(), &none, passphrases)?;
     let now = Timestamp::now();
-    let lifetime = Checked::new(certificate_of(&key))
-        .self_signature_at(now)
-        .or_else(|| newest_self_signature(&key))
-        .and_then(Signature::key_expiration_time)
-        .map(|time| time.as_secs())
-        .filter(|lifetime| *lifetime != 0);
+    let checked = Checked::new(certificate_of(&key));
+    let mut says = checked.says_at(now);
+    if says.is_empty() {
+        says.extend(newest_self_signature(&key));
+    }
+    let lifetimes = says.iter().filter_map(|one| one.key_expiration_time());
+    let lifetime = lifetimes.map(|time| time.as_secs()).filter(|lifetime| *lifetime != 0).min();
     let mut inner = key.key().clone();
     let age = now.as_secs().saturating_sub(inner.created_at().as_secs());
     if let Some(lifetime) = lifetime.filter(|lifetime| *lifetime <= age) {

@@ -2,52 +2,77 @@
 //!
 //! 1. Only what proves itself and is strong enough for its time is looked at: the library says
 //!    which signatures do.
-//! 2. A revocation that may be of a stolen key counts for all times, others from their own on.
-//!    Nothing that is said later takes one back.
+//! 2. A revocation of a key that may be of a stolen one counts for all times, others from their own
+//!    on. Nothing that is said later takes one back; user ids may be certified anew.
 //! 3. Of other signatures the newest counts that was made until the time in question and has not
-//!    expired; if there is none, the newest that was made since.
+//!    expired; if there is none, the newest that was made since. Of one second, the strictest does.
 //! 4. Times are added in 64 bits: an end beyond the year 2106 has not come.
+//! 5. A part signs data for the certificate only if it has said itself, by its own key, whose it
+//!    is: anybody can bind the key of another to their own.
+//! 6. What is said with the primary user id comes first, what is said of the key itself second; of
+//!    the ends that they say the earlier counts.
+
+use std::cmp::Reverse;
 
 use pgp::composed::{SignedPublicKey, SignedPublicSubKey};
 use pgp::crypto::aead::AeadAlgorithm;
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::crypto::sym::SymmetricKeyAlgorithm;
-use pgp::packet::{Features, KeyFlags, RevocationCode, Signature, SignatureType, SubpacketData};
+use pgp::packet::{
+    Features, KeyFlags, PublicKey, PublicSubkey, RevocationCode, Signature, SignatureType,
+    SubpacketData,
+};
 use pgp::types::{
-    EcdhPublicParams, Fingerprint, KeyDetails, KeyVersion, PublicParams, SignedUser, Timestamp,
+    CompressionAlgorithm, EcdhPublicParams, Fingerprint, KeyDetails, KeyVersion, PublicParams,
+    SignedUser, Timestamp,
 };
 use rpgpie::certificate::{Certificate, Checked as Proven};
 use rpgpie::key::ComponentKeyPub;
 use rpgpie::signature::signature_acceptable;
 
-use crate::fitness::weakness;
+use crate::fitness::{is_by, weakness};
 
 /// A certificate, of which only what proves itself is left.
 pub(crate) struct Checked {
-    proven: Proven,
+    inner: SignedPublicKey,
+    fingerprint: Fingerprint,
 }
 
 impl Checked {
-    /// Leaves out of a certificate what does not prove itself.
+    /// Leaves out of a certificate what does not prove itself. The library also leaves out what was
+    /// signed with a hash that is too weak for promises; to take a key back it is strong enough.
     pub(crate) fn new(certificate: Certificate) -> Checked {
-        Checked { proven: Proven::new(certificate) }
+        let given = SignedPublicKey::from(certificate.clone());
+        let proven = Proven::new(certificate);
+        let mut inner = proven.as_signed_public_key().clone();
+        let primary = &given.primary_key;
+        let known = &mut inner.details.revocation_signatures;
+        let proves = |one: &Signature| one.verify_key(primary).is_ok();
+        add_revocations(known, &given.details.revocation_signatures, primary, proves);
+        for part in &mut inner.public_subkeys {
+            let given = given.public_subkeys.iter().find(|one| one.key == part.key);
+            let proves = |one: &Signature| one.verify_subkey_binding(primary, &part.key).is_ok();
+            let all = given.map_or(&[][..], |given| &given.signatures);
+            add_revocations(&mut part.signatures, all, primary, proves);
+        }
+        Checked { inner, fingerprint: proven.fingerprint().clone() }
     }
 
     pub(crate) fn as_signed_public_key(&self) -> &SignedPublicKey {
-        self.proven.as_signed_public_key()
+        &self.inner
     }
 
     pub(crate) fn fingerprint(&self) -> &Fingerprint {
-        self.proven.fingerprint()
+        &self.fingerprint
     }
 
     pub(crate) fn user_ids(&self) -> &[SignedUser] {
-        self.proven.user_ids()
+        &self.inner.details.users
     }
 
     /// When its primary key was made.
     pub(crate) fn made(&self) -> Timestamp {
-        self.as_signed_public_key().primary_key.created_at()
+        self.inner.primary_key.created_at()
     }
 
     /// The user id that stands for the certificate now.
@@ -58,7 +83,7 @@ impl Checked {
     /// Of the user ids that count the newest that is marked as primary; if none is, the newest.
     fn primary_user_at(&self, at: Timestamp) -> Option<(&SignedUser, &Signature)> {
         let bound = self.user_ids().iter().filter_map(|user| {
-            let active = active_at(&user.signatures, at, self.made())?;
+            let active = user_active_at(&user.signatures, at, self.made())?;
             (!is_revocation(active)).then_some((user, active))
         });
         let rank = |one: &Signature| (one.is_primary(), one.created());
@@ -67,48 +92,65 @@ impl Checked {
 
     /// What the primary key says of itself, without a user id.
     fn direct_at(&self, at: Timestamp) -> Option<&Signature> {
-        let details = &self.as_signed_public_key().details;
+        let details = &self.inner.details;
         let all = details.direct_signatures.iter().chain(&details.revocation_signatures);
         active_at(all, at, self.made())
     }
 
-    /// What says how long the certificate lasts and what its owner prefers. Version 6 says it of
-    /// the key itself, versions before of the primary user id or the key, whichever is newer (2).
-    pub(crate) fn self_signature_at(&self, at: Timestamp) -> Option<&Signature> {
-        let direct = self.direct_at(at);
-        let by_user = match self.as_signed_public_key().version() {
+    /// What the owner says of the certificate: with the primary user id, then of the key itself.
+    /// What the first does not say the second does (6). In version 6 only the second counts.
+    pub(crate) fn says_at(&self, at: Timestamp) -> Vec<&Signature> {
+        let direct = self.direct_at(at).filter(|one| !is_revocation(one));
+        let by_user = match self.inner.version() {
             KeyVersion::V6 => None,
             _ => self.primary_user_at(at).map(|(_, signature)| signature),
         };
-        let gives_way = |one: &Signature, user: &Signature| {
-            !is_revocation(one) && user.created() > one.created()
-        };
-        by_user.filter(|user| direct.is_none_or(|one| gives_way(one, user))).or(direct)
+        by_user.into_iter().chain(direct).collect()
+    }
+
+    /// When the certificate ends by the strictest of that, in seconds since 1970.
+    pub(crate) fn end_at(&self, at: Timestamp) -> Option<u64> {
+        let says = self.says_at(at).into_iter();
+        says.filter_map(|one| end_by(one, &self.inner.primary_key)).min()
     }
 
     /// Whether the certificate as a whole counts at that time.
     pub(crate) fn is_valid_at(&self, at: Timestamp) -> bool {
-        let primary = &self.as_signed_public_key().primary_key;
-        let active = self.self_signature_at(at);
-        let binds = active.is_some_and(|one| !is_revocation(one) && lasts(one, primary, at));
-        binds && at >= self.made() && weakness(primary, at.as_secs()).is_none()
+        let has_ended = self.end_at(at).is_some_and(|end| end <= u64::from(at.as_secs()));
+        let binds = !self.is_revoked_at(at) && !self.says_at(at).is_empty() && !has_ended;
+        binds && at >= self.made() && weakness(&self.inner.primary_key, at.as_secs()).is_none()
     }
 
     /// Whether the certificate as a whole was taken back as of that time.
     pub(crate) fn is_revoked_at(&self, at: Timestamp) -> bool {
-        self.self_signature_at(at).is_some_and(is_revocation)
+        self.direct_at(at).is_some_and(is_revocation)
     }
 
     pub(crate) fn ciphers(&self, at: Timestamp) -> Option<&[SymmetricKeyAlgorithm]> {
-        self.self_signature_at(at).map(Signature::preferred_symmetric_algs)
+        self.listed(at, Signature::preferred_symmetric_algs)
     }
 
     pub(crate) fn modes(&self, at: Timestamp) -> Option<&[(SymmetricKeyAlgorithm, AeadAlgorithm)]> {
-        self.self_signature_at(at).map(Signature::preferred_aead_algs)
+        self.listed(at, Signature::preferred_aead_algs)
+    }
+
+    pub(crate) fn compressions(&self, at: Timestamp) -> Option<&[CompressionAlgorithm]> {
+        self.listed(at, Signature::preferred_compression_algs)
+    }
+
+    /// What the owner prefers of something; empty if that is not said.
+    fn listed<'a, T>(
+        &'a self,
+        at: Timestamp,
+        list: impl Fn(&'a Signature) -> &'a [T],
+    ) -> Option<&'a [T]> {
+        let says = self.says_at(at);
+        let said = says.iter().map(|one| list(one)).find(|list| !list.is_empty());
+        said.or_else(|| says.first().map(|one| list(one)))
     }
 
     pub(crate) fn features(&self, at: Timestamp) -> Option<&Features> {
-        self.self_signature_at(at).and_then(Signature::features)
+        self.says_at(at).into_iter().find_map(Signature::features)
     }
 
     /// The keys that one may encrypt to now.
@@ -122,12 +164,11 @@ impl Checked {
     /// The keys that may sign data at that time; parts must have said themselves whose they are.
     pub(crate) fn signing_keys_at(&self, at: Timestamp) -> Vec<ComponentKeyPub> {
         let mut keys = self.keys_at(at);
-        let is_mutual = |word: &Signature| {
-            word.created().is_some_and(|made| made >= self.made()) && !is_over(word, at)
-        };
-        let mutual = |bound: &Signature| bound.embedded_signature().is_some_and(is_mutual);
+        let counts = |word: &&Signature| signature_acceptable(word) && !is_over(word, at);
+        let is_mutual = |one: &Part<'_>| one.words.iter().any(counts);
         keys.retain(|one| {
-            one.flags.as_ref().is_some_and(KeyFlags::sign) && one.bound.is_none_or(mutual)
+            let is_primary = matches!(one.key, ComponentKeyPub::Primary(_));
+            one.flags.as_ref().is_some_and(KeyFlags::sign) && (is_primary || is_mutual(one))
         });
         keys.into_iter().map(|one| one.key).collect()
     }
@@ -137,40 +178,83 @@ impl Checked {
         if !self.is_valid_at(at) {
             return Vec::new();
         }
-        let inner = self.as_signed_public_key();
+        let flags = self.says_at(at).into_iter().find_map(flags_of);
         let by_user = || self.primary_user_at(at).and_then(|(_, one)| flags_of(one));
+        let inner = &self.inner;
         let primary = Part {
             key: ComponentKeyPub::Primary(inner.primary_key.clone()),
-            bound: None,
-            flags: self.direct_at(at).and_then(flags_of).or_else(by_user),
+            words: Vec::new(),
+            flags: flags.or_else(by_user),
         };
-        let parts = inner.public_subkeys.iter().filter_map(|part| part_at(part, at));
-        std::iter::once(primary).chain(parts).collect()
+        let part = |part| part_at(part, &inner.primary_key, at);
+        std::iter::once(primary).chain(inner.public_subkeys.iter().filter_map(part)).collect()
+    }
+}
+
+/// Takes over revocations that prove themselves and are not there yet.
+fn add_revocations(
+    known: &mut Vec<Signature>,
+    all: &[Signature],
+    by: &PublicKey,
+    proves: impl Fn(&Signature) -> bool,
+) {
+    for one in all.iter().filter(|one| is_revocation(one) && is_by(one, by)) {
+        if !known.contains(one) && proves(one) {
+            known.push(one.clone());
+        }
     }
 }
 
 /// A key that counts, and what it may be used for.
 struct Part<'a> {
     key: ComponentKeyPub,
-    /// What binds it, unless it is the primary one.
-    bound: Option<&'a Signature>,
+    /// What it has said of whose it is, unless it is the primary one.
+    words: Vec<&'a Signature>,
     flags: Option<KeyFlags>,
 }
 
+/// What a part itself has said of whose it is, in what binds it (5). That is proven by itself, and
+/// may stand where it is not signed with the rest: whoever adds one that proves nothing hides none.
+pub(crate) fn words_of<'a>(
+    bound: &'a Signature,
+    part: &PublicSubkey,
+    primary: &PublicKey,
+) -> impl Iterator<Item = &'a Signature> {
+    let areas = bound.config().map(|said| [&said.hashed_subpackets, &said.unhashed_subpackets]);
+    let all = areas.into_iter().flatten().flatten();
+    let words = all.filter_map(|one| match &one.data {
+        SubpacketData::EmbeddedSignature(word) => Some(&**word),
+        _ => None,
+    });
+    let is_timely = |word: &Signature| {
+        word.created().is_some_and(|made| part.created_at() <= made && made <= Timestamp::now())
+    };
+    words.filter(move |word| {
+        is_timely(word) && word.verify_primary_key_binding(part, primary).is_ok()
+    })
+}
+
 /// A part, if it counts at that time.
-fn part_at(part: &SignedPublicSubKey, at: Timestamp) -> Option<Part<'_>> {
+fn part_at<'a>(
+    part: &'a SignedPublicSubKey,
+    primary: &'a PublicKey,
+    at: Timestamp,
+) -> Option<Part<'a>> {
     let bound = active_at(&part.signatures, at, part.key.created_at())?;
     let counts = !is_revocation(bound)
         && lasts(bound, &part.key, at)
         && weakness(&part.key, at.as_secs()).is_none();
+    // Forms of one signature differ in what stands beside what is signed.
+    let hashed = |one: &Signature| one.config().map(|said| said.hashed_subpackets.clone());
+    let forms = part.signatures.iter().filter(|one| hashed(one) == hashed(bound));
     counts.then(|| Part {
         key: ComponentKeyPub::Subkey(part.key.clone()),
-        bound: Some(bound),
+        words: forms.flat_map(|one| words_of(one, &part.key, primary)).collect(),
         flags: flags_of(bound),
     })
 }
 
-/// Of the signatures about a key, or a user id of it, the one that counts at that time (2, 3).
+/// Of the signatures about a key the one that counts at that time (2, 3).
 fn active_at<'a>(
     all: impl IntoIterator<Item = &'a Signature>,
     at: Timestamp,
@@ -184,18 +268,43 @@ fn active_at<'a>(
     let is_of = |one: &&Signature, until: Timestamp| {
         one.created().is_some_and(|made| key_made <= made && made <= until)
     };
-    let newest = |one: &'a Signature, other: &'a Signature| {
-        if other.created() > one.created() { other } else { one }
-    };
-    let soft = revocations.into_iter().filter(|one| is_of(one, at)).reduce(newest);
+    let soft = revocations.into_iter().filter(|one| is_of(one, at)).reduce(stricter);
     soft.or_else(|| {
         let now = Timestamp::now();
         let counts =
             |one: &&Signature| is_of(one, now) && signature_acceptable(one) && !is_over(one, at);
         let counting = others.into_iter().filter(counts);
         let (before, since): (Vec<_>, Vec<_>) = counting.partition(|one| is_of(one, at));
-        before.into_iter().reduce(newest).or_else(|| since.into_iter().reduce(newest))
+        before.into_iter().reduce(stricter).or_else(|| since.into_iter().reduce(stricter))
     })
+}
+
+/// The same of a user id: that it was taken back counts from then on, until it is certified anew.
+fn user_active_at(all: &[Signature], at: Timestamp, key_made: Timestamp) -> Option<&Signature> {
+    let now = Timestamp::now();
+    let made_until = |one: &&Signature, until: Timestamp| {
+        one.created().is_some_and(|made| key_made <= made && made <= until)
+    };
+    let counts =
+        |one: &&Signature| is_revocation(one) || (signature_acceptable(one) && !is_over(one, at));
+    let counting = all.iter().filter(|one| made_until(one, now)).filter(counts);
+    let (before, since): (Vec<_>, Vec<_>) = counting.partition(|one| made_until(one, at));
+    let since = || since.into_iter().filter(|one| !is_revocation(one)).reduce(stricter);
+    before.into_iter().reduce(stricter).or_else(since)
+}
+
+/// The newer one of two signatures; of two of one second the one that allows less, in whatever
+/// order they stand.
+fn stricter<'a>(one: &'a Signature, other: &'a Signature) -> &'a Signature {
+    let rank = |one: &Signature| {
+        let lifetime = one.key_expiration_time().map_or(0, |time| time.as_secs());
+        let lasts = if lifetime == 0 { u32::MAX } else { lifetime };
+        let flags = flags_of(one).unwrap_or_default();
+        let uses = [flags.sign(), flags.encrypt_comms(), flags.encrypt_storage(), flags.certify()];
+        let uses = uses.into_iter().filter(|may| *may).count();
+        (one.created(), is_revocation(one), Reverse(lasts), Reverse(uses))
+    };
+    if rank(other) > rank(one) { other } else { one }
 }
 
 fn is_revocation(signature: &Signature) -> bool {
@@ -324,6 +433,29 @@ mod tests {
             judged.is_ok_and(|judged| !judged.verified.is_empty())
         });
         (!checked(key).keys_to_encrypt_to().is_empty(), good)
+    }
+
+    /// Words about whose a part is, made by this key.
+    fn word_by(key: &SignedSecretKey, primary: &PublicKey) -> Signature {
+        let mut config = again(
+            &key.secret_subkeys[0].signatures[0],
+            &SubpacketData::SignatureExpirationTime(Duration::from_secs(0)),
+        );
+        config.typ = SignatureType::KeyBinding;
+        let own = key.primary_key.public_key();
+        config.sign_primary_key_binding(&key.primary_key, own, &Password::empty(), primary).unwrap()
+    }
+
+    #[test]
+    fn the_word_of_another_key_makes_no_part_sign() {
+        let (mine, stolen) = (key(), key());
+        let primary = mine.primary_key.public_key();
+        let part = stolen.secret_subkeys[0].key.public_key();
+        let mut bound = mine.secret_subkeys[0].signatures[0].clone();
+        let junk = SubpacketData::EmbeddedSignature(Box::new(word_by(&mine, primary)));
+        bound.unhashed_subpacket_push(Subpacket::regular(junk).unwrap()).unwrap();
+        assert!(bound.embedded_signature().is_some());
+        assert_eq!(words_of(&bound, part, primary).count(), 0);
     }
 
     #[test]

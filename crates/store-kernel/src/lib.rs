@@ -40,7 +40,7 @@ use store::{
 use uow::{Kernel, UowOptions};
 
 pub use cursor::KernelCursor;
-pub use sets::{StoreDefaults, attributes_of_successor};
+pub use sets::{SEQUENCES, StoreDefaults, attributes_of_successor};
 pub use unit::KernelUnit;
 
 /// The store that a kernel is.

@@ -105,7 +105,7 @@ pub(crate) struct Sets {
 }
 
 /// The data set that keeps drawn numbers; it is no set of the store's.
-const SEQUENCES: &str = "$SEQUENCES";
+pub const SEQUENCES: &str = "$SEQUENCES";
 /// So many numbers are set aside at once.
 const SET_ASIDE: u64 = 1024;
 const VERSION: u8 = 2;

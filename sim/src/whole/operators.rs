@@ -86,7 +86,8 @@ impl Operator {
             2 => {
                 office.deleting();
                 let deleted = self.want("archive delete", json!({}), &["HFZ010"])?;
-                office.deleted(&system, deleted.as_array().map(Vec::len));
+                let deleted = deleted.get("deleted").and_then(Value::as_array);
+                office.deleted(&system, deleted.map(Vec::len));
                 Ok(())
             }
             3 | 4 => office.copy(&system, self.rng.one_in(2)),

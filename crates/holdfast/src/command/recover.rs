@@ -37,6 +37,10 @@ pub(crate) struct RecoverArgs {
     /// Take a part of a database to another time than the rest of it
     #[arg(long)]
     yes: bool,
+    /// Start without this data set, too, which also keeps the system from starting and stays
+    /// offline
+    #[arg(long, value_name = "SET")]
+    without: Vec<String>,
     /// How many seconds to wait for programs that use what is named
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     wait: u64,
@@ -53,7 +57,8 @@ pub(super) fn run(context: &mut Context, args: &RecoverArgs) -> Result<ExitCode>
         apart: args.yes,
         wait_seconds: args.wait,
     };
-    let recovered = rehearsal::recover(context, &args.system, &args.passphrase, &wish)?;
+    let recovered =
+        rehearsal::recover(context, &args.system, &args.passphrase, &wish, &args.without)?;
     if context.output.is_json() {
         context.output.document(&recovered)?;
         return DONE;

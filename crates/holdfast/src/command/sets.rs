@@ -9,7 +9,7 @@ use store::{SetAttributes, Store};
 use system::{Bytes, System, SystemStatus};
 
 use super::{Context, DONE, status};
-use crate::anew::{drop_offline, note_due};
+use crate::anew::{are_unknown, drop_offline, is_index, note_due};
 use crate::databases::Databases;
 use crate::failure::{Failure, Result};
 use crate::output::warn;
@@ -138,7 +138,8 @@ fn drop_set(system: &System, name: &str, yes: bool) -> Result<()> {
         );
         return Err(Failure::other(what, remedy));
     }
-    if !yes && let Some(database) = database_of(system, name) {
+    let of = database_of(system, name);
+    if !yes && let Some(database) = &of {
         let what = format!("data set {name} belongs to database {database}: nothing was dropped");
         let remedy = format!(
             "`holdfast db empty {database} --yes` empties all of the database. To drop the data \
@@ -150,10 +151,20 @@ fn drop_set(system: &System, name: &str, yes: bool) -> Result<()> {
     match set {
         Some(set) => {
             note_due(&databases, name)?;
-            Ok(system.store().drop_set(set)?)
+            system.store().drop_set(set)?;
+            are_unknown(&databases, name)?;
         }
-        None => drop_offline(&databases, name),
+        None => drop_offline(&databases, name)?,
     }
+    let database = of.unwrap_or_else(|| name.split('.').next().unwrap_or_default().to_owned());
+    if !is_index(&databases, name) && databases.named(&database).is_ok() {
+        warn(format!(
+            "{database} lacks what stood in {name}, and programs do not notice: prove it with \
+             `holdfast db verify {database}`; unload it, `holdfast db empty {database} --yes`, and \
+             load it anew"
+        ));
+    }
+    Ok(())
 }
 
 fn open(context: &Context, dir: &std::path::Path, passphrase: &Passphrase) -> Result<System> {

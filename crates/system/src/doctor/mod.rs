@@ -544,7 +544,7 @@ impl Doctor {
                 lost.iter().map(|name| format!("--without {name}")).collect();
             let what = format!(
                 "RECON knows no image copy of {}: find one. If the system does not start, and there \
-                 is none, `holdfast restart {} --yes` starts it without; then build what is an \
+                 is none, `holdfast restart DIR {} --yes` starts it without; then build what is an \
                  index anew, and load what is a database.",
                 lost.join(", "),
                 without.join(" ")

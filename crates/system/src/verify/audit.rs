@@ -149,6 +149,9 @@ pub(crate) fn fresh_copies(
     };
     let newest = || state.image_copies.values().rev().find(|copy| !folders(copy).is_empty());
     let Some(model) = like.or_else(newest) else { return Vec::new() };
+    let has = |copy: &ImageCopy, name: &str| copy.sets.iter().any(|set| set.name == name);
+    // Of everything what is offline is left out.
+    let like = like.filter(|copy| !state.sets.values().all(|set| has(copy, &set.name)));
     let mut words: Vec<String> = match like {
         None => vec!["--all".into()],
         Some(copy) => {

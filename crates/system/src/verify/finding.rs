@@ -294,21 +294,39 @@ impl Verifier {
             let remedy = format!("{none}: stop the system, and build index {name} of {database}.");
             return (remedy, vec![self.command("index build", &[database, name])]);
         }
-        let database = name.split('.').next().unwrap_or_default();
-        let is_known = |state: &recon::State| state.databases.contains_key(database);
-        let anew = match self.recon.as_ref().is_some_and(is_known) {
-            true => format!("`holdfast db empty {database} --yes`, and load it anew"),
-            false => "load it anew".to_owned(),
-        };
+        let anew = self.made_anew(name);
         let mut remedy =
             format!("{none}: `holdfast recon rebuild` may find one; otherwise {anew}.");
         if !starts {
             remedy += &format!(
-                " If it keeps the system from starting, `holdfast restart --without {name} --yes` \
-                 starts it without."
+                " If it keeps the system from starting, `holdfast restart DIR --without {name} \
+                 --yes` starts it without."
             );
         }
         (remedy, Vec::new())
+    }
+
+    /// What is done for a data set that nothing brings back.
+    fn made_anew(&self, name: &str) -> String {
+        let dropped = format!("`holdfast sets drop DIR {name} --yes`");
+        let database = name.split('.').next().unwrap_or_default();
+        let is_known = |state: &recon::State| state.databases.contains_key(database);
+        match name {
+            // What the layers above keep in data sets of their own.
+            "HOLDFAST.DEFINITIONS" => {
+                format!("{dropped}, and compile all sources with `holdfast gen`")
+            }
+            "HOLDFAST.DATABASES" => format!("{dropped}, build all indexes, and verify databases"),
+            "$SEQUENCES" => "unload the databases, and load them into a new system".to_owned(),
+            // What connects logical children with their parents is made anew by a load.
+            _ if name.matches('.').count() > 1 => {
+                format!("{dropped}; then unload {database}, empty it and load it anew")
+            }
+            _ if self.recon.as_ref().is_some_and(is_known) => {
+                format!("`holdfast db empty {database} --yes`, and load it anew")
+            }
+            _ => "load it anew".to_owned(),
+        }
     }
 
     /// The database that a data set is an index of, as RECON knows it: of the data sets of a
