@@ -13,7 +13,7 @@ use pgp::types::{Duration, KeyDetails, Password, SigningKey, Tag, Timestamp};
 use seam::clock::{Clock as _, RealClock};
 
 use crate::error::{Error, Result};
-use crate::fitness::is_by;
+use crate::fitness::{is_by, is_withdrawn};
 use crate::keys::config_for;
 use crate::validity::end_by;
 
@@ -54,8 +54,14 @@ impl<K: SigningKey> NewEnd<'_, K> {
         let mut newest_of_all: Option<Signature> = None;
         let own = |one: &&Signature| is_by(one, self.public);
         for user in &mut details.users {
+            // One that was taken back stays so.
+            if is_withdrawn(user, self.public) {
+                continue;
+            }
             let proven = |one: &&Signature| {
-                own(one) && one.verify_certification(self.public, Tag::UserId, &user.id).is_ok()
+                own(one)
+                    && one.typ() != Some(SignatureType::CertRevocation)
+                    && one.verify_certification(self.public, Tag::UserId, &user.id).is_ok()
             };
             let newest = user.signatures.iter().filter(proven).max_by_key(|one| one.created());
             let Some(newest) = newest.cloned() else { continue };

@@ -5,7 +5,7 @@
 //! 2. If the primary key is not understood, nothing that its certificate says can be proven: such a
 //!    certificate is of no use at all.
 
-use pgp::composed::SignedPublicKey;
+use pgp::composed::{SignedPublicKey, SignedPublicSubKey};
 use pgp::packet::{PublicKey, Signature, SignatureType};
 use pgp::ser::Serialize as _;
 use pgp::types::{
@@ -126,6 +126,24 @@ pub(crate) fn is_withdrawn(user: &SignedUser, primary: &PublicKey) -> bool {
         }
     }
     withdrawn.is_some() && withdrawn >= said
+}
+
+/// Whether the key says itself that a user id is its own, however old its word is: anybody can
+/// write one behind it.
+pub(crate) fn is_claimed(user: &SignedUser, primary: &PublicKey) -> bool {
+    user.signatures.iter().any(|one| {
+        one.typ() != Some(SignatureType::CertRevocation)
+            && is_by(one, primary)
+            && one.verify_certification(primary, Tag::UserId, &user.id).is_ok()
+    })
+}
+
+/// The same of a part.
+pub(crate) fn is_bound(part: &SignedPublicSubKey, primary: &PublicKey) -> bool {
+    part.signatures.iter().any(|one| {
+        one.typ() == Some(SignatureType::SubkeyBinding)
+            && one.verify_subkey_binding(primary, &part.key).is_ok()
+    })
 }
 
 /// Why nothing can be encrypted to a certificate whose keys are made of the right thing.

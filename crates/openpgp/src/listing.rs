@@ -1,9 +1,10 @@
 //! What a listing of a key ring shows.
 
+use pgp::composed::SignedPublicKey;
 use pgp::types::{KeyDetails, SignedUser};
 use rpgpie::certificate::Certificate;
 
-use crate::fitness::{end_of, is_revoked, is_withdrawn};
+use crate::fitness::{end_of, is_claimed, is_revoked, is_withdrawn};
 use crate::validity::Checked;
 use crate::x509::X509;
 
@@ -49,6 +50,7 @@ pub(crate) fn describe(
     secrets: &[String],
 ) -> Entry {
     let fingerprint = print_of(&certificate);
+    let given = SignedPublicKey::from(certificate.clone());
     let checked = Checked::new(certificate);
     let inner = checked.as_signed_public_key();
     Entry {
@@ -59,7 +61,7 @@ pub(crate) fn describe(
             .filter(|(_, print)| *print == fingerprint)
             .map(|(alias, _)| alias.clone())
             .collect(),
-        users: users_of(&checked),
+        users: users_of(&given, &checked),
         algorithm: format!("{:?}", inner.algorithm()),
         made: inner.created_at().as_secs(),
         expires: end_of(&checked),
@@ -71,11 +73,13 @@ pub(crate) fn describe(
     }
 }
 
-/// The user ids that were not taken back, the primary one first.
-fn users_of(checked: &Checked) -> Vec<String> {
-    let primary_key = &checked.as_signed_public_key().primary_key;
+/// The user ids that the key says are its own, and has not taken back, the primary one first.
+fn users_of(given: &SignedPublicKey, checked: &Checked) -> Vec<String> {
+    let primary_key = &given.primary_key;
     let primary = checked.primary_user_id().map(|user| &user.id);
-    let all = checked.user_ids().iter().filter(|user| !is_withdrawn(user, primary_key));
+    let is_own =
+        |user: &&SignedUser| is_claimed(user, primary_key) && !is_withdrawn(user, primary_key);
+    let all = given.details.users.iter().filter(is_own);
     let (first, others): (Vec<_>, Vec<_>) = all.partition(|user| Some(&user.id) == primary);
     let text = |user: &SignedUser| String::from_utf8_lossy(user.id.id()).into_owned();
     first.into_iter().chain(others).map(text).collect()

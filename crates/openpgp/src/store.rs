@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 use pgp::composed::SignedPublicKey;
 use pgp::packet::{Signature, SignatureType};
-use pgp::types::KeyDetails;
+use pgp::types::{KeyDetails, SignedUser};
 use rpgpie::certificate::Certificate;
 use rpgpie::tsk::Tsk;
 use seam::Seam;
@@ -41,7 +41,7 @@ use crate::bundle::Bundle;
 use crate::detached::signatures;
 use crate::error::{Error, Result};
 use crate::files::Files;
-use crate::fitness::{is_by, is_short, is_withdrawn, of_no_use};
+use crate::fitness::{is_bound, is_by, is_claimed, is_short, is_withdrawn, of_no_use};
 use crate::held::{Held, Holder, Places};
 use crate::keys::{certificate_of, key_with_revocation, united, with_revocation};
 use crate::keystore::{Foreign, is_of_a_known_type, is_pem};
@@ -658,14 +658,22 @@ fn sort_of(name: &str) -> (Option<Sort>, &str) {
 
 fn is_named(certificate: &Certificate, sort: Option<Sort>, name: &str) -> bool {
     let inner = SignedPublicKey::from(certificate.clone());
-    let mut prints = vec![(inner.fingerprint().to_string(), inner.legacy_key_id().to_string())];
-    let parts = inner.public_subkeys.iter().map(|part| &part.key);
-    prints
-        .extend(parts.map(|key| (key.fingerprint().to_string(), key.legacy_key_id().to_string())));
     let primary = &inner.primary_key;
-    let users = inner.details.users.iter().filter(|user| !is_withdrawn(user, primary));
-    let users: Vec<_> = users.map(|user| String::from_utf8_lossy(user.id.id())).collect();
-    fits(sort, name, &prints, users.iter().map(|user| &**user))
+    let numbers =
+        |key: &dyn KeyDetails| (key.fingerprint().to_string(), key.legacy_key_id().to_string());
+    let by_number = |key: &dyn KeyDetails| fits(sort, name, &[numbers(key)], std::iter::empty());
+    let by_text = |user: &SignedUser| {
+        let text = String::from_utf8_lossy(user.id.id());
+        fits(sort, name, &[], std::iter::once(&*text))
+    };
+    // What anybody can have put there names nobody.
+    by_number(primary)
+        || inner.public_subkeys.iter().any(|part| by_number(&part.key) && is_bound(part, primary))
+        || inner
+            .details
+            .users
+            .iter()
+            .any(|user| by_text(user) && is_claimed(user, primary) && !is_withdrawn(user, primary))
 }
 
 fn is_named_x509(certificate: &X509, sort: Option<Sort>, name: &str) -> bool {

@@ -240,8 +240,9 @@ fn part_at<'a>(
     primary: &'a PublicKey,
     at: Timestamp,
 ) -> Option<Part<'a>> {
-    let bound = active_at(&part.signatures, at, part.key.created_at())?;
+    let bound = active_at(&part.signatures, at, primary.created_at())?;
     let counts = !is_revocation(bound)
+        && part.key.created_at() <= at
         && lasts(bound, &part.key, at)
         && weakness(&part.key, at.as_secs()).is_none();
     // Forms of one signature differ in what stands beside what is signed.
@@ -360,6 +361,12 @@ fn wraps_well(key: &ComponentKeyPub) -> bool {
         ) => {
             matches!(hash, Sha256 | Sha384 | Sha512) && matches!(alg_sym, AES128 | AES192 | AES256)
         }
+        // Whatever their flags say, these only sign.
+        PublicParams::DSA(_)
+        | PublicParams::ECDSA(_)
+        | PublicParams::EdDSALegacy(_)
+        | PublicParams::Ed25519(_)
+        | PublicParams::Ed448(_) => false,
         _ => true,
     }
 }
