@@ -38,8 +38,8 @@ bench: ## Run the benchmarks beside their peers (ONLY="seal commit" for some of 
 	cargo build --release -p holdfast -p holdfast-bench --features holdfast-bench/redb; \
 	"$(TARGET)/release/holdfast-bench" run $(ONLY)
 
-soak: ## Crash the simulator for MINUTES=60, recover to 1,000 points, kill processes KILLS=2000 times
-	@scripts/setup.sh build
+soak: ## Crash the simulator, spoil files, fuzz decoders: MINUTES=60 each; kill processes KILLS=2000 times
+	@scripts/setup.sh build fuzz
 	@scripts/soak.sh $(or $(MINUTES),60) $(or $(KILLS),2000)
 
 fuzz: ## Fuzz every decoder for SECONDS=60 each (ONLY="key_file" for some of them)

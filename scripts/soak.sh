@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Searches seeds in the crash simulator for a while, kills real processes, and spoils files. A seed
-# that fails is printed with the command that repeats it. Every part runs, whatever others find.
+# Searches seeds in the crash simulator for a while, kills real processes, spoils files, and fuzzes
+# the decoders. A seed that fails is printed with the command that repeats it. Every part runs,
+# whatever others find.
 # usage: scripts/soak.sh MINUTES KILLS    0 leaves a part out
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
@@ -29,5 +30,13 @@ if ((minutes > 0)); then
     HOLDFAST_DAMAGE=$((minutes * 20)) HOLDFAST_SECONDS=$((minutes * 60)) \
         cargo test --release -p holdfast --test all the_bank_survives_damage -- --nocapture ||
         failed+=("damage")
+fi
+# Half of the time is for what comes from outside as files: OpenPGP's packets, armor, keys, texts.
+foreign=(agent_answers facility_text foreign_keys keystore openpgp_message)
+if ((minutes > 0)); then
+    say "== decoders fuzzed for $minutes minutes with files from outside, and $minutes with the rest"
+    mapfile -t own < <(ls fuzz/fuzz_targets | sed 's/\.rs$//' | grep -vxFf <(printf '%s\n' "${foreign[@]}"))
+    scripts/fuzz.sh $((minutes * 60 / ${#foreign[@]} + 1)) "${foreign[@]}" || failed+=("fuzzing files")
+    scripts/fuzz.sh $((minutes * 60 / ${#own[@]} + 1)) "${own[@]}" || failed+=("fuzzing")
 fi
 ((${#failed[@]} == 0)) || fail "failed: $(printf '%s; ' "${failed[@]}")see above"

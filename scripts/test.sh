@@ -10,6 +10,8 @@ export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-never}
 # A build from nothing gains nothing from incremental compilation, and a failed assertion says its
 # line without what debuggers need.
 [[ -n "${CI:-}" ]] && export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=false
+# Most scenarios wait for disks and for processes, so that more of them fit beside each other.
+export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$((2 * $(nproc)))}
 log=$(mktemp)
 times=$(mktemp)
 trap 'rm -f "$log" "$times"' EXIT

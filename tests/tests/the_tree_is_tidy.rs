@@ -100,7 +100,8 @@ fn every_unsafe_block_says_why_it_is_sound() {
         let lines: Vec<&str> = file.text.lines().collect();
         for (index, code) in code_lines(&file.text).iter().enumerate() {
             // A function or a foreign block that is unsafe moves the promise to its callers.
-            let moves = code.contains("unsafe fn") || code.contains("unsafe extern");
+            let moves =
+                ["fn", "extern"].iter().any(|what| code.contains(&format!("unsafe {what}")));
             let opens = is_unsafe(code) && !moves;
             if opens && !has_note_above(&lines, index) {
                 bare.push(file.at(index + 1));

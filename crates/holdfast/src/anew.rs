@@ -53,8 +53,16 @@ pub(crate) fn give_up(
     offline.filter(is_meant).try_for_each(|name| drop_offline(databases, &name))
 }
 
+/// Drops a data set, which may be offline.
+pub(crate) fn drop_set(databases: &Databases<KernelStore>, name: &str) -> Result<()> {
+    let Some(set) = databases.store.set(name)? else { return drop_offline(databases, name) };
+    note_due(databases, name)?;
+    databases.store.drop_set(set)?;
+    are_unknown(databases, name)
+}
+
 /// Gives a data set up that is offline.
-pub(crate) fn drop_offline(databases: &Databases<KernelStore>, name: &str) -> Result<()> {
+fn drop_offline(databases: &Databases<KernelStore>, name: &str) -> Result<()> {
     note_due(databases, name)?;
     match databases.store.drop_offline(name) {
         Ok(_) => are_unknown(databases, name),
@@ -67,7 +75,7 @@ pub(crate) fn drop_offline(databases: &Databases<KernelStore>, name: &str) -> Re
 }
 
 /// Records an index as due whose data set is about to go.
-pub(crate) fn note_due(databases: &Databases<KernelStore>, name: &str) -> Result<()> {
+fn note_due(databases: &Databases<KernelStore>, name: &str) -> Result<()> {
     match index_of(databases, name) {
         Some(index) => Ok(state::set_due(&databases.store, index, true)?),
         None => Ok(()),
@@ -75,7 +83,7 @@ pub(crate) fn note_due(databases: &Databases<KernelStore>, name: &str) -> Result
 }
 
 /// If this was what is recorded of databases: which indexes were due nobody knows, so all are.
-pub(crate) fn are_unknown(databases: &Databases<KernelStore>, dropped: &str) -> Result<()> {
+fn are_unknown(databases: &Databases<KernelStore>, dropped: &str) -> Result<()> {
     if dropped != state::SET {
         return Ok(());
     }

@@ -231,27 +231,23 @@ pub(crate) fn recover(
     let mut progress = |at: Progress<'_>| {
         let _ = talk.progress(at.what, at.done, at.total, "bytes");
     };
-    if !wish.check {
-        as_of.before(store).map_err(|error| refusal(&error.into()))?;
-    }
     let look = if wish.prove { Look::Bytes } else { Look::Files };
-    let seam = system.kernel().seam();
-    let prove = wish.check && wish.prove;
-    let mut choice = Choice {
-        system,
-        names: &names,
-        to,
-        prove,
-        state: (*state).clone(),
-        left_aside: Vec::new(),
-    };
-    let (plan, recovered) = choice.first_that_works(&mut |plan| {
-        if wish.check {
-            return look_at_copies(seam, &keys, plan, look, &mut progress).map(|()| None);
+    let (seam, recon) = (system.kernel().seam(), system.recon());
+    let mut choice = Choice::new(system, &names, to, wish.prove);
+    let (plan, recovered) = loop {
+        let plan = choice.plan()?;
+        let tried = if wish.check {
+            look_at_copies(seam, &keys, &plan, look, &mut progress).map(|()| None)
+        } else {
+            as_of.before(store).map_err(|error| refusal(&error.into()))?;
+            recovery::recover(store, &keys, recon, &*history, &plan, options, &mut progress)
+                .map(Some)
+        };
+        match tried {
+            Ok(recovered) => break (plan, recovered),
+            Err(error) => choice.leave_aside(error)?,
         }
-        let recon = system.recon();
-        recovery::recover(store, &keys, recon, &*history, plan, options, &mut progress).map(Some)
-    })?;
+    };
     warnings.extend(choice.left_aside.iter().map(said));
     if recovered.is_some() {
         as_of.behind(store).map_err(|error| refusal(&error.into()))?;
@@ -272,33 +268,29 @@ struct Choice<'c> {
     left_aside: Vec<RecoveryError>,
 }
 
-impl Choice<'_> {
-    /// Tries one plan after the other; if none works, the newest copy is what is wrong.
-    fn first_that_works<T>(
-        &mut self,
-        attempt: &mut dyn FnMut(&Plan) -> Result<T, RecoveryError>,
-    ) -> Result<(Plan, T), RecoveryError> {
-        loop {
-            let planned = plan(self.system, &self.state, self.names, self.to)
-                .and_then(|plan| log_is_there(self.system, &plan, self.prove).map(|()| plan));
-            let plan = match planned {
-                Ok(plan) => plan,
-                Err(_) if !self.left_aside.is_empty() => return Err(self.left_aside.remove(0)),
-                Err(error) => return Err(error),
-            };
-            match attempt(&plan) {
-                Ok(done) => return Ok((plan, done)),
-                Err(error @ RecoveryError::Unreadable { .. }) => self.leave_aside(error),
-                Err(error) => return Err(error),
-            }
+impl<'c> Choice<'c> {
+    fn new(system: &'c System, names: &'c [String], to: Target, prove: bool) -> Choice<'c> {
+        let state = (*system.recon().state()).clone();
+        Choice { system, names, to, prove, state, left_aside: Vec::new() }
+    }
+
+    /// By the newest copies that are not left aside. If there is no plan without those, the first
+    /// of them is what is wrong.
+    fn plan(&mut self) -> Result<Plan, RecoveryError> {
+        let planned = plan(self.system, &self.state, self.names, self.to)
+            .and_then(|plan| log_is_there(self.system, &plan, self.prove).map(|()| plan));
+        match planned {
+            Err(_) if !self.left_aside.is_empty() => Err(self.left_aside.remove(0)),
+            planned => planned,
         }
     }
 
-    fn leave_aside(&mut self, error: RecoveryError) {
-        if let RecoveryError::Unreadable { number, names, .. } = &error {
-            recovery::leave_aside(&mut self.state, *number, names);
-        }
+    /// Leaves the copy aside that could not be read; any other error ends the recovery.
+    fn leave_aside(&mut self, error: RecoveryError) -> Result<(), RecoveryError> {
+        let RecoveryError::Unreadable { number, names, .. } = &error else { return Err(error) };
+        recovery::leave_aside(&mut self.state, *number, names);
         self.left_aside.push(error);
+        Ok(())
     }
 }
 

@@ -73,9 +73,11 @@ fn rehearsed(
 ) -> Result<(Vec<String>, Recovered)> {
     // Only what is named is meant: another data set keeps the system from starting as before.
     let is_meant = |name: &String| {
-        let known =
-            || Result::Ok(known_names(&check.which, &recon_of(context, dir, passphrase)?.state));
-        Ok(beside.contains(name) || known()?.contains(name))
+        if beside.contains(name) {
+            return Ok(true);
+        }
+        let recon = recon_of(context, dir, passphrase)?;
+        Ok(known_names(&check.which, &recon.state).contains(name))
     };
     let (without, system) = in_memory(context, dir, passphrase, options(), &is_meant)?;
     match worked(dir, system, check, tell) {

@@ -9,6 +9,7 @@
 //! 3. Nothing here allocates or locks once a key is made.
 
 use std::hint::black_box;
+use std::sync::LazyLock;
 
 use ::ring::aead as wide;
 use aws_lc_rs::aead as aws;
@@ -49,7 +50,7 @@ impl Drop for WideKey {
 
 /// Whether ring is the faster one here. A library that was told to do without some of the
 /// processor's instructions is taken at its word.
-fn is_wide() -> bool {
+static IS_WIDE: LazyLock<bool> = LazyLock::new(|| {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::is_x86_feature_detected as has;
@@ -58,13 +59,13 @@ fn is_wide() -> bool {
     }
     #[cfg(not(target_arch = "x86_64"))]
     false
-}
+});
 
 impl Gcm {
     /// A key of 16, 24 or 32 bytes; `None` for any other length.
     #[must_use]
     pub fn new(key: &[u8]) -> Option<Gcm> {
-        let library = match is_wide() && key.len() != 24 {
+        let library = match *IS_WIDE && key.len() != 24 {
             true => Library::Wide(Gcm::wide(key)?),
             false => Library::Aws(Gcm::aws(key)?),
         };

@@ -9,7 +9,7 @@ use store::{SetAttributes, Store};
 use system::{Bytes, System, SystemStatus};
 
 use super::{Context, DONE, status};
-use crate::anew::{are_unknown, drop_offline, is_index, note_due};
+use crate::anew::{self, is_index};
 use crate::databases::Databases;
 use crate::failure::{Failure, Result};
 use crate::output::warn;
@@ -124,9 +124,9 @@ fn create(context: &mut Context, args: &CreateArgs) -> Result<ExitCode> {
 }
 
 fn drop_set(system: &System, name: &str, yes: bool) -> Result<()> {
-    let set = system.store().set(name)?;
+    let is_there = system.store().set(name)?.is_some();
     let is_offline = system.kernel().offline_sets().iter().any(|set| set.name == name);
-    if set.is_none() && !is_offline {
+    if !is_there && !is_offline {
         let what = format!("there is no data set {name}");
         return Err(Failure::other(what, "`holdfast sets list` names those that there are."));
     }
@@ -148,14 +148,7 @@ fn drop_set(system: &System, name: &str, yes: bool) -> Result<()> {
         return Err(Failure::other(what, remedy));
     }
     let databases = Databases::of(system.kernel().seam(), system)?;
-    match set {
-        Some(set) => {
-            note_due(&databases, name)?;
-            system.store().drop_set(set)?;
-            are_unknown(&databases, name)?;
-        }
-        None => drop_offline(&databases, name)?,
-    }
+    anew::drop_set(&databases, name)?;
     let database = of.unwrap_or_else(|| name.split('.').next().unwrap_or_default().to_owned());
     if !is_index(&databases, name) && databases.named(&database).is_ok() {
         warn(format!(

@@ -1,7 +1,6 @@
 //! The command as its users meet it: scenarios with the real program, each in a file of its own.
 
 mod common;
-#[allow(clippy::disallowed_methods, clippy::unwrap_used)] // makes a token from outside
 #[path = "../../../token/tests/softhsm/mod.rs"]
 mod softhsm;
 

@@ -1,6 +1,7 @@
 //! What is damaged and need not be read is thrown away: an index is built from its database, and a
 //! database is emptied and loaded.
-#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // damages files on purpose
+#![allow(clippy::disallowed_methods)] // damages files on purpose, behind the command's back
+#![allow(clippy::unwrap_used)] // an unwrap is an assertion here
 
 use std::fs;
 use std::io::Write as _;
@@ -8,38 +9,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use crate::common::shop::SHOP;
 use crate::common::{Ended, Folder, SECRET, command, data_file, init, on, patch};
-
-const SHOP: &str = "         DBD   NAME=SHOP,ACCESS=(HIDAM,OSAM)
-         SEGM  NAME=CUST,PARENT=0,BYTES=200
-         FIELD NAME=(CK,SEQ,U),START=1,BYTES=4
-         FIELD NAME=TOWN,START=5,BYTES=4
-         LCHILD NAME=(X,SHOPX),PTR=INDX
-         LCHILD NAME=(Y,SHOPY),PTR=INDX
-         XDFLD NAME=XTOWN,SRCH=TOWN,SUBSEQ=/SX1
-         FIELD NAME=/SX1
-         DBDGEN
-         FINISH
-         END
-         DBD   NAME=SHOPX,ACCESS=(INDEX,VSAM)
-         SEGM  NAME=X,PARENT=0,BYTES=4
-         FIELD NAME=(XK,SEQ,U),START=1,BYTES=4
-         LCHILD NAME=(CUST,SHOP),INDEX=CK
-         DBDGEN
-         FINISH
-         END
-         DBD   NAME=SHOPY,ACCESS=(INDEX,VSAM)
-         SEGM  NAME=Y,PARENT=0,BYTES=8
-         FIELD NAME=(YK,SEQ,U),START=1,BYTES=8
-         LCHILD NAME=(CUST,SHOP),INDEX=XTOWN
-         DBDGEN
-         FINISH
-         END
-         PCB   TYPE=DB,DBDNAME=SHOP,PROCOPT=A,KEYLEN=4
-         SENSEG NAME=CUST,PARENT=0
-         PSBGEN LANG=COBOL,PSBNAME=CLERK,CMPAT=YES
-         END
-";
 
 /// The first interval that holds keys, in bytes.
 const TREE: usize = 4 * INTERVAL;

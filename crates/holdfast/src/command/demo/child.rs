@@ -44,6 +44,7 @@ impl Worker {
             .args(["--run", &run.to_string()])
             .args(["--threads", &setup.threads.to_string()])
             .args(["--accounts", &setup.accounts.to_string()])
+            .args(setup.transfers.map(|max| format!("--transfers={max}")))
             .env_remove("HOLDFAST_PASSPHRASE")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

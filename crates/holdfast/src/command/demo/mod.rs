@@ -70,6 +70,10 @@ pub(crate) struct DemoArgs {
     #[arg(long, default_value_t = 2, value_name = "N")]
     #[arg(value_parser = value_parser!(u16).range(1..1000))]
     threads: u16,
+    /// How many transfers each life of the working process makes at most, though there be time
+    #[arg(long, value_name = "N")]
+    #[arg(value_parser = value_parser!(u64).range(1..))]
+    transfers: Option<u64>,
     /// Make the system in clear, to see what sealing hides
     #[arg(long)]
     plain: bool,
@@ -83,12 +87,13 @@ pub(crate) struct Setup {
     pub(crate) passphrase: String,
     pub(crate) accounts: u32,
     pub(crate) threads: u16,
+    pub(crate) transfers: Option<u64>,
     quick: bool,
 }
 
 /// The passphrase of a demonstration: it is printed, for it protects nothing.
 const PASSPHRASE: &str = "demo";
-/// With more kills than this, or less time, everything is small: it is a test then.
+/// With more kills than this, or less to do, everything is small: it is a test then.
 const KILLS_SHOWN_MAX: u32 = 20;
 
 pub(super) fn run(context: &mut Context, args: &DemoArgs) -> Result<ExitCode> {
@@ -96,7 +101,11 @@ pub(super) fn run(context: &mut Context, args: &DemoArgs) -> Result<ExitCode> {
         passphrase: PASSPHRASE.into(),
         accounts: args.accounts,
         threads: args.threads,
-        quick: args.kills > KILLS_SHOWN_MAX || args.seconds < 20 || args.damage > 0,
+        transfers: args.transfers,
+        quick: args.kills > KILLS_SHOWN_MAX
+            || args.seconds < 20
+            || args.damage > 0
+            || args.transfers.is_some(),
     };
     let place = match &args.dir {
         Some(dir) => Place { base: dir.clone(), kept: true },
@@ -320,7 +329,8 @@ impl Runs<'_> {
             if worker.has_ended() {
                 return Ok(()); // What it has to say is heard by whoever ends it.
             }
-            if ready.is_some() && now >= seconds && acknowledged > 0 {
+            let enough = self.setup.transfers.is_some_and(|max| acknowledged as u64 >= max);
+            if ready.is_some() && acknowledged > 0 && (enough || now >= seconds) {
                 return Ok(());
             }
             if now > seconds + PATIENCE_SECONDS {
@@ -409,6 +419,7 @@ pub(crate) fn make_system(
     if setup.quick {
         options.cost = KdfCost { memory_kib: 1024, passes: 1, lanes: 1 };
         config.log.segment_bytes.0 = 8 << 20;
+        config.pools.values_mut().for_each(|pool| pool.bytes.0 /= 8);
         config.checkpoint.log_bytes.0 = 8 << 20;
         config.checkpoint.redo_bytes_max.0 = 16 << 20;
     }

@@ -39,6 +39,9 @@ pub(crate) struct WorkerArgs {
     /// Accounts of the bank
     #[arg(long)]
     pub(crate) accounts: u32,
+    /// Transfers that it makes at most
+    #[arg(long)]
+    pub(crate) transfers: Option<u64>,
 }
 
 /// How often acknowledgements are reported, and how often figures.
@@ -123,6 +126,8 @@ struct Office {
     seam: Seam,
     run: u32,
     window: usize,
+    /// How many transfers may yet be begun.
+    left: AtomicU64,
     started: Duration,
     started_cpu_us: u64,
     ended: AtomicBool,
@@ -156,6 +161,7 @@ impl Office {
             seam: seam.clone(),
             run: args.run,
             window: args.window,
+            left: AtomicU64::new(args.transfers.unwrap_or(u64::MAX)),
             started: seam.clock.monotonic(),
             started_cpu_us: seam::clock::process_cpu_us(),
             ended: AtomicBool::new(false),
@@ -198,7 +204,8 @@ impl Office {
         }
     }
 
-    /// Waits until a thread has room for another transfer. `false` when it shall end.
+    /// Waits until a thread has room for another transfer, and one may be begun. `false` when it
+    /// shall end.
     fn wait_for_room(&self, desk: &Desk) -> bool {
         let is_full = || {
             let settled = desk.settled.load(Ordering::Acquire);
@@ -210,7 +217,13 @@ impl Office {
                 self.settled.wait_for(&mut waiting, Duration::from_millis(100));
             }
         }
-        !self.ended.load(Ordering::SeqCst)
+        !self.ended.load(Ordering::SeqCst) && self.take_one()
+    }
+
+    /// Takes one of the transfers that may yet be begun. `false` if there is none.
+    fn take_one(&self) -> bool {
+        let less = |left: u64| left.checked_sub(1);
+        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
     }
 
     fn wait_for_all(&self) {
@@ -311,6 +324,7 @@ fn transfer_on<S: Store>(
                 }
                 Ok(false) => {
                     office.refused.one();
+                    office.left.fetch_add(1, Ordering::Relaxed);
                     unit.backout()?;
                     break;
                 }
