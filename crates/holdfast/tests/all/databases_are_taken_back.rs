@@ -3,11 +3,9 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 
 use std::fs;
-use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::Stdio;
 
-use crate::common::{Ended, Folder, SECRET, command, on, system_of};
+use crate::common::{Ended, Folder, SECRET, issue, on, system_of};
 use serde_json::Value;
 
 /// Customers by key and by town, with sales; orders whose lines lead to customers.
@@ -81,12 +79,8 @@ impl Site {
 
     /// A program: its calls, all committed at its end. Answers its unit of work.
     fn program(&self, pcb: &str, cards: &[String]) -> String {
-        let mut command = command(Some(SECRET));
-        command.args(["dltest", "--psb", "SELLER", "--pcb", pcb, "--json", "-s"]).arg(&self.dir);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(cards.concat().as_bytes()).unwrap();
-        let ended = Ended::of(&child.wait_with_output().unwrap()).done();
+        let options = ["--psb", "SELLER", "--pcb", pcb, "--json"];
+        let ended = issue(&self.dir, &options, &cards.concat()).done();
         for line in ended.out.lines() {
             let call: Value = serde_json::from_str(line).unwrap();
             assert_eq!(call["status"], "  ", "{}", ended.out);

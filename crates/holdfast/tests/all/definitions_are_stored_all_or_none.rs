@@ -3,11 +3,9 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
-use std::process::Stdio;
 
-use crate::common::{Ended, Folder, SECRET, command, files, init, on};
+use crate::common::{Ended, Folder, SECRET, files, init, issue, on};
 use serde_json::Value;
 
 const CUSTDB: &str = "* CUSTOMERS AND THEIR ACCOUNTS
@@ -240,14 +238,4 @@ E      GB
     let status = on(SECRET, &["db", "status", "-s"], &dir, &["BRANCHDB"]).done();
     assert!(status.out.contains("CITYIX") && status.out.contains("HEADIX"), "{}", status.out);
     on(SECRET, &["db", "verify", "-s"], &dir, &["BRANCHDB"]).done();
-}
-
-/// Issues calls.
-fn issue(dir: &Path, rest: &[&str], cards: &str) -> Ended {
-    let mut command = command(Some(SECRET));
-    command.arg("dltest").arg("-s").arg(dir).args(rest);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(cards.as_bytes()).unwrap();
-    Ended::of(&child.wait_with_output().unwrap())
 }

@@ -3,11 +3,9 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 
 use std::fs;
-use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::Stdio;
 
-use crate::common::{Ended, Folder, SECRET, command, on, system_of};
+use crate::common::{Ended, Folder, SECRET, issue, on, system_of};
 use serde_json::Value;
 
 const SOURCES: &str = "* DAYS IN PARTITIONS, AND TWO DATABASES WITH A PHYSICAL PAIR
@@ -81,12 +79,7 @@ impl Site {
 
     /// Issues the calls of a deck; status and data of each.
     fn calls(&self, rest: &[&str], cards: &str) -> (Ended, Vec<(String, String)>) {
-        let mut command = command(Some(SECRET));
-        command.arg("dltest").arg("-s").arg(&self.dir).args(rest).arg("--json");
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(cards.as_bytes()).unwrap();
-        let ended = Ended::of(&child.wait_with_output().unwrap());
+        let ended = issue(&self.dir, &[rest, &["--json"]].concat(), cards);
         let lines = ended.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let calls = lines.map(|line| (text(&line["status"]), unhex(&text(&line["data"]))));

@@ -4,11 +4,11 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
-use crate::common::{Ended, Folder, SECRET, command, on, run, system_of};
+use crate::common::{Ended, Folder, SECRET, command, issue, on, run, system_of};
 use serde_json::Value;
 
 const SOURCES: &str = "* A SHOP
@@ -113,12 +113,7 @@ impl Shop {
     }
 
     fn dltest(&self, rest: &[&str], cards: &str) -> Ended {
-        let mut command = command(Some(SECRET));
-        command.arg("dltest").arg("-s").arg(&self.dir).args(rest);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(cards.as_bytes()).unwrap();
-        Ended::of(&child.wait_with_output().unwrap())
+        issue(&self.dir, rest, cards)
     }
 
     /// Starts the system and waits until it says so.

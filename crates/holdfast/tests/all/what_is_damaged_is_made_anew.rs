@@ -4,13 +4,11 @@
 #![allow(clippy::unwrap_used)] // an unwrap is an assertion here
 
 use std::fs;
-use std::io::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 use crate::common::shop::SHOP;
-use crate::common::{Ended, Folder, SECRET, command, data_file, init, on, patch};
+use crate::common::{Ended, Folder, SECRET, data_file, init, issue, on, patch};
 
 /// The first interval that holds keys, in bytes.
 const TREE: usize = 4 * INTERVAL;
@@ -35,29 +33,21 @@ impl Shop {
         on(SECRET, &["gen", "-s"], &dir, &[sources.to_str().unwrap()]).done();
         let shop = Shop { folder, dir };
         let insert = |at| format!("{:15}CUST\n{}", "L        ISRT", data(at, ""));
-        shop.call((0..customers).map(insert).collect());
+        shop.call(&(0..customers).map(insert).collect::<String>());
         for letter in ["A", "B"].repeat(if customers < MANY { 0 } else { 8 }) {
             let letters = letter.repeat(192);
             let replace = |at| {
                 let get = format!("{:15}CUST    (CK       ={at:04})\n", "L        GHU");
                 format!("{get}L        REPL\n{}", data(at, &letters))
             };
-            shop.call((0..customers).map(replace).collect());
+            shop.call(&(0..customers).map(replace).collect::<String>());
         }
         shop
     }
 
     /// Runs these control statements.
-    fn call(&self, cards: String) {
-        let mut command = command(Some(SECRET));
-        command.args(["dltest", "--psb", "CLERK", "--pcb", "1", "-s"]).arg(&self.dir);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        // Somebody must read what it says meanwhile.
-        let writer = std::thread::spawn(move || stdin.write_all(cards.as_bytes()));
-        Ended::of(&child.wait_with_output().unwrap()).done();
-        writer.join().unwrap().unwrap();
+    fn call(&self, cards: &str) {
+        issue(&self.dir, &["--psb", "CLERK", "--pcb", "1"], cards).done();
     }
 
     fn run(&self, words: &[&str], rest: &[&str]) -> Ended {

@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each scenario uses a part
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 
+pub(crate) mod pautdb;
 pub(crate) mod place;
 pub(crate) mod shop;
 
@@ -145,6 +146,23 @@ pub(crate) fn on(passphrase: &str, words: &[&str], dir: &Path, rest: &[&str]) ->
     args.push(dir.as_ref());
     args.extend(rest.iter().map(OsStr::new));
     run_as(passphrase, args)
+}
+
+/// Issues the calls on control statements in a system that scenarios make.
+pub(crate) fn issue(dir: &Path, rest: &[&str], cards: &str) -> Ended {
+    let mut command = command(Some(SECRET));
+    command.arg("dltest").arg("-s").arg(dir).args(rest);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::thread::scope(|scope| {
+        // Somebody must read what it says meanwhile.
+        let writer = scope.spawn(move || stdin.write_all(cards.as_bytes()));
+        let ended = Ended::of(&child.wait_with_output().unwrap());
+        // One that refuses its arguments reads nothing.
+        let _ = writer.join().unwrap();
+        ended
+    })
 }
 
 /// A system with a bank in it, stopped in order. Answers its folder.
