@@ -50,22 +50,25 @@ pub(crate) fn place_of(position: u64, buffer: &[u8], from: usize) -> usize {
 }
 
 impl Buffers {
-    /// An empty buffer.
+    /// An empty buffer: those with many bytes are left to others (1).
     pub(crate) fn take(&self) -> Vec<u8> {
-        let mut buffer = self.any();
+        let mut buffer = self.best(|bytes| usize::MAX - bytes);
         buffer.clear();
         buffer
     }
 
     /// A buffer of so many bytes, which are whatever was in it (1).
     pub(crate) fn take_full(&self, bytes: usize) -> Vec<u8> {
-        let mut buffer = self.any();
+        let mut buffer = self.best(|bytes| bytes);
         buffer.resize(bytes, 0);
         buffer
     }
 
-    fn any(&self) -> Vec<u8> {
-        self.0.lock().pop().unwrap_or_default()
+    /// The buffer that ranks highest by its bytes.
+    fn best(&self, rank: impl Fn(usize) -> usize) -> Vec<u8> {
+        let mut kept = self.0.lock();
+        let best = kept.iter().enumerate().max_by_key(|(_, buffer)| rank(buffer.len()));
+        best.map(|(at, _)| at).map_or_else(Vec::new, |at| kept.swap_remove(at))
     }
 
     /// Gives a buffer back.
@@ -80,6 +83,15 @@ impl Buffers {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_fills_a_buffer_gets_the_one_with_the_most_bytes() {
+        let buffers = Buffers::default();
+        [3, 9, 5].into_iter().for_each(|bytes| buffers.give(vec![1; bytes]));
+        assert_eq!(buffers.take_full(9), [1; 9]);
+        assert_eq!((buffers.take().len(), buffers.take_full(5)), (0, vec![1; 5]));
+        assert_eq!(buffers.take_full(2), [0; 2]);
+    }
 
     #[test]
     fn a_byte_lies_in_its_page_where_it_lies_in_a_page_of_the_file() {

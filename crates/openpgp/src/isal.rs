@@ -139,10 +139,11 @@ impl<'a> Deflater<'a> {
         let Ok(length) = u32::try_from(block.len()) else { return false };
         let begin = out.len();
         let room = block.len() + block.len() / 8 + 512;
-        out.resize(begin + room, 0);
+        out.reserve(room);
         let stream = &mut *self.stream;
         // SAFETY: the structure is as large as the library's (2). All pointers are to buffers of
-        // the lengths that stand beside them, and are not used after the call (1).
+        // the lengths that stand beside them, and are not used after the call (1). What the library
+        // says that it has written stands in `out`, within its room.
         let done = unsafe {
             (self.isal.deflate_init)(stream);
             stream.level = 1;
@@ -152,11 +153,12 @@ impl<'a> Deflater<'a> {
             stream.flush = FULL_FLUSH;
             stream.next_in = block.as_ptr();
             stream.avail_in = length;
-            stream.next_out = out[begin..].as_mut_ptr();
+            stream.next_out = out.spare_capacity_mut().as_mut_ptr().cast();
             stream.avail_out = u32::try_from(room).unwrap_or(u32::MAX);
-            (self.isal.deflate)(stream)
+            let done = (self.isal.deflate)(stream);
+            out.set_len(begin + room.min(stream.total_out as usize));
+            done
         };
-        out.truncate(begin + stream.total_out as usize);
         done == 0 && stream.avail_in == 0
     }
 }
