@@ -136,6 +136,11 @@ pub const ALL: &[Hunt] = &[
         by: "a recovery within a recovery",
         run: || (1..=2).try_for_each(replaced::it_is_not_replaced_again),
     },
+    Hunt {
+        plant: Plant::LostIntervalForgiven,
+        by: "damaged files of image copies",
+        run: || (1..=4).try_for_each(|seed| crate::joined::what_is_lost(seed).map(drop)),
+    },
     Hunt { plant: Plant::CopyRedoTooNew, by: "every point", run: recovered_to_points },
     Hunt { plant: Plant::BetweenAccumulationsSkipped, by: "every point", run: recovered_to_points },
     Hunt { plant: Plant::FreesNotAccumulated, by: "every point", run: recovered_to_points },

@@ -122,7 +122,7 @@ pub(crate) fn keys_of(parts: &uow::Parts) -> CopyKeys {
 pub(crate) struct Site {
     pub(crate) store: KernelStore,
     pub(crate) recon: Arc<Recon>,
-    keys: CopyKeys,
+    pub(crate) keys: CopyKeys,
     pub(crate) sets: Vec<SetId>,
     pub(crate) archiver: Option<Archiver>,
 }

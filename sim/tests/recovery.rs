@@ -83,6 +83,14 @@ fn what_files_of_a_copy_lost_in_different_places_they_give_together() {
 }
 
 #[test]
+fn what_an_older_copy_of_a_chain_lost_a_newer_one_makes_up_for() {
+    let done = crew::each(1..5, joined::what_is_lost);
+    let forgiven: u32 = done.iter().map(|one| one.forgiven).sum();
+    let refused: u32 = done.iter().map(|one| one.refused).sum();
+    assert!(forgiven > 5 && refused > 0, "{forgiven} forgiven, {refused} refused");
+}
+
+#[test]
 fn a_data_set_whose_file_is_lost_comes_back() {
     crew::each(1..7, recovery::a_lost_data_set_comes_back);
 }

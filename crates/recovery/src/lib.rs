@@ -24,6 +24,7 @@
 //! | `copy` | making a copy |
 //! | `reader` | reading one |
 //! | `plan` | from which copy, and which piece of the log |
+//! | `owed` | what copies of a chain have lost that newer ones do not hold |
 //! | `proof` | whether those copies can be read |
 //! | `recover` | doing it |
 //! | `backout` | taking committed units of work back |
@@ -46,6 +47,7 @@ mod find;
 mod folders;
 mod lost;
 mod media;
+mod owed;
 mod past;
 mod plan;
 mod proof;

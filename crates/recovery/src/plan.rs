@@ -71,6 +71,19 @@ impl Plan {
         self.sets.iter().flat_map(|set| set.spans.iter().copied()).collect()
     }
 
+    /// Data sets with the same copies, which are read once for them.
+    pub(crate) fn groups(&self) -> Vec<Vec<&SetPlan>> {
+        let mut groups: Vec<Vec<&SetPlan>> = Vec::new();
+        for set in &self.sets {
+            let same = |group: &&mut Vec<&SetPlan>| group[0].copies == set.copies;
+            match groups.iter_mut().find(same) {
+                Some(group) if !set.copies.is_empty() => group.push(set),
+                _ => groups.push(vec![set]),
+            }
+        }
+        groups
+    }
+
     /// The pieces of the log that are read.
     #[must_use]
     pub fn pieces(&self) -> Vec<(Lsn, Lsn)> {

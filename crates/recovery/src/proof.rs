@@ -4,13 +4,14 @@
 //! 1. A copy is of use for a data set if its files together hold that whole, whatever has become of
 //!    others that they hold.
 
-use std::collections::BTreeMap;
-
 use base::CiNumber;
 use recon::ImageCopy;
 use seam::Seam;
 
 use crate::media::Source;
+use crate::owed::Owed;
+use crate::plan::SetPlan;
+use crate::reader::ANOTHER;
 use crate::{CopyInfo, CopyKeys, CopyReader, CopyVisitor, Plan, Progress, RecoveryError};
 
 /// How closely copies are looked at.
@@ -33,25 +34,102 @@ pub fn look_at_copies(
     look: Look,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<(), RecoveryError> {
-    let mut wanted: BTreeMap<u32, (&ImageCopy, Vec<String>)> = BTreeMap::new();
-    for set in &plan.sets {
-        for copy in &set.copies {
-            let (_, names) = wanted.entry(copy.number).or_insert((copy, Vec::new()));
-            names.push(set.definition.name.clone());
+    for group in plan.groups() {
+        let together = look_at(seam, keys, &group, look, progress);
+        match together {
+            // Of the files of a copy each may hold something else that is whole.
+            Err(_) if group.len() > 1 && look == Look::Bytes => {
+                group.iter().try_for_each(|set| look_at(seam, keys, &[*set], look, progress))?;
+            }
+            other => other?,
         }
     }
-    let mut looking = Looking { seam, keys, look, progress };
-    wanted.into_values().try_for_each(|(copy, names)| looking.at(copy, names))
+    Ok(())
+}
+
+/// Looks at the copies that data sets share.
+fn look_at(
+    seam: &Seam,
+    keys: &CopyKeys,
+    sets: &[&SetPlan],
+    look: Look,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<(), RecoveryError> {
+    let names: Vec<String> = sets.iter().map(|set| set.definition.name.clone()).collect();
+    let Some(copies) = sets.first().map(|set| &set.copies) else { return Ok(()) };
+    if look == Look::Files {
+        return copies.iter().try_for_each(|copy| is_there(seam, copy, &names));
+    }
+    let wanted = names.iter().map(|name| Wanted { name, index: None, owed: Owed::default() });
+    let (wanted, what) = (wanted.collect(), String::new());
+    let mut proving = Proving { wanted, copy: 0, what, progress };
+    for copy in copies {
+        (proving.copy, proving.what) = (copy.number, format!("image copy {}", copy.number));
+        read_any_file(seam, keys, copy, &names, &mut proving)?;
+        proving.wanted.iter_mut().for_each(|one| one.owed.end_copy());
+    }
+    let owed = proving.wanted.iter_mut().map(|one| (one.name, &mut one.owed));
+    refuse_what_is_owed(owed)
+}
+
+/// Whether one of the files of a copy is there, as long as it was.
+fn is_there(seam: &Seam, copy: &ImageCopy, names: &[String]) -> Result<(), RecoveryError> {
+    let mut failed = None;
+    for file in &copy.files {
+        let found = match Source::open(seam, &file.path) {
+            Ok(source) if source.bytes() == copy.bytes => return Ok(()),
+            Ok(source) => source.bytes(),
+            Err(error) => {
+                failed = Some(error);
+                continue;
+            }
+        };
+        let why = format!("it has {found} bytes, and was written with {}", copy.bytes);
+        failed = Some(RecoveryError::Damaged { path: file.path.clone(), why });
+    }
+    Err(unreadable(copy.number, names, failed))
+}
+
+/// Reads a copy from the first of its files that serves, together with the others.
+pub(crate) fn read_any_file(
+    seam: &Seam,
+    keys: &CopyKeys,
+    copy: &ImageCopy,
+    names: &[String],
+    visitor: &mut dyn CopyVisitor,
+) -> Result<(), RecoveryError> {
+    let mut failed = None;
+    for file in &copy.files {
+        let read = CopyReader::open_joined(seam, &file.path, copy, keys)
+            .and_then(|reader| reader.read(visitor));
+        match read {
+            Ok(info) if info.tag == copy.tag => return Ok(()),
+            Ok(_) => {
+                let (path, why) = (file.path.clone(), ANOTHER.to_owned());
+                failed = Some(RecoveryError::Damaged { path, why });
+            }
+            Err(error) => failed = Some(error),
+        }
+    }
+    Err(unreadable(copy.number, names, failed))
+}
+
+/// Refuses copies of which an interval is owed at the end of a chain.
+pub(crate) fn refuse_what_is_owed<'o>(
+    owed: impl Iterator<Item = (&'o str, &'o mut Owed)>,
+) -> Result<(), RecoveryError> {
+    for (name, owed) in owed {
+        if let Some((copy, error)) = owed.take_first() {
+            return Err(unreadable(copy, &[name.to_owned()], Some(error)));
+        }
+    }
+    Ok(())
 }
 
 /// What an image copy is refused with that cannot be used for data sets, if that is the copy's
 /// fault; `failed` is what is wrong with the last of its files.
-pub(crate) fn unreadable(
-    copy: &ImageCopy,
-    names: Vec<String>,
-    failed: Option<RecoveryError>,
-) -> RecoveryError {
-    let number = copy.number;
+fn unreadable(number: u32, names: &[String], failed: Option<RecoveryError>) -> RecoveryError {
+    let names = names.to_vec();
     let error = failed.unwrap_or_else(|| RecoveryError::NoCopy {
         name: names.join(", "),
         why: format!("has files: {number} went to a pipe"),
@@ -68,82 +146,58 @@ pub(crate) fn unreadable(
     }
 }
 
-struct Looking<'l> {
-    seam: &'l Seam,
-    keys: &'l CopyKeys,
-    look: Look,
-    progress: &'l mut dyn FnMut(Progress<'_>),
-}
-
-impl Looking<'_> {
-    fn at(&mut self, copy: &ImageCopy, names: Vec<String>) -> Result<(), RecoveryError> {
-        let mut failed = None;
-        for file in &copy.files {
-            let looked = match self.look {
-                Look::Files => self.is_there(copy, &file.path),
-                Look::Bytes => self.proves(copy, &file.path, &names),
-            };
-            match looked {
-                Ok(()) => return Ok(()),
-                Err(error) => failed = Some(error),
-            }
-        }
-        match names.len() {
-            // Of its files each may hold something else that is whole.
-            2.. if self.look == Look::Bytes => {
-                names.into_iter().try_for_each(|name| self.at(copy, vec![name]))
-            }
-            _ => Err(unreadable(copy, names, failed)),
-        }
-    }
-
-    fn is_there(&self, copy: &ImageCopy, path: &std::path::Path) -> Result<(), RecoveryError> {
-        let (found, known) = (Source::open(self.seam, path)?.bytes(), copy.bytes);
-        if found == known {
-            return Ok(());
-        }
-        let why = format!("it has {found} bytes, and was written with {known}");
-        Err(RecoveryError::Damaged { path: path.to_owned(), why })
-    }
-
-    fn proves(
-        &mut self,
-        copy: &ImageCopy,
-        path: &std::path::Path,
-        names: &[String],
-    ) -> Result<(), RecoveryError> {
-        let what = format!("image copy {}", copy.number);
-        let mut proving = Proving { names, wanted: Vec::new(), what, progress: self.progress };
-        let reader = CopyReader::open_joined(self.seam, path, copy, self.keys)?;
-        let info = reader.read(&mut proving)?;
-        if info.tag == copy.tag {
-            return Ok(());
-        }
-        let why = "it is another copy than the one that RECON knows".into();
-        Err(RecoveryError::Damaged { path: path.to_owned(), why })
-    }
-}
-
 /// A visitor that wants to know only that some data sets are as they were written.
 struct Proving<'p> {
-    names: &'p [String],
-    wanted: Vec<bool>,
+    wanted: Vec<Wanted<'p>>,
+    /// The copy that is read.
+    copy: u32,
     what: String,
     progress: &'p mut dyn FnMut(Progress<'_>),
 }
 
+/// A data set that copies are looked at for.
+struct Wanted<'p> {
+    name: &'p str,
+    /// Which of the copy's data sets it is.
+    index: Option<usize>,
+    owed: Owed,
+}
+
+impl Proving<'_> {
+    fn owed(&mut self, index: usize) -> Option<&mut Owed> {
+        let of = |one: &&mut Wanted<'_>| one.index == Some(index);
+        self.wanted.iter_mut().find(of).map(|one| &mut one.owed)
+    }
+}
+
 impl CopyVisitor for Proving<'_> {
     fn begin(&mut self, info: &CopyInfo) -> Result<(), RecoveryError> {
-        self.wanted = info.sets.iter().map(|set| self.names.contains(&set.name)).collect();
+        for one in &mut self.wanted {
+            one.index = info.sets.iter().position(|set| set.name == one.name);
+            one.owed.begin_copy();
+        }
         Ok(())
     }
     fn wants(&self, set: usize) -> bool {
-        self.wanted.get(set).copied().unwrap_or(false)
+        self.wanted.iter().any(|one| one.index == Some(set))
     }
-    fn used(&mut self, _set: usize, _ci: CiNumber, _used: bool) -> Result<(), RecoveryError> {
+    fn used(&mut self, set: usize, ci: CiNumber, used: bool) -> Result<(), RecoveryError> {
+        if let Some(owed) = self.owed(set).filter(|_| used) {
+            owed.used(ci);
+        }
         Ok(())
     }
-    fn interval(&mut self, _: usize, _: CiNumber, _: &[u8]) -> Result<(), RecoveryError> {
+    fn interval(&mut self, set: usize, ci: CiNumber, _: &[u8]) -> Result<(), RecoveryError> {
+        if let Some(owed) = self.owed(set) {
+            owed.give(ci);
+        }
+        Ok(())
+    }
+    fn lost(&mut self, set: usize, ci: CiNumber, why: RecoveryError) -> Result<(), RecoveryError> {
+        let copy = self.copy;
+        if let Some(owed) = self.owed(set) {
+            owed.lose(ci, copy, why);
+        }
         Ok(())
     }
     fn progress(&mut self, done: u64, total: u64) {

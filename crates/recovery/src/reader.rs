@@ -72,9 +72,20 @@ pub trait CopyVisitor {
     /// # Errors
     /// The visitor's own.
     fn interval(&mut self, set: usize, ci: CiNumber, unit: &[u8]) -> Result<(), RecoveryError>;
+    /// An interval that no file of the copy has as it was copied: to be borne, or the copy is
+    /// damaged.
+    ///
+    /// # Errors
+    /// What is wrong with it, unless it is borne.
+    fn lost(&mut self, _: usize, _: CiNumber, why: RecoveryError) -> Result<(), RecoveryError> {
+        Err(why)
+    }
     /// So many bytes of the file were read.
     fn progress(&mut self, done: u64, total: u64);
 }
+
+/// What is wrong with a file that holds something else than RECON says.
+pub(crate) const ANOTHER: &str = "it is another copy than the one that RECON knows";
 
 /// A piece: its head, its payload in clear, and the intervals behind it.
 type Piece = (Head, Vec<u8>, Vec<u8>);
@@ -86,6 +97,8 @@ pub struct CopyReader {
     source: Source,
     /// Other files of the copy, which may have what this one has lost (2).
     others: VecDeque<Source>,
+    /// The copy that it has to be, if that is known: its number, and when it was begun.
+    wanted: Option<(u32, u64)>,
     opener: Opener,
     done: u64,
     sealers: BTreeMap<(usize, u8, KeyGeneration), PageSealer>,
@@ -103,6 +116,7 @@ impl CopyReader {
             keys: keys.clone(),
             source: Source::open(seam, path)?,
             others: VecDeque::new(),
+            wanted: None,
             opener: Opener::new(keys),
             done: 0,
             sealers: BTreeMap::new(),
@@ -123,7 +137,8 @@ impl CopyReader {
     ) -> Result<CopyReader, RecoveryError> {
         let others = copy.files.iter().filter(|file| file.path != path);
         let others = others.filter_map(|file| Source::open(seam, &file.path).ok()).collect();
-        Ok(CopyReader { others, ..CopyReader::open(seam, path, keys)? })
+        let wanted = Some((copy.number, copy.from_us));
+        Ok(CopyReader { others, wanted, ..CopyReader::open(seam, path, keys)? })
     }
 
     /// Reads all of it. Returns what it says of itself, proven and complete.
@@ -137,6 +152,9 @@ impl CopyReader {
             return Err(self.damaged("it does not begin with its beginning"));
         }
         let mut info = beginning(&payload).ok_or_else(|| self.damaged("its beginning is none"))?;
+        if self.wanted.is_some_and(|wanted| wanted != (info.number, info.from_us)) {
+            return Err(self.damaged(ANOTHER));
+        }
         (info.generation, info.bytes) = (head.generation, self.source.bytes());
         self.generations = vec![Vec::new(); info.sets.len()];
         visitor.begin(&info)?;
@@ -260,8 +278,10 @@ impl CopyReader {
                     proven = proven.or(again);
                 }
             }
-            proven.map_err(|why| self.damaged(&why))?;
-            visitor.interval(index, ci, unit)?;
+            match proven {
+                Ok(()) => visitor.interval(index, ci, unit)?,
+                Err(why) => visitor.lost(index, ci, self.damaged(&why))?,
+            }
         }
         Ok(())
     }
@@ -381,7 +401,7 @@ impl CopyFiles {
     }
 }
 
-fn beginning(payload: &[u8]) -> Option<CopyInfo> {
+pub(crate) fn beginning(payload: &[u8]) -> Option<CopyInfo> {
     let mut reader = Reader::new(payload);
     let kind = match reader.u8()? {
         1 => CopyKind::Full,

@@ -18,7 +18,7 @@ use archive::{LogSource, Span};
 use base::{CiNumber, DataSetId, Lsn, UowId};
 use lock::{LockError, LockName, Mode, Wait};
 use log::{Log, Record};
-use recon::{Built, Recon, Record as Note};
+use recon::{Built, ImageCopy, Recon, Record as Note};
 use seam::plant::{Plant, planted};
 use space::{DataSet, Definition};
 use store_kernel::KernelStore;
@@ -26,9 +26,10 @@ use uow::checkpoint::Checkpoint;
 use uow::record::{kind, set_of};
 use uow::{InFlight, Kernel, Rebuild, RebuildCounts, Repeating, Uow, UowError, UowOptions};
 
+use crate::owed::Owed;
 use crate::plan::{Plan, SetPlan, Target};
-use crate::proof::unreadable;
-use crate::{CopyInfo, CopyKeys, CopyReader, CopyVisitor, Progress, RecoveryError, concern};
+use crate::proof::{read_any_file, refuse_what_is_owed};
+use crate::{CopyInfo, CopyKeys, CopyVisitor, Progress, RecoveryError, concern};
 
 /// Where a recovery reads the log.
 pub trait History {
@@ -274,15 +275,7 @@ impl Work<'_> {
     /// Makes the successors and fills them from the copies.
     fn restore_all(&mut self, keys: &CopyKeys) -> Result<(), RecoveryError> {
         let sets = &self.plan.sets;
-        let mut groups: Vec<Vec<&SetPlan>> = Vec::new();
-        for set in sets {
-            let same = |group: &&mut Vec<&SetPlan>| group[0].copies == set.copies;
-            match groups.iter_mut().find(same) {
-                Some(group) if !set.copies.is_empty() => group.push(set),
-                _ => groups.push(vec![set]),
-            }
-        }
-        for group in groups {
+        for group in self.plan.groups() {
             let together = self.restore(&group, keys);
             match together {
                 // Of the files of a copy each may hold something else that is whole.
@@ -313,14 +306,12 @@ impl Work<'_> {
         let sets = sets.iter().copied();
         let mut filling = Filling {
             kernel: self.kernel,
-            successors: sets.map(|plan| Successor { plan, rebuild: None, index: None }).collect(),
+            successors: sets.map(Successor::of).collect(),
+            copy: 0,
             what: String::new(),
             progress: self.progress,
         };
-        let read = copies.iter().try_for_each(|copy| {
-            filling.what = format!("image copy {}", copy.number);
-            read_any_file(self.kernel, keys, copy, &mut filling)
-        });
+        let read = filling.read_chain(keys, copies);
         // A copy has been read, so each has begun.
         let mut begun = filling.successors.into_iter().filter_map(|one| one.rebuild);
         if read.is_ok() {
@@ -431,35 +422,12 @@ impl Work<'_> {
     }
 }
 
-/// Reads a copy from the first of its files that serves, together with the others.
-fn read_any_file(
-    kernel: &Kernel,
-    keys: &CopyKeys,
-    copy: &recon::ImageCopy,
-    filling: &mut Filling<'_, '_>,
-) -> Result<(), RecoveryError> {
-    let mut failed = None;
-    for file in &copy.files {
-        let read = CopyReader::open_joined(kernel.seam(), &file.path, copy, keys)
-            .and_then(|reader| reader.read(filling));
-        match read {
-            Ok(info) if info.tag == copy.tag => return filling.end_copy(),
-            Ok(_) => {
-                let why = "it is another copy than the one that RECON knows".into();
-                failed = Some(RecoveryError::Damaged { path: file.path.clone(), why });
-            }
-            Err(error) => failed = Some(error),
-        }
-    }
-    let names = filling.successors.iter().map(|one| one.plan.definition.name.clone()).collect();
-    Err(unreadable(copy, names, failed))
-}
-
 /// Puts what copies hold of data sets into their successors.
 struct Filling<'f, 'p> {
     kernel: &'f Arc<Kernel>,
     successors: Vec<Successor<'f>>,
     /// The copy that is read.
+    copy: u32,
     what: String,
     progress: &'p mut dyn FnMut(Progress<'_>),
 }
@@ -470,18 +438,36 @@ struct Successor<'f> {
     rebuild: Option<Rebuild>,
     /// Which of the copy's data sets it is.
     index: Option<usize>,
+    owed: Owed,
+}
+
+impl Successor<'_> {
+    fn of(plan: &SetPlan) -> Successor<'_> {
+        Successor { plan, rebuild: None, index: None, owed: Owed::default() }
+    }
 }
 
 impl Filling<'_, '_> {
-    fn rebuild_of(&mut self, index: usize) -> Option<&mut Rebuild> {
-        let of = |one: &&mut Successor<'_>| one.index == Some(index);
-        self.successors.iter_mut().find(of)?.rebuild.as_mut()
+    /// Puts in one copy after the other: of an interval the newest version counts.
+    fn read_chain(&mut self, keys: &CopyKeys, copies: &[ImageCopy]) -> Result<(), RecoveryError> {
+        let names = self.successors.iter().map(|one| one.plan.definition.name.clone());
+        let (names, seam): (Vec<String>, _) = (names.collect(), self.kernel.seam());
+        for copy in copies {
+            (self.copy, self.what) = (copy.number, format!("image copy {}", copy.number));
+            read_any_file(seam, keys, copy, &names, self)?;
+            for one in &mut self.successors {
+                one.owed.end_copy();
+                one.rebuild.as_mut().map_or(Ok(()), Rebuild::end_copy)?;
+            }
+        }
+        let owed = self.successors.iter_mut();
+        refuse_what_is_owed(owed.map(|one| (one.plan.definition.name.as_str(), &mut one.owed)))
     }
 
-    /// The copy was read whole.
-    fn end_copy(&mut self) -> Result<(), RecoveryError> {
-        let mut rebuilds = self.successors.iter_mut().filter_map(|one| one.rebuild.as_mut());
-        Ok(rebuilds.try_for_each(Rebuild::end_copy)?)
+    fn successor(&mut self, index: usize) -> Option<(&mut Rebuild, &mut Owed)> {
+        let of = |one: &&mut Successor<'_>| one.index == Some(index);
+        let one = self.successors.iter_mut().find(of)?;
+        Some((one.rebuild.as_mut()?, &mut one.owed))
     }
 }
 
@@ -494,6 +480,7 @@ impl CopyVisitor for Filling<'_, '_> {
                 let why = format!("holds it: {} does not", info.number);
                 return Err(RecoveryError::NoCopy { name: name.clone(), why });
             }
+            one.owed.begin_copy();
             match &mut one.rebuild {
                 // A second file of a copy, or the next copy of a chain.
                 Some(rebuild) => rebuild.at_moment(&info.moment),
@@ -514,16 +501,24 @@ impl CopyVisitor for Filling<'_, '_> {
     }
 
     fn used(&mut self, set: usize, ci: CiNumber, used: bool) -> Result<(), RecoveryError> {
-        match self.rebuild_of(set) {
-            Some(rebuild) if used => Ok(rebuild.note_used(ci)?),
-            _ => Ok(()),
-        }
+        let Some((rebuild, owed)) = self.successor(set).filter(|_| used) else { return Ok(()) };
+        owed.used(ci);
+        Ok(rebuild.note_used(ci)?)
     }
 
     fn interval(&mut self, set: usize, ci: CiNumber, unit: &[u8]) -> Result<(), RecoveryError> {
-        let Some(rebuild) = self.rebuild_of(set) else { return Ok(()) };
+        let Some((rebuild, owed)) = self.successor(set) else { return Ok(()) };
+        owed.give(ci);
         let usable = rebuild.set().usable_bytes();
         Ok(rebuild.put(ci, &unit[..usable])?)
+    }
+
+    fn lost(&mut self, set: usize, ci: CiNumber, why: RecoveryError) -> Result<(), RecoveryError> {
+        let copy = self.copy;
+        if let Some((_, owed)) = self.successor(set) {
+            owed.lose(ci, copy, why);
+        }
+        Ok(())
     }
 
     fn progress(&mut self, done: u64, total: u64) {

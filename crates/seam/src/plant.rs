@@ -121,6 +121,8 @@ pub enum Plant {
     RecoveryUnrecorded,
     /// A recovery takes the place of what another one has replaced meanwhile.
     RecoveredTwice,
+    /// A recovery passes over an interval that image copies have lost.
+    LostIntervalForgiven,
     /// A damaged interval is mended with an older version of it.
     OlderVersionPutBack,
     /// A verification in use takes what does not prove itself for something in flight.
@@ -208,6 +210,7 @@ impl Plant {
         Plant::SweepBackwards,
         Plant::RecoveryUnrecorded,
         Plant::RecoveredTwice,
+        Plant::LostIntervalForgiven,
         Plant::OlderVersionPutBack,
         Plant::DamageOverlooked,
         Plant::CarriedUnannounced,
