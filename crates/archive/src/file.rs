@@ -5,7 +5,8 @@
 //!    own and by the chain, the last one by what the header says of it.
 //! 2. No length in the file makes more memory be taken than a group may have.
 //! 3. Copies of an archive are the same bytes, so what one of them has lost stands in the same
-//!    place of another one: a group that does not prove itself is read there.
+//!    place of another one: a group that does not prove itself is read there. One that was cut
+//!    short serves up to its end.
 
 use std::collections::VecDeque;
 use std::io;
@@ -51,6 +52,18 @@ impl ArchiveFile {
     /// # Errors
     /// [`ArchiveError::Damaged`], [`ArchiveError::FutureVersion`], whatever the disk says.
     pub fn open(env: &ArchiveEnv, path: &Path) -> Result<ArchiveFile, ArchiveError> {
+        let file = ArchiveFile::open_cut(env, path)?;
+        match file.window.len == file.info.file_bytes() {
+            true => Ok(file),
+            false => Err(refused(path, file.window.len, &Flaw::Length)),
+        }
+    }
+
+    /// Opens a file that may be shorter than it says.
+    ///
+    /// # Errors
+    /// As for [`ArchiveFile::open`].
+    pub(crate) fn open_cut(env: &ArchiveEnv, path: &Path) -> Result<ArchiveFile, ArchiveError> {
         let opened = ArchiveFile::try_open(env, path)?;
         opened.map_err(|(offset, flaw)| refused(path, offset, &flaw))
     }
@@ -59,7 +72,11 @@ impl ArchiveFile {
     /// one that the disk does not give.
     pub(crate) fn is_damaged(env: &ArchiveEnv, path: &Path) -> bool {
         let opened = ArchiveFile::try_open(env, path);
-        matches!(opened, Ok(Err((_, Flaw::NoHeader | Flaw::Length | Flaw::Tag))))
+        match opened {
+            Ok(Ok(file)) => file.window.len != file.info.file_bytes(),
+            Ok(Err((_, flaw))) => matches!(flaw, Flaw::NoHeader | Flaw::Length | Flaw::Tag),
+            Err(_) => false,
+        }
     }
 
     fn try_open(
@@ -81,9 +98,6 @@ impl ArchiveFile {
             Ok(proven) => proven,
             Err(flaw) => return Ok(Err((0, flaw))),
         };
-        if info.file_bytes() != window.len {
-            return Ok(Err((window.len, Flaw::Length)));
-        }
         let unpacker =
             Decompressor::new().map_err(|error| ArchiveError::io("read", path, error))?;
         let (next, previous) = (info.from, info.previous);
@@ -145,8 +159,7 @@ impl ArchiveFile {
     /// Goes over to the next of the other copies, in the same place (3).
     fn go_over(&mut self) -> bool {
         let Some(other) = self.others.pop_front() else { return false };
-        let opened = Window::open(&self.env, &other).ok();
-        let Some(window) = opened.filter(|window| window.len == self.window.len) else {
+        let Ok(window) = Window::open(&self.env, &other) else {
             self.others.push_back(other);
             return false;
         };

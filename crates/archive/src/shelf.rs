@@ -181,8 +181,25 @@ impl Shelf {
         if refused.len() == self.config.folders.len() {
             return Err(refused.swap_remove(0));
         }
+        self.see_together(&mut state);
         *self.state.lock() = state;
         Ok(())
+    }
+
+    /// Takes in archives of which no copy can be opened, but one that was cut short is whole
+    /// together with others.
+    fn see_together(&self, state: &mut State) {
+        for fault in state.faults.iter().filter(|fault| !fault.is_foreign()) {
+            let (from, path) = (fault.from, &fault.path);
+            if state.archives.contains_key(&from) {
+                continue;
+            }
+            let Ok(file) = ArchiveFile::open_cut(&self.env, path) else { continue };
+            if file.info().from == from && self.pieces(path).is_ok() {
+                let (info, files) = (file.info().clone(), vec![path.clone()]);
+                state.archives.insert(from, ShelfCopy { info, files });
+            }
+        }
     }
 
     /// What reading archives takes.
@@ -376,7 +393,7 @@ impl Shelf {
         let name = path.file_name().unwrap_or_default();
         let others = self.config.folders.iter().map(|folder| folder.join(name));
         let others = others.filter(|other| other != path).collect();
-        Ok(ArchiveFile::open(&self.env, path)?.joined(others))
+        Ok(ArchiveFile::open_cut(&self.env, path)?.joined(others))
     }
 
     /// From which copies the bytes of an archive can be had that prove themselves.

@@ -284,6 +284,53 @@ fn what_copies_lost_in_different_places_they_give_together() {
 }
 
 #[test]
+fn what_is_cut_short_serves_up_to_its_end() {
+    let (mut whole, mut lost) = (0, 0);
+    for seed in 0..16 {
+        let bench = Bench::new(2, |config| config.compress = (seed % 5 == 0).then_some(1));
+        let mut rng = Rng::stream(seed, "cut");
+        log_some(&bench, 0, 100);
+        bench.archiver().archive_now().unwrap();
+        let shelf = std::sync::Arc::clone(bench.archiver().shelf());
+        let logged = read_all(&LogSource::new(Some(shelf.clone()), None), Lsn::FIRST).unwrap();
+        let copy = &shelf.list()[0];
+        let bytes = common::bytes(&copy.files[0]);
+        // One is cut, and the other one damaged where that is left, its header among it, or behind.
+        let blocks = HEADER_BYTES + copy.info.block_bytes;
+        let cut = rng.between(blocks * 3 / 4, blocks - 1);
+        let (from, to, bears) = match seed % 4 {
+            0 => (24, 4000, true),
+            3 => (cut, blocks - 1, false),
+            _ => (HEADER_BYTES, (cut / 2).max(HEADER_BYTES), cut > 4 * HEADER_BYTES),
+        };
+        let (one, other) = ((seed / 2 % 2) as usize, (1 - seed / 2 % 2) as usize);
+        common::put(&copy.files[one], &bytes[..cut as usize]);
+        let at = rng.between(from, to);
+        spoil(&copy.files[other], at, &[!bytes[at as usize]]);
+        let shelf = Shelf::open(shelf.env().clone(), shelf.config().clone()).unwrap();
+        let shelf = std::sync::Arc::new(shelf);
+        match read_all(&LogSource::new(Some(shelf.clone()), None), Lsn::FIRST) {
+            Ok(found) => {
+                assert_eq!(found, logged, "seed {seed}");
+                let faults = shelf.verify(copy.info.from).unwrap();
+                assert_eq!(faults.len(), 2, "seed {seed}");
+                for fault in &faults {
+                    shelf.repair(copy.info.from, &fault.path).unwrap();
+                }
+                assert!(all_bytes(&copy.files).iter().all(|one| *one == bytes), "seed {seed}");
+                whole += 1;
+            }
+            Err(error) => {
+                assert!(!bears, "seed {seed}: {error}");
+                lost += 1;
+            }
+        }
+        bench.end();
+    }
+    assert!(whole > 6 && lost > 3, "{whole} whole, {lost} lost");
+}
+
+#[test]
 fn a_file_that_is_not_what_it_says_is_named_and_not_counted() {
     let mut bench = Bench::new(1, |_| {});
     log_some(&bench, 0, 500);
