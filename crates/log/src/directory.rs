@@ -45,6 +45,11 @@ impl GroupAt {
         GroupAt { first, block: (offset / BLOCK as u64) as u32 }
     }
 
+    /// A group of which nobody knows where it stands.
+    pub(crate) fn nowhere(first: Lsn) -> GroupAt {
+        GroupAt { first, block: u32::MAX }
+    }
+
     pub(crate) fn offset(self) -> u64 {
         u64::from(self.block) * BLOCK as u64
     }

@@ -250,6 +250,11 @@ impl Core {
                 return Ok(());
             }
         };
+        if place.offset + sealed.len() as u64 > self.config.segment_bytes {
+            let why = "nobody knows where it stood".to_owned();
+            mended.lost.push(self.lost_group(number, &place, why));
+            return Ok(());
+        }
         for copy in &lacking {
             let Some(file) = place.files.get(*copy, place.stripe) else { continue };
             let at = FileAt { copy: *copy, slot: place.files.slot, stripe: place.stripe };

@@ -10,10 +10,13 @@
 //!    and copies become readable or trusted again.
 //! 5. A slot has a file for each stripe of its segment and for each that a new segment gets. Those
 //!    that neither needs are removed, once their headers say that they are free.
-//! 6. Headers of segments beyond the end are voided before anything is appended, so that a later
+//! 6. Groups in front of what restart reads that neither a copy nor an archive has are passed over,
+//!    and named: whatever reads them is told then.
+//! 7. Headers of segments beyond the end are voided before anything is appended, so that a later
 //!    walk never turns into them.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 use std::sync::Arc;
 
 use base::{GroupNumber, Lsn};
@@ -33,7 +36,7 @@ use crate::segment::{
 };
 use crate::survey::{Survey, Surveyed};
 use crate::wads::{self, Beyond};
-use crate::walk::Walk;
+use crate::walk::{Step, Walk};
 use crate::{LogConfig, LogEnv, LogError, LogStart, STRIPES_MAX};
 
 /// A log that is ready to go on.
@@ -65,6 +68,7 @@ pub(crate) fn restore(
 ) -> Result<Restored, LogError> {
     let mut dead: Vec<(u8, String)> = Vec::new();
     let mut put_back = Vec::new();
+    let mut lost_to = None;
     loop {
         let mut survey = Survey::take(env, config, book, true)?;
         for (copy, why) in &dead {
@@ -73,13 +77,20 @@ pub(crate) fn restore(
         let trust = Trust::decide(config, &survey, start)?;
         survey.check_legible(config)?;
         let all = survey.segments(config, &trust.sources)?;
-        let found = match Found::search(env, config, book, &survey, &all, &trust, start) {
+        let found = match Found::search(env, config, book, &survey, &all, &trust, start, lost_to) {
             Ok(found) => found,
             // What no copy has, an archive may have.
             Err(error) => {
                 let (copies, last) = (&trust.sources, put_back.last().copied());
-                let group = mend::put_back(config, book, &survey, copies, last, error)?;
-                put_back.push(group);
+                match mend::put_back(config, book, &survey, copies, last, error) {
+                    Ok(group) => put_back.push(group),
+                    Err(LogError::Damaged { group, .. })
+                        if lost_to < Some(group) && !survey.has_illegible(copies) =>
+                    {
+                        lost_to = Some(group);
+                    }
+                    Err(error) => return Err(error),
+                }
                 continue;
             }
         };
@@ -120,6 +131,7 @@ fn finish(
     let lost: Vec<_> =
         lost.iter().map(|(copy, why)| (*copy, from(*copy), why.to_string())).collect();
     let mut notes = trust.notes;
+    notes.extend(found.passed.iter().cloned());
     if repaired > 0 {
         notes.push(format!("{repaired} groups were copied from one log copy to the other"));
     }
@@ -221,9 +233,14 @@ struct Found {
     /// What only the write-ahead data set has, from `end` on.
     ahead: Beyond,
     repairs: Vec<Repair>,
+    /// What was passed over, in words.
+    passed: Vec<String>,
 }
 
 impl Found {
+    /// Walks the log from the segment on that restart needs. Groups in front of what it needs that
+    /// nobody has are passed over, but none behind `lost_to`.
+    #[allow(clippy::too_many_arguments)] // all of what a start is given
     fn search(
         env: &LogEnv,
         config: &LogConfig,
@@ -232,24 +249,22 @@ impl Found {
         all: &BTreeMap<u64, (u32, SegmentId)>,
         trust: &Trust,
         start: &LogStart,
+        lost_to: Option<GroupNumber>,
     ) -> Result<Found, LogError> {
         let split = split_at(all, start);
         let (older, chain) = split.map_err(|gone| survey.explain(config, gone))?;
         let mut groups: Vec<Vec<GroupAt>> = chain.iter().map(|_| Vec::new()).collect();
-        let (mut repairs, mut piece) = (Vec::new(), Vec::new());
+        let (mut repairs, mut piece, mut passed) = (Vec::new(), Vec::new(), Vec::new());
         let mut walk = Walk::new(config, survey, chain);
         loop {
-            let sources = trust.sources_of(walk.next);
-            match walk.step(book, &sources, &trust.checked(&sources))? {
-                Ok(step) => {
+            let error = match advance(&mut walk, book, trust) {
+                Ok(None) => break,
+                Err(error) => error,
+                Ok(Some(step)) => {
                     let offset = step.place.offset();
                     if start.ahead {
-                        keep_piece(
-                            &mut piece,
-                            &step.head,
-                            walk.payload(&step),
-                            walk.whole(start.from),
-                        );
+                        let whole = walk.whole(start.from);
+                        keep_piece(&mut piece, &step.head, walk.payload(&step), whole);
                     }
                     groups[step.segment].push(GroupAt::new(step.head.first, offset));
                     cut_back(groups.iter_mut().rev(), step.head.first);
@@ -261,12 +276,17 @@ impl Found {
                         offset,
                         len: step.head.disk_len(),
                     }));
+                    continue;
                 }
-                Err(missing) => {
-                    walk.judge(book, &trust.sources, &missing)?;
-                    break;
-                }
-            }
+            };
+            let (segment, first) = walk.sought();
+            let may = lost_to.is_some_and(|last| walk.next <= last);
+            let gone = may.then(|| walk.pass_over(book, &trust.sources, start.from)).flatten();
+            let Some(gone) = gone else { return Err(error) };
+            // Nothing is known of those behind the first one but that they are gone, too.
+            let others = gone.clone().skip(1).map(|_| GroupAt::nowhere(walk.end));
+            groups[segment].extend(std::iter::once(first).chain(others));
+            passed.push(passed_over(&gone, &error));
         }
         let end = walk.whole(start.from);
         let ahead = wads::beyond(env, config, book, start, &walk.edge(end), &piece)?;
@@ -274,11 +294,22 @@ impl Found {
         if ahead.end() < proven {
             return Err(LogError::RolledBack { end: ahead.end(), proven });
         }
-        let end = ahead.first;
         let (next, previous, last) = (walk.next, walk.previous, walk.at);
         let offsets = walk.offsets().to_vec();
         let chain = walk.chain;
-        Ok(Found { older, chain, groups, last, offsets, next, previous, end, ahead, repairs })
+        Ok(Found {
+            older,
+            chain,
+            groups,
+            last,
+            offsets,
+            next,
+            previous,
+            end: ahead.first,
+            ahead,
+            repairs,
+            passed,
+        })
     }
 
     /// The segments in use, oldest first.
@@ -352,6 +383,31 @@ impl Found {
             notes: Vec::new(),
         }
     }
+}
+
+/// The next group of a walk; nothing where the log ends.
+pub(crate) fn advance(
+    walk: &mut Walk<'_>,
+    book: &mut KeyBook,
+    trust: &Trust,
+) -> Result<Option<Step>, LogError> {
+    let sources = trust.sources_of(walk.next);
+    match walk.step(book, &sources, &trust.checked(&sources))? {
+        Ok(step) => Ok(Some(step)),
+        Err(missing) => walk.judge(book, &trust.sources, &missing).map(|()| None),
+    }
+}
+
+/// What is to be known of groups that nobody has, and a start has done without.
+fn passed_over(gone: &Range<u64>, error: &LogError) -> String {
+    let count = match gone.end - gone.start {
+        1 => String::new(),
+        count => format!("{count} groups of the log from group{} on are lost; ", gone.start),
+    };
+    format!(
+        "{count}{error}; no start needs it, but a recovery that reads across it does: make image \
+         copies now, `holdfast image-copy --all --to FOLDER`"
+    )
 }
 
 type Chain = Vec<(u32, SegmentId)>;

@@ -14,11 +14,11 @@ use seal::Format;
 
 use crate::group::KeyBook;
 use crate::record::{self, Record, length_of};
-use crate::restore::{Trust, keep_piece, split_at};
+use crate::restore::{Trust, advance, keep_piece, split_at};
 use crate::segment::FileAt;
 use crate::survey::Survey;
 use crate::wads;
-use crate::walk::Walk;
+use crate::walk::{Step, Walk};
 use crate::{LogConfig, LogEnv, LogError, LogStart};
 
 /// A group as it stands in the log.
@@ -73,6 +73,19 @@ pub enum Scanned<'a> {
         /// What is wrong there.
         why: String,
     },
+    /// Groups that no copy has, in front of everything that is asked for.
+    Passed {
+        /// The first of them.
+        number: GroupNumber,
+        /// The file that should hold it.
+        path: PathBuf,
+        /// Where in the file, in bytes.
+        offset: u64,
+        /// What is wrong there.
+        why: String,
+        /// Where the log goes on.
+        end: Lsn,
+    },
     /// A file that is shorter than a segment, whether or not the log goes through it.
     Short {
         /// The file.
@@ -116,13 +129,19 @@ pub fn scan(
     let mut walk = Walk::new(config, &survey, chain);
     let (mut cutter, mut piece) = (Cutter::default(), Vec::new());
     loop {
-        let sources = trust.sources_of(walk.next);
-        let step = match walk.step(&mut book, &sources, &trust.checked(&sources))? {
-            Ok(step) => step,
-            Err(missing) => {
-                walk.judge(&mut book, &trust.sources, &missing)?;
-                break;
+        let step = match advance(&mut walk, &mut book, &trust) {
+            Ok(Some(step)) => step,
+            Ok(None) => break,
+            Err(LogError::Damaged { group, path, offset, why })
+                if !survey.has_illegible(&trust.sources)
+                    && walk.pass_over(&mut book, &trust.sources, start.from).is_some() =>
+            {
+                let (number, end) = (group, walk.end);
+                visit(Scanned::Passed { number, path, offset, why, end });
+                cutter = Cutter::default();
+                continue;
             }
+            Err(error) => return Err(error),
         };
         for (copy, flaw) in &step.lacking {
             let at = FileAt { copy: *copy, slot: step.slot, stripe: step.stripe };
@@ -130,24 +149,11 @@ pub fn scan(
             let number = step.head.number;
             visit(Scanned::Damage { number, path, offset, why: flaw.to_string() });
         }
-        let at = FileAt { copy: step.source, slot: step.slot, stripe: step.stripe };
         let head = &step.head;
         if start.ahead {
             keep_piece(&mut piece, head, walk.payload(&step), walk.whole(start.from));
         }
-        visit(Scanned::Group(&GroupInfo {
-            number: head.number,
-            first: head.first,
-            end: head.end(),
-            durable: head.durable,
-            stripes: walk.chain[step.segment].1.stripes,
-            first_of_salt: head.first_of_salt,
-            format: head.format,
-            generation: head.generation,
-            path: at.path(config),
-            offset: step.place.offset(),
-            disk_bytes: head.disk_len() as u64,
-        }));
+        visit(Scanned::Group(&shown(config, &walk, &step)));
         if head.begins_anew() {
             cutter = Cutter::default();
         }
@@ -163,6 +169,25 @@ pub fn scan(
     let end = ahead.end();
     let proven = start.proven.max(start.from);
     if end < proven { Err(LogError::RolledBack { end, proven }) } else { Ok(end) }
+}
+
+/// A group as it is shown.
+fn shown(config: &LogConfig, walk: &Walk<'_>, step: &Step) -> GroupInfo {
+    let at = FileAt { copy: step.source, slot: step.slot, stripe: step.stripe };
+    let head = &step.head;
+    GroupInfo {
+        number: head.number,
+        first: head.first,
+        end: head.end(),
+        durable: head.durable,
+        stripes: walk.chain[step.segment].1.stripes,
+        first_of_salt: head.first_of_salt,
+        format: head.format,
+        generation: head.generation,
+        path: at.path(config),
+        offset: step.place.offset(),
+        disk_bytes: head.disk_len() as u64,
+    }
 }
 
 /// Shows the copies that cannot be used, and the files that were cut short.

@@ -10,8 +10,12 @@
 //! 3. If no copy has the next group, the log ends, unless something proves that it was durable:
 //!    a group of this log with a number W or more further on, or one that was sealed when the
 //!    missing one was durable already, or a segment that begins so far on (K7). Then it is damage.
+//! 4. Damage is passed over only in front of a position that is asked for, and known to have been
+//!    durable: up to the next group in the same segment that proves itself and begins there or in
+//!    front. From that one on the chain holds as ever.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use base::{GroupNumber, Lsn};
 use seal::{Salt, Tag};
@@ -260,6 +264,12 @@ impl<'a> Walk<'a> {
         self.damaged(at, GroupAt::new(Lsn::NONE, offset), &missing.flaw, proof)
     }
 
+    /// Where the group should stand that was looked for last.
+    pub(crate) fn sought(&self) -> (usize, GroupAt) {
+        let (segment, _, offset) = self.candidate;
+        (segment, GroupAt::new(self.end, offset))
+    }
+
     fn damaged(&self, at: FileAt, place: GroupAt, flaw: &Flaw, proof: &str) -> LogError {
         LogError::Damaged {
             group: self.next,
@@ -337,6 +347,61 @@ impl<'a> Walk<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Goes on behind groups that no copy has, if the log is asked for from `needed` on, and they
+    /// stand in front of it (4). Returns their numbers.
+    pub(crate) fn pass_over(
+        &mut self,
+        book: &mut KeyBook,
+        copies: &[u8],
+        needed: Lsn,
+    ) -> Option<Range<u64>> {
+        if self.end >= needed {
+            return None;
+        }
+        let (segment, ..) = self.candidate;
+        let (slot, id) = *self.chain.get(segment)?;
+        let mut offsets = match segment == self.segment {
+            true => self.offsets,
+            false => [SEGMENT_HEADER as u64; STRIPES_MAX as usize],
+        };
+        let mut next: Option<GroupHead> = None;
+        for stripe in 0..id.stripes {
+            let offset = &mut offsets[usize::from(stripe)];
+            let at = |copy: &u8| FileAt { copy: *copy, slot, stripe };
+            let found = copies.iter().filter_map(|copy| self.find_behind(book, at(copy), *offset));
+            let Some((place, head)) = found.min_by_key(|(_, head)| head.number) else { continue };
+            *offset = place;
+            next = next.into_iter().chain([head]).min_by_key(|head| head.number);
+        }
+        let next = next.filter(|head| head.first <= needed)?;
+        let passed = self.next.0..next.number.0;
+        (self.segment, self.offsets, self.at) = (segment, offsets, Some(segment));
+        (self.next, self.end, self.previous) = (next.number, next.first, next.previous);
+        (self.salt, self.framer) = (None, None);
+        self.lenses.clear();
+        Some(passed)
+    }
+
+    /// The first group of a file, from an offset on, that proves itself and comes behind the one
+    /// that is missing.
+    fn find_behind(&self, book: &mut KeyBook, at: FileAt, from: u64) -> Option<(u64, GroupHead)> {
+        let surveyed = self.survey.files.get(&at)?;
+        let len = surveyed.len.min(self.config.segment_bytes) / BLOCK as u64 * BLOCK as u64;
+        let mut lens = Lens::new(surveyed.file.clone(), len.max(BLOCK as u64), LENS_BYTES);
+        for offset in (from..len).step_by(BLOCK) {
+            let front =
+                lens.bring(offset, BLOCK).map(|()| GroupHead::decode(lens.view(offset, BLOCK)));
+            if !front.is_ok_and(|head| head.is_ok_and(|head| head.number > self.next)) {
+                continue;
+            }
+            match lens.load(offset, book, self.config, |_| Ok(())) {
+                Ok(head) => return Some((offset, head)),
+                Err(_) => lens.forget(),
+            }
+        }
+        None
     }
 
     /// The first place in a file with a group that proves that the missing one was durable.

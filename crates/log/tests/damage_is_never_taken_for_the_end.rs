@@ -59,6 +59,56 @@ fn a_damaged_group_without_another_copy_stops_the_start() {
     }
 }
 
+/// What no start needs does not keep the system from starting: it is named, and the log goes on.
+#[test]
+fn damaged_groups_in_front_of_what_a_start_needs_are_passed_over() {
+    for (stripes, count) in [(1, 1), (2, 1), (3, 1), (1, 3), (2, 4)] {
+        let bench = Bench::new(1, |config| config.stripes = stripes);
+        let ends = fill(&bench, 30);
+        let all = groups(&bench);
+        let hurt = &all[4..4 + count];
+        hurt.iter().for_each(|group| spoil(&group.path, group.offset + 200, &[0xee; 8]));
+        let last = hurt.last().unwrap();
+        let needs_it = LogStart { from: last.first, ..LogStart::NEW };
+        assert!(bench.open(needs_it).is_err(), "{stripes} stripes, {count} groups");
+        let start = LogStart { from: last.end, proven: ends[29], ..LogStart::NEW };
+        let mut passed = Vec::new();
+        let end = scan(&bench.env(), &bench.config, &start, &mut |seen| {
+            if let Scanned::Passed { number, end, .. } = seen {
+                passed.push((number, end));
+            }
+        });
+        assert_eq!(end.unwrap(), ends[29]);
+        assert_eq!(passed[0].0, hurt[0].number);
+        assert_eq!(passed.last().unwrap().1, last.end);
+        let (log, opened) = bench.open(start).unwrap();
+        assert_eq!(opened.end, ends[29]);
+        assert!(opened.notes.iter().any(|note| note.contains("image-copy")), "{:?}", opened.notes);
+        // What is whole is read; what is not is named by whoever reads it.
+        let mut reader = log.read(last.end, ends[29]);
+        let mut records = 0;
+        while reader.next().unwrap().is_some() {
+            records += 1;
+        }
+        assert_eq!(records, 30 - (4 + count));
+        let mut reader = log.read(Lsn::FIRST, ends[29]);
+        let error = loop {
+            match reader.next() {
+                Ok(record) => assert!(record.is_some(), "it is not read across"),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error.code().0, "HFL011", "{error}");
+        let place = log.append(1, 0, UowId::NONE, Lsn::NONE, &[b"on"]).unwrap();
+        log.wait_durable(place.end).unwrap();
+        assert_eq!(log.mend(&mut |_| true).unwrap().lost.len(), count);
+        log.close().unwrap();
+        let (log, opened) = bench.open(LogStart { proven: place.end, ..start }).unwrap();
+        assert_eq!(opened.end, place.end);
+        log.close().unwrap();
+    }
+}
+
 #[test]
 fn a_damaged_group_is_repaired_from_the_other_copy() {
     for stripes in [1, 2] {

@@ -55,6 +55,8 @@ pub struct LogSurvey {
     pub segments: Vec<SurveyedSegment>,
     /// Groups that one copy lacks.
     pub damages: Vec<LogDamage>,
+    /// Groups that no copy has and no start needs, and where the log goes on.
+    pub passed: Vec<(LogDamage, Lsn)>,
     /// Files that are shorter than a segment, and how long they are.
     pub short: Vec<(PathBuf, u64)>,
     /// Copies that cannot be used at all.
@@ -86,7 +88,7 @@ pub struct SurveyedSegment {
     pub disk_bytes: u64,
 }
 
-/// A group that one copy of the log lacks while another has it.
+/// A group that a copy of the log lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogDamage {
     /// The group.
@@ -288,6 +290,7 @@ impl Stopped {
             let LogDamage { number, path, offset, why } = damage;
             format!("{number}: {} at {offset}: {why}", path.display())
         };
+        let damages = survey.damages.iter().chain(survey.passed.iter().map(|(one, _)| one));
         let lost = survey.lost.iter().map(|lost| {
             let LostLogCopy { number, path, why } = lost;
             format!("copy {number}, {}, cannot be used: {why}", path.display())
@@ -304,7 +307,7 @@ impl Stopped {
             stale_copy,
             segments: survey.segments.iter().map(segment).collect(),
             data_sets: survey.sets.values().map(|(_, set)| self.data_set(set)).collect(),
-            damages: lost.chain(survey.damages.iter().map(damage)).collect(),
+            damages: lost.chain(damages.map(damage)).collect(),
             notes: survey.offline.values().map(|set| offline_note(&set.name)).collect(),
         }
     }
@@ -390,6 +393,7 @@ struct Surveyor {
     oldest: Option<LogBegins>,
     segments: Vec<SurveyedSegment>,
     damages: Vec<LogDamage>,
+    passed: Vec<(LogDamage, Lsn)>,
     short: Vec<(PathBuf, u64)>,
     lost: Vec<LostLogCopy>,
     /// Data sets that were made or dropped, and where that stands in the log.
@@ -418,6 +422,7 @@ impl Surveyor {
             oldest: None,
             segments: Vec::new(),
             damages: Vec::new(),
+            passed: Vec::new(),
             short: Vec::new(),
             lost: Vec::new(),
             changes: Vec::new(),
@@ -446,6 +451,10 @@ impl Surveyor {
                 offset: *offset,
                 why: why.clone(),
             }),
+            Scanned::Passed { number, path, offset, why, end } => {
+                let (number, path, offset, why) = (*number, path.clone(), *offset, why.clone());
+                self.passed.push((LogDamage { number, path, offset, why }, *end));
+            }
             Scanned::Short { path, len } => self.short.push((path.clone(), *len)),
             Scanned::Lost { copy, path, why } => self.lost.push(LostLogCopy {
                 number: copy + 1,
@@ -574,6 +583,7 @@ impl Surveyor {
             oldest: self.oldest,
             segments: self.segments,
             damages: self.damages,
+            passed: self.passed,
             short: self.short,
             lost: self.lost,
             sets,

@@ -290,7 +290,8 @@ fn line(
         | Scanned::Group(_)
         | Scanned::Short { .. }
         | Scanned::Lost { .. } => None,
-        Scanned::Damage { number, path, offset, why } => Some(Line::Damage {
+        Scanned::Damage { number, path, offset, why }
+        | Scanned::Passed { number, path, offset, why, .. } => Some(Line::Damage {
             group: number.0,
             file: path.clone(),
             offset: *offset,

@@ -30,7 +30,8 @@ impl Doctor {
             survey.end,
             survey.in_flight.len()
         )];
-        let damages = survey.damages.iter();
+        let passed = survey.passed.iter().map(|(one, _)| one);
+        let damages = survey.damages.iter().chain(passed);
         let lacking =
             damages.map(|one| format!("{}: {}: {}", one.number, one.path.display(), one.why));
         says.extend(lacking.take(SAID_MAX));
@@ -39,7 +40,7 @@ impl Doctor {
         let lost = survey.lost.iter();
         says.extend(lost.map(|lost| format!("copy {} cannot be used: {}", lost.number, lost.why)));
         let whole = survey.damages.is_empty() && survey.short.is_empty();
-        let sound = whole && survey.lost.is_empty();
+        let sound = whole && survey.lost.is_empty() && survey.passed.is_empty();
         self.part("log", if sound { Health::Sound } else { Health::Impaired }, says);
         for lost in &survey.lost {
             let what = format!(
@@ -48,6 +49,11 @@ impl Doctor {
                 lost.number
             );
             self.step(what, self.command("log resync", &["--copy", &lost.number.to_string()]));
+        }
+        if !survey.passed.is_empty() {
+            let what = "Groups of the log that no start needs are lost: no recovery reads across \
+                        them. Make image copies of everything.";
+            self.step(what, self.command("image-copy", &["--all", "--to", "FOLDER"]));
         }
         if !whole && survey.is_orderly() {
             let words = ["holdfast", "restart", &self.dir.display().to_string()].map(str::to_owned);

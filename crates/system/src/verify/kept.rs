@@ -421,7 +421,7 @@ impl Verifier {
     }
 
     /// What copies everything anew, or what a copy held.
-    fn fresh_copies(&self, like: Option<&ImageCopy>) -> Vec<Repair> {
+    pub(super) fn fresh_copies(&self, like: Option<&ImageCopy>) -> Vec<Repair> {
         let state = self.recon.as_ref();
         state
             .map(|state| audit::fresh_copies(&self.dir, state, like, &self.copies_away))

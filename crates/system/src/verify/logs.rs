@@ -16,7 +16,7 @@ use seam::plant::{Plant, planted};
 
 use super::{Finding, Phase, Repair, Verifier, Watch};
 use crate::operator::{Refusal, Talk};
-use crate::survey::LostLogCopy;
+use crate::survey::{LogDamage, LostLogCopy};
 use crate::{LogSurvey, Stopped, System, SystemError, archives};
 
 /// What findings call it.
@@ -30,6 +30,10 @@ const GONE: &str = "Bring back what has it, a disk or an archive. If it is gone 
 /// And if a recovery would need it.
 const COPY: &str = " Then `holdfast image-copy --all --to FOLDER`: recoveries from those copies \
                     need it no more.";
+/// What to do about one that no start needs.
+const NO_RECOVERY: &str = "No copy of it is left, and no recovery reads across it. Make image \
+                           copies of everything now, `holdfast image-copy --all --to FOLDER`: \
+                           recoveries from those need it no more.";
 /// So many data sets are named.
 const NAMED: usize = 5;
 
@@ -123,6 +127,35 @@ impl Verifier {
         }
     }
 
+    /// Groups that no copy of the log of a stopped system has: a start goes on behind them.
+    pub(super) fn passed_groups(&mut self, stopped: &Stopped, survey: &LogSurvey) {
+        let state = self.recon.as_ref();
+        let needed_from = state.map_or(Some(Lsn::NONE), recon::State::log_needed_from);
+        for (LogDamage { number, path, offset, why }, end) in &survey.passed {
+            let (remedy, repair) = if is_archived(stopped, *number) {
+                let remedy = "An archive has it: a start puts it back; look at the device.";
+                (remedy, vec![self.restart()])
+            } else if needed_from.is_none_or(|from| from < *end) {
+                (NO_RECOVERY, self.fresh_copies(None))
+            } else {
+                self.note(format!(
+                    "log, {number}: {} at {offset}: {why}; neither a start nor a recovery needs it",
+                    path.display()
+                ));
+                continue;
+            };
+            self.find(Finding {
+                object: format!("log, {number}"),
+                file: Some(path.clone()),
+                offset: Some(*offset),
+                interval: None,
+                what: format!("{why}; no start needs it"),
+                remedy: remedy.into(),
+                repair,
+            });
+        }
+    }
+
     /// Copies of the log of a stopped system that cannot be used at all: a start goes on without
     /// them.
     pub(super) fn lost_copies(&mut self, survey: &LogSurvey) {
@@ -188,15 +221,18 @@ impl Verifier {
             ) => (Some(path.clone()), None),
             _ => (None, None),
         };
-        let archived = group.is_some_and(|group| {
-            let (seam, dir) = (&stopped.seam, &stopped.dir);
-            let keys = std::sync::Arc::clone(&stopped.keys) as _;
-            let shelf = archives::looked_at(seam, &keys, &stopped.config, dir).ok().flatten();
-            shelf.is_some_and(|shelf| archives::has_group(&shelf, group))
-        });
+        let archived = group.is_some_and(|group| is_archived(stopped, group));
         let repair = if archived { vec![self.restart()] } else { Vec::new() };
         self.of_error("log", file, error, repair);
     }
+}
+
+/// Whether an archive has a group.
+fn is_archived(stopped: &Stopped, group: GroupNumber) -> bool {
+    let (seam, dir) = (&stopped.seam, &stopped.dir);
+    let keys = std::sync::Arc::clone(&stopped.keys) as _;
+    let shelf = archives::looked_at(seam, &keys, &stopped.config, dir).ok().flatten();
+    shelf.is_some_and(|shelf| archives::has_group(&shelf, group))
 }
 
 /// A copy of the log that gets nothing any more.

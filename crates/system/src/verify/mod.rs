@@ -206,6 +206,7 @@ impl Verifier {
                 repair: vec![self.restart()],
             });
         }
+        self.passed_groups(stopped, &survey);
         self.short_segments(&survey);
         self.lost_copies(&survey);
         let is_lost = |copy: u8| survey.lost.iter().any(|lost| lost.number == copy + 1);
