@@ -17,7 +17,8 @@ use pgp::types::{KeyDetails as _, SignedUser, SignedUserAttribute};
 use rpgpie::certificate::Certificate;
 
 /// What either form of a certificate has; of another key's certificate nothing is taken.
-pub(crate) fn merged(one: Certificate, other: Certificate) -> Certificate {
+#[must_use]
+pub fn merged(one: Certificate, other: Certificate) -> Certificate {
     if one.fingerprint() != other.fingerprint() {
         return one;
     }

@@ -21,8 +21,9 @@ use crate::error::{Error, Result};
 use crate::expiry::wait_for_a_later_second;
 use crate::fitness::obstacle;
 use crate::keys::{Algorithm, NewKey, certificate_of, expire_parts, fitting, lock, united};
-use crate::merge;
 use crate::validity::{Checked, is_over};
+
+pub use crate::merge::merged;
 
 /// What a renewal may do.
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,7 +58,7 @@ pub fn renew(
     renewal: Renewal,
 ) -> Result<Tsk> {
     let own = certificate_of(key).fingerprint();
-    let all = known.iter().cloned().fold(certificate_of(key), merge::merged);
+    let all = known.iter().cloned().fold(certificate_of(key), merged);
     let key = united(all, &[key]);
     if is_beyond_renewal(&key) {
         let what = format!("key {own} was revoked or is too weak; make a new one");
@@ -184,12 +185,6 @@ pub fn authenticated_users(
     belonging.map(|user| user.id.id().to_vec()).collect()
 }
 
-/// Everything that either of two forms of a certificate knows.
-#[must_use]
-pub fn merged(certificate: Certificate, other: Certificate) -> Certificate {
-    merge::merged(certificate, other)
-}
-
 /// Whether the certificate says, at that time, that this user id is its own.
 #[must_use]
 pub fn has_user(certificate: &Certificate, user: &str, at: Timestamp) -> bool {
@@ -197,6 +192,22 @@ pub fn has_user(certificate: &Certificate, user: &str, at: Timestamp) -> bool {
     let original = SignedPublicKey::from(certificate.clone());
     let mut named = original.details.users.iter().filter(|one| one.id.id() == user.as_bytes());
     named.any(|one| claims(&checked, one, at))
+}
+
+/// That a user id may be certified: the certificate has it, and says that it is its own.
+///
+/// # Errors
+/// If it is not there, or the certificate does not say, at that time, that it is its own.
+pub fn require_user(certificate: &Certificate, user: &str, at: Timestamp) -> Result<()> {
+    let inner = SignedPublicKey::from(certificate.clone());
+    if inner.details.users.iter().all(|one| one.id.id() != user.as_bytes()) {
+        return Err(Error::Name(format!("the certificate has no user id \"{user}\"")));
+    }
+    if has_user(certificate, user, at) {
+        return Ok(());
+    }
+    let what = format!("the key does not say, or says no more, that it belongs to \"{user}\"");
+    Err(Error::UnfitKey(what))
 }
 
 /// Whether a key is good at that time, so that its word about others counts.

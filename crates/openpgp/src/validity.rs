@@ -20,7 +20,7 @@ use pgp::crypto::hash::HashAlgorithm;
 use pgp::crypto::sym::SymmetricKeyAlgorithm;
 use pgp::packet::{
     Features, KeyFlags, PublicKey, PublicSubkey, RevocationCode, Signature, SignatureType,
-    SubpacketData,
+    Subpacket, SubpacketData,
 };
 use pgp::types::{
     CompressionAlgorithm, EcdhPublicParams, Fingerprint, KeyDetails, KeyVersion, PublicParams,
@@ -164,11 +164,9 @@ impl Checked {
     /// The keys that may sign data at that time; parts must have said themselves whose they are.
     pub(crate) fn signing_keys_at(&self, at: Timestamp) -> Vec<ComponentKeyPub> {
         let mut keys = self.keys_at(at);
-        let counts = |word: &&Signature| signature_acceptable(word) && !is_over(word, at);
-        let is_mutual = |one: &Part<'_>| one.words.iter().any(counts);
+        let primary = &self.inner.primary_key;
         keys.retain(|one| {
-            let is_primary = matches!(one.key, ComponentKeyPub::Primary(_));
-            one.flags.as_ref().is_some_and(KeyFlags::sign) && (is_primary || is_mutual(one))
+            one.flags.as_ref().is_some_and(KeyFlags::sign) && one.is_mutual_at(primary, at)
         });
         keys.into_iter().map(|one| one.key).collect()
     }
@@ -183,10 +181,10 @@ impl Checked {
         let inner = &self.inner;
         let primary = Part {
             key: ComponentKeyPub::Primary(inner.primary_key.clone()),
-            words: Vec::new(),
+            forms: Vec::new(),
             flags: flags.or_else(by_user),
         };
-        let part = |part| part_at(part, &inner.primary_key, at);
+        let part = |part| part_at(part, self.made(), at);
         std::iter::once(primary).chain(inner.public_subkeys.iter().filter_map(part)).collect()
     }
 }
@@ -208,9 +206,19 @@ fn add_revocations(
 /// A key that counts, and what it may be used for.
 struct Part<'a> {
     key: ComponentKeyPub,
-    /// What it has said of whose it is, unless it is the primary one.
-    words: Vec<&'a Signature>,
+    /// The forms of the signature that binds it, unless it is the primary one. They differ in what
+    /// stands beside what is signed.
+    forms: Vec<&'a Signature>,
     flags: Option<KeyFlags>,
+}
+
+impl Part<'_> {
+    /// Whether it is the primary key, or has said itself by then whose it is (5).
+    fn is_mutual_at(&self, primary: &PublicKey, at: Timestamp) -> bool {
+        let ComponentKeyPub::Subkey(part) = &self.key else { return true };
+        let mut words = self.forms.iter().flat_map(|form| words_of(form, part, primary));
+        words.any(|word| signature_acceptable(word) && !is_over(word, at))
+    }
 }
 
 /// What a part itself has said of whose it is, in what binds it (5). That is proven by itself, and
@@ -235,24 +243,22 @@ pub(crate) fn words_of<'a>(
 }
 
 /// A part, if it counts at that time.
-fn part_at<'a>(
-    part: &'a SignedPublicSubKey,
-    primary: &'a PublicKey,
-    at: Timestamp,
-) -> Option<Part<'a>> {
-    let bound = active_at(&part.signatures, at, primary.created_at())?;
+fn part_at(part: &SignedPublicSubKey, primary_made: Timestamp, at: Timestamp) -> Option<Part<'_>> {
+    let bound = active_at(&part.signatures, at, primary_made)?;
     let counts = !is_revocation(bound)
         && part.key.created_at() <= at
         && lasts(bound, &part.key, at)
         && weakness(&part.key, at.as_secs()).is_none();
-    // Forms of one signature differ in what stands beside what is signed.
-    let hashed = |one: &Signature| one.config().map(|said| said.hashed_subpackets.clone());
-    let forms = part.signatures.iter().filter(|one| hashed(one) == hashed(bound));
     counts.then(|| Part {
         key: ComponentKeyPub::Subkey(part.key.clone()),
-        words: forms.flat_map(|one| words_of(one, &part.key, primary)).collect(),
+        forms: part.signatures.iter().filter(|one| hashed(one) == hashed(bound)).collect(),
         flags: flags_of(bound),
     })
+}
+
+/// What of a signature is signed.
+fn hashed(signature: &Signature) -> Option<&[Subpacket]> {
+    signature.config().map(|said| &said.hashed_subpackets[..])
 }
 
 /// Of the signatures about a key the one that counts at that time (2, 3).
@@ -341,7 +347,7 @@ pub(crate) fn lasts(signature: &Signature, key: &impl KeyDetails, at: Timestamp)
 
 /// What a signature lets a key do, if it says that.
 fn flags_of(signature: &Signature) -> Option<KeyFlags> {
-    signature.config()?.hashed_subpackets.iter().find_map(|one| match &one.data {
+    hashed(signature)?.iter().find_map(|one| match &one.data {
         SubpacketData::KeyFlags(flags) => Some(flags.clone()),
         _ => None,
     })
@@ -374,7 +380,7 @@ fn wraps_well(key: &ComponentKeyPub) -> bool {
 #[cfg(test)]
 mod tests {
     use pgp::composed::SignedSecretKey;
-    use pgp::packet::{SignatureConfig, Subpacket};
+    use pgp::packet::SignatureConfig;
     use pgp::types::{Duration, Password, Tag};
     use rpgpie::tsk::Tsk;
 

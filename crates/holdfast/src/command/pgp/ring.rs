@@ -9,7 +9,7 @@ use openpgp::keys::{self, Algorithm, NewKey};
 use openpgp::keystore;
 use openpgp::pgp::packet::RevocationCode;
 use openpgp::pgp::types::{Password, Timestamp};
-use openpgp::upkeep::has_user;
+use openpgp::upkeep::require_user;
 use openpgp::{Armorer, Error, Label, NewHeld, SecretKey, Store, Target, X509};
 use seal::TokenPlace;
 use serde_json::json;
@@ -554,7 +554,8 @@ pub(super) fn certify(context: &mut Context, args: &CertifyArgs) -> Result<ExitC
     let store = args.ring.store(context)?;
     let key = own(&store, &args.ring.holder(context), &args.with)?;
     let other = certificate(&store, &args.certificate)?;
-    let is_claimed = has_user(&other, &args.user, Timestamp::now());
+    // Before anything is asked of a person or a token.
+    require_user(&other, &args.user, Timestamp::now())?;
     let made = match key {
         Own::Held(held) => held.certify(other, &args.user)?,
         Own::Here(key) => {
@@ -562,11 +563,6 @@ pub(super) fn certify(context: &mut Context, args: &CertifyArgs) -> Result<ExitC
             keys::certify(&key, &passphrases, other, &args.user)?
         }
     };
-    if !is_claimed {
-        let user = &args.user;
-        let what = format!("the key does not say, or says no more, that it belongs to \"{user}\"");
-        return Err(Error::UnfitKey(what).into());
-    }
     let print = store.add_certificate(made)?;
     told(context, &print, "certified")
 }
