@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::fitness::is_by;
 use crate::keys::{certificate_of, key_with_revocation, with_revocation};
 use crate::packet::{is_noise, kind_of, next_header, skip};
+use crate::revocation::revokes_key;
 use crate::transferable::{Key, Raw, Transferable, parse};
 
 /// How the first line of an armored block begins.
@@ -111,8 +112,7 @@ impl Bundle {
     /// Puts revocations into the keys that they revoke.
     fn settle(&mut self) {
         for one in std::mem::take(&mut self.revocations) {
-            let fits =
-                |primary: &PublicKey| is_by(&one, primary) && one.verify_key(primary).is_ok();
+            let fits = |primary: &PublicKey| is_by(&one, primary) && revokes_key(&one, primary);
             let primary = |key: &Certificate| SignedPublicKey::from(key.clone()).primary_key;
             let mut certificates = self.certificates.iter_mut();
             let mut keys = self.keys.iter_mut();

@@ -17,6 +17,7 @@ use rpgpie::signature::signature_acceptable;
 use crate::error::{Error, Result};
 use crate::fitness::is_by;
 use crate::keys::config_for;
+use crate::revocation::{Revoker, is_revocation};
 use crate::validity::{Checked, is_over};
 
 /// The word of `signer` that this user id belongs to that key.
@@ -44,14 +45,14 @@ pub(crate) fn vouches(by: &Checked, key: &PublicKey, user: &SignedUser, at: Time
             && made <= at
             && !is_over(one, at)
             && is_fit_at(made)
-            && signature_acceptable(one)
+            && (is_revocation(one) || signature_acceptable(one))
             && is_right(one, by, key, &user.id)
     };
     if !is_fit_at(at) {
         return false;
     }
     let newest = user.signatures.iter().filter(counts).max_by_key(|one| one.created());
-    newest.is_some_and(|one| one.typ() != Some(CertRevocation))
+    newest.is_some_and(|one| !is_revocation(one))
 }
 
 /// Whether a signature is this certifier's, over this key and user id.
@@ -66,7 +67,10 @@ fn is_right(signature: &Signature, by: &Checked, key: &PublicKey, user: &UserId)
     same_age
         && is_by(signature, signer)
         && signature.signed_hash_value() == Some([digest[0], digest[1]])
-        && signer.verify(config.hash_alg, &digest, raw).is_ok()
+        && match is_revocation(signature) {
+            true => Revoker(signer).verify(config.hash_alg, &digest, raw).is_ok(),
+            false => signer.verify(config.hash_alg, &digest, raw).is_ok(),
+        }
 }
 
 /// What is signed (1).

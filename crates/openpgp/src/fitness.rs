@@ -14,7 +14,8 @@ use pgp::types::{
 };
 use rpgpie::certificate::Certificate;
 
-use crate::validity::Checked;
+use crate::revocation::{is_revocation, revokes_user};
+use crate::validity::{Checked, is_over, words_of};
 
 /// What DSA signed after 3 February 2023 does not count (FIPS 186-5).
 const DSA_UNTIL: u32 = 1_675_382_400;
@@ -112,37 +113,52 @@ pub(crate) fn is_revoked(checked: &Checked) -> bool {
     !checked.as_signed_public_key().details.revocation_signatures.is_empty()
 }
 
-/// Whether a key has taken back that a user id is its owner's, and not said so again since.
-pub(crate) fn is_withdrawn(user: &SignedUser, primary: &PublicKey) -> bool {
-    let is_revocation = |one: &&Signature| one.typ() == Some(SignatureType::CertRevocation);
-    if !user.signatures.iter().any(|one| is_revocation(&one)) {
-        return false;
-    }
-    let (mut withdrawn, mut said) = (None, None);
+/// What a key says of a user id beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Claim {
+    /// That it is its own, however old its word is.
+    Good,
+    /// The same, in words that have expired.
+    Lapsed,
+    /// That it is its own no more.
+    Withdrawn,
+    /// Nothing: anybody can write one behind it.
+    Foreign,
+}
+
+/// What a key says now of a user id. What it has taken back it may say anew.
+pub(crate) fn claim_of(user: &SignedUser, primary: &PublicKey) -> Claim {
+    let (mut withdrawn, mut said, mut lapsed) = (None, None, false);
+    let now = Timestamp::now();
     for one in user.signatures.iter().filter(|one| is_by(one, primary)) {
-        if one.verify_certification(primary, Tag::UserId, &user.id).is_ok() {
-            let newest = if is_revocation(&one) { &mut withdrawn } else { &mut said };
-            *newest = (*newest).max(one.created());
+        if is_revocation(one) {
+            if revokes_user(one, primary, Tag::UserId, &user.id) {
+                withdrawn = withdrawn.max(one.created());
+            }
+        } else if one.verify_certification(primary, Tag::UserId, &user.id).is_ok() {
+            match is_over(one, now) {
+                true => lapsed = true,
+                false => said = said.max(one.created()),
+            }
         }
     }
-    withdrawn.is_some() && withdrawn >= said
+    match (withdrawn >= said, said.is_some()) {
+        (true, _) if withdrawn.is_some() => Claim::Withdrawn,
+        (_, true) => Claim::Good,
+        _ if lapsed => Claim::Lapsed,
+        _ => Claim::Foreign,
+    }
 }
 
-/// Whether the key says itself that a user id is its own, however old its word is: anybody can
-/// write one behind it.
-pub(crate) fn is_claimed(user: &SignedUser, primary: &PublicKey) -> bool {
-    user.signatures.iter().any(|one| {
-        one.typ() != Some(SignatureType::CertRevocation)
-            && is_by(one, primary)
-            && one.verify_certification(primary, Tag::UserId, &user.id).is_ok()
-    })
-}
-
-/// The same of a part.
+/// Whether the key says that a part is its own, however old its word is: anybody can write one
+/// behind it. Of a part that only signs, it has to say so itself, too: anybody can take the primary
+/// key of another as a part, and would be called by its number.
 pub(crate) fn is_bound(part: &SignedPublicSubKey, primary: &PublicKey) -> bool {
     part.signatures.iter().any(|one| {
         one.typ() == Some(SignatureType::SubkeyBinding)
             && one.verify_subkey_binding(primary, &part.key).is_ok()
+            && (part.key.algorithm().can_encrypt()
+                || words_of(one, &part.key, primary).next().is_some())
     })
 }
 
@@ -169,4 +185,71 @@ pub(crate) fn cannot_be_encrypted_to(certificate: &Certificate, at: u32) -> Opti
 pub(crate) fn is_by(signature: &Signature, key: &(impl KeyDetails + ?Sized)) -> bool {
     signature.issuer_key_id().contains(&&key.legacy_key_id())
         || signature.issuer_fingerprint().contains(&&key.fingerprint())
+}
+
+#[cfg(test)]
+mod tests {
+    use pgp::packet::{SignatureConfig, Subpacket, SubpacketData};
+    use pgp::types::{Duration, Password, SigningKey as _};
+
+    use super::*;
+    use crate::keys::{Algorithm, NewKey};
+
+    #[test]
+    fn a_part_that_only_signs_is_called_its_own_by_its_own_word() {
+        let bytes = include_bytes!("../tests/data/signing_part.pgp");
+        let certificate = Certificate::try_from(&bytes[..]).unwrap();
+        let SignedPublicKey { primary_key, public_subkeys, .. } = certificate.into();
+        let [part] = &public_subkeys[..] else { panic!("not one part") };
+        assert!(is_bound(part, &primary_key));
+        let mut taken = part.clone();
+        while taken.signatures[0].unhashed_subpacket_remove(0).is_ok() {}
+        assert!(!is_bound(&taken, &primary_key));
+    }
+
+    #[test]
+    fn a_user_id_is_what_the_key_said_last_and_says_still() {
+        let new = NewKey {
+            users: vec!["Ada".to_owned()],
+            algorithm: Algorithm::Curve25519,
+            v6: false,
+            passphrase: None,
+            lifetime_s: None,
+            signing_only: false,
+        };
+        let [key, other] = [new.generate().unwrap(), new.generate().unwrap()];
+        let (key, other) = (key.key(), other.key());
+        let user = key.details.users[0].id.clone();
+        // So many seconds ago, for so many seconds.
+        let word = |by: &pgp::packet::SecretKey, typ, ago: u32, lasts: u32| {
+            let mut config = SignatureConfig::v4(typ, by.algorithm(), by.hash_alg());
+            let made = Timestamp::from_secs(Timestamp::now().as_secs() - ago);
+            let says = [
+                SubpacketData::SignatureCreationTime(made),
+                SubpacketData::SignatureExpirationTime(Duration::from_secs(lasts)),
+                SubpacketData::IssuerFingerprint(by.fingerprint()),
+            ];
+            config.hashed_subpackets = says.map(|one| Subpacket::regular(one).unwrap()).into();
+            let of = key.primary_key.public_key();
+            config.sign_certification(by, of, &Password::empty(), Tag::UserId, &user).unwrap()
+        };
+        let by = &key.primary_key;
+        let good = |ago| word(by, SignatureType::CertPositive, ago, 0);
+        let lapsed = |ago| word(by, SignatureType::CertPositive, ago, ago / 2);
+        let taken_back = |ago| word(by, SignatureType::CertRevocation, ago, 0);
+        let foreign = word(&other.primary_key, SignatureType::CertPositive, 100, 0);
+        for (words, claim) in [
+            (vec![], Claim::Foreign),
+            (vec![foreign.clone()], Claim::Foreign),
+            (vec![good(100), foreign], Claim::Good),
+            (vec![lapsed(100)], Claim::Lapsed),
+            (vec![lapsed(100), good(300)], Claim::Good),
+            (vec![good(300), taken_back(200)], Claim::Withdrawn),
+            (vec![taken_back(200), good(300), good(100)], Claim::Good),
+            (vec![good(300), taken_back(200), lapsed(100)], Claim::Withdrawn),
+        ] {
+            let user = SignedUser::new(user.clone(), words);
+            assert_eq!(claim_of(&user, by.public_key()), claim, "{user:?}");
+        }
+    }
 }

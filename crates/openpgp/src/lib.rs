@@ -89,6 +89,7 @@ mod ocb;
 mod old;
 mod packet;
 mod pkcs8;
+mod revocation;
 mod seal;
 mod sign;
 mod stage;

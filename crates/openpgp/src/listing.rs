@@ -4,7 +4,7 @@ use pgp::composed::SignedPublicKey;
 use pgp::types::{KeyDetails, SignedUser};
 use rpgpie::certificate::Certificate;
 
-use crate::fitness::{end_of, is_claimed, is_revoked, is_withdrawn};
+use crate::fitness::{Claim, claim_of, end_of, is_revoked};
 use crate::validity::Checked;
 use crate::x509::X509;
 
@@ -22,6 +22,8 @@ pub struct Entry {
     /// Who it says it belongs to, the primary user id first; what it has taken back is not among
     /// that.
     pub users: Vec<String>,
+    /// Who it said it belongs to, if what said so has expired.
+    pub lapsed: Vec<String>,
     /// The algorithm of its primary key.
     pub algorithm: String,
     /// When it was made, in seconds since 1970.
@@ -53,6 +55,7 @@ pub(crate) fn describe(
     let given = SignedPublicKey::from(certificate.clone());
     let checked = Checked::new(certificate);
     let inner = checked.as_signed_public_key();
+    let (users, lapsed) = users_of(&given, &checked);
     Entry {
         key_id: inner.legacy_key_id().to_string().to_uppercase(),
         version: u8::from(inner.version()),
@@ -61,7 +64,8 @@ pub(crate) fn describe(
             .filter(|(_, print)| *print == fingerprint)
             .map(|(alias, _)| alias.clone())
             .collect(),
-        users: users_of(&given, &checked),
+        users,
+        lapsed,
         algorithm: format!("{:?}", inner.algorithm()),
         made: inner.created_at().as_secs(),
         expires: end_of(&checked),
@@ -73,16 +77,20 @@ pub(crate) fn describe(
     }
 }
 
-/// The user ids that the key says are its own, and has not taken back, the primary one first.
-fn users_of(given: &SignedPublicKey, checked: &Checked) -> Vec<String> {
-    let primary_key = &given.primary_key;
+/// The user ids that the key says are its own, the primary one first, and those that have lapsed.
+fn users_of(given: &SignedPublicKey, checked: &Checked) -> (Vec<String>, Vec<String>) {
     let primary = checked.primary_user_id().map(|user| &user.id);
-    let is_own =
-        |user: &&SignedUser| is_claimed(user, primary_key) && !is_withdrawn(user, primary_key);
-    let all = given.details.users.iter().filter(is_own);
-    let (first, others): (Vec<_>, Vec<_>) = all.partition(|user| Some(&user.id) == primary);
     let text = |user: &SignedUser| String::from_utf8_lossy(user.id.id()).into_owned();
-    first.into_iter().chain(others).map(text).collect()
+    let (mut users, mut lapsed) = (Vec::new(), Vec::new());
+    for user in &given.details.users {
+        match claim_of(user, &given.primary_key) {
+            Claim::Good if Some(&user.id) == primary => users.insert(0, text(user)),
+            Claim::Good => users.push(text(user)),
+            Claim::Lapsed => lapsed.push(text(user)),
+            Claim::Withdrawn | Claim::Foreign => {}
+        }
+    }
+    (users, lapsed)
 }
 
 /// What a listing shows of a certificate of X.509.
@@ -96,6 +104,7 @@ pub(crate) fn describe_x509(certificate: &X509, aliases: &[(String, String)]) ->
         version: u8::from(key.version()),
         aliases: own.map(|(alias, _)| alias.clone()).collect(),
         users: vec![certificate.user().to_owned()],
+        lapsed: Vec::new(),
         algorithm: format!("{:?}", key.algorithm()),
         made: from,
         expires: (until < u32::MAX).then_some(until.into()),

@@ -3,7 +3,8 @@
 //! 1. What either form has is in it once: user ids, parts, and the signatures about them, in the
 //!    order of the first form and behind that of the second.
 //! 2. Two signatures are one if they differ only in what nobody has signed; whatever stands there
-//!    in one of them is kept, as far as there is room.
+//!    in one of them is kept, as far as there is room: first what proves itself, so that nothing
+//!    that others put there keeps it out.
 //! 3. The cost grows with what there is, and not with its square: everybody can add signatures to a
 //!    certificate.
 
@@ -11,10 +12,12 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use pgp::composed::{SignedPublicKey, SignedPublicSubKey};
-use pgp::packet::Signature;
+use pgp::packet::{PublicKey, Signature, Subpacket, SubpacketData};
 use pgp::ser::Serialize as _;
 use pgp::types::{KeyDetails as _, SignedUser, SignedUserAttribute};
 use rpgpie::certificate::Certificate;
+
+use crate::validity::word_in;
 
 /// What either form of a certificate has; of another key's certificate nothing is taken.
 #[must_use]
@@ -30,14 +33,30 @@ pub fn merged(one: Certificate, other: Certificate) -> Certificate {
     into.user_attributes.extend(from.user_attributes);
     one.public_subkeys.extend(other.public_subkeys);
 
-    each_once(&mut into.direct_signatures);
-    each_once(&mut into.revocation_signatures);
+    let primary = &one.primary_key;
+    let by_it = |note: &Subpacket| names(note, primary);
+    each_once(&mut into.direct_signatures, by_it);
+    each_once(&mut into.revocation_signatures, by_it);
     unite(&mut into.users, |user: &SignedUser| user.id.id().to_vec(), |user| &mut user.signatures);
+    into.users.iter_mut().for_each(|user| each_once(&mut user.signatures, by_it));
     let body = |one: &SignedUserAttribute| one.attr.to_bytes().unwrap_or_default();
     unite(&mut into.user_attributes, body, |one| &mut one.signatures);
+    into.user_attributes.iter_mut().for_each(|one| each_once(&mut one.signatures, by_it));
     let print = |part: &SignedPublicSubKey| part.key.fingerprint().as_bytes().to_vec();
     unite(&mut one.public_subkeys, print, |part| &mut part.signatures);
+    for SignedPublicSubKey { key, signatures } in &mut one.public_subkeys {
+        each_once(signatures, |note| by_it(note) || word_in(note, key, primary).is_some());
+    }
     Certificate::from(one)
+}
+
+/// Whether this says that a signature is of that key.
+fn names(note: &Subpacket, key: &PublicKey) -> bool {
+    match &note.data {
+        SubpacketData::IssuerKeyId(id) => *id == key.legacy_key_id(),
+        SubpacketData::IssuerFingerprint(print) => *print == key.fingerprint(),
+        _ => false,
+    }
 }
 
 /// Puts together what has one name, with all of its signatures.
@@ -60,12 +79,11 @@ fn unite<T>(
             }
         }
     }
-    united.iter_mut().for_each(|one| each_once(signatures(one)));
     *all = united;
 }
 
 /// Leaves each signature once (2).
-fn each_once(all: &mut Vec<Signature>) {
+fn each_once(all: &mut Vec<Signature>, proves: impl Fn(&Subpacket) -> bool) {
     let mut places = BTreeMap::new();
     let mut kept: Vec<Signature> = Vec::with_capacity(all.len());
     for one in all.drain(..) {
@@ -74,7 +92,9 @@ fn each_once(all: &mut Vec<Signature>) {
                 place.insert(kept.len());
                 kept.push(one);
             }
-            Entry::Occupied(place) => add_unsigned(&mut kept[*place.get()], &one),
+            Entry::Occupied(place) => {
+                add_unsigned(&mut kept[*place.get()], &one, &proves);
+            }
         }
     }
     *all = kept;
@@ -82,38 +102,71 @@ fn each_once(all: &mut Vec<Signature>) {
 
 /// A signature without what nobody has signed.
 fn signed(signature: &Signature) -> Vec<u8> {
-    let bare = signature.config().cloned().and_then(|mut config| {
-        config.unhashed_subpackets.clear();
-        let (start, raw) = (signature.signed_hash_value()?, signature.signature()?.clone());
-        Signature::from_config(config, start, raw).ok()
-    });
+    let bare = with_unsigned(signature, Vec::new());
     bare.as_ref().unwrap_or(signature).to_bytes().unwrap_or_default()
 }
 
-/// Adds what only another form of a signature has of what nobody has signed.
-fn add_unsigned(kept: &mut Signature, other: &Signature) {
-    let parts = |of: &Signature| of.config().map(|config| config.unhashed_subpackets.clone());
-    let (Some(own), Some(mut more)) = (parts(kept), parts(other)) else { return };
+/// A signature with this beside what is signed, in place of what stood there.
+fn with_unsigned(signature: &Signature, notes: Vec<Subpacket>) -> Option<Signature> {
+    let mut config = signature.config()?.clone();
+    config.unhashed_subpackets = notes;
+    let (start, raw) = (signature.signed_hash_value()?, signature.signature()?.clone());
+    Signature::from_config(config, start, raw).ok()
+}
+
+/// Adds what only another form of a signature has of what nobody has signed. If there is no room
+/// for that, only what proves itself is added, before all else.
+fn add_unsigned(kept: &mut Signature, other: &Signature, proves: impl Fn(&Subpacket) -> bool) {
+    let notes = |of: &Signature| of.config().map(|config| config.unhashed_subpackets.clone());
+    let (Some(mut own), Some(mut more)) = (notes(kept), notes(other)) else { return };
     more.retain(|one| !own.contains(one));
+    let is_full = length(&own) + length(&more) > UNSIGNED_BYTES_MAX;
+    if is_full {
+        more.retain(&proves);
+    }
     if more.is_empty() {
         return;
     }
-    let mut fuller = kept.clone();
-    let added = more.into_iter().try_for_each(|one| fuller.unhashed_subpacket_push(one));
-    // There is room for 64 KiB.
-    if added.is_ok() && fuller.to_bytes().is_ok() {
+    if is_full {
+        let (mut first, others): (Vec<_>, Vec<_>) = own.into_iter().partition(&proves);
+        first.append(&mut more);
+        first.extend(others);
+        own = as_fits(first);
+    }
+    own.append(&mut more);
+    let fuller = with_unsigned(kept, own).filter(|one| one.to_bytes().is_ok());
+    if let Some(fuller) = fuller {
         *kept = fuller;
     }
 }
 
+/// A signature has room for so much that nobody has signed.
+const UNSIGNED_BYTES_MAX: usize = 0xFFFF;
+
+fn length(notes: &[Subpacket]) -> usize {
+    notes.iter().map(Subpacket::write_len).sum()
+}
+
+/// The first of these, as far as there is room.
+fn as_fits(mut notes: Vec<Subpacket>) -> Vec<Subpacket> {
+    let mut room = UNSIGNED_BYTES_MAX;
+    notes.retain(|one| {
+        let fits = one.write_len() <= room;
+        room -= if fits { one.write_len() } else { 0 };
+        fits
+    });
+    notes
+}
+
 #[cfg(test)]
 mod tests {
-    use pgp::packet::{RevocationCode, Subpacket, SubpacketData};
-    use pgp::types::KeyId;
+    use pgp::packet::RevocationCode;
+    use pgp::types::{KeyId, Timestamp};
     use rpgpie::tsk::Tsk;
 
     use super::*;
     use crate::keys::{Algorithm, NewKey, certificate_of, revoke, with_revocation};
+    use crate::validity::Checked;
 
     fn key(users: &[&str]) -> Tsk {
         let new = NewKey {
@@ -182,6 +235,31 @@ mod tests {
         let both = merged(full, with(&others));
         assert!(Vec::try_from(&both).is_ok());
         assert_eq!(count(both), own + 6_500);
+    }
+
+    /// A certificate whose part says beside what is signed, with its own key, whose it is.
+    const SIGNING_PART: &[u8] = include_bytes!("../tests/data/signing_part.pgp");
+
+    #[test]
+    fn nothing_that_others_put_there_keeps_out_what_proves_itself() {
+        let whole = Certificate::try_from(SIGNING_PART).unwrap();
+        let stuffed = |notes: Vec<Subpacket>| {
+            let mut inner = SignedPublicKey::from(whole.clone());
+            let bound = &mut inner.public_subkeys[0].signatures[0];
+            *bound = with_unsigned(bound, notes).unwrap();
+            Certificate::from(inner)
+        };
+        let signs = |certificate: Certificate| {
+            let bound = &SignedPublicKey::from(certificate.clone()).public_subkeys[0];
+            assert_eq!(bound.signatures.len(), 1);
+            assert!(Vec::try_from(&certificate).is_ok());
+            !Checked::new(certificate).signing_keys_at(Timestamp::now()).is_empty()
+        };
+        assert!(signs(whole.clone()) && !signs(stuffed(Vec::new())));
+        let junk = stuffed(vec![note(7); 6_550]);
+        assert!(signs(merged(junk.clone(), whole.clone())));
+        assert!(signs(merged(whole.clone(), junk.clone())));
+        assert!(!signs(merged(junk.clone(), junk)));
     }
 
     #[test]

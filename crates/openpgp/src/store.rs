@@ -41,12 +41,13 @@ use crate::bundle::Bundle;
 use crate::detached::signatures;
 use crate::error::{Error, Result};
 use crate::files::Files;
-use crate::fitness::{is_bound, is_by, is_claimed, is_short, is_withdrawn, of_no_use};
+use crate::fitness::{Claim, claim_of, is_bound, is_by, is_short, of_no_use};
 use crate::held::{Held, Holder, Places};
 use crate::keys::{certificate_of, key_with_revocation, united, with_revocation};
 use crate::keystore::{Foreign, is_of_a_known_type, is_pem};
 use crate::listing::{Entry, describe, describe_x509, print_of};
 use crate::merge::merged;
+use crate::revocation::revokes_key;
 use crate::x509::X509;
 
 const ALIASES: &str = "aliases";
@@ -434,7 +435,7 @@ impl Store {
             }
             let primary = |one: &Certificate| SignedPublicKey::from(one.clone()).primary_key;
             let mut found = certificates.iter().filter(|one| is_by(signature, &primary(one)));
-            let Some(found) = found.find(|one| signature.verify_key(&primary(one)).is_ok()) else {
+            let Some(found) = found.find(|one| revokes_key(signature, &primary(one))) else {
                 let what = "a revocation is of no key that is in the ring, or does not fit it";
                 imported.left_out.push(what.to_owned());
                 continue;
@@ -666,14 +667,11 @@ fn is_named(certificate: &Certificate, sort: Option<Sort>, name: &str) -> bool {
         let text = String::from_utf8_lossy(user.id.id());
         fits(sort, name, &[], std::iter::once(&*text))
     };
-    // What anybody can have put there names nobody.
+    let mut users = inner.details.users.iter();
+    // What anybody can have put there names nobody, nor does what no longer counts.
     by_number(primary)
         || inner.public_subkeys.iter().any(|part| by_number(&part.key) && is_bound(part, primary))
-        || inner
-            .details
-            .users
-            .iter()
-            .any(|user| by_text(user) && is_claimed(user, primary) && !is_withdrawn(user, primary))
+        || users.any(|user| by_text(user) && claim_of(user, primary) == Claim::Good)
 }
 
 fn is_named_x509(certificate: &X509, sort: Option<Sort>, name: &str) -> bool {

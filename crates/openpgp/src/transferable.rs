@@ -19,6 +19,7 @@ use rpgpie::tsk::Tsk;
 
 use crate::fitness::is_by;
 use crate::packet::{is_noise, next_header};
+use crate::revocation::{is_revocation, revokes_part, revokes_user};
 
 /// A packet with its header.
 #[derive(Clone, Copy)]
@@ -217,11 +218,6 @@ fn settled(mut all: Vec<Component<'_>>) -> Vec<Component<'_>> {
     all
 }
 
-fn is_revocation(signature: &Signature) -> bool {
-    use SignatureType::{CertRevocation, KeyRevocation, SubkeyRevocation};
-    matches!(signature.typ(), Some(KeyRevocation | SubkeyRevocation | CertRevocation))
-}
-
 /// Whether a revocation by the primary key is of this component.
 fn revokes(signature: &Signature, of: Raw<'_>, primary: &PublicKey) -> bool {
     match (signature.typ(), parse(of)) {
@@ -229,16 +225,16 @@ fn revokes(signature: &Signature, of: Raw<'_>, primary: &PublicKey) -> bool {
             matches!(of.tag, Tag::PublicKey | Tag::SecretKey)
         }
         (Some(SignatureType::SubkeyRevocation), Some(Packet::PublicSubkey(part))) => {
-            signature.verify_subkey_binding(primary, &part).is_ok()
+            revokes_part(signature, primary, &part)
         }
         (Some(SignatureType::SubkeyRevocation), Some(Packet::SecretSubkey(part))) => {
-            signature.verify_subkey_binding(primary, part.public_key()).is_ok()
+            revokes_part(signature, primary, part.public_key())
         }
         (Some(SignatureType::CertRevocation), Some(Packet::UserId(id))) => {
-            signature.verify_certification(primary, Tag::UserId, &id).is_ok()
+            revokes_user(signature, primary, Tag::UserId, &id)
         }
         (Some(SignatureType::CertRevocation), Some(Packet::UserAttribute(it))) => {
-            signature.verify_certification(primary, Tag::UserAttribute, &it).is_ok()
+            revokes_user(signature, primary, Tag::UserAttribute, &it)
         }
         _ => false,
     }

@@ -7,7 +7,7 @@
 //!    so too, both at the time in question.
 
 use pgp::composed::{SignedPublicKey, SignedSecretSubKey};
-use pgp::packet::{KeyFlags, Signature, SignatureType, UserId};
+use pgp::packet::{KeyFlags, Signature, UserId};
 use pgp::types::{
     EcdsaPublicParams, KeyDetails, KeyVersion, Password, PublicParams, SignedUser, Tag, Timestamp,
 };
@@ -19,8 +19,9 @@ use crate::certification::vouches;
 use crate::entropy::Random;
 use crate::error::{Error, Result};
 use crate::expiry::wait_for_a_later_second;
-use crate::fitness::obstacle;
+use crate::fitness::{is_revoked, obstacle};
 use crate::keys::{Algorithm, NewKey, certificate_of, expire_parts, fitting, lock, united};
+use crate::revocation::{is_revocation, revokes_user};
 use crate::validity::{Checked, is_over};
 
 pub use crate::merge::merged;
@@ -41,9 +42,7 @@ pub fn is_beyond_renewal(key: &Tsk) -> bool {
     let key = key.key();
     let now = Timestamp::now().as_secs();
     let is_weak = obstacle(&key.primary_key, now).is_some();
-    is_weak
-        || checked.is_revoked_at(Timestamp::now())
-        || !key.details.revocation_signatures.is_empty()
+    is_weak || checked.is_revoked_at(Timestamp::now()) || is_revoked(&checked)
 }
 
 /// The key with what others know of it, its end moved if it has come, and a part to encrypt to if
@@ -155,13 +154,16 @@ pub fn with_user(certificate: Certificate, user: &str) -> Option<Certificate> {
 /// Whether the certificate itself says, at that time, that this user id is its own.
 fn claims(certificate: &Checked, user: &SignedUser, at: Timestamp) -> bool {
     let primary = &certificate.as_signed_public_key().primary_key;
-    let is_own = |one: &&Signature| {
+    let says_so = |one: &Signature| {
         signature_acceptable(one)
-            && one.created().is_some_and(|made| made <= at)
             && one.verify_certification(primary, Tag::UserId, &user.id).is_ok()
     };
+    let is_own = |one: &&Signature| {
+        one.created().is_some_and(|made| made <= at)
+            && (says_so(one) || revokes_user(one, primary, Tag::UserId, &user.id))
+    };
     let newest = user.signatures.iter().filter(is_own).max_by_key(|one| one.created());
-    newest.is_some_and(|one| one.typ() != Some(SignatureType::CertRevocation) && !is_over(one, at))
+    newest.is_some_and(|one| !is_revocation(one) && !is_over(one, at))
 }
 
 /// The user ids that belong to the certificate at that time, as these authorities see it (3).

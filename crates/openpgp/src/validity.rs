@@ -19,18 +19,19 @@ use pgp::crypto::aead::AeadAlgorithm;
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::crypto::sym::SymmetricKeyAlgorithm;
 use pgp::packet::{
-    Features, KeyFlags, PublicKey, PublicSubkey, RevocationCode, Signature, SignatureType,
-    Subpacket, SubpacketData,
+    Features, KeyFlags, PublicKey, PublicSubkey, RevocationCode, Signature, Subpacket,
+    SubpacketData,
 };
 use pgp::types::{
     CompressionAlgorithm, EcdhPublicParams, Fingerprint, KeyDetails, KeyVersion, PublicParams,
-    SignedUser, Timestamp,
+    SignedUser, Tag, Timestamp,
 };
 use rpgpie::certificate::{Certificate, Checked as Proven};
 use rpgpie::key::ComponentKeyPub;
 use rpgpie::signature::signature_acceptable;
 
 use crate::fitness::{is_by, weakness};
+use crate::revocation::{is_revocation, revokes_key, revokes_part, revokes_user};
 
 /// A certificate, of which only what proves itself is left.
 pub(crate) struct Checked {
@@ -47,13 +48,17 @@ impl Checked {
         let mut inner = proven.as_signed_public_key().clone();
         let primary = &given.primary_key;
         let known = &mut inner.details.revocation_signatures;
-        let proves = |one: &Signature| one.verify_key(primary).is_ok();
+        let proves = |one: &Signature| revokes_key(one, primary);
         add_revocations(known, &given.details.revocation_signatures, primary, proves);
         for part in &mut inner.public_subkeys {
             let given = given.public_subkeys.iter().find(|one| one.key == part.key);
-            let proves = |one: &Signature| one.verify_subkey_binding(primary, &part.key).is_ok();
+            let proves = |one: &Signature| revokes_part(one, primary, &part.key);
             let all = given.map_or(&[][..], |given| &given.signatures);
             add_revocations(&mut part.signatures, all, primary, proves);
+        }
+        for (user, given) in inner.details.users.iter_mut().zip(&given.details.users) {
+            let proves = |one: &Signature| revokes_user(one, primary, Tag::UserId, &given.id);
+            add_revocations(&mut user.signatures, &given.signatures, primary, proves);
         }
         Checked { inner, fingerprint: proven.fingerprint().clone() }
     }
@@ -230,16 +235,19 @@ pub(crate) fn words_of<'a>(
 ) -> impl Iterator<Item = &'a Signature> {
     let areas = bound.config().map(|said| [&said.hashed_subpackets, &said.unhashed_subpackets]);
     let all = areas.into_iter().flatten().flatten();
-    let words = all.filter_map(|one| match &one.data {
-        SubpacketData::EmbeddedSignature(word) => Some(&**word),
-        _ => None,
-    });
-    let is_timely = |word: &Signature| {
-        word.created().is_some_and(|made| part.created_at() <= made && made <= Timestamp::now())
-    };
-    words.filter(move |word| {
-        is_timely(word) && word.verify_primary_key_binding(part, primary).is_ok()
-    })
+    all.filter_map(|one| word_in(one, part, primary))
+}
+
+/// What a part itself has said of whose it is, if that is what stands here.
+pub(crate) fn word_in<'a>(
+    one: &'a Subpacket,
+    part: &PublicSubkey,
+    primary: &PublicKey,
+) -> Option<&'a Signature> {
+    let SubpacketData::EmbeddedSignature(word) = &one.data else { return None };
+    let made = word.created()?;
+    let is_timely = part.created_at() <= made && made <= Timestamp::now();
+    (is_timely && word.verify_primary_key_binding(part, primary).is_ok()).then_some(&**word)
 }
 
 /// A part, if it counts at that time.
@@ -314,11 +322,6 @@ fn stricter<'a>(one: &'a Signature, other: &'a Signature) -> &'a Signature {
     if rank(other) > rank(one) { other } else { one }
 }
 
-fn is_revocation(signature: &Signature) -> bool {
-    use SignatureType::{CertRevocation, KeyRevocation, SubkeyRevocation};
-    matches!(signature.typ(), Some(CertRevocation | KeyRevocation | SubkeyRevocation))
-}
-
 /// Whether a signature is a revocation that does not say that nobody else had the key.
 fn is_hard(signature: &Signature) -> bool {
     use RevocationCode::{CertUserIdInvalid, KeyRetired, KeySuperseded};
@@ -380,8 +383,8 @@ fn wraps_well(key: &ComponentKeyPub) -> bool {
 #[cfg(test)]
 mod tests {
     use pgp::composed::SignedSecretKey;
-    use pgp::packet::SignatureConfig;
-    use pgp::types::{Duration, Password, Tag};
+    use pgp::packet::{SignatureConfig, SignatureType};
+    use pgp::types::{Duration, Password};
     use rpgpie::tsk::Tsk;
 
     use super::*;

@@ -82,7 +82,9 @@ fn keys_expire_are_revoked_and_certified() {
     place.works(&["expire", "me", "--days", "0"]);
     assert!(!listed().contains("expires"));
     place.works(&["certify", "--with", "me", "you", "Bob <bob@example.org>"]);
-    place.fails(&["certify", "--with", "me", "you", "Eve <eve@example.org>"], 1);
+    // That is told before a passphrase is looked for.
+    let from_nowhere = ["certify", "--key-passphrase-file", "none", "--with", "me", "you", "Eve"];
+    assert!(place.fails(&from_nowhere, 1).contains("no user id \"Eve\""));
     place.fails(&["revoke", "you"], 2);
     place.works(&["revoke", "you", "--reason", "replaced", "--yes"]);
     assert!(listed().contains("revoked"));

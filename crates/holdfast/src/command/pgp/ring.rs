@@ -382,7 +382,7 @@ pub(super) fn list(context: &mut Context, args: &ListArgs) -> Result<ExitCode> {
             json!({
                 "fingerprint": entry.fingerprint, "key_id": entry.key_id,
                 "version": entry.version, "aliases": entry.aliases, "users": entry.users,
-                "algorithm": entry.algorithm, "made": entry.made, "expires": entry.expires,
+                "lapsed": entry.lapsed, "algorithm": entry.algorithm, "made": entry.made, "expires": entry.expires,
                 "revoked": entry.is_revoked, "secret": entry.has_secret, "x509": entry.has_x509,
                 "token": entry.token,
             })
@@ -407,6 +407,9 @@ pub(super) fn list(context: &mut Context, args: &ListArgs) -> Result<ExitCode> {
         context.output.line(format!("  {}", state.join(", ")))?;
         for user in entry.users.iter() {
             context.output.line(format!("  user id {}", on_one_line(user)))?;
+        }
+        for user in &entry.lapsed {
+            context.output.line(format!("  lapsed user id {}", on_one_line(user)))?;
         }
         for alias in &entry.aliases {
             context.output.line(format!("  alias {}", on_one_line(alias)))?;
