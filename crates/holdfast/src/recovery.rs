@@ -397,24 +397,39 @@ pub(crate) fn change(
 ) -> Result<Value, Refusal> {
     let wish: ChangeWish = request.arguments()?;
     let seam = system.kernel().seam();
-    let files = change_recon(seam, &system.copy_keys(), system.recon(), &wish, &mut |at| {
+    let changed = change_recon(seam, &system.copy_keys(), system.recon(), &wish, &mut |at| {
         let _ = talk.progress(at.what, at.done, at.total, "bytes");
     })?;
-    done(&json!({ "image_copy": wish.copy, "files": files }))
+    done(&changed)
 }
 
-/// Changes what RECON says of an image copy. Returns in which files it stands then.
+/// What RECON says of an image copy from now on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Changed {
+    pub(crate) image_copy: u32,
+    /// Where it stands.
+    pub(crate) files: Vec<PathBuf>,
+    /// What is to be known of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Changes what RECON says of an image copy.
 pub(crate) fn change_recon(
     seam: &Seam,
     keys: &CopyKeys,
     recon: &Recon,
     wish: &ChangeWish,
     progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<Vec<PathBuf>, SystemError> {
+) -> Result<Changed, SystemError> {
     let state = recon.state();
     let copy = state.image_copies.get(&wish.copy);
     let copy = copy.ok_or(SystemError::NoSuchCopy { number: wish.copy })?;
-    let mut prove = |file: &Path| proven(seam, keys, copy, file, progress);
+    let mut warnings = Vec::new();
+    let mut prove = |file: &Path| {
+        warnings.extend(proven(seam, keys, copy, file, progress)?);
+        Ok::<(), SystemError>(())
+    };
     let files = match (&wish.file, &wish.moved_to) {
         (Some(file), _) => {
             prove(file)?;
@@ -423,30 +438,36 @@ pub(crate) fn change_recon(
         (None, Some(folder)) => moved(seam, copy, folder, &mut prove)?,
         (None, None) => {
             recon.add(vec![Record::ImageCopyGone(wish.copy)])?;
-            return Ok(Vec::new());
+            return Ok(Changed { image_copy: wish.copy, files: Vec::new(), warnings });
         }
     };
     let known = files.iter().map(|path| ArchiveFile { path: path.clone(), lost: false }).collect();
     recon.add(vec![Record::ImageCopy(ImageCopy { files: known, ..copy.clone() })])?;
-    Ok(files)
+    Ok(Changed { image_copy: wish.copy, files, warnings })
 }
 
-/// Whether a copy stands in this file, which is read whole to know that.
+/// Whether a copy stands in this file, which is read whole to know that. One that is damaged serves
+/// as far as it proves itself, if there is none that is whole; what is wrong is returned then.
 fn proven(
     seam: &Seam,
     keys: &CopyKeys,
     copy: &ImageCopy,
     file: &Path,
     progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<(), SystemError> {
+) -> Result<Option<String>, SystemError> {
     let what = file.display().to_string();
     let tell = &mut |done, total| progress(Progress { what: &what, done, total });
-    let info = CopyFiles::verify(seam, file, keys, tell)?;
-    if info.tag == copy.tag {
-        return Ok(());
+    let Some(error) = CopyFiles::is_of(seam, file, copy, keys, tell)? else { return Ok(None) };
+    let others = copy.files.iter().filter(|other| other.path != file);
+    for other in others {
+        if matches!(CopyFiles::is_of(seam, &other.path, copy, keys, tell), Ok(None)) {
+            return Err(error.into());
+        }
     }
-    let why = format!("it is not image copy {}", copy.number);
-    Err(RecoveryError::Damaged { path: file.to_owned(), why }.into())
+    Ok(Some(format!(
+        "{error}; what of it proves itself serves recoveries, together with other files of the \
+         copy; `holdfast verify` says what mends it"
+    )))
 }
 
 /// The files of a copy of which one stands in a folder now, where it is looked for and proven. The

@@ -187,6 +187,11 @@ impl Opener {
         Opener { keys: keys.clone(), salt: None, next: 0 }
     }
 
+    /// The same from a piece on.
+    pub(crate) fn at(keys: &CopyKeys, number: u64) -> Opener {
+        Opener { next: number, ..Opener::new(keys) }
+    }
+
     pub(crate) fn system(&self) -> SystemId {
         self.keys.system
     }

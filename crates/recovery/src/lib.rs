@@ -32,6 +32,7 @@
 //! | `units` | which units of work were committed |
 //! | `chains` | long values that only the log has |
 //! | `find` | copies that RECON does not name |
+//! | `known` | whether a file is of a copy that RECON knows |
 //! | `folders` | which folders of image copies are not mounted |
 //! | `concern` | which records a recovery needs |
 //! | `lost` | making a lost system anew |
@@ -45,6 +46,7 @@ mod envelope;
 mod error;
 mod find;
 mod folders;
+mod known;
 mod lost;
 mod media;
 mod owed;

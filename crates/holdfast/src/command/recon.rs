@@ -407,8 +407,8 @@ fn change(context: &mut Context, args: &ChangeArgs) -> Result<ExitCode> {
         let show = &mut |at: recovery::Progress<'_>| {
             progress.show(at.what, at.done, at.total, "bytes");
         };
-        let files = change_recon(&context.seam, &keys, &recon, &wish, show)?;
-        json!({ "image_copy": copy, "files": files })
+        let changed = change_recon(&context.seam, &keys, &recon, &wish, show)?;
+        serde_json::to_value(changed).unwrap_or_default()
     };
     progress.clear();
     if context.output.is_json() {
@@ -419,6 +419,8 @@ fn change(context: &mut Context, args: &ChangeArgs) -> Result<ExitCode> {
         true => format!("image copy {copy}: forgotten"),
         false => format!("image copy {copy}: changed; it stands in"),
     })?;
+    let warnings = answer["warnings"].as_array().into_iter().flatten();
+    warnings.filter_map(Value::as_str).for_each(warn);
     let files = answer["files"].as_array().into_iter().flatten().filter_map(Value::as_str);
     files.into_iter().try_for_each(|file| context.output.line(format!("  {file}")))?;
     DONE

@@ -117,6 +117,37 @@ fn one_of_two_folders_is_made_anew_only_if_that_is_typed() {
     site.verify(&[]).done();
 }
 
+#[test]
+fn files_that_were_moved_and_are_damaged_in_different_places_serve_together() {
+    let site = site("copies-moved-damaged", 2);
+    let name = known(&site)[0].file_name().unwrap().to_owned();
+    let folders = ["one", "two"].map(|folder| site.away.join(folder));
+    for (index, (from, to)) in site.copies.iter().zip(&folders).enumerate() {
+        fs::create_dir_all(to).unwrap();
+        fs::rename(from.join(&name), to.join(&name)).unwrap();
+        // One has lost its beginning, the other one an interval.
+        crate::common::patch(&to.join(&name), |bytes| {
+            let at = [200, bytes.len() / 2][index];
+            bytes[at] ^= 1;
+        });
+    }
+    let moved = |folder: &Path| {
+        let words = ["--copy", "1", "--moved-to", folder.to_str().unwrap()];
+        on(SECRET, &["recon", "change", "-s"], &site.dir, &words).done()
+    };
+    for folder in &folders {
+        let told = moved(folder);
+        assert!(told.err.contains("what of it proves itself serves"), "{}", told.err);
+    }
+    assert_eq!(known(&site), folders.each_ref().map(|folder| folder.join(&name)));
+    // Another file of that name is none of it.
+    fs::write(site.copies[0].join(&name), "none").unwrap();
+    let other = site.copies[0].join(&name);
+    let words = ["--copy", "1", "--file", other.to_str().unwrap()];
+    on(SECRET, &["recon", "change", "-s"], &site.dir, &words).failed("HFV004", &[]);
+    on(SECRET, &["recover", "-s"], &site.dir, &["--all"]).done();
+}
+
 /// The files of the copy, as RECON says.
 fn known(site: &Site) -> Vec<PathBuf> {
     let listed = on(SECRET, &["recon", "list", "--json", "-s"], &site.dir, &[]).done().json();
