@@ -5,7 +5,7 @@
 //! 1. What only says what would be read changes nothing: a stopped system is opened in memory.
 //! 2. A data set is taken offline only if it is named, a start fails because of it, and its
 //!    recovery was found to have log and image copies that prove themselves, or it is given up
-//!    expressly: all of that is tried in memory before. It is not given up if its log would go.
+//!    expressly: all of that is tried in memory before.
 
 use std::path::Path;
 
@@ -81,90 +81,52 @@ fn rehearsed(
     };
     let (without, system) = in_memory(context, dir, passphrase, options(), &is_meant)?;
     let asked = asked(dir, &system, check, tell);
-    let stays = |name: &&String| beside.contains(name);
-    let chances = match asked {
-        Ok(_) => Chances::of(dir, &system, without.iter().filter(stays)),
-        Err(_) => Chances::of(dir, &system, without.iter()),
+    let command = match (&asked, check.to) {
+        (Err(_), Point::Now) => Chances::of(dir, &system, &without).command(),
+        _ => None,
     };
     system.close()?;
     match asked {
-        Ok(_) if !chances.fleeting.is_empty() => Err(chances.refusal(&without)),
         Ok(recovered) => Ok((without, recovered)),
         Err(failure) if without.is_empty() => Err(failure),
-        Err(failure) => Err(match chances.command(&without) {
-            Some(command) if matches!(check.to, Point::Now) => failure.advised(command),
-            _ => failure.advised(format!(
-                "If nothing brings {} back, {} starts without.",
-                without.join(", "),
-                restart_without(&without)
-            )),
-        }),
+        Err(failure) => Err(failure.advised(command.unwrap_or_else(|| {
+            let again = restart_without(&without);
+            format!("If nothing brings {} back, {again} starts without.", without.join(", "))
+        }))),
     }
 }
 
 /// What can be had back of data sets that a system starts without.
-#[derive(Default)]
-struct Chances {
+struct Chances<'n> {
     /// Those that image copies and the log bring back.
-    sound: Vec<String>,
-    /// Those of them whose log such a start lets go, for no archive has it.
-    fleeting: Vec<String>,
+    sound: Vec<&'n str>,
+    others: Vec<&'n str>,
 }
 
-impl Chances {
+impl<'n> Chances<'n> {
     /// Tries each in a system in memory.
-    fn of<'n>(dir: &Path, system: &System, names: impl Iterator<Item = &'n String>) -> Chances {
-        let newest = system.kernel().log().segments().last().map_or(0, |segment| segment.first.0);
-        let is_kept = system.config().archive(system.dir()).is_some();
-        let mut chances = Chances::default();
-        for name in names {
-            let check = check_of(std::slice::from_ref(name));
-            let Ok(recovered) = asked(dir, system, &check, &mut |_| ()) else { continue };
-            chances.sound.push(name.clone());
-            if !is_kept && recovered.log_from < newest {
-                chances.fleeting.push(name.clone());
-            }
-        }
-        chances
+    fn of(dir: &Path, system: &System, names: &'n [String]) -> Chances<'n> {
+        let is_sound =
+            |name: &&str| asked(dir, system, &check_of(&[(*name).to_owned()]), &mut |_| ()).is_ok();
+        let (sound, others) = names.iter().map(String::as_str).partition(is_sound);
+        Chances { sound, others }
     }
 
     /// What recovers those that can be, while the others stay offline; nothing if there are not
     /// both.
-    fn command(&self, without: &[String]) -> Option<String> {
-        let others: Vec<&String> =
-            without.iter().filter(|name| !self.sound.contains(name)).collect();
-        if self.sound.is_empty() || others.is_empty() {
+    fn command(&self) -> Option<String> {
+        if self.sound.is_empty() || self.others.is_empty() {
             return None;
         }
-        let left = others.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
-        Some(format!(
-            "{} brings back {} and starts the system; {left} stays offline until an image copy is \
-             found, or it is made anew.",
-            self.recover(&others),
-            self.sound.join(", ")
-        ))
-    }
-
-    /// The recovery of those that can be.
-    fn recover(&self, others: &[&String]) -> String {
         let sets = self.sound.iter().map(|name| format!(" --set {name}"));
-        let without = others.iter().map(|name| format!(" --without {name}"));
-        format!("`holdfast recover{}`", sets.chain(without).collect::<String>())
-    }
-
-    /// What speaks against a start that lets go what brings data sets back.
-    fn refusal(&self, without: &[String]) -> Failure {
-        let names = self.fleeting.join(", ");
-        let remedy = self.command(without).unwrap_or_else(|| {
-            format!("{} brings it back and starts the system.", self.recover(&[]))
-        });
-        Failure::other(
-            format!(
-                "image copies and the log have all of {names}, and a start without it lets the log \
-                 go that its recovery needs"
-            ),
-            remedy,
-        )
+        let without = self.others.iter().map(|name| format!(" --without {name}"));
+        Some(format!(
+            "`holdfast recover{}` brings back {} and starts the system; {} stays offline until an \
+             image copy is found, or it is made anew.",
+            sets.chain(without).collect::<String>(),
+            self.sound.join(", "),
+            self.others.join(", "),
+        ))
     }
 }
 
@@ -218,46 +180,38 @@ pub(crate) fn start_without(
         let what = format!("data set {name} does not keep the system from starting");
         return Err(Failure::other(what, format!("Leave out `--without {name}`.")));
     }
-    let chances = Chances::of(dir, &system, without.iter());
-    if gives_up && !chances.fleeting.is_empty() {
-        system.close()?;
-        return Err(chances.refusal(&without));
-    }
     if !gives_up {
-        return Err(not_given_up(dir, &without, &chances, system));
+        return Err(not_given_up(dir, &without, system));
     }
     system.close()?;
     Ok(System::open_without(&context.seam, dir, passphrase, options, &without)?)
 }
 
 /// What speaks against giving data sets up.
-fn not_given_up(dir: &Path, without: &[String], chances: &Chances, system: System) -> Failure {
-    let again = restart_without(without);
-    let tried = worked(dir, system, &check_of(without), &mut |_| ());
-    if !chances.fleeting.is_empty() {
-        return chances.refusal(without);
-    }
-    let names = without.join(", ");
-    let failure = match tried {
-        Err(failure) => failure,
+fn not_given_up(dir: &Path, without: &[String], system: System) -> Failure {
+    let (names, again) = (without.join(", "), restart_without(without));
+    let command = Chances::of(dir, &system, without).command();
+    match worked(dir, system, &check_of(without), &mut |_| ()) {
         Ok(_) => {
             let sets: Vec<String> = without.iter().map(|name| format!("--set {name}")).collect();
             let what = format!("image copies and the log have all of {names}");
             let remedy = format!(
                 "`holdfast recover {}` brings it back. {again} starts without it all the same; \
-                 then recover it at once: the log is used again, and what no archive has is lost.",
+                 then recover it soon: without archives, the log that has it is used again once \
+                 three quarters of the log are in use.",
                 sets.join(" ")
             );
-            return Failure::other(what, remedy);
+            Failure::other(what, remedy)
         }
-    };
-    let first = chances.command(without).map(|command| format!("{command} "));
-    failure.within(&format!("{names} would be given up")).advised(format!(
-        "If its files are elsewhere, put them back. {}{again} starts without it: everything \
-         else can be used, and {names} comes back only by a recovery, if an image copy is \
-         found.",
-        first.unwrap_or_default()
-    ))
+        Err(failure) => {
+            let first = command.map(|command| format!("{command} ")).unwrap_or_default();
+            failure.within(&format!("{names} would be given up")).advised(format!(
+                "If its files are elsewhere, put them back. {first}{again} starts without it: \
+                 everything else can be used, and {names} comes back only by a recovery, if an \
+                 image copy is found."
+            ))
+        }
+    }
 }
 
 /// The command that gives data sets up.

@@ -48,6 +48,8 @@ const LOOK_AROUND: Duration = Duration::from_secs(5);
 /// One wait for room in the log, and how many of them are enough.
 const ROOM_WAIT: Duration = Duration::from_millis(20);
 const ROOM_ROUNDS: u32 = 1_000;
+/// With more than this part of the log free, it is kept for data sets that wait for a recovery.
+const KEPT_ROOM: u64 = 4;
 
 impl Housekeeper {
     pub(crate) fn start(kernel: &Arc<Kernel>) -> std::io::Result<()> {
@@ -316,8 +318,15 @@ impl Kernel {
 
     fn log_checkpoint(&self, checkpoint: &Checkpoint, orderly: bool) -> Result<(), UowError> {
         let (first, end) = checkpoint.log(&self.log)?;
-        let needed_from = checkpoint.needed_from();
+        let mut needed_from = checkpoint.needed_from();
+        // What brings back a data set that waits for its recovery may be nowhere but in the log, so
+        // that is kept from where it was needed when the set went offline, while there is room.
+        let has_room = self.log.room() >= self.log.capacity_bytes() / KEPT_ROOM;
+        let keeps = !checkpoint.offline.is_empty() && has_room;
         let updated = self.control.update(|block| {
+            if keeps {
+                needed_from = needed_from.min(block.needed_from);
+            }
             block.checkpoint = first;
             block.needed_from = needed_from;
             // Where a record ends: what is durable behind it may be the piece of a record that a

@@ -8,7 +8,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
-use crate::common::{Ended, Folder, SECRET, command, issue, on, run, system_of};
+use crate::common::{Ended, Folder, SECRET, command, issue, on, run, start, system_of};
 use serde_json::Value;
 
 const SOURCES: &str = "* A SHOP
@@ -116,16 +116,8 @@ impl Shop {
         issue(&self.dir, rest, cards)
     }
 
-    /// Starts the system and waits until it says so.
     fn start(&self) -> Child {
-        let mut command = command(Some(SECRET));
-        command.arg("start").arg("-s").arg(&self.dir);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        assert!(line.contains("started"), "{line}");
-        child
+        start(&self.dir)
     }
 
     /// Who has what open, as RECON says.

@@ -2,21 +2,10 @@
 //! by hand, and is taken over by the next start.
 #![allow(clippy::unwrap_used)] // a scenario
 
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::Child;
 
-use crate::common::{Ended, Folder, SECRET, command, init, on, run};
-
-fn start(dir: &Path) -> Child {
-    let mut starts = command(Some(SECRET));
-    starts.arg("start").arg("-s").arg(dir).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = starts.spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-    assert!(line.contains("started"), "{line}");
-    child
-}
+use crate::common::{Ended, Folder, SECRET, init, on, run, start};
 
 fn killed(mut child: Child) {
     child.kill().unwrap();

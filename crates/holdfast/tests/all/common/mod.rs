@@ -9,7 +9,7 @@ pub(crate) mod shop;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead as _, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -146,6 +146,17 @@ pub(crate) fn on(passphrase: &str, words: &[&str], dir: &Path, rest: &[&str]) ->
     args.push(dir.as_ref());
     args.extend(rest.iter().map(OsStr::new));
     run_as(passphrase, args)
+}
+
+/// Starts a system that scenarios make, for programs, and waits until it says so.
+pub(crate) fn start(dir: &Path) -> Child {
+    let mut command = command(Some(SECRET));
+    command.arg("start").arg("-s").arg(dir).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains("started"), "{line}");
+    child
 }
 
 /// Issues the calls on control statements in a system that scenarios make.
