@@ -208,22 +208,7 @@ impl SystemError {
     #[must_use]
     pub fn data_set(&self) -> Option<&String> {
         let SystemError::Kernel(error) = self else { return None };
-        match error {
-            UowError::Pool(PoolError::Damaged { name, .. })
-            | UowError::Space(SpaceError::Pool(PoolError::Damaged { name, .. })) => Some(name),
-            UowError::Space(SpaceError::Io { name, source, .. }) => {
-                use std::io::ErrorKind as Kind;
-                let elsewhere = [
-                    Kind::StorageFull,
-                    Kind::QuotaExceeded,
-                    Kind::PermissionDenied,
-                    Kind::ReadOnlyFilesystem,
-                    Kind::OutOfMemory,
-                ];
-                (!elsewhere.contains(&source.kind())).then_some(name)
-            }
-            _ => None,
-        }
+        error.data_set()
     }
 
     pub(crate) fn io(verb: &'static str, path: &Path, source: std::io::Error) -> SystemError {

@@ -178,6 +178,28 @@ pub enum UowError {
 }
 
 impl UowError {
+    /// The data set whose file is not there, or damaged. What fails for want of room or of rights
+    /// fails for other data sets, too.
+    #[must_use]
+    pub fn data_set(&self) -> Option<&String> {
+        match self {
+            UowError::Pool(PoolError::Damaged { name, .. })
+            | UowError::Space(SpaceError::Pool(PoolError::Damaged { name, .. })) => Some(name),
+            UowError::Space(SpaceError::Io { name, source, .. }) => {
+                use std::io::ErrorKind as Kind;
+                let elsewhere = [
+                    Kind::StorageFull,
+                    Kind::QuotaExceeded,
+                    Kind::PermissionDenied,
+                    Kind::ReadOnlyFilesystem,
+                    Kind::OutOfMemory,
+                ];
+                (!elsewhere.contains(&source.kind())).then_some(name)
+            }
+            _ => None,
+        }
+    }
+
     /// Whether the unit of work was chosen to break a deadlock, and may be tried again.
     #[must_use]
     pub fn is_deadlock(&self) -> bool {

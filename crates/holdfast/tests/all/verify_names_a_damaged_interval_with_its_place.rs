@@ -40,6 +40,24 @@ fn a_data_set_that_all_of_the_log_is_there_for_needs_no_image_copy() {
 }
 
 #[test]
+fn every_data_set_that_keeps_a_system_from_starting_is_named_at_once() {
+    let folder = Folder::new("both");
+    let dir = bank(&folder, &[]);
+    let copies = folder.join("copies");
+    on(DEMO, &["image-copy", "-s"], &dir, &["--all", "--to", copies.to_str().unwrap()]).done();
+    Worker::for_some(&dir, 500).kill();
+    std::fs::remove_file(crate::common::data_file(&dir, "JOURNAL")).unwrap();
+    patch(&crate::common::data_file(&dir, "ACCOUNTS"), |bytes| bytes.truncate(UNIT / 2));
+    let both = ["--set", "ACCOUNTS", "--set", "JOURNAL"].map(Value::from);
+    for finding in findings(&dir).iter().filter(|finding| finding["object"] != "restart") {
+        let command = finding["repair"][0].as_array().unwrap();
+        assert!(command.ends_with(&both), "{finding:#?}");
+    }
+    on(DEMO, &["verify"], &dir, &["--repair"]).done();
+    assert!(findings(&dir).is_empty());
+}
+
+#[test]
 fn verify_names_a_damaged_interval_with_its_place() {
     let folder = Folder::new("damage");
     let dir = bank(&folder, &[]);

@@ -49,7 +49,7 @@ use seam::disk::{BLOCK, Open};
 use seam::mem::AlignedBuf;
 use seam::stop::StopSwitch;
 use space::{DataSet, Definition, Environment, SpaceError};
-use uow::{Kernel, UowError};
+use uow::{Kernel, Parts, UowError};
 
 use crate::shadow::ShadowDisk;
 use crate::{LABELS, LogSurvey, Stopped, SystemConfig, SystemError, system};
@@ -146,7 +146,7 @@ impl Verifier {
         self.strangers(stopped, &survey);
         survey.offline.values().for_each(|definition| self.offline(definition));
         watch.step(Phase { object: "restart", done: 0, total: 1, unit: "rehearsals" }, 0);
-        let rehearsed = seam::thread::catch(|| rehearse(stopped));
+        let rehearsed = seam::thread::catch(|| rehearse(stopped, &[]));
         match rehearsed {
             Ok(Ok(kernel)) => {
                 self.rehearsed(&survey, &kernel);
@@ -158,6 +158,7 @@ impl Verifier {
             Ok(Err(error)) => {
                 self.of_restart(&survey, &error);
                 self.without_restart(stopped, &survey, watch);
+                self.behind_the_first(stopped, &survey, error);
             }
             Err(panic) => {
                 let why = format!("a restart would end with a broken invariant: {panic}");
@@ -321,19 +322,36 @@ impl Verifier {
     }
 
     fn of_restart(&mut self, survey: &LogSurvey, error: &UowError) {
-        let damaged = match error {
-            UowError::Pool(PoolError::Damaged { set, ci, why, .. })
-            | UowError::Space(SpaceError::Pool(PoolError::Damaged { set, ci, why, .. })) => {
-                survey.sets.get(set).map(|(_, definition)| (definition, *ci, why))
-            }
-            _ => None,
+        if !self.at_interval(survey, error) {
+            self.of_error("restart", None, error, Vec::new());
+        }
+    }
+
+    /// Names the interval that a restart fails at, if it is that.
+    fn at_interval(&mut self, survey: &LogSurvey, error: &UowError) -> bool {
+        let (UowError::Pool(PoolError::Damaged { set, ci, why, .. })
+        | UowError::Space(SpaceError::Pool(PoolError::Damaged { set, ci, why, .. }))) = error
+        else {
+            return false;
         };
-        match damaged {
-            Some((definition, ci, why)) => {
-                self.interval(definition, ci, why.clone());
-                self.note("a start would fail at that interval");
+        let Some((_, definition)) = survey.sets.get(set) else { return false };
+        self.interval(definition, *ci, why.clone());
+        self.note("a start would fail at that interval");
+        true
+    }
+
+    /// Names the intervals of other data sets that a restart fails at once the first one is
+    /// recovered: what brings back one of them has to bring back all.
+    fn behind_the_first(&mut self, stopped: &Stopped, survey: &LogSurvey, first: UowError) {
+        let (mut error, mut offline) = (first, Vec::new());
+        while let Some(name) = error.data_set().filter(|name| !offline.contains(*name)) {
+            offline.push(name.clone());
+            match seam::thread::catch(|| rehearse(stopped, &offline)) {
+                Ok(Err(next)) => error = next,
+                Ok(Ok(kernel)) => return kernel.abandon(),
+                Err(_) => return,
             }
-            None => self.of_error("restart", None, error, Vec::new()),
+            self.at_interval(survey, &error);
         }
     }
 
@@ -395,10 +413,11 @@ fn control_with_only(
 /// Pools larger than this are not needed to look at a system.
 const POOL_BYTES_MAX: usize = 256 << 20;
 
-/// Opens the kernel on the disk that forgets.
-fn rehearse(stopped: &Stopped) -> Result<Arc<Kernel>, UowError> {
+/// Opens the kernel, without some data sets, on the disk that forgets.
+fn rehearse(stopped: &Stopped, offline: &[String]) -> Result<Arc<Kernel>, UowError> {
     let keys = Arc::clone(&stopped.keys) as Arc<dyn KeyProvider>;
     let parts = system::parts(&stopped.seam, &stopped.dir, &stopped.config, keys);
+    let parts = Parts { offline: offline.to_vec(), ..parts };
     let mut config = stopped.config.kernel(&stopped.dir);
     for pool in &mut config.pools {
         pool.frames = pool.frames.min(POOL_BYTES_MAX / pool.unit_bytes);

@@ -199,6 +199,12 @@ impl Worker {
         Worker::begin(dir, &["--run", &run.to_string()], 100)
     }
 
+    /// One that makes so many transfers.
+    pub(crate) fn for_some(dir: &Path, transfers: u64) -> Worker {
+        let max = transfers.to_string();
+        Worker::begin(dir, &["--run", "8", "--transfers", &max], transfers)
+    }
+
     /// One that has the system open and does nothing.
     pub(crate) fn idle(dir: &Path) -> Worker {
         Worker::begin(dir, &["--run", "1", "--threads", "0"], 0)
