@@ -23,6 +23,7 @@ pub mod media;
 pub mod phantoms;
 pub mod plants;
 pub mod points;
+pub mod protection;
 pub mod recon;
 pub mod recovery;
 pub mod replaced;

@@ -92,6 +92,11 @@ pub const ALL: &[Hunt] = &[
         run: only_the_stale_copy_is_left,
     },
     Hunt {
+        plant: Plant::ProtectionNotCompared,
+        by: "a forged tail of the log",
+        run: crate::protection::a_forged_tail_is_refused,
+    },
+    Hunt {
         plant: Plant::AnchorNotCompared,
         by: "older states put back",
         run: crate::anchor::what_was_put_back_is_refused,

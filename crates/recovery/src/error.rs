@@ -247,7 +247,8 @@ impl Coded for RecoveryError {
             }
             RecoveryError::InUse { .. } => "End the programs that use it, then try again.",
             RecoveryError::NotRestored { .. } => {
-                "Name the folders of its archives and copies, and the newest copy of its key file."
+                "Name the folders of its archives and copies, and the newest copy of its key file. \
+                 If its archives were plain on purpose, say --accept-plain."
             }
             RecoveryError::Away { .. } => {
                 "Mount it, or name another folder. If what it held is gone for good, `holdfast \

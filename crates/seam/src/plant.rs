@@ -49,6 +49,8 @@ pub enum Plant {
     StripesUnsynced,
     /// Groups of old segments are looked for by the newest number of stripes.
     StripesOfNow,
+    /// A start believes the configuration, whatever the control file binds.
+    ProtectionNotCompared,
     /// A start does not ask the anchor.
     AnchorNotCompared,
     /// A database record is given back when the position leaves it, although it was changed.
@@ -174,6 +176,7 @@ impl Plant {
         Plant::StripesUnrecorded,
         Plant::StripesUnsynced,
         Plant::StripesOfNow,
+        Plant::ProtectionNotCompared,
         Plant::AnchorNotCompared,
         Plant::RecordGivenBack,
         Plant::IndexEntryKept,

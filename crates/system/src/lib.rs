@@ -29,6 +29,7 @@ mod doctor;
 mod error;
 pub mod hygiene;
 pub mod operator;
+pub mod protection;
 mod registry;
 mod restore;
 mod room;

@@ -13,10 +13,10 @@ use base::{Lsn, SystemId};
 use log::Scanned;
 use recon::{Recon, Record, State};
 use recovery::{CopyKeys, LeftSet, Lost, Past, Progress, RecoveryError, find_copies};
-use seal::{KeyProvider, KeyRing, Passphrase};
+use seal::{Format, KeyProvider, KeyRing, Passphrase};
 use seam::Seam;
 use seam::disk::{Disk, read_small, replace_small};
-use uow::Parts;
+use uow::{Parts, Protection};
 
 use crate::config::CONFIG_FILE;
 use crate::system::{absolute, clean_up, free_place, make_folders, open_key_ring, parts};
@@ -33,6 +33,9 @@ pub struct RestoreOptions {
     pub archives: Vec<PathBuf>,
     /// Folders with image copies.
     pub copies: Vec<PathBuf>,
+    /// Believe archives that are plain, and make a system that is less than sealed if its
+    /// configuration says so. Nothing else tells here whether it was one.
+    pub accept_plain: bool,
 }
 
 /// What was restored, so far: its data sets are offline.
@@ -97,7 +100,13 @@ impl System {
         let disk = seam.disk.as_ref();
         let dir = &absolute(seam, dir)?;
         let system = KeyRing::inspect(disk, &options.key_file)?.system;
-        let (config, text) = configuration(seam, options, system)?;
+        let (mut config, text) = configuration(seam, options, system)?;
+        if options.accept_plain {
+            // Where plain archives end nobody knows before they are read.
+            config.log.plain_until = Lsn(u64::MAX);
+        } else {
+            refuse_plain(&config, dir)?;
+        }
         free_place(disk, dir, &config)?;
         let key_file = read_small(disk, &options.key_file, KEY_FILE_BYTES_MAX)
             .map_err(|error| SystemError::io("read", &options.key_file, error))?;
@@ -112,6 +121,9 @@ impl System {
             write(seam, &restoring, &again(dir, options))?;
             write(seam, &config.key_file(dir), &key_file)?;
             let recon = registry::recon_setup(seam, dir, &config, keys);
+            if options.accept_plain {
+                config.log.plain_until = lost.began();
+            }
             lost.make(&parts, &config.kernel(dir), &recon)?;
             write(seam, &dir.join(CONFIG_FILE), text.as_bytes())
         });
@@ -144,6 +156,9 @@ fn again(dir: &Path, options: &RestoreOptions) -> Vec<u8> {
     let copies = options.copies.iter().map(|path| ("--copies", path));
     for (option, path) in config.chain(archives).chain(copies) {
         words.extend([option.into(), text(path)]);
+    }
+    if options.accept_plain {
+        words.push("--accept-plain".into());
     }
     serde_json::to_vec(&Repair(words)).unwrap_or_default()
 }
@@ -192,6 +207,20 @@ fn configuration(
     Ok((config, String::from_utf8_lossy(&text).into_owned()))
 }
 
+/// Refuses a configuration that would make a system less than sealed.
+fn refuse_plain(config: &SystemConfig, dir: &Path) -> Result<(), SystemError> {
+    let lowered = Protection::UNBOUND.lowered_by(&config.asked(dir));
+    let Some(first) = lowered.into_iter().find(|one| one.asked == Format::Plain.to_string()) else {
+        return Ok(());
+    };
+    let why = format!(
+        "{} of its configuration asks for plain, and nothing here proves that the system was so; \
+         if it was, say --accept-plain",
+        first.setting
+    );
+    Err(not_restored(&why))
+}
+
 /// The archives of a system that is to be restored.
 fn shelf(parts: &Parts, config: &SystemConfig, dir: &Path) -> Result<Arc<Shelf>, SystemError> {
     let shelf = archives::look(parts, config, dir)?;
@@ -216,8 +245,13 @@ pub fn rebuild_recon(
     (notes, tell): (&mut Vec<String>, Tell<'_>),
 ) -> Result<RebuiltRecon, SystemError> {
     let dir = &absolute(seam, dir)?;
-    let config = SystemConfig::read(seam.disk.as_ref(), dir)?;
-    let past = read_log(&Stopped::look(seam, dir, passphrase)?, notes, tell)?;
+    let stopped = Stopped::look(seam, dir, passphrase)?;
+    let mut config = stopped.config.clone();
+    if stopped.bound.is_none() {
+        config.believe(&Protection::UNBOUND);
+    }
+    let past = read_log(&stopped, notes, tell)?;
+    drop(stopped);
     // Nobody opens the system meanwhile.
     let (ring, _lock) = open_key_ring(seam, dir, passphrase)?;
     let keys = Arc::new(ring) as Arc<dyn KeyProvider>;

@@ -18,6 +18,7 @@ use uow::{KernelStatistics, RestartReport};
 
 use crate::archives::{self, ArchivesStatus};
 use crate::hygiene;
+use crate::protection::ProtectionStatus;
 use crate::room;
 use crate::system::Inner;
 use crate::verify;
@@ -49,6 +50,9 @@ pub struct RunningStatus {
     pub process: ProcessStatus,
     /// What the restart found and did.
     pub restart: Option<RestartStatus>,
+    /// What its bytes must prove.
+    #[serde(default)]
+    pub protection: ProtectionStatus,
     /// Units of work since the start.
     pub units: UnitStatus,
     /// The log.
@@ -87,6 +91,9 @@ pub struct StoppedStatus {
     pub restart_from: u64,
     /// Where restart begins to repeat changes.
     pub redo_from: u64,
+    /// What its bytes must prove, if the control file can be read.
+    #[serde(default)]
+    pub protection: Option<ProtectionStatus>,
     /// Log records that restart reads.
     pub records: u64,
     /// Units of work that restart backs out.
@@ -394,6 +401,7 @@ pub(crate) fn of_running(inner: &Inner) -> RunningStatus {
             resident_bytes: hygiene::resident_bytes(),
         },
         restart: kernel.restart_report().map(RestartStatus::of),
+        protection: ProtectionStatus::of(&kernel.protection()),
         units: UnitStatus {
             commits: statistics.commits,
             read_only: statistics.read_only,

@@ -17,18 +17,24 @@ use space::Definition;
 use uow::checkpoint::Checkpoint;
 use uow::control::{ControlBlock, ControlFile, ControlKeys, refused_by_log};
 use uow::record::kind;
+use uow::{Lowered, Protection, UowError};
 
+use crate::protection::ProtectionStatus;
 use crate::shadow::ShadowDisk;
 use crate::status::{
     DataSetStatus, SegmentStatus, StaleCopy, StoppedStatus, SystemStatus, offline_note,
 };
-use crate::{SystemConfig, SystemError, operator, system};
+use crate::{SystemConfig, SystemError, operator, protection, system};
 
 /// A stopped system, locked against being opened, and seen through a disk that forgets writes.
 pub struct Stopped {
     pub(crate) dir: PathBuf,
     pub(crate) config: SystemConfig,
     pub(crate) keys: Arc<KeyRing>,
+    /// What its bytes must prove, if its control file can be read.
+    pub(crate) bound: Option<Protection>,
+    /// Where its configuration asks for less.
+    pub(crate) lowered: Vec<Lowered>,
     /// The outside, with every write kept in memory.
     pub(crate) seam: Seam,
     _lock: Box<dyn HeldLock>,
@@ -163,19 +169,19 @@ impl Stopped {
         let config = SystemConfig::read(seam.disk.as_ref(), &dir)?;
         let lock = system::lock(seam, &dir)?;
         let keys = Arc::new(system::open_keys(seam, &dir, &config, passphrase)?);
-        let seam = without_writes(seam);
-        Ok(Stopped { dir, config, keys, seam, _lock: lock })
+        Ok(Stopped::around(dir, config, keys, without_writes(seam), lock))
     }
 
     /// What is left of a system, as somebody has found it; `seam` writes to no disk.
     pub(crate) fn around(
         dir: PathBuf,
-        config: SystemConfig,
+        mut config: SystemConfig,
         keys: Arc<KeyRing>,
         seam: Seam,
         lock: Box<dyn HeldLock>,
     ) -> Stopped {
-        Stopped { dir, config, keys, seam, _lock: lock }
+        let (bound, lowered) = protection::look(&seam, &dir, &mut config, &keys);
+        Stopped { dir, config, keys, bound, lowered, seam, _lock: lock }
     }
 
     /// The configuration.
@@ -291,6 +297,7 @@ impl Stopped {
             format!("{number}: {} at {offset}: {why}", path.display())
         };
         let damages = survey.damages.iter().chain(survey.passed.iter().map(|(one, _)| one));
+        let offline = survey.offline.values().map(|set| offline_note(&set.name));
         let lost = survey.lost.iter().map(|lost| {
             let LostLogCopy { number, path, why } = lost;
             format!("copy {number}, {}, cannot be used: {why}", path.display())
@@ -308,8 +315,16 @@ impl Stopped {
             segments: survey.segments.iter().map(segment).collect(),
             data_sets: survey.sets.values().map(|(_, set)| self.data_set(set)).collect(),
             damages: lost.chain(damages.map(damage)).collect(),
-            notes: survey.offline.values().map(|set| offline_note(&set.name)).collect(),
+            notes: self.lowered_note().into_iter().chain(offline).collect(),
+            protection: self.bound.as_ref().map(ProtectionStatus::of),
         }
+    }
+
+    /// Why the next start is refused, if its configuration asks for less than what is bound.
+    pub(crate) fn lowered_note(&self) -> Option<String> {
+        let (home, lowered) = (self.dir.clone(), self.lowered.clone());
+        (!lowered.is_empty())
+            .then(|| system::explain(&UowError::Protection { home, lowered }).replace('\n', ". "))
     }
 
     fn data_set(&self, definition: &Definition) -> DataSetStatus {
@@ -537,7 +552,7 @@ impl Surveyor {
 
     fn finish(self, control: ControlBlock, end: Lsn) -> Result<LogSurvey, SystemError> {
         let damaged = |object: String, why: String| {
-            SystemError::Kernel(uow::UowError::Damaged { object, why })
+            SystemError::Kernel(UowError::Damaged { object, why })
         };
         if let Some((lsn, why)) = self.fault {
             return Err(damaged(format!("the log record at {lsn}"), why.into()));

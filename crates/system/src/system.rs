@@ -19,7 +19,7 @@ use uow::{Kernel, KernelConfig, Parts, UowError};
 use crate::config::CONFIG_FILE;
 use crate::operator::{self, Server, Verb};
 use crate::status::{self, RunningStatus};
-use crate::{SystemConfig, SystemError, archives, hygiene, registry, survey};
+use crate::{SystemConfig, SystemError, archives, hygiene, protection, registry, survey};
 
 /// The labels that every system has: its control file and double-write area, its log, its data.
 pub const LABELS: [&str; 3] = ["system", "log", "data"];
@@ -154,11 +154,14 @@ impl System {
     ) -> Result<System, SystemError> {
         let mut notes = hygiene::protect_process();
         let dir = &absolute(seam, dir)?;
-        let config = SystemConfig::read(seam.disk.as_ref(), dir)?;
+        let mut config = SystemConfig::read(seam.disk.as_ref(), dir)?;
         let lock = lock(seam, dir)?;
         let shadowed = options.in_memory.then(|| survey::without_writes(seam));
-        let seam = shadowed.as_ref().unwrap_or(seam);
+        let (outside, seam) = (seam, shadowed.as_ref().unwrap_or(seam));
         let keys = Arc::new(open_keys(seam, dir, &config, passphrase)?);
+        let bound = protection::prove(seam, dir, &config, &keys)?;
+        let becomes_sealed = bound.log != config.log.format && !options.in_memory;
+        config.believe(&bound);
         let (cipher, observed) = hygiene::look_at_machine(seam, dir);
         notes.extend(observed);
         let (opened, opened_cpu_us) = (seam.clock.monotonic(), seam::clock::process_cpu_us());
@@ -206,10 +209,27 @@ impl System {
             _lock: lock,
         };
         let mut system = System { inner: Arc::new(inner), store, server: None };
+        if becomes_sealed {
+            let dir = system.dir().to_owned();
+            system.seal_log()?;
+            return System::open_without(outside, &dir, passphrase, options, offline);
+        }
         if options.serve && !options.in_memory {
             system.server = Some(Server::start(system.share())?);
         }
         Ok(system)
+    }
+
+    /// Ends a plain log: whatever it is given from the next start on is sealed.
+    fn seal_log(self) -> Result<(), SystemError> {
+        let kernel = Arc::clone(&self.inner.kernel);
+        let (dir, config) = (self.inner.dir.clone(), self.inner.config.clone());
+        let keys = Arc::clone(&self.inner.keys);
+        self.close()?;
+        let (seam, end) = (kernel.seam().clone(), kernel.log().next_lsn());
+        // With it goes the system's lock.
+        drop(kernel);
+        protection::seal_log_from(&seam, &dir, &config, &keys, end)
     }
 
     /// The same system for operators' commands; whoever has opened it outlives them.

@@ -5,7 +5,7 @@
 //! | offset | bytes | field |
 //! |---|---|---|
 //! | 0 | 8 | `HFCONTRL` |
-//! | 8 | 2 | layout version, 1 |
+//! | 8 | 2 | layout version, 2 |
 //! | 10 | 6 | zero |
 //! | 16 | 16 | system |
 //! | 32 | 4 | key generation of the system's key |
@@ -22,6 +22,9 @@
 //! | 107 | 5 | zero |
 //! | 112 | 8 | group from which that copy is stale |
 //! | 120 | 8 | UTC in microseconds |
+//! | 128 | 3,968 | what the system's bytes must prove (`protection`), zeros behind it |
+//!
+//! Version 1 ended at 128: it bound nothing, which counts as [`Protection::UNBOUND`].
 //!
 //! A release with another layout writes both slots before it does anything else, so a slot of an
 //! unknown version beside a sound one is damage, and the sound one serves (K20).
@@ -41,6 +44,7 @@ use seam::sync::Mutex;
 
 use crate::UowError;
 use crate::anchor::{Anchor, AnchorPlan};
+use crate::protection::Protection;
 
 /// What the control file says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,13 +77,14 @@ pub struct ControlKeys {
 }
 
 /// A control block as a slot has it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Numbered {
     /// Counts the blocks that a system has written.
     pub(crate) sequence: u64,
     /// Two blocks with one number have the same tag, or one of them stems from another history.
     pub(crate) tag: Tag,
     pub(crate) block: ControlBlock,
+    pub(crate) protection: Protection,
 }
 
 /// The control file, open.
@@ -100,22 +105,32 @@ struct State {
     file: Arc<dyn File>,
     sequence: u64,
     block: ControlBlock,
+    protection: Protection,
     buffer: AlignedBuf,
 }
 
 const MAGIC: &[u8; 8] = b"HFCONTRL";
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
+/// Blocks of this version bind nothing.
+const UNBOUND_VERSION: u16 = 1;
 const TAG_AT: usize = 64;
 const SEALED_AT: usize = 80;
-const SEALED_END: usize = 128;
+/// Where what is sealed ended in version 1, and what is bound begins since.
+const BOUND_AT: usize = 128;
+const SEALED_END: usize = BLOCK;
 const NO_COPY: u8 = 255;
 
 impl ControlFile {
-    /// Makes the control file of a new system.
+    /// Makes the control file of a new system, whose bytes must prove what `protection` says.
     ///
     /// # Errors
     /// If there is one already, or the disk or the key ring refuses.
-    pub fn create(seam: &Seam, path: &Path, keys: &ControlKeys) -> Result<(), UowError> {
+    pub fn create(
+        seam: &Seam,
+        path: &Path,
+        keys: &ControlKeys,
+        protection: &Protection,
+    ) -> Result<(), UowError> {
         let file = seam
             .disk
             .open(path, Open::DURABLE.create(Create::New))
@@ -129,9 +144,9 @@ impl ControlFile {
             ahead: false,
             utc_us: seam.clock.utc_us(),
         };
-        let control = ControlFile::around(seam, path, file, keys, (0, block), Vec::new())?;
-        control.update(|_| ())?;
-        control.update(|_| ())?;
+        let first = (0, block, Protection::UNBOUND);
+        let control = ControlFile::around(seam, path, file, keys, first, Vec::new())?;
+        control.bind(protection)?;
         seam.disk
             .sync_dir(path.parent().unwrap_or(Path::new(".")))
             .map_err(|error| bad(path, error.to_string(), CHECK_DISK))
@@ -164,15 +179,16 @@ impl ControlFile {
                 Err(fault) => faults.push(format!("slot {slot}: {fault}")),
             }
         }
-        let newest = found.iter().max_by_key(|numbered| numbered.sequence).copied();
-        let Some(Numbered { sequence, block, .. }) = newest else {
+        let newest = found.iter().max_by_key(|numbered| numbered.sequence).cloned();
+        let Some(Numbered { sequence, block, protection, .. }) = newest else {
             if let Some(version) = future {
                 let why = Fault::Version(version).to_string();
                 return Err(refuse(why, "Start the system with the release that wrote it."));
             }
             return Err(refuse(faults.join("; "), RESTORE));
         };
-        let control = ControlFile::around(seam, path, file, keys, (sequence, block), found)?;
+        let newest = (sequence, block, protection);
+        let control = ControlFile::around(seam, path, file, keys, newest, found)?;
         Ok((control, block))
     }
 
@@ -181,7 +197,7 @@ impl ControlFile {
         path: &Path,
         file: Arc<dyn File>,
         keys: &ControlKeys,
-        (sequence, block): (u64, ControlBlock),
+        (sequence, block, protection): (u64, ControlBlock, Protection),
         found: Vec<Numbered>,
     ) -> Result<ControlFile, UowError> {
         let mut salt = Salt([0; 16]);
@@ -199,7 +215,13 @@ impl ControlFile {
             working,
             found,
             anchor: None,
-            state: Mutex::new(State { file, sequence, block, buffer: AlignedBuf::zeroed(BLOCK) }),
+            state: Mutex::new(State {
+                file,
+                sequence,
+                block,
+                protection,
+                buffer: AlignedBuf::zeroed(BLOCK),
+            }),
         })
     }
 
@@ -244,6 +266,25 @@ impl ControlFile {
         self.state.lock().block
     }
 
+    /// What the system's bytes must prove.
+    pub fn protection(&self) -> Protection {
+        self.state.lock().protection.clone()
+    }
+
+    /// Binds what the system's bytes must prove from now on, durably, in both slots.
+    ///
+    /// # Errors
+    /// If there is no room for so many names, or the disk refuses.
+    pub(crate) fn bind(&self, protection: &Protection) -> Result<(), UowError> {
+        if protection.encode(SEALED_END - BOUND_AT).is_none() {
+            let why = "it has no room for the names of all databases whose form is an exception";
+            return Err(bad(&self.path, why.into(), TOO_MANY_NAMES));
+        }
+        self.state.lock().protection = protection.clone();
+        self.update(|_| ())?;
+        self.update(|_| ())
+    }
+
     /// Changes the block and writes it durably.
     ///
     /// # Errors
@@ -262,7 +303,10 @@ impl ControlFile {
         put_u32(buffer, 32, self.generation.0);
         buffer[40..56].copy_from_slice(&self.salt.0);
         put_u64(buffer, 56, state.sequence);
-        encode(&state.block, &mut buffer[SEALED_AT..SEALED_END]);
+        encode(&state.block, &mut buffer[SEALED_AT..BOUND_AT]);
+        // `bind` has seen that it fits.
+        let bound = state.protection.encode(SEALED_END - BOUND_AT).unwrap_or_default();
+        buffer[BOUND_AT..BOUND_AT + bound.len()].copy_from_slice(&bound);
         let (clear, sealed) = buffer.split_at_mut(SEALED_AT);
         let sealed = &mut sealed[..SEALED_END - SEALED_AT];
         let tag = self.working.seal(state.sequence, &clear[..TAG_AT], sealed);
@@ -364,7 +408,8 @@ pub(crate) fn decode(slot: &mut [u8], keys: &ControlKeys) -> Result<Numbered, Fa
     tag.0.copy_from_slice(&slot[TAG_AT..SEALED_AT]);
     let working = working_key(keys, generation, &salt).map_err(|e| damaged(&e.to_string()))?;
     let (clear, sealed) = slot.split_at_mut(SEALED_AT);
-    let sealed = &mut sealed[..SEALED_END - SEALED_AT];
+    let end = if version == UNBOUND_VERSION { BOUND_AT } else { SEALED_END };
+    let sealed = &mut sealed[..end - SEALED_AT];
     working
         .open(sequence, &clear[..TAG_AT], sealed, &tag)
         .map_err(|_| damaged("it does not prove itself"))?;
@@ -378,7 +423,12 @@ pub(crate) fn decode(slot: &mut [u8], keys: &ControlKeys) -> Result<Numbered, Fa
         ahead: sealed[26] == 1,
         utc_us: get_u64(sealed, 40),
     };
-    Ok(Numbered { sequence, tag, block })
+    let protection = match version {
+        UNBOUND_VERSION => Protection::UNBOUND,
+        _ => Protection::decode(&sealed[BOUND_AT - SEALED_AT..])
+            .ok_or_else(|| damaged("what it binds makes no sense"))?,
+    };
+    Ok(Numbered { sequence, tag, block, protection })
 }
 
 fn working_key(
@@ -394,6 +444,7 @@ fn bad(path: &Path, why: String, remedy: &'static str) -> UowError {
     UowError::Control { path: path.to_owned(), why, remedy }
 }
 
+const TOO_MANY_NAMES: &str = "Let `[data] format` say what most databases have.";
 const CHECK_DISK: &str = "Check the device and the permissions of the file.";
 const RESTORE: &str = "Check that key file and folder belong together. If they do, put the \
                        control file back, of the same moment as the log; if there is none, \

@@ -8,6 +8,8 @@ use seal::SealError;
 use seam::stop::Stopped;
 use space::SpaceError;
 
+use crate::Lowered;
+
 /// Why a unit of work, or the kernel as a whole, cannot go on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -149,6 +151,17 @@ pub enum UowError {
         /// What is wrong.
         why: String,
     },
+    /// The configuration asks for less than what the control file binds.
+    #[error(
+        "the configuration of {home} asks for less protection than its control file binds: {}",
+        list(lowered), home = home.display()
+    )]
+    Protection {
+        /// The system's folder.
+        home: std::path::PathBuf,
+        /// The settings.
+        lowered: Vec<Lowered>,
+    },
     /// The operating system.
     #[error("{what}: {source}")]
     Io {
@@ -175,6 +188,10 @@ pub enum UowError {
     /// The double-write area.
     #[error(transparent)]
     DoubleWrite(#[from] pool::double_write::DoubleWriteError),
+}
+
+fn list(lowered: &[Lowered]) -> String {
+    lowered.iter().map(Lowered::to_string).collect::<Vec<_>>().join("; ")
 }
 
 impl UowError {
@@ -229,6 +246,7 @@ impl Coded for UowError {
             UowError::NotConverting { .. } => Code("HFU010"),
             UowError::SameForm { .. } => Code("HFU011"),
             UowError::Anchor { .. } => Code("HFU012"),
+            UowError::Protection { .. } => Code("HFU013"),
             UowError::NoSuchPool { .. } => Code("HFU020"),
             UowError::PoolUsed { .. } => Code("HFU021"),
             UowError::LastPool { .. } => Code("HFU022"),
@@ -269,6 +287,11 @@ impl Coded for UowError {
                                         new, or what it proves is given up for good, say so: \
                                         `holdfast restart --begin-anchor DIR`."
                 .into(),
+            UowError::Protection { home, .. } => format!(
+                "If nobody here has changed it, somebody else has: put the setting back. If less \
+                 is wanted, bind it: `holdfast protect --accept -s {}`.",
+                home.display()
+            ),
             UowError::Io { .. } => "Check the device, its space and the permissions.".into(),
             UowError::Stopped(error) => error.remedy(),
             UowError::NoSuchPool { known, .. } => format!("Name one of: {known}."),

@@ -29,6 +29,7 @@ use crate::control::ControlFile;
 use crate::convert::Converter;
 use crate::housekeeper::Housekeeper;
 use crate::journal::LogJournal;
+use crate::protection::{AskedAbove, Protection};
 use crate::record::kind;
 use crate::registry::Registry;
 use crate::transit::{Step, Transit, steps_of};
@@ -87,6 +88,8 @@ pub struct KernelConfig {
     pub proven: Lsn,
     /// Where outside of the system it is proven how far it has come (K6).
     pub anchor: Option<AnchorPlan>,
+    /// What layers above ask that the system's bytes must prove.
+    pub asked: AskedAbove,
     /// The label of the system's own key: control file, double-write area.
     pub system_label: String,
 }
@@ -115,6 +118,7 @@ impl KernelConfig {
             archived: log::LogStart::NO_ARCHIVE,
             proven: Lsn::NONE,
             anchor: None,
+            asked: AskedAbove::default(),
             system_label: "system".into(),
         }
     }
@@ -249,6 +253,12 @@ impl Kernel {
     #[must_use]
     pub fn anchor_trouble(&self) -> Option<String> {
         self.control.anchor_trouble()
+    }
+
+    /// What the system's bytes must prove.
+    #[must_use]
+    pub fn protection(&self) -> Protection {
+        self.control.protection()
     }
 
     /// A data set by name.

@@ -21,6 +21,7 @@ mod log;
 mod partition;
 mod pgp;
 mod pool;
+mod protect;
 mod recon;
 mod recover;
 mod repair;
@@ -69,6 +70,7 @@ enum Command {
     Verify(verify::VerifyArgs),
     Doctor(doctor::DoctorArgs),
     Restart(restart::RestartArgs),
+    Protect(protect::ProtectArgs),
     Log(log::LogArgs),
     Sets(sets::SetsArgs),
     Archive(archive::ArchiveArgs),
@@ -137,6 +139,7 @@ fn dispatch(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Verify(args) => verify::run(context, &args),
         Command::Doctor(args) => doctor::run(context, &args),
         Command::Restart(args) => restart::run(context, &args),
+        Command::Protect(args) => protect::run(context, &args),
         Command::Log(args) => log::run(context, &args),
         Command::Sets(args) => sets::run(context, &args),
         Command::Archive(args) => archive::run(context, &args),

@@ -42,6 +42,10 @@ pub(crate) struct RestoreArgs {
     /// A folder with image copies
     #[arg(long, value_name = "FOLDER")]
     copies: Vec<PathBuf>,
+    /// Believe archives that are plain, and make new data plain where --config says so: anybody
+    /// can have written them
+    #[arg(long)]
+    accept_plain: bool,
     #[command(flatten)]
     passphrase: PassphraseArgs,
 }
@@ -77,6 +81,7 @@ pub(super) fn run(context: &mut Context, args: &RestoreArgs) -> Result<ExitCode>
         config: absolute(args.config.as_slice())?.pop(),
         archives: absolute(&args.archives)?,
         copies: absolute(&args.copies)?,
+        accept_plain: args.accept_plain,
     };
     let (seam, dir) = (&context.seam, &args.dir);
     let mut progress = Progress::new(seam);

@@ -76,6 +76,9 @@ fn stopped(output: &mut Output, status: &StoppedStatus, orderly: bool) -> Result
             .line(format!("  restart       backs out {} units of work in flight", count(units)))?;
         output.line("                the next start does it; nothing acknowledged is lost")?;
     }
+    if let Some(protection) = &status.protection {
+        output.line(format!("  protection    {protection}"))?;
+    }
     if let Some(stale) = &status.stale_copy {
         let from = stale.from_group;
         output.line(format!("  log copy      {} is stale from group {from} on", stale.path))?;
@@ -123,6 +126,7 @@ fn running(output: &mut Output, status: &RunningStatus) -> Result<()> {
         count(units.backouts),
         count(units.checkpoints)
     ))?;
+    output.line(format!("  protection    {}", status.protection))?;
     log(output, status)?;
     locks_and_serial(output, status)?;
     pools(output, status)?;

@@ -204,6 +204,9 @@ fn tell(output: &mut Output, report: &VerifyReport) -> Result<()> {
         count(report.archive_files),
         count(report.copy_files),
     ))?;
+    if let Some(protection) = &report.protection {
+        output.line(format!("protection {protection}"))?;
+    }
     let or_dash = |value: Option<u64>| value.map_or("-".to_owned(), count);
     let row = |set: &system::SetReport| {
         vec![

@@ -4,8 +4,8 @@
 //!    left out has its default, which stands as a comment in the file that `init` writes.
 //! 2. Paths are relative to the system's folder. Amounts of bytes are numbers or texts such as
 //!    `"64 MiB"`.
-//! 3. Nothing secret stands here, and nothing that must be believed: keys and the log prove
-//!    themselves, whatever this file says.
+//! 3. Nothing secret stands here, and nothing that must be believed: what it asks for is compared
+//!    with what the control file binds (`protection`), and less is refused.
 
 mod archives;
 mod databases;
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use base::SystemId;
+use base::{Lsn, SystemId};
 use lock::LockConfig;
 use log::{LogConfig, WadsConfig};
 use placement::{Compat, DatabaseSettings, RandomizerSettings};
@@ -26,7 +26,7 @@ use seam::disk::{Disk, read_small};
 use serde::Deserialize;
 use serde::de::Error as _;
 use store_kernel::StoreDefaults;
-use uow::{AnchorPlan, KernelConfig, PoolPlan};
+use uow::{AnchorPlan, AskedAbove, KernelConfig, PoolPlan, Protection};
 
 use crate::SystemError;
 use crate::room::WarnSettings;
@@ -121,6 +121,10 @@ pub struct LogSettings {
     /// `sealed` or `plain`.
     #[serde(deserialize_with = "format")]
     pub format: Format,
+    /// Plain groups before this position are believed although `format` is sealed. No setting: the
+    /// control file says it.
+    #[serde(skip)]
+    pub(crate) plain_until: Lsn,
     /// Folders of the write-ahead data set; none: commits wait for the log.
     pub write_ahead: Vec<PathBuf>,
     /// Bytes of each of its files.
@@ -251,6 +255,7 @@ impl Default for LogSettings {
             ring_bytes: Bytes(log.ring_bytes as u64),
             group_bytes_max: Bytes(log.group_bytes_max as u64),
             format: log.format,
+            plain_until: log.plain_until,
             write_ahead: Vec::new(),
             write_ahead_bytes: Bytes(WadsConfig::new(Vec::new()).bytes),
         }
@@ -465,6 +470,7 @@ impl SystemConfig {
             ring_bytes: self.log.ring_bytes.0 as usize,
             group_bytes_max: self.log.group_bytes_max.0 as usize,
             format: self.log.format,
+            plain_until: self.log.plain_until,
             wads: self.write_ahead(dir),
             ..LogConfig::new(self.log_folders(dir))
         };
@@ -496,7 +502,30 @@ impl SystemConfig {
         kernel.read_ahead_threads = self.read_ahead.threads;
         kernel.anchor = (!self.anchor.file.as_os_str().is_empty())
             .then(|| AnchorPlan { path: dir.join(&self.anchor.file), begins_anew: false });
+        kernel.asked = self.asked_above();
         kernel
+    }
+
+    /// What new data sets and the archive are asked to be.
+    fn asked_above(&self) -> AskedAbove {
+        let sealed = self.data.format == Format::Sealed;
+        let other = |(_, settings): &(&String, &DatabaseSettings)| settings.plain == Some(sealed);
+        AskedAbove {
+            new_sets: self.data.format,
+            exceptions: self.databases.iter().filter(other).map(|(name, _)| name.clone()).collect(),
+            archive_folders: u8::try_from(self.archive.folders.len()).unwrap_or(u8::MAX),
+        }
+    }
+
+    /// What it asks that the bytes of a system in `dir` must prove.
+    #[must_use]
+    pub fn asked(&self, dir: &Path) -> Protection {
+        Protection::asked(&self.kernel(dir), dir)
+    }
+
+    /// Has log and archives read as what is bound says, whatever stands in the file.
+    pub(crate) fn believe(&mut self, bound: &Protection) {
+        (self.log.format, self.log.plain_until) = (bound.log, bound.plain_until);
     }
 
     /// What the log may hold. Pages are written and checkpoints taken long before it is full,

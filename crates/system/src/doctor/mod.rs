@@ -29,6 +29,7 @@ use seam::Seam;
 use serde::{Deserialize, Serialize};
 use space::Definition;
 
+use crate::protection::ProtectionStatus;
 use crate::restore;
 use crate::shadow::ShadowDisk;
 use crate::verify::audit::{self, ArchiveDiscord};
@@ -365,6 +366,9 @@ impl Doctor {
         let Ok(lock) = self.seam.disk.lock(&self.dir.join("lock")) else { return };
         let seam = self.seam.clone();
         let stopped = Stopped::around(self.dir.clone(), config.config, ring, seam, lock);
+        if is_real {
+            self.try_part("protection", |doctor| doctor.protection(&stopped));
+        }
         let recon = self.try_part("RECON", |doctor| doctor.recon(&stopped, &keys)).flatten();
         let survey = self.try_part("log", |doctor| doctor.log(&stopped, recon.as_ref())).flatten();
         if survey.is_some() {
@@ -381,6 +385,25 @@ impl Doctor {
         if let Some(state) = &recon {
             self.try_part("image copies", |doctor| doctor.image_copies(state));
         }
+    }
+
+    /// What the control file binds, and whether the configuration asks for less.
+    fn protection(&mut self, stopped: &Stopped) {
+        let Some(bound) = &stopped.bound else {
+            let says = "only the control file says what the system's bytes must prove".to_owned();
+            return self.part("protection", Health::Unknown, vec![says]);
+        };
+        let mut says = vec![ProtectionStatus::of(bound).to_string()];
+        says.extend(stopped.lowered_note());
+        if stopped.lowered.is_empty() {
+            return self.part("protection", Health::Sound, says);
+        }
+        self.part("protection", Health::Impaired, says);
+        let what = format!(
+            "{CONFIG_FILE} asks for less protection than was bound: find out who has changed it, \
+             and put it back. If less is wanted, bind it."
+        );
+        self.step(what, self.command("protect", &["--accept"]));
     }
 
     fn recon(&mut self, stopped: &Stopped, keys: &Arc<dyn KeyProvider>) -> Option<State> {

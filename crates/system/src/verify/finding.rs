@@ -18,6 +18,8 @@ use serde::{Deserialize, Serialize};
 use space::Definition;
 use uow::Kernel;
 
+use crate::protection::ProtectionStatus;
+
 use super::audit::{Away, log_begins};
 use super::data_set::SetReport;
 
@@ -97,6 +99,9 @@ pub struct VerifyReport {
     pub findings: Vec<Finding>,
     /// What an operator should know besides.
     pub notes: Vec<String>,
+    /// What the system's bytes must prove; `None` if the control file cannot be read.
+    #[serde(default)]
+    pub protection: Option<ProtectionStatus>,
     /// Keys in the key file.
     pub keys: usize,
     /// Groups of the log that were read on every copy.

@@ -49,8 +49,9 @@ use seam::disk::{BLOCK, Open};
 use seam::mem::AlignedBuf;
 use seam::stop::StopSwitch;
 use space::{DataSet, Definition, Environment, SpaceError};
-use uow::{Kernel, Parts, UowError};
+use uow::{Kernel, Lowered, Parts, Protection, UowError};
 
+use crate::protection::{self, ProtectionStatus};
 use crate::shadow::ShadowDisk;
 use crate::{LABELS, LogSurvey, Stopped, SystemConfig, SystemError, system};
 pub use data_set::SetReport;
@@ -85,6 +86,7 @@ pub fn verify(
         Ok(stopped) => {
             verifier.report.system = stopped.config.system.to_string();
             verifier.report.keys = stopped.keys.list().len();
+            verifier.protection(stopped.bound.as_ref(), &stopped.lowered);
             let site = kept::Site::of_stopped(&stopped);
             let of_recon = verifier.recon(&site);
             verifier.whole(&stopped, watch);
@@ -165,6 +167,26 @@ impl Verifier {
                 self.find(plain_finding("restart", why, "Restore a copy of the system."));
                 self.without_restart(stopped, &survey, watch);
             }
+        }
+    }
+
+    /// What is bound, and where the configuration asks for less: no start would take it.
+    pub(super) fn protection(&mut self, bound: Option<&Protection>, lowered: &[Lowered]) {
+        self.report.protection = bound.map(ProtectionStatus::of);
+        for one in lowered {
+            let accept = self.command("protect", &["--accept"]);
+            self.find(Finding {
+                object: "configuration".into(),
+                file: Some(self.dir.join(crate::CONFIG_FILE)),
+                offset: None,
+                interval: None,
+                what: format!("{one}: the next start is refused"),
+                remedy: format!(
+                    "Put the setting back: somebody may have changed it. If less is wanted, bind \
+                     it: `{accept}`."
+                ),
+                repair: Vec::new(),
+            });
         }
     }
 
@@ -422,6 +444,7 @@ fn rehearse(stopped: &Stopped, offline: &[String]) -> Result<Arc<Kernel>, UowErr
     for pool in &mut config.pools {
         pool.frames = pool.frames.min(POOL_BYTES_MAX / pool.unit_bytes);
     }
+    protection::accept_in_memory(stopped)?;
     let kernel = Kernel::open(parts, config)?;
     // A conversion that went on would change files and map while they are held against each other.
     for set in kernel.conversions().iter().filter_map(|one| kernel.set(one.set)) {

@@ -99,7 +99,11 @@ impl Verifier {
         }
         let disk = &*system.kernel().seam().disk;
         match SystemConfig::read(disk, system.dir()) {
-            Ok(config) if config.system == system.config().system => {}
+            Ok(config) if config.system == system.config().system => {
+                let bound = system.kernel().protection();
+                let lowered = bound.lowered_by(&config.asked(system.dir()));
+                self.protection(Some(&bound), &lowered);
+            }
             Ok(config) => {
                 let what = format!("holdfast.toml is of system {}", config.system);
                 self.find(plain_finding("configuration", what, "Put the right one back."));

@@ -44,6 +44,7 @@ use crate::convert::Converter;
 use crate::housekeeper::Housekeeper;
 use crate::journal::LogJournal;
 use crate::kernel::Counts;
+use crate::protection::Protection;
 use crate::record::kind;
 use crate::registry::Registry;
 use crate::transit::{Step, Transit};
@@ -101,7 +102,8 @@ impl Kernel {
         made.map_err(|source| folder(&parts.home, source))?;
         let stop = Arc::new(StopSwitch::default());
         let keys = control_keys(parts, config);
-        ControlFile::create(&parts.seam, &parts.home.join(CONTROL), &keys)?;
+        let protection = Protection::asked(config, &parts.home);
+        ControlFile::create(&parts.seam, &parts.home.join(CONTROL), &keys, &protection)?;
         let (control, _) = ControlFile::open(&parts.seam, &parts.home.join(CONTROL), &keys)?;
         let control = Arc::new(control);
         let env = log_env(parts, &stop, Arc::clone(&control));
@@ -121,7 +123,7 @@ impl Kernel {
     ///
     /// # Errors
     /// Another process has it; a file is missing, foreign, damaged or of a newer release; no key.
-    pub fn open(parts: Parts, config: KernelConfig) -> Result<Arc<Kernel>, UowError> {
+    pub fn open(parts: Parts, mut config: KernelConfig) -> Result<Arc<Kernel>, UowError> {
         let start = parts.seam.clock.monotonic();
         let lock = parts.seam.disk.lock(&parts.home.join(LOCK)).map_err(|source| {
             let what = match source.kind() {
@@ -133,6 +135,12 @@ impl Kernel {
         let keys = control_keys(&parts, &config);
         let opened = ControlFile::open(&parts.seam, &parts.home.join(CONTROL), &keys)?;
         let (mut control, block) = opened;
+        let asked = Protection::asked(&config, &parts.home);
+        let bound = control.protection();
+        if !planted(Plant::ProtectionNotCompared) {
+            bound.check(&asked, &parts.home)?;
+        }
+        config.log.plain_until = bound.plain_until;
         if let Some(plan) = &config.anchor {
             control.anchor_to(plan)?;
         }
@@ -150,11 +158,18 @@ impl Kernel {
             kernel.log.append_reserved(kind::SET_OFFLINE, 0, UowId::NONE, Lsn::NONE, &[&body])?;
         }
         let restarted = kernel.restart(&checkpoint, analysis, block, opened, times);
-        if let Err(error) = restarted {
+        if let Err(error) = restarted.and_then(|()| kernel.bind_more(&asked)) {
             kernel.abandon();
             return Err(error);
         }
         Ok(kernel)
+    }
+
+    /// Binds what the configuration asks for beyond what is bound.
+    fn bind_more(&self, asked: &Protection) -> Result<(), UowError> {
+        let bound = self.control.protection();
+        let raised = bound.raised_to(asked);
+        if raised == bound { Ok(()) } else { self.control.bind(&raised) }
     }
 
     fn restart(
@@ -288,7 +303,7 @@ impl Kernel {
 }
 
 const TOPMOST_MAP: base::CiNumber = base::CiNumber(3);
-const CONTROL: &str = "control";
+pub(crate) const CONTROL: &str = "control";
 const AREA: &str = "double-write";
 const LOCK: &str = "lock";
 

@@ -1,0 +1,200 @@
+//! What the bytes of a system must prove: what its configuration asks for, held against what its
+//! control file binds ([`uow::protection`]).
+//!
+//! 1. Log and archives are read as what is bound says. What the configuration says instead counts
+//!    only where there is no control file to ask.
+//! 2. Less is bound by [`accept`] alone, whose caller holds the passphrase; more by a start.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use base::Lsn;
+use seal::{Format, KeyProvider, KeyRing, Passphrase};
+use seam::Seam;
+use serde::{Deserialize, Serialize};
+use uow::control::ControlKeys;
+use uow::{Lowered, Protection, UowError, protection};
+
+use crate::{LABELS, Stopped, SystemConfig, SystemError, system};
+
+/// What the bytes of a system must prove, as people and programs read it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProtectionStatus {
+    /// The form of the log and its archives.
+    pub log: String,
+    /// Copies of the log.
+    pub log_copies: u8,
+    /// Plain pieces of the log and of archives before this position are believed; 0: none.
+    pub plain_until: u64,
+    /// Folders of the archive; 0: the log is not archived.
+    pub archive_folders: u8,
+    /// The form of new data sets.
+    pub new_sets: String,
+    /// Databases whose new data sets have the other form.
+    pub exceptions: Vec<String>,
+    /// The anchor's file, if there is one.
+    pub anchor: Option<String>,
+}
+
+impl ProtectionStatus {
+    /// What is bound.
+    #[must_use]
+    pub fn of(bound: &Protection) -> ProtectionStatus {
+        ProtectionStatus {
+            log: bound.log.to_string(),
+            log_copies: bound.log_copies,
+            plain_until: bound.plain_until.0,
+            archive_folders: bound.archive_folders,
+            new_sets: bound.new_sets.to_string(),
+            exceptions: bound.exceptions.iter().cloned().collect(),
+            anchor: bound.anchor.as_ref().map(|path| path.display().to_string()),
+        }
+    }
+}
+
+impl fmt::Display for ProtectionStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let copies = if self.log_copies == 1 { "copy" } else { "copies" };
+        write!(f, "log {}, {} {copies}", self.log, self.log_copies)?;
+        if self.plain_until > 0 {
+            write!(f, ", plain before {:#x}", self.plain_until)?;
+        }
+        match self.archive_folders {
+            0 => write!(f, "; not archived")?,
+            1 => write!(f, "; archived in 1 folder")?,
+            many => write!(f, "; archived in {many} folders")?,
+        }
+        write!(f, "; new data sets {}", self.new_sets)?;
+        if !self.exceptions.is_empty() {
+            write!(f, ", but not those of {}", self.exceptions.join(", "))?;
+        }
+        match &self.anchor {
+            None => write!(f, "; no anchor"),
+            Some(path) => write!(f, "; anchor {path}"),
+        }
+    }
+}
+
+/// What a stopped system's control file binds, and what its configuration asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compared {
+    /// What is bound.
+    pub bound: Protection,
+    /// What the configuration asks for.
+    pub asked: Protection,
+    /// Where that is less.
+    pub lowered: Vec<Lowered>,
+}
+
+/// Holds the configuration of a stopped system against its control file; changes nothing.
+///
+/// # Errors
+/// [`SystemError::InUse`]; whatever is wrong with configuration, key file or control file.
+pub fn compare(seam: &Seam, dir: &Path, passphrase: &Passphrase) -> Result<Compared, SystemError> {
+    let dir = &system::absolute(seam, dir)?;
+    let (ring, _lock) = system::open_key_ring(seam, dir, passphrase)?;
+    compared(seam, dir, &SystemConfig::read(seam.disk.as_ref(), dir)?, &Arc::new(ring))
+}
+
+/// Binds what the configuration of a stopped system asks for, where that is less than what is
+/// bound. What is more is bound by the next start. Returns what was bound before.
+///
+/// # Errors
+/// As for [`compare`], and if the control file cannot be written.
+pub fn accept(seam: &Seam, dir: &Path, passphrase: &Passphrase) -> Result<Compared, SystemError> {
+    let dir = &system::absolute(seam, dir)?;
+    let (ring, _lock) = system::open_key_ring(seam, dir, passphrase)?;
+    let (config, ring) = (SystemConfig::read(seam.disk.as_ref(), dir)?, Arc::new(ring));
+    let before = compared(seam, dir, &config, &ring)?;
+    if !before.lowered.is_empty() {
+        let Protection { log: asked, .. } = before.asked;
+        // A plain log becomes sealed by a start, which notes where.
+        let log = if asked == Format::Plain { asked } else { before.bound.log };
+        let plain_until = before.bound.plain_until;
+        let bound = Protection { log, plain_until, ..before.asked.clone() };
+        protection::bind(seam, dir, &control_keys(&config, &ring), &bound)?;
+    }
+    Ok(before)
+}
+
+fn compared(
+    seam: &Seam,
+    dir: &Path,
+    config: &SystemConfig,
+    keys: &Arc<KeyRing>,
+) -> Result<Compared, SystemError> {
+    let bound = protection::bound(seam, dir, &control_keys(config, keys))?;
+    let asked = config.asked(dir);
+    let lowered = bound.lowered_by(&asked);
+    Ok(Compared { bound, asked, lowered })
+}
+
+/// What is bound for a system that is about to be opened.
+///
+/// # Errors
+/// [`UowError::Protection`] if its configuration asks for less; whatever is wrong with its control
+/// file.
+pub(crate) fn prove(
+    seam: &Seam,
+    dir: &Path,
+    config: &SystemConfig,
+    keys: &Arc<KeyRing>,
+) -> Result<Protection, SystemError> {
+    let Compared { bound, lowered, .. } = compared(seam, dir, config, keys)?;
+    match lowered.is_empty() {
+        true => Ok(bound),
+        false => Err(UowError::Protection { home: dir.to_owned(), lowered }.into()),
+    }
+}
+
+/// Has a configuration read log and archives as what is bound says, for somebody who only looks.
+/// Returns where it asks for less; without a control file that can be read, nothing.
+pub(crate) fn look(
+    seam: &Seam,
+    dir: &Path,
+    config: &mut SystemConfig,
+    keys: &Arc<KeyRing>,
+) -> (Option<Protection>, Vec<Lowered>) {
+    let Ok(Compared { bound, lowered, .. }) = compared(seam, dir, config, keys) else {
+        return (None, Vec::new());
+    };
+    config.believe(&bound);
+    (Some(bound), lowered)
+}
+
+/// Has a stopped system open, on the disk that forgets, whatever its configuration asks for.
+pub(crate) fn accept_in_memory(stopped: &Stopped) -> Result<(), UowError> {
+    if stopped.lowered.is_empty() {
+        return Ok(());
+    }
+    let keys = control_keys(&stopped.config, &stopped.keys);
+    let asked = stopped.config.asked(&stopped.dir);
+    protection::bind(&stopped.seam, &stopped.dir, &keys, &asked)
+}
+
+/// The log was plain up to `end`, and is sealed from there on. The system is stopped.
+///
+/// # Errors
+/// As for [`accept`].
+pub(crate) fn seal_log_from(
+    seam: &Seam,
+    dir: &Path,
+    config: &SystemConfig,
+    keys: &Arc<KeyRing>,
+    end: Lsn,
+) -> Result<(), SystemError> {
+    let _lock = system::lock(seam, dir)?;
+    let keys = control_keys(config, keys);
+    let bound = protection::bound(seam, dir, &keys)?;
+    let sealed = Protection { log: Format::Sealed, plain_until: end, ..bound };
+    Ok(protection::bind(seam, dir, &keys, &sealed)?)
+}
+
+fn control_keys(config: &SystemConfig, keys: &Arc<KeyRing>) -> ControlKeys {
+    ControlKeys {
+        keys: Arc::clone(keys) as Arc<dyn KeyProvider>,
+        label: LABELS[0].into(),
+        system: config.system,
+    }
+}

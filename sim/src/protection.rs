@@ -1,0 +1,221 @@
+//! What is bound in the control file, against somebody who can write to the disk and has no key.
+//!
+//! - A sealed log has crashed. The attacker says `format = "plain"` in the configuration and puts a
+//!   plain group behind the log, which takes no key: well chained, well numbered, with a record that
+//!   ends a data set. No start may believe it, with either configuration.
+//! - A plain log becomes sealed when its configuration says so. It crashes at every write on the way;
+//!   nothing is lost, and from the moment it is sealed no plain group is believed behind that.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use base::{GroupNumber, KeyGeneration, Lsn, SystemId};
+use log::{GROUP_HEADER, GroupHead, KeyBook, Purpose};
+use seal::{Format, KdfCost, KeyProvider, Passphrase, Salt, TestKeys};
+use seam::Seam;
+use seam::disk::replace_small;
+use seam::sim::{CrashStyle, End, Rng, SimConfig, SimDisk};
+use store::{Read, SetAttributes, SetId, Store, Unit, UnitOptions};
+use system::{Bytes, CONFIG_FILE, InitOptions, OpenOptions, PoolSettings, System, SystemConfig};
+use uow::record::kind;
+use uow::{Kernel, UowError};
+
+use crate::machine::Make;
+use crate::media::{self, Rested};
+use crate::recovery::said;
+use crate::verify;
+
+const LOG_FILE: &str = "/log1/segment-000.stripe-0";
+/// The data set that the forged record ends.
+const VICTIM: u32 = 2;
+/// Bytes of a group's header that its tag covers.
+const COVERED: usize = GROUP_HEADER - 16;
+
+/// Forges the tail of a log; see the head of this file.
+///
+/// # Errors
+/// If it is believed.
+pub fn a_forged_tail_is_refused() -> Result<(), String> {
+    for seed in 1..=4 {
+        let make = Make { segment_bytes: 1 << 20, checkpoint_bytes: 1 << 30, ..Make::small() };
+        let rested = media::crashed(&make, seed);
+        let disk = rested.disk.snapshot();
+        forge(&disk)?;
+        // As its owner has it: the group is no part of a sealed log.
+        let honest = Rested { disk: disk.snapshot(), ..rested };
+        media::meet(&honest, &disk.snapshot(), seed)?;
+        // As the attacker has it.
+        let plain = Make { sealed: false, ..make };
+        let opened = verify::run(seed, &disk, move |seam| {
+            let opened = Kernel::open(plain.parts(seam.clone()), plain.config());
+            Ok(match opened {
+                Err(UowError::Protection { lowered, .. }) => lowered.len(),
+                Err(error) => return Err(error.to_string().into()),
+                Ok(_) => 0,
+            })
+        });
+        match opened {
+            Ok(1) => {}
+            Ok(number) => return Err(format!("seed {seed}: {number} settings were refused")),
+            Err(why) => return Err(format!("seed {seed}: {why}")),
+        }
+    }
+    Ok(())
+}
+
+/// Puts a plain group behind the last one of a log: its checksum takes no key.
+fn forge(disk: &SimDisk) -> Result<(), String> {
+    let blocks = (1..disk.len_raw(LOG_FILE) / 4096).map(|block| block * 4096);
+    let heads = blocks.filter_map(|at| {
+        let head = GroupHead::decode(&disk.read_raw(LOG_FILE, at, GROUP_HEADER)).ok()?;
+        Some((head.number, at, head))
+    });
+    let (_, at, last) = heads.max_by_key(|one| one.0).ok_or("there is no log")?;
+    let payload = record(kind::SET_GONE, &VICTIM.to_le_bytes());
+    let head = GroupHead {
+        format: Format::Plain,
+        first_of_salt: true,
+        generation: KeyGeneration(0),
+        payload_len: payload.len() as u32,
+        salt: Salt([0x66; 16]),
+        number: GroupNumber(last.number.0 + 1),
+        first: last.end(),
+        durable: last.end(),
+        previous: last.tag,
+        first_record: Some(0),
+        undurable: GroupNumber(last.number.0 + 1),
+        ..last
+    };
+    let mut bytes = vec![0; head.disk_len()];
+    let (header, rest) = bytes.split_at_mut(GROUP_HEADER);
+    head.encode(header);
+    let sealed = &mut rest[..payload.len()];
+    sealed.copy_from_slice(&payload);
+    // Whatever keys the attacker has, none is asked for.
+    let keys: Arc<dyn KeyProvider> = Arc::new(TestKeys::new(1));
+    let key = KeyBook::new(keys, "log", last.system)
+        .working(Purpose::Group, Format::Plain, KeyGeneration(0), &head.salt)
+        .map_err(|error| error.to_string())?;
+    let tag = key.seal(head.number.0, &header[..COVERED], sealed);
+    header[COVERED..].copy_from_slice(&tag.0);
+    disk.write_raw(LOG_FILE, at + last.disk_len() as u64, &bytes);
+    Ok(())
+}
+
+fn record(kind: u8, body: &[u8]) -> Vec<u8> {
+    let mut record = vec![0; log::RECORD_HEADER];
+    record[..4].copy_from_slice(&((log::RECORD_HEADER + body.len()) as u32).to_le_bytes());
+    record[4] = kind;
+    record.extend_from_slice(body);
+    record
+}
+
+const DIR: &str = "/system";
+const UNIT: u64 = 4096;
+const STYLES: [CrashStyle; 4] =
+    [CrashStyle::DropAll, CrashStyle::KeepAll, CrashStyle::Random, CrashStyle::TearAll];
+
+fn phrase() -> Passphrase {
+    Passphrase::from("of the simulator")
+}
+
+/// Has a plain log become sealed, with a crash at each write; see the head of this file.
+///
+/// # Errors
+/// What was lost, or how the log ended up.
+pub fn a_plain_log_becomes_sealed() -> Result<(), String> {
+    let base = SimDisk::new();
+    lived(&base, 1, |seam| {
+        let cost = KdfCost { memory_kib: 64, passes: 1, lanes: 1 };
+        let options = InitOptions { config: plain(), cost, ..InitOptions::default() };
+        System::init(seam, Path::new(DIR), &phrase(), &options).map_err(said)?;
+        let system = open(seam)?;
+        system.store().create_set("one", &SetAttributes::default()).map_err(said)?;
+        put(&system, 0)?;
+        system.close().map_err(said)?;
+        let mut config = SystemConfig::read(seam.disk.as_ref(), Path::new(DIR)).map_err(said)?;
+        config.log.format = Format::Sealed;
+        let path = Path::new(DIR).join(CONFIG_FILE);
+        replace_small(seam.disk.as_ref(), &path, config.to_text().as_bytes())
+            .map_err(|error| error.to_string())
+    })?
+    .ok_or("the machine crashed by itself")?;
+    base.settle();
+    for n in 1.. {
+        let disk = base.snapshot();
+        disk.crash_after(n);
+        if lived(&disk, n, sealed_life)?.is_some() {
+            return Ok(());
+        }
+        for (turn, style) in STYLES.into_iter().enumerate() {
+            let seed = n * 8 + turn as u64;
+            let image = disk.crash_image(&mut Rng::new(seed), style);
+            lived(&image, seed, sealed_life)
+                .and_then(|ended| ended.ok_or("the machine crashed by itself".into()))
+                .map_err(|why| format!("crash at write {n}, {style:?}: {why}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Starts, finds everything, works, stops; what is bound then is a sealed log.
+fn sealed_life(seam: &Seam) -> Result<(), String> {
+    let system = open(seam)?;
+    let bound = system.kernel().protection();
+    if bound.log != Format::Sealed || bound.plain_until == Lsn::NONE {
+        return Err(format!("{bound:?} is bound"));
+    }
+    let set = the_set(&system)?;
+    let mut unit = system.store().begin(UnitOptions::default()).map_err(said)?;
+    if !unit.get(set, b"key", Read::Shared, &mut Vec::new()).map_err(said)? {
+        return Err("what was committed before is gone".into());
+    }
+    unit.commit().map_err(said)?;
+    put(&system, 1)?;
+    system.close().map_err(said)
+}
+
+fn put(system: &System, value: u8) -> Result<(), String> {
+    let set = the_set(system)?;
+    let mut unit = system.store().begin(UnitOptions::default()).map_err(said)?;
+    unit.put(set, b"key", &[value; 100]).map_err(said)?;
+    unit.commit().map_err(said).map(drop)
+}
+
+fn the_set(system: &System) -> Result<SetId, String> {
+    system.store().set("one").map_err(said)?.ok_or_else(|| "the data set is gone".into())
+}
+
+fn open(seam: &Seam) -> Result<System, String> {
+    let options = OpenOptions { serve: false, ..OpenOptions::default() };
+    System::open(seam, Path::new(DIR), &phrase(), options).map_err(said)
+}
+
+/// A small system whose log is plain.
+fn plain() -> SystemConfig {
+    let mut config = SystemConfig::new(SystemId::default());
+    config.log.format = Format::Plain;
+    config.log.segment_bytes = Bytes(64 << 10);
+    config.log.segments_min = 2;
+    config.log.group_bytes_max = Bytes(8 << 10);
+    config.log.ring_bytes = Bytes(32 << 10);
+    config.data.interval_bytes = Bytes(UNIT);
+    let pool = PoolSettings { unit: Bytes(UNIT), bytes: Bytes(64 * UNIT), data_sets: vec![] };
+    config.pools = BTreeMap::from([("default".to_owned(), pool)]);
+    config
+}
+
+/// Runs on the machine; `None` if it crashed.
+fn lived(
+    disk: &SimDisk,
+    seed: u64,
+    body: impl FnOnce(&Seam) -> Result<(), String>,
+) -> Result<Option<()>, String> {
+    let (outcome, result) = verify::run_to_end(SimConfig::new(seed), disk, body);
+    match (&outcome.end, result) {
+        (End::Completed, Some(result)) => result.map(Some),
+        (End::Crashed, _) => Ok(None),
+        _ => Err(outcome.to_string()),
+    }
+}
