@@ -160,6 +160,9 @@ pub(crate) fn look(
         return (None, Vec::new());
     };
     config.believe(&bound);
+    if let Some(anchor) = &bound.anchor {
+        config.anchor.file.clone_from(anchor);
+    }
     (Some(bound), lowered)
 }
 

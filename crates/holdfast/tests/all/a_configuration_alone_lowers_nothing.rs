@@ -12,7 +12,8 @@ use crate::common::{Folder, SECRET, init, on, run};
 /// A system with everything that can be lowered.
 fn guarded(folder: &Folder) -> PathBuf {
     let dir = folder.join("system");
-    init(&dir, &["--log-copy", folder.join("second").to_str().unwrap()]);
+    let second = folder.join("second");
+    init(&dir, &["--log-copy", "log", "--log-copy", second.to_str().unwrap()]);
     let anchor = folder.join("elsewhere.anchor");
     set(&dir, "[anchor]\n", &format!("[anchor]\nfile = \"{}\"\n", anchor.display()));
     set(&dir, "[archive]\n", "[archive]\nfolders = [\"archive\"]\n");
@@ -74,7 +75,8 @@ fn what_is_accepted_with_the_passphrase_is_bound_and_more_is_bound_by_a_start() 
     let dir = folder.join("system");
     init(&dir, &[]);
     on(SECRET, &["sets", "create"], &dir, &["ONE"]).done();
-    let bound = || on(SECRET, &["protect", "--json", "-s"], &dir, &[]).done().json()["bound"].clone();
+    let bound =
+        || on(SECRET, &["protect", "--json", "-s"], &dir, &[]).done().json()["bound"].clone();
     assert_eq!(bound()["log"], "sealed");
     set(&dir, "[log]\n", "[log]\nformat = \"plain\"\n");
     set(&dir, "[data]\n", "[data]\nformat = \"plain\"\n");
@@ -112,8 +114,10 @@ fn a_restore_believes_plain_archives_only_if_somebody_says_so() {
     let config = dir.join("holdfast.toml");
     let words = ["restore", to, "--keys", keys.to_str().unwrap()];
     let with = |more: &[&str]| run(words.iter().chain(more).copied());
-    with(&["--config", config.to_str().unwrap()]).failed("HFV009", &["[log] format", "--accept-plain"]);
-    with(&["--archives", archive.to_str().unwrap()]).failed("HFV009", &["plain in a sealed log", "--accept-plain"]);
+    with(&["--config", config.to_str().unwrap()])
+        .failed("HFV009", &["[log] format", "--accept-plain"]);
+    with(&["--archives", archive.to_str().unwrap()])
+        .failed("HFV009", &["plain in a sealed log", "--accept-plain"]);
     with(&["--config", config.to_str().unwrap(), "--accept-plain"]).done();
     let status = on(SECRET, &["status"], &restored, &[]).done();
     assert!(status.out.contains("ONE"), "{}", status.out);
