@@ -551,9 +551,8 @@ impl Surveyor {
     }
 
     fn finish(self, control: ControlBlock, end: Lsn) -> Result<LogSurvey, SystemError> {
-        let damaged = |object: String, why: String| {
-            SystemError::Kernel(UowError::Damaged { object, why })
-        };
+        let damaged =
+            |object: String, why: String| SystemError::Kernel(UowError::Damaged { object, why });
         if let Some((lsn, why)) = self.fault {
             return Err(damaged(format!("the log record at {lsn}"), why.into()));
         }

@@ -297,7 +297,8 @@ mod tests {
 
     #[test]
     fn whatever_asks_for_less_is_named_and_what_asks_for_more_is_not() {
-        let less: [(&str, fn(&mut Protection)); 8] = [
+        type Change = fn(&mut Protection);
+        let less: [(&str, Change); 8] = [
             ("[log] format", |p| p.log = Format::Plain),
             ("[log] copies", |p| p.log_copies = 1),
             ("[archive] folders", |p| p.archive_folders = 1),

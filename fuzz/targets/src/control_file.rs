@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 use base::{Lsn, SystemId};
 use seal::TestKeys;
 use seam::sim::SimDisk;
+use uow::Protection;
 use uow::control::{ControlBlock, ControlFile, ControlKeys};
 
 use crate::input::{Input, simulated, spoil};
@@ -22,7 +23,8 @@ static TEMPLATE: LazyLock<Template> = LazyLock::new(|| {
     let disk = SimDisk::new();
     let said = simulated(&disk, |seam| {
         let path = Path::new(PATH);
-        ControlFile::create(&seam, path, &keys()).expect("a control file on an empty disk");
+        let created = ControlFile::create(&seam, path, &keys(), &protection());
+        created.expect("a control file on an empty disk");
         let (control, first) = ControlFile::open(&seam, path, &keys()).expect("it opens");
         let mut said = vec![first];
         for lsn in [100, 200, 300] {
@@ -43,12 +45,22 @@ fn keys() -> ControlKeys {
     }
 }
 
+fn protection() -> Protection {
+    Protection {
+        log_copies: 2,
+        exceptions: ["HISTORY".to_owned()].into(),
+        anchor: Some("/mnt/other/anchor".into()),
+        ..Protection::UNBOUND
+    }
+}
+
 /// A spoilt file says what one of its slots has said, or nothing.
 pub fn fuzz(bytes: &[u8]) {
     let disk = TEMPLATE.disk.snapshot();
     spoil(&disk, &mut Input::new(bytes));
     let opened = simulated(&disk, |seam| ControlFile::open(&seam, Path::new(PATH), &keys()));
-    if let Ok((_, block)) = opened {
+    if let Ok((control, block)) = opened {
+        assert_eq!(control.protection(), protection(), "it binds what it never bound");
         assert!(TEMPLATE.said[2..].contains(&block), "it says what it never said: {block:?}");
     }
 }
