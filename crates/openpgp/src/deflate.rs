@@ -148,6 +148,8 @@ pub(crate) struct Unpacker<R> {
 }
 
 enum Engine {
+    /// What is only framed, and ends with the packet.
+    Stored,
     Isal(isal::Inflater<'static>),
     Zlib(Box<Decompress>),
     Bzip2(Box<BzDecompress>),
@@ -157,6 +159,7 @@ impl<R: BufRead> Unpacker<R> {
     /// Decompresses `source`.
     pub(crate) fn new(source: R, algorithm: CompressionAlgorithm) -> Result<Unpacker<R>> {
         let engine = match (algorithm, isal::Inflater::new()) {
+            (CompressionAlgorithm::Uncompressed, _) => Engine::Stored,
             (CompressionAlgorithm::ZIP, Some(inflater)) => Engine::Isal(inflater),
             (CompressionAlgorithm::ZIP, None) => Engine::Zlib(Box::new(Decompress::new(false))),
             (CompressionAlgorithm::ZLIB, _) => Engine::Zlib(Box::new(Decompress::new(true))),
@@ -180,6 +183,11 @@ impl<R: BufRead> Unpacker<R> {
         let input = self.source.fill_buf().map_err(Error::io("reading the message"))?;
         let at_end = input.is_empty();
         let step = match &mut self.engine {
+            Engine::Stored => {
+                let length = input.len().min(out.len());
+                out[..length].copy_from_slice(&input[..length]);
+                isal::Step { taken: length, made: length, ended: at_end }
+            }
             Engine::Isal(inflater) => inflater.next(input, out).ok_or_else(damaged)?,
             Engine::Zlib(stream) => {
                 let before = (stream.total_in(), stream.total_out());

@@ -25,11 +25,13 @@ use crate::sign::unlocked;
 pub(crate) struct Locks {
     pub(crate) by_key: Vec<PublicKeyEncryptedSessionKey>,
     pub(crate) by_passphrase: Vec<SymKeyEncryptedSessionKey>,
+    /// How many there are that are not understood; they may be for others.
+    pub(crate) unknown: usize,
 }
 
 impl Locks {
     pub(crate) fn is_empty(&self) -> bool {
-        self.by_key.is_empty() && self.by_passphrase.is_empty()
+        self.by_key.is_empty() && self.by_passphrase.is_empty() && self.unknown == 0
     }
 
     /// The session key, if something that was given opens it. A wrong passphrase opens an older
