@@ -104,8 +104,10 @@ pub struct Opened {
     pub session_key: Option<SessionKey>,
     /// The signatures that are good.
     pub verified: Vec<Verified>,
-    /// Why others of keys that are known are not.
-    pub doubts: Vec<String>,
+    /// Why others of keys that are known are bad.
+    pub bad: Vec<String>,
+    /// Why others could not be checked: nothing is known of their keys, or of how they are made.
+    pub unchecked: Vec<String>,
     /// How many signatures it had.
     pub signatures: usize,
     /// The signatures themselves, good or not.
@@ -513,7 +515,8 @@ impl Run<'_, '_> {
         let reading = self.reading;
         let judged = verifying.finish(&reading.certificates, reading.allow_old);
         self.opened.verified = judged.verified;
-        self.opened.doubts = judged.doubts;
+        self.opened.bad = judged.bad;
+        self.opened.unchecked = judged.unchecked;
         Ok(())
     }
 }

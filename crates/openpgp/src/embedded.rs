@@ -108,7 +108,7 @@ mod tests {
             for (data, good) in [(&b"data"[..], 1), (b"date", 0)] {
                 let (mut data, stats) = (data, Stats::default());
                 let judged = verify_detached(&mut data, &bytes, &known, false, &stats).unwrap();
-                assert_eq!(judged.verified.len(), good, "{:?}", judged.doubts);
+                assert_eq!(judged.verified.len(), good, "{:?}", judged.doubts());
             }
             // Cut anywhere it is of an unknown sort, and no panic.
             let body = outer.to_bytes().unwrap();

@@ -35,6 +35,9 @@ pub enum Error {
     /// A signature that had to be good is not.
     #[error("no signature is good: {0}")]
     BadSignature(String),
+    /// A signature of a key that is known is bad, whatever others are.
+    #[error("a signature is bad: {0}")]
+    SpoiltSignature(String),
     /// A key that cannot do what it should.
     #[error("{0}")]
     UnfitKey(String),
@@ -101,7 +104,7 @@ impl Error {
             Error::NoKey(_) | Error::Encrypted | Error::Locked(_) | Error::Token { .. } => {
                 Kind::NoKey
             }
-            Error::BadSignature(_) => Kind::Signature,
+            Error::BadSignature(_) | Error::SpoiltSignature(_) => Kind::Signature,
             Error::Usage(_) => Kind::Usage,
             Error::Unsupported(_)
             | Error::Old(_)
@@ -157,6 +160,7 @@ impl Coded for Error {
             Error::SignatureAlone => Code("HFO113"),
             Error::RingFile(_) => Code("HFO114"),
             Error::Encrypted => Code("HFO115"),
+            Error::SpoiltSignature(_) => Code("HFO116"),
             Error::Token { fault, .. } => fault.code(),
         }
     }
@@ -172,6 +176,10 @@ impl Coded for Error {
             Error::Locked(_) => "Give its passphrase by --key-passphrase-file.",
             Error::BadSignature(_) => {
                 "Trust nothing of it. If the signer's certificate is missing, import it first."
+            }
+            Error::SpoiltSignature(_) => {
+                "Trust nothing of it, and get it again from its sender. --signed-by KEY looks at \
+                 signatures of KEY alone; decrypt --allow-bad-signature writes the file all the same."
             }
             Error::UnfitKey(_) => "Ask its owner for a newer certificate, or choose another key.",
             Error::Unsupported(_) | Error::Usage(_) | Error::Name(_) => "",

@@ -461,7 +461,7 @@ fn why_a_signature_does_not_count_is_said() {
         let judged =
             openpgp::verify_detached(&mut &b"pay"[..], &signature, &known, false, &stats).unwrap();
         assert!(judged.verified.is_empty(), "{why}");
-        assert!(judged.doubts[0].contains(why), "{why}: {:?}", judged.doubts);
+        assert!(judged.doubts()[0].contains(why), "{why}: {:?}", judged.doubts());
     }
 }
 

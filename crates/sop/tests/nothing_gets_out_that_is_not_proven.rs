@@ -52,6 +52,31 @@ fn a_message_with_a_byte_changed_or_cut_off_gives_nothing_out() {
     }
 }
 
+/// Whoever knows how the data begins can put a packet there, without the key, that says it is not
+/// compressed and is shorter than what it stands in.
+#[test]
+fn a_message_that_was_cut_short_without_its_key_gives_nothing_out() {
+    let place = Place::new("forged");
+    place.put("word", b"word");
+    let data: Vec<u8> = (0..5_u32 << 20).map(|i| (i.wrapping_mul(i) >> 7) as u8).collect();
+    let words = ["encrypt", "--no-armor", "--profile=rfc4880", "--with-password=word"];
+    let message = place.works(&words, &data);
+    let lock = 2 + usize::from(message[1]);
+    assert_eq!((message[0], message[lock], message[lock + 2]), (0xc3, 0xd2, 1));
+    let known = [&[0xcb, 0xf4, b'b', 0, 0, 0, 0, 0], &data[..6]].concat();
+    let (outer, inner) = ((2_u32 << 20).to_be_bytes(), ((2_u32 << 20) - 7).to_be_bytes());
+    let wanted = [&[0xc8, 255], &outer[..], &[0, 0xcb, 255], &inner[..], b"b"].concat();
+    let mut forged = message.clone();
+    for (at, (known, wanted)) in known.iter().zip(wanted).enumerate() {
+        forged[lock + 3 + 18 + at] ^= known ^ wanted;
+    }
+    let names = place.names();
+    let words = ["decrypt", "--with-password=word", "--session-key-out=session"];
+    place.fails(&words, &forged, 29);
+    assert_eq!(place.names(), names);
+    assert!(place.works(&words, &message) == data);
+}
+
 #[test]
 fn a_full_device_and_a_reader_that_goes_away_are_errors_that_leave_nothing() {
     let place = Place::new("full");
