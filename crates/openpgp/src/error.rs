@@ -68,6 +68,9 @@ pub enum Error {
     /// A file of the key ring that does not hold what it should.
     #[error("{0}, a file of the key ring, is damaged")]
     RingFile(String),
+    /// A file is not there.
+    #[error("{0} is missing")]
+    Missing(String),
     /// The machine: disk full, broken pipe, no such file.
     #[error("{what}: {source}")]
     Io {
@@ -111,9 +114,11 @@ impl Error {
             | Error::Cleartext
             | Error::SignatureAlone
             | Error::NotOpenPgp(_) => Kind::Input,
-            Error::UnfitKey(_) | Error::Name(_) | Error::RingFile(_) | Error::Io { .. } => {
-                Kind::Failed
-            }
+            Error::UnfitKey(_)
+            | Error::Name(_)
+            | Error::RingFile(_)
+            | Error::Missing(_)
+            | Error::Io { .. } => Kind::Failed,
         }
     }
 
@@ -161,6 +166,7 @@ impl Coded for Error {
             Error::RingFile(_) => Code("HFO114"),
             Error::Encrypted => Code("HFO115"),
             Error::SpoiltSignature(_) => Code("HFO116"),
+            Error::Missing(_) => Code("HFO117"),
             Error::Token { fault, .. } => fault.code(),
         }
     }
@@ -192,6 +198,7 @@ impl Coded for Error {
                 "Verify it with its file: `holdfast pgp verify --signature SIGNATURE FILE`."
             }
             Error::Cleartext => "Verify it with `holdfast pgp verify --cleartext`.",
+            Error::Missing(_) => "Check its name, and that it is where the name says.",
             Error::NotOpenPgp(_) => "Check that this is the right file.",
             Error::RingFile(_) => {
                 "Put it back from a copy, or remove it and import the key again; \

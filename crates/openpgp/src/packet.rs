@@ -119,7 +119,7 @@ impl<S: BufRead> Body<S> {
             self.pieces += 1;
             self.bytes += self.left;
             let is_mere_lengths = self.bytes / self.pieces < PIECE_MEAN_MIN;
-            if self.pieces > PIECES_MANY && is_mere_lengths {
+            if self.after == After::Piece && self.pieces > PIECES_MANY && is_mere_lengths {
                 return Err(Error::damaged("it is cut into pieces of a few bytes").into());
             }
         }
@@ -243,6 +243,13 @@ fn read_body(source: &mut impl BufRead, tag: Tag, length: PacketLength) -> Resul
     Ok(bytes)
 }
 
+/// A signature on a key that cannot be read as it is, without what of it is not signed, if it can be
+/// read then.
+pub(crate) fn mended_signature(mut packet: &[u8]) -> Option<Signature> {
+    let (tag, length) = next_header(&mut packet).ok()??;
+    embedded::mended(&read_body(&mut packet, tag, length).ok()?)
+}
+
 /// What all packets of a message that are read whole may come to, in bytes.
 pub(crate) struct Room(usize);
 
@@ -290,7 +297,7 @@ pub(crate) fn read_signature(
     let header = PacketHeader::new_fixed(Tag::Signature, bytes.len() as u32);
     let read = match Packet::from_reader(header, &bytes[..]) {
         Ok(Packet::Signature(signature)) => Some(signature),
-        _ => embedded::read(header, &bytes),
+        _ => embedded::read(header, &bytes).or_else(|| embedded::mended(&bytes)),
     };
     Ok(read.unwrap_or_else(|| {
         let (version, rest) = bytes.split_first().unwrap_or((&0, &[]));

@@ -405,7 +405,7 @@ fn nothing_is_written_for_more_than_can_be_read() {
             (count > 64).then_some(Kind::Usage)
         );
     }
-    let passphrases: Vec<Password> = (0..1025).map(|_| Password::from("word")).collect();
+    let passphrases: Vec<Password> = (0..257).map(|_| Password::from("word")).collect();
     let writing = Writing { passphrases, ..Writing::default() };
     let written = writing.run(&mut &b""[..], &mut Vec::new(), &Stats::default());
     assert_eq!(written.err().map(|error| error.kind()), Some(Kind::Usage));

@@ -75,6 +75,7 @@ impl Reason {
             | Error::Encrypted
             | Error::SignatureAlone
             | Error::NotOpenPgp(_) => Reason::BadData,
+            Error::Missing(_) => Reason::MissingInput,
             Error::RingFile(_) | Error::Io { .. } | Error::Token { .. } => Reason::Unspecified,
         }
     }

@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use super::super::Context;
 use super::certificate;
 use super::files::{
-    FileArgs, Pair, Watched, each, input, is_pipe, report, shown, timed, to_place, watched,
+    FileArgs, Pair, Watched, each, input, is_missing, is_pipe, report, shown, timed, to_place,
+    watched,
 };
 use super::ring::small;
 use crate::failure::{Failure, Result};
@@ -290,8 +291,15 @@ fn with_signature(pair: Pair, args: &VerifyArgs) -> (Pair, Option<PathBuf>) {
     }
     let ending = pair.from.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
     let signed = pair.from.with_extension("");
-    let is_named = matches!(ending.as_deref(), Some("sig" | "asc")) && signed.is_file();
+    let is_named = matches!(ending.as_deref(), Some("sig" | "asc"));
     if !is_named || !holds_signatures(&pair.from) {
+        return (pair, None);
+    }
+    if is_missing(&signed) {
+        let (signed, signature) = (shown(&signed), shown(&pair.from));
+        say(format_args!("{signed}, which {signature} seems to sign, is missing"));
+    }
+    if !signed.is_file() {
         return (pair, None);
     }
     tell_taken(&pair.from, &signed);
@@ -309,8 +317,9 @@ fn first_is_of_second(pairs: &[Pair], args: &VerifyArgs) -> bool {
     if args.signature.is_some() || args.cleartext || is_pipe(&first.from) || is_pipe(&second.from) {
         return false;
     }
-    let is = holds_signatures(&first.from) && is_no_openpgp(&second.from);
-    if is {
+    let is_missing = is_missing(&second.from);
+    let is = holds_signatures(&first.from) && (is_missing || is_no_openpgp(&second.from));
+    if is && !is_missing {
         tell_taken(&first.from, &second.from);
     }
     is
