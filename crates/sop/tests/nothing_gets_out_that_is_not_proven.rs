@@ -128,3 +128,36 @@ fn a_signal_leaves_no_file_behind() {
         assert!(given.is_empty(), "after {signal}");
     }
 }
+
+#[test]
+fn why_a_signature_does_not_count_is_said() {
+    let place = Place::new("why");
+    keys(&place);
+    let other = place.works(&["generate-key", "Bob <bob@example.org>"], b"");
+    place.put("bob.cert", &place.works(&["extract-cert"], &other));
+    let signature = place.works(&["sign", "ada.key"], b"pay 100 to Bob");
+    place.put("sig", &signature);
+    let message = place.works(&["inline-sign", "ada.key"], b"pay 100 to Bob");
+    let detached: [(&[&str], &[u8], &str); 3] = [
+        (&["verify", "sig", "ada.cert"], b"pay 900 to Bob", "something was changed"),
+        (&["verify", "sig", "bob.cert"], b"pay 100 to Bob", "whose certificate is not"),
+        (
+            &["verify", "--not-after=2020-01-01T00:00:00Z", "sig", "ada.cert"],
+            b"pay 100 to Bob",
+            "outside of the asked-for time",
+        ),
+    ];
+    let inline: [(&[&str], &[u8], &str); 1] =
+        [(&["inline-verify", "bob.cert"], &message, "whose certificate is not")];
+    for (words, input, why) in detached.into_iter().chain(inline) {
+        let output = place.sop(words, input);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{words:?}: {said}");
+        assert!(said.contains("no signature is good: ") && said.contains(why), "{said}");
+        assert!(output.stdout.is_empty());
+    }
+    let output = place.sop(&["verify", "sig", "gone"], b"pay 100 to Bob");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(61), "{said}");
+    assert!(said.contains("the file of argument 3 is missing"), "{said}");
+}

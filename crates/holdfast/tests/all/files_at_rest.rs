@@ -401,3 +401,31 @@ fn a_bad_signature_of_a_key_that_is_known_is_an_error_on_every_way_to_read() {
     assert_eq!(value["bad_signatures"], serde_json::json!([]));
     assert!(value["unchecked_signatures"][0].as_str().unwrap().contains("certificate is not"));
 }
+
+#[test]
+fn a_file_that_is_not_there_is_called_missing() {
+    let place = Place::new("missing");
+    put(&place.path("pay"), b"pay of May");
+    place.works(&["generate", "--alias", "me", "Ada <ada@example.org>"]);
+    place.works(&["sign", "--detached", "--with", "me", "pay"]);
+    for words in [
+        &["decrypt", "gone"][..],
+        &["decrypt", "gone.pgp"],
+        &["decrypt", "-o", "out", "gone"],
+        &["-d", "gone"],
+        &["encrypt", "-r", "me", "gone"],
+        &["-e", "-rA", "me", "gone"],
+        &["sign", "--detached", "--with", "me", "gone"],
+        &["verify", "gone"],
+        &["verify", "pay.sig", "gone"],
+        &["verify", "--signature", "gone", "pay"],
+        &["import", "gone"],
+        &["csdfilde", "--dd", "SYSUT1=gone", "--dd", "SYSUT2=out"],
+    ] {
+        let said = place.fails(words, 1);
+        assert!(said.contains("is missing (HFO117)"), "{words:?}: {said}");
+    }
+    fs::remove_file(place.path("pay")).unwrap();
+    let said = place.fails(&["verify", "pay.sig"], 6);
+    assert!(said.contains("pay, which pay.sig seems to sign, is missing"), "{said}");
+}

@@ -95,6 +95,22 @@ fn the_ring_is_kept_by_the_facilitys_names() {
 }
 
 #[test]
+fn options_are_called_as_they_are_on_the_line_that_was_typed() {
+    let place = Place::new("older-words");
+    put(&place.path("pay"), b"pay of May");
+    place.works(&["-g", "-userID-name", "Ada", "-key-alias", "me"]);
+    place.works(&["-e", "-rA", "me", "pay"]);
+    let said = place.fails(&["-e", "-rA", "me", "pay"], 1);
+    assert!(said.contains("say -yes to replace it") && !said.contains("--yes"), "{said}");
+    let said = place.fails(&["-d", "pay.pgp"], 1);
+    assert!(said.contains("say -yes to replace it") && !said.contains("--yes"), "{said}");
+    let said = place.fails(&["-xA", "me"], 2);
+    assert!(said.contains("Say -yes") && !said.contains("--yes"), "{said}");
+    assert!(place.fails(&["encrypt", "-r", "me", "pay"], 1).contains("say --yes to replace it"));
+    place.works(&["-e", "-rA", "me", "-yes", "pay"]);
+}
+
+#[test]
 fn the_configuration_fills_in_what_the_line_leaves_out() {
     let place = Place::new("older-file");
     put(&place.path("pay"), b"pay of May");
