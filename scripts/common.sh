@@ -40,6 +40,13 @@ has_package() {
     [[ $(dpkg-query -W -f '${Status}' "$1" 2>/dev/null) == "install ok installed" ]]
 }
 
+# Whether the loader finds a library of this name.
+has_library() {
+    local found
+    found=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null || true)
+    [[ $found == *"$1 "* ]]
+}
+
 # Installs those of the named Debian packages that are missing.
 need_packages() {
     local missing=() package

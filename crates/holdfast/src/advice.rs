@@ -3,6 +3,8 @@
 //! The layers below say `` `holdfast db empty PH --yes` `` and know of no folder; whoever has typed
 //! a command knows one. What is shown to people, and as JSON to programs, goes through here.
 //!
+//! A line of the Encryption Facility has options of one dash; what messages say of them is put so.
+//!
 //! Invariants:
 //! 1. The folder is written as it was given, in quotes where a shell needs them; so are files in
 //!    it, which messages call `DIR/...`.
@@ -45,8 +47,24 @@ pub(crate) fn remember_folder(folder: &Path) {
     let _ = FOLDER.set(quoted(&folder.display().to_string()));
 }
 
+/// Whether the command line was one of the Encryption Facility.
+static IS_FACILITY: OnceLock<()> = OnceLock::new();
+
+/// Remembers that the command line was one of the Encryption Facility.
+pub(crate) fn remember_facility() {
+    let _ = IS_FACILITY.set(());
+}
+
+/// An option in a sentence, as the clear commands and as the Encryption Facility call it; commands
+/// between backticks are clear ones in either case.
+const CALLED: [(&str, &str); 2] = [("say --yes", "say -yes"), ("Say --yes", "Say -yes")];
+
 /// A message with its commands as they can be typed.
 pub(crate) fn typed(message: &str) -> Cow<'_, str> {
+    if IS_FACILITY.get().is_some() && message.contains("ay --yes") {
+        let put = |text: String, (clear, older): (&str, &str)| text.replace(clear, older);
+        return CALLED.into_iter().fold(message.to_owned(), put).into();
+    }
     match FOLDER.get() {
         Some(folder) if message.contains(BEGIN) => with_folder(message, folder).into(),
         _ => message.into(),

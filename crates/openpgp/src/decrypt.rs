@@ -7,8 +7,10 @@
 //! 1. What is written to the output is provisional until [`Reading::run`] has returned without an
 //!    error; [`crate::target`] keeps it from being seen before.
 //! 2. A message is read to its very end: what follows it, a missing end, a second message are
-//!    errors.
-//! 3. Layers are bounded ([`LAYERS_MAX`]), small packets too, so no message can exhaust memory.
+//!    errors. It is right only when every layer that was opened has given its last block, proven,
+//!    and was read to there ([`crate::ledger`]); a layer is opened by [`Run::layer`] alone.
+//! 3. Layers are bounded ([`LAYERS_MAX`]), small packets too, and what is unpacked without becoming
+//!    data, so no message can exhaust memory or time.
 //! 4. Old and weak things are refused unless they are asked for ([`Reading::allow_old`]).
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -29,12 +31,13 @@ use crate::encrypt::{SessionKey, Stages};
 use crate::error::{Error, Result};
 use crate::held::Held;
 use crate::judge::Verified;
+use crate::ledger::Ledger;
 use crate::lines::Lines;
 use crate::locks::Locks;
 use crate::old::{self, is_aes};
 use crate::packet::{
-    Body, FeedReader, expect_end, is_noise, kind_of, next_header, read_announcement, read_full,
-    read_signature, read_small, skip, write_all,
+    Body, FeedReader, Room, Source, expect_end, is_noise, kind_of, next_header, read_announcement,
+    read_full, read_signature, read_small, skip, write_all,
 };
 use crate::seal::JOB;
 use crate::sign::Verifying;
@@ -101,8 +104,10 @@ pub struct Opened {
     pub session_key: Option<SessionKey>,
     /// The signatures that are good.
     pub verified: Vec<Verified>,
-    /// Why others of keys that are known are not.
-    pub doubts: Vec<String>,
+    /// Why others of keys that are known are bad.
+    pub bad: Vec<String>,
+    /// Why others could not be checked: nothing is known of their keys, or of how they are made.
+    pub unchecked: Vec<String>,
     /// How many signatures it had.
     pub signatures: usize,
     /// The signatures themselves, good or not.
@@ -121,11 +126,12 @@ struct Run<'a, 's> {
     reading: &'a Reading,
     output: &'a mut (dyn Write + Send),
     buffers: Buffers,
+    ledger: Ledger,
+    /// For the packets that are read whole.
+    room: Room,
     stats: &'s Stats,
     opened: Opened,
 }
-
-type Source<'s> = Box<dyn BufRead + Send + 's>;
 
 impl Reading {
     /// Reads a message; its data goes to `output`, provisionally (1).
@@ -139,19 +145,22 @@ impl Reading {
         stats: &Stats,
     ) -> Result<Opened> {
         std::thread::scope(|scope| {
-            let mut source: Source<'_> =
+            let mut input: Box<dyn BufRead + Send + '_> =
                 Box::new(BufReader::with_capacity(READ, Counted { input, stats }));
-            if is_armored(&mut source)? {
-                source = Box::new(BufReader::with_capacity(64 << 10, Dearmorer::new(source)));
+            if is_armored(&mut input)? {
+                input = Box::new(BufReader::with_capacity(READ, Dearmorer::new(input)));
             }
             let mut run = Run {
                 reading: self,
                 output,
                 buffers: Buffers::default(),
+                ledger: Ledger::default(),
+                room: Room::default(),
                 stats,
                 opened: Opened::default(),
             };
-            run.message(scope, source, 0)?;
+            run.message(scope, Source::Input(input), 0)?;
+            run.ledger.settled()?;
             run.output.flush().map_err(Error::io("writing the output"))?;
             Ok(run.opened)
         })
@@ -192,6 +201,11 @@ impl Run<'_, '_> {
         let mut locks = Locks::default();
         let mut verifying = Verifying::default();
         while let Some((tag, length)) = next_header(&mut source)? {
+            let is_container =
+                matches!(tag, Tag::SymEncryptedProtectedData | Tag::SymEncryptedData);
+            if is_container {
+                self.is_outermost(&verifying)?;
+            }
             match tag {
                 Tag::PublicKeyEncryptedSessionKey | Tag::SymKeyEncryptedSessionKey => {
                     self.lock(&mut locks, &mut source, tag, length)?;
@@ -201,8 +215,8 @@ impl Run<'_, '_> {
                         Tag::SymEncryptedData => self.unseal_unproven(source, length, &locks)?,
                         _ => self.unseal(scope, source, length, &locks)?,
                     };
-                    let inner = FeedReader::new(feed, self.buffers.clone());
-                    return self.message(scope, Box::new(inner), layer + 1);
+                    let inner = self.layer(feed);
+                    return self.message(scope, inner, layer + 1);
                 }
                 Tag::GnupgAeadData => {
                     let what = "it is encrypted in a form that GnuPG alone has; \
@@ -210,19 +224,25 @@ impl Run<'_, '_> {
                     return Err(Error::Unsupported(what.to_owned()));
                 }
                 Tag::CompressedData if verifying.is_empty() => {
-                    self.is_allowed_bare()?;
+                    self.is_allowed_bare(&locks)?;
                     let inner = self.unpack(scope, source, length)?;
                     return self.message(scope, inner, layer + 1);
                 }
                 Tag::OnePassSignature => {
-                    verifying.announce(read_announcement(&mut source, length)?)?;
+                    let announced = read_announcement(&mut source, length, &mut self.room)?;
+                    verifying.announce(announced)?;
                 }
-                Tag::Signature => verifying.know(read_signature(&mut source, length)?)?,
+                Tag::Signature => {
+                    verifying.know(read_signature(&mut source, length, &mut self.room)?)?;
+                }
                 Tag::LiteralData => {
-                    self.is_allowed_bare()?;
+                    self.is_allowed_bare(&locks)?;
                     return self.literal(source, length, verifying);
                 }
-                tag if is_noise(tag) => skip(&mut source, length)?,
+                tag if is_noise(tag) => {
+                    self.ledger.noise()?;
+                    skip(&mut source, length)?;
+                }
                 other => {
                     let what = format!("a message does not begin with {}", kind_of(other));
                     return Err(Error::NotOpenPgp(what));
@@ -236,7 +256,27 @@ impl Run<'_, '_> {
         })
     }
 
-    fn is_allowed_bare(&self) -> Result<()> {
+    /// Makes sure that an encrypted container lies in nothing that was signed or encrypted.
+    fn is_outermost(&self, verifying: &Verifying) -> Result<()> {
+        let what = match (verifying.is_empty(), self.opened.session_key.is_none()) {
+            (true, true) => return Ok(()),
+            (false, _) => "a message that was signed after it was encrypted",
+            (true, false) => "a message that is encrypted twice",
+        };
+        Err(Error::Unsupported(what.to_owned()))
+    }
+
+    /// What was deciphered or unpacked, to be read from (2).
+    fn layer<'s>(&self, feed: Feed<'s, Block>) -> Source<'s> {
+        Source::Layer(FeedReader::new(feed, self.buffers.clone(), &self.ledger))
+    }
+
+    /// Makes sure that contents may stand in clear where they do.
+    fn is_allowed_bare(&self, locks: &Locks) -> Result<()> {
+        if !locks.is_empty() {
+            let what = "session keys stand before contents that are not encrypted";
+            return Err(Error::damaged(what));
+        }
         if self.reading.must_be_encrypted && self.opened.session_key.is_none() {
             return Err(Error::NotOpenPgp("the message is not encrypted".to_owned()));
         }
@@ -244,7 +284,7 @@ impl Run<'_, '_> {
     }
 
     fn lock(
-        &self,
+        &mut self,
         locks: &mut Locks,
         source: &mut Source<'_>,
         tag: Tag,
@@ -254,13 +294,13 @@ impl Run<'_, '_> {
             return Err(Error::Unsupported("a message that is encrypted twice".to_owned()));
         }
         // One that is not understood may be for somebody else.
-        match read_small(source, tag, length) {
+        match read_small(source, tag, length, &mut self.room) {
             Ok(Packet::PublicKeyEncryptedSessionKey(packet)) => locks.by_key.push(packet),
             Ok(Packet::SymKeyEncryptedSessionKey(packet)) => locks.by_passphrase.push(packet),
-            Ok(_) | Err(Error::NotOpenPgp(_) | Error::Unsupported(_)) => {}
+            Ok(_) | Err(Error::NotOpenPgp(_) | Error::Unsupported(_)) => locks.unknown += 1,
             Err(error) => return Err(error),
         }
-        if locks.by_key.len() + locks.by_passphrase.len() > KEYS_MAX {
+        if locks.by_key.len() + locks.by_passphrase.len() + locks.unknown > KEYS_MAX {
             return Err(Error::Unsupported(format!("more than {KEYS_MAX} recipients")));
         }
         Ok(())
@@ -331,7 +371,8 @@ impl Run<'_, '_> {
         let key = SessionKey { cipher: header[1], key: session.key };
         self.opened.session_key = Some(key);
         let threads = self.reading.threads();
-        Ok(unseal::v2(scope, body, cipher, threads, &self.buffers, self.stats))
+        let own = (&self.buffers, &self.ledger);
+        Ok(unseal::v2(scope, body, cipher, threads, own, self.stats))
     }
 
     fn unseal_v1<'s>(
@@ -350,13 +391,14 @@ impl Run<'_, '_> {
         let session = self.opened.session_key.insert(session);
         let threads = self.reading.threads();
         if is_aes(cipher) {
-            return unseal::v1(scope, body, &session.key, threads, &self.buffers, self.stats);
+            let own = (&self.buffers, &self.ledger);
+            return unseal::v1(scope, body, &session.key, threads, own, self.stats);
         }
         if !self.reading.allow_old {
             let what = format!("it is encrypted with {cipher:?}, which nobody should use any more");
             return Err(Error::Old(what));
         }
-        old::contents(body, session, true, &self.buffers)
+        old::contents(body, session, true, (&self.buffers, &self.ledger))
     }
 
     /// The contents of a container that nothing protects against change (4).
@@ -380,7 +422,7 @@ impl Run<'_, '_> {
         }
         self.opened.is_unproven = true;
         let session = self.opened.session_key.insert(session);
-        old::contents(body, session, false, &self.buffers)
+        old::contents(body, session, false, (&self.buffers, &self.ledger))
     }
 
     /// The contents of a compressed packet.
@@ -399,20 +441,16 @@ impl Run<'_, '_> {
         if read.map_err(Error::io("reading the message"))? == 0 {
             return Err(Error::damaged("it ends too early"));
         }
-        let algorithm = CompressionAlgorithm::from(algorithm[0]);
-        if algorithm == CompressionAlgorithm::Uncompressed {
-            return Ok(Box::new(body));
-        }
-        let unpacker = Unpacker::new(body, algorithm)?;
+        let unpacker = Unpacker::new(body, CompressionAlgorithm::from(algorithm[0]))?;
         let blocks = Unpacked {
             unpacker: Some(unpacker),
             may_be_padded: self.opened.session_key.is_some() && !self.opened.is_unproven,
             buffers: self.buffers.clone(),
+            ledger: self.ledger.clone(),
             stats: self.stats,
         };
         let apart = self.reading.stages.compress;
-        let feed = ahead(scope, Box::new(blocks), apart);
-        Ok(Box::new(FeedReader::new(feed, self.buffers.clone())))
+        Ok(self.layer(ahead(scope, Box::new(blocks), apart)))
     }
 
     /// The data itself, and the signatures behind it.
@@ -444,6 +482,7 @@ impl Run<'_, '_> {
             }
             verifying.update(bytes);
             let used = bytes.len();
+            self.ledger.data(used);
             let shown = match &mut lines {
                 Some(lines) => lines.native(bytes),
                 None => bytes,
@@ -455,36 +494,46 @@ impl Run<'_, '_> {
         if let Some(lines) = lines {
             write_all(self.output, lines.rest())?;
         }
-        let mut source = body.into_source();
+        let mut source = body.into_source()?;
         while verifying.expected() > 0 {
             let missing = || Error::damaged("a signature that was announced is missing");
             let (tag, length) = next_header(&mut source)?.ok_or_else(missing)?;
             match tag {
-                Tag::Signature => verifying.arrive(read_signature(&mut source, length)?)?,
-                tag if is_noise(tag) => skip(&mut source, length)?,
+                Tag::Signature => {
+                    verifying.arrive(read_signature(&mut source, length, &mut self.room)?)?;
+                }
+                tag if is_noise(tag) => {
+                    self.ledger.noise()?;
+                    skip(&mut source, length)?;
+                }
                 _ => return Err(missing()),
             }
         }
-        expect_end(&mut source)?;
+        expect_end(&mut source, &self.ledger)?;
         self.opened.signatures = verifying.count();
         self.opened.packets = verifying.packets();
         let reading = self.reading;
         let judged = verifying.finish(&reading.certificates, reading.allow_old);
         self.opened.verified = judged.verified;
-        self.opened.doubts = judged.doubts;
+        self.opened.bad = judged.bad;
+        self.opened.unchecked = judged.unchecked;
         Ok(())
     }
 }
 
 /// Makes sure that nothing follows a compressed packet's contents but padding, if it may.
-fn end_of_packet<S: BufRead>(mut body: Body<S>, may_be_padded: bool) -> Result<()> {
+fn end_of_packet<S: BufRead>(
+    mut body: Body<S>,
+    may_be_padded: bool,
+    ledger: &Ledger,
+) -> Result<()> {
     let reading = || Error::io("reading the message");
     if may_be_padded {
         std::io::copy(&mut body, &mut std::io::sink()).map_err(reading())?;
     } else if !body.fill_buf().map_err(reading())?.is_empty() {
         return Err(Error::damaged("something follows its compressed contents"));
     }
-    expect_end(&mut body.into_source())
+    expect_end(&mut body.into_source()?, ledger)
 }
 
 /// What is unpacked, as blocks; after the last one nothing may follow.
@@ -494,6 +543,7 @@ struct Unpacked<'s, S> {
     /// What is encrypted is proven as a whole, so nobody else can have put them there.
     may_be_padded: bool,
     buffers: Buffers,
+    ledger: Ledger,
     stats: &'s Stats,
 }
 
@@ -509,9 +559,13 @@ impl<S: BufRead> Iterator for Unpacked<'_, S> {
             Err(error) => return Some(Err(error)),
         };
         data.truncate(filled);
+        if let Err(error) = self.ledger.unpacked(filled, LAYERS_MAX) {
+            return Some(Err(error));
+        }
         let last = filled < JOB;
         if last {
-            let ended = end_of_packet(unpacker.into_source(), self.may_be_padded);
+            let body = unpacker.into_source();
+            let ended = end_of_packet(body, self.may_be_padded, &self.ledger);
             return Some(ended.map(|()| Block { data, start: 0, last }));
         }
         self.unpacker = Some(unpacker);

@@ -13,8 +13,8 @@ use crate::armor::{Armorer, Label, is_armored};
 use crate::dearmor::Dearmorer;
 use crate::error::{Error, Result};
 use crate::judge::Judged;
-use crate::packet::{is_noise, kind_of, next_header, read_signature, skip, to_bytes};
-use crate::sign::{Signer, Signing, Verifying};
+use crate::packet::{Room, is_noise, kind_of, next_header, read_signature, skip, to_bytes};
+use crate::sign::{Signer, Signing, Verifying, is_bounded};
 use crate::stats::Stats;
 
 const STEP: usize = 256 << 10;
@@ -63,16 +63,20 @@ pub fn sign_detached(
 /// The signatures in these bytes, armored or not.
 ///
 /// # Errors
-/// If there are none, or something else is among them.
+/// If there are none, or too many, or something else is among them.
 pub fn signatures(bytes: &[u8]) -> Result<Vec<Signature>> {
     let mut source: Box<dyn BufRead + '_> = Box::new(bytes);
     if is_armored(&mut source)? {
         source = Box::new(BufReader::new(Dearmorer::joining(source)));
     }
     let mut found = Vec::new();
+    let mut room = Room::default();
     while let Some((tag, length)) = next_header(&mut source)? {
         match tag {
-            Tag::Signature => found.push(read_signature(&mut source, length)?),
+            Tag::Signature => {
+                found.push(read_signature(&mut source, length, &mut room)?);
+                is_bounded(found.len())?;
+            }
             tag if is_noise(tag) => skip(&mut source, length)?,
             other => {
                 let what = format!("there is {} where only signatures belong", kind_of(other));

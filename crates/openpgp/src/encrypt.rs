@@ -134,6 +134,9 @@ impl Default for Writing {
     }
 }
 
+/// A message is for no more passphrases: whoever has the last one has to try all locks.
+pub(crate) const PASSPHRASES_MAX: usize = 256;
+
 /// What stands before the contents, and what seals them.
 struct Opening {
     packets: Vec<u8>,
@@ -307,6 +310,12 @@ impl Writing {
         if count > KEYS_MAX {
             let what =
                 format!("a message is for at most {KEYS_MAX} keys and passphrases, not {count}");
+            return Err(Error::Usage(what));
+        }
+        if self.passphrases.len() > PASSPHRASES_MAX {
+            let count = self.passphrases.len();
+            let what =
+                format!("a message is for at most {PASSPHRASES_MAX} passphrases, not {count}");
             return Err(Error::Usage(what));
         }
         let raw = RawSessionKey::from(&key[..]);

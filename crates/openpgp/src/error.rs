@@ -35,6 +35,9 @@ pub enum Error {
     /// A signature that had to be good is not.
     #[error("no signature is good: {0}")]
     BadSignature(String),
+    /// A signature of a key that is known is bad, whatever others are.
+    #[error("a signature is bad: {0}")]
+    SpoiltSignature(String),
     /// A key that cannot do what it should.
     #[error("{0}")]
     UnfitKey(String),
@@ -65,6 +68,9 @@ pub enum Error {
     /// A file of the key ring that does not hold what it should.
     #[error("{0}, a file of the key ring, is damaged")]
     RingFile(String),
+    /// A file is not there.
+    #[error("{0} is missing")]
+    Missing(String),
     /// The machine: disk full, broken pipe, no such file.
     #[error("{what}: {source}")]
     Io {
@@ -101,16 +107,18 @@ impl Error {
             Error::NoKey(_) | Error::Encrypted | Error::Locked(_) | Error::Token { .. } => {
                 Kind::NoKey
             }
-            Error::BadSignature(_) => Kind::Signature,
+            Error::BadSignature(_) | Error::SpoiltSignature(_) => Kind::Signature,
             Error::Usage(_) => Kind::Usage,
             Error::Unsupported(_)
             | Error::Old(_)
             | Error::Cleartext
             | Error::SignatureAlone
             | Error::NotOpenPgp(_) => Kind::Input,
-            Error::UnfitKey(_) | Error::Name(_) | Error::RingFile(_) | Error::Io { .. } => {
-                Kind::Failed
-            }
+            Error::UnfitKey(_)
+            | Error::Name(_)
+            | Error::RingFile(_)
+            | Error::Missing(_)
+            | Error::Io { .. } => Kind::Failed,
         }
     }
 
@@ -157,6 +165,8 @@ impl Coded for Error {
             Error::SignatureAlone => Code("HFO113"),
             Error::RingFile(_) => Code("HFO114"),
             Error::Encrypted => Code("HFO115"),
+            Error::SpoiltSignature(_) => Code("HFO116"),
+            Error::Missing(_) => Code("HFO117"),
             Error::Token { fault, .. } => fault.code(),
         }
     }
@@ -173,6 +183,10 @@ impl Coded for Error {
             Error::BadSignature(_) => {
                 "Trust nothing of it. If the signer's certificate is missing, import it first."
             }
+            Error::SpoiltSignature(_) => {
+                "Trust nothing of it, and get it again from its sender. --signed-by KEY looks at \
+                 signatures of KEY alone; decrypt --allow-bad-signature writes the file all the same."
+            }
             Error::UnfitKey(_) => "Ask its owner for a newer certificate, or choose another key.",
             Error::Unsupported(_) | Error::Usage(_) | Error::Name(_) => "",
             Error::Old(_) => "Decrypt it with --allow-old, if you know where it comes from.",
@@ -184,6 +198,7 @@ impl Coded for Error {
                 "Verify it with its file: `holdfast pgp verify --signature SIGNATURE FILE`."
             }
             Error::Cleartext => "Verify it with `holdfast pgp verify --cleartext`.",
+            Error::Missing(_) => "Check its name, and that it is where the name says.",
             Error::NotOpenPgp(_) => "Check that this is the right file.",
             Error::RingFile(_) => {
                 "Put it back from a copy, or remove it and import the key again; \

@@ -1,7 +1,8 @@
 //! The compression library ISA-L, if the machine has it (`libisal.so.2`, in Debian `libisal2`).
 //!
 //! It deflates at about five times the rate of zlib's level 1, at the same ratio. It is found at
-//! run time, so nothing is built or shipped for it, and without it zlib's algorithms do the work.
+//! run time, so nothing is built for it; `make setup` installs it. Without it zlib's algorithms do
+//! the work.
 //!
 //! The structures below are those of its interface version 2; only the fields that are used are
 //! named, and the rest is room. A library that does not bring a sample there and back is not used.

@@ -5,7 +5,9 @@
 //!    critical in it is understood; and if it has not expired itself.
 //! 2. A hash or a key that is too weak today counts only if that is asked for, whatever time the
 //!    signature claims: who can forge it writes any time into it.
-//! 3. Of each signature that is of a key which is known, and not good, the reason is told.
+//! 3. A signature that is not good is either bad, if it is of a key that is known, or was not
+//!    checked: nothing is known of its key, or it is of a sort that nobody here knows. Of each the
+//!    reason is told.
 
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::packet::{
@@ -36,8 +38,10 @@ pub struct Verified {
 pub struct Judged {
     /// The signatures that are good.
     pub verified: Vec<Verified>,
-    /// Why others of keys that are known are not (3).
-    pub doubts: Vec<String>,
+    /// Why others of keys that are known are bad (3).
+    pub bad: Vec<String>,
+    /// Why others could not be checked (3).
+    pub unchecked: Vec<String>,
 }
 
 impl Judged {
@@ -51,21 +55,65 @@ impl Judged {
     ) {
         let Some(config) = signature.config() else {
             let what = "a signature is malformed, or of a version that is not known";
-            self.doubts.push(what.to_owned());
+            self.unchecked.push(what.to_owned());
             return;
         };
-        let mut doubt = None;
+        let mut bad = None;
+        let mut unchecked = None;
         for certificate in known.iter().filter(|one| has_signer(one, signature)) {
             let case = Case { signature, config, digest, certificate, allow_old };
+            let name = certificate.fingerprint().to_string().to_uppercase();
+            let told = |why: String| format!("a signature of key {name} {why}");
             match case.judge() {
                 Ok(verified) => return self.verified.push(verified),
-                Err(why) => {
-                    let name = certificate.fingerprint().to_string().to_uppercase();
-                    doubt.get_or_insert_with(|| format!("a signature of key {name} {why}"));
-                }
+                Err(Flaw::Bad(why)) => drop(bad.get_or_insert_with(|| told(why))),
+                Err(Flaw::Unknown(why)) => drop(unchecked.get_or_insert_with(|| told(why))),
             }
         }
-        self.doubts.extend(doubt);
+        match (bad, unchecked) {
+            (Some(bad), _) => self.bad.push(bad),
+            (None, Some(unchecked)) => self.unchecked.push(unchecked),
+            (None, None) => self.unchecked.push(format!(
+                "a signature of {}, whose certificate is not here",
+                signer_of(signature)
+            )),
+        }
+    }
+
+    /// Why signatures do not count, the bad ones first.
+    #[must_use]
+    pub fn doubts(&self) -> Vec<&str> {
+        self.bad.iter().chain(&self.unchecked).map(String::as_str).collect()
+    }
+}
+
+/// Whom a signature says it is of.
+fn signer_of(signature: &Signature) -> String {
+    let print = signature.issuer_fingerprint().into_iter().next();
+    let id = signature.issuer_key_id().into_iter().next();
+    match (print, id) {
+        (Some(print), _) => format!("key {}", print.to_string().to_uppercase()),
+        (None, Some(id)) => format!("key {}", id.to_string().to_uppercase()),
+        (None, None) => "a key that it does not name".to_owned(),
+    }
+}
+
+/// Why a signature of a key that is known does not count.
+enum Flaw {
+    Bad(String),
+    /// It is made in a way that is not known here.
+    Unknown(String),
+}
+
+impl From<String> for Flaw {
+    fn from(why: String) -> Flaw {
+        Flaw::Bad(why)
+    }
+}
+
+impl From<&str> for Flaw {
+    fn from(why: &str) -> Flaw {
+        Flaw::Bad(why.to_owned())
     }
 }
 
@@ -85,10 +133,14 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    fn judge(&self) -> Result<Verified, String> {
+    fn judge(&self) -> Result<Verified, Flaw> {
         let made = self.signature.created().ok_or("does not say when it was made")?;
         if let Some(flaw) = self.flaw(made) {
-            return Err(flaw);
+            return Err(flaw.into());
+        }
+        if let Some(number) = self.unknown_hash() {
+            let why = format!("is made with hash {number}, which is not known here");
+            return Err(Flaw::Unknown(why));
         }
         let is_weak = self.weakness(made)?;
         let mut keys = match is_weak {
@@ -97,7 +149,7 @@ impl Case<'_> {
         };
         keys.retain(|key| self.may_be_of(key, made));
         if keys.is_empty() {
-            return Err("does not count: its key was not to sign at its time".to_owned());
+            return Err("does not count: its key was not to sign at its time".into());
         }
         let digest = self.digest.ok_or("is not the one that was announced, or is malformed")?;
         let Some(key) = keys.iter().find(|key| self.fits(key, digest)) else {
@@ -105,7 +157,8 @@ impl Case<'_> {
             return Err(match is_short {
                 true => format!("is made with {}, too short for its key", self.config.hash_alg),
                 false => "does not fit: something was changed".to_owned(),
-            });
+            }
+            .into());
         };
         Ok(Verified {
             key: key.fingerprint(),
@@ -133,16 +186,19 @@ impl Case<'_> {
                 let what = format!("is made with {hash}, {OLD}");
                 (!self.allow_old).then_some(what)
             }
-            HashAlgorithm::None | HashAlgorithm::Private10 | HashAlgorithm::Other(_) => {
-                let number = u8::from(self.config.hash_alg);
-                Some(format!("is made with hash {number}, which is not known here"))
-            }
             _ => None,
         })
     }
 
+    /// The number of its hash, if that is not known here.
+    fn unknown_hash(&self) -> Option<u8> {
+        use HashAlgorithm::{None as Nothing, Other, Private10};
+        let hash = self.config.hash_alg;
+        matches!(hash, Nothing | Private10 | Other(_)).then(|| u8::from(hash))
+    }
+
     /// Whether its key, or what that belongs to, is weak, and counts because that is asked for (2).
-    fn weakness(&self, made: Timestamp) -> Result<bool, String> {
+    fn weakness(&self, made: Timestamp) -> Result<bool, Flaw> {
         let inner = self.certificate.as_signed_public_key();
         let parts = inner.public_subkeys.iter().map(|part| &part.key);
         let mut signers = parts.filter(|key| is_by(self.signature, *key));
@@ -152,8 +208,10 @@ impl Case<'_> {
         };
         let weak = is_weak(&inner.primary_key).or_else(|| signers.find_map(|key| is_weak(key)));
         match weak {
-            Some((why, true)) => Err(format!("does not count: {why}")),
-            Some((why, _)) if !self.allow_old => Err(format!("does not count: {why}; {OLD}")),
+            Some((why, true)) => Err(Flaw::Unknown(format!("does not count: {why}"))),
+            Some((why, _)) if !self.allow_old => {
+                Err(Flaw::Bad(format!("does not count: {why}; {OLD}")))
+            }
             weak => Ok(weak.is_some()),
         }
     }

@@ -80,6 +80,7 @@ mod issue;
 mod judge;
 pub mod keys;
 pub mod keystore;
+mod ledger;
 mod lines;
 mod listing;
 mod locks;

@@ -4,11 +4,15 @@
 //!    are asked for what unlocks a key that would open it, then tokens, and at last people for a
 //!    passphrase of the message.
 //! 2. A sender decides how much trying a passphrase takes. What is out of proportion is not tried,
-//!    by itself ([`is_affordable`]) or together with what stands before it ([`WORK_MAX`]).
+//!    by itself ([`is_affordable`]) or together with what was tried before it ([`WORK_MAX`]).
+//! 3. A sender decides, too, how many locks there are. Each secret key is unlocked once, not for
+//!    each lock; those that name it come first, and of all of them so many are tried
+//!    ([`TRIALS_MAX`]).
 
 use pgp::composed::{PlainSessionKey, decrypt_session_key_with_password};
 use pgp::packet::{PublicKeyEncryptedSessionKey, PublicSubkey, SymKeyEncryptedSessionKey};
 use pgp::types::{KeyDetails, Password, StringToKey};
+use rpgpie::key::ComponentKeyPriv;
 use rpgpie::tsk::Tsk;
 use zeroize::Zeroizing;
 
@@ -19,17 +23,20 @@ use crate::fitness::unsupported;
 use crate::held::Held;
 use crate::keys::{is_stub, secret_of};
 use crate::sign::unlocked;
+use crate::validity::flags_of;
 
 /// What may open the contents.
 #[derive(Default)]
 pub(crate) struct Locks {
     pub(crate) by_key: Vec<PublicKeyEncryptedSessionKey>,
     pub(crate) by_passphrase: Vec<SymKeyEncryptedSessionKey>,
+    /// How many there are that are not understood; they may be for others.
+    pub(crate) unknown: usize,
 }
 
 impl Locks {
     pub(crate) fn is_empty(&self) -> bool {
-        self.by_key.is_empty() && self.by_passphrase.is_empty()
+        self.by_key.is_empty() && self.by_passphrase.is_empty() && self.unknown == 0
     }
 
     /// The session key, if something that was given opens it. A wrong passphrase opens an older
@@ -73,7 +80,7 @@ impl Locks {
         self.by_word(ask.filter(|_| reading.passphrases.is_empty()), is_v2, &fits)
     }
 
-    /// What a secret key opens; those that would, but are locked, are told.
+    /// What a secret key opens; those that would, but are locked, are told (3).
     fn by_keys(
         &self,
         keys: &[Tsk],
@@ -81,19 +88,28 @@ impl Locks {
         is_v2: bool,
         locked: &mut Vec<Tsk>,
     ) -> Option<SessionKey> {
-        for lock in &self.by_key {
+        let mut left = TRIALS_MAX;
+        for is_named in [true, false] {
             for key in keys {
-                for part in key.decryption_keys_sec() {
-                    if !lock.match_identity(&part) || is_stub(secret_of(&part)) {
+                for part in parts_of(key) {
+                    let fits = |lock: &&PublicKeyEncryptedSessionKey| {
+                        names(lock, &part) == is_named && lock.match_identity(&part)
+                    };
+                    let mut own = self.by_key.iter().filter(fits).peekable();
+                    if own.peek().is_none() || is_stub(secret_of(&part)) {
                         continue;
                     }
+                    let own: Vec<_> = own.collect();
                     let Some(part_open) = unlocked(part, passphrases) else {
-                        locked.push(key.clone());
+                        put_once(locked, key);
                         continue;
                     };
-                    let found = part_open.decrypt_session_key(lock, &Password::empty());
-                    if let Some(key) = found.ok().and_then(|key| sort(&key, is_v2)) {
-                        return Some(key);
+                    for lock in own {
+                        left = left.checked_sub(1)?;
+                        let found = part_open.decrypt_session_key(lock, &Password::empty());
+                        if let Some(key) = found.ok().and_then(|key| sort(&key, is_v2)) {
+                            return Some(key);
+                        }
                     }
                 }
             }
@@ -108,26 +124,31 @@ impl Locks {
         is_v2: bool,
         fits: &impl Fn(&SessionKey) -> bool,
     ) -> Option<SessionKey> {
-        for lock in self.affordable() {
-            for passphrase in passphrases {
-                let found = decrypt_session_key_with_password(lock, passphrase);
-                let found = found.ok().and_then(|key| sort(&key, is_v2));
-                if let Some(key) = found.filter(fits) {
-                    return Some(key);
-                }
-            }
-        }
-        None
+        self.trials(passphrases.len()).find_map(|(lock, at)| {
+            let found = decrypt_session_key_with_password(lock, &passphrases[at]);
+            found.ok().and_then(|key| sort(&key, is_v2)).filter(fits)
+        })
     }
 
-    /// The locks for passphrases that are tried (2).
-    fn affordable(&self) -> impl Iterator<Item = &SymKeyEncryptedSessionKey> {
+    /// Which locks are tried with which of so many passphrases (2).
+    fn trials(
+        &self,
+        passphrases: usize,
+    ) -> impl Iterator<Item = (&SymKeyEncryptedSessionKey, usize)> {
         let mut left = WORK_MAX;
-        self.by_passphrase.iter().filter(move |lock| {
+        let all = self.by_passphrase.iter();
+        let all = all.flat_map(move |lock| (0..passphrases).map(move |at| (lock, at)));
+        all.filter(move |(lock, _)| {
             let rest = left.checked_sub(work_of(lock)).filter(|_| is_affordable(lock));
             left = rest.unwrap_or(left);
             rest.is_some()
         })
+    }
+
+    /// How many locks are not tried with all of so many passphrases.
+    fn left_out(&self, passphrases: usize) -> usize {
+        let all = self.by_passphrase.len() * passphrases;
+        (all - self.trials(passphrases).count()).div_ceil(passphrases.max(1))
     }
 
     /// What a passphrase opens that is asked for.
@@ -148,11 +169,19 @@ impl Locks {
 
     /// What a token opens. Its first error is the last word: a wrong PIN is not tried again.
     fn by_token(&self, reading: &Reading, is_v2: bool) -> Result<Option<SessionKey>> {
-        for key in reading.held.iter().flat_map(Held::keys) {
-            for lock in self.by_key.iter().filter(|lock| lock.match_identity(&key)) {
-                let found = key.open(lock)?.filter(|found| is_v2 == (found.cipher == 0));
-                if found.is_some() {
-                    return Ok(found);
+        let mut left = TOKEN_TRIALS_MAX;
+        for is_named in [true, false] {
+            for key in reading.held.iter().flat_map(Held::keys) {
+                let fits = |lock: &&PublicKeyEncryptedSessionKey| {
+                    names(lock, &key) == is_named && lock.match_identity(&key)
+                };
+                for lock in self.by_key.iter().filter(fits) {
+                    let Some(rest) = left.checked_sub(1) else { return Ok(None) };
+                    left = rest;
+                    let found = key.open(lock)?.filter(|found| is_v2 == (found.cipher == 0));
+                    if found.is_some() {
+                        return Ok(found);
+                    }
                 }
             }
         }
@@ -178,15 +207,19 @@ impl Locks {
         }
         let mut ways = Vec::new();
         if !self.by_key.is_empty() {
-            let ids: Vec<String> = self.by_key.iter().map(recipient).collect();
-            ways.push(format!("it is for {}", ids.join(", ")));
+            let ids: Vec<String> = self.by_key.iter().take(NAMED_MAX).map(recipient).collect();
+            let more = match self.by_key.len().saturating_sub(NAMED_MAX) {
+                0 => String::new(),
+                more => format!(" and {more} others"),
+            };
+            ways.push(format!("it is for {}{more}", ids.join(", ")));
         }
         if !self.by_passphrase.is_empty() {
             ways.push(match reading.passphrases.is_empty() {
                 true => "a passphrase opens it, and none was given".to_owned(),
                 false => "no passphrase that was given opens it".to_owned(),
             });
-            let left_out = self.by_passphrase.len() - self.affordable().count();
+            let left_out = self.left_out(reading.passphrases.len().max(1));
             if left_out > 0 {
                 ways.push(format!(
                     "{left_out} of its {} locks for passphrases would take more memory or time \
@@ -206,10 +239,39 @@ impl Locks {
     }
 }
 
-/// What trying a passphrase with all locks of a message may take, in bytes that are hashed or
-/// filled: eight passes over the most memory that is given, or as much as the most locks that are
+/// What trying passphrases with all locks of a message may take, in bytes that are hashed or
+/// filled: three passes over the most memory that is given, and more than the most locks that are
 /// written ask for.
-const WORK_MAX: u64 = 16 << 30;
+const WORK_MAX: u64 = 6 << 30;
+
+/// How often secret keys are tried at the locks of a message.
+const TRIALS_MAX: usize = 256;
+/// The same of keys in tokens, which take their time.
+const TOKEN_TRIALS_MAX: usize = 32;
+/// How many recipients an error names.
+const NAMED_MAX: usize = 8;
+
+/// The parts of a secret key that may open something: those that are bound for that, and those of
+/// which it is not said what they are for.
+fn parts_of(key: &Tsk) -> Vec<ComponentKeyPriv> {
+    let mut parts = key.decryption_keys_sec();
+    for part in &key.key().secret_subkeys {
+        let is_there = |one: &ComponentKeyPriv| one.fingerprint() == part.key.fingerprint();
+        let says_nothing = part.signatures.iter().all(|one| flags_of(one).is_none());
+        if says_nothing && !parts.iter().any(is_there) {
+            parts.push(ComponentKeyPriv::Subkey(part.key.clone()));
+        }
+    }
+    parts
+}
+
+/// Adds a key to others, unless it is among them.
+fn put_once(keys: &mut Vec<Tsk>, key: &Tsk) {
+    let print = key.key().fingerprint();
+    if !keys.iter().any(|one| one.key().fingerprint() == print) {
+        keys.push(key.clone());
+    }
+}
 
 /// What trying a passphrase takes, in bytes that are hashed or filled.
 fn work_of(lock: &SymKeyEncryptedSessionKey) -> u64 {
@@ -267,6 +329,8 @@ mod tests {
     use super::*;
     use pgp::packet::{Packet, PacketParser};
 
+    use crate::encrypt::PASSPHRASES_MAX;
+
     /// A lock of version 4 whose key is made as these bytes say.
     fn lock(s2k: &[u8]) -> SymKeyEncryptedSessionKey {
         let body = [&[4, 9], s2k, &[7; 33]].concat();
@@ -282,23 +346,29 @@ mod tests {
         let argon = |passes: u8, power: u8| [&[4][..], &[1; 16], &[passes, 4, power]].concat();
         let iterated = |count: u8| [&[3, 8][..], &[1; 8], &[count]].concat();
         for (s2k, given, tried) in [
-            (argon(1, 21), 10, 8),
-            (argon(8, 21), 2, 1),
-            (argon(9, 21), 1, 0),
+            (argon(1, 21), 10, 3),
+            (argon(3, 21), 2, 1),
+            (argon(4, 21), 1, 0),
             (argon(1, 22), 1, 0),
             (argon(33, 10), 1, 0),
-            (argon(3, 16), 100, 85),
-            (iterated(255), 300, 264),
+            (argon(3, 16), 100, 32),
+            (iterated(255), 300, 99),
             // As many as a message may have, as they are written here.
-            (iterated(224), 1024, 1024),
+            (iterated(224), PASSPHRASES_MAX, PASSPHRASES_MAX),
+            (iterated(224), 1024, 384),
         ] {
             let locks = Locks { by_passphrase: vec![lock(&s2k); given], ..Locks::default() };
-            assert_eq!(locks.affordable().count(), tried, "{s2k:?}");
+            assert_eq!(locks.trials(1).count(), tried, "{s2k:?}");
             let said = locks.explain(&Reading::default()).to_string();
             assert_eq!(said.contains("were not tried"), tried < given, "{said}");
         }
         // What is dear hides nothing behind it that is not.
         let by_passphrase = vec![lock(&argon(32, 21)), lock(&iterated(96))];
-        assert_eq!(Locks { by_passphrase, ..Locks::default() }.affordable().count(), 1);
+        assert_eq!(Locks { by_passphrase, ..Locks::default() }.trials(1).count(), 1);
+        // Nor does it cost more to give more passphrases.
+        let by_passphrase = vec![lock(&argon(1, 21)), lock(&argon(1, 21))];
+        let locks = Locks { by_passphrase, ..Locks::default() };
+        assert_eq!((locks.trials(2).count(), locks.trials(9).count()), (3, 3));
+        assert_eq!((locks.left_out(1), locks.left_out(2), locks.left_out(9)), (0, 1, 2));
     }
 }

@@ -14,6 +14,7 @@ use pgp::types::Seipdv1ReadMode;
 use crate::buffers::{Block, Buffers};
 use crate::encrypt::SessionKey;
 use crate::error::{Error, Result};
+use crate::ledger::Ledger;
 use crate::packet::{Body, expect_end, read_full};
 use crate::seal::JOB;
 use crate::stage::Feed;
@@ -43,7 +44,7 @@ pub(crate) fn contents<'s, S: BufRead + Send + 's>(
     body: Body<S>,
     session: &SessionKey,
     is_protected: bool,
-    buffers: &Buffers,
+    (buffers, ledger): (&Buffers, &Ledger),
 ) -> Result<Feed<'s, Block>> {
     let cipher = SymmetricKeyAlgorithm::from(session.cipher);
     let stream = match is_protected {
@@ -51,13 +52,15 @@ pub(crate) fn contents<'s, S: BufRead + Send + 's>(
         false => cipher.stream_decryptor_unprotected(&session.key, body),
     };
     let stream = stream.map_err(|_| Error::damaged("its contents do not begin as they should"))?;
-    Ok(Box::new(Blocks { stream: Some(stream), buffers: buffers.clone() }))
+    let (buffers, ledger) = (buffers.clone(), ledger.clone());
+    Ok(Box::new(Blocks { stream: Some(stream), buffers, ledger }))
 }
 
 /// What is deciphered, as blocks; after the last one nothing may follow (3).
 struct Blocks<S: BufRead> {
     stream: Option<StreamDecryptor<Body<S>>>,
     buffers: Buffers,
+    ledger: Ledger,
 }
 
 impl<S: BufRead> Iterator for Blocks<S> {
@@ -76,7 +79,8 @@ impl<S: BufRead> Iterator for Blocks<S> {
             self.stream = Some(stream);
             return Some(Ok(Block { data, start: 0, last }));
         }
-        let ended = expect_end(&mut stream.into_inner().into_source());
+        let rest = stream.into_inner().into_source();
+        let ended = rest.and_then(|mut rest| expect_end(&mut rest, &self.ledger));
         Some(ended.map(|()| Block { data, start: 0, last }))
     }
 }

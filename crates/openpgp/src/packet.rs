@@ -3,7 +3,10 @@
 //! 1. A body that ends before its length says so is an error, never an end.
 //! 2. What is read whole is bounded ([`SMALL_MAX`]), whatever a length says.
 //! 3. A body of unknown length is written as pieces of powers of two, the first of at least 512
-//!    bytes, and a last one of any length (RFC 9580, 4.2.1.4).
+//!    bytes, and a last one of any length (RFC 9580, 4.2.1.4). Smaller pieces are read, too, and are
+//!    put together; a body that is hardly more than the lengths of its pieces is refused.
+//! 4. What follows a body is had only when all of the body was read; a layer is read from only
+//!    through [`Source`], which notes that its end has come ([`crate::ledger`]).
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read, Write};
@@ -14,10 +17,17 @@ use pgp::types::{PacketLength, Tag};
 use crate::buffers::{Block, Buffers};
 use crate::embedded;
 use crate::error::{Error, Result};
+use crate::ledger::{Ledger, Owed};
 use crate::stage::Feed;
 
 /// The largest packet that is read whole: keys and signatures are far smaller.
-const SMALL_MAX: u64 = 1 << 20;
+const SMALL_MAX: u64 = 256 << 10;
+/// Pieces of a body that are put together, in bytes, and how many of them at once (3).
+const PIECE_MIN: u64 = 4 << 10;
+const TOGETHER: usize = 64 << 10;
+/// What pieces have to hold on an average once there are many.
+const PIECES_MANY: u64 = 64 << 10;
+const PIECE_MEAN_MIN: u64 = 64;
 
 fn reading(error: io::Error) -> Error {
     Error::io("reading the message")(error)
@@ -43,8 +53,12 @@ pub(crate) struct Body<S> {
     source: S,
     left: u64,
     after: After,
-    /// What has been looked at, and is still to be read.
+    /// What has been taken from the source; those before `given` have been read.
     ahead: Vec<u8>,
+    given: usize,
+    /// The pieces so far, and what they hold.
+    pieces: u64,
+    bytes: u64,
 }
 
 /// What comes after the bytes that are left.
@@ -62,7 +76,8 @@ impl<S: BufRead> Body<S> {
     /// The body that follows a header with this length.
     pub(crate) fn new(source: S, length: PacketLength) -> Body<S> {
         let (left, after) = sort(length);
-        Body { source, left, after, ahead: Vec::new() }
+        let (ahead, given) = (Vec::new(), 0);
+        Body { source, left, after, ahead, given, pieces: 1, bytes: left }
     }
 
     /// The next bytes, or as many as there are, which are still read afterwards.
@@ -70,13 +85,17 @@ impl<S: BufRead> Body<S> {
         let mut ahead = vec![0; bytes];
         let filled = read_full(self, &mut ahead)?;
         ahead.truncate(filled);
-        self.ahead = ahead;
-        Ok(&self.ahead)
+        // Reading so far has left something only of what was put together.
+        ahead.extend_from_slice(&self.ahead[self.given..]);
+        (self.ahead, self.given) = (ahead, 0);
+        Ok(&self.ahead[..filled])
     }
 
-    /// What follows the body, once everything of it has been read.
-    pub(crate) fn into_source(self) -> S {
-        self.source
+    /// What follows the body, everything of which must have been read (4).
+    pub(crate) fn into_source(mut self) -> Result<S> {
+        let left = || Error::damaged("a packet is longer than what is in it");
+        let is_over = self.fill_buf().map_err(reading)?.is_empty();
+        is_over.then_some(self.source).ok_or_else(left)
     }
 }
 
@@ -97,23 +116,18 @@ impl<S: BufRead> Body<S> {
             if self.after == After::Source {
                 return Err(Error::damaged("a piece of it has no length").into());
             }
+            self.pieces += 1;
+            self.bytes += self.left;
+            let is_mere_lengths = self.bytes / self.pieces < PIECE_MEAN_MIN;
+            if self.after == After::Piece && self.pieces > PIECES_MANY && is_mere_lengths {
+                return Err(Error::damaged("it is cut into pieces of a few bytes").into());
+            }
         }
         Ok(self.left)
     }
-}
 
-impl<S: BufRead> BufRead for Body<S> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if !self.ahead.is_empty() {
-            return Ok(&self.ahead);
-        }
-        if self.after == After::Source {
-            return self.source.fill_buf();
-        }
-        let left = self.find_piece()?;
-        if left == 0 {
-            return Ok(&[]);
-        }
+    /// What the source has of this piece.
+    fn piece(&mut self, left: u64) -> io::Result<&[u8]> {
         let bytes = self.source.fill_buf()?;
         if bytes.is_empty() {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -122,9 +136,52 @@ impl<S: BufRead> BufRead for Body<S> {
         Ok(&bytes[..length])
     }
 
+    /// Whether small pieces follow, which are to be put together (3).
+    fn is_crumbs(&mut self) -> io::Result<bool> {
+        let left = self.find_piece()?;
+        Ok(self.after == After::Piece && (1..PIECE_MIN).contains(&left))
+    }
+
+    /// Puts small pieces together.
+    fn gather(&mut self) -> io::Result<()> {
+        let mut together = std::mem::take(&mut self.ahead);
+        together.clear();
+        while together.len() < TOGETHER {
+            let left = self.find_piece()?;
+            if left == 0 || left >= PIECE_MIN {
+                break;
+            }
+            let bytes = self.piece(left)?;
+            let length = bytes.len();
+            together.extend_from_slice(bytes);
+            self.source.consume(length);
+            self.left -= length as u64;
+        }
+        (self.ahead, self.given) = (together, 0);
+        Ok(())
+    }
+}
+
+impl<S: BufRead> BufRead for Body<S> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.given == self.ahead.len() && self.is_crumbs()? {
+            self.gather()?;
+        }
+        if self.given < self.ahead.len() {
+            return Ok(&self.ahead[self.given..]);
+        }
+        if self.after == After::Source {
+            return self.source.fill_buf();
+        }
+        match self.find_piece()? {
+            0 => Ok(&[]),
+            left => self.piece(left),
+        }
+    }
+
     fn consume(&mut self, bytes: usize) {
-        if !self.ahead.is_empty() {
-            self.ahead.drain(..bytes);
+        if self.given < self.ahead.len() {
+            self.given = (self.given + bytes).min(self.ahead.len());
             return;
         }
         self.source.consume(bytes);
@@ -137,11 +194,12 @@ impl<S: BufRead> BufRead for Body<S> {
 impl<S: BufRead> Read for Body<S> {
     /// Large pieces come from the source itself, past its buffer.
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if !self.ahead.is_empty() {
-            let bytes = self.ahead.len().min(out.len());
-            out[..bytes].copy_from_slice(&self.ahead[..bytes]);
-            self.ahead.drain(..bytes);
-            return Ok(bytes);
+        if self.given < self.ahead.len() || self.is_crumbs()? {
+            let bytes = self.fill_buf()?;
+            let length = bytes.len().min(out.len());
+            out[..length].copy_from_slice(&bytes[..length]);
+            self.consume(length);
+            return Ok(length);
         }
         if self.after == After::Source {
             return self.source.read(out);
@@ -185,25 +243,61 @@ fn read_body(source: &mut impl BufRead, tag: Tag, length: PacketLength) -> Resul
     Ok(bytes)
 }
 
+/// A signature on a key that cannot be read as it is, without what of it is not signed, if it can be
+/// read then.
+pub(crate) fn mended_signature(mut packet: &[u8]) -> Option<Signature> {
+    let (tag, length) = next_header(&mut packet).ok()??;
+    embedded::mended(&read_body(&mut packet, tag, length).ok()?)
+}
+
+/// What all packets of a message that are read whole may come to, in bytes.
+pub(crate) struct Room(usize);
+
+impl Default for Room {
+    fn default() -> Room {
+        Room(4 << 20)
+    }
+}
+
+impl Room {
+    /// The body of a packet, read whole, if there is room for it.
+    fn body(
+        &mut self,
+        source: &mut impl BufRead,
+        tag: Tag,
+        length: PacketLength,
+    ) -> Result<Vec<u8>> {
+        let bytes = read_body(source, tag, length)?;
+        let full = || Error::damaged("its session keys and signatures are longer than any are");
+        self.0 = self.0.checked_sub(bytes.len()).ok_or_else(full)?;
+        Ok(bytes)
+    }
+}
+
 /// The packet with this header, read whole (2).
 pub(crate) fn read_small(
     source: &mut impl BufRead,
     tag: Tag,
     length: PacketLength,
+    room: &mut Room,
 ) -> Result<Packet> {
-    let bytes = read_body(source, tag, length)?;
+    let bytes = room.body(source, tag, length)?;
     let header = PacketHeader::new_fixed(tag, bytes.len() as u32);
     Packet::from_reader(header, &bytes[..]).map_err(Error::from)
 }
 
 /// A signature. One that cannot be read is one of an unknown sort, which is never good, and hides
 /// no other (RFC 9580, 5.2).
-pub(crate) fn read_signature(source: &mut impl BufRead, length: PacketLength) -> Result<Signature> {
-    let bytes = read_body(source, Tag::Signature, length)?;
+pub(crate) fn read_signature(
+    source: &mut impl BufRead,
+    length: PacketLength,
+    room: &mut Room,
+) -> Result<Signature> {
+    let bytes = room.body(source, Tag::Signature, length)?;
     let header = PacketHeader::new_fixed(Tag::Signature, bytes.len() as u32);
     let read = match Packet::from_reader(header, &bytes[..]) {
         Ok(Packet::Signature(signature)) => Some(signature),
-        _ => embedded::read(header, &bytes),
+        _ => embedded::read(header, &bytes).or_else(|| embedded::mended(&bytes)),
     };
     Ok(read.unwrap_or_else(|| {
         let (version, rest) = bytes.split_first().unwrap_or((&0, &[]));
@@ -215,8 +309,9 @@ pub(crate) fn read_signature(source: &mut impl BufRead, length: PacketLength) ->
 pub(crate) fn read_announcement(
     source: &mut impl BufRead,
     length: PacketLength,
+    room: &mut Room,
 ) -> Result<Option<OnePassSignature>> {
-    let bytes = read_body(source, Tag::OnePassSignature, length)?;
+    let bytes = room.body(source, Tag::OnePassSignature, length)?;
     let header = PacketHeader::new_fixed(Tag::OnePassSignature, bytes.len() as u32);
     Ok(match Packet::from_reader(header, &bytes[..]) {
         Ok(Packet::OnePassSignature(announced)) => Some(announced),
@@ -253,28 +348,65 @@ pub(crate) fn kind_of(tag: Tag) -> String {
 }
 
 /// Makes sure that nothing follows but what means nothing.
-pub(crate) fn expect_end(source: &mut impl BufRead) -> Result<()> {
+pub(crate) fn expect_end(source: &mut impl BufRead, ledger: &Ledger) -> Result<()> {
     while let Some((tag, length)) = next_header(source)? {
         if !is_noise(tag) {
             return Err(Error::damaged(format!("{} follows where it should end", kind_of(tag))));
         }
+        ledger.noise()?;
         skip(source, length)?;
     }
     Ok(())
 }
 
-/// Blocks as something to read from.
+/// What the packets of a message, or of a layer of it, are read from (4).
+pub(crate) enum Source<'s> {
+    /// The message as it comes.
+    Input(Box<dyn BufRead + Send + 's>),
+    /// What was deciphered or unpacked.
+    Layer(FeedReader<'s>),
+}
+
+impl BufRead for Source<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        match self {
+            Source::Input(input) => input.fill_buf(),
+            Source::Layer(layer) => layer.fill_buf(),
+        }
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        match self {
+            Source::Input(input) => input.consume(bytes),
+            Source::Layer(layer) => layer.consume(bytes),
+        }
+    }
+}
+
+impl Read for Source<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Source::Input(input) => input.read(out),
+            Source::Layer(layer) => layer.read(out),
+        }
+    }
+}
+
+/// The blocks of a layer as something to read from.
 pub(crate) struct FeedReader<'s> {
     feed: Feed<'s, Block>,
     buffers: Buffers,
     block: Block,
     at: usize,
+    owed: Option<Owed>,
 }
 
 impl<'s> FeedReader<'s> {
-    /// Reads from these blocks, one of which must be marked as the last.
-    pub(crate) fn new(feed: Feed<'s, Block>, buffers: Buffers) -> FeedReader<'s> {
-        FeedReader { feed, buffers, block: Block::default(), at: 0 }
+    /// Reads from these blocks, one of which must be marked as the last: it comes when all of the
+    /// layer, and of what the layer lies in, was proven.
+    pub(crate) fn new(feed: Feed<'s, Block>, buffers: Buffers, ledger: &Ledger) -> FeedReader<'s> {
+        let owed = Some(ledger.open());
+        FeedReader { feed, buffers, block: Block::default(), at: 0, owed }
     }
 }
 
@@ -288,7 +420,13 @@ impl BufRead for FeedReader<'_> {
             self.at = next.start;
             self.buffers.give(std::mem::replace(&mut self.block, next).data);
         }
-        Ok(&self.block.data[self.at..])
+        let rest = &self.block.data[self.at..];
+        if rest.is_empty()
+            && let Some(owed) = self.owed.take()
+        {
+            owed.settle();
+        }
+        Ok(rest)
     }
 
     fn consume(&mut self, bytes: usize) {

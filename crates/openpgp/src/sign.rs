@@ -237,6 +237,12 @@ pub(crate) struct Verifying {
 /// No message has more signatures.
 const SIGNATURES_MAX: usize = 64;
 
+/// Makes sure that there are not more signatures than any message has.
+pub(crate) fn is_bounded(count: usize) -> Result<()> {
+    let many = || Error::Unsupported(format!("more than {SIGNATURES_MAX} signatures"));
+    (count <= SIGNATURES_MAX).then_some(()).ok_or_else(many)
+}
+
 impl Verifying {
     /// A signature that stands behind the data is announced, maybe in a way that nobody can read.
     pub(crate) fn announce(&mut self, packet: Option<OnePassSignature>) -> Result<()> {
@@ -261,9 +267,7 @@ impl Verifying {
     }
 
     fn bounded(&self) -> Result<()> {
-        let count = self.count();
-        let many = || Error::Unsupported(format!("more than {SIGNATURES_MAX} signatures"));
-        (count <= SIGNATURES_MAX).then_some(()).ok_or_else(many)
+        is_bounded(self.count())
     }
 
     /// How many signatures still have to come behind the data.

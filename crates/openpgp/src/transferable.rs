@@ -18,7 +18,7 @@ use rpgpie::certificate::Certificate;
 use rpgpie::tsk::Tsk;
 
 use crate::fitness::is_by;
-use crate::packet::{is_noise, next_header};
+use crate::packet::{is_noise, mended_signature, next_header};
 use crate::revocation::{is_revocation, revokes_part, revokes_user};
 
 /// A packet with its header.
@@ -167,10 +167,16 @@ fn components<'a>(packets: &[Raw<'a>]) -> Result<(Vec<Component<'a>>, usize), St
     let mut unread = 0;
     for raw in packets {
         match (raw.tag, all.last_mut()) {
-            (Tag::Signature, Some(last)) => match parse(*raw) {
-                Some(Packet::Signature(signature)) => last.signatures.push(signature),
-                _ => unread += 1,
-            },
+            (Tag::Signature, Some(last)) => {
+                let read = match parse(*raw) {
+                    Some(Packet::Signature(signature)) => Some(signature),
+                    _ => mended_signature(raw.bytes),
+                };
+                match read {
+                    Some(signature) => last.signatures.push(signature),
+                    None => unread += 1,
+                }
+            }
             (tag, _) if is_noise(tag) || is_note(tag) => {}
             (tag @ (Tag::UnassignedCritical(_) | Tag::Invalid(_)), _) => {
                 let number = u8::from(tag);

@@ -20,6 +20,7 @@ use crate::buffers::{Block, Buffers};
 use crate::cfb::{BLOCK, SUM, SUM_HEADER, decipher};
 use crate::encrypt::SessionKey;
 use crate::error::{Error, Result};
+use crate::ledger::Ledger;
 use crate::ocb::Aes;
 use crate::old::{self, is_aes};
 use crate::packet::{Body, expect_end, read_full};
@@ -47,6 +48,7 @@ struct Cut<S> {
     done: u64,
     previous: [u8; BLOCK],
     buffers: Buffers,
+    ledger: Ledger,
 }
 
 impl<S: BufRead> Cut<S> {
@@ -87,7 +89,10 @@ impl<S: BufRead> Iterator for Cut<S> {
             return Some(job);
         }
         // What follows the container must mean nothing; otherwise somebody has added to it.
-        Some(job.and_then(|job| expect_end(&mut body.into_source()).map(|()| job)))
+        Some(job.and_then(|job| {
+            expect_end(&mut body.into_source()?, &self.ledger)?;
+            Ok(job)
+        }))
     }
 }
 
@@ -109,12 +114,12 @@ pub(crate) fn v2<'s, S: BufRead + Send + 's>(
     body: Body<S>,
     cipher: ChunkCipher,
     threads: (bool, usize),
-    buffers: &Buffers,
+    (buffers, ledger): (&Buffers, &Ledger),
     stats: &'s Stats,
 ) -> Feed<'s, Block> {
     let sealed_chunk = cipher.chunk + TAG;
     let size = (JOB / cipher.chunk).max(1) * sealed_chunk;
-    let cut = cut(body, size, TAG, buffers);
+    let cut = cut(body, size, TAG, (buffers, ledger));
     let cipher = Arc::new(cipher);
     let jobs = ahead(scope, Box::new(cut), threads.0 && threads.1 == 0);
     ordered(scope, jobs, threads.1, || {
@@ -123,7 +128,12 @@ pub(crate) fn v2<'s, S: BufRead + Send + 's>(
     })
 }
 
-fn cut<S: BufRead>(body: Body<S>, size: usize, tail: usize, buffers: &Buffers) -> Cut<S> {
+fn cut<S: BufRead>(
+    body: Body<S>,
+    size: usize,
+    tail: usize,
+    (buffers, ledger): (&Buffers, &Ledger),
+) -> Cut<S> {
     Cut {
         body: Some(body),
         size,
@@ -132,6 +142,7 @@ fn cut<S: BufRead>(body: Body<S>, size: usize, tail: usize, buffers: &Buffers) -
         done: 0,
         previous: [0; BLOCK],
         buffers: buffers.clone(),
+        ledger: ledger.clone(),
     }
 }
 
@@ -186,13 +197,13 @@ pub(crate) fn v1<'s, S: BufRead + Send + 's>(
     body: Body<S>,
     key: &[u8],
     threads: (bool, usize),
-    buffers: &Buffers,
+    (buffers, ledger): (&Buffers, &Ledger),
     stats: &'s Stats,
 ) -> Result<Feed<'s, Block>> {
     let unfit = || Error::damaged("its key has no length of AES");
     let cipher = Arc::new(Aes::new(key).ok_or_else(unfit)?);
     let tail = SUM_HEADER.len() + SUM;
-    let cut = cut(body, JOB, tail, buffers);
+    let cut = cut(body, JOB, tail, (buffers, ledger));
     let jobs = ahead(scope, Box::new(cut), threads.0 && threads.1 == 0);
     let pieces = ordered(scope, jobs, threads.1, || {
         let cipher = Arc::clone(&cipher);

@@ -11,6 +11,7 @@
 //!    is: anybody can bind the key of another to their own.
 //! 6. What is said with the primary user id comes first, what is said of the key itself second; of
 //!    the ends that they say the earlier counts.
+//! 7. What a part may do is said where it is bound; if it is not, then of the key itself.
 
 use std::cmp::Reverse;
 
@@ -189,7 +190,13 @@ impl Checked {
             forms: Vec::new(),
             flags: flags.or_else(by_user),
         };
-        let part = |part| part_at(part, self.made(), at);
+        // A part of which nothing is said may do what is said of the key as a whole (7).
+        let direct = self.direct_at(at).filter(|one| !is_revocation(one)).and_then(flags_of);
+        let part = |part| {
+            let mut part = part_at(part, self.made(), at)?;
+            part.flags = part.flags.or_else(|| direct.clone());
+            Some(part)
+        };
         std::iter::once(primary).chain(inner.public_subkeys.iter().filter_map(part)).collect()
     }
 }
@@ -349,7 +356,7 @@ pub(crate) fn lasts(signature: &Signature, key: &impl KeyDetails, at: Timestamp)
 }
 
 /// What a signature lets a key do, if it says that.
-fn flags_of(signature: &Signature) -> Option<KeyFlags> {
+pub(crate) fn flags_of(signature: &Signature) -> Option<KeyFlags> {
     hashed(signature)?.iter().find_map(|one| match &one.data {
         SubpacketData::KeyFlags(flags) => Some(flags.clone()),
         _ => None,
@@ -388,7 +395,9 @@ mod tests {
     use rpgpie::tsk::Tsk;
 
     use super::*;
+    use crate::decrypt::Reading;
     use crate::detached::{sign_detached, verify_detached};
+    use crate::encrypt::Writing;
     use crate::expiry::wait_for_a_later_second;
     use crate::fitness::end_of;
     use crate::keys::{Algorithm, NewKey, certificate_of, key_with_revocation, revoke};
@@ -472,6 +481,51 @@ mod tests {
         bound.unhashed_subpacket_push(Subpacket::regular(junk).unwrap()).unwrap();
         assert!(bound.embedded_signature().is_some());
         assert_eq!(words_of(&bound, part, primary).count(), 0);
+    }
+
+    #[test]
+    fn a_part_of_which_nothing_is_said_may_do_what_is_said_of_the_key() {
+        let plain = key();
+        let (primary, none) = (plain.primary_key.clone(), Password::empty());
+        let public = primary.public_key();
+        let direct = |wraps: bool| {
+            let mut flags = KeyFlags::default();
+            flags.set_certify(true);
+            flags.set_encrypt_comms(wraps);
+            let mut config =
+                again(&plain.details.users[0].signatures[0], &SubpacketData::KeyFlags(flags));
+            config.hashed_subpackets.retain(|one| match &one.data {
+                SubpacketData::KeyFlags(flags) => flags.certify() && !flags.sign(),
+                _ => true,
+            });
+            config.typ = SignatureType::Key;
+            config.sign_key(&primary, &none, public).unwrap()
+        };
+        let part = &plain.secret_subkeys[0];
+        let nothing = SubpacketData::KeyExpirationTime(Duration::from_secs(0));
+        let mut config = again(&part.signatures[0], &nothing);
+        config.hashed_subpackets.retain(|one| !matches!(one.data, SubpacketData::KeyFlags(_)));
+        let bound = config.sign_subkey_binding(&primary, public, &none, part.key.public_key());
+        let bound = bound.unwrap();
+        for (direct, wraps) in
+            [(None, false), (Some(direct(false)), false), (Some(direct(true)), true)]
+        {
+            let mut key = plain.clone();
+            key.details.direct_signatures = direct.into_iter().collect();
+            key.secret_subkeys[0].signatures = vec![bound.clone()];
+            let key = Tsk::from(key);
+            assert_eq!(is_of_use(&key), (wraps, true));
+            if wraps {
+                let recipients = vec![certificate_of(&key)];
+                let writing = Writing { recipients, ..Writing::default() };
+                let (mut message, mut data) = (Vec::new(), Vec::new());
+                let stats = Stats::default();
+                writing.run(&mut &b"at rest"[..], &mut message, &stats).unwrap();
+                let reading = Reading { keys: vec![key], ..Reading::default() };
+                reading.run(&mut &message[..], &mut data, &stats).unwrap();
+                assert_eq!(data, b"at rest");
+            }
+        }
     }
 
     #[test]

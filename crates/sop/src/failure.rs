@@ -65,7 +65,7 @@ impl Reason {
             Error::Damaged(_) => damaged,
             Error::NoKey(_) => Reason::CannotDecrypt,
             Error::Locked(_) => Reason::KeyIsProtected,
-            Error::BadSignature(_) => Reason::NoSignature,
+            Error::BadSignature(_) | Error::SpoiltSignature(_) => Reason::NoSignature,
             Error::UnfitKey(_) => unfit,
             Error::Usage(_) => Reason::MissingArg,
             Error::Name(_) => Reason::CertUseridNoMatch,
@@ -75,6 +75,7 @@ impl Reason {
             | Error::Encrypted
             | Error::SignatureAlone
             | Error::NotOpenPgp(_) => Reason::BadData,
+            Error::Missing(_) => Reason::MissingInput,
             Error::RingFile(_) | Error::Io { .. } | Error::Token { .. } => Reason::Unspecified,
         }
     }

@@ -7,14 +7,14 @@ use std::io::{self, BufRead, BufReader, Read, Write as _};
 
 use clap::{Args, ValueEnum};
 use openpgp::pgp::packet::Signature;
-use openpgp::{Certificate, Cleartext, Reading, Stats, Target, Verified, Writing};
+use openpgp::{Certificate, Cleartext, Judged, Opened, Reading, Stats, Target, Writing};
 use seam::Seam;
 
 use crate::Armored;
 use crate::failure::{Failure, Reason, Result};
 use crate::place::{Beside, STDIN, certificates, keys, main_output, passwords_to_try, release};
 use crate::sign::{Text, signers, to_packets, write_signatures};
-use crate::verifications::{Span, lines};
+use crate::verifications::{Span, lines, none_is_good, tell_others};
 
 /// Whether standard input is a cleartext message (2).
 fn is_cleartext(input: &mut impl BufRead) -> Result<bool> {
@@ -28,22 +28,25 @@ fn read(
     input: &mut (impl BufRead + Send),
     out: &mut Target,
     certificates: Option<Vec<Certificate>>,
-) -> Result<(Vec<Signature>, Vec<Verified>)> {
+) -> Result<(Vec<Signature>, Judged)> {
     if is_cleartext(input)? {
         let message = Cleartext::read(input, out)?;
-        let verified = match &certificates {
-            Some(known) => message.verify(&mut out.again()?, known, false)?.verified,
-            None => Vec::new(),
+        let judged = match &certificates {
+            Some(known) => message.verify(&mut out.again()?, known, false)?,
+            None => Judged::default(),
         };
         if certificates.is_some() {
             out.write_all(message.end()).map_err(Failure::of_output)?;
         }
-        return Ok((message.signatures().to_vec(), verified));
+        return Ok((message.signatures().to_vec(), judged));
     }
     let certificates = certificates.unwrap_or_default();
     let reading = Reading { certificates, native_lines: true, ..Reading::default() };
     match reading.run(input, out, &Stats::default()) {
-        Ok(opened) => Ok((opened.packets, opened.verified)),
+        Ok(opened) => {
+            let Opened { verified, bad, unchecked, packets, .. } = opened;
+            Ok((packets, Judged { verified, bad, unchecked }))
+        }
         Err(openpgp::Error::NoKey(_)) => {
             Err(Reason::BadData.because("the message is encrypted; decrypt it"))
         }
@@ -92,11 +95,15 @@ pub(crate) fn verify(seam: &Seam, args: &VerifyArgs) -> Result<()> {
     let sources = certificates(&args.certs)?;
     let known = sources.iter().map(|(_, one)| one.clone()).collect();
     let mut out = main_output(seam);
-    let (_, verified) = read(&mut BufReader::new(io::stdin()), &mut out, Some(known))?;
+    let (_, mut judged) = read(&mut BufReader::new(io::stdin()), &mut out, Some(known))?;
+    let verified = std::mem::take(&mut judged.verified);
+    let all = verified.len();
     let good = args.span.keep(verified);
+    let outside = all - good.len();
     if good.is_empty() {
-        return Err(Reason::NoSignature.because("no signature is good"));
+        return Err(none_is_good(&judged.doubts(), outside));
     }
+    tell_others(&judged.doubts(), outside);
     if let Some(place) = &mut verifications {
         place.fill(lines(&good, &sources).as_bytes())?;
     }

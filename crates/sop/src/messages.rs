@@ -20,7 +20,7 @@ use crate::place::{
     release, small,
 };
 use crate::sign::{As, Text, signers};
-use crate::verifications::{Span, lines};
+use crate::verifications::{Span, lines, tell_others};
 
 #[derive(Args)]
 pub(crate) struct EncryptArgs {
@@ -203,7 +203,12 @@ pub(crate) fn decrypt(seam: &Seam, args: &DecryptArgs) -> Result<()> {
     }
     if let Some(place) = &mut verifications {
         let span = Span { not_before: args.verify_not_before, not_after: args.verify_not_after };
-        place.fill(lines(&span.keep(opened.verified), &sources).as_bytes())?;
+        let all = opened.verified.len();
+        let good = span.keep(opened.verified);
+        let doubts: Vec<&str> =
+            opened.bad.iter().chain(&opened.unchecked).map(String::as_str).collect();
+        tell_others(&doubts, all - good.len());
+        place.fill(lines(&good, &sources).as_bytes())?;
     }
     release(out, session_key.into_iter().chain(verifications))
 }

@@ -104,6 +104,10 @@ pub(crate) fn input(argument: &str) -> Result<Box<dyn Read + Send>> {
         }
     };
     let failed = |error: io::Error| {
+        if error.kind() == io::ErrorKind::NotFound {
+            let what = format!("the file of {} is missing", called(argument));
+            return Reason::MissingInput.because(what);
+        }
         let name = match error.kind() {
             io::ErrorKind::PermissionDenied => argument.to_owned(),
             _ => called(argument),

@@ -15,7 +15,7 @@ use crate::failure::{Failure, Reason, Result, as_failure};
 use crate::place::{
     Beside, certificates, keys, main_output, passwords_to_try, release, small, tell,
 };
-use crate::verifications::{Span, lines};
+use crate::verifications::{Span, lines, none_is_good, tell_others};
 
 /// What data is.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -128,11 +128,16 @@ pub(crate) fn verify(seam: &Seam, args: &VerifyArgs) -> Result<()> {
     let sources = certificates(&args.certs)?;
     let known: Vec<_> = sources.iter().map(|(_, one)| one.clone()).collect();
     let mut input = io::stdin();
-    let good = openpgp::verify_detached(&mut input, &signatures, &known, false, &Stats::default())?;
-    let good = args.span.keep(good.verified);
+    let stats = Stats::default();
+    let mut judged = openpgp::verify_detached(&mut input, &signatures, &known, false, &stats)?;
+    let verified = std::mem::take(&mut judged.verified);
+    let all = verified.len();
+    let good = args.span.keep(verified);
+    let outside = all - good.len();
     if good.is_empty() {
-        return Err(Reason::NoSignature.because("no signature is good"));
+        return Err(none_is_good(&judged.doubts(), outside));
     }
+    tell_others(&judged.doubts(), outside);
     tell(seam, lines(&good, &sources).as_bytes())
 }
 

@@ -12,6 +12,7 @@ use openpgp::{Certificate, Verified};
 use serde_json::json;
 
 use crate::date::{Moment, written};
+use crate::failure::{Failure, Reason, say};
 
 /// The time in which signatures have to have been made.
 #[derive(Args, Clone, Copy)]
@@ -32,6 +33,33 @@ impl Span {
         let latest = self.not_after.map_or(i64::MAX, |moment| moment.latest(now));
         let is_in = |one: &Verified| (earliest..=latest).contains(&i64::from(one.made));
         verified.into_iter().filter(is_in).collect()
+    }
+}
+
+/// Why no signature counts, or which do not beside those that do: why each of them does not, and how
+/// many good ones are from outside of the asked-for time.
+pub(crate) fn why_not(doubts: &[&str], outside: usize) -> String {
+    let outside = match outside {
+        0 => None,
+        1 => Some("a good signature is from outside of the asked-for time".to_owned()),
+        many => Some(format!("{many} good signatures are from outside of the asked-for time")),
+    };
+    let why: Vec<String> = doubts.iter().map(|doubt| (*doubt).to_owned()).chain(outside).collect();
+    why.join("; ")
+}
+
+/// What to say if no signature is good.
+pub(crate) fn none_is_good(doubts: &[&str], outside: usize) -> Failure {
+    let why = why_not(doubts, outside);
+    let why = if why.is_empty() { "there is none".to_owned() } else { why };
+    Reason::NoSignature.because(format!("no signature is good: {why}"))
+}
+
+/// Says which signatures do not count beside those that do.
+pub(crate) fn tell_others(doubts: &[&str], outside: usize) {
+    let why = why_not(doubts, outside);
+    if !why.is_empty() {
+        say(format_args!("not counted: {why}"));
     }
 }
 

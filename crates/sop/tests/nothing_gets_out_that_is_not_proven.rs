@@ -52,6 +52,31 @@ fn a_message_with_a_byte_changed_or_cut_off_gives_nothing_out() {
     }
 }
 
+/// Whoever knows how the data begins can put a packet there, without the key, that says it is not
+/// compressed and is shorter than what it stands in.
+#[test]
+fn a_message_that_was_cut_short_without_its_key_gives_nothing_out() {
+    let place = Place::new("forged");
+    place.put("word", b"word");
+    let data: Vec<u8> = (0..5_u32 << 20).map(|i| (i.wrapping_mul(i) >> 7) as u8).collect();
+    let words = ["encrypt", "--no-armor", "--profile=rfc4880", "--with-password=word"];
+    let message = place.works(&words, &data);
+    let lock = 2 + usize::from(message[1]);
+    assert_eq!((message[0], message[lock], message[lock + 2]), (0xc3, 0xd2, 1));
+    let known = [&[0xcb, 0xf4, b'b', 0, 0, 0, 0, 0], &data[..6]].concat();
+    let (outer, inner) = ((2_u32 << 20).to_be_bytes(), ((2_u32 << 20) - 7).to_be_bytes());
+    let wanted = [&[0xc8, 255], &outer[..], &[0, 0xcb, 255], &inner[..], b"b"].concat();
+    let mut forged = message.clone();
+    for (at, (known, wanted)) in known.iter().zip(wanted).enumerate() {
+        forged[lock + 3 + 18 + at] ^= known ^ wanted;
+    }
+    let names = place.names();
+    let words = ["decrypt", "--with-password=word", "--session-key-out=session"];
+    place.fails(&words, &forged, 29);
+    assert_eq!(place.names(), names);
+    assert!(place.works(&words, &message) == data);
+}
+
 #[test]
 fn a_full_device_and_a_reader_that_goes_away_are_errors_that_leave_nothing() {
     let place = Place::new("full");
@@ -102,4 +127,37 @@ fn a_signal_leaves_no_file_behind() {
         child.stdout.take().unwrap().read_to_end(&mut given).unwrap();
         assert!(given.is_empty(), "after {signal}");
     }
+}
+
+#[test]
+fn why_a_signature_does_not_count_is_said() {
+    let place = Place::new("why");
+    keys(&place);
+    let other = place.works(&["generate-key", "Bob <bob@example.org>"], b"");
+    place.put("bob.cert", &place.works(&["extract-cert"], &other));
+    let signature = place.works(&["sign", "ada.key"], b"pay 100 to Bob");
+    place.put("sig", &signature);
+    let message = place.works(&["inline-sign", "ada.key"], b"pay 100 to Bob");
+    let detached: [(&[&str], &[u8], &str); 3] = [
+        (&["verify", "sig", "ada.cert"], b"pay 900 to Bob", "something was changed"),
+        (&["verify", "sig", "bob.cert"], b"pay 100 to Bob", "whose certificate is not"),
+        (
+            &["verify", "--not-after=2020-01-01T00:00:00Z", "sig", "ada.cert"],
+            b"pay 100 to Bob",
+            "outside of the asked-for time",
+        ),
+    ];
+    let inline: [(&[&str], &[u8], &str); 1] =
+        [(&["inline-verify", "bob.cert"], &message, "whose certificate is not")];
+    for (words, input, why) in detached.into_iter().chain(inline) {
+        let output = place.sop(words, input);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{words:?}: {said}");
+        assert!(said.contains("no signature is good: ") && said.contains(why), "{said}");
+        assert!(output.stdout.is_empty());
+    }
+    let output = place.sop(&["verify", "sig", "gone"], b"pay 100 to Bob");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(61), "{said}");
+    assert!(said.contains("the file of argument 3 is missing"), "{said}");
 }

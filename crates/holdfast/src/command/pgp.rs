@@ -124,7 +124,7 @@ enum What {
     /// Cards, from column 1: RSA=label, PASSWORD=word; without, every key of the ring is tried.
     #[command(after_help = "Example: holdfast pgp csdfilde --dd SYSUT1=pay.pgp \\\n    \
             --dd SYSUT2=pay.dat --dd SYSIN=cards.txt")]
-    Csdfilde(jobs::JobArgs),
+    Csdfilde(jobs::DecryptJobArgs),
 }
 
 pub(super) fn run(context: &mut Context, args: &PgpArgs) -> Result<ExitCode> {

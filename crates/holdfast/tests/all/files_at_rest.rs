@@ -190,6 +190,8 @@ fn data_that_was_changed_since_it_was_signed_is_called_so() {
     put(&place.path("pay"), b"1000");
     let said = place.fails(&["verify", "pay.sig"], 5);
     assert!(said.contains("does not fit: something was changed"), "{said}");
+    assert!(said.starts_with("taking pay.sig for the signature of pay\n"), "{said}");
+    assert!(!said.contains("is verified"), "{said}");
 }
 
 #[test]
@@ -293,4 +295,137 @@ fn errors_are_on_one_line_and_say_what_helps() {
     put(&place.path("key.pem"), b"-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n");
     let said = place.fails(&["import", "key.pem"], 6);
     assert!(said.contains("without its certificate"), "{said}");
+}
+
+/// A message of version 1, changed without its key where its first bytes are known: it holds a packet
+/// that says it is not compressed, of two mebibytes, and then something else.
+fn cut_short(message: &[u8], known: &[u8]) -> Vec<u8> {
+    // Behind the lock: the container's kind, a length of one byte, the version, what is random.
+    let lock = 2 + usize::from(message[1]);
+    assert_eq!((message[0], message[lock], message[lock + 2]), (0xc1, 0xd2, 1));
+    let begin = lock + 3 + 18;
+    let (outer, inner) = ((2_u32 << 20).to_be_bytes(), ((2_u32 << 20) - 7).to_be_bytes());
+    let wanted = [&[0xc8, 255], &outer[..], &[0, 0xcb, 255], &inner[..], b"b"].concat();
+    let mut forged = message.to_vec();
+    for (at, (known, wanted)) in known.iter().zip(wanted).enumerate() {
+        forged[begin + at] ^= known ^ wanted;
+    }
+    forged
+}
+
+#[test]
+fn nobody_cuts_a_file_short_without_its_key_on_any_way_to_read_it() {
+    let place = Place::new("forged");
+    let data: Vec<u8> = (0..5_u32 << 20).map(|i| (i.wrapping_mul(i) >> 7) as u8).collect();
+    put(&place.path("pay"), &data);
+    place.works(&["generate", "--alias", "me", "Ada <ada@example.org>"]);
+    place.works(&["encrypt", "-r", "me", "--form", "v1", "--compress", "none", "pay"]);
+    let message = fs::read(place.path("pay.pgp")).unwrap();
+    // What is known without the key: the header of the data, with the file's name, and the data.
+    let known = [&[0xcb, 0xf4, b'b', 3][..], b"pay", &[0; 4], &data].concat();
+    put(&place.path("forged.pgp"), &cut_short(&message, &known));
+    let step = |from: &'static str| {
+        let from = if from == "pay.pgp" { "SYSUT1=pay.pgp" } else { "SYSUT1=forged.pgp" };
+        ["csdfilde", "--dd", from, "--dd", "SYSUT2=out"]
+    };
+    let before = place.names();
+    for plain in [&[][..], &["--plain"]] {
+        let words = [&["decrypt", "-o", "out"][..], plain, &["forged.pgp"]].concat();
+        place.fails(&words, 3);
+        let piped = [&["decrypt", "-o", "-"][..], plain, &["forged.pgp"]].concat();
+        let output = place.run(&piped);
+        assert!(output.status.code() == Some(3) && output.stdout.is_empty());
+    }
+    place.fails(&["-d", "-o", "out", "forged.pgp"], 3);
+    place.fails(&step("forged.pgp"), 3);
+    assert_eq!(place.names(), before);
+    place.works(&["-d", "-o", "out", "pay.pgp"]);
+    assert!(fs::read(place.path("out")).unwrap() == data);
+    place.works(&step("pay.pgp"));
+    place.fails(&step("forged.pgp"), 3);
+    assert!(fs::read(place.path("out")).unwrap() == data, "the old output stays");
+}
+
+/// A bad signature of a key that is known was a warning: the file was written, with exit code 0.
+#[test]
+fn a_bad_signature_of_a_key_that_is_known_is_an_error_on_every_way_to_read() {
+    let place = Place::new("bad");
+    put(&place.path("pay"), b"pay 100 to Bob\n");
+    place.works(&["generate", "--alias", "me", "Ada <ada@example.org>"]);
+    place.works(&["generate", "--alias", "box", "Bob <bob@example.org>"]);
+    place.works(&["sign", "--with", "me", "-o", "signed", "pay"]);
+    place.works(&["sign", "--cleartext", "--with", "me", "-o", "text", "pay"]);
+    place.works(&["encrypt", "-r", "box", "--sign-with", "me", "-o", "sealed", "pay"]);
+    let mut signed = fs::read(place.path("signed")).unwrap();
+    let at = signed.windows(3).position(|bytes| bytes == b"100").unwrap();
+    signed[at] = b'9';
+    put(&place.path("changed"), &signed);
+    let text = fs::read_to_string(place.path("text")).unwrap();
+    put(&place.path("changed.text"), text.replace("100", "900").as_bytes());
+    // What is in an encrypted message nobody changes; its signer may have lost the key.
+    let step = ["csdfilde", "--dd", "SYSUT1=sealed", "--dd", "SYSUT2=out"];
+    let sealed: [&[&str]; 3] =
+        [&["decrypt", "-o", "out", "sealed"], &["-d", "-o", "out", "sealed"], &step];
+    let plain: [&[&str]; 4] = [
+        &["decrypt", "--plain", "-o", "out", "changed"],
+        &["-d", "-o", "out", "changed"],
+        &["decrypt", "--plain", "-o", "out", "changed.text"],
+        &["-d", "-o", "out", "changed.text"],
+    ];
+    for words in sealed {
+        let said = place.works(words);
+        assert!(said.contains("good signature of"), "{said}");
+        fs::remove_file(place.path("out")).unwrap();
+    }
+    place.works(&["revoke", "me", "--compromised", "--yes"]);
+    for words in sealed.into_iter().chain(plain) {
+        let said = place.fails(words, 5);
+        assert!(said.contains("HFO116") && said.contains("--allow-bad-signature"), "{said}");
+        assert!(!place.path("out").exists(), "{words:?}");
+        let said = place.works(&[words, &["--allow-bad-signature"]].concat());
+        assert!(said.contains("1 of 1 signatures are bad: a signature of key"), "{said}");
+        fs::remove_file(place.path("out")).unwrap();
+    }
+    let output = place.run(&["decrypt", "--plain", "-o", "-", "changed"]);
+    assert!(output.status.code() == Some(5) && output.stdout.is_empty());
+    // Of a key that nobody here knows there is nothing to check.
+    place.works(&["delete", "me", "--yes"]);
+    for words in sealed.into_iter().chain(plain) {
+        let said = place.works(words);
+        assert!(said.contains("1 of 1 signatures could not be checked"), "{said}");
+        fs::remove_file(place.path("out")).unwrap();
+    }
+    let words = ["decrypt", "--json", "-o", "out", "sealed"];
+    let value: serde_json::Value = serde_json::from_slice(&place.run(&words).stdout).unwrap();
+    assert_eq!((&value["signatures"], &value["verified"]), (&1.into(), &serde_json::json!([])));
+    assert_eq!(value["bad_signatures"], serde_json::json!([]));
+    assert!(value["unchecked_signatures"][0].as_str().unwrap().contains("certificate is not"));
+}
+
+#[test]
+fn a_file_that_is_not_there_is_called_missing() {
+    let place = Place::new("missing");
+    put(&place.path("pay"), b"pay of May");
+    place.works(&["generate", "--alias", "me", "Ada <ada@example.org>"]);
+    place.works(&["sign", "--detached", "--with", "me", "pay"]);
+    for words in [
+        &["decrypt", "gone"][..],
+        &["decrypt", "gone.pgp"],
+        &["decrypt", "-o", "out", "gone"],
+        &["-d", "gone"],
+        &["encrypt", "-r", "me", "gone"],
+        &["-e", "-rA", "me", "gone"],
+        &["sign", "--detached", "--with", "me", "gone"],
+        &["verify", "gone"],
+        &["verify", "pay.sig", "gone"],
+        &["verify", "--signature", "gone", "pay"],
+        &["import", "gone"],
+        &["csdfilde", "--dd", "SYSUT1=gone", "--dd", "SYSUT2=out"],
+    ] {
+        let said = place.fails(words, 1);
+        assert!(said.contains("is missing (HFO117)"), "{words:?}: {said}");
+    }
+    fs::remove_file(place.path("pay")).unwrap();
+    let said = place.fails(&["verify", "pay.sig"], 6);
+    assert!(said.contains("pay, which pay.sig seems to sign, is missing"), "{said}");
 }

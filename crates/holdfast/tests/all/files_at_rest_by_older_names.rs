@@ -36,7 +36,7 @@ fn the_facilitys_names_do_what_the_clear_ones_do() {
     place.works(&["-v", "pay.sig", "pay"]);
     place.works(&["-b", "-armor", "-signers-key-alias", "me", "more"]);
     let said = place.works(&["-v", "pay.sig", "pay", "more.asc", "more"]);
-    assert!(said.contains("more is verified by more.asc"), "{said}");
+    assert!(said.contains("taking more.asc for the signature of more"), "{said}");
     place.works(&["verify", "pay.sig", "more.asc"]);
     put(&place.path("alone.sig"), &fs::read(place.path("pay.sig")).unwrap());
     assert!(place.fails(&["-v", "alone.sig"], 6).contains("--signature SIGNATURE FILE"));
@@ -56,8 +56,12 @@ fn the_facilitys_names_do_what_the_clear_ones_do() {
     let letter = fs::read_to_string(place.path("letter.asc")).unwrap();
     put(&place.path("forged.asc"), letter.replace("first", "other").as_bytes());
     place.fails(&["-v", "forged.asc"], 5);
-    let said = place.works(&["-d", "-o", "forged.out", "forged.asc"]);
-    assert!(said.contains("1 of 1 signatures could not be verified"), "{said}");
+    let said = place.fails(&["-d", "-o", "forged.out", "forged.asc"], 5);
+    assert!(said.contains("something was changed"), "{said}");
+    assert!(!place.path("forged.out").exists());
+    let allowed = ["-d", "--allow-bad-signature", "-o", "forged.out", "forged.asc"];
+    let said = place.works(&allowed);
+    assert!(said.contains("1 of 1 signatures are bad"), "{said}");
     place.fails(&["decrypt", "--plain", "--signed-by", "me", "-o", "no", "forged.asc"], 5);
     place.fails(&["decrypt", "-o", "no", "letter.asc"], 6);
     place.works(&["-compress", "-compression", "6", "-o", "packed", "pay"]);
@@ -88,6 +92,22 @@ fn the_ring_is_kept_by_the_facilitys_names() {
     assert!(place.works(&["-rebuild-key-index"]).contains("2 certificates and 1 secret keys"));
     put(&place.path("ring").join("0000.cert"), b"no certificate");
     place.fails(&["-rebuild-key-index"], 1);
+}
+
+#[test]
+fn options_are_called_as_they_are_on_the_line_that_was_typed() {
+    let place = Place::new("older-words");
+    put(&place.path("pay"), b"pay of May");
+    place.works(&["-g", "-userID-name", "Ada", "-key-alias", "me"]);
+    place.works(&["-e", "-rA", "me", "pay"]);
+    let said = place.fails(&["-e", "-rA", "me", "pay"], 1);
+    assert!(said.contains("say -yes to replace it") && !said.contains("--yes"), "{said}");
+    let said = place.fails(&["-d", "pay.pgp"], 1);
+    assert!(said.contains("say -yes to replace it") && !said.contains("--yes"), "{said}");
+    let said = place.fails(&["-xA", "me"], 2);
+    assert!(said.contains("Say -yes") && !said.contains("--yes"), "{said}");
+    assert!(place.fails(&["encrypt", "-r", "me", "pay"], 1).contains("say --yes to replace it"));
+    place.works(&["-e", "-rA", "me", "-yes", "pay"]);
 }
 
 #[test]

@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use super::super::Context;
 use super::certificate;
 use super::files::{
-    FileArgs, Pair, Watched, each, input, is_pipe, report, shown, timed, to_place, watched,
+    FileArgs, Pair, Watched, each, input, is_missing, is_pipe, report, shown, timed, to_place,
+    watched,
 };
 use super::ring::small;
 use crate::failure::{Failure, Result};
@@ -32,6 +33,9 @@ pub(super) struct DecryptArgs {
     /// End with 5, and write nothing, unless there is a good signature of this key
     #[arg(long, value_name = "KEY")]
     signed_by: Vec<String>,
+    /// Write the file though a signature of a key that is known is bad; without, that ends with 5
+    #[arg(long)]
+    allow_bad_signature: bool,
     /// Read old ciphers, such as Triple-DES, what is encrypted without protection against change,
     /// and what is for keys of RSA with less than 2048 bits; let signatures of these count, and
     /// those by SHA-1
@@ -71,7 +75,7 @@ pub(super) fn decrypt(context: &mut Context, args: &DecryptArgs) -> Result<ExitC
         })?;
         tell_signatures(&store, &opened)?;
         value["signatures"] = json!(opened.signatures);
-        value["verified"] = json!(opened.verified.iter().map(describe).collect::<Vec<_>>());
+        put_signatures(&mut value, &opened.verified, &opened.bad, &opened.unchecked);
         report(context, &pair, &value)
     })
 }
@@ -98,13 +102,14 @@ fn read_message(
     let mut input = watched(context, &pair.from)?;
     let check = |opened: &Opened| -> Result<()> {
         if !args.signed_by.is_empty() && opened.verified.is_empty() {
-            let why = match opened.doubts.is_empty() {
-                true => "it has none of whom was asked for".to_owned(),
-                false => opened.doubts.join("; "),
+            let why = match (opened.bad.is_empty(), opened.unchecked.is_empty()) {
+                (true, true) => "it has none of whom was asked for".to_owned(),
+                (true, false) => opened.unchecked.join("; "),
+                (false, _) => opened.bad.join("; "),
             };
             return Err(Error::BadSignature(format!("{}: {why}", shown(&pair.from))).into());
         }
-        Ok(())
+        refuse_bad(&pair.from, &opened.bad, args.allow_bad_signature)
     };
     if args.unverified_stream && pair.is_stream() {
         warn("data goes out before it has been checked; wait for the exit code");
@@ -125,6 +130,15 @@ fn read_message(
     Ok(opened)
 }
 
+/// Makes sure that no signature of a key that is known is bad, unless that is allowed.
+pub(super) fn refuse_bad(from: &Path, bad: &[String], is_allowed: bool) -> Result<()> {
+    if bad.is_empty() || is_allowed {
+        return Ok(());
+    }
+    let what = format!("{}: {}", shown(from), bad.join("; "));
+    Err(Error::SpoiltSignature(what).into())
+}
+
 /// Whether an input is text that stayed readable with its signature, as its beginning tells.
 fn begins_readable(input: &mut impl BufRead) -> Result<bool> {
     let failed = |source| Error::Io { what: "reading the message".to_owned(), source };
@@ -143,7 +157,8 @@ fn read_text(input: &mut dyn Read, target: &mut Target, reading: &Reading) -> Re
     io::Write::write_all(target, message.end()).map_err(failed)?;
     Ok(Opened {
         verified: judged.verified,
-        doubts: judged.doubts,
+        bad: judged.bad,
+        unchecked: judged.unchecked,
         signatures: message.signatures().len(),
         packets: message.signatures().to_vec(),
         is_text: true,
@@ -170,13 +185,21 @@ fn describe(verified: &Verified) -> Value {
     })
 }
 
+/// Puts what has come of signatures into a result for programs.
+fn put_signatures(value: &mut Value, good: &[Verified], bad: &[String], unchecked: &[String]) {
+    value["verified"] = json!(good.iter().map(describe).collect::<Vec<_>>());
+    value["bad_signatures"] = json!(bad);
+    value["unchecked_signatures"] = json!(unchecked);
+}
+
 /// Says who signed, on standard error: standard output may be the data.
-fn tell_signatures(store: &Store, opened: &Opened) -> Result<()> {
+pub(super) fn tell_signatures(store: &Store, opened: &Opened) -> Result<()> {
     tell_verified(store, &opened.verified)?;
-    if opened.signatures > opened.verified.len() {
-        let bad = opened.signatures - opened.verified.len();
-        let why: String = opened.doubts.iter().map(|doubt| format!("; {doubt}")).collect();
-        warn(format!("{bad} of {} signatures could not be verified{why}", opened.signatures));
+    let all = opened.signatures;
+    for (these, what) in [(&opened.bad, "are bad"), (&opened.unchecked, "could not be checked")] {
+        if !these.is_empty() {
+            warn(format!("{} of {all} signatures {what}: {}", these.len(), these.join("; ")));
+        }
     }
     Ok(())
 }
@@ -239,13 +262,13 @@ pub(super) fn verify(context: &mut Context, args: &VerifyArgs) -> Result<ExitCod
             let allow_old = args.allow_old;
             Ok(openpgp::verify_detached(&mut input, &signature, &certificates, allow_old, stats)?)
         })?;
-        let Judged { verified, doubts } = judged;
-        tell_verified(&store, &verified)?;
-        value["verified"] = json!(verified.iter().map(describe).collect::<Vec<_>>());
+        tell_verified(&store, &judged.verified)?;
+        put_signatures(&mut value, &judged.verified, &judged.bad, &judged.unchecked);
         if context.output.is_json() {
             context.output.value(&value)?;
         }
-        if verified.is_empty() {
+        if judged.verified.is_empty() {
+            let doubts = judged.doubts();
             let why = match doubts.is_empty() {
                 true => "it is signed by nobody whose certificate counts".to_owned(),
                 false => doubts.join("; "),
@@ -253,7 +276,10 @@ pub(super) fn verify(context: &mut Context, args: &VerifyArgs) -> Result<ExitCod
             let what = format!("{}: {why}", shown(&pair.from));
             return Err(Error::BadSignature(what).into());
         }
-        Ok(())
+        if !judged.unchecked.is_empty() {
+            warn(format!("other signatures were not checked: {}", judged.unchecked.join("; ")));
+        }
+        refuse_bad(&pair.from, &judged.bad, false)
     })
 }
 
@@ -265,12 +291,24 @@ fn with_signature(pair: Pair, args: &VerifyArgs) -> (Pair, Option<PathBuf>) {
     }
     let ending = pair.from.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
     let signed = pair.from.with_extension("");
-    let is_named = matches!(ending.as_deref(), Some("sig" | "asc")) && signed.is_file();
+    let is_named = matches!(ending.as_deref(), Some("sig" | "asc"));
     if !is_named || !holds_signatures(&pair.from) {
         return (pair, None);
     }
-    say(format_args!("{} is verified by {}", shown(&signed), shown(&pair.from)));
+    if is_missing(&signed) {
+        let (signed, signature) = (shown(&signed), shown(&pair.from));
+        say(format_args!("{signed}, which {signature} seems to sign, is missing"));
+    }
+    if !signed.is_file() {
+        return (pair, None);
+    }
+    tell_taken(&pair.from, &signed);
     (Pair { from: signed, to: pair.to }, Some(pair.from))
+}
+
+/// Says which file is taken for the signature of which; whether it is good is not known yet.
+fn tell_taken(signature: &Path, signed: &Path) {
+    say(format_args!("taking {} for the signature of {}", shown(signature), shown(signed)));
 }
 
 /// Whether there are two files, a signature and what it signs, as far as what they hold tells.
@@ -279,9 +317,10 @@ fn first_is_of_second(pairs: &[Pair], args: &VerifyArgs) -> bool {
     if args.signature.is_some() || args.cleartext || is_pipe(&first.from) || is_pipe(&second.from) {
         return false;
     }
-    let is = holds_signatures(&first.from) && is_no_openpgp(&second.from);
-    if is {
-        say(format_args!("{} is verified by {}", shown(&second.from), shown(&first.from)));
+    let is_missing = is_missing(&second.from);
+    let is = holds_signatures(&first.from) && (is_missing || is_no_openpgp(&second.from));
+    if is && !is_missing {
+        tell_taken(&first.from, &second.from);
     }
     is
 }
@@ -334,8 +373,8 @@ fn verify_message(
             error => error,
         })?,
     };
-    if !opened.verified.is_empty() {
+    if !opened.verified.is_empty() && opened.bad.is_empty() {
         target.release()?;
     }
-    Ok(Judged { verified: opened.verified, doubts: opened.doubts })
+    Ok(Judged { verified: opened.verified, bad: opened.bad, unchecked: opened.unchecked })
 }

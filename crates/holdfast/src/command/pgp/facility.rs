@@ -3,7 +3,8 @@
 //!
 //! 1. Only words that follow `pgp` are looked at; everything else stays as it is.
 //! 2. What a file is, its beginning tells: there, nobody says that it is text that stays readable.
-//! 3. Passphrases of the line or of its configuration never become words again.
+//! 3. What is said of options names them as they are called there.
+//! 4. Passphrases of the line or of its configuration never become words again.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -41,6 +42,7 @@ pub(crate) fn clear(words: Vec<OsString>) -> Result<Said> {
     if !head.last().is_some_and(is_pgp) || !Line::is_one(rest) {
         return Ok(Said::Words(words, Secrets::default()));
     }
+    crate::advice::remember_facility();
     let line = Line::parse(rest)?;
     if line.wants_help() {
         return Ok(Said::Help(facility::help()));

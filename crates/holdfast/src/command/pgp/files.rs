@@ -74,7 +74,11 @@ impl FileArgs {
             let to = match (&self.output, is_pipe(from)) {
                 (Some(to), _) => Some(to.clone()),
                 (None, true) => None,
-                (None, false) => Some(name(from)?),
+                // What is not there has no name for what is made of it, but that is not why.
+                (None, false) => Some(name(from).or_else(|unnamed| match is_missing(from) {
+                    true => Err(Error::Missing(shown(from)).into()),
+                    false => Err(unnamed),
+                })?),
             };
             Ok(Pair { from: from.clone(), to })
         });
@@ -163,6 +167,11 @@ pub(super) fn is_pipe(path: &Path) -> bool {
     path == Path::new("-")
 }
 
+/// Whether there is no file of this name.
+pub(super) fn is_missing(path: &Path) -> bool {
+    path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+}
+
 /// A file, or standard input.
 pub(super) fn input(path: &Path) -> Result<Box<dyn Read + Send>> {
     if is_pipe(path) {
@@ -171,7 +180,10 @@ pub(super) fn input(path: &Path) -> Result<Box<dyn Read + Send>> {
     #[allow(clippy::disallowed_methods)] // people's files are no part of a system
     let file = std::fs::File::open(path);
     let failed = |source| Error::Io { what: format!("opening {}", shown(path)), source };
-    let file = file.map_err(failed)?;
+    let file = file.map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => Error::Missing(shown(path)),
+        _ => failed(source),
+    })?;
     if file.metadata().map_err(failed)?.is_dir() {
         return Err(failed(io::ErrorKind::IsADirectory.into()).into());
     }

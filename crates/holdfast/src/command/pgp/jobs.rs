@@ -26,6 +26,7 @@ use serde_json::json;
 
 use super::super::batch::dds_of;
 use super::super::{Context, DONE};
+use super::decrypt::{refuse_bad, tell_signatures};
 use super::encrypt::write_message;
 use super::files::{Cost, Pair, is_pipe, is_special, place, shown, to_place, watched};
 use super::ring::small;
@@ -40,6 +41,15 @@ pub(super) struct JobArgs {
     /// A file by its DD name: SYSUT1, SYSUT2, SYSIN, SYSPRINT
     #[arg(long, value_name = "NAME=PATH", required = true)]
     dd: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct DecryptJobArgs {
+    #[command(flatten)]
+    step: JobArgs,
+    /// Write the file though a signature of a key that is known is bad; without, that ends with 5
+    #[arg(long)]
+    allow_bad_signature: bool,
 }
 
 /// Makes sure that what is written goes into no other file of the step.
@@ -130,7 +140,9 @@ pub(super) fn encrypt(context: &mut Context, args: &JobArgs) -> Result<ExitCode>
     })
 }
 
-pub(super) fn decrypt(context: &mut Context, args: &JobArgs) -> Result<ExitCode> {
+pub(super) fn decrypt(context: &mut Context, args: &DecryptJobArgs) -> Result<ExitCode> {
+    let may_be_bad = args.allow_bad_signature;
+    let args = &args.step;
     let files = Files::of(args)?;
     let job = files.job(Program::Decrypt)?;
     run(context, "CSDFILDE", &files, &job, |context, stats, job| {
@@ -159,7 +171,9 @@ pub(super) fn decrypt(context: &mut Context, args: &JobArgs) -> Result<ExitCode>
         let mut input = watched(context, &files.pair.from)?;
         let mut target = to_place(context, files.pair.to.as_deref(), true)?;
         let opened = reading.run(&mut input, &mut target, stats)?;
+        refuse_bad(&files.pair.from, &opened.bad, may_be_bad)?;
         target.release()?;
+        tell_signatures(&store, &opened)?;
         let name = String::from_utf8_lossy(&opened.name).into_owned();
         Ok(Some(name).filter(|name| !name.is_empty()))
     })
