@@ -62,6 +62,12 @@ pub enum RegionError {
         /// What tells it.
         text: String,
     },
+    /// A copy of a program's process, made by `fork`, has made a DL/I call.
+    #[error(
+        "process {0}, a copy that the program has made of itself by fork, made a DL/I call: it is \
+         ended, and nothing was changed"
+    )]
+    Copy(u32),
     /// A shared object could not be loaded.
     #[error("{} cannot be loaded: {text}", path.display())]
     Load {
@@ -184,6 +190,7 @@ impl Coded for RegionError {
             RegionError::Gone => Code("HFR020"),
             RegionError::NotWritten { .. } => Code("HFR021"),
             RegionError::Foreign { .. } => Code("HFR022"),
+            RegionError::Copy(_) => Code("HFR024"),
             RegionError::Elsewhere { .. } => Code("HFR023"),
         }
     }
@@ -194,6 +201,7 @@ impl Coded for RegionError {
             RegionError::NoProgram(_) => "give the path of a COBOL or C source or shared object",
             RegionError::NoCompiler { .. } => "install it (Debian: gnucobol, gcc)",
             RegionError::Source { .. } => "correct the source, or give its copy folders with -I",
+            RegionError::Copy(_) => "make calls from the process that holdfast has started",
             RegionError::Foreign { .. } => {
                 "have its compiler make a shared object for this machine, which calls CTDLI or the \
                  entry of its language, and give that"
