@@ -21,6 +21,15 @@ fn guest() {
     perform();
 }
 
+/// A folder of a test's own without anything that an earlier run has left, at any depth.
+#[allow(clippy::disallowed_methods)] // what earlier runs left
+fn emptied(test: &str) -> std::path::PathBuf {
+    let folder = folder(test);
+    std::fs::remove_dir_all(&folder).expect("a folder");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
 fn normal(outcome: &Outcome, return_code: i64) {
     assert_eq!(outcome.report.ended, Ended::Normal { return_code }, "{}", outcome.report);
 }
@@ -63,7 +72,7 @@ fn options_without_effect_are_named_once() {
     if !have("cobc") {
         return;
     }
-    let cache = folder("options-cache");
+    let cache = emptied("options-cache");
     let disk = seam::real::RealDisk::new();
     let prepare = || {
         let workshop = Workshop {
@@ -192,9 +201,7 @@ fn programs_that_cannot_run_here_are_told_in_one_sentence() {
 #[allow(clippy::disallowed_methods)] // damage, done from outside
 fn what_was_compiled_is_believed_only_while_it_is_the_same() {
     let disk = seam::real::RealDisk::new();
-    let cache = folder("damaged-cache");
-    let _ = std::fs::remove_dir_all(&cache);
-    std::fs::create_dir_all(&cache).expect("a folder");
+    let cache = emptied("damaged-cache");
     let prepare = |name: &str| {
         let workshop = Workshop {
             disk: &disk,
@@ -243,7 +250,7 @@ fn what_was_compiled_is_believed_only_while_it_is_the_same() {
 #[allow(clippy::disallowed_methods)] // what killed processes leave
 fn what_killed_processes_left_is_cleared() {
     let disk = seam::real::RealDisk::new();
-    let programs = folder("cleared");
+    let programs = emptied("cleared");
     assert_eq!(clear(&disk, &programs.join("none")).expect("nothing"), Default::default());
     let records = programs.join("records");
     std::fs::create_dir_all(&records).expect("a folder");
