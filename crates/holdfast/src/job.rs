@@ -148,7 +148,8 @@ impl Job {
     fn warn_of_unused(&self, asked: &BTreeSet<String>, of_databases: &BTreeSet<String>) {
         let is_used = |file: &&JobFile| {
             let dd = file.dd.as_str();
-            file.is_own || asked.contains(dd) || of_databases.contains(dd) || OF_STEPS.contains(&dd)
+            let is_of_step = OF_STEPS.contains(&dd) || dd.starts_with("SORTWK");
+            file.is_own || is_of_step || asked.contains(dd) || of_databases.contains(dd)
         };
         for JobFile { dd, .. } in self.files.iter().filter(|file| !is_used(file)) {
             let psb = &self.psb;
