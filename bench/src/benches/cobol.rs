@@ -25,8 +25,9 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
             qualified by its key, and unqualified GN. What a call costs is the difference between \
             a long and a short run, in CPU of all processes, without what the program's own loop \
             costs. Type dli is compared with the same calls of an embedded program in the same \
-            round; for type bmp the started system's CPU counts, too.",
-    takes: "3 minutes",
+            round; for type bmp the started system's CPU counts, too. A C program makes the GN \
+            calls as well, without and with a count of its parameters.",
+    takes: "4 minutes",
     run,
 };
 
@@ -36,6 +37,8 @@ const POOL_BYTES: u64 = 256 << 20;
 const STRIDE: u64 = 7_919;
 const OVERHEAD_US_LIMIT: f64 = 0.6;
 const BMP_US_LIMIT: f64 = 3.0;
+/// What a count in front of a call's parameters may add.
+const COUNT_US_LIMIT: f64 = 0.5;
 const PASSPHRASE: &str = "benchmarks have no secrets";
 
 /// What the program does in its loop.
@@ -45,6 +48,8 @@ enum Loop {
     Empty,
     Unique,
     Next,
+    /// The same with a count of the parameters in front.
+    Counted,
 }
 
 const CALLS: [(Loop, &str, &str); 2] =
@@ -56,13 +61,19 @@ impl Loop {
             Loop::Empty => 'E',
             Loop::Unique => 'U',
             Loop::Next => 'N',
+            Loop::Counted => 'C',
         }
     }
 }
 
 fn run(context: &Context, document: &mut Document) -> Result<()> {
+    let mut twin = None;
     let costs = match Bench::prepare(context) {
-        Ok(bench) => Some(bench.rounds(context.settings.pick(5, 1))?),
+        Ok(bench) => {
+            let rounds = context.settings.pick(5, 1);
+            twin = Some(bench.twin(rounds)?);
+            Some(bench.rounds(rounds)?)
+        }
         Err(error @ BenchError::Missing { .. }) => {
             eprintln!("  {error}");
             document.notes.push(format!("Nothing was measured: {error}."));
@@ -89,7 +100,29 @@ fn run(context: &Context, document: &mut Document) -> Result<()> {
         document.checks.push(Check::at_most(&name, bmp, BMP_US_LIMIT, "us"));
     }
     plot.finish(document);
+    for (name, spread) in twin.iter().flat_map(Twin::all) {
+        let name = format!("cpu_gn_c_{name}");
+        document.figures.insert(name, Figure::new(&spread, "us"));
+    }
+    let added = twin.map(|twin| Spread::of(twin.added).median);
+    let name = "GN of a C program, CPU that a count adds";
+    document.checks.push(Check::at_most(name, added, COUNT_US_LIMIT, "us"));
     Ok(())
+}
+
+/// Microseconds of CPU for a GN of the C program, round by round.
+#[derive(Default)]
+struct Twin {
+    plain: Vec<f64>,
+    counted: Vec<f64>,
+    added: Vec<f64>,
+}
+
+impl Twin {
+    fn all(&self) -> [(&'static str, Spread); 3] {
+        [("plain", &self.plain), ("counted", &self.counted), ("count", &self.added)]
+            .map(|(name, values)| (name, Spread::of(values.clone())))
+    }
 }
 
 /// Microseconds of CPU for a call, round by round.
@@ -122,6 +155,8 @@ struct Bench {
     holdfast: PathBuf,
     system: PathBuf,
     program: PathBuf,
+    /// The same in C.
+    twin: PathBuf,
     embedded: Embedded,
     /// Calls of the short run and of the long one.
     calls: [u64; 2],
@@ -134,10 +169,12 @@ impl Bench {
         let embedded = Embedded::new(context)?;
         let (system, program) = (context.folder.join("system"), context.folder.join("CALLER.cbl"));
         let definitions = context.folder.join("definitions");
+        let twin = context.folder.join("TWIN.c");
         write(&program, &source())?;
+        write(&twin, TWIN)?;
         write(&definitions, customers::SOURCE)?;
         let calls = context.settings.pick([200_000, 1_200_000], [50_000, 550_000]);
-        let bench = Bench { holdfast, system, program, embedded, calls };
+        let bench = Bench { holdfast, system, program, twin, embedded, calls };
         eprintln!("  a system of {CUSTOMERS} customers");
         let data = context.folder.join("generated");
         let pool = POOL_BYTES.to_string();
@@ -146,8 +183,9 @@ impl Bench {
         complete(init.arg(&bench.system))?;
         complete(bench.on_system("gen").arg(&definitions))?;
         complete(bench.on_system("load").arg(customers::DATABASE).arg(&data))?;
-        // Compiles it.
-        bench.batch("dli", Loop::Unique, 1)?;
+        // Compiles them.
+        bench.batch("dli", &bench.program, Loop::Unique, 1)?;
+        bench.batch("dli", &bench.twin, Loop::Next, 1)?;
         Ok(bench)
     }
 
@@ -163,21 +201,22 @@ impl Bench {
         command
     }
 
-    fn batch(&self, kind: &str, what: Loop, calls: u64) -> Result<()> {
+    fn batch(&self, kind: &str, program: &Path, what: Loop, calls: u64) -> Result<()> {
         let card = self.program.with_file_name("card");
         write(&card, &format!("{}{calls:09}\n", what.letter()))?;
         let mut command = self.on_system("batch");
-        command.args(["--psb", customers::PSB, "--type", kind, "--program"]).arg(&self.program);
+        command.args(["--psb", customers::PSB, "--type", kind, "--program"]).arg(program);
         complete(command.arg("--dd").arg(format!("SYSIN={}", card.display())))
     }
 
     fn rounds(mut self, rounds: usize) -> Result<[Costs; 2]> {
         let mut costs = [Costs::default(), Costs::default()];
         for _ in 0..rounds {
-            let own = self.difference("dli", Loop::Empty, None)?;
+            let program = self.program.clone();
+            let own = self.difference(("dli", &program), Loop::Empty, None)?;
             for (costs, (what, ..)) in costs.iter_mut().zip(CALLS) {
                 let embedded = self.embedded.cost(what, self.calls[1])?;
-                let dli = self.difference("dli", what, None)? - own;
+                let dli = self.difference(("dli", &program), what, None)? - own;
                 costs.own.push(own);
                 costs.embedded.push(embedded);
                 costs.dli.push(dli);
@@ -185,7 +224,8 @@ impl Bench {
             }
             let started = Started::new(&self)?;
             for (costs, (what, ..)) in costs.iter_mut().zip(CALLS) {
-                costs.bmp.push(self.difference("bmp", what, Some(&started))? - own);
+                let taken = self.difference(("bmp", &program), what, Some(&started))?;
+                costs.bmp.push(taken - own);
             }
             started.stop(&self)?;
         }
@@ -196,12 +236,33 @@ impl Bench {
         Ok(costs)
     }
 
+    /// What the C program's calls cost, with and without counts.
+    fn twin(&self, rounds: usize) -> Result<Twin> {
+        let mut twin = Twin::default();
+        for _ in 0..rounds {
+            let cost = |what| self.difference(("dli", &self.twin), what, None);
+            let own = cost(Loop::Empty)?;
+            let (plain, counted) = (cost(Loop::Next)? - own, cost(Loop::Counted)? - own);
+            twin.plain.push(plain);
+            twin.counted.push(counted);
+            twin.added.push(counted - plain);
+        }
+        let all = twin.all().map(|(name, spread)| format!("{name} {:.3}", spread.median));
+        eprintln!("    GN of a C program, us CPU: {}", all.join(", "));
+        Ok(twin)
+    }
+
     /// Microseconds of CPU for a turn of the loop: a long run less a short one.
-    fn difference(&self, kind: &str, what: Loop, started: Option<&Started>) -> Result<f64> {
+    fn difference(
+        &self,
+        (kind, program): (&str, &Path),
+        what: Loop,
+        started: Option<&Started>,
+    ) -> Result<f64> {
         let mut taken = [0.0; 2];
         for (taken, calls) in taken.iter_mut().zip(self.calls) {
             let before = seconds(started);
-            self.batch(kind, what, calls)?;
+            self.batch(kind, program, what, calls)?;
             *taken = seconds(started) - before;
         }
         Ok((taken[1] - taken[0]) * 1e6 / (self.calls[1] - self.calls[0]) as f64)
@@ -291,7 +352,7 @@ impl Embedded {
                     }
                 }
                 // At the end it finds nothing, and begins again.
-                Loop::Next => drop(self.program.get(BY_KEY, b"GN  ", &[])?),
+                Loop::Next | Loop::Counted => drop(self.program.get(BY_KEY, b"GN  ", &[])?),
             }
         }
         self.program.commit()
@@ -398,6 +459,40 @@ const SOURCE: &str = "      * CALLS AS OFTEN AS IT IS TOLD TO.
            MOVE 16 TO RETURN-CODE.
            GOBACK.
 ";
+
+/// The same in C, without GU.
+const TWIN: &str = r#"
+#include <stdio.h>
+
+int CTDLI();
+
+struct pcb {
+    char dbd[8], level[2], status[2];
+};
+
+int DLITCBL(void *io, struct pcb *key, struct pcb *name)
+{
+    static char next[8] = "GN  ";
+    static char area[100];
+    char letter = 'E';
+    int three = 3;
+    long turns = 0;
+
+    if (scanf("%c%9ld", &letter, &turns) != 2)
+        return 12;
+    while (turns-- > 0) {
+        if (letter == 'N')
+            CTDLI(next, key, area, (char *)0);
+        else if (letter == 'C')
+            CTDLI(&three, next, key, area);
+        else
+            continue;
+        if (key->status[0] != ' ' && key->status[0] != 'G')
+            return 16;
+    }
+    return 0;
+}
+"#;
 
 #[cfg(test)]
 mod tests {

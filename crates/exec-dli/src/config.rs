@@ -5,10 +5,11 @@
 //! 1. It builds on the compiler's own `ibm.conf` and only frees words: a word that the mainframe's
 //!    compiler does not reserve can be a name of the program.
 //! 2. A program that uses such a word as a device of ACCEPT or DISPLAY means the device: so it gets
-//!    at its command line and its environment.
+//!    at its command line and its environment. One that calls a function of such a name means the
+//!    function.
 //! 3. Special registers stay what they are.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// The name under which the configuration is to be stored, for `cobc -conf`.
 pub const CONFIGURATION_NAME: &str = "holdfast.conf";
@@ -19,25 +20,24 @@ pub const CONFIGURATION: &str = include_str!("holdfast.conf");
 /// What the compiler knows besides as devices.
 const DEVICES: [&str; 5] =
     ["ARGUMENT-NUMBER", "ARGUMENT-VALUE", "COMMAND-LINE", "ENVIRONMENT-NAME", "ENVIRONMENT-VALUE"];
+/// Functions whose names are not reserved, and are no functions any more once they are free.
+const FUNCTIONS: [&str; 2] = ["CHAR", "REVERSE"];
 /// So many words in front of FROM an ACCEPT may begin: its item may have subscripts.
 const REACH: usize = 6;
 
 /// The configuration for a program of these texts, its source and its members.
 #[must_use]
 pub fn configuration_for<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> String {
-    let mut used = [false; DEVICES.len()];
-    texts.into_iter().for_each(|text| find_devices(text, &mut used));
-    let is_used = |line: &&str| {
-        let devices = DEVICES.iter().zip(used).filter(|(_, used)| *used);
-        let mut freed = devices.map(|(device, _)| format!("not-reserved: {device}"));
-        freed.any(|freed| freed == *line)
-    };
+    let mut used = BTreeSet::new();
+    texts.into_iter().for_each(|text| find_used(text, &mut used));
+    let is_used =
+        |line: &&str| line.strip_prefix("not-reserved: ").is_some_and(|freed| used.contains(freed));
     let lines = CONFIGURATION.lines().filter(|line| !is_used(line));
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// Notes the devices that a text uses: behind ACCEPT ... FROM, and behind UPON.
-fn find_devices(text: &[u8], used: &mut [bool; DEVICES.len()]) {
+/// Notes the devices that a text uses: behind ACCEPT ... FROM, and behind UPON; and the functions.
+fn find_used(text: &[u8], used: &mut BTreeSet<&'static str>) {
     let text = String::from_utf8_lossy(text).to_ascii_uppercase();
     let mut before = VecDeque::with_capacity(REACH);
     for word in text.split_whitespace().map(|word| word.trim_end_matches(['.', ',', ';'])) {
@@ -46,8 +46,14 @@ fn find_devices(text: &[u8], used: &mut [bool; DEVICES.len()]) {
             Some(&"FROM") => before.contains(&"ACCEPT"),
             _ => false,
         };
-        if let Some(device) = DEVICES.iter().position(|device| is_place && *device == word) {
-            used[device] = true;
+        used.extend(DEVICES.into_iter().find(|device| is_place && *device == word));
+        if before.back().is_some_and(|last| last.ends_with("FUNCTION")) {
+            let name = word.split('(').next().unwrap_or_default();
+            used.extend(FUNCTIONS.into_iter().find(|function| *function == name));
+        }
+        if word == "INTRINSIC" {
+            // All functions may be called without the word in front of them.
+            used.extend(FUNCTIONS);
         }
         if before.len() == REACH {
             before.pop_front();
@@ -68,16 +74,28 @@ mod tests {
         let made = configuration_for([&plain[..], device]);
         assert!(!made.contains("COMMAND-LINE"), "{made}");
         assert_eq!(made.lines().count() + 1, CONFIGURATION.lines().count());
-        assert!(!configuration_for([&b"DISPLAY 'A' UPON ENVIRONMENT-NAME"[..]]).contains("-NAME"));
+        let device = b"DISPLAY 'A' UPON ENVIRONMENT-NAME";
+        assert!(!configuration_for([&device[..]]).contains("ENVIRONMENT-NAME"));
+    }
+
+    #[test]
+    fn a_function_is_free_for_names_unless_it_is_called() {
+        let plain = b"           MOVE CHAR TO REVERSE.";
+        assert_eq!(configuration_for([&plain[..]]), CONFIGURATION);
+        let called = b"           DISPLAY (FUNCTION\n    char(66)) FUNCTION REVERSE (A).";
+        let made = configuration_for([&called[..]]);
+        assert!(!made.contains(": CHAR\n") && !made.contains(": REVERSE\n"), "{made}");
+        let all = b"           FUNCTION ALL INTRINSIC.";
+        assert!(!configuration_for([&all[..]]).contains(": CHAR\n"));
     }
 
     /// A name of a function that is free for names is no function any more.
     #[test]
     fn no_function_of_the_mainframe_is_freed() {
-        let functions = "ACOS ANNUITY ASIN ATAN CHAR COS CURRENT-DATE DATE-OF-INTEGER \
+        let functions = "ACOS ANNUITY ASIN ATAN COS CURRENT-DATE DATE-OF-INTEGER \
              DATE-TO-YYYYMMDD DAY-OF-INTEGER DAY-TO-YYYYDDD FACTORIAL INTEGER INTEGER-OF-DATE \
              INTEGER-OF-DAY INTEGER-PART LENGTH LOG LOG10 LOWER-CASE MAX MEAN MEDIAN MIDRANGE MIN \
-             MOD NUMVAL NUMVAL-C ORD ORD-MAX ORD-MIN PRESENT-VALUE RANDOM RANGE REM REVERSE SIN \
+             MOD NUMVAL NUMVAL-C ORD ORD-MAX ORD-MIN PRESENT-VALUE RANDOM RANGE REM SIN \
              SQRT STANDARD-DEVIATION SUM TAN TRIM UPPER-CASE VARIANCE WHEN-COMPILED";
         for name in functions.split_ascii_whitespace() {
             let freed = format!("not-reserved: {name}");

@@ -1,8 +1,9 @@
 //! EXEC DLI in COBOL sources: taken apart and written as CALL statements.
 //!
-//! Before the compiler: [`translate`] blanks CBL and PROCESS cards, turns every EXEC DLI command
-//! into the COPY of a member that calls [`ENTRY`], and says what a region must know about the
-//! programs ([`ProgramFacts`]). [`configuration_for`] is the compiler configuration to use.
+//! Before the compiler: [`CompilerOptions`] says what CBL and PROCESS cards ask for. [`translate`]
+//! blanks them, turns every EXEC DLI command into the COPY of a member that calls [`ENTRY`], and
+//! says what a region must know about the programs ([`ProgramFacts`]). [`configuration_for`] is the
+//! compiler configuration to use.
 //!
 //! In the running program: the region is called with a descriptor, the DIB, numbers and items;
 //! [`decode`] makes a [`Command`] of the descriptor, [`plan`](plan::plan) makes the call of that,
@@ -27,6 +28,7 @@ mod diagnostic;
 pub mod dib;
 mod exec;
 mod facts;
+mod options;
 pub mod plan;
 mod schedule;
 mod source;
@@ -39,5 +41,6 @@ pub use config::{CONFIGURATION, CONFIGURATION_NAME, configuration_for};
 pub use descriptor::{DescriptorError, HEADER, Header, VERSION, decode, encode, header};
 pub use diagnostic::Diagnostic;
 pub use facts::ProgramFacts;
+pub use options::CompilerOptions;
 pub use schedule::Schedule;
-pub use translate::{ENTRY, Member, Members, NoMembers, Options, Translation, translate};
+pub use translate::{ENTRY, Foreign, Member, Members, NoMembers, Options, Translation, translate};

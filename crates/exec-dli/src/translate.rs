@@ -96,6 +96,19 @@ pub struct Translation {
     pub programs: Vec<ProgramFacts>,
     /// What cannot be translated; empty if all went well.
     pub diagnostics: Vec<Diagnostic>,
+    /// The commands of another system, if there are any: then it is a program for that one.
+    pub foreign: Option<Foreign>,
+}
+
+/// Commands of another system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Foreign {
+    /// Which system, as it stands behind EXEC.
+    pub system: String,
+    /// The line of the first command in its file.
+    pub line: usize,
+    /// How many there are.
+    pub count: usize,
 }
 
 /// Translates a source.
@@ -103,7 +116,7 @@ pub struct Translation {
 pub fn translate(source: &[u8], options: &Options<'_>, members: &dyn Members) -> Translation {
     let format = if options.is_free { Format::Free } else { Format::Fixed };
     let found = walk(options.file, source, format, members);
-    let Found { files, member_names, programs, sites, diagnostics } = found;
+    let Found { files, member_names, programs, sites, diagnostics, foreign } = found;
     let mut writer = Writer { files, diagnostics, members: Vec::new() };
     for site in &sites {
         writer.command(*site);
@@ -112,7 +125,7 @@ pub fn translate(source: &[u8], options: &Options<'_>, members: &dyn Members) ->
         }
     }
     writer.storage(&programs);
-    writer.finish(&member_names, programs)
+    Translation { foreign, ..writer.finish(&member_names, programs) }
 }
 
 struct Writer {
@@ -212,6 +225,7 @@ impl Writer {
             members: self.members,
             programs: programs.into_iter().map(|program| program.facts).collect(),
             diagnostics: self.diagnostics,
+            foreign: None,
         }
     }
 }

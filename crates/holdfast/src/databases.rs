@@ -176,6 +176,41 @@ impl<S: Store> Databases<S> {
         })
     }
 
+    /// The sections `[database.NAME]` of holdfast.toml that are about no database, once what is
+    /// given besides is stored, and how they would be right.
+    pub(crate) fn without_database(&self, coming: &[DbdName]) -> Vec<String> {
+        let stored = self.repository.names().filter_map(|name| match name {
+            MemberName::Dbd(name) => Some(name),
+            MemberName::Psb(_) => None,
+        });
+        let known: BTreeSet<String> =
+            stored.chain(coming.iter().copied()).map(|name| name.text().to_owned()).collect();
+        let lost = self.settings.databases.keys().filter(|name| !known.contains(*name));
+        lost.map(|name| {
+            format!(
+                "[database.{name}] of holdfast.toml has no effect: there is no database {name}; \
+                 correct the name, or compile its DBD with `holdfast gen`"
+            )
+        })
+        .collect()
+    }
+
+    /// The DD names of the data sets of all databases.
+    pub(crate) fn dd_names(&self) -> BTreeSet<String> {
+        let dbds = self.repository.names().filter_map(|name| match name {
+            MemberName::Dbd(name) => self.repository.dbd(name),
+            MemberName::Psb(_) => None,
+        });
+        let mut names = BTreeSet::new();
+        for dbd in dbds {
+            for set in &dbd.data_sets {
+                let dds = [&set.dd1, &set.dd2, &set.overflow];
+                names.extend(dds.into_iter().flatten().map(ToString::to_string));
+            }
+        }
+        names
+    }
+
     /// Where the settings put the roots of a database.
     pub(crate) fn placement(&self, dbd: &Dbd) -> std::result::Result<Placement, HierarchyError> {
         let disk = &*self.seam.disk;

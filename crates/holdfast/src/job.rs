@@ -7,6 +7,8 @@
 //! 1. Paths in a job are absolute: a started system works in another folder.
 //! 2. Whoever serves a program of type DLI or DBB closes the system when the program is over.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -35,6 +37,13 @@ use crate::output::{say, warn};
 pub(crate) const SOCKET: &str = "regions.sock";
 /// The folder in a system's folder for compiled programs.
 pub(crate) const PROGRAMS: &str = "programs";
+
+/// DD names that steps have and nobody needs here, or that the region itself takes.
+const OF_STEPS: [&str; 24] = [
+    "CEEDUMP", "DFSCTL", "DFSHALDB", "DFSRESLB", "DFSSTAT", "DFSVSAMP", "IEFRDER", "IEFRDER2",
+    "IMS", "IMSERR", "IMSLOGR", "IMSUDUMP", "JOBLIB", "PROCLIB", "RECON1", "RECON2", "RECON3",
+    "STEPLIB", "SYSABEND", "SYSIN", "SYSOUT", "SYSPRINT", "SYSPUNCH", "SYSUDUMP",
+];
 
 /// How a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
@@ -83,11 +92,21 @@ pub(crate) struct JobFile {
     dd: String,
     path: PathBuf,
     text: bool,
+    /// Whether the program itself has such a file, or may have it.
+    #[serde(default)]
+    pub(crate) is_own: bool,
 }
 
 impl JobFile {
     pub(crate) fn of(dd: &Dd) -> Result<JobFile> {
-        Ok(JobFile { dd: dd.name.clone(), path: absolute(&dd.path)?, text: dd.text })
+        let text = dd.text;
+        let (dd, path) = (dd.name.clone(), absolute(&dd.path)?);
+        Ok(JobFile { dd, path, text, is_own: false })
+    }
+
+    /// Its DD name.
+    pub(crate) fn dd(&self) -> &str {
+        &self.dd
     }
 }
 
@@ -123,6 +142,22 @@ impl Job {
     fn file(&self, dd: &str) -> Option<FileSpec> {
         let file = self.files.iter().find(|file| file.dd == dd)?;
         Some(FileSpec { path: file.path.clone(), text: file.text })
+    }
+
+    /// Says which files nobody has asked for: neither the program, nor its PSB, nor a database.
+    fn warn_of_unused(&self, asked: &BTreeSet<String>, of_databases: &BTreeSet<String>) {
+        let is_used = |file: &&JobFile| {
+            let dd = file.dd.as_str();
+            let is_of_step = OF_STEPS.contains(&dd) || dd.starts_with("SORTWK");
+            file.is_own || is_of_step || asked.contains(dd) || of_databases.contains(dd)
+        };
+        for JobFile { dd, .. } in self.files.iter().filter(|file| !is_used(file)) {
+            let psb = &self.psb;
+            warn(format!(
+                "--dd {dd} is not used: neither the program nor a GSAM database of PSB {psb} has a \
+                 file of that name"
+            ));
+        }
     }
 
     /// The program's name, as JCL would have it.
@@ -215,13 +250,17 @@ pub(crate) fn schedule(
     terms: &Terms,
 ) -> Result<Scheduled> {
     let psb = psb_of(databases, &job.psb)?;
+    let asked = RefCell::new(BTreeSet::new());
     let environment = Environment {
         store: &databases.store,
         seam,
         psb: &psb,
         definitions: &databases.repository,
         open: &mut |name| databases.open(name),
-        files: &|dd| job.file(dd),
+        files: &|dd| {
+            asked.borrow_mut().insert(dd.to_owned());
+            job.file(dd)
+        },
         pools: Arc::new(KernelPools(Arc::clone(kernel))),
         intents: &terms.intents,
     };
@@ -238,6 +277,10 @@ pub(crate) fn schedule(
     };
     let schedule =
         Schedule::new(environment, options).map_err(|error| Failure::Error(Box::new(error)))?;
+    // What a started system would say, nobody who runs a program hears.
+    if job.kind != Kind::Bmp {
+        job.warn_of_unused(&asked.borrow(), &databases.dd_names());
+    }
     Ok(Scheduled { schedule, _authorised: authorised(&psb, terms) })
 }
 

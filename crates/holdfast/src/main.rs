@@ -19,6 +19,7 @@ mod command;
 mod databases;
 mod failure;
 mod job;
+mod left;
 mod look;
 mod operate;
 mod output;

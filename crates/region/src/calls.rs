@@ -121,6 +121,15 @@ pub(crate) fn statistics_len(function: &[u8]) -> usize {
     if function.get(2..4) == Some(b"ES") { 600 } else { 360 }
 }
 
+/// Whether a call gets, sends or directs messages of terminals and of other programs.
+pub(crate) fn is_for_messages(function: [u8; 4], kind: Option<&PcbKind>) -> bool {
+    match kind {
+        Some(PcbKind::Io(_)) => matches!(&function, b"GU  " | b"GN  " | b"ISRT" | b"PURG"),
+        Some(PcbKind::Alternate { .. }) => matches!(&function, b"ISRT" | b"PURG" | b"CHNG"),
+        _ => false,
+    }
+}
+
 /// Whether 4 bytes can be a function code. It need not be a right one.
 pub(crate) fn is_function(bytes: [u8; 4]) -> bool {
     let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b' ';
@@ -141,6 +150,15 @@ mod tests {
         assert_eq!(of(*b"GU  ", 2).behind, Behind::Rsa);
         assert_eq!(of(*b"CHKP", 0).behind, Behind::Pairs(Way::In));
         assert_eq!(of(*b"gu  ", 1).behind, Behind::Nothing);
+    }
+
+    #[test]
+    fn a_program_for_terminals_is_told_by_its_calls() {
+        let shapes = sample();
+        let is = |function, pcb: usize| is_for_messages(function, Some(&shapes[pcb].kind));
+        assert!(is(*b"GU  ", 0) && is(*b"ISRT", 0));
+        assert!(!is(*b"CHKP", 0) && !is(*b"GU  ", 1) && !is(*b"ISRT", 2));
+        assert!(!is_for_messages(*b"GU  ", None));
     }
 
     #[test]

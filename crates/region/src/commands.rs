@@ -19,12 +19,12 @@ use base::Coded;
 use exec_dli::dib::{self, ByteOrder, Dib, Outcome};
 use exec_dli::plan::{Action, Argument, Call, Items, Pcb, Plan, Room, SegmentSize, Segments};
 use exec_dli::plan::{plan, scatter};
-use exec_dli::{Command, HEADER, Members, Options};
+use exec_dli::{Command, CompilerOptions, Foreign, HEADER, Members, Options};
 
 use crate::exec::{Commands, Program};
 use crate::interface::{DirectAnswer, DirectCall, abend};
 use crate::masks::Order;
-use crate::program::{COMPILED_NAME, Translate, Translated};
+use crate::program::{COMPILED_NAME, Translate, Translated, Untranslated};
 use crate::server::Abend;
 use crate::shape::{Name, PcbKind, PcbShape, text};
 use crate::wire::AREA_BYTES_MAX;
@@ -56,20 +56,41 @@ impl Translate for Preprocessor {
         _: &Path,
         source: &[u8],
         member: &dyn Fn(&str) -> Option<Vec<u8>>,
-    ) -> Result<Translated, String> {
+    ) -> Result<Translated, Untranslated> {
         let options = Options { file: COMPILED_NAME, is_free: self.is_free };
         let translation = exec_dli::translate(source, &options, &Found(member));
+        if let Some(Foreign { system, line, count }) = translation.foreign {
+            let others =
+                if count == 1 { String::new() } else { format!(" and {} more", count - 1) };
+            let text = format!("it has EXEC {system} in line {line}{others}");
+            return Err(Untranslated::Elsewhere { system, text });
+        }
         if !translation.diagnostics.is_empty() {
             let shown = translation.diagnostics.iter().map(ToString::to_string);
-            return Err(shown.collect::<Vec<_>>().join("\n").trim_end().to_owned());
+            let shown = shown.collect::<Vec<_>>().join("\n");
+            return Err(Untranslated::Wrong(shown.trim_end().to_owned()));
         }
         let members = translation.members.into_iter();
         let members = members.map(|member| (member.name, member.text)).collect();
-        Ok(Translated { text: translation.text, members })
+        let asked = CompilerOptions::of_source(source, self.is_free);
+        let display = [
+            (asked.shows_all_digits, "HF_ALL_DIGITS"),
+            (asked.separate_signs, "HF_SEPARATE_SIGNS"),
+        ];
+        let display = display.into_iter().filter(|(is_on, _)| *is_on).map(|(_, name)| name);
+        Ok(Translated {
+            text: translation.text,
+            members,
+            display: display.collect(),
+            options: asked.apostrophe.then_some("-fsingle-quote").into_iter().collect(),
+            warnings: asked.warning().unwrap_or_default(),
+        })
     }
 
     fn configuration(&self, texts: &[&[u8]]) -> String {
-        exec_dli::configuration_for(texts.iter().copied())
+        let asked = texts.first().map(|source| CompilerOptions::of_source(source, self.is_free));
+        let asked = asked.unwrap_or_default();
+        exec_dli::configuration_for(texts.iter().copied()) + asked.configuration()
     }
 }
 

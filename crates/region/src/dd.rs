@@ -16,25 +16,27 @@
 //!    that fails, the records are kept, and the error says where.
 //! 2. What can be known to fail then fails before the program begins: a folder that is not there.
 //! 3. Records are for nobody else to read, and go with their job: those of one that was killed go
-//!    when the next one begins.
+//!    when the next one begins, or the system is started or verified.
 //! 4. A name without a DD is no file: it cannot be opened, whatever lies in the current folder.
 
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::process::test_kill_process;
 use seam::disk::{Create, Disk, Open, read_small};
 
 use crate::error::RegionError;
 use crate::lines::{lines_of, records_of};
-use crate::program::{CobolFile, Library};
+use crate::program::{CobolFile, Library, is_gone};
 
 /// The longest file of lines.
 const TEXT_BYTES_MAX: usize = 1 << 31;
 
 /// A folder that is never made: where a name without a DD is sought.
 const NOWHERE: &str = "no-dd";
+
+/// The folder of records, within that of compiled programs.
+pub const RECORDS: &str = "records";
 
 /// Ends the name of records that could not become lines.
 const KEPT: &str = ".kept";
@@ -226,15 +228,27 @@ fn make_private(disk: &dyn Disk, scratch: &Path) -> Result<(), RegionError> {
     let private = std::fs::Permissions::from_mode(0o700);
     #[allow(clippy::disallowed_methods)] // the seam knows no permissions
     std::fs::set_permissions(scratch, private).map_err(failed)?;
-    for name in disk.list(scratch).map_err(failed)? {
-        let path = scratch.join(name);
-        let number = path.extension().and_then(|number| number.to_str()?.parse().ok());
-        let job = number.and_then(rustix::process::Pid::from_raw);
-        if job.is_some_and(|job| test_kill_process(job) == Err(rustix::io::Errno::SRCH)) {
+    clear(disk, scratch).map(drop)
+}
+
+/// Removes records whose job was killed, and says which.
+pub(crate) fn clear(disk: &dyn Disk, scratch: &Path) -> Result<Vec<PathBuf>, RegionError> {
+    let mut removed = Vec::new();
+    for name in disk.list(scratch).map_err(RegionError::file(scratch))? {
+        if name.extension().and_then(|number| number.to_str()).is_some_and(is_gone) {
+            let path = scratch.join(name);
             disk.remove(&path).map_err(RegionError::file(&path))?;
+            removed.push(path);
         }
     }
-    Ok(())
+    Ok(removed)
+}
+
+/// Records that are kept because they could not become lines.
+pub(crate) fn kept(disk: &dyn Disk, scratch: &Path) -> Result<Vec<PathBuf>, RegionError> {
+    let names = disk.list(scratch).map_err(RegionError::file(scratch))?;
+    let is_kept = |name: &PathBuf| name.to_string_lossy().ends_with(KEPT);
+    Ok(names.into_iter().filter(is_kept).map(|name| scratch.join(name)).collect())
 }
 
 fn put(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), RegionError> {

@@ -41,6 +41,33 @@ pub enum RegionError {
         /// The compiler's messages with the lines that they mean.
         messages: String,
     },
+    /// A program is written in a language that is not run here.
+    #[error(
+        "{} is written in {language}: programs here are COBOL or C sources, or shared objects",
+        path.display()
+    )]
+    Foreign {
+        /// The program.
+        path: PathBuf,
+        /// The language.
+        language: &'static str,
+    },
+    /// A program needs a system that is not here, such as CICS.
+    #[error("{} is a program for {system}, which is not here: {text}", path.display())]
+    Elsewhere {
+        /// The program.
+        path: PathBuf,
+        /// The system.
+        system: String,
+        /// What tells it.
+        text: String,
+    },
+    /// A copy of a program's process, made by `fork`, has made a DL/I call.
+    #[error(
+        "process {0}, a copy that the program has made of itself by fork, made a DL/I call: it is \
+         ended, and nothing was changed"
+    )]
+    Copy(u32),
     /// A shared object could not be loaded.
     #[error("{} cannot be loaded: {text}", path.display())]
     Load {
@@ -162,6 +189,9 @@ impl Coded for RegionError {
             RegionError::Broken(_) => Code("HFR018"),
             RegionError::Gone => Code("HFR020"),
             RegionError::NotWritten { .. } => Code("HFR021"),
+            RegionError::Foreign { .. } => Code("HFR022"),
+            RegionError::Copy(_) => Code("HFR024"),
+            RegionError::Elsewhere { .. } => Code("HFR023"),
         }
     }
 
@@ -171,6 +201,14 @@ impl Coded for RegionError {
             RegionError::NoProgram(_) => "give the path of a COBOL or C source or shared object",
             RegionError::NoCompiler { .. } => "install it (Debian: gnucobol, gcc)",
             RegionError::Source { .. } => "correct the source, or give its copy folders with -I",
+            RegionError::Copy(_) => "make calls from the process that holdfast has started",
+            RegionError::Foreign { .. } => {
+                "have its compiler make a shared object for this machine, which calls CTDLI or the \
+                 entry of its language, and give that"
+            }
+            RegionError::Elsewhere { .. } => {
+                "run programs that work with databases and files alone: batch, DBB and BMP programs"
+            }
             RegionError::Load { .. } => "build the shared object for this machine",
             RegionError::NoEntry { .. } => "name the program's entry with --entry",
             RegionError::Runtime(_) => "install GnuCOBOL 3 (Debian: gnucobol)",

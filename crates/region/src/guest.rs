@@ -8,11 +8,17 @@
 //! | is ended by a call (ROLL, a bad parameter), or by an error of the COBOL run time | backed out |
 //! | calls `exit` inside a call, dies of a signal | backed out when the process is gone |
 //!
+//! A copy that the program makes of its process by `fork` is not the program: its end means nothing,
+//! and a call of it ends it.
+//!
 //! Invariants:
 //! 1. The server hears of the end once, and never while a call is being made.
 //! 2. What the ledger says last is true: "return code" stands there only after the commit.
 //! 3. A panic in the call interface ends the program like an abend.
+//! 4. What a copy of the process does reaches neither the server nor the outcome; the report says
+//!    that one made calls.
 
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
@@ -27,8 +33,9 @@ use crate::interface::{Interface, abend};
 use crate::ledger::{Ledger, STARTER, State};
 use crate::link::Link;
 use crate::masks::{Masks, Order};
+use crate::memory::Mark;
 use crate::parameters::MAX;
-use crate::program::Prepared;
+use crate::program::{Language, Prepared};
 use crate::server::{Abend, Ending};
 use crate::trace::Trace;
 
@@ -66,6 +73,8 @@ static RUNTIME_ERROR: Mutex<Option<String>> = Mutex::new(None);
 /// The process whose program has been entered; 0 before that. A copy of it that a program makes by
 /// `fork` is not the program, and its exit means nothing.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
+/// Tells the process from its copies without asking the system, which a call has no time for.
+static MARK: OnceLock<Option<Mark>> = OnceLock::new();
 
 /// Runs a program in this process, whose only task this is, and never returns: the process ends
 /// with the program, and the one that started it reads in the ledger what came of it
@@ -89,6 +98,7 @@ pub fn run(link: Box<dyn Link>, job: Job) -> ! {
             interface.ledger().set_state(State::Running);
             *CALLER.lock() = Some(Caller { interface, cobol, commands });
             PROCESS.store(std::process::id(), SeqCst);
+            MARK.get_or_init(Mark::new);
             let return_code = entry.enter(&pcbs);
             returned(return_code)
         }
@@ -139,7 +149,8 @@ fn start(
     let module =
         Module::open(path).map_err(|text| RegionError::Load { path: path.to_owned(), text })?;
     let names = program.entries(entry);
-    let found = names.iter().find_map(|name| module.entry(name));
+    let is_object = program.language() == Language::Object;
+    let found = names.iter().find_map(|name| module.entry(name, is_object));
     let entry = found.ok_or_else(|| RegionError::NoEntry {
         path: program.source().to_owned(),
         names: names.clone(),
@@ -158,6 +169,10 @@ fn start(
 
 /// The program has returned from its entry.
 fn returned(return_code: i32) -> ! {
+    if !is_program() {
+        abi::flush();
+        abi::leave(return_code);
+    }
     if let Some(cobol) = CALLER.lock().as_ref().and_then(|caller| caller.cobol.as_ref()) {
         cobol.tidy();
     }
@@ -165,9 +180,29 @@ fn returned(return_code: i32) -> ! {
     finish(caller, &End::Normal(return_code))
 }
 
+/// Whether this process is the program's, and not a copy of it.
+fn is_program() -> bool {
+    match MARK.get() {
+        Some(Some(mark)) => mark.is_here(),
+        _ => PROCESS.load(Relaxed) == std::process::id(),
+    }
+}
+
+/// A copy of the program's process has made a call: it ends here, and nothing else happens.
+fn refuse_copy() -> ! {
+    if let Some(guard) = CALLER.try_lock()
+        && let Some(caller) = guard.as_ref()
+    {
+        caller.interface.ledger().note_copy();
+    }
+    let error = RegionError::Copy(std::process::id());
+    eprintln!("error: {error} ({}); {}", error.code(), error.remedy());
+    abi::leave(1)
+}
+
 /// Something in this process has called `exit`.
 pub(crate) fn left(status: i32) {
-    if PROCESS.load(Relaxed) != std::process::id() {
+    if !is_program() {
         return;
     }
     // While a call is being made somebody has the lock. Then the process ends as it is, and the
@@ -285,6 +320,9 @@ const USER_CODE_MASK: u32 = 0xFFF;
 
 /// Does what a program asks for; an abend, or a panic of ours, ends it.
 fn during_a_call(body: impl FnOnce(&mut Caller) -> Result<(), Abend>) {
+    if !is_program() {
+        refuse_copy();
+    }
     // A signal handler of the program that makes a call in the middle of another, or a thread of
     // it: there is one program, and its calls come one after the other.
     let Some(mut guard) = CALLER.try_lock() else {

@@ -47,6 +47,8 @@ pub struct Report {
     pub calls: u64,
     /// Its last calls, the oldest first.
     pub last_calls: Vec<CallRecord>,
+    /// What there is to say besides.
+    pub notes: Vec<String>,
 }
 
 /// A report as a program reads it.
@@ -57,6 +59,7 @@ struct ReportJson<'a> {
     text: Option<&'a str>,
     calls: u64,
     last_calls: &'a [CallRecord],
+    notes: &'a [String],
 }
 
 impl Report {
@@ -81,6 +84,7 @@ impl Report {
             text: abend.map(|abend| abend.text.as_str()),
             calls: self.calls,
             last_calls: if abend.is_some() { &self.last_calls } else { &[] },
+            notes: &self.notes,
         };
         serde_json::to_value(report).unwrap_or_default()
     }
@@ -156,7 +160,26 @@ fn report(ledger: &Ledger, status: ExitStatus) -> Report {
         (Said::Nothing, State::AtEnd) => Ended::InDoubt(unsaid(status, State::AtEnd)),
         (Said::Nothing, state) => Ended::Abend(unsaid(status, state)),
     };
-    Report { ended, calls: ledger.calls(), last_calls: ledger.last_calls() }
+    let (calls, last_calls, notes) = (ledger.calls(), ledger.last_calls(), notes(ledger));
+    Report { ended, calls, last_calls, notes }
+}
+
+/// What a program did that its end does not show.
+fn notes(ledger: &Ledger) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let messages @ 1.. = ledger.messages() {
+        notes.push(format!(
+            "this is a program for terminals: {messages} of its calls were for messages (GU, GN, \
+             ISRT of the I/O PCB or of alternate PCBs), and there are no message queues here"
+        ));
+    }
+    if let copies @ 1.. = ledger.copies() {
+        notes.push(format!(
+            "{copies} of the copies that the program has made of its process by fork made calls: \
+             they were ended, and changed nothing (HFR024)"
+        ));
+    }
+    notes
 }
 
 /// The abend of a process that could not say it itself.

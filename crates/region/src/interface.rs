@@ -10,7 +10,7 @@
 use base::Coded;
 
 use crate::aib::{self, Aib, NoAib};
-use crate::calls::{Behind, Plan, plan_of};
+use crate::calls::{Behind, Plan, is_for_messages, plan_of};
 use crate::compose::{Composer, Counts, Places};
 use crate::error::RegionError;
 use crate::ledger::{Ledger, Shown};
@@ -121,6 +121,9 @@ impl Interface {
             parameters.cut_at_null();
         }
         let Some(target) = self.target(&parameters)? else { return Ok(()) };
+        if is_for_messages(parameters.function, target.pcb.map(|pcb| &self.shapes[pcb].kind)) {
+            self.ledger.note_message();
+        }
         let plan = plan_of(parameters.function, target.pcb.map(|pcb| &self.shapes[pcb].kind));
         if !parameters.counted && plan.behind == Behind::Ssas {
             self.cut_at_noise(&mut parameters);
@@ -155,6 +158,11 @@ impl Interface {
                 self.refuse(address, order, reason);
                 Ok(None)
             }
+            // Programs of CICS have their PSB scheduled by a call.
+            Err(_) if &function == b"PCB " => Err(abend(
+                "U0476",
+                "PCB: a program that schedules its PSB itself is one for CICS, which is not here",
+            )),
             Err(_) => Err(abend(
                 "U0476",
                 &format!("{}: its second parameter is neither a PCB nor an AIB", text(&function)),

@@ -8,6 +8,8 @@
 //! | 16 | 8 | outcome: 1 return code, 2 abend |
 //! | 24 | 8 | return code |
 //! | 32 | 8 | calls made |
+//! | 40 | 8 | of these, those for messages of terminals |
+//! | 48 | 8 | copies of the process that were ended because they made calls |
 //! | 64 | 40 | length in 8 bytes, abend code |
 //! | 104 | 920 | length in 8 bytes, text |
 //! | 1024 | 16 x 512 | the last calls, call n in place (n - 1) mod 16 |
@@ -46,6 +48,8 @@ const STATE: usize = 8;
 const OUTCOME: usize = 16;
 const RETURN_CODE: usize = 24;
 const CALLS: usize = 32;
+const MESSAGES: usize = 40;
+const COPIES: usize = 48;
 const ABEND_CODE: usize = 64;
 const ABEND_TEXT: usize = 104;
 const SLOTS: usize = 1024;
@@ -203,6 +207,26 @@ impl Ledger {
             },
             _ => Said::Nothing,
         }
+    }
+
+    /// Notes that a call was for a message of a terminal.
+    pub(crate) fn note_message(&self) {
+        self.shared.word(MESSAGES).fetch_add(1, Relaxed);
+    }
+
+    /// How many calls were for messages of terminals.
+    pub(crate) fn messages(&self) -> u64 {
+        self.shared.word(MESSAGES).load(Relaxed)
+    }
+
+    /// Notes that a copy of the process has made a call.
+    pub(crate) fn note_copy(&self) {
+        self.shared.word(COPIES).fetch_add(1, Relaxed);
+    }
+
+    /// How many copies of the process have made calls.
+    pub(crate) fn copies(&self) -> u64 {
+        self.shared.word(COPIES).load(Relaxed)
     }
 
     /// How many calls the program has made.

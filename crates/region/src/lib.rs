@@ -60,7 +60,7 @@ pub mod wire;
 pub use client::Client;
 pub use commands::{ExecDli, Preprocessor};
 pub use compose::is_counted;
-pub use dd::{Dd, Files, without_dd};
+pub use dd::{Dd, Files, RECORDS, without_dd};
 pub use error::RegionError;
 pub use fuzz::exercise;
 pub use handover::Handover;

@@ -59,7 +59,7 @@ fn a_program_with_using_sees_native_integers_and_its_return_code_comes_out() {
     let order = "native";
     let outcome = play("using", Play { program: "using.cbl", order, ..Play::default() });
     normal(&outcome, 4);
-    assert!(outcome.output.contains("  /+0000000006/+0000000001/CUSTOMER NUMBER 4"));
+    assert!(outcome.output.contains("  /0000000006/0000000001/CUSTOMER NUMBER 4"));
     assert!(outcome.output.contains("NO FOURTH PCB"));
     assert_eq!(outcome.report.exit_code(), 1);
 }
@@ -320,7 +320,7 @@ fn a_program_finds_its_pcb_by_an_aib_and_calls_another_program() {
     let outcome = play("calls", Play { program: "calls.cbl", dds: &dds, ..Play::default() });
     normal(&outcome, 0);
     let output = &outcome.output;
-    assert!(output.contains("+0000000000/+0000000000/+0000000030/SHOPDB  /000001"), "{output}");
+    assert!(output.contains("000000000/000000000/000000030/SHOPDB  /000001"), "{output}");
     assert!(output.contains("CUSTOMER NUMBER 2"), "{output}");
 }
 

@@ -18,7 +18,7 @@ use super::words::{Kind, Token};
 use crate::code;
 use crate::diagnostic::Diagnostic;
 use crate::facts::ProgramFacts;
-use crate::translate::Members;
+use crate::translate::{Foreign, Members};
 
 /// How deep members may copy members: far deeper than people do, and no burden for the stack.
 const DEPTH: usize = 50;
@@ -70,6 +70,8 @@ pub(crate) struct Found {
     /// Every command once.
     pub(crate) sites: BTreeSet<Site>,
     pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Commands of another system; of several systems the first.
+    pub(crate) foreign: Option<Foreign>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -101,6 +103,7 @@ pub(crate) fn walk(name: &str, source: &[u8], format: Format, members: &dyn Memb
         programs: Vec::new(),
         sites: BTreeSet::new(),
         diagnostics: Vec::new(),
+        foreign: None,
     };
     let (open, way) = (Vec::new(), Vec::new());
     let mut walker = Walker { members, format, found, open, division: None, way, copies: 0 };
@@ -252,7 +255,11 @@ impl Walker<'_> {
             let help = "Take the command out, or translate it with its own preprocessor first.";
             let message = format!("EXEC {kind} is no command of DL/I");
             let wrong = begin.wrong(code::FOREIGN, &tokens[at + 1], message, help);
+            let line = wrong.line;
             self.say(*wrong);
+            let first = Foreign { system: kind.clone(), line, count: 0 };
+            let foreign = self.found.foreign.get_or_insert(first);
+            foreign.count += usize::from(foreign.system == kind);
         } else if !in_procedure {
             let help = "Put the command into the PROCEDURE DIVISION.";
             let message = "EXEC DLI stands outside of a PROCEDURE DIVISION";

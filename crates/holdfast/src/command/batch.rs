@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use clap::{Args, ValueHint};
 use region::host::{self, Ended, Report};
-use region::program::{Library, Prepared, Workshop};
+use region::program::{CobolFile, Language, Library, Prepared, Workshop};
 use region::shape::{PcbKind, PcbShape};
-use region::{Dd, Files, Link as _, Preprocessor, Server as _, without_dd};
+use region::{Dd, Files, Link as _, Preprocessor, RECORDS, Server as _, without_dd};
 use seam::disk::Disk;
 use serde_json::json;
 use system::SystemConfig;
@@ -22,6 +22,7 @@ use crate::advice::typed;
 use crate::cancel::Cancel;
 use crate::failure::{Failure, Result};
 use crate::job::{Job, JobFile, Kind, PROGRAMS, PcbOrder, SOCKET, absolute};
+use crate::left::{self, Tells};
 use crate::output::warn;
 use crate::passphrase::{self, PassphraseArgs};
 
@@ -99,7 +100,8 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
     let dds = dds_of(&args.dds)?;
     // What is no system is said before anything is compiled.
     SystemConfig::read(context.seam.disk.as_ref(), &args.system)?;
-    let job = job_of(args, &dds)?;
+    let mut job = job_of(args, &dds)?;
+    left::clear(&*context.seam.disk, &job.system, Tells::OfRemoved);
     let prepared = prepare(&*context.seam.disk, &job)?;
     if prepared.is_fresh() && !prepared.warnings().trim().is_empty() {
         warn(prepared.warnings().trim_end());
@@ -115,12 +117,18 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
         ));
     }
     let all = [called.as_slice(), &library.other_files].concat();
+    // Of a program in another language than COBOL nobody can tell which files it has.
+    let is_cobol = prepared.language() == Language::Cobol;
+    for file in &mut job.files {
+        let has_it = |own: &CobolFile| own.name.eq_ignore_ascii_case(file.dd());
+        file.is_own = !is_cobol || all.iter().any(has_it);
+    }
     // What `,text` means for a file that is not the program's own, its PSB says.
     let is_own =
         |dd: &&Dd| !dd.text || all.iter().any(|file| file.name.eq_ignore_ascii_case(&dd.name));
     let own: Vec<Dd> = dds.iter().filter(is_own).cloned().collect();
     let disk = Arc::clone(&context.seam.disk);
-    let scratch = job.system.join(PROGRAMS).join("records");
+    let scratch = job.system.join(PROGRAMS).join(RECORDS);
     let files = Files::prepare(&*disk, &own, &all, &library, &scratch)?;
     if args.dry_run {
         files.finish(&*disk)?;
@@ -242,6 +250,7 @@ fn play(
 
 fn tell(context: &mut Context, report: &Report) -> Result<ExitCode> {
     let code = ExitCode::from(report.exit_code());
+    report.notes.iter().for_each(warn);
     if context.output.is_json() {
         context.output.document(&report.json())?;
         return Ok(code);

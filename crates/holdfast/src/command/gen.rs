@@ -31,7 +31,7 @@ use crate::output::{Output, warn};
 /// Compile DBD and PSB macro source and store the definitions
 ///
 /// What a file holds its statements say, not its name: DBDs, PSBs, several of both, or neither;
-/// then it is named and skipped. All members are fitted to each other and to what the system has
+/// then it is skipped if it was found in a folder, and an error if it was named. All members are fitted to each other and to what the system has
 /// already. If there is an error, nothing is stored.
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -212,14 +212,14 @@ fn named(repository: &Repository, written: &str) -> Result<MemberName> {
 /// Compiles everything, fits it together, and stores what is new if nothing is wrong.
 fn generate<S: Store>(
     databases: &Databases<S>,
-    (files, removed): (&[(PathBuf, Vec<u8>)], &[MemberName]),
+    (files, removed): (&[Source], &[MemberName]),
     copies: &Folders,
     check: bool,
 ) -> Result<Report> {
     let repository = &databases.repository;
     let mut work = Work { removed: removed.to_vec(), ..Work::default() };
-    for (path, bytes) in files {
-        work.compile(path, bytes, copies);
+    for source in files {
+        work.compile(source, copies);
     }
     work.refuse_doubles();
     work.refuse_removed();
@@ -242,6 +242,9 @@ fn generate<S: Store>(
         verdict.drop_gone(&databases.store)?;
     }
     warn_of_damage(repository, &changed, stored);
+    if errors == 0 {
+        databases.without_database(&work.databases()).iter().for_each(warn);
+    }
     let warnings = work.said.iter().filter(|said| said.severity == Severity::Warning).count();
     let Work { items: members, removed, skipped, said: diagnostics, .. } = work;
     Ok(Report { members, removed, skipped, diagnostics, errors, warnings, check, stored })
@@ -271,7 +274,8 @@ impl Work {
         self.said.iter().filter(|said| said.severity == Severity::Error).count()
     }
 
-    fn compile(&mut self, path: &Path, bytes: &[u8], copies: &Folders) {
+    fn compile(&mut self, source: &Source, copies: &Folders) {
+        let Source { path, bytes, is_named } = source;
         let program = macros::read(&mut self.sources, path, bytes, copies);
         let compiled = compile(&program);
         let is_error = |one: &&Diagnostic| one.severity == Severity::Error;
@@ -284,6 +288,9 @@ impl Work {
             if let Some(first) = all.find(is_error) {
                 let (code, card) = (first.code, first.place.card);
                 reason += &format!(" (card {card}: {}, {code})", first.message);
+            }
+            if *is_named {
+                self.refuse_named(path, &reason);
             }
             self.skipped.push(Skipped { path: path.to_owned(), reason });
             return;
@@ -308,6 +315,35 @@ impl Work {
                 compiled: member,
             });
         }
+    }
+
+    /// The databases among the members.
+    fn databases(&self) -> Vec<DbdName> {
+        let members = self.items.iter().filter_map(|item| item.compiled.member.as_ref());
+        let names = members.filter_map(|member| match name_of(member) {
+            MemberName::Dbd(name) => Some(name),
+            MemberName::Psb(_) => None,
+        });
+        names.collect()
+    }
+
+    /// A file that was named, and not only found in a folder, is meant to be a source.
+    fn refuse_named(&mut self, path: &Path, reason: &str) {
+        let (severity, code) = (Severity::Error, "HFG118");
+        let message = format!("{} is named as a source, but {reason}", path.display());
+        let help = "leave it out; members that others copy are found by -I FOLDER".to_owned();
+        let shown = format!("{severity} {code}: {message}\n  = help: {help}\n");
+        self.said.push(Said {
+            severity,
+            code,
+            member: None,
+            path: Some(path.to_owned()),
+            card: None,
+            column: None,
+            message,
+            help: Some(help),
+            shown,
+        });
     }
 
     fn say(&mut self, one: &Diagnostic, member: Option<MemberName>) {
@@ -509,14 +545,26 @@ impl Item {
     }
 }
 
+/// A file that is to be compiled.
+struct Source {
+    path: PathBuf,
+    bytes: Vec<u8>,
+    /// Whether it was named itself, and not only its folder.
+    is_named: bool,
+}
+
 /// Every file that is meant, once, with its bytes.
 #[allow(clippy::disallowed_methods)] // sources are people's files, no part of a system
-fn files(sources: &[PathBuf]) -> Result<Vec<(PathBuf, Vec<u8>)>> {
+fn files(sources: &[PathBuf]) -> Result<Vec<Source>> {
     let mut paths = Vec::new();
+    let mut named = BTreeSet::new();
     for source in sources {
         match source.is_dir() {
             true => gather(source, &mut paths)?,
-            false => paths.push(source.clone()),
+            false => {
+                named.insert(source.clone());
+                paths.push(source.clone());
+            }
         }
     }
     let mut known = BTreeSet::new();
@@ -525,7 +573,7 @@ fn files(sources: &[PathBuf]) -> Result<Vec<(PathBuf, Vec<u8>)>> {
         let real = path.canonicalize().map_err(|error| unreadable(&path, &error))?;
         if known.insert(real) {
             let bytes = std::fs::read(&path).map_err(|error| unreadable(&path, &error))?;
-            files.push((path, bytes));
+            files.push(Source { is_named: named.contains(&path), path, bytes });
         }
     }
     if files.is_empty() {

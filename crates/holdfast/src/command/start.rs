@@ -20,6 +20,7 @@ use super::{Context, DONE};
 use crate::databases::Databases;
 use crate::failure::{Failure, Result};
 use crate::job::{self, Job, Kind, SOCKET, Terms};
+use crate::left::{self, Tells};
 use crate::output::warn;
 use crate::passphrase::PassphraseArgs;
 use crate::verbs::options;
@@ -79,6 +80,7 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     })?;
     let system = System::open(&context.seam, &args.system, &passphrase, options())?;
     system.notes().iter().for_each(warn);
+    left::clear(&*context.seam.disk, &args.system, Tells::OfAll);
     tell_recon(&system);
     let door = match open_door(context, &system) {
         Ok(door) => door,

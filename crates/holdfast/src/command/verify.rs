@@ -10,6 +10,7 @@ use system::{Bytes, Finding, Repair, SystemConfig, VerifyReport, VerifyWish};
 
 use super::{Context, DONE, again};
 use crate::failure::{Failure, Result};
+use crate::left::{self, Tells};
 use crate::operate::{self, understood};
 use crate::output::{Output, count, warn};
 use crate::passphrase::PassphraseArgs;
@@ -20,8 +21,8 @@ use crate::progress::Progress;
 /// Reads key file, control file, log, double-write area, data sets, RECON, archives and image
 /// copies, and names each damaged object with its place and the commands that mend it. Works on a
 /// stopped system and on one in use, where nobody waits for it; of the latter intervals are proven
-/// one by one, and trees as a whole are not. Changes nothing unless --repair is given. The exit
-/// code is 1 if anything is wrong.
+/// one by one, and trees as a whole are not. Changes nothing unless --repair is given, but removes
+/// what killed programs have left in clear. The exit code is 1 if anything is wrong.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example: holdfast verify /srv/bank --json; holdfast verify /srv/bank --rate '50 MiB' --repair")]
@@ -66,6 +67,8 @@ const ORDER_IN_USE: [&str; 7] =
     ["repair", "log", "archive", "recon", "recover", "restart", "index"];
 
 pub(super) fn run(context: &mut Context, args: &VerifyArgs) -> Result<ExitCode> {
+    SystemConfig::read(&*context.seam.disk, &args.dir)?;
+    left::clear(&*context.seam.disk, &args.dir, Tells::OfAll);
     let mut report = look(context, args)?;
     let mut tried: Vec<Tried> = Vec::new();
     for _ in 0..ROUNDS {

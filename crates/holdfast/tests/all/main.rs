@@ -35,6 +35,7 @@ mod files_at_rest_lose_nothing;
 mod forms_change_while_a_system_is_in_use;
 mod keys_change_and_old_passphrases_stop_working;
 mod keys_come_from_elsewhere;
+mod mistakes_in_steps_are_told;
 mod no_user_data_is_readable_in_a_sealed_system;
 mod others_look_after_a_system;
 mod partitions_and_pairs;

@@ -6,7 +6,8 @@
 //! 2. Libraries are never unloaded: their exit handlers run at the end of the process.
 
 use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
@@ -21,7 +22,7 @@ const LIBCOB: &[&str] = &["libcob.so.4", "libcob.so.5", "libcob.so"];
 const RTLD_NOLOAD: c_int = 4;
 
 /// A program's library.
-pub(crate) struct Module(Library);
+pub(crate) struct Module(Library, PathBuf);
 
 /// A place in it where the program can be entered.
 #[derive(Clone, Copy)]
@@ -33,17 +34,45 @@ impl Module {
         // SAFETY: loading runs the library's own initialisers. It is a program that somebody who
         // may run programs asks us to run; whatever it does, it does as this process.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
-        library.map(Module).map_err(|error| error.to_string())
+        library.map(|library| Module(library, path.to_owned())).map_err(|error| error.to_string())
     }
 
-    /// The entry of a name.
-    pub(crate) fn entry(&self, name: &str) -> Option<Entry> {
-        address(&self.0, name).map(Entry)
+    /// The entry of a name. Libraries that this one needs are searched, too, when a name is asked
+    /// for: a program `time.c` must not become the C library's function. So the entry has to stand
+    /// in the library itself; if `elsewhere`, in one that only it has brought.
+    pub(crate) fn entry(&self, name: &str, elsewhere: bool) -> Option<Entry> {
+        let found = address(&self.0, name)?;
+        let is_own = file_of(found).as_deref() == Some(self.1.as_path());
+        let is_brought = || elsewhere && exported_at(name) != Some(found);
+        (is_own || is_brought()).then_some(Entry(found))
     }
 
     /// Keeps the library until the process ends.
     pub(crate) fn keep(self) {
         std::mem::forget(self);
+    }
+}
+
+/// The file that something was loaded from, by the name that it was loaded by.
+fn file_of(address: *const c_void) -> Option<PathBuf> {
+    #[repr(C)]
+    struct Found {
+        file: *const c_char,
+        base: *const c_void,
+        symbol: *const c_char,
+        address: *const c_void,
+    }
+    type Dladdr = unsafe extern "C" fn(*const c_void, *mut Found) -> c_int;
+    let null = std::ptr::null();
+    let mut found = Found { file: null, base: null.cast(), symbol: null, address: null.cast() };
+    // SAFETY: the C library's `dladdr`, with the structure that it is declared with; the name that
+    // it gives lives as long as the library, which is never unloaded.
+    unsafe {
+        let dladdr = Library::this().get::<Dladdr>(b"dladdr").ok()?;
+        if dladdr(address, &raw mut found) == 0 || found.file.is_null() {
+            return None;
+        }
+        Some(PathBuf::from(OsStr::from_bytes(CStr::from_ptr(found.file).to_bytes())))
     }
 }
 

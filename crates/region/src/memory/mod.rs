@@ -1,5 +1,5 @@
-//! Memory that is not Rust's own: what a program shows us, PCBs below 4 GiB, and memory that two
-//! processes share.
+//! Memory that is not Rust's own: what a program shows us, PCBs below 4 GiB, memory that two
+//! processes share, and a page that copies of a process do not have.
 //!
 //! Invariants:
 //! 1. Outside of this folder and of `abi` the crate has no unsafe code.
@@ -9,9 +9,11 @@
 #![allow(unsafe_code)]
 
 mod low;
+mod mark;
 mod reach;
 mod shared;
 
 pub(crate) use low::Rooms;
+pub(crate) use mark::Mark;
 pub(crate) use reach::Reach;
 pub(crate) use shared::{Shared, inherited};

@@ -12,12 +12,13 @@ use crate::error::RegionError;
 
 const COMPILER: &str = "cc";
 const OBJECT: &str = "program.so";
+const FLAGS: [&str; 3] = ["-O2", "-g", "-fPIC"];
 
 impl Workshop<'_> {
     pub(super) fn prepare_c(&self, path: &Path) -> Result<Prepared, RegionError> {
         let compiler = || {
             let mut command = Command::new(COMPILER);
-            command.args(["-O2", "-g", "-fPIC"]).args(&self.options);
+            command.args(FLAGS).args(&self.options);
             for folder in self.folders(path) {
                 command.arg("-I").arg(folder);
             }
@@ -33,12 +34,13 @@ impl Workshop<'_> {
         }
         let version = self.run(Command::new(COMPILER).arg("--version"), path)?;
         let mut digest = Digest::default();
+        FLAGS.iter().for_each(|flag| digest.add(flag.as_bytes()));
         digest.add(&version.stdout);
         digest.add(&preprocessed.stdout);
         self.options.iter().for_each(|option| digest.add(option.as_bytes()));
         let folder = self.cache.join(digest.name());
         let object = folder.join(OBJECT);
-        let done = self.disk.exists(&object).map_err(RegionError::file(&object))?;
+        let done = self.is_sound(&folder, &[OBJECT]);
         let mut warnings = String::new();
         if !done {
             let new = self.begin(&folder)?;
@@ -50,7 +52,7 @@ impl Workshop<'_> {
                 return Err(failed(&output));
             }
             warnings = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
-            self.publish(&new, &folder)?;
+            self.publish(&new, &folder, &[OBJECT.to_owned()])?;
         }
         Ok(Prepared {
             source: path.to_owned(),

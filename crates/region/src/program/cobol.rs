@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `program.so` | what is loaded |
 //! | `facts` | entries and files |
-//! | `holdfast.conf`, `copy/` | what the compiler was given |
+//! | `digest` | what of these two is believed |
+//! | `holdfast.conf`, `copy/`, `display.h` | what the compiler was given |
 //!
 //! The compiler makes C names of its files' names, and does not like all of them; so it sees every
 //! source under one name.
@@ -18,8 +19,10 @@ use std::process::{Command, Output};
 
 use super::copies::{Copied, Folders, file_names};
 use super::facts::Facts;
+use super::foreign::translated_for;
 use super::messages::{Shown, for_people};
-use super::{COMPILED_NAME, Digest, Language, Prepared, Translated, Workshop};
+use super::storage::{KEEPS_ORDER, placed};
+use super::{COMPILED_NAME, Digest, Language, Prepared, Translated, Untranslated, Workshop};
 use crate::error::RegionError;
 
 const COMPILER: &str = "cobc";
@@ -30,9 +33,23 @@ const FACTS_KEPT: &[u8] = b"entries files with forms calls names, in upper case"
 const CONFIGURATION: &str = "holdfast.conf";
 const COPIES: &str = "copy";
 const TRANSLATION: &str = "program.c";
+/// Is put in front of the C source.
+const HEADER: &str = "display.h";
+const DISPLAY: &str = include_str!("display.h");
 
 fn has_word(text: &[u8], word: &[u8]) -> bool {
     text.windows(word.len()).any(|part| part == word)
+}
+
+/// What the C compiler is told besides.
+fn for_c() -> String {
+    format!("{KEEPS_ORDER} -include {HEADER}")
+}
+
+/// What is put in front of the C source.
+fn header(work: &Compilation<'_>) -> String {
+    let defined = work.translated.display.iter().map(|name| format!("#define {name}\n"));
+    defined.chain([DISPLAY.to_owned()]).collect()
 }
 
 /// A source on its way through the compiler.
@@ -52,9 +69,14 @@ impl Workshop<'_> {
         let folders = Folders::open(self.disk, &self.folders(path))?;
         let member = |name: &str| folders.member(self.disk, name).map(|copied| copied.text);
         let translated = self.translate.translate(path, original, &member);
-        let translated = translated.map_err(|messages| RegionError::Source {
-            path: path.to_owned(),
-            messages: messages.replace(COMPILED_NAME, &path.to_string_lossy()),
+        let translated = translated.map_err(|error| match error {
+            Untranslated::Wrong(messages) => RegionError::Source {
+                path: path.to_owned(),
+                messages: messages.replace(COMPILED_NAME, &path.to_string_lossy()),
+            },
+            Untranslated::Elsewhere { system, text } => {
+                RegionError::Elsewhere { path: path.to_owned(), system, text }
+            }
         })?;
         let mut texts = vec![&translated.text[..]];
         texts.extend(translated.members.iter().map(|(_, text)| &text[..]));
@@ -67,14 +89,20 @@ impl Workshop<'_> {
         }
         let work = Compilation { path, original, translated, members };
         let folder = self.cache.join(self.digest(&work)?);
-        let done = self.disk.exists(&folder.join(FACTS)).map_err(RegionError::file(&folder))?;
+        let done = self.is_sound(&folder, &[OBJECT, FACTS]);
         let warnings = if done { String::new() } else { self.compile(&work, &folder)? };
         let facts = self.read(&folder.join(FACTS))?;
+        let facts = Facts::from_text(&String::from_utf8_lossy(&facts));
+        if let Some((module, system)) = translated_for(&facts.calls) {
+            let text = format!("it calls {module}, as what its translator makes does");
+            let (path, system) = (path.to_owned(), system.to_owned());
+            return Err(RegionError::Elsewhere { path, system, text });
+        }
         Ok(Prepared {
             source: path.to_owned(),
             object: folder.join(OBJECT),
             language: Language::Cobol,
-            facts: Facts::from_text(&String::from_utf8_lossy(&facts)),
+            facts,
             fresh: !done,
             warnings,
         })
@@ -87,12 +115,17 @@ impl Workshop<'_> {
     }
 
     fn digest(&self, work: &Compilation<'_>) -> Result<String, RegionError> {
-        let version = self.run(Command::new(COMPILER).arg("--version"), work.path)?;
+        // With the flags of the C compiler, and what of them comes from the environment.
+        let compiler = self.run(Command::new(COMPILER).arg("--info"), work.path)?;
         let mut digest = Digest::default();
         digest.add(FACTS_KEPT);
-        digest.add(&version.stdout);
+        digest.add(&compiler.stdout);
+        digest.add(header(work).as_bytes());
+        digest.add(for_c().as_bytes());
         digest.add(self.configuration(work).as_bytes());
-        self.options.iter().for_each(|option| digest.add(option.as_bytes()));
+        let options = self.options.iter().map(String::as_str);
+        let options = options.chain(work.translated.options.iter().copied());
+        options.for_each(|option| digest.add(option.as_bytes()));
         digest.add(&work.translated.text);
         for (name, text) in &work.translated.members {
             digest.add(name.as_bytes());
@@ -110,7 +143,10 @@ impl Workshop<'_> {
         let folder = self.begin(object_folder)?;
         let compiled = self.compile_in(&folder, work);
         match &compiled {
-            Ok(_) => self.publish(&folder, object_folder)?,
+            Ok(_) => {
+                let files = [OBJECT, FACTS].map(str::to_owned);
+                self.publish(&folder, object_folder, &files)?;
+            }
             Err(_) => self.discard(&folder),
         }
         compiled
@@ -131,7 +167,15 @@ impl Workshop<'_> {
         translate.args(["-C", "-ffold-copy=UPPER", "-ffold-call=UPPER"]);
         translate.args(["-I", COPIES, "-o", TRANSLATION]);
         translate.arg(format!("-conf=./{CONFIGURATION}")).args(&self.options);
-        let warnings = self.checked(translate.arg(COMPILED_NAME), work)?;
+        translate.args(&work.translated.options);
+        let said = self.checked(translate.arg(COMPILED_NAME), work)?;
+        let mut warnings = work.translated.warnings.clone();
+        if !warnings.is_empty() && !said.is_empty() {
+            warnings.push('\n');
+        }
+        warnings.push_str(&said);
+        self.write(&folder.join(HEADER), header(work).as_bytes())?;
+        self.place_storage(folder)?;
         let c_source = self.read(&folder.join(TRANSLATION))?;
         let storage = self.read(&folder.join(format!("{TRANSLATION}.h")))?;
         let facts = Facts::of_translation(
@@ -139,9 +183,24 @@ impl Workshop<'_> {
             &String::from_utf8_lossy(&storage),
         );
         let mut build = self.compiler(folder);
+        build.args(["-A", &for_c()]);
         self.checked(build.args(["-m", "-o", OBJECT, TRANSLATION]), work)?;
         self.write(&folder.join(FACTS), facts.to_text().as_bytes())?;
         Ok(warnings)
+    }
+
+    /// Puts the levels of every program in order.
+    fn place_storage(&self, folder: &Path) -> Result<(), RegionError> {
+        for name in self.disk.list(folder).map_err(RegionError::file(folder))? {
+            let name = name.to_string_lossy();
+            if name.starts_with(&format!("{TRANSLATION}.l")) {
+                let path = folder.join(&*name);
+                let declarations = self.read(&path)?;
+                let declarations = String::from_utf8_lossy(&declarations);
+                self.write(&path, placed(&declarations).as_bytes())?;
+            }
+        }
+        Ok(())
     }
 
     fn lay_out(&self, copies: &Path, member: &str, text: &[u8]) -> Result<(), RegionError> {

@@ -130,17 +130,21 @@ impl Workshop<'_> {
             return Ok(None);
         }
         let mut digest = Digest::default();
+        let mut files = BTreeMap::new();
         for (name, object) in objects {
+            let bytes = self.read(object)?;
             digest.add(name.as_bytes());
-            digest.add(object.as_os_str().as_encoded_bytes());
+            digest.add(&bytes);
+            files.insert(format!("{name}.so"), bytes);
         }
         let shelf = self.cache.join(format!("lib-{}", digest.name()));
-        if !self.disk.exists(&shelf).map_err(RegionError::file(&shelf))? {
+        let names: Vec<String> = files.keys().cloned().collect();
+        if !self.is_sound(&shelf, &names) {
             let folder = self.begin(&shelf)?;
-            for (name, object) in objects {
-                self.write(&folder.join(format!("{name}.so")), &self.read(object)?)?;
+            for (name, bytes) in &files {
+                self.write(&folder.join(name), bytes)?;
             }
-            self.publish(&folder, &shelf)?;
+            self.publish(&folder, &shelf, &names)?;
         }
         Ok(Some(shelf))
     }

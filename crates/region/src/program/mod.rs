@@ -7,8 +7,8 @@
 //! | anything else | a COBOL source | PROGRAM-ID if that has USING, else `DLITCBL` if it is there |
 //!
 //! Invariants:
-//! 1. What was compiled is used again only if source, copied members, compiler, configuration and
-//!    options are the same, byte for byte.
+//! 1. What was compiled is used again only if source, copied members, compiler with its flags,
+//!    configuration and options are the same, byte for byte, and what they became is still the same.
 //! 2. A compilation that was cut short leaves nothing that a later one could take for a program.
 
 mod c;
@@ -16,23 +16,23 @@ mod cards;
 mod cobol;
 mod copies;
 mod facts;
+mod foreign;
+mod kept;
 mod library;
 mod messages;
+mod storage;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::Relaxed;
 
 use seam::disk::{Disk, read_small};
 
 pub use self::facts::{CobolFile, EntryPoint, Facts, FileForm};
+pub(crate) use self::kept::is_gone;
+pub use self::kept::{Cleared, clear};
 pub use self::library::Library;
 use crate::error::RegionError;
 use crate::masks::Order;
-
-/// How many compilations this process has begun.
-static COMPILATIONS: AtomicU32 = AtomicU32::new(0);
 
 /// The longest source, and the longest member.
 const SOURCE_BYTES_MAX: usize = 64 << 20;
@@ -133,6 +133,26 @@ pub struct Translated {
     pub text: Vec<u8>,
     /// Members that go with it, by name, and are found before those of the copy folders.
     pub members: Vec<(String, Vec<u8>)>,
+    /// What DISPLAY is to know (`display.h`).
+    pub display: Vec<&'static str>,
+    /// Further options of the compiler that the source asks for.
+    pub options: Vec<&'static str>,
+    /// What there is to say about it.
+    pub warnings: String,
+}
+
+/// Why a source cannot be translated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Untranslated {
+    /// It has mistakes: for people, with the lines shown.
+    Wrong(String),
+    /// It is for a system that is not here.
+    Elsewhere {
+        /// Which system.
+        system: String,
+        /// What tells it.
+        text: String,
+    },
 }
 
 /// Who prepares COBOL sources for the compiler.
@@ -140,13 +160,13 @@ pub trait Translate {
     /// Translates a source. `member` finds what it copies.
     ///
     /// # Errors
-    /// What is wrong with it, for people, with the lines shown.
+    /// Why it cannot be.
     fn translate(
         &self,
         file: &Path,
         source: &[u8],
         member: &dyn Fn(&str) -> Option<Vec<u8>>,
-    ) -> Result<Translated, String>;
+    ) -> Result<Translated, Untranslated>;
 
     /// The compiler configuration for a program of these texts, its source and its members.
     fn configuration(&self, texts: &[&[u8]]) -> String;
@@ -190,7 +210,11 @@ impl Workshop<'_> {
         if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("c")) {
             return self.prepare_c(&path);
         }
-        self.prepare_cobol(&path, &cards::lines_of(source))
+        let source = cards::lines_of(source);
+        if let Some(language) = foreign::language(&path, &source) {
+            return Err(RegionError::Foreign { path, language });
+        }
+        self.prepare_cobol(&path, &source)
     }
 
     fn read(&self, path: &Path) -> Result<Vec<u8>, RegionError> {
@@ -212,46 +236,6 @@ impl Workshop<'_> {
             path: source.to_owned(),
             text: error.to_string(),
         })
-    }
-
-    /// A folder to compile in, which becomes `object_folder` when everything has succeeded.
-    fn begin(&self, object_folder: &Path) -> Result<PathBuf, RegionError> {
-        // Threads of one process may compile the same at the same time.
-        let number = COMPILATIONS.fetch_add(1, Relaxed);
-        let folder = format!("new-{}-{number}", std::process::id());
-        let folder = object_folder.with_extension(folder);
-        self.disk.create_dir(&folder).map_err(RegionError::file(&folder))?;
-        Ok(folder)
-    }
-
-    /// Gives a folder its name. Another process may have compiled the same meanwhile.
-    fn publish(&self, folder: &Path, object_folder: &Path) -> Result<(), RegionError> {
-        match self.disk.rename(folder, object_folder) {
-            Ok(()) => Ok(()),
-            Err(_) if self.disk.exists(object_folder).unwrap_or(false) => {
-                self.discard(folder);
-                Ok(())
-            }
-            Err(error) => Err(RegionError::file(object_folder)(error)),
-        }
-    }
-
-    /// Removes the folder of a compilation that failed. What cannot be removed does no harm.
-    fn discard(&self, folder: &Path) {
-        for path in self.disk.list(folder).unwrap_or_default() {
-            let path = folder.join(path);
-            if self.disk.remove(&path).is_err() {
-                self.discard(&path);
-            }
-        }
-        let _ = rustix::fs::rmdir(folder);
-    }
-
-    fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), RegionError> {
-        use seam::disk::{Create, Open};
-        let how = Open { create: Create::IfMissing, write: true, direct: false, dsync: false };
-        let file = self.disk.open(path, how).map_err(RegionError::file(path))?;
-        file.set_len(0).and_then(|()| file.write_at(bytes, 0)).map_err(RegionError::file(path))
     }
 }
 

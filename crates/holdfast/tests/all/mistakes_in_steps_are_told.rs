@@ -1,0 +1,176 @@
+//! What somebody who sets up a step gets wrong is told: names that are nobody's, files that are no
+//! sources, programs that cannot run here; and what killed programs leave in clear is removed.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::common::{Ended, Folder, SECRET, on, run, start, system_of};
+
+const SOURCES: &str = "* A SHOP
+         DBD   NAME=SHOPDB,ACCESS=(HDAM,OSAM),RMNAME=(HASHER,1,10)
+         DATASET DD1=SHOPDD
+         SEGM  NAME=CUSTOMER,PARENT=0,BYTES=20
+         FIELD NAME=(CUSTNO,SEQ,U),START=1,BYTES=8
+         DBDGEN
+         DBD   NAME=ORDERS,ACCESS=(GSAM,BSAM)
+         DATASET DD1=INFILE,RECFM=F,RECORD=8
+         DBDGEN
+         PCB   TYPE=DB,DBDNAME=SHOPDB,PROCOPT=A,KEYLEN=8
+         SENSEG NAME=CUSTOMER,PARENT=0
+         PCB   TYPE=GSAM,DBDNAME=ORDERS,PROCOPT=GS
+         PSBGEN LANG=COBOL,PSBNAME=CLERK,CMPAT=YES
+         END
+";
+
+const PROGRAM: &str = "       IDENTIFICATION DIVISION.
+       PROGRAM-ID. CLERK.
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT OPTIONAL LISTING ASSIGN TO UT-S-PRINT.
+       DATA DIVISION.
+       FILE SECTION.
+       FD  LISTING.
+       01  LISTED PIC X(12).
+       PROCEDURE DIVISION.
+           DISPLAY 'AT WORK'.
+           GOBACK.
+";
+
+fn have(compiler: &str) -> bool {
+    let found = Command::new(compiler).arg("--version").output().is_ok();
+    if !found {
+        eprintln!("skipped: {compiler} is not installed");
+    }
+    found
+}
+
+fn written(folder: &Folder, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    fs::write(&path, text).unwrap();
+    path
+}
+
+fn batch(dir: &Path, program: &Path, rest: &[&str]) -> Ended {
+    let program = ["--psb", "CLERK", "--program", program.to_str().unwrap()];
+    on(SECRET, &["batch", "-s"], dir, &[&program, rest].concat())
+}
+
+#[test]
+fn a_dd_that_nobody_uses_is_named() {
+    if !have("cobc") {
+        return;
+    }
+    let (folder, dir) = system_of("unused-dd", SOURCES, "");
+    let program = written(&folder, "clerk.cbl", PROGRAM);
+    let dd = |name: &str| format!("{name}={}", folder.join("nothing").display());
+    let names = ["PRINT", "INFILE", "SHOPDD", "DFSVSAMP", "SORTWK01", "PRIMT"].map(dd);
+    let dds: Vec<&str> = names.iter().flat_map(|dd| ["--dd", dd.as_str()]).collect();
+    let ended = batch(&dir, &program, &dds).done();
+    assert!(ended.err.contains("--dd PRIMT is not used: neither"), "{}", ended.err);
+    assert_eq!(ended.err.matches("is not used").count(), 1, "{}", ended.err);
+}
+
+#[test]
+fn a_section_of_no_database_is_named_when_definitions_are_stored() {
+    let typo = "\n[database.SHOPDD]\nencoding = \"ascii\"\n";
+    let (folder, dir) = system_of("typo", SOURCES, typo);
+    let sources = written(&folder, "again", SOURCES);
+    let sources = sources.to_str().unwrap();
+    let ended = on(SECRET, &["gen", "-s"], &dir, &[sources]).done();
+    let words = "[database.SHOPDD] of holdfast.toml has no effect: there is no database SHOPDD";
+    assert!(ended.err.contains(words), "{}", ended.err);
+    let config = dir.join("holdfast.toml");
+    let right = fs::read_to_string(&config).unwrap().replace("SHOPDD", "SHOPDB");
+    fs::write(&config, right).unwrap();
+    let ended = on(SECRET, &["gen", "-s"], &dir, &[sources]).done();
+    assert!(!ended.err.contains("no effect"), "{}", ended.err);
+}
+
+#[test]
+fn a_file_that_is_named_as_a_source_has_to_be_one() {
+    let (folder, dir) = system_of("named", SOURCES, "");
+    let sources = written(&folder, "again", SOURCES);
+    let sources = sources.to_str().unwrap();
+    let notes = written(&folder, "notes.md", "# What there is to know\n");
+    let notes = notes.to_str().unwrap();
+    let ended = on(SECRET, &["gen", "-s"], &dir, &[sources, notes]);
+    let ended = ended.failed("HFY100", &["HFG118", "notes.md is named as a source, but it is"]);
+    assert!(ended.err.contains("leave it out"), "{}", ended.err);
+    // In a folder it may lie.
+    fs::create_dir(folder.join("lib")).unwrap();
+    fs::write(folder.join("lib/notes.md"), "# What there is to know\n").unwrap();
+    fs::write(folder.join("lib/shop"), SOURCES).unwrap();
+    let library = folder.join("lib");
+    let made = on(SECRET, &["gen", "-s"], &dir, &[library.to_str().unwrap()]).done();
+    assert!(made.out.contains("notes.md: skipped"), "{}", made.out);
+}
+
+#[test]
+fn programs_that_cannot_run_here_are_told_in_one_sentence() {
+    let (folder, dir) = system_of("elsewhere", SOURCES, "");
+    let exec = "           EXEC CICS RETURN END-EXEC.\n";
+    let online = PROGRAM.replace("           GOBACK.\n", &exec.repeat(3));
+    let online = written(&folder, "online.cbl", &online);
+    let ended = batch(&dir, &online, &[]).failed("HFR023", &["for CICS", "in line 13 and 2 more"]);
+    assert_eq!(ended.err.lines().filter(|line| line.contains("CICS")).count(), 1, "{}", ended.err);
+    let pli = written(&folder, "clerk.pli", " CLERK: PROC OPTIONS(MAIN);\n END CLERK;\n");
+    batch(&dir, &pli, &[]).failed("HFR022", &["clerk.pli is written in PL/I"]);
+}
+
+#[test]
+fn a_program_for_terminals_is_told_to_be_one() {
+    if !have("cc") {
+        return;
+    }
+    let (folder, dir) = system_of("terminals", SOURCES, "");
+    let text = "int CTDLI();\nint DLITCBL(void *io) { char area[200]; CTDLI(\"GU  \", io, area, \
+                0); return 0; }\n";
+    let program = written(&folder, "talk.c", text);
+    let ended = batch(&dir, &program, &[]);
+    assert!(ended.err.contains("this is a program for terminals: 1 of its calls"), "{}", ended.err);
+    let json = batch(&dir, &program, &["--json"]);
+    assert!(json.json()["notes"][0].as_str().unwrap().contains("no message queues"));
+}
+
+/// The story: records of a program that was killed stayed in clear for good, and what was torn in
+/// `programs` by a power cut made a step fail until somebody removed it by hand.
+#[test]
+fn what_a_killed_program_left_in_clear_goes_and_what_is_torn_is_made_anew() {
+    let (folder, dir) = system_of("left", SOURCES, "");
+    let records = dir.join("programs/records");
+    fs::create_dir_all(&records).unwrap();
+    let left = records.join("PRINT.2147483646");
+    let kept = records.join("PRINT.2147483646.kept");
+    fs::write(&left, "IN CLEAR").unwrap();
+    fs::write(&kept, "IN CLEAR").unwrap();
+    let ended = on(SECRET, &["verify"], &dir, &[]).done();
+    assert!(ended.err.contains("PRINT.2147483646 is removed: a killed program"), "{}", ended.err);
+    assert!(ended.err.contains("PRINT.2147483646.kept lies there in clear"), "{}", ended.err);
+    assert!(!left.exists() && kept.exists());
+    fs::write(&left, "IN CLEAR").unwrap();
+    let system = start(&dir);
+    assert!(!left.exists());
+    run([&"stop".into(), &"-s".into(), &dir.clone().into_os_string()]).done();
+    let said = Ended::of(&system.wait_with_output().unwrap()).done();
+    assert!(said.err.contains("is removed: a killed program"), "{}", said.err);
+    if !have("cobc") {
+        return;
+    }
+    let program = written(&folder, "clerk.cbl", PROGRAM);
+    let dd = format!("PRINT={}", folder.join("print").display());
+    batch(&dir, &program, &["--dd", &dd]).done();
+    let mut torn = 0;
+    for folder in fs::read_dir(dir.join("programs")).unwrap() {
+        let object = folder.unwrap().path().join("program.so");
+        if object.exists() {
+            fs::write(object, "").unwrap();
+            torn += 1;
+        }
+    }
+    assert_eq!(torn, 1);
+    let ended = batch(&dir, &program, &["--dd", &dd]).done();
+    assert!(ended.out.contains("AT WORK"), "{}", ended.out);
+}

@@ -1,0 +1,35 @@
+/* Copies of a program's process are not the program: one makes a call, one returns. */
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int CTDLI();
+
+struct pcb {
+    char dbd[8], level[2], status[2];
+};
+
+int DLITCBL(void *io, struct pcb *shop)
+{
+    char area[30] = "";
+    int status;
+
+    CTDLI("GU  ", shop, area, NULL);
+    fflush(stdout);
+    if (fork() == 0) {
+        CTDLI("ISRT", shop, "000009", "CUSTOMER ", NULL);
+        printf("INSERTED BY A COPY\n");
+        fflush(stdout);
+        _exit(0);
+    }
+    wait(&status);
+    printf("copy ended with %d\n", WEXITSTATUS(status));
+    fflush(stdout);
+    if (fork() == 0)
+        return 9;
+    wait(&status);
+    printf("copy returned %d\n", WEXITSTATUS(status));
+    CTDLI("GN  ", shop, area, NULL);
+    printf("program '%.2s' %.6s\n", shop->status, area);
+    return 0;
+}

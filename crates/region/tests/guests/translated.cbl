@@ -1,0 +1,5 @@
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID. SHOPTRAN.
+       PROCEDURE DIVISION.
+           CALL 'DFHEI1'.
+           GOBACK.
