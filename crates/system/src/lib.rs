@@ -51,7 +51,7 @@ pub use error::SystemError;
 pub use operator::ask;
 pub use registry::recon_setup;
 pub use restore::{RebuiltRecon, RestoreOptions, RestoredSystem, rebuild_recon};
-pub use room::WarnSettings;
+pub use room::{WarnSettings, is_full};
 pub use status::SystemStatus;
 pub use still::Still;
 pub use survey::{LogDamage, LogSurvey, LostLogCopy, Stopped, SurveyedSegment, status};

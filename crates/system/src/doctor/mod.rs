@@ -15,6 +15,7 @@ mod ahead;
 mod anchor;
 mod copies;
 mod files;
+mod room;
 mod surveyed;
 
 use std::collections::BTreeSet;
@@ -112,6 +113,7 @@ pub fn diagnose(seam: &Seam, dir: &Path, passphrase: Option<&Passphrase>) -> Dia
     doctor.process();
     if !doctor.is_half_restored() {
         let config = doctor.configuration();
+        doctor.try_part("devices", |doctor| doctor.room(&config.config));
         let keys = doctor.key_file(&config, passphrase);
         match keys {
             Some(keys) => doctor.with_keys(config, keys),
