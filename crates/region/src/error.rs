@@ -100,6 +100,9 @@ pub enum RegionError {
         /// Where its records are kept.
         records: PathBuf,
     },
+    /// The program has ended, but its output is not whole.
+    #[error("what the program displayed (SYSOUT) could not all be written to {0}")]
+    Displayed(String),
     /// No control region answers.
     #[error("no system answers at {}: {text}", path.display())]
     NoSystem {
@@ -162,6 +165,7 @@ impl Coded for RegionError {
             RegionError::Broken(_) => Code("HFR018"),
             RegionError::Gone => Code("HFR020"),
             RegionError::NotWritten { .. } => Code("HFR021"),
+            RegionError::Displayed(_) => Code("HFR022"),
         }
     }
 
@@ -184,6 +188,10 @@ impl Coded for RegionError {
                     "the program has run: do not run it again for this. Its records are kept in {}",
                     records.display()
                 );
+            }
+            RegionError::Displayed(_) => {
+                "free space on its device, or name a file elsewhere, and run the program again, from \
+                 its last checkpoint if it takes any"
             }
             RegionError::NoSystem { .. } => "start it with: holdfast start -s SYSTEM",
             RegionError::Version { .. } => "stop the system and start it with this release",

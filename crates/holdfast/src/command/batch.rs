@@ -9,6 +9,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 
 use clap::{Args, ValueHint};
+use region::bmp;
 use region::host::{self, Ended, Report};
 use region::program::{Library, Prepared, Workshop};
 use region::shape::{PcbKind, PcbShape};
@@ -233,9 +234,25 @@ fn play(
         Kind::Bmp => None,
     };
     context.output.flush()?;
-    let report = host::run(&mut command, files, |process| cancel.pass_to(process));
+    let mut started = None;
+    let report = host::run(&mut command, files, |process| {
+        started = Some(process);
+        cancel.pass_to(process);
+    });
     cancel.over();
     let report = report?;
+    if let (Kind::Bmp, Some(process)) = (job.kind, started)
+        && !matches!(report.ended, Ended::NotStarted(_))
+    {
+        // What is said of its end is so when it is said.
+        let waited = bmp::wait_for_end_of(&job.system.join(SOCKET), process);
+        if waited.is_err() && !matches!(report.ended, Ended::Normal { .. }) {
+            warn(
+                "the system has stopped meanwhile: its next start backs out what the program had \
+                 not committed",
+            );
+        }
+    }
     drop(handover);
     Ok(report)
 }
