@@ -28,6 +28,7 @@ mod config;
 mod doctor;
 mod error;
 pub mod hygiene;
+mod limits;
 pub mod operator;
 mod registry;
 mod restore;

@@ -178,13 +178,7 @@ impl Verifier {
     /// being written, its file was cut or has grown, or it was freed. It is looked at again under
     /// its map's latch; only what is wrong twice with the same tag, with all batches landed in
     /// between, is damaged.
-    fn in_use(
-        &mut self,
-        look: &mut Look<'_>,
-        kernel: &Arc<Kernel>,
-        ci: CiNumber,
-        unit: &mut [u8],
-    ) {
+    fn in_use(&mut self, look: &mut Look<'_>, kernel: &Arc<Kernel>, ci: CiNumber, unit: &mut [u8]) {
         let mut wrong_with = None;
         for _ in 0..TRIES_IN_USE {
             let before = match look.set.expected_prefix(ci) {
