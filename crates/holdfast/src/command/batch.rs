@@ -327,10 +327,10 @@ fn kind_of(shape: &PcbShape) -> String {
 }
 
 /// Connects to the started system of a job.
-pub(super) fn connect(job: &Job) -> Result<region::bmp::Connection> {
+pub(super) fn connect(job: &Job) -> Result<bmp::Connection> {
     let text = job.to_text()?;
     let path = job.system.join(SOCKET);
-    region::bmp::Connection::open(&path, text.as_bytes()).map_err(|error| match error {
+    bmp::Connection::open(&path, text.as_bytes()).map_err(|error| match error {
         region::RegionError::NoSystem { .. } => not_started(&job.system),
         error => error.into(),
     })
