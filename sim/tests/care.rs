@@ -2,7 +2,7 @@
 //!
 //! `HOLDFAST_SEEDS=FROM..TO` runs others; a failure names its seed.
 
-use holdfast_sim::{care, crew};
+use holdfast_sim::{care, crew, cut};
 
 #[test]
 fn what_is_spoilt_beneath_a_system_in_use_is_named_and_mended() {
@@ -22,4 +22,9 @@ fn the_doctor_answers_whatever_is_left_of_a_system_and_writes_nothing() {
 #[test]
 fn nothing_is_lost_of_what_changes_while_it_is_recovered() {
     crew::each(1..5, care::nothing_is_lost_while_it_is_recovered);
+}
+
+#[test]
+fn nothing_is_called_damaged_while_files_are_cut_off_and_grow_again() {
+    crew::each(1..13, cut::nothing_is_called_damaged_that_is_sound);
 }

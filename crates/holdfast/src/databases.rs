@@ -88,11 +88,9 @@ impl<S: Store> Databases<S> {
         Ok(database)
     }
 
-    /// Says what a person should know about the settings of a database and of its indexes.
+    /// Says what a person should do about the settings of a database. What they make of its
+    /// definition is said once, when that is compiled.
     fn warn_of_settings(&self, database: &Database) -> std::result::Result<(), HierarchyError> {
-        let of_indexes = database.indexes.iter().filter_map(|tree| tree.placement.as_deref());
-        let placements = std::iter::once(&*database.schema.placement).chain(of_indexes);
-        placements.flat_map(|placement| placement.notes()).for_each(warn);
         for Unlike { set, says, has, wanted } in database.unlike(&self.store)? {
             let name = database.name();
             warn(format!(

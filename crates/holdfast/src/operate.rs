@@ -38,7 +38,8 @@ pub(crate) fn operate<T: DeserializeOwned>(
     operated(context, dir, passphrase, (verb, arguments), options())
 }
 
-/// The same for a verb that changes nothing as it is asked for: also where nothing can be written.
+/// The same for a verb that changes nothing as it is asked for: also where nothing can be written,
+/// or no room is left for what an open system writes.
 pub(crate) fn look<T: DeserializeOwned>(
     context: &Context,
     dir: &Path,
@@ -46,7 +47,13 @@ pub(crate) fn look<T: DeserializeOwned>(
     verb: &str,
     arguments: &impl Serialize,
 ) -> Result<T> {
-    operated(context, dir, passphrase, (verb, arguments), looking(context, dir))
+    let options = looking(context, dir);
+    let seen = operated(context, dir, passphrase, (verb, arguments), options);
+    if seen.is_ok() || options.in_memory || !system::is_full(&*context.seam.disk, dir) {
+        return seen;
+    }
+    let options = OpenOptions { in_memory: true, ..options };
+    operated(context, dir, passphrase, (verb, arguments), options)
 }
 
 fn operated<T: DeserializeOwned>(

@@ -7,7 +7,7 @@ use seam::stop::Stopped;
 
 use crate::{LockName, Mode};
 
-/// Which budget was exceeded (K23).
+/// Which budget was exceeded (K23); shown as the setting of `holdfast.toml` that holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// `locks_max`: the locks of all units of work together.
@@ -19,8 +19,8 @@ pub enum Limit {
 impl std::fmt::Display for Limit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Limit::Total => "locks_max",
-            Limit::PerOwner => "locks_per_owner_max",
+            Limit::Total => "locks.locks_max",
+            Limit::PerOwner => "locks.locks_per_unit_max",
         })
     }
 }
@@ -122,10 +122,13 @@ impl Coded for LockError {
             }
             LockError::WouldBlock { .. } => "Ask again, or allow the request to wait.".into(),
             LockError::Budget { limit: Limit::Total, .. } => {
-                "Raise locks_max, or run fewer large units of work at a time.".into()
+                "Raise locks.locks_max in holdfast.toml, or run fewer large units of work at a time."
+                    .into()
             }
             LockError::Budget { limit: Limit::PerOwner, .. } => {
-                "Commit more often, lock the whole data set, or raise locks_per_owner_max.".into()
+                "Commit more often, lock the whole data set, or raise locks.locks_per_unit_max in \
+                 holdfast.toml."
+                    .into()
             }
             LockError::NotHeld { .. } => "Lock it first.".into(),
             LockError::Stopped(stopped) => stopped.remedy(),
@@ -145,7 +148,7 @@ mod tests {
         let budget = LockError::Budget { limit: Limit::PerOwner, max: 10, object, uow };
         assert_eq!(
             budget.to_string(),
-            "uow9 cannot lock ds4: its request exceeds locks_per_owner_max = 10"
+            "uow9 cannot lock ds4: its request exceeds locks.locks_per_unit_max = 10"
         );
         let deadlock = LockError::Deadlock { object, victim: uow, cycle: vec![uow, UowId(7)] };
         assert_eq!(

@@ -329,6 +329,33 @@ impl LockManager {
         mode: Mode,
         wait: Wait,
     ) -> Result<usize, LockError> {
+        self.escalate_parts(owner, set, mode, wait, |name| name.is_part_of(set))
+    }
+
+    /// The same where a caller's names, all those of one space, stand for parts of the data set:
+    /// whoever locks one of them has the data set locked with the same intent.
+    ///
+    /// # Errors
+    /// As for [`LockManager::escalate`].
+    pub fn escalate_names(
+        &self,
+        owner: &mut Owner,
+        (set, space): (DataSetId, u32),
+        mode: Mode,
+        wait: Wait,
+    ) -> Result<usize, LockError> {
+        let space = LockName::user(space, 0).space;
+        self.escalate_parts(owner, set, mode, wait, |name| name.space == space)
+    }
+
+    fn escalate_parts(
+        &self,
+        owner: &mut Owner,
+        set: DataSetId,
+        mode: Mode,
+        wait: Wait,
+        is_part: impl Fn(LockName) -> bool,
+    ) -> Result<usize, LockError> {
         let name = LockName::set(set);
         self.acquire_within(owner, name, mode, wait, usize::MAX)?;
         self.totals.escalations.one();
@@ -337,7 +364,7 @@ impl LockManager {
         let before = owner.held.len();
         for place in (0..before).rev() {
             let held = *owner.held.at(place);
-            if held.name.is_part_of(set) && whole.covers(held.mode) {
+            if is_part(held.name) && whole.covers(held.mode) {
                 self.release_at(owner, place);
             }
         }

@@ -107,6 +107,15 @@ impl Home {
             || self.pool().is_resident(set, ci)
     }
 
+    /// Whether an interval is in memory, and there is more of it there than on disk. A guess by the
+    /// time it returns.
+    #[must_use]
+    pub fn is_changed(&self, set: DataSetId, ci: CiNumber) -> bool {
+        // In the order in which intervals go.
+        self.leaving().is_some_and(|old| old.is_changed(set, ci))
+            || self.pool().is_changed(set, ci)
+    }
+
     /// Whether the data set is leaving one pool for the other; it stays so under the mutex of the
     /// new one, but for the end of it, when the old one has nothing left.
     fn goes(&self, from: &Pool, to: &Pool) -> bool {

@@ -383,6 +383,15 @@ impl Pool {
         self.table.probe(&self.frames, Key::new(set, ci)).is_some()
     }
 
+    /// Whether it is in memory, and changed since it was written. A guess by the time it returns.
+    #[must_use]
+    pub fn is_changed(&self, set: DataSetId, ci: CiNumber) -> bool {
+        let key = Key::new(set, ci);
+        let frame = self.table.probe(&self.frames, key);
+        // It may have become another interval's in between.
+        frame.is_some_and(|frame| frame.rec_lsn() != Lsn::NONE && frame.holds(key))
+    }
+
     /// Has the processor fetch an interval that is wanted soon, if it is in memory.
     #[inline]
     pub fn fetch(&self, set: DataSetId, ci: CiNumber) {

@@ -50,7 +50,7 @@ pub(crate) struct Chosen {
     /// Its valid bytes, whole blocks.
     pub(crate) bytes: Vec<u8>,
     pub(crate) tag: Tag,
-    /// The copies that are exactly like it.
+    /// The copies that hold exactly the same, and nothing behind it.
     pub(crate) alike: Vec<bool>,
 }
 
@@ -89,8 +89,13 @@ pub(crate) fn choose(
     let mut bytes = best.bytes.clone();
     // With padding that a crash has cut off: whoever goes on goes on behind it.
     bytes.resize(best.chain.bytes as usize, 0);
-    let alike =
-        |found: &Result<Found, Unusable>| found.as_ref().is_ok_and(|found| found.bytes == bytes);
+    // Zeros behind it are room for what will be added.
+    let alike = |found: &Result<Found, Unusable>| {
+        found.as_ref().is_ok_and(|found| {
+            let rest = found.bytes.strip_prefix(bytes.as_slice());
+            rest.is_some_and(|rest| rest.iter().all(|byte| *byte == 0))
+        })
+    };
     Ok(Chosen {
         copy,
         alike: read.iter().map(alike).collect(),

@@ -61,6 +61,15 @@ pub enum ReconError {
         #[source]
         error: io::Error,
     },
+    /// There is no room for a change; it was not recorded, and later ones may be.
+    #[error("RECON has no room for a change, {} could not be written: {error}", path.display())]
+    Full {
+        /// The file.
+        path: PathBuf,
+        /// What the disk says.
+        #[source]
+        error: io::Error,
+    },
     /// No copy could be written; nothing is recorded any more.
     #[error("no copy of RECON can be written any more: {why}")]
     Lost {
@@ -99,6 +108,7 @@ impl Coded for ReconError {
             ReconError::Lost { .. } => Code("HFN008"),
             ReconError::TooLong { .. } => Code("HFN009"),
             ReconError::Setup { .. } => Code("HFN010"),
+            ReconError::Full { .. } => Code("HFN011"),
             ReconError::Seal(error) => error.code(),
         }
     }
@@ -118,6 +128,10 @@ impl Coded for ReconError {
             }
             ReconError::Io { .. } | ReconError::Lost { .. } => {
                 "Check the device, its space and the permissions, then start again."
+            }
+            ReconError::Full { .. } => {
+                "Free space on its device, then try again; `holdfast doctor` names the device and \
+                 what frees it."
             }
             ReconError::TooLong { .. } => "Change less at once.",
             ReconError::Setup { .. } => "Correct the configuration.",

@@ -6,15 +6,20 @@
 //! 3. A copy that could not be written is not written again before the next open, which makes it
 //!    anew; the survivor says first that it is stale (K9). A failed sync is never retried.
 //! 4. A file is compacted into a new one that replaces it by a rename; a crash leaves either.
+//! 5. Files are longer than what they hold: behind it they have room for many changes, made while
+//!    the device had it. So a full device keeps nobody from opening a system, which is how space is
+//!    freed. A change for which there is no room is refused and leaves everything as it was; a file
+//!    that cannot be compacted for want of room is compacted later.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::{Lsn, SystemId};
 use seal::{KeyProvider, Salt, Tag};
 use seam::Seam;
-use seam::disk::{Create, File, Open, replace_small};
+use seam::disk::{BLOCK, Create, File, Open, is_full, is_misplaced, replace_small};
 use seam::plant::{Plant, planted};
 use seam::sync::{Mutex, MutexGuard};
 
@@ -23,6 +28,10 @@ use crate::entry::{Keys, Kind, SEALED_BYTES_MAX, Sealer};
 use crate::record::encode;
 use crate::state::State;
 use crate::{ReconError, Record};
+
+/// What a file has behind its entries, so that they can be added to while the device is full: some
+/// 256 changes.
+const ROOM_BYTES: u64 = 1 << 20;
 
 /// Where RECON is, and whose it is.
 #[derive(Clone)]
@@ -84,11 +93,13 @@ impl Drop for HeldLog<'_> {
 
 struct Writer {
     /// The copies that can be written.
-    copies: [Option<Arc<dyn File>>; 2],
+    copies: [Option<OpenCopy>; 2],
     sealer: Sealer,
     newest: u64,
     tag: Tag,
     bytes: u64,
+    /// How far the device has room for all living copies.
+    room_end: u64,
     /// Why nothing can be written any more.
     lost: Option<String>,
 }
@@ -166,7 +177,12 @@ impl Recon {
         let chosen = choose(setup.seam.disk.as_ref(), &setup.paths(), &setup.keys())?;
         let (mut repaired, mut copies, mut lost) = (Vec::new(), [None, None], None);
         for (at, path) in setup.paths().into_iter().enumerate() {
-            let made = if chosen.alike[at] { Ok(()) } else { put(&setup, &path, &chosen.bytes) };
+            let made = match (chosen.alike[at], at == chosen.copy) {
+                (true, _) => Ok(()),
+                // What is valid of it stays where it is: that takes no room.
+                (false, true) => clear_end(&setup, &path, &chosen.bytes),
+                (false, false) => put(&setup, &path, &chosen.bytes),
+            };
             match made.and_then(|()| file(&setup, at)) {
                 Ok(file) => copies[at] = file,
                 // The copy that is believed must be written; the other one may be lost (3).
@@ -177,14 +193,16 @@ impl Recon {
                 repaired.push(path);
             }
         }
-        let writer = Writer {
+        let mut writer = Writer {
             copies,
             sealer: setup.sealer()?,
             newest: chosen.reading.newest,
             tag: chosen.tag,
             bytes: chosen.bytes.len() as u64,
+            room_end: 0,
             lost: None,
         };
+        writer.make_room();
         let state = Arc::new(chosen.reading.state.clone());
         let (writer, state) = (Mutex::new(writer), Mutex::new(state));
         let (placing, held) = (Mutex::default(), Mutex::default());
@@ -251,7 +269,8 @@ impl Recon {
     /// Adds records; they are durable when this returns, all of them or none.
     ///
     /// # Errors
-    /// If no copy can be written. Nothing is recorded any more then, until RECON is opened again.
+    /// [`ReconError::Full`]: nothing is recorded then, and later changes may be. If no copy can be
+    /// written otherwise, nothing is recorded any more, until RECON is opened again.
     pub fn add(&self, records: Vec<Record>) -> Result<(), ReconError> {
         self.change(|_| (records, ()))
     }
@@ -285,11 +304,11 @@ impl Recon {
     /// Adds the last records; nothing is recorded any more then, whoever still has this.
     ///
     /// # Errors
-    /// As for [`Recon::add`].
+    /// As for [`Recon::add`]; it is closed all the same.
     pub fn close(&self, last: Vec<Record>) -> Result<(), ReconError> {
-        self.add(last)?;
+        let added = self.add(last);
         self.writer.lock().lost = Some("it was closed".into());
-        Ok(())
+        added
     }
 
     /// Writes an entry to all living copies, and what has become of one that refused.
@@ -310,7 +329,10 @@ impl Recon {
             }
             let mark = Record::Stale(copy as u8 + 1);
             state.apply(&mark);
-            stale = writer.write(&[mark])?;
+            stale = writer.write(&[mark]).inspect_err(|error| {
+                // A change rests on a copy that does not say so: nothing may follow it.
+                writer.lost = Some(error.to_string());
+            })?;
         }
         Ok(())
     }
@@ -323,7 +345,21 @@ impl Recon {
         if writer.bytes < 2 * encode(&state.records()).len() as u64 {
             return Ok(());
         }
-        self.write_files(writer, state)
+        match self.has_room_for(2 * encode(&state.records()).len() as u64) {
+            true => self.write_files(writer, state),
+            // There is room for changes as it is (5).
+            false => Ok(()),
+        }
+    }
+
+    /// Whether the devices say that they have so much room, for either file.
+    fn has_room_for(&self, bytes: u64) -> bool {
+        let need = bytes.next_multiple_of(BLOCK as u64) + BLOCK as u64;
+        let has = |folder: &PathBuf| {
+            let room = self.setup.seam.disk.room(folder);
+            room.map_or(true, |room| room.free_bytes >= 2 * need)
+        };
+        self.setup.folders.iter().all(has)
     }
 
     /// Makes both copies anew from what is known, whatever has become of the files. A copy that
@@ -356,8 +392,15 @@ impl Recon {
         for (turn, at) in order.into_iter().enumerate() {
             if let Err(error) = put(&self.setup, &paths[at], &bytes) {
                 // The old file or the new one is there, and either holds everything; but which
-                // of them an open handle belongs to is not known.
-                if turn > 0 || writer.copies[at].is_some() {
+                // of them an open handle belongs to is not known, unless there was no room for a
+                // new one.
+                let is_as_before = || {
+                    let disk = self.setup.seam.disk.as_ref();
+                    let open = writer.copies[at].as_ref();
+                    matches!(error, ReconError::Full { .. })
+                        && open.is_none_or(|(path, file)| !is_misplaced(disk, path, file.as_ref()))
+                };
+                if turn > 0 || (writer.copies[at].is_some() && !is_as_before()) {
                     writer.lost = Some(error.to_string());
                 }
                 return Err(error);
@@ -365,6 +408,7 @@ impl Recon {
         }
         writer.copies = [file(&self.setup, 0)?, file(&self.setup, 1)?];
         (writer.newest, writer.tag, writer.bytes) = (number, tag, bytes.len() as u64);
+        writer.make_room();
         Ok(())
     }
 }
@@ -374,29 +418,80 @@ impl Writer {
     fn write(&mut self, records: &[Record]) -> Result<Option<usize>, ReconError> {
         let number = self.newest + 1;
         let (bytes, tag) = self.sealer.seal(Kind::Change, number, self.tag, records);
-        let mut refused = None;
+        let end = self.bytes;
+        let mut refusals: [Option<Refusal>; 2] = [None, None];
         let mut written = 0;
-        for (at, copy) in self.copies.iter_mut().enumerate() {
-            let Some(file) = copy else { continue };
-            let sync = || if planted(Plant::ReconUnsynced) { Ok(()) } else { file.sync() };
-            match file.write_at(&bytes, self.bytes).and_then(|()| sync()) {
-                Ok(()) => written += 1,
-                Err(error) => {
-                    *copy = None;
-                    self.lost = Some(error.to_string());
-                    refused = Some(at);
-                }
-            }
+        for (copy, refusal) in self.copies.iter().zip(&mut refusals) {
+            let Some(copy) = copy else { continue };
+            *refusal = write_to(copy, &bytes, end).err();
+            written += usize::from(refusal.is_none());
         }
         if written == 0 {
-            let why = self.lost.clone().unwrap_or_default();
-            return Err(ReconError::Lost { why });
+            return Err(self.refused(refusals));
         }
-        self.lost = None;
+        let refused = refusals.iter().position(Option::is_some);
+        if let Some(at) = refused {
+            self.copies[at] = None;
+        }
         (self.newest, self.tag) = (number, tag);
         self.bytes += bytes.len() as u64;
+        if self.room_end.saturating_sub(self.bytes) < ROOM_BYTES / 2 {
+            self.make_room();
+        }
         Ok(refused)
     }
+
+    /// No copy has taken an entry. Where all of them only lack room, they are as they were.
+    fn refused(&mut self, refusals: [Option<Refusal>; 2]) -> ReconError {
+        let mut refusals: Vec<Refusal> = refusals.into_iter().flatten().collect();
+        let is_full = refusals.iter().all(|refusal| refusal.is_full);
+        let Some(Refusal { path, error, .. }) = refusals.pop() else {
+            let why = self.lost.clone().unwrap_or_default();
+            return ReconError::Lost { why };
+        };
+        if is_full {
+            return ReconError::Full { path, error };
+        }
+        self.copies = [None, None];
+        let why = error.to_string();
+        self.lost = Some(why.clone());
+        ReconError::Lost { why }
+    }
+
+    /// Has the device keep room behind what the copies hold, if it can (5).
+    fn make_room(&mut self) {
+        let mut room_end = u64::MAX;
+        for (_, file) in self.copies.iter().flatten() {
+            let end = |file: &dyn File| file.len().unwrap_or(0);
+            if end(file.as_ref()) < self.bytes + ROOM_BYTES / 2 {
+                // Without it the next change asks for its own.
+                let _ = file.allocate(self.bytes, ROOM_BYTES);
+            }
+            room_end = room_end.min(end(file.as_ref()));
+        }
+        self.room_end = room_end;
+    }
+}
+
+/// Why a copy has not taken an entry.
+struct Refusal {
+    /// It was refused before anything was synced: it is as it was, but for what nobody believes.
+    is_full: bool,
+    path: PathBuf,
+    error: io::Error,
+}
+
+/// A file of RECON that is open.
+type OpenCopy = (PathBuf, Arc<dyn File>);
+
+fn write_to((path, file): &OpenCopy, bytes: &[u8], end: u64) -> Result<(), Refusal> {
+    let refused = |is_full, error| Refusal { is_full, path: path.clone(), error };
+    file.write_at(bytes, end).map_err(|error| refused(is_full(&error), error))?;
+    if planted(Plant::ReconUnsynced) {
+        return Ok(());
+    }
+    // A failed sync is final, whatever it says.
+    file.sync().map_err(|error| refused(false, error))
 }
 
 /// Makes both files with all that is known.
@@ -409,19 +504,45 @@ fn write_anew(setup: &Setup, number: u64, state: &State) -> Result<Tag, ReconErr
 }
 
 /// Replaces a file, durably, by these bytes.
-fn put(setup: &Setup, path: &std::path::Path, bytes: &[u8]) -> Result<(), ReconError> {
+fn put(setup: &Setup, path: &Path, bytes: &[u8]) -> Result<(), ReconError> {
     let disk = setup.seam.disk.as_ref();
-    let io = |error| ReconError::Io { path: path.to_owned(), verb: "written", error };
     if let Some(folder) = path.parent() {
-        seam::disk::make_dir(disk, folder).map_err(io)?;
+        seam::disk::make_dir(disk, folder).map_err(|error| not_written(path, error))?;
     }
     // Both files may stand in one folder and share a temporary name: they are made in turn.
-    replace_small(disk, path, bytes).map_err(io)
+    replace_small(disk, path, bytes).map_err(|error| not_written(path, error))
 }
 
-fn file(setup: &Setup, copy: usize) -> Result<Option<Arc<dyn File>>, ReconError> {
-    let path = setup.paths()[copy].clone();
+/// Makes sure that nothing stands in a file behind its valid bytes.
+fn clear_end(setup: &Setup, path: &Path, bytes: &[u8]) -> Result<(), ReconError> {
+    let (_, file) = open_copy(setup, path)?;
+    let end = file.len().map_err(|error| not_written(path, error))?;
+    let valid = bytes.len() as u64;
+    if end < valid {
+        // What it lacks shares a block with its last entry (K19).
+        return put(setup, path, bytes);
+    }
+    let rest = vec![0; (end - valid) as usize];
+    let cleared = file.write_at(&rest, valid).and_then(|()| file.sync());
+    cleared.map_err(|error| not_written(path, error))
+}
+
+fn not_written(path: &Path, error: io::Error) -> ReconError {
+    let path = path.to_owned();
+    match is_full(&error) {
+        true => ReconError::Full { path, error },
+        false => ReconError::Io { path, verb: "written", error },
+    }
+}
+
+fn file(setup: &Setup, copy: usize) -> Result<Option<OpenCopy>, ReconError> {
+    open_copy(setup, &setup.paths()[copy]).map(Some)
+}
+
+fn open_copy(setup: &Setup, path: &Path) -> Result<OpenCopy, ReconError> {
     let how = Open { create: Create::Never, write: true, direct: false, dsync: false };
-    let opened = setup.seam.disk.open(&path, how);
-    opened.map(Some).map_err(|error| ReconError::Io { path, verb: "opened", error })
+    match setup.seam.disk.open(path, how) {
+        Ok(file) => Ok((path.to_owned(), file)),
+        Err(error) => Err(ReconError::Io { path: path.to_owned(), verb: "opened", error }),
+    }
 }

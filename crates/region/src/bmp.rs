@@ -11,6 +11,9 @@
 //! | length | 4 | the PCBs' shapes; code, text and remedy; or the version | |
 //! | the job, in the words of whoever schedules | | | |
 //!
+//! Whoever started a program's process asks, by `HFBW`, the version and the process in place of a
+//! length, to be told when the system is done with it: welcome, and a length of zero.
+//!
 //! Invariants:
 //! 1. A program that goes away without a word is backed out.
 //! 2. What a program sends can end its own connection, and nothing else.
@@ -26,7 +29,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use base::bytes::{Reader, push_string16};
 use rustix::net::{RecvFlags, SendFlags};
-use seam::sync::Mutex;
+use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
 
 use crate::error::RegionError;
@@ -40,6 +43,7 @@ use crate::wire::{Served, Work, serve};
 pub const VERSION: u32 = 2;
 
 const MAGIC: &[u8; 4] = b"HFBM";
+const WAITS: &[u8; 4] = b"HFBW";
 const WELCOME: u8 = 0;
 const REFUSED: u8 = 1;
 const OTHER_VERSION: u8 = 2;
@@ -69,6 +73,27 @@ struct Hall {
     /// How many programs were there when the door was closed.
     sent_away: AtomicUsize,
     programs: Mutex<Vec<(Arc<AtomicBool>, JoinHandle)>>,
+    /// The processes at the other ends of connections, one entry for each.
+    processes: Mutex<Vec<i32>>,
+    /// One of them is done with.
+    done: Condvar,
+}
+
+/// A connection, from when it is accepted until nothing is left of it.
+struct Visit<'h> {
+    hall: &'h Hall,
+    process: i32,
+}
+
+impl Drop for Visit<'_> {
+    fn drop(&mut self) {
+        let mut processes = self.hall.processes.lock();
+        if let Some(place) = processes.iter().position(|one| *one == self.process) {
+            processes.swap_remove(place);
+        }
+        drop(processes);
+        self.hall.done.notify_all();
+    }
 }
 
 impl Door {
@@ -81,7 +106,9 @@ impl Door {
         let listener = seam::socket::listen(path).map_err(RegionError::file(path))?;
         let (closing, sent_away) = (AtomicBool::new(false), AtomicUsize::new(0));
         let programs = Mutex::new(Vec::new());
-        let shared = Arc::new(Hall { schedule, closing, sent_away, programs });
+        let (processes, done) = (Mutex::default(), Condvar::new());
+        let shared =
+            Arc::new(Hall { schedule, closing, sent_away, programs, processes, done });
         let hall = shared.clone();
         let acceptor = seam::thread::spawn("door", move || accept(&listener, &hall));
         let acceptor = Some(acceptor.map_err(RegionError::file(path))?);
@@ -130,12 +157,21 @@ fn accept(listener: &UnixListener, hall: &Arc<Hall>) {
         let Ok(stream) = stream else { continue };
         let over = Arc::new(AtomicBool::new(false));
         let (inside, ours) = (hall.clone(), over.clone());
+        // Known before anybody who comes later can ask for it.
+        let peer = rustix::net::sockopt::socket_peercred(&stream);
+        let process = peer.map_or(0, |peer| peer.pid.as_raw_pid());
+        hall.processes.lock().push(process);
         let thread = seam::thread::spawn("program", move || {
+            let visit = Visit { hall: &inside, process };
             // A failure concerns this program alone; it sees the connection end.
             let _ = seam::thread::catch(|| receive(stream, &inside));
+            drop(visit);
             ours.store(true, SeqCst);
         });
-        let Ok(thread) = thread else { continue };
+        let Ok(thread) = thread else {
+            drop(Visit { hall, process });
+            continue;
+        };
         let mut programs = hall.programs.lock();
         programs.retain(|(over, _)| !over.load(SeqCst));
         programs.push((over, thread));
@@ -152,8 +188,13 @@ fn receive(mut stream: UnixStream, hall: &Hall) -> Result<(), RegionError> {
     // A process that connects and says nothing must not keep the door from closing.
     let patience = std::time::Duration::from_secs(10);
     stream.set_read_timeout(Some(patience)).map_err(lost)?;
-    let Some(job) = read_hello(&mut stream)? else {
-        return say(&mut stream, OTHER_VERSION, &VERSION.to_le_bytes(), None);
+    let job = match read_hello(&mut stream)? {
+        Hello::Job(job) => job,
+        Hello::Waits(process) => {
+            wait_until_done(hall, process);
+            return say(&mut stream, WELCOME, &[], None);
+        }
+        Hello::Other => return say(&mut stream, OTHER_VERSION, &VERSION.to_le_bytes(), None),
     };
     let mut server = match hall.schedule.schedule(&job) {
         Ok(server) => server,
@@ -194,21 +235,60 @@ fn attend(
     Ok(false)
 }
 
-fn read_hello(stream: &mut UnixStream) -> Result<Option<Vec<u8>>, RegionError> {
+/// Returns when nothing is left of a process's connections; what it had not committed is backed
+/// out then. A door that is being closed waits for all of them itself.
+fn wait_until_done(hall: &Hall, process: i32) {
+    let mut processes = hall.processes.lock();
+    while processes.contains(&process) && !hall.closing.load(SeqCst) {
+        hall.done.wait_for(&mut processes, std::time::Duration::from_millis(200));
+    }
+}
+
+/// What somebody wants who comes to the door.
+enum Hello {
+    /// A program's calls served.
+    Job(Vec<u8>),
+    /// To hear when this process is done with.
+    Waits(i32),
+    /// Something that another version knows.
+    Other,
+}
+
+fn read_hello(stream: &mut UnixStream) -> Result<Hello, RegionError> {
     let mut head = [0; 12];
     stream.read_exact(&mut head).map_err(lost)?;
     let mut reader = Reader::new(&head);
     let magic: Option<[u8; 4]> = reader.array();
-    let (version, length) = (reader.u32(), reader.u32().unwrap_or(u32::MAX) as usize);
-    if magic != Some(*MAGIC) || version != Some(VERSION) {
-        return Ok(None);
+    let (version, number) = (reader.u32(), reader.u32().unwrap_or(u32::MAX));
+    let length = number as usize;
+    match magic {
+        _ if version != Some(VERSION) => return Ok(Hello::Other),
+        Some(magic) if magic == *MAGIC => {}
+        Some(magic) if magic == *WAITS => return Ok(Hello::Waits(number.cast_signed())),
+        _ => return Ok(Hello::Other),
     }
     if length > JOB_BYTES_MAX {
         return Err(RegionError::Protocol("the length of a job"));
     }
     let mut job = vec![0; length];
     stream.read_exact(&mut job).map_err(lost)?;
-    Ok(Some(job))
+    Ok(Hello::Job(job))
+}
+
+/// Returns when the running system whose socket is at `path` is done with a program whose process
+/// has ended: what it had not committed is backed out.
+///
+/// # Errors
+/// If the system is gone; its next start does that.
+pub fn wait_for_end_of(path: &Path, process: u32) -> Result<(), RegionError> {
+    let gone = |_: std::io::Error| RegionError::Gone;
+    let mut stream = seam::socket::connect(path).map_err(gone)?;
+    let (version, process) = (VERSION.to_le_bytes(), process.to_le_bytes());
+    let hello = [WAITS.as_slice(), &version, &process].concat();
+    stream.write_all(&hello).map_err(gone)?;
+    let mut answer = [0; 5];
+    stream.read_exact(&mut answer).map_err(gone)?;
+    Ok(())
 }
 
 /// Answers a hello; a welcome carries the mailbox's memory.

@@ -127,6 +127,9 @@ pub enum RegionError {
         /// Where its records are kept.
         records: PathBuf,
     },
+    /// The program has ended, but its output is not whole.
+    #[error("what the program displayed (SYSOUT) could not all be written to {0}")]
+    Displayed(String),
     /// No control region answers.
     #[error("no system answers at {}: {text}", path.display())]
     NoSystem {
@@ -192,6 +195,7 @@ impl Coded for RegionError {
             RegionError::Foreign { .. } => Code("HFR022"),
             RegionError::Copy(_) => Code("HFR024"),
             RegionError::Elsewhere { .. } => Code("HFR023"),
+            RegionError::Displayed(_) => Code("HFR025"),
         }
     }
 
@@ -222,6 +226,10 @@ impl Coded for RegionError {
                     "the program has run: do not run it again for this. Its records are kept in {}",
                     records.display()
                 );
+            }
+            RegionError::Displayed(_) => {
+                "free space on its device, or name a file elsewhere, and run the program again, from \
+                 its last checkpoint if it takes any"
             }
             RegionError::NoSystem { .. } => "start it with: holdfast start -s SYSTEM",
             RegionError::Version { .. } => "stop the system and start it with this release",

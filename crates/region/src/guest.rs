@@ -5,6 +5,7 @@
 //! | the program | the unit of work |
 //! |---|---|
 //! | returns (GOBACK), or calls `exit` outside of a call (STOP RUN) | is committed |
+//! | does so, but what it displayed could not be written | backed out |
 //! | is ended by a call (ROLL, a bad parameter), or by an error of the COBOL run time | backed out |
 //! | calls `exit` inside a call, dies of a signal | backed out when the process is gone |
 //!
@@ -121,10 +122,27 @@ pub fn refuse(error: &dyn Coded) -> ! {
 }
 
 fn not_started(ledger: &Ledger, error: &dyn Coded) {
-    let (text, remedy) = (error.to_string(), error.remedy());
-    let text = if remedy.is_empty() { text } else { format!("{text}\n{remedy}") };
-    ledger.abend(error.code().0, &text);
+    ledger.abend(error.code().0, &said(error));
     ledger.set_state(State::NotStarted);
+}
+
+fn said(error: &dyn Coded) -> String {
+    let (text, remedy) = (error.to_string(), error.remedy());
+    if remedy.is_empty() { text } else { format!("{text}\n{remedy}") }
+}
+
+/// Why a program that has ended well has not: its standard output, a file, lacks some of what it
+/// has displayed. Whoever reads a pipe may stop when he has enough.
+fn lost_output() -> Option<RegionError> {
+    let output = std::io::stdout();
+    let stat = rustix::fs::fstat(&output).ok()?;
+    let is_pipe = matches!(
+        rustix::fs::FileType::from_raw_mode(stat.st_mode),
+        rustix::fs::FileType::Fifo | rustix::fs::FileType::Socket
+    );
+    let path = rustix::fs::readlink("/proc/self/fd/1", Vec::new()).ok();
+    let path = path.map(|path| path.to_string_lossy().into_owned());
+    (!is_pipe).then(|| RegionError::Displayed(path.unwrap_or_else(|| "standard output".into())))
 }
 
 type Ready = (abi::Entry, Option<Cobol>, Vec<usize>);
@@ -241,8 +259,13 @@ fn finish(caller: Option<Caller>, end: &End) -> ! {
     let interface = &mut caller.interface;
     interface.ledger().set_state(State::AtEnd);
     // What the program has displayed belongs in front of what is said about its end.
-    abi::flush();
+    let lost = if abi::flush() { None } else { lost_output() };
     let ended = seam::thread::catch(|| match end {
+        End::Normal(_) if let Some(error) = &lost => {
+            interface.ledger().abend(error.code().0, &said(error));
+            let _ = interface.end(Ending::Abend);
+            1
+        }
         End::Normal(return_code) => match interface.end(Ending::Normal) {
             Ok(()) => {
                 interface.ledger().return_code(i64::from(*return_code));

@@ -244,6 +244,12 @@ pub fn is_same_place(disk: &dyn Disk, one: &Path, other: &Path) -> bool {
     }
 }
 
+/// Whether it is room that lacks: of the device, or what its user may take of it.
+#[must_use]
+pub fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
 /// Reads a whole small file through the cache.
 ///
 /// # Errors
@@ -318,8 +324,11 @@ pub fn replace_small(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<(
     }
     let how = Open { create: Create::New, write: true, direct: false, dsync: false };
     let file = disk.open(&fresh, how)?;
-    file.write_at(bytes, 0)?;
-    file.sync()?;
+    if let Err(error) = file.write_at(bytes, 0).and_then(|()| file.sync()) {
+        // On a full device every byte counts.
+        let _ = disk.remove(&fresh);
+        return Err(error);
+    }
     drop(file);
     disk.rename(&fresh, path)?;
     disk.sync_dir(path.parent().unwrap_or(Path::new(".")))

@@ -29,6 +29,7 @@ pub mod header;
 pub mod layout;
 pub mod map;
 mod overlay;
+mod settled;
 
 pub use allocate::Purpose;
 pub use data_set::{Contents, DataSet, DataSetStatistics, Environment, Landmark};
@@ -37,3 +38,4 @@ pub use error::SpaceError;
 pub use header::{Header, kind};
 pub use layout::{MapLayout, ROOT};
 pub use overlay::Overlay;
+pub use settled::Settled;

@@ -38,10 +38,7 @@ pub(crate) fn of_uow(error: UowError) -> StoreError {
         UowError::Lock(error) => of_lock(error),
         UowError::Pool(error) => of_pool(error),
         UowError::Space(error) => of_space(error),
-        UowError::PastLogLimit { bytes, bytes_max, .. } => {
-            StoreError::too_large(Limit::UnitBytes, bytes as usize, bytes_max as usize)
-        }
-        UowError::LogFull { .. } => StoreError::NoSpace("the log".into()),
+        error @ UowError::LogFull { .. } => StoreError::NoSpace(format!("the log ({error})").into()),
         UowError::Log(error @ LogError::ArchiveBehind { .. }) => {
             StoreError::NoSpace(format!("the log ({error})").into())
         }

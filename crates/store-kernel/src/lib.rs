@@ -69,7 +69,7 @@ impl KernelStore {
             key_bytes_max: btree::node::key_bytes_max(sets.usable_bytes_min()),
             value_bytes_max: btree::VALUE_BYTES_MAX,
             lock_name_bytes_max: unit::LOCK_NAME_BYTES_MAX,
-            unit_bytes_max: Some(kernel.config().uow_log_bytes_max),
+            unit_bytes_max: Some(kernel.span_limit().bytes_max),
             unit_writes_max: None,
             unit_age_max: None,
             savepoints_max: u32::MAX,

@@ -26,6 +26,38 @@ pub struct KernelUnit {
     failure: Option<StoreError>,
 }
 
+/// Locks a name that stands for a part of a set whose locking is the caller's: with the set's own
+/// lock above it, which is taken in its place when there are too many (K23). Whoever then wants a
+/// name waits for that one, and it waits for all who have any.
+fn lock_part(
+    work: &mut Work,
+    used: &mut Used,
+    (name, mode, wait): (store::LockName<'_>, Mode, lock::Wait),
+    read_only: bool,
+) -> std::result::Result<Acquired, StoreOrUow> {
+    // Whoever means to change says so when it does.
+    let reads = Mode::Update.covers(mode);
+    work.intend_within(used, if reads { Mode::IntentShared } else { mode.intent() }, wait)?;
+    if used.covers(mode) {
+        return Ok(Acquired::AlreadyHeld);
+    }
+    match work.uow.lock(name_of(name), mode, wait) {
+        Err(UowError::Lock(LockError::Budget { .. })) => {
+            let shares = read_only && Mode::Shared.covers(mode);
+            let whole = if shares { Mode::Shared } else { Mode::Exclusive };
+            work.escalate_names(used, name.space, whole, wait)?;
+            Ok(Acquired::New)
+        }
+        locked => locked.map_err(StoreOrUow::Uow),
+    }
+}
+
+/// Why a name was not locked.
+pub(crate) enum StoreOrUow {
+    Store(StoreError),
+    Uow(UowError),
+}
+
 /// Names to lock are hashed; longer ones are hardly meant.
 pub(crate) const LOCK_NAME_BYTES_MAX: usize = 1 << 16;
 
@@ -213,13 +245,19 @@ impl Unit for KernelUnit {
             let (len, most) = (name.name.len(), LOCK_NAME_BYTES_MAX);
             return Err(StoreError::too_large(Limit::LockNameBytes, len, most));
         }
-        match self.work.uow.lock(name_of(name), named_mode(mode), wait_of(wait)) {
+        let (mode, wait) = (named_mode(mode), wait_of(wait));
+        let locked = match self.used.whose_parts(SetId(name.space), &self.work.shared) {
+            Some(used) => lock_part(&mut self.work, used, (name, mode, wait), self.read_only),
+            None => self.work.uow.lock(name_of(name), mode, wait).map_err(StoreOrUow::Uow),
+        };
+        match locked {
             Ok(Acquired::New) => Ok(Grant::New),
             Ok(_) => Ok(Grant::Again),
-            Err(UowError::Lock(LockError::WouldBlock { .. } | LockError::Timeout { .. })) => {
-                Ok(Grant::Busy)
-            }
-            Err(error) => Err(self.note(of_uow(error))),
+            Err(StoreOrUow::Uow(UowError::Lock(
+                LockError::WouldBlock { .. } | LockError::Timeout { .. },
+            ))) => Ok(Grant::Busy),
+            Err(StoreOrUow::Uow(error)) => Err(self.note(of_uow(error))),
+            Err(StoreOrUow::Store(error)) => Err(self.note(error)),
         }
     }
 
@@ -229,7 +267,13 @@ impl Unit for KernelUnit {
     }
 
     fn held(&self, name: store::LockName<'_>) -> Option<LockMode> {
-        self.work.uow.mode_of(name_of(name)).map(store_mode)
+        let own = self.work.uow.mode_of(name_of(name));
+        let whole = self.used.whole_of(SetId(name.space));
+        match (own, whole) {
+            (Some(own), Some(whole)) => Some(own.join(whole)),
+            (own, whole) => own.or(whole),
+        }
+        .map(store_mode)
     }
 
     fn savepoint(&mut self) -> Result<Savepoint> {

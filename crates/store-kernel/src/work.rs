@@ -15,6 +15,7 @@ use crate::error::{of_tree, of_uow};
 use crate::ghosts::{Above, OwnGhosts};
 use crate::locks::{gap, gap_below, mode_of, record, wait_for_ghost};
 use crate::sets::SetHandle;
+use crate::unit::StoreOrUow;
 
 /// The sets that a unit of work uses.
 #[derive(Default)]
@@ -85,6 +86,24 @@ impl UsedSets {
         Ok(used)
     }
 
+    /// The set that names of a space stand for parts of: one whose locking is the caller's.
+    #[inline]
+    pub(crate) fn whose_parts(&mut self, space: SetId, shared: &Shared) -> Option<&mut Used> {
+        let locking = match self.known(space) {
+            Some(handle) => handle.locking,
+            None => shared.sets.handle(space).ok()?.locking,
+        };
+        match locking {
+            Locking::Caller => self.of(space, shared).ok(),
+            Locking::Keys => None,
+        }
+    }
+
+    /// What the lock on the set itself gives on all its parts.
+    pub(crate) fn whole_of(&self, set: SetId) -> Option<Mode> {
+        self.list.iter().find(|used| used.id == set)?.mode?.on_parts()
+    }
+
     /// A set that is used already.
     #[inline]
     pub(crate) fn known(&self, set: SetId) -> Option<&SetHandle> {
@@ -95,7 +114,7 @@ impl UsedSets {
 impl Used {
     /// Whether the lock on the set itself gives this mode on all its keys and gaps.
     #[inline]
-    fn covers(&self, mode: Mode) -> bool {
+    pub(crate) fn covers(&self, mode: Mode) -> bool {
         self.mode.and_then(Mode::on_parts).is_some_and(|whole| whole.covers(mode))
     }
 
@@ -119,19 +138,48 @@ impl Work {
     /// Locks the set itself.
     #[inline]
     pub(crate) fn intend(&mut self, used: &mut Used, intent: Mode) -> Result<()> {
+        self.intend_within(used, intent, self.wait).map_err(|error| match error {
+            StoreOrUow::Store(error) => error,
+            StoreOrUow::Uow(error) => of_uow(error),
+        })
+    }
+
+    /// The same for whoever waits longer or shorter than usual.
+    #[inline]
+    pub(crate) fn intend_within(
+        &mut self,
+        used: &mut Used,
+        intent: Mode,
+        wait: lock::Wait,
+    ) -> std::result::Result<(), StoreOrUow> {
         if used.mode.is_some_and(|held| held.covers(intent)) {
             return Ok(());
         }
         loop {
             let name = LockName::set(used.handle.data.id());
-            self.uow.lock(name, intent, self.wait).map_err(of_uow)?;
+            self.uow.lock(name, intent, wait).map_err(StoreOrUow::Uow)?;
             if used.handle.check().is_ok() {
                 used.hold(intent);
                 return Ok(());
             }
             // While this waited it was dropped, or recovered: then another data set has its place.
-            used.handle = self.shared.sets.handle(used.handle.id)?;
+            let handle = self.shared.sets.handle(used.handle.id);
+            used.handle = handle.map_err(StoreOrUow::Store)?;
         }
+    }
+
+    /// Locks the whole set in place of the names of its parts: there are too many.
+    pub(crate) fn escalate_names(
+        &mut self,
+        used: &mut Used,
+        space: u32,
+        mode: Mode,
+        wait: lock::Wait,
+    ) -> std::result::Result<(), StoreOrUow> {
+        let of = (used.handle.data.id(), space & !lock::USER_SPACE);
+        self.uow.escalate_names(of, mode, wait).map_err(StoreOrUow::Uow)?;
+        used.hold(mode);
+        Ok(())
     }
 
     /// Locks the whole set and gives back the locks on its keys: there are too many. `false` if

@@ -120,3 +120,116 @@ fn a_set_whose_caller_locks_stays_the_same_until_its_readers_are_over() {
     reader.commit().unwrap();
     store.drop_set(set).unwrap();
 }
+
+/// Names of the space of a set whose locking is the caller's, as those of database records.
+fn name(set: SetId, number: &[u8; 4]) -> LockName<'_> {
+    LockName { space: set.0, name: number }
+}
+
+fn callers(test: &str) -> (KernelStore, SetId, common::Running) {
+    let (store, running) = fresh_with(test, |config| config.locks.locks_per_owner_max = LOCKS_MAX);
+    let attributes = SetAttributes { locking: Locking::Caller, ..SetAttributes::default() };
+    let set = store.create_set("RECORDS", &attributes).expect("a set");
+    (store, set, running)
+}
+
+#[test]
+fn many_names_of_records_become_a_lock_on_their_set() {
+    let (store, set, _running) = callers("records");
+    let mut unit = store.begin(UnitOptions::default()).expect("a unit of work");
+    for number in (0..500_u32).map(u32::to_be_bytes) {
+        let grant = unit.lock(name(set, &number), LockMode::Exclusive, Wait::Forever);
+        assert!(grant.expect("a lock").is_held());
+        assert!(unit.insert(set, &number, b"value").expect("an insert").is_done());
+        assert_eq!(unit.held(name(set, &number)), Some(LockMode::Exclusive));
+    }
+    assert!(unit.uow().kernel().locks().statistics().held <= LOCKS_MAX as u64 + 1);
+    let mut other = store.begin(impatient()).expect("a unit of work");
+    for number in [7_u32, 7_000].map(u32::to_be_bytes) {
+        let grant = other.lock(name(set, &number), LockMode::Shared, Wait::No).expect("an answer");
+        assert!(!grant.is_held(), "all of the set is locked");
+    }
+    drop(other);
+    unit.commit().expect("a commit");
+    common::expect_quiet(store.kernel());
+}
+
+#[test]
+fn a_lock_on_a_set_waits_for_whoever_has_locked_a_record_of_it() {
+    let (store, set, _running) = callers("waits");
+    let mut reader = store.begin(UnitOptions::default()).expect("a unit of work");
+    let far = 9_999_u32.to_be_bytes();
+    assert!(reader.lock(name(set, &far), LockMode::Shared, Wait::No).expect("a lock").is_held());
+    let mut unit = store.begin(impatient()).expect("a unit of work");
+    let mut granted = 0;
+    let busy = (0..500_u32).map(u32::to_be_bytes).any(|number| {
+        let grant = unit.lock(name(set, &number), LockMode::Exclusive, Wait::No);
+        let is_held = grant.expect("an answer").is_held();
+        granted += u32::from(is_held);
+        !is_held
+    });
+    assert!(busy && granted as usize >= LOCKS_MAX - 1, "{granted} were granted");
+    reader.commit().expect("a commit");
+    let number = 499_u32.to_be_bytes();
+    let grant = unit.lock(name(set, &number), LockMode::Exclusive, Wait::No);
+    assert_eq!(grant.expect("a lock"), store::Grant::New, "what was read before may be old");
+    unit.commit().expect("a commit");
+    common::expect_quiet(store.kernel());
+}
+
+#[test]
+fn two_that_lock_the_same_set_for_too_many_records_do_not_wait_for_ever() {
+    let (store, set, _running) = callers("deadlock");
+    let turns = std::sync::Barrier::new(2);
+    let lock_all = |from: u32| {
+        let mut unit = store.begin(UnitOptions::default()).expect("a unit of work");
+        for number in (from..from + LOCKS_MAX as u32 - 1).map(u32::to_be_bytes) {
+            let _ = unit.lock(name(set, &number), LockMode::Exclusive, Wait::Forever).expect("one");
+        }
+        turns.wait();
+        let more = (from + 500..from + 600).map(u32::to_be_bytes);
+        let locked = more.into_iter().try_for_each(|number| {
+            unit.lock(name(set, &number), LockMode::Exclusive, Wait::Forever).map(drop)
+        });
+        match locked {
+            Ok(()) => unit.commit().map(drop).map_err(|error| error.to_string()),
+            Err(StoreError::Deadlock) => {
+                unit.backout().expect("a backout");
+                Err("deadlock".to_owned())
+            }
+            Err(other) => panic!("{other}"),
+        }
+    };
+    let ended = std::thread::scope(|scope| {
+        let one = scope.spawn(|| lock_all(0));
+        let other = scope.spawn(|| lock_all(10_000));
+        [one.join().expect("it ends"), other.join().expect("it ends")]
+    });
+    assert!(ended.iter().any(Result::is_ok), "one of them goes on: {ended:?}");
+    common::expect_quiet(store.kernel());
+}
+
+#[test]
+fn a_unit_of_work_that_spans_too_much_log_is_told_which_setting_helps() {
+    let (store, _running) = fresh_with("span", |config| config.uow_log_bytes_max = 1 << 20);
+    let set = store.create_set("SET", &SetAttributes::default()).expect("a set");
+    let fill = |store: &KernelStore| {
+        let mut unit = store.begin(UnitOptions::default()).expect("a unit of work");
+        let put = (0..200_000_u32).try_for_each(|number| unit.put(set, &key(number), &[7; 1_000]));
+        let error = put.expect_err("it is too much");
+        assert!(error.to_string().contains("unit of work uow"), "{error}");
+        unit.backout().expect("a backout");
+        (error.to_string(), base::Coded::remedy(&error))
+    };
+    let (text, remedy) = fill(&store);
+    assert!(
+        text.contains("units.log_bytes_max") && remedy.contains("units.log_bytes_max"),
+        "{text}"
+    );
+    drop(store);
+    let (store, _running) = fresh_with("capped", |config| config.uow_log_bytes_max = u64::MAX);
+    let set_again = store.create_set("SET", &SetAttributes::default()).expect("a set");
+    assert_eq!(set_again, set);
+    let (text, remedy) = fill(&store);
+    assert!(text.contains("log.segments_max") && remedy.contains("log.segments_max"), "{text}");
+}

@@ -257,6 +257,10 @@ impl Coded for StoreError {
         match self {
             StoreError::Deadlock | StoreError::Conflict(_) => "Run the unit of work again.",
             StoreError::Timeout(_) => "Find out what the holder is doing, or wait for longer.",
+            StoreError::TooLarge(excess) if excess.limit == Limit::UnitLocks => {
+                "Commit more often, or raise locks.locks_per_unit_max, and locks.locks_max with it, \
+                 in holdfast.toml."
+            }
             StoreError::TooLarge(excess) if excess.limit.is_of_unit() => {
                 "Commit more often, or raise the limit."
             }

@@ -352,6 +352,10 @@ pub trait Unit: Sized + Send {
 
     /// Locks a name. A unit of work holds a name once, in the join of all modes it asked for.
     ///
+    /// Names of the space that has the number of a set whose locking is the caller's stand for
+    /// parts of that set: a store may lock the set with them, and in their place where a unit of
+    /// work would hold too many.
+    ///
     /// # Errors
     /// [`StoreError::TooLarge`] for the name; what dooms the unit of work, a deadlock above all.
     fn lock(&mut self, name: LockName<'_>, mode: LockMode, wait: Wait) -> Result<Grant>;

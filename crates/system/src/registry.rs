@@ -4,13 +4,15 @@
 //! 1. Whoever opens a system has read from RECON how far the log was seen to reach, before the log
 //!    is opened (K6).
 //! 2. RECON is changed only by whoever has the system's lock.
-//! 3. When a system is open, RECON names its data sets as they are.
+//! 3. When a system is open, RECON names its data sets as they are, unless there is no room for
+//!    that: a full device keeps no system from being opened, for whoever frees space has to. The
+//!    next start makes up for it.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use base::Lsn;
-use recon::{DataSetEntry, Protection, Reached, Recon, Record, Setup, State};
+use base::{Coded as _, Lsn};
+use recon::{DataSetEntry, Protection, Reached, Recon, ReconError, Record, Setup, State};
 use seal::{Format, KeyProvider};
 use seam::Seam;
 use space::Definition;
@@ -74,8 +76,21 @@ pub(crate) fn open(
     let (taken_over, said) = authorise::take_over(&recon.state(), utc_us);
     news.extend(taken_over);
     notes.extend(said);
-    recon.add(news)?;
+    match recon.add(news) {
+        Err(error @ ReconError::Full { .. }) => {
+            notes.push(format!("{error} ({}). {}", error.code(), error.remedy()));
+        }
+        added => added?,
+    }
     Ok(recon)
+}
+
+/// What a stop tells RECON, which goes without saying where there is no room for it (3).
+fn unless_full(told: Result<(), ReconError>) -> Result<(), SystemError> {
+    match told {
+        Err(ReconError::Full { .. }) => Ok(()),
+        told => Ok(told?),
+    }
 }
 
 /// Tells RECON what data sets there are by now.
@@ -86,10 +101,12 @@ pub(crate) fn update(recon: &Recon, kernel: &Kernel) -> Result<(), SystemError> 
     Ok(recon.change(|state| (news(state, kernel), ()))?)
 }
 
-/// Tells RECON how far the log reaches, and that nobody has anything open; it is closed then.
+/// Tells RECON what data sets there are, how far the log reaches, and that nobody has anything open;
+/// it is closed then.
 pub(crate) fn note_end(recon: &Recon, kernel: &Kernel) -> Result<(), SystemError> {
+    unless_full(recon.change(|state| (news(state, kernel), ())))?;
     let reached = Reached { lsn: kernel.log().next_lsn(), utc_us: kernel.seam().clock.utc_us() };
-    Ok(recon.close(vec![Record::Reached(reached), authorise::end()])?)
+    unless_full(recon.close(vec![Record::Reached(reached), authorise::end()]))
 }
 
 /// What RECON does not know yet of data sets.

@@ -27,12 +27,15 @@ impl Default for WarnSettings {
     }
 }
 
+pub(crate) const ARCHIVES: &str = "archives";
+pub(crate) const DATA_SETS: &str = "data sets";
+
 /// What stands where, in words.
 fn places(config: &SystemConfig, dir: &Path, logs: Vec<PathBuf>) -> Vec<(&'static str, PathBuf)> {
     let logs = logs.into_iter().map(|folder| ("the log", folder));
     let archives = config.archive(dir).into_iter().flat_map(|archive| archive.folders);
-    let archives = archives.map(|folder| ("archives", folder));
-    let data = config.data.folders.iter().map(|folder| ("data sets", dir.join(folder)));
+    let archives = archives.map(|folder| (ARCHIVES, folder));
+    let data = config.data.folders.iter().map(|folder| (DATA_SETS, dir.join(folder)));
     logs.chain(archives).chain(data).chain([("the system's files", dir.to_owned())]).collect()
 }
 
@@ -68,19 +71,26 @@ pub(crate) fn notes(
     scarce(places(config, dir, logs).into_iter().filter_map(asked), config.warn.device_free_percent)
 }
 
-/// The devices of which less than `percent` is free.
-fn scarce(
+/// What stands on each device, by its number.
+fn by_device(
     places: impl Iterator<Item = (&'static str, PathBuf, DeviceRoom)>,
-    percent: u8,
-) -> Vec<String> {
-    let mut devices: BTreeMap<u64, (DeviceRoom, PathBuf, Vec<&str>)> = BTreeMap::new();
+) -> BTreeMap<u64, (DeviceRoom, PathBuf, Vec<&'static str>)> {
+    let mut devices: BTreeMap<u64, (DeviceRoom, PathBuf, Vec<&'static str>)> = BTreeMap::new();
     for (what, folder, room) in places {
         let (_, _, all) = devices.entry(room.device).or_insert((room, folder, Vec::new()));
         if !all.contains(&what) {
             all.push(what);
         }
     }
-    let scarce = devices.into_values().filter(|(room, ..)| room.free_percent() < percent);
+    devices
+}
+
+/// The devices of which less than `percent` is free.
+fn scarce(
+    places: impl Iterator<Item = (&'static str, PathBuf, DeviceRoom)>,
+    percent: u8,
+) -> Vec<String> {
+    let scarce = by_device(places).into_values().filter(|(room, ..)| room.free_percent() < percent);
     let note = |(room, folder, all): (DeviceRoom, PathBuf, Vec<&str>)| {
         let (free, left) = (room.free_percent(), room.free_bytes >> 20);
         format!(
@@ -90,6 +100,42 @@ fn scarce(
         )
     };
     scarce.map(note).collect()
+}
+
+/// Whether next to nothing can be written any more where a file or folder is.
+#[must_use]
+pub fn is_full(disk: &dyn Disk, path: &Path) -> bool {
+    disk.room(path).is_ok_and(|room| room.free_bytes < FULL_BYTES)
+}
+
+/// A device with less room is full: files grow by about as much.
+const FULL_BYTES: u64 = 1 << 20;
+
+/// A device of a system that is full.
+pub(crate) struct FullDevice {
+    /// What it is found by.
+    pub(crate) folder: PathBuf,
+    /// What is left of it.
+    pub(crate) free_bytes: u64,
+    /// What stands on it, in words.
+    pub(crate) holds: Vec<&'static str>,
+}
+
+/// The devices of a system that are full.
+pub(crate) fn full(disk: &dyn Disk, config: &SystemConfig, dir: &Path) -> Vec<FullDevice> {
+    let of_system = places(config, dir, config.all_log_folders(dir));
+    let second = ("a copy of RECON", dir.join(&config.recon.second));
+    let asked = |(what, folder): (&'static str, PathBuf)| {
+        disk.room(&folder).ok().map(|room| (what, folder, room))
+    };
+    let places = of_system.into_iter().chain([second]).filter_map(asked);
+    let full = by_device(places).into_values().filter(|(room, ..)| room.free_bytes < FULL_BYTES);
+    let device = |(room, folder, holds): (DeviceRoom, PathBuf, Vec<&'static str>)| FullDevice {
+        folder,
+        free_bytes: room.free_bytes,
+        holds,
+    };
+    full.map(device).collect()
 }
 
 /// A sentence about a log that fills up.

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use seam::disk::{BLOCK, Create, Disk, File, HeldLock, Open};
+use seam::disk::{BLOCK, Create, DeviceRoom, Disk, File, HeldLock, Open};
 use seam::mem::AlignedBuf;
 use seam::sync::Mutex;
 
@@ -102,6 +102,10 @@ impl Disk for ShadowDisk {
 
     fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
         self.below.absolute(path)
+    }
+
+    fn room(&self, path: &Path) -> io::Result<DeviceRoom> {
+        self.below.room(path)
     }
 
     fn exists(&self, path: &Path) -> io::Result<bool> {

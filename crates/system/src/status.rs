@@ -18,6 +18,7 @@ use uow::{KernelStatistics, RestartReport};
 
 use crate::archives::{self, ArchivesStatus};
 use crate::hygiene;
+use crate::limits::{self, UnitLimits};
 use crate::protection::ProtectionStatus;
 use crate::room;
 use crate::system::Inner;
@@ -172,6 +173,9 @@ pub struct UnitStatus {
     pub checkpoints: u64,
     /// Bytes of log that a restart now would redo.
     pub redo_bytes: u64,
+    /// What one of them may take.
+    #[serde(default)]
+    pub limits: UnitLimits,
 }
 
 /// A histogram in short.
@@ -408,6 +412,7 @@ pub(crate) fn of_running(inner: &Inner) -> RunningStatus {
             backouts: statistics.backouts,
             checkpoints: statistics.checkpoints,
             redo_bytes: statistics.redo_bytes,
+            limits: UnitLimits::of(inner),
         },
         log: LogStatus::of(&statistics.log, kernel.log()),
         serial: SerialStatus::of(&statistics, cpu_us * 1_000),
@@ -452,7 +457,11 @@ pub(crate) fn notes(inner: &Inner) -> Vec<String> {
     let misplaced = inner.kernel.misplaced_files().into_iter().map(|(what, command)| {
         format!("the {what} was removed or replaced, and the next start needs it: `{command}`")
     });
-    let now = now.chain(cramped).chain(misplaced).chain(misplaced_sets(inner));
+    let now = now
+        .chain(limits::capped_note(inner))
+        .chain(cramped)
+        .chain(misplaced)
+        .chain(misplaced_sets(inner));
     let now = now.chain(inner.recon.state().forgotten());
     inner.notes.iter().cloned().chain(lost).chain(behind).chain(rooms).chain(now).collect()
 }

@@ -360,7 +360,6 @@ impl System {
         drop(self.server.take());
         self.inner.archiver.iter().for_each(Archiver::end);
         self.inner.kernel.close()?;
-        registry::update(&self.inner.recon, &self.inner.kernel)?;
         registry::note_end(&self.inner.recon, &self.inner.kernel)
     }
 }

@@ -9,6 +9,70 @@ use seam::stop::Stopped;
 use space::SpaceError;
 
 use crate::Lowered;
+/// How much log a unit of work may span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpanLimit {
+    /// From its first record to the log's end.
+    pub bytes_max: u64,
+    /// The setting that makes it so.
+    pub set_by: SpanSetting,
+}
+
+/// The setting of `holdfast.toml` that says how much log a unit of work may span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpanSetting {
+    /// `units.log_bytes_max`.
+    Units,
+    /// The size of the log, whatever `units.log_bytes_max` says.
+    Log {
+        /// `log.segments_max`.
+        segments_max: u32,
+        /// `log.segment_bytes`.
+        segment_bytes: u64,
+    },
+}
+
+impl SpanSetting {
+    fn remedy(self) -> String {
+        match self {
+            SpanSetting::Units => "Commit more often, or raise units.log_bytes_max in \
+                                   holdfast.toml, to at most half of the log, and start the \
+                                   system again."
+                .into(),
+            SpanSetting::Log { segments_max, .. } => format!(
+                "Commit more often, or make the log larger: raise log.segments_max, which is \
+                 {segments_max}, in holdfast.toml, units.log_bytes_max with it, and start the \
+                 system again."
+            ),
+        }
+    }
+}
+
+impl std::fmt::Display for SpanSetting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            SpanSetting::Units => f.write_str("units.log_bytes_max allows"),
+            SpanSetting::Log { segments_max, segment_bytes } => write!(
+                f,
+                "a log of {segments_max} segments of {} (log.segments_max, log.segment_bytes) \
+                 leaves one",
+                Amount(*segment_bytes)
+            ),
+        }
+    }
+}
+
+/// Bytes as people write them in the configuration.
+struct Amount(u64);
+
+impl std::fmt::Display for Amount {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            bytes if bytes >= 1 << 20 => write!(f, "{} MiB", bytes >> 20),
+            bytes => write!(f, "{} KiB", bytes >> 10),
+        }
+    }
+}
 
 /// Why a unit of work, or the kernel as a whole, cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -18,7 +82,11 @@ pub enum UowError {
     #[error(transparent)]
     Stopped(#[from] Stopped),
     /// The unit of work has logged more than one may.
-    #[error("{uow} has held {bytes} bytes of log, the limit is {bytes_max}: it must be backed out")]
+    #[error(
+        "unit of work {uow} spans {} MiB of log, more than the {} that {set_by}: it is backed out",
+        bytes >> 20,
+        Amount(*bytes_max)
+    )]
     PastLogLimit {
         /// The unit of work.
         uow: UowId,
@@ -26,9 +94,11 @@ pub enum UowError {
         bytes: u64,
         /// The limit.
         bytes_max: u64,
+        /// The setting that makes it so.
+        set_by: SpanSetting,
     },
     /// The log stayed full.
-    #[error("the log is full and {holder} keeps it so; {uow} cannot log")]
+    #[error("the log is full and unit of work {holder} keeps it so; {uow} cannot log")]
     LogFull {
         /// Who wanted to log.
         uow: UowId,
@@ -263,12 +333,11 @@ impl Coded for UowError {
 
     fn remedy(&self) -> String {
         match self {
-            UowError::PastLogLimit { .. } => {
-                "Commit more often, or raise the limit and the size of the log.".into()
-            }
-            UowError::LogFull { holder, .. } => {
-                format!("End {holder}, or give the log more segments.")
-            }
+            UowError::PastLogLimit { set_by, .. } => set_by.remedy(),
+            UowError::LogFull { holder, .. } => format!(
+                "End {holder}, or give the log more segments: raise log.segments_max in \
+                 holdfast.toml, and start the system again."
+            ),
             UowError::NoSuchSet { .. } => "Check the name; `holdfast status` lists them.".into(),
             UowError::SetExists { .. } => "Choose another name, or drop the old one.".into(),
             UowError::SetOffline { name, .. } => {

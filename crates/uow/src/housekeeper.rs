@@ -12,7 +12,7 @@ use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
 
 use crate::checkpoint::Checkpoint;
-use crate::{Kernel, UowError};
+use crate::{Kernel, SpanLimit, SpanSetting, UowError};
 
 /// Intervals that a committed unit of work freed, and the LSN that must be durable before.
 type Frees = BTreeMap<UowId, (Lsn, Vec<(DataSetId, CiNumber)>)>;
@@ -80,6 +80,9 @@ impl Housekeeper {
         self.frees.lock().insert(uow, (after, places));
     }
 }
+
+/// One sees a free end, with the next one the redo point passes that look, the third one cuts.
+const CHECKPOINTS_TO_CUT: u32 = 3;
 
 impl Kernel {
     /// One round; `false` when the housekeeper shall end.
@@ -151,6 +154,22 @@ impl Kernel {
         self.log.capacity_bytes() / 2
     }
 
+    /// How much log one unit of work may span, and which setting says so: what is configured, but
+    /// never more than half of the log.
+    #[must_use]
+    pub fn span_limit(&self) -> SpanLimit {
+        let (wanted, half) = (self.config.uow_log_bytes_max, self.log_bytes_for_one());
+        match wanted <= half {
+            true => SpanLimit { bytes_max: wanted, set_by: SpanSetting::Units },
+            false => SpanLimit { bytes_max: half, set_by: self.log_size() },
+        }
+    }
+
+    fn log_size(&self) -> SpanSetting {
+        let log = &self.config.log;
+        SpanSetting::Log { segments_max: log.segments_max, segment_bytes: log.segment_bytes }
+    }
+
     /// Whether `bytes` can be logged and a share is left for undo.
     pub(crate) fn has_log_room(&self, bytes: u64) -> bool {
         self.log.room() >= bytes + self.log.capacity_bytes() / 8
@@ -179,9 +198,9 @@ impl Kernel {
                 && round > 4
             {
                 let bytes = self.log.next_lsn().0.saturating_sub(oldest.first.0);
-                let bytes_max = self.log_bytes_for_one() / 2;
+                let (bytes_max, set_by) = (self.log_bytes_for_one() / 2, self.log_size());
                 if bytes > bytes_max {
-                    return Err(UowError::PastLogLimit { uow, bytes, bytes_max });
+                    return Err(UowError::PastLogLimit { uow, bytes, bytes_max, set_by });
                 }
             }
             self.ask_for_log_room();
@@ -292,6 +311,20 @@ impl Kernel {
         let now = self.parts.seam.clock.monotonic();
         self.housekeeper.state.lock().last = (self.log.next_lsn(), now);
         self.cut_tails(checkpoint.redo)
+    }
+
+    /// Gives devices back at once what is free at the ends of data sets, which checkpoints do by and
+    /// by. No latch is held.
+    ///
+    /// # Errors
+    /// If log or disk refuse; the kernel stops then.
+    pub fn shrink_now(&self) -> Result<(), UowError> {
+        self.free_after_commit()?;
+        for _ in 0..CHECKPOINTS_TO_CUT {
+            self.write_out()?;
+            self.checkpoint_now(false)?;
+        }
+        Ok(())
     }
 
     /// Cuts the files of data sets whose end is no longer used. What was free at the end of a data

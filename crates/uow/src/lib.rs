@@ -66,7 +66,7 @@ mod unit;
 
 pub use anchor::AnchorPlan;
 pub use convert::{ConversionStatus, describe};
-pub use error::UowError;
+pub use error::{SpanLimit, SpanSetting, UowError};
 pub use kernel::{Kernel, KernelConfig, KernelStatistics, Parts, PoolPlan};
 pub use mend::MendedFrom;
 pub use protection::{AskedAbove, Lowered, Protection};

@@ -16,7 +16,7 @@ use crate::active::{SlotNumber, UNPINNED};
 use crate::record::{flag, kind};
 use crate::transit::Step;
 use crate::undo::UndoList;
-use crate::{Kernel, Undo, UowError};
+use crate::{Kernel, SpanLimit, Undo, UowError};
 
 /// How a unit of work begins.
 #[derive(Clone, Copy, Debug, Default)]
@@ -166,6 +166,23 @@ impl Uow {
         Ok(self.kernel.locks.escalate(&mut self.owner, set, mode, wait)?)
     }
 
+    /// The same for the names of a space that stand for parts of the data set:
+    /// [`lock::LockManager::escalate_names`].
+    ///
+    /// # Errors
+    /// As for [`Uow::lock`].
+    pub fn escalate_names(
+        &mut self,
+        of: (DataSetId, u32),
+        mode: Mode,
+        wait: Wait,
+    ) -> Result<usize, UowError> {
+        if wait != Wait::No {
+            pool::assert_none_held("a wait for a lock");
+        }
+        Ok(self.kernel.locks.escalate_names(&mut self.owner, of, mode, wait)?)
+    }
+
     /// Gives a lock back before the end. The caller knows that he may (H1).
     pub fn unlock(&mut self, name: LockName) -> bool {
         self.kernel.locks.release(&mut self.owner, name)
@@ -193,9 +210,9 @@ impl Uow {
         kernel.stop.check()?;
         if self.first != UNPINNED {
             let bytes = kernel.log.next_lsn().0.saturating_sub(self.first.0);
-            let bytes_max = kernel.config.uow_log_bytes_max.min(kernel.log_bytes_for_one());
+            let SpanLimit { bytes_max, set_by } = kernel.span_limit();
             if bytes > bytes_max {
-                return Err(UowError::PastLogLimit { uow: self.id, bytes, bytes_max });
+                return Err(UowError::PastLogLimit { uow: self.id, bytes, bytes_max, set_by });
             }
         }
         kernel.wait_for_log_room(self.id, log_bytes as u64)?;

@@ -20,6 +20,9 @@ pub enum Effect {
     Harmless,
     /// An index must be built or built again.
     BuildIndex(DbdName),
+    /// Roots go to other places, unless the settings say where they go: then the database must be
+    /// unloaded with the old and loaded with the new definition.
+    Moves,
     /// The database must be unloaded with the old and loaded with the new definition.
     Reload,
     /// Data would be lost: refused while the database holds any.
@@ -107,7 +110,7 @@ fn randomizers(old: &Dbd, new: &Dbd, changes: &mut Changes) {
             "RMNAME= of {} changes, so roots go to other places: unload and load it",
             new.name
         );
-        changes.add(Effect::Reload, what);
+        changes.add(Effect::Moves, what);
     }
     let partitioned = old.organization.is_partitioned() && new.organization.is_partitioned();
     if partitioned && old.partition_exit != new.partition_exit {
@@ -115,7 +118,7 @@ fn randomizers(old: &Dbd, new: &Dbd, changes: &mut Changes) {
             "PSNAME= of {} changes, so roots go to other partitions: unload and load it",
             new.name
         );
-        changes.add(Effect::Reload, what);
+        changes.add(Effect::Moves, what);
     }
 }
 

@@ -25,7 +25,7 @@ fn nothing_changes_nothing() {
 
 #[test]
 fn each_change_has_its_effect() {
-    use Effect::{Harmless, LosesData, Reload};
+    use Effect::{Harmless, LosesData, Moves, Reload};
     let build = |name| Effect::BuildIndex(DbdName::new(name).expect("a name"));
     let cases = [
         (MEMBDB, "MAY 2024", "JUNE 2024", Harmless),
@@ -48,10 +48,10 @@ fn each_change_has_its_effect() {
         (MEMBDB, "NULLVAL=BLANK", "NULLVAL=ZERO", build("NAMEIX")),
         (MEMBDB, "(NAMEKEY,NAMEIX)", "(NAMEKEY,OTHERIX)", build("OTHERIX")),
         (MEMBDB, "ACCESS=(HIDAM,VSAM)", "ACCESS=(PHIDAM,VSAM)", Reload),
-        (BOOKDB, "DFSHDC40,3,500", "DFSHDC40,3,900", Reload),
+        (BOOKDB, "DFSHDC40,3,500", "DFSHDC40,3,900", Moves),
         (BOOKDB, "COMPRTN=(PACKIT,DATA,INIT)", "COMPRTN=(OTHER,DATA)", Reload),
         (BOOKDB, "NAME=COPY,PARENT=BOOK", "NAME=COPY,PARENT=LENT", LosesData),
-        (HISTDB, "PSNAME=PICKPART", "PSNAME=OTHERS", Reload),
+        (HISTDB, "PSNAME=PICKPART", "PSNAME=OTHERS", Moves),
         (NAMEIX, "BYTES=24", "BYTES=25", build("NAMEIX")),
         (NAMEIX, "ACCESS=INDEX", "ACCESS=PSINDEX", build("NAMEIX")),
         (MEMBLOG, "NAME=COPY,", "NAME=ITEM,", Harmless),

@@ -9,6 +9,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 
 use clap::{Args, ValueHint};
+use region::bmp;
 use region::host::{self, Ended, Report};
 use region::program::{CobolFile, Language, Library, Prepared, Workshop};
 use region::shape::{PcbKind, PcbShape};
@@ -241,9 +242,25 @@ fn play(
         Kind::Bmp => None,
     };
     context.output.flush()?;
-    let report = host::run(&mut command, files, |process| cancel.pass_to(process));
+    let mut started = None;
+    let report = host::run(&mut command, files, |process| {
+        started = Some(process);
+        cancel.pass_to(process);
+    });
     cancel.over();
     let report = report?;
+    if let (Kind::Bmp, Some(process)) = (job.kind, started)
+        && !matches!(report.ended, Ended::NotStarted(_))
+    {
+        // What is said of its end is so when it is said.
+        let waited = bmp::wait_for_end_of(&job.system.join(SOCKET), process);
+        if waited.is_err() && !matches!(report.ended, Ended::Normal { .. }) {
+            warn(
+                "the system has stopped meanwhile: its next start backs out what the program had \
+                 not committed",
+            );
+        }
+    }
     drop(handover);
     Ok(report)
 }
@@ -319,10 +336,10 @@ fn kind_of(shape: &PcbShape) -> String {
 }
 
 /// Connects to the started system of a job.
-pub(super) fn connect(job: &Job) -> Result<region::bmp::Connection> {
+pub(super) fn connect(job: &Job) -> Result<bmp::Connection> {
     let text = job.to_text()?;
     let path = job.system.join(SOCKET);
-    region::bmp::Connection::open(&path, text.as_bytes()).map_err(|error| match error {
+    bmp::Connection::open(&path, text.as_bytes()).map_err(|error| match error {
         region::RegionError::NoSystem { .. } => not_started(&job.system),
         error => error.into(),
     })

@@ -202,6 +202,8 @@ fn empty(context: &mut Context, args: &EmptyArgs) -> Result<ExitCode> {
         let database = databases.open_unchecked(name)?;
         database.empty(&databases.store)?;
         database.make_anew(&databases.store)?;
+        // Somebody may need the space, and the system is stopped in a moment.
+        system.kernel().shrink_now().map_err(system::SystemError::from)?;
         for child in orphaned(databases, &database)? {
             warn(format!(
                 "{child} holds logical children whose logical parents were in {name}: load {name} \

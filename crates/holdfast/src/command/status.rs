@@ -127,6 +127,15 @@ fn running(output: &mut Output, status: &RunningStatus) -> Result<()> {
         count(units.checkpoints)
     ))?;
     output.line(format!("  protection    {}", status.protection))?;
+    let limits = &units.limits;
+    output.line(format!(
+        "                one may span {} of log ({}) and hold {} locks (locks.locks_per_unit_max) of \
+         {} (locks.locks_max)",
+        bytes(limits.log_bytes_max),
+        limits.log_set_by,
+        count(limits.locks_max as u64),
+        count(limits.locks_of_all_max as u64)
+    ))?;
     log(output, status)?;
     locks_and_serial(output, status)?;
     pools(output, status)?;

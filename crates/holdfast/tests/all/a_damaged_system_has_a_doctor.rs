@@ -83,6 +83,22 @@ fn each_kind_of_file_is_looked_at_by_itself() {
     assert_eq!(doctor(&folder.join("nowhere"), &[]).0, 1);
 }
 
+#[test]
+fn a_data_set_with_a_flipped_byte_is_not_called_sound() {
+    let folder = Folder::new("flipped");
+    let dir = bank(&folder, &[]);
+    assert_eq!(health(&doctor(&dir, &[]).1, "data set ACCOUNTS"), "sound");
+    patch(&data_file(&dir, "ACCOUNTS"), |bytes| {
+        let middle = bytes.len() / 2 / 8_192 * 8_192;
+        // One that was written, from there on.
+        let at = (middle..bytes.len()).find(|at| bytes[*at] != 0).unwrap();
+        bytes[at] ^= 1;
+    });
+    let (code, hurt) = doctor(&dir, &[]);
+    assert_eq!((code, health(&hurt, "data set ACCOUNTS")), (1, "impaired".into()), "{hurt:#}");
+    assert_eq!(health(&hurt, "data set JOURNAL"), "sound", "{hurt:#}");
+}
+
 /// After a crash the newest commits stand there alone.
 #[test]
 fn a_write_ahead_data_set_that_left_the_settings_is_to_be_put_back() {

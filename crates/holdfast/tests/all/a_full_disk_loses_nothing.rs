@@ -1,4 +1,5 @@
-//! A disk that is full: making a system fails cleanly, a running one tells who cannot grow, and
+//! A disk that is full: making a system fails cleanly, a running one tells who cannot grow,
+//! everything can still be read and freed, what a program displays is not lost unseen, and
 //! everything that was acknowledged is there once there is room again.
 
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
@@ -7,7 +8,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::common::{DEMO, Ended, Folder, SECRET, Worker, bank, findings, on, pause};
+use crate::common::shop::SHOP;
+use crate::common::{DEMO, Ended, Folder, SECRET, Worker, bank, findings, issue, on, pause};
 
 /// The command under a limit on the length of files: the nearest thing to a full disk that needs
 /// no privileges. The signal that comes with it is ignored, so that writes fail instead.
@@ -136,6 +138,104 @@ fn a_device_without_room_stops_nobody_for_good() {
     on(DEMO, &["restart"], &dir, &[]).done();
     Worker::start(&dir, 96).finish();
     on(DEMO, &["verify"], &dir, &[]).done();
+}
+
+/// Takes all that is left of a device.
+fn fill(device: &Device) -> PathBuf {
+    let filler = device.0.join("filler");
+    let mut file = std::fs::File::create(&filler).unwrap();
+    for bytes in [64 << 10, 4 << 10, 1] {
+        let piece = vec![1_u8; bytes];
+        while file.write_all(&piece).is_ok() {}
+    }
+    filler
+}
+
+/// Control statements that insert customers.
+fn customers(numbers: std::ops::Range<u32>) -> String {
+    let one = |number: u32| format!("L        ISRT  CUST\nL        DATA  {number:04}TOWN\n");
+    numbers.map(one).collect()
+}
+
+/// A system on a device of its own, with some customers.
+fn shop_on(device: &Device, folder: &Folder) -> PathBuf {
+    let (dir, sources) = (device.0.join("system"), folder.join("sources"));
+    crate::common::init(&dir, &[]);
+    std::fs::write(&sources, SHOP).unwrap();
+    on(SECRET, &["gen", "-s"], &dir, &[sources.to_str().unwrap()]).done();
+    issue(&dir, &["--psb", "CLERK"], &customers(0..20)).done();
+    dir
+}
+
+#[test]
+fn a_full_device_is_read_and_freed_from_inside() {
+    let folder = Folder::new("full-device");
+    let Some(device) = Device::new(&folder, 60) else {
+        eprintln!("skipped: only root may mount a device");
+        return;
+    };
+    let dir = shop_on(&device, &folder);
+    fill(&device);
+    // A program takes the rest.
+    let full = issue(&dir, &["--psb", "CLERK"], &customers(100..9_000));
+    assert!(full.code == 1 && full.err.contains("HFT006"), "{}", full.err);
+
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    for round in 0..3 {
+        let status = on(SECRET, &["db", "status", "--json", "-s"], &dir, &["SHOP"]).done().json();
+        assert_eq!(status["segments"][0]["segments"], 20, "{status:#}");
+        on(SECRET, &["db", "verify", "-s"], &dir, &["SHOP"]).done();
+        on(SECRET, &["status"], &dir, &[]).done();
+        on(SECRET, &["verify"], &dir, &[]).done();
+        on(SECRET, &["restart"], &dir, &[]).done();
+        on(SECRET, &["recon", "list", "-s"], &dir, &[]).done();
+        let read = issue(&dir, &["--psb", "CLERK"], "L   0020 GN\n").done();
+        assert!(!read.err.contains("HFN"), "{}", read.err);
+        let unloaded = path(&format!("unloaded-{round}"));
+        on(SECRET, &["unload", "-s"], &dir, &["SHOP", &unloaded]).done();
+    }
+    let doctor = on(SECRET, &["doctor", "-s"], &dir, &[]);
+    assert_eq!(doctor.code, 1, "{}", doctor.out);
+    for word in ["IMPAIRED   device of", "it is full", "db empty -s", "recon change -s"] {
+        assert!(doctor.out.contains(word), "\"{word}\" expected in: {}", doctor.out);
+    }
+
+    on(SECRET, &["db", "empty", "-s"], &dir, &["SHOP", "--yes"]).done();
+    issue(&dir, &["--psb", "CLERK"], &customers(0..500)).done();
+    on(SECRET, &["sets", "drop"], &dir, &["SHOPY", "--yes"]).done();
+    on(SECRET, &["verify"], &dir, &[]).done();
+}
+
+#[test]
+fn what_a_program_displays_on_a_full_device_is_not_lost_unseen() {
+    let folder = Folder::new("full-output");
+    let has_compiler = Command::new("cc").arg("--version").output().is_ok();
+    let Some(device) = Device::new(&folder, 1).filter(|_| has_compiler) else {
+        eprintln!("skipped: only root may mount a device, and cc is needed");
+        return;
+    };
+    let (_shop, dir) = crate::common::system_of("full-output-shop", SHOP, "");
+    let program = folder.join("talker.c");
+    let body = "#include <stdio.h>\nint CTDLI();\nstatic char area[200] = \"0001TOWN\";\n\
+        int DLITCBL(void *io, void *shop) {\n\
+        CTDLI(\"ISRT\", shop, area, \"CUST     \", (char *) 0);\n\
+        for (int n = 0; n < LINES; n++) printf(\"line %d of what it displays\\n\", n);\n\
+        return 0; }\n";
+    let batch = |lines: &str| {
+        std::fs::write(&program, body.replace("LINES", lines)).unwrap();
+        let output = format!("SYSOUT={}", device.0.join("output").display());
+        let program = program.to_str().unwrap();
+        let rest = ["--psb", "CLERK", "--program", program, "--dd", &output];
+        on(SECRET, &["batch", "-s"], &dir, &rest)
+    };
+    let lost = batch("200000");
+    assert_eq!(lost.code, 1, "{}{}", lost.out, lost.err);
+    for word in ["HFR022", "device/output", "backed out"] {
+        assert!(lost.err.contains(word), "\"{word}\" expected in: {}", lost.err);
+    }
+    let status = on(SECRET, &["db", "status", "--json", "-s"], &dir, &["SHOP"]).done().json();
+    assert_eq!(status["segments"][0]["segments"], 0, "{status:#}");
+    batch("10").done();
 }
 
 #[test]

@@ -657,3 +657,23 @@ fn bmps_are_told_of_deadlocks() {
     }
     shop.stop(system);
 }
+
+#[test]
+fn a_bmp_is_said_to_be_backed_out_when_it_is() {
+    if !have_compiler() {
+        return;
+    }
+    let shop = Shop::new("bmp-over");
+    let system = shop.start();
+    let body = "{ for (int n = 0; n < 2500; n++) insert(shop, n); abort(); }";
+    let program = shop.program("dies.c", body);
+    for _ in 0..3 {
+        let ended = shop.batch(&program, &["--psb", "CLERK", "--type", "bmp"]);
+        assert!(ended.code == 1 && ended.err.contains("is backed out"), "{}", ended.err);
+        let status = on(SECRET, &["db", "status", "--json", "-s"], &shop.dir, &["SHOPDB"]);
+        let status = status.done().json();
+        assert_eq!(status["segments"][0]["segments"], 0, "{status:#}");
+        assert!(!shop.open().concat().contains("CLERK"), "{:?}", shop.open());
+    }
+    shop.stop(system);
+}

@@ -219,13 +219,22 @@ pub(crate) fn die_by_signals() {
     }
 }
 
-/// Writes out what the C library buffers: a program's DISPLAYs.
-pub(crate) fn flush() {
-    type Flush = unsafe extern "C" fn(*mut c_void) -> c_int;
-    // SAFETY: the C library's `fflush`, which takes null for all streams.
+/// Writes out what the C library buffers: a program's DISPLAYs. Says whether all that was ever
+/// written to standard output has arrived: the library forgets what it could not write, and
+/// programs do not ask.
+pub(crate) fn flush() -> bool {
+    type OfStream = unsafe extern "C" fn(*mut c_void) -> c_int;
+    let this = Library::this();
+    // SAFETY: the C library's `fflush`, which takes null for all streams, its `ferror`, and its
+    // variable `stdout`.
     unsafe {
-        if let Ok(flush) = Library::this().get::<Flush>(b"fflush") {
+        if let Ok(flush) = this.get::<OfStream>(b"fflush") {
             flush(std::ptr::null_mut());
+        }
+        let output = this.get::<*mut *mut c_void>(b"stdout");
+        match (this.get::<OfStream>(b"ferror"), output) {
+            (Ok(error), Ok(output)) => error(**output) == 0,
+            _ => true,
         }
     }
 }

@@ -13,6 +13,7 @@
 //! Invariants:
 //! 1. Messages name the user's files and show the user's lines.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -36,6 +37,14 @@ const TRANSLATION: &str = "program.c";
 /// Is put in front of the C source.
 const HEADER: &str = "display.h";
 const DISPLAY: &str = include_str!("display.h");
+
+/// A text with an end to its last line, which the compiler would remark upon at every step.
+fn ended(text: &[u8]) -> Cow<'_, [u8]> {
+    match text.last() {
+        None | Some(b'\n') => Cow::Borrowed(text),
+        Some(_) => Cow::Owned([text, b"\n"].concat()),
+    }
+}
 
 fn has_word(text: &[u8], word: &[u8]) -> bool {
     text.windows(word.len()).any(|part| part == word)
@@ -154,7 +163,7 @@ impl Workshop<'_> {
 
     fn compile_in(&self, folder: &Path, work: &Compilation<'_>) -> Result<String, RegionError> {
         self.write(&folder.join(CONFIGURATION), self.configuration(work).as_bytes())?;
-        self.write(&folder.join(COMPILED_NAME), &work.translated.text)?;
+        self.write(&folder.join(COMPILED_NAME), &ended(&work.translated.text))?;
         let copies = folder.join(COPIES);
         self.disk.create_dir(&copies).map_err(RegionError::file(&copies))?;
         for (name, copied) in &work.members {
@@ -204,7 +213,8 @@ impl Workshop<'_> {
     }
 
     fn lay_out(&self, copies: &Path, member: &str, text: &[u8]) -> Result<(), RegionError> {
-        file_names(member).iter().try_for_each(|name| self.write(&copies.join(name), text))
+        let text = ended(text);
+        file_names(member).iter().try_for_each(|name| self.write(&copies.join(name), &text))
     }
 
     fn compiler(&self, folder: &Path) -> Command {

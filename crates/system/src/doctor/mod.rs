@@ -15,6 +15,8 @@ mod ahead;
 mod anchor;
 mod copies;
 mod files;
+mod room;
+mod sets;
 mod surveyed;
 
 use std::collections::BTreeSet;
@@ -113,6 +115,7 @@ pub fn diagnose(seam: &Seam, dir: &Path, passphrase: Option<&Passphrase>) -> Dia
     doctor.process();
     if !doctor.is_half_restored() {
         let config = doctor.configuration();
+        doctor.try_part("devices", |doctor| doctor.room(&config.config));
         let keys = doctor.key_file(&config, passphrase);
         match keys {
             Some(keys) => doctor.with_keys(config, keys),
@@ -541,8 +544,8 @@ impl Doctor {
             return self.part("data sets", Health::Unknown, vec![says]);
         };
         for (_, definition) in survey.sets.values() {
-            let (health, says) = self.data_set(stopped, definition);
-            if health != Health::Sound {
+            let (health, says) = self.data_set(stopped, definition, survey.is_orderly());
+            if matches!(health, Health::Impaired | Health::Lost) {
                 self.damaged.push(definition.name.clone());
             }
             self.part(&format!("data set {}", definition.name), health, says);
@@ -574,33 +577,6 @@ impl Doctor {
             );
             self.step(what, None);
         }
-    }
-
-    /// A data set by its files and its header.
-    fn data_set(&self, stopped: &Stopped, definition: &Definition) -> (Health, Vec<String>) {
-        let (files, intervals) = stopped.files(definition);
-        let first = self.dir.join(definition.file_name(0));
-        if files.is_empty() {
-            return (Health::Lost, vec![format!("{} is missing", first.display())]);
-        }
-        let unit = definition.unit_bytes() as u64;
-        let mut says = vec![format!("{intervals} intervals in {} files", files.len())];
-        let mut health = Health::Sound;
-        if let Some((path, len)) = files.iter().find(|(_, len)| !len.is_multiple_of(unit)) {
-            // Behind the last whole interval nothing counts; whether one lacks takes reading all.
-            says.push(format!(
-                "{} ends within an interval, after {len} bytes: verify tells whether one lacks",
-                path.display()
-            ));
-        }
-        if intervals <= space::ROOT.0 {
-            return (Health::Lost, vec![format!("{} was cut to nothing", first.display())]);
-        }
-        if let Err(error) = verify::header_of(stopped, definition) {
-            health = Health::Impaired;
-            says.push(format!("its header does not prove itself: {error}"));
-        }
-        (health, says)
     }
 
     fn archives(

@@ -10,7 +10,7 @@ use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 use serde::{Deserialize, Serialize};
 use space::header::{self, LAYOUT_VERSION};
-use space::{DataSet, Header};
+use space::{DataSet, Header, Settled};
 use uow::Kernel;
 
 use super::{Finding, Phase, Verifier, Watch};
@@ -40,7 +40,7 @@ const WINDOW_BYTES: usize = 1 << 20;
 /// A page may be written between looking at the map and at the disk.
 const TRIES: u32 = 3;
 /// The same in a system in use, where each try waits for the batch in flight.
-const TRIES_IN_USE: u32 = 16;
+const TRIES_IN_USE: u32 = 64;
 /// More damaged intervals of one data set are not named one by one.
 const NAMED_MAX: usize = 100;
 
@@ -108,13 +108,8 @@ impl Verifier {
             let read = set.read_raw(CiNumber(first), units).is_ok();
             for (number, unit) in (first..).zip(units.chunks_exact_mut(unit)) {
                 let ci = CiNumber(number);
-                if !read && let Err(error) = set.read_raw(ci, unit) {
-                    if self.is_wanted(look, ci) {
-                        self.pool_error(look, &error);
-                    }
-                    continue;
-                }
-                self.one(look, ci, unit);
+                let read = if read { Ok(()) } else { set.read_raw(ci, unit) };
+                self.one(look, ci, unit, read);
             }
             first += count;
             if self.report.findings.len() - before > NAMED_MAX {
@@ -140,53 +135,96 @@ impl Verifier {
         }
     }
 
-    fn one(&mut self, look: &mut Look<'_>, ci: CiNumber, unit: &mut [u8]) {
+    /// Proves one interval that was read, or could not be.
+    fn one(
+        &mut self,
+        look: &mut Look<'_>,
+        ci: CiNumber,
+        unit: &mut [u8],
+        mut read: Result<(), PoolError>,
+    ) {
         if !self.is_wanted(look, ci) {
             return;
         }
-        if !look.exact && PageSealer::trailer(unit) == Err(seal::PageFault::NeverWritten) {
+        if !look.exact
+            && read.is_ok()
+            && PageSealer::trailer(unit) == Err(seal::PageFault::NeverWritten)
+        {
             return;
         }
-        let tries = if self.kernel.is_some() { TRIES_IN_USE } else { TRIES };
         for attempt in 1.. {
-            let last = attempt == tries;
-            match (look.set.prove(ci, unit), look.set.expected_prefix(ci)) {
+            let found = read.and_then(|()| look.set.prove(ci, unit));
+            match (found, look.set.expected_prefix(ci)) {
                 (Ok(found), Ok(expected)) if found == expected || !look.exact => {
                     look.proven += 1;
                     return self.contents(look, ci, unit);
                 }
-                (Ok(found), Ok(expected)) if last && !self.is_excused(look, ci) => {
-                    let what = format!(
-                        "it is genuine but not its newest version (tag {found:016x}, the map holds \
-                         {expected:016x})"
-                    );
-                    return self.interval(&look.set.definition(), ci, what);
+                _ if let Some(kernel) = self.kernel.clone() => {
+                    return self.in_use(look, &kernel, ci, unit);
                 }
-                (Err(error), _) | (_, Err(error)) if last && !self.is_excused(look, ci) => {
+                (Ok(found), Ok(expected)) if attempt == TRIES => {
+                    return self.outdated(look, ci, found, expected);
+                }
+                (Err(error), _) | (_, Err(error)) if attempt == TRIES => {
                     return self.pool_error(look, &error);
                 }
-                _ if last => return,
                 _ => {}
             }
-            if let Some(kernel) = &self.kernel {
-                kernel.settle_writes();
-            }
-            if let Err(error) = look.set.read_raw(ci, unit) {
-                return self.pool_error(look, &error);
-            }
+            read = look.set.read_raw(ci, unit);
         }
     }
 
+    /// Says what is wrong with an interval of a data set in use that did not prove itself: it was
+    /// being written, its file was cut or has grown, or it was freed. It is looked at again under
+    /// its map's latch; only what is wrong twice with the same tag, with all batches landed in
+    /// between, is damaged.
+    fn in_use(&mut self, look: &mut Look<'_>, kernel: &Arc<Kernel>, ci: CiNumber, unit: &mut [u8]) {
+        let mut wrong_with = None;
+        for _ in 0..TRIES_IN_USE {
+            let before = match look.set.expected_prefix(ci) {
+                Ok(before) => before,
+                Err(error) => return self.pool_error(look, &error),
+            };
+            kernel.settle_writes();
+            let settled = match look.set.settled(ci, before, unit) {
+                Ok(settled) => settled,
+                Err(error) => return self.pool_error(look, &error),
+            };
+            let is_again = wrong_with == Some(before);
+            match settled {
+                Settled::Sound => {
+                    look.proven += 1;
+                    return self.contents(look, ci, unit);
+                }
+                Settled::Unused | Settled::Pending => return,
+                Settled::Changed => wrong_with = None,
+                Settled::Wrong(_) | Settled::Outdated(_) if self.is_excused(look, ci) => return,
+                Settled::Wrong(error) if is_again => return self.pool_error(look, &error),
+                Settled::Outdated(found) if is_again => {
+                    return self.outdated(look, ci, found, before);
+                }
+                Settled::Wrong(_) | Settled::Outdated(_) => wrong_with = Some(before),
+            }
+        }
+        // It is written so often that nobody sees it at rest: it is not what stood there before.
+    }
+
+    fn outdated(&mut self, look: &Look<'_>, ci: CiNumber, found: u64, expected: u64) {
+        let what = format!(
+            "it is genuine but not its newest version (tag {found:016x}, the map holds \
+             {expected:016x})"
+        );
+        self.interval(&look.set.definition(), ci, what);
+    }
+
     /// Whether what stands in the place of an interval of a system in use need not make sense: it
-    /// was freed meanwhile, it is in transit, or its data set is gone.
+    /// is in transit, or its data set is gone.
     fn is_excused(&self, look: &Look<'_>, ci: CiNumber) -> bool {
         if planted(Plant::DamageOverlooked) {
             return true;
         }
         let Some(kernel) = &self.kernel else { return false };
-        kernel.set(look.set.id()).is_none()
-            || kernel.is_in_transit(look.set, ci)
-            || look.set.is_used(ci).is_ok_and(|used| !used)
+        kernel.set(look.set.id()).is_none() || kernel.is_in_transit(look.set, ci)
     }
 
     /// What a genuine interval says about itself, and whether it makes sense.
@@ -233,8 +271,10 @@ impl Verifier {
                 lost.extend(used.then_some(ci));
             }
         }
-        // Of a system in use the files may have grown since.
-        lost.retain(|ci| ci.0 >= set.intervals());
+        // Of a system in use the files may have grown since, or been cut off.
+        if self.kernel.is_some() {
+            lost.retain(|ci| set.is_missing(*ci).unwrap_or(true));
+        }
         if let Some(first) = lost.first() {
             let what = format!(
                 "its files end after interval {}, but {} intervals behind that are in use",

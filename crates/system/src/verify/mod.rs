@@ -42,8 +42,8 @@ use base::CiNumber;
 use pool::PoolError;
 use pool::dirty::DirtyQueue;
 use pool::sequential::ReadAhead;
-use pool::{Pool, PoolConfig};
-use seal::{KeyProvider, Passphrase, SealError};
+use pool::{Backing as _, Pool, PoolConfig};
+use seal::{KeyProvider, PageSealer, Passphrase, SealError};
 use seam::Seam;
 use seam::disk::{BLOCK, Open};
 use seam::mem::AlignedBuf;
@@ -462,6 +462,55 @@ pub(crate) fn header_of(stopped: &Stopped, definition: &Definition) -> Result<()
     let mut unit = AlignedBuf::zeroed(set.unit_bytes());
     set.read_past_pool(CiNumber(0), &mut unit)?;
     Ok(())
+}
+
+/// What a quick look at the intervals of a data set has found.
+pub(crate) struct Sample {
+    /// How many were read.
+    pub(crate) looked: u32,
+    /// How many of them do not prove themselves.
+    pub(crate) wrong: u32,
+    /// What is wrong with the first of those.
+    pub(crate) first: Option<String>,
+}
+
+/// So much of a data set is read for a quick look: all of a small one.
+const SAMPLE_BYTES: u64 = 64 << 20;
+const SAMPLE_WINDOW_BYTES: usize = 1 << 20;
+
+/// Proves intervals of a data set by themselves, spread over all of it; whether each is the newest
+/// version takes its maps, and is not asked.
+pub(crate) fn sample_of(
+    stopped: &Stopped,
+    definition: &Definition,
+    intervals: u32,
+) -> Result<Sample, SystemError> {
+    let set = open_alone(stopped, definition, 0)?;
+    let unit_bytes = set.unit_bytes();
+    let per_window = (SAMPLE_WINDOW_BYTES / unit_bytes) as u32;
+    let windows = intervals.div_ceil(per_window);
+    let step = windows.div_ceil((SAMPLE_BYTES / SAMPLE_WINDOW_BYTES as u64) as u32).max(1);
+    let mut window = AlignedBuf::zeroed(per_window as usize * unit_bytes);
+    let mut sample = Sample { looked: 0, wrong: 0, first: None };
+    for first in (0..windows).step_by(step as usize).map(|number| number * per_window) {
+        let count = per_window.min(intervals - first);
+        let units = &mut window[..count as usize * unit_bytes];
+        let whole = set.read_raw(CiNumber(first), units).is_ok();
+        for (number, unit) in (first..).zip(units.chunks_exact_mut(unit_bytes)) {
+            sample.looked += 1;
+            let ci = CiNumber(number);
+            let read = if whole { Ok(()) } else { set.read_raw(ci, unit) };
+            let is_blank = || PageSealer::trailer(unit) == Err(seal::PageFault::NeverWritten);
+            if read.is_ok() && is_blank() {
+                continue;
+            }
+            if let Err(error) = read.and_then(|()| set.prove(ci, unit)) {
+                sample.wrong += 1;
+                sample.first.get_or_insert_with(|| error.to_string());
+            }
+        }
+    }
+    Ok(sample)
 }
 
 /// Opens one data set without a kernel.

@@ -54,7 +54,8 @@ pub(super) fn judge<S: Store>(databases: &Databases<S>, new: &Overlay<'_>) -> Re
         if old.organization.is_index() {
             verdict.judge_index(databases, &old, &is)?;
         } else if is_kept(old.organization) && has_data(databases, name)? {
-            verdict.judge_changes(&old, &is);
+            let moves = || places_roots(databases, &old) != places_roots(databases, &is);
+            verdict.judge_changes(&old, &is, moves());
             verdict.judge_layout(databases, &is, new)?;
         }
     }
@@ -97,6 +98,11 @@ fn has_data<S: Store>(databases: &Databases<S>, name: DbdName) -> Result<bool> {
     Ok(!state::is_empty(store, &database)?)
 }
 
+/// Where the settings put the roots of a database under a definition, in words.
+fn places_roots<S: Store>(databases: &Databases<S>, dbd: &Dbd) -> Option<String> {
+    databases.placement(dbd).ok().map(|placement| placement.identity())
+}
+
 impl Verdict {
     /// A database that there is no more: it must be empty. The entries of an index go with it.
     fn judge_removal<S: Store>(&mut self, databases: &Databases<S>, old: &Dbd) -> Result<()> {
@@ -112,7 +118,9 @@ impl Verdict {
         Ok(())
     }
 
-    fn judge_changes(&mut self, old: &Dbd, new: &Dbd) {
+    /// `moves`: roots go elsewhere under the new definition, a list of the settings not being what
+    /// says where they go.
+    fn judge_changes(&mut self, old: &Dbd, new: &Dbd, moves: bool) {
         let database = new.name;
         for change in compare(old, new) {
             let message = format!("{database} holds data, and {}", change.what);
@@ -123,7 +131,8 @@ impl Verdict {
                     let help = format!("then run `holdfast index build {database} {index}`");
                     self.tell(Severity::Warning, "HFG303", (database, message, help));
                 }
-                Effect::Reload => self.refuse_reload(database, message),
+                Effect::Moves if !moves => {}
+                Effect::Moves | Effect::Reload => self.refuse_reload(database, message),
                 Effect::LosesData => {
                     let help = format!(
                         "if its data may go, run `holdfast db empty {database} --yes` first"
