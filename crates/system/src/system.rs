@@ -19,7 +19,7 @@ use uow::{Kernel, KernelConfig, Parts, UowError};
 use crate::config::CONFIG_FILE;
 use crate::operator::{self, Server, Verb};
 use crate::status::{self, RunningStatus};
-use crate::{SystemConfig, SystemError, archives, hygiene, registry, survey};
+use crate::{Guests, SystemConfig, SystemError, archives, hygiene, registry, survey};
 
 /// The labels that every system has: its control file and double-write area, its log, its data.
 pub const LABELS: [&str; 3] = ["system", "log", "data"];
@@ -91,6 +91,8 @@ pub(crate) struct Inner {
     pub(crate) cipher: CipherCheck,
     pub(crate) notes: Vec<String>,
     pub(crate) verbs: &'static [Verb],
+    /// The programs that it serves.
+    pub(crate) guests: Arc<Guests>,
     /// Held by whoever changes the configuration's file.
     pub(crate) configuring: Mutex<()>,
     /// Held by whoever decides which form data sets go over to, until that is begun.
@@ -199,6 +201,7 @@ impl System {
             cipher,
             notes,
             verbs,
+            guests: Arc::default(),
             configuring,
             changing_forms: Mutex::new(()),
             opened,
@@ -224,6 +227,12 @@ impl System {
 
     pub(crate) fn changing_forms(&self) -> MutexGuard<'_, ()> {
         self.inner.changing_forms.lock()
+    }
+
+    /// The programs that it serves, whom operators' commands are not for.
+    #[must_use]
+    pub fn guests(&self) -> &Arc<Guests> {
+        &self.inner.guests
     }
 
     pub(crate) fn verbs(&self) -> &'static [Verb] {

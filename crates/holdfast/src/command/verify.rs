@@ -116,9 +116,15 @@ fn look(context: &Context, args: &VerifyArgs) -> Result<VerifyReport> {
     SystemConfig::read(&*context.seam.disk, &args.dir)?;
     let request = Request::new("verify").with(&wish)?;
     let mut progress = Progress::new(&context.seam);
-    let answer = operator::call(&args.dir, &request, &mut |at| {
-        progress.show(&at.object, at.done, at.total, &at.unit);
-    });
+    let answer = operator::call(
+        &context.seam,
+        &args.dir,
+        &request,
+        &mut || args.passphrase.get(),
+        &mut |at| {
+            progress.show(&at.object, at.done, at.total, &at.unit);
+        },
+    );
     if let Some(answer) = answer? {
         progress.clear();
         return understood(&args.dir, answer);

@@ -7,6 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::common::in_time::{EndInTime as _, RunInTime as _};
 use crate::common::{DEMO, Ended, Folder, SECRET, Worker, bank, findings, on, pause};
 
 /// The command under a limit on the length of files: the nearest thing to a full disk that needs
@@ -27,7 +28,7 @@ fn a_system_that_finds_no_room_is_not_made_by_half() {
     let folder = Folder::new("no-room");
     let dir = folder.join("bank");
     let args = ["init".as_ref(), dir.as_os_str(), "--guess-memory".as_ref(), "64 KiB".as_ref()];
-    let ended = Ended::of(&limited(1024, Some(SECRET), &args).output().unwrap());
+    let ended = Ended::of(&limited(1024, Some(SECRET), &args).output_in_time().unwrap());
     assert_eq!(ended.code, 1, "{}", ended.err);
     assert!(
         ended.err.contains("segment-000") || ended.err.contains("double-write"),
@@ -91,13 +92,13 @@ impl Device {
     fn mount(&self, options: &str) -> bool {
         let mut command = Command::new("mount");
         command.args(["-t", "tmpfs", "-o", options, "none"]).arg(&self.0);
-        command.output().is_ok_and(|output| output.status.success())
+        command.output_in_time().is_ok_and(|output| output.status.success())
     }
 }
 
 impl Drop for Device {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).output();
+        let _ = Command::new("umount").arg(&self.0).output_in_time();
     }
 }
 
@@ -129,7 +130,7 @@ fn a_device_without_room_stops_nobody_for_good() {
         assert!(begun.elapsed().as_secs() < 120, "it meets the end of the device");
         pause(50);
     }
-    assert!(!worker.child.wait().unwrap().success());
+    assert!(!worker.child.wait_in_time().unwrap().success());
 
     assert!(findings(&dir).is_empty(), "nothing is damaged: {:?}", findings(&dir));
     std::fs::remove_file(&filler).unwrap();

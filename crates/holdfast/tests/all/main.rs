@@ -2,6 +2,7 @@
 
 mod common;
 #[path = "../../../token/tests/softhsm/mod.rs"]
+mod guests_are_kept_apart;
 mod softhsm;
 
 mod a_changed_definition_keeps_its_data;

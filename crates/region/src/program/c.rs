@@ -4,7 +4,6 @@
 //! 1. What counts as the source is what the preprocessor makes of it, headers and all.
 
 use std::path::Path;
-use std::process::Command;
 
 use super::facts::Facts;
 use super::{Digest, Language, Prepared, Workshop};
@@ -16,7 +15,7 @@ const OBJECT: &str = "program.so";
 impl Workshop<'_> {
     pub(super) fn prepare_c(&self, path: &Path) -> Result<Prepared, RegionError> {
         let compiler = || {
-            let mut command = Command::new(COMPILER);
+            let mut command = seam::process::command(COMPILER);
             command.args(["-O2", "-g", "-fPIC"]).args(&self.options);
             for folder in self.folders(path) {
                 command.arg("-I").arg(folder);
@@ -31,7 +30,7 @@ impl Workshop<'_> {
         if !preprocessed.status.success() {
             return Err(failed(&preprocessed));
         }
-        let version = self.run(Command::new(COMPILER).arg("--version"), path)?;
+        let version = self.run(seam::process::command(COMPILER).arg("--version"), path)?;
         let mut digest = Digest::default();
         digest.add(&version.stdout);
         digest.add(&preprocessed.stdout);

@@ -87,7 +87,7 @@ impl Workshop<'_> {
     }
 
     fn digest(&self, work: &Compilation<'_>) -> Result<String, RegionError> {
-        let version = self.run(Command::new(COMPILER).arg("--version"), work.path)?;
+        let version = self.run(seam::process::command(COMPILER).arg("--version"), work.path)?;
         let mut digest = Digest::default();
         digest.add(FACTS_KEPT);
         digest.add(&version.stdout);
@@ -149,7 +149,7 @@ impl Workshop<'_> {
     }
 
     fn compiler(&self, folder: &Path) -> Command {
-        let mut command = Command::new(COMPILER);
+        let mut command = seam::process::command(COMPILER);
         command.current_dir(folder);
         command
     }
