@@ -2,7 +2,8 @@
 //!
 //! Invariants:
 //! 1. No process that is started here finds a passphrase or a PIN in its environment (K22).
-//! 2. A signal that whoever started this process has made it ignore, as `nohup` does, stays ignored.
+//! 2. A signal that whoever started this process has made it ignore, as `nohup` does, stays
+//!    ignored.
 //! 3. Nobody waits for a process without an end: what has not come in time is an error that names
 //!    the process.
 

@@ -157,6 +157,7 @@ impl System {
         let mut notes = hygiene::protect_process();
         let dir = &absolute(seam, dir)?;
         let config = SystemConfig::read(seam.disk.as_ref(), dir)?;
+        hygiene::has_room(seam.disk.as_ref(), dir, &config)?;
         let lock = lock(seam, dir)?;
         let shadowed = options.in_memory.then(|| survey::without_writes(seam));
         let seam = shadowed.as_ref().unwrap_or(seam);
@@ -397,6 +398,11 @@ pub(crate) fn open_keys(
     config: &SystemConfig,
     passphrase: &Passphrase,
 ) -> Result<KeyRing, SystemError> {
+    // Keys are not taken out where somebody looks over our shoulder.
+    let _ = hygiene::protect_process();
+    if let Some(tracer) = hygiene::tracer() {
+        return Err(SystemError::Traced { tracer });
+    }
     Ok(KeyRing::open(seam, &config.key_file(dir), config.system, passphrase)?)
 }
 

@@ -65,14 +65,11 @@ impl bmp::Schedule for Regions {
             let text =
                 format!("process {other} is a program of this system and has started this one");
             let remedy = "Start it from a shell, or from a job that no program starts.".to_owned();
-            return Err(Refusal { code: STARTED_BY_A_PROGRAM.to_owned(), text, remedy });
+            return Err(Refusal { code: "HFR015".to_owned(), text, remedy });
         }
         Ok(Box::new(self.guests.enter(process)))
     }
 }
-
-/// The code of a program that a program of the same system has started.
-const STARTED_BY_A_PROGRAM: &str = "HFR050";
 
 impl Regions {
     fn serve(&self, job: &[u8]) -> Result<Box<dyn Server>> {

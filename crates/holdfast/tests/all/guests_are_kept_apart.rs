@@ -46,7 +46,7 @@ fn a_job_that_is_to_ignore_signals_goes_on_and_so_does_its_program() {
     let body = r#"raise(SIGHUP); raise(SIGINT); puts("in"); fflush(stdout); sleep(1);
         puts("out"); return 0;"#;
     let Some((_folder, dir, program)) = shop("nohup", body) else { return };
-    let mut job = command(Some(SECRET));
+    let job = command(Some(SECRET));
     let program_of_job = job.get_program().to_owned();
     let mut shell = Command::new("sh");
     shell.args(["-c", "trap '' HUP INT; exec \"$0\" \"$@\""]).arg(program_of_job);
@@ -106,7 +106,7 @@ fn programs_of_a_started_system_give_no_operators_commands_and_start_no_programs
     job.args(words(&dir, &program, &["--type", "bmp"])).env("KNOWN", SECRET);
     let ended = Ended::of(&job.output_in_time().unwrap()).done();
     assert_eq!(ended.out.matches("(HFY029)").count(), 2, "{}", ended.out);
-    assert!(ended.out.contains("(HFR050)") && !ended.out.contains("INNER RAN"), "{}", ended.out);
+    assert!(ended.out.contains("(HFR015)") && !ended.out.contains("INNER RAN"), "{}", ended.out);
     let apart = fs::read_to_string(apart).unwrap();
     assert!(apart.contains("(HFY029)"), "{apart}");
     // Somebody else is not kept from anything.
@@ -135,6 +135,57 @@ fn what_lowers_protection_in_a_started_system_needs_its_passphrase() {
     status.args(["db", "status", "-s"]).arg(&dir).arg("SHOP");
     Ended::of(&status.output_in_time().unwrap()).done();
     convert(Some(SECRET)).done();
+    run_as(SECRET, [OsStr::new("stop"), OsStr::new("-s"), dir.as_os_str()]).done();
+    Ended::of(&system.finish_in_time().unwrap()).done();
+}
+
+/// What begins a command under the eyes of a tracer, as a process of the same user can.
+const TRACER: &str = r"
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int count, char **words)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        ptrace(PTRACE_TRACEME, 0, 0, 0);
+        execv(words[1], words + 1);
+        return 99;
+    }
+    while (waitpid(child, &status, 0) == child && WIFSTOPPED(status))
+        ptrace(PTRACE_CONT, child, 0, WSTOPSIG(status) == 5 ? 0 : WSTOPSIG(status));
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 98;
+}
+";
+
+#[test]
+fn no_key_is_taken_out_in_a_process_that_is_traced() {
+    let Some((folder, dir, _program)) = shop("traced", "return 0;") else { return };
+    let (source, tracer) = (folder.join("tracer.c"), folder.join("tracer"));
+    fs::write(&source, TRACER).unwrap();
+    let mut cc = Command::new("cc");
+    assert!(cc.arg("-o").arg(&tracer).arg(&source).output_in_time().unwrap().status.success());
+    let mut traced = Command::new(&tracer);
+    traced.args([HOLDFAST, "status"]).arg(&dir).env("HOLDFAST_PASSPHRASE", SECRET);
+    let ended = Ended::of(&traced.output_in_time().unwrap());
+    ended.failed("HFY031", &["traces this one"]);
+    on(SECRET, &["status"], &dir, &[]).done();
+}
+
+/// While programs are served nobody of the same user can open the memory of the started system.
+#[test]
+fn the_memory_of_a_started_system_is_roots() {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let (_folder, dir) = system_of("memory", SHOP, "");
+    let system = start(&dir);
+    // What may not be dumped belongs to root in /proc, whoever runs it.
+    let about = fs::metadata(format!("/proc/{}/mem", system.id())).unwrap();
+    assert_eq!((about.uid(), about.gid()), (0, 0));
+    let limits = fs::read_to_string(format!("/proc/{}/limits", system.id())).unwrap();
+    let cores = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap();
+    assert_eq!(cores.split_whitespace().filter(|word| *word == "0").count(), 2, "{cores}");
     run_as(SECRET, [OsStr::new("stop"), OsStr::new("-s"), dir.as_os_str()]).done();
     Ended::of(&system.finish_in_time().unwrap()).done();
 }

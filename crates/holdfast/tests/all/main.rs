@@ -2,7 +2,6 @@
 
 mod common;
 #[path = "../../../token/tests/softhsm/mod.rs"]
-mod guests_are_kept_apart;
 mod softhsm;
 
 mod a_changed_definition_keeps_its_data;
@@ -33,6 +32,7 @@ mod files_at_rest;
 mod files_at_rest_by_older_names;
 mod files_at_rest_lose_nothing;
 mod forms_change_while_a_system_is_in_use;
+mod guests_are_kept_apart;
 mod keys_change_and_old_passphrases_stop_working;
 mod keys_come_from_elsewhere;
 mod no_user_data_is_readable_in_a_sealed_system;
@@ -51,3 +51,4 @@ mod units_of_work_are_taken_back;
 mod verify_names_a_damaged_interval_with_its_place;
 mod what_a_system_says_is_true_everywhere;
 mod what_is_damaged_is_made_anew;
+mod what_stands_in_the_wrong_place_is_told;

@@ -5,6 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
+use rustix::io::Errno;
 use seal::{KeyRing, Passphrase};
 use seam::Seam;
 use serde_json::Value;
@@ -126,6 +127,8 @@ fn reach(dir: &Path) -> io::Result<Option<UnixStream>> {
         Ok(stream) => Ok(Some(stream)),
         Err(error) => match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Ok(None),
+            // Links that lead to each other are no socket that somebody listens at.
+            _ if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => Ok(None),
             _ => Err(error),
         },
     }

@@ -187,14 +187,14 @@ fn challenged(place: &Place, request: &[u8]) -> (UnixStream, Vec<u8>) {
     let mut line = String::new();
     BufReader::new(&stream).read_line(&mut line).unwrap();
     match read_answer(line.as_bytes()) {
-        Ok(Answer::Prove(challenge)) => (stream, super::line::unhex(&challenge).unwrap()),
+        Ok(Answer::Prove(challenge)) => (stream, line::unhex(&challenge).unwrap()),
         other => panic!("{other:?}"),
     }
 }
 
 /// What is said to a proof.
 fn answer_to(mut stream: &UnixStream, proof: &[u8]) -> Answer {
-    let line = format!("{{\"proof\":\"{}\"}}\n", super::line::hex(proof));
+    let line = format!("{{\"proof\":\"{}\"}}\n", line::hex(proof));
     stream.write_all(line.as_bytes()).unwrap();
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).unwrap();
