@@ -177,6 +177,48 @@ fn no_reason_code_has_two_meanings() {
     none_of("reason codes that are given twice", &twice);
 }
 
+/// A test that waits for a process without end stops all of them, and names nothing.
+#[test]
+fn tests_wait_for_processes_with_a_limit() {
+    let endless = [".wait_with_output()", ".output()", ".status()", ".wait()"];
+    let mut found = Vec::new();
+    for file in files(&[".rs"]) {
+        // The crates below the seam have a program that limits the others.
+        let is_exempt = file.path.starts_with("crates/exec-dli/");
+        let is_test = file.path.starts_with("crates/") && file.path.contains("/tests/");
+        if !is_test || is_exempt || !file.text.contains("process::") {
+            continue;
+        }
+        for (line, content) in file.lines() {
+            let is_process = content.contains("Command") || content.contains("child");
+            let waits = endless[..2].iter().any(|way| content.contains(way))
+                || is_process && endless[2..].iter().any(|way| content.contains(way));
+            if waits {
+                found.push(file.at(line));
+            }
+        }
+    }
+    none_of("waits without a limit (use seam::process)", &found);
+}
+
+/// What is started has the environment of whoever starts it, with the passphrase in it.
+#[test]
+fn the_product_starts_processes_without_its_secrets() {
+    let mut found = Vec::new();
+    for file in files(&[".rs"]).iter().filter(|file| file.path.starts_with("crates/")) {
+        let is_product = file.path.contains("/src/") && file.path != "crates/seam/src/process.rs";
+        if !is_product || !file.text.contains("std::process::") {
+            continue;
+        }
+        let code = code_lines(&file.text);
+        let of_tests = code.iter().position(|line| line.contains("mod tests {"));
+        let product = code.iter().take(of_tests.unwrap_or(code.len())).enumerate();
+        let starts = product.filter(|(_, line)| line.contains("Command::new("));
+        found.extend(starts.map(|(index, _)| file.at(index + 1)));
+    }
+    none_of("processes that are started with secrets (use seam::process::command)", &found);
+}
+
 fn offences(endings: &[&str], is_bad: impl Fn(&TextFile, &str) -> bool) -> Vec<String> {
     let mut found = Vec::new();
     for file in files(endings) {

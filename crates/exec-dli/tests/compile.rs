@@ -45,8 +45,15 @@ fn programs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs")
 }
 
+/// A program that is ended, and named, if it takes longer than any does on any machine.
+fn limited(program: impl AsRef<std::ffi::OsStr>) -> Process {
+    let mut process = Process::new("timeout");
+    process.args(["--verbose", "600"]).arg(program);
+    process
+}
+
 fn has_compiler() -> bool {
-    let found = Process::new("cobc").arg("--version").output().is_ok();
+    let found = limited("cobc").arg("--version").output().is_ok_and(|done| done.status.success());
     if !found {
         eprintln!("skipped: cobc is not installed (Debian package gnucobol3)");
     }
@@ -76,10 +83,10 @@ fn put(folder: &Path, file: &str, translation: &Translation) {
 }
 
 fn compile(folder: &Path, arguments: &[&str]) -> Output {
-    let mut process = Process::new("cobc");
+    let mut process = limited("cobc");
     process.current_dir(folder).arg(format!("-conf={CONFIGURATION_NAME}"));
     process.args(["-I", "members", "-I"]).arg(programs()).args(arguments);
-    process.output().expect("cobc runs")
+    process.output().expect("cobc runs and ends")
 }
 
 fn said(output: &Output) -> String {
@@ -203,7 +210,7 @@ fn a_running_program_passes_what_its_commands_say() {
         let output = compile(&folder, &arguments);
         assert!(output.status.success(), "{}", said(&output));
     }
-    let mut program = Process::new(folder.join("teller"));
+    let mut program = limited(folder.join("teller"));
     program.current_dir(&folder).env("COB_LIBRARY_PATH", ".");
     let output = program.output().expect("the program runs");
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();

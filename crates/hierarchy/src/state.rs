@@ -181,6 +181,20 @@ pub(crate) fn compared<S: Store>(store: &S, database: &Database) -> Result<Recor
     }
 }
 
+/// Whether what is recorded of a database fits what the system says now, partitions and all. Takes
+/// nothing into use and changes nothing.
+///
+/// # Errors
+/// [`HierarchyError::Placed`], [`HierarchyError::LaidOut`], or if the store refuses.
+pub fn fits<S: Store>(store: &S, database: &Database) -> Result<()> {
+    let (name, now) = (database.name(), layout(&database.schema));
+    let recorded = state_of(store, name)?.map(|record| record.layout);
+    match recorded.filter(|was| *was != now).map(|was| compare(name, &was, &now)) {
+        Some(Err(differs)) if holds_something(store, name)? => Err(differs),
+        _ => Ok(()),
+    }
+}
+
 /// Takes a database into use for programs: as [`admit`], and it has to be whole.
 ///
 /// # Errors

@@ -5,6 +5,7 @@
 //! | before the program runs: compiling | the command says so and ends; nothing was changed |
 //! | while it runs | the program gets it, is backed out, and how it ended is told |
 //! | afterwards | nothing: what is left to do is told and done |
+//! | though whoever started the command had it ignored | nothing, nor to the program |
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -33,7 +34,9 @@ impl Cancel {
     /// # Errors
     /// If the system does not let it.
     pub(crate) fn watch() -> Result<Cancel> {
-        let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])
+        // What `nohup`, or a shell for its background jobs, has had ignored stays so.
+        let heeded = seam::process::not_ignored(&[SIGTERM, SIGINT, SIGHUP]);
+        let mut signals = Signals::new(heeded)
             .map_err(|error| Failure::other(format!("signals cannot be received: {error}"), ""))?;
         let process = Arc::new(AtomicI32::new(NONE_YET));
         let shared = Arc::clone(&process);

@@ -88,6 +88,19 @@ impl<S: Store> Databases<S> {
         Ok(database)
     }
 
+    /// The databases whose settings are not those that their data were stored with, partitions and
+    /// all, with what is wrong and what to do. Nothing is changed.
+    pub(crate) fn misfits(&self) -> Vec<HierarchyError> {
+        let names = self.repository.names().into_iter();
+        let databases = names.filter_map(|name| match name {
+            MemberName::Dbd(name) => self.open_unchecked(name).ok(),
+            _ => None,
+        });
+        let misfit = |database: Arc<Database>| state::fits(&self.store, &database).err();
+        let all = databases.filter_map(misfit);
+        all.filter(|error| matches!(error, HierarchyError::Placed(_))).collect()
+    }
+
     /// Says what a person should do about the settings of a database. What they make of its
     /// definition is said once, when that is compiled.
     fn warn_of_settings(&self, database: &Database) -> std::result::Result<(), HierarchyError> {

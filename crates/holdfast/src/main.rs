@@ -42,6 +42,9 @@ use command::Said;
 use failure::Failure;
 
 fn main() -> ExitCode {
+    // Before anything else: whatever comes into this process's memory may be a secret (K22). What
+    // the operating system refuses is said by whoever opens a system.
+    let _notes = system::hygiene::protect_process();
     let (words, given) = match pgp_words(std::env::args_os().collect()) {
         Ok(said) => said,
         Err(code) => return code,

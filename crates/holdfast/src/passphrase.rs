@@ -100,13 +100,6 @@ pub(crate) fn hand_over(
     Ok(handover)
 }
 
-/// Takes every passphrase out of the environment of the process that a command will start.
-pub(crate) fn keep_from(command: &mut Command) {
-    command.env_remove(VARIABLE).env_remove(NEW_VARIABLE);
-    command.env_remove(PIN_VARIABLE);
-    command.env_remove(FILE_VARIABLE).env_remove(KEY_VARIABLE).env_remove(KEYSTORE_VARIABLE);
-}
-
 /// The passphrase that was handed to this process under a number.
 pub(crate) fn handed(number: i32) -> Result<Passphrase> {
     let module = std::env::var_os(MODULE_VARIABLE).map(PathBuf::from);

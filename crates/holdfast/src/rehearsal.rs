@@ -36,7 +36,9 @@ pub(crate) fn recover(
         progress.show(&at.object, at.done, at.total, &at.unit);
     };
     SystemConfig::read(&*context.seam.disk, dir)?;
-    if let Some(answer) = operator::call(dir, &request(wish)?, &mut tell)? {
+    if let Some(answer) =
+        operator::call(&context.seam, dir, &request(wish)?, &mut || passphrase.get(), &mut tell)?
+    {
         return understood(dir, answer);
     }
     let passphrase = passphrase.get()?;

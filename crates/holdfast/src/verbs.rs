@@ -1,6 +1,8 @@
 //! What a system does for operators that takes knowledge of databases: verbs besides those of every
 //! system ([`system::operator`]).
 
+use base::Coded as _;
+use hierarchy::HierarchyError;
 use serde_json::Value;
 use system::operator::forms::{self, Conversion};
 use system::operator::{self, Merge, Refusal, Request, Talk, Verb, done};
@@ -52,7 +54,26 @@ fn verify(system: &System, request: &Request, talk: &mut Talk<'_>) -> Answer<Val
     for finding in report.findings.iter_mut().filter(hopeless) {
         build_instead(system, finding);
     }
+    if asked.sets.is_empty() {
+        report.findings.extend(settings_that_differ(system));
+    }
     done(&report)
+}
+
+/// Partitions, and whatever else of the configuration says where roots go, that are not those the
+/// data was stored with: it proves itself, and programs do not find it.
+pub(crate) fn settings_that_differ(system: &System) -> Vec<Finding> {
+    let Ok(databases) = Databases::of(system.kernel().seam(), system) else { return Vec::new() };
+    let finding = |error: HierarchyError| Finding {
+        object: "configuration".into(),
+        file: Some(system.dir().join("holdfast.toml")),
+        offset: None,
+        interval: None,
+        what: format!("{error} ({})", error.code()),
+        remedy: error.remedy(),
+        repair: Vec::new(),
+    };
+    databases.misfits().into_iter().map(finding).collect()
 }
 
 /// How a finding names a data set.

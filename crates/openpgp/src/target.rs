@@ -59,13 +59,6 @@ fn end(fresh: Fresh, how: impl FnOnce(Fresh) -> io::Result<()>) -> io::Result<()
     done
 }
 
-/// The signals that this process was made to ignore, one bit each; none where that is not told.
-fn ignored_signals() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default()
-}
-
 fn taken(path: &Path) -> Error {
     Error::Name(format!("{} is there already; say --yes to replace it", path.display()))
 }
@@ -98,9 +91,7 @@ impl Target {
     /// If signals cannot be watched.
     pub fn leave_nothing_on_signals(seam: &Seam) -> Result<()> {
         let failed = Error::io("watching for signals");
-        let ignored = ignored_signals();
-        let heard = [SIGHUP, SIGINT, SIGTERM].into_iter();
-        let heard = heard.filter(|signal| ignored & (1 << (signal - 1)) == 0);
+        let heard = seam::process::not_ignored(&[SIGHUP, SIGINT, SIGTERM]);
         let mut signals = Signals::new(heard).map_err(failed)?;
         let disk = Arc::clone(&seam.disk);
         let watch = move || {

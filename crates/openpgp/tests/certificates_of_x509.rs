@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use holdfast_openpgp::keys::{Algorithm, NewKey, certificate_of};
 use holdfast_openpgp::keystore::{Keystore, read_pkcs12};
@@ -38,7 +39,8 @@ impl Folder {
     /// What OpenSSL says; nothing if it is not there.
     fn openssl(&self, words: &[&str]) -> Option<String> {
         let mut command = Command::new("openssl");
-        let Ok(done) = command.current_dir(&self.0).args(words).output() else {
+        let command = command.current_dir(&self.0).args(words);
+        let Ok(done) = seam::process::output(command, Duration::from_secs(600)) else {
             eprintln!("SKIPPED: openssl is not there");
             return None;
         };

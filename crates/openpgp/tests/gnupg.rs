@@ -4,6 +4,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use holdfast_openpgp as openpgp;
 use openpgp::keys::{Algorithm, NewKey, certificate_of};
@@ -19,11 +20,16 @@ struct Gpg {
     home: PathBuf,
 }
 
+/// Longer than GnuPG takes on any machine.
+const LONG: Duration = Duration::from_secs(600);
+
 impl Gpg {
     fn new(name: &str) -> Option<Gpg> {
-        Command::new("gpg").arg("--version").output().ok()?;
+        seam::process::output(Command::new("gpg").arg("--version"), LONG).ok()?;
         let home = std::env::temp_dir().join(format!("hf-{name}-{}", std::process::id()));
-        let made = Command::new("mkdir").args(["-m", "700", "-p"]).arg(&home).status().ok()?;
+        let mut make = Command::new("mkdir");
+        let make = make.args(["-m", "700", "-p"]).arg(&home);
+        let made = seam::process::output(make, LONG).ok()?.status;
         made.success().then_some(Gpg { home })
     }
 
@@ -42,7 +48,7 @@ impl Gpg {
         let input = input.to_vec();
         // gpg may answer before it has read everything.
         let feeder = seam::thread::spawn("feeder", move || drop(stdin.write_all(&input)));
-        let output = child.wait_with_output().expect("gpg ends");
+        let output = seam::process::finish(child, LONG).expect("gpg ends");
         feeder.expect("a thread").join();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "gpg {args:?}: {said}");
@@ -63,8 +69,8 @@ impl Gpg {
 impl Drop for Gpg {
     fn drop(&mut self) {
         let kill = ["--homedir", &self.home.to_string_lossy(), "--kill", "all"].map(str::to_owned);
-        let _ = Command::new("gpgconf").args(kill).output();
-        let _ = Command::new("rm").arg("-rf").arg(Path::new(&self.home)).status();
+        let _ = seam::process::output(Command::new("gpgconf").args(kill), LONG);
+        let _ = seam::process::output(Command::new("rm").arg("-rf").arg(&self.home), LONG);
     }
 }
 

@@ -75,10 +75,13 @@ fn a_token_signs_certificates_of_x509(bench: &Bench<'_>) {
         std::fs::write(&part, made[1].pem()).unwrap();
         let mut openssl = Command::new("openssl");
         let verify = openssl.args(["verify", "-x509_strict", "-CAfile"]).args([&own, &part]);
-        let Ok(done) = verify.output() else { return };
+        let Ok(done) = seam::process::output(verify, LONG) else { return };
         assert!(done.status.success(), "{label}: {}", String::from_utf8_lossy(&done.stderr));
     }
 }
+
+/// Longer than any other program takes on any machine.
+const LONG: std::time::Duration = std::time::Duration::from_secs(600);
 
 fn kind(label: &str) -> Option<Algorithm> {
     Some(match label {
@@ -139,7 +142,9 @@ fn with_gnupg(bench: &Bench<'_>, held: &Held, label: &str) {
     let gpg = |words: &[&str]| {
         let always = ["--homedir", &home.to_string_lossy(), "--batch", "--yes", "--quiet"];
         let trust = ["--trust-model", "always"];
-        let done = Command::new("gpg").args(always).args(trust).args(words).output().unwrap();
+        let mut gpg = Command::new("gpg");
+        let gpg = gpg.args(always).args(trust).args(words);
+        let done = seam::process::output(gpg, LONG).unwrap();
         let told = String::from_utf8_lossy(&done.stderr);
         assert!(done.status.success(), "{label} {words:?}: {told}");
         done.stdout
@@ -246,7 +251,9 @@ impl Gnupg {
     fn run(&self, words: &[&str]) -> String {
         let always = ["--homedir", &self.0.to_string_lossy(), "--batch", "--yes", "--quiet"];
         let trust = ["--trust-model", "always"];
-        let done = Command::new("gpg").args(always).args(trust).args(words).output().unwrap();
+        let mut gpg = Command::new("gpg");
+        let gpg = gpg.args(always).args(trust).args(words);
+        let done = seam::process::output(gpg, LONG).unwrap();
         let told = String::from_utf8_lossy(&done.stderr);
         assert!(done.status.success(), "{words:?}: {told}");
         String::from_utf8_lossy(&done.stdout).into_owned()

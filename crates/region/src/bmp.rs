@@ -17,7 +17,7 @@
 //! Invariants:
 //! 1. A program that goes away without a word is backed out.
 //! 2. What a program sends can end its own connection, and nothing else.
-//! 3. Only processes of the system's own user get in.
+//! 3. Only processes of the system's own user get in, and none that a program has started.
 
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
@@ -57,6 +57,16 @@ pub trait Schedule: Send + Sync {
     /// # Errors
     /// Why it cannot run.
     fn schedule(&self, job: &[u8]) -> Result<Box<dyn Server>, Failure>;
+
+    /// Lets a program's process in, by its number, or 0 if that is not to be seen from here. What
+    /// is answered is kept until it has gone.
+    ///
+    /// # Errors
+    /// Why it may not come.
+    fn admit(&self, process: u32) -> Result<Box<dyn Send>, Failure> {
+        let _ = process;
+        Ok(Box::new(()))
+    }
 }
 
 /// A system's door for programs.
@@ -180,9 +190,8 @@ fn accept(listener: &UnixListener, hall: &Arc<Hall>) {
 
 /// One program, from its first word to its last.
 fn receive(mut stream: UnixStream, hall: &Hall) -> Result<(), RegionError> {
-    let own = rustix::process::geteuid();
-    let peer = rustix::net::sockopt::socket_peercred(&stream).map(|peer| peer.uid);
-    if peer.ok() != Some(own) {
+    let peer = seam::socket::Peer::of(&stream).map_err(lost)?;
+    if peer.user != rustix::process::geteuid().as_raw() {
         return Ok(());
     }
     // A process that connects and says nothing must not keep the door from closing.
@@ -196,8 +205,13 @@ fn receive(mut stream: UnixStream, hall: &Hall) -> Result<(), RegionError> {
         }
         Hello::Other => return say(&mut stream, OTHER_VERSION, &VERSION.to_le_bytes(), None),
     };
-    let mut server = match hall.schedule.schedule(&job) {
-        Ok(server) => server,
+    // From here on it is known as a program: before it is loaded.
+    let scheduled = hall.schedule.admit(peer.process).and_then(|pass| {
+        let server = hall.schedule.schedule(&job)?;
+        Ok((server, pass))
+    });
+    let (mut server, _pass) = match scheduled {
+        Ok(scheduled) => scheduled,
         Err(failure) => return say(&mut stream, REFUSED, &failure_bytes(&failure), None),
     };
     let served = seam::thread::catch(|| attend(&mut stream, hall, &mut *server));

@@ -87,6 +87,10 @@ pub fn run(link: Box<dyn Link>, job: Job) -> ! {
         // It is gone already, and no signal will come: nothing may be done that nobody hears of.
         abi::leave(1);
     }
+    if link.is_far() {
+        // Whatever it starts stays below it, by whatever way: the system sends all of it away.
+        let _ = rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1));
+    }
     let Job { program, entry, order, parm, trace, commands } = job;
     let order = order.unwrap_or(program.usual_order());
     let (masks, ledger) = match (Masks::new(link.shapes(), order), Ledger::inherited()) {

@@ -354,6 +354,12 @@ impl KeyRing {
         &self.path
     }
 
+    /// What proofs are derived from.
+    pub(crate) fn master(&self) -> (DataKey, SystemId) {
+        let state = self.state.lock();
+        (state.master.clone(), state.system)
+    }
+
     fn with(seam: &Seam, path: &Path, state: State) -> KeyRing {
         let (changes, state) = (Mutex::new(()), Mutex::new(state));
         KeyRing { seam: seam.clone(), path: path.to_owned(), changes, state }

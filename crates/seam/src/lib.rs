@@ -20,6 +20,7 @@ pub mod fresh;
 pub mod mem;
 pub mod ordered;
 pub mod plant;
+pub mod process;
 pub mod real;
 pub mod reserve;
 mod ring;

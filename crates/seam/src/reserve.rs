@@ -37,17 +37,25 @@ unsafe impl Send for Reserved {}
 #[allow(unsafe_code)]
 unsafe impl Sync for Reserved {}
 
+/// Whether the operating system limits how many addresses this process may have.
+fn are_addresses_limited() -> bool {
+    use rustix::process::{Resource, getrlimit};
+    !cfg!(miri) && getrlimit(Resource::As).current.is_some()
+}
+
 #[allow(unsafe_code)]
 impl Reserved {
-    /// Reserves `most` bytes, or, if there are no so many addresses, at least `least`. None has
-    /// memory yet.
+    /// Reserves `most` bytes, or, if there are no so many addresses, or they are limited (`ulimit
+    /// -v`), at least `least`. None has memory yet.
     ///
     /// # Panics
     /// If even `least` cannot be had: the process ends as it does without memory.
     #[must_use]
     pub fn new(least: usize, most: usize) -> Reserved {
         let reserve = |bytes: usize| Reserved::map(bytes.max(1).next_multiple_of(BLOCK));
-        reserve(most.max(least)).or_else(|_| reserve(least)).unwrap_or_else(|_| {
+        // Where addresses are limited, room for growth would take those of somebody else.
+        let most = if are_addresses_limited() { least } else { most.max(least) };
+        reserve(most).or_else(|_| reserve(least)).unwrap_or_else(|_| {
             handle_alloc_error(Layout::from_size_align(least, 1).unwrap_or(Layout::new::<u8>()))
         })
     }

@@ -4,9 +4,9 @@
 
 mod common;
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-use common::{OURS, Place, finish};
+use common::{LONG, OURS, Place, finish};
 
 const DATA: &[u8] = b"first line\nsecond line\n- a dash\n";
 
@@ -101,7 +101,8 @@ fn open_files_are_read_from_where_they_stand_and_may_be_sockets() {
         let script = "exec 5<&0 <message; exec \"$0\" decrypt --with-password=@FD:5";
         let mut shell = Command::new("sh");
         let shell = shell.current_dir(&place.0).args(["-c", script, OURS]).stdin(input);
-        let ended = shell.output().unwrap();
+        let shell = shell.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let ended = seam::process::finish(shell, LONG).unwrap();
         assert_eq!(text(&ended.stdout), text(DATA), "{}", text(&ended.stderr));
     }
 }

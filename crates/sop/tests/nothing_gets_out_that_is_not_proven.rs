@@ -7,7 +7,7 @@ mod common;
 use std::io::{Read as _, Write as _};
 use std::process::{Command, Stdio};
 
-use common::{OURS, Place, finish};
+use common::{LONG, OURS, Place, finish};
 
 fn keys(place: &Place) {
     let key = place.works(&["generate-key", "--profile=rfc9580", "Ada <ada@example.org>"], b"");
@@ -113,6 +113,7 @@ fn a_signal_leaves_no_file_behind() {
     for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
         let mut command = Command::new(OURS);
         command.current_dir(&place.0).args(["encrypt", "--session-key-out=session", "ada.cert"]);
+        seam::process::heed_signals(&mut command);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
@@ -120,8 +121,9 @@ fn a_signal_leaves_no_file_behind() {
         stdin.write_all(&[1; 1_000_000]).unwrap();
         assert_eq!(place.names(), names, "while it works");
         let id = child.id().to_string();
-        assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
-        assert_eq!(child.wait().unwrap().code(), Some(code));
+        let kill = place.run("kill", &["-s", signal, &id], b"");
+        assert!(kill.status.success());
+        assert_eq!(seam::process::wait(&mut child, LONG).unwrap().code(), Some(code));
         assert_eq!(place.names(), names, "after {signal}");
         let mut given = Vec::new();
         child.stdout.take().unwrap().read_to_end(&mut given).unwrap();

@@ -8,7 +8,7 @@ mod common;
 
 use std::process::Command;
 
-use common::{OURS, Place};
+use common::{LONG, OURS, Place};
 
 /// A Stateless OpenPGP program, and what it is able to do.
 struct Sop {
@@ -18,7 +18,7 @@ struct Sop {
 }
 
 fn is_there(program: &str) -> bool {
-    let is_there = Command::new(program).arg("--version").output().is_ok();
+    let is_there = seam::process::output(Command::new(program).arg("--version"), LONG).is_ok();
     if !is_there {
         eprintln!("{program} is not here: nothing is tried with it");
     }

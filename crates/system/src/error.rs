@@ -9,6 +9,7 @@ use pool::PoolError;
 use pool::double_write::DoubleWriteError;
 use recon::ReconError;
 use recovery::RecoveryError;
+use rustix::io::Errno;
 use seal::SealError;
 use space::SpaceError;
 use store::StoreError;
@@ -160,6 +161,24 @@ pub enum SystemError {
         /// What stands there, in words.
         holds: &'static str,
     },
+    /// Somebody reads the memory of this process.
+    #[error("process {tracer} traces this one: no keys are taken out")]
+    Traced {
+        /// The process.
+        tracer: u32,
+    },
+    /// The operating system lets this process have too little.
+    #[error("this process may have {has} {what}, and {needed} are needed at least")]
+    Limited {
+        /// Of what.
+        what: &'static str,
+        /// How much it may have.
+        has: u64,
+        /// How much it needs.
+        needed: u64,
+        /// The option of the shell's `ulimit`.
+        option: char,
+    },
     /// The operating system.
     #[error("cannot {verb} {}: {source}", path.display())]
     Io {
@@ -278,6 +297,8 @@ impl Coded for SystemError {
             SystemError::SetInUse { .. } => Code("HFY017"),
             SystemError::LogLost { .. } => Code("HFY018"),
             SystemError::OwnFolder { .. } => Code("HFY019"),
+            SystemError::Traced { .. } => Code("HFY031"),
+            SystemError::Limited { .. } => Code("HFY032"),
             SystemError::Kernel(error) => error.code(),
             SystemError::Keys(error) => error.code(),
             SystemError::Log(error) => error.code(),
@@ -301,6 +322,8 @@ impl Coded for SystemError {
                  data."
                     .into()
             }
+            SystemError::Traced { .. } => TRACED.into(),
+            SystemError::Limited { option, .. } => format!("Raise it: `ulimit -{option}`."),
             SystemError::Config { path, .. } => {
                 format!("Correct that line of {}; its comments name every setting.", path.display())
             }
@@ -326,7 +349,7 @@ impl Coded for SystemError {
                  recovers what was acknowledged."
                     .into()
             }
-            SystemError::Io { source, .. } => remedy_of(source.kind()).into(),
+            SystemError::Io { source, .. } => remedy_of(source).into(),
             SystemError::PlainSet { name } => {
                 format!("Seal it first: `holdfast convert --set {name} --to sealed`.")
             }
@@ -360,8 +383,20 @@ impl Coded for SystemError {
     }
 }
 
-fn remedy_of(kind: std::io::ErrorKind) -> &'static str {
-    match kind {
+/// What to do about somebody who traces.
+const TRACED: &str = "Run the command without a debugger, and without strace; if nobody has been \
+                      asked to trace it, find out whose process that is before the passphrase is \
+                      given again.";
+
+fn remedy_of(error: &std::io::Error) -> &'static str {
+    if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) {
+        return "Links that lead to each other stand where a file belongs: remove them, and put the \
+                file back.";
+    }
+    match error.kind() {
+        std::io::ErrorKind::IsADirectory => {
+            "A folder stands where a file belongs: move it away, and put the file back."
+        }
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
             "Free space on the device, then try again."
         }

@@ -1,12 +1,18 @@
 //! What a process that holds keys does for them (K22), and what an operator should know about the
 //! machine it runs on.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
-use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
+use rustix::process::{DumpableBehavior, Resource, Rlimit};
+use rustix::process::{getrlimit, set_dumpable_behavior, setrlimit};
 use seal::CipherCheck;
 use seam::Seam;
+use seam::disk::Disk;
+
+use crate::{SystemConfig, SystemError};
+
+type Result<T> = std::result::Result<T, SystemError>;
 
 /// Keeps keys out of core dumps, and the memory of this process from other processes of the user.
 /// What the operating system refuses is said in a sentence.
@@ -21,6 +27,46 @@ pub fn protect_process() -> Vec<String> {
         notes.push(format!("core dumps cannot be switched off: {error}"));
     }
     notes
+}
+
+/// The process that traces this one, and so reads all of its memory; `None` if nobody does. From
+/// [`protect_process`] on nobody can begin to but root.
+#[must_use]
+pub fn tracer() -> Option<u32> {
+    // A file of the kernel's, not of a system.
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:"))?;
+    tracer.trim().parse().ok().filter(|process| *process != 0)
+}
+
+/// What a process needs besides what it works on: libraries, threads, the stretching of a
+/// passphrase, sockets.
+const ADDRESSES: u64 = 512 << 20;
+const DESCRIPTORS: u64 = 64;
+
+/// Whether the operating system lets this process have as many open files and as much memory as a
+/// system needs. It takes as many open files as it can get first.
+pub(crate) fn has_room(disk: &dyn Disk, dir: &Path, config: &SystemConfig) -> Result<()> {
+    let files = |folder: &PathBuf| disk.list(folder).map_or(0, |names| names.len() as u64);
+    let mut folders = config.all_log_folders(dir);
+    folders.extend(config.data.folders.iter().map(|folder| dir.join(folder)));
+    let needed = DESCRIPTORS + folders.iter().map(files).sum::<u64>();
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current.is_some() && limit.current != limit.maximum {
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+    }
+    let may_have = |resource| getrlimit(resource).current.unwrap_or(u64::MAX);
+    let (has, what, option) = (may_have(Resource::Nofile), "open files", 'n');
+    if has < needed {
+        return Err(SystemError::Limited { what, has, needed, option });
+    }
+    let pools = config.pools.values().map(|pool| pool.bytes.0).sum::<u64>();
+    let needed = (ADDRESSES + pools + config.log.ring_bytes.0) >> 10;
+    let (has, what, option) = (may_have(Resource::As) >> 10, "KiB of addresses", 'v');
+    match has < needed {
+        true => Err(SystemError::Limited { what, has, needed, option }),
+        false => Ok(()),
+    }
 }
 
 /// What an operator should know about cipher and disk, a sentence each; and the cipher's rate.
@@ -70,6 +116,11 @@ mod tests {
         assert_eq!(limit.current, Some(0));
         let dumpable = rustix::process::dumpable_behavior().unwrap();
         assert_eq!(dumpable, DumpableBehavior::NotDumpable);
+    }
+
+    #[test]
+    fn nobody_traces_a_test() {
+        assert_eq!(tracer(), None);
     }
 
     #[test]

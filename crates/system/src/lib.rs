@@ -27,6 +27,7 @@ mod authorise;
 mod config;
 mod doctor;
 mod error;
+mod guests;
 pub mod hygiene;
 mod limits;
 pub mod operator;
@@ -50,6 +51,7 @@ pub use config::{
 };
 pub use doctor::{Diagnosis, FoundFile, Health, Part, Step, diagnose};
 pub use error::SystemError;
+pub use guests::{Guest, Guests};
 pub use operator::ask;
 pub use registry::recon_setup;
 pub use restore::{RebuiltRecon, RestoreOptions, RestoredSystem, rebuild_recon};

@@ -19,7 +19,7 @@ use uow::{Kernel, KernelConfig, Parts, UowError};
 use crate::config::CONFIG_FILE;
 use crate::operator::{self, Server, Verb};
 use crate::status::{self, RunningStatus};
-use crate::{SystemConfig, SystemError, archives, hygiene, protection, registry, survey};
+use crate::{Guests, SystemConfig, SystemError, archives, hygiene, protection, registry, survey};
 
 /// The labels that every system has: its control file and double-write area, its log, its data.
 pub const LABELS: [&str; 3] = ["system", "log", "data"];
@@ -91,6 +91,8 @@ pub(crate) struct Inner {
     pub(crate) cipher: CipherCheck,
     pub(crate) notes: Vec<String>,
     pub(crate) verbs: &'static [Verb],
+    /// The programs that it serves.
+    pub(crate) guests: Arc<Guests>,
     /// Held by whoever changes the configuration's file.
     pub(crate) configuring: Mutex<()>,
     /// Held by whoever decides which form data sets go over to, until that is begun.
@@ -155,6 +157,7 @@ impl System {
         let mut notes = hygiene::protect_process();
         let dir = &absolute(seam, dir)?;
         let mut config = SystemConfig::read(seam.disk.as_ref(), dir)?;
+        hygiene::has_room(seam.disk.as_ref(), dir, &config)?;
         let lock = lock(seam, dir)?;
         let shadowed = options.in_memory.then(|| survey::without_writes(seam));
         let (outside, seam) = (seam, shadowed.as_ref().unwrap_or(seam));
@@ -202,6 +205,7 @@ impl System {
             cipher,
             notes,
             verbs,
+            guests: Arc::default(),
             configuring,
             changing_forms: Mutex::new(()),
             opened,
@@ -244,6 +248,12 @@ impl System {
 
     pub(crate) fn changing_forms(&self) -> MutexGuard<'_, ()> {
         self.inner.changing_forms.lock()
+    }
+
+    /// The programs that it serves, whom operators' commands are not for.
+    #[must_use]
+    pub fn guests(&self) -> &Arc<Guests> {
+        &self.inner.guests
     }
 
     pub(crate) fn verbs(&self) -> &'static [Verb] {
@@ -407,6 +417,11 @@ pub(crate) fn open_keys(
     config: &SystemConfig,
     passphrase: &Passphrase,
 ) -> Result<KeyRing, SystemError> {
+    // Keys are not taken out where somebody looks over our shoulder.
+    let _ = hygiene::protect_process();
+    if let Some(tracer) = hygiene::tracer() {
+        return Err(SystemError::Traced { tracer });
+    }
     Ok(KeyRing::open(seam, &config.key_file(dir), config.system, passphrase)?)
 }
 

@@ -5,7 +5,7 @@
 
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{ExitCode, Stdio};
 use std::sync::Arc;
 
 use clap::{Args, ValueHint};
@@ -224,7 +224,7 @@ fn play(
     let own = std::env::current_exe().map_err(|error| {
         Failure::other(format!("this command cannot find itself: {error}"), "Install it again.")
     })?;
-    let mut command = Command::new(own);
+    let mut command = seam::process::command(own);
     if context.output.is_json() {
         command.arg("--json");
         // Standard output is for the report alone.
@@ -232,7 +232,6 @@ fn play(
         command.stdout(Stdio::from(stderr));
     }
     command.arg(guest::NAME).arg(job.to_text()?);
-    passphrase::keep_from(&mut command);
     // Who calls a started system needs no key, and gets nothing to find one with.
     let handover = match job.kind {
         Kind::Dli | Kind::Dbb => {

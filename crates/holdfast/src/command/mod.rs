@@ -111,9 +111,6 @@ pub(crate) struct Context {
 
 /// Runs a command line.
 pub(crate) fn run(cli: Cli, given: Secrets) -> Result<ExitCode> {
-    // Whatever the command reads next, it may be a secret (K22). What the operating system refuses
-    // is said by whoever opens a system.
-    let _notes = system::hygiene::protect_process();
     let mut context = Context { seam: Seam::real(), output: Output::new(cli.json), given };
     let code = dispatch(&mut context, cli.command)?;
     context.output.flush()?;

@@ -106,7 +106,13 @@ pub(super) fn run(context: &mut Context, args: &ReconArgs) -> Result<ExitCode> {
 fn said(context: &Context, place: &Where) -> Result<Value> {
     SystemConfig::read(&*context.seam.disk, &place.system)?;
     let request = operator::Request::new("recon list");
-    if let Ok(Some(answer)) = operator::call(&place.system, &request, &mut |_| {}) {
+    if let Ok(Some(answer)) = operator::call(
+        &context.seam,
+        &place.system,
+        &request,
+        &mut || place.passphrase.get(),
+        &mut |_| {},
+    ) {
         return Ok(answer);
     }
     Ok(document(&recon_of(context, &place.system, &place.passphrase.get()?)?.state))
@@ -391,9 +397,15 @@ fn change(context: &mut Context, args: &ChangeArgs) -> Result<ExitCode> {
     let dir = &args.place.system;
     SystemConfig::read(&*context.seam.disk, dir)?;
     let mut progress = Progress::new(&context.seam);
-    let asked = operator::call(dir, &request, &mut |at| {
-        progress.show(&at.object, at.done, at.total, &at.unit);
-    })?;
+    let asked = operator::call(
+        &context.seam,
+        dir,
+        &request,
+        &mut || args.place.passphrase.get(),
+        &mut |at| {
+            progress.show(&at.object, at.done, at.total, &at.unit);
+        },
+    )?;
     let answer = if let Some(answer) = asked {
         answer
     } else {

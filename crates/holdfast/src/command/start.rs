@@ -13,7 +13,7 @@ use seam::Seam;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use store_kernel::KernelStore;
-use system::System;
+use system::{Guests, System};
 use uow::Kernel;
 
 use super::{Context, DONE};
@@ -48,6 +48,7 @@ struct Regions {
     kernel: Arc<Kernel>,
     databases: Databases<KernelStore>,
     terms: Terms,
+    guests: Arc<Guests>,
     /// The number of the last program.
     last: AtomicU64,
 }
@@ -58,6 +59,16 @@ impl bmp::Schedule for Regions {
             let (code, text, remedy) = failure.parts();
             Refusal { code, text, remedy }
         })
+    }
+
+    fn admit(&self, process: u32) -> std::result::Result<Box<dyn Send>, Refusal> {
+        if let Some(other) = self.guests.above(process) {
+            let text =
+                format!("process {other} is a program of this system and has started this one");
+            let remedy = "Start it from a shell, or from a job that no program starts.".to_owned();
+            return Err(Refusal { code: "HFR015".to_owned(), text, remedy });
+        }
+        Ok(Box::new(self.guests.enter(process)))
     }
 }
 
@@ -75,7 +86,9 @@ impl Regions {
 pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     let passphrase = args.passphrase.get()?;
     // Taken before the system is open: no signal may end it out of order.
-    let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|error| {
+    // A job in the background of a shell does not hear its Ctrl-C; `stop` must be heard.
+    let heeded = [&[SIGTERM][..], &seam::process::not_ignored(&[SIGINT])].concat();
+    let mut signals = Signals::new(heeded).map_err(|error| {
         Failure::other(format!("signals cannot be received: {error}"), "Try again.")
     })?;
     let system = System::open(&context.seam, &args.system, &passphrase, options())?;
@@ -109,6 +122,7 @@ fn open_door(context: &Context, system: &System) -> Result<Door> {
         kernel: Arc::clone(system.kernel()),
         databases: Databases::for_programs(&context.seam, system)?,
         terms: Terms { compat, authoriser: Some(system.authoriser()), ..Terms::default() },
+        guests: Arc::clone(system.guests()),
         last: AtomicU64::new(0),
     };
     Ok(Door::open(&system.dir().join(SOCKET), Arc::new(regions))?)

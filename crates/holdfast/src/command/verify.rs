@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 use system::operator::{self, Request};
-use system::{Bytes, Finding, Repair, SystemConfig, VerifyReport, VerifyWish};
+use system::{Bytes, Finding, OpenOptions, Repair, System, SystemConfig, VerifyReport, VerifyWish};
 
 use super::{Context, DONE, again};
 use crate::failure::{Failure, Result};
@@ -15,6 +15,7 @@ use crate::operate::{self, understood};
 use crate::output::{Output, count, warn};
 use crate::passphrase::PassphraseArgs;
 use crate::progress::Progress;
+use crate::verbs::{options, settings_that_differ};
 
 /// Prove a system: every byte that it would rely on
 ///
@@ -119,17 +120,31 @@ fn look(context: &Context, args: &VerifyArgs) -> Result<VerifyReport> {
     SystemConfig::read(&*context.seam.disk, &args.dir)?;
     let request = Request::new("verify").with(&wish)?;
     let mut progress = Progress::new(&context.seam);
-    let answer = operator::call(&args.dir, &request, &mut |at| {
-        progress.show(&at.object, at.done, at.total, &at.unit);
-    });
+    let answer = operator::call(
+        &context.seam,
+        &args.dir,
+        &request,
+        &mut || args.passphrase.get(),
+        &mut |at| {
+            progress.show(&at.object, at.done, at.total, &at.unit);
+        },
+    );
     if let Some(answer) = answer? {
         progress.clear();
         return understood(&args.dir, answer);
     }
     let passphrase = args.passphrase.get()?;
-    Ok(system::verify(&context.seam, &args.dir, &passphrase, &mut |phase| {
+    let mut report = system::verify(&context.seam, &args.dir, &passphrase, &mut |phase| {
         progress.show(phase.object, phase.done, phase.total, phase.unit);
-    })?)
+    })?;
+    if report.findings.is_empty() {
+        // What the settings say about the data shows in a system that is open, if only in memory.
+        let options = OpenOptions { in_memory: true, ..options() };
+        let system = System::open(&context.seam, &args.dir, &passphrase, options)?;
+        report.findings = settings_that_differ(&system);
+        system.close()?;
+    }
+    Ok(report)
 }
 
 /// What mends all findings: each command once, in the order in which they work.

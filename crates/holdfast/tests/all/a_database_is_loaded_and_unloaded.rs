@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::common::in_time::{EndInTime as _, RunInTime as _};
 use crate::common::pautdb::{GENUINE, SOURCE};
 use crate::common::{Ended, Folder, SECRET, command, init, on, patch, pause};
 use serde_json::{Value, json};
@@ -150,7 +151,7 @@ fn what_cannot_be_loaded_is_named_and_leaves_an_empty_database() {
     let device = bank.run(&["unload"], &["PAUTDB", "/dev/null", "--replace"]);
     device.failed("HFY100", &["/dev/null is no file"]);
     assert_eq!(
-        command(None).args(["db", "status", "--help"]).output().unwrap().status.code(),
+        command(None).args(["db", "status", "--help"]).output_in_time().unwrap().status.code(),
         Some(0)
     );
 }
@@ -159,7 +160,7 @@ fn what_cannot_be_loaded_is_named_and_leaves_an_empty_database() {
 fn a_killed_load_leaves_no_database_that_looks_loaded() {
     let bank = Bank::new("load-killed");
     let pipe = bank.folder.join("pipe");
-    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(Command::new("mkfifo").arg(&pipe).output_in_time().unwrap().status.success());
     let mut load = command(Some(SECRET));
     load.args(["load", "-s"]).arg(&bank.dir).arg("PAUTDB").arg(&pipe);
     let mut load = load.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -177,7 +178,7 @@ fn a_killed_load_leaves_no_database_that_looks_loaded() {
     }
     pause(200);
     load.kill().unwrap();
-    load.wait().unwrap();
+    load.wait_in_time().unwrap();
     drop(writer);
 
     assert_eq!(bank.status()["state"], "loading");

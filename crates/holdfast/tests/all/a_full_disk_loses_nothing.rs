@@ -8,6 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::common::in_time::{EndInTime as _, RunInTime as _};
 use crate::common::shop::SHOP;
 use crate::common::{DEMO, Ended, Folder, SECRET, Worker, bank, findings, issue, on, pause};
 
@@ -29,7 +30,7 @@ fn a_system_that_finds_no_room_is_not_made_by_half() {
     let folder = Folder::new("no-room");
     let dir = folder.join("bank");
     let args = ["init".as_ref(), dir.as_os_str(), "--guess-memory".as_ref(), "64 KiB".as_ref()];
-    let ended = Ended::of(&limited(1024, Some(SECRET), &args).output().unwrap());
+    let ended = Ended::of(&limited(1024, Some(SECRET), &args).output_in_time().unwrap());
     assert_eq!(ended.code, 1, "{}", ended.err);
     assert!(
         ended.err.contains("segment-000") || ended.err.contains("double-write"),
@@ -93,13 +94,13 @@ impl Device {
     fn mount(&self, options: &str) -> bool {
         let mut command = Command::new("mount");
         command.args(["-t", "tmpfs", "-o", options, "none"]).arg(&self.0);
-        command.output().is_ok_and(|output| output.status.success())
+        command.output_in_time().is_ok_and(|output| output.status.success())
     }
 }
 
 impl Drop for Device {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).output();
+        let _ = Command::new("umount").arg(&self.0).output_in_time();
     }
 }
 
@@ -131,7 +132,7 @@ fn a_device_without_room_stops_nobody_for_good() {
         assert!(begun.elapsed().as_secs() < 120, "it meets the end of the device");
         pause(50);
     }
-    assert!(!worker.child.wait().unwrap().success());
+    assert!(!worker.child.wait_in_time().unwrap().success());
 
     assert!(findings(&dir).is_empty(), "nothing is damaged: {:?}", findings(&dir));
     std::fs::remove_file(&filler).unwrap();
@@ -230,7 +231,7 @@ fn what_a_program_displays_on_a_full_device_is_not_lost_unseen() {
     };
     let lost = batch("200000");
     assert_eq!(lost.code, 1, "{}{}", lost.out, lost.err);
-    for word in ["HFR022", "device/output", "backed out"] {
+    for word in ["HFR025", "device/output", "backed out"] {
         assert!(lost.err.contains(word), "\"{word}\" expected in: {}", lost.err);
     }
     let status = on(SECRET, &["db", "status", "--json", "-s"], &dir, &["SHOP"]).done().json();

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use crate::common::in_time::RunInTime as _;
 use crate::common::{Ended, Folder, SECRET, command};
 use crate::softhsm::{PIN, SoftHsm};
 
@@ -21,7 +22,7 @@ impl Device {
         if let Some(new) = new {
             command.env("HOLDFAST_NEW_PASSPHRASE", new);
         }
-        Ended::of(&command.args(&words[..2]).arg(dir).args(&words[2..]).output().unwrap())
+        Ended::of(&command.args(&words[..2]).arg(dir).args(&words[2..]).output_in_time().unwrap())
     }
 }
 
@@ -60,7 +61,7 @@ fn a_system_is_made_with_a_token() {
     let mut made = command(Some(PIN));
     made.env("SOFTHSM2_CONF", device.0.conf()).arg("init").arg(&dir).args(["--token", "BANK"]);
     made.args(["--segment-bytes", "1 MiB", "--token-module"]).arg(&device.0.module);
-    Ended::of(&made.output().unwrap()).done();
+    Ended::of(&made.output_in_time().unwrap()).done();
     device.run(PIN, None, &["sets", "create", "WAGES"], &dir).done();
     device.run(PIN, None, &["keys", "master"], &dir).done();
     device.run(PIN, None, &["keys", "list"], &dir).done();

@@ -1,6 +1,7 @@
 //! Without the right passphrase nothing is told and nothing is changed, and it is never shown.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 
+use crate::common::in_time::RunInTime as _;
 use crate::common::{Folder, SECRET, command, files, init, on};
 
 const WRONG: &str = "wrong-horse-battery";
@@ -31,7 +32,8 @@ fn without_a_passphrase_the_usage_is_wrong() {
     let folder = Folder::new("none");
     let dir = folder.join("bank");
     init(&dir, &[]);
-    let ended = crate::common::Ended::of(&command(None).arg("status").arg(&dir).output().unwrap());
+    let ended =
+        crate::common::Ended::of(&command(None).arg("status").arg(&dir).output_in_time().unwrap());
     assert_eq!(ended.code, 2, "{}", ended.err);
     assert!(ended.err.contains("--passphrase-file"), "{}", ended.err);
     let ended = on("", &["status"], &dir, &[]);

@@ -3,10 +3,11 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::common::in_time::{EndInTime as _, LONG, RunInTime as _};
 use crate::common::{Ended, Folder, SECRET, init, on};
 
 const SOURCES: &str = "* A TREE OF THREE LEVELS
@@ -53,7 +54,7 @@ struct Shop {
 
 /// `None` where there is no COBOL compiler.
 fn shop(test: &str) -> Option<Shop> {
-    if Command::new("cobc").arg("--version").output().is_err() {
+    if Command::new("cobc").arg("--version").output_in_time().is_err() {
         eprintln!("skipped: cobc is not installed (Debian package gnucobol3)");
         return None;
     }
@@ -294,15 +295,13 @@ fn a_job_that_is_cancelled_says_so_and_leaves_the_system_free() {
     let mut job = crate::common::command(Some(SECRET));
     job.args(["batch", "--psb", "CLIMB", "-s"]).arg(&shop.dir).arg("--program").arg(&program);
     let mut job = job.stderr(Stdio::piped()).spawn().unwrap();
-    let mut said = BufReader::new(job.stderr.take().unwrap());
-    let mut line = String::new();
-    while !line.contains("INSERTED") {
-        line.clear();
-        assert!(said.read_line(&mut line).unwrap() > 0, "the program ended by itself");
+    let mut said = job.stderr.take().unwrap();
+    while !seam::process::line(&mut said, LONG).unwrap().contains("INSERTED") {
+        assert!(job.try_wait().unwrap().is_none(), "the program ended by itself");
     }
     let pid = rustix::process::Pid::from_child(&job);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    assert_eq!(job.wait().unwrap().code(), Some(1));
+    assert_eq!(job.wait_in_time().unwrap().code(), Some(1));
     let mut rest = String::new();
     said.read_to_string(&mut rest).unwrap();
     assert!(rest.contains("S222") && rest.contains("backed out"), "{rest}");

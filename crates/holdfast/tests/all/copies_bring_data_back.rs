@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use crate::common::in_time::{EndInTime as _, RunInTime as _};
 use crate::common::{DEMO, Folder, Worker, run_as};
 
 fn bank(folder: &Folder) -> PathBuf {
@@ -119,7 +120,9 @@ fn a_copy_that_fails_leaves_nothing() {
     let mut command = crate::common::command(Some(DEMO));
     command.args(["image-copy", "-s", text, "--all", "--to", "-"]);
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
-    let full = crate::common::Ended::of(&command.stdout(full).output().unwrap());
+    let full = crate::common::Ended::of(
+        &command.stdout(full).stderr(Stdio::piped()).spawn().unwrap().finish_in_time().unwrap(),
+    );
     assert_eq!(full.code, 1, "{}", full.err);
     assert!(full.err.contains("No space left"), "{}", full.err);
     assert!(!full.err.contains("roken pipe"), "{}", full.err);
@@ -150,14 +153,14 @@ fn a_copy_at_a_low_rate_ends_with_its_client_and_with_the_system() {
     let mut worker = Worker::idle(&dir);
     let mut client = begin();
     client.kill().unwrap();
-    client.wait().unwrap();
+    client.wait_in_time().unwrap();
     eventually(|| unfinished(&copies) == 0);
 
     let client = begin();
     let begun = Instant::now();
     worker.finish();
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
-    let told = crate::common::Ended::of(&client.wait_with_output().unwrap());
+    let told = crate::common::Ended::of(&client.finish_in_time().unwrap());
     told.failed("HFY025", &["being stopped"]);
     assert_eq!(unfinished(&copies), 0);
     verified(&dir);
@@ -186,7 +189,8 @@ fn a_copy_whose_file_nobody_knows_is_in_nobodys_way() {
     let kept = on(&["image-copy"], &dir, &["--all", "--to", to, "--json"]).done().json();
     let text = dir.to_str().unwrap();
     let mut command = crate::common::command(Some(DEMO));
-    let thrown = command.args(["image-copy", "-s", text, "--all", "--to", "-"]).output().unwrap();
+    let thrown =
+        command.args(["image-copy", "-s", text, "--all", "--to", "-"]).output_in_time().unwrap();
     assert!(thrown.status.success());
 
     // A copy that goes on goes on from the one that has a file, and so does a recovery.
@@ -217,7 +221,8 @@ fn a_copy_to_standard_output_is_one_stream_of_several_data_sets() {
     let dir = bank(&folder);
     let text = dir.to_str().unwrap();
     let mut command = crate::common::command(Some(DEMO));
-    let copied = command.args(["image-copy", "-s", text, "--all", "--to", "-"]).output().unwrap();
+    let copied =
+        command.args(["image-copy", "-s", text, "--all", "--to", "-"]).output_in_time().unwrap();
     let said = String::from_utf8_lossy(&copied.stderr).into_owned();
     assert!(copied.status.success() && said.contains("2 data sets"), "{said}");
     let stream = folder.join("stream");

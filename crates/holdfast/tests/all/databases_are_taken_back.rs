@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use crate::common::in_time::RunInTime as _;
 use crate::common::{Ended, Folder, SECRET, issue, on, system_of};
 use serde_json::Value;
 
@@ -271,7 +272,8 @@ fn a_database_that_was_emptied_by_mistake_comes_back_as_of_a_moment_before() {
         }
         // Moments are told in seconds.
         std::thread::sleep(std::time::Duration::from_millis(1_100));
-        let told = std::process::Command::new("date").args(["-u", "+%F %T"]).output().unwrap();
+        let told =
+            std::process::Command::new("date").args(["-u", "+%F %T"]).output_in_time().unwrap();
         let moment = String::from_utf8(told.stdout).unwrap().trim().to_owned();
         std::thread::sleep(std::time::Duration::from_millis(1_100));
         site.run(&["db", "empty"], &["ORDDB", "--yes"]).done();

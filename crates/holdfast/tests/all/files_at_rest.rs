@@ -5,6 +5,7 @@
 
 use std::fs;
 
+use crate::common::in_time::RunInTime as _;
 use crate::common::place::{Place, put};
 
 #[test]
@@ -137,7 +138,7 @@ fn nobody_is_asked_for_a_passphrase_that_opens_nothing() {
     let without = |words: &[&str]| {
         let mut command = place.command(words);
         command.env_remove("HOLDFAST_PGP_KEY_PASSPHRASE").env_remove("HOLDFAST_PGP_PASSPHRASE");
-        let output = command.stdin(std::process::Stdio::null()).output().unwrap();
+        let output = command.stdin(std::process::Stdio::null()).output_in_time().unwrap();
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     for file in ["open.pgp", "packed.pgp"] {
@@ -216,7 +217,7 @@ fn a_variable_that_is_empty_is_as_good_as_none() {
     let place = Place::new("rest-empty");
     for words in [&["generate", "--no-passphrase", "--alias", "me", "Me"][..], &["list"]] {
         let mut command = place.command(words);
-        let output = command.env("HOLDFAST_TOKEN_MODULE", "").output().unwrap();
+        let output = command.env("HOLDFAST_TOKEN_MODULE", "").output_in_time().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 }

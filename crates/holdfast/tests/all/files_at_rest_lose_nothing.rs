@@ -8,6 +8,8 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
+use crate::common::in_time::{EndInTime as _, RunInTime as _};
+
 const HOLDFAST: &str = env!("CARGO_BIN_EXE_holdfast");
 
 /// A folder with a key ring in it, gone with the test.
@@ -24,6 +26,7 @@ impl Place {
 
     fn command(&self, script: &str) -> Command {
         let mut command = Command::new("bash");
+        seam::process::heed_signals(&mut command);
         command.current_dir(&self.0).arg("-c");
         command.arg(script.replace("holdfast ", &format!("{HOLDFAST} ")));
         command.env("HOLDFAST_PGP_HOME", self.0.join("ring"));
@@ -32,7 +35,7 @@ impl Place {
     }
 
     fn run(&self, script: &str) -> Output {
-        self.command(script).output().unwrap()
+        self.command(script).output_in_time().unwrap()
     }
 
     fn works(&self, script: &str) -> Vec<u8> {
@@ -130,8 +133,15 @@ fn a_signal_leaves_no_file_behind() {
         stdin.write_all(&[1; 1_000_000]).unwrap();
         assert_eq!(place.names(), before, "while it works");
         let id = child.id().to_string();
-        assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
-        assert_eq!(child.wait().unwrap().code(), code);
+        assert!(
+            Command::new("kill")
+                .args(["-s", signal, &id])
+                .output_in_time()
+                .unwrap()
+                .status
+                .success()
+        );
+        assert_eq!(child.wait_in_time().unwrap().code(), code);
         assert_eq!(place.names(), before, "after {signal}");
     }
 }
@@ -162,7 +172,7 @@ fn commands_at_once_on_one_key_ring_lose_nothing_of_each_other() {
     let children: Vec<Child> =
         scripts.iter().map(|script| place.command(script).spawn().unwrap()).collect();
     for child in children {
-        let output = child.wait_with_output().unwrap();
+        let output = child.finish_in_time().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
     let list = String::from_utf8(place.works("holdfast pgp list --json")).unwrap();

@@ -3,6 +3,7 @@
 
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 
+use crate::common::in_time::RunInTime as _;
 use crate::common::{DEMO, Folder, bank, command, findings, on, run_as};
 use serde_json::Value;
 
@@ -61,7 +62,7 @@ fn an_old_passphrase_stops_working() {
         if let Some(new) = new {
             command.env("HOLDFAST_NEW_PASSPHRASE", new);
         }
-        crate::common::Ended::of(&command.output().unwrap())
+        crate::common::Ended::of(&command.output_in_time().unwrap())
     };
     change("wrong", Some(NEW)).failed("HFS027", &["holdfast.keys"]);
     assert_eq!(change(DEMO, None).code, 2, "a new passphrase is needed");

@@ -7,12 +7,13 @@
 use std::fs;
 use std::process::Command;
 
+use crate::common::in_time::RunInTime as _;
 use crate::common::place::{Place, put};
 
 /// Runs another program in the folder of the test; whether it is there and did its work.
 fn other(place: &Place, words: &[&str]) -> bool {
     let mut command = Command::new(words[0]);
-    let done = command.current_dir(place.path("")).args(&words[1..]).output();
+    let done = command.current_dir(place.path("")).args(&words[1..]).output_in_time();
     let done = done.is_ok_and(|output| output.status.success());
     if !done {
         eprintln!("SKIPPED: {} is not there, or too old", words[0]);

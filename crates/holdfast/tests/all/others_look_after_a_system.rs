@@ -8,6 +8,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
+use crate::common::in_time::RunInTime as _;
 use crate::common::{DEMO, Ended, Folder, Worker, bank, command, data_file, files, on, patch};
 
 /// A user that nobody is.
@@ -23,7 +24,7 @@ fn read_only(folder: &Path, words: &[&str]) -> Ended {
     }
     command.args(["--mount", "sh", "-c", script, "sh"]).arg(folder);
     command.arg(env!("CARGO_BIN_EXE_holdfast")).args(words).env("HOLDFAST_PASSPHRASE", DEMO);
-    Ended::of(&command.output().unwrap())
+    Ended::of(&command.output_in_time().unwrap())
 }
 
 fn can_mount(folder: &Path) -> bool {
@@ -42,7 +43,7 @@ fn is_root() -> bool {
 fn as_user(words: &[&str], dir: &Path) -> Option<Ended> {
     let mut command = command(Some(DEMO));
     command.args(words).arg(dir).uid(USER).gid(USER).current_dir("/");
-    match command.output() {
+    match command.output_in_time() {
         Ok(output) => Some(Ended::of(&output)),
         Err(error) => {
             eprintln!("skipped: another user cannot be had: {error}");

@@ -262,6 +262,10 @@ fn partitions_that_the_settings_no_longer_name_keep_their_database_from_being_ta
         fs::write(&config, wrong).unwrap();
         site.run(&["db", "status"], &["HISTDB"]).failed("HFH006", &["HISTDB"]);
     }
+    let verified = on(SECRET, &["verify", "--json"], &site.dir, &[]);
+    let finding = &verified.json()["findings"][0];
+    assert_eq!((verified.code, finding["object"].as_str()), (1, Some("configuration")));
+    assert!(finding["what"].as_str().unwrap().contains("HISTDB"), "{finding}");
     fs::write(&config, right).unwrap();
     let status = site.run(&["db", "status"], &["HISTDB", "--json"]).done().json();
     assert_eq!(status["segments"][0]["segments"], 1);

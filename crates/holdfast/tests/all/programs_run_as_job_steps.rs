@@ -4,10 +4,10 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
+use crate::common::in_time::{EndInTime as _, RunInTime as _, first_line};
 use crate::common::{Ended, Folder, SECRET, command, issue, on, run, start, system_of};
 use serde_json::Value;
 
@@ -131,7 +131,7 @@ impl Shop {
     /// Stops the system, which says what it warns of.
     fn stop(&self, child: Child) -> String {
         run([OsStr::new("stop"), OsStr::new("-s"), self.dir.as_os_str()]).done();
-        Ended::of(&child.wait_with_output().unwrap()).done().err
+        Ended::of(&child.finish_in_time().unwrap()).done().err
     }
 }
 
@@ -145,7 +145,7 @@ fn unhex(digits: &str) -> String {
 }
 
 fn have_compiler() -> bool {
-    let found = std::process::Command::new("cc").arg("--version").output().is_ok();
+    let found = std::process::Command::new("cc").arg("--version").output_in_time().is_ok();
     if !found {
         eprintln!("skipped: cc is not installed");
     }
@@ -254,7 +254,7 @@ fn programs_of_a_started_system_lose_no_updates() {
     };
     let both = [begin(), begin()];
     for child in both {
-        Ended::of(&child.wait_with_output().unwrap()).done();
+        Ended::of(&child.finish_in_time().unwrap()).done();
     }
     let beside = shop.batch(&program, &["--psb", "CLERK"]);
     assert!(beside.code == 1 && beside.err.contains("process"), "{}", beside.err);
@@ -277,8 +277,7 @@ fn programs_of_a_started_system_lose_no_updates() {
     let mut command = command(None);
     command.args(shop.arguments(&program, &rest)).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    first_line(&mut child);
     assert_eq!(shop.open(), ["  update", "CLERK SHOPDB update"]);
     // What it has inserted is in flight: a status counts it, and a verification waits for its end.
     on(SECRET, &["db", "status", "-s"], &shop.dir, &["SHOPDB"]).done();
@@ -286,7 +285,7 @@ fn programs_of_a_started_system_lose_no_updates() {
     verify(&["SHOPDB", "--wait", "1"]).failed("HFY017", &["SHOPDB"]);
     let warning = shop.stop(system);
     assert!(warning.contains("programs that were running are backed out: 1"), "{warning}");
-    assert_eq!(Ended::of(&child.wait_with_output().unwrap()).code, 1);
+    assert_eq!(Ended::of(&child.finish_in_time().unwrap()).code, 1);
     assert_eq!(shop.open(), [""; 0]);
     assert_eq!(shop.customers(), ["00000001000000000300"]);
 }
@@ -355,7 +354,7 @@ fn a_program_never_sees_the_passphrase() {
     says(&ended.out);
     let mut command = command(None);
     command.args(shop.arguments(&path, &["--psb", "CLERK", "--passphrase-file", &text(&file)]));
-    says(&Ended::of(&command.output().unwrap()).done().out);
+    says(&Ended::of(&command.output_in_time().unwrap()).done().out);
     let started = shop.start();
     says(&shop.batch(&path, &["--psb", "CLERK", "--type", "bmp"]).done().out);
     shop.stop(started);
@@ -378,7 +377,7 @@ fn the_io_pcb_says_who_runs_the_program_and_when() {
     }"#;
     let program = shop.program("who.c", body);
     let id = |option| {
-        let said = std::process::Command::new("id").arg(option).arg("-n").output().unwrap();
+        let said = std::process::Command::new("id").arg(option).arg("-n").output_in_time().unwrap();
         let name = String::from_utf8(said.stdout).unwrap().trim().to_uppercase();
         format!("{name:<8.8}")
     };
@@ -648,7 +647,7 @@ fn bmps_are_told_of_deadlocks() {
             command.args(shop.arguments(&path, &rest)).stdout(Stdio::piped());
             command.stderr(Stdio::piped()).spawn().unwrap()
         });
-        let ended = begun.map(|child| Ended::of(&child.wait_with_output().unwrap()));
+        let ended = begun.map(|child| Ended::of(&child.finish_in_time().unwrap()));
         let said: Vec<&str> = ended.iter().map(|one| one.out.as_str()).collect();
         assert_eq!(said.iter().filter(|one| one.contains("met [  ]")).count(), 1, "{said:?}");
         let told_bc = said.iter().filter(|one| one.contains("met [BC]")).count();

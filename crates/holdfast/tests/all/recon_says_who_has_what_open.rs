@@ -5,11 +5,12 @@
 use std::path::Path;
 use std::process::Child;
 
+use crate::common::in_time::EndInTime as _;
 use crate::common::{Ended, Folder, SECRET, init, on, run, start};
 
 fn killed(mut child: Child) {
     child.kill().unwrap();
-    child.wait().unwrap();
+    child.wait_in_time().unwrap();
 }
 
 /// The processes that RECON names.
@@ -52,6 +53,6 @@ fn whoever_was_killed_is_named_until_the_next_start() {
 
     let child = start(&dir);
     run(["stop", "-s", dir.to_str().unwrap()]).done();
-    Ended::of(&child.wait_with_output().unwrap()).done();
+    Ended::of(&child.finish_in_time().unwrap()).done();
     assert_eq!(processes(&dir), [0_u64; 0]);
 }

@@ -9,6 +9,7 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::os::unix::net::UnixListener;
 use std::process::Command;
 
+use crate::common::in_time::RunInTime as _;
 use crate::common::place::{Place, put};
 use crate::softhsm::{PIN, SoftHsm};
 
@@ -89,7 +90,7 @@ fn an_agent_gives_the_passphrase_and_forgets_one_that_does_not_fit() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_holdfast"));
         command.current_dir(place.path("")).args(["pgp", "decrypt", "--yes", "-o", "out"]);
         command.args([&socket, "pay.pgp"]).env("HOLDFAST_PGP_HOME", place.path("ring"));
-        command.env_remove("HOLDFAST_PGP_KEY_PASSPHRASE").output().unwrap()
+        command.env_remove("HOLDFAST_PGP_KEY_PASSPHRASE").output_in_time().unwrap()
     };
     let done = run();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
@@ -114,7 +115,7 @@ impl GnuPgAgent<'_> {
     fn new(place: &Place) -> Option<GnuPgAgent<'_>> {
         use std::os::unix::fs::PermissionsExt as _;
 
-        if Command::new("gpg-agent").arg("--version").output().is_err() {
+        if Command::new("gpg-agent").arg("--version").output_in_time().is_err() {
             eprintln!("GnuPG is not here: its agent is not tried");
             return None;
         }
@@ -154,7 +155,7 @@ impl GnuPgAgent<'_> {
         command.env("HOLDFAST_PGP_HOME", self.0.path("ring"));
         command.env("GNUPGHOME", self.0.path("gnupg"));
         command.env_remove("HOLDFAST_PGP_KEY_PASSPHRASE").env_remove("HOLDFAST_PGP_PASSPHRASE");
-        let done = command.output().unwrap();
+        let done = command.output_in_time().unwrap();
         let said = String::from_utf8_lossy(&done.stderr);
         eprintln!("{words:?}: {said}");
         assert!(!said.contains("the secret of"), "a passphrase shows");
@@ -166,7 +167,7 @@ impl Drop for GnuPgAgent<'_> {
     fn drop(&mut self) {
         let mut kill = Command::new("gpgconf");
         kill.env("GNUPGHOME", self.0.path("gnupg")).args(["--kill", "gpg-agent"]);
-        let _ = kill.output();
+        let _ = kill.output_in_time();
     }
 }
 
@@ -199,7 +200,7 @@ fn a_device_is_written_to_and_never_replaced_by_a_file() {
     place.works(&["generate", "--alias", "me", "Ada <ada@example.org>"]);
     put(&place.path("pay"), b"pay of May");
     let pipe = place.path("pipe");
-    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(Command::new("mkfifo").arg(&pipe).output_in_time().unwrap().status.success());
     let reader = std::thread::spawn({
         let pipe = pipe.clone();
         move || fs::read(pipe).unwrap()

@@ -4,11 +4,12 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::common::in_time::RunInTime as _;
 use crate::common::{Ended, Folder, SECRET};
 
 #[test]
 fn the_bank_runs() {
-    if Command::new("cobc").arg("--version").output().is_err() {
+    if Command::new("cobc").arg("--version").output_in_time().is_err() {
         eprintln!("skipped: cobc is not installed (Debian package gnucobol3)");
         return;
     }
@@ -17,7 +18,7 @@ fn the_bank_runs() {
     let mut command = Command::new("bash");
     command.arg(bank.join("run.sh")).arg(bank.join("data")).arg(work.join("work"));
     command.env("HOLDFAST", env!("CARGO_BIN_EXE_holdfast")).env("HOLDFAST_PASSPHRASE", SECRET);
-    let output = command.output();
+    let output = command.output_in_time();
     let ended = Ended::of(&output.expect("a shell")).done();
     assert!(ended.err.contains("the bank runs"), "{}", ended.err);
 }

@@ -4,6 +4,7 @@
 
 use std::process::Stdio;
 
+use crate::common::in_time::EndInTime as _;
 use crate::common::{DEMO, Ended, Folder, bank, command, on, run};
 
 #[test]
@@ -78,6 +79,6 @@ fn a_reader_that_goes_away_is_no_error() {
         .spawn()
         .unwrap();
     drop(child.stdout.take());
-    let ended = Ended::of(&child.wait_with_output().unwrap());
+    let ended = Ended::of(&child.finish_in_time().unwrap());
     assert_eq!((ended.code, ended.err.as_str()), (0, ""));
 }

@@ -65,8 +65,15 @@ fn archives_are_written_listed_proven_and_made_anew() {
     let found = archive(&dir, &["verify"]);
     assert_eq!(found.code, 1, "{}", found.out);
     assert!(found.out.contains(accumulation.to_str().unwrap()), "{}", found.out);
-    let noted = on(DEMO, &["verify"], &dir, &[]).done().out;
-    assert!(noted.contains("archive verify") && noted.contains("--repair"), "{noted}");
+    let noted = on(DEMO, &["verify"], &dir, &[]);
+    assert_eq!(noted.code, 1, "{}", noted.err);
+    let noted = noted.out;
+    assert!(
+        noted.contains("accumulation")
+            && noted.contains("archive verify")
+            && noted.contains("--repair"),
+        "{noted}"
+    );
     archive(&dir, &["verify", "--repair"]).done();
     assert!(!accumulation.exists());
     archive(&dir, &["verify"]).done();

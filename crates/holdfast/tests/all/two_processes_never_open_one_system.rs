@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 
+use crate::common::in_time::RunInTime as _;
 use crate::common::{DEMO, Folder, Worker, bank, command, on, pause};
 
 #[test]
@@ -19,7 +20,7 @@ fn two_processes_never_open_one_system() {
     assert!(on(DEMO, &["verify"], &dir, &[]).done().out.contains("in use"));
     on(DEMO, &["sets", "create"], &dir, &["A"]).failed("HFY005", &[&pid]);
     // Looking is possible, without a passphrase where the process answers.
-    let ended = command(None).args(["status", "--json"]).arg(&dir).output().unwrap();
+    let ended = command(None).args(["status", "--json"]).arg(&dir).output_in_time().unwrap();
     let status = crate::common::Ended::of(&ended).done().json();
     assert_eq!(status["state"], "running");
     assert_eq!(status["process"]["pid"].to_string(), pid);

@@ -3,16 +3,16 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // damages files on purpose
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
+use crate::common::in_time::{EndInTime as _, RunInTime as _, first_line};
 use crate::common::{DEMO, Ended, Folder, bank, command, data_file, on, patch};
 use serde_json::Value;
 
 /// A command that works in some folder.
 fn within(cwd: &Path, args: &[&str]) -> Ended {
-    Ended::of(&command(Some(DEMO)).current_dir(cwd).args(args).output().unwrap())
+    Ended::of(&command(Some(DEMO)).current_dir(cwd).args(args).output_in_time().unwrap())
 }
 
 /// The system in the subfolder `bank`, started by that name.
@@ -20,8 +20,7 @@ fn start(cwd: &Path) -> Child {
     let mut starts = command(Some(DEMO));
     starts.current_dir(cwd).args(["start", "-s", "bank"]).stdout(Stdio::piped());
     let mut child = starts.spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let line = first_line(&mut child);
     assert!(line.contains("started"), "{line}");
     child
 }
@@ -70,7 +69,7 @@ fn a_system_that_was_started_by_a_relative_path_is_mended_and_checked_from_every
     let refused = on(DEMO, &["archive", "begin", "-s"], &dir, &[none.to_str().unwrap()]);
     refused.failed("HFZ016", &["none"]);
     on(DEMO, &["stop", "-s"], &dir, &[]).done();
-    assert!(child.wait().unwrap().success());
+    assert!(child.wait_in_time().unwrap().success());
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use crate::common::in_time::EndInTime as _;
 use crate::common::shop::SHOP;
 use crate::common::{Ended, Folder, SECRET, data_file, init, issue, on, patch, start};
 use serde_json::Value;
@@ -63,7 +64,7 @@ impl Shop {
             issue(&self.dir, &options, &changes.collect::<String>()).done();
         }
         system.kill().unwrap();
-        system.wait().unwrap();
+        system.wait_in_time().unwrap();
     }
 
     fn newest_segment(&self) -> u64 {

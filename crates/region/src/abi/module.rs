@@ -203,12 +203,16 @@ pub(crate) fn die_by_signals() {
     // Hangup, interrupt, quit, illegal instruction, abort, bus error, division, address, pipe,
     // terminate, CPU limit: the same numbers on every Linux that we support.
     const FATAL: [c_int; 11] = [1, 2, 3, 4, 6, 7, 8, 11, 13, 15, 24];
+    // Those that `nohup`, or a shell for its background jobs, has had ignored.
+    const OUTSIDE: [c_int; 4] = [1, 2, 3, 15];
+    let heeded = seam::process::not_ignored(&OUTSIDE);
+    let fatal = FATAL.into_iter().filter(|one| !OUTSIDE.contains(one) || heeded.contains(one));
     let this = Library::this();
     // SAFETY: the C library's `signal` and `setvbuf`, and its variable `stdout`; nothing has been
     // written to it yet, and the handlers that are replaced were those of libraries.
     unsafe {
         if let Ok(signal) = this.get::<Signal>(b"signal") {
-            for number in FATAL {
+            for number in fatal {
                 signal(number, SIG_DFL);
             }
         }

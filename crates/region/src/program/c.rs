@@ -4,7 +4,6 @@
 //! 1. What counts as the source is what the preprocessor makes of it, headers and all.
 
 use std::path::Path;
-use std::process::Command;
 
 use super::facts::Facts;
 use super::{Digest, Language, Prepared, Workshop};
@@ -17,7 +16,7 @@ const FLAGS: [&str; 3] = ["-O2", "-g", "-fPIC"];
 impl Workshop<'_> {
     pub(super) fn prepare_c(&self, path: &Path) -> Result<Prepared, RegionError> {
         let compiler = || {
-            let mut command = Command::new(COMPILER);
+            let mut command = seam::process::command(COMPILER);
             command.args(FLAGS).args(&self.options);
             for folder in self.folders(path) {
                 command.arg("-I").arg(folder);
@@ -32,7 +31,7 @@ impl Workshop<'_> {
         if !preprocessed.status.success() {
             return Err(failed(&preprocessed));
         }
-        let version = self.run(Command::new(COMPILER).arg("--version"), path)?;
+        let version = self.run(seam::process::command(COMPILER).arg("--version"), path)?;
         let mut digest = Digest::default();
         FLAGS.iter().for_each(|flag| digest.add(flag.as_bytes()));
         digest.add(&version.stdout);

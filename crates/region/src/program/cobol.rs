@@ -125,7 +125,7 @@ impl Workshop<'_> {
 
     fn digest(&self, work: &Compilation<'_>) -> Result<String, RegionError> {
         // With the flags of the C compiler, and what of them comes from the environment.
-        let compiler = self.run(Command::new(COMPILER).arg("--info"), work.path)?;
+        let compiler = self.run(seam::process::command(COMPILER).arg("--info"), work.path)?;
         let mut digest = Digest::default();
         digest.add(FACTS_KEPT);
         digest.add(&compiler.stdout);
@@ -218,7 +218,7 @@ impl Workshop<'_> {
     }
 
     fn compiler(&self, folder: &Path) -> Command {
-        let mut command = Command::new(COMPILER);
+        let mut command = seam::process::command(COMPILER);
         command.current_dir(folder);
         command
     }

@@ -36,10 +36,13 @@ pub(crate) struct Outcome {
     pub(crate) trace: String,
 }
 
+/// Longer than any program of a test takes on any machine.
+const LONG: std::time::Duration = std::time::Duration::from_secs(600);
+
 const STAGE: &str = "HOLDFAST_TEST_STAGE";
 
 pub(crate) fn have(compiler: &str) -> bool {
-    let found = Command::new(compiler).arg("--version").output().is_ok();
+    let found = seam::process::output(Command::new(compiler).arg("--version"), LONG).is_ok();
     if !found {
         eprintln!("skipped: {compiler} is not installed");
     }
@@ -119,7 +122,10 @@ pub(crate) fn play(test: &str, play: Play<'_>) -> Outcome {
     command.env("STAGE_ENTRY", play.entry).env("STAGE_ORDER", play.order);
     command.env("STAGE_TRACE", if play.trace { "yes" } else { "" });
     command.env("STAGE_FAR", if play.far { "yes" } else { "" });
-    let report = host::run(&mut command, &files, |_| ()).expect("a process");
+    let mut watch = None;
+    let begun = |process| watch = Some(seam::process::Watch::over(process, LONG));
+    let report = host::run(&mut command, &files, begun).expect("a process");
+    drop(watch);
     files.finish(&disk).expect("files");
     if let Some(door) = door {
         door.close();

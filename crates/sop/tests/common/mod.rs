@@ -6,6 +6,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 /// A folder, gone with the test.
 pub(crate) struct Place(pub(crate) PathBuf);
@@ -77,15 +78,19 @@ impl Drop for Place {
 
 pub(crate) const OURS: &str = env!("CARGO_BIN_EXE_holdfast-sop");
 
+/// Longer than any program of a test takes on any machine.
+pub(crate) const LONG: Duration = Duration::from_secs(600);
+
 /// Runs a command with this input.
 pub(crate) fn finish(command: &mut Command, input: &[u8]) -> Output {
+    seam::process::heed_signals(command);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");
     let mut stdin = child.stdin.take().expect("a pipe");
     let input = input.to_vec();
     // A program may answer, or refuse, before it has read everything.
     let feeding = std::thread::spawn(move || drop(stdin.write_all(&input)));
-    let output = child.wait_with_output().expect("the program ends");
+    let output = seam::process::finish(child, LONG).expect("the program ends");
     feeding.join().expect("the input goes in");
     output
 }

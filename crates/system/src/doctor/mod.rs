@@ -529,9 +529,17 @@ impl Doctor {
         let (health, says) = match (found.bytes, orderly) {
             (0, true) => (Health::Impaired, "it is missing; a start makes it anew"),
             (0, false) => (Health::Lost, "it is missing: a page that a crash tore has no copy"),
+            _ if self.is_folder("double-write") => {
+                (Health::Lost, "a folder stands where it belongs: move that away")
+            }
             _ => (Health::Sound, "it is there"),
         };
         self.part("double-write area", health, vec![says.to_owned()]);
+    }
+
+    /// Whether a folder stands where a file of the system belongs.
+    fn is_folder(&self, name: &str) -> bool {
+        self.seam.disk.list(&self.dir.join(name)).is_ok()
     }
 
     fn data_sets(&mut self, stopped: &Stopped, survey: Option<&LogSurvey>, recon: Option<&State>) {

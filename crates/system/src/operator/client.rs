@@ -5,9 +5,12 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
+use rustix::io::Errno;
+use seal::{KeyRing, Passphrase};
+use seam::Seam;
 use serde_json::Value;
 
-use super::line::{self, Answer, LINE_BYTES_MAX};
+use super::line::{self, Answer, LINE_BYTES_MAX, Proven};
 use super::{OperatorError, Progress, Refusal, Request, SOCKET};
 use crate::SystemError;
 use crate::status::{RunningStatus, SystemStatus};
@@ -16,20 +19,42 @@ use crate::status::{RunningStatus, SystemStatus};
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Has the process that has the system in `dir` open do what a request asks for. `None` if nobody
-/// listens: nobody has it open, or somebody is about to open or close it.
+/// listens: nobody has it open, or somebody is about to open or close it. The passphrase is asked
+/// for only if the system wants a proof of it.
 ///
 /// # Errors
 /// What the verb refuses; somebody who listens but does not answer, or not as this release does.
-pub fn call(
+pub fn call<E: From<Refusal>>(
+    seam: &Seam,
     dir: &Path,
     request: &Request,
+    passphrase: &mut dyn FnMut() -> Result<Passphrase, E>,
     tell: &mut dyn FnMut(&Progress),
-) -> Result<Option<Value>, Refusal> {
-    match reach(dir) {
-        Ok(Some(stream)) => converse(&stream, request, tell).map(Some),
-        Ok(None) => Ok(None),
-        Err(error) => Err(unanswered(dir, error).into()),
+) -> Result<Option<Value>, E> {
+    let found = || reach(dir).map_err(|error| Refusal::from(unanswered(dir, error)));
+    let Some(stream) = found()? else { return Ok(None) };
+    let said = converse(&stream, request, None, tell)?;
+    if let Said::Done(answer) = said {
+        return Ok(Some(answer));
     }
+    drop(stream);
+    // A person who types, and the stretching, take longer than the system waits for a proof.
+    let keys = crate::look_at_key_ring(seam, dir, &passphrase()?).map_err(Refusal::from)?;
+    let Some(stream) = found()? else { return Ok(None) };
+    match converse(&stream, request, Some(&keys), tell)? {
+        Said::Done(answer) => Ok(Some(answer)),
+        Said::Prove => {
+            Err(Refusal::from(OperatorError::Unproven { verb: request.verb.clone() }).into())
+        }
+    }
+}
+
+/// What a system says at last.
+enum Said {
+    /// The result.
+    Done(Value),
+    /// It wants a proof, which nobody has given it.
+    Prove,
 }
 
 /// Why a process that has a system open cannot be asked. Somebody who may not ask hears that, and
@@ -49,8 +74,11 @@ pub fn ask(dir: &Path) -> io::Result<Option<Box<RunningStatus>>> {
     let Some(stream) = reach(dir)? else { return Ok(None) };
     stream.set_read_timeout(Some(PATIENCE))?;
     let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
-    let status = converse(&stream, &Request::new("status"), &mut |_| {})
-        .map_err(|refusal| invalid(refusal.message))?;
+    let status = match converse(&stream, &Request::new("status"), None, &mut |_| {}) {
+        Ok(Said::Done(status)) => status,
+        Ok(Said::Prove) => return Err(invalid("it wants the passphrase to say how it is".into())),
+        Err(refusal) => return Err(invalid(refusal.message)),
+    };
     match serde_json::from_value(status) {
         Ok(SystemStatus::Running(status)) => Ok(Some(status)),
         Ok(_) => Err(invalid("the answer is of a stopped system".into())),
@@ -62,18 +90,30 @@ pub fn ask(dir: &Path) -> io::Result<Option<Box<RunningStatus>>> {
 fn converse(
     stream: &UnixStream,
     request: &Request,
+    keys: Option<&KeyRing>,
     tell: &mut dyn FnMut(&Progress),
-) -> Result<Value, Refusal> {
+) -> Result<Said, Refusal> {
     let broken = |error: io::Error| OperatorError::Broken { why: error.to_string() };
     let line = line::write(request).map_err(broken)?;
     // Who is turned away may have been answered before the request is through.
-    let sent = (&mut &*stream).write_all(&line);
+    let sent_line = line;
+    let sent = (&mut &*stream).write_all(&sent_line);
     let mut reader = BufReader::new(stream);
     while let Some(line) = line::next(&mut reader, LINE_BYTES_MAX).map_err(broken)? {
         let answer = line::read_answer(&line).map_err(|why| OperatorError::Broken { why })?;
         match answer {
             Answer::Progress(progress) => tell(&progress),
-            Answer::Done(result) => return Ok(result),
+            Answer::Done(result) => return Ok(Said::Done(result)),
+            Answer::Prove(challenge) => {
+                let Some(keys) = keys else { return Ok(Said::Prove) };
+                let why = || "what is to be proven is no number".to_owned();
+                let challenge = line::unhex(&challenge);
+                let challenge = challenge.ok_or_else(|| OperatorError::Broken { why: why() })?;
+                let asked = sent_line.strip_suffix(b"\n").unwrap_or(&sent_line);
+                let proof = line::hex(&keys.prove(&[&challenge[..], asked].concat()));
+                let proven = line::write(&Proven { proof }).map_err(broken)?;
+                (&mut &*stream).write_all(&proven).map_err(broken)?;
+            }
             Answer::Error(refusal) => return Err(refusal),
         }
     }
@@ -87,6 +127,8 @@ fn reach(dir: &Path) -> io::Result<Option<UnixStream>> {
         Ok(stream) => Ok(Some(stream)),
         Err(error) => match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Ok(None),
+            // Links that lead to each other are no socket that somebody listens at.
+            _ if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => Ok(None),
             _ => Err(error),
         },
     }

@@ -73,6 +73,18 @@ pub enum OperatorError {
         /// What it said.
         panic: String,
     },
+    /// A program that the system serves, or a process that one has started.
+    #[error("operators' commands are not for programs: process {process} runs in this system")]
+    Guest {
+        /// The program's process.
+        process: u32,
+    },
+    /// A verb that whoever does not know the keys may not ask for.
+    #[error("\"{verb}\" needs the passphrase of this very system, and that was not proven")]
+    Unproven {
+        /// The verb.
+        verb: String,
+    },
     /// The process that has the system open ended before it answered.
     #[error("the process that has the system open gave no result: {why}")]
     Broken {
@@ -93,6 +105,8 @@ impl Coded for OperatorError {
             OperatorError::Gone => Code("HFY026"),
             OperatorError::Panicked { .. } => Code("HFY027"),
             OperatorError::Broken { .. } => Code("HFY028"),
+            OperatorError::Guest { .. } => Code("HFY029"),
+            OperatorError::Unproven { .. } => Code("HFY030"),
         }
     }
 
@@ -110,6 +124,15 @@ impl Coded for OperatorError {
             OperatorError::Gone => "Give the command again.".into(),
             OperatorError::Panicked { .. } => {
                 "Look at the system with `holdfast status`, and report the error.".into()
+            }
+            OperatorError::Guest { .. } => {
+                "Give the command from a shell, or from a job that the program does not start."
+                    .into()
+            }
+            OperatorError::Unproven { .. } => {
+                "Use the Holdfast that has the system open, and check that the key file is the one \
+                 that the system was started with: `holdfast verify` proves it."
+                    .into()
             }
             OperatorError::Broken { .. } => {
                 "Look at the system with `holdfast status`, then give the command again: what was \

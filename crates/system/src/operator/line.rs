@@ -21,11 +21,53 @@ pub const LINE_BYTES_MAX: u64 = 256 << 20;
 pub enum Answer {
     /// How far it is.
     Progress(Progress),
+    /// Only for whoever knows the keys: what to prove that with, in hexadecimal digits.
+    Prove(String),
     /// The result.
     Done(Value),
     /// Why there is none.
     Error(Refusal),
 }
+
+/// That whoever asks knows the keys.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Proven {
+    /// The proof, in hexadecimal digits.
+    pub proof: String,
+}
+
+/// A proof from its line.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn read_proof(line: &[u8]) -> Result<Vec<u8>, String> {
+    let proven: Proven = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+    unhex(&proven.proof).ok_or_else(|| "a proof is hexadecimal digits".to_owned())
+}
+
+/// Bytes as hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// And back.
+pub(super) fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes();
+    let pairs = digits.chunks_exact(2);
+    if !pairs.remainder().is_empty() || digits.len() > DIGITS_MAX {
+        return None;
+    }
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    pairs.map(|pair| Some((digit(pair[0])? * 16 + digit(pair[1])?) as u8)).collect()
+}
+
+/// Challenges and proofs are not longer.
+const DIGITS_MAX: usize = 256;
 
 /// A request from its line.
 ///
@@ -93,6 +135,12 @@ mod tests {
         let text = r#"{"error":{"code":"HFY021","message":"no","advice":"another"}}"#;
         assert_eq!(line, [text.as_bytes(), b"\n"].concat());
         assert_eq!(read_answer(&line), Ok(Answer::Error(refusal)));
+        let prove = write(&Answer::Prove(hex(&[0, 0x5a, 255]))).unwrap();
+        assert_eq!(prove, b"{\"prove\":\"005aff\"}\n");
+        assert_eq!(read_proof(b"{\"proof\":\"005aff\"}"), Ok(vec![0, 0x5a, 255]));
+        for bad in ["{\"proof\":\"0\"}", "{\"proof\":\"0g\"}", "{\"proof\":\"\u{e4}\"}", "{}"] {
+            assert!(read_proof(bad.as_bytes()).is_err(), "{bad}");
+        }
         let done = write(&Answer::Done(serde_json::json!({ "frames": 3 }))).unwrap();
         assert_eq!(done, b"{\"done\":{\"frames\":3}}\n");
         assert_eq!(read_request(b"{\"verb\":\"status\"}"), Ok(Request::new("status")));

@@ -8,19 +8,25 @@
 //! | line | who | what |
 //! |---|---|---|
 //! | `{"verb": "...", "arguments": {...}}` | client | the request, one line |
+//! | `{"prove": "..."}` | server | only for verbs that need it: a challenge, drawn for this one time |
+//! | `{"proof": "..."}` | client | the challenge and the request, authenticated under the keys |
 //! | `{"progress": {...}}` | server | any number: how far it is |
 //! | `{"done": {...}}` | server | the result; the end |
 //! | `{"error": {"code", "message", "advice"}}` | server | why there is none; the end |
 //!
 //! Invariants:
-//! 1. Only the owner of the folder can connect: the socket has mode 0600 before it gets its name.
+//! 1. Only the owner of the folder can connect: the socket has mode 0600 before it gets its name,
+//!    and the kernel says who has come. Programs that the system serves, and whoever they start,
+//!    are sent away.
 //! 2. A client has a thread of its own: nobody waits for a slow one, and there are at most
 //!    32 of them.
 //! 3. A verb hears, at its next [`Talk::progress`], that its client is gone or the system is being
 //!    stopped, and then ends as if it had failed. Closing a system waits for it.
 //! 4. A verb that panics is told as an error, and nobody else notices.
 //! 5. A socket that a dead process left behind is replaced by the next one to open the system.
-//! 6. Verbs never hand out keys, nor data in clear: a request needs no passphrase.
+//! 6. Verbs never hand out keys, nor data in clear. Those that change what the system keeps, or
+//!    how, are for whoever proves that he knows the passphrase; the ones that only look, copy or
+//!    mend are not (`verbs`). Neither the passphrase nor a key crosses the socket.
 //!
 //! To add a verb: a function with the signature [`Run`] in a file here, and its line in `verbs`.
 //! One that needs layers above this crate is given to [`crate::OpenOptions::verbs`].
@@ -55,7 +61,8 @@ pub use archive::{DeletedArchives, Merge, accumulate};
 pub(crate) use client::unanswered;
 pub use client::{ask, call};
 pub use error::{OperatorError, Refusal};
-pub use line::{Answer, LINE_BYTES_MAX, REQUEST_BYTES_MAX, read_answer, read_request};
+pub use line::{Answer, LINE_BYTES_MAX, Proven, REQUEST_BYTES_MAX};
+pub use line::{read_answer, read_proof, read_request};
 pub use logs::{CopyBack, LogCopy};
 pub use pools::{AddPool, AssignPool, ChangedPool, DeletePool, ResizePool};
 pub(crate) use server::Server;
@@ -240,7 +247,8 @@ impl System {
 }
 
 /// Does what a request asks for, wherever that can be done: in the process that has the system
-/// open, or, if there is none, here, by opening it. The passphrase is asked for only then.
+/// open, or, if there is none, here, by opening it. The passphrase is asked for then, or if the
+/// verb needs it.
 ///
 /// # Errors
 /// What the verb refuses; as [`System::open`] and [`System::close`].
@@ -249,19 +257,20 @@ pub fn run<E: From<Refusal>>(
     dir: &Path,
     options: OpenOptions,
     request: &Request,
-    passphrase: impl FnOnce() -> Result<Passphrase, E>,
+    mut passphrase: impl FnMut() -> Result<Passphrase, E>,
     tell: &mut dyn FnMut(&Progress),
 ) -> Result<Value, E> {
     // A folder that is no system is told as that, not as a passphrase that is missing.
     crate::SystemConfig::read(seam.disk.as_ref(), dir).map_err(Refusal::from)?;
-    if let Some(answer) = call(dir, request, tell)? {
+    if let Some(answer) = call(seam, dir, request, &mut passphrase, tell)? {
         return Ok(answer);
     }
     let system = match System::open(seam, dir, &passphrase()?, options) {
         Ok(system) => system,
         // Somebody has opened it since.
         Err(error @ SystemError::InUse { .. }) => {
-            return Ok(call(dir, request, tell)?.ok_or_else(|| Refusal::from(error))?);
+            let answer = call(seam, dir, request, &mut passphrase, tell)?;
+            return Ok(answer.ok_or_else(|| Refusal::from(error))?);
         }
         Err(error) => return Err(Refusal::from(error).into()),
     };

@@ -9,15 +9,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::net::RecvFlags;
+use seam::socket::Peer;
 use seam::thread::JoinHandle;
 
 use super::line::{self, Answer, REQUEST_BYTES_MAX};
-use super::{Listener, OperatorError, Progress, Request, SOCKET};
+use super::{Listener, OperatorError, Progress, Request, SOCKET, verbs};
 use crate::{System, SystemError};
 
 /// Commands that a system serves at once.
 pub(super) const CLIENTS_MAX: usize = 32;
-/// How long a client may take to send its request.
+/// How long what a client has to authenticate is.
+const CHALLENGE_BYTES: usize = 32;
+/// How long a client may take to send its request, or its proof.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long it may take to make room for what it is told.
 const PATIENCE_TO_TELL: Duration = Duration::from_secs(30);
@@ -97,6 +100,10 @@ impl Host {
     }
 
     fn admit(&mut self, stream: UnixStream) -> io::Result<()> {
+        // The socket's mode keeps others out; this is the second lock.
+        if !Peer::of(&stream)?.owns(self.system.dir()) {
+            return Ok(());
+        }
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE_TO_TELL))?;
         if self.clients.len() >= CLIENTS_MAX {
@@ -120,7 +127,10 @@ impl Host {
 
 /// Serves one client: reads its request, has the verb work, tells the result.
 fn attend(stream: &UnixStream, system: &System, ended: &AtomicBool) -> io::Result<()> {
-    let answer = match request(stream) {
+    let asked = request(stream).and_then(|(line, request)| {
+        authorise(stream, system, &line, &request).map(|()| request).map_err(Some)
+    });
+    let answer = match asked {
         Ok(request) => {
             let mut line = Line { stream, ended };
             match seam::thread::catch(|| system.answer(&request, &mut line)) {
@@ -136,12 +146,44 @@ fn attend(stream: &UnixStream, system: &System, ended: &AtomicBool) -> io::Resul
     tell(stream, &answer)
 }
 
-fn request(stream: &UnixStream) -> Result<Request, Option<OperatorError>> {
+/// Lets only those on who may ask for what they do.
+fn authorise(
+    stream: &UnixStream,
+    system: &System,
+    line: &[u8],
+    request: &Request,
+) -> Result<(), OperatorError> {
+    let peer = Peer::of(stream).map_err(|_| OperatorError::Gone)?;
+    if let Some(process) = system.guests().above(peer.process) {
+        return Err(OperatorError::Guest { process });
+    }
+    // One that there is not is told of, to whomever.
+    if !verbs::needs_proof(&request.verb) || verbs::find(&request.verb, system.verbs()).is_err() {
+        return Ok(());
+    }
+    let unproven = || OperatorError::Unproven { verb: request.verb.clone() };
+    let mut challenge = [0; CHALLENGE_BYTES];
+    let entropy = &system.kernel().seam().entropy;
+    entropy.fill(&mut challenge).map_err(|_| unproven())?;
+    tell(stream, &Answer::Prove(line::hex(&challenge))).map_err(|_| OperatorError::Gone)?;
+    let answer = line::next(&mut BufReader::new(stream), REQUEST_BYTES_MAX);
+    // Who has to ask for the passphrase first comes again with it.
+    let answer = answer.ok().flatten().ok_or_else(unproven)?;
+    let proof = line::read_proof(&answer).map_err(|why| OperatorError::NoRequest { why })?;
+    match system.keys().is_proven(&[&challenge[..], line].concat(), &proof) {
+        true => Ok(()),
+        false => Err(unproven()),
+    }
+}
+
+/// A request, with its line.
+fn request(stream: &UnixStream) -> Result<(Vec<u8>, Request), Option<OperatorError>> {
     let no_request = |why: String| Some(OperatorError::NoRequest { why });
     let line = line::next(&mut BufReader::new(stream), REQUEST_BYTES_MAX)
         .map_err(|error| no_request(error.to_string()))?
         .ok_or(None)?;
-    line::read_request(&line).map_err(no_request)
+    let request = line::read_request(&line).map_err(no_request)?;
+    Ok((line, request))
 }
 
 fn tell(mut stream: &UnixStream, answer: &Answer) -> io::Result<()> {

@@ -178,3 +178,68 @@ fn clients_come_and_go_and_a_stop_ends_what_is_at_work() {
     }
     drop(waiting);
 }
+
+/// A connection that has sent a request, and what it was told to prove.
+fn challenged(place: &Place, request: &[u8]) -> (UnixStream, Vec<u8>) {
+    let mut stream = connect(&place.dir.join(SOCKET)).unwrap();
+    stream.write_all(request).unwrap();
+    stream.write_all(b"\n").unwrap();
+    let mut line = String::new();
+    BufReader::new(&stream).read_line(&mut line).unwrap();
+    match read_answer(line.as_bytes()) {
+        Ok(Answer::Prove(challenge)) => (stream, line::unhex(&challenge).unwrap()),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What is said to a proof.
+fn answer_to(mut stream: &UnixStream, proof: &[u8]) -> Answer {
+    let line = format!("{{\"proof\":\"{}\"}}\n", line::hex(proof));
+    stream.write_all(line.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    read_answer(&answer).unwrap()
+}
+
+#[test]
+fn what_changes_the_system_is_done_only_for_whoever_proves_the_passphrase() {
+    let place = Place::new();
+    let system = place.open();
+    let request = br#"{"verb":"keys delete","arguments":{"label":"X","generation":1}}"#;
+    let keys = crate::look_at_key_ring(&place.seam, &place.dir, &phrase()).unwrap();
+    let code = |answer| match answer {
+        Answer::Error(refusal) => refusal.code,
+        other => panic!("{other:?}"),
+    };
+    let (stream, first) = challenged(&place, request);
+    let good = keys.prove(&[&first[..], request].concat());
+    assert!(!["HFY029", "HFY030"].contains(&&*code(answer_to(&stream, &good))), "it is heard");
+    // A proof is good for one time, for one request, and for one system's keys.
+    let (stream, second) = challenged(&place, request);
+    assert_ne!(first, second);
+    assert_eq!(code(answer_to(&stream, &good)), "HFY030");
+    let (stream, third) = challenged(&place, request);
+    let other = keys.prove(&[&third[..], b"another request"].concat());
+    assert_eq!(code(answer_to(&stream, &other)), "HFY030");
+    let elsewhere = Place::new();
+    let keys = crate::look_at_key_ring(&elsewhere.seam, &elsewhere.dir, &phrase()).unwrap();
+    let (stream, fourth) = challenged(&place, request);
+    let foreign = keys.prove(&[&fourth[..], request].concat());
+    assert_eq!(code(answer_to(&stream, &foreign)), "HFY030");
+    // The command gives the proof by itself.
+    let refusal = place.run("keys delete").unwrap_err();
+    assert_eq!(refusal.code, "HFY022", "{refusal:?}");
+    system.close().unwrap();
+}
+
+#[test]
+fn programs_that_are_served_give_no_commands() {
+    let place = Place::new();
+    let system = place.open();
+    let served = system.guests().enter(std::process::id());
+    assert_eq!(place.run("number").unwrap_err().code, "HFY029");
+    assert!(ask(&place.dir).is_err());
+    drop(served);
+    place.run("number").unwrap();
+    system.close().unwrap();
+}

@@ -62,7 +62,7 @@ impl Site {
     }
 
     /// What RECON's files say; whether all of it was well.
-    fn look(&self) -> Result<(Reading, Vec<(PathBuf, String)>), recon::ReconError> {
+    fn look(&self) -> Result<(Reading, Vec<Wrong>), recon::ReconError> {
         for look in 1.. {
             let read = recon::read(&self.setup);
             let wrong = read.as_ref().map(wrong_copies).unwrap_or_default();
@@ -81,8 +81,16 @@ impl Site {
     }
 }
 
+/// A copy of RECON that is not as it should be.
+struct Wrong {
+    file: PathBuf,
+    what: String,
+    /// Whether a crash does that: the copy lacks what was being written, and nothing else.
+    of_crash: bool,
+}
+
 /// The copies that are damaged or behind, and how.
-fn wrong_copies(reading: &Reading) -> Vec<(PathBuf, String)> {
+fn wrong_copies(reading: &Reading) -> Vec<Wrong> {
     let mut wrong = Vec::new();
     for copy in &reading.copies {
         let behind = || {
@@ -90,15 +98,17 @@ fn wrong_copies(reading: &Reading) -> Vec<(PathBuf, String)> {
             let (path, last) = (copy.path.display(), reading.newest);
             Some(format!("{path}: it ends with entry {newest}, the other one with {last}"))
         };
-        wrong.extend(copy.wrong.clone().or_else(behind).map(|why| (copy.path.clone(), why)));
+        let of_crash = copy.wrong.is_none();
+        let what = copy.wrong.clone().or_else(behind);
+        wrong.extend(what.map(|what| Wrong { file: copy.path.clone(), what, of_crash }));
     }
     wrong
 }
 
 impl Verifier {
     /// Reads RECON, whose word on image copies decides what mends a data set. Returns what is wrong
-    /// with it.
-    pub(crate) fn recon(&mut self, site: &Site) -> Vec<Finding> {
+    /// with it, and of each whether a crash does that.
+    pub(crate) fn recon(&mut self, site: &Site) -> Vec<(Finding, bool)> {
         let repair = vec![self.command("repair", &["--recon"])];
         let finding = |file: PathBuf, what: String, remedy: &str, repair: Vec<Repair>| Finding {
             object: "RECON".into(),
@@ -115,8 +125,9 @@ impl Verifier {
                 let disk = site.seam.disk.as_ref();
                 self.copies_away = recovery::folders_away(disk, &reading.state);
                 self.recon = Some(reading.state);
-                let told = wrong.into_iter().map(|(file, what)| {
-                    finding(file, what, "The other copy has everything.", repair.clone())
+                let told = wrong.into_iter().map(|Wrong { file, what, of_crash }| {
+                    let remedy = "The other copy has everything.";
+                    (finding(file, what, remedy, repair.clone()), of_crash)
                 });
                 told.collect()
             }
@@ -127,7 +138,7 @@ impl Verifier {
                     true => ("The system knows what it said.".to_owned(), repair),
                     false => (error.remedy(), Vec::new()),
                 };
-                vec![finding(file, what, &remedy, repair)]
+                vec![(finding(file, what, &remedy, repair), false)]
             }
         }
     }
@@ -304,12 +315,13 @@ impl Verifier {
     fn accumulations(&mut self, shelf: &Shelf) {
         self.report.archive_files +=
             shelf.accumulations().iter().map(|one| one.files.len() as u64).sum::<u64>();
-        let delete = self.command("archive verify", &["--repair"]);
         for (path, error) in shelf.damaged_accumulations() {
-            let file = path.display();
-            self.note(format!(
-                "{file}: {error}; the archives it was made of serve instead: `{delete}` deletes it"
-            ));
+            let what = format!("{error} ({})", error.code());
+            let remedy = "The archives it was made of serve instead: have it deleted, and make \
+                          another one.";
+            let repair = vec![self.command("archive verify", &["--repair"])];
+            let finding = plain_finding("accumulation", what, remedy);
+            self.find(Finding { file: Some(path), repair, ..finding });
         }
     }
 

@@ -294,9 +294,9 @@ impl Verifier {
     }
 
     /// What is wrong with RECON; after a crash one copy may lack what was being written.
-    fn tell_recon(&mut self, findings: Vec<Finding>) {
-        for finding in findings {
-            match self.report.orderly || finding.repair.is_empty() {
+    fn tell_recon(&mut self, findings: Vec<(Finding, bool)>) {
+        for (finding, of_crash) in findings {
+            match self.report.orderly || !of_crash {
                 true => self.find(finding),
                 false => self.note(format!("a start mends RECON: {}", finding.what)),
             }

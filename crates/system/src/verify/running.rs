@@ -74,7 +74,7 @@ fn verify(
     let site = Site::of_running(system);
     let of_recon = verifier.recon(&site);
     if wish.sets.is_empty() {
-        of_recon.into_iter().for_each(|finding| verifier.find(finding));
+        of_recon.into_iter().for_each(|(finding, _)| verifier.find(finding));
         verifier.small_files(system, watch);
         verifier.running_log(system, watch)?;
     }

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The PIN of every token that is made here.
+/// Longer than any process of a test takes on any machine.
+const LONG: std::time::Duration = std::time::Duration::from_secs(600);
 pub(crate) const PIN: &str = "4711-user";
 
 /// Where Debian and others put the library.
@@ -39,8 +41,8 @@ impl SoftHsm {
         std::fs::write(made.conf(), text).unwrap();
         let words = ["--init-token", "--free", "--label", "BANK", "--so-pin", "so-pin"];
         let mut tool = Command::new("softhsm2-util");
-        let done = tool.env("SOFTHSM2_CONF", made.conf()).args(words).args(["--pin", PIN]).output();
-        let done = done.unwrap();
+        let tool = tool.env("SOFTHSM2_CONF", made.conf()).args(words).args(["--pin", PIN]);
+        let done = seam::process::output(tool, LONG).unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         Some(made)
     }
@@ -72,12 +74,10 @@ impl SoftHsm {
         let folder = std::env::temp_dir().join(format!("holdfast-{test}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
         if let Some(made) = SoftHsm::new(&folder) {
-            let done = Command::new(std::env::current_exe().unwrap())
-                .env(WORKER, &folder)
-                .env("SOFTHSM2_CONF", made.conf())
-                .args(["--exact", test, "--nocapture"])
-                .output()
-                .unwrap();
+            let mut again = Command::new(std::env::current_exe().unwrap());
+            again.env(WORKER, &folder).env("SOFTHSM2_CONF", made.conf());
+            again.args(["--exact", test, "--nocapture"]);
+            let done = seam::process::output(&mut again, LONG).unwrap();
             let told = String::from_utf8_lossy(&done.stderr);
             assert!(done.status.success(), "{}{told}", String::from_utf8_lossy(&done.stdout));
         }

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufReader, Write as _};
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Stdio};
 use std::sync::Arc;
 
 use seam::sync::Mutex;
@@ -38,14 +38,13 @@ impl Worker {
             Failure::other(format!("the working process cannot be started: {error}"), "Try again.")
         };
         let program = std::env::current_exe().map_err(cannot)?;
-        let mut child = Command::new(program)
+        let mut child = seam::process::command(program)
             .arg(WORKER)
             .arg(dir)
             .args(["--run", &run.to_string()])
             .args(["--threads", &setup.threads.to_string()])
             .args(["--accounts", &setup.accounts.to_string()])
             .args(setup.transfers.map(|max| format!("--transfers={max}")))
-            .env_remove("HOLDFAST_PASSPHRASE")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

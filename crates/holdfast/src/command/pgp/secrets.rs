@@ -8,8 +8,8 @@
 use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use facility::Secrets;
 use openpgp::agent::{Agent, Question};
@@ -257,7 +257,8 @@ fn connect(socket: Option<&Path>) -> Result<Agent<UnixStream>> {
     let stream = UnixStream::connect(&path).or_else(|error| match error.kind() {
         ErrorKind::NotFound | ErrorKind::ConnectionRefused if named.is_none() => {
             // It is started when it is first needed, as GnuPG's own programs do.
-            let _ = Command::new("gpgconf").args(["--launch", "gpg-agent"]).output();
+            let mut launch = seam::process::command("gpgconf");
+            let _ = seam::process::output(launch.args(["--launch", "gpg-agent"]), PATIENCE);
             UnixStream::connect(&path)
         }
         _ => Err(error),
@@ -269,11 +270,15 @@ fn connect(socket: Option<&Path>) -> Result<Agent<UnixStream>> {
     Ok(Agent::begin(stream, &options())?)
 }
 
+/// How long GnuPG may take to start its agent, or to say where it listens.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// Where GnuPG says that its agent listens.
 fn usual_socket() -> Result<PathBuf> {
     use std::os::unix::ffi::OsStringExt as _;
 
-    let said = Command::new("gpgconf").args(["--list-dirs", "agent-socket"]).output();
+    let mut ask = seam::process::command("gpgconf");
+    let said = seam::process::output(ask.args(["--list-dirs", "agent-socket"]), PATIENCE);
     let path = said.ok().filter(|said| said.status.success()).map(|said| said.stdout);
     let path = path.map(|path| path.trim_ascii_end().to_vec()).filter(|path| !path.is_empty());
     let nobody = || {

@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each scenario uses a part
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 
+pub(crate) mod in_time;
 pub(crate) mod pautdb;
 pub(crate) mod place;
 pub(crate) mod shop;
@@ -9,13 +10,15 @@ pub(crate) mod shop;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+
+use in_time::{EndInTime as _, first_line};
 
 /// The passphrase of the systems that scenarios make themselves.
 pub(crate) const SECRET: &str = "correct horse battery staple";
@@ -94,6 +97,8 @@ impl Ended {
 pub(crate) fn command(passphrase: Option<&str>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_holdfast"));
     command.env_remove("HOLDFAST_PASSPHRASE").env_remove("HOLDFAST_NEW_PASSPHRASE");
+    // Scenarios are also run in the background, by `nohup`, and send signals all the same.
+    seam::process::heed_signals(&mut command);
     command.stdin(Stdio::null());
     if let Some(passphrase) = passphrase {
         command.env("HOLDFAST_PASSPHRASE", passphrase);
@@ -105,7 +110,17 @@ pub(crate) fn run_as<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(
     passphrase: &str,
     args: I,
 ) -> Ended {
-    Ended::of(&command(Some(passphrase)).args(args).output().unwrap())
+    run_within(passphrase, args, in_time::LONG)
+}
+
+/// The same for a command that may take long.
+pub(crate) fn run_within<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(
+    passphrase: &str,
+    args: I,
+    limit: Duration,
+) -> Ended {
+    let output = seam::process::output(command(Some(passphrase)).args(args), limit);
+    Ended::of(&output.unwrap())
 }
 
 pub(crate) fn run<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(args: I) -> Ended {
@@ -153,8 +168,7 @@ pub(crate) fn start(dir: &Path) -> Child {
     let mut command = command(Some(SECRET));
     command.arg("start").arg("-s").arg(dir).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let line = first_line(&mut child);
     assert!(line.contains("started"), "{line}");
     child
 }
@@ -169,7 +183,7 @@ pub(crate) fn issue(dir: &Path, rest: &[&str], cards: &str) -> Ended {
     std::thread::scope(|scope| {
         // Somebody must read what it says meanwhile.
         let writer = scope.spawn(move || stdin.write_all(cards.as_bytes()));
-        let ended = Ended::of(&child.wait_with_output().unwrap());
+        let ended = Ended::of(&child.finish_in_time().unwrap());
         // One that refuses its arguments reads nothing.
         let _ = writer.join().unwrap();
         ended
@@ -242,19 +256,19 @@ impl Worker {
 
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
-        self.child.wait().unwrap();
+        self.child.wait_in_time().unwrap();
     }
 
     pub(crate) fn finish(&mut self) {
         drop(self.stdin.take());
-        assert!(self.child.wait().unwrap().success());
+        assert!(self.child.wait_in_time().unwrap().success());
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
         let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = self.child.wait_in_time();
     }
 }
 

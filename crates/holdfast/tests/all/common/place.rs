@@ -6,6 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::common::in_time::RunInTime as _;
+
 /// A folder with a key ring, gone with the test.
 pub(crate) struct Place(PathBuf);
 
@@ -21,11 +23,12 @@ impl Place {
     }
 
     pub(crate) fn run(&self, words: &[&str]) -> Output {
-        self.command(words).output().unwrap()
+        self.command(words).output_in_time().unwrap()
     }
 
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_holdfast"));
+        seam::process::heed_signals(&mut command);
         command.current_dir(&self.0).arg("pgp").args(words);
         command.env("HOLDFAST_PGP_HOME", self.path("ring"));
         command.env("HOLDFAST_PGP_KEY_PASSPHRASE", "the secret of a key");
