@@ -291,7 +291,7 @@ pub(super) fn run(context: &mut Context, args: &DltestArgs) -> Result<ExitCode> 
     let link: Box<dyn Link> = match job.kind {
         Kind::Bmp => Box::new(batch::connect(&job)?),
         Kind::Dli | Kind::Dbb => {
-            let passphrase = args.passphrase.get()?;
+            let passphrase = args.passphrase.get_for(&context.seam, &args.system)?;
             let server = guest::serve(&context.seam, &job, &passphrase, false)?;
             Box::new(Embedded::new(Box::new(server)))
         }
