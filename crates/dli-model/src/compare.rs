@@ -1,8 +1,4 @@
 //! Runs scripts: against what they expect, and two subjects against each other.
-//!
-//! Invariants:
-//! 1. After AC, AJ, AK and GL only status and level are compared: the segment name and the key
-//!    are whatever the level table held before (facts, section 2 rule 5).
 
 use std::fmt;
 
@@ -56,10 +52,7 @@ pub fn compare(
             calls.push(step.clone());
             continue;
         };
-        let mut expected = Expected::of(&by_model);
-        if matches!(&expected.status, b"AC" | b"AJ" | b"AK" | b"GL") {
-            (expected.segment, expected.key) = (None, None);
-        }
+        let expected = Expected::of(&by_model);
         let mut step = step.clone();
         if let Step::Call(call) = &mut step {
             call.expected = Some(expected.clone());

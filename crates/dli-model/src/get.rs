@@ -9,7 +9,7 @@ use definitions::Organization;
 use crate::lens::{Lens, Node, Path};
 use crate::model::{End, Hold, Model, Shown};
 use crate::position::{Position, Tail, following, is_behind};
-use crate::search::{Direction, Search, levels};
+use crate::search::{Direction, Search, implied, levels};
 use crate::ssa::{self, Purpose, Ssa};
 
 /// What a get found out, before the PCB is changed.
@@ -174,8 +174,12 @@ impl Model {
             Kind::Unique => Direction::Front,
             Kind::Next | Kind::WithinParent => Direction::Forward,
         };
-        let mut search = Search::new(&lens, &start, direction, &levels, floor);
         // Only an insert can lose its parent.
+        let stays = match kind {
+            Kind::Unique => implied(&lens, &start, direction, &levels).unwrap_or_default(),
+            Kind::Next | Kind::WithinParent => floor.to_vec(),
+        };
+        let mut search = Search::new(&lens, &start, direction, &levels, &stays);
         if let Ok(Some(path)) = search.run() {
             return Outcome { status: *b"  ", point: Some((path.clone(), Tail::Inside)), path };
         }
@@ -197,6 +201,7 @@ impl Model {
         outcome: Outcome,
     ) -> End {
         let found = !matches!(&outcome.status, b"GE" | b"GB");
+        let ended = outcome.point.is_none();
         let lens = self.lens(pcb);
         let mut position = self.pcbs[pcb].position.clone();
         match outcome.point {
@@ -213,11 +218,13 @@ impl Model {
             }
         }
         let parentage = parentage(&lens, kind, ssas, &outcome.path, found);
-        let shown = Shown::of(&lens, &outcome.path);
         let area: Vec<u8> = returned.iter().flat_map(|(_, bytes)| bytes.clone()).collect();
+        self.show(pcb, &outcome.path);
         let one = &mut self.pcbs[pcb];
+        if ended {
+            one.table.clear();
+        }
         one.position = position;
-        one.shown = shown;
         if parentage.is_some() {
             one.parentage = parentage;
         }

@@ -12,7 +12,7 @@ use crate::lens::{Lens, Node, Path};
 use crate::logical;
 use crate::model::{End, Model};
 use crate::position::Tail;
-use crate::search::{Direction, Search, levels};
+use crate::search::{Direction, Search, implied, levels};
 use crate::ssa::{self, Purpose, Ssa};
 
 /// The codes of an ISRT's lowest SSA that decide where a twin goes.
@@ -71,12 +71,12 @@ impl Model {
             let segment = &view.segments[ssa.seg];
             // Section 3: the last SSA is unqualified, and so is every one for a new segment.
             if ssa.is_qualified() {
-                return Err(ssa::Fault { status: *b"AJ", level: segment.level });
+                return Err(ssa::Fault::of(b"AJ", at));
             }
             // decision: a gap between new segments is AC, for the level in between is missing.
             let above = at.checked_sub(1).filter(|_| at > first_new).map(|up| read[up].seg);
             if above.is_some() && segment.parent.map(usize::from) != above {
-                return Err(ssa::Fault { status: *b"AC", level: segment.level });
+                return Err(ssa::Fault::of(b"AC", at));
             }
         }
         Ok((read, first_new))
@@ -104,10 +104,13 @@ impl Model {
         let Some(above) = lens.seg(seg).parent.map(usize::from) else { return Ok(Path::new()) };
         let position = self.pcbs[pcb].position.clone();
         let levels = levels(&lens, above, ssas);
-        let mut search = Search::new(&lens, &position, Direction::Parent, &levels, &[]);
+        // decision: GD leaves the position, and the PCB as it was.
+        let Ok(stays) = implied(&lens, &position, Direction::Parent, &levels) else {
+            return Err(End::status(b"GD"));
+        };
+        let mut search = Search::new(&lens, &position, Direction::Parent, &levels, &stays);
         let (best, give_up) = match search.run() {
             Ok(Some(path)) => return Ok(path),
-            // decision: GD leaves the position, and the PCB as it was.
             Err(_) => return Err(End::status(b"GD")),
             Ok(None) => (search.best.clone(), search.give_up),
         };
@@ -159,20 +162,24 @@ impl Model {
         End::status(b"  ")
     }
 
-    /// II: the point is in front of the twin that has the key (row 8).
+    /// II: the point is in front of the twin that has the key, and the PCB shows it (row 8).
     ///
-    /// decision: the PCB shows the parent, as after GE; for a key of X'FF' the point is behind
-    /// the last twin.
+    /// decision: for a key of X'FF' the PCB shows the parent, and the point is behind the last
+    /// twin.
     fn refuse(&mut self, pcb: usize, parent: &[Node], refused: &Refused) -> End {
         let lens = self.lens(pcb);
+        let mut shown = parent.to_vec();
         let tail = match refused {
-            Refused::Twin(node) => Tail::Before(*node),
+            Refused::Twin(node) => {
+                shown.push(*node);
+                Tail::Before(*node)
+            }
             Refused::HighKey => Tail::BehindAll(0),
         };
         let mut position = self.pcbs[pcb].position.clone();
         position.go(&lens, parent.to_vec(), tail);
         self.pcbs[pcb].position = position;
-        self.show(pcb, parent);
+        self.show(pcb, &shown);
         End::status(b"II")
     }
 

@@ -92,8 +92,8 @@ impl Model {
         let Some(above) = lens.seg(seg).parent.map(usize::from) else { return Ok(Path::new()) };
         let levels = levels(&lens, above, ssas);
         if let Some(level) = levels.iter().find(|level| !level.asked.is_key_alone()) {
-            let level = lens.seg(level.seg).level;
-            return Err(self.fault(pcb, crate::ssa::Fault { status: *b"AJ", level }));
+            let at = ssas.iter().position(|ssa| ssa.seg == level.seg).unwrap_or(0);
+            return Err(self.fault(pcb, crate::ssa::Fault::of(b"AJ", at)));
         }
         let fits = levels
             .iter()

@@ -35,6 +35,9 @@ pub(crate) struct Pcb {
     /// What the last get-hold returned (row 32).
     pub(crate) hold: Option<Hold>,
     pub(crate) shown: Shown,
+    /// The level table: the last occurrence of each level, as the PCB showed it. It outlives the
+    /// calls that end further up (section 2 rule 5).
+    pub(crate) table: Vec<Option<Shown>>,
     /// Load mode: whether the first call found its databases empty (row 40).
     pub(crate) may_load: Option<bool>,
 }
@@ -98,6 +101,7 @@ impl Model {
             parentage: None,
             hold: None,
             shown: Shown::nothing(),
+            table: Vec::new(),
             may_load: None,
         };
         let dbds: Databases = setup.dbds.iter().map(|dbd| (dbd.name, dbd.clone())).collect();
@@ -134,21 +138,28 @@ impl Model {
         }
     }
 
-    /// Shows a malformed SSA: its level, and what the level table held there.
-    ///
-    /// decision: the level table is the path; where it ends above that level, nothing is shown.
+    /// Shows an SSA that is wrong: as the level its place among the SSAs, with what the level
+    /// table holds there (section 2 rule 5).
     pub(crate) fn fault(&mut self, pcb: usize, fault: Fault) -> End {
-        let level = usize::from(fault.level);
-        let path = &self.pcbs[pcb].position.path;
-        let mut shown = Shown::of(&self.lens(pcb), path.get(..level).unwrap_or(&[]));
-        shown.level = fault.level;
-        self.pcbs[pcb].shown = shown;
+        let at = usize::from(fault.ordinal).saturating_sub(1);
+        let held = self.pcbs[pcb].table.get(at).cloned().flatten();
+        let shown = held.unwrap_or_else(Shown::nothing);
+        self.pcbs[pcb].shown = Shown { level: fault.ordinal, ..shown };
         End::status(&fault.status)
     }
 
-    /// Shows the lowest level of a path.
+    /// Shows the lowest level of a path, and keeps all of it in the level table.
+    ///
+    /// decision: a level's entry stays when another occurrence comes to stand above it.
     pub(crate) fn show(&mut self, pcb: usize, path: &[crate::lens::Node]) {
-        self.pcbs[pcb].shown = Shown::of(&self.lens(pcb), path);
+        let shown: Vec<Shown> =
+            (1..=path.len()).map(|level| Shown::of(&self.lens(pcb), &path[..level])).collect();
+        let one = &mut self.pcbs[pcb];
+        one.table.resize(one.table.len().max(shown.len()), None);
+        one.shown = shown.last().cloned().unwrap_or_else(Shown::nothing);
+        for (entry, shown) in one.table.iter_mut().zip(shown) {
+            *entry = Some(shown);
+        }
     }
 
     /// Brings the indexes up to date; `false` if a unique one would have a duplicate (row 67).
@@ -162,7 +173,7 @@ impl Model {
         databases.iter().all(|dbd| self.forest.is_empty(*dbd))
     }
 
-    /// Rows 1 and 32: position, parentage and hold are lost.
+    /// Rows 1 and 32: position, parentage and hold are lost, and what the level table holds.
     ///
     /// decision: what the PCB shows is cleared too, so that the next GN is no GA.
     fn lose_positions(&mut self) {
@@ -171,6 +182,7 @@ impl Model {
             pcb.parentage = None;
             pcb.hold = None;
             pcb.shown = Shown::nothing();
+            pcb.table.clear();
         }
     }
 

@@ -31,6 +31,11 @@ impl Asked {
         Asked { sets: vec![vec![vec![Condition { field, operator, value: value.to_vec() }]]] }
     }
 
+    /// Whether it asks for anything.
+    pub(crate) fn is_something(&self) -> bool {
+        !self.sets.is_empty()
+    }
+
     pub(crate) fn is_met(&self, lens: &Lens<'_>, node: &Node) -> bool {
         let set_is_met = |set: &Vec<Vec<Condition>>| {
             set.iter().enumerate().all(|(at, group)| group_is_met(lens, node, group, at == 0))

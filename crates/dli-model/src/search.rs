@@ -79,13 +79,48 @@ fn hold(levels: &mut [Level], ssas: &[Ssa]) {
 /// The parent of a new segment was deleted, or its index entry went away (row 27): GD.
 pub(crate) struct Lost;
 
+/// Row 2: the path down to the lowest level that a GU, or the search for an ISRT's parent, has no
+/// SSA for and that position implies. The search stays beneath it.
+///
+/// A level above keeps its occurrence if it has no SSA either, is held by U or V, or is qualified
+/// and met by that occurrence. An SSA that asks for nothing moves its level, for it begins with
+/// the first twin; so does L below the root, for it goes to the last one.
+pub(crate) fn implied(
+    lens: &Lens<'_>,
+    position: &Position,
+    direction: Direction,
+    levels: &[Level],
+) -> Result<Path, Lost> {
+    let (mut path, mut depth) = (Path::new(), 0);
+    let omitted = levels.iter().rposition(|level| !level.given).map_or(0, |lowest| lowest + 1);
+    for level in &levels[..omitted] {
+        let searches = level.has(b'L') && !path.is_empty();
+        let keeps = !level.given || level.held || (level.asked.is_something() && !searches);
+        let Some(node) = position.here(level.seg, &path).filter(|_| keeps) else { break };
+        if lens.is_gone(&node) {
+            match direction {
+                Direction::Parent if !level.given => return Err(Lost),
+                _ => break,
+            }
+        }
+        if !level.asked.is_met(lens, &node) {
+            break;
+        }
+        path.push(node);
+        depth = if level.given { depth } else { path.len() };
+    }
+    path.truncate(depth);
+    Ok(path)
+}
+
 /// A search.
 pub(crate) struct Search<'a> {
     pub(crate) lens: &'a Lens<'a>,
     pub(crate) position: &'a Position,
     pub(crate) direction: Direction,
     pub(crate) levels: &'a [Level],
-    /// GNP: the path to the parent, which every level above must fit (row 13).
+    /// GNP: the path to the parent, which every level above must fit (row 13). GU and ISRT: what
+    /// position implies (row 2).
     pub(crate) floor: &'a [Node],
     pub(crate) best: Path,
     pub(crate) give_up: Tail,
@@ -161,10 +196,9 @@ impl<'a> Search<'a> {
             return Ok(vec![*parent]);
         }
         let here = self.position.here(level.seg, above);
-        let from_path = self.direction == Direction::Parent && !level.given;
         // Row 24. decision: U on the lowest level returns the present occurrence once more; on GU
         // it counts as long as the levels above are the occurrences of the path.
-        if let Some(node) = here.filter(|_| level.held || from_path) {
+        if let Some(node) = here.filter(|_| level.held) {
             self.held = true;
             return match self.lens.is_gone(&node) {
                 false => Ok(vec![node]),
@@ -176,7 +210,7 @@ impl<'a> Search<'a> {
         let from = if bounded { self.first(level, above, &chain) } else { 0 };
         let mut twins: Vec<Node> = chain[from..].to_vec();
         twins.retain(|node| !self.lens.is_gone(node));
-        if from_path {
+        if self.direction == Direction::Parent && !level.given {
             // Row 27: without path the first occurrence.
             twins.truncate(1);
         } else if level.has(b'L') && !above.is_empty() {

@@ -23,11 +23,18 @@ pub(crate) enum Purpose {
     Delete,
 }
 
-/// What is wrong with an SSA, and the level at which (section 2 rule 5).
+/// What is wrong with an SSA, and which of the call it is, from 1 (section 2 rule 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) status: [u8; 2],
-    pub(crate) level: u8,
+    pub(crate) ordinal: u8,
+}
+
+impl Fault {
+    /// The SSA in place `at` of the call, from 0, is wrong.
+    pub(crate) fn of(status: &[u8; 2], at: usize) -> Fault {
+        Fault { status: *status, ordinal: u8::try_from(at + 1).unwrap_or(u8::MAX) }
+    }
 }
 
 /// An SSA.
@@ -121,16 +128,17 @@ impl Ssa {
 /// Reads the SSAs of a call, in their order.
 pub(crate) fn read(view: &View, ssas: &[Vec<u8>], purpose: Purpose) -> Result<Vec<Ssa>, Fault> {
     let mut read: Vec<Ssa> = Vec::with_capacity(ssas.len());
-    for bytes in ssas {
+    for (at, bytes) in ssas.iter().enumerate() {
         let above = read.last().map(|ssa| ssa.seg);
-        let seg = named(view, bytes, above, purpose)?;
+        let wrong = |status| Fault::of(status, at);
+        let seg = named(view, bytes, above, purpose).map_err(wrong)?;
         let segment = &view.segments[seg];
         let rest = bytes.get(8..).unwrap_or(&[]);
         let ssa = Reader { view, seg, segment, rest, purpose }.read();
-        let ssa = ssa.map_err(|status| Fault { status: *status, level: segment.level })?;
+        let ssa = ssa.map_err(wrong)?;
         // Section 3: no SSA stands above a C.
         if ssa.concatenated.is_some() && above.is_some() {
-            return Err(Fault { status: *b"AJ", level: segment.level });
+            return Err(wrong(b"AJ"));
         }
         read.push(ssa);
     }
@@ -138,29 +146,24 @@ pub(crate) fn read(view: &View, ssas: &[Vec<u8>], purpose: Purpose) -> Result<Ve
 }
 
 /// The type that an SSA names, which must lie beneath that of the SSA before it.
-///
-/// decision: an unknown name fails at the level behind the SSA before it; a known one that is out
-/// of order at its own level.
 fn named(
     view: &View,
     bytes: &[u8],
     above: Option<usize>,
     purpose: Purpose,
-) -> Result<usize, Fault> {
+) -> Result<usize, Status> {
     let mut name = [b' '; 8];
     for (to, from) in name.iter_mut().zip(bytes) {
         *to = *from;
     }
-    let next_level = above.map_or(1, |above| view.segments[above].level + 1);
     let Some(seg) = view.segments.iter().position(|one| *one.name.bytes() == name) else {
-        return Err(Fault { status: *b"AC", level: next_level });
+        return Err(b"AC");
     };
     let up = |at: &usize| view.segments[*at].parent.map(usize::from);
     let mut parents = std::iter::successors(up(&seg), up);
     if above.is_some_and(|above| !parents.any(|parent| parent == above)) {
         // Section 1, LE: SSAs of one ISRT out of order while loading.
-        let status = if purpose == Purpose::Load { *b"LE" } else { *b"AC" };
-        return Err(Fault { status, level: view.segments[seg].level });
+        return Err(if purpose == Purpose::Load { b"LE" } else { b"AC" });
     }
     Ok(seg)
 }

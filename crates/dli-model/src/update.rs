@@ -65,7 +65,7 @@ impl Model {
         for (at, ssa) in read.iter().enumerate() {
             let was_held = hold.levels.iter().any(|(level, _)| hold.path[*level].seg == ssa.seg);
             if !was_held || (purpose == Purpose::Delete && at > 0) {
-                return Err(Fault { status: *b"AJ", level: view.segments[ssa.seg].level });
+                return Err(Fault::of(b"AJ", at));
             }
         }
         Ok(read)

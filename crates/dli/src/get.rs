@@ -79,28 +79,27 @@ impl<S: Store> DbPcb<S> {
         Ok(answer)
     }
 
-    /// A bad SSA: the PCB shows its level, and what the path holds there (section 2 rule 5). An
-    /// unknown segment fails at the level of its place among the SSAs.
+    /// An SSA that could not be taken apart.
     pub(crate) fn refuse(&mut self, refusal: &ssa::Refusal) -> Answer {
-        let level = if refusal.level > 0 { refusal.level } else { refusal.ssa + 1 };
-        self.fault(level, refusal.status.into())
+        self.fault(usize::from(refusal.ssa), refusal.status.into())
     }
 
-    /// A call that fails at a level: the PCB shows what the path holds there.
-    pub(crate) fn fault(&mut self, level: u8, status: Status) -> Answer {
-        let depth = usize::from(level);
-        match depth <= self.position.levels.len() {
-            true => self.show_path(depth),
-            false => self.mask.clear(),
+    /// The SSA in place `at` of the call, from 0, is wrong: the PCB shows its ordinal as the level,
+    /// and what the level table holds there (section 2 rule 5).
+    pub(crate) fn fault(&mut self, at: usize, status: Status) -> Answer {
+        self.mask.clear();
+        if let Some((segment, key)) = self.table.at(at + 1) {
+            self.mask.put_bytes(0, key);
+            self.mask.show(at + 1, segment);
         }
-        self.mask.level = level;
+        self.mask.level = u8::try_from(at + 1).unwrap_or(u8::MAX);
         Answer::of(status)
     }
 
     /// Shows the path down to a level.
     pub(crate) fn show_path(&mut self, depth: usize) {
-        let DbPcb { shape, mask, trail, position, .. } = self;
-        show_levels(shape, (mask, trail), (&position.path, &position.levels), depth);
+        let DbPcb { shape, mask, table, trail, position, .. } = self;
+        show_levels(shape, (mask, table, trail), (&position.path, &position.levels), depth);
     }
 
     /// Whether there is parentage, and the parent still is.
@@ -180,6 +179,9 @@ impl<S: Store> DbPcb<S> {
             }
         } else {
             self.cancel_parentage();
+        }
+        if get == Get::Unique {
+            self.imply(reach, shape, &mut plan)?;
         }
         self.finish(reach, shape, (get, &plan), area)
     }
@@ -350,6 +352,7 @@ impl<S: Store> DbPcb<S> {
         let at_end = get == Get::Next && !plan.is_limited() && !put && !self.was_held;
         if at_end && found == Found::Nothing {
             self.position.reset();
+            self.table.forget();
             self.marks.iter_mut().for_each(|mark| *mark = None);
             self.mask.clear();
             self.cancel_parentage();
@@ -468,6 +471,7 @@ impl<S: Store> DbPcb<S> {
                 return Ok(Answer::of(Status::GE));
             }
             self.position.reset();
+            self.table.forget();
             self.marks.iter_mut().for_each(|mark| *mark = None);
             self.mask.clear();
             return Ok(Answer::of(Status::GB));

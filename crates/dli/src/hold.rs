@@ -115,8 +115,8 @@ impl<S: Store> DbPcb<S> {
     ) -> std::result::Result<Vec<Held>, Answer> {
         if !reach.of_command || list.is_empty() {
             let known = |node: u16| self.held.iter().any(|one| one.node == node);
-            return match list.iter().find(|ssa| !known(ssa.segment)) {
-                Some(ssa) => Err(self.fault(ssa.level, Status::AJ)),
+            return match list.iter().position(|ssa| !known(ssa.segment)) {
+                Some(at) => Err(self.fault(at, Status::AJ)),
                 None => Ok(self.held.clone()),
             };
         }

@@ -66,6 +66,10 @@ impl<S: Store> DbPcb<S> {
         }
         let split = list.iter().position(|ssa| ssa.codes.has(Code::D)).unwrap_or(list.len() - 1);
         let (above, new) = list.split_at(split);
+        let gap = (new[0].level..).zip(new).position(|(level, ssa)| ssa.level != level);
+        if let Some(at) = gap {
+            return Ok(self.fault(split + at, Status::AC));
+        }
         if let Some(status) = self.forbids_insert(shape, new, online) {
             return Ok(Answer::of(status));
         }
@@ -84,7 +88,7 @@ impl<S: Store> DbPcb<S> {
     fn forbids_insert(&self, shape: &Shape, new: &[Ssa<'_>], online: bool) -> Option<Status> {
         let fields = |ssa: &Ssa<'_>| !shape.segment(ssa.segment).seen.is_empty();
         let needs_path = new.len() > 1 && (online || new.iter().any(fields));
-        for (level, ssa) in (new[0].level..).zip(new) {
+        for ssa in new {
             let node = shape.node(ssa.segment);
             let segment = shape.segment(ssa.segment);
             let seen = segment.seen.is_empty() || segment.key.is_none();
@@ -97,9 +101,6 @@ impl<S: Store> DbPcb<S> {
             }
             if crate::relate::is_of_sequence(node) {
                 return Some(Status::AM);
-            }
-            if ssa.level != level {
-                return Some(Status::AC);
             }
         }
         None
@@ -117,9 +118,13 @@ impl<S: Store> DbPcb<S> {
         self.trail.start(&[], &Levels::NONE);
         let Some(parent) = shape.node(new_node).parent else { return Ok(None) };
         let mut plan = Plan::new(shape, parent, above);
-        plan.hold_unnamed();
+        plan.take_first_of_unnamed();
         self.wanted_level = 0;
         self.lost = false;
+        self.imply(reach, shape, &mut plan)?;
+        if self.lost {
+            return Ok(Some(Answer::of(Status::GD)));
+        }
         match self.search(reach, shape, &plan)? {
             Found::Path => Ok(None),
             _ if self.lost => Ok(Some(Answer::of(Status::GD))),
@@ -151,7 +156,7 @@ impl<S: Store> DbPcb<S> {
                     reach.unit.rollback_to(point)?;
                 }
                 if refusal.is_here {
-                    self.after_refusal(refusal.status, above);
+                    self.after_refusal(shape, refusal.status, (ssa.segment, above));
                 }
                 return Ok(Answer::of(refusal.status));
             }
@@ -163,15 +168,26 @@ impl<S: Store> DbPcb<S> {
         Ok(Answer::of(Status::OK))
     }
 
-    /// Position and feedback after an insert that was refused: after II the next GN returns the
-    /// twin that is there (row 8).
-    fn after_refusal(&mut self, status: Status, above: usize) {
+    /// Position and feedback after an insert that was refused: after II the PCB shows the twin that
+    /// is there, and the next GN returns it (row 8).
+    fn after_refusal(&mut self, shape: &Shape, status: Status, (at, above): (u16, usize)) {
         let twin = std::mem::take(&mut self.trail.best);
         self.trail.truncate(above);
         self.position.replace_path(&self.trail.key, self.trail.levels.0);
-        self.show_path(self.position.levels.len());
-        if status == Status::II {
-            self.position.point_at(&twin, Side::Before);
+        let mut levels = self.trail.levels.0;
+        match status {
+            Status::II if twin.is_empty() => {
+                // A root key of X'FF' that nobody has.
+                self.show_path(levels.len());
+                self.position.point_at_end();
+            }
+            Status::II => {
+                let of = TypeAt::of_code(shape.node(at).code).unwrap_or(TypeAt::ROOT);
+                levels.push(of, twin.len());
+                self.show(&twin, &levels);
+                self.position.point_at(&twin, Side::Before);
+            }
+            _ => self.show_path(levels.len()),
         }
         self.note_marks();
         self.trail.best = twin;
@@ -207,6 +223,9 @@ impl<S: Store> DbPcb<S> {
         if let Ok(Status::OK) = made {
             self.trail.push(node, &part);
         }
+        if let Ok(Status::II) = made {
+            self.note_twin(node, &part);
+        }
         self.start = part;
         let status = made?;
         if status != Status::OK {
@@ -232,7 +251,8 @@ impl<S: Store> DbPcb<S> {
         })
     }
 
-    /// Makes the part of the path for a new segment of a type below a path.
+    /// Makes the part of the path for a new segment of a type below a path; after II it is the part
+    /// of the twin that is there, or empty for a key that no root may have.
     pub(crate) fn make_part(
         &mut self,
         reach: &mut Reach<'_, S>,
@@ -261,8 +281,7 @@ impl<S: Store> DbPcb<S> {
         if of != TypeAt::ROOT {
             twins.push(of.code());
         }
-        if single && self.has_twin(reach, database, &twins)? {
-            self.trail.best.clone_from(&twins);
+        if single && self.find_twin(reach, database, (of, &twins), part)? {
             return Ok(Status::II);
         }
         if kind.has_position() {
@@ -275,17 +294,25 @@ impl<S: Store> DbPcb<S> {
         Ok(Status::OK)
     }
 
-    fn has_twin(
+    /// Finds the only twin that may be, and its part of the path.
+    fn find_twin(
         &mut self,
         reach: &mut Reach<'_, S>,
         database: &hierarchy::Database,
-        twins: &[u8],
+        (of, twins): (TypeAt, &[u8]),
+        part: &mut Vec<u8>,
     ) -> Result<bool> {
         let (set, prefix) = database.locate(twins)?;
         let cursor = self.cursors.get(reach.store, set)?;
         cursor.seek(Place::Before(prefix));
         let entry = reach.unit.next(cursor, Read::Unlocked)?;
-        Ok(entry.is_some_and(|entry| entry.key.starts_with(prefix)))
+        let Some(rest) = entry.and_then(|entry| entry.key.strip_prefix(prefix)) else {
+            return Ok(false);
+        };
+        part.clear();
+        let len = database.schema.tree_part_len(of, rest).unwrap_or(rest.len());
+        part.extend_from_slice(&rest[..len]);
+        Ok(true)
     }
 
     /// The part of the twin that the path is on, if it is a twin of a new segment of this node.

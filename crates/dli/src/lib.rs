@@ -33,6 +33,7 @@ mod failure;
 mod gaps;
 mod get;
 mod hold;
+mod implied;
 mod insert;
 mod load;
 mod locks;
@@ -51,6 +52,7 @@ mod shape;
 mod span;
 mod status;
 mod subject;
+mod table;
 mod trail;
 mod weave;
 

@@ -41,8 +41,8 @@ impl<S: Store> DbPcb<S> {
         }
         let split = list.iter().position(|ssa| ssa.codes.has(Code::D)).unwrap_or(list.len() - 1);
         let (above, new) = list.split_at(split);
-        if let Some(ssa) = above.iter().find(|ssa| !asks_for_one_key(shape, ssa)) {
-            return Ok(self.fault(ssa.level, Status::AJ));
+        if let Some(at) = above.iter().position(|ssa| !asks_for_one_key(shape, ssa)) {
+            return Ok(self.fault(at, Status::AJ));
         }
         if !self.fits_loaded(shape, above) {
             return Ok(self.not_loaded(shape, new[0].segment));

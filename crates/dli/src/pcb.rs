@@ -11,6 +11,7 @@ use crate::position::Position;
 use crate::search::Reach;
 use crate::shape::{Chain, Node, Shape};
 use crate::subject::{key_of, search_of};
+use crate::table::LevelTable;
 use crate::trail::Trail;
 use crate::weave::FoundEntry;
 
@@ -77,6 +78,7 @@ pub(crate) struct DbPcb<S: Store> {
     pub(crate) number: usize,
     pub(crate) shape: Arc<Shape>,
     pub(crate) mask: Mask,
+    pub(crate) table: LevelTable,
     pub(crate) position: Position,
     pub(crate) parentage: Parentage,
     /// Whether the last call was a get-hold that found its segment.
@@ -114,10 +116,12 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn new(number: usize, shape: Arc<Shape>, shared: bool) -> DbPcb<S> {
         let marks = if shape.view.multiple_positions { shape.nodes.len() } else { 0 };
         let mut trail = Trail::default();
-        trail.reserve(shape.nodes.iter().map(|node| node.level).max().unwrap_or(0));
+        let depth = shape.nodes.iter().map(|node| node.level).max().unwrap_or(0);
+        trail.reserve(depth);
         DbPcb {
             number,
             mask: Mask::new(&shape.view),
+            table: LevelTable::new(depth),
             position: Position::new(),
             parentage: Parentage { path: Vec::new(), levels: Levels::NONE },
             holding: false,
@@ -159,6 +163,7 @@ impl<S: Store> DbPcb<S> {
         self.cancel_parentage();
         self.holding = false;
         self.mask.clear();
+        self.table.forget();
         self.marks.iter_mut().for_each(|mark| *mark = None);
     }
 
@@ -198,8 +203,8 @@ impl<S: Store> DbPcb<S> {
 
     /// Shows a path in the PCB: level, segment name and concatenated key.
     pub(crate) fn show(&mut self, path: &[u8], levels: &Levels) {
-        let DbPcb { shape, mask, trail, .. } = self;
-        show_levels(shape, (mask, trail), (path, levels), levels.len());
+        let DbPcb { shape, mask, table, trail, .. } = self;
+        show_levels(shape, (mask, table, trail), (path, levels), levels.len());
     }
 
     /// Takes the trail as the new path.
@@ -212,7 +217,7 @@ impl<S: Store> DbPcb<S> {
 /// Shows a path down to a level.
 pub(crate) fn show_levels(
     shape: &Shape,
-    (mask, trail): (&mut Mask, &Trail),
+    (mask, table, trail): (&mut Mask, &mut LevelTable, &Trail),
     (path, levels): (&[u8], &Levels),
     depth: usize,
 ) {
@@ -222,16 +227,21 @@ pub(crate) fn show_levels(
     }
     mask.key_len = 0;
     for level in 1..=depth {
-        let node = shape.node(shape.node_at(levels, level));
+        let at = shape.node_at(levels, level);
+        let node = shape.node(at);
         let from = levels.end(level - 1) + usize::from(level > 1);
         let part = &path[from..levels.end(level)];
-        if let Some(front) = node.shown_from {
-            let key = part.get(front..front + node.key_len).unwrap_or(&[]);
-            mask.put_bytes(node.key_at, key);
-            continue;
+        match node.shown_from {
+            Some(front) => {
+                let key = part.get(front..front + node.key_len).unwrap_or(&[]);
+                mask.put_bytes(node.key_at, key);
+            }
+            None => {
+                let carried = trail.carried.get(level - 1).map_or(&[][..], |one| &one.path);
+                show_key(mask, shape, node, part, carried);
+            }
         }
-        let carried = trail.carried.get(level - 1).map_or(&[][..], |one| &one.path);
-        show_key(mask, shape, node, part, carried);
+        table.keep(level, shape.segment(at).name, mask.key());
     }
     mask.show(depth, shape.segment(shape.node_at(levels, depth)).name);
 }

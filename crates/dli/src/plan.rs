@@ -31,7 +31,7 @@ pub(crate) struct LevelPlan<'p, 'v> {
     pub(crate) first: bool,
     /// L: the last twin only.
     pub(crate) last: bool,
-    /// U, V, or a level of an ISRT that no SSA names: the present occurrence only.
+    /// U or V: the present occurrence only.
     pub(crate) held: bool,
     /// D: the segment is wanted too.
     pub(crate) wanted: bool,
@@ -41,7 +41,7 @@ pub(crate) struct LevelPlan<'p, 'v> {
     pub(crate) named: bool,
     /// Whether it asks about indexed fields.
     pub(crate) indexed: bool,
-    /// Only the first occurrence counts (row 27).
+    /// A level of an ISRT that no SSA names: only the first occurrence counts (row 27).
     pub(crate) only_first: bool,
 }
 
@@ -61,6 +61,17 @@ pub(crate) struct Plan<'p, 'v> {
     pub(crate) nowhere: bool,
     /// The point of the whole view decides, not that of each type (`POS=MULTIPLE`).
     pub(crate) in_view: bool,
+}
+
+impl LevelPlan<'_, '_> {
+    /// Whether a level above an implied one keeps its occurrence, if that satisfies it (row 2): an
+    /// SSA that asks for nothing goes to the first twin, one with L to the last.
+    pub(crate) fn keeps_its_occurrence(&self) -> bool {
+        match self.need {
+            Need::Any => !self.named || self.held,
+            Need::Ssa(_) | Need::Key(_) => !self.last,
+        }
+    }
 }
 
 impl<'p, 'v> Plan<'p, 'v> {
@@ -131,11 +142,11 @@ impl<'p, 'v> Plan<'p, 'v> {
         });
         let Some((at, whole)) = whole else { return };
         for level in &mut self.levels[..=at] {
+            level.named = true;
             let key = shape.table.key_in(level.node, whole).filter(|key| !key.is_empty());
             if let Some(key) = key {
                 let bound = Some(ssa::Bound { value: key, inclusive: true });
                 level.need = Need::Key(key);
-                level.named = true;
                 level.bounds = Bounds { lower: bound, upper: bound, decides: true };
             } else {
                 level.need = Need::Any;
@@ -157,12 +168,17 @@ impl<'p, 'v> Plan<'p, 'v> {
         }
     }
 
-    /// Levels that no SSA names are taken from the present path (row 27).
-    pub(crate) fn hold_unnamed(&mut self) {
+    /// Levels of an ISRT that no SSA names, and that position does not imply, are the first
+    /// occurrence (row 27).
+    pub(crate) fn take_first_of_unnamed(&mut self) {
         for level in self.levels.iter_mut().filter(|level| !level.named) {
-            level.held = true;
             level.only_first = true;
         }
+    }
+
+    /// The lowest level that no SSA names; 0 if there is none.
+    pub(crate) fn lowest_unnamed(&self) -> usize {
+        self.levels.iter().rposition(|level| !level.named).map_or(0, |at| at + 1)
     }
 
     /// The plan of one level, from 1.

@@ -309,7 +309,7 @@ impl<S: Store> DbPcb<S> {
         let placed = (new.place, new.here);
         let status = self.make_part(reach, new.database, asked, new.data, placed, &mut part)?;
         if status != Status::OK {
-            return Ok(Err((status, Vec::new())));
+            return Ok(Err((status, part)));
         }
         let mut path = new.above.to_vec();
         if new.of != TypeAt::ROOT {
@@ -429,9 +429,13 @@ impl<S: Store> DbPcb<S> {
         })
     }
 
-    /// Remembers where the twin is that has the key already.
-    fn note_twin(&mut self, node: &Node, part: &[u8]) {
-        self.trail.best.clone_from(&self.trail.key);
+    /// Remembers where the twin is that has the key already; an empty part says that none has.
+    pub(crate) fn note_twin(&mut self, node: &Node, part: &[u8]) {
+        self.trail.best.clear();
+        if part.is_empty() {
+            return;
+        }
+        self.trail.best.extend_from_slice(&self.trail.key);
         if node.level > 1 {
             self.trail.best.push(node.code);
         }

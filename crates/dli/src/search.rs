@@ -71,6 +71,9 @@ impl<S: Store> DbPcb<S> {
         shape: &Shape,
         plan: &Plan<'_, '_>,
     ) -> Result<Found> {
+        if plan.base == plan.target() {
+            return Ok(Found::Path);
+        }
         self.trail.limit(shape, plan);
         let exact = |level: usize| plan.level(level).bounds.exact().is_some();
         if plan.base == 0 && self.trail.limits[0].rejected {

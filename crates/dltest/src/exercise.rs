@@ -45,7 +45,8 @@ impl Program for Echo {
         let level = request.ssas.len() as u8;
         let return_code = if status == *b"  " { 0 } else { 0x900 };
         let aib = request.uses_aib.then_some(AibCodes { return_code, reason: 0 });
-        Ok(Feedback { level, status, segment: *b"SEGMENT ", key, filled, aib })
+        let given = request.data.iter().sum();
+        Ok(Feedback { level, status, segment: *b"SEGMENT ", key, filled, given, aib })
     }
 }
 

@@ -19,6 +19,7 @@
 //! | `CTL` | punch | 10-13 `PUNC`, `NPUN`, 16-71 what, separated by commas: see [`Punching`] |
 //! | `ABEND` | the run ends as an abend | |
 //! | blank | as the card before; behind a continued card, more of it | 10-13, 16-71 |
+//! | `L` | behind a continued call, more of it | 10-13 `DATA` or `CONT`, 16-71 |
 //! | `/*` | the end | |
 //!
 //! Columns 73 to 80 count where a second stream is merged into the first (`merge`).

@@ -37,7 +37,9 @@ enum Open {
     Key,
     /// The data that the I/O area is compared with.
     DataCheck,
-    /// A statement that is left out.
+    /// A call that is left out.
+    LostCall,
+    /// Another statement that is left out.
     LeftOut,
 }
 
@@ -141,21 +143,17 @@ impl Parser {
         self.open = card.is_continued().then_some((open, card.number));
     }
 
-    /// Whether a card behind a continued one is its continuation.
+    /// Whether a card behind a continued one is its continuation. Of a call it is one with an `L`
+    /// as well, whatever its function: column 72 of the card before decides first.
     fn continues(&self, card: &Card) -> bool {
-        let is_call = matches!(self.open(), Open::Ssas | Open::Data);
-        let is_more = matches!(&card.function(), b"CONT" | b"    ");
-        card.column(1) == b' ' || (is_call && card.column(1) == b'L' && is_more)
+        let is_call = matches!(self.open(), Open::Ssas | Open::Data | Open::LostCall);
+        card.column(1) == b' ' || (is_call && card.column(1) == b'L')
     }
 
-    /// Whether a card with a type brings data that a continued card announced.
+    /// Whether a card with a type brings data that a continued comparison announced.
     fn is_more_data(&self, card: &Card) -> bool {
-        let begin = match self.open() {
-            Open::Ssas | Open::Data => b'L',
-            Open::DataCheck => b'E',
-            _ => return false,
-        };
-        card.column(1) == begin && card.function() == *b"DATA"
+        let is_open = self.open() == Open::DataCheck;
+        is_open && card.column(1) == b'E' && card.function() == *b"DATA"
     }
 
     fn continuation(&mut self, card: &Card) {
@@ -165,7 +163,7 @@ impl Parser {
             Open::Ssas | Open::Data => self.more_of_call(card, open),
             Open::DataCheck if card.function() == *b"DATA" => return self.compare(card),
             Open::Key | Open::DataCheck => self.more_of_check(card, open),
-            Open::Closed | Open::LeftOut => {}
+            Open::Closed | Open::LostCall | Open::LeftOut => {}
         }
         self.leave_open(card, open);
     }
@@ -191,7 +189,7 @@ impl Parser {
     /// Says so if a card was continued and no continuation came.
     fn close(&mut self) {
         if let Some((open, card)) = self.open.take()
-            && open != Open::LeftOut
+            && !matches!(open, Open::LostCall | Open::LeftOut)
         {
             let message = "the card is continued, but the next one is no continuation".to_owned();
             self.emit(Item::Wrong(CardError { card, column: 72, code: fault::BROKEN, message }));
@@ -238,7 +236,7 @@ impl Parser {
         self.call = None;
         self.is_left_out = true;
         self.deck.items.append(&mut self.behind);
-        self.leave_open(card, Open::LeftOut);
+        self.leave_open(card, Open::LostCall);
     }
 
     fn comment(&mut self, card: &Card, from: usize) {
@@ -291,7 +289,7 @@ impl Parser {
 
     fn data(&mut self, card: &Card) {
         if self.is_left_out {
-            return self.leave_open(card, Open::LeftOut);
+            return self.leave_open(card, Open::LostCall);
         }
         if self.call.is_none() {
             let message = "this is data of a call, but there is no call before it".to_owned();

@@ -156,7 +156,11 @@ impl<W: Write> Observer for Punch<'_, W> {
             Event::Options(card) => self.copy_as(*card, b'O'),
             Event::Status(status) => self.copy_as(status.card, b'S'),
             Event::Called { call, feedback, data, .. } => self.call(call, feedback, data),
-            Event::Pcb { .. } | Event::Punch(_) | Event::Compared(_) | Event::Wrong(_) => Ok(()),
+            Event::Pcb { .. }
+            | Event::Punch(_)
+            | Event::Compared(_)
+            | Event::Wrong(_)
+            | Event::Ended => Ok(()),
         }
     }
 }

@@ -4,7 +4,8 @@
 //!
 //! 1. Differences and wrong cards are always shown; the rest as the status says. What is shown
 //!    only with a difference comes in front of the first one.
-//! 2. Data and keys are shown in the code page that was given. A byte without a character is a
+//! 2. The data of a call is what it returned, or else what it was given.
+//! 3. Data and keys are shown in the code page that was given. A byte without a character is a
 //!    point, and two lines below show the digits of each byte of the line, one above the other.
 
 use std::io::{self, Write};
@@ -107,8 +108,11 @@ impl<W: Write> Observer for Report<W> {
                 }
             }
             Event::Pcb { number, title } => writeln!(self.out, "PCB     {number:<4}  {title}"),
-            Event::Options(_) | Event::Punch(_) => Ok(()),
-            Event::Called { call, nth, feedback, data } => self.called(call, *nth, feedback, data),
+            Event::Options(_) | Event::Punch(_) | Event::Ended => Ok(()),
+            Event::Called { call, nth, feedback, data, given } => {
+                let data = if data.is_empty() { given } else { data };
+                self.called(call, *nth, feedback, data)
+            }
             Event::Compared(compared) => self.compared(compared),
             Event::Wrong(error) => {
                 writeln!(self.out, "WRONG   {} {error}. {}", error.code(), error.remedy())

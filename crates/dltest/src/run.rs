@@ -72,6 +72,9 @@ pub struct Feedback {
     pub key: Vec<u8>,
     /// How far the call filled the I/O area; 0 if it returned nothing.
     pub filled: usize,
+    /// How much of the I/O area the call was given, of ISRT, REPL, DLET and whatever else takes
+    /// data; 0 if it takes none.
+    pub given: usize,
     /// What the AIB says, if the call used one.
     pub aib: Option<AibCodes>,
 }
@@ -120,11 +123,15 @@ pub enum Event<'a> {
         feedback: &'a Feedback,
         /// The I/O area as far as it filled it.
         data: &'a [u8],
+        /// The I/O area as far as the call was given it.
+        given: &'a [u8],
     },
     /// A comparison was made with the call before.
     Compared(&'a Compared),
     /// A card is wrong.
     Wrong(&'a CardError),
+    /// The run is over, well or not; nothing comes behind it.
+    Ended,
 }
 
 /// A comparison.
@@ -237,11 +244,10 @@ pub fn run<P: Program>(
         last: None,
         summary: Summary::default(),
     };
-    for item in &deck.items {
-        if run.item(item)? == ControlFlow::Break(Stop::Run) {
-            break;
-        }
-    }
+    let done = run.items(&deck.items);
+    let ended = run.observer.notice(&Event::Ended);
+    done?;
+    ended?;
     Ok(run.summary)
 }
 
@@ -270,6 +276,15 @@ enum Stop {
 type Flow<P> = Result<ControlFlow<Stop>, RunError<<P as Program>::Error>>;
 
 impl<P: Program> Run<'_, P> {
+    fn items(&mut self, items: &[Item]) -> Result<(), RunError<P::Error>> {
+        for item in items {
+            if self.item(item)? == ControlFlow::Break(Stop::Run) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     fn item(&mut self, item: &Item) -> Flow<P> {
         match item {
             Item::Comment { card, text, is_conditional } => {
@@ -385,9 +400,11 @@ impl<P: Program> Run<'_, P> {
             .call(&request, &mut self.area)
             .map_err(|error| RunError::Program { card: call.card, error })?;
         feedback.filled = feedback.filled.min(self.area.len());
+        feedback.given = feedback.given.min(self.area.len());
         self.summary.calls += 1;
         let data = &self.area[..feedback.filled];
-        self.observer.notice(&Event::Called { call, nth, feedback: &feedback, data })?;
+        let given = &self.area[..feedback.given];
+        self.observer.notice(&Event::Called { call, nth, feedback: &feedback, data, given })?;
         Ok(Some(feedback))
     }
 

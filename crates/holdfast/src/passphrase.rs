@@ -7,6 +7,8 @@
 //!    a system's folder.
 //! 5. A program's process gets none of this from its environment (K22): what it has to open is
 //!    handed over in memory, and taken before the program is loaded.
+//! 6. What a session holds is the key that was stretched from a passphrase, never what was typed,
+//!    and it opens a system for programs alone: whatever changes keys or forms wants the passphrase.
 
 use std::io::{IsTerminal as _, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -18,6 +20,7 @@ use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use region::Handover;
 use seal::Passphrase;
+use seam::Seam;
 use token::Pkcs11;
 
 use crate::failure::{Failure, Result};
@@ -70,6 +73,16 @@ impl PassphraseArgs {
         Ok(self.with_token(found))
     }
 
+    /// The same for a step of a night's work: where neither a file nor the variable says it, what
+    /// the session holds for the system is taken in its place (6).
+    pub(crate) fn get_for(&self, seam: &Seam, dir: &Path) -> Result<Passphrase> {
+        let is_said = self.passphrase_file.is_some() || std::env::var_os(VARIABLE).is_some();
+        match if is_said { None } else { held(seam, dir)? } {
+            Some(held) => Ok(held),
+            None => self.get(),
+        }
+    }
+
     /// The passphrase of a system that is being made: typed twice.
     pub(crate) fn choose(&self) -> Result<Passphrase> {
         Ok(self.with_token(find(self.passphrase_file.as_deref(), VARIABLE, ask_twice)?))
@@ -86,13 +99,20 @@ impl PassphraseArgs {
     }
 }
 
+/// What the session holds in place of the passphrase of a system, if it does. A kernel without
+/// keyrings holds nothing.
+fn held(seam: &Seam, dir: &Path) -> Result<Option<Passphrase>> {
+    let Some(name) = system::session_name(seam, dir)? else { return Ok(None) };
+    Ok(seam::keyring::held(&name).ok().flatten().map(Passphrase::from_bytes))
+}
+
 /// Hands a passphrase to the process that a command will start, which may see no other.
 pub(crate) fn hand_over(
     command: &mut Command,
     passphrase: &Passphrase,
     module: Option<&Path>,
 ) -> Result<Handover> {
-    let handover = Handover::new(passphrase.bytes())?;
+    let handover = Handover::new(&passphrase.to_bytes())?;
     command.arg(HANDED).arg(handover.number().to_string());
     if let Some(module) = module {
         command.env(MODULE_VARIABLE, module);
@@ -103,7 +123,7 @@ pub(crate) fn hand_over(
 /// The passphrase that was handed to this process under a number.
 pub(crate) fn handed(number: i32) -> Result<Passphrase> {
     let module = std::env::var_os(MODULE_VARIABLE).map(PathBuf::from);
-    Ok(reach_tokens(Passphrase::new(Handover::take(number)?), module.as_deref()))
+    Ok(reach_tokens(Passphrase::from_bytes(Handover::take(number)?), module.as_deref()))
 }
 
 fn reach_tokens(secret: Passphrase, module: Option<&Path>) -> Passphrase {

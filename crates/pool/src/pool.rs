@@ -147,7 +147,6 @@ impl Pool {
             let layout = Layout::array::<u8>(wanted * config.unit_bytes);
             handle_alloc_error(layout.unwrap_or(Layout::new::<u8>()));
         }
-        frames.touch(0..wanted);
         let most = frames.most();
         let free = (0..wanted as u32).rev().map(FrameId).collect();
         let state = Mutex::new(State { free, ahead: 0, hand: 0, frames: wanted, sample: 0 });

@@ -164,6 +164,36 @@ impl KeyRing {
         Ok(KeyRing::with(seam, path, state))
     }
 
+    /// The key to which the passphrase of a key file is stretched, in its place: it opens this file
+    /// at once, until the passphrase or the master key is changed. `None` if a token protects it.
+    ///
+    /// # Errors
+    /// As [`KeyRing::open`]: what is given back has opened the file.
+    pub fn stretch(
+        seam: &Seam,
+        path: &Path,
+        system: SystemId,
+        passphrase: &Passphrase,
+    ) -> Result<Option<Passphrase>, SealError> {
+        let bytes = read_file(seam.disk.as_ref(), path)?;
+        let Some(stretched) = decode(&bytes, path)?.wrapping.stretch(passphrase)? else {
+            return Ok(None);
+        };
+        State::open(&bytes, path, system, &stretched)?;
+        Ok(Some(stretched))
+    }
+
+    /// The name under which a session may hold the stretched key of a key file: another one after
+    /// each change of its passphrase or master key. `None` if a token protects it.
+    ///
+    /// # Errors
+    /// If there is no file, or none that this Holdfast can read.
+    pub fn session_name(disk: &dyn Disk, path: &Path) -> Result<Option<String>, SealError> {
+        let file = decode(&read_file(disk, path)?, path)?;
+        let salt = file.wrapping.salt();
+        Ok(salt.map(|salt| format!("holdfast:{}:{salt:?}", file.system)))
+    }
+
     /// What a key file says about itself, without its passphrase.
     ///
     /// # Errors

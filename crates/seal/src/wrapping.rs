@@ -28,7 +28,7 @@ use base::bytes::{Reader, push_string16};
 use seam::entropy::Entropy;
 
 use crate::key_file::{MAGIC, ONCE, VERSION, unwrap};
-use crate::secret::KEY_BYTES;
+use crate::secret::{KEY_BYTES, Stretched};
 use crate::token::NONCE_BYTES;
 use crate::{
     DataKey, KdfCost, Passphrase, Salt, SealError, TAG_BYTES, Tag, TokenFault, TokenPlace,
@@ -132,6 +132,22 @@ impl Wrapping {
                 master.bytes_mut().copy_from_slice(&clear);
                 Ok(Some(master))
             }
+        }
+    }
+
+    /// The key that a passphrase is stretched to, in its place; `None` for a token.
+    pub(crate) fn stretch(&self, secret: &Passphrase) -> Result<Option<Passphrase>, SealError> {
+        let Wrapping::Passphrase { cost, salt, .. } = self else { return Ok(None) };
+        let key = cost.stretch(secret, salt)?;
+        let (cost, salt) = (*cost, *salt);
+        Ok(Some(Passphrase::of_stretched(Stretched { cost, salt, key })))
+    }
+
+    /// What tells apart the keys that passphrases are stretched to; `None` for a token.
+    pub(crate) fn salt(&self) -> Option<&Salt> {
+        match self {
+            Wrapping::Passphrase { salt, .. } => Some(salt),
+            Wrapping::Token { .. } => None,
         }
     }
 

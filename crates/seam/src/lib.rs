@@ -17,6 +17,7 @@ pub mod clock;
 pub mod disk;
 pub mod entropy;
 pub mod fresh;
+pub mod keyring;
 pub mod mem;
 pub mod ordered;
 pub mod plant;

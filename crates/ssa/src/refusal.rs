@@ -90,9 +90,9 @@ reasons! {
 pub struct Refusal {
     /// The status code for the program.
     pub status: Status,
-    /// Which SSA, from 0.
+    /// Which SSA, from 0: the level that the PCB shows is one more (facts, section 2 rule 5).
     pub ssa: u8,
-    /// The level of its segment, 0 if its name is unknown (facts, section 2 rule 5).
+    /// The level of its segment, 0 if its name is unknown.
     pub level: u8,
     /// How many bytes of the SSA stand in front of what is wrong.
     pub at: u16,

@@ -61,6 +61,7 @@ pub use still::Still;
 pub use survey::{LogDamage, LogSurvey, LostLogCopy, Stopped, SurveyedSegment, status};
 pub use system::{
     InitOptions, LABELS, OpenOptions, System, explain, look_at_key_ring, open_key_ring,
+    session_name, stretch_passphrase,
 };
 pub use verify::{
     Finding, Phase, Repair, RepairWish, Repaired, SetReport, VerifyReport, VerifyWish,

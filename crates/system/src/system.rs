@@ -440,6 +440,30 @@ pub fn open_key_ring(
     Ok((open_keys(seam, dir, &config, passphrase)?, lock))
 }
 
+/// The name under which a session may hold what opens a system's key file; `None` if a token
+/// protects it.
+///
+/// # Errors
+/// If the configuration or the key file cannot be read.
+pub fn session_name(seam: &Seam, dir: &Path) -> Result<Option<String>, SystemError> {
+    let config = SystemConfig::read(seam.disk.as_ref(), dir)?;
+    Ok(KeyRing::session_name(seam.disk.as_ref(), &config.key_file(dir))?)
+}
+
+/// What opens a system's key file at once in place of its passphrase; `None` if a token protects
+/// it. The system may be running.
+///
+/// # Errors
+/// As [`open_key_ring`].
+pub fn stretch_passphrase(
+    seam: &Seam,
+    dir: &Path,
+    passphrase: &Passphrase,
+) -> Result<Option<Passphrase>, SystemError> {
+    let config = SystemConfig::read(seam.disk.as_ref(), dir)?;
+    Ok(KeyRing::stretch(seam, &config.key_file(dir), config.system, passphrase)?)
+}
+
 /// Opens the key ring to look at it; the system may be running.
 ///
 /// # Errors

@@ -17,6 +17,7 @@ const LIBRARY: &[(&str, &str)] = &[
     ("staff", include_str!("staff.src.txt")),
     ("loads", include_str!("loads.src.txt")),
     ("club", include_str!("club.src.txt")),
+    ("school", include_str!("school.src.txt")),
 ];
 
 /// The files of cases: name and text.
@@ -27,6 +28,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("ends", include_str!("ends.txt")),
     ("codes", include_str!("codes.txt")),
     ("insert", include_str!("insert.txt")),
+    ("implied", include_str!("implied.txt")),
     ("online", include_str!("online.txt")),
     ("update", include_str!("update.txt")),
     ("options", include_str!("options.txt")),

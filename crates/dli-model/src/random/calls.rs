@@ -178,7 +178,7 @@ impl Maker<'_> {
         for (at, (level, key)) in path.iter().zip(&keys).enumerate() {
             let last = at + 1 == path.len();
             let choice = dice.roll(8);
-            if choice == 7 && !last {
+            if (choice == 7 || dice.one_in(8)) && !last {
                 continue;
             }
             let kind = &self.world.kinds[*level];
@@ -194,6 +194,9 @@ impl Maker<'_> {
                 (choice, None) => ssa.extend(qualification(kind, *key, choice, dice)),
             }
             ssas.push(ssa);
+        }
+        if dice.one_in(24) {
+            spoil(&mut ssas, dice);
         }
         ssas
     }
@@ -382,6 +385,23 @@ fn area(kind: &Kind, seen: &Seen, key: [u8; 2], dice: &mut Dice<'_>) -> Vec<u8> 
         area.extend_from_slice([b"t0", b"t1", b"t2", b"t0"][tail]);
     }
     area
+}
+
+/// Makes one of the SSAs wrong: the PCB then shows what the level table holds.
+fn spoil(ssas: &mut [Vec<u8>], dice: &mut Dice<'_>) {
+    let at = dice.roll(ssas.len());
+    let Some(ssa) = ssas.get_mut(at) else { return };
+    match dice.roll(3) {
+        0 => *ssa = b"NOSUCH   ".to_vec(),
+        1 => {
+            ssa.truncate(8);
+            ssa.push(b'?');
+        }
+        _ => {
+            ssa.truncate(8);
+            ssa.extend_from_slice(b"(NOSUCH  = XX)");
+        }
+    }
 }
 
 fn qualification(kind: &Kind, key: [u8; 2], choice: usize, dice: &mut Dice<'_>) -> Vec<u8> {

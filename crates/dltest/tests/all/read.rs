@@ -111,6 +111,31 @@ fn data_can_follow_a_continued_call_on_an_l_card() {
 }
 
 #[test]
+fn column_72_decides_before_column_1_does() {
+    // An L card behind a continued call is more of it, whatever function it names.
+    let deck = deck(&[
+        &marked("L        GU    ROOT    (KEY      =A1)"),
+        &marked("L        GU    CHILD   (NAME     =B)"),
+        &marked("L    10  GNP"),
+        &marked("L   01   ISRT  GRAND"),
+        "L        DATA  LAST",
+        "L        GN    ROOT",
+        &marked("L     x  GN    ROOT"),
+        "L        GU    CHILD",
+        "L        GN",
+    ]);
+    let calls = calls(&deck);
+    let expected = ["ROOT    (KEY      =A1)", "CHILD   (NAME     =B)", "GRAND    "];
+    assert_eq!((ssas(calls[0]), calls[0].repeat), (strings(&expected), 1));
+    assert_eq!(calls[0].data[0].text, format!("{:56}", "LAST").as_bytes());
+    // A wrong call is left out with all that continues it.
+    let functions: Vec<_> = calls.iter().map(|call| (&call.function, call.ssas.len())).collect();
+    assert_eq!(functions, [(b"GU  ", 3), (b"GN  ", 1), (b"GN  ", 0)]);
+    let errors = errors(&deck);
+    assert_eq!((errors.len(), errors[0].card, errors[0].column), (1, 7, 5));
+}
+
+#[test]
 fn forms_of_data_stand_in_column_4() {
     for (column, form) in [
         (" ", Form::Plain),

@@ -110,7 +110,9 @@ fn json_has_a_line_a_call() {
     run(&deck(&cards), &mut Script::new(&answers), &mut json).expect("it is good");
     let expected = concat!(
         r#"{"call":"GU","ssas":["ROOT    (KEY      =A1)"],"status":"  ","level":1,"#,
-        r#""segment":"ROOT","kfb_len":2,"key":"4131","data":"4131ff"}"#,
+        r#""segment":"ROOT","kfb_len":2,"key":"4131","data":"4131ff","#,
+        r#""compared":[{"card":3,"equal":false,"differences":"#,
+        r#"["status: 'GE' expected, '  ' returned"]}]}"#,
         "\n",
         r#"{"call":"GB","ssas":[],"status":"GB","level":0,"#,
         r#""segment":"","kfb_len":0,"key":"","data":""}"#,
@@ -119,6 +121,35 @@ fn json_has_a_line_a_call() {
     assert_eq!(String::from_utf8(lines).expect("it is text"), expected);
     let notes = String::from_utf8(notes).expect("it is text");
     assert!(notes.starts_with("card 3: status: 'GE' expected, '  ' returned\nHFC001 card 5, "));
+}
+
+#[test]
+fn the_data_that_a_call_was_given_is_shown() {
+    // ISRT, REPL and DLET return nothing into the area.
+    let cards =
+        ["L        ISRT  ROOT", "L      4 DATA  A1xy", "E      OK", "E   01 II", "E      OK"];
+    let answers: [Answer; 1] = [("II", 1, "ROOT", "A1", b"")];
+    let text = reported(&deck(&cards), &answers, CodePage::Ascii);
+    assert!(text.contains("  SSA   ROOT\n  DATA  A1xy\n  PCB   LEVEL 01"), "{text}");
+    let (mut lines, mut notes) = (Vec::new(), Vec::new());
+    let mut json = JsonLines::new(&mut lines, &mut notes);
+    run(&deck(&cards), &mut Script::new(&answers), &mut json).expect("it is good");
+    let line: serde_json::Value = serde_json::from_slice(&lines).expect("it is one line");
+    assert_eq!(line["data"], "41317879");
+    let equal: Vec<_> = line["compared"].as_array().expect("a list").iter().collect();
+    assert_eq!(equal.len(), 3);
+    assert_eq!((&equal[0]["equal"], &equal[1]["equal"]), (&false.into(), &true.into()));
+    assert_eq!((&equal[1]["card"], &equal[1]["differences"]), (&4.into(), &serde_json::json!([])));
+}
+
+#[test]
+fn a_line_is_written_though_the_next_call_ends_the_run() {
+    let deck = deck(&["L        GU", "E      GB", "L        ROLL"]);
+    let (mut lines, mut notes) = (Vec::new(), Vec::new());
+    let mut json = JsonLines::new(&mut lines, &mut notes);
+    run(&deck, &mut Abending, &mut json).expect_err("the program ends");
+    let line: serde_json::Value = serde_json::from_slice(&lines).expect("it is one line");
+    assert_eq!((&line["call"], &line["compared"][0]["equal"]), (&"GU".into(), &false.into()));
 }
 
 /// Nothing can be written to it.

@@ -85,7 +85,8 @@ impl Program for Script {
         segment[..name.len()].copy_from_slice(name.as_bytes());
         let status = [status.as_bytes()[0], status.as_bytes()[1]];
         let aib = request.uses_aib.then_some(self.codes);
-        Ok(Feedback { level, status, segment, key: key.into(), filled: data.len(), aib })
+        let given = request.data.iter().sum();
+        Ok(Feedback { level, status, segment, key: key.into(), filled: data.len(), given, aib })
     }
 }
 

@@ -236,7 +236,8 @@ fn play(
     let handover = match job.kind {
         Kind::Dli | Kind::Dbb => {
             let module = passphrase::given(passphrase.token_module.as_ref()).map(PathBuf::as_path);
-            Some(passphrase::hand_over(&mut command, &passphrase.get()?, module)?)
+            let secret = passphrase.get_for(&context.seam, &job.system)?;
+            Some(passphrase::hand_over(&mut command, &secret, module)?)
         }
         Kind::Bmp => None,
     };
@@ -288,7 +289,8 @@ fn rehearse(
     let shapes: Vec<PcbShape> = match job.kind {
         Kind::Bmp => connect(job)?.shapes().to_vec(),
         Kind::Dli | Kind::Dbb => {
-            let mut server = guest::serve(&context.seam, job, &passphrase.get()?, false)?;
+            let secret = passphrase.get_for(&context.seam, &job.system)?;
+            let mut server = guest::serve(&context.seam, job, &secret, false)?;
             let shapes = server.pcbs().to_vec();
             server
                 .end(region::Ending::Abend)

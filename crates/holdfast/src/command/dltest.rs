@@ -71,6 +71,8 @@ const SERVICES: [&[u8; 4]; 11] = [
 struct Tester {
     client: Client,
     pcb: usize,
+    /// What the last get or call with data left in the I/O area, in bytes.
+    left: usize,
 }
 
 /// A call ended the program.
@@ -206,6 +208,15 @@ impl Program for Tester {
             (false, _) if says_length && given > 0 => given,
             (false, _) => longest.max(given),
         };
+        let taken = match &function {
+            b"ISRT" => {
+                let inserted = shape.and_then(|shape| inserted(shape, request.ssas, area));
+                inserted.unwrap_or(if given > 0 { given } else { self.left })
+            }
+            // They take what the get returned; without DATA it is in the area still.
+            b"REPL" | b"DLET" if given == 0 || (1..given).contains(&self.left) => self.left,
+            _ => given,
+        };
         let room = room.min(area.len());
         let ssas: Vec<&[u8]> = request.ssas.iter().map(Vec::as_slice).collect();
         // Only databases have SSAs; elsewhere what stands in their place is a parameter.
@@ -223,9 +234,33 @@ impl Program for Tester {
         };
         let filled = answer.area.len();
         area[..filled].copy_from_slice(&answer.area);
+        match &function {
+            b"REPL" | b"DLET" => {}
+            _ if filled > 0 => self.left = filled,
+            _ if taken > 0 => self.left = taken,
+            _ => {}
+        }
         let DirectAnswer { status, level, segment, key, .. } = answer;
-        Ok(Feedback { level, status, segment, key, filled, aib })
+        Ok(Feedback { level, status, segment, key, filled, given: taken, aib })
     }
+}
+
+/// How much of the I/O area an ISRT takes: the segments that its last SSA names, or those from one
+/// with command code D on. `None` where the PCB or its segments do not say that.
+fn inserted(shape: &PcbShape, ssas: &[Vec<u8>], area: &[u8]) -> Option<usize> {
+    let PcbKind::Database(database) = &shape.kind else { return None };
+    let is_path = |ssa: &Vec<u8>| dltest::take_apart(ssa).codes.contains(&b'D');
+    let first = ssas.iter().position(is_path).or(ssas.len().checked_sub(1))?;
+    let mut at = 0;
+    for ssa in &ssas[first..] {
+        let mut segments = database.segments.iter();
+        let segment = segments.find(|one| ssa.get(..8) == Some(&one.name[..]))?;
+        at += match segment.variable {
+            true => usize::from(u16::from_be_bytes(*area.get(at..)?.first_chunk()?)),
+            false => usize::from(segment.bytes_max),
+        };
+    }
+    (at <= area.len()).then_some(at)
 }
 
 /// Bytes of the longest statistics.
@@ -256,12 +291,12 @@ pub(super) fn run(context: &mut Context, args: &DltestArgs) -> Result<ExitCode> 
     let link: Box<dyn Link> = match job.kind {
         Kind::Bmp => Box::new(batch::connect(&job)?),
         Kind::Dli | Kind::Dbb => {
-            let passphrase = args.passphrase.get()?;
+            let passphrase = args.passphrase.get_for(&context.seam, &args.system)?;
             let server = guest::serve(&context.seam, &job, &passphrase, false)?;
             Box::new(Embedded::new(Box::new(server)))
         }
     };
-    let mut tester = Tester { client: Client::new(link), pcb: 0 };
+    let mut tester = Tester { client: Client::new(link), pcb: 0, left: 0 };
     if let Err(failure) = tester.begin(args.pcb.as_deref()) {
         // Nothing was done; what the end says is of less use than what was wrong.
         let _ = tester.client.end(Ending::Abend);

@@ -34,6 +34,8 @@ pub(crate) struct GuestArgs {
 }
 
 pub(super) fn run(context: &Context, args: &GuestArgs) -> Result<ExitCode> {
+    // What a session holds is not for programs. A kernel without keyrings holds nothing.
+    let _ = seam::keyring::leave();
     let ready = Job::from_text(args.job.as_bytes()).and_then(|job| {
         advice::remember_folder(&job.system);
         let link = link(context, &job, args.handed)?;

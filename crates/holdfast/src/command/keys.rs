@@ -1,15 +1,16 @@
 //! `holdfast keys`: the key file of a system.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use seal::{KdfCost, KeyInfo, KeyRing, Protection, TokenPlace};
 use serde::Serialize;
+use serde_json::json;
 use system::operator::keys::Generation;
 
 use super::{Context, DONE};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::operate::operate;
 use crate::output::utc;
 use crate::passphrase::{PassphraseArgs, choose_new};
@@ -65,6 +66,24 @@ Example: holdfast keys token /srv/bank --token BANK --token-module /usr/lib/toke
         /// from the terminal
         #[arg(long, value_name = "FILE")]
         pin_file: Option<PathBuf>,
+    },
+    /// Let this session run programs without the passphrase, for a time
+    ///
+    /// The kernel holds the key that the passphrase is stretched to, so that steps begin at once.
+    /// For that time whoever has this login session can open the system as `holdfast batch` does.
+    #[command(after_help = "Example: holdfast keys unlock /srv/bank --for 8h")]
+    Unlock {
+        #[command(flatten)]
+        target: Target,
+        /// How long: a number with s, m, h or d, up to 7d
+        #[arg(long = "for", value_name = "TIME", default_value = "8h", value_parser = seconds)]
+        time: u32,
+    },
+    /// End what `unlock` began
+    #[command(after_help = "Example: holdfast keys lock /srv/bank")]
+    Lock {
+        /// The system's folder
+        dir: PathBuf,
     },
     /// Draw a new master key and wrap all data keys with it
     #[command(after_help = "Example: holdfast keys master /srv/bank")]
@@ -152,6 +171,8 @@ pub(super) fn run(context: &mut Context, args: &KeysArgs) -> Result<ExitCode> {
             );
             changed(context, &ring, &text)
         }
+        What::Unlock { target, time } => unlock(context, target, *time),
+        What::Lock { dir } => lock(context, dir),
         What::Master(target) => {
             let passphrase = target.passphrase.get()?;
             let (ring, _lock) = system::open_key_ring(&context.seam, &target.dir, &passphrase)?;
@@ -186,6 +207,75 @@ pub(super) fn run(context: &mut Context, args: &KeysArgs) -> Result<ExitCode> {
             changed(context, &ring.0, &format!("label {label} is there, with key {generation}"))
         }
     }
+}
+
+/// The longest time of a session, in seconds.
+const SESSION_MAX: u32 = 7 * 24 * 60 * 60;
+
+/// Reads a time such as `8h`, in seconds.
+fn seconds(text: &str) -> std::result::Result<u32, String> {
+    let at = text.find(|one: char| !one.is_ascii_digit()).unwrap_or(text.len());
+    let unit = match &text[at..] {
+        "s" => Some(1),
+        "m" => Some(60),
+        "h" => Some(60 * 60),
+        "d" => Some(24 * 60 * 60),
+        _ => None,
+    };
+    let number = text[..at].parse::<u32>().ok();
+    let seconds = number.zip(unit).and_then(|(number, unit)| number.checked_mul(unit));
+    seconds
+        .filter(|seconds| (1..=SESSION_MAX).contains(seconds))
+        .ok_or_else(|| "write a number with s, m, h or d, at most 7d, as in 8h".to_owned())
+}
+
+/// Has the session hold what opens a system for programs.
+fn unlock(context: &mut Context, target: &Target, seconds: u32) -> Result<ExitCode> {
+    let passphrase = target.passphrase.get()?;
+    let name = system::session_name(&context.seam, &target.dir)?;
+    let stretched = system::stretch_passphrase(&context.seam, &target.dir, &passphrase)?;
+    let (Some(name), Some(stretched)) = (name, stretched) else {
+        return Err(Failure::usage(
+            "a token protects the keys, so there is nothing that a session could hold",
+            "Give each command the PIN, as before.",
+        ));
+    };
+    seam::keyring::hold(&name, &stretched.to_bytes(), seconds).map_err(no_keyring)?;
+    match context.output.is_json() {
+        true => context.output.document(&json!({ "held": true, "seconds": seconds }))?,
+        false => {
+            let dir = target.dir.display();
+            context.output.line(format_args!(
+                "this session runs programs without the passphrase for {seconds} seconds; \
+                 `holdfast keys lock {dir}` ends that"
+            ))?;
+        }
+    }
+    DONE
+}
+
+/// Ends what a session holds of a system.
+fn lock(context: &mut Context, dir: &Path) -> Result<ExitCode> {
+    let name = system::session_name(&context.seam, dir)?;
+    let gone = match name {
+        Some(name) => seam::keyring::let_go(&name).map_err(no_keyring)?,
+        None => false,
+    };
+    match (context.output.is_json(), gone) {
+        (true, _) => context.output.document(&json!({ "held": false, "was_held": gone }))?,
+        (false, true) => {
+            context.output.line("this session holds nothing of the system any more")?
+        }
+        (false, false) => context.output.line("this session held nothing of the system")?,
+    }
+    DONE
+}
+
+fn no_keyring(error: std::io::Error) -> Failure {
+    Failure::other(
+        format!("the kernel's keyring cannot be used: {error}"),
+        "Containers often forbid it: allow add_key and keyctl there, or go on with the passphrase.",
+    )
 }
 
 fn open(context: &Context, target: &Target) -> Result<(KeyRing, Box<dyn seam::disk::HeldLock>)> {
