@@ -18,7 +18,8 @@
 //! Invariants:
 //! 1. No text and no bytes make anything here panic; time and memory are bounded by the text's
 //!    length and by the limits of each module.
-//! 2. Places and lengths are those that the compiler gives the same description.
+//! 2. Places and lengths are those that the compiler gives the same description; the exceptions
+//!    are noted (`record`).
 //! 3. A conversion changes no length. What is text on both sides comes back byte for byte.
 
 mod copy;

@@ -273,6 +273,7 @@ pub struct Mapped {
 struct RecordKind {
     when: Option<When>,
     plan: Plan,
+    notes: Vec<String>,
 }
 
 impl RecordKind {
@@ -303,7 +304,7 @@ impl RecordKind {
             Choices { redefinitions: kind.redefines, binary: kind.binary, text: kind.text };
         let plan = Plan::new(segment, &record, &choices)?;
         let when = kind.when.map(|text| When::parse(segment, &text, &record)).transpose()?;
-        Ok(RecordKind { when, plan })
+        Ok(RecordKind { when, plan, notes: book.notes })
     }
 }
 
@@ -332,6 +333,11 @@ impl Mapped {
     #[must_use]
     pub fn native(&self) -> Vec<&str> {
         self.kinds.iter().flat_map(|kind| kind.plan.native()).map(String::as_str).collect()
+    }
+
+    /// What its descriptions leave out, or what programs here have otherwise.
+    pub fn notes(&self) -> impl Iterator<Item = &str> {
+        self.kinds.iter().flat_map(|kind| &kind.notes).map(String::as_str)
     }
 
     fn kind_of(&self, page: &Transcoder, way: Direction, bytes: &[u8]) -> Option<&Plan> {

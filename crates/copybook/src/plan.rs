@@ -621,11 +621,10 @@ impl Maker<'_> {
                 steps.push(Step::Run { class: Class::Raw, len: first.offset - at });
             }
             let len = same.iter().map(Item::bytes_max).max().unwrap_or_default();
-            let chosen = self.chosen(same)?;
-            steps.append(&mut self.item(chosen)?);
-            if chosen.bytes_max() < len {
-                let len = len - chosen.bytes_max();
-                steps.push(Step::Run { class: Class::Text, len });
+            let (own, mut chosen) = self.chosen(same)?;
+            steps.append(&mut chosen);
+            if own < len {
+                steps.push(Step::Run { class: Class::Text, len: len - own });
             }
             at = first.offset + len;
         }
@@ -636,13 +635,10 @@ impl Maker<'_> {
         Ok(steps)
     }
 
-    /// Which of items that redefine each other counts.
-    fn chosen<'i>(&mut self, same: &'i [Item]) -> Result<&'i Item, CopybookError> {
-        let [first, others @ ..] = same else {
-            return Err(self.misfit("it has a group without items".into()));
-        };
-        if others.is_empty() {
-            return Ok(first);
+    /// The steps of that one of items that redefine each other which counts, and its length.
+    fn chosen(&mut self, same: &[Item]) -> Result<(usize, Vec<Step>), CopybookError> {
+        if let [only] = same {
+            return Ok((only.bytes_max(), self.item(only)?));
         }
         let is_named = |item: &&Item| {
             let names = &self.choices.redefinitions;
@@ -651,46 +647,47 @@ impl Maker<'_> {
         let named: Vec<&Item> = same.iter().filter(is_named).collect();
         let titles = || same.iter().map(Item::title).collect::<Vec<_>>().join(", ");
         match named[..] {
-            [one] => return Ok(one),
+            [one] => return Ok((one.bytes_max(), self.item(one)?)),
             [] => {}
             _ => return Err(self.misfit(format!("`redefines` names several of {}", titles()))),
         }
-        let mut longest = first;
+        // Each is looked at once, whatever stands beneath it: its steps are made here.
+        let (known, native) = (self.known, self.native.clone());
+        let mut best: Option<(usize, Vec<Step>, u64, Vec<String>)> = None;
         let mut flat: Vec<Vec<Class>> = Vec::new();
-        for item in same {
-            if item.is_variable() {
-                flat.clear();
-                break;
-            }
-            if item.bytes_max() > longest.bytes_max() {
-                longest = item;
-            }
-            let (known, native) = (self.known, self.native.len());
+        for item in same.iter().filter(|_| !same.iter().any(Item::is_variable)) {
+            (self.known, self.native) = (known, native.clone());
             let steps = self.item(item)?;
-            self.known = known;
-            self.native.truncate(native);
             let mut walked = Walked::default();
             let mut walk =
                 Walk { source: &[], counts: Vec::new(), alphabet: None, out: &mut walked };
             walk.steps(&steps);
             flat.push(walked.classes);
+            let len = item.bytes_max();
+            if best.as_ref().is_none_or(|(best, ..)| len > *best) {
+                best = Some((len, steps, self.known, std::mem::take(&mut self.native)));
+            }
         }
         let alike = |one: &Class, other: &Class| {
             let text = |class: &Class| matches!(class, Class::Text | Class::Unsigned);
             one == other || text(one) && text(other)
         };
-        let agree = flat.iter().all(|one| {
-            flat.first()
-                .is_some_and(|first| one.iter().zip(first).all(|(one, other)| alike(one, other)))
-        });
-        if flat.is_empty() || !agree {
-            return Err(self.misfit(format!(
+        let longest = flat.iter().max_by_key(|classes| classes.len());
+        let agree = flat
+            .iter()
+            .zip(longest.into_iter().cycle())
+            .all(|(one, longest)| one.iter().zip(longest).all(|(one, other)| alike(one, other)));
+        // What only one of them describes is as that one has it: the longest describes everything.
+        match best.filter(|_| agree) {
+            Some((len, steps, known, native)) => {
+                (self.known, self.native) = (known, native);
+                Ok((len, steps))
+            }
+            None => Err(self.misfit(format!(
                 "{} redefine each other and are converted differently: say in `redefines` which \
                  of them counts, with `when` if that depends on the record",
                 titles()
-            )));
+            ))),
         }
-        // What only one of them describes is as that one has it: the longest describes everything.
-        Ok(longest)
     }
 }

@@ -2,7 +2,9 @@
 //!
 //! Lengths and places are those of the compiler that programs are compiled with here: binary items
 //! have 2, 4, 8 or 16 bytes, an index 4, a pointer 8; SYNCHRONIZED puts binary items on multiples of
-//! their length.
+//! their length. Where that compiler is not at one with the language (COMP-5 of one or two digits,
+//! slack bytes at the end of a table's occurrences), the language counts, for data comes from hosts,
+//! and a note says so.
 //!
 //! Invariants:
 //! 1. A record has at most [`RECORD_BYTES_MAX`] bytes and an item's place plus length stays within
@@ -392,6 +394,15 @@ impl Layout<'_> {
     ) -> Result<(), CopybookError> {
         item.offset = offset;
         if item.kind != Kind::Group {
+            let digits = item.picture.map_or(0, |picture| picture.digits);
+            if matches!(item.kind, Kind::Native { .. }) && digits <= 2 {
+                self.notes.push(format!(
+                    "{}: {} has two bytes; programs compiled here give COMP-5 of one or two \
+                     digits one byte",
+                    item.place,
+                    item.title()
+                ));
+            }
             *widest = (*widest).max(alignment_of(item));
         } else {
             let mut within = 1;

@@ -63,6 +63,13 @@ fn program(description: &str, records: &[Item]) -> String {
     text += description;
     text += "       PROCEDURE DIVISION.\n";
     for record in records {
+        record.visit(&mut |item| {
+            if let Some(occurs) = &item.occurs
+                && let Some(name) = &occurs.depending
+            {
+                writeln!(text, "           MOVE {} TO {name}.", occurs.max).unwrap();
+            }
+        });
         let base = record.name.as_deref().unwrap_or("ZZ-RECORD");
         for (item, depth) in named(record) {
             let name = item.name.as_deref().unwrap();
@@ -133,7 +140,7 @@ fn corner_cases() {
        01  REC.
            05  A1  PIC S9(4) COMP.         05  A2 PIC S9(5) BINARY.
            05  A3  PIC 9(9) COMP-4.        05  A4 PIC S9(10) COMP.
-           05  A5  PIC S9(18) COMP-5.      05  A6 PIC 9 COMP-5.
+           05  A5  PIC S9(18) COMP-5.      05  A6 PIC 9(3) COMP-5.
            05  B1  PIC S9(1) COMP-3.       05  B2 PIC S9(2) COMP-3.
            05  B3  PIC 9(18) PACKED-DECIMAL.
            05  C1  COMP-1.                 05  C2 USAGE COMPUTATIONAL-2.
@@ -157,11 +164,11 @@ fn corner_cases() {
        01  REC.
            03  N-ROWS PIC S9(4) COMP.
            03  ROW OCCURS 3 TIMES INDEXED BY IX1 IX2.
-               05  COL OCCURS 4 TIMES ASCENDING KEY IS CELL-A.
+               05  PART OCCURS 4 TIMES ASCENDING KEY IS CELL-A.
                    07  CELL-A PIC 99.
                    07  CELL-B PIC S9(3) COMP-3 OCCURS 2.
-               05  TAIL PIC X(3).
-           03  MID PIC X.
+               05  REST PIC X(3).
+           03  MIDDLE PIC X.
            03  VAR OCCURS 0 TO 9 TIMES DEPENDING ON N-ROWS.
                05  V1 PIC X(7).
                05  V2 PIC S9(9) COMP.
@@ -181,18 +188,18 @@ fn corner_cases() {
            05  PART-C REDEFINES PART-A PIC X(13).
            05  BEHIND PIC X(2).
        77  ALONE PIC S9(9) COMP.
-       01  OTHER PIC X(20).
+       01  ANOTHER PIC X(20).
 ";
     compare("redefined", redefined);
     let inherited = "
        01  REC.
-           05  NUMBERS COMP-3.
+           05  NUMS COMP-3.
                10  P1 PIC S9(5).
                10  P2 PIC 9(4).
-           05  BINARIES USAGE BINARY.
+           05  BINS USAGE BINARY.
                10  Q1 PIC S9(5).
                10  Q2 PIC 9(4).
-           05  SIGNS SIGN LEADING SEPARATE.
+           05  SIGNED-ONES SIGN LEADING SEPARATE.
                10  R1 PIC S9(5).
                10  R2 PIC 9(4).
            05  DEEP.
@@ -251,4 +258,7 @@ fn slack_behind_an_occurrence_is_where_the_language_has_it() {
     let find = |name: &str| book.records[0].find(name).unwrap();
     assert_eq!((find("ROW").bytes, find("R2").offset, book.records[0].bytes), (8, 4, 24));
     assert!(book.notes[0].contains("slack bytes"), "{:?}", book.notes);
+    let small = Copybook::parse("small", b"       01  A PIC 9(2) COMP-5.", &|_| None).unwrap();
+    assert_eq!(small.records[0].bytes, 2);
+    assert!(small.notes[0].contains("one byte"), "{:?}", small.notes);
 }

@@ -4,6 +4,7 @@
 //! 1. Whoever converts looks at all data first or writes where nobody reads yet: what cannot be
 //!    converted leaves everything as it was.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,8 +13,11 @@ use codec::CodePage;
 use codec::transcode::Transcoder;
 use copybook::{Bundle, CopybookError, Direction, Findings, Map, Mapped};
 use definitions::DbdName;
+use definitions::resolve::ResolvedPsb;
 use hierarchy::Database;
-use placement::Encoding;
+use placement::{Encoding, WithoutMap};
+use region::encoding::PcbMap;
+use schedule::encoding::Kept;
 use store::Store;
 
 use crate::databases::Databases;
@@ -70,6 +74,57 @@ pub(crate) fn kept<S: Store>(databases: &Databases<S>, name: DbdName) -> Result<
     let map = Bundle::decode(bytes).and_then(|bundle| bundle.map());
     let about = |error| Failure::Error(Box::new(error)).about(format!("the map of {name}"));
     map.map(Some).map_err(about)
+}
+
+/// What is converted for the programs of a PSB; what is not is told, or refused.
+pub(crate) fn conversions<S: Store>(
+    databases: &Databases<S>,
+    psb: &ResolvedPsb,
+    without: WithoutMap,
+) -> Result<Vec<Option<PcbMap>>> {
+    let mut known: BTreeMap<DbdName, Kept> = BTreeMap::new();
+    let mut failed = None;
+    let mut of = |name: DbdName| -> Kept {
+        if let Some(known) = known.get(&name) {
+            return known.clone();
+        }
+        let found = kept_as(databases, name).unwrap_or_else(|failure| {
+            failed.get_or_insert(failure);
+            Kept::Unknown
+        });
+        known.entry(name).or_insert(found).clone()
+    };
+    let all = schedule::encoding::conversions(psb, &databases.repository, &mut of);
+    if let Some(failure) = failed {
+        return Err(failure);
+    }
+    for (dbd, why) in &all.unconverted {
+        let what = format!(
+            "PSB {}: {dbd} keeps EBCDIC data ([database.{dbd}] encoding = \"ebcdic\"), and {why}",
+            psb.name
+        );
+        let remedy = format!(
+            "Keep a map with `holdfast db map`, or load {dbd} with --from-ebcdic and take the \
+             setting out."
+        );
+        if without == WithoutMap::Refuse {
+            return Err(Failure::other(what, remedy));
+        }
+        warn(format!(
+            "{what}: the program gets it as it is, and its own characters are ASCII. {remedy}"
+        ));
+    }
+    Ok(all.pcbs)
+}
+
+/// What is known of a database's data.
+fn kept_as<S: Store>(databases: &Databases<S>, name: DbdName) -> Result<Kept> {
+    if databases.encoding(name) == Encoding::Ascii {
+        return Ok(Kept::AsPrograms);
+    }
+    let Some(map) = kept(databases, name)? else { return Ok(Kept::Unknown) };
+    let page = page_of(USUAL_PAGE, map.page())?;
+    Ok(Kept::Ebcdic(Arc::new(map), Arc::new(page)))
 }
 
 /// How the segments of a database are converted.
@@ -189,6 +244,7 @@ fn page_of(named: &str, of_map: Option<CodePage>) -> Result<Transcoder> {
 
 /// Says which items hosts write in another form.
 pub(crate) fn tell_native(segment: &str, mapped: &Mapped) {
+    mapped.notes().for_each(warn);
     let native = mapped.native();
     if !native.is_empty() {
         warn(format!(

@@ -16,6 +16,7 @@ use definitions::PsbName;
 use definitions::resolve::{Definitions as _, ResolvedPsb, resolve_psb};
 use gsam::FileSpec;
 use placement::{Compat, ProgramUser};
+use region::encoding::Converted;
 use region::shape::PcbShape;
 use region::{Dd, Ending, Reply, Request, Server};
 use schedule::{
@@ -28,6 +29,7 @@ use system::{Authorised, Authoriser, System};
 use uow::Kernel;
 
 use crate::databases::Databases;
+use crate::encoding::conversions;
 use crate::failure::{Failure, Result};
 use crate::output::{say, warn};
 
@@ -181,14 +183,14 @@ pub(crate) struct Terms {
 /// A PSB that is scheduled, and what RECON was told of it. The program comes to its end before
 /// RECON hears of that.
 pub(crate) struct Scheduled {
-    schedule: Schedule<KernelStore>,
+    schedule: Converted<Schedule<KernelStore>>,
     _authorised: Option<Authorised>,
 }
 
 impl Scheduled {
     /// What was called so far.
     fn tally(&self) -> &schedule::Tally {
-        self.schedule.tally()
+        self.schedule.inner().tally()
     }
 }
 
@@ -215,6 +217,7 @@ pub(crate) fn schedule(
     terms: &Terms,
 ) -> Result<Scheduled> {
     let psb = psb_of(databases, &job.psb)?;
+    let converted = conversions(databases, &psb, terms.compat.ebcdic_without_map)?;
     let environment = Environment {
         store: &databases.store,
         seam,
@@ -238,6 +241,7 @@ pub(crate) fn schedule(
     };
     let schedule =
         Schedule::new(environment, options).map_err(|error| Failure::Error(Box::new(error)))?;
+    let schedule = Converted::new(schedule, converted);
     Ok(Scheduled { schedule, _authorised: authorised(&psb, terms) })
 }
 
