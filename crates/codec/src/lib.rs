@@ -6,7 +6,8 @@
 //! * [`CodePage`]: single-byte code pages, EBCDIC and ASCII, to Unicode and back;
 //! * [`packed`]: two digits a byte, the sign in the last half byte;
 //! * [`zoned`]: one digit a byte, the sign in the last byte's zone;
-//! * [`binary`]: big-endian integers of 1 to 16 bytes.
+//! * [`binary`]: big-endian integers of 1 to 16 bytes;
+//! * [`transcode`]: the bytes of EBCDIC fields as programs have them here, and back.
 //!
 //! Invariants:
 //!
@@ -18,6 +19,7 @@
 
 pub mod binary;
 pub mod packed;
+pub mod transcode;
 pub mod zoned;
 
 mod number;

@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::tables::{CP037, CP273, CP500, CP1047};
 
-/// Where code page 1140 has the euro; 037 has the general currency sign there.
+/// Where code pages 1140 and 1141 have the euro; 037 and 273 have the currency sign there.
 const EURO_BYTE: u8 = 0x9f;
 const EURO: char = '\u{20ac}';
 const CURRENCY: char = '\u{a4}';
@@ -43,6 +43,8 @@ pub enum CodePage {
     Cp500,
     /// EBCDIC 1140: 037 with the euro.
     Cp1140,
+    /// EBCDIC 1141: 273 with the euro.
+    Cp1141,
     /// ASCII; bytes from 0x80 decode to U+FFFD.
     Ascii,
     /// ISO 8859-1.
@@ -77,12 +79,13 @@ impl CodePage {
     }
 
     /// Every page.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Cp037,
         Self::Cp1047,
         Self::Cp273,
         Self::Cp500,
         Self::Cp1140,
+        Self::Cp1141,
         Self::Ascii,
         Self::Latin1,
     ];
@@ -98,6 +101,7 @@ impl CodePage {
             "273" => Some(Self::Cp273),
             "500" => Some(Self::Cp500),
             "1140" => Some(Self::Cp1140),
+            "1141" => Some(Self::Cp1141),
             "ascii" | "usascii" | "367" => Some(Self::Ascii),
             "latin1" | "iso88591" | "819" => Some(Self::Latin1),
             _ => None,
@@ -120,17 +124,23 @@ impl CodePage {
         match self {
             Self::Cp037 | Self::Cp1140 => Some((&CP037, &FROM_037)),
             Self::Cp1047 => Some((&CP1047, &FROM_1047)),
-            Self::Cp273 => Some((&CP273, &FROM_273)),
+            Self::Cp273 | Self::Cp1141 => Some((&CP273, &FROM_273)),
             Self::Cp500 => Some((&CP500, &FROM_500)),
             Self::Ascii | Self::Latin1 => None,
         }
+    }
+
+    /// What stands at each byte of an EBCDIC page, as a character of ISO 8859-1; the euro counts
+    /// as the currency sign.
+    pub(crate) fn latin(self) -> Option<&'static [u8; 256]> {
+        self.tables().map(|(page, _)| page)
     }
 
     /// The character of a byte.
     #[must_use]
     pub fn character(self, byte: u8) -> char {
         match (self, self.tables()) {
-            (Self::Cp1140, _) if byte == EURO_BYTE => EURO,
+            (Self::Cp1140 | Self::Cp1141, _) if byte == EURO_BYTE => EURO,
             (Self::Ascii, _) if byte >= 0x80 => char::REPLACEMENT_CHARACTER,
             (_, Some((page, _))) => char::from(page[usize::from(byte)]),
             (_, None) => char::from(byte),
@@ -140,7 +150,7 @@ impl CodePage {
     /// The byte of a character, if the page has it.
     #[must_use]
     pub fn byte(self, character: char) -> Option<u8> {
-        if self == Self::Cp1140 {
+        if matches!(self, Self::Cp1140 | Self::Cp1141) {
             match character {
                 EURO => return Some(EURO_BYTE),
                 CURRENCY => return None,
@@ -181,6 +191,7 @@ impl std::fmt::Display for CodePage {
             Self::Cp273 => "EBCDIC 273",
             Self::Cp500 => "EBCDIC 500",
             Self::Cp1140 => "EBCDIC 1140",
+            Self::Cp1141 => "EBCDIC 1141",
             Self::Ascii => "ASCII",
             Self::Latin1 => "ISO 8859-1",
         })
@@ -226,7 +237,11 @@ mod tests {
     }
 
     #[test]
-    fn the_euro_is_on_1140_alone() {
+    fn the_euro_is_on_1140_and_1141_alone() {
+        assert_eq!(CodePage::Cp1141.byte('€'), Some(0x9f));
+        assert_eq!(CodePage::Cp1141.byte('¤'), None);
+        assert_eq!(CodePage::Cp273.byte('¤'), Some(0x9f));
+        assert_eq!(CodePage::Cp1141.byte('ß'), Some(0xa1));
         assert_eq!(CodePage::Cp1140.byte('€'), Some(0x9f));
         assert_eq!(CodePage::Cp1140.byte('¤'), None);
         assert_eq!(CodePage::Cp037.byte('€'), None);
@@ -251,6 +266,7 @@ mod tests {
             ("cp_273", CodePage::Cp273),
             ("ccsid 500", CodePage::Cp500),
             ("1140", CodePage::Cp1140),
+            ("IBM-1141", CodePage::Cp1141),
             ("US-ASCII", CodePage::Ascii),
             ("ISO-8859-1", CodePage::Latin1),
         ] {

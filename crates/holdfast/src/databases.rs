@@ -15,7 +15,7 @@ use clap::Args;
 use definitions::resolve::Definitions as _;
 use definitions::{Dbd, DbdName, MemberName};
 use hierarchy::{Database, HierarchyError, Unlike, state};
-use placement::{Placement, Settings};
+use placement::{Encoding, Placement, Settings};
 use recovery::Ties;
 use repository::Repository;
 use seam::Seam;
@@ -227,6 +227,11 @@ impl<S: Store> Databases<S> {
         let disk = &*self.seam.disk;
         let mut load = |file: &str| system::read_root_list(disk, &self.dir, file);
         Placement::new(dbd, &self.settings, &mut load).map_err(|error| Arc::new(error).into())
+    }
+
+    /// What the data of a database or a sequential file is declared to be.
+    pub(crate) fn encoding(&self, name: DbdName) -> Encoding {
+        self.settings.databases.get(name.text()).map(|one| one.encoding).unwrap_or_default()
     }
 
     /// The name of a database that is defined, in whatever case it was typed.

@@ -18,6 +18,7 @@ use definitions::PsbName;
 use definitions::resolve::{Definitions as _, ResolvedPsb, resolve_psb};
 use gsam::FileSpec;
 use placement::{Compat, ProgramUser};
+use region::encoding::Converted;
 use region::shape::PcbShape;
 use region::{Dd, Ending, Reply, Request, Server};
 use schedule::{
@@ -30,6 +31,7 @@ use system::{Authorised, Authoriser, System};
 use uow::Kernel;
 
 use crate::databases::Databases;
+use crate::encoding::conversions;
 use crate::failure::{Failure, Result};
 use crate::output::{say, warn};
 
@@ -216,14 +218,14 @@ pub(crate) struct Terms {
 /// A PSB that is scheduled, and what RECON was told of it. The program comes to its end before
 /// RECON hears of that.
 pub(crate) struct Scheduled {
-    schedule: Schedule<KernelStore>,
+    schedule: Converted<Schedule<KernelStore>>,
     _authorised: Option<Authorised>,
 }
 
 impl Scheduled {
     /// What was called so far.
     fn tally(&self) -> &schedule::Tally {
-        self.schedule.tally()
+        self.schedule.inner().tally()
     }
 }
 
@@ -251,6 +253,7 @@ pub(crate) fn schedule(
 ) -> Result<Scheduled> {
     let psb = psb_of(databases, &job.psb)?;
     let asked = RefCell::new(BTreeSet::new());
+    let converted = conversions(databases, &psb, terms.compat.ebcdic_without_map)?;
     let environment = Environment {
         store: &databases.store,
         seam,
@@ -281,6 +284,7 @@ pub(crate) fn schedule(
     if job.kind != Kind::Bmp {
         job.warn_of_unused(&asked.borrow(), &databases.dd_names());
     }
+    let schedule = Converted::new(schedule, converted);
     Ok(Scheduled { schedule, _authorised: authorised(&psb, terms) })
 }
 

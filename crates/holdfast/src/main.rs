@@ -17,6 +17,7 @@ mod backout;
 mod cancel;
 mod command;
 mod databases;
+mod encoding;
 mod failure;
 mod job;
 mod left;

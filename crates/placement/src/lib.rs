@@ -49,5 +49,5 @@ pub use partition::Partition;
 pub use placement::Placement;
 pub use settings::{
     BatchLog, Compat, DatabaseSettings, Encoding, PartitionSettings, ProgramUser, RandomizerKind,
-    RandomizerSettings, Settings, Unlisted,
+    RandomizerSettings, Settings, Unlisted, WithoutMap,
 };

@@ -153,6 +153,30 @@ pub struct Compat {
     pub batch_log: BatchLog,
     /// Whom the I/O PCB of a batch program names (facts, section 4).
     pub program_user: ProgramUser,
+    /// What becomes of programs over EBCDIC data of which no map says what its fields are.
+    pub ebcdic_without_map: WithoutMap,
+}
+
+/// What becomes of a program over EBCDIC data that has no map.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WithoutMap {
+    /// It runs, with a warning, and gets the data as it is.
+    #[default]
+    Warn,
+    /// It is not scheduled.
+    Refuse,
+}
+
+impl WithoutMap {
+    /// The name as people write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            WithoutMap::Warn => "warn",
+            WithoutMap::Refuse => "refuse",
+        }
+    }
 }
 
 /// What a batch program may count on (facts, section 12 row 56).

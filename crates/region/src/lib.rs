@@ -18,6 +18,7 @@
 //! | sources, the compiler, its cache | [`program`] |
 //! | how a program's process begins and ends | [`guest`], from outside [`host`], [`Handover`] |
 //! | calls to a running system | [`bmp`], `mailbox` |
+//! | what is converted for programs over EBCDIC data | [`encoding`] |
 //! | DD names, the trace, EXEC DLI | [`Dd`], [`Trace`], [`exec`] |
 //!
 //! Invariants:
@@ -35,6 +36,7 @@ mod client;
 mod commands;
 mod compose;
 mod dd;
+pub mod encoding;
 mod error;
 pub mod exec;
 mod fuzz;

@@ -414,7 +414,9 @@ impl<'a> Answer<'a> {
     }
 }
 
-fn read_feedback<'a>(reader: &mut Reader<'a>) -> Option<(usize, Feedback<'a>, Option<IoFeedback>)> {
+pub(crate) fn read_feedback<'a>(
+    reader: &mut Reader<'a>,
+) -> Option<(usize, Feedback<'a>, Option<IoFeedback>)> {
     let pcb = usize::from(reader.u16()?);
     let [with_io, level] = reader.array()?;
     let status = reader.array()?;

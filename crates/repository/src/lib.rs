@@ -6,6 +6,7 @@
 //! | key | value |
 //! |---|---|
 //! | `D` or `P`, then the name in eight bytes with blanks | the definition, encoded |
+//! | `M`, then the DBD's name likewise | the map of its segments, as `copybook` encodes it |
 //!
 //! Invariants:
 //! 1. Members are stored and taken out in one unit of work: all of them or none.
@@ -26,6 +27,7 @@ pub const SET: &str = "HOLDFAST.DEFINITIONS";
 
 const DBD: u8 = b'D';
 const PSB: u8 = b'P';
+const MAP: u8 = b'M';
 
 /// Why the repository could not be read or changed.
 #[derive(Debug, thiserror::Error)]
@@ -76,6 +78,7 @@ pub enum Difference {
 pub struct Repository {
     dbds: BTreeMap<DbdName, Arc<Dbd>>,
     psbs: BTreeMap<PsbName, Arc<Psb>>,
+    maps: BTreeMap<DbdName, Vec<u8>>,
     damaged: BTreeMap<MemberName, DecodeError>,
 }
 
@@ -93,6 +96,8 @@ impl Repository {
             // A key of another form is no definition, and no program could ask for it.
             if let Some(name) = named(entry.key) {
                 all.add(name, entry.value)?;
+            } else if let Some(name) = mapped(entry.key) {
+                all.maps.insert(name, entry.value.to_vec());
             }
         }
         unit.commit()?;
@@ -131,6 +136,12 @@ impl Repository {
     #[must_use]
     pub fn damaged(&self) -> &BTreeMap<MemberName, DecodeError> {
         &self.damaged
+    }
+
+    /// The map of a database's segments, encoded, if there is one.
+    #[must_use]
+    pub fn map(&self, name: DbdName) -> Option<&[u8]> {
+        self.maps.get(&name).map(Vec::as_slice)
     }
 
     /// What storing this member would do.
@@ -203,6 +214,28 @@ pub fn put<S: Store>(
     Ok(())
 }
 
+/// Stores the map of a database's segments, encoded, or takes it out, durably.
+///
+/// # Errors
+/// If the store refuses; then nothing is changed.
+pub fn put_map<S: Store>(
+    store: &S,
+    name: DbdName,
+    map: Option<&[u8]>,
+) -> Result<(), RepositoryError> {
+    let set = match store.set(SET)? {
+        Some(set) => set,
+        None => store.create_set(SET, &SetAttributes::default())?,
+    };
+    let mut key = [MAP; 9];
+    key[1..].copy_from_slice(name.bytes());
+    store::run(store, UnitOptions::default(), |unit| match map {
+        Some(map) => unit.put(set, &key, map),
+        None => unit.delete(set, &key).map(|_| ()),
+    })?;
+    Ok(())
+}
+
 /// The name of a member, with its kind.
 #[must_use]
 pub fn name_of(member: &Member) -> MemberName {
@@ -230,6 +263,11 @@ fn named(key: &[u8]) -> Option<MemberName> {
         PSB => PsbName::from_bytes(name).map(MemberName::Psb),
         _ => None,
     }
+}
+
+fn mapped(key: &[u8]) -> Option<DbdName> {
+    let (kind, name) = key.split_first()?;
+    DbdName::from_bytes(name.try_into().ok()?).filter(|_| *kind == MAP)
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@
 //! | sync points, CHKP, XRST | `sync`; what a checkpoint keeps: `checkpoint` |
 //! | SETS, SETU, ROLS | `points` |
 //! | INIT, INQY, LOG, DEQ | `service`, `inquiry`, `userlog` |
+//! | what is converted over EBCDIC data | [`encoding`] |
 //! | STAT | `statistics` |
 //!
 //! Invariants:
@@ -33,6 +34,7 @@
 
 mod checkpoint;
 mod database;
+pub mod encoding;
 mod error;
 mod file;
 pub mod haldb;

@@ -40,6 +40,7 @@ pub mod page;
 pub mod partition_limits;
 pub mod program_checkpoint;
 pub mod recon_file;
+pub mod record_description;
 pub mod restart;
 pub mod sequential_file;
 mod shop;
@@ -99,6 +100,7 @@ pub const TARGETS: &[Target] = targets![
     partition_limits,
     program_checkpoint,
     recon_file,
+    record_description,
     restart,
     sequential_file,
     ssa,

@@ -9,6 +9,7 @@ use hierarchy::{Database, state};
 use serde_json::json;
 use store::Store;
 
+use super::map::{self, MapArgs};
 use super::partition::{self, PartitionArgs};
 use super::{Context, DONE};
 use crate::anew::{Part, give_up};
@@ -40,6 +41,7 @@ enum What {
     Verify(VerifyArgs),
     Empty(EmptyArgs),
     Partition(PartitionArgs),
+    Map(MapArgs),
 }
 
 /// Which database is meant.
@@ -84,6 +86,7 @@ pub(super) fn run(context: &mut Context, args: &DbArgs) -> Result<ExitCode> {
         What::Verify(args) => verify(context, args),
         What::Empty(args) => empty(context, args),
         What::Partition(args) => partition::run(context, args),
+        What::Map(args) => map::run(context, args),
     }
 }
 

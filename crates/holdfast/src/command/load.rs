@@ -6,16 +6,21 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
+use copybook::Direction;
 use definitions::Field;
 use definitions::resolve::Definitions;
 use hierarchy::load::{Given, Input, InputError, Loaded};
 use hierarchy::{Database, Deleted, HierarchyError, SegmentType, TypeAt};
+use placement::Encoding;
+use seam::Seam;
 use serde_json::json;
+use store::Store;
 use unload::{Form, Reader, UnloadError};
 
 use super::index::built;
 use super::{Context, DONE};
-use crate::databases::{SystemArgs, with};
+use crate::databases::{Databases, SystemArgs, with};
+use crate::encoding::{Conversion, LOOKED_AT, Looks, MapArgs, USUAL_PAGE};
 use crate::failure::{Failure, Result};
 use crate::output::{count, warn};
 use crate::progress::Progress;
@@ -26,7 +31,8 @@ use crate::progress::Progress;
 /// logical parents must be loaded before. If the load fails, the database is empty again; if it
 /// is killed, the database cannot be used until it was emptied or loaded.
 #[derive(Args, Debug)]
-#[command(after_help = "Example: holdfast load -s /srv/bank CUSTDB custdb.unload")]
+#[command(after_help = "Examples: holdfast load -s /srv/bank CUSTDB custdb.unload
+          holdfast load -s /srv/bank CUSTDB custdb.unload --from-ebcdic --map cust.map")]
 pub(crate) struct LoadArgs {
     #[command(flatten)]
     system: SystemArgs,
@@ -35,6 +41,12 @@ pub(crate) struct LoadArgs {
     database: String,
     /// The unload file, transferred in binary with its record descriptor words
     file: PathBuf,
+    /// Convert the data from EBCDIC, field by field; the code page is the map's or 037
+    #[arg(long, value_name = "CODEPAGE", num_args = 0..=1, require_equals = true,
+          default_missing_value = USUAL_PAGE)]
+    from_ebcdic: Option<String>,
+    #[command(flatten)]
+    map: MapArgs,
 }
 
 pub(super) fn run(context: &mut Context, args: &LoadArgs) -> Result<ExitCode> {
@@ -42,15 +54,11 @@ pub(super) fn run(context: &mut Context, args: &LoadArgs) -> Result<ExitCode> {
     with(context, &args.system, |context, _, databases| {
         let database = databases.open(databases.named(&args.database)?)?;
         let of_file = |failure: Failure| failure.about(args.file.display());
-        let mut input = FileInput {
-            types: Vec::new(),
-            short: ShortSegments::new(&database, &databases.repository),
-            reader: Reader::new(file).map_err(|error| of_file(error.into()))?,
-            progress: Progress::new(&context.seam),
-            name: database.name().text().to_owned(),
-            bytes,
-        };
-        input.fit(&database).map_err(of_file)?;
+        let conversion = conversion_of(args, databases, &database)?;
+        let mut input =
+            FileInput::new(file, bytes, &database, databases, conversion, &context.seam)
+                .map_err(of_file)?;
+        look_ahead(args, databases, &database, &input, &context.seam).map_err(of_file)?;
         let mut others = |name| databases.open(name);
         let loaded = database.load(&databases.store, &mut others, &mut input);
         let filled = input.short.filled;
@@ -101,6 +109,57 @@ fn tell(context: &mut Context, database: &Database, loaded: &Loaded) -> Result<E
     DONE
 }
 
+/// How the segments of the file are converted, if they are.
+fn conversion_of<S: Store>(
+    args: &LoadArgs,
+    databases: &Databases<S>,
+    database: &Database,
+) -> Result<Option<Conversion>> {
+    let Some(page) = &args.from_ebcdic else {
+        if args.map.is_given() {
+            let what = "--map and --as-text say how data is converted";
+            return Err(Failure::usage(what, "Add --from-ebcdic."));
+        }
+        return Ok(None);
+    };
+    Conversion::new(databases, database, Direction::FromEbcdic, page, &args.map).map(Some)
+}
+
+/// Reads the file before anything is loaded: what cannot be converted is told whole, and data that
+/// is not what the database is declared to have gets a warning.
+fn look_ahead<S: Store>(
+    args: &LoadArgs,
+    databases: &Databases<S>,
+    database: &Database,
+    input: &FileInput,
+    seam: &Seam,
+) -> Result<()> {
+    let (file, bytes) = open(&args.file)?;
+    let conversion = input.conversion.as_ref().map(Conversion::anew);
+    let converts = conversion.is_some();
+    let mut ahead = FileInput::new(file, bytes, database, databases, conversion, seam)?;
+    let mut looks = Looks::default();
+    let mut number = 0;
+    loop {
+        match ahead.read(Some(&mut looks)) {
+            Ok(Some(_)) => number += 1,
+            Ok(None) => break,
+            // The load says it, in its place.
+            Err(_) if !converts => break,
+            Err(error) => return Err(HierarchyError::Input(error).into()),
+        }
+        if !converts && number >= LOOKED_AT {
+            break;
+        }
+    }
+    let expected = match converts {
+        true => Encoding::Ebcdic,
+        false => database.schema.placement.encoding(),
+    };
+    looks.warn(database.name(), expected, converts);
+    ahead.conversion.as_ref().map_or(Ok(()), Conversion::settle)
+}
+
 /// Opens an unload file, and says how long it is.
 #[allow(clippy::disallowed_methods)] // people's files are no part of a system
 fn open(path: &Path) -> Result<(File, u64)> {
@@ -122,9 +181,37 @@ struct FileInput {
     progress: Progress,
     name: String,
     bytes: u64,
+    conversion: Option<Conversion>,
+    /// The segment that was converted last.
+    converted: Vec<u8>,
+    /// How many segments were read.
+    number: u64,
 }
 
 impl FileInput {
+    fn new<S: Store>(
+        file: File,
+        bytes: u64,
+        database: &Database,
+        databases: &Databases<S>,
+        conversion: Option<Conversion>,
+        seam: &Seam,
+    ) -> Result<FileInput> {
+        let mut input = FileInput {
+            types: Vec::new(),
+            short: ShortSegments::new(database, &databases.repository),
+            reader: Reader::new(file)?,
+            progress: Progress::new(seam),
+            name: database.name().text().to_owned(),
+            bytes,
+            conversion,
+            converted: Vec::new(),
+            number: 0,
+        };
+        input.fit(database)?;
+        Ok(input)
+    }
+
     /// Fits the segment types of the file to those of the database.
     fn fit(&mut self, database: &Database) -> Result<()> {
         self.types = vec![None; 256];
@@ -222,8 +309,12 @@ pub(super) fn form_of(kind: &SegmentType) -> Option<Form> {
     }
 }
 
-impl Input for FileInput {
-    fn next_segment(&mut self) -> std::result::Result<Option<Given<'_>>, InputError> {
+impl FileInput {
+    /// The next segment, converted; `looks` sees it as it is in the file.
+    fn read(
+        &mut self,
+        looks: Option<&mut Looks>,
+    ) -> std::result::Result<Option<Given<'_>>, InputError> {
         let record = match self.reader.next_record() {
             Ok(Some(record)) => record,
             Ok(None) => return Ok(None),
@@ -232,15 +323,32 @@ impl Input for FileInput {
         if record.place.record.is_multiple_of(4096) {
             self.progress.show(&self.name, record.place.offset, self.bytes, "bytes");
         }
-        let code = record.segment.code;
-        match self.types.get(usize::from(code)).copied().flatten() {
-            Some(of) => {
-                let unload::Deleted { physically, logically } = record.deleted;
-                let deleted = Deleted { physically, logically };
-                Ok(Some(Given { of, data: self.short.lengthen(of, record.data), deleted }))
-            }
-            // The reader lets no such record pass.
-            None => Err(Arc::new(UnloadError::UnknownCode(code))),
+        self.number += 1;
+        if let Some(looks) = looks.filter(|_| self.number <= LOOKED_AT) {
+            looks.at(record.data);
         }
+        let code = record.segment.code;
+        // The reader lets no record of another code pass.
+        let Some(of) = self.types.get(usize::from(code)).copied().flatten() else {
+            return Err(Arc::new(UnloadError::UnknownCode(code)));
+        };
+        let unload::Deleted { physically, logically } = record.deleted;
+        let deleted = Deleted { physically, logically };
+        let data = match &mut self.conversion {
+            None => record.data,
+            Some(conversion) => {
+                self.converted.clear();
+                self.converted.extend_from_slice(record.data);
+                conversion.convert(of.code(), self.number, &mut self.converted);
+                &self.converted
+            }
+        };
+        Ok(Some(Given { of, data: self.short.lengthen(of, data), deleted }))
+    }
+}
+
+impl Input for FileInput {
+    fn next_segment(&mut self) -> std::result::Result<Option<Given<'_>>, InputError> {
+        self.read(None)
     }
 }

@@ -18,6 +18,7 @@ mod init;
 mod keys;
 mod load;
 mod log;
+mod map;
 mod partition;
 mod pgp;
 mod pool;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use base::Coded;
 use clap::Args;
+use copybook::Direction;
 use definitions::{ChildPointer, Organization, Segment};
 use hierarchy::state::{self, State};
 use hierarchy::{Database, HierarchyError, TypeAt};
@@ -20,6 +21,7 @@ use unload::{Counts, Deleted, Name, SegmentType, UnloadError, Writer};
 use super::load::form_of;
 use super::{Context, DONE};
 use crate::databases::{Databases, SystemArgs, with};
+use crate::encoding::{Conversion, MapArgs, USUAL_PAGE};
 use crate::failure::{Failure, Result};
 use crate::output::{count, warn};
 use crate::progress::Progress;
@@ -42,6 +44,12 @@ pub(crate) struct UnloadArgs {
     /// Replace the file if there is one
     #[arg(long)]
     replace: bool,
+    /// Convert the data to EBCDIC, field by field; the code page is the map's or 037
+    #[arg(long, value_name = "CODEPAGE", num_args = 0..=1, require_equals = true,
+          default_missing_value = USUAL_PAGE)]
+    to_ebcdic: Option<String>,
+    #[command(flatten)]
+    map: MapArgs,
 }
 
 pub(super) fn run(context: &mut Context, args: &UnloadArgs) -> Result<ExitCode> {
@@ -54,9 +62,21 @@ pub(super) fn run(context: &mut Context, args: &UnloadArgs) -> Result<ExitCode> 
             return Err(HierarchyError::Loading(database.name()).into());
         }
         let mut progress = Progress::new(&context.seam);
+        let mut conversion = conversion_of(args, databases, &database)?;
         let written = write_whole(&context.seam, &args.file, args.replace, |file| {
-            write(&database, databases, file, &mut progress)
+            let written = write(&database, databases, file, &mut progress, &mut conversion)?;
+            // A file that is refused gets no name.
+            conversion.as_ref().map_or(Ok(()), Conversion::settle)?;
+            Ok(written)
         })?;
+        if written.descending > 0 {
+            warn(format!(
+                "{} roots of {} do not come in the order that their keys have on a host: sort the \
+                 file before it is loaded there",
+                count(written.descending),
+                database.name()
+            ));
+        }
         drop(progress);
         if written.deleted > 0 {
             warn(format!(
@@ -72,7 +92,7 @@ pub(super) fn run(context: &mut Context, args: &UnloadArgs) -> Result<ExitCode> 
 fn tell(
     context: &mut Context,
     database: &Database,
-    Written { counts, deleted }: &Written,
+    Written { counts, deleted, .. }: &Written,
     file: &Path,
 ) -> Result<ExitCode> {
     let all: u64 = counts.iter().map(|(_, counts)| u64::from(counts.segments)).sum();
@@ -98,12 +118,30 @@ fn tell(
     DONE
 }
 
+/// How the segments are converted, if they are.
+fn conversion_of<S: Store>(
+    args: &UnloadArgs,
+    databases: &Databases<S>,
+    database: &Database,
+) -> Result<Option<Conversion>> {
+    let Some(page) = &args.to_ebcdic else {
+        if args.map.is_given() {
+            let what = "--map and --as-text say how data is converted";
+            return Err(Failure::usage(what, "Add --to-ebcdic."));
+        }
+        return Ok(None);
+    };
+    Conversion::new(databases, database, Direction::ToEbcdic, page, &args.map).map(Some)
+}
+
 /// What a file holds.
 struct Written {
     /// By segment type.
     counts: Vec<(Name, Counts)>,
     /// How many of them were deleted on one of their paths.
     deleted: u64,
+    /// How many roots were converted and have a lower key than the one in front of them.
+    descending: u64,
 }
 
 /// Writes all segments.
@@ -112,6 +150,7 @@ fn write<S: Store>(
     databases: &Databases<S>,
     file: &mut Appended,
     progress: &mut Progress,
+    conversion: &mut Option<Conversion>,
 ) -> Result<Written> {
     let types = types(database)?;
     let mut writer = Writer::new(file, &types)?;
@@ -123,8 +162,23 @@ fn write<S: Store>(
     }
     let (name, mut written, mut marked) = (database.name(), 0_u64, 0);
     let mut others = |name| databases.open(name);
+    let (mut converted, mut last, mut descending) = (Vec::new(), Vec::new(), 0);
     database.unload(&databases.store, &mut others, |of, deleted, data| {
         written += 1;
+        converted.clear();
+        if let Some(conversion) = conversion {
+            converted.extend_from_slice(data);
+            conversion.convert(of.code(), written, &mut converted);
+            let kind = database.schema.of(of);
+            if let (1, Some(key)) = (kind.level, &kind.key)
+                && let Some(key) = converted.get(key.offset..key.offset + key.len)
+            {
+                descending += u64::from(*key < last[..]);
+                last.clear();
+                last.extend_from_slice(key);
+            }
+        }
+        let data = if conversion.is_some() { &converted[..] } else { data };
         marked += u64::from(deleted.anywhere());
         if written.is_multiple_of(4096) {
             progress.show(name.text(), written, 0, "segments");
@@ -138,7 +192,7 @@ fn write<S: Store>(
     })?;
     let counts = types.iter().map(|one| one.name).zip(writer.counts().to_vec()).collect();
     writer.finish()?;
-    Ok(Written { counts, deleted: marked })
+    Ok(Written { counts, deleted: marked, descending })
 }
 
 /// The segment types of the file, as a header names them: all but virtual ones. Of a physical pair

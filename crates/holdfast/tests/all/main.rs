@@ -28,6 +28,7 @@ mod cobol_programs_run_from_their_sources;
 mod copies_bring_data_back;
 mod copies_that_are_not_mounted_are_not_gone;
 mod databases_are_taken_back;
+mod data_comes_in_ebcdic;
 mod definitions_are_stored_all_or_none;
 mod files_at_rest;
 mod files_at_rest_by_older_names;

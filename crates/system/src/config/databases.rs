@@ -19,7 +19,7 @@ use super::template::{Text, amount, key, plain, quoted};
 const EXAMPLE: &str = r#"# Databases have sections of their own, by the names of their DBDs:
 # [database.HISTORY]
 # collation = "binary"             # "ebcdic": ASCII data in the order of the host
-# encoding = "ascii"               # "ebcdic": the code page of character data
+# encoding = "ascii"               # "ebcdic": kept as it is; programs need a map (db map)
 # interval_bytes = "8 KiB"         # pool, plain: for new data sets, in place of [data]
 # partition = [                    # as HALDB has them; the last takes what is above the others
 #   { name = "HIST01", high_key = "4999" },
@@ -138,6 +138,10 @@ pub(super) fn write(text: &mut Text, config: &SystemConfig) {
     let shown = |user: &placement::ProgramUser| quoted(user.name());
     let meaning = "\"psb\": the I/O PCB names the PSB as the user of a batch program";
     text.set("program_user", (&config.compat.program_user, &usual), shown, meaning);
+    let usual = placement::WithoutMap::default();
+    let shown = |without: &placement::WithoutMap| quoted(without.name());
+    let meaning = "\"refuse\": no program over EBCDIC data without a map";
+    text.set("ebcdic_without_map", (&config.compat.ebcdic_without_map, &usual), shown, meaning);
 }
 
 /// A setting that is written only if it is there.
@@ -224,10 +228,12 @@ mod tests {
         let pool = "\n[pool.8k]\nunit = \"8 KiB\"\nbytes = \"64 MiB\"\n";
         let none = base()
             .replace("#: batch_log = \"disk\"", "batch_log = \"none\"")
-            .replace("#: program_user = \"login\"", "program_user = \"psb\"");
+            .replace("#: program_user = \"login\"", "program_user = \"psb\"")
+            .replace("#: ebcdic_without_map = \"warn\"", "ebcdic_without_map = \"refuse\"");
         let config = parse(&(none + pool + sections)).unwrap();
         assert_eq!(config.compat.batch_log, placement::BatchLog::None);
         assert_eq!(config.compat.program_user, placement::ProgramUser::Psb);
+        assert_eq!(config.compat.ebcdic_without_map, placement::WithoutMap::Refuse);
         assert_eq!(parse(&config.to_text()).unwrap(), config);
     }
 
