@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{Lsn, SystemId};
-use log::{KeyBook, Record};
+use base::SystemId;
+use log::{KeyBook, PlainSpan, Record};
 use seal::{Format, KeyProvider};
 use seam::Seam;
 
@@ -50,13 +50,18 @@ pub struct ArchiveEnv {
     pub key_label: String,
     /// Whether the log is sealed; archives are as it is.
     pub format: Format,
-    /// Positions before which plain archives are accepted although `format` is sealed (K4).
-    pub plain_until: Lsn,
+    /// Where plain groups are believed although `format` is sealed (K4).
+    pub plain: PlainSpan,
     /// When a record says that something was committed, in microseconds of UTC, if it says so.
     pub dated: fn(&Record<'_>) -> Option<u64>,
 }
 
 impl ArchiveEnv {
+    /// Where plain groups are believed.
+    pub(crate) fn plain_span(&self) -> PlainSpan {
+        self.plain.of_log(self.format)
+    }
+
     /// Keys for one reader or writer.
     pub(crate) fn book(&self) -> KeyBook {
         KeyBook::new(Arc::clone(&self.keys), &self.key_label, self.system)

@@ -248,14 +248,14 @@ impl ArchiveFile {
     }
 
     fn follows(&self, head: &GroupHead) -> Result<(), Flaw> {
-        let plain_wanted = self.env.format == Format::Plain || head.first < self.env.plain_until;
+        let may_be_plain = self.env.plain_span().has_group(head.first, head.end());
         if head.system != self.env.system {
             Err(Flaw::Foreign(head.system))
         } else if head.number != self.next {
             Err(Flaw::Number(head.number))
         } else if head.previous != self.previous {
             Err(Flaw::Chain)
-        } else if head.format == Format::Plain && !plain_wanted {
+        } else if head.format == Format::Plain && !may_be_plain {
             Err(Flaw::Plain)
         } else {
             Ok(())

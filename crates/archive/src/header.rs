@@ -158,8 +158,7 @@ impl ArchiveInfo {
         if system != env.system {
             return Err(Flaw::Foreign(system));
         }
-        let plain_wanted = env.format == Format::Plain || info.end <= env.plain_until;
-        if info.format == Format::Plain && !plain_wanted {
+        if info.format == Format::Plain && !env.plain_span().has_file(info.end) {
             return Err(Flaw::Plain);
         }
         let key = key_of(book, &info)?;

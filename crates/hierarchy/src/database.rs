@@ -379,7 +379,7 @@ fn attributes(dbd: &Dbd, placement: &Placement, above: Option<&SetAttributes>) -
         interval_bytes: interval_bytes.or(above.and_then(|one| one.interval_bytes)),
         pool: pool.or_else(|| above.and_then(|one| one.pool.clone())),
         key_label: None,
-        plain: placement.plain().unwrap_or(above.is_some_and(|one| one.plain)),
+        plain: placement.plain().or(above.and_then(|one| one.plain)),
         free_percent: free_percent(dbd),
         group_bytes: 0,
     }

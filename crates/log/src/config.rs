@@ -56,9 +56,8 @@ pub struct LogConfig {
     pub elsewhere: Elsewhere,
     /// Whether new groups are sealed or plain.
     pub format: Format,
-    /// Positions before which plain groups are accepted although `format` is sealed, after a log
-    /// was turned from plain to sealed; [`Lsn::NONE`] otherwise (K4).
-    pub plain_until: Lsn,
+    /// Where plain groups are believed although `format` is sealed (K4).
+    pub plain: PlainSpan,
     /// The label of the log's data key.
     pub key_label: String,
 }
@@ -81,7 +80,55 @@ impl fmt::Debug for Moved {
     }
 }
 
+/// The piece of a log that is, or once was, plain. Anybody can make plain groups, so they are
+/// believed wholly within it and nowhere else (K4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlainSpan {
+    /// Where it begins.
+    pub from: Lsn,
+    /// Where it ends; for a log that is plain now, anything.
+    pub until: Lsn,
+}
+
+impl PlainSpan {
+    /// The log was never plain.
+    pub const NONE: PlainSpan = PlainSpan { from: Lsn::NONE, until: Lsn::NONE };
+
+    /// The span as it counts for a log that has this form now: a plain one has no end of it.
+    #[must_use]
+    pub fn of_log(self, format: Format) -> PlainSpan {
+        match format {
+            Format::Plain => PlainSpan { until: Lsn(u64::MAX), ..self },
+            Format::Sealed => self,
+        }
+    }
+
+    /// Whether a plain group may stand there.
+    #[must_use]
+    pub fn has_group(&self, first: Lsn, end: Lsn) -> bool {
+        self.from <= first && end <= self.until
+    }
+
+    /// Whether a plain segment may begin there: of its groups each is judged by itself.
+    #[must_use]
+    pub fn has_segment(&self, first: Lsn) -> bool {
+        self.from <= first && first < self.until
+    }
+
+    /// Whether a plain file of an archive may end there. It may begin with sealed groups.
+    #[must_use]
+    pub fn has_file(&self, end: Lsn) -> bool {
+        self.from < end && end <= self.until
+    }
+}
+
 impl LogConfig {
+    /// Where plain groups are believed.
+    #[must_use]
+    pub fn plain_span(&self) -> PlainSpan {
+        self.plain.of_log(self.format)
+    }
+
     /// The folder of a copy (0 or 1).
     ///
     /// # Panics
@@ -120,7 +167,7 @@ impl LogConfig {
             moved: Moved::default(),
             elsewhere: Elsewhere::default(),
             format: Format::Sealed,
-            plain_until: Lsn::NONE,
+            plain: PlainSpan::NONE,
             key_label: "log".into(),
         }
     }
@@ -351,4 +398,31 @@ pub struct Opened {
     pub single: bool,
     /// What an operator should know, a sentence each.
     pub notes: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_group_stands_wholly_within_the_span_that_was_plain() {
+        let sealed = PlainSpan { from: Lsn(100), until: Lsn(200) };
+        let cases = [
+            (100, 200, true),
+            (150, 150, true),
+            (99, 150, false),
+            (150, 201, false),
+            (150, 9_999, false),
+        ];
+        for (first, end, believed) in cases {
+            assert_eq!(sealed.has_group(Lsn(first), Lsn(end)), believed, "{first} to {end}");
+        }
+        assert!(!PlainSpan::NONE.has_group(Lsn::FIRST, Lsn(200)));
+        let plain = sealed.of_log(Format::Plain);
+        assert!(plain.has_group(Lsn(150), Lsn(9_999)) && !plain.has_group(Lsn(99), Lsn(150)));
+        assert!(sealed.has_segment(Lsn(100)) && !sealed.has_segment(Lsn(200)));
+        assert!(
+            sealed.has_file(Lsn(200)) && !sealed.has_file(Lsn(201)) && !sealed.has_file(Lsn(100))
+        );
+    }
 }

@@ -110,8 +110,8 @@ impl Lens {
             return Err(Flaw::Foreign(head.system));
         }
         accept(&head)?;
-        let plain_wanted = config.format == Format::Plain || head.first < config.plain_until;
-        if head.format == Format::Plain && !plain_wanted {
+        let may_be_plain = config.plain_span().has_group(head.first, head.end());
+        if head.format == Format::Plain && !may_be_plain {
             return Err(Flaw::Plain);
         }
         let len = head.disk_len();

@@ -61,7 +61,8 @@ mod writer;
 
 pub use ahead_care::{AheadDamage, look_ahead};
 pub use config::{
-    COPIES_MAX, LogConfig, LogEnv, LogEvents, LogStart, Moved, Opened, Origin, STRIPES_MAX,
+    COPIES_MAX, LogConfig, LogEnv, LogEvents, LogStart, Moved, Opened, Origin, PlainSpan,
+    STRIPES_MAX,
 };
 pub use error::LogError;
 pub use group::{Flaw, GROUP_HEADER, GroupHead, KeyBook, Purpose, disk_len};

@@ -246,8 +246,7 @@ impl SegmentHead {
             let is_own = self.unseal(book, &named).is_ok();
             return Err(if is_own { Flaw::Tag } else { Flaw::Foreign(self.system) });
         }
-        let plain_wanted = config.format == Format::Plain || self.id.first < config.plain_until;
-        if self.format == Format::Plain && !plain_wanted {
+        if self.format == Format::Plain && !config.plain_span().has_segment(self.id.first) {
             return Err(Flaw::Plain);
         }
         self.unseal(book, &bytes[..TAG_AT])

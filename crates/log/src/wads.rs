@@ -440,9 +440,10 @@ fn open(
     offset: u64,
     len: u64,
 ) -> std::io::Result<Option<Vec<u8>>> {
-    let plain_wanted = config.format == Format::Plain || head.first < config.plain_until;
+    let end = Lsn(head.first.0.saturating_add(u64::from(head.payload_len)));
+    let refused = head.format == Format::Plain && !config.plain_span().has_group(head.first, end);
     let entry_len = disk_len(head.payload_len as usize);
-    if offset + entry_len as u64 > len || (head.format == Format::Plain && !plain_wanted) {
+    if refused || offset + entry_len as u64 > len {
         return Ok(None);
     }
     lens.bring(offset, entry_len)?;

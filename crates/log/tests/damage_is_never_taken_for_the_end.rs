@@ -242,7 +242,7 @@ fn a_plain_log_is_refused_where_a_sealed_one_is_expected() {
     let error = bench.open(LogStart::NEW).map(|_| ()).unwrap_err();
     assert!(error.to_string().contains("plain in a sealed log"), "{error}");
     // A conversion says how far plain groups reach; what is appended from then on is sealed.
-    bench.config.plain_until = end;
+    bench.config.plain.until = end;
     let (log, _) = bench.open(LogStart::NEW).unwrap();
     let place = log.append(1, 0, UowId::NONE, Lsn::NONE, &[b"now sealed"]).unwrap();
     log.wait_durable(place.end).unwrap();

@@ -307,6 +307,8 @@ records! {
     /// RECON was lost and begun anew where the log reached so far: of image copies and recoveries
     /// of before it knows nothing. 0 says that it was rebuilt since.
     21 BegunAnew(Lsn);
+    /// The control file has bound this edition of what the system's bytes must prove.
+    22 Protected(u32);
 }
 
 /// Takes the records of an entry apart; `None` if it is not one that this release writes.

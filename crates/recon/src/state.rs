@@ -46,6 +46,8 @@ pub struct State {
     pub last_number: u32,
     /// Where the log was when RECON was lost and begun anew, if it was not rebuilt since.
     pub begun_anew: Lsn,
+    /// The newest edition that the control file has bound of what the system's bytes must prove.
+    pub protected: u32,
 }
 
 /// Something that can only be read with a key generation (K18).
@@ -76,6 +78,7 @@ impl Default for State {
             stale: 0,
             last_number: 0,
             begun_anew: Lsn::NONE,
+            protected: 0,
         }
     }
 }
@@ -139,6 +142,7 @@ impl State {
             Record::Ended(process) => self.authorised.retain(|one| one.process != *process),
             Record::Stale(copy) => self.stale = *copy,
             Record::BegunAnew(lsn) => self.begun_anew = *lsn,
+            Record::Protected(edition) => self.protected = self.protected.max(*edition),
             Record::Numbers(last) => self.number(*last),
             Record::Restored(restored) => {
                 self.reach(restored.began, 0);
@@ -172,6 +176,9 @@ impl State {
         ];
         if self.begun_anew > Lsn::NONE {
             all.push(Record::BegunAnew(self.begun_anew));
+        }
+        if self.protected > 0 {
+            all.push(Record::Protected(self.protected));
         }
         all.extend(self.sets.values().cloned().map(Record::Set));
         all.extend(self.databases.values().cloned().map(Record::Database));

@@ -206,7 +206,11 @@ impl Sets {
     fn make(&self, kernel: &Kernel, name: &str, attributes: &SetAttributes) -> Result<SetId> {
         let ci_bytes = attributes.interval_bytes.unwrap_or(self.defaults.interval_bytes);
         let label = attributes.key_label.clone().unwrap_or(self.defaults.key_label.clone());
-        let format = if attributes.plain { Format::Plain } else { self.defaults.format };
+        let format = match attributes.plain {
+            None => self.defaults.format,
+            Some(true) => Format::Plain,
+            Some(false) => Format::Sealed,
+        };
         let generation = match format {
             Format::Plain => KeyGeneration(0),
             Format::Sealed => {
@@ -406,7 +410,7 @@ fn info(set: &SetHandle) -> SetInfo {
             interval_bytes: asked(ASKED_INTERVAL).then_some(definition.ci_bytes),
             pool: asked(ASKED_POOL).then(|| definition.pool.clone()),
             key_label: asked(ASKED_LABEL).then(|| definition.label.clone()),
-            plain: definition.format == Format::Plain,
+            plain: Some(definition.format == Format::Plain),
             free_percent: set.free_percent,
             group_bytes: set.group_bytes,
         },

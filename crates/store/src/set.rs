@@ -46,8 +46,8 @@ pub struct SetAttributes {
     pub pool: Option<String>,
     /// The label of the key that seals the set; `None` is the system's default.
     pub key_label: Option<String>,
-    /// Keep the set in the clear.
-    pub plain: bool,
+    /// Keep the set in the clear, or seal it; `None` is the system's default.
+    pub plain: Option<bool>,
     /// Percent of each interval that a bulk load leaves free.
     pub free_percent: u8,
     /// Keys that share so many leading bytes belong together and are used together, as the

@@ -159,7 +159,7 @@ pub(crate) fn looked_at(
         system: config.system,
         key_label: log.key_label,
         format: log.format,
-        plain_until: log.plain_until,
+        plain: log.plain,
         dated,
     };
     Ok(Some(Arc::new(Shelf::open(env, archive)?)))

@@ -1,8 +1,8 @@
 //! What the bytes of a system must prove: what its configuration asks for, held against what its
 //! control file binds ([`uow::protection`]).
 //!
-//! 1. Log and archives are read as what is bound says. What the configuration says instead counts
-//!    only where there is no control file to ask.
+//! 1. Log and archives are read as what is bound says; where no control file can be asked, plain
+//!    groups are believed nowhere.
 //! 2. Less is bound by [`accept`] alone, whose caller holds the passphrase; more by a start.
 
 use std::fmt;
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::Lsn;
-use seal::{Format, KeyProvider, KeyRing, Passphrase};
+use seal::{KeyProvider, KeyRing, Passphrase};
 use seam::Seam;
 use serde::{Deserialize, Serialize};
 use uow::control::ControlKeys;
@@ -25,7 +25,9 @@ pub struct ProtectionStatus {
     pub log: String,
     /// Copies of the log.
     pub log_copies: u8,
-    /// Plain pieces of the log and of archives before this position are believed; 0: none.
+    /// Plain groups of log and archives are believed from here; they end nowhere while it is plain.
+    pub plain_from: u64,
+    /// And up to here; 0: none are.
     pub plain_until: u64,
     /// Folders of the archive; 0: the log is not archived.
     pub archive_folders: u8,
@@ -44,7 +46,8 @@ impl ProtectionStatus {
         ProtectionStatus {
             log: bound.log.to_string(),
             log_copies: bound.log_copies,
-            plain_until: bound.plain_until.0,
+            plain_from: bound.plain.from.0,
+            plain_until: bound.plain.until.0,
             archive_folders: bound.archive_folders,
             new_sets: bound.new_sets.to_string(),
             exceptions: bound.exceptions.iter().cloned().collect(),
@@ -58,7 +61,7 @@ impl fmt::Display for ProtectionStatus {
         let copies = if self.log_copies == 1 { "copy" } else { "copies" };
         write!(f, "log {}, {} {copies}", self.log, self.log_copies)?;
         if self.plain_until > 0 {
-            write!(f, ", plain before {:#x}", self.plain_until)?;
+            write!(f, ", plain from {:#x} to {:#x}", self.plain_from, self.plain_until)?;
         }
         match self.archive_folders {
             0 => write!(f, "; not archived")?,
@@ -98,7 +101,7 @@ pub fn compare(seam: &Seam, dir: &Path, passphrase: &Passphrase) -> Result<Compa
 }
 
 /// Binds what the configuration of a stopped system asks for, where that is less than what is
-/// bound. What is more is bound by the next start. Returns what was bound before.
+/// bound. What is more is bound by the next start. Returns what is bound now, and what of it was more.
 ///
 /// # Errors
 /// As for [`compare`], and if the control file cannot be written.
@@ -106,16 +109,10 @@ pub fn accept(seam: &Seam, dir: &Path, passphrase: &Passphrase) -> Result<Compar
     let dir = &system::absolute(seam, dir)?;
     let (ring, _lock) = system::open_key_ring(seam, dir, passphrase)?;
     let (config, ring) = (SystemConfig::read(seam.disk.as_ref(), dir)?, Arc::new(ring));
-    let before = compared(seam, dir, &config, &ring)?;
-    if !before.lowered.is_empty() {
-        let Protection { log: asked, .. } = before.asked;
-        // A plain log becomes sealed by a start, which notes where.
-        let log = if asked == Format::Plain { asked } else { before.bound.log };
-        let plain_until = before.bound.plain_until;
-        let bound = Protection { log, plain_until, ..before.asked.clone() };
-        protection::bind(seam, dir, &control_keys(&config, &ring), &bound)?;
-    }
-    Ok(before)
+    let lowered = compared(seam, dir, &config, &ring)?.lowered;
+    let asked = config.asked(dir);
+    let (_, bound) = protection::accept(seam, dir, &control_keys(&config, &ring), &asked)?;
+    Ok(Compared { bound, asked, lowered })
 }
 
 fn compared(
@@ -149,7 +146,8 @@ pub(crate) fn prove(
 }
 
 /// Has a configuration read log and archives as what is bound says, for somebody who only looks.
-/// Returns where it asks for less; without a control file that can be read, nothing.
+/// Returns what is bound, if there is a
+/// control file to ask, and where the configuration asks for less.
 pub(crate) fn look(
     seam: &Seam,
     dir: &Path,
@@ -157,6 +155,7 @@ pub(crate) fn look(
     keys: &Arc<KeyRing>,
 ) -> (Option<Protection>, Vec<Lowered>) {
     let Ok(Compared { bound, lowered, .. }) = compared(seam, dir, config, keys) else {
+        config.believe(&Protection::SEALED);
         return (None, Vec::new());
     };
     config.believe(&bound);
@@ -173,7 +172,7 @@ pub(crate) fn accept_in_memory(stopped: &Stopped) -> Result<(), UowError> {
     }
     let keys = control_keys(&stopped.config, &stopped.keys);
     let asked = stopped.config.asked(&stopped.dir);
-    protection::bind(&stopped.seam, &stopped.dir, &keys, &asked)
+    protection::accept(&stopped.seam, &stopped.dir, &keys, &asked).map(drop)
 }
 
 /// The log was plain up to `end`, and is sealed from there on. The system is stopped.
@@ -188,10 +187,7 @@ pub(crate) fn seal_log_from(
     end: Lsn,
 ) -> Result<(), SystemError> {
     let _lock = system::lock(seam, dir)?;
-    let keys = control_keys(config, keys);
-    let bound = protection::bound(seam, dir, &keys)?;
-    let sealed = Protection { log: Format::Sealed, plain_until: end, ..bound };
-    Ok(protection::bind(seam, dir, &keys, &sealed)?)
+    Ok(protection::seal_log_from(seam, dir, &control_keys(config, keys), end)?)
 }
 
 fn control_keys(config: &SystemConfig, keys: &Arc<KeyRing>) -> ControlKeys {

@@ -123,6 +123,10 @@ fn news(state: &State, kernel: &Kernel) -> Vec<Record> {
             news.push(Record::Set(entry));
         }
     }
+    let edition = kernel.protection().edition;
+    if edition > state.protected {
+        news.push(Record::Protected(edition));
+    }
     let gone = state.sets.keys().filter(|id| !known.iter().any(|set| set.id == **id));
     news.extend(gone.map(|id| Record::SetGone(*id)));
     news

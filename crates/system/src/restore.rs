@@ -16,9 +16,11 @@ use recovery::{CopyKeys, LeftSet, Lost, Past, Progress, RecoveryError, find_copi
 use seal::{Format, KeyProvider, KeyRing, Passphrase};
 use seam::Seam;
 use seam::disk::{Disk, read_small, replace_small};
+use serde::{Deserialize, Serialize};
 use uow::{Parts, Protection};
 
 use crate::config::CONFIG_FILE;
+use crate::protection::ProtectionStatus;
 use crate::system::{absolute, clean_up, free_place, make_folders, open_key_ring, parts};
 use crate::{LABELS, Repair, Stopped, System, SystemConfig, SystemError, archives, registry};
 
@@ -57,6 +59,8 @@ pub struct RestoredSystem {
     pub sets: Vec<String>,
     /// Those that do not come back, or not to where the archives end.
     pub left: Vec<LeftSet>,
+    /// What its bytes must prove from now on.
+    pub protection: ProtectionStatus,
     /// What an operator should know, a sentence each.
     pub notes: Vec<String>,
 }
@@ -103,7 +107,7 @@ impl System {
         let (mut config, text) = configuration(seam, options, system)?;
         if options.accept_plain {
             // Where plain archives end nobody knows before they are read.
-            config.log.plain_until = Lsn(u64::MAX);
+            config.log.plain.until = Lsn(u64::MAX);
         } else {
             refuse_plain(&config, dir)?;
         }
@@ -118,11 +122,12 @@ impl System {
         let lost = Lost::look(seam, &shelf, &copies, &options.copies, tell)?;
         let restoring = dir.join(RESTORING);
         let made = make_folders(disk, dir, &config).and_then(|()| {
-            write(seam, &restoring, &again(dir, options))?;
+            let again = serde_json::to_vec(&Again::of(options)).unwrap_or_default();
+            write(seam, &restoring, &again)?;
             write(seam, &config.key_file(dir), &key_file)?;
             let recon = registry::recon_setup(seam, dir, &config, keys);
             if options.accept_plain {
-                config.log.plain_until = lost.began();
+                config.log.plain.until = lost.began();
             }
             lost.make(&parts, &config.kernel(dir), &recon)?;
             write(seam, &dir.join(CONFIG_FILE), text.as_bytes())
@@ -141,26 +146,44 @@ impl System {
             copies: lost.copies().copies.len(),
             sets: lost.sets(),
             left: lost.left().to_vec(),
+            protection: ProtectionStatus::of(&config.asked(dir)),
             notes: lost.notes(),
         })
     }
 }
 
-/// The command that begins a restore again, as bytes.
-fn again(dir: &Path, options: &RestoreOptions) -> Vec<u8> {
-    let text = |path: &Path| path.display().to_string();
-    let mut words = vec!["holdfast".into(), "restore".into(), text(dir)];
-    words.extend(["--keys".into(), text(&options.key_file)]);
-    let config = options.config.iter().map(|path| ("--config", path));
-    let archives = options.archives.iter().map(|path| ("--archives", path));
-    let copies = options.copies.iter().map(|path| ("--copies", path));
-    for (option, path) in config.chain(archives).chain(copies) {
-        words.extend([option.into(), text(path)]);
+/// What a restore that is cut off is begun again with. The command is made of it anew: whoever can
+/// write here must not put words into anybody's mouth.
+#[derive(Serialize, Deserialize)]
+struct Again {
+    keys: PathBuf,
+    config: Option<PathBuf>,
+    archives: Vec<PathBuf>,
+    copies: Vec<PathBuf>,
+}
+
+impl Again {
+    fn of(options: &RestoreOptions) -> Again {
+        Again {
+            keys: options.key_file.clone(),
+            config: options.config.clone(),
+            archives: options.archives.clone(),
+            copies: options.copies.clone(),
+        }
     }
-    if options.accept_plain {
-        words.push("--accept-plain".into());
+
+    fn command(&self, dir: &Path) -> Repair {
+        let text = |path: &Path| path.display().to_string();
+        let mut words = vec!["holdfast".into(), "restore".into(), text(dir)];
+        let keys = [("--keys", &self.keys)].into_iter();
+        let config = self.config.iter().map(|path| ("--config", path));
+        let archives = self.archives.iter().map(|path| ("--archives", path));
+        let copies = self.copies.iter().map(|path| ("--copies", path));
+        for (option, path) in keys.chain(config).chain(archives).chain(copies) {
+            words.extend([option.into(), text(path)]);
+        }
+        Repair(words)
     }
-    serde_json::to_vec(&Repair(words)).unwrap_or_default()
 }
 
 /// Whether a restore was cut off in a folder before there was a system; how it is begun again, as
@@ -169,8 +192,9 @@ pub(crate) fn cut_off(disk: &dyn Disk, dir: &Path) -> Option<Repair> {
     if !matches!(disk.exists(&dir.join(CONFIG_FILE)), Ok(false)) {
         return None;
     }
-    let words = read_small(disk, &dir.join(RESTORING), KEY_FILE_BYTES_MAX).ok()?;
-    Some(serde_json::from_slice(&words).unwrap_or(Repair(Vec::new())))
+    let bytes = read_small(disk, &dir.join(RESTORING), KEY_FILE_BYTES_MAX).ok()?;
+    let again = serde_json::from_slice::<Again>(&bytes);
+    Some(again.map_or(Repair(Vec::new()), |again| again.command(dir)))
 }
 
 fn write(seam: &Seam, path: &Path, bytes: &[u8]) -> Result<(), SystemError> {
@@ -209,7 +233,7 @@ fn configuration(
 
 /// Refuses a configuration that would make a system less than sealed.
 fn refuse_plain(config: &SystemConfig, dir: &Path) -> Result<(), SystemError> {
-    let lowered = Protection::UNBOUND.lowered_by(&config.asked(dir));
+    let lowered = Protection::SEALED.lowered_by(&config.asked(dir));
     let Some(first) = lowered.into_iter().find(|one| one.asked == Format::Plain.to_string()) else {
         return Ok(());
     };
@@ -246,10 +270,7 @@ pub fn rebuild_recon(
 ) -> Result<RebuiltRecon, SystemError> {
     let dir = &absolute(seam, dir)?;
     let stopped = Stopped::look(seam, dir, passphrase)?;
-    let mut config = stopped.config.clone();
-    if stopped.bound.is_none() {
-        config.believe(&Protection::UNBOUND);
-    }
+    let config = stopped.config.clone();
     let past = read_log(&stopped, notes, tell)?;
     drop(stopped);
     // Nobody opens the system meanwhile.

@@ -177,6 +177,8 @@ impl System {
         // The kernel takes it again, for as long as it runs; in memory it takes another one.
         let lock = options.in_memory.then_some(lock);
         let known = registry::known(&recon)?;
+        let edition = known.as_ref().map_or(0, |known| known.protected);
+        bound.refuse_older(edition, dir)?;
         let shelf = archives::shelf(&parts, &config, dir, known.as_ref())?;
         let mut plan = archives::kernel(&config, dir, shelf.as_ref());
         if let Some(anchor) = &mut plan.anchor {

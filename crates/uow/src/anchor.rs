@@ -55,10 +55,28 @@ impl Anchor {
     ) -> Result<Anchor, UowError> {
         let path = plan.path.clone();
         let anchor = Anchor { seam: seam.clone(), path, trouble: Mutex::new(None) };
+        if plan.begins_anew {
+            anchor.refuse_other_files(keys)?;
+        }
         if !plan.begins_anew && !planted(Plant::AnchorNotCompared) {
             anchor.compare(keys, blocks)?;
         }
         Ok(anchor)
+    }
+
+    /// An anchor is begun where there is none: what else stands there would be lost.
+    fn refuse_other_files(&self, keys: &ControlKeys) -> Result<(), UowError> {
+        let refuse = |why: &str| UowError::Anchor { path: self.path.clone(), why: why.into() };
+        let Ok(file) = self.seam.disk.open(&self.path, Open::READ) else { return Ok(()) };
+        let mut slot = AlignedBuf::zeroed(BLOCK);
+        let len = file.len().unwrap_or(u64::MAX);
+        if len == 0 {
+            return Ok(());
+        }
+        let is_anchor = len == BLOCK as u64
+            && file.read_at(&mut slot, 0).is_ok()
+            && decode(&mut slot, keys).is_ok();
+        if is_anchor { Ok(()) } else { Err(refuse("a file stands there that is no anchor of it")) }
     }
 
     fn compare(&self, keys: &ControlKeys, blocks: &[Numbered]) -> Result<(), UowError> {

@@ -24,7 +24,7 @@
 //! | 120 | 8 | UTC in microseconds |
 //! | 128 | 3,968 | what the system's bytes must prove (`protection`), zeros behind it |
 //!
-//! Version 1 ended at 128: it bound nothing, which counts as [`Protection::UNBOUND`].
+//! Version 1 ended at 128: it bound nothing, which counts as [`Protection::SEALED`].
 //!
 //! A release with another layout writes both slots before it does anything else, so a slot of an
 //! unknown version beside a sound one is damage, and the sound one serves (K20).
@@ -144,7 +144,7 @@ impl ControlFile {
             ahead: false,
             utc_us: seam.clock.utc_us(),
         };
-        let first = (0, block, Protection::UNBOUND);
+        let first = (0, block, Protection::SEALED);
         let control = ControlFile::around(seam, path, file, keys, first, Vec::new())?;
         control.bind(protection)?;
         seam.disk
@@ -276,6 +276,8 @@ impl ControlFile {
     /// # Errors
     /// If there is no room for so many names, or the disk refuses.
     pub(crate) fn bind(&self, protection: &Protection) -> Result<(), UowError> {
+        let edition = self.protection().edition + 1;
+        let protection = &Protection { edition, ..protection.clone() };
         if protection.encode(SEALED_END - BOUND_AT).is_none() {
             let why = "it has no room for the names of all databases whose form is an exception";
             return Err(bad(&self.path, why.into(), TOO_MANY_NAMES));
@@ -424,7 +426,7 @@ pub(crate) fn decode(slot: &mut [u8], keys: &ControlKeys) -> Result<Numbered, Fa
         utc_us: get_u64(sealed, 40),
     };
     let protection = match version {
-        UNBOUND_VERSION => Protection::UNBOUND,
+        UNBOUND_VERSION => Protection::SEALED,
         _ => Protection::decode(&sealed[BOUND_AT - SEALED_AT..])
             .ok_or_else(|| damaged("what it binds makes no sense"))?,
     };

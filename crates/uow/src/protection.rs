@@ -9,8 +9,10 @@
 //!    holds the keys has bound what it asks for ([`bind`]).
 //! 2. One that asks for more is bound by the next start, once that has succeeded.
 //! 3. Both slots of the control file have what is bound: a damaged slot brings back nothing older.
-//! 4. Plain groups of a sealed log are believed before `plain_until` and nowhere else: the log was
-//!    plain until then.
+//! 4. Plain groups of the log are believed within the one span in which it was plain, and nowhere
+//!    else.
+//! 5. Each change has its edition, which goes into the log and into RECON. A control file of an
+//!    older edition was put back and opens nothing.
 //!
 //! In the control block, behind what restart needs:
 //!
@@ -20,9 +22,10 @@
 //! | 1 | 1 | form of new data sets |
 //! | 2 | 1 | copies of the log |
 //! | 3 | 1 | folders of the archive; 0: it is not archived |
-//! | 4 | 4 | zero |
-//! | 8 | 8 | position before which plain groups are believed |
-//! | 16 | 2 + n | the anchor's path, relative to the system's folder if it lies there; empty: none |
+//! | 4 | 4 | edition |
+//! | 8 | 8 | position from which plain groups are believed |
+//! | 16 | 8 | position up to which they are |
+//! | 24 | 2 + n | the anchor's path, relative to the system's folder if it lies there; empty: none |
 //! | | 2 | number of names that follow |
 //! | | 2 + n | each: a database whose new data sets have the other form |
 
@@ -32,19 +35,26 @@ use std::path::{Path, PathBuf};
 
 use base::Lsn;
 use base::bytes::{Reader, push_string16};
+use log::PlainSpan;
 use seal::Format;
 use seam::Seam;
 
 use crate::control::{ControlFile, ControlKeys};
+use crate::restart::CONTROL;
 use crate::{KernelConfig, UowError};
+
+/// The edition of a system that was just made.
+pub(crate) const FIRST_EDITION: u32 = 1;
 
 /// What the bytes of a system must prove.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Protection {
+    /// Counts the changes, from 1.
+    pub edition: u32,
     /// The form of the log, and of its archives.
     pub log: Format,
-    /// Plain groups before this position are believed although the log is sealed.
-    pub plain_until: Lsn,
+    /// Where plain groups of it are believed.
+    pub plain: PlainSpan,
     /// Copies of the log.
     pub log_copies: u8,
     /// Folders of the archive; 0: the log is not archived.
@@ -93,11 +103,12 @@ impl fmt::Display for Lowered {
 }
 
 impl Protection {
-    /// What a system must prove whose control file is of a release that bound nothing: whatever it
-    /// has of the weaker form an operator has to bind.
-    pub const UNBOUND: Protection = Protection {
+    /// Nothing is plain. It also stands for a control file of a release that bound nothing: what
+    /// such a system has of the weaker form an operator has to bind.
+    pub const SEALED: Protection = Protection {
         log: Format::Sealed,
-        plain_until: Lsn::NONE,
+        edition: 0,
+        plain: PlainSpan::NONE,
         log_copies: 1,
         archive_folders: 0,
         new_sets: Format::Sealed,
@@ -114,7 +125,8 @@ impl Protection {
         });
         Protection {
             log: config.log.format,
-            plain_until: config.log.plain_until,
+            edition: FIRST_EDITION,
+            plain: config.log.plain,
             log_copies: u8::try_from(config.log.copies.len()).unwrap_or(u8::MAX),
             archive_folders,
             new_sets,
@@ -175,19 +187,59 @@ impl Protection {
         }
     }
 
+    /// Refuses a control file that was put back: one of a newer edition is known to be.
+    ///
+    /// # Errors
+    /// [`UowError::Control`].
+    pub fn refuse_older(&self, known: u32, home: &Path) -> Result<(), UowError> {
+        if self.edition >= known {
+            return Ok(());
+        }
+        let why = format!(
+            "it was put back: what it binds is of edition {}, and edition {known} is known",
+            self.edition
+        );
+        Err(UowError::Control { path: home.join(CONTROL), why, remedy: NEWEST })
+    }
+
     /// What is bound once a start has succeeded that asked for `asked`, and for nothing less.
     pub(crate) fn raised_to(&self, asked: &Protection) -> Protection {
-        Protection { plain_until: self.plain_until, log: self.log, ..asked.clone() }
+        Protection { edition: self.edition, plain: self.plain, log: self.log, ..asked.clone() }
+    }
+
+    /// What is bound once an operator has accepted what `asked` lowers. The log has reached
+    /// `proven`: from there on it may become plain.
+    fn lowered_to(&self, asked: &Protection, proven: Lsn) -> Protection {
+        let mut lowered = self.clone();
+        lowered.log_copies = self.log_copies.min(asked.log_copies);
+        lowered.archive_folders = self.archive_folders.min(asked.archive_folders);
+        if self.anchor.is_some() {
+            lowered.anchor.clone_from(&asked.anchor);
+        }
+        if is_less(self.log, asked.log) {
+            lowered.log = asked.log;
+            if self.plain == PlainSpan::NONE {
+                lowered.plain.from = proven;
+            }
+        }
+        let of_sets = |one: &Lowered| one.setting.starts_with("[data");
+        if self.lowered_by(asked).iter().any(of_sets) {
+            lowered.new_sets = asked.new_sets;
+            lowered.exceptions.clone_from(&asked.exceptions);
+        }
+        lowered
     }
 
     /// Its bytes in a control block; `None` if they are more than `bytes_max`.
     pub(crate) fn encode(&self, bytes_max: usize) -> Option<Vec<u8>> {
-        let mut out = vec![0; 16];
+        let mut out = vec![0; 24];
         out[0] = self.log as u8;
         out[1] = self.new_sets as u8;
         out[2] = self.log_copies;
         out[3] = self.archive_folders;
-        out[8..16].copy_from_slice(&self.plain_until.0.to_le_bytes());
+        out[4..8].copy_from_slice(&self.edition.to_le_bytes());
+        out[8..16].copy_from_slice(&self.plain.from.0.to_le_bytes());
+        out[16..24].copy_from_slice(&self.plain.until.0.to_le_bytes());
         let anchor =
             self.anchor.as_ref().map_or(&b""[..], |path| path.as_os_str().as_encoded_bytes());
         if anchor.len() > bytes_max {
@@ -210,8 +262,8 @@ impl Protection {
         let log = Format::from_byte(reader.u8()?)?;
         let new_sets = Format::from_byte(reader.u8()?)?;
         let (log_copies, archive_folders) = (reader.u8()?, reader.u8()?);
-        let _zero = reader.u32()?;
-        let plain_until = Lsn(reader.u64()?);
+        let edition = reader.u32()?;
+        let (from, until) = (Lsn(reader.u64()?), Lsn(reader.u64()?));
         let anchor = str::from_utf8(reader.string16()?).ok()?;
         let anchor = (!anchor.is_empty()).then(|| PathBuf::from(anchor));
         let mut exceptions = BTreeSet::new();
@@ -219,8 +271,9 @@ impl Protection {
             exceptions.insert(str::from_utf8(reader.string16()?).ok()?.to_owned());
         }
         Some(Protection {
+            edition,
             log,
-            plain_until,
+            plain: PlainSpan { from, until },
             log_copies,
             archive_folders,
             new_sets,
@@ -235,22 +288,47 @@ impl Protection {
 /// # Errors
 /// If the control file cannot be read.
 pub fn bound(seam: &Seam, home: &Path, keys: &ControlKeys) -> Result<Protection, UowError> {
-    Ok(ControlFile::open(seam, &home.join(crate::restart::CONTROL), keys)?.0.protection())
+    Ok(ControlFile::open(seam, &home.join(CONTROL), keys)?.0.protection())
 }
 
-/// Binds what an operator who holds the keys has decided. The system is stopped and locked.
+/// Binds what a configuration asks for where that is less than what is bound, for an operator who
+/// holds the keys. The system is stopped and locked. Returns what was bound before, and is now.
 ///
 /// # Errors
 /// If the control file cannot be read or written, or has no room for so many names.
-pub fn bind(
+pub fn accept(
     seam: &Seam,
     home: &Path,
     keys: &ControlKeys,
-    protection: &Protection,
-) -> Result<(), UowError> {
-    let (control, _) = ControlFile::open(seam, &home.join(crate::restart::CONTROL), keys)?;
-    control.bind(protection)
+    asked: &Protection,
+) -> Result<(Protection, Protection), UowError> {
+    let (control, block) = ControlFile::open(seam, &home.join(CONTROL), keys)?;
+    let before = control.protection();
+    let lowered = before.lowered_to(asked, block.proven);
+    if lowered != before {
+        control.bind(&lowered)?;
+    }
+    Ok((before, control.protection()))
 }
+
+/// Binds that the log, which was plain, is sealed from `end` on. The system is stopped and locked.
+///
+/// # Errors
+/// As for [`accept`].
+pub fn seal_log_from(
+    seam: &Seam,
+    home: &Path,
+    keys: &ControlKeys,
+    end: Lsn,
+) -> Result<(), UowError> {
+    let (control, _) = ControlFile::open(seam, &home.join(CONTROL), keys)?;
+    let bound = control.protection();
+    let plain = PlainSpan { until: end, ..bound.plain };
+    control.bind(&Protection { log: Format::Sealed, plain, ..bound })
+}
+
+const NEWEST: &str = "Put the newest control file back. If there is none, restore the system in a \
+                      new folder from its archives and image copies.";
 
 fn is_less(bound: Format, asked: Format) -> bool {
     bound == Format::Sealed && asked == Format::Plain
@@ -274,7 +352,8 @@ mod tests {
     fn full() -> Protection {
         Protection {
             log: Format::Sealed,
-            plain_until: Lsn(77),
+            edition: 3,
+            plain: PlainSpan { from: Lsn(7), until: Lsn(77) },
             log_copies: 2,
             archive_folders: 2,
             new_sets: Format::Sealed,
@@ -285,7 +364,7 @@ mod tests {
 
     #[test]
     fn what_is_bound_is_read_back_as_it_was() {
-        for one in [full(), Protection::UNBOUND] {
+        for one in [full(), Protection::SEALED] {
             let bytes = one.encode(512).unwrap();
             assert_eq!(Protection::decode(&bytes), Some(one));
             for len in 0..bytes.len() {
@@ -317,7 +396,7 @@ mod tests {
         }
         assert!(full().lowered_by(&full()).is_empty());
         let more = Protection { exceptions: BTreeSet::new(), ..full() };
-        assert!(Protection::UNBOUND.lowered_by(&more).is_empty());
+        assert!(Protection::SEALED.lowered_by(&more).is_empty());
         assert!(full().lowered_by(&more).is_empty());
     }
 
@@ -326,7 +405,7 @@ mod tests {
         let plain = Protection {
             new_sets: Format::Plain,
             exceptions: ["SECRET".to_owned()].into(),
-            ..Protection::UNBOUND
+            ..Protection::SEALED
         };
         // Everything is plain but one; without the exception that one would be plain, too.
         let without = Protection { exceptions: BTreeSet::new(), ..plain.clone() };

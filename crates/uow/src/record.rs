@@ -16,6 +16,7 @@
 //! | 12 | data set building | as data set made; a restart removes it |
 //! | 13 | data sets recovered | point 8, then data set 4 and what takes its place 4, repeated |
 //! | 14 | data set offline | data set 4 |
+//! | 15 | protected | edition of what the control file binds 4 |
 //! | 16 | interval given out | data set 4, interval 4 |
 //! | 17 | interval taken back | data set 4, interval 4; the unit of work is the one that freed it |
 //! | 18 | written | batch 8, data set 4, then entries of interval 4, page LSN 8, new prefix 8, old prefix 8 |
@@ -56,6 +57,8 @@ pub mod kind {
     pub const SETS_RECOVERED: u8 = 13;
     /// A data set is of no use until it is recovered.
     pub const SET_OFFLINE: u8 = 14;
+    /// The control file has bound what the system's bytes must prove.
+    pub const PROTECTED: u8 = 15;
     /// An interval is in use.
     pub const GIVEN_OUT: u8 = 16;
     /// An interval is free.
@@ -98,6 +101,7 @@ pub fn name_of(kind: u8) -> &'static str {
         kind::SET_BUILDING => "set-building",
         kind::SETS_RECOVERED => "sets-recovered",
         kind::SET_OFFLINE => "set-offline",
+        kind::PROTECTED => "protected",
         kind::GIVEN_OUT => "given-out",
         kind::TAKEN_BACK => "taken-back",
         kind::WRITTEN => "written",

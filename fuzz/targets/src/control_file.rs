@@ -50,7 +50,7 @@ fn protection() -> Protection {
         log_copies: 2,
         exceptions: ["HISTORY".to_owned()].into(),
         anchor: Some("/mnt/other/anchor".into()),
-        ..Protection::UNBOUND
+        ..Protection::SEALED
     }
 }
 

@@ -83,7 +83,7 @@ impl Bench {
             system: self.system,
             key_label: "log".into(),
             format: Format::Sealed,
-            plain_until: Lsn::NONE,
+            plain: log::PlainSpan::NONE,
             dated: |record| (record.kind == 9).then_some(1_000_000 + record.uow.0),
         }
     }

@@ -7,6 +7,7 @@ use ::recovery::LeftSet;
 use clap::Args;
 use serde::Serialize;
 use system::operator::Request;
+use system::protection::ProtectionStatus;
 use system::{OpenOptions, Repair, RestoreOptions, System};
 
 use super::{Context, DONE};
@@ -62,6 +63,8 @@ struct Restored {
     archives: usize,
     copies: usize,
     recovered: Recovered,
+    /// What its bytes must prove from now on.
+    protection: ProtectionStatus,
     /// Data sets that did not come back, or not to where the archives end.
     left: Vec<Left>,
 }
@@ -123,6 +126,7 @@ pub(super) fn run(context: &mut Context, args: &RestoreArgs) -> Result<ExitCode>
         archives: made.archives,
         copies: made.copies,
         recovered: recovered.unwrap_or_default(),
+        protection: made.protection,
         left: made.left.into_iter().map(|left| left_behind(&args.dir, left)).collect(),
     };
     told(context, &restored)?;
@@ -170,6 +174,7 @@ fn told(context: &mut Context, restored: &Restored) -> Result<ExitCode> {
         "  up to {newest}, at {:#x}; the log goes on at {:#x}",
         restored.archived_to, restored.log_from
     ))?;
+    output.line(format!("  its bytes prove: {}", restored.protection))?;
     output.line("never start the system on the other machine again; make new image copies now")?;
     DONE
 }

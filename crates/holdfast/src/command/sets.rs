@@ -113,7 +113,7 @@ fn create(context: &mut Context, args: &CreateArgs) -> Result<ExitCode> {
         interval_bytes: interval.transpose()?,
         pool: args.pool.clone(),
         key_label: args.label.clone(),
-        plain: args.plain,
+        plain: args.plain.then_some(true),
         ..SetAttributes::default()
     };
     let system = open(context, &args.dir, &args.passphrase.get()?)?;

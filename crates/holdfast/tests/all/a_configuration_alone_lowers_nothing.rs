@@ -7,7 +7,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{Folder, SECRET, init, on, run};
+use crate::common::shop::SHOP;
+use crate::common::{Folder, SECRET, init, issue, on, run};
 
 /// A system with everything that can be lowered.
 fn guarded(folder: &Folder) -> PathBuf {
@@ -121,4 +122,56 @@ fn a_restore_believes_plain_archives_only_if_somebody_says_so() {
     with(&["--config", config.to_str().unwrap(), "--accept-plain"]).done();
     let status = on(SECRET, &["status"], &restored, &[]).done();
     assert!(status.out.contains("ONE"), "{}", status.out);
+}
+
+#[test]
+fn a_control_file_from_before_a_change_of_protection_is_refused() {
+    let folder = Folder::new("older-control");
+    let dir = folder.join("system");
+    init(&dir, &["--plain"]);
+    on(SECRET, &["sets", "create"], &dir, &["ONE"]).done();
+    let (control, config) = (dir.join("control"), dir.join("holdfast.toml"));
+    let of_then = (fs::read(&control).unwrap(), fs::read(&config).unwrap());
+    set(&dir, "[log]\nformat = \"plain\"\n", "[log]\n");
+    on(SECRET, &["sets", "create"], &dir, &["TWO"]).done();
+    fs::write(&control, &of_then.0).unwrap();
+    fs::write(&config, &of_then.1).unwrap();
+    on(SECRET, &["restart"], &dir, &[]).failed("HFU007", &["put back", "edition"]);
+    // The log tells, too, where RECON does not.
+    fs::remove_file(dir.join("recon.1")).unwrap();
+    fs::remove_file(dir.join("recon.2")).unwrap();
+    on(SECRET, &["restart"], &dir, &[]).failed("HFU007", &["put back", "edition"]);
+}
+
+#[test]
+fn a_database_that_is_to_be_sealed_is_sealed_where_others_are_plain() {
+    let folder = Folder::new("sealed-exception");
+    let dir = folder.join("system");
+    init(&dir, &["--plain"]);
+    set(&dir, "[recon]\n", "[database.SHOP]\nplain = false\n[recon]\n");
+    let sources = folder.join("sources");
+    fs::write(&sources, SHOP).unwrap();
+    on(SECRET, &["gen", "-s"], &dir, &[sources.to_str().unwrap()]).done();
+    issue(&dir, &["--psb", "CLERK"], "L        ISRT  CUST\nL        DATA  0001TOWN\n").done();
+    let status = on(SECRET, &["status", "--json"], &dir, &[]).done().json();
+    let sets = status["data_sets"].as_array().unwrap();
+    let form = |name: &str| sets.iter().find(|set| set["name"] == name).unwrap()["format"].clone();
+    assert_eq!(form("SHOP"), "sealed");
+    assert_eq!(form("HOLDFAST.DEFINITIONS"), "plain");
+}
+
+#[test]
+fn an_anchor_is_begun_in_no_other_file() {
+    let folder = Folder::new("anchor-elsewhere");
+    let dir = folder.join("system");
+    init(&dir, &[]);
+    for name in ["holdfast.keys", "control", "recon.1"] {
+        let before = fs::read(dir.join(name)).unwrap();
+        let good = fs::read_to_string(dir.join("holdfast.toml")).unwrap();
+        set(&dir, "[anchor]\n", &format!("[anchor]\nfile = \"{name}\"\n"));
+        on(SECRET, &["restart"], &dir, &["--begin-anchor"]).failed("HFU012", &["no anchor"]);
+        assert_eq!(fs::read(dir.join(name)).unwrap(), before, "{name}");
+        fs::write(dir.join("holdfast.toml"), good).unwrap();
+    }
+    on(SECRET, &["restart"], &dir, &[]).done();
 }

@@ -367,9 +367,14 @@ fn what_a_restore_leaves_that_was_killed_is_told_from_a_system_without_its_confi
     let place = second.to_str().unwrap();
     let [keys, archives, copies] = ["keys", "archive", "copies"].map(|name| site.safe(name));
     let words = ["--keys", &keys, "--archives", &archives, "--copies", &copies];
-    let command = [&["holdfast", "restore", place], &words[..]].concat();
-    let said = serde_json::to_vec(&command).unwrap();
-    fs::write(second.join("holdfast.restoring"), said).unwrap();
+    // Words of somebody else are no advice.
+    fs::write(second.join("holdfast.restoring"), b"[\"rm\",\"-rf\",\"/srv/bank\"]").unwrap();
+    let misled = on(SECRET, &["doctor", "-s"], &second, &[]);
+    assert!(!misled.out.contains("rm -rf"), "{}", misled.out);
+    let said = json!({
+        "keys": words[1], "config": null, "archives": [words[3]], "copies": [words[5]]
+    });
+    fs::write(second.join("holdfast.restoring"), said.to_string()).unwrap();
     let doctor = on(SECRET, &["doctor", "--json", "-s"], &second, &[]);
     assert_eq!(doctor.code, 1, "{}", doctor.out);
     let steps = doctor.json()["steps"].as_array().unwrap().clone();

@@ -16,9 +16,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use base::{Lsn, SystemId};
+use base::SystemId;
 use lock::LockConfig;
-use log::{LogConfig, WadsConfig};
+use log::{LogConfig, PlainSpan, WadsConfig};
 use placement::{Compat, DatabaseSettings, RandomizerSettings};
 use pool::WriterConfig;
 use seal::Format;
@@ -121,10 +121,9 @@ pub struct LogSettings {
     /// `sealed` or `plain`.
     #[serde(deserialize_with = "format")]
     pub format: Format,
-    /// Plain groups before this position are believed although `format` is sealed. No setting: the
-    /// control file says it.
-    #[serde(skip)]
-    pub(crate) plain_until: Lsn,
+    /// Where plain groups are believed. No setting: the control file says it.
+    #[serde(skip, default = "no_span")]
+    pub(crate) plain: PlainSpan,
     /// Folders of the write-ahead data set; none: commits wait for the log.
     pub write_ahead: Vec<PathBuf>,
     /// Bytes of each of its files.
@@ -255,7 +254,7 @@ impl Default for LogSettings {
             ring_bytes: Bytes(log.ring_bytes as u64),
             group_bytes_max: Bytes(log.group_bytes_max as u64),
             format: log.format,
-            plain_until: log.plain_until,
+            plain: log.plain,
             write_ahead: Vec::new(),
             write_ahead_bytes: Bytes(WadsConfig::new(Vec::new()).bytes),
         }
@@ -316,6 +315,10 @@ impl Default for KeySettings {
     fn default() -> KeySettings {
         KeySettings { file: "holdfast.keys".into() }
     }
+}
+
+fn no_span() -> PlainSpan {
+    PlainSpan::NONE
 }
 
 fn default_pools() -> BTreeMap<String, PoolSettings> {
@@ -470,7 +473,7 @@ impl SystemConfig {
             ring_bytes: self.log.ring_bytes.0 as usize,
             group_bytes_max: self.log.group_bytes_max.0 as usize,
             format: self.log.format,
-            plain_until: self.log.plain_until,
+            plain: self.log.plain,
             wads: self.write_ahead(dir),
             ..LogConfig::new(self.log_folders(dir))
         };
@@ -525,7 +528,7 @@ impl SystemConfig {
 
     /// Has log and archives read as what is bound says, whatever stands in the file.
     pub(crate) fn believe(&mut self, bound: &Protection) {
-        (self.log.format, self.log.plain_until) = (bound.log, bound.plain_until);
+        (self.log.format, self.log.plain) = (bound.log, bound.plain);
     }
 
     /// What the log may hold. Pages are written and checkpoints taken long before it is full,

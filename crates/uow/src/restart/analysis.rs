@@ -39,6 +39,8 @@ pub(crate) struct Analysis {
     pub(crate) next_uow: u64,
     pub(crate) next_set: u32,
     pub(crate) last_batch: u64,
+    /// The newest edition of what the control file binds, as far as the log knows.
+    pub(crate) protection: u32,
     pub(crate) records: u64,
     /// Intervals that changes are made to which need what was there before.
     pub(crate) wanted: FixedMap<DataSetId, FixedMap<u32, ()>>,
@@ -68,6 +70,7 @@ impl Analysis {
             next_uow: from.next_uow,
             next_set: from.next_set,
             last_batch: from.last_batch,
+            protection: 0,
             records: 0,
             wanted: FixedMap::default(),
             building: from.building.iter().copied().collect(),
@@ -192,6 +195,7 @@ impl Analysis {
                 }
             }
             kind::SET_OFFLINE => self.put_offline(DataSetId(body.u32()?)),
+            kind::PROTECTED => self.protection = self.protection.max(body.u32()?),
             _ => {}
         }
         Some(())

@@ -44,7 +44,7 @@ use crate::convert::Converter;
 use crate::housekeeper::Housekeeper;
 use crate::journal::LogJournal;
 use crate::kernel::Counts;
-use crate::protection::Protection;
+use crate::protection::{FIRST_EDITION, Protection};
 use crate::record::kind;
 use crate::registry::Registry;
 use crate::transit::{Step, Transit};
@@ -140,7 +140,7 @@ impl Kernel {
         if !planted(Plant::ProtectionNotCompared) {
             bound.check(&asked, &parts.home)?;
         }
-        config.log.plain_until = bound.plain_until;
+        config.log.plain = bound.plain;
         if let Some(plan) = &config.anchor {
             control.anchor_to(plan)?;
         }
@@ -150,6 +150,9 @@ impl Kernel {
         let checkpoint = read_checkpoint(&log, block)?;
         let redo_start = parts.seam.clock.monotonic();
         let mut analysis = Analysis::run(&log, &checkpoint, opened.end, &*parts.resource)?;
+        if !planted(Plant::ProtectionNotCompared) {
+            bound.refuse_older(analysis.protection, &parts.home)?;
+        }
         let offline = put_offline(&parts, &mut analysis);
         let kernel = assemble(parts, config, stop, log, control, &analysis, lock)?;
         let times = (start, redo_start);
@@ -169,7 +172,22 @@ impl Kernel {
     fn bind_more(&self, asked: &Protection) -> Result<(), UowError> {
         let bound = self.control.protection();
         let raised = bound.raised_to(asked);
-        if raised == bound { Ok(()) } else { self.control.bind(&raised) }
+        if let Some(path) = &raised.anchor
+            && bound.anchor.is_none()
+            && let Some(why) = self.control.anchor_trouble()
+        {
+            return Err(UowError::Anchor { path: path.clone(), why });
+        }
+        if raised != bound {
+            self.control.bind(&raised)?;
+        }
+        let edition = self.control.protection().edition;
+        if edition > FIRST_EDITION {
+            let body = edition.to_le_bytes();
+            self.log.append_reserved(kind::PROTECTED, 0, UowId::NONE, Lsn::NONE, &[&body])?;
+            self.log.wait_durable(self.log.next_lsn())?;
+        }
+        Ok(())
     }
 
     fn restart(
