@@ -255,7 +255,7 @@ pub(crate) struct Room(usize);
 
 impl Default for Room {
     fn default() -> Room {
-        Room(4 << 20)
+        Room(2 << 20)
     }
 }
 
