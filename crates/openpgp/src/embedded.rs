@@ -3,8 +3,8 @@
 //! 1. The library takes no signature within another one but that of a part which says whose it is.
 //!    Others may stand there all the same (RFC 9580, 5.2.3.34). They mean nothing for the data:
 //!    here they are bytes, which are signed with the rest.
-//! 2. What is not signed of a signature anybody may have put there. Where it is malformed it is left
-//!    out, and only hints at who signed are kept, and what proves itself.
+//! 2. What is not signed of a signature anybody may have put there. Where it is malformed it is
+//!    left out, and only hints at who signed are kept, and what proves itself.
 
 use pgp::packet::{Packet, PacketHeader, Signature, SubpacketData};
 use pgp::types::Tag;

@@ -185,7 +185,8 @@ impl Coded for Error {
             }
             Error::SpoiltSignature(_) => {
                 "Trust nothing of it, and get it again from its sender. --signed-by KEY looks at \
-                 signatures of KEY alone; decrypt --allow-bad-signature writes the file all the same."
+                 signatures of KEY alone; decrypt --allow-bad-signature writes the file all the \
+                 same."
             }
             Error::UnfitKey(_) => "Ask its owner for a newer certificate, or choose another key.",
             Error::Unsupported(_) | Error::Usage(_) | Error::Name(_) => "",

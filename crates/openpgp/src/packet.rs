@@ -3,7 +3,7 @@
 //! 1. A body that ends before its length says so is an error, never an end.
 //! 2. What is read whole is bounded ([`SMALL_MAX`]), whatever a length says.
 //! 3. A body of unknown length is written as pieces of powers of two, the first of at least 512
-//!    bytes, and a last one of any length (RFC 9580, 4.2.1.4). Smaller pieces are read, too, and are
+//!    bytes, and a last one of any length (RFC 9580, 4.2.1.4). Smaller pieces are read, too, and
 //!    put together; a body that is hardly more than the lengths of its pieces is refused.
 //! 4. What follows a body is had only when all of the body was read; a layer is read from only
 //!    through [`Source`], which notes that its end has come ([`crate::ledger`]).
@@ -243,8 +243,8 @@ fn read_body(source: &mut impl BufRead, tag: Tag, length: PacketLength) -> Resul
     Ok(bytes)
 }
 
-/// A signature on a key that cannot be read as it is, without what of it is not signed, if it can be
-/// read then.
+/// A signature on a key that cannot be read as it is, without what of it is not signed, if it can
+/// be read then.
 pub(crate) fn mended_signature(mut packet: &[u8]) -> Option<Signature> {
     let (tag, length) = next_header(&mut packet).ok()??;
     embedded::mended(&read_body(&mut packet, tag, length).ok()?)
@@ -255,7 +255,7 @@ pub(crate) struct Room(usize);
 
 impl Default for Room {
     fn default() -> Room {
-        Room(4 << 20)
+        Room(2 << 20)
     }
 }
 

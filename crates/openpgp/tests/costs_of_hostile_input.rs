@@ -147,5 +147,5 @@ fn passphrases_are_tried_only_as_long_as_that_is_in_proportion() {
     let wrong = vec![Password::from("wrong")];
     let reading = Reading { passphrases: wrong, ..Reading::default() };
     let error = read(&reading, &many).map(drop).unwrap_err();
-    assert!(error.to_string().contains("616 of its 1000 locks"), "{error}");
+    assert!(error.to_string().contains("744 of its 1000 locks"), "{error}");
 }

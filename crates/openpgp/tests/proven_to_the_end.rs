@@ -108,6 +108,9 @@ fn signed(ada: &SecretKey, data: &[u8]) -> Vec<u8> {
     message
 }
 
+/// What packs packets into a layer.
+type Layer = fn(&[u8]) -> Vec<u8>;
+
 /// The containers that there are, with the one that nothing protects.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Form {
@@ -310,8 +313,7 @@ fn what_is_in_a_layer_is_the_whole_of_it() {
         ("nothing", Vec::new()),
         ("a marker alone", b"\xca\x03PGP".to_vec()),
     ] {
-        let layers: [fn(&[u8]) -> Vec<u8>; 4] =
-            [<[u8]>::to_vec, stored, zip, |inner: &[u8]| zip(&stored(inner))];
+        let layers: [Layer; 4] = [<[u8]>::to_vec, stored, zip, |inner: &[u8]| zip(&stored(inner))];
         for layer in layers {
             for form in FORMS {
                 let sealed = form.seal(&layer(&inner));

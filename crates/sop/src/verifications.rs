@@ -36,8 +36,8 @@ impl Span {
     }
 }
 
-/// Why no signature counts, or which do not beside those that do: why each of them does not, and how
-/// many good ones are from outside of the asked-for time.
+/// Why signatures do not count: why each of them does not, and how many good ones are from outside
+/// of the asked-for time.
 pub(crate) fn why_not(doubts: &[&str], outside: usize) -> String {
     let outside = match outside {
         0 => None,

@@ -60,7 +60,7 @@ enum What {
     /// Sign files, or standard input
     #[command(after_help = "Example: holdfast pgp sign --detached --with me report.txt")]
     Sign(encrypt::SignArgs),
-    /// Verify signed files; ends with 5 if no signature is good
+    /// Verify signed files; ends with 5 if no signature is good, or one of a known key is bad
     #[command(after_help = "Example: holdfast pgp verify --signature report.txt.sig report.txt")]
     Verify(decrypt::VerifyArgs),
     /// Compress files without encrypting them; `decrypt --plain` opens them

@@ -298,8 +298,8 @@ fn errors_are_on_one_line_and_say_what_helps() {
     assert!(said.contains("without its certificate"), "{said}");
 }
 
-/// A message of version 1, changed without its key where its first bytes are known: it holds a packet
-/// that says it is not compressed, of two mebibytes, and then something else.
+/// A message of version 1, changed without its key where its first bytes are known: it holds a
+/// packet that says it is not compressed, of two mebibytes, and then something else.
 fn cut_short(message: &[u8], known: &[u8]) -> Vec<u8> {
     // Behind the lock: the container's kind, a length of one byte, the version, what is random.
     let lock = 2 + usize::from(message[1]);

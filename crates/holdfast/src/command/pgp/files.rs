@@ -75,9 +75,9 @@ impl FileArgs {
                 (Some(to), _) => Some(to.clone()),
                 (None, true) => None,
                 // What is not there has no name for what is made of it, but that is not why.
-                (None, false) => Some(name(from).or_else(|unnamed| match is_missing(from) {
-                    true => Err(Error::Missing(shown(from)).into()),
-                    false => Err(unnamed),
+                (None, false) => Some(name(from).map_err(|unnamed| match is_missing(from) {
+                    true => Error::Missing(shown(from)).into(),
+                    false => unnamed,
                 })?),
             };
             Ok(Pair { from: from.clone(), to })
