@@ -47,6 +47,8 @@ pub struct Database {
     offline: Vec<u16>,
     /// How its sets and those of its indexes are kept when they are made.
     kept: Vec<Kept>,
+    /// Whether the settings say what placed its roots: nothing but a look may do without.
+    pub(crate) knows_placing: bool,
 }
 
 /// How a set is kept when it is made.
@@ -143,6 +145,7 @@ impl Database {
             entangled: Vec::new(),
             offline: Vec::new(),
             kept,
+            knows_placing: true,
         };
         database.entangled = database.find_entangled();
         database.find_identities(store)?;

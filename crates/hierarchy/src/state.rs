@@ -80,6 +80,13 @@ impl Record {
         Record { state, layout, numbering: Numbering::default() }
     }
 
+    /// What of the layout says where roots go, as [`placement::Placement::identity`] does.
+    #[must_use]
+    pub fn placing(&self) -> String {
+        let lines = self.layout.lines().filter(|line| !line.starts_with(SEGMENT));
+        lines.flat_map(|line| [line, "\n"]).collect()
+    }
+
     fn encode(&self) -> Vec<u8> {
         let state = match self.state {
             State::Ready => b'R',
@@ -152,6 +159,41 @@ pub fn admit<S: Store>(store: &S, database: &Database) -> Result<State> {
         State::Loading if lacks_identity() => Err(HierarchyError::Loading(database.name())),
         state => Ok(state),
     }
+}
+
+/// Takes a database into use for those who only read it from end to end: they need no randomizer,
+/// for its keys are stored behind their anchors, so one that is lost or was changed keeps nobody
+/// from the data. Answers whether it is ready or in a load.
+///
+/// # Errors
+/// As [`admit`], but for what the settings say of randomizers.
+pub fn admit_to_read<S: Store>(store: &S, database: &mut Database) -> Result<State> {
+    let name = database.name();
+    let Some(record) = state_of(store, name)? else { return Ok(State::Ready) };
+    let hashed = database.schema.is_hashed();
+    let now = layout(&database.schema);
+    if record.layout != now && holds_something(store, name)? {
+        let same = |text: &str| if hashed { without_randomizers(text) } else { text.to_owned() };
+        compare(name, &same(&record.layout), &same(&now))?;
+        database.knows_placing = record.placing() == database.schema.placement.identity();
+    }
+    match record.state {
+        State::Numbering => Err(HierarchyError::Numbering(name)),
+        state => Ok(state),
+    }
+}
+
+/// A layout without what it says of the randomizers of a hashed database. Roots by key may be those
+/// of a database without anchors, so that is kept.
+fn without_randomizers(layout: &str) -> String {
+    let cut = |line: &str| {
+        let at = ["roots by hash", "roots by list"].iter().find_map(|words| line.find(words));
+        match at.filter(|_| !line.starts_with(SEGMENT)) {
+            Some(at) => format!("{}roots by a randomizer\n", &line[..at]),
+            None => format!("{line}\n"),
+        }
+    };
+    layout.lines().map(cut).collect()
 }
 
 /// What is recorded of a database, compared with what the system says now.
@@ -385,7 +427,10 @@ pub fn is_empty<S: Store>(store: &S, database: &Database) -> Result<bool> {
 
 /// Whether any set of a database holds something, also those of partitions that the settings no
 /// longer name: what they hold would be out of reach.
-pub(crate) fn holds_something<S: Store>(store: &S, name: DbdName) -> Result<bool> {
+///
+/// # Errors
+/// If the store refuses.
+pub fn holds_something<S: Store>(store: &S, name: DbdName) -> Result<bool> {
     for set in store.sets()? {
         let part = set.name.strip_prefix(name.text());
         let is_segments = part.is_some_and(|part| {
@@ -539,6 +584,20 @@ mod tests {
         for bytes in wrong {
             assert!(Record::decode(bytes).is_err(), "{bytes:?}");
         }
+    }
+
+    #[test]
+    fn a_layout_without_randomizers_says_the_rest() {
+        let layout = "collation binary\npartition A up to x, roots by list of 3 keys 00, others behind\n\
+                      segment HASH code 1 under 0\n";
+        let other = layout.replace("list of 3 keys 00, others behind", "hash, 9 blocks, 2 anchors");
+        assert_eq!(without_randomizers(layout), without_randomizers(&other));
+        assert_ne!(
+            without_randomizers(layout),
+            without_randomizers(&layout.replace("up to x", ""))
+        );
+        let by_key = "collation binary\nroots by key\n";
+        assert_eq!(without_randomizers(by_key), by_key);
     }
 
     #[test]

@@ -257,7 +257,7 @@ impl<'v, S: Store> Verifier<'v, S> {
             let key = shown(key, database.schema.placement.encoding());
             self.wrong_at(seen, format!("its data has another key, {key}"));
         }
-        if seen.of == TypeAt::ROOT {
+        if seen.of == TypeAt::ROOT && database.knows_placing {
             let front = &mut self.scratch.value;
             front.clear();
             let takes = database.put_front(key, front);

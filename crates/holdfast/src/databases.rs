@@ -11,13 +11,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use base::Coded as _;
 use clap::Args;
 use definitions::resolve::Definitions as _;
 use definitions::{Dbd, DbdName, MemberName};
 use hierarchy::{Database, HierarchyError, Unlike, state};
-use placement::{Encoding, Placement, Settings};
+use placement::{Encoding, Placement, PlacementError, Settings};
 use recovery::Ties;
 use repository::Repository;
+use repository::lists::{self, Files};
 use seam::Seam;
 use seam::sync::Mutex;
 use store::{SetId, Store};
@@ -86,6 +88,39 @@ impl<S: Store> Databases<S> {
             self.warn_of_settings(&database)?;
         }
         Ok(database)
+    }
+
+    /// A database for those who only read it from end to end: whatever randomizer the settings
+    /// name, and whether its list can be had.
+    pub(crate) fn open_to_read(
+        &self,
+        name: DbdName,
+    ) -> std::result::Result<Arc<Database>, HierarchyError> {
+        let error = match self.open(name) {
+            Err(error @ HierarchyError::Placed(_)) => error,
+            Err(HierarchyError::Placement(error))
+                if matches!(&*error, PlacementError::ListUnread { .. }) =>
+            {
+                HierarchyError::Placement(error)
+            }
+            other => return other,
+        };
+        // A list that cannot be had is as good as an empty one: nobody asks where a root belongs.
+        let mut placements = |dbd: &Dbd| match self.placement(dbd) {
+            Err(HierarchyError::Placement(error))
+                if matches!(&*error, PlacementError::ListUnread { .. }) =>
+            {
+                let empty = Placement::new(dbd, &self.settings, &mut |_| Ok(Vec::new()));
+                empty.map_err(|error| Arc::new(error).into())
+            }
+            other => other,
+        };
+        let mut made = Database::open(&self.store, name, &self.repository, &mut placements)?;
+        if state::admit_to_read(&self.store, &mut made).is_err() {
+            return Err(error);
+        }
+        warn(format!("{name} is read without its randomizer: {error}. {}", error.remedy()));
+        Ok(Arc::new(made))
     }
 
     /// The databases whose settings are not those that their data were stored with, partitions and
@@ -222,11 +257,82 @@ impl<S: Store> Databases<S> {
         names
     }
 
-    /// Where the settings put the roots of a database.
+    /// Where the settings put the roots of a database. Where its roots stand by a list, what counts
+    /// is the list by which they were placed, which the system keeps: files may change or get lost.
     pub(crate) fn placement(&self, dbd: &Dbd) -> std::result::Result<Placement, HierarchyError> {
-        let disk = &*self.seam.disk;
-        let mut load = |file: &str| system::read_root_list(disk, &self.dir, file);
-        Placement::new(dbd, &self.settings, &mut load).map_err(|error| Arc::new(error).into())
+        let mut files: Files = Vec::new();
+        let mut load = |file: &str| {
+            let contents = system::read_root_list(&*self.seam.disk, &self.dir, file)?;
+            files.push((file.to_owned(), contents.clone()));
+            Ok(contents)
+        };
+        let now = Placement::new(dbd, &self.settings, &mut load);
+        let is_lost = matches!(&now, Err(PlacementError::ListUnread { .. }));
+        if files.is_empty() && !is_lost {
+            return now.map_err(|error| Arc::new(error).into());
+        }
+        let record = state::state_of(&self.store, dbd.name)?;
+        let stored = record.map(|record| record.placing()).filter(|placing| !placing.is_empty());
+        let is_as_stored =
+            |now: &Placement| stored.as_ref().is_none_or(|was| *was == now.identity());
+        match (now, stored.as_ref()) {
+            (Ok(now), _) if is_as_stored(&now) => {
+                self.keep_list(dbd.name, &now, &files);
+                Ok(now)
+            }
+            (now, Some(was)) if state::holds_something(&self.store, dbd.name)? => {
+                match self.kept_placement(dbd, was) {
+                    Some(kept) => {
+                        self.tell_of_list(dbd.name, now.err());
+                        Ok(kept)
+                    }
+                    None => now.map_err(|error| Arc::new(error).into()),
+                }
+            }
+            // It is empty: it takes what the file says now.
+            (Ok(now), _) => {
+                self.keep_list(dbd.name, &now, &files);
+                Ok(now)
+            }
+            (Err(error), _) => Err(Arc::new(error).into()),
+        }
+    }
+
+    /// Keeps the list of a database. Where that cannot be, it is not the command's business.
+    fn keep_list(&self, name: DbdName, placement: &Placement, files: &Files) {
+        if let Err(error) = lists::keep(&self.store, name, &placement.identity(), files) {
+            warn(format!(
+                "the list of root keys of {name} could not be kept in the system: {error} ({})",
+                error.code()
+            ));
+        }
+    }
+
+    /// Where roots stand by a list that the system keeps.
+    fn kept_placement(&self, dbd: &Dbd, was: &str) -> Option<Placement> {
+        let files = lists::files(&self.store, dbd.name, was).ok()??;
+        let mut load = |file: &str| {
+            // One that has another name now is the only one, or nothing is said of it.
+            let found = files.iter().find(|(name, _)| name == file);
+            let only = files.first().filter(|_| files.len() == 1);
+            let (_, contents) = found.or(only).ok_or(std::io::ErrorKind::NotFound)?;
+            Ok(contents.clone())
+        };
+        let kept = Placement::new(dbd, &self.settings, &mut load).ok()?;
+        (kept.identity() == was).then_some(kept)
+    }
+
+    /// Says that the list in the system counts, and not the file.
+    fn tell_of_list(&self, name: DbdName, lost: Option<PlacementError>) {
+        let why = match lost {
+            Some(error) => error.to_string(),
+            None => "the list of root keys has changed since its roots were placed".to_owned(),
+        };
+        warn(format!(
+            "{name}: {why}. Its data stays where it is, by the list that the system has kept; the \
+             file counts again after `holdfast unload {name} FILE`, `holdfast db empty {name} \
+             --yes`, and `holdfast load {name} FILE`"
+        ));
     }
 
     /// What the data of a database or a sequential file is declared to be.

@@ -119,7 +119,7 @@ pub(crate) fn db_verify(
 
 fn status_of(system: &System, wish: &Named, talk: &mut Talk<'_>) -> Result<Status> {
     let databases = Databases::of(system.kernel().seam(), system)?;
-    let database = databases.open(databases.named(&wish.database)?)?;
+    let database = databases.open_to_read(databases.named(&wish.database)?)?;
     let (store, name) = (&databases.store, database.name());
     let segments = database.count(store, told(name, talk))?;
     let is_empty = segments.iter().all(|count| count.segments == 0);
@@ -215,7 +215,7 @@ fn space(system: &System, store: &KernelStore, database: &Database) -> Result<Ve
 
 fn verified(system: &System, wish: &Named, talk: &mut Talk<'_>) -> Result<Verified> {
     let databases = Databases::of(system.kernel().seam(), system)?;
-    let database = databases.open(databases.named(&wish.database)?)?;
+    let database = databases.open_to_read(databases.named(&wish.database)?)?;
     let name = database.name();
     let parents = database.as_child.iter().map(|relation| relation.parent_dbd);
     let children = database.as_parent.iter().map(|relation| relation.child_dbd);
@@ -225,7 +225,7 @@ fn verified(system: &System, wish: &Named, talk: &mut Talk<'_>) -> Result<Verifi
         sets.extend(databases.sets_of(relative)?);
     }
     let _still = system.keep_still(&sets, Duration::from_secs(wish.wait_seconds))?;
-    let mut others = |name| databases.open(name);
+    let mut others = |name| databases.open_to_read(name);
     let report = database.verify(&databases.store, &mut others, told(name, talk))?;
     Ok(Verified::of(name, report))
 }

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `D` or `P`, then the name in eight bytes with blanks | the definition, encoded |
 //! | `M`, then the DBD's name likewise | the map of its segments, as `copybook` encodes it |
+//! | `L` and more | lists of root keys: see [`lists`] |
 //!
 //! Invariants:
 //! 1. Members are stored and taken out in one unit of work: all of them or none.
@@ -14,13 +15,15 @@
 //!    later version wrote does: whoever replaced it would lose what that version knows.
 //! 3. A system that never stored a definition has no such data set, and reading makes none.
 
+pub mod lists;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::{Code, Coded};
 use definitions::resolve::Definitions;
 use definitions::{Dbd, DbdName, DecodeError, Member, MemberName, Psb, PsbName, decode, encode};
-use store::{Read, SetAttributes, Store, StoreError, Unit, UnitOptions};
+use store::{Cursor, Position, Read, SetAttributes, Store, StoreError, Unit, UnitOptions};
 
 /// The data set that holds the definitions.
 pub const SET: &str = "HOLDFAST.DEFINITIONS";
@@ -93,6 +96,11 @@ impl Repository {
         let mut unit = store.begin(UnitOptions::READ_ONLY)?;
         let mut cursor = store.cursor(set)?;
         while let Some(entry) = unit.next(&mut cursor, Read::Shared)? {
+            if entry.key.first() == Some(&lists::LIST) {
+                // Lists are read where they are needed.
+                cursor.seek(Position::Before(&[lists::LIST + 1]));
+                continue;
+            }
             // A key of another form is no definition, and no program could ask for it.
             if let Some(name) = named(entry.key) {
                 all.add(name, entry.value)?;

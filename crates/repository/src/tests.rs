@@ -41,6 +41,25 @@ fn dbd(name: &str) -> DbdName {
     DbdName::new(name).unwrap()
 }
 
+#[test]
+fn lists_are_kept_by_what_they_say_and_stand_in_nobody_s_way() {
+    let store = ModelStore::new();
+    let (shelf, other) = (dbd("SHELF"), dbd("SHELFX"));
+    assert_eq!(lists::files(&store, shelf, "one").unwrap(), None);
+    let long: Vec<u8> = (0..5_000_000_u32).map(|at| at as u8).collect();
+    let files = vec![("roots.txt".to_owned(), long), ("more.txt".to_owned(), Vec::new())];
+    assert!(lists::keep(&store, shelf, "one", &files).unwrap());
+    assert!(!lists::keep(&store, shelf, "one", &[]).unwrap(), "a version never changes");
+    let longer = vec![("roots.txt".to_owned(), b"A\nB\nC\n".to_vec())];
+    assert!(lists::keep(&store, shelf, "two", &longer).unwrap());
+    put(&store, &members(SHELF), &[]).unwrap();
+    assert_eq!(Repository::read(&store).unwrap().names().count(), 3);
+    assert_eq!(lists::files(&store, shelf, "one").unwrap(), Some(files));
+    assert_eq!(lists::files(&store, shelf, "two").unwrap(), Some(longer));
+    assert_eq!(lists::files(&store, shelf, "three").unwrap(), None);
+    assert_eq!(lists::files(&store, other, "one").unwrap(), None);
+}
+
 fn texts(names: impl IntoIterator<Item = MemberName>) -> Vec<String> {
     names.into_iter().map(|name| name.to_string()).collect()
 }

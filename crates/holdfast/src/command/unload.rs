@@ -57,8 +57,9 @@ pub(super) fn run(context: &mut Context, args: &UnloadArgs) -> Result<ExitCode> 
         return Err(taken(&args.file));
     }
     with(context, &args.system, |context, _, databases| {
-        let database = databases.open(databases.named(&args.database)?)?;
-        if state::admit(&databases.store, &database)? == State::Loading {
+        let database = databases.open_to_read(databases.named(&args.database)?)?;
+        let record = state::state_of(&databases.store, database.name())?;
+        if record.is_some_and(|record| record.state == State::Loading) {
             return Err(HierarchyError::Loading(database.name()).into());
         }
         let mut progress = Progress::new(&context.seam);
@@ -161,7 +162,7 @@ fn write<S: Store>(
         }
     }
     let (name, mut written, mut marked) = (database.name(), 0_u64, 0);
-    let mut others = |name| databases.open(name);
+    let mut others = |name| databases.open_to_read(name);
     let (mut converted, mut last, mut descending) = (Vec::new(), Vec::new(), 0);
     database.unload(&databases.store, &mut others, |of, deleted, data| {
         written += 1;
