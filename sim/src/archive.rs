@@ -170,7 +170,7 @@ impl Machine {
             system: SYSTEM,
             key_label: "log".into(),
             format: Format::Sealed,
-            plain_until: Lsn::NONE,
+            plain: log::PlainSpan::NONE,
             dated: |_| None,
         }
     }

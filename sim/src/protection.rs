@@ -163,7 +163,7 @@ pub fn a_plain_log_becomes_sealed() -> Result<(), String> {
 fn sealed_life(seam: &Seam) -> Result<(), String> {
     let system = open(seam)?;
     let bound = system.kernel().protection();
-    if bound.log != Format::Sealed || bound.plain_until == Lsn::NONE {
+    if bound.log != Format::Sealed || bound.plain.until == Lsn::NONE {
         return Err(format!("{bound:?} is bound"));
     }
     let set = the_set(&system)?;

@@ -92,7 +92,7 @@ impl Ground {
             system: parts.system,
             key_label: "log".into(),
             format: Format::Sealed,
-            plain_until: Lsn::NONE,
+            plain: log::PlainSpan::NONE,
             dated: |_| None,
         };
         let config =

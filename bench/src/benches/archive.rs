@@ -137,7 +137,7 @@ impl Side {
             system: SYSTEM,
             key_label: "log".into(),
             format: Format::Sealed,
-            plain_until: Lsn::NONE,
+            plain: log::PlainSpan::NONE,
             dated: |_| None,
         };
         let config = ArchiveConfig { compress, ..ArchiveConfig::new(folders("archive")) };

@@ -101,7 +101,7 @@ fn env(seam: &Seam) -> ArchiveEnv {
         system: SYSTEM,
         key_label: "log".into(),
         format: Format::Sealed,
-        plain_until: Lsn::NONE,
+        plain: log::PlainSpan::NONE,
         dated: |_| None,
     }
 }
