@@ -588,7 +588,8 @@ mod tests {
 
     #[test]
     fn a_layout_without_randomizers_says_the_rest() {
-        let layout = "collation binary\npartition A up to x, roots by list of 3 keys 00, others behind\n\
+        let layout = "collation binary\n\
+                      partition A up to x, roots by list of 3 keys 00, others behind\n\
                       segment HASH code 1 under 0\n";
         let other = layout.replace("list of 3 keys 00, others behind", "hash, 9 blocks, 2 anchors");
         assert_eq!(without_randomizers(layout), without_randomizers(&other));

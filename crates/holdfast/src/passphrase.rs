@@ -8,7 +8,7 @@
 //! 5. A program's process gets none of this from its environment (K22): what it has to open is
 //!    handed over in memory, and taken before the program is loaded.
 //! 6. What a session holds is the key that was stretched from a passphrase, never what was typed,
-//!    and it opens a system for programs alone: whatever changes keys or forms wants the passphrase.
+//!    and it opens a system for programs alone: what changes keys or forms wants the passphrase.
 
 use std::io::{IsTerminal as _, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
