@@ -1,4 +1,5 @@
-//! What killed programs have left in a system's folder: records of `,text` files lie there in clear.
+//! What killed programs have left in a system's folder: records of `,text` files lie there in
+//! clear.
 
 use std::path::Path;
 

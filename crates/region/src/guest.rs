@@ -9,8 +9,8 @@
 //! | is ended by a call (ROLL, a bad parameter), or by an error of the COBOL run time | backed out |
 //! | calls `exit` inside a call, dies of a signal | backed out when the process is gone |
 //!
-//! A copy that the program makes of its process by `fork` is not the program: its end means nothing,
-//! and a call of it ends it.
+//! A copy that the program makes of its process by `fork` is not the program: its end means
+//! nothing, and a call of it ends it.
 //!
 //! Invariants:
 //! 1. The server hears of the end once, and never while a call is being made.

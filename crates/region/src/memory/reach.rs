@@ -10,8 +10,8 @@
 //!    program unmaps may still be listed: reading it ends the program with a signal, as reading it
 //!    itself would have done.
 //! 3. To read the list takes long, and programs show us the same numbers that are no addresses at
-//!    every call: the bytes of a function code, say. Where nothing was mapped the kernel is asked for
-//!    that one page, and only if something is there now the list is read again.
+//!    every call: the bytes of a function code, say. Where nothing was mapped the kernel is asked
+//!    for that one page, and only if something is there now the list is read again.
 
 use std::ffi::c_void;
 
@@ -246,8 +246,8 @@ mod tests {
         assert!(!reach.write(TEXT.as_ptr() as usize, b"x"));
     }
 
-    /// A call with a count took 70 times as long as one without: the bytes of its function code were
-    /// taken for an address, for which the list was read anew every time.
+    /// A call with a count took 70 times as long as one without: the bytes of its function code
+    /// were taken for an address, for which the list was read anew every time.
     #[test]
     fn an_empty_place_is_looked_at_without_reading_the_list_again() {
         let mut reach = Reach::new();

@@ -34,8 +34,10 @@ const FACTS_KEPT: &[u8] = b"entries files with forms calls names, in upper case"
 const CONFIGURATION: &str = "holdfast.conf";
 const COPIES: &str = "copy";
 const TRANSLATION: &str = "program.c";
-/// Is put in front of the C source.
+/// Is put behind the run time's declarations in the C source, which depend on what stands in front
+/// of them.
 const HEADER: &str = "display.h";
+const RUNTIME: &str = "#include <libcob.h>\n";
 const DISPLAY: &str = include_str!("display.h");
 
 /// A text with an end to its last line, which the compiler would remark upon at every step.
@@ -50,12 +52,7 @@ fn has_word(text: &[u8], word: &[u8]) -> bool {
     text.windows(word.len()).any(|part| part == word)
 }
 
-/// What the C compiler is told besides.
-fn for_c() -> String {
-    format!("{KEEPS_ORDER} -include {HEADER}")
-}
-
-/// What is put in front of the C source.
+/// What DISPLAY is to be.
 fn header(work: &Compilation<'_>) -> String {
     let defined = work.translated.display.iter().map(|name| format!("#define {name}\n"));
     defined.chain([DISPLAY.to_owned()]).collect()
@@ -130,7 +127,7 @@ impl Workshop<'_> {
         digest.add(FACTS_KEPT);
         digest.add(&compiler.stdout);
         digest.add(header(work).as_bytes());
-        digest.add(for_c().as_bytes());
+        digest.add(KEEPS_ORDER.as_bytes());
         digest.add(self.configuration(work).as_bytes());
         let options = self.options.iter().map(String::as_str);
         let options = options.chain(work.translated.options.iter().copied());
@@ -187,12 +184,13 @@ impl Workshop<'_> {
         self.place_storage(folder)?;
         let c_source = self.read(&folder.join(TRANSLATION))?;
         let storage = self.read(&folder.join(format!("{TRANSLATION}.h")))?;
-        let facts = Facts::of_translation(
-            &String::from_utf8_lossy(&c_source),
-            &String::from_utf8_lossy(&storage),
-        );
+        let c_source = String::from_utf8_lossy(&c_source);
+        let facts = Facts::of_translation(&c_source, &String::from_utf8_lossy(&storage));
+        let with_display = format!("{RUNTIME}#include \"{HEADER}\"\n");
+        let c_source = c_source.replacen(RUNTIME, &with_display, 1);
+        self.write(&folder.join(TRANSLATION), c_source.as_bytes())?;
         let mut build = self.compiler(folder);
-        build.args(["-A", &for_c()]);
+        build.args(["-A", KEEPS_ORDER]);
         self.checked(build.args(["-m", "-o", OBJECT, TRANSLATION]), work)?;
         self.write(&folder.join(FACTS), facts.to_text().as_bytes())?;
         Ok(warnings)

@@ -1,5 +1,5 @@
-/* DISPLAY of numbers as the mainframe does it. The compiler puts this in front of the C source of
-   every COBOL program, so that its calls of cob_display come here.
+/* DISPLAY of numbers as the mainframe does it. This stands behind the declarations of the run time
+   in the C source of every COBOL program, so that its calls of cob_display come here.
 
    | item | is shown as |
    |---|---|
@@ -15,7 +15,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <libcob.h>
 
 /* The digits with a sign over them: of numbers below zero, and of others. */
 #define HF_NEGATIVE "}JKLMNOPQR"

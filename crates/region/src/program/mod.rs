@@ -8,7 +8,8 @@
 //!
 //! Invariants:
 //! 1. What was compiled is used again only if source, copied members, compiler with its flags,
-//!    configuration and options are the same, byte for byte, and what they became is still the same.
+//!    configuration and options are the same, byte for byte, and what they became is still as it
+//!    was.
 //! 2. A compilation that was cut short leaves nothing that a later one could take for a program.
 
 mod c;

@@ -34,5 +34,6 @@
            DISPLAY '6 ' A.
            MOVE -1 TO A.
            DISPLAY '7 ' A.
+           COMPUTE D ROUNDED = L * M / 1000000000000000000000000 + D.
            DISPLAY '8 ' TIMESTAMP BELL CHAR.
            GOBACK.
