@@ -126,7 +126,7 @@ impl<S: Store> Databases<S> {
     /// The databases whose settings are not those that their data were stored with, partitions and
     /// all, with what is wrong and what to do. Nothing is changed.
     pub(crate) fn misfits(&self) -> Vec<HierarchyError> {
-        let names = self.repository.names().into_iter();
+        let names = self.repository.names();
         let databases = names.filter_map(|name| match name {
             MemberName::Dbd(name) => self.open_unchecked(name).ok(),
             _ => None,

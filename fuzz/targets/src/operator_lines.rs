@@ -1,6 +1,6 @@
 //! Lines that an operator's command and an open system say to each other.
 
-use system::operator::{Answer, Refusal, Request, read_answer, read_request};
+use system::operator::{Answer, Refusal, Request, read_answer, read_proof, read_request};
 
 /// What is read can be said again, and is the same then, up to the last digit of a fraction.
 ///
@@ -14,6 +14,8 @@ pub fn fuzz(bytes: &[u8]) {
         // Whatever a verb wants, what it is given is that or an error.
         let _ = request.arguments::<Refusal>();
     }
+    // A proof is a few digits, or none.
+    assert!(read_proof(bytes).is_ok_and(|proof| proof.len() <= 128) || read_proof(bytes).is_err());
     if let Ok(answer) = read_answer(bytes) {
         let line = serde_json::to_vec(&answer).expect("it was JSON");
         let again = read_answer(&line).expect("it was an answer");
@@ -31,6 +33,8 @@ pub fn seeds() -> Vec<Vec<u8>> {
     let lines = [
         r#"{"verb":"pool resize","arguments":{"name":"default","bytes":67108864}}"#,
         r#"{"progress":{"object":"ACCOUNTS","done":3,"total":7,"unit":"intervals"}}"#,
+        r#"{"prove":"00ff5a"}"#,
+        r#"{"proof":"00ff5a"}"#,
         r#"{"done":{"frames":400,"share":0.25}}"#,
         r#"{"error":{"code":"HFY021","message":"no","advice":"ask for status"}}"#,
     ];
