@@ -104,8 +104,8 @@ pub(crate) fn conversions<S: Store>(
             psb.name
         );
         let remedy = format!(
-            "Keep a map with `holdfast db map {dbd} MAPFILE`, or load {dbd} with --from-ebcdic and take the \
-             setting out."
+            "Keep a map with `holdfast db map {dbd} MAPFILE`, or load {dbd} with --from-ebcdic and \
+             take the setting out."
         );
         if without == WithoutMap::Refuse {
             return Err(Failure::other(what, remedy));
