@@ -259,8 +259,8 @@ impl<S: Server> Server for Converted<S> {
     }
 }
 
-/// The segments that a program has put into its area, and how the database has them, if it is known:
-/// `held` is what a get has left there.
+/// The segments that a program has put into its area, and how the database has them, if it is
+/// known: `held` is what a get has left there.
 fn in_area<'h>(
     function: [u8; 4],
     of_command: bool,
