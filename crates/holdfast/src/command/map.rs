@@ -22,8 +22,10 @@ use crate::failure::{Failure, Result};
 /// given. The system keeps the map with the copybooks that it names. Of a GSAM file the DBD is
 /// named.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples: holdfast db map -s /srv/bank CUSTDB cust.map
-          holdfast db map -s /srv/bank CUSTDB")]
+#[command(
+    after_help = "Example: holdfast db map -s /srv/bank CUSTDB cust.map; holdfast db map -s \
+/srv/bank CUSTDB"
+)]
 pub(super) struct MapArgs {
     #[command(flatten)]
     system: SystemArgs,
