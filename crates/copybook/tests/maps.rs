@@ -146,6 +146,18 @@ fn wrong_maps_and_descriptions_are_named() {
     assert!(Bundle::decode(&again.encode()[..20]).is_err());
 }
 
+#[test]
+fn texts_that_take_long_are_refused() {
+    let many = "05 A PIC X. ".repeat(20_001);
+    refused(ONE, &format!("01 S. {many}"), "more than 20000 entries");
+    let pairs = "==A== BY ==B== ".repeat(501);
+    refused(ONE, &format!("01 S PIC X. COPY BOOK REPLACING {pairs}."), "more than 500 words");
+    refused(ONE, &"A ".repeat(400_002), "more than 400000 words");
+    refused(ONE, "01 S. 05 A OCCURS 99999999. 10 B PIC X(99999).", "ends behind byte");
+    let doubled = "COPY BOOK. ".repeat(100);
+    refused(ONE, &format!("{doubled}{}", "* ".repeat(1000)), "deep");
+}
+
 proptest! {
     #[test]
     fn what_is_found_convertible_comes_back(data in prop::collection::vec(any::<u8>(), 21)) {
