@@ -18,7 +18,11 @@ use crate::source::{Kind, Token, tokens};
 /// How deep members may copy members.
 const DEPTH_MAX: usize = 16;
 /// The most tokens of a description.
-pub(crate) const TOKENS_MAX: usize = 400_000;
+const TOKENS_MAX: usize = 400_000;
+/// The most bytes that are read of members, however often each is copied.
+const TEXT_BYTES_MAX: usize = 64 << 20;
+/// The most words that one REPLACING may look for.
+const WANTED_MAX: usize = 500;
 /// The longest word that a replacement may make.
 const WORD_BYTES_MAX: usize = 4_096;
 
@@ -31,7 +35,7 @@ pub(crate) fn expanded(
     text: &[u8],
     members: Members<'_>,
 ) -> Result<Vec<Token>, CopybookError> {
-    let mut copier = Copier { members, out: Vec::new(), work: 0 };
+    let mut copier = Copier { members, out: Vec::new(), work: 0, bytes: 0 };
     copier.add(tokens(name, text), 0)?;
     Ok(copier.out)
 }
@@ -41,6 +45,8 @@ struct Copier<'a> {
     out: Vec<Token>,
     /// How many tokens were looked at.
     work: usize,
+    /// How many bytes of members were read.
+    bytes: usize,
 }
 
 /// One pair of REPLACING.
@@ -110,7 +116,13 @@ impl Copier<'_> {
             None => Vec::new(),
         };
         let text = (self.members)(&name);
-        let text = text.ok_or_else(|| CopybookError::NoMember { place, member: name.clone() })?;
+        let missing = || CopybookError::NoMember { place: place.clone(), member: name.clone() };
+        let text = text.ok_or_else(missing)?;
+        self.bytes = self.bytes.saturating_add(text.len());
+        if self.bytes > TEXT_BYTES_MAX {
+            let what = format!("it copies more than {TEXT_BYTES_MAX} bytes");
+            return Err(CopybookError::TooLarge { place, what });
+        }
         let replaced = replace(tokens(&name, &text), &replacements)?;
         self.add(replaced, depth + 1)
     }
@@ -122,6 +134,7 @@ fn syntax(place: &Place, what: &str) -> CopybookError {
 
 fn pairs_of(mut rest: &[Token], place: &Place) -> Result<Vec<Replacement>, CopybookError> {
     let mut pairs = Vec::new();
+    let mut wanted = 0;
     while !rest.is_empty() {
         let part = match &rest[0] {
             word if word.is("LEADING") => Part::Leading,
@@ -139,6 +152,11 @@ fn pairs_of(mut rest: &[Token], place: &Place) -> Result<Vec<Replacement>, Copyb
         let to = operand(&mut rest, place)?;
         if from.is_empty() {
             return Err(syntax(place, "REPLACING replaces nothing"));
+        }
+        wanted += from.len();
+        if wanted > WANTED_MAX {
+            let what = format!("REPLACING looks for more than {WANTED_MAX} words");
+            return Err(CopybookError::TooLarge { place: place.clone(), what });
         }
         let is_tag = |text: &str| {
             text.len() > 2

@@ -3,10 +3,12 @@
 //! Invariants:
 //! 1. Every word of an entry is understood, or the entry is refused with its line.
 
-use crate::copy::TOKENS_MAX;
 use crate::error::{CopybookError, Place};
 use crate::picture::Picture;
 use crate::source::{Kind, Token};
+
+/// The most entries of a description.
+const ENTRIES_MAX: usize = 20_000;
 
 /// How an item is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,11 +96,14 @@ pub(crate) struct Entries {
 pub(crate) fn entries(tokens: &[Token]) -> Result<Entries, CopybookError> {
     let mut all = Entries { entries: Vec::new(), notes: Vec::new() };
     let mut rest = tokens;
-    debug_assert!(tokens.len() <= 2 * TOKENS_MAX);
     while let Some(first) = rest.first() {
         if first.kind == Kind::Period {
             rest = &rest[1..];
             continue;
+        }
+        if all.entries.len() == ENTRIES_MAX {
+            let what = format!("the description has more than {ENTRIES_MAX} entries");
+            return Err(CopybookError::TooLarge { place: first.place(), what });
         }
         let end = rest.iter().position(|token| token.kind == Kind::Period);
         let Some(end) = end else {

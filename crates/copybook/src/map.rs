@@ -354,10 +354,28 @@ impl Mapped {
         plan.inspect(|plan| plan.convert(page, way, bytes)).is_some()
     }
 
-    /// Converts a record to EBCDIC; numbers that are as in `old` get the bytes that they had there.
+    /// The most bytes that it describes.
+    #[must_use]
+    pub fn bytes_max(&self) -> usize {
+        self.kinds.iter().map(|kind| kind.plan.bytes_max()).max().unwrap_or_default()
+    }
+
+    fn kind_of_whole(&self, page: &Transcoder, way: Direction, bytes: &[u8]) -> Option<&Plan> {
+        self.kind_of(page, way, bytes).filter(|plan| bytes.len() <= plan.bytes_max())
+    }
+
+    /// Converts a record of which everything is described; `false`, and nothing is changed, if it
+    /// is of none of the kinds, or longer.
+    #[must_use]
+    pub fn convert_whole(&self, page: &Transcoder, way: Direction, bytes: &mut [u8]) -> bool {
+        let plan = self.kind_of_whole(page, way, bytes);
+        plan.inspect(|plan| plan.convert(page, way, bytes)).is_some()
+    }
+
+    /// The same to EBCDIC; numbers that are as in `old` get the bytes that they had there.
     #[must_use]
     pub fn convert_keeping(&self, page: &Transcoder, old: &[u8], bytes: &mut [u8]) -> bool {
-        let plan = self.kind_of(page, Direction::ToEbcdic, bytes);
+        let plan = self.kind_of_whole(page, Direction::ToEbcdic, bytes);
         plan.inspect(|plan| plan.convert_keeping(page, old, bytes)).is_some()
     }
 

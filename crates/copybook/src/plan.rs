@@ -6,7 +6,7 @@
 //! Invariants:
 //! 1. No conversion guesses: items that redefine each other and would be converted differently need
 //!    a choice, and double-byte characters need to be named as binary.
-//! 2. A plan converts any bytes; whether they hold what the description says, [`Plan::check`] tells.
+//! 2. A plan converts any bytes; whether they hold what the description says, `Plan::check` says.
 //! 3. Steps and classes are at most [`PLAN_BYTES_MAX`] each.
 
 use codec::transcode::{Class, Transcoder};

@@ -1,10 +1,10 @@
 //! Records: items with their places, lengths and kinds.
 //!
-//! Lengths and places are those of the compiler that programs are compiled with here: binary items
-//! have 2, 4, 8 or 16 bytes, an index 4, a pointer 8; SYNCHRONIZED puts binary items on multiples of
-//! their length. Where that compiler is not at one with the language (COMP-5 of one or two digits,
-//! slack bytes at the end of a table's occurrences), the language counts, for data comes from hosts,
-//! and a note says so.
+//! Lengths and places are those of the compiler that programs are compiled with here: binary
+//! items have 2, 4, 8 or 16 bytes, an index 4, a pointer 8; SYNCHRONIZED puts binary items on
+//! multiples of their length. Where that compiler is not at one with the language (COMP-5 of one or
+//! two digits, slack bytes at the end of a table's occurrences), the language counts, for data
+//! comes from hosts, and a note says so.
 //!
 //! Invariants:
 //! 1. A record has at most [`RECORD_BYTES_MAX`] bytes and an item's place plus length stays within

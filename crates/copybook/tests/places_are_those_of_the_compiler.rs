@@ -160,6 +160,10 @@ fn corner_cases() {
            05  FILLER PIC X(3).            05  H2 PIC X.
 ";
     compare("usages", usages);
+}
+
+#[test]
+fn tables_redefinitions_and_inherited_clauses() {
     let tables = "
        01  REC.
            03  N-ROWS PIC S9(4) COMP.
@@ -203,7 +207,7 @@ fn corner_cases() {
                10  R1 PIC S9(5).
                10  R2 PIC 9(4).
            05  DEEP.
-            06  D6. 
+            06  D6.
              07  D7.
               08  D8 PIC X.
            05  LAST-ONE PIC X.

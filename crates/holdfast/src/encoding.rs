@@ -104,8 +104,8 @@ pub(crate) fn conversions<S: Store>(
             psb.name
         );
         let remedy = format!(
-            "Keep a map with `holdfast db map`, or load {dbd} with --from-ebcdic and take the \
-             setting out."
+            "Keep a map with `holdfast db map {dbd} MAPFILE`, or load {dbd} with --from-ebcdic and \
+             take the setting out."
         );
         if without == WithoutMap::Refuse {
             return Err(Failure::other(what, remedy));
@@ -159,7 +159,7 @@ impl Conversion {
             None => kept(databases, name)?.ok_or_else(|| {
                 let what = format!("nothing says what the fields of {name} are");
                 let remedy = format!(
-                    "Add --map MAPFILE, or keep a map with `holdfast db map DIR {name} MAPFILE`."
+                    "Add --map MAPFILE, or keep a map with `holdfast db map {name} MAPFILE`."
                 );
                 Failure::usage(what, remedy)
             })?,

@@ -125,26 +125,11 @@ impl<S: Server> Converted<S> {
         let mut area = area;
         let held = self.held.get_mut(number);
         if let Some(area) = area.as_deref_mut() {
-            match &function {
-                b"ISRT" => {
-                    let split = named.iter().position(|one| one.path).unwrap_or_default();
-                    let alone = named.len().saturating_sub(1);
-                    let begin = if named.iter().any(|one| one.path) { split } else { alone };
-                    let list: Vec<usize> = named[begin..].iter().map(|one| one.segment).collect();
-                    to_host(segments, page, &list, &[], area)?;
-                }
-                b"REPL" => {
-                    let held = held.as_deref().cloned().unwrap_or_default();
-                    let listed = of_command && !named.is_empty();
-                    let list = match listed {
-                        true => named.iter().map(|one| one.segment).collect(),
-                        false => held.segments.clone(),
-                    };
-                    let old = if listed { &[][..] } else { &held.bytes };
-                    to_host(segments, page, &list, old, area)?;
-                }
-                _ => {}
-            }
+            let held = held.as_deref().map_or((&[][..], &[][..]), |held| {
+                (held.segments.as_slice(), held.bytes.as_slice())
+            });
+            let (list, old) = in_area(function, of_command, &named, held);
+            to_host(segments, page, &list, old, area)?;
         }
         let ssas: Vec<&[u8]> = own.iter().map(Vec::as_slice).collect();
         let more = &mut more.iter_mut().map(|item| &mut **item).collect::<Vec<&mut [u8]>>()[..];
@@ -190,11 +175,14 @@ impl<S: Server> Converted<S> {
     ) -> Result<(), String> {
         let Request { function, of_command, pcb, area, ssas, more, aib } = request;
         let mut area = area;
-        let unknown = || "a record is of none of the kinds that the map describes".to_owned();
-        if let (b"ISRT", Some(area)) = (&function, area.as_deref_mut())
-            && !mapped.convert(page, Direction::ToEbcdic, area)
-        {
-            return Err(unknown());
+        let unknown =
+            || "a record is of none of the kinds that the map describes, or longer".to_owned();
+        if let (b"ISRT", Some(area)) = (&function, area.as_deref_mut()) {
+            // The area may be longer than the record.
+            let described = area.len().min(mapped.bytes_max());
+            if !mapped.convert_whole(page, Direction::ToEbcdic, &mut area[..described]) {
+                return Err(unknown());
+            }
         }
         let more = &mut more.iter_mut().map(|item| &mut **item).collect::<Vec<&mut [u8]>>()[..];
         let ssas = &ssas.to_vec()[..];
@@ -205,7 +193,7 @@ impl<S: Server> Converted<S> {
         if let Some(area) = area.and_then(|area| area.get_mut(..filled))
             && function[0] == b'G'
             && filled > 0
-            && !mapped.convert(page, Direction::FromEbcdic, area)
+            && !mapped.convert_whole(page, Direction::FromEbcdic, area)
         {
             return Err(unknown());
         }
@@ -271,6 +259,28 @@ impl<S: Server> Server for Converted<S> {
     }
 }
 
+/// The segments that a program has put into its area, and how the database has them, if it is
+/// known: `held` is what a get has left there.
+fn in_area<'h>(
+    function: [u8; 4],
+    of_command: bool,
+    named: &[Named],
+    held: (&[usize], &'h [u8]),
+) -> (Vec<usize>, &'h [u8]) {
+    let segments = |named: &[Named]| named.iter().map(|one| one.segment).collect::<Vec<usize>>();
+    match &function {
+        b"ISRT" => {
+            let last = named.len().saturating_sub(1);
+            let begin = named.iter().position(|one| one.path).unwrap_or(last);
+            (segments(&named[begin..]), &[])
+        }
+        // A command names what it replaces.
+        b"REPL" if of_command && !named.is_empty() => (segments(named), &[]),
+        b"REPL" => (held.0.to_vec(), held.1),
+        _ => (Vec::new(), &[]),
+    }
+}
+
 /// The segment that the call's own PCB shows.
 fn shown(number: usize, reply: &Reply, segments: &[SegmentMap]) -> Option<usize> {
     let mut reader = base::bytes::Reader::new(&reply.feedback);
@@ -308,7 +318,7 @@ fn len_of(segment: &SegmentMap, area: &[u8]) -> usize {
 
 fn unknown(segment: &SegmentMap) -> String {
     let name = text(&segment.name);
-    format!("a segment {name} is of none of the kinds that the map describes")
+    format!("a segment {name} is of none of the kinds that the map describes, or longer")
 }
 
 /// Converts the segments of a path from EBCDIC.
@@ -326,7 +336,7 @@ fn from_host(
         let (own, rest) = area.split_at_mut(len);
         area = rest;
         if let Some(mapped) = &segment.mapped
-            && !mapped.convert(page, Direction::FromEbcdic, own)
+            && !mapped.convert_whole(page, Direction::FromEbcdic, own)
         {
             return Err(unknown(segment));
         }
@@ -350,7 +360,7 @@ fn to_host(
         (area, old) = (rest, behind);
         let Some(mapped) = &segment.mapped else { continue };
         let converted = match before.is_empty() {
-            true => mapped.convert(page, Direction::ToEbcdic, own),
+            true => mapped.convert_whole(page, Direction::ToEbcdic, own),
             false => mapped.convert_keeping(page, before, own),
         };
         if !converted {

@@ -31,8 +31,10 @@ use crate::progress::Progress;
 /// logical parents must be loaded before. If the load fails, the database is empty again; if it
 /// is killed, the database cannot be used until it was emptied or loaded.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples: holdfast load -s /srv/bank CUSTDB custdb.unload
-          holdfast load -s /srv/bank CUSTDB custdb.unload --from-ebcdic --map cust.map")]
+#[command(
+    after_help = "Example: holdfast load -s /srv/bank CUSTDB custdb.unload; the same of EBCDIC \
+data, converted: holdfast load -s /srv/bank CUSTDB custdb.unload --from-ebcdic --map cust.map"
+)]
 pub(crate) struct LoadArgs {
     #[command(flatten)]
     system: SystemArgs,

@@ -18,12 +18,13 @@ use crate::failure::{Failure, Result};
 /// Keep, show or remove the map of a database: what the fields of its segments are
 ///
 /// Where [database.NAME] says encoding = "ebcdic", programs get segments converted field by field
-/// with it. `holdfast load --from-ebcdic` and `holdfast unload --to-ebcdic` use it where no --map is
-/// given. The system keeps the map with the copybooks that it names. Of a GSAM file the DBD is
-/// named.
+/// with it. Loads with --from-ebcdic and unloads with --to-ebcdic use it if no --map is given. The
+/// system keeps the map with the copybooks that it names. Of a GSAM file the DBD is named.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples: holdfast db map -s /srv/bank CUSTDB cust.map
-          holdfast db map -s /srv/bank CUSTDB")]
+#[command(
+    after_help = "Example: holdfast db map -s /srv/bank CUSTDB cust.map; holdfast db map -s \
+/srv/bank CUSTDB"
+)]
 pub(super) struct MapArgs {
     #[command(flatten)]
     system: SystemArgs,

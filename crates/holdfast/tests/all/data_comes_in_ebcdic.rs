@@ -64,7 +64,7 @@ record = \"DETAIL-SEG\"
 const PSBS: &str = "         PCB   TYPE=DB,DBDNAME=PAUTDB,PROCOPT=AP,KEYLEN=14
          SENSEG NAME=PAUTSUM0,PARENT=0
          SENSEG NAME=PAUTDTL1,PARENT=PAUTSUM0
-         PCB   TYPE=DB,DBDNAME=PAUTDB,PROCOPT=G,PROCSEQ=PAUTIX,KEYLEN=14
+         PCB   TYPE=DB,DBDNAME=PAUTDB,PROCOPT=G,PROCSEQ=PAUTIX
          SENSEG NAME=PAUTDTL1,PARENT=0
          PCB   TYPE=GSAM,DBDNAME=REPORT,PROCOPT=LS
          PSBGEN LANG=COBOL,PSBNAME=TALLY,CMPAT=YES
@@ -75,7 +75,7 @@ const PSBS: &str = "         PCB   TYPE=DB,DBDNAME=PAUTDB,PROCOPT=AP,KEYLEN=14
 ";
 
 const PROGRAM: &str = "       IDENTIFICATION DIVISION.
-       PROGRAM-ID. TALLY.
+       PROGRAM-ID. DETCOUNT.
        DATA DIVISION.
        WORKING-STORAGE SECTION.
        01  GN-CALL               PIC X(04) VALUE 'GN  '.
@@ -178,7 +178,7 @@ impl Bank {
             ("SUMMARY.cpy", SUMMARY),
             ("DETAIL.cpy", DETAIL),
             ("paut.map", MAP),
-            ("TALLY.cbl", PROGRAM),
+            ("DETCOUNT.cbl", PROGRAM),
         ] {
             fs::write(folder.join(name), text).unwrap();
         }
@@ -204,7 +204,7 @@ impl Bank {
     }
 
     fn tally(&self, more: &[&str]) -> Ended {
-        let program = self.folder.join("TALLY.cbl");
+        let program = self.folder.join("DETCOUNT.cbl");
         let out = format!("OUTFILE={}", self.folder.join("report").display());
         let words = ["batch", "-s", self.dir.to_str().unwrap(), "--psb", "TALLY", "--program"];
         let words = [&words[..], &[program.to_str().unwrap(), "--dd", &out], more].concat();
@@ -239,7 +239,7 @@ fn expected() -> Vec<String> {
     let approved = details.iter().filter(|data| data[62..64] == [0xf0, 0xf0]).count();
     let modes: usize =
         details.iter().map(|data| text(&data[95..97]).parse::<usize>().unwrap()).sum();
-    assert!(approved > 10 && approved < details.len());
+    assert!(approved > 10);
     let last = details.last().unwrap();
     let date = &last[8..14];
     let first = details.iter().position(|data| data[8..14] == *date).unwrap();
@@ -268,10 +268,10 @@ fn lines(ended: &Ended) -> Vec<String> {
 fn data_that_was_converted_is_computed_with_and_goes_back_byte_for_byte() {
     let bank = Bank::new("ebcdic-load", "");
     let map = bank.map();
-    let loaded = bank.load(GENUINE, &["--from-ebcdic", "--map", &map, "--as-text"]).done();
+    let loaded = bank.load(GENUINE, &["--from-ebcdic", "--map", &map]).done();
     assert!(loaded.out.contains("224 segments loaded"), "{}", loaded.out);
     assert!(!loaded.err.contains("looks like"), "{}", loaded.err);
-    let back = bank.unload("back", &["--to-ebcdic=037", "--map", &map, "--as-text"]);
+    let back = bank.unload("back", &["--to-ebcdic=037", "--map", &map]);
     assert_eq!(segments(&back), genuine());
     let said = bank.tally(&[]).done();
     assert_eq!(lines(&said), expected(), "{}", said.err);
@@ -345,12 +345,15 @@ fn what_does_not_fit_is_told() {
     assert!(page.code == 2 && page.err.contains("1141"), "{}", page.err);
 
     // A field that holds no number: all places are counted, and nothing is loaded.
-    let wrong = DETAIL
-        .replace("DET-CARD              PIC X(16)", "DET-CARD              PIC 9(16)")
-        .replace("DET-TYPE              PIC X(04)", "DET-TYPE              PIC 9(04)");
+    let (text, number) = ("DET-COUNTRY           PIC X(03)", "DET-COUNTRY           PIC 9(03)");
+    let wrong = DETAIL.replace(text, number);
+    assert_ne!(wrong, DETAIL);
     fs::write(bank.folder.join("DETAIL.cpy"), &wrong).unwrap();
     let refused = bank.load(GENUINE, &["--from-ebcdic", "--map", &map]);
-    refused.failed("HFG907", &["202 places", "DET-TYPE at offset 36", "is no number", "--as-text"]);
+    refused.failed(
+        "HFG907",
+        &["202 places", "DET-COUNTRY at offset 92: X'E4E2C1' is no number", "--as-text"],
+    );
     let status = bank.run(&["db", "status"], &["PAUTDB", "--json"]).done().json();
     assert_eq!(status["state"], "empty");
     fs::write(bank.folder.join("DETAIL.cpy"), DETAIL.replace("X(66)", "X(65)")).unwrap();
