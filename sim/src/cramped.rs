@@ -115,7 +115,8 @@ pub fn a_full_device_locks_nobody_out(seed: u64) -> Result<(), String> {
             system.close().map_err(said)
         });
         if lived.map_err(told)?.is_none() {
-            disk = disk.crash_image(&mut rng, STYLES[rng.index(STYLES.len())]);
+            let style = STYLES[rng.index(STYLES.len())];
+            disk = disk.crash_image(&mut rng, style);
         } else {
             disk = disk.snapshot();
         }
@@ -128,7 +129,7 @@ fn refill(seam: &Seam) -> Result<(), String> {
     let system = open(seam)?;
     let before = free_bytes(seam)?;
     let set = system.store().set(SET).map_err(said)?.ok_or("the set is gone")?;
-    system.store().empty(set).map_err(said)?;
+    system.store().empty_set(set).map_err(said)?;
     system.kernel().shrink_now().map_err(said)?;
     let after = free_bytes(seam)?;
     if after < before + (1 << 20) {

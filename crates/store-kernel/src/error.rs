@@ -38,7 +38,9 @@ pub(crate) fn of_uow(error: UowError) -> StoreError {
         UowError::Lock(error) => of_lock(error),
         UowError::Pool(error) => of_pool(error),
         UowError::Space(error) => of_space(error),
-        error @ UowError::LogFull { .. } => StoreError::NoSpace(format!("the log ({error})").into()),
+        error @ UowError::LogFull { .. } => {
+            StoreError::NoSpace(format!("the log ({error})").into())
+        }
         UowError::Log(error @ LogError::ArchiveBehind { .. }) => {
             StoreError::NoSpace(format!("the log ({error})").into())
         }
