@@ -112,8 +112,7 @@ impl Home {
     #[must_use]
     pub fn is_changed(&self, set: DataSetId, ci: CiNumber) -> bool {
         // In the order in which intervals go.
-        self.leaving().is_some_and(|old| old.is_changed(set, ci))
-            || self.pool().is_changed(set, ci)
+        self.leaving().is_some_and(|old| old.is_changed(set, ci)) || self.pool().is_changed(set, ci)
     }
 
     /// Whether the data set is leaving one pool for the other; it stays so under the mutex of the

@@ -107,8 +107,7 @@ impl Door {
         let (closing, sent_away) = (AtomicBool::new(false), AtomicUsize::new(0));
         let programs = Mutex::new(Vec::new());
         let (processes, done) = (Mutex::default(), Condvar::new());
-        let shared =
-            Arc::new(Hall { schedule, closing, sent_away, programs, processes, done });
+        let shared = Arc::new(Hall { schedule, closing, sent_away, programs, processes, done });
         let hall = shared.clone();
         let acceptor = seam::thread::spawn("door", move || accept(&listener, &hall));
         let acceptor = Some(acceptor.map_err(RegionError::file(path))?);
