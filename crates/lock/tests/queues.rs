@@ -159,7 +159,7 @@ fn each_budget_refuses_by_its_own_name() {
     let refused = locks.acquire(&mut large, name(8), Shared, Wait::Yes).unwrap_err();
     let (object, uow) = (name(8), UowId(1));
     assert_eq!(refused, LockError::Budget { limit: Limit::PerOwner, max: 8, object, uow });
-    assert!(refused.to_string().contains("locks_per_owner_max = 8"), "{refused}");
+    assert!(refused.to_string().contains("locks.locks_per_unit_max = 8"), "{refused}");
     // What it holds it may still strengthen.
     take(&locks, &mut large, 0, Exclusive);
 

@@ -52,6 +52,9 @@ pub(crate) struct Chosen {
     pub(crate) tag: Tag,
     /// The copies that hold exactly the same, and nothing behind it.
     pub(crate) alike: Vec<bool>,
+    /// How far copies hold the same from their beginning, if all of them that is valid is the same:
+    /// what such a one lacks can be added, and what stands behind it cleared.
+    pub(crate) same: Vec<Option<u64>>,
 }
 
 struct Found {
@@ -96,9 +99,16 @@ pub(crate) fn choose(
             rest.is_some_and(|rest| rest.iter().all(|byte| *byte == 0))
         })
     };
+    let same = |found: &Result<Found, Unusable>| {
+        let Found { bytes: has, chain, .. } = found.as_ref().ok()?;
+        // Padding that was cut off shares a block with the last entry (K19).
+        let valid = has.get(..chain.bytes as usize).filter(|_| chain.broken.is_none())?;
+        bytes.starts_with(valid).then_some(chain.bytes)
+    };
     Ok(Chosen {
         copy,
         alike: read.iter().map(alike).collect(),
+        same: read.iter().map(same).collect(),
         bytes,
         tag,
         reading: Reading { state: best.state.clone(), copies: reports, newest },

@@ -177,11 +177,11 @@ impl Recon {
         let chosen = choose(setup.seam.disk.as_ref(), &setup.paths(), &setup.keys())?;
         let (mut repaired, mut copies, mut lost) = (Vec::new(), [None, None], None);
         for (at, path) in setup.paths().into_iter().enumerate() {
-            let made = match (chosen.alike[at], at == chosen.copy) {
+            let made = match (chosen.alike[at], chosen.same[at]) {
                 (true, _) => Ok(()),
-                // What is valid of it stays where it is: that takes no room.
-                (false, true) => clear_end(&setup, &path, &chosen.bytes),
-                (false, false) => put(&setup, &path, &chosen.bytes),
+                // What is valid of it stays where it is: mostly that takes no room.
+                (false, Some(valid)) => complete(&setup, &path, &chosen.bytes, valid),
+                (false, None) => put(&setup, &path, &chosen.bytes),
             };
             match made.and_then(|()| file(&setup, at)) {
                 Ok(file) => copies[at] = file,
@@ -513,18 +513,14 @@ fn put(setup: &Setup, path: &Path, bytes: &[u8]) -> Result<(), ReconError> {
     replace_small(disk, path, bytes).map_err(|error| not_written(path, error))
 }
 
-/// Makes sure that nothing stands in a file behind its valid bytes.
-fn clear_end(setup: &Setup, path: &Path, bytes: &[u8]) -> Result<(), ReconError> {
+/// Adds what a file lacks of these bytes behind its valid ones, and clears what stands behind.
+fn complete(setup: &Setup, path: &Path, bytes: &[u8], valid: u64) -> Result<(), ReconError> {
     let (_, file) = open_copy(setup, path)?;
     let end = file.len().map_err(|error| not_written(path, error))?;
-    let valid = bytes.len() as u64;
-    if end < valid {
-        // What it lacks shares a block with its last entry (K19).
-        return put(setup, path, bytes);
-    }
-    let rest = vec![0; (end - valid) as usize];
-    let cleared = file.write_at(&rest, valid).and_then(|()| file.sync());
-    cleared.map_err(|error| not_written(path, error))
+    let mut rest = bytes[valid as usize..].to_vec();
+    rest.resize(rest.len().max(end.saturating_sub(valid) as usize), 0);
+    let completed = file.write_at(&rest, valid).and_then(|()| file.sync());
+    completed.map_err(|error| not_written(path, error))
 }
 
 fn not_written(path: &Path, error: io::Error) -> ReconError {

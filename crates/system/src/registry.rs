@@ -101,8 +101,8 @@ pub(crate) fn update(recon: &Recon, kernel: &Kernel) -> Result<(), SystemError> 
     Ok(recon.change(|state| (news(state, kernel), ()))?)
 }
 
-/// Tells RECON what data sets there are, how far the log reaches, and that nobody has anything open;
-/// it is closed then.
+/// Tells RECON what data sets there are, how far the log reaches, and that nobody has anything
+/// open; it is closed then.
 pub(crate) fn note_end(recon: &Recon, kernel: &Kernel) -> Result<(), SystemError> {
     unless_full(recon.change(|state| (news(state, kernel), ())))?;
     let reached = Reached { lsn: kernel.log().next_lsn(), utc_us: kernel.seam().clock.utc_us() };

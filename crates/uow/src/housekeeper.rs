@@ -313,8 +313,8 @@ impl Kernel {
         self.cut_tails(checkpoint.redo)
     }
 
-    /// Gives devices back at once what is free at the ends of data sets, which checkpoints do by and
-    /// by. No latch is held.
+    /// Gives devices back at once what is free at the ends of data sets, which checkpoints do by
+    /// and by. No latch is held.
     ///
     /// # Errors
     /// If log or disk refuse; the kernel stops then.

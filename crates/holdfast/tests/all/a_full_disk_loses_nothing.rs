@@ -164,7 +164,7 @@ fn shop_on(device: &Device, folder: &Folder) -> PathBuf {
     crate::common::init(&dir, &[]);
     std::fs::write(&sources, SHOP).unwrap();
     on(SECRET, &["gen", "-s"], &dir, &[sources.to_str().unwrap()]).done();
-    issue(&dir, &["--psb", "CLERK"], &customers(0..20)).done();
+    issue(&dir, &["--psb", "CLERK"], &customers(0..3_000)).done();
     dir
 }
 
@@ -178,13 +178,13 @@ fn a_full_device_is_read_and_freed_from_inside() {
     let dir = shop_on(&device, &folder);
     fill(&device);
     // A program takes the rest.
-    let full = issue(&dir, &["--psb", "CLERK"], &customers(100..9_000));
+    let full = issue(&dir, &["--psb", "CLERK"], &customers(3_000..9_900));
     assert!(full.code == 1 && full.err.contains("HFT006"), "{}", full.err);
 
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     for round in 0..3 {
         let status = on(SECRET, &["db", "status", "--json", "-s"], &dir, &["SHOP"]).done().json();
-        assert_eq!(status["segments"][0]["segments"], 20, "{status:#}");
+        assert_eq!(status["segments"][0]["segments"], 3_000, "{status:#}");
         on(SECRET, &["db", "verify", "-s"], &dir, &["SHOP"]).done();
         on(SECRET, &["status"], &dir, &[]).done();
         on(SECRET, &["verify"], &dir, &[]).done();
