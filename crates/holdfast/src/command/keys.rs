@@ -240,7 +240,8 @@ fn unlock(context: &mut Context, target: &Target, seconds: u32) -> Result<ExitCo
             "Give each command the PIN, as before.",
         ));
     };
-    seam::keyring::hold(&name, &stretched.to_bytes(), seconds).map_err(no_keyring)?;
+    seam::keyring::hold(&name, &stretched.to_bytes(), seconds)
+        .map_err(|error| no_keyring(&error))?;
     match context.output.is_json() {
         true => context.output.document(&json!({ "held": true, "seconds": seconds }))?,
         false => {
@@ -258,20 +259,19 @@ fn unlock(context: &mut Context, target: &Target, seconds: u32) -> Result<ExitCo
 fn lock(context: &mut Context, dir: &Path) -> Result<ExitCode> {
     let name = system::session_name(&context.seam, dir)?;
     let gone = match name {
-        Some(name) => seam::keyring::let_go(&name).map_err(no_keyring)?,
+        Some(name) => seam::keyring::let_go(&name).map_err(|error| no_keyring(&error))?,
         None => false,
     };
-    match (context.output.is_json(), gone) {
-        (true, _) => context.output.document(&json!({ "held": false, "was_held": gone }))?,
-        (false, true) => {
-            context.output.line("this session holds nothing of the system any more")?
-        }
-        (false, false) => context.output.line("this session held nothing of the system")?,
+    if context.output.is_json() {
+        context.output.document(&json!({ "held": false, "was_held": gone }))?;
+        return DONE;
     }
+    let held = if gone { "holds nothing of the system any more" } else { "held nothing of it" };
+    context.output.line(format!("this session {held}"))?;
     DONE
 }
 
-fn no_keyring(error: std::io::Error) -> Failure {
+fn no_keyring(error: &std::io::Error) -> Failure {
     Failure::other(
         format!("the kernel's keyring cannot be used: {error}"),
         "Containers often forbid it: allow add_key and keyctl there, or go on with the passphrase.",

@@ -5,6 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
+
 use crate::common::pautdb::{GENUINE, SOURCE};
 use crate::common::{Ended, Folder, SECRET, files, init, on, patch, run, run_as};
 
