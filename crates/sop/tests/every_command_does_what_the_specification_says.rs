@@ -95,7 +95,7 @@ fn open_files_are_read_from_where_they_stand_and_may_be_sockets() {
     let (ours, mut theirs) = UnixStream::pair().unwrap();
     theirs.write_all(b"a secret word").unwrap();
     drop(theirs);
-    for input in [std::process::Stdio::from(file), std::os::fd::OwnedFd::from(ours).into()] {
+    for input in [Stdio::from(file), std::os::fd::OwnedFd::from(ours).into()] {
         // The message is an argument's file here: standard input is the open file.
         place.put("message", &message);
         let script = "exec 5<&0 <message; exec \"$0\" decrypt --with-password=@FD:5";
