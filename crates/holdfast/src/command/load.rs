@@ -64,6 +64,10 @@ pub(super) fn run(context: &mut Context, args: &LoadArgs) -> Result<ExitCode> {
         let mut others = |name| databases.open(name);
         let loaded = database.load(&databases.store, &mut others, &mut input);
         let filled = input.short.filled;
+        let converts = input.conversion.is_some();
+        let declared = database.schema.placement.encoding();
+        let expected = if converts { Encoding::Ebcdic } else { declared };
+        input.looks.warn(database.name(), expected, converts);
         let loaded = loaded.map_err(|error| match error {
             HierarchyError::Input(_) => of_file(error.into()),
             error => error.into(),
@@ -127,8 +131,8 @@ fn conversion_of<S: Store>(
     Conversion::new(databases, database, Direction::FromEbcdic, page, &args.map).map(Some)
 }
 
-/// Reads the file before anything is loaded: what cannot be converted is told whole, and data that
-/// is not what the database is declared to have gets a warning.
+/// Reads a file that is converted before anything of it is loaded: what cannot be converted is told
+/// whole.
 fn look_ahead<S: Store>(
     args: &LoadArgs,
     databases: &Databases<S>,
@@ -136,29 +140,15 @@ fn look_ahead<S: Store>(
     input: &FileInput,
     seam: &Seam,
 ) -> Result<()> {
-    let (file, bytes) = open(&args.file)?;
-    let conversion = input.conversion.as_ref().map(Conversion::anew);
-    let converts = conversion.is_some();
-    let mut ahead = FileInput::new(file, bytes, database, databases, conversion, seam)?;
-    let mut looks = Looks::default();
-    let mut number = 0;
-    loop {
-        match ahead.read(Some(&mut looks)) {
-            Ok(Some(_)) => number += 1,
-            Ok(None) => break,
-            // The load says it, in its place.
-            Err(_) if !converts => break,
-            Err(error) => return Err(HierarchyError::Input(error).into()),
-        }
-        if !converts && number >= LOOKED_AT {
-            break;
-        }
+    let Some(conversion) = &input.conversion else { return Ok(()) };
+    if !args.file.is_file() {
+        let what = "--from-ebcdic reads the unload file twice, and this is no file";
+        return Err(Failure::other(what, "Write what comes into a file first."));
     }
-    let expected = match converts {
-        true => Encoding::Ebcdic,
-        false => database.schema.placement.encoding(),
-    };
-    looks.warn(database.name(), expected, converts);
+    let (file, bytes) = open(&args.file)?;
+    let conversion = Some(conversion.anew());
+    let mut ahead = FileInput::new(file, bytes, database, databases, conversion, seam)?;
+    while ahead.next_segment().map_err(HierarchyError::Input)?.is_some() {}
     ahead.conversion.as_ref().map_or(Ok(()), Conversion::settle)
 }
 
@@ -188,6 +178,8 @@ struct FileInput {
     converted: Vec<u8>,
     /// How many segments were read.
     number: u64,
+    /// What the first of them look like.
+    looks: Looks,
 }
 
 impl FileInput {
@@ -209,6 +201,7 @@ impl FileInput {
             conversion,
             converted: Vec::new(),
             number: 0,
+            looks: Looks::default(),
         };
         input.fit(database)?;
         Ok(input)
@@ -311,12 +304,8 @@ pub(super) fn form_of(kind: &SegmentType) -> Option<Form> {
     }
 }
 
-impl FileInput {
-    /// The next segment, converted; `looks` sees it as it is in the file.
-    fn read(
-        &mut self,
-        looks: Option<&mut Looks>,
-    ) -> std::result::Result<Option<Given<'_>>, InputError> {
+impl Input for FileInput {
+    fn next_segment(&mut self) -> std::result::Result<Option<Given<'_>>, InputError> {
         let record = match self.reader.next_record() {
             Ok(Some(record)) => record,
             Ok(None) => return Ok(None),
@@ -326,8 +315,8 @@ impl FileInput {
             self.progress.show(&self.name, record.place.offset, self.bytes, "bytes");
         }
         self.number += 1;
-        if let Some(looks) = looks.filter(|_| self.number <= LOOKED_AT) {
-            looks.at(record.data);
+        if self.number <= LOOKED_AT {
+            self.looks.at(record.data);
         }
         let code = record.segment.code;
         // The reader lets no record of another code pass.
@@ -346,11 +335,5 @@ impl FileInput {
             }
         };
         Ok(Some(Given { of, data: self.short.lengthen(of, data), deleted }))
-    }
-}
-
-impl Input for FileInput {
-    fn next_segment(&mut self) -> std::result::Result<Option<Given<'_>>, InputError> {
-        self.read(None)
     }
 }
