@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn a_protected_process_has_no_core_dumps() {
         assert_eq!(protect_process(), Vec::<String>::new());
-        let limit = rustix::process::getrlimit(Resource::Core);
+        let limit = getrlimit(Resource::Core);
         assert_eq!(limit.current, Some(0));
         let dumpable = rustix::process::dumpable_behavior().unwrap();
         assert_eq!(dumpable, DumpableBehavior::NotDumpable);
