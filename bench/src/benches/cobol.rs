@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Instant;
 
 use ::dli::SessionOptions;
 
@@ -26,7 +27,9 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
             a long and a short run, in CPU of all processes, without what the program's own loop \
             costs. Type dli is compared with the same calls of an embedded program in the same \
             round; for type bmp the started system's CPU counts, too. A C program makes the GN \
-            calls as well, without and with a count of its parameters.",
+            calls as well, without and with a count of its parameters. An empty step is that \
+            program with one call: with the passphrase, and in a session that holds what opens \
+            the system.",
     takes: "4 minutes",
     run,
 };
@@ -39,6 +42,8 @@ const OVERHEAD_US_LIMIT: f64 = 0.6;
 const BMP_US_LIMIT: f64 = 3.0;
 /// What a count in front of a call's parameters may add.
 const COUNT_US_LIMIT: f64 = 0.5;
+/// What a step may take that does nothing, in a session that holds what opens the system.
+const STEP_MS_LIMIT: f64 = 50.0;
 const PASSPHRASE: &str = "benchmarks have no secrets";
 
 /// What the program does in its loop.
@@ -67,10 +72,11 @@ impl Loop {
 }
 
 fn run(context: &Context, document: &mut Document) -> Result<()> {
-    let mut twin = None;
+    let (mut twin, mut steps) = (None, None);
     let costs = match Bench::prepare(context) {
         Ok(bench) => {
             let rounds = context.settings.pick(5, 1);
+            steps = bench.steps(4 * rounds)?;
             twin = Some(bench.twin(rounds)?);
             Some(bench.rounds(rounds)?)
         }
@@ -104,10 +110,38 @@ fn run(context: &Context, document: &mut Document) -> Result<()> {
         let name = format!("cpu_gn_c_{name}");
         document.figures.insert(name, Figure::new(&spread, "us"));
     }
+    for (name, spread) in steps.iter().flat_map(Steps::all) {
+        document.figures.insert(format!("empty_step_{name}"), Figure::new(&spread, "ms"));
+    }
+    let unlocked = steps.map(|steps| Spread::of(steps.unlocked).median);
+    let name = "an empty step of an unlocked session, elapsed";
+    document.checks.push(Check::at_most(name, unlocked, STEP_MS_LIMIT, "ms"));
     let added = twin.map(|twin| Spread::of(twin.added).median);
     let name = "GN of a C program, CPU that a count adds";
     document.checks.push(Check::at_most(name, added, COUNT_US_LIMIT, "us"));
     Ok(())
+}
+
+/// Milliseconds that an empty step takes, step by step.
+#[derive(Default)]
+struct Steps {
+    /// Elapsed, with the passphrase.
+    passphrase: Vec<f64>,
+    /// Elapsed, in a session that holds what opens the system.
+    unlocked: Vec<f64>,
+    /// The same in CPU of all processes.
+    unlocked_cpu: Vec<f64>,
+}
+
+impl Steps {
+    fn all(&self) -> [(&'static str, Spread); 3] {
+        [
+            ("passphrase", &self.passphrase),
+            ("unlocked", &self.unlocked),
+            ("unlocked_cpu", &self.unlocked_cpu),
+        ]
+        .map(|(name, values)| (name, Spread::of(values.clone())))
+    }
 }
 
 /// Microseconds of CPU for a GN of the C program, round by round.
@@ -236,6 +270,40 @@ impl Bench {
         Ok(costs)
     }
 
+    /// What a step costs that does nothing; `None` where a session may hold nothing. The system is
+    /// one whose passphrase costs what it usually does.
+    fn steps(&self, count: usize) -> Result<Option<Steps>> {
+        let system = self.system.with_file_name("steps");
+        complete(self.command("init").args(["--segment-bytes", "4 MiB"]).arg(&system))?;
+        let definitions = self.system.with_file_name("definitions");
+        complete(self.command("gen").arg("-s").arg(&system).arg(&definitions))?;
+        let card = self.program.with_file_name("card");
+        write(&card, &format!("{}{:09}\n", Loop::Next.letter(), 1))?;
+        let mut step = self.command("batch");
+        step.arg("-s").arg(&system).args(["--psb", customers::PSB, "--program"]).arg(&self.twin);
+        step.arg("--dd").arg(format!("SYSIN={}", card.display()));
+        // Compiles the program.
+        complete(&mut step)?;
+        let mut steps = Steps::default();
+        for _ in 0..count {
+            steps.passphrase.push(taken_ms(&mut step)?.0);
+        }
+        let unlock = self.command("keys").arg("unlock").arg(&system).output();
+        if !unlock.is_ok_and(|ended| ended.status.success()) {
+            return Ok(None);
+        }
+        step.env_remove("HOLDFAST_PASSPHRASE");
+        for _ in 0..count {
+            let (elapsed, cpu) = taken_ms(&mut step)?;
+            steps.unlocked.push(elapsed);
+            steps.unlocked_cpu.push(cpu);
+        }
+        complete(self.command("keys").arg("lock").arg(&system))?;
+        let all = steps.all().map(|(name, spread)| format!("{name} {:.1}", spread.median));
+        eprintln!("    an empty step, ms: {}", all.join(", "));
+        Ok(Some(steps))
+    }
+
     /// What the C program's calls cost, with and without counts.
     fn twin(&self, rounds: usize) -> Result<Twin> {
         let mut twin = Twin::default();
@@ -267,6 +335,13 @@ impl Bench {
         }
         Ok((taken[1] - taken[0]) * 1e6 / (self.calls[1] - self.calls[0]) as f64)
     }
+}
+
+/// Milliseconds that a command takes: elapsed, and CPU of all its processes.
+fn taken_ms(command: &mut Command) -> Result<(f64, f64)> {
+    let (begun, before) = (Instant::now(), seconds(None));
+    complete(command)?;
+    Ok((begun.elapsed().as_secs_f64() * 1e3, (seconds(None) - before) * 1e3))
 }
 
 /// CPU of the commands that have ended, and of the started system.

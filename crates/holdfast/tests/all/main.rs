@@ -15,6 +15,7 @@ mod a_lost_recon_is_not_forgotten;
 mod a_missing_or_foreign_file_is_named;
 mod a_new_system_says_how_it_is;
 mod a_recovery_takes_nothing_away;
+mod a_session_holds_what_opens_a_system;
 mod a_stale_log_copy_is_never_taken_for_a_good_one;
 mod a_system_comes_back_on_a_bare_machine;
 mod a_system_in_use_is_verified_and_mended;
