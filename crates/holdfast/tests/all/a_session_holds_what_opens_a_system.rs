@@ -12,7 +12,7 @@ use crate::common::{Ended, SECRET, command, on, system_of};
 
 /// A command without a passphrase.
 fn without<S: AsRef<OsStr>>(words: &[S]) -> Ended {
-    Ended::of(&command(None).args(words).stdin(Stdio::null()).output_in_time())
+    Ended::of(&command(None).args(words).stdin(Stdio::null()).output_in_time().unwrap())
 }
 
 #[test]
