@@ -132,7 +132,7 @@ fn a_control_file_from_before_a_change_of_protection_is_refused() {
     on(SECRET, &["sets", "create"], &dir, &["ONE"]).done();
     let (control, config) = (dir.join("control"), dir.join("holdfast.toml"));
     let of_then = (fs::read(&control).unwrap(), fs::read(&config).unwrap());
-    set(&dir, "[log]\nformat = \"plain\"\n", "[log]\n");
+    set(&dir, "format = \"plain\"", "format = \"sealed\"");
     on(SECRET, &["sets", "create"], &dir, &["TWO"]).done();
     fs::write(&control, &of_then.0).unwrap();
     fs::write(&config, &of_then.1).unwrap();
