@@ -47,6 +47,7 @@ fn keys() -> ControlKeys {
 
 fn protection() -> Protection {
     Protection {
+        edition: 1,
         log_copies: 2,
         exceptions: ["HISTORY".to_owned()].into(),
         anchor: Some("/mnt/other/anchor".into()),
