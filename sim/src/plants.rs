@@ -144,7 +144,7 @@ pub const ALL: &[Hunt] = &[
     Hunt {
         plant: Plant::LostIntervalForgiven,
         by: "damaged files of image copies",
-        run: || (1..=4).try_for_each(|seed| crate::joined::what_is_lost(seed).map(drop)),
+        run: || (1..=16).try_for_each(|seed| crate::joined::what_is_lost(seed).map(drop)),
     },
     Hunt { plant: Plant::CopyRedoTooNew, by: "every point", run: recovered_to_points },
     Hunt { plant: Plant::BetweenAccumulationsSkipped, by: "every point", run: recovered_to_points },

@@ -1,10 +1,10 @@
 //! What is bound in the control file, against somebody who can write to the disk and has no key.
 //!
-//! - A sealed log has crashed. The attacker says `format = "plain"` in the configuration and puts a
-//!   plain group behind the log, which takes no key: well chained, well numbered, with a record that
-//!   ends a data set. No start may believe it, with either configuration.
-//! - A plain log becomes sealed when its configuration says so. It crashes at every write on the way;
-//!   nothing is lost, and from the moment it is sealed no plain group is believed behind that.
+//! - A sealed log has crashed. The attacker says `format = "plain"` in the configuration and puts
+//!   a plain group behind the log, which takes no key: well chained, well numbered, with a record
+//!   that ends a data set. No start may believe it, with either configuration.
+//! - A plain log becomes sealed when its configuration says so. It crashes at every write on the
+//!   way; nothing is lost.
 
 use std::collections::BTreeMap;
 use std::path::Path;

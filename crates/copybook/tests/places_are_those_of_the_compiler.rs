@@ -96,7 +96,10 @@ fn compare(title: &str, description: &str) {
     let source = folder.0.join("ask.cbl");
     fs::write(&source, program(description, &book.records)).unwrap();
     let run = |command: &mut Command| {
-        let output = command.current_dir(&folder.0).output().unwrap();
+        // Nothing that is waited for goes on for ever.
+        let mut limited = Command::new("timeout");
+        limited.arg("600").arg(command.get_program()).args(command.get_args());
+        let output = limited.current_dir(&folder.0).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{title}: {said}");
         String::from_utf8(output.stdout).unwrap()

@@ -11,9 +11,7 @@ use openpgp::keys::{Algorithm, NewKey, certificate_of};
 use openpgp::pgp::composed::SignedPublicKey;
 use openpgp::pgp::crypto::sym::SymmetricKeyAlgorithm;
 use openpgp::pgp::types::{CompressionAlgorithm, Password};
-use openpgp::{
-    Certificate, Cleartext, Container, Reading, SecretKey, Signer, Stats, Writing,
-};
+use openpgp::{Certificate, Cleartext, Container, Reading, SecretKey, Signer, Stats, Writing};
 
 /// A home folder of GnuPG's own, gone with the test.
 struct Gpg {

@@ -9,11 +9,15 @@ mod shop {
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use holdfast_region::RegionError;
 use holdfast_region::host::Ended;
 use holdfast_region::program::{Workshop, clear};
 use shop::stage::{Outcome, Play, folder, guests, have, perform, play, prepare};
+
+/// Longer than any of these processes takes.
+const LONG: Duration = Duration::from_secs(600);
 
 /// The process of a program; in the run of the tests itself it does nothing.
 #[test]
@@ -47,7 +51,9 @@ fn levels_lie_in_the_order_of_the_source() {
     assert!(output.contains("<000001CU/STOMER N/      >"), "{output}");
     assert!(output.contains("C=2345\n"), "TRUNC(STD) holds: {output}");
     let prepared = prepare(&guests().join("order.cbl")).expect("a program");
-    let Ok(listed) = Command::new("nm").arg("-n").arg(prepared.object()).output() else { return };
+    let mut nm = Command::new("nm");
+    let listed = seam::process::output(nm.arg("-n").arg(prepared.object()), LONG);
+    let Ok(listed) = listed else { return };
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
     let level = |line: &str| {
         let (address, name) = line.split_once(" b b_")?;
@@ -274,12 +280,12 @@ fn flags_of_the_compiler_are_part_of_what_is_compared() {
         return;
     }
     let flags = |name: &str| {
-        let text = Command::new(std::env::current_exe().expect("this test"))
+        let mut another = Command::new(std::env::current_exe().expect("this test"));
+        another
             .args(["compiles_for_another", "--exact", "--nocapture", "--test-threads=1"])
             .env("HOLDFAST_TEST_FLAGS", "yes")
-            .env("COB_CFLAGS", name)
-            .output()
-            .expect("a process");
+            .env("COB_CFLAGS", name);
+        let text = seam::process::output(&mut another, LONG).expect("a process");
         let text = String::from_utf8_lossy(&text.stdout).into_owned();
         text.lines().find_map(|line| line.strip_prefix("object ").map(str::to_owned))
     };

@@ -113,6 +113,7 @@ const VERSION_NUMBERED: u8 = 3;
 const ASKED_INTERVAL: u8 = 1;
 const ASKED_POOL: u8 = 2;
 const ASKED_LABEL: u8 = 4;
+const ASKED_FORM: u8 = 8;
 
 impl SetHandle {
     pub(crate) fn check(&self) -> Result<()> {
@@ -223,6 +224,7 @@ impl Sets {
             (attributes.interval_bytes.is_some(), ASKED_INTERVAL),
             (attributes.pool.is_some(), ASKED_POOL),
             (attributes.key_label.is_some(), ASKED_LABEL),
+            (attributes.plain.is_some(), ASKED_FORM),
         ];
         let asked = asked.into_iter().map(|(was, bit)| if was { bit } else { 0 }).sum();
         let definition = Definition {
@@ -410,7 +412,7 @@ fn info(set: &SetHandle) -> SetInfo {
             interval_bytes: asked(ASKED_INTERVAL).then_some(definition.ci_bytes),
             pool: asked(ASKED_POOL).then(|| definition.pool.clone()),
             key_label: asked(ASKED_LABEL).then(|| definition.label.clone()),
-            plain: Some(definition.format == Format::Plain),
+            plain: asked(ASKED_FORM).then_some(definition.format == Format::Plain),
             free_percent: set.free_percent,
             group_bytes: set.group_bytes,
         },

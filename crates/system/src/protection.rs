@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::Lsn;
+use recon::State;
 use seal::{KeyProvider, KeyRing, Passphrase};
 use seam::Seam;
 use serde::{Deserialize, Serialize};
@@ -101,7 +102,7 @@ pub fn compare(seam: &Seam, dir: &Path, passphrase: &Passphrase) -> Result<Compa
 }
 
 /// Binds what the configuration of a stopped system asks for, where that is less than what is
-/// bound. What is more is bound by the next start. Returns what is bound now, and what of it was more.
+/// bound. What is more is bound by the next start. Returns what is bound now, and what was more.
 ///
 /// # Errors
 /// As for [`compare`], and if the control file cannot be written.
@@ -131,14 +132,16 @@ fn compared(
 ///
 /// # Errors
 /// [`UowError::Protection`] if its configuration asks for less; whatever is wrong with its control
-/// file.
+/// file, which is refused if RECON knows of a newer one.
 pub(crate) fn prove(
     seam: &Seam,
     dir: &Path,
     config: &SystemConfig,
     keys: &Arc<KeyRing>,
+    known: Option<&State>,
 ) -> Result<Protection, SystemError> {
     let Compared { bound, lowered, .. } = compared(seam, dir, config, keys)?;
+    bound.refuse_older(known.map_or(0, |known| known.protected), dir)?;
     match lowered.is_empty() {
         true => Ok(bound),
         false => Err(UowError::Protection { home: dir.to_owned(), lowered }.into()),

@@ -162,13 +162,14 @@ impl System {
         let shadowed = options.in_memory.then(|| survey::without_writes(seam));
         let (outside, seam) = (seam, shadowed.as_ref().unwrap_or(seam));
         let keys = Arc::new(open_keys(seam, dir, &config, passphrase)?);
-        let bound = protection::prove(seam, dir, &config, &keys)?;
+        let recon = registry::recon_setup(seam, dir, &config, Arc::clone(&keys) as _);
+        let known = registry::known(&recon)?;
+        let bound = protection::prove(seam, dir, &config, &keys, known.as_ref())?;
         let becomes_sealed = bound.log != config.log.format && !options.in_memory;
         config.believe(&bound);
         let (cipher, observed) = hygiene::look_at_machine(seam, dir);
         notes.extend(observed);
         let (opened, opened_cpu_us) = (seam.clock.monotonic(), seam::clock::process_cpu_us());
-        let recon = registry::recon_setup(seam, dir, &config, Arc::clone(&keys) as _);
         let parts = Parts {
             override_stale: options.override_stale,
             offline: offline.to_vec(),
@@ -176,14 +177,9 @@ impl System {
         };
         // The kernel takes it again, for as long as it runs; in memory it takes another one.
         let lock = options.in_memory.then_some(lock);
-        let known = registry::known(&recon)?;
-        let edition = known.as_ref().map_or(0, |known| known.protected);
-        bound.refuse_older(edition, dir)?;
         let shelf = archives::shelf(&parts, &config, dir, known.as_ref())?;
         let mut plan = archives::kernel(&config, dir, shelf.as_ref());
-        if let Some(anchor) = &mut plan.anchor {
-            anchor.begins_anew = options.begin_anchor;
-        }
+        plan.anchor.iter_mut().for_each(|anchor| anchor.begins_anew = options.begin_anchor);
         plan.proven = plan.proven.max(known.map_or(Lsn::NONE, |known| known.reached.lsn));
         let kernel = open_kernel(&parts, &plan)?;
         if let Some(report) = kernel.restart_report() {
@@ -191,9 +187,7 @@ impl System {
         }
         let recon = Arc::new(registry::open(&recon, &kernel, &mut notes)?);
         let archiver = archives::start(shelf, &kernel, &recon)?;
-        for set in kernel.offline_sets() {
-            notes.push(status::offline_note(&set.name));
-        }
+        notes.extend(kernel.offline_sets().iter().map(|set| status::offline_note(&set.name)));
         let store = KernelStore::new(&kernel, config.store_defaults())?;
         let dir = dir.to_owned();
         let (verbs, configuring) = (options.verbs, Mutex::new(()));
@@ -216,8 +210,7 @@ impl System {
         };
         let mut system = System { inner: Arc::new(inner), store, server: None };
         if becomes_sealed {
-            let dir = system.dir().to_owned();
-            system.seal_log()?;
+            let dir = system.seal_log()?;
             return System::open_without(outside, &dir, passphrase, options, offline);
         }
         if options.serve && !options.in_memory {
@@ -226,8 +219,8 @@ impl System {
         Ok(system)
     }
 
-    /// Ends a plain log: whatever it is given from the next start on is sealed.
-    fn seal_log(self) -> Result<(), SystemError> {
+    /// Ends a plain log: whatever it is given from the next start on is sealed. Returns the folder.
+    fn seal_log(self) -> Result<PathBuf, SystemError> {
         let kernel = Arc::clone(&self.inner.kernel);
         let (dir, config) = (self.inner.dir.clone(), self.inner.config.clone());
         let keys = Arc::clone(&self.inner.keys);
@@ -235,7 +228,8 @@ impl System {
         let (seam, end) = (kernel.seam().clone(), kernel.log().next_lsn());
         // With it goes the system's lock.
         drop(kernel);
-        protection::seal_log_from(&seam, &dir, &config, &keys, end)
+        protection::seal_log_from(&seam, &dir, &config, &keys, end)?;
+        Ok(dir)
     }
 
     /// The same system for operators' commands; whoever has opened it outlives them.

@@ -32,7 +32,8 @@ use crate::output::{Output, warn};
 ///
 /// What a file holds its statements say, not its name: DBDs, PSBs, several of both, or neither;
 /// then it is skipped if it was found in a folder, and an error if it was named. All members are
-/// fitted to each other and to what the system has already. If there is an error, nothing is stored.
+/// fitted to each other and to what the system has already. If there is an error, nothing is
+/// stored.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example: holdfast gen -s /srv/bank dbdlib psblib -I copylib

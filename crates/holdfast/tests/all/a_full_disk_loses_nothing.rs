@@ -210,7 +210,7 @@ fn a_full_device_is_read_and_freed_from_inside() {
 #[test]
 fn what_a_program_displays_on_a_full_device_is_not_lost_unseen() {
     let folder = Folder::new("full-output");
-    let has_compiler = Command::new("cc").arg("--version").output().is_ok();
+    let has_compiler = Command::new("cc").arg("--version").output_in_time().is_ok();
     let Some(device) = Device::new(&folder, 1).filter(|_| has_compiler) else {
         eprintln!("skipped: only root may mount a device, and cc is needed");
         return;

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::common::in_time::{EndInTime as _, RunInTime as _};
 use crate::common::{Ended, Folder, SECRET, on, run, start, system_of};
 
 const SOURCES: &str = "* A SHOP
@@ -40,7 +41,7 @@ const PROGRAM: &str = "       IDENTIFICATION DIVISION.
 ";
 
 fn have(compiler: &str) -> bool {
-    let found = Command::new(compiler).arg("--version").output().is_ok();
+    let found = Command::new(compiler).arg("--version").output_in_time().is_ok();
     if !found {
         eprintln!("skipped: {compiler} is not installed");
     }
@@ -154,7 +155,7 @@ fn what_a_killed_program_left_in_clear_goes_and_what_is_torn_is_made_anew() {
     let system = start(&dir);
     assert!(!left.exists());
     run([&"stop".into(), &"-s".into(), &dir.clone().into_os_string()]).done();
-    let said = Ended::of(&system.wait_with_output().unwrap()).done();
+    let said = Ended::of(&system.finish_in_time().unwrap()).done();
     assert!(said.err.contains("is removed: a killed program"), "{}", said.err);
     if !have("cobc") {
         return;

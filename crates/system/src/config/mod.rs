@@ -8,6 +8,7 @@
 //!    with what the control file binds (`protection`), and less is refused.
 
 mod archives;
+mod asked;
 mod databases;
 mod edit;
 mod template;
@@ -26,7 +27,7 @@ use seam::disk::{Disk, read_small};
 use serde::Deserialize;
 use serde::de::Error as _;
 use store_kernel::StoreDefaults;
-use uow::{AnchorPlan, AskedAbove, KernelConfig, PoolPlan, Protection};
+use uow::{AnchorPlan, KernelConfig, PoolPlan};
 
 use crate::SystemError;
 use crate::room::WarnSettings;
@@ -507,28 +508,6 @@ impl SystemConfig {
             .then(|| AnchorPlan { path: dir.join(&self.anchor.file), begins_anew: false });
         kernel.asked = self.asked_above();
         kernel
-    }
-
-    /// What new data sets and the archive are asked to be.
-    fn asked_above(&self) -> AskedAbove {
-        let sealed = self.data.format == Format::Sealed;
-        let other = |(_, settings): &(&String, &DatabaseSettings)| settings.plain == Some(sealed);
-        AskedAbove {
-            new_sets: self.data.format,
-            exceptions: self.databases.iter().filter(other).map(|(name, _)| name.clone()).collect(),
-            archive_folders: u8::try_from(self.archive.folders.len()).unwrap_or(u8::MAX),
-        }
-    }
-
-    /// What it asks that the bytes of a system in `dir` must prove.
-    #[must_use]
-    pub fn asked(&self, dir: &Path) -> Protection {
-        Protection::asked(&self.kernel(dir), dir)
-    }
-
-    /// Has log and archives read as what is bound says, whatever stands in the file.
-    pub(crate) fn believe(&mut self, bound: &Protection) {
-        (self.log.format, self.log.plain) = (bound.log, bound.plain);
     }
 
     /// What the log may hold. Pages are written and checkpoints taken long before it is full,
