@@ -127,7 +127,7 @@ impl CompilerOptions {
         for (option, instead) in &self.without_effect {
             let _ = write!(said, "\n  {option}: {instead}");
         }
-        let what = "warning: options of CBL and PROCESS cards that have no effect here";
+        let what = "options of CBL and PROCESS cards that have no effect here";
         (!said.is_empty()).then(|| format!("{what}:{said}"))
     }
 

@@ -474,7 +474,9 @@ impl Run<'_, '_> {
         name.truncate(usize::from(fields[1]));
         self.opened.name = name;
         self.opened.is_text = matches!(fields[0], b't' | b'u');
-        let mut lines = (self.opened.is_text && self.reading.native_lines).then(Lines::default);
+        let is_native =
+            self.opened.is_text && self.reading.native_lines && verifying.leaves_line_ends();
+        let mut lines = is_native.then(Lines::default);
         loop {
             let bytes = body.fill_buf().map_err(reading())?;
             if bytes.is_empty() {

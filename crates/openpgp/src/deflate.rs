@@ -157,7 +157,13 @@ pub(crate) struct Unpacker<R> {
     source: R,
     engine: Engine,
     ended: bool,
+    /// Bytes that went in, and came out.
+    taken: u64,
+    made: u64,
 }
+
+/// What may go in beside twice what comes out: blocks without contents cost time, too.
+const IDLE_BYTES_MAX: u64 = 4 << 20;
 
 enum Engine {
     /// What is only framed, and ends with the packet.
@@ -182,7 +188,7 @@ impl<R: BufRead> Unpacker<R> {
                 return Err(Error::Unsupported(what));
             }
         };
-        Ok(Unpacker { source, engine, ended: false })
+        Ok(Unpacker { source, engine, ended: false, taken: 0, made: 0 })
     }
 
     /// What was read from, once everything has been read.
@@ -230,6 +236,11 @@ impl<R: BufRead> Read for Unpacker<R> {
         while !self.ended && !out.is_empty() {
             let step = self.step(out)?;
             self.ended = step.ended;
+            self.taken += step.taken as u64;
+            self.made += step.made as u64;
+            if self.taken > IDLE_BYTES_MAX + 2 * self.made {
+                return Err(Error::damaged("its compressed contents are mostly empty").into());
+            }
             if step.made > 0 {
                 return Ok(step.made);
             }
@@ -244,6 +255,15 @@ mod tests {
 
     fn sample() -> Vec<u8> {
         (0..400_000_u32).map(|i| ((i / 7).wrapping_mul(i) % 97) as u8).collect()
+    }
+
+    #[test]
+    fn blocks_without_contents_are_bounded() {
+        let mut idle = [0, 0, 0, 0xFF, 0xFF].repeat(1 << 20);
+        idle.extend([1, 0, 0, 0xFF, 0xFF]);
+        let mut unpacker = Unpacker::new(&idle[..], CompressionAlgorithm::ZIP).unwrap();
+        let error = unpacker.read_to_end(&mut Vec::new()).unwrap_err();
+        assert!(error.to_string().contains("mostly empty"), "{error}");
     }
 
     #[test]

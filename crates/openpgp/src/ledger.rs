@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 /// No message has more packets that mean nothing.
 const NOISE_MAX: u64 = 1024;
 /// What may be unpacked beside what becomes data, in bytes.
-const UNPACKED_MAX: u64 = 128 << 20;
+const UNPACKED_MAX: u64 = 16 << 20;
 
 /// What one message owes, and has cost; shared by all threads that read it.
 #[derive(Clone, Default)]

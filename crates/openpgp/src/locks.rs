@@ -10,6 +10,7 @@
 //!    ([`TRIALS_MAX`]).
 
 use pgp::composed::{PlainSessionKey, decrypt_session_key_with_password};
+use pgp::crypto::hash::HashAlgorithm;
 use pgp::packet::{PublicKeyEncryptedSessionKey, PublicSubkey, SymKeyEncryptedSessionKey};
 use pgp::types::{KeyDetails, Password, StringToKey};
 use rpgpie::key::ComponentKeyPriv;
@@ -280,8 +281,14 @@ fn work_of(lock: &SymKeyEncryptedSessionKey) -> u64 {
             let kibibytes = 1_u64.checked_shl(u32::from(*m_enc)).unwrap_or(u64::MAX);
             kibibytes.saturating_mul(1 << 10).saturating_mul(u64::from(*t))
         }
-        Some(StringToKey::IteratedAndSalted { count, .. }) => {
-            (16 + u64::from(count & 15)) << (u32::from(count >> 4) + 6)
+        Some(StringToKey::IteratedAndSalted { hash_alg, count, .. }) => {
+            // What hashes slowly costs more for the same bytes.
+            let weight = match hash_alg {
+                HashAlgorithm::Ripemd160 | HashAlgorithm::Sha3_512 => 4,
+                HashAlgorithm::Sha384 | HashAlgorithm::Sha512 | HashAlgorithm::Sha3_256 => 2,
+                _ => 1,
+            };
+            weight * ((16 + u64::from(count & 15)) << (u32::from(count >> 4) + 6))
         }
         _ => 0,
     }

@@ -280,6 +280,14 @@ impl Verifying {
         self.announced.is_empty() && self.known.is_empty()
     }
 
+    /// Whether every signature is of text, whose line ends are anybody's. What is signed to the
+    /// letter must stay as it was, whatever form the literal packet says: no signature covers that.
+    pub(crate) fn leaves_line_ends(&self) -> bool {
+        let announced = self.announced.iter().map(|(_, hash)| hash);
+        let known = self.known.iter().map(|(_, hash)| hash);
+        announced.chain(known).flatten().all(|hash| hash.is_text)
+    }
+
     /// How many signatures there are.
     pub(crate) fn count(&self) -> usize {
         self.announced.len() + self.known.len()

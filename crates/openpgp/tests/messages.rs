@@ -352,6 +352,25 @@ fn a_signature_that_cannot_be_read_is_not_good_and_spoils_no_other() {
     }
 }
 
+/// No signature covers the form that a literal packet says its data has.
+#[test]
+fn what_is_signed_to_the_letter_stays_so_whatever_form_its_packet_says() {
+    let key = NewKey::of(Algorithm::Curve25519, &["Ada"]).make().unwrap();
+    let signers = Signer::of(&key, &[]).unwrap();
+    let data = b"a\r\nb\0\r\nc";
+    let message = write(&Writing { encrypted: false, signers, ..Writing::default() }, data);
+    let at = message.windows(data.len()).position(|part| part == data).unwrap() - 6;
+    assert_eq!(message[at], b'b');
+    let certificates = vec![certificate_of(&key)];
+    let reading = Reading { certificates, native_lines: true, ..Reading::default() };
+    for form in [b'b', b't', b'u'] {
+        let mut altered = message.clone();
+        altered[at] = form;
+        let (opened, found) = read(&reading, &altered).unwrap();
+        assert_eq!((opened.verified.len(), &found[..]), (1, &data[..]), "{}", form as char);
+    }
+}
+
 #[test]
 fn what_a_wrong_passphrase_gives_by_chance_is_no_key_of_an_old_cipher() {
     use pgp::composed::RawSessionKey;

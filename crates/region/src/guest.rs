@@ -334,12 +334,23 @@ pub(crate) fn abended(raw: &[usize; 2]) {
     during_a_call(|caller| {
         let order = caller.interface.order();
         let bytes = caller.interface.reach().array(raw[0]).unwrap_or_default();
-        let code = match order.half([bytes[0], bytes[1]]) {
-            0 => order.number(bytes),
-            half => u32::from(half),
-        };
-        Err(abend(&format!("U{:04}", code & USER_CODE_MASK), "the program has ended itself"))
+        let code = user_code(&order, bytes);
+        Err(abend(&format!("U{code:04}"), "the program has ended itself"))
     });
+}
+
+/// The code that a program ends itself with: a halfword or a fullword, and if that makes no code,
+/// one in the machine's own order: on the host COMP-5 has the same bytes as COMP.
+fn user_code(order: &Order, bytes: [u8; 4]) -> u32 {
+    let half = [bytes[0], bytes[1]];
+    let readings = [
+        u32::from(order.half(half)),
+        order.number(bytes),
+        u32::from_ne_bytes(bytes),
+        u32::from(u16::from_ne_bytes(half)),
+    ];
+    let is_code = |code: &u32| (1..=USER_CODE_MASK).contains(code);
+    readings.into_iter().find(is_code).unwrap_or(readings[1] & USER_CODE_MASK)
 }
 
 /// User codes have 12 bits.
@@ -369,4 +380,23 @@ fn during_a_call(body: impl FnOnce(&mut Caller) -> Result<(), Abend>) {
     let caller = guard.take();
     drop(guard);
     finish(caller, &End::Abend(ended))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_code_is_read_as_comp_or_comp_5() {
+        let codes = [
+            ([0, 0, 0, 77], 77),
+            ([0, 77, 0x40, 0x40], 77),
+            ([77, 0, 0, 0], 77),
+            ([0xD2, 0x04, 0, 0], 1234),
+            ([0, 0, 0, 0], 0),
+        ];
+        for (bytes, code) in codes {
+            assert_eq!(user_code(&Order::Big, bytes), code, "{bytes:?}");
+        }
+    }
 }

@@ -189,10 +189,9 @@ impl System {
         let archiver = archives::start(shelf, &kernel, &recon)?;
         notes.extend(kernel.offline_sets().iter().map(|set| status::offline_note(&set.name)));
         let store = KernelStore::new(&kernel, config.store_defaults())?;
-        let dir = dir.to_owned();
         let (verbs, configuring) = (options.verbs, Mutex::new(()));
         let inner = Inner {
-            dir,
+            dir: dir.to_owned(),
             config,
             keys,
             kernel,

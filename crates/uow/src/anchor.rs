@@ -67,7 +67,13 @@ impl Anchor {
     /// An anchor is begun where there is none: what else stands there would be lost.
     fn refuse_other_files(&self, keys: &ControlKeys) -> Result<(), UowError> {
         let refuse = |why: &str| UowError::Anchor { path: self.path.clone(), why: why.into() };
-        let Ok(file) = self.seam.disk.open(&self.path, Open::READ) else { return Ok(()) };
+        let file = match self.seam.disk.open(&self.path, Open::READ) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => {
+                return Err(refuse(&format!("what stands there cannot be read: {error}")));
+            }
+        };
         let mut slot = AlignedBuf::zeroed(BLOCK);
         let len = file.len().unwrap_or(u64::MAX);
         if len == 0 {

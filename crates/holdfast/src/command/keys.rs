@@ -67,7 +67,7 @@ Example: holdfast keys token /srv/bank --token BANK --token-module /usr/lib/toke
         #[arg(long, value_name = "FILE")]
         pin_file: Option<PathBuf>,
     },
-    /// Let this session run programs without the passphrase, for a time
+    /// Let a login session run programs without the passphrase, for a time
     ///
     /// The kernel holds the key that the passphrase is stretched to, so that steps begin at once.
     /// For that time whoever has this login session can open the system as `holdfast batch` does.
@@ -247,7 +247,7 @@ fn unlock(context: &mut Context, target: &Target, seconds: u32) -> Result<ExitCo
         false => {
             let dir = target.dir.display();
             context.output.line(format_args!(
-                "this session runs programs without the passphrase for {seconds} seconds; \
+                "the login session runs programs without the passphrase for {seconds} seconds; \
                  `holdfast keys lock {dir}` ends that"
             ))?;
         }
@@ -267,7 +267,7 @@ fn lock(context: &mut Context, dir: &Path) -> Result<ExitCode> {
         return DONE;
     }
     let held = if gone { "holds nothing of the system any more" } else { "held nothing of it" };
-    context.output.line(format!("this session {held}"))?;
+    context.output.line(format!("the login session {held}"))?;
     DONE
 }
 

@@ -2,11 +2,17 @@
 
 use std::path::Path;
 
+use log::PlainSpan;
 use placement::DatabaseSettings;
 use seal::Format;
 use uow::{AskedAbove, Protection};
 
 use super::SystemConfig;
+
+/// What a configuration says of plain groups: nothing, before the control file was asked.
+pub(super) fn no_span() -> PlainSpan {
+    PlainSpan::NONE
+}
 
 impl SystemConfig {
     /// What new data sets and the archive are asked to be.

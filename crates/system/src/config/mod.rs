@@ -123,7 +123,7 @@ pub struct LogSettings {
     #[serde(deserialize_with = "format")]
     pub format: Format,
     /// Where plain groups are believed. No setting: the control file says it.
-    #[serde(skip, default = "no_span")]
+    #[serde(skip, default = "asked::no_span")]
     pub(crate) plain: PlainSpan,
     /// Folders of the write-ahead data set; none: commits wait for the log.
     pub write_ahead: Vec<PathBuf>,
@@ -318,10 +318,6 @@ impl Default for KeySettings {
     }
 }
 
-fn no_span() -> PlainSpan {
-    PlainSpan::NONE
-}
-
 fn default_pools() -> BTreeMap<String, PoolSettings> {
     let plans = KernelConfig::new(Path::new("")).pools;
     let settings = |plan: &PoolPlan| PoolSettings {
@@ -510,8 +506,7 @@ impl SystemConfig {
         kernel
     }
 
-    /// What the log may hold. Pages are written and checkpoints taken long before it is full,
-    /// whatever else is set: nobody shall wait for room in the log.
+    /// What the log may hold. Long before it is full pages are written and checkpoints taken.
     fn log_capacity(&self) -> u64 {
         let files = u64::from(self.log.segments_max) * u64::from(self.log.stripes);
         files.saturating_mul(self.log.segment_bytes.0)
@@ -688,13 +683,13 @@ mod tests {
     fn pages_are_written_long_before_the_log_is_full() {
         let mut config = SystemConfig::new(SystemId([1; 16]));
         config.log.segment_bytes = Bytes(1 << 20);
-        let kernel = config.kernel(Path::new("/srv/bank"));
-        let capacity = u64::from(config.log.segments_max) << 20;
+        let (kernel, capacity) =
+            (config.kernel(Path::new("/srv/bank")), u64::from(config.log.segments_max) << 20);
         assert!(kernel.writer.redo_bytes_max <= capacity / 4);
         assert!(kernel.checkpoint_bytes <= capacity / 8);
         config.log.segment_bytes = Bytes(1 << 30);
-        let kernel = config.kernel(Path::new("/srv/bank"));
-        assert_eq!(kernel.writer.redo_bytes_max, config.checkpoint.redo_bytes_max.0);
+        let writer = config.kernel(Path::new("/srv/bank")).writer;
+        assert_eq!(writer.redo_bytes_max, config.checkpoint.redo_bytes_max.0);
     }
 
     #[test]
