@@ -355,7 +355,7 @@ fn a_signature_that_cannot_be_read_is_not_good_and_spoils_no_other() {
 /// No signature covers the form that a literal packet says its data has.
 #[test]
 fn what_is_signed_to_the_letter_stays_so_whatever_form_its_packet_says() {
-    let key = NewKey::of(Algorithm::Curve25519, &["Ada"]).make().unwrap();
+    let key = key(false, Algorithm::Curve25519);
     let signers = Signer::of(&key, &[]).unwrap();
     let data = b"a\r\nb\0\r\nc";
     let message = write(&Writing { encrypted: false, signers, ..Writing::default() }, data);
