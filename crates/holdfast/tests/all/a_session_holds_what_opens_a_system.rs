@@ -1,5 +1,5 @@
-//! A session runs steps without the passphrase once it was given it, until it is told to forget, and
-//! for nothing else than programs.
+//! A session runs steps without the passphrase once it was given it, until it is told to forget,
+//! and for nothing else than programs.
 
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 
