@@ -6,7 +6,7 @@
 //!
 //! Invariants:
 //! 1. A configuration that asks for less than what is bound opens nothing, until an operator who
-//!    holds the keys has bound what it asks for ([`bind`]).
+//!    holds the keys has bound what it asks for ([`accept`]).
 //! 2. One that asks for more is bound by the next start, once that has succeeded.
 //! 3. Both slots of the control file have what is bound: a damaged slot brings back nothing older.
 //! 4. Plain groups of the log are believed within the one span in which it was plain, and nowhere
