@@ -1,6 +1,6 @@
 //! Maps: what is converted how, what needs a choice, what is refused; and what is found convertible
 //! comes back.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used)] // in tests an unwrap is an assertion
 
 use codec::CodePage;
 use codec::transcode::Transcoder;
