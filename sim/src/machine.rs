@@ -212,6 +212,7 @@ impl Make {
             folders: vec!["data".into()],
             attributes: Vec::new(),
             conversion: None,
+            permit: None,
         }
     }
 

@@ -97,6 +97,11 @@ pub const ALL: &[Hunt] = &[
         run: crate::protection::a_forged_tail_is_refused,
     },
     Hunt {
+        plant: Plant::PermitNotChecked,
+        by: "a forged definition",
+        run: crate::protection::nobody_without_the_key_has_a_data_set_written_in_clear,
+    },
+    Hunt {
         plant: Plant::AnchorNotCompared,
         by: "older states put back",
         run: crate::anchor::what_was_put_back_is_refused,

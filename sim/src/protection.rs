@@ -3,19 +3,23 @@
 //! - A sealed log has crashed. The attacker says `format = "plain"` in the configuration and puts
 //!   a plain group behind the log, which takes no key: well chained, well numbered, with a record
 //!   that ends a data set. No start may believe it, with either configuration.
+//! - A log is plain, a data set is sealed. The attacker writes a definition into the log that says
+//!   that the data set is in clear, or becomes so. No start may write it in clear.
 //! - A plain log becomes sealed when its configuration says so. It crashes at every write on the
 //!   way; nothing is lost.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use base::{GroupNumber, KeyGeneration, Lsn, SystemId};
+use base::{CiNumber, GroupNumber, KeyGeneration, Lsn, SystemId};
 use log::{GROUP_HEADER, GroupHead, KeyBook, Purpose};
 use seal::{Format, KdfCost, KeyProvider, Passphrase, Salt, TestKeys};
 use seam::Seam;
 use seam::disk::replace_small;
 use seam::sim::{CrashStyle, End, Rng, SimConfig, SimDisk};
+use space::Conversion;
 use store::{Read, SetAttributes, SetId, Store, Unit, UnitOptions};
 use system::{Bytes, CONFIG_FILE, InitOptions, OpenOptions, PoolSettings, System, SystemConfig};
 use uow::record::kind;
@@ -127,13 +131,7 @@ fn phrase() -> Passphrase {
 pub fn a_plain_log_becomes_sealed() -> Result<(), String> {
     let base = SimDisk::new();
     lived(&base, 1, |seam| {
-        let cost = KdfCost { memory_kib: 64, passes: 1, lanes: 1 };
-        let options = InitOptions { config: plain(), cost, ..InitOptions::default() };
-        System::init(seam, Path::new(DIR), &phrase(), &options).map_err(said)?;
-        let system = open(seam)?;
-        system.store().create_set("one", &SetAttributes::default()).map_err(said)?;
-        put(&system, 0)?;
-        system.close().map_err(said)?;
+        begin_plain(seam)?.close().map_err(said)?;
         let mut config = SystemConfig::read(seam.disk.as_ref(), Path::new(DIR)).map_err(said)?;
         config.log.format = Format::Sealed;
         let path = Path::new(DIR).join(CONFIG_FILE);
@@ -157,6 +155,61 @@ pub fn a_plain_log_becomes_sealed() -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Has a definition without a permit in a plain log, as a record or in a checkpoint; see the head of
+/// this file.
+///
+/// # Errors
+/// If a start believes it.
+pub fn nobody_without_the_key_has_a_data_set_written_in_clear() -> Result<(), String> {
+    let base = SimDisk::new();
+    lived(&base, 1, |seam| begin_plain(seam)?.close().map_err(said))?
+        .ok_or("the machine crashed by itself")?;
+    base.settle();
+    for (converts, is_checkpoint) in [(true, true), (true, false), (false, true), (false, false)] {
+        let disk = base.snapshot();
+        let forged = lived(&disk, 2, |seam| {
+            let system = open(seam)?;
+            let kernel = Arc::clone(system.kernel());
+            let set = kernel.all_sets().into_iter().find(|set| set.name() == "one");
+            let set = set.ok_or("the data set is gone")?;
+            let said_plain = kernel.redefine_set(&set, |one| {
+                let (from, next, paused) = (one.form(), CiNumber(0), false);
+                let conversion = Conversion { from, next, bytes_per_second: 0, paused };
+                one.conversion = converts.then_some(conversion);
+                one.format = Format::Plain;
+                Ok(())
+            });
+            kernel.log().wait_durable(said_plain.map_err(said)?).map_err(said)?;
+            if is_checkpoint {
+                return system.close().map_err(said);
+            }
+            std::mem::forget(system);
+            seam.clock.sleep(Duration::from_millis(1));
+            Ok(())
+        });
+        drop(forged);
+        disk.settle();
+        let opened = lived(&disk, 3, |seam| match open(seam) {
+            Err(why) if why.contains("in clear") => Ok(()),
+            Err(why) => Err(why),
+            Ok(_) => Err(format!("converts {converts}, checkpoint {is_checkpoint}: believed")),
+        })?;
+        opened.ok_or("the machine crashed by itself")?;
+    }
+    Ok(())
+}
+
+/// Makes a system whose log is plain, with one record in a sealed data set.
+fn begin_plain(seam: &Seam) -> Result<System, String> {
+    let cost = KdfCost { memory_kib: 64, passes: 1, lanes: 1 };
+    let options = InitOptions { config: plain(), cost, ..InitOptions::default() };
+    System::init(seam, Path::new(DIR), &phrase(), &options).map_err(said)?;
+    let system = open(seam)?;
+    system.store().create_set("one", &SetAttributes::default()).map_err(said)?;
+    put(&system, 0)?;
+    Ok(system)
 }
 
 /// Starts, finds everything, works, stops; what is bound then is a sealed log.

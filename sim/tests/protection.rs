@@ -3,6 +3,11 @@
 use holdfast_sim::protection;
 
 #[test]
+fn nobody_without_the_key_has_a_data_set_written_in_clear() {
+    assert_eq!(protection::nobody_without_the_key_has_a_data_set_written_in_clear(), Ok(()));
+}
+
+#[test]
 fn a_plain_group_behind_a_sealed_log_is_believed_with_no_configuration() {
     assert_eq!(protection::a_forged_tail_is_refused(), Ok(()));
 }

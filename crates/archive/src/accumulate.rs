@@ -14,7 +14,7 @@ use std::sync::Arc;
 use base::{DataSetId, Lsn, UowId};
 use log::Record;
 use recon::pieces;
-use seal::Salt;
+use seal::{Format, Salt};
 use seam::disk::{BLOCK, Create, File, Open};
 use seam::plant::{Plant, planted};
 use zstd::bulk::Compressor;
@@ -239,13 +239,16 @@ impl<'m> Maker<'m> {
         let env = &shelf.env;
         let salt = Salt::draw(env.seam.entropy.as_ref()).map_err(ArchiveError::Entropy)?;
         let mut book = env.book();
+        // Nothing in it says by itself where the log was plain, so all of it has to have been.
+        let was_plain = env.plain_span().has_group(first, end);
+        let format = if was_plain { env.format } else { Format::Sealed };
         let info = AccumulationInfo {
             sets,
             first,
             end,
             made_us: env.seam.clock.utc_us(),
-            format: env.format,
-            generation: book.current(env.format)?,
+            format,
+            generation: book.current(format)?,
             block_bytes: 0,
             records: 0,
             salt,

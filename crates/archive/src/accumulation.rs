@@ -185,7 +185,7 @@ impl AccumulationInfo {
         if system != env.system {
             return Err(Flaw::Foreign(system));
         }
-        if info.format == Format::Plain && !env.plain_span().has_file(info.end) {
+        if info.format == Format::Plain && !env.plain_span().has_group(info.first, info.end) {
             return Err(Flaw::Plain);
         }
         let mut tag = Tag([0; 16]);

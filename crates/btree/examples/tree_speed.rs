@@ -65,6 +65,7 @@ fn measure(kernel: &Arc<Kernel>) -> Result<(), Box<dyn std::error::Error>> {
             folders: vec!["data".into()],
             attributes: Vec::new(),
             conversion: None,
+            permit: None,
         },
         &format_empty,
     )?;

@@ -51,6 +51,8 @@ pub enum Plant {
     StripesOfNow,
     /// A start believes the configuration, whatever the control file binds.
     ProtectionNotCompared,
+    /// A definition that says that a data set is plain is believed without a permit.
+    PermitNotChecked,
     /// A start does not ask the anchor.
     AnchorNotCompared,
     /// A database record is given back when the position leaves it, although it was changed.
@@ -177,6 +179,7 @@ impl Plant {
         Plant::StripesUnsynced,
         Plant::StripesOfNow,
         Plant::ProtectionNotCompared,
+        Plant::PermitNotChecked,
         Plant::AnchorNotCompared,
         Plant::RecordGivenBack,
         Plant::IndexEntryKept,

@@ -2,7 +2,7 @@
 //!
 //! | bytes | field |
 //! |---|---|
-//! | 2 | layout version: 2, or 1 without the last four fields |
+//! | 2 | layout version: 3; 2 without the permit; 1 without the conversion, too |
 //! | 4 | data set number |
 //! | 4 | control interval size as the user gave it |
 //! | 1 | format: 1 plain, 2 sealed |
@@ -14,10 +14,13 @@
 //! | 1 + 4 | format and key generation before |
 //! | 4 | the interval before which all have the new form |
 //! | 8 | most bytes to convert in a second, 0 for no limit |
+//! | 1, then 20 | 1 if it is plain, then its permit: what proves that it may be; otherwise 0 |
 
 use base::bytes::{Reader, push_string16};
-use base::{CiNumber, DataSetId, KeyGeneration};
-use seal::{Accept, Converting, Form, Format};
+use base::{CiNumber, DataSetId, KeyGeneration, SystemId};
+use seal::{
+    Accept, Converting, Form, Format, KeyProvider, PermitFor, PlainPermit, SealError,
+};
 
 use crate::SpaceError;
 
@@ -46,6 +49,8 @@ pub struct Definition {
     pub attributes: Vec<u8>,
     /// The conversion to that format and generation, while it is under way.
     pub conversion: Option<Conversion>,
+    /// What proves that it may be plain, if it is; a sealed one has none.
+    pub permit: Option<PlainPermit>,
 }
 
 /// A conversion under way (K4).
@@ -61,9 +66,11 @@ pub struct Conversion {
     pub paused: bool,
 }
 
-const VERSION: u16 = 2;
+const VERSION: u16 = 3;
+/// The version before permits.
+const VERSION_WITHOUT_PERMIT: u16 = 2;
 /// The version before conversions.
-const VERSION_PLAIN: u16 = 1;
+const VERSION_WITHOUT_CONVERSION: u16 = 1;
 /// The longest name of a data set, in bytes.
 pub const NAME_BYTES_MAX: usize = 64;
 
@@ -116,16 +123,55 @@ impl Definition {
         push_string16(&mut out, &self.attributes);
         out.extend_from_slice(&(self.folders.len() as u16).to_le_bytes());
         self.folders.iter().for_each(|folder| push_string16(&mut out, folder.as_bytes()));
-        let Some(conversion) = &self.conversion else {
-            out.push(0);
-            return out;
-        };
-        out.push(if conversion.paused { PAUSED } else { AT_WORK });
-        out.push(conversion.from.format as u8);
-        out.extend_from_slice(&conversion.from.generation.0.to_le_bytes());
-        out.extend_from_slice(&conversion.next.0.to_le_bytes());
-        out.extend_from_slice(&conversion.bytes_per_second.to_le_bytes());
+        match &self.conversion {
+            None => out.push(0),
+            Some(conversion) => conversion.encode(&mut out),
+        }
+        out.push(u8::from(self.permit.is_some()));
+        self.permit.iter().for_each(|permit| permit.encode(&mut out));
         out
+    }
+
+    /// Whom its permit has to be for.
+    fn permit_for(&self, system: SystemId) -> PermitFor<'_> {
+        PermitFor { system, set: self.id, name: &self.name }
+    }
+
+    /// Gives it what proves that it may be plain, if it is: whoever calls this has decided that it
+    /// is to be. `label` is that of the system's key.
+    ///
+    /// # Errors
+    /// Whatever the key provider says.
+    pub fn permit_plain(
+        &mut self,
+        keys: &dyn KeyProvider,
+        label: &str,
+        system: SystemId,
+    ) -> Result<(), SealError> {
+        self.permit = match self.format {
+            Format::Sealed => None,
+            Format::Plain => Some(PlainPermit::issue(keys, label, &self.permit_for(system))?),
+        };
+        Ok(())
+    }
+
+    /// Whether it may have the form that it says it has: a plain one has to prove it.
+    ///
+    /// # Errors
+    /// Whatever the key provider says.
+    pub fn is_permitted(
+        &self,
+        keys: &dyn KeyProvider,
+        label: &str,
+        system: SystemId,
+    ) -> Result<bool, SealError> {
+        match (self.format, &self.permit) {
+            (Format::Sealed, _) => Ok(true),
+            (Format::Plain, None) => Ok(false),
+            (Format::Plain, Some(permit)) => {
+                permit.is_genuine(keys, label, &self.permit_for(system))
+            }
+        }
     }
 
     /// The definition from bytes.
@@ -136,7 +182,7 @@ impl Definition {
         let bad = |why: String| SpaceError::Decode { what: "a data set's definition".into(), why };
         let mut reader = Reader::new(bytes);
         let version = match reader.u16() {
-            Some(version @ (VERSION_PLAIN | VERSION)) => version,
+            Some(version @ VERSION_WITHOUT_CONVERSION..=VERSION) => version,
             Some(found) => return Err(bad(format!("it has layout version {found}"))),
             None => return Err(bad("it is cut short".into())),
         };
@@ -168,6 +214,16 @@ impl Definition {
     }
 }
 
+impl Conversion {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.push(if self.paused { PAUSED } else { AT_WORK });
+        out.push(self.from.format as u8);
+        out.extend_from_slice(&self.from.generation.0.to_le_bytes());
+        out.extend_from_slice(&self.next.0.to_le_bytes());
+        out.extend_from_slice(&self.bytes_per_second.to_le_bytes());
+    }
+}
+
 /// What says that a conversion is under way, or pauses.
 const AT_WORK: u8 = 1;
 const PAUSED: u8 = 2;
@@ -184,7 +240,14 @@ fn decode_fields(reader: &mut Reader<'_>, version: u16) -> Option<Definition> {
     let attributes = reader.string16()?.to_vec();
     let count = reader.u16()?;
     let folders = (0..count).map(|_| text(reader)).collect::<Option<Vec<_>>>()?;
-    let conversion = if version == VERSION_PLAIN { None } else { decode_conversion(reader)? };
+    let conversion = match version {
+        VERSION_WITHOUT_CONVERSION => None,
+        _ => decode_conversion(reader)?,
+    };
+    let permit = match version {
+        ..=VERSION_WITHOUT_PERMIT => None,
+        _ => decode_permit(reader)?,
+    };
     Some(Definition {
         id,
         name,
@@ -197,7 +260,16 @@ fn decode_fields(reader: &mut Reader<'_>, version: u16) -> Option<Definition> {
         folders,
         attributes,
         conversion,
+        permit,
     })
+}
+
+fn decode_permit(reader: &mut Reader<'_>) -> Option<Option<PlainPermit>> {
+    match reader.u8()? {
+        0 => Some(None),
+        1 => Some(Some(PlainPermit::decode(reader)?)),
+        _ => None,
+    }
 }
 
 fn decode_conversion(reader: &mut Reader<'_>) -> Option<Option<Conversion>> {
@@ -237,6 +309,8 @@ fn file_safe(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use seal::TestKeys;
+
     use super::*;
 
     fn example() -> Definition {
@@ -252,6 +326,7 @@ mod tests {
             folders: vec!["data".into(), "data2".into()],
             attributes: vec![1, 2, 3],
             conversion: None,
+            permit: None,
         }
     }
 
@@ -267,9 +342,29 @@ mod tests {
             assert!(Definition::decode(&bytes[..len]).is_err(), "{len}");
         }
         let mut older = example().encode();
-        older.pop();
-        older[0] = 1;
-        assert_eq!(Definition::decode(&older).unwrap(), example());
+        for version in [2, 1] {
+            older.pop();
+            older[0] = version;
+            assert_eq!(Definition::decode(&older).unwrap(), example());
+        }
+    }
+
+    #[test]
+    fn a_plain_data_set_has_to_prove_that_it_may_be() {
+        let (keys, system) = (TestKeys::new(1), SystemId([3; 16]));
+        let is = |one: &Definition| one.is_permitted(&keys, "system", system).unwrap();
+        assert!(is(&example()));
+        let mut plain = Definition { format: Format::Plain, ..example() };
+        assert!(!is(&plain));
+        plain.permit_plain(&keys, "system", system).unwrap();
+        assert!(is(&plain));
+        let bytes = plain.encode();
+        assert_eq!(Definition::decode(&bytes).unwrap(), plain);
+        for len in 0..bytes.len() {
+            assert!(Definition::decode(&bytes[..len]).is_err(), "{len}");
+        }
+        assert!(!is(&Definition { id: DataSetId(8), ..plain.clone() }));
+        assert!(!is(&Definition { name: "BANK.LEDGER".into(), ..plain }));
     }
 
     #[test]

@@ -273,6 +273,7 @@ mod tests {
             folders: vec!["a".into(), "b".into()],
             attributes: Vec::new(),
             conversion: None,
+            permit: None,
         }
     }
 

@@ -246,6 +246,7 @@ impl Sets {
                 (attributes.group_bytes >> 8) as u8,
             ],
             conversion: None,
+            permit: None,
         };
         let made = kernel.create_set(definition, &format_empty);
         let data = made.map_err(|error| match error {

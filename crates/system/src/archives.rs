@@ -125,11 +125,11 @@ pub(crate) fn shelf(
     parts: &Parts,
     config: &SystemConfig,
     dir: &Path,
-    state: Option<&State>,
+    state: &State,
 ) -> Result<Option<Arc<Shelf>>, SystemError> {
     let shelf = look(parts, config, dir)?;
     if let Some(shelf) = &shelf {
-        state.map_or(Ok(()), |state| shelf.expect(state))?;
+        shelf.expect(state)?;
         shelf.prepare()?;
     }
     Ok(shelf)

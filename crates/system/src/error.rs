@@ -179,6 +179,15 @@ pub enum SystemError {
         /// The option of the shell's `ulimit`.
         option: char,
     },
+    /// Both copies of RECON are gone.
+    #[error("RECON of {} is missing: there is neither {} nor {}",
+        dir.display(), copies[0].display(), copies[1].display())]
+    NoRecon {
+        /// The system's folder.
+        dir: PathBuf,
+        /// Where its copies should be.
+        copies: [PathBuf; 2],
+    },
     /// The operating system.
     #[error("cannot {verb} {}: {source}", path.display())]
     Io {
@@ -299,6 +308,7 @@ impl Coded for SystemError {
             SystemError::OwnFolder { .. } => Code("HFY019"),
             SystemError::Traced { .. } => Code("HFY031"),
             SystemError::Limited { .. } => Code("HFY032"),
+            SystemError::NoRecon { .. } => Code("HFY033"),
             SystemError::Kernel(error) => error.code(),
             SystemError::Keys(error) => error.code(),
             SystemError::Log(error) => error.code(),
@@ -324,6 +334,12 @@ impl Coded for SystemError {
             }
             SystemError::Traced { .. } => TRACED.into(),
             SystemError::Limited { option, .. } => format!("Raise it: `ulimit -{option}`."),
+            SystemError::NoRecon { dir, .. } => format!(
+                "Put a copy back if there is one. If both are lost, make RECON anew, which takes the \
+                 passphrase and shows what the system is bound to: `holdfast recon rebuild -s {} \
+                 --from FOLDER` with each FOLDER that holds image copies.",
+                dir.display()
+            ),
             SystemError::Config { path, .. } => {
                 format!("Correct that line of {}; its comments name every setting.", path.display())
             }

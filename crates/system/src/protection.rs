@@ -138,10 +138,10 @@ pub(crate) fn prove(
     dir: &Path,
     config: &SystemConfig,
     keys: &Arc<KeyRing>,
-    known: Option<&State>,
+    known: &State,
 ) -> Result<Protection, SystemError> {
     let Compared { bound, lowered, .. } = compared(seam, dir, config, keys)?;
-    bound.refuse_older(known.map_or(0, |known| known.protected), dir)?;
+    bound.refuse_older(known.protected, dir)?;
     match lowered.is_empty() {
         true => Ok(bound),
         false => Err(UowError::Protection { home: dir.to_owned(), lowered }.into()),

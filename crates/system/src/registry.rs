@@ -7,6 +7,9 @@
 //! 3. When a system is open, RECON names its data sets as they are, unless there is no room for
 //!    that: a full device keeps no system from being opened, for whoever frees space has to. The
 //!    next start makes up for it.
+//! 4. No system is opened without RECON, but to be looked at: whoever puts an older control file back
+//!    would otherwise only have to remove what knows of a newer one. An operator who holds the keys
+//!    has it made anew.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -41,28 +44,35 @@ pub fn recon_setup(
     }
 }
 
-/// What RECON knows; nothing if there is no RECON.
-pub(crate) fn known(setup: &Setup) -> Result<Option<State>, SystemError> {
+/// What RECON knows.
+///
+/// # Errors
+/// [`SystemError::NoRecon`] if it is gone (4); what is wrong with both copies.
+pub(crate) fn known(setup: &Setup) -> Result<State, SystemError> {
     if !recon::exists(setup)? {
-        return Ok(None);
+        let (dir, copies) = (setup.folders[0].clone(), setup.paths());
+        return Err(SystemError::NoRecon { dir, copies });
     }
-    Ok(Some(recon::read(setup)?.state))
+    Ok(recon::read(setup)?.state)
 }
 
-/// Opens RECON, or makes one where there is none, and brings its data sets up to date.
+/// What RECON knows, for somebody who only looks: nothing if it is gone.
+pub(crate) fn known_if_any(setup: &Setup) -> Result<State, SystemError> {
+    match known(setup) {
+        Err(SystemError::NoRecon { .. }) => Ok(State::default()),
+        known => known,
+    }
+}
+
+/// Opens RECON and brings its data sets up to date. Where there is none, somebody only looks at the
+/// system: one is made that is forgotten.
 pub(crate) fn open(
     setup: &Setup,
     kernel: &Kernel,
     notes: &mut Vec<String>,
 ) -> Result<Recon, SystemError> {
     if !recon::exists(setup)? {
-        let reached = kernel.log().next_lsn();
-        let had_more = reached > Lsn::FIRST && !kernel.all_sets().is_empty();
-        // Nobody knows which numbers were given away. Minutes go faster than copies and archives.
-        let minutes = kernel.seam().clock.utc_us() / 60_000_000;
-        let numbers = Record::Numbers(u32::try_from(minutes).unwrap_or_default());
-        let lost = [Record::BegunAnew(reached), numbers];
-        Recon::create(setup, if had_more { &lost } else { &[] })?;
+        Recon::create(setup, &forgotten(setup, kernel.log().next_lsn()))?;
     }
     let (recon, opened) = Recon::open(setup.clone())?;
     for copy in &opened.repaired {
@@ -83,6 +93,13 @@ pub(crate) fn open(
         added => added?,
     }
     Ok(recon)
+}
+
+/// What a RECON says that knows nothing of image copies that were made before `reached`.
+pub(crate) fn forgotten(setup: &Setup, reached: Lsn) -> [Record; 2] {
+    // Nobody knows which numbers were given away. Minutes go faster than copies and archives.
+    let minutes = setup.seam.clock.utc_us() / 60_000_000;
+    [Record::BegunAnew(reached), Record::Numbers(u32::try_from(minutes).unwrap_or_default())]
 }
 
 /// What a stop tells RECON, which goes without saying where there is no room for it (3).

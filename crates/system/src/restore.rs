@@ -272,13 +272,15 @@ pub fn rebuild_recon(
     let stopped = Stopped::look(seam, dir, passphrase)?;
     let config = stopped.config.clone();
     let past = read_log(&stopped, notes, tell)?;
+    let bound = stopped.bound.clone();
     drop(stopped);
     // Nobody opens the system meanwhile.
     let (ring, _lock) = open_key_ring(seam, dir, passphrase)?;
     let keys = Arc::new(ring) as Arc<dyn KeyProvider>;
     let setup = registry::recon_setup(seam, dir, &config, Arc::clone(&keys));
-    let mut state = match recon::read(&setup) {
-        Ok(reading) => reading.state,
+    let kept = recon::read(&setup);
+    let mut state = match &kept {
+        Ok(reading) => reading.state.clone(),
         Err(error) => {
             notes.push(format!("nothing of RECON is kept: {error}"));
             if folders.is_empty() {
@@ -301,7 +303,14 @@ pub fn rebuild_recon(
     let recovered = past.unrecorded(&state);
     let recoveries = recovered.iter().filter(|one| matches!(one, Record::Recovery(_))).count();
     state.learn(recovered);
-    state.learn([Record::BegunAnew(Lsn::NONE)]);
+    match kept.is_err() && folders.is_empty() {
+        true => state.learn(registry::forgotten(&setup, past.end.max(Lsn::FIRST))),
+        false => state.learn([Record::BegunAnew(Lsn::NONE)]),
+    }
+    if let Some(bound) = bound {
+        state.learn([Record::Protected(bound.edition)]);
+        notes.push(format!("the control file binds: {}", ProtectionStatus::of(&bound)));
+    }
     Recon::rebuild(&setup, &state.records())?;
     Ok(RebuiltRecon { copies, archives, recoveries })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use archive::{Archiver, LogSource};
-use base::{Coded, Lsn, SystemId};
+use base::{Coded, SystemId};
 use btree::TreeResource;
 use recon::{HeldLog, Recon};
 use recovery::{CopyKeys, History};
@@ -163,8 +163,11 @@ impl System {
         let (outside, seam) = (seam, shadowed.as_ref().unwrap_or(seam));
         let keys = Arc::new(open_keys(seam, dir, &config, passphrase)?);
         let recon = registry::recon_setup(seam, dir, &config, Arc::clone(&keys) as _);
-        let known = registry::known(&recon)?;
-        let bound = protection::prove(seam, dir, &config, &keys, known.as_ref())?;
+        let known = match options.in_memory {
+            true => registry::known_if_any(&recon)?,
+            false => registry::known(&recon)?,
+        };
+        let bound = protection::prove(seam, dir, &config, &keys, &known)?;
         let becomes_sealed = bound.log != config.log.format && !options.in_memory;
         config.believe(&bound);
         let (cipher, observed) = hygiene::look_at_machine(seam, dir);
@@ -177,10 +180,10 @@ impl System {
         };
         // The kernel takes it again, for as long as it runs; in memory it takes another one.
         let lock = options.in_memory.then_some(lock);
-        let shelf = archives::shelf(&parts, &config, dir, known.as_ref())?;
+        let shelf = archives::shelf(&parts, &config, dir, &known)?;
         let mut plan = archives::kernel(&config, dir, shelf.as_ref());
         plan.anchor.iter_mut().for_each(|anchor| anchor.begins_anew = options.begin_anchor);
-        plan.proven = plan.proven.max(known.map_or(Lsn::NONE, |known| known.reached.lsn));
+        plan.proven = plan.proven.max(known.reached.lsn);
         let kernel = open_kernel(&parts, &plan)?;
         if let Some(report) = kernel.restart_report() {
             notes.extend(report.log.notes.iter().cloned());

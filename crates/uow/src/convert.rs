@@ -162,7 +162,7 @@ impl Kernel {
             let (next, paused) = (CiNumber(0), false);
             definition.conversion = Some(Conversion { from, next, bytes_per_second, paused });
             (definition.format, definition.generation) = (to.format, to.generation);
-            Ok(())
+            self.permit(definition)
         })?;
         // What was sealed before still goes to disk in the old form, behind the cursor perhaps.
         self.writer.settle();
@@ -230,8 +230,13 @@ impl Kernel {
         if let Some(set) = retry {
             state.troubles.remove(&set);
         }
-        state.due = Duration::ZERO;
-        if state.ended || state.running || self.next_to_convert(&state).is_none() {
+        let next = self.next_to_convert(&state);
+        state.due = match retry {
+            Some(_) => Duration::ZERO,
+            // The rate holds over a restart, too.
+            None => next.as_ref().map_or(Duration::ZERO, |set| self.first_due(set)),
+        };
+        if state.ended || state.running || next.is_none() {
             self.converter.changed.notify_all();
             return Ok(());
         }
@@ -294,6 +299,15 @@ impl Kernel {
             }
         }
         true
+    }
+
+    /// When the first chunk after a restart may begin: the one before it may have just been written.
+    fn first_due(&self, set: &DataSet) -> Duration {
+        let rate = set.definition().conversion.map_or(0, |conversion| conversion.bytes_per_second);
+        let all = u64::from(set.intervals()) * set.unit_bytes() as u64;
+        let chunk = all.min(BATCH_BYTES_MAX as u64);
+        let us = (chunk * 1_000_000).checked_div(rate).unwrap_or(0);
+        self.parts.seam.clock.monotonic() + Duration::from_micros(us)
     }
 
     /// Says when the next chunk may begin.

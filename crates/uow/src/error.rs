@@ -232,6 +232,12 @@ pub enum UowError {
         /// The settings.
         lowered: Vec<Lowered>,
     },
+    /// A definition says that a data set is plain, and nothing proves that it may be.
+    #[error("the log says that data set {name} is in clear, but nobody with the system's key has")]
+    NotPermitted {
+        /// The data set.
+        name: String,
+    },
     /// The operating system.
     #[error("{what}: {source}")]
     Io {
@@ -317,6 +323,7 @@ impl Coded for UowError {
             UowError::SameForm { .. } => Code("HFU011"),
             UowError::Anchor { .. } => Code("HFU012"),
             UowError::Protection { .. } => Code("HFU013"),
+            UowError::NotPermitted { .. } => Code("HFU014"),
             UowError::NoSuchPool { .. } => Code("HFU020"),
             UowError::PoolUsed { .. } => Code("HFU021"),
             UowError::LastPool { .. } => Code("HFU022"),
@@ -361,6 +368,10 @@ impl Coded for UowError {
                  is wanted, bind it: `holdfast protect --accept -s {}`.",
                 home.display()
             ),
+            UowError::NotPermitted { .. } => "Somebody may have forged the log, which is plain: \
+                                              restore the system in a new folder from its archives \
+                                              and image copies, and have its log sealed."
+                .into(),
             UowError::Io { .. } => "Check the device, its space and the permissions.".into(),
             UowError::Stopped(error) => error.remedy(),
             UowError::NoSuchPool { known, .. } => format!("Name one of: {known}."),

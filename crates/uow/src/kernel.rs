@@ -319,6 +319,7 @@ impl Kernel {
             definition.id = base::DataSetId(sets.next);
             sets.next += 1;
         }
+        self.permit(&mut definition)?;
         let set = space::create::create(&self.environment, definition, pool, format_root)?;
         set.load_maps()?;
         let mut body = set.top().to_le_bytes().to_vec();
@@ -337,6 +338,13 @@ impl Kernel {
         };
         self.log.wait_durable(end)?;
         Ok(set)
+    }
+
+    /// Gives a definition what proves that its data set may be plain, if it is. The caller has it
+    /// from the configuration or from a definition that was proven.
+    pub(crate) fn permit(&self, definition: &mut Definition) -> Result<(), UowError> {
+        let (keys, label) = (&*self.parts.keys, &self.config.system_label);
+        Ok(definition.permit_plain(keys, label, self.parts.system)?)
     }
 
     /// Ends a data set and removes its files. The caller holds it locked exclusively, and no unit

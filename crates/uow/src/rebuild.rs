@@ -153,6 +153,7 @@ impl Kernel {
             definition.id = DataSetId(sets.next);
             sets.next += 1;
         }
+        self.permit(&mut definition)?;
         let set = space::create::create(&self.environment, definition, pool, format_root)?;
         let announced = self.announce(&set);
         if announced.is_err() {

@@ -35,5 +35,6 @@ pub(crate) fn sample(name: &str, folders: usize) -> Definition {
         folders: (0..folders).map(|number| format!("sets/{number}")).collect(),
         attributes: vec![1, 2, 3],
         conversion: None,
+        permit: None,
     }
 }

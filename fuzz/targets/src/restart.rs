@@ -109,6 +109,7 @@ pub(crate) fn definition() -> Definition {
         folders: vec!["data".into()],
         attributes: Vec::new(),
         conversion: None,
+        permit: None,
     }
 }
 

@@ -58,6 +58,7 @@ pub fn definition(name: &str, unit_bytes: usize) -> Definition {
         folders: vec!["data".into()],
         attributes: Vec::new(),
         conversion: None,
+        permit: None,
     }
 }
 

@@ -64,7 +64,7 @@ pub(super) fn run(context: &mut Context, args: &RepairArgs) -> Result<ExitCode> 
         (_, _, Some(number)) => RepairWish::Copy { number: *number },
         _ if *control => RepairWish::Control,
         _ if *double_write => RepairWish::DoubleWrite,
-        _ if *log => RepairWish::Log { give_up: args.give_up },
+        _ if *log => RepairWish::Log,
         _ if *keys => RepairWish::Keys,
         _ if *recon => RepairWish::Recon,
         _ => {
@@ -74,7 +74,8 @@ pub(super) fn run(context: &mut Context, args: &RepairArgs) -> Result<ExitCode> 
         }
     };
     let Where { system, passphrase } = &args.place;
-    let done: Repaired = operate(context, system, passphrase, "repair", &wish)?;
+    let verb = if args.give_up { "repair give-up" } else { "repair" };
+    let done: Repaired = operate(context, system, passphrase, verb, &wish)?;
     match context.output.is_json() {
         true => context.output.document(&done)?,
         false => context.output.line(&done.what)?,

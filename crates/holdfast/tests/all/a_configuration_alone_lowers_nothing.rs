@@ -137,9 +137,11 @@ fn a_control_file_from_before_a_change_of_protection_is_refused() {
     fs::write(&control, &of_then.0).unwrap();
     fs::write(&config, &of_then.1).unwrap();
     on(SECRET, &["restart"], &dir, &[]).failed("HFU007", &["put back", "edition"]);
-    // The log tells, too, where RECON does not.
+    // Without RECON nothing starts; the log tells, too, where RECON was made anew.
     fs::remove_file(dir.join("recon.1")).unwrap();
     fs::remove_file(dir.join("recon.2")).unwrap();
+    on(SECRET, &["restart"], &dir, &[]).failed("HFY033", &["recon rebuild"]);
+    on(SECRET, &["recon", "rebuild", "-s"], &dir, &[]).done();
     on(SECRET, &["restart"], &dir, &[]).failed("HFU007", &["put back", "edition"]);
 }
 

@@ -1,4 +1,4 @@
-//! A system that was started without RECON says so until RECON has been rebuilt.
+//! A system without RECON is not started, and says what RECON has forgotten until that was found.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // removes files on purpose
 
 use std::fs;
@@ -19,7 +19,7 @@ fn known(dir: &Path) -> usize {
 }
 
 #[test]
-fn a_system_that_was_started_without_recon_says_so_until_it_is_rebuilt() {
+fn a_system_without_recon_is_not_started_and_says_what_is_forgotten_until_it_is_found() {
     let folder = Folder::new("lost-recon");
     let dir = bank(&folder, &[]);
     let copies = folder.join("copies");
@@ -30,8 +30,15 @@ fn a_system_that_was_started_without_recon_says_so_until_it_is_rebuilt() {
         fs::remove_file(dir.join(copy)).unwrap();
     }
     for _ in 0..2 {
-        on(DEMO, &["restart"], &dir, &[]).done();
+        on(DEMO, &["restart"], &dir, &[]).failed("HFY033", &["recon rebuild", "--from FOLDER"]);
+        assert!(!dir.join("recon.1").exists(), "a look makes none");
+        assert_eq!(naming(&dir), [true; 2]);
     }
+    // The wrong passphrase makes none either.
+    on("guess", &["recon", "rebuild", "-s"], &dir, &[]).failed("HFS027", &[]);
+    let rebuilt = on(DEMO, &["recon", "rebuild", "-s"], &dir, &[]).done();
+    assert!(rebuilt.err.contains("binds: log sealed"), "{}", rebuilt.err);
+    on(DEMO, &["restart"], &dir, &[]).done();
     assert_eq!((known(&dir), naming(&dir)), (0, [true; 2]));
     let mut worker = Worker::idle(&dir);
     let status = on(DEMO, &["status"], &dir, &[]).done().out;

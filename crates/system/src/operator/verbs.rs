@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{OperatorError, Refusal, Request, Talk, Verb};
 use super::{archive, done, forms, keys, logs, pools, stripes};
-use crate::verify::repair::repair;
+use crate::verify::repair::{give_up, repair};
 use crate::{System, SystemStatus};
 
 /// What every system does.
@@ -12,6 +12,7 @@ const VERBS: &[Verb] = &[
     Verb { name: "status", run: status },
     Verb { name: "verify", run: verify },
     Verb { name: "repair", run: repair },
+    Verb { name: "repair give-up", run: give_up },
     Verb { name: "pool list", run: pools::list },
     Verb { name: "archive now", run: archive::now },
     Verb { name: "archive list", run: archive::list },

@@ -31,10 +31,7 @@ pub enum RepairWish {
     /// The double-write area.
     DoubleWrite,
     /// What copies of the log lack.
-    Log {
-        /// Whether restarts and the archive are to go on behind what is nowhere.
-        give_up: bool,
-    },
+    Log,
     /// The key file.
     Keys,
     /// Both copies of RECON.
@@ -74,7 +71,7 @@ pub(crate) fn repair(
             kernel.clear_double_write()?;
             "the double-write area is cleared".to_owned()
         }
-        RepairWish::Log { give_up } => super::logs::mend(system, give_up, talk)?,
+        RepairWish::Log => super::logs::mend(system, false, talk)?,
         RepairWish::Keys => {
             system.keys().write_again()?;
             format!("{} is written anew", system.keys().path().display())
@@ -86,6 +83,16 @@ pub(crate) fn repair(
         RepairWish::Copy { number } => copy_again(system, number, talk)?,
     };
     done(&Repaired { what })
+}
+
+/// Writes again what copies of the log lack, and has restarts and the archive go on behind what is
+/// nowhere: that loses something, so it is a verb of its own, for whoever knows the passphrase.
+pub(crate) fn give_up(
+    system: &System,
+    _: &Request,
+    talk: &mut Talk<'_>,
+) -> Result<Value, Refusal> {
+    done(&Repaired { what: super::logs::mend(system, true, talk)? })
 }
 
 fn mend(system: &System, name: &str, ci: CiNumber) -> Result<String, Refusal> {

@@ -153,6 +153,7 @@ impl Kernel {
         if !planted(Plant::ProtectionNotCompared) {
             bound.refuse_older(analysis.protection, &parts.home)?;
         }
+        prove_plain(&parts, &config, &analysis)?;
         let offline = put_offline(&parts, &mut analysis);
         let kernel = assemble(parts, config, stop, log, control, &analysis, lock)?;
         let times = (start, redo_start);
@@ -327,6 +328,24 @@ const LOCK: &str = "lock";
 
 fn folder(path: &std::path::Path, source: std::io::Error) -> UowError {
     UowError::Io { what: format!("folder {}", path.display()), source }
+}
+
+/// Refuses definitions of plain data sets that nobody with the system's key has made: the log may
+/// be plain, so that anybody can write them.
+fn prove_plain(
+    parts: &Parts,
+    config: &KernelConfig,
+    analysis: &Analysis,
+) -> Result<(), UowError> {
+    let open = analysis.sets.values().map(|(_, definition)| definition);
+    for definition in open.chain(analysis.offline.values()) {
+        let permitted =
+            definition.is_permitted(&*parts.keys, &config.system_label, parts.system)?;
+        if !permitted && !planted(Plant::PermitNotChecked) {
+            return Err(UowError::NotPermitted { name: definition.name.clone() });
+        }
+    }
+    Ok(())
 }
 
 fn control_keys(parts: &Parts, config: &KernelConfig) -> ControlKeys {
