@@ -95,8 +95,8 @@ fn descriptor(bytes: &[u8]) {
 /// Programs with all commands, their descriptors, and ones that a program might pass.
 #[must_use]
 pub fn seeds() -> Vec<Vec<u8>> {
-    let verbs = include_bytes!("../../../crates/exec-dli/tests/programs/verbs.cbl");
-    let teller = include_bytes!("../../../crates/exec-dli/tests/programs/teller.cbl");
+    let verbs = include_bytes!("../../../crates/programs/exec-dli/tests/programs/verbs.cbl");
+    let teller = include_bytes!("../../../crates/programs/exec-dli/tests/programs/teller.cbl");
     let short = b"       ID DIVISION.\n       PROGRAM-ID. A.\n       DATA DIVISION.\n\
         \x20      WORKING-STORAGE SECTION.\n       01 B PIC X(9).\n       PROCEDURE DIVISION.\n\
         \x20          EXEC DLI GU USING PCB(1) SEGMENT(C) INTO(B)\n\

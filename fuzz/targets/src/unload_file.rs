@@ -3,7 +3,7 @@
 use unload::{Deleted, Reader, Writer};
 
 /// A genuine file; its story stands beside it.
-const GENUINE: &[u8] = include_bytes!("../../../crates/unload/tests/data/pautdb-hd-unload.dat");
+const GENUINE: &[u8] = include_bytes!("../../../crates/dli/unload/tests/data/pautdb-hd-unload.dat");
 
 /// Bytes are read as an unload file; one that is read is written again to the same.
 ///

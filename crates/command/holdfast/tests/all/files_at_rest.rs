@@ -225,9 +225,9 @@ fn a_variable_that_is_empty_is_as_good_as_none() {
 #[test]
 fn a_key_that_is_too_short_opens_old_messages_if_that_is_asked_for_and_nothing_else() {
     let place = Place::new("rest-short");
-    let key = include_bytes!("../../../openpgp/tests/data/rsa1024.key");
+    let key = include_bytes!("../../../../files/openpgp/tests/data/rsa1024.key");
     put(&place.path("short.key"), key);
-    put(&place.path("old.asc"), include_bytes!("../../../openpgp/tests/data/rsa1024.message"));
+    put(&place.path("old.asc"), include_bytes!("../../../../files/openpgp/tests/data/rsa1024.message"));
     assert!(place.fails(&["import", "short.key"], 1).contains("1024 bits"));
     place.works(&["import", "--allow-old", "--alias", "old", "short.key"]);
     let said = place.fails(&["decrypt", "-o", "out", "old.asc"], 4);
@@ -237,7 +237,7 @@ fn a_key_that_is_too_short_opens_old_messages_if_that_is_asked_for_and_nothing_e
     assert!(place.fails(&["encrypt", "-r", "old", "-o", "no", "out"], 1).contains("1024 bits"));
     place.fails(&["sign", "--with", "old", "-o", "no", "out"], 1);
     // What it has signed, whatever time that claims.
-    let signature = include_bytes!("../../../openpgp/tests/data/rsa1024.signature");
+    let signature = include_bytes!("../../../../files/openpgp/tests/data/rsa1024.signature");
     put(&place.path("out.sig"), signature);
     let said = place.fails(&["verify", "out.sig"], 5);
     assert!(said.contains("1024 bits") && said.contains("--allow-old"), "{said}");

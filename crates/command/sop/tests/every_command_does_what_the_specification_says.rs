@@ -249,7 +249,7 @@ fn keys_are_locked_unlocked_revoked_and_renewed() {
 #[test]
 fn a_key_that_is_too_weak_is_not_kept_up() {
     let place = Place::new("weak");
-    let short = include_bytes!("../../openpgp/tests/data/rsa1024.key");
+    let short = include_bytes!("../../../files/openpgp/tests/data/rsa1024.key");
     place.fails(&["update-key"], short, 103);
     // What was written to it may still be read, as by others.
     place.works(&["extract-cert"], short);

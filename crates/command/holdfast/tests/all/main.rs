@@ -1,7 +1,7 @@
 //! The command as its users meet it: scenarios with the real program, each in a file of its own.
 
 mod common;
-#[path = "../../../token/tests/softhsm/mod.rs"]
+#[path = "../../../../kernel/token/tests/softhsm/mod.rs"]
 mod softhsm;
 
 mod a_changed_definition_keeps_its_data;

@@ -13,7 +13,7 @@ fn the_bank_runs() {
         eprintln!("skipped: cobc is not installed (Debian package gnucobol3)");
         return;
     }
-    let bank = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/bank");
+    let bank = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../apps/bank");
     let work = Folder::new("bank");
     let mut command = Command::new("bash");
     command.arg(bank.join("run.sh")).arg(bank.join("data")).arg(work.join("work"));

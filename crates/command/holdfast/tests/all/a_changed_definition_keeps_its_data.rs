@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::common::{Ended, Folder, SECRET, init, on};
 
 const GENUINE: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../unload/tests/data/pautdb-hd-unload.dat");
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../dli/unload/tests/data/pautdb-hd-unload.dat");
 
 const SOURCE: &str = "* PENDING AUTHORIZATIONS
          DBD   NAME=PAUTDB,ACCESS=(HDAM,OSAM),RMNAME=(PAUTRAND,2,50)

@@ -45,7 +45,7 @@ fn named(record: &Item) -> Vec<(&Item, usize)> {
 }
 
 fn bank() -> PathBuf {
-    fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/bank/copy")).unwrap()
+    fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../apps/bank/copy")).unwrap()
 }
 
 /// A program that says where items are.

@@ -1,7 +1,7 @@
 //! Keys in a token, with SoftHSM in place of a device, and GnuPG at the other end.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // makes a token from outside
 
-#[path = "../../token/tests/softhsm/mod.rs"]
+#[path = "../../../kernel/token/tests/softhsm/mod.rs"]
 mod softhsm;
 
 use std::path::{Path, PathBuf};

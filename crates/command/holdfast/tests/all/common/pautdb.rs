@@ -2,7 +2,7 @@
 
 /// Made by others on a host; `unload` says more about it.
 pub(crate) const GENUINE: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../unload/tests/data/pautdb-hd-unload.dat");
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../dli/unload/tests/data/pautdb-hd-unload.dat");
 
 /// Our own definition of the database that the file is of, and of an index on its details.
 pub(crate) const SOURCE: &str = "* PENDING AUTHORIZATIONS
