@@ -58,6 +58,36 @@ fn every_crate_has_its_place_in_the_order() {
     );
 }
 
+/// The floors, bottom up.
+const FLOORS: [&str; 8] =
+    ["ground", "kernel", "store", "files", "dli", "programs", "operations", "command"];
+
+#[test]
+fn crates_stand_on_floors_in_their_order_and_each_floor_has_a_page() {
+    let floor_of = |folder: &str| {
+        let floor = folder.strip_prefix("crates/")?.split('/').next()?;
+        FLOORS.iter().position(|known| *known == floor)
+    };
+    let order = bottom_up();
+    let (mut wrong, mut listed) = (Vec::new(), Vec::new());
+    for package in ours().iter().filter(|package| package.folder.starts_with("crates/")) {
+        match floor_of(&package.folder) {
+            None => wrong.push(format!("{} stands on no floor", package.folder)),
+            Some(floor) => {
+                let place = order.iter().position(|known| *known == package.name);
+                listed.extend(place.map(|place| (place, floor)));
+            }
+        }
+    }
+    listed.sort_unstable();
+    if !listed.is_sorted_by_key(|(_, floor)| *floor) {
+        wrong.push("the root manifest lists crates of one floor among those of another".into());
+    }
+    let no_page = |floor: &&&str| !root().join(format!("crates/{floor}/README.md")).exists();
+    wrong.extend(FLOORS.iter().filter(no_page).map(|floor| format!("{floor} has no page")));
+    none_of("crates without a floor", &wrong);
+}
+
 #[test]
 fn every_package_obeys_the_workspace_lints() {
     let manifests = files(&["Cargo.toml"]);

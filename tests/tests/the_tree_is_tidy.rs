@@ -207,7 +207,8 @@ fn tests_wait_for_processes_with_a_limit() {
 fn the_product_starts_processes_without_its_secrets() {
     let mut found = Vec::new();
     for file in files(&[".rs"]).iter().filter(|file| file.path.starts_with("crates/")) {
-        let is_product = file.path.contains("/src/") && file.path != "crates/ground/seam/src/process.rs";
+        let is_product =
+            file.path.contains("/src/") && file.path != "crates/ground/seam/src/process.rs";
         if !is_product || !file.text.contains("std::process::") {
             continue;
         }

@@ -3,8 +3,8 @@
 use std::convert::Infallible;
 use std::sync::LazyLock;
 
-use ::ssa::{Alphabet, Bounds, Calling, Entries, Ssa, Subject, Table, parse};
 use definitions::resolve::{View, ViewSegment};
+use dli::ssa::{Alphabet, Bounds, Calling, Entries, Ssa, Subject, Table, parse};
 use placement::Collation;
 
 use crate::shop;
@@ -110,8 +110,8 @@ fn try_on(seen: &Seen, table: &Table, ssa: &Ssa<'_>, bytes: &[u8], is_collated: 
 }
 
 fn is_within(bounds: &Bounds<'_>, key: &[u8]) -> bool {
-    let above = |low: ::ssa::Bound<'_>| key > low.value || low.inclusive && key == low.value;
-    let below = |high: ::ssa::Bound<'_>| key < high.value || high.inclusive && key == high.value;
+    let above = |low: dli::ssa::Bound<'_>| key > low.value || low.inclusive && key == low.value;
+    let below = |high: dli::ssa::Bound<'_>| key < high.value || high.inclusive && key == high.value;
     bounds.lower.is_none_or(above) && bounds.upper.is_none_or(below)
 }
 

@@ -15,11 +15,11 @@ use base::Coded as _;
 use clap::Args;
 use definitions::resolve::Definitions as _;
 use definitions::{Dbd, DbdName, MemberName};
+use hierarchy::repository::Repository;
+use hierarchy::repository::lists::{self, Files};
 use hierarchy::{Database, HierarchyError, Unlike, state};
 use placement::{Encoding, Placement, PlacementError, Settings};
 use recovery::Ties;
-use repository::Repository;
-use repository::lists::{self, Files};
 use seam::Seam;
 use seam::sync::Mutex;
 use store::{SetId, Store};
@@ -195,7 +195,7 @@ impl<S: Store> Databases<S> {
             let info = infos.iter().find(|info| info.id == id);
             info.map(|info| info.name.clone())
         };
-        let kept = [repository::SET, state::SET].map(str::to_owned).into();
+        let kept = [hierarchy::repository::SET, state::SET].map(str::to_owned).into();
         let mut ties = Ties { gap: Some(hierarchy::entry::gap), kept, ..Ties::default() };
         for database in self.repository.names() {
             let MemberName::Dbd(database) = database else { continue };

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 use base::{Code, Coded};
 use hierarchy::HierarchyError;
+use hierarchy::repository::RepositoryError;
 use region::RegionError;
-use repository::RepositoryError;
 use seal::SealError;
 use store::StoreError;
 use system::SystemError;

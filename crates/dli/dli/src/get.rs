@@ -2,9 +2,9 @@
 //!
 //! Rows are those of the facts' section 12 unless another section is named.
 
+use crate::ssa::{Calling, Ssa, Ssas};
 use definitions::Organization;
 use hierarchy::{Result, Stored};
-use ssa::{Calling, Ssa, Ssas};
 use store::{Read, Store, Unit};
 
 use crate::pcb::{DbPcb, Held, show_levels};
@@ -51,7 +51,7 @@ impl<S: Store> DbPcb<S> {
         self.holding = false;
         self.held.clear();
         let mut list = Ssas::default();
-        if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Get, ssas, &mut list) {
+        if let Err(refusal) = crate::ssa::parse_into(&shape.table, Calling::Get, ssas, &mut list) {
             return Ok(self.refuse(&refusal));
         }
         // Row 80: what lies in sequence only can be read, not held.
@@ -80,7 +80,7 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// An SSA that could not be taken apart.
-    pub(crate) fn refuse(&mut self, refusal: &ssa::Refusal) -> Answer {
+    pub(crate) fn refuse(&mut self, refusal: &crate::ssa::Refusal) -> Answer {
         self.fault(usize::from(refusal.ssa), refusal.status.into())
     }
 
@@ -135,7 +135,7 @@ impl<S: Store> DbPcb<S> {
             return (!shape.reads_some).then_some(Status::AM);
         };
         let above = list.len() - 1;
-        let wanted = list[..above].iter().filter(|ssa| ssa.codes.has(ssa::Code::D));
+        let wanted = list[..above].iter().filter(|ssa| ssa.codes.has(crate::ssa::Code::D));
         for ssa in wanted {
             // P of the PCB, or of the SENSEG that replaces its options.
             if !shape.node(ssa.segment).options.has('P') || !reads(ssa.segment) {

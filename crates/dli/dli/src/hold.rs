@@ -2,9 +2,9 @@
 //!
 //! Rows are those of the facts' section 12.
 
+use crate::ssa::{Calling, Code, Ssas};
 use definitions::Rule;
 use hierarchy::{Changed, Levels, Result, Stored};
-use ssa::{Calling, Code, Ssas};
 use store::{Cursor, Read, Store, Unit};
 
 use crate::area;
@@ -64,7 +64,9 @@ impl<S: Store> DbPcb<S> {
             return Ok(answer);
         }
         let mut list = Ssas::default();
-        if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Replace, ssas, &mut list) {
+        if let Err(refusal) =
+            crate::ssa::parse_into(&shape.table, Calling::Replace, ssas, &mut list)
+        {
             return Ok(self.refuse(&refusal));
         }
         let held = match self.held_for(reach, shape, &list) {
@@ -424,7 +426,8 @@ impl<S: Store> DbPcb<S> {
             return Ok(answer);
         }
         let mut list = Ssas::default();
-        if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Delete, ssas, &mut list) {
+        if let Err(refusal) = crate::ssa::parse_into(&shape.table, Calling::Delete, ssas, &mut list)
+        {
             return Ok(self.refuse(&refusal));
         }
         let held = match self.held_for(reach, shape, &list) {

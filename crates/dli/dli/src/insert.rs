@@ -1,8 +1,8 @@
 //! ISRT: where a new segment goes (facts, section 12 rows 27 to 31).
 
+use crate::ssa::{Calling, Code, Ssa, Ssas};
 use definitions::TwinPlace;
 use hierarchy::{Changed, Levels, Result, TypeAt, twin};
-use ssa::{Calling, Code, Ssa, Ssas};
 use store::{Cursor, Position as Place, Read, Savepoint, Store, Unit};
 
 use crate::area;
@@ -61,7 +61,8 @@ impl<S: Store> DbPcb<S> {
             return Ok(Answer::of(Status::AH));
         }
         let mut list = Ssas::default();
-        if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Insert, ssas, &mut list) {
+        if let Err(refusal) = crate::ssa::parse_into(&shape.table, Calling::Insert, ssas, &mut list)
+        {
             return Ok(self.refuse(&refusal));
         }
         let split = list.iter().position(|ssa| ssa.codes.has(Code::D)).unwrap_or(list.len() - 1);

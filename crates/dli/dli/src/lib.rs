@@ -50,6 +50,7 @@ mod search;
 mod session;
 mod shape;
 mod span;
+pub mod ssa;
 mod status;
 mod subject;
 mod table;

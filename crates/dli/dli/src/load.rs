@@ -2,9 +2,9 @@
 //!
 //! The path of the PCB is the path that was loaded last; every new segment goes behind it.
 
+use crate::ssa::{Calling, Code, Qualification, Ssa, Ssas};
 use definitions::TwinPlace;
 use hierarchy::{Changed, Result, TypeAt, twin};
-use ssa::{Calling, Code, Qualification, Ssa, Ssas};
 use store::{Store, Unit};
 
 use crate::area;
@@ -34,9 +34,10 @@ impl<S: Store> DbPcb<S> {
             return Ok(Answer::of(Status::AH));
         }
         let mut list = Ssas::default();
-        if let Err(refusal) = ssa::parse_into(&shape.table, Calling::Insert, ssas, &mut list) {
+        if let Err(refusal) = crate::ssa::parse_into(&shape.table, Calling::Insert, ssas, &mut list)
+        {
             let answer = self.refuse(&refusal);
-            let in_order = refusal.reason != ssa::Reason::NotBelow;
+            let in_order = refusal.reason != crate::ssa::Reason::NotBelow;
             return Ok(if in_order { answer } else { Answer::of(Status::LE) });
         }
         let split = list.iter().position(|ssa| ssa.codes.has(Code::D)).unwrap_or(list.len() - 1);

@@ -5,8 +5,8 @@
 //! Invariants:
 //! 1. A plan has one entry for each level below its base, down to the target, without gaps.
 
+use crate::ssa::{Bounds, Code, Qualification, Ssa};
 use smallvec::SmallVec;
-use ssa::{Bounds, Code, Qualification, Ssa};
 
 use crate::shape::Shape;
 
@@ -145,7 +145,7 @@ impl<'p, 'v> Plan<'p, 'v> {
             level.named = true;
             let key = shape.table.key_in(level.node, whole).filter(|key| !key.is_empty());
             if let Some(key) = key {
-                let bound = Some(ssa::Bound { value: key, inclusive: true });
+                let bound = Some(crate::ssa::Bound { value: key, inclusive: true });
                 level.need = Need::Key(key);
                 level.bounds = Bounds { lower: bound, upper: bound, decides: true };
             } else {

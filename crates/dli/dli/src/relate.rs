@@ -8,9 +8,9 @@
 //! 3. No key changes on any path: neither that of the twins below either parent nor the
 //!    destination's.
 
+use crate::ssa::Ssa;
 use definitions::{Rule, TwinPlace};
 use hierarchy::{Changed, Database, Relation, Result, Stored, TypeAt, twin};
-use ssa::Ssa;
 use store::{Cursor, LockMode, Position as Place, Read, Store, Unit};
 
 use crate::area;

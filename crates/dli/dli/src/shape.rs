@@ -21,11 +21,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::ssa::{Alphabet, Table};
 use definitions::resolve::{Definitions, Destination, Home, View, ViewSegment};
 use definitions::{DbdName, ProcessingOptions};
 use hierarchy::{Database, LEVELS_MAX, Levels, TypeAt};
 use placement::Collation;
-use ssa::{Alphabet, Table};
 use store::LockMode;
 
 use crate::span::Span;

@@ -68,8 +68,8 @@ impl Status {
     }
 }
 
-impl From<ssa::Status> for Status {
-    fn from(status: ssa::Status) -> Status {
+impl From<crate::ssa::Status> for Status {
+    fn from(status: crate::ssa::Status) -> Status {
         Status(status.bytes())
     }
 }

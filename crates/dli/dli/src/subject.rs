@@ -2,9 +2,9 @@
 
 use std::convert::Infallible;
 
+use crate::ssa::{Entries, Operand, Qualification, Ssa, Subject};
 use hierarchy::{Database, IndexEntry, IndexTree, Result, Source, Stored, TypeAt};
 use placement::Collation;
-use ssa::{Entries, Operand, Qualification, Ssa, Subject};
 use store::{Cursor, KeyRange, Read, Store, Unit};
 
 use crate::plan::{LevelPlan, Need};

@@ -254,8 +254,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use proptest::prelude::*;
-    use store::model::ModelStore;
     use store::{Read, SetAttributes};
+    use store_suite::model::ModelStore;
 
     use super::*;
 

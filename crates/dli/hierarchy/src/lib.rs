@@ -38,6 +38,7 @@ pub mod number;
 pub mod order;
 mod pair;
 pub mod relation;
+pub mod repository;
 pub mod schema;
 pub mod shown;
 pub mod state;

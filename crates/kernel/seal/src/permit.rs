@@ -139,7 +139,8 @@ mod tests {
         assert!(is(&keys, "system", &good), "of an earlier generation");
         assert!(!is(&keys, "data", &good));
         assert!(!is(&TestKeys::new(2), "system", &good));
-        for other in [whom(2, 7, "BANK.CUSTOMER"), whom(1, 8, "BANK.CUSTOMER"), whom(1, 7, "BANK")] {
+        for other in [whom(2, 7, "BANK.CUSTOMER"), whom(1, 8, "BANK.CUSTOMER"), whom(1, 7, "BANK")]
+        {
             assert!(!is(&keys, "system", &other), "{other:?}");
         }
         let mut bytes = Vec::new();

@@ -18,9 +18,7 @@
 
 use base::bytes::{Reader, push_string16};
 use base::{CiNumber, DataSetId, KeyGeneration, SystemId};
-use seal::{
-    Accept, Converting, Form, Format, KeyProvider, PermitFor, PlainPermit, SealError,
-};
+use seal::{Accept, Converting, Form, Format, KeyProvider, PermitFor, PlainPermit, SealError};
 
 use crate::SpaceError;
 

@@ -6,7 +6,7 @@ mod support;
 use holdfast_schedule::{CHECKPOINTS, Event, Options, Record};
 use seam::Seam;
 use store::Capabilities;
-use store::model::ModelStore;
+use store_suite::model::ModelStore;
 use support::{ALONE, CLERK, Caller, Shop};
 
 const NORMAL: &[u8] = b"              ";

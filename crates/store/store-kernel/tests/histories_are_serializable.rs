@@ -15,9 +15,9 @@ use common::{fresh, seeds, simulated};
 use holdfast_store_kernel::KernelStore;
 use seam::plant::{Plant, plant};
 use seam::sim::{self, End, SimConfig, SimDisk};
-use store::conformance::{Subject, expect};
-use store::history::{Fate, Order, check};
 use store::{SetAttributes, Store};
+use store_suite::conformance::{Subject, expect};
+use store_suite::history::{Fate, Order, check};
 
 /// Runs workers on a store and panics if what they did is not serializable.
 fn examine(store: &KernelStore, seed: u64, workers: u64, units: u64) -> usize {

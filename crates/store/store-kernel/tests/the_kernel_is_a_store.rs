@@ -5,11 +5,11 @@
 mod common;
 
 use common::fresh;
-use store::conformance::Subject;
+use store_suite::conformance::Subject;
 
 fn subject() -> Subject<holdfast_store_kernel::KernelStore> {
     let (store, running) = fresh("conformance");
     Subject::new(store).keeping(running)
 }
 
-store::conformance_tests!(conformance, subject());
+store_suite::conformance_tests!(conformance, subject());

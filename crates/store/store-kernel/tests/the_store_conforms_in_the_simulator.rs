@@ -6,7 +6,7 @@ mod common;
 
 use common::{seeds, simulated};
 use seam::sim::{self, End, SimConfig, SimDisk};
-use store::conformance::{Subject, checks, expect};
+use store_suite::conformance::{Subject, checks, expect};
 
 use holdfast_store_kernel::KernelStore;
 

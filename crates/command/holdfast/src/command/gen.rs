@@ -16,8 +16,8 @@ use definitions::{
     Severity, Spot, compile,
 };
 use hierarchy::is_kept;
+use hierarchy::repository::{Difference, Repository, name_of};
 use macros::{Folders, Sources};
-use repository::{Difference, Repository, name_of};
 use serde::{Serialize, Serializer};
 use store::Store;
 
@@ -239,7 +239,7 @@ fn generate<S: Store>(
     let stored = errors == 0 && !check;
     if stored {
         verdict.record_due(&databases.store)?;
-        repository::put(&databases.store, &changed, removed)?;
+        hierarchy::repository::put(&databases.store, &changed, removed)?;
         verdict.drop_gone(&databases.store)?;
     }
     warn_of_damage(repository, &changed, stored);

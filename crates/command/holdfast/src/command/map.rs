@@ -46,7 +46,7 @@ pub(super) fn run(context: &mut Context, args: &MapArgs) -> Result<ExitCode> {
             let bundle = gather(path)?;
             let fitted = fit(&bundle, &databases.repository, name);
             fitted.map_err(|failure| failure.about(path.display()))?;
-            repository::put_map(&databases.store, name, Some(&bundle.encode()))?;
+            hierarchy::repository::put_map(&databases.store, name, Some(&bundle.encode()))?;
             return say(context, name, "kept");
         }
         let Some(bytes) = databases.repository.map(name) else {
@@ -54,7 +54,7 @@ pub(super) fn run(context: &mut Context, args: &MapArgs) -> Result<ExitCode> {
             return Err(Failure::other(what, "Keep one: name its file behind the database."));
         };
         if args.remove {
-            repository::put_map(&databases.store, name, None)?;
+            hierarchy::repository::put_map(&databases.store, name, None)?;
             return say(context, name, "removed");
         }
         let bundle = Bundle::decode(bytes).map_err(|error| Failure::Error(Box::new(error)))?;
@@ -78,7 +78,11 @@ fn say(context: &mut Context, name: DbdName, what: &str) -> Result<ExitCode> {
 }
 
 /// Whether a map describes every segment of a database, or the records of a GSAM file.
-fn fit(bundle: &Bundle, definitions: &repository::Repository, name: DbdName) -> Result<()> {
+fn fit(
+    bundle: &Bundle,
+    definitions: &hierarchy::repository::Repository,
+    name: DbdName,
+) -> Result<()> {
     let map = bundle.map().map_err(|error| Failure::Error(Box::new(error)))?;
     let Some(dbd) = definitions.dbd(name) else { return Ok(()) };
     let stored = dbd.segments.iter().filter(|segment| !segment.is_virtual());

@@ -227,7 +227,10 @@ fn a_key_that_is_too_short_opens_old_messages_if_that_is_asked_for_and_nothing_e
     let place = Place::new("rest-short");
     let key = include_bytes!("../../../../files/openpgp/tests/data/rsa1024.key");
     put(&place.path("short.key"), key);
-    put(&place.path("old.asc"), include_bytes!("../../../../files/openpgp/tests/data/rsa1024.message"));
+    put(
+        &place.path("old.asc"),
+        include_bytes!("../../../../files/openpgp/tests/data/rsa1024.message"),
+    );
     assert!(place.fails(&["import", "short.key"], 1).contains("1024 bits"));
     place.works(&["import", "--allow-old", "--alias", "old", "short.key"]);
     let said = place.fails(&["decrypt", "-o", "out", "old.asc"], 4);

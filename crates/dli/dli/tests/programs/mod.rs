@@ -18,7 +18,7 @@ use holdfast_dli::{Failure, Session, SessionOptions};
 use placement::{Placement, Settings};
 use seam::Seam;
 use seam::sim::{self, SimConfig, SimDisk};
-use store::model::ModelStore;
+use store_suite::model::ModelStore;
 
 /// The DBDs of a setup.
 struct Members(Vec<Arc<Dbd>>);

@@ -11,8 +11,8 @@ use hierarchy::load::{Given, Input, InputError, Others};
 use hierarchy::{Database, Deleted, Stored, TypeAt};
 use holdfast_dli::{Session, SessionOptions};
 use placement::{Placement, Settings};
-use store::model::ModelStore;
 use store::{Read, Store, Unit, UnitOptions};
+use store_suite::model::ModelStore;
 
 /// The DBDs of a setup.
 struct Members(Vec<Arc<Dbd>>);

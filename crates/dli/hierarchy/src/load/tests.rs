@@ -8,7 +8,7 @@ use macros::{NoMembers, Sources};
 use placement::{Placement, Settings};
 use proptest::prelude::*;
 use store::SetId;
-use store::model::ModelStore;
+use store_suite::model::ModelStore;
 
 use super::*;
 use crate::number::Numbering;

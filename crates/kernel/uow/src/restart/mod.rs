@@ -332,11 +332,7 @@ fn folder(path: &std::path::Path, source: std::io::Error) -> UowError {
 
 /// Refuses definitions of plain data sets that nobody with the system's key has made: the log may
 /// be plain, so that anybody can write them.
-fn prove_plain(
-    parts: &Parts,
-    config: &KernelConfig,
-    analysis: &Analysis,
-) -> Result<(), UowError> {
+fn prove_plain(parts: &Parts, config: &KernelConfig, analysis: &Analysis) -> Result<(), UowError> {
     let open = analysis.sets.values().map(|(_, definition)| definition);
     for definition in open.chain(analysis.offline.values()) {
         let permitted =

@@ -87,11 +87,7 @@ pub(crate) fn repair(
 
 /// Writes again what copies of the log lack, and has restarts and the archive go on behind what is
 /// nowhere: that loses something, so it is a verb of its own, for whoever knows the passphrase.
-pub(crate) fn give_up(
-    system: &System,
-    _: &Request,
-    talk: &mut Talk<'_>,
-) -> Result<Value, Refusal> {
+pub(crate) fn give_up(system: &System, _: &Request, talk: &mut Talk<'_>) -> Result<Value, Refusal> {
     done(&Repaired { what: super::logs::mend(system, true, talk)? })
 }
 

@@ -17,8 +17,8 @@ use holdfast_schedule::{
 use placement::{PartitionSettings, Placement, Settings};
 use region::{Abend, Client, DirectAnswer, DirectCall, Embedded, Ending};
 use seam::Seam;
-use store::model::ModelStore;
 use store::{Read, Store, Unit, UnitOptions};
+use store_suite::model::ModelStore;
 
 /// The databases of the shop.
 const DBDS: &str = "

@@ -5,10 +5,10 @@
 use std::sync::Arc;
 
 use seam::sim::Rng;
-use store::history::{Fate, Recorder, Recording};
 use store::{
     Cursor, KeyRange, Outcome, Position, Read, Result, SetId, Store, StoreError, Unit, UnitOptions,
 };
+use store_suite::history::{Fate, Recorder, Recording};
 
 use holdfast_store_kernel::{KernelStore, KernelUnit};
 

@@ -104,8 +104,8 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use store::model::ModelStore;
     use store::{Unit, UnitOptions};
+    use store_suite::model::ModelStore;
 
     fn number(sequence: u64) -> Number {
         Number { run: 1, thread: 0, sequence }
