@@ -123,7 +123,6 @@ fn obey(system: &System, command: &Repair) -> Result<(), String> {
             json!({ "interval": { "set": set, "interval": number(at)? } })
         }
         ["repair", "-s", _, "--copy", at] => json!({ "copy": { "number": number(at)? } }),
-        ["repair", "-s", _, "--log"] => json!({ "log": { "give_up": false } }),
         ["repair", "-s", _, what] => json!(what[2..].replace('-', "_")),
         _ => return Err(format!("nobody knows the command {command}")),
     };
