@@ -16,6 +16,7 @@
 pub mod clock;
 pub mod disk;
 pub mod entropy;
+pub mod family;
 pub mod fence;
 pub mod fresh;
 pub mod keyring;

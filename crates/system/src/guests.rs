@@ -14,6 +14,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use seam::family::parent;
 use seam::sync::Mutex;
 
 /// No chain of parents is longer.
@@ -109,17 +110,6 @@ fn is_left_behind(process: u32) -> bool {
     }
 }
 
-/// The parent of a process; `None` if there is no such process.
-fn parent(process: u32) -> Option<u32> {
-    // A file of the kernel's, not of a system.
-    #[allow(clippy::disallowed_methods)]
-    let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
-    // The name stands in parentheses and may hold anything; behind it: state, parent.
-    let end = stat.iter().rposition(|&byte| byte == b')')?;
-    let rest = std::str::from_utf8(&stat[end + 1..]).ok()?;
-    rest.split_ascii_whitespace().nth(1)?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,11 +140,8 @@ mod tests {
     }
 
     #[test]
-    fn parents_are_those_that_the_kernel_names() {
+    fn a_process_is_a_guest_while_it_is_served() {
         let own = std::process::id();
-        let parent_of_own = rustix::process::getppid().map(rustix::process::Pid::as_raw_pid);
-        assert_eq!(parent(own).map(|one| one as i32), parent_of_own);
-        assert_eq!(parent(u32::MAX), None);
         let guests = Arc::new(Guests::default());
         let served = guests.enter(own);
         assert_eq!(guests.above(own), Some(own));
