@@ -90,17 +90,33 @@ pub fn brand() -> io::Result<()> {
 ///
 /// # Errors
 /// `NotFound` if there is no such process; what else the kernel says if it is not to be seen.
-#[allow(clippy::disallowed_methods)] // a file of the kernel's
 pub fn is_branded(process: u32) -> io::Result<bool> {
-    let limits = std::fs::read_to_string(format!("/proc/{process}/limits"));
-    let limits = limits.map_err(|error| match error.raw_os_error() {
-        // It has ended between the opening and the reading.
-        Some(libc::ESRCH) => io::ErrorKind::NotFound.into(),
-        _ => error,
-    })?;
-    let limit = limits.lines().find_map(|line| line.strip_prefix("Max resident set "));
-    let hard = limit.and_then(|limit| limit.split_ascii_whitespace().nth(1));
-    Ok(hard.and_then(|hard| hard.parse().ok()) == Some(BRAND))
+    // By number 0 the kernel understands whoever asks.
+    let number = libc::pid_t::try_from(process).ok().filter(|number| *number > 0);
+    let number = number.ok_or(io::ErrorKind::NotFound)?;
+    let mut limit = rlimit { rlim_cur: 0, rlim_max: 0 };
+    let none: *const rlimit = std::ptr::null();
+    // SAFETY: nothing is set, and the limit is ours.
+    let asked = done(unsafe {
+        libc::syscall(libc::SYS_prlimit64, number, libc::RLIMIT_RSS, none, &raw mut limit)
+    });
+    match asked {
+        Ok(()) => Ok(limit.rlim_max == BRAND),
+        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {
+            Err(io::ErrorKind::NotFound.into())
+        }
+        // Of the same user, but in another group.
+        Err(error) => shown_limit(process).map(|hard| hard == BRAND).ok_or(error),
+    }
+}
+
+/// The hard limit of a process, as the kernel shows it to everybody.
+#[allow(clippy::disallowed_methods)] // a file of the kernel's
+fn shown_limit(process: u32) -> Option<libc::rlim_t> {
+    let limits = std::fs::read_to_string(format!("/proc/{process}/limits")).ok()?;
+    let limit = limits.lines().find_map(|line| line.strip_prefix("Max resident set "))?;
+    let hard = limit.split_ascii_whitespace().nth(1)?;
+    Some(hard.parse().unwrap_or(libc::RLIM_INFINITY))
 }
 
 fn done(result: c_long) -> io::Result<()> {
@@ -258,7 +274,9 @@ mod tests {
                 // SAFETY: it ends the child, and nothing else.
                 unsafe { libc::_exit(0) };
             }
-            let is_branded = is_branded(child.cast_unsigned()).is_ok_and(|is| is);
+            let child_number = child.cast_unsigned();
+            let is_branded = is_branded(child_number).is_ok_and(|is| is)
+                && shown_limit(child_number) == Some(BRAND);
             // SAFETY: the child is ours.
             let waited = unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) } == child;
             let thread = std::thread::spawn(|| 7).join().is_ok_and(|number| number == 7);
@@ -270,6 +288,7 @@ mod tests {
     #[test]
     fn a_brand_stays() {
         assert!(!is_branded(std::process::id()).unwrap());
+        assert!(shown_limit(std::process::id()).is_some_and(|limit| limit != BRAND));
         assert_eq!(is_branded(u32::MAX).unwrap_err().kind(), io::ErrorKind::NotFound);
         let limit = rlimit { rlim_cur: 0, rlim_max: 0 };
         let at = (&raw const limit) as u64;
