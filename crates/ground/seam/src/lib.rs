@@ -16,6 +16,8 @@
 pub mod clock;
 pub mod disk;
 pub mod entropy;
+pub mod family;
+pub mod fence;
 pub mod fresh;
 pub mod keyring;
 pub mod mem;

@@ -3,16 +3,18 @@
 //! A program runs as the system's own user, so permissions alone do not keep it from what operators
 //! do. Whoever comes is therefore looked up: a program, or a process below one, is sent away. A
 //! program's process takes in what its children leave behind, so a child cannot leave it by ending
-//! its parent; what outlives the program is not known any more, and only the passphrase keeps that
-//! from anything.
+//! its parent, and neither can take that back. All of them are branded besides ([`seam::fence`]):
+//! what outlives the program, or its connection, is known by that.
 //!
 //! Invariants:
 //! 1. A process is listed from before its program is loaded until its connection has ended.
-//! 2. Who cannot be looked up because it has ended is sent away while there are programs.
+//! 2. Who cannot be looked up because it has ended is sent away.
+//! 3. A process that was branded is a program's for ever.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use seam::family::parent;
 use seam::sync::Mutex;
 
 /// No chain of parents is longer.
@@ -42,7 +44,7 @@ impl Guests {
     /// The program that a process is, or that has started it or one of its parents.
     #[must_use]
     pub fn above(&self, process: u32) -> Option<u32> {
-        self.above_by(process, parent)
+        self.above_by(process, parent).or_else(|| is_left_behind(process).then_some(process))
     }
 
     fn above_by(&self, process: u32, parent: impl Fn(u32) -> Option<u32>) -> Option<u32> {
@@ -99,15 +101,13 @@ impl Drop for Guest {
     }
 }
 
-/// The parent of a process; `None` if there is no such process.
-fn parent(process: u32) -> Option<u32> {
-    // A file of the kernel's, not of a system.
-    #[allow(clippy::disallowed_methods)]
-    let stat = std::fs::read(format!("/proc/{process}/stat")).ok()?;
-    // The name stands in parentheses and may hold anything; behind it: state, parent.
-    let end = stat.iter().rposition(|&byte| byte == b')')?;
-    let rest = std::str::from_utf8(&stat[end + 1..]).ok()?;
-    rest.split_ascii_whitespace().nth(1)?.parse().ok()
+/// Whether a process is one that a program has left behind, or has ended (2, 3). Of what is not
+/// to be seen from here nobody knows.
+fn is_left_behind(process: u32) -> bool {
+    match seam::fence::is_branded(process) {
+        Ok(is_branded) => is_branded,
+        Err(error) => process != 0 && error.kind() == std::io::ErrorKind::NotFound,
+    }
 }
 
 #[cfg(test)]
@@ -140,13 +140,13 @@ mod tests {
     }
 
     #[test]
-    fn parents_are_those_that_the_kernel_names() {
+    fn a_process_is_a_guest_while_it_is_served() {
         let own = std::process::id();
-        let parent_of_own = rustix::process::getppid().map(rustix::process::Pid::as_raw_pid);
-        assert_eq!(parent(own).map(|one| one as i32), parent_of_own);
-        assert_eq!(parent(u32::MAX), None);
         let guests = Arc::new(Guests::default());
-        let _served = guests.enter(own);
+        let served = guests.enter(own);
         assert_eq!(guests.above(own), Some(own));
+        drop(served);
+        assert_eq!(guests.above(own), None);
+        assert_eq!(guests.above(u32::MAX), Some(u32::MAX), "it has ended");
     }
 }

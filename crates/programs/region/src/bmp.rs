@@ -12,7 +12,8 @@
 //! | the job, in the words of whoever schedules | | | |
 //!
 //! Whoever started a program's process asks, by `HFBW`, the version and the process in place of a
-//! length, to be told when the system is done with it: welcome, and a length of zero.
+//! length, to be told when the system is done with it: welcome, and a length of zero. By `HFBS` and
+//! 0 in place of a length it hears of the system's end: that of the connection, without a word.
 //!
 //! Invariants:
 //! 1. A program that goes away without a word is backed out.
@@ -44,6 +45,7 @@ pub const VERSION: u32 = 2;
 
 const MAGIC: &[u8; 4] = b"HFBM";
 const WAITS: &[u8; 4] = b"HFBW";
+const STAYS: &[u8; 4] = b"HFBS";
 const WELCOME: u8 = 0;
 const REFUSED: u8 = 1;
 const OTHER_VERSION: u8 = 2;
@@ -140,6 +142,7 @@ impl Door {
 
     fn shut(&mut self) {
         self.shared.closing.store(true, SeqCst);
+        self.shared.done.notify_all();
         let Some(acceptor) = self.acceptor.take() else { return };
         // The acceptor sleeps until somebody comes.
         let _ = seam::socket::connect(&self.path);
@@ -202,6 +205,10 @@ fn receive(mut stream: UnixStream, hall: &Hall) -> Result<(), RegionError> {
             wait_until_done(hall, process);
             return say(&mut stream, WELCOME, &[], None);
         }
+        Hello::Stays => {
+            stay(hall, &stream);
+            return Ok(());
+        }
         Hello::Other => return say(&mut stream, OTHER_VERSION, &VERSION.to_le_bytes(), None),
     };
     // From here on it is known as a program: before it is loaded.
@@ -257,12 +264,22 @@ fn wait_until_done(hall: &Hall, process: i32) {
     }
 }
 
+/// Returns when the door is being closed, or whoever is at the other end has gone.
+fn stay(hall: &Hall, stream: &UnixStream) {
+    let mut processes = hall.processes.lock();
+    while !hall.closing.load(SeqCst) && lives(stream) {
+        hall.done.wait_for(&mut processes, std::time::Duration::from_millis(200));
+    }
+}
+
 /// What somebody wants who comes to the door.
 enum Hello {
     /// A program's calls served.
     Job(Vec<u8>),
     /// To hear when this process is done with.
     Waits(i32),
+    /// To hear when the system ends.
+    Stays,
     /// Something that another version knows.
     Other,
 }
@@ -277,6 +294,7 @@ fn read_hello(stream: &mut UnixStream) -> Result<Hello, RegionError> {
     match magic {
         _ if version != Some(VERSION) => return Ok(Hello::Other),
         Some(magic) if magic == *MAGIC => {}
+        Some(magic) if magic == *STAYS => return Ok(Hello::Stays),
         Some(magic) if magic == *WAITS => return Ok(Hello::Waits(number.cast_signed())),
         _ => return Ok(Hello::Other),
     }
@@ -302,6 +320,14 @@ pub fn wait_for_end_of(path: &Path, process: u32) -> Result<(), RegionError> {
     let mut answer = [0; 5];
     stream.read_exact(&mut answer).map_err(gone)?;
     Ok(())
+}
+
+/// A connection that ends when the running system whose socket is at `path` does, or is stopped.
+pub(crate) fn stays(path: &Path) -> std::io::Result<UnixStream> {
+    let mut stream = seam::socket::connect(path)?;
+    let hello = [STAYS.as_slice(), &VERSION.to_le_bytes(), &[0; 4]].concat();
+    stream.write_all(&hello)?;
+    Ok(stream)
 }
 
 /// Answers a hello; a welcome carries the mailbox's memory.

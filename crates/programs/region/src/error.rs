@@ -158,6 +158,22 @@ pub enum RegionError {
     /// The program's process could not be started.
     #[error("the program's process could not be started: {0}")]
     Process(String),
+    /// The kernel does not keep a program's process from what it is to be kept from.
+    #[error(
+        "the program's process could not be fenced in, which programs of a started system are: \
+         {0}"
+    )]
+    NoFence(std::io::Error),
+    /// The system has gone, and the program went on without it.
+    #[error(
+        "the system has stopped or died while the program computed, and the program had not ended \
+         {seconds} s later: its process and what it had started were ended. What it had not \
+         committed is backed out: by the system that stopped, or by the next start of one that died"
+    )]
+    Outlived {
+        /// How long it was waited for.
+        seconds: u64,
+    },
     /// The call interface itself failed.
     #[error("the call interface failed: {0}")]
     Broken(String),
@@ -196,6 +212,8 @@ impl Coded for RegionError {
             RegionError::Copy(_) => Code("HFR024"),
             RegionError::Elsewhere { .. } => Code("HFR023"),
             RegionError::Displayed(_) => Code("HFR025"),
+            RegionError::NoFence(_) => Code("HFR026"),
+            RegionError::Outlived { .. } => Code("HFR027"),
         }
     }
 
@@ -234,7 +252,13 @@ impl Coded for RegionError {
             RegionError::NoSystem { .. } => "start it with: holdfast start -s SYSTEM",
             RegionError::Version { .. } => "stop the system and start it with this release",
             RegionError::Refused(failure) => return failure.remedy.clone(),
-            RegionError::Gone => "start the system, and the program from its last checkpoint",
+            RegionError::Gone | RegionError::Outlived { .. } => {
+                "start the system, and the program from its last checkpoint"
+            }
+            RegionError::NoFence(_) => {
+                "use a kernel that filters system calls (seccomp), on x86-64 or aarch64, or run the \
+                 program in a system that is stopped, as type dli or dbb"
+            }
             RegionError::Protocol(_) => "restart the program; if it comes again, report it",
             RegionError::Broken(_) => "keep the trace of the calls and report it",
             RegionError::Process(_) => "see what the operating system says",

@@ -9,8 +9,9 @@
 //! | is ended by a call (ROLL, a bad parameter), or by an error of the COBOL run time | backed out |
 //! | calls `exit` inside a call, dies of a signal | backed out when the process is gone |
 //!
-//! A copy that the program makes of its process by `fork` is not the program: its end means
-//! nothing, and a call of it ends it.
+//! A copy that the program makes of its process by `fork` or `vfork` is not the program: its end
+//! means nothing, and a call of it ends it. Before the program is entered its process is fenced in
+//! ([`seam::fence`]).
 //!
 //! Invariants:
 //! 1. The server hears of the end once, and never while a call is being made.
@@ -90,6 +91,14 @@ pub fn run(link: Box<dyn Link>, job: Job) -> ! {
     if link.is_far() {
         // Whatever it starts stays below it, by whatever way: the system sends all of it away.
         let _ = rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1));
+        // Where a lower limit stands in its place, its parents alone tell whose it is.
+        let _ = seam::fence::brand();
+    }
+    // Nothing that is done before the program ends needs what is refused from here on.
+    match seam::fence::put_up() {
+        // With the keys in its own memory, a program is kept from nothing by it.
+        Err(error) if link.is_far() => refuse(&RegionError::NoFence(error)),
+        _ => (),
     }
     let Job { program, entry, order, parm, trace, commands } = job;
     let order = order.unwrap_or(program.usual_order());
@@ -191,7 +200,7 @@ fn start(
 
 /// The program has returned from its entry.
 fn returned(return_code: i32) -> ! {
-    if !is_program() {
+    if !is_program_itself() {
         abi::flush();
         abi::leave(return_code);
     }
@@ -202,12 +211,17 @@ fn returned(return_code: i32) -> ! {
     finish(caller, &End::Normal(return_code))
 }
 
-/// Whether this process is the program's, and not a copy of it.
+/// Whether this process is the program's, and not a copy of it. A call asks this.
 fn is_program() -> bool {
     match MARK.get() {
         Some(Some(mark)) => mark.is_here(),
         _ => PROCESS.load(Relaxed) == std::process::id(),
     }
+}
+
+/// As [`is_program`], and not one that shares its memory either, as `clone` can make it.
+fn is_program_itself() -> bool {
+    is_program() && PROCESS.load(Relaxed) == std::process::id()
 }
 
 /// A copy of the program's process has made a call: it ends here, and nothing else happens.
@@ -224,7 +238,7 @@ fn refuse_copy() -> ! {
 
 /// Something in this process has called `exit`.
 pub(crate) fn left(status: i32) {
-    if !is_program() {
+    if !is_program_itself() {
         return;
     }
     // While a call is being made somebody has the lock. Then the process ends as it is, and the

@@ -12,6 +12,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
+use base::Coded as _;
 use rustix::fs::{Mode, OFlags};
 use serde::Serialize;
 
@@ -67,6 +68,14 @@ impl Report {
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         u8::from(self.ended != Ended::Normal { return_code: 0 })
+    }
+
+    /// Says of a program that was ended from outside why it was. What it said itself of its end
+    /// stands.
+    pub fn ended_because(&mut self, error: &RegionError) {
+        if let Ended::Abend(abend) = &mut self.ended {
+            *abend = Abend { code: error.code().to_string(), text: error.to_string() };
+        }
     }
 
     /// The report as JSON; the last calls are in it only after an abend.

@@ -50,6 +50,7 @@ mod link;
 mod mailbox;
 mod masks;
 mod memory;
+pub mod outlive;
 mod parameters;
 pub mod program;
 mod record;

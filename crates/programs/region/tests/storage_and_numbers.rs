@@ -148,6 +148,8 @@ fn a_copy_of_the_process_is_not_the_program() {
         normal(&outcome, 0);
         let output = &outcome.output;
         assert!(output.contains("copy ended with 1\n"), "{output}");
+        assert!(output.contains("sharing copy ended with 1\n"), "{output}");
+        assert!(output.contains("twin ended with 0\n"), "{output}");
         assert!(output.contains("copy returned 9\n"), "{output}");
         assert!(output.contains("program '  ' 000002"), "{output}");
         assert!(!output.contains("INSERTED"), "{output}");
@@ -179,6 +181,16 @@ fn a_program_may_be_called_like_a_function_of_the_c_library() {
     let wanted = play("time-named", Play { program: "time.c", entry: "time", ..Play::default() });
     let Ended::NotStarted(abend) = &wanted.report.ended else { panic!("{}", wanted.report) };
     assert_eq!(abend.code, "HFR006");
+}
+
+#[test]
+fn an_entry_that_was_looked_for_is_named_once() {
+    if !have("cc") {
+        return;
+    }
+    let entries = |name: &str| prepare(&guests().join(name)).expect("a program").entries(None);
+    assert_eq!(entries("SHOPHELP.c"), ["DLITCBL", "SHOPHELP", "main"]);
+    assert_eq!(entries("main.c"), ["DLITCBL", "MAIN", "main"]);
 }
 
 #[test]

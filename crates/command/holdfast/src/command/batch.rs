@@ -11,6 +11,7 @@ use std::sync::Arc;
 use clap::{Args, ValueHint};
 use region::bmp;
 use region::host::{self, Ended, Report};
+use region::outlive::Watch;
 use region::program::{CobolFile, Language, Library, Prepared, Workshop};
 use region::shape::{PcbKind, PcbShape};
 use region::{Dd, Files, Link as _, Preprocessor, RECORDS, Server as _, without_dd};
@@ -242,19 +243,25 @@ fn play(
         Kind::Bmp => None,
     };
     context.output.flush()?;
-    let mut started = None;
+    let socket = job.system.join(SOCKET);
+    let (mut started, mut watch) = (None, None);
     let report = host::run(&mut command, files, |process| {
         started = Some(process);
+        watch = (job.kind == Kind::Bmp).then(|| Watch::over(&socket, process)).flatten();
         cancel.pass_to(process);
     });
     cancel.over();
-    let report = report?;
+    let outlived = watch.and_then(Watch::over_with);
+    let mut report = report?;
+    if let Some(error) = &outlived {
+        report.ended_because(error);
+    }
     if let (Kind::Bmp, Some(process)) = (job.kind, started)
         && !matches!(report.ended, Ended::NotStarted(_))
     {
         // What is said of its end is so when it is said.
-        let waited = bmp::wait_for_end_of(&job.system.join(SOCKET), process);
-        if waited.is_err() && !matches!(report.ended, Ended::Normal { .. }) {
+        let waited = bmp::wait_for_end_of(&socket, process);
+        if waited.is_err() && outlived.is_none() && !matches!(report.ended, Ended::Normal { .. }) {
             warn(
                 "the system has stopped meanwhile: its next start backs out what the program had \
                  not committed",

@@ -63,8 +63,10 @@ impl bmp::Schedule for Regions {
 
     fn admit(&self, process: u32) -> std::result::Result<Box<dyn Send>, Refusal> {
         if let Some(other) = self.guests.above(process) {
-            let text =
-                format!("process {other} is a program of this system and has started this one");
+            let text = format!(
+                "programs of a started system start no others: process {other} is one, or was \
+                 started by one"
+            );
             let remedy = "Start it from a shell, or from a job that no program starts.".to_owned();
             return Err(Refusal { code: "HFR015".to_owned(), text, remedy });
         }

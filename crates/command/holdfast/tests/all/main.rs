@@ -36,6 +36,7 @@ mod files_at_rest_by_older_names;
 mod files_at_rest_lose_nothing;
 mod forms_change_while_a_system_is_in_use;
 mod guests_are_kept_apart;
+mod guests_stay_known;
 mod keys_change_and_old_passphrases_stop_working;
 mod keys_come_from_elsewhere;
 mod mistakes_in_steps_are_told;

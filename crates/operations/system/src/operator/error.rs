@@ -73,8 +73,11 @@ pub enum OperatorError {
         /// What it said.
         panic: String,
     },
-    /// A program that the system serves, or a process that one has started.
-    #[error("operators' commands are not for programs: process {process} runs in this system")]
+    /// A program that a system serves, or a process that one has started, or has left behind.
+    #[error(
+        "operators' commands are not for programs: process {process} is one of a started system, or \
+         was started by one"
+    )]
     Guest {
         /// The program's process.
         process: u32,

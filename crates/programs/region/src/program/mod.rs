@@ -116,7 +116,13 @@ impl Prepared {
             return self.facts.entries();
         }
         let stem = self.source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        vec![DLITCBL.to_owned(), stem.to_ascii_uppercase(), stem, "main".to_owned()]
+        let mut names: Vec<String> = Vec::new();
+        for name in [DLITCBL.to_owned(), stem.to_ascii_uppercase(), stem, "main".to_owned()] {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
     }
 }
 
