@@ -60,6 +60,14 @@ pub struct Differs {
     pub is: String,
 }
 
+impl Differs {
+    /// Whether both places of roots are of one of these kinds.
+    fn is_of(&self, kinds: &[&str]) -> bool {
+        let has = |text: &str| kinds.iter().any(|kind| text.contains(kind));
+        has(&self.was) && has(&self.is)
+    }
+}
+
 impl fmt::Display for Differs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Differs { database, was, is } = self;
@@ -220,6 +228,19 @@ impl Coded for HierarchyError {
             ),
             HierarchyError::NotEmpty(name) => {
                 format!("Empty it with `holdfast db empty {name} --yes` first.")
+            }
+            HierarchyError::Placed(differs) if differs.is_of(&[" by list "]) => format!(
+                "Put the list of root keys back as it was. To go on with another one, `holdfast \
+                 unload {0} FILE`, which needs no list, `holdfast db empty {0} --yes`, then \
+                 `holdfast load {0} FILE`.",
+                differs.database
+            ),
+            HierarchyError::Placed(differs) if differs.is_of(&[" by list ", " by hash, "]) => {
+                format!(
+                    "Set it as it was. To change it, `holdfast unload {0} FILE`, which needs no \
+                     randomizer, `holdfast db empty {0} --yes`, then `holdfast load {0} FILE`.",
+                    differs.database
+                )
             }
             HierarchyError::Placed(differs) => format!(
                 "Set it as it was. To change it, `holdfast unload {0} FILE` under the old \

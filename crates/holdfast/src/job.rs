@@ -365,7 +365,7 @@ impl Server for Alone {
             && let Err(error) = system.close()
         {
             // What was committed is on disk; the next start does what is left.
-            eprintln!("warning: the system was not closed in order: {error} ({})", error.code());
+            warn(format!("the system was not closed in order: {error} ({})", error.code()));
         }
         ended
     }
@@ -381,8 +381,8 @@ pub(crate) struct Told {
 
 impl From<Failure> for Told {
     fn from(failure: Failure) -> Told {
-        let (_, what, remedy) = failure.parts();
-        Told { code: failure.code(), what, remedy }
+        let (_, _, remedy) = failure.parts();
+        Told { code: failure.code(), what: failure.shown(), remedy }
     }
 }
 

@@ -19,13 +19,13 @@ use serde_json::json;
 use system::SystemConfig;
 
 use super::{Context, guest};
-use crate::advice::typed;
 use crate::cancel::Cancel;
 use crate::failure::{Failure, Result};
 use crate::job::{Job, JobFile, Kind, PROGRAMS, PcbOrder, SOCKET, absolute};
 use crate::left::{self, Tells};
-use crate::output::warn;
+use crate::output::{say, warn};
 use crate::passphrase::{self, PassphraseArgs};
+use crate::standard::check_written;
 
 /// Run a program with its PSB, as a job step does
 ///
@@ -34,6 +34,9 @@ use crate::passphrase::{self, PassphraseArgs};
 ///
 /// The program's normal end is a commit, whatever its return code; an abend backs out to the last
 /// checkpoint. The command ends with 0 if the return code is 0, else with 1.
+///
+/// With --json standard output is for the report alone: what the program displays goes to standard
+/// error unless SYSOUT names a file, and no file of the program, and no trace, may be /dev/stdout.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -98,7 +101,11 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
         return Err(Failure::usage(what, "Correct the path behind -I."));
     }
     let cancel = Cancel::watch()?;
-    let dds = dds_of(&args.dds)?;
+    let json = context.output.is_json();
+    let dds = dds_of_step(&args.dds, json)?;
+    if let Some(trace) = &args.trace {
+        check_written("--trace", trace, json)?;
+    }
     // What is no system is said before anything is compiled.
     SystemConfig::read(context.seam.disk.as_ref(), &args.system)?;
     let mut job = job_of(args, &dds)?;
@@ -140,6 +147,18 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
     let code = tell(context, &report)?;
     finished?;
     Ok(code)
+}
+
+/// DDs that are only read.
+const READ: [&str; 3] = ["STEPLIB", "SYSIN", "SYSIN2"];
+
+/// The DDs of a step; `json`: standard output is for its report.
+pub(super) fn dds_of_step(operands: &[String], json: bool) -> Result<Vec<Dd>> {
+    let dds = dds_of(operands)?;
+    for dd in dds.iter().filter(|dd| !READ.contains(&dd.name.as_str())) {
+        check_written(&format!("--dd {}", dd.name), &dd.path, json)?;
+    }
+    Ok(dds)
 }
 
 pub(super) fn dds_of(operands: &[String]) -> Result<Vec<Dd>> {
@@ -274,7 +293,7 @@ fn tell(context: &mut Context, report: &Report) -> Result<ExitCode> {
     }
     match report.ended {
         Ended::Normal { .. } => context.output.line(report)?,
-        _ => eprintln!("error: {}", typed(&report.to_string())),
+        _ => say(format!("error: {report}")),
     }
     Ok(code)
 }
