@@ -86,6 +86,9 @@ pub(crate) struct Job {
     pub(crate) step: Option<String>,
     pub(crate) pcb_order: Option<PcbOrder>,
     pub(crate) trace: Option<PathBuf>,
+    /// What the program was compiled to, so that its process need not find that out again.
+    #[serde(default)]
+    pub(crate) compiled: Option<String>,
 }
 
 /// A file of a job.

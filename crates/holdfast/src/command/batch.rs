@@ -114,6 +114,7 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
     if prepared.is_fresh() && !prepared.warnings().trim().is_empty() {
         warn(prepared.warnings().trim_end());
     }
+    job.compiled = prepared.kept_as().map(str::to_owned);
     let library = library(&*context.seam.disk, &job, &prepared, &dds)?;
     library.warnings.iter().for_each(warn);
     let called = [prepared.files(), &library.files].concat();
@@ -192,12 +193,19 @@ fn job_of(args: &BatchArgs, dds: &[Dd]) -> Result<Job> {
         step: args.step.clone(),
         pcb_order: args.pcb_order,
         trace: args.trace.as_deref().map(absolute).transpose()?,
+        compiled: None,
     })
 }
 
 /// Makes a job's program ready: compiled, unless that was done before.
 pub(super) fn prepare(disk: &dyn Disk, job: &Job) -> Result<Prepared> {
-    with_compiler(disk, job, |compiler| Ok(compiler.prepare(&job.program)?))
+    with_compiler(disk, job, |compiler| {
+        let known = job.compiled.as_ref();
+        match known.and_then(|name| compiler.prepared_as(&job.program, name)) {
+            Some(prepared) => Ok(prepared),
+            None => Ok(compiler.prepare(&job.program)?),
+        }
+    })
 }
 
 /// Makes ready what the program calls.

@@ -406,5 +406,6 @@ fn job_of(args: &DltestArgs, dds: &[Dd]) -> Result<Job> {
         step: None,
         pcb_order: None,
         trace: None,
+        compiled: None,
     })
 }
