@@ -66,6 +66,23 @@ impl Differs {
         let has = |text: &str| kinds.iter().any(|kind| text.contains(kind));
         has(&self.was) && has(&self.is)
     }
+
+    /// What to do where roots and keys would stand elsewhere.
+    fn remedy(&self) -> String {
+        let (first, needs) = if self.is_of(&[" by list "]) {
+            let first = "Put the list of root keys back as it was. To go on with another one";
+            (first, ", which needs no list,")
+        } else if self.is_of(&[" by list ", " by hash, "]) {
+            ("Set it as it was. To change it", ", which needs no randomizer,")
+        } else {
+            ("Set it as it was. To change it", " under the old settings,")
+        };
+        format!(
+            "{first}, `holdfast unload {0} FILE`{needs} `holdfast db empty {0} --yes`, then \
+             `holdfast load {0} FILE`.",
+            self.database
+        )
+    }
 }
 
 impl fmt::Display for Differs {
@@ -229,25 +246,7 @@ impl Coded for HierarchyError {
             HierarchyError::NotEmpty(name) => {
                 format!("Empty it with `holdfast db empty {name} --yes` first.")
             }
-            HierarchyError::Placed(differs) if differs.is_of(&[" by list "]) => format!(
-                "Put the list of root keys back as it was. To go on with another one, `holdfast \
-                 unload {0} FILE`, which needs no list, `holdfast db empty {0} --yes`, then \
-                 `holdfast load {0} FILE`.",
-                differs.database
-            ),
-            HierarchyError::Placed(differs) if differs.is_of(&[" by list ", " by hash, "]) => {
-                format!(
-                    "Set it as it was. To change it, `holdfast unload {0} FILE`, which needs no \
-                     randomizer, `holdfast db empty {0} --yes`, then `holdfast load {0} FILE`.",
-                    differs.database
-                )
-            }
-            HierarchyError::Placed(differs) => format!(
-                "Set it as it was. To change it, `holdfast unload {0} FILE` under the old \
-                 settings, `holdfast db empty {0} --yes`, then `holdfast load {0} FILE` under the \
-                 new ones.",
-                differs.database
-            ),
+            HierarchyError::Placed(differs) => differs.remedy(),
             HierarchyError::LaidOut(differs) => format!(
                 "Compile the definition that {0} was loaded with. To change it, \
                  `holdfast unload {0} FILE` with the old one, `holdfast db empty {0} --yes`, \
