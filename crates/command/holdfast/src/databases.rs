@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use base::Coded as _;
 use clap::Args;
@@ -82,7 +82,7 @@ impl<S: Store> Databases<S> {
     /// too: [`state::admit_whole`].
     pub(crate) fn open(&self, name: DbdName) -> std::result::Result<Arc<Database>, HierarchyError> {
         let is_new = !self.opened.lock().contains_key(&name);
-        let database = self.open_unchecked(name)?;
+        let database = self.open_placed(name)?;
         state::admit(&self.store, &database)?;
         if is_new {
             self.warn_of_settings(&database)?;
@@ -97,29 +97,16 @@ impl<S: Store> Databases<S> {
         name: DbdName,
     ) -> std::result::Result<Arc<Database>, HierarchyError> {
         let error = match self.open(name) {
-            Err(error @ HierarchyError::Placed(_)) => error,
-            Err(HierarchyError::Placement(error))
-                if matches!(&*error, PlacementError::ListUnread { .. }) =>
-            {
-                HierarchyError::Placement(error)
+            Err(error) if matches!(error, HierarchyError::Placed(_)) || is_without_list(&error) => {
+                error
             }
             other => return other,
         };
-        // A list that cannot be had is as good as an empty one: nobody asks where a root belongs.
-        let mut placements = |dbd: &Dbd| match self.placement(dbd) {
-            Err(HierarchyError::Placement(error))
-                if matches!(&*error, PlacementError::ListUnread { .. }) =>
-            {
-                let empty = Placement::new(dbd, &self.settings, &mut |_| Ok(Vec::new()));
-                empty.map_err(|error| Arc::new(error).into())
-            }
-            other => other,
-        };
-        let mut made = Database::open(&self.store, name, &self.repository, &mut placements)?;
+        let mut made = self.made(name, true)?;
         if state::admit_to_read(&self.store, &mut made).is_err() {
             return Err(error);
         }
-        warn(format!("{name} is read without its randomizer: {error}. {}", error.remedy()));
+        warn_once(format!("{name} is read without its randomizer: {error}. {}", error.remedy()));
         Ok(Arc::new(made))
     }
 
@@ -128,12 +115,20 @@ impl<S: Store> Databases<S> {
     pub(crate) fn misfits(&self) -> Vec<HierarchyError> {
         let names = self.repository.names();
         let databases = names.filter_map(|name| match name {
-            MemberName::Dbd(name) => self.open_unchecked(name).ok(),
-            _ => None,
+            MemberName::Dbd(name) => Some(name),
+            MemberName::Psb(_) => None,
         });
-        let misfit = |database: Arc<Database>| state::fits(&self.store, &database).err();
-        let all = databases.filter_map(misfit);
-        all.filter(|error| matches!(error, HierarchyError::Placed(_))).collect()
+        let holds_something = |name| state::holds_something(&self.store, name).unwrap_or(true);
+        let misfit = |name| match self.open_placed(name) {
+            Ok(database) => state::fits(&self.store, &database).err(),
+            Err(error) => {
+                Some(error).filter(|error| is_without_list(error) && holds_something(name))
+            }
+        };
+        let counts = |error: &HierarchyError| {
+            matches!(error, HierarchyError::Placed(_)) || is_without_list(error)
+        };
+        databases.filter_map(misfit).filter(counts).collect()
     }
 
     /// Says what a person should do about the settings of a database. What they make of its
@@ -151,21 +146,47 @@ impl<S: Store> Databases<S> {
         Ok(())
     }
 
-    /// A database, whatever its data is like: to empty it.
+    /// A database, whatever its data is like and whether its list of root keys can be had: to know
+    /// its data sets, or to empty it.
     pub(crate) fn open_unchecked(
+        &self,
+        name: DbdName,
+    ) -> std::result::Result<Arc<Database>, HierarchyError> {
+        match self.open_placed(name) {
+            Err(error) if is_without_list(&error) => Ok(Arc::new(self.made(name, true)?)),
+            other => other,
+        }
+    }
+
+    /// A database, whatever its data is like, with the randomizer of its roots.
+    pub(crate) fn open_placed(
         &self,
         name: DbdName,
     ) -> std::result::Result<Arc<Database>, HierarchyError> {
         if let Some(known) = self.opened.lock().get(&name) {
             return Ok(Arc::clone(known));
         }
-        let mut placements = |dbd: &Dbd| self.placement(dbd);
+        let made = self.made(name, false)?;
+        let mut opened = self.opened.lock();
+        Ok(Arc::clone(opened.entry(name).or_insert_with(|| Arc::new(made))))
+    }
+
+    /// Makes a database ready; where nobody asks where a root belongs, a list that cannot be had is
+    /// as good as an empty one.
+    fn made(
+        &self,
+        name: DbdName,
+        without_list: bool,
+    ) -> std::result::Result<Database, HierarchyError> {
+        let mut placements = |dbd: &Dbd| match without_list {
+            true => self.placement_to_read(dbd),
+            false => self.placement(dbd),
+        };
         let mut made = Database::open(&self.store, name, &self.repository, &mut placements)?;
         if self.heeds_offline {
             made.heed_offline(&self.store)?;
         }
-        let mut opened = self.opened.lock();
-        Ok(Arc::clone(opened.entry(name).or_insert_with(|| Arc::new(made))))
+        Ok(made)
     }
 
     /// The names of the sets of a database and of everything that is kept together with it: its
@@ -257,6 +278,21 @@ impl<S: Store> Databases<S> {
         names
     }
 
+    /// Where the settings put the roots of a database, but for the order of a list that cannot be
+    /// had.
+    pub(crate) fn placement_to_read(
+        &self,
+        dbd: &Dbd,
+    ) -> std::result::Result<Placement, HierarchyError> {
+        match self.placement(dbd) {
+            Err(error) if is_without_list(&error) => {
+                let empty = Placement::new(dbd, &self.settings, &mut |_| Ok(Vec::new()));
+                empty.map_err(|error| Arc::new(error).into())
+            }
+            other => other,
+        }
+    }
+
     /// Where the settings put the roots of a database. Where its roots stand by a list, what counts
     /// is the list by which they were placed, which the system keeps: files may change or get lost.
     pub(crate) fn placement(&self, dbd: &Dbd) -> std::result::Result<Placement, HierarchyError> {
@@ -267,7 +303,7 @@ impl<S: Store> Databases<S> {
             Ok(contents)
         };
         let now = Placement::new(dbd, &self.settings, &mut load);
-        let is_lost = matches!(&now, Err(PlacementError::ListUnread { .. }));
+        let is_lost = now.as_ref().is_err_and(is_of_list);
         if files.is_empty() && !is_lost {
             return now.map_err(|error| Arc::new(error).into());
         }
@@ -301,7 +337,7 @@ impl<S: Store> Databases<S> {
     /// Keeps the list of a database. Where that cannot be, it is not the command's business.
     fn keep_list(&self, name: DbdName, placement: &Placement, files: &Files) {
         if let Err(error) = lists::keep(&self.store, name, &placement.identity(), files) {
-            warn(format!(
+            warn_once(format!(
                 "the list of root keys of {name} could not be kept in the system: {error} ({})",
                 error.code()
             ));
@@ -328,7 +364,7 @@ impl<S: Store> Databases<S> {
             Some(error) => error.to_string(),
             None => "the list of root keys has changed since its roots were placed".to_owned(),
         };
-        warn(format!(
+        warn_once(format!(
             "{name}: {why}. Its data stays where it is, by the list that the system has kept; the \
              file counts again after `holdfast unload {name} FILE`, `holdfast db empty {name} \
              --yes`, and `holdfast load {name} FILE`"
@@ -350,6 +386,30 @@ impl<S: Store> Databases<S> {
                 "Correct the name, or compile its source with `holdfast gen`.",
             )),
         }
+    }
+}
+
+/// Whether it is about a list of root keys: its file is gone, cannot be read, or holds no keys.
+fn is_of_list(error: &PlacementError) -> bool {
+    matches!(
+        error,
+        PlacementError::ListUnread { .. }
+            | PlacementError::ListKey { .. }
+            | PlacementError::ListTwice { .. }
+    )
+}
+
+/// Whether a database cannot be had for want of a list of root keys.
+pub(crate) fn is_without_list(error: &HierarchyError) -> bool {
+    matches!(error, HierarchyError::Placement(error) if is_of_list(error))
+}
+
+/// What was said of lists: they are looked for whenever a database is opened.
+static SAID: LazyLock<Mutex<BTreeSet<String>>> = LazyLock::new(Mutex::default);
+
+fn warn_once(text: String) {
+    if SAID.lock().insert(text.clone()) {
+        warn(text);
     }
 }
 

@@ -163,6 +163,17 @@ impl Failure {
         Failure::Refused(Refusal { code, message, advice }).tell(json);
     }
 
+    /// What happened, as people may see it: names in it that strangers have chosen begin no line.
+    pub(crate) fn shown(&self) -> String {
+        let (code, what, _) = self.parts();
+        let what = typed(&what);
+        let has_own_lines = match self {
+            Failure::Usage { .. } | Failure::Other { .. } | Failure::Facility(..) => true,
+            _ => code == OWN.0 || code == region::DOES_NOT_COMPILE.0,
+        };
+        if has_own_lines { harmless(&what).into_owned() } else { on_one_line(&what).into_owned() }
+    }
+
     /// Tells it on standard error, as text or as one line of JSON.
     pub(crate) fn tell(&self, json: bool) {
         let (code, what, remedy) = self.parts();
@@ -171,9 +182,9 @@ impl Failure {
             let error = serde_json::json!({ "code": code, "what": what, "remedy": remedy });
             serde_json::json!({ "error": error }).to_string()
         } else if remedy.is_empty() {
-            harmless(&format!("error: {what} ({code})")).into_owned()
+            format!("error: {} ({code})", self.shown())
         } else {
-            harmless(&format!("error: {what} ({code})\n  {remedy}")).into_owned()
+            format!("error: {} ({code})\n  {}", self.shown(), harmless(&remedy))
         };
         // If even that cannot be written, the exit code says it.
         let _ = writeln!(io::stderr(), "{text}");

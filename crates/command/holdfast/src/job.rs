@@ -86,6 +86,9 @@ pub(crate) struct Job {
     pub(crate) step: Option<String>,
     pub(crate) pcb_order: Option<PcbOrder>,
     pub(crate) trace: Option<PathBuf>,
+    /// What the program was compiled to, so that its process need not find that out again.
+    #[serde(default)]
+    pub(crate) compiled: Option<String>,
 }
 
 /// A file of a job.
@@ -365,7 +368,7 @@ impl Server for Alone {
             && let Err(error) = system.close()
         {
             // What was committed is on disk; the next start does what is left.
-            eprintln!("warning: the system was not closed in order: {error} ({})", error.code());
+            warn(format!("the system was not closed in order: {error} ({})", error.code()));
         }
         ended
     }
@@ -381,8 +384,8 @@ pub(crate) struct Told {
 
 impl From<Failure> for Told {
     fn from(failure: Failure) -> Told {
-        let (_, what, remedy) = failure.parts();
-        Told { code: failure.code(), what, remedy }
+        let (_, _, remedy) = failure.parts();
+        Told { code: failure.code(), what: failure.shown(), remedy }
     }
 }
 

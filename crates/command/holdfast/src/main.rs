@@ -29,6 +29,7 @@ mod pipe;
 mod progress;
 mod recovery;
 mod rehearsal;
+mod standard;
 mod verbs;
 mod which;
 
@@ -41,12 +42,15 @@ use facility::Secrets;
 
 use command::Said;
 use failure::Failure;
+use output::harmless;
 
 fn main() -> ExitCode {
     // Before anything else: whatever comes into this process's memory may be a secret (K22). What
     // the operating system refuses is said by whoever opens a system.
     let _notes = system::hygiene::protect_process();
-    let (words, given) = match pgp_words(std::env::args_os().collect()) {
+    let typed: Vec<OsString> = std::env::args_os().collect();
+    output::remember_names(&typed);
+    let (words, given) = match pgp_words(typed) {
         Ok(said) => said,
         Err(code) => return code,
     };
@@ -58,7 +62,10 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version end well; a reader that went away is nobody's fault.
-            let _ = error.print();
+            let _ = match error.use_stderr() && output::has_strange_names() {
+                true => writeln!(std::io::stderr(), "{}", harmless(&error.to_string())),
+                false => error.print(),
+            };
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };

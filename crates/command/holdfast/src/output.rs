@@ -1,8 +1,10 @@
 //! Results on standard output: text for people or JSON for programs.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write as _};
+use std::sync::OnceLock;
 
 use serde::Serialize;
 
@@ -113,10 +115,54 @@ pub(crate) fn on_one_line(text: &str) -> Cow<'_, str> {
     escaped(text, |letter| letter.is_control() || turns(letter))
 }
 
-/// A message, whatever strangers have put into it; its own lines stay.
+/// A message, whatever strangers have put into it; its own lines stay, those of names that were
+/// given on the command line do not.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    match STRANGE.get() {
+        Some(names) => Cow::Owned(with_names(text, names)),
+        None => with_lines(text),
+    }
+}
+
+fn with_lines(text: &str) -> Cow<'_, str> {
     let is_own = |letter| matches!(letter, '\n' | '\t');
     escaped(text, |letter| !is_own(letter) && (letter.is_control() || turns(letter)))
+}
+
+fn with_names(text: &str, names: &[String]) -> String {
+    let put = |text: String, name: &String| text.replace(name.as_str(), &on_one_line(name));
+    with_lines(&names.iter().fold(text.to_owned(), put)).into_owned()
+}
+
+/// Names of the command line that have line ends in them, the longest first.
+static STRANGE: OnceLock<Vec<String>> = OnceLock::new();
+
+/// Remembers the names that a command line gives, if any would begin a line in a message.
+pub(crate) fn remember_names(words: &[OsString]) {
+    let names = strange_names(words.iter().map(|word| word.to_string_lossy()));
+    if !names.is_empty() {
+        let _ = STRANGE.set(names);
+    }
+}
+
+/// Whether the command line gives any such name.
+pub(crate) fn has_strange_names() -> bool {
+    STRANGE.get().is_some()
+}
+
+/// The pieces of words that have line ends: a word may be a path, an option with its value, or a
+/// name that a message shows in upper case.
+fn strange_names<'w>(words: impl Iterator<Item = Cow<'w, str>>) -> Vec<String> {
+    let ends_lines = |piece: &&str| piece.chars().any(char::is_control) && !piece.trim().is_empty();
+    let mut names = Vec::new();
+    for word in words {
+        for piece in word.split(['/', '=', ',', '.']).filter(ends_lines) {
+            names.extend([piece.to_owned(), piece.to_uppercase()]);
+        }
+    }
+    names.sort_by(|one, other| (other.len(), one).cmp(&(one.len(), other)));
+    names.dedup();
+    names
 }
 
 /// Whether a character changes the direction of what follows.
@@ -253,6 +299,15 @@ mod tests {
         assert_eq!(on_one_line("x\n done\x1b[2J"), "x\\u{a} done\\u{1b}[2J");
         assert_eq!(on_one_line("a\u{202e}b"), "a\\u{202e}b");
         assert_eq!(harmless("one\n\ttwo\x1b[m\u{9b}"), "one\n\ttwo\\u{1b}[m\\u{9b}");
+    }
+
+    #[test]
+    fn names_of_the_command_line_begin_no_line() {
+        let words = ["--dd", "IN=/a/x\n done.dat,text", "ACC\tX", "plain"].map(Cow::from);
+        let names = strange_names(words.into_iter());
+        let shown = with_names("DD IN: /a/x\n done.dat: gone\n  ACC\tX, own line", &names);
+        assert_eq!(shown, "DD IN: /a/x\\u{a} done.dat: gone\n  ACC\\u{9}X, own line");
+        assert_eq!(strange_names([Cow::from("\n"), Cow::from("a b")].into_iter()), [""; 0]);
     }
 
     #[test]

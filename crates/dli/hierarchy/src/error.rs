@@ -60,6 +60,31 @@ pub struct Differs {
     pub is: String,
 }
 
+impl Differs {
+    /// Whether both places of roots are of one of these kinds.
+    fn is_of(&self, kinds: &[&str]) -> bool {
+        let has = |text: &str| kinds.iter().any(|kind| text.contains(kind));
+        has(&self.was) && has(&self.is)
+    }
+
+    /// What to do where roots and keys would stand elsewhere.
+    fn remedy(&self) -> String {
+        let (first, needs) = if self.is_of(&[" by list "]) {
+            let first = "Put the list of root keys back as it was. To go on with another one";
+            (first, ", which needs no list,")
+        } else if self.is_of(&[" by list ", " by hash, "]) {
+            ("Set it as it was. To change it", ", which needs no randomizer,")
+        } else {
+            ("Set it as it was. To change it", " under the old settings,")
+        };
+        format!(
+            "{first}, `holdfast unload {0} FILE`{needs} `holdfast db empty {0} --yes`, then \
+             `holdfast load {0} FILE`.",
+            self.database
+        )
+    }
+}
+
 impl fmt::Display for Differs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Differs { database, was, is } = self;
@@ -221,12 +246,7 @@ impl Coded for HierarchyError {
             HierarchyError::NotEmpty(name) => {
                 format!("Empty it with `holdfast db empty {name} --yes` first.")
             }
-            HierarchyError::Placed(differs) => format!(
-                "Set it as it was. To change it, `holdfast unload {0} FILE` under the old \
-                 settings, `holdfast db empty {0} --yes`, then `holdfast load {0} FILE` under the \
-                 new ones.",
-                differs.database
-            ),
+            HierarchyError::Placed(differs) => differs.remedy(),
             HierarchyError::LaidOut(differs) => format!(
                 "Compile the definition that {0} was loaded with. To change it, \
                  `holdfast unload {0} FILE` with the old one, `holdfast db empty {0} --yes`, \

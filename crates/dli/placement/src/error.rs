@@ -195,7 +195,8 @@ impl Coded for PlacementError {
                 format!("Correct the section [randomizer.{name}] of holdfast.toml.")
             }
             PlacementError::ListUnread { .. } => {
-                "Put the file there, or correct the path; it is relative to the system's folder."
+                "Put the file there, or correct the path; it is relative to the system's folder. \
+                 Reading, verifying, unloading and emptying the database need no list."
                     .into()
             }
             PlacementError::ListKey { .. } => {

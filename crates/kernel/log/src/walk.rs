@@ -341,7 +341,9 @@ impl<'a> Walk<'a> {
             };
             let len = surveyed.len.min(self.config.segment_bytes) / BLOCK as u64 * BLOCK as u64;
             let to = if all { len } else { len.min(from + BLOCK as u64) };
-            let mut lens = Lens::new(file.clone(), len.max(BLOCK as u64), LENS_BYTES);
+            // One group needs no window for many.
+            let window = LENS_BYTES.min(to.saturating_sub(from) as usize);
+            let mut lens = Lens::new(file.clone(), len.max(BLOCK as u64), window);
             if let Some(offset) = self.proof(book, &mut lens, from, to) {
                 return Err(self.proven(*at, offset, missing));
             }

@@ -75,6 +75,11 @@ impl ShadowDisk {
     }
 }
 
+/// What the operating system says of a file that is not there.
+fn no_file() -> io::Error {
+    rustix::io::Errno::NOENT.into()
+}
+
 impl Disk for ShadowDisk {
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn File>> {
         let mut state = self.state.lock();
@@ -82,7 +87,7 @@ impl Disk for ShadowDisk {
         let known = state.files.get(path).cloned();
         let exists = is_below || known.is_some();
         match how.create {
-            Create::Never if !exists => return Err(io::ErrorKind::NotFound.into()),
+            Create::Never if !exists => return Err(no_file()),
             Create::New if exists => return Err(io::ErrorKind::AlreadyExists.into()),
             _ => {}
         }
@@ -136,7 +141,7 @@ impl Disk for ShadowDisk {
         let mut state = self.state.lock();
         let known = state.files.remove(path).is_some();
         if !known && !self.is_below(&state, path)? {
-            return Err(io::ErrorKind::NotFound.into());
+            return Err(no_file());
         }
         state.removed.insert(path.to_owned());
         Ok(())
@@ -148,7 +153,7 @@ impl Disk for ShadowDisk {
             let why = "only what was made in a rehearsal is renamed in it";
             return Err(io::Error::new(io::ErrorKind::Unsupported, why));
         }
-        let layer = state.files.remove(from).ok_or(io::ErrorKind::NotFound)?;
+        let layer = state.files.remove(from).ok_or_else(no_file)?;
         state.removed.insert(to.to_owned());
         state.files.insert(to.to_owned(), layer);
         Ok(())

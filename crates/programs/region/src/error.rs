@@ -179,6 +179,9 @@ pub enum RegionError {
     Broken(String),
 }
 
+/// The code of [`RegionError::Source`], the one error whose text has lines of its own.
+pub const DOES_NOT_COMPILE: Code = Code("HFR004");
+
 impl RegionError {
     pub(crate) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> RegionError + '_ {
         move |source| RegionError::File { path: path.to_owned(), source }
@@ -191,7 +194,7 @@ impl Coded for RegionError {
             RegionError::File { .. } => Code("HFR001"),
             RegionError::NoProgram(_) => Code("HFR002"),
             RegionError::NoCompiler { .. } => Code("HFR003"),
-            RegionError::Source { .. } => Code("HFR004"),
+            RegionError::Source { .. } => DOES_NOT_COMPILE,
             RegionError::Load { .. } => Code("HFR005"),
             RegionError::NoEntry { .. } => Code("HFR006"),
             RegionError::Runtime(_) => Code("HFR007"),

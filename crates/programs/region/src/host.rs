@@ -140,7 +140,9 @@ pub fn run(
     if let Some(path) = &files.input {
         command.stdin(open(path, OFlags::RDONLY)?);
     }
-    if let Some(path) = &files.output {
+    // What comes here anyway is not opened again: the place in a file would be another one, and
+    // either would write over the other.
+    if let Some(path) = files.output.as_ref().filter(|path| !is_own_output(path)) {
         command.stdout(open(path, OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC)?);
     }
     let failed = |error: std::io::Error| RegionError::Process(error.to_string());
@@ -148,6 +150,14 @@ pub fn run(
     begun(child.id());
     let status = child.wait().map_err(failed)?;
     Ok(report(&ledger, status))
+}
+
+/// Whether a path leads to this process's standard output.
+fn is_own_output(path: &Path) -> bool {
+    let (file, own) = (rustix::fs::stat(path), rustix::fs::fstat(std::io::stdout()));
+    file.is_ok_and(|file| {
+        own.is_ok_and(|own| (own.st_dev, own.st_ino) == (file.st_dev, file.st_ino))
+    })
 }
 
 fn open(path: &Path, flags: OFlags) -> Result<Stdio, RegionError> {

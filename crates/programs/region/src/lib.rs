@@ -64,7 +64,7 @@ pub use client::Client;
 pub use commands::{ExecDli, Preprocessor};
 pub use compose::is_counted;
 pub use dd::{Dd, Files, RECORDS, without_dd};
-pub use error::RegionError;
+pub use error::{DOES_NOT_COMPILE, RegionError};
 pub use fuzz::exercise;
 pub use handover::Handover;
 pub use interface::{DirectAnswer, DirectCall};

@@ -20,13 +20,13 @@ use serde_json::json;
 use system::SystemConfig;
 
 use super::{Context, guest};
-use crate::advice::typed;
 use crate::cancel::Cancel;
 use crate::failure::{Failure, Result};
 use crate::job::{Job, JobFile, Kind, PROGRAMS, PcbOrder, SOCKET, absolute};
 use crate::left::{self, Tells};
-use crate::output::warn;
+use crate::output::{say, warn};
 use crate::passphrase::{self, PassphraseArgs};
+use crate::standard::check_written;
 
 /// Run a program with its PSB, as a job step does
 ///
@@ -35,6 +35,9 @@ use crate::passphrase::{self, PassphraseArgs};
 ///
 /// The program's normal end is a commit, whatever its return code; an abend backs out to the last
 /// checkpoint. The command ends with 0 if the return code is 0, else with 1.
+///
+/// With --json standard output is for the report alone: what the program displays goes to standard
+/// error unless SYSOUT names a file, and no file of the program, and no trace, may be /dev/stdout.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -99,7 +102,11 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
         return Err(Failure::usage(what, "Correct the path behind -I."));
     }
     let cancel = Cancel::watch()?;
-    let dds = dds_of(&args.dds)?;
+    let json = context.output.is_json();
+    let dds = dds_of_step(&args.dds, json)?;
+    if let Some(trace) = &args.trace {
+        check_written("--trace", trace, json)?;
+    }
     // What is no system is said before anything is compiled.
     SystemConfig::read(context.seam.disk.as_ref(), &args.system)?;
     let mut job = job_of(args, &dds)?;
@@ -108,6 +115,7 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
     if prepared.is_fresh() && !prepared.warnings().trim().is_empty() {
         warn(prepared.warnings().trim_end());
     }
+    job.compiled = prepared.kept_as().map(str::to_owned);
     let library = library(&*context.seam.disk, &job, &prepared, &dds)?;
     library.warnings.iter().for_each(warn);
     let called = [prepared.files(), &library.files].concat();
@@ -143,6 +151,18 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
     Ok(code)
 }
 
+/// DDs that are only read.
+const READ: [&str; 3] = ["STEPLIB", "SYSIN", "SYSIN2"];
+
+/// The DDs of a step; `json`: standard output is for its report.
+pub(super) fn dds_of_step(operands: &[String], json: bool) -> Result<Vec<Dd>> {
+    let dds = dds_of(operands)?;
+    for dd in dds.iter().filter(|dd| !READ.contains(&dd.name.as_str())) {
+        check_written(&format!("--dd {}", dd.name), &dd.path, json)?;
+    }
+    Ok(dds)
+}
+
 pub(super) fn dds_of(operands: &[String]) -> Result<Vec<Dd>> {
     let mut dds: Vec<Dd> = Vec::new();
     for operand in operands {
@@ -174,12 +194,19 @@ fn job_of(args: &BatchArgs, dds: &[Dd]) -> Result<Job> {
         step: args.step.clone(),
         pcb_order: args.pcb_order,
         trace: args.trace.as_deref().map(absolute).transpose()?,
+        compiled: None,
     })
 }
 
 /// Makes a job's program ready: compiled, unless that was done before.
 pub(super) fn prepare(disk: &dyn Disk, job: &Job) -> Result<Prepared> {
-    with_compiler(disk, job, |compiler| Ok(compiler.prepare(&job.program)?))
+    with_compiler(disk, job, |compiler| {
+        let known = job.compiled.as_ref();
+        match known.and_then(|name| compiler.prepared_as(&job.program, name)) {
+            Some(prepared) => Ok(prepared),
+            None => Ok(compiler.prepare(&job.program)?),
+        }
+    })
 }
 
 /// Makes ready what the program calls.
@@ -281,7 +308,7 @@ fn tell(context: &mut Context, report: &Report) -> Result<ExitCode> {
     }
     match report.ended {
         Ended::Normal { .. } => context.output.line(report)?,
-        _ => eprintln!("error: {}", typed(&report.to_string())),
+        _ => say(format!("error: {report}")),
     }
     Ok(code)
 }

@@ -18,11 +18,13 @@ use super::{Context, batch, guest, unload};
 use crate::failure::{Failure, Result};
 use crate::job::{Job, JobFile, Kind, absolute};
 use crate::passphrase::PassphraseArgs;
+use crate::standard::is_special;
 
 /// Issue the DL/I calls on control statements, and report each
 ///
 /// Reads DFSDDLT0 control statements from standard input. The calls are committed at the end, or
-/// where the statements say CHKP.
+/// where the statements say CHKP. With --json standard output is for the results alone: no file may
+/// be /dev/stdout.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example: holdfast dltest -s /srv/bank --psb TELLER --pcb 2 <<'END'
@@ -275,7 +277,9 @@ impl From<Abend> for Abended {
 pub(super) fn run(context: &mut Context, args: &DltestArgs) -> Result<ExitCode> {
     let is = |wanted: &'static str| move |dd: &Dd| dd.name.eq_ignore_ascii_case(wanted);
     let (punch_dd, dds): (Vec<Dd>, Vec<Dd>) =
-        batch::dds_of(&args.dds)?.into_iter().partition(is(PUNCH_DD));
+        batch::dds_of_step(&args.dds, context.output.is_json())?
+            .into_iter()
+            .partition(is(PUNCH_DD));
     let (merged_dd, dds): (Vec<Dd>, Vec<Dd>) = dds.into_iter().partition(is(MERGED_DD));
     let job = job_of(args, &dds)?;
     let cards = read(std::io::stdin(), "standard input")?;
@@ -349,10 +353,8 @@ fn issue(
     };
     let flushed = out.flush();
     // What was punched is of use even if a call has ended the run.
-    let punched = punch_dd.map_or(Ok(()), |dd| {
-        unload::write_whole(&context.seam, &dd.path, true, |file| Ok(file.write_all(&cards)?))
-    });
     drop(out);
+    let punched = punch_dd.map_or(Ok(()), |dd| punched(context, &dd.path, &cards));
     let ending = if done.is_ok() { Ending::Normal } else { Ending::Abend };
     let ended = tester.client.end(ending);
     let summary = match done {
@@ -364,6 +366,19 @@ fn issue(
     flushed?;
     punched?;
     tell(context, &summary)
+}
+
+/// Writes the cards that were punched: as a file that is whole, or to what cannot be replaced.
+#[allow(clippy::disallowed_methods)] // cards are people's files, no part of a system
+fn punched(context: &Context, path: &Path, cards: &[u8]) -> Result<()> {
+    if !is_special(path) {
+        return unload::write_whole(&context.seam, path, true, |file| Ok(file.write_all(cards)?));
+    }
+    let place = std::fs::OpenOptions::new().append(true).open(path);
+    place.and_then(|mut place| place.write_all(cards)).map_err(|error| {
+        let what = format!("{} cannot be written: {error}", path.display());
+        Failure::other(what, "Correct the path behind --dd PUNCHDD=.")
+    })
 }
 
 fn tell(context: &mut Context, summary: &Summary) -> Result<ExitCode> {
@@ -391,5 +406,6 @@ fn job_of(args: &DltestArgs, dds: &[Dd]) -> Result<Job> {
         step: None,
         pcb_order: None,
         trace: None,
+        compiled: None,
     })
 }

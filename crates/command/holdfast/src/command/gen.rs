@@ -26,7 +26,7 @@ use super::{Context, DONE};
 use crate::advice::typed;
 use crate::databases::{Databases, SystemArgs, with};
 use crate::failure::{Failure, Result};
-use crate::output::{Output, warn};
+use crate::output::{Output, harmless, warn};
 
 /// Compile DBD and PSB macro source and store the definitions
 ///
@@ -157,7 +157,7 @@ pub(super) fn run(context: &mut Context, args: &GenArgs) -> Result<ExitCode> {
 
 fn tell(output: &mut Output, report: &Report) -> Result<()> {
     for said in &report.diagnostics {
-        let _ = write!(io::stderr(), "{}", typed(&said.shown));
+        let _ = write!(io::stderr(), "{}", harmless(&typed(&said.shown)));
     }
     for item in &report.members {
         let state = match (item.state, report.check) {

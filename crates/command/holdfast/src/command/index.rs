@@ -80,7 +80,7 @@ fn build(context: &mut Context, args: &WhichArgs) -> Result<ExitCode> {
         let name = databases.named(&args.database)?;
         give_up(system, databases, name, &Part::Indexes(only))?;
         // The build itself admits the database: it may be in a numbering that this one ends.
-        let database = databases.open_unchecked(name)?;
+        let database = databases.open_placed(name)?;
         let mut progress = Progress::new(&context.seam);
         let all = database.build_indexes(&databases.store, only, |seen| {
             if seen.is_multiple_of(4096) {
@@ -124,7 +124,7 @@ pub(super) fn built(indexes: &[(DbdName, u64)]) -> Vec<Value> {
 fn verify(context: &mut Context, args: &WhichArgs) -> Result<ExitCode> {
     let only = args.index()?;
     with(context, &args.system, |context, _, databases| {
-        let database = databases.open(databases.named(&args.database)?)?;
+        let database = databases.open_to_read(databases.named(&args.database)?)?;
         let name = database.name();
         let mut progress = Progress::new(&context.seam);
         let report = database.verify_indexes(&databases.store, only, |seen| {

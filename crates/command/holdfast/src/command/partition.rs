@@ -56,7 +56,7 @@ pub(super) fn run(context: &mut Context, args: &PartitionArgs) -> Result<ExitCod
         What::Online(args) => (args, false),
     };
     with(context, &args.system, |context, _, databases| {
-        let database = databases.open(databases.named(&args.database)?)?;
+        let database = databases.open_to_read(databases.named(&args.database)?)?;
         let name = database.name();
         if !database.schema.is_partitioned() {
             let organization = database.schema.organization();

@@ -25,6 +25,7 @@ use crate::encoding::{Conversion, MapArgs, USUAL_PAGE};
 use crate::failure::{Failure, Result};
 use crate::output::{count, warn};
 use crate::progress::Progress;
+use crate::standard::is_special;
 
 /// Unload a database into an HD unload file
 ///
@@ -253,7 +254,8 @@ pub(super) fn write_whole<T>(
     replace: bool,
     body: impl FnOnce(&mut Appended) -> Result<T>,
 ) -> Result<T> {
-    if path.metadata().is_ok_and(|about| !about.is_file()) {
+    // Where standard output is a file, its name in /dev would be what is replaced.
+    if is_special(path) || path.is_dir() {
         let what = format!("{} is no file", path.display());
         return Err(Failure::other(what, "Name a file."));
     }

@@ -122,4 +122,15 @@ fn a_write_ahead_data_set_that_left_the_settings_is_to_be_put_back() {
     fs::write(&settings, with).unwrap();
     on(DEMO, &["restart"], &dir, &[]).done();
     assert_eq!(doctor(&dir, &[]).0, 0);
+
+    // In the system's folder its file is one of those that are known.
+    let within = dir.join("wads");
+    fs::create_dir(&within).unwrap();
+    let text = fs::read_to_string(&settings).unwrap();
+    let text = text.replace(ahead.to_str().unwrap(), within.to_str().unwrap());
+    fs::write(&settings, text).unwrap();
+    on(DEMO, &["restart"], &dir, &[]).done();
+    assert!(within.join("write-ahead.hfw").exists());
+    let (code, sound) = doctor(&dir, &[]);
+    assert!(code == 0 && !sound.to_string().contains("unknown"), "{sound:#}");
 }

@@ -3,21 +3,64 @@
 
 #![allow(clippy::disallowed_methods, clippy::unwrap_used)] // looks at a system from outside
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::process::Stdio;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use crate::common::in_time::RunInTime as _;
 use crate::common::shop::SHOP;
-use crate::common::{Ended, SECRET, command, on, system_of};
+use crate::common::{Ended, Folder, SECRET, command, on, system_of};
 
 /// A command without a passphrase.
 fn without<S: AsRef<OsStr>>(words: &[S]) -> Ended {
     Ended::of(&command(None).args(words).stdin(Stdio::null()).output_in_time().unwrap())
 }
 
+/// Steps run their programs one behind the other, and each compiler is asked once what it is.
+fn steps_of_programs_run(folder: &Folder, place: &str) {
+    let c = "int DLITCBL(void) { return 0; }\n";
+    let cobol = "       IDENTIFICATION DIVISION.\n       PROGRAM-ID. EMPTY1.\n       PROCEDURE \
+                 DIVISION.\n           GOBACK.\n";
+    for (compiler, name, text) in [("cc", "empty.c", c), ("cobc", "empty.cbl", cobol)] {
+        if Command::new(compiler).arg("--version").output_in_time().is_err() {
+            eprintln!("skipped: {compiler} is not installed");
+            continue;
+        }
+        let program = folder.join(name);
+        fs::write(&program, text).unwrap();
+        let words = ["batch", "-s", place, "--psb", "CLERK", "--program"];
+        let words: Vec<_> = words.iter().map(OsStr::new).chain([program.as_os_str()]).collect();
+        let said = || {
+            let all = fs::read_dir(Path::new(place).join("programs"));
+            let names = all
+                .into_iter()
+                .flatten()
+                .map(|one| one.unwrap().file_name().into_string().unwrap());
+            names.filter(|name| name.starts_with("compiler-")).collect::<BTreeSet<_>>()
+        };
+        let before = said();
+        assert!(without(&words).done().out.contains("return code 0"));
+        let asked = said();
+        // A compiler that starts another one is asked each time.
+        assert!(asked.len() <= before.len() + 1);
+        assert!(without(&words).done().out.contains("return code 0"));
+        assert_eq!(said(), asked);
+        // What was kept and is not as it was is asked for again.
+        for name in asked.difference(&before) {
+            let says = Path::new(place).join("programs").join(name).join("says");
+            let kept = fs::read(&says).unwrap();
+            fs::write(&says, "something else").unwrap();
+            assert!(without(&words).done().out.contains("return code 0"));
+            assert_eq!(fs::read(&says).unwrap(), kept);
+        }
+    }
+}
+
 #[test]
 fn a_session_holds_what_opens_a_system_until_it_is_told_to_forget() {
-    let (_folder, dir) = system_of("session", SHOP, "");
+    let (folder, dir) = system_of("session", SHOP, "");
     let place = dir.to_str().unwrap();
     let step = ["dltest", "-s", place, "--psb", "CLERK"];
     let locked = without(&step);
@@ -32,9 +75,10 @@ fn a_session_holds_what_opens_a_system_until_it_is_told_to_forget() {
     }
     unlocked.done();
     without(&step).done();
+    steps_of_programs_run(&folder, place);
     // Whatever shows or changes more than a program may asks as before.
     assert_ne!(without(&["keys", "list", place]).code, 0);
-    let written = std::fs::read_to_string("/proc/keys").unwrap_or_default();
+    let written = fs::read_to_string("/proc/keys").unwrap_or_default();
     assert!(!written.contains(SECRET), "{written}");
 
     without(&["keys", "lock", place]).done();

@@ -39,6 +39,7 @@ mod guests_are_kept_apart;
 mod guests_stay_known;
 mod keys_change_and_old_passphrases_stop_working;
 mod keys_come_from_elsewhere;
+mod lists_of_root_keys_may_be_lost;
 mod mistakes_in_steps_are_told;
 mod no_user_data_is_readable_in_a_sealed_system;
 mod others_look_after_a_system;

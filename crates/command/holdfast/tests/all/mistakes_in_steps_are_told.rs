@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::in_time::{EndInTime as _, RunInTime as _};
-use crate::common::{Ended, Folder, SECRET, on, run, start, system_of};
+use crate::common::shop::SHOP;
+use crate::common::{Ended, Folder, SECRET, command, issue, on, run, start, system_of};
 
 const SOURCES: &str = "* A SHOP
          DBD   NAME=SHOPDB,ACCESS=(HDAM,OSAM),RMNAME=(HASHER,1,10)
@@ -175,3 +176,81 @@ fn what_a_killed_program_left_in_clear_goes_and_what_is_torn_is_made_anew() {
     let ended = batch(&dir, &program, &["--dd", &dd]).done();
     assert!(ended.out.contains("AT WORK"), "{}", ended.out);
 }
+
+/// With `--json` a program that reads standard output gets the report and nothing else.
+#[test]
+fn nothing_shares_standard_output_with_a_report() {
+    if !have("cc") {
+        return;
+    }
+    let (folder, dir) = system_of("alone", SHOP, "");
+    let body = "#include <stdio.h>\nint DLITCBL(void) { puts(\"displayed\"); return 0; }\n";
+    let program = written(&folder, "says.c", body);
+    let step = |rest: &[&str]| batch(&dir, &program, rest);
+    assert!(step(&["--dd", "SYSOUT=/dev/stdout"]).done().out.contains("displayed"));
+    for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/../dev/stdout"] {
+        for option in ["--dd=SYSOUT=", "--dd=SYSPUNCH=", "--dd=OUT=", "--trace="] {
+            let ended = step(&["--json", &format!("{option}{name}")]);
+            assert_eq!((ended.code, ended.out.as_str()), (2, ""), "{option}{name}: {}", ended.err);
+            assert!(ended.err.contains(name) && ended.err.contains("--json"), "{}", ended.err);
+        }
+    }
+    for more in [&["--json"][..], &[]] {
+        let ended = step(&[more, &["--dd", "SYSOUT=-"]].concat());
+        assert_eq!(ended.code, 2, "{}", ended.err);
+        assert!(ended.err.contains("/dev/stdout"), "{}", ended.err);
+    }
+    let alone = step(&["--json"]).done();
+    assert!(alone.json()["return_code"] == 0 && alone.err.contains("displayed"), "{}", alone.err);
+
+    // Where both go into one file, neither writes over the other.
+    let all = folder.join("all");
+    let mut command = command(Some(SECRET));
+    command.args(["batch", "--psb", "CLERK", "--dd", "SYSOUT=/dev/stdout", "-s"]).arg(&dir);
+    command.arg("--program").arg(&program).stdout(fs::File::create(&all).unwrap());
+    assert!(command.spawn().unwrap().wait_in_time().unwrap().success());
+    let all = fs::read_to_string(&all).unwrap();
+    assert!(all.contains("displayed") && all.contains("return code 0"), "{all}");
+
+    let punched = ["--psb", "CLERK", "--dd", "PUNCHDD=/dev/stdout"];
+    let cards = "CTL   PUNCH\nS 1 1 1 1 1\nL        GN\n";
+    let refused = issue(&dir, &[&punched[..], &["--json"]].concat(), cards);
+    assert_eq!((refused.code, refused.out.as_str()), (2, ""), "{}", refused.err);
+}
+
+/// What others have called their files begins no line and drives no terminal.
+#[test]
+fn names_in_errors_cannot_fool_a_terminal() {
+    if !have("cobc") {
+        return;
+    }
+    let (folder, dir) = system_of("names", SHOP, "");
+    let name = "x\nwarning: all is well\x1b[2J.cbl";
+    let program = folder.join(name);
+    let dd = format!("SYSOUT={}/gone/y\n done", dir.display());
+    let file = folder.join("v\n done");
+    let text = |path: &Path| path.to_str().unwrap().to_owned();
+    let said = [
+        batch(&dir, &program, &[]),
+        batch(&dir, &written(&folder, name, "no program"), &[]),
+        batch(&dir, &written(&folder, name, SAYS), &["--dd", &dd]),
+        on(SECRET, &["db", "status", "-s"], &dir, &["A\n done"]),
+        on(SECRET, &["load", "-s"], &dir, &["SHOP", &text(&file)]),
+        on(SECRET, &["gen", "-s"], &dir, &[&text(&file)]),
+        on(SECRET, &["status"], &file, &[]),
+        on(SECRET, &["status"], &dir, &["a\n done"]),
+        on(SECRET, &["verify"], &file, &[]),
+    ];
+    for ended in said {
+        assert_ne!(ended.code, 0);
+        let fools = |line: &str| line.starts_with("warning: all") || line.starts_with(" done");
+        assert!(!ended.err.lines().any(fools) && !ended.err.contains('\x1b'), "{:?}", ended.err);
+        assert!(ended.err.contains("\\u{a}"), "{:?}", ended.err);
+    }
+}
+
+const SAYS: &str = "       IDENTIFICATION DIVISION.
+       PROGRAM-ID. SAYS.
+       PROCEDURE DIVISION.
+           GOBACK.
+";

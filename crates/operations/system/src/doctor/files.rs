@@ -11,6 +11,7 @@
 //! | `HFLS` | segment of the log | 4 | 16 |
 //! | `HFLA` | archive of the log | 4 | 8 |
 //! | `HFLC` | accumulation | 4 | 8 |
+//! | `HFLW` | write-ahead data set | 4 | 8 |
 //!
 //! A data set begins with an interval, whose form stands at its end: it is known by its name.
 
@@ -39,7 +40,7 @@ pub struct FoundFile {
 }
 
 /// First bytes, what they mean, and where version and system stand.
-const KINDS: [(&[u8], &str, usize, usize); 8] = [
+const KINDS: [(&[u8], &str, usize, usize); 9] = [
     (b"HOLDKEYS", "key file", 8, 16),
     (b"HFCONTRL", "control file", 8, 16),
     (b"HFDOUBLE", "double-write area", 8, 16),
@@ -48,6 +49,7 @@ const KINDS: [(&[u8], &str, usize, usize); 8] = [
     (b"HFLS", "segment of the log", 4, 16),
     (b"HFLA", "archive of the log", 4, 8),
     (b"HFLC", "accumulation", 4, 8),
+    (b"HFLW", "write-ahead data set", 4, 8),
 ];
 
 /// Bytes of a file that are looked at.
@@ -112,6 +114,7 @@ fn by_name(path: &Path) -> &'static str {
         "holdfast.keys" => "key file, spoilt",
         "control" => "control file, slot 0 spoilt",
         "double-write" => "double-write area, slot 0 empty or spoilt",
+        "write-ahead.hfw" => "write-ahead data set, empty or spoilt",
         "holdfast.archive" => "mark of a folder of archives",
         "holdfast.copies" => "mark of a folder of image copies",
         RESTORING => "of a restore that is not over",
@@ -146,6 +149,14 @@ mod tests {
         put("/a", b"HOLDKEYS\x01\0\0\0\0\0\0\0AAAAAAAAAAAAAAAA");
         put("/b", b"HFLA\x02\0\0\0BBBBBBBBBBBBBBBB");
         put("/recon.1", b"nothing");
+        disk.create_dir(Path::new("/wads")).unwrap();
+        put("/wads/write-ahead.hfw", b"");
+        let empty = look(&disk, Path::new("/wads/write-ahead.hfw"));
+        assert_eq!(empty.what, "write-ahead data set, empty or spoilt");
+        put("/wads/write-ahead.hfw", b"HFLW\x01\0\0\0CCCCCCCCCCCCCCCC");
+        let ahead = look(&disk, Path::new("/wads/write-ahead.hfw"));
+        assert_eq!((&ahead.what[..], ahead.version), ("write-ahead data set", Some(1)));
+        assert_eq!(ahead.system, Some(SystemId(*b"CCCCCCCCCCCCCCCC").to_string()));
         put("/ACCOUNTS.000002.000", b"");
         disk.create_dir(Path::new("/programs/teller.aac2")).unwrap();
         put("/programs/teller.aac2/program.so", b"\x7fELF");

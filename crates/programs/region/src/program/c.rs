@@ -6,11 +6,10 @@
 use std::path::Path;
 
 use super::facts::Facts;
-use super::{Digest, Language, Prepared, Workshop};
+use super::{Digest, Language, OBJECT, Prepared, Workshop};
 use crate::error::RegionError;
 
 const COMPILER: &str = "cc";
-const OBJECT: &str = "program.so";
 const FLAGS: [&str; 3] = ["-O2", "-g", "-fPIC"];
 
 impl Workshop<'_> {
@@ -31,10 +30,10 @@ impl Workshop<'_> {
         if !preprocessed.status.success() {
             return Err(failed(&preprocessed));
         }
-        let version = self.run(seam::process::command(COMPILER).arg("--version"), path)?;
+        let version = self.words_of(COMPILER, "--version", path)?;
         let mut digest = Digest::default();
         FLAGS.iter().for_each(|flag| digest.add(flag.as_bytes()));
-        digest.add(&version.stdout);
+        digest.add(&version);
         digest.add(&preprocessed.stdout);
         self.options.iter().for_each(|option| digest.add(option.as_bytes()));
         let folder = self.cache.join(digest.name());

@@ -23,12 +23,12 @@ use super::facts::Facts;
 use super::foreign::translated_for;
 use super::messages::{Shown, for_people};
 use super::storage::{KEEPS_ORDER, placed};
-use super::{COMPILED_NAME, Digest, Language, Prepared, Translated, Untranslated, Workshop};
+use super::{
+    COMPILED_NAME, Digest, FACTS, Language, OBJECT, Prepared, Translated, Untranslated, Workshop,
+};
 use crate::error::RegionError;
 
 const COMPILER: &str = "cobc";
-const OBJECT: &str = "program.so";
-const FACTS: &str = "facts";
 /// What is kept in that file: changes with it, so that what was compiled before is not believed.
 const FACTS_KEPT: &[u8] = b"entries files with forms calls names, in upper case";
 const CONFIGURATION: &str = "holdfast.conf";
@@ -122,10 +122,10 @@ impl Workshop<'_> {
 
     fn digest(&self, work: &Compilation<'_>) -> Result<String, RegionError> {
         // With the flags of the C compiler, and what of them comes from the environment.
-        let compiler = self.run(seam::process::command(COMPILER).arg("--info"), work.path)?;
+        let compiler = self.words_of(COMPILER, "--info", work.path)?;
         let mut digest = Digest::default();
         digest.add(FACTS_KEPT);
-        digest.add(&compiler.stdout);
+        digest.add(&compiler);
         digest.add(header(work).as_bytes());
         digest.add(KEEPS_ORDER.as_bytes());
         digest.add(self.configuration(work).as_bytes());

@@ -15,6 +15,7 @@
 mod c;
 mod cards;
 mod cobol;
+mod compiler;
 mod copies;
 mod facts;
 mod foreign;
@@ -37,6 +38,11 @@ use crate::masks::Order;
 
 /// The longest source, and the longest member.
 const SOURCE_BYTES_MAX: usize = 64 << 20;
+
+/// What is loaded, in the folder of a compiled program.
+const OBJECT: &str = "program.so";
+/// What is known of a COBOL program, beside it.
+const FACTS: &str = "facts";
 
 /// What a program is written in, as far as it matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +77,13 @@ impl Prepared {
     #[must_use]
     pub fn object(&self) -> &Path {
         &self.object
+    }
+
+    /// The name of what it was compiled to, for [`Workshop::prepared_as`].
+    #[must_use]
+    pub fn kept_as(&self) -> Option<&str> {
+        let folder = self.object.parent().filter(|_| self.language != Language::Object);
+        folder?.file_name()?.to_str()
     }
 
     /// What it is written in.
@@ -222,6 +235,32 @@ impl Workshop<'_> {
             return Err(RegionError::Foreign { path, language });
         }
         self.prepare_cobol(&path, &source)
+    }
+
+    /// What a source was compiled to a moment ago ([`Prepared::kept_as`]), if that is still there
+    /// as it was.
+    #[must_use]
+    pub fn prepared_as(&self, path: &Path, name: &str) -> Option<Prepared> {
+        let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let folder = self.cache.join(name);
+        let is_c = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("c"));
+        let (language, files) = match is_c {
+            true => (Language::C, &[OBJECT][..]),
+            false => (Language::Cobol, &[OBJECT, FACTS][..]),
+        };
+        if !is_name || !self.is_sound(&folder, files) {
+            return None;
+        }
+        let facts = match language {
+            Language::Cobol => {
+                let facts = self.read(&folder.join(FACTS)).ok()?;
+                Facts::from_text(&String::from_utf8_lossy(&facts))
+            }
+            _ => Facts::default(),
+        };
+        let (source, object) = (path.to_owned(), folder.join(OBJECT));
+        let warnings = String::new();
+        Some(Prepared { source, object, language, facts, fresh: false, warnings })
     }
 
     fn read(&self, path: &Path) -> Result<Vec<u8>, RegionError> {

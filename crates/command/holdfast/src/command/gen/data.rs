@@ -20,7 +20,7 @@ use definitions::{Dbd, DbdName, MemberName, SegmentName, Severity};
 use hierarchy::{is_kept, state};
 use store::Store;
 
-use crate::databases::Databases;
+use crate::databases::{Databases, is_without_list};
 use crate::failure::Result;
 
 /// Something that there is to say about a database with data.
@@ -103,6 +103,9 @@ fn places_roots<S: Store>(databases: &Databases<S>, dbd: &Dbd) -> Option<String>
     databases.placement(dbd).ok().map(|placement| placement.identity())
 }
 
+/// How a recorded layout is compared with what the system says now.
+type Compare = fn(DbdName, &str, &str) -> hierarchy::Result<()>;
+
 impl Verdict {
     /// A database that there is no more: it must be empty. The entries of an index go with it.
     fn judge_removal<S: Store>(&mut self, databases: &Databases<S>, old: &Dbd) -> Result<()> {
@@ -159,9 +162,15 @@ impl Verdict {
         if self.told.iter().any(is_refused) {
             return Ok(());
         }
-        let placement = databases.placement(new)?;
+        let (placement, compare): (_, Compare) = match databases.placement(new) {
+            // A list that cannot be had says nothing of where roots went.
+            Err(error) if is_without_list(&error) => {
+                (databases.placement_to_read(new)?, state::compare_to_read)
+            }
+            placement => (placement?, state::compare),
+        };
         let layout = state::layout_of(new, definitions, placement, &record.layout)?;
-        if let Err(differs) = state::compare(database, &record.layout, &layout) {
+        if let Err(differs) = compare(database, &record.layout, &layout) {
             self.refuse_reload(database, differs.to_string());
             return Ok(());
         }

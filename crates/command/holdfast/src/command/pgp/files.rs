@@ -17,6 +17,7 @@ use super::RingArgs;
 use crate::failure::{Failure, Result};
 use crate::output::{bytes, on_one_line, say};
 use crate::progress::Progress;
+use crate::standard::is_special;
 
 /// What all of them take: which files, and how.
 #[derive(Args, Debug)]
@@ -188,24 +189,6 @@ pub(super) fn input(path: &Path) -> Result<Box<dyn Read + Send>> {
         return Err(failed(io::ErrorKind::IsADirectory.into()).into());
     }
     Ok(Box::new(file))
-}
-
-/// Whether a path is a device, a pipe, or what this process has open, as `/dev/stdout` is: that is
-/// written to, and never replaced by a file.
-pub(super) fn is_special(path: &Path) -> bool {
-    const LINKS_MAX: usize = 40;
-    if path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()) {
-        return true;
-    }
-    let mut at = path.to_owned();
-    for _ in 0..LINKS_MAX {
-        if ["/proc", "/dev/fd"].iter().any(|folder| at.starts_with(folder)) {
-            return true;
-        }
-        let Ok(next) = at.read_link() else { break };
-        at = at.parent().map_or_else(|| next.clone(), |folder| folder.join(&next));
-    }
-    false
 }
 
 /// The place of an output.

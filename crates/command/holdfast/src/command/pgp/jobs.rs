@@ -28,11 +28,12 @@ use super::super::batch::dds_of;
 use super::super::{Context, DONE};
 use super::decrypt::{refuse_bad, tell_signatures};
 use super::encrypt::write_message;
-use super::files::{Cost, Pair, is_pipe, is_special, place, shown, to_place, watched};
+use super::files::{Cost, Pair, is_pipe, place, shown, to_place, watched};
 use super::ring::small;
 use super::{RingArgs, add_recipient};
 use crate::failure::{Failure, Result};
 use crate::output::{count, on_one_line, utc, warn};
+use crate::standard::is_special;
 
 #[derive(Args, Debug)]
 pub(super) struct JobArgs {

@@ -1,0 +1,100 @@
+//! Standard output as a file that somebody names: with `--json` it is for one reader alone.
+//!
+//! Invariants:
+//! 1. A program's files and traces never share standard output with a report in JSON.
+//! 2. What this process has open, devices and pipes are never replaced by a file.
+
+use std::io;
+use std::path::Path;
+
+use rustix::fs::{FileType, Stat, fstat, stat};
+
+use crate::failure::{Failure, Result};
+
+/// Links that are followed.
+const LINKS_MAX: usize = 40;
+
+/// Whether a path is a device, a pipe, or what this process has open, as `/dev/stdout` is: that is
+/// written to, and never replaced by a file.
+pub(crate) fn is_special(path: &Path) -> bool {
+    if path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+        return true;
+    }
+    leads(path, |at| ["/proc", "/dev/fd"].iter().any(|folder| at.starts_with(folder)))
+}
+
+/// Whether a path or a link that it leads over is what is asked for.
+fn leads(path: &Path, is_wanted: impl Fn(&Path) -> bool) -> bool {
+    let mut at = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        if is_wanted(&at) {
+            return true;
+        }
+        let Ok(next) = at.read_link() else { break };
+        at = at.parent().map_or_else(|| next.clone(), |folder| folder.join(&next));
+    }
+    false
+}
+
+/// Whether what is written to a path comes out at this process's standard output.
+pub(crate) fn is_standard_output(path: &Path) -> bool {
+    let own = format!("/proc/{}/fd/1", std::process::id());
+    let names = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/proc/thread-self/fd/1", &own];
+    // A terminal and `/dev/null` may have several users; a file or a pipe has one.
+    let is_one_place = |about: &Stat| {
+        matches!(
+            FileType::from_raw_mode(about.st_mode),
+            FileType::RegularFile | FileType::Fifo | FileType::Socket
+        )
+    };
+    let is_same = || {
+        let (Ok(file), Ok(own)) = (stat(path), fstat(io::stdout())) else { return false };
+        is_one_place(&own) && (file.st_dev, file.st_ino) == (own.st_dev, own.st_ino)
+    };
+    leads(path, |at| names.iter().any(|name| at == Path::new(name))) || is_same()
+}
+
+/// Refuses a file to be written that is `-`, which is no name of standard output here, or that is
+/// standard output while a report in JSON goes there. `what` is the option, such as `--dd SYSOUT`.
+pub(crate) fn check_written(what: &str, path: &Path, json: bool) -> Result<()> {
+    if path == Path::new("-") {
+        return Err(Failure::usage(
+            format!("{what}=- would be a file of the name -"),
+            "Write /dev/stdout for standard output, ./- if a file of that name is meant.",
+        ));
+    }
+    if json && is_standard_output(path) {
+        let remedy = match what {
+            "--dd SYSOUT" => {
+                "Leave it out: with --json what the program displays goes to standard error. Or \
+                 name a file."
+            }
+            _ => "Name a file, or /dev/stderr.",
+        };
+        let path = path.display();
+        return Err(Failure::usage(
+            format!("{what}={path} is standard output, where --json has its report alone"),
+            remedy,
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn standard_output_is_known_by_all_of_its_names() {
+        let own = format!("/proc/{}/fd/1", std::process::id());
+        for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", &own] {
+            assert!(is_standard_output(Path::new(name)) && is_special(Path::new(name)), "{name}");
+            assert!(check_written("--dd SYSOUT", Path::new(name), true).is_err(), "{name}");
+            assert!(check_written("--dd SYSOUT", Path::new(name), false).is_ok(), "{name}");
+        }
+        assert!(check_written("--trace", Path::new("-"), false).is_err());
+        for name in ["/dev/stderr.none", "./-", "/dev/null", "Cargo.toml"] {
+            assert!(!is_standard_output(Path::new(name)), "{name}");
+        }
+    }
+}
