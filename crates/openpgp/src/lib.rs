@@ -90,6 +90,7 @@ mod ocb;
 mod old;
 mod packet;
 mod pkcs8;
+mod readings;
 mod revocation;
 mod seal;
 mod sign;
