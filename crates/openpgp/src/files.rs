@@ -151,7 +151,7 @@ mod tests {
         let path = folder.join("taken");
         make_dir(&*disk, &path).unwrap();
         assert!(replace_file(&*disk, &path, b"new").is_err());
-        assert_eq!(disk.list(&folder).unwrap(), [std::path::PathBuf::from("taken")]);
+        assert_eq!(disk.list(&folder).unwrap(), [PathBuf::from("taken")]);
         replace_file(&*disk, &folder.join("free"), b"new").unwrap();
         assert_eq!(read_small(&*disk, &folder.join("free"), 9).unwrap(), b"new");
         disk.remove(&folder.join("free")).unwrap();

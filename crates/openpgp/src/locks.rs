@@ -12,7 +12,9 @@
 
 use pgp::composed::{PlainSessionKey, decrypt_session_key_with_password};
 use pgp::crypto::hash::HashAlgorithm;
-use pgp::packet::{PublicKeyEncryptedSessionKey, PublicSubkey, SymKeyEncryptedSessionKey};
+use pgp::packet::{
+    KeyFlags, PublicKeyEncryptedSessionKey, PublicSubkey, SymKeyEncryptedSessionKey,
+};
 use pgp::ser::Serialize as _;
 use pgp::types::{EcdhPublicParams, KeyDetails, Password, PkeskBytes, PublicParams, StringToKey};
 use rpgpie::key::ComponentKeyPriv;
@@ -254,14 +256,16 @@ const TOKEN_TRIALS_MAX: usize = 32;
 /// How many recipients an error names.
 const NAMED_MAX: usize = 8;
 
-/// The parts of a secret key that may open something: those that are bound for that, and those of
-/// which it is not said what they are for.
+/// The parts of a secret key that may open something: those that are bound for that, whenever that
+/// was, and those of which it is not said what they are for.
 fn parts_of(key: &Tsk) -> Vec<ComponentKeyPriv> {
     let mut parts = key.decryption_keys_sec();
     for part in &key.key().secret_subkeys {
         let is_there = |one: &ComponentKeyPriv| one.fingerprint() == part.key.fingerprint();
-        let says_nothing = part.signatures.iter().all(|one| flags_of(one).is_none());
-        if says_nothing && !parts.iter().any(is_there) {
+        let flags = part.signatures.iter().map(flags_of);
+        let opens = |one: KeyFlags| one.encrypt_comms() || one.encrypt_storage();
+        let may_open = flags.clone().all(|one| one.is_none()) || flags.flatten().any(opens);
+        if may_open && !parts.iter().any(is_there) {
             parts.push(ComponentKeyPriv::Subkey(part.key.clone()));
         }
     }

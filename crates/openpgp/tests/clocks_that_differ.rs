@@ -5,10 +5,10 @@ use holdfast_openpgp as openpgp;
 use openpgp::keys::{Algorithm, NewKey, certificate_of};
 use openpgp::pgp::composed::{SignedSecretKey, SignedSecretSubKey};
 use openpgp::pgp::packet::{
-    KeyFlags, PubKeyInner, PublicKey, PublicSubkey, SecretKey as Primary, SecretSubkey, Signature,
-    SignatureConfig, SignatureType, Subpacket, SubpacketData,
+    KeyFlags, PacketTrait as _, PubKeyInner, PublicKey, PublicSubkey, SecretKey as Primary,
+    SecretSubkey, Signature, SignatureConfig, SignatureType, Subpacket, SubpacketData,
 };
-use openpgp::pgp::types::{KeyDetails as _, Password, SigningKey, Tag, Timestamp};
+use openpgp::pgp::types::{KeyDetails, KeyVersion, Password, SigningKey, Tag, Timestamp};
 use openpgp::{Judged, Reading, SecretKey, Stats, Writing, verify_detached};
 
 const DATA: &[u8] = b"pay 100 to Bob\n";
@@ -49,14 +49,12 @@ fn config(
 /// A key that was made at another time, and says everything at that time.
 fn key_made(made: Timestamp) -> SecretKey {
     let (mut key, none) = (key(), Password::empty());
-    let again = |old: &dyn Fn() -> (openpgp::pgp::crypto::public_key::PublicKeyAlgorithm, _)| {
-        let (algorithm, params) = old();
-        PubKeyInner::new(openpgp::pgp::types::KeyVersion::V4, algorithm, made, None, params)
-            .unwrap()
+    let again = |old: &dyn KeyDetails| {
+        let params = old.public_params().clone();
+        PubKeyInner::new(KeyVersion::V4, old.algorithm(), made, None, params).unwrap()
     };
     let old = &key.primary_key;
-    let inner = again(&|| (old.algorithm(), old.public_params().clone()));
-    let public = PublicKey::from_inner(inner).unwrap();
+    let public = PublicKey::from_inner(again(old)).unwrap();
     let primary = Primary::new(public, old.secret_params().clone()).unwrap();
     let mut flags = KeyFlags::default();
     flags.set_certify(true);
@@ -68,8 +66,7 @@ fn key_made(made: Timestamp) -> SecretKey {
     user.signatures = vec![word];
     key.details.direct_signatures.clear();
     let part = key.secret_subkeys.iter().find(|part| part.key.algorithm().can_encrypt()).unwrap();
-    let inner = again(&|| (part.key.algorithm(), part.key.public_params().clone()));
-    let subkey = PublicSubkey::from_inner(inner).unwrap();
+    let subkey = PublicSubkey::from_inner(again(&part.key)).unwrap();
     let subkey = SecretSubkey::new(subkey, part.key.secret_params().clone()).unwrap();
     let mut flags = KeyFlags::default();
     flags.set_encrypt_comms(true);
@@ -89,7 +86,7 @@ fn signature(key: &SecretKey, made: Timestamp) -> Signature {
 
 fn verified(key: &SecretKey, signature: &Signature) -> Judged {
     let mut bytes = Vec::new();
-    openpgp::pgp::packet::PacketTrait::to_writer_with_header(signature, &mut bytes).unwrap();
+    signature.to_writer_with_header(&mut bytes).unwrap();
     let certificates = [certificate_of(key)];
     let stats = Stats::default();
     verify_detached(&mut &DATA[..], &bytes, &certificates, false, &stats).unwrap()
