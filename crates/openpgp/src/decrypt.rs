@@ -38,11 +38,12 @@ use crate::lines::Lines;
 use crate::locks::Locks;
 use crate::old::{self, is_aes};
 use crate::packet::{
-    Body, FeedReader, Room, Source, expect_end, is_noise, kind_of, next_header, read_announcement,
-    read_full, read_signature, read_small, skip, write_all,
+    Body, FeedReader, Room, Source, expect_end, is_noise, kind_of, next_header,
+    next_header_and_bytes, read_announcement, read_full, read_signature, read_small, skip,
+    write_all,
 };
 use crate::seal::JOB;
-use crate::sign::Verifying;
+use crate::sign::{LayerHash, Verifying};
 use crate::stage::{Feed, ahead};
 use crate::stats::{Stage, Stats};
 use crate::unseal;
@@ -200,12 +201,13 @@ impl Run<'_, '_> {
     where
         Self: 's,
     {
-        let around = verifying.expected();
+        let before = verifying.counts();
+        let around = before.0;
         if layer > LAYERS_MAX {
             return Err(Error::damaged("it is packed into too many layers"));
         }
         let mut locks = Locks::default();
-        while let Some((tag, length)) = next_header(&mut source)? {
+        while let Some((tag, length, header)) = next_header_and_bytes(&mut source)? {
             let is_container =
                 matches!(tag, Tag::SymEncryptedProtectedData | Tag::SymEncryptedData);
             if is_container {
@@ -230,12 +232,16 @@ impl Run<'_, '_> {
                 }
                 Tag::CompressedData => {
                     self.is_allowed_bare(&locks)?;
-                    let behind = (verifying.expected() > around).then(Behind::default);
-                    let inner = self.unpack(scope, source, length, behind.clone())?;
-                    let mut verifying = self.message(scope, inner, layer + 1, verifying)?;
-                    if let Some(behind) = behind {
-                        self.signatures(behind.take()?, &mut verifying, around)?;
+                    if verifying.counts() == before {
+                        let inner = self.unpack(scope, source, length, None)?;
+                        return self.message(scope, inner, layer + 1, verifying);
                     }
+                    let behind = Behind::default();
+                    let (source, hashes) = signed(source, &header, verifying.around(before));
+                    let inner = self.unpack(scope, source, length, Some(behind.clone()))?;
+                    let mut verifying = self.message(scope, inner, layer + 1, verifying)?;
+                    verifying.take_layer(std::mem::take(&mut *hashes.lock()));
+                    self.signatures(behind.take()?, &mut verifying, around)?;
                     return Ok(verifying);
                 }
                 Tag::OnePassSignature => {
@@ -562,6 +568,25 @@ impl<'s> Behind<'s> {
     }
 }
 
+/// The hashes of a layer, which grow while it is read.
+type LayerHashes = Arc<Mutex<Vec<LayerHash>>>;
+
+/// The source of a layer, with these hashes taken of it, beginning with its header.
+fn signed<'s>(
+    source: Source<'s>,
+    header: &[u8],
+    hashes: Vec<LayerHash>,
+) -> (Source<'s>, LayerHashes) {
+    if hashes.is_empty() {
+        return (source, LayerHashes::default());
+    }
+    let hashes = Arc::new(Mutex::new(hashes));
+    let shown = Arc::clone(&hashes);
+    let take = move |bytes: &[u8]| shown.lock().iter_mut().for_each(|one| one.update(bytes));
+    take(header);
+    (source.shown_to(Box::new(take)), hashes)
+}
+
 /// Makes sure that nothing follows a compressed packet's contents but padding, if it may; gives
 /// what follows the packet.
 fn end_of_packet<S: BufRead>(mut body: Body<S>, may_be_padded: bool) -> Result<S> {
@@ -592,7 +617,7 @@ impl<'s> Unpacked<'s> {
     fn end(&self, body: Body<Source<'s>>) -> Result<()> {
         let mut source = end_of_packet(body, self.may_be_padded)?;
         match &self.behind {
-            Some(behind) => *behind.0.lock() = Some(source),
+            Some(behind) => *behind.0.lock() = Some(source.alone()),
             None => expect_end(&mut source, &self.ledger)?,
         }
         Ok(())

@@ -98,6 +98,7 @@ mod stage;
 mod stats;
 mod store;
 mod subject;
+mod tap;
 mod target;
 mod transferable;
 mod unseal;

@@ -123,10 +123,7 @@ impl Readings {
     /// What a signature that says this would have signed, by each reading.
     pub(crate) fn finish(mut self, config: &SignatureConfig) -> Result<Vec<Box<[u8]>>> {
         self.part(|text| text.held > 0);
-        let mut tail = Recorder::boxed();
-        let length = config.hash_signature_data(&mut tail)?;
-        tail.update(&config.trailer(length)?);
-        let tail = tail.finalize();
+        let tail = tail_of(config)?;
         let digests = self.hashes.into_iter().map(|(text, mut hash)| {
             if let Some(mut text) = text {
                 text.finish(&mut *hash);
@@ -136,6 +133,14 @@ impl Readings {
         });
         Ok(digests.collect())
     }
+}
+
+/// What a signature says of itself, which goes into its hash behind the data.
+pub(crate) fn tail_of(config: &SignatureConfig) -> Result<Box<[u8]>> {
+    let mut tail = Recorder::boxed();
+    let length = config.hash_signature_data(&mut tail)?;
+    tail.update(&config.trailer(length)?);
+    Ok(tail.finalize())
 }
 
 /// A hash that has taken the salt of a signature.

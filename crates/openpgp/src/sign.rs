@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::judge::Judged;
 use crate::keys::{certificate_of, is_stub, secret_of};
 use crate::packet::to_bytes;
-use crate::readings::{Canonical, Lone, Readings, salted};
+use crate::readings::{Canonical, Lone, Readings, salted, tail_of};
 use crate::validity::Checked;
 
 /// The hash of data that passes by, for one signature that is made.
@@ -219,6 +219,32 @@ fn salt_of(config: &SignatureConfig) -> &[u8] {
 pub(crate) struct Verifying {
     announced: Vec<(Option<OnePassSignature>, Option<Readings>)>,
     known: Vec<(Signature, Option<Readings>)>,
+    /// Hashes of layers, of those signatures that stand around one; see [`Verifying::around`].
+    layers: Vec<LayerHash>,
+}
+
+/// The hash of a layer, for one signature.
+pub(crate) struct LayerHash {
+    algorithm: HashAlgorithm,
+    salt: Vec<u8>,
+    hash: Box<dyn DynDigest + Send>,
+}
+
+impl LayerHash {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        self.hash.update(bytes);
+    }
+
+    /// What a signature that says this would have signed, if it may be over the layer.
+    fn digest(&self, config: &SignatureConfig) -> Option<Box<[u8]>> {
+        let is_over = config.typ == SignatureType::Binary
+            && config.hash_alg == self.algorithm
+            && salt_of(config) == self.salt;
+        let tail = tail_of(config).ok().filter(|_| is_over)?;
+        let mut hash = self.hash.box_clone();
+        hash.update(&tail);
+        Some(hash.finalize())
+    }
 }
 
 /// No message has more signatures.
@@ -294,6 +320,45 @@ impl Verifying {
         }
     }
 
+    /// Begins the hashes of a layer for those signatures around it that stand in the same layer as
+    /// it does. RFC 9580 leaves open what they are over: the data, or, as Sequoia, Bouncy Castle and
+    /// PGPainless have it, the packet of the layer as it is. Either counts.
+    pub(crate) fn around(&self, (announced, known): (usize, usize)) -> Vec<LayerHash> {
+        let announced = self.announced[announced..].iter().filter_map(|(packet, _)| {
+            let packet = packet.as_ref()?;
+            let salt = match packet.version_specific() {
+                OpsVersionSpecific::V6 { salt, .. } => salt.to_vec(),
+                _ => Vec::new(),
+            };
+            Some((packet.typ(), packet.hash_algorithm(), salt))
+        });
+        let known = self.known[known..].iter().filter_map(|(signature, _)| {
+            let config = signature.config()?;
+            Some((config.typ, config.hash_alg, salt_of(config).to_vec()))
+        });
+        let mut hashes: Vec<LayerHash> = Vec::new();
+        for (kind, algorithm, salt) in announced.chain(known) {
+            let is_there = hashes.iter().any(|one| one.algorithm == algorithm && one.salt == salt);
+            if kind == SignatureType::Binary
+                && !is_there
+                && let Ok(hash) = salted(algorithm, &salt)
+            {
+                hashes.push(LayerHash { algorithm, salt, hash });
+            }
+        }
+        hashes
+    }
+
+    /// Takes the hashes of a layer that was read.
+    pub(crate) fn take_layer(&mut self, hashes: Vec<LayerHash>) {
+        self.layers.extend(hashes);
+    }
+
+    /// How many signatures are announced, and how many have come.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        (self.announced.len(), self.known.len())
+    }
+
     /// The last announced signature, which has come.
     pub(crate) fn arrive(&mut self, signature: Signature) -> Result<()> {
         let Some((announced, hash)) = self.announced.pop() else {
@@ -312,7 +377,11 @@ impl Verifying {
         let mut judged = Judged::default();
         for (signature, hash) in self.known {
             let config = signature.config();
-            let digests = hash.zip(config).and_then(|(hash, config)| hash.finish(config).ok());
+            let of_data = |(hash, config): (Readings, _)| Some((hash.finish(config).ok()?, config));
+            let digests = hash.zip(config).and_then(of_data).map(|(mut digests, config)| {
+                digests.extend(self.layers.iter().filter_map(|layer| layer.digest(config)));
+                digests
+            });
             judged.take(&signature, &digests.unwrap_or_default(), &known, allow_old);
         }
         judged

@@ -78,7 +78,12 @@ fn it_is_over_the_data_however_that_is_packed() {
         let bare = literal(data);
         let inside = [&two[..], &bare, &other].concat();
         let marker = packet(10, b"PGP");
+        let packed = zip(&bare);
+        let (of_packet, sig_of_packet) = around(&ada, &packed);
         for (what, message, count) in [
+            ("the packet", [&of_packet[..], &packed, &sig_of_packet].concat(), 1),
+            ("the packet, first", [&sig_of_packet[..], &packed].concat(), 1),
+            ("the packet, inside", zip(&[&of_packet[..], &packed, &sig_of_packet].concat()), 1),
             ("zip", [&one[..], &zip(&bare), &sig].concat(), 1),
             ("stored", [&one[..], &stored(&bare), &sig].concat(), 1),
             ("signature first", [&sig[..], &zip(&bare)].concat(), 1),
@@ -122,6 +127,12 @@ fn what_is_missing_or_too_much_is_seen() {
             assert_eq!(error.kind(), Kind::Damaged, "{what}: {error}");
         }
     }
+    // It is over the packet, but of another one with the same data.
+    let (one, sig) = around(&ada, &packed);
+    let other = [&one[..], &stored(&bare), &sig].concat();
+    let (opened, _) = read(&ada, &other, QUIET).unwrap();
+    assert_eq!((opened.verified.len(), opened.bad.len()), (0, 1), "{:?}", opened.bad);
+    let (one, sig) = around(&ada, DATA);
     let changed = [&one[..], &zip(&literal(b"pay 900 to Bob\n")), &sig].concat();
     let (opened, _) = read(&ada, &changed, QUIET).unwrap();
     assert_eq!((opened.verified.len(), opened.bad.len()), (0, 1), "{:?}", opened.bad);
