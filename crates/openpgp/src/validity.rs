@@ -35,7 +35,7 @@ use rpgpie::signature::signature_acceptable;
 use crate::fitness::{is_by, weakness};
 use crate::revocation::{is_revocation, revokes_key, revokes_part, revokes_user};
 
-/// So far, in seconds, the clock of whoever signs, or makes a key, may be ahead of the one here (8).
+/// So far, in seconds, the clock of whoever signs or makes a key may be ahead of the one here (8).
 /// Sequoia takes as much.
 const AHEAD_MAX_S: u32 = 30 * 60;
 
@@ -91,8 +91,8 @@ impl Checked {
         self.inner.primary_key.created_at()
     }
 
-    /// What time it is for the certificate: the one here, or the one at which its owner, whose clock
-    /// is a little ahead, has made the last thing in it (8).
+    /// What time it is for the certificate: the one here, or the one at which its owner, whose
+    /// clock is a little ahead, has made the last thing in it (8).
     pub(crate) fn present(&self) -> Timestamp {
         let inner = &self.inner;
         let parts = inner.public_subkeys.iter();

@@ -279,8 +279,8 @@ fn what_follows_what_a_container_holds_is_read_and_is_an_error() {
                 let long = form.seal(&[&inner, more].concat());
                 let failed = form.read(&ada, &long).map(drop).expect_err(&what);
                 assert_eq!(failed.kind(), Kind::Damaged, "{what}: {failed}");
-                // And so it is if the proof behind it is not right either. Where there is none, what
-                // was changed may come to mean nothing.
+                // And so it is if the proof behind it is not right either. Where there is none,
+                // what was changed may come to mean nothing.
                 let spoilt = &spoilt_at_the_end(&long)[1];
                 let failed = form.read(&ada, spoilt);
                 assert!(form == Form::Bare || failed.is_err(), "{what}");

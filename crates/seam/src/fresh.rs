@@ -146,8 +146,8 @@ impl Hidden {
     }
 }
 
-/// Puts a small file in place so that a crash leaves the old one or the new one, whole. Nothing that
-/// somebody else has put beside it is touched, whatever its name.
+/// Puts a small file in place so that a crash leaves the old one or the new one, whole. Nothing
+/// that somebody else has put beside it as `NAME.new` or the like is touched.
 ///
 /// # Errors
 /// Whatever the disk says; the old file is then still there, or the new one already, and nothing
