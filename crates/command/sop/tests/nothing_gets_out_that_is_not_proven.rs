@@ -163,3 +163,46 @@ fn why_a_signature_does_not_count_is_said() {
     assert_eq!(output.status.code(), Some(61), "{said}");
     assert!(said.contains("the file of argument 3 is missing"), "{said}");
 }
+
+/// The specification's own rule: one good signature is enough to verify, and decrypting tells what
+/// is good in a file that whoever calls has to look at.
+#[test]
+fn a_bad_signature_hides_no_good_one_and_is_told() {
+    let place = Place::new("beside");
+    keys(&place);
+    let data = b"pay 100 to Bob";
+    let other = place.works(&["generate-key", "Bob <bob@example.org>"], b"");
+    place.put("bob.cert", &place.works(&["extract-cert"], &other));
+    place.put("bob.key", &other);
+    let good = place.works(&["sign", "--no-armor", "ada.key"], data);
+    let bad = place.works(&["sign", "--no-armor", "bob.key"], b"pay 900 to Bob");
+    place.put("both", &[good, bad.clone()].concat());
+    place.put("bad", &bad);
+    let told = |words: &[&str], input: &[u8]| {
+        let output = place.sop(words, input);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {said}");
+        assert!(said.contains("not counted: a signature of key "), "{words:?}: {said}");
+        output.stdout
+    };
+    let lines = told(&["verify", "both", "ada.cert", "bob.cert"], data);
+    assert_eq!(String::from_utf8(lines).unwrap().lines().count(), 1);
+    place.fails(&["verify", "bad", "ada.cert", "bob.cert"], data, 3);
+
+    let message = place.works(&["encrypt", "--sign-with=bob.key", "ada.cert"], data);
+    place.put("revoked.cert", &place.works(&["revoke-key"], &other));
+    for (certificate, lines) in [("revoked.cert", 0), ("ada.cert", 0), ("bob.cert", 1)] {
+        let verify = format!("--verify-with={certificate}");
+        let words = ["decrypt", &verify, "--verifications-out=seen", "ada.key"];
+        let found = match lines {
+            0 => told(&words, &message),
+            _ => place.works(&words, &message),
+        };
+        assert_eq!(found, data, "{certificate}");
+        let seen = String::from_utf8(place.get("seen")).unwrap();
+        assert_eq!(seen.lines().count(), lines, "{certificate}");
+        std::fs::remove_file(place.0.join("seen")).unwrap();
+    }
+    let message = place.works(&["inline-sign", "bob.key"], data);
+    place.fails(&["inline-verify", "revoked.cert"], &message, 3);
+}

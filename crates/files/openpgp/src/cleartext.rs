@@ -19,6 +19,7 @@ use crate::detached::signatures;
 use crate::error::{Error, Result};
 use crate::judge::Judged;
 use crate::packet::to_bytes;
+use crate::readings::Lone;
 use crate::sign::{Signer, Signing, Verifying};
 
 /// No line of a cleartext message is longer.
@@ -47,7 +48,7 @@ pub fn sign_cleartext(
 ) -> Result<()> {
     let failed = || Error::io("writing the text");
     let mut input = BufReader::with_capacity(READ, input);
-    let mut signing = Signing::begin(signers, true, hash)?;
+    let mut signing = Signing::begin(signers, Some(Lone::Blank), hash)?;
     output.write_all(&head(&signing.hashes())).map_err(failed())?;
     let (mut line, mut lines, mut is_empty) = (Vec::new(), Signed::default(), true);
     while next_line(&mut input, &mut line)? {

@@ -14,6 +14,7 @@
 //! 4. Old and weak things are refused unless they are asked for ([`Reading::allow_old`]).
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::sync::Arc;
 use std::thread::Scope;
 
 use pgp::crypto::sym::SymmetricKeyAlgorithm;
@@ -21,6 +22,7 @@ use pgp::packet::{Packet, Signature};
 use pgp::types::{CompressionAlgorithm, PacketLength, Password, Tag};
 use rpgpie::certificate::Certificate;
 use rpgpie::tsk::Tsk;
+use seam::sync::Mutex;
 
 use crate::aead::{ChunkCipher, HEADER, TAG, chunk_of};
 use crate::armor::is_armored;
@@ -36,11 +38,12 @@ use crate::lines::Lines;
 use crate::locks::Locks;
 use crate::old::{self, is_aes};
 use crate::packet::{
-    Body, FeedReader, Room, Source, expect_end, is_noise, kind_of, next_header, read_announcement,
-    read_full, read_signature, read_small, skip, write_all,
+    Body, FeedReader, Room, Source, expect_end, is_noise, kind_of, next_header,
+    next_header_and_bytes, read_announcement, read_full, read_signature, read_small, skip,
+    write_all,
 };
 use crate::seal::JOB;
-use crate::sign::Verifying;
+use crate::sign::{LayerHash, Verifying};
 use crate::stage::{Feed, ahead};
 use crate::stats::{Stage, Stats};
 use crate::unseal;
@@ -159,10 +162,10 @@ impl Reading {
                 stats,
                 opened: Opened::default(),
             };
-            run.message(scope, Source::Input(input), 0)?;
+            let verifying = run.message(scope, Source::Input(input), 0, Verifying::default())?;
             run.ledger.settled()?;
             run.output.flush().map_err(Error::io("writing the output"))?;
-            Ok(run.opened)
+            Ok(run.judged(verifying))
         })
     }
 
@@ -186,21 +189,25 @@ impl Read for Counted<'_> {
 }
 
 impl Run<'_, '_> {
+    /// Reads what a layer holds to its end. `verifying` has the signatures that stand around the
+    /// layer, and comes back with those in it.
     fn message<'s>(
         &mut self,
         scope: &'s Scope<'s, '_>,
         mut source: Source<'s>,
         layer: usize,
-    ) -> Result<()>
+        mut verifying: Verifying,
+    ) -> Result<Verifying>
     where
         Self: 's,
     {
+        let before = verifying.counts();
+        let around = before.0;
         if layer > LAYERS_MAX {
             return Err(Error::damaged("it is packed into too many layers"));
         }
         let mut locks = Locks::default();
-        let mut verifying = Verifying::default();
-        while let Some((tag, length)) = next_header(&mut source)? {
+        while let Some((tag, length, header)) = next_header_and_bytes(&mut source)? {
             let is_container =
                 matches!(tag, Tag::SymEncryptedProtectedData | Tag::SymEncryptedData);
             if is_container {
@@ -216,17 +223,26 @@ impl Run<'_, '_> {
                         _ => self.unseal(scope, source, length, &locks)?,
                     };
                     let inner = self.layer(feed);
-                    return self.message(scope, inner, layer + 1);
+                    return self.message(scope, inner, layer + 1, verifying);
                 }
                 Tag::GnupgAeadData => {
                     let what = "it is encrypted in a form that GnuPG alone has; \
                         its sender makes one that others read by `gpg --rfc4880`";
                     return Err(Error::Unsupported(what.to_owned()));
                 }
-                Tag::CompressedData if verifying.is_empty() => {
+                Tag::CompressedData => {
                     self.is_allowed_bare(&locks)?;
-                    let inner = self.unpack(scope, source, length)?;
-                    return self.message(scope, inner, layer + 1);
+                    if verifying.counts() == before {
+                        let inner = self.unpack(scope, source, length, None)?;
+                        return self.message(scope, inner, layer + 1, verifying);
+                    }
+                    let behind = Behind::default();
+                    let (source, hashes) = signed(source, &header, verifying.around(before));
+                    let inner = self.unpack(scope, source, length, Some(behind.clone()))?;
+                    let mut verifying = self.message(scope, inner, layer + 1, verifying)?;
+                    verifying.take_layer(std::mem::take(&mut *hashes.lock()));
+                    self.signatures(behind.take()?, &mut verifying, around)?;
+                    return Ok(verifying);
                 }
                 Tag::OnePassSignature => {
                     let announced = read_announcement(&mut source, length, &mut self.room)?;
@@ -237,7 +253,9 @@ impl Run<'_, '_> {
                 }
                 Tag::LiteralData => {
                     self.is_allowed_bare(&locks)?;
-                    return self.literal(source, length, verifying);
+                    let source = self.literal(source, length, &mut verifying)?;
+                    self.signatures(source, &mut verifying, around)?;
+                    return Ok(verifying);
                 }
                 tag if is_noise(tag) => {
                     self.ledger.noise()?;
@@ -425,12 +443,13 @@ impl Run<'_, '_> {
         old::contents(body, session, false, (&self.buffers, &self.ledger))
     }
 
-    /// The contents of a compressed packet.
+    /// The contents of a compressed packet; what follows it, if anything may, goes to `behind`.
     fn unpack<'s>(
         &mut self,
         scope: &'s Scope<'s, '_>,
         source: Source<'s>,
         length: PacketLength,
+        behind: Option<Behind<'s>>,
     ) -> Result<Source<'s>>
     where
         Self: 's,
@@ -444,6 +463,7 @@ impl Run<'_, '_> {
         let unpacker = Unpacker::new(body, CompressionAlgorithm::from(algorithm[0]))?;
         let blocks = Unpacked {
             unpacker: Some(unpacker),
+            behind,
             may_be_padded: self.opened.session_key.is_some() && !self.opened.is_unproven,
             buffers: self.buffers.clone(),
             ledger: self.ledger.clone(),
@@ -453,13 +473,13 @@ impl Run<'_, '_> {
         Ok(self.layer(ahead(scope, Box::new(blocks), apart)))
     }
 
-    /// The data itself, and the signatures behind it.
-    fn literal(
+    /// The data itself; gives what follows it.
+    fn literal<'s>(
         &mut self,
-        source: Source<'_>,
+        source: Source<'s>,
         length: PacketLength,
-        mut verifying: Verifying,
-    ) -> Result<()> {
+        verifying: &mut Verifying,
+    ) -> Result<Source<'s>> {
         let mut body = Body::new(source, length);
         let cut = || Error::damaged("it ends too early");
         let reading = || Error::io("reading the message");
@@ -496,8 +516,18 @@ impl Run<'_, '_> {
         if let Some(lines) = lines {
             write_all(self.output, lines.rest())?;
         }
-        let mut source = body.into_source()?;
-        while verifying.expected() > 0 {
+        body.into_source()
+    }
+
+    /// The signatures behind the data, or behind what that is packed into, and the end of the layer
+    /// that they stand in; those that are around the layer come later.
+    fn signatures(
+        &mut self,
+        mut source: Source<'_>,
+        verifying: &mut Verifying,
+        around: usize,
+    ) -> Result<()> {
+        while verifying.expected() > around {
             let missing = || Error::damaged("a signature that was announced is missing");
             let (tag, length) = next_header(&mut source)?.ok_or_else(missing)?;
             match tag {
@@ -511,36 +541,69 @@ impl Run<'_, '_> {
                 _ => return Err(missing()),
             }
         }
-        expect_end(&mut source, &self.ledger)?;
-        self.opened.signatures = verifying.count();
-        self.opened.packets = verifying.packets();
-        let reading = self.reading;
-        let judged = verifying.finish(&reading.certificates, reading.allow_old);
-        self.opened.verified = judged.verified;
-        self.opened.bad = judged.bad;
-        self.opened.unchecked = judged.unchecked;
-        Ok(())
+        expect_end(&mut source, &self.ledger)
+    }
+
+    /// What has come of the message, all of which was read.
+    fn judged(self, verifying: Verifying) -> Opened {
+        let mut opened = self.opened;
+        opened.signatures = verifying.count();
+        opened.packets = verifying.packets();
+        let judged = verifying.finish(&self.reading.certificates, self.reading.allow_old);
+        opened.verified = judged.verified;
+        opened.bad = judged.bad;
+        opened.unchecked = judged.unchecked;
+        opened
     }
 }
 
-/// Makes sure that nothing follows a compressed packet's contents but padding, if it may.
-fn end_of_packet<S: BufRead>(
-    mut body: Body<S>,
-    may_be_padded: bool,
-    ledger: &Ledger,
-) -> Result<()> {
+/// What follows a compressed packet: the signatures that were announced before it. It is here once
+/// the last block of the packet is.
+#[derive(Clone, Default)]
+struct Behind<'s>(Arc<Mutex<Option<Source<'s>>>>);
+
+impl<'s> Behind<'s> {
+    fn take(&self) -> Result<Source<'s>> {
+        self.0.lock().take().ok_or_else(|| Error::damaged("it ends too early"))
+    }
+}
+
+/// The hashes of a layer, which grow while it is read.
+type LayerHashes = Arc<Mutex<Vec<LayerHash>>>;
+
+/// The source of a layer, with these hashes taken of it, beginning with its header.
+fn signed<'s>(
+    source: Source<'s>,
+    header: &[u8],
+    hashes: Vec<LayerHash>,
+) -> (Source<'s>, LayerHashes) {
+    if hashes.is_empty() {
+        return (source, LayerHashes::default());
+    }
+    let hashes = Arc::new(Mutex::new(hashes));
+    let shown = Arc::clone(&hashes);
+    let take = move |bytes: &[u8]| shown.lock().iter_mut().for_each(|one| one.update(bytes));
+    take(header);
+    (source.shown_to(Box::new(take)), hashes)
+}
+
+/// Makes sure that nothing follows a compressed packet's contents but padding, if it may; gives
+/// what follows the packet.
+fn end_of_packet<S: BufRead>(mut body: Body<S>, may_be_padded: bool) -> Result<S> {
     let reading = || Error::io("reading the message");
     if may_be_padded {
         std::io::copy(&mut body, &mut std::io::sink()).map_err(reading())?;
     } else if !body.fill_buf().map_err(reading())?.is_empty() {
         return Err(Error::damaged("something follows its compressed contents"));
     }
-    expect_end(&mut body.into_source()?, ledger)
+    body.into_source()
 }
 
-/// What is unpacked, as blocks; after the last one nothing may follow.
-struct Unpacked<'s, S> {
-    unpacker: Option<Unpacker<Body<S>>>,
+/// What is unpacked, as blocks.
+struct Unpacked<'s> {
+    unpacker: Option<Unpacker<Body<Source<'s>>>>,
+    /// Who goes on with what follows; else nothing may.
+    behind: Option<Behind<'s>>,
     /// Whether bytes may follow in the packet: some hide the length of what they encrypt by them.
     /// What is encrypted is proven as a whole, so nobody else can have put them there.
     may_be_padded: bool,
@@ -549,7 +612,19 @@ struct Unpacked<'s, S> {
     stats: &'s Stats,
 }
 
-impl<S: BufRead> Iterator for Unpacked<'_, S> {
+impl<'s> Unpacked<'s> {
+    /// Comes to the end of what is unpacked.
+    fn end(&self, body: Body<Source<'s>>) -> Result<()> {
+        let mut source = end_of_packet(body, self.may_be_padded)?;
+        match &self.behind {
+            Some(behind) => *behind.0.lock() = Some(source.alone()),
+            None => expect_end(&mut source, &self.ledger)?,
+        }
+        Ok(())
+    }
+}
+
+impl Iterator for Unpacked<'_> {
     type Item = Result<Block>;
 
     fn next(&mut self) -> Option<Result<Block>> {
@@ -566,8 +641,7 @@ impl<S: BufRead> Iterator for Unpacked<'_, S> {
         }
         let last = filled < JOB;
         if last {
-            let body = unpacker.into_source();
-            let ended = end_of_packet(body, self.may_be_padded, &self.ledger);
+            let ended = self.end(unpacker.into_source());
             return Some(ended.map(|()| Block { data, start: 0, last }));
         }
         self.unpacker = Some(unpacker);

@@ -14,6 +14,7 @@ use crate::dearmor::Dearmorer;
 use crate::error::{Error, Result};
 use crate::judge::Judged;
 use crate::packet::{Room, is_noise, kind_of, next_header, read_signature, skip, to_bytes};
+use crate::readings::Lone;
 use crate::sign::{Signer, Signing, Verifying, is_bounded};
 use crate::stats::Stats;
 
@@ -46,7 +47,7 @@ pub fn sign_detached(
     armor: bool,
     stats: &Stats,
 ) -> Result<Vec<u8>> {
-    let mut signing = Signing::begin(signers, is_text, hash)?;
+    let mut signing = Signing::begin(signers, is_text.then_some(Lone::Blank), hash)?;
     pour(input, stats, |bytes| signing.update(bytes))?;
     let mut packets = Vec::new();
     for signature in signing.finish()? {

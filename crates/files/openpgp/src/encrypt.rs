@@ -32,6 +32,7 @@ use crate::error::{Error, Result};
 use crate::fitness::{cannot_be_encrypted_to, obstacle, why_not_now};
 use crate::frame::{Packed, Plain, frame};
 use crate::packet::{Pieces, to_bytes, write_all};
+use crate::readings::Lone;
 use crate::seal::{self, Job};
 use crate::sign::{Signer, Signing};
 use crate::stage::{Feed, ahead, ordered};
@@ -157,7 +158,7 @@ impl Writing {
         stats: &Stats,
     ) -> Result<Option<SessionKey>> {
         let opening = if self.encrypted { Some(self.opening()?) } else { None };
-        let signing = Signing::begin(&self.signers, self.text, self.hash)?;
+        let signing = Signing::begin(&self.signers, self.text.then_some(Lone::Letter), self.hash)?;
         if !self.armor {
             self.pour(opening.as_ref(), signing, input, output, stats)?;
         } else {
@@ -296,7 +297,7 @@ impl Writing {
         // Who is named twice needs it once.
         let mut named = Vec::new();
         for (certificate, checked) in self.recipients.iter().zip(&checked) {
-            for part in &parts_of(certificate, checked, now)? {
+            for part in &parts_of(certificate, checked, checked.present().as_secs())? {
                 if !named.contains(&part.fingerprint()) {
                     named.push(part.fingerprint());
                     packets.extend(to_recipient(part, &key, cipher, container)?);
@@ -379,15 +380,16 @@ fn is_written(cipher: SymmetricKeyAlgorithm) -> bool {
 /// What all recipients say that they read. GCM, if it is among that: processors have instructions
 /// for it, which makes it several times as fast as OCB. Everybody who reads version 2 reads OCB.
 fn agreed_container(recipients: &[Checked], cipher: SymmetricKeyAlgorithm) -> Container {
-    let now = Timestamp::now();
-    let all = recipients
-        .iter()
-        .all(|recipient| recipient.features(now).is_some_and(pgp::packet::Features::seipd_v2));
+    let reads_v2 = |recipient: &Checked| {
+        let features = recipient.features(recipient.present());
+        features.is_some_and(pgp::packet::Features::seipd_v2)
+    };
+    let all = recipients.iter().all(reads_v2);
     if !all || recipients.is_empty() {
         return Container::V1;
     }
     let takes_gcm = |recipient: &Checked| {
-        let modes = recipient.modes(now);
+        let modes = recipient.modes(recipient.present());
         modes.is_some_and(|modes| modes.contains(&(cipher, AeadAlgorithm::Gcm)))
     };
     let mode = match recipients.iter().all(takes_gcm) {
@@ -400,9 +402,8 @@ fn agreed_container(recipients: &[Checked], cipher: SymmetricKeyAlgorithm) -> Co
 /// The strongest cipher that all recipients want.
 fn agreed_cipher(recipients: &[Checked]) -> SymmetricKeyAlgorithm {
     use SymmetricKeyAlgorithm::{AES128, AES192, AES256};
-    let now = Timestamp::now();
     let wanted = |cipher: &SymmetricKeyAlgorithm| {
-        let mut known = recipients.iter().filter_map(|one| one.ciphers(now));
+        let mut known = recipients.iter().filter_map(|one| one.ciphers(one.present()));
         known.all(|list| list.is_empty() || list.contains(cipher))
     };
     [AES256, AES192, AES128].into_iter().find(wanted).unwrap_or(AES128)
@@ -413,10 +414,9 @@ fn agreed_cipher(recipients: &[Checked]) -> SymmetricKeyAlgorithm {
 #[must_use]
 pub fn agreed_compression(recipients: &[Certificate]) -> Option<CompressionAlgorithm> {
     use CompressionAlgorithm::{BZip2, ZIP, ZLIB};
-    let now = Timestamp::now();
     let taken = |recipient: &Certificate| -> Vec<CompressionAlgorithm> {
         let checked = Checked::new(recipient.clone());
-        let listed = checked.compressions(now).unwrap_or_default().to_vec();
+        let listed = checked.compressions(checked.present()).unwrap_or_default().to_vec();
         let is_old = checked.as_signed_public_key().version() != KeyVersion::V6;
         if listed.is_empty() && is_old { vec![ZIP] } else { listed }
     };

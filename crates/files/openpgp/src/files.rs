@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use seam::Seam;
-use seam::disk::{Disk, HeldLock, fresh_name, make_dir, read_small, replace_small};
+use seam::disk::{Disk, HeldLock, make_dir, read_small};
+use seam::fresh::replace_small;
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
@@ -40,10 +41,7 @@ fn on(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
 /// # Errors
 /// If the device takes nothing; then nothing new is left beside the old file.
 pub fn replace_file(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    replace_small(disk, path, bytes).inspect_err(|_| {
-        // What failed first is what counts.
-        let _ = disk.remove(&fresh_name(path));
-    })
+    replace_small(disk, path, bytes)
 }
 
 impl Files {
@@ -153,7 +151,7 @@ mod tests {
         let path = folder.join("taken");
         make_dir(&*disk, &path).unwrap();
         assert!(replace_file(&*disk, &path, b"new").is_err());
-        assert!(!disk.exists(&fresh_name(&path)).unwrap());
+        assert_eq!(disk.list(&folder).unwrap(), [PathBuf::from("taken")]);
         replace_file(&*disk, &folder.join("free"), b"new").unwrap();
         assert_eq!(read_small(&*disk, &folder.join("free"), 9).unwrap(), b"new");
         disk.remove(&folder.join("free")).unwrap();

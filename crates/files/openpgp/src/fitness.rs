@@ -105,7 +105,7 @@ pub(crate) fn of_no_use(certificate: &Certificate) -> Option<String> {
 
 /// When a certificate ends, in seconds since 1970, if it does.
 pub(crate) fn end_of(checked: &Checked) -> Option<u64> {
-    checked.end_at(Timestamp::now())
+    checked.end_at(checked.present())
 }
 
 /// Whether the owner of a certificate has revoked it.

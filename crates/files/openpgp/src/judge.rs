@@ -18,7 +18,7 @@ use pgp::types::{Fingerprint, KeyDetails, KeyVersion, PublicParams, Timestamp, V
 use rpgpie::key::ComponentKeyPub;
 
 use crate::fitness::{is_by, obstacle, unsupported};
-use crate::validity::{Checked, is_over, lasts, words_of};
+use crate::validity::{Checked, is_over, lasts, latest, words_of};
 
 /// A good signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,11 +45,12 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// Takes a signature with the hash of what it signs, if that can be computed.
+    /// Takes a signature with the hash of what it signs, by each reading of that; without one if
+    /// none can be computed.
     pub(crate) fn take(
         &mut self,
         signature: &Signature,
-        digest: Option<&[u8]>,
+        digests: &[Box<[u8]>],
         known: &[Checked],
         allow_old: bool,
     ) {
@@ -61,7 +62,7 @@ impl Judged {
         let mut bad = None;
         let mut unchecked = None;
         for certificate in known.iter().filter(|one| has_signer(one, signature)) {
-            let case = Case { signature, config, digest, certificate, allow_old };
+            let case = Case { signature, config, digests, certificate, allow_old };
             let name = certificate.fingerprint().to_string().to_uppercase();
             let told = |why: String| format!("a signature of key {name} {why}");
             match case.judge() {
@@ -127,7 +128,7 @@ fn has_signer(certificate: &Checked, signature: &Signature) -> bool {
 struct Case<'a> {
     signature: &'a Signature,
     config: &'a SignatureConfig,
-    digest: Option<&'a [u8]>,
+    digests: &'a [Box<[u8]>],
     certificate: &'a Checked,
     allow_old: bool,
 }
@@ -151,8 +152,10 @@ impl Case<'_> {
         if keys.is_empty() {
             return Err("does not count: its key was not to sign at its time".into());
         }
-        let digest = self.digest.ok_or("is not the one that was announced, or is malformed")?;
-        let Some(key) = keys.iter().find(|key| self.fits(key, digest)) else {
+        let none = "is not the one that was announced, or is malformed";
+        let digest = self.digests.first().ok_or(none)?;
+        let fits = |key: &&ComponentKeyPub| self.digests.iter().any(|one| self.fits(key, one));
+        let Some(key) = keys.iter().find(fits) else {
             let is_short = digest.len() < DIGEST_MIN && keys.iter().any(|key| !is_rsa(key));
             return Err(match is_short {
                 true => format!("is made with {}, too short for its key", self.config.hash_alg),
@@ -175,7 +178,7 @@ impl Case<'_> {
             return Some(format!("is none over data, but of type 0x{number:02X}"));
         }
         let now = Timestamp::now();
-        if made > now {
+        if made > latest() {
             return Some("is of a time that is yet to come".to_owned());
         }
         if is_over(self.signature, now) {

@@ -7,12 +7,16 @@
 //!    by itself ([`is_affordable`]) or together with what was tried before it ([`WORK_MAX`]).
 //! 3. A sender decides, too, how many locks there are. Each secret key is unlocked once, not for
 //!    each lock; those that name it come first, and of all of them so many are tried
-//!    ([`TRIALS_MAX`]).
+//!    ([`TRIALS_MAX`]). A lock that is made for keys of another kind is none of them
+//!    ([`may_be_for`]).
 
 use pgp::composed::{PlainSessionKey, decrypt_session_key_with_password};
 use pgp::crypto::hash::HashAlgorithm;
-use pgp::packet::{PublicKeyEncryptedSessionKey, PublicSubkey, SymKeyEncryptedSessionKey};
-use pgp::types::{KeyDetails, Password, StringToKey};
+use pgp::packet::{
+    KeyFlags, PublicKeyEncryptedSessionKey, PublicSubkey, SymKeyEncryptedSessionKey,
+};
+use pgp::ser::Serialize as _;
+use pgp::types::{EcdhPublicParams, KeyDetails, Password, PkeskBytes, PublicParams, StringToKey};
 use rpgpie::key::ComponentKeyPriv;
 use rpgpie::tsk::Tsk;
 use zeroize::Zeroizing;
@@ -94,7 +98,7 @@ impl Locks {
             for key in keys {
                 for part in parts_of(key) {
                     let fits = |lock: &&PublicKeyEncryptedSessionKey| {
-                        names(lock, &part) == is_named && lock.match_identity(&part)
+                        names(lock, &part) == is_named && may_be_for(lock, &part)
                     };
                     let mut own = self.by_key.iter().filter(fits).peekable();
                     if own.peek().is_none() || is_stub(secret_of(&part)) {
@@ -174,7 +178,7 @@ impl Locks {
         for is_named in [true, false] {
             for key in reading.held.iter().flat_map(Held::keys) {
                 let fits = |lock: &&PublicKeyEncryptedSessionKey| {
-                    names(lock, &key) == is_named && lock.match_identity(&key)
+                    names(lock, &key) == is_named && may_be_for(lock, &key)
                 };
                 for lock in self.by_key.iter().filter(fits) {
                     let Some(rest) = left.checked_sub(1) else { return Ok(None) };
@@ -252,14 +256,16 @@ const TOKEN_TRIALS_MAX: usize = 32;
 /// How many recipients an error names.
 const NAMED_MAX: usize = 8;
 
-/// The parts of a secret key that may open something: those that are bound for that, and those of
-/// which it is not said what they are for.
+/// The parts of a secret key that may open something: those that are bound for that, whenever that
+/// was, and those of which it is not said what they are for.
 fn parts_of(key: &Tsk) -> Vec<ComponentKeyPriv> {
     let mut parts = key.decryption_keys_sec();
     for part in &key.key().secret_subkeys {
         let is_there = |one: &ComponentKeyPriv| one.fingerprint() == part.key.fingerprint();
-        let says_nothing = part.signatures.iter().all(|one| flags_of(one).is_none());
-        if says_nothing && !parts.iter().any(is_there) {
+        let flags = part.signatures.iter().map(flags_of);
+        let opens = |one: KeyFlags| one.encrypt_comms() || one.encrypt_storage();
+        let may_open = flags.clone().all(|one| one.is_none()) || flags.flatten().any(opens);
+        if may_open && !parts.iter().any(is_there) {
             parts.push(ComponentKeyPriv::Subkey(part.key.clone()));
         }
     }
@@ -301,6 +307,36 @@ fn is_affordable(lock: &SymKeyEncryptedSessionKey) -> bool {
     match lock.s2k() {
         Some(StringToKey::Argon2 { t, m_enc, .. }) => {
             *m_enc <= KIBIBYTES_MAX_POWER && *t <= PASSES_MAX
+        }
+        _ => true,
+    }
+}
+
+/// Whether it may be for this key: it names it, or nobody, and is made for one of its kind.
+fn may_be_for(lock: &PublicKeyEncryptedSessionKey, key: &impl KeyDetails) -> bool {
+    let is_of_kind = lock.algorithm().is_ok_and(|algorithm| algorithm == key.algorithm());
+    is_of_kind && lock.match_identity(key) && lock.values().is_ok_and(|values| fits(values, key))
+}
+
+/// Whether what a lock holds was made with a key of this size, or on its curve.
+fn fits(values: &PkeskBytes, key: &impl KeyDetails) -> bool {
+    match (values, key.public_params()) {
+        (PkeskBytes::Ecdh { public_point, .. }, PublicParams::ECDH(params)) => {
+            // A point is marked, and has one coordinate or two.
+            let bytes = match params {
+                EcdhPublicParams::Curve25519Legacy { .. } => 33,
+                EcdhPublicParams::P256 { .. } => 65,
+                EcdhPublicParams::P384 { .. } => 97,
+                EcdhPublicParams::P521 { .. } => 133,
+                _ => return true,
+            };
+            public_point.len() == bytes
+        }
+        (PkeskBytes::Rsa { mpi }, PublicParams::RSA(params)) => {
+            // Both begin with their length in bits; what was encrypted is less than the modulus.
+            let bits = params.to_bytes().ok().and_then(|bytes| bytes.first_chunk().copied());
+            let bytes = bits.map_or(0, u16::from_be_bytes).div_ceil(8);
+            mpi.len() <= usize::from(bytes)
         }
         _ => true,
     }

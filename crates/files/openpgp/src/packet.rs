@@ -19,6 +19,7 @@ use crate::embedded;
 use crate::error::{Error, Result};
 use crate::ledger::{Ledger, Owed};
 use crate::stage::Feed;
+use crate::tap::Tap;
 
 /// The largest packet that is read whole: keys and signatures are far smaller.
 const SMALL_MAX: u64 = 256 << 10;
@@ -31,6 +32,16 @@ const PIECE_MEAN_MIN: u64 = 64;
 
 fn reading(error: io::Error) -> Error {
     Error::io("reading the message")(error)
+}
+
+/// The header of the next packet, and its bytes as they stand there.
+pub(crate) fn next_header_and_bytes(
+    source: &mut impl BufRead,
+) -> Result<Option<(Tag, PacketLength, Vec<u8>)>> {
+    let mut bytes = Vec::new();
+    let mut tap = Tap { source, take: |some: &[u8]| bytes.extend_from_slice(some) };
+    let next = next_header(&mut tap)?;
+    Ok(next.map(|(tag, length)| (tag, length, bytes)))
 }
 
 /// The header of the next packet, `None` at the end of the source.
@@ -365,6 +376,26 @@ pub(crate) enum Source<'s> {
     Input(Box<dyn BufRead + Send + 's>),
     /// What was deciphered or unpacked.
     Layer(FeedReader<'s>),
+    /// One of these, while what is read of it is signed as it is.
+    Signed(Box<Tap<Source<'s>, Taker>>),
+}
+
+/// Who is shown what is read.
+pub(crate) type Taker = Box<dyn FnMut(&[u8]) + Send>;
+
+impl<'s> Source<'s> {
+    /// The same, with what is read shown.
+    pub(crate) fn shown_to(self, take: Taker) -> Source<'s> {
+        Source::Signed(Box::new(Tap { source: self, take }))
+    }
+
+    /// The same, with nothing shown any more.
+    pub(crate) fn alone(self) -> Source<'s> {
+        match self {
+            Source::Signed(tap) => tap.source,
+            other => other,
+        }
+    }
 }
 
 impl BufRead for Source<'_> {
@@ -372,6 +403,7 @@ impl BufRead for Source<'_> {
         match self {
             Source::Input(input) => input.fill_buf(),
             Source::Layer(layer) => layer.fill_buf(),
+            Source::Signed(tap) => tap.fill_buf(),
         }
     }
 
@@ -379,6 +411,7 @@ impl BufRead for Source<'_> {
         match self {
             Source::Input(input) => input.consume(bytes),
             Source::Layer(layer) => layer.consume(bytes),
+            Source::Signed(tap) => tap.consume(bytes),
         }
     }
 }
@@ -388,6 +421,7 @@ impl Read for Source<'_> {
         match self {
             Source::Input(input) => input.read(out),
             Source::Layer(layer) => layer.read(out),
+            Source::Signed(tap) => tap.read(out),
         }
     }
 }

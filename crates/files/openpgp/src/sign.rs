@@ -2,7 +2,9 @@
 //!
 //! 1. Which signatures count as good is decided in [`crate::judge`].
 //! 2. Secret keys are unlocked before anything is read, so a wrong passphrase costs nothing.
-//! 3. Text is hashed with its lines ended by CR LF, however they are ended in the data.
+//! 3. Text is hashed with its lines ended by CR LF, however they are ended in the data. Where other
+//!    programs read it in other ways, what is signed follows the most of them, and each of their
+//!    readings is verified ([`crate::readings`]).
 
 use digest::DynDigest;
 use pgp::crypto::hash::HashAlgorithm;
@@ -20,47 +22,32 @@ use crate::error::{Error, Result};
 use crate::judge::Judged;
 use crate::keys::{certificate_of, is_stub, secret_of};
 use crate::packet::to_bytes;
+use crate::readings::{Canonical, Lone, Readings, salted, tail_of};
 use crate::validity::Checked;
 
-/// The hash of data that passes by, for one signature.
-pub(crate) struct DataHash {
+/// The hash of data that passes by, for one signature that is made.
+struct DataHash {
     hash: Box<dyn DynDigest + Send>,
-    is_text: bool,
-    after_cr: bool,
+    text: Option<Canonical>,
 }
 
 impl DataHash {
-    fn new(algorithm: HashAlgorithm, kind: SignatureType, salt: &[u8]) -> Result<DataHash> {
-        let unknown = || Error::Unsupported(format!("the hash {algorithm:?} is not known"));
-        let mut hash = algorithm.new_hasher().map_err(|_| unknown())?;
-        if !salt.is_empty() && algorithm.salt_len() != Some(salt.len()) {
-            return Err(Error::damaged("a signature's salt has the wrong length"));
-        }
-        hash.update(salt);
-        Ok(DataHash { hash, is_text: kind == SignatureType::Text, after_cr: false })
+    fn new(algorithm: HashAlgorithm, text: Option<Lone>, salt: &[u8]) -> Result<DataHash> {
+        Ok(DataHash { hash: salted(algorithm, salt)?, text: text.map(Canonical::new) })
     }
 
     /// Takes what comes next of the data (3).
-    pub(crate) fn update(&mut self, bytes: &[u8]) {
-        if !self.is_text {
-            self.hash.update(bytes);
-            return;
-        }
-        let mut rest = bytes;
-        while let Some(at) = rest.iter().position(|byte| *byte == b'\n') {
-            let has_cr = if at == 0 { self.after_cr } else { rest[at - 1] == b'\r' };
-            self.hash.update(&rest[..at]);
-            self.hash.update(if has_cr { b"\n" } else { b"\r\n" });
-            rest = &rest[at + 1..];
-            self.after_cr = false;
-        }
-        self.hash.update(rest);
-        if let Some(last) = rest.last() {
-            self.after_cr = *last == b'\r';
+    fn update(&mut self, bytes: &[u8]) {
+        match &mut self.text {
+            Some(text) => text.update(bytes, &mut *self.hash),
+            None => self.hash.update(bytes),
         }
     }
 
     fn finish(mut self, config: &SignatureConfig) -> Result<Box<[u8]>> {
+        if let Some(text) = &mut self.text {
+            text.finish(&mut *self.hash);
+        }
         let length = config.hash_signature_data(&mut self.hash)?;
         let trailer = config.trailer(length)?;
         self.hash.update(&trailer);
@@ -142,17 +129,17 @@ pub(crate) struct Signing {
 }
 
 impl Signing {
-    /// Begins a signature with each of the signers.
+    /// Begins a signature with each of the signers, of text if it says what a lone CR in that is.
     pub(crate) fn begin(
         signers: &[Signer],
-        is_text: bool,
+        text: Option<Lone>,
         hash: Option<HashAlgorithm>,
     ) -> Result<Signing> {
         if signers.len() > SIGNATURES_MAX {
             let what = format!("at most {SIGNATURES_MAX} keys sign, not {}", signers.len());
             return Err(Error::Usage(what));
         }
-        let kind = if is_text { SignatureType::Text } else { SignatureType::Binary };
+        let kind = if text.is_some() { SignatureType::Text } else { SignatureType::Binary };
         let mut parts = Vec::new();
         for signer in signers {
             let key = &*signer.key;
@@ -169,7 +156,7 @@ impl Signing {
                 let id = SubpacketData::IssuerKeyId(key.legacy_key_id());
                 config.unhashed_subpackets = vec![Subpacket::regular(id)?];
             }
-            let data = DataHash::new(hash, kind, salt_of(&config))?;
+            let data = DataHash::new(hash, text, salt_of(&config))?;
             parts.push((signer.clone(), config, data));
         }
         Ok(Signing { parts })
@@ -230,8 +217,34 @@ fn salt_of(config: &SignatureConfig) -> &[u8] {
 /// Signatures that are being verified.
 #[derive(Default)]
 pub(crate) struct Verifying {
-    announced: Vec<(Option<OnePassSignature>, Option<DataHash>)>,
-    known: Vec<(Signature, Option<DataHash>)>,
+    announced: Vec<(Option<OnePassSignature>, Option<Readings>)>,
+    known: Vec<(Signature, Option<Readings>)>,
+    /// Hashes of layers, of those signatures that stand around one; see [`Verifying::around`].
+    layers: Vec<LayerHash>,
+}
+
+/// The hash of a layer, for one signature.
+pub(crate) struct LayerHash {
+    algorithm: HashAlgorithm,
+    salt: Vec<u8>,
+    hash: Box<dyn DynDigest + Send>,
+}
+
+impl LayerHash {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        self.hash.update(bytes);
+    }
+
+    /// What a signature that says this would have signed, if it may be over the layer.
+    fn digest(&self, config: &SignatureConfig) -> Option<Box<[u8]>> {
+        let is_over = config.typ == SignatureType::Binary
+            && config.hash_alg == self.algorithm
+            && salt_of(config) == self.salt;
+        let tail = tail_of(config).ok().filter(|_| is_over)?;
+        let mut hash = self.hash.box_clone();
+        hash.update(&tail);
+        Some(hash.finalize())
+    }
 }
 
 /// No message has more signatures.
@@ -251,7 +264,7 @@ impl Verifying {
                 OpsVersionSpecific::V6 { salt, .. } => salt,
                 _ => &[],
             };
-            DataHash::new(packet.hash_algorithm(), packet.typ(), salt).ok()
+            Readings::new(packet.hash_algorithm(), packet.typ(), salt).ok()
         });
         self.announced.push((packet, hash));
         self.bounded()
@@ -261,7 +274,7 @@ impl Verifying {
     pub(crate) fn know(&mut self, signature: Signature) -> Result<()> {
         let hash = signature
             .config()
-            .and_then(|config| DataHash::new(config.hash_alg, config.typ, salt_of(config)).ok());
+            .and_then(|config| Readings::new(config.hash_alg, config.typ, salt_of(config)).ok());
         self.known.push((signature, hash));
         self.bounded()
     }
@@ -285,7 +298,7 @@ impl Verifying {
     pub(crate) fn leaves_line_ends(&self) -> bool {
         let announced = self.announced.iter().map(|(_, hash)| hash);
         let known = self.known.iter().map(|(_, hash)| hash);
-        announced.chain(known).flatten().all(|hash| hash.is_text)
+        announced.chain(known).flatten().all(Readings::is_text)
     }
 
     /// How many signatures there are.
@@ -307,6 +320,45 @@ impl Verifying {
         }
     }
 
+    /// Begins the hashes of a layer for those signatures around it that stand in the same layer as
+    /// it does. RFC 9580 leaves open what they are over: the data, or, as Sequoia has it, the packet
+    /// of the layer as it is. Either counts.
+    pub(crate) fn around(&self, (announced, known): (usize, usize)) -> Vec<LayerHash> {
+        let announced = self.announced[announced..].iter().filter_map(|(packet, _)| {
+            let packet = packet.as_ref()?;
+            let salt = match packet.version_specific() {
+                OpsVersionSpecific::V6 { salt, .. } => salt.to_vec(),
+                _ => Vec::new(),
+            };
+            Some((packet.typ(), packet.hash_algorithm(), salt))
+        });
+        let known = self.known[known..].iter().filter_map(|(signature, _)| {
+            let config = signature.config()?;
+            Some((config.typ, config.hash_alg, salt_of(config).to_vec()))
+        });
+        let mut hashes: Vec<LayerHash> = Vec::new();
+        for (kind, algorithm, salt) in announced.chain(known) {
+            let is_there = hashes.iter().any(|one| one.algorithm == algorithm && one.salt == salt);
+            if kind == SignatureType::Binary
+                && !is_there
+                && let Ok(hash) = salted(algorithm, &salt)
+            {
+                hashes.push(LayerHash { algorithm, salt, hash });
+            }
+        }
+        hashes
+    }
+
+    /// Takes the hashes of a layer that was read.
+    pub(crate) fn take_layer(&mut self, hashes: Vec<LayerHash>) {
+        self.layers.extend(hashes);
+    }
+
+    /// How many signatures are announced, and how many have come.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        (self.announced.len(), self.known.len())
+    }
+
     /// The last announced signature, which has come.
     pub(crate) fn arrive(&mut self, signature: Signature) -> Result<()> {
         let Some((announced, hash)) = self.announced.pop() else {
@@ -325,8 +377,12 @@ impl Verifying {
         let mut judged = Judged::default();
         for (signature, hash) in self.known {
             let config = signature.config();
-            let digest = hash.zip(config).and_then(|(hash, config)| hash.finish(config).ok());
-            judged.take(&signature, digest.as_deref(), &known, allow_old);
+            let of_data = |(hash, config): (Readings, _)| Some((hash.finish(config).ok()?, config));
+            let digests = hash.zip(config).and_then(of_data).map(|(mut digests, config)| {
+                digests.extend(self.layers.iter().filter_map(|layer| layer.digest(config)));
+                digests
+            });
+            judged.take(&signature, &digests.unwrap_or_default(), &known, allow_old);
         }
         judged
     }

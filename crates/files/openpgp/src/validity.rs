@@ -12,6 +12,7 @@
 //! 6. What is said with the primary user id comes first, what is said of the key itself second; of
 //!    the ends that they say the earlier counts.
 //! 7. What a part may do is said where it is bound; if it is not, then of the key itself.
+//! 8. Clocks differ: what is made a little later than it is here has been made ([`AHEAD_MAX_S`]).
 
 use std::cmp::Reverse;
 
@@ -33,6 +34,15 @@ use rpgpie::signature::signature_acceptable;
 
 use crate::fitness::{is_by, weakness};
 use crate::revocation::{is_revocation, revokes_key, revokes_part, revokes_user};
+
+/// So far, in seconds, the clock of whoever signs or makes a key may be ahead of the one here (8).
+/// Sequoia takes as much.
+const AHEAD_MAX_S: u32 = 30 * 60;
+
+/// Until when what says its time may have been made by now (8).
+pub(crate) fn latest() -> Timestamp {
+    Timestamp::from_secs(Timestamp::now().as_secs().saturating_add(AHEAD_MAX_S))
+}
 
 /// A certificate, of which only what proves itself is left.
 pub(crate) struct Checked {
@@ -81,9 +91,24 @@ impl Checked {
         self.inner.primary_key.created_at()
     }
 
+    /// What time it is for the certificate: the one here, or the one at which its owner, whose
+    /// clock is a little ahead, has made the last thing in it (8).
+    pub(crate) fn present(&self) -> Timestamp {
+        let inner = &self.inner;
+        let parts = inner.public_subkeys.iter();
+        let keys = parts.clone().map(|part| part.key.created_at());
+        let details = &inner.details;
+        let said = details.direct_signatures.iter().chain(&details.revocation_signatures);
+        let said = said.chain(details.users.iter().flat_map(|user| &user.signatures));
+        let said = said.chain(parts.flat_map(|part| &part.signatures));
+        let all = keys.chain(said.filter_map(Signature::created)).chain([self.made()]);
+        let latest = latest();
+        all.filter(|made| *made <= latest).fold(Timestamp::now(), Timestamp::max)
+    }
+
     /// The user id that stands for the certificate now.
     pub(crate) fn primary_user_id(&self) -> Option<&SignedUser> {
-        self.primary_user_at(Timestamp::now()).map(|(user, _)| user)
+        self.primary_user_at(self.present()).map(|(user, _)| user)
     }
 
     /// Of the user ids that count the newest that is marked as primary; if none is, the newest.
@@ -161,7 +186,7 @@ impl Checked {
 
     /// The keys that one may encrypt to now.
     pub(crate) fn keys_to_encrypt_to(&self) -> Vec<ComponentKeyPub> {
-        let mut keys = self.keys_at(Timestamp::now());
+        let mut keys = self.keys_at(self.present());
         let wraps = |flags: &KeyFlags| flags.encrypt_comms() || flags.encrypt_storage();
         keys.retain(|one| one.flags.as_ref().is_some_and(wraps) && wraps_well(&one.key));
         keys.into_iter().map(|one| one.key).collect()
@@ -253,7 +278,7 @@ pub(crate) fn word_in<'a>(
 ) -> Option<&'a Signature> {
     let SubpacketData::EmbeddedSignature(word) = &one.data else { return None };
     let made = word.created()?;
-    let is_timely = part.created_at() <= made && made <= Timestamp::now();
+    let is_timely = part.created_at() <= made && made <= latest();
     (is_timely && word.verify_primary_key_binding(part, primary).is_ok()).then_some(&**word)
 }
 
@@ -292,9 +317,9 @@ fn active_at<'a>(
     };
     let soft = revocations.into_iter().filter(|one| is_of(one, at)).reduce(stricter);
     soft.or_else(|| {
-        let now = Timestamp::now();
+        let latest = latest();
         let counts =
-            |one: &&Signature| is_of(one, now) && signature_acceptable(one) && !is_over(one, at);
+            |one: &&Signature| is_of(one, latest) && signature_acceptable(one) && !is_over(one, at);
         let counting = others.into_iter().filter(counts);
         let (before, since): (Vec<_>, Vec<_>) = counting.partition(|one| is_of(one, at));
         before.into_iter().reduce(stricter).or_else(|| since.into_iter().reduce(stricter))
@@ -303,13 +328,13 @@ fn active_at<'a>(
 
 /// The same of a user id: that it was taken back counts from then on, until it is certified anew.
 fn user_active_at(all: &[Signature], at: Timestamp, key_made: Timestamp) -> Option<&Signature> {
-    let now = Timestamp::now();
+    let latest = latest();
     let made_until = |one: &&Signature, until: Timestamp| {
         one.created().is_some_and(|made| key_made <= made && made <= until)
     };
     let counts =
         |one: &&Signature| is_revocation(one) || (signature_acceptable(one) && !is_over(one, at));
-    let counting = all.iter().filter(|one| made_until(one, now)).filter(counts);
+    let counting = all.iter().filter(|one| made_until(one, latest)).filter(counts);
     let (before, since): (Vec<_>, Vec<_>) = counting.partition(|one| made_until(one, at));
     let since = || since.into_iter().filter(|one| !is_revocation(one)).reduce(stricter);
     before.into_iter().reduce(stricter).or_else(since)

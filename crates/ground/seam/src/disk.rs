@@ -312,24 +312,3 @@ pub fn fresh_name(path: &Path) -> PathBuf {
     name.push(".new");
     path.with_file_name(name)
 }
-
-/// Puts a small file in place so that a crash leaves the old one or the new one, whole.
-///
-/// # Errors
-/// Whatever the disk says; the old file is then still there, or the new one already.
-pub fn replace_small(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let fresh = fresh_name(path);
-    if disk.exists(&fresh)? {
-        disk.remove(&fresh)?;
-    }
-    let how = Open { create: Create::New, write: true, direct: false, dsync: false };
-    let file = disk.open(&fresh, how)?;
-    if let Err(error) = file.write_at(bytes, 0).and_then(|()| file.sync()) {
-        // On a full device every byte counts.
-        let _ = disk.remove(&fresh);
-        return Err(error);
-    }
-    drop(file);
-    disk.rename(&fresh, path)?;
-    disk.sync_dir(path.parent().unwrap_or(Path::new(".")))
-}

@@ -52,21 +52,9 @@ impl Fresh {
 
     /// One that has to have a name (1).
     fn hidden(disk: &Arc<dyn Disk>, path: &Path) -> io::Result<Fresh> {
-        for name in hidden_names(path) {
-            clear(&**disk, &name);
-            let file = match disk.open(&name, NEW) {
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
-                opened => opened?,
-            };
-            let lock = disk.lock(&name);
-            // Whoever was faster with the lock takes it for one that nobody holds.
-            let is_held = matches!(&lock, Err(error) if error.kind() == ErrorKind::WouldBlock);
-            if !is_held && !is_misplaced(&**disk, &name, &*file) {
-                let (disk, path) = (Arc::clone(disk), path.to_owned());
-                return Ok(Fresh { disk, path, file, hidden: Some(name), _lock: lock.ok() });
-            }
-        }
-        Err(crowded(path))
+        let Hidden { name, file, lock } = Hidden::begin(&**disk, path)?;
+        let (disk, path) = (Arc::clone(disk), path.to_owned());
+        Ok(Fresh { disk, path, file, hidden: Some(name), _lock: lock })
     }
 
     /// The file, to be written and synced.
@@ -130,6 +118,51 @@ impl Drop for Fresh {
             let _ = self.disk.remove(hidden);
         }
     }
+}
+
+/// A file under a hidden name (1).
+struct Hidden {
+    name: PathBuf,
+    file: Arc<dyn File>,
+    lock: Option<Box<dyn HeldLock>>,
+}
+
+impl Hidden {
+    fn begin(disk: &dyn Disk, path: &Path) -> io::Result<Hidden> {
+        for name in hidden_names(path) {
+            clear(disk, &name);
+            let file = match disk.open(&name, NEW) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+                opened => opened?,
+            };
+            let lock = disk.lock(&name);
+            // Whoever was faster with the lock takes it for one that nobody holds.
+            let is_held = matches!(&lock, Err(error) if error.kind() == ErrorKind::WouldBlock);
+            if !is_held && !is_misplaced(disk, &name, &*file) {
+                return Ok(Hidden { name, file, lock: lock.ok() });
+            }
+        }
+        Err(crowded(path))
+    }
+}
+
+/// Puts a small file in place so that a crash leaves the old one or the new one, whole. Nothing
+/// that somebody else has put beside it as `NAME.new` or the like is touched.
+///
+/// # Errors
+/// Whatever the disk says; the old file is then still there, or the new one already, and nothing
+/// else is left.
+pub fn replace_small(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let Hidden { name, file, lock } = Hidden::begin(disk, path)?;
+    let written = file.write_at(bytes, 0).and_then(|()| file.sync());
+    drop(file);
+    if let Err(error) = written.and_then(|()| disk.rename(&name, path)) {
+        // On a full device every byte counts.
+        let _ = disk.remove(&name);
+        return Err(error);
+    }
+    drop(lock);
+    disk.sync_dir(folder(path))
 }
 
 /// The folder of a file.

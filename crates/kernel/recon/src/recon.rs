@@ -19,7 +19,8 @@ use std::sync::Arc;
 use base::{Lsn, SystemId};
 use seal::{KeyProvider, Salt, Tag};
 use seam::Seam;
-use seam::disk::{BLOCK, Create, File, Open, is_full, is_misplaced, replace_small};
+use seam::disk::{BLOCK, Create, File, Open, is_full, is_misplaced};
+use seam::fresh::replace_small;
 use seam::plant::{Plant, planted};
 use seam::sync::{Mutex, MutexGuard};
 

@@ -19,8 +19,9 @@ use std::path::{Path, PathBuf};
 
 use base::{KeyGeneration, SystemId};
 use seam::Seam;
-use seam::disk::{Disk, read_small, replace_small};
+use seam::disk::{Disk, read_small};
 use seam::entropy::Entropy;
+use seam::fresh::replace_small;
 use seam::sync::Mutex;
 
 use crate::key_file::{

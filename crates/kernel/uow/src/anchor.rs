@@ -16,7 +16,8 @@
 use std::path::PathBuf;
 
 use seam::Seam;
-use seam::disk::{BLOCK, Open, replace_small};
+use seam::disk::{BLOCK, Open};
+use seam::fresh::replace_small;
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 use seam::sync::Mutex;

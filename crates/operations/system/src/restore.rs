@@ -15,7 +15,8 @@ use recon::{Recon, Record, State};
 use recovery::{CopyKeys, LeftSet, Lost, Past, Progress, RecoveryError, find_copies};
 use seal::{Format, KeyProvider, KeyRing, Passphrase};
 use seam::Seam;
-use seam::disk::{Disk, read_small, replace_small};
+use seam::disk::{Disk, read_small};
+use seam::fresh::replace_small;
 use serde::{Deserialize, Serialize};
 use uow::{Parts, Protection};
 

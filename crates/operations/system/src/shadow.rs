@@ -343,7 +343,7 @@ mod tests {
         let dir = folder("shadow-names");
         std::fs::write(dir.join("old"), "old").unwrap();
         let disk = shadow(1 << 20);
-        seam::disk::replace_small(&disk, &dir.join("old"), b"other").unwrap();
+        seam::fresh::replace_small(&disk, &dir.join("old"), b"other").unwrap();
         let read = |name| seam::disk::read_small(&disk, &dir.join(name), 100);
         assert_eq!(read("old").unwrap(), b"other");
         assert_eq!(disk.list(&dir).unwrap(), [PathBuf::from("old")]);

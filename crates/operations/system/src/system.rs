@@ -11,7 +11,8 @@ use recon::{HeldLog, Recon};
 use recovery::{CopyKeys, History};
 use seal::{CipherCheck, KdfCost, KeyProvider, KeyRing, Passphrase, TokenPlace};
 use seam::Seam;
-use seam::disk::{Disk, HeldLock, fresh_name, make_dir, replace_small};
+use seam::disk::{Disk, HeldLock, make_dir};
+use seam::fresh::replace_small;
 use seam::sync::{Mutex, MutexGuard};
 use store_kernel::KernelStore;
 use uow::{Kernel, KernelConfig, Parts, UowError};
@@ -578,12 +579,9 @@ pub(crate) fn make_folders(
 
 /// Removes what an unfinished `make` has left, as far as that goes.
 pub(crate) fn clean_up(disk: &dyn Disk, dir: &Path, config: &SystemConfig) {
-    let mut paths = vec![config.key_file(dir), fresh_name(&config.key_file(dir))];
-    for name in ["control", "double-write", CONFIG_FILE, "recon.1"] {
-        paths.extend([dir.join(name), fresh_name(&dir.join(name))]);
-    }
-    let second = dir.join(&config.recon.second).join("recon.2");
-    paths.extend([fresh_name(&second), second]);
+    let mut paths = vec![config.key_file(dir)];
+    paths.extend(["control", "double-write", CONFIG_FILE, "recon.1"].map(|name| dir.join(name)));
+    paths.push(dir.join(&config.recon.second).join("recon.2"));
     for folder in config.all_log_folders(dir) {
         let names = disk.list(&folder).unwrap_or_default();
         let segments = names.iter().filter(|name| name.to_string_lossy().starts_with("segment-"));

@@ -184,7 +184,8 @@ fn dd_names_lead_to_files_lines_and_standard_input() {
 }
 
 fn put(path: &std::path::Path, text: &str) {
-    seam::disk::replace_small(&seam::real::RealDisk::new(), path, text.as_bytes()).expect("a file");
+    seam::fresh::replace_small(&seam::real::RealDisk::new(), path, text.as_bytes())
+        .expect("a file");
 }
 
 #[test]
@@ -332,7 +333,7 @@ fn library(test: &str, programs: &[&str]) -> std::path::PathBuf {
         let called = prepare(&guests().join(program)).expect("a program");
         let object = seam::disk::read_small(&disk, called.object(), 1 << 24).expect("an object");
         let path = library.join(program).with_extension("so");
-        seam::disk::replace_small(&disk, &path, &object).expect("a copy");
+        seam::fresh::replace_small(&disk, &path, &object).expect("a copy");
     }
     library
 }

@@ -5,7 +5,7 @@
 
 use std::fs;
 
-use crate::common::{DEMO, Folder, bank, files, on};
+use crate::common::{DEMO, Folder, bank, files, hidden_names, on};
 
 #[test]
 fn a_system_that_was_put_back_is_refused() {
@@ -58,15 +58,22 @@ fn an_anchor_that_cannot_be_written_is_told_and_stops_nobody() {
     let text = fs::read_to_string(&settings).unwrap();
     let line = format!("[anchor]\nfile = \"{}\"\n", elsewhere.join("anchor").display());
     fs::write(&settings, text.replace("[anchor]\n", &line)).unwrap();
+    fs::write(elsewhere.join("anchor.new"), "somebody's").unwrap();
     on(DEMO, &["restart"], &dir, &["--begin-anchor"]).done();
+    let foreign = fs::read_to_string(elsewhere.join("anchor.new")).unwrap();
+    assert_eq!(foreign, "somebody's", "what stands beside the anchor is nobody else's business");
     let before = fs::read(elsewhere.join("anchor")).unwrap();
 
-    // Its place refuses writes: what is to become the new anchor is a folder.
-    fs::create_dir(elsewhere.join("anchor.new")).unwrap();
+    // Its place refuses writes: every name that the new anchor could grow under is a folder's.
+    for name in hidden_names("anchor") {
+        fs::create_dir(elsewhere.join(name)).unwrap();
+    }
     let ended = on(DEMO, &["sets", "create"], &dir, &["LATE"]).done();
     assert!(ended.err.contains("anchor"), "{}", ended.err);
     assert_eq!(fs::read(elsewhere.join("anchor")).unwrap(), before, "it is behind");
-    fs::remove_dir(elsewhere.join("anchor.new")).unwrap();
+    for name in hidden_names("anchor") {
+        fs::remove_dir(elsewhere.join(name)).unwrap();
+    }
     on(DEMO, &["restart"], &dir, &[]).done();
     assert_ne!(fs::read(elsewhere.join("anchor")).unwrap(), before);
 }

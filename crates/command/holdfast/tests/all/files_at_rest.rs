@@ -5,6 +5,7 @@
 
 use std::fs;
 
+use crate::common::hidden_names;
 use crate::common::in_time::RunInTime as _;
 use crate::common::place::{Place, put};
 
@@ -273,8 +274,10 @@ fn no_output_takes_the_place_of_an_input_or_of_another_output() {
 #[test]
 fn a_key_whose_name_cannot_be_kept_is_not_made() {
     let place = Place::new("rest-half");
-    // Nothing can be written where a folder stands.
-    fs::create_dir_all(place.path("ring/aliases.new/full")).unwrap();
+    // Nothing can be written where folders stand.
+    for name in hidden_names("aliases") {
+        fs::create_dir_all(place.path("ring").join(name)).unwrap();
+    }
     place.fails(&["generate", "--no-passphrase", "--alias", "x", "Eve <eve@example.org>"], 1);
     assert!(!place.works(&["list"]).contains("Eve"));
     place.works(&["generate", "--no-passphrase", "Eve <eve@example.org>"]);

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use seam::disk::{Disk, read_small, replace_small};
+use seam::disk::{Disk, read_small};
+use seam::fresh::replace_small;
 
 use super::template::{amount, folders, key, quoted, stripes};
 use super::{CONFIG_FILE, FILE_BYTES_MAX, LogSettings, PoolSettings, SystemConfig};

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use base::CiNumber;
 use recovery::CopyFiles;
-use seam::disk::{Create, Open};
+use seam::disk::Open;
+use seam::fresh::Fresh;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uow::{MendedFrom, UowError};
@@ -145,15 +146,13 @@ fn copy_again(system: &System, number: u32, talk: &mut Talk<'_>) -> Result<Strin
 
 /// Replaces a file by a copy of another one, durably; it gets its name last.
 fn put(system: &System, from: &Path, to: &Path, talk: &mut Talk<'_>) -> Result<(), Refusal> {
-    let disk = &*system.kernel().seam().disk;
+    let disk = &system.kernel().seam().disk;
     let failed = |error| Refusal::from(SystemError::io("make anew", to, error));
-    let fresh = to.with_extension("part");
     let folder = to.parent().unwrap_or(Path::new("."));
-    recovery::prepare_folder(disk, folder).map_err(failed)?;
+    recovery::prepare_folder(&**disk, folder).map_err(failed)?;
     let source = disk.open(from, Open::READ).map_err(failed)?;
-    let how = Open { create: Create::IfMissing, write: true, direct: false, dsync: false };
-    let target = disk.open(&fresh, how).map_err(failed)?;
-    target.set_len(0).map_err(failed)?;
+    let fresh = Fresh::begin(disk, to).map_err(failed)?;
+    let target = fresh.file();
     let len = source.len().map_err(failed)?;
     let mut piece = vec![0; PIECE];
     for offset in (0..len).step_by(PIECE) {
@@ -163,6 +162,5 @@ fn put(system: &System, from: &Path, to: &Path, talk: &mut Talk<'_>) -> Result<(
         talk.progress(&to.display().to_string(), offset >> 20, len >> 20, "MiB")?;
     }
     target.sync().map_err(failed)?;
-    disk.rename(&fresh, to).map_err(failed)?;
-    disk.sync_dir(folder).map_err(failed)
+    fresh.keep(true).map_err(failed)
 }

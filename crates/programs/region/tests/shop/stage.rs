@@ -111,7 +111,7 @@ pub(crate) fn play(test: &str, play: Play<'_>) -> Outcome {
     let disk = RealDisk::new();
     if !play.input.is_empty() {
         let sysin = folder.join("sysin");
-        seam::disk::replace_small(&disk, &sysin, play.input.as_bytes()).expect("a file");
+        seam::fresh::replace_small(&disk, &sysin, play.input.as_bytes()).expect("a file");
         dds.push(Dd { name: "SYSIN".into(), path: sysin, text: false });
     }
     let files = Files::prepare(&disk, &dds, prepared.files(), &Library::default(), &folder)

@@ -7,7 +7,8 @@
 use std::path::{Path, PathBuf};
 
 use seal::Passphrase;
-use seam::disk::{read_small, replace_small};
+use seam::disk::read_small;
+use seam::fresh::replace_small;
 
 use super::torture::{BLOCK, COPIES, LOGS, Torture};
 use super::{PASSPHRASE, remove_folder};

@@ -249,7 +249,7 @@ impl Runs<'_> {
         stage: &mut Stage,
     ) -> Result<()> {
         let passphrase = place.base.join("passphrase");
-        seam::disk::replace_small(&*self.context.seam.disk, &passphrase, PASSPHRASE.as_bytes())?;
+        seam::fresh::replace_small(&*self.context.seam.disk, &passphrase, PASSPHRASE.as_bytes())?;
         let mut torture = Torture::new(self.context, self.dir, &place.base)?;
         torture.prepare()?;
         let begun = self.context.seam.clock.monotonic();

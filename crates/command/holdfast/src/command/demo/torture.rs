@@ -52,7 +52,7 @@ impl<'a> Torture<'a> {
         let folders = ARCHIVES.map(|name| self.base.join(name));
         let [one, two] = folders.map(|folder| format!("{:?}", folder.display().to_string()));
         let text = text.replace("#: folders = []", &format!("folders = [{one}, {two}]"));
-        seam::disk::replace_small(&*self.context.seam.disk, &path, text.as_bytes())?;
+        seam::fresh::replace_small(&*self.context.seam.disk, &path, text.as_bytes())?;
         self.copy()
     }
 

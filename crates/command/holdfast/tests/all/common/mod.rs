@@ -328,3 +328,10 @@ pub(crate) fn findings(dir: &Path) -> Vec<Value> {
 pub(crate) fn is_about(finding: &Value, path: &Path) -> bool {
     finding["file"].as_str().is_some_and(|file| Path::new(file) == path)
 }
+
+/// The names under which a small file grows before it takes the place of the one of that name.
+pub(crate) fn hidden_names(name: &str) -> Vec<String> {
+    let numbers = (1..100).map(|number| format!(".{number}"));
+    let all = std::iter::once(String::new()).chain(numbers);
+    all.map(|number| format!(".{name}.holdfast{number}.part")).collect()
+}

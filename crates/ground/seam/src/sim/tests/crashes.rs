@@ -196,9 +196,9 @@ fn a_folder_made_durably_survives_with_all_above_it() {
 #[test]
 fn a_small_file_is_replaced_whole_or_not_at_all() {
     let disk = SimDisk::new();
-    crate::disk::replace_small(&disk, "/small".as_ref(), &[1; 700]).unwrap();
+    crate::fresh::replace_small(&disk, "/small".as_ref(), &[1; 700]).unwrap();
     let mut seen = std::collections::BTreeSet::new();
-    let replace = || crate::disk::replace_small(&disk, "/small".as_ref(), &[2; 900]).unwrap();
+    let replace = || crate::fresh::replace_small(&disk, "/small".as_ref(), &[2; 900]).unwrap();
     for after in crashed_while(&disk, replace) {
         let bytes = crate::disk::read_small(&after, "/small".as_ref(), 1_000).unwrap();
         assert!(bytes == [1; 700] || bytes == [2; 900]);
@@ -207,6 +207,29 @@ fn a_small_file_is_replaced_whole_or_not_at_all() {
     assert_eq!(seen.len(), 2);
     let bytes = crate::disk::read_small(&disk, "/small".as_ref(), 1_000).unwrap();
     assert_eq!(bytes, [2; 900]);
+}
+
+#[test]
+fn what_others_have_put_beside_a_small_file_stays() {
+    let disk = SimDisk::new();
+    let how = Open { direct: false, ..Open::DATA };
+    for name in ["/small.new", "/small.tmp", "/small.part"] {
+        make(&disk, name, how).write_at(b"foreign", 0).unwrap();
+    }
+    // One that a crash has left goes; a folder never does.
+    make(&disk, "/.small.holdfast.part", how).write_at(b"left", 0).unwrap();
+    disk.create_dir("/.other.holdfast.part".as_ref()).unwrap();
+    for name in ["/small", "/other"] {
+        crate::fresh::replace_small(&disk, name.as_ref(), b"new").unwrap();
+        assert_eq!(crate::disk::read_small(&disk, name.as_ref(), 9).unwrap(), b"new");
+    }
+    for name in ["/small.new", "/small.tmp", "/small.part"] {
+        assert_eq!(crate::disk::read_small(&disk, name.as_ref(), 9).unwrap(), b"foreign");
+    }
+    let mut names = disk.list("/".as_ref()).unwrap();
+    names.sort();
+    let left = [".other.holdfast.part", "other", "small", "small.new", "small.part", "small.tmp"];
+    assert_eq!(names, left.map(std::path::PathBuf::from));
 }
 
 #[test]
