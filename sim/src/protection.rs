@@ -17,7 +17,7 @@ use base::{CiNumber, GroupNumber, KeyGeneration, Lsn, SystemId};
 use log::{GROUP_HEADER, GroupHead, KeyBook, Purpose};
 use seal::{Format, KdfCost, KeyProvider, Passphrase, Salt, TestKeys};
 use seam::Seam;
-use seam::disk::replace_small;
+use seam::fresh::replace_small;
 use seam::sim::{CrashStyle, End, Rng, SimConfig, SimDisk};
 use space::Conversion;
 use store::{Read, SetAttributes, SetId, Store, Unit, UnitOptions};

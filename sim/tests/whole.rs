@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use holdfast_sim::crew;
 use holdfast_sim::whole::{self, Lived};
-use seam::disk::{read_small, replace_small};
+use seam::disk::read_small;
+use seam::fresh::replace_small;
 use seam::sim::{self, SimConfig, SimDisk};
 
 #[test]
