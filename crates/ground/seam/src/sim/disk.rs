@@ -398,6 +398,9 @@ impl Disk for SimDisk {
             (Ok(_), Create::New) => {
                 return Err(wrong(io::ErrorKind::AlreadyExists, "make", &path));
             }
+            (Err(error), Create::New) if error.kind() == io::ErrorKind::IsADirectory => {
+                return Err(wrong(io::ErrorKind::AlreadyExists, "make", &path));
+            }
             (Ok(inode), _) => inode,
             (Err(error), Create::Never) => return Err(error),
             (Err(error), _) if error.kind() != io::ErrorKind::NotFound => return Err(error),
