@@ -157,8 +157,8 @@ pub fn a_plain_log_becomes_sealed() -> Result<(), String> {
     Ok(())
 }
 
-/// Has a definition without a permit in a plain log, as a record or in a checkpoint; see the head of
-/// this file.
+/// Has a definition without a permit in a plain log, as a record or in a checkpoint; see the head
+/// of this file.
 ///
 /// # Errors
 /// If a start believes it.

@@ -321,7 +321,7 @@ impl Verifying {
     }
 
     /// Begins the hashes of a layer for those signatures around it that stand in the same layer as
-    /// it does. RFC 9580 leaves open what they are over: the data, or, as Sequoia has it, the packet
+    /// it does. RFC 9580 leaves open what they are over: the data, or as Sequoia has it the packet
     /// of the layer as it is. Either counts.
     pub(crate) fn around(&self, (announced, known): (usize, usize)) -> Vec<LayerHash> {
         let announced = self.announced[announced..].iter().filter_map(|(packet, _)| {

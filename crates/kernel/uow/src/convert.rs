@@ -301,7 +301,7 @@ impl Kernel {
         true
     }
 
-    /// When the first chunk after a restart may begin: the one before it may have just been written.
+    /// When the first chunk after a restart may begin: the one before may just have been written.
     fn first_due(&self, set: &DataSet) -> Duration {
         let rate = set.definition().conversion.map_or(0, |conversion| conversion.bytes_per_second);
         let all = u64::from(set.intervals()) * set.unit_bytes() as u64;

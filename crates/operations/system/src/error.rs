@@ -334,12 +334,7 @@ impl Coded for SystemError {
             }
             SystemError::Traced { .. } => TRACED.into(),
             SystemError::Limited { option, .. } => format!("Raise it: `ulimit -{option}`."),
-            SystemError::NoRecon { dir, .. } => format!(
-                "Put a copy back if there is one. If both are lost, make RECON anew, which takes the \
-                 passphrase and shows what the system is bound to: `holdfast recon rebuild -s {} \
-                 --from FOLDER` with each FOLDER that holds image copies.",
-                dir.display()
-            ),
+            SystemError::NoRecon { dir, .. } => without_recon(dir),
             SystemError::Config { path, .. } => {
                 format!("Correct that line of {}; its comments name every setting.", path.display())
             }
@@ -400,6 +395,15 @@ impl Coded for SystemError {
 }
 
 /// What to do about somebody who traces.
+fn without_recon(dir: &Path) -> String {
+    format!(
+        "Put a copy back if there is one. If both are lost, make RECON anew, which takes the \
+         passphrase and shows what the system is bound to: `holdfast recon rebuild -s {} \
+         --from FOLDER` with each FOLDER that holds image copies.",
+        dir.display()
+    )
+}
+
 const TRACED: &str = "Run the command without a debugger, and without strace; if nobody has been \
                       asked to trace it, find out whose process that is before the passphrase is \
                       given again.";

@@ -7,8 +7,8 @@
 //! 3. When a system is open, RECON names its data sets as they are, unless there is no room for
 //!    that: a full device keeps no system from being opened, for whoever frees space has to. The
 //!    next start makes up for it.
-//! 4. No system is opened without RECON, but to be looked at: whoever puts an older control file back
-//!    would otherwise only have to remove what knows of a newer one. An operator who holds the keys
+//! 4. No system is opened without RECON, but to be looked at: an attacker who puts an older control
+//!    file back would only have to remove what knows of a newer one. An operator who holds the keys
 //!    has it made anew.
 
 use std::path::Path;
@@ -44,24 +44,19 @@ pub fn recon_setup(
     }
 }
 
-/// What RECON knows.
+/// What RECON knows. For somebody who only looks, nothing if it is gone.
 ///
 /// # Errors
 /// [`SystemError::NoRecon`] if it is gone (4); what is wrong with both copies.
-pub(crate) fn known(setup: &Setup) -> Result<State, SystemError> {
+pub(crate) fn known_to(setup: &Setup, only_looks: bool) -> Result<State, SystemError> {
     if !recon::exists(setup)? {
+        if only_looks {
+            return Ok(State::default());
+        }
         let (dir, copies) = (setup.folders[0].clone(), setup.paths());
         return Err(SystemError::NoRecon { dir, copies });
     }
     Ok(recon::read(setup)?.state)
-}
-
-/// What RECON knows, for somebody who only looks: nothing if it is gone.
-pub(crate) fn known_if_any(setup: &Setup) -> Result<State, SystemError> {
-    match known(setup) {
-        Err(SystemError::NoRecon { .. }) => Ok(State::default()),
-        known => known,
-    }
 }
 
 /// Opens RECON and brings its data sets up to date. Where there is none, somebody only looks at the

@@ -164,10 +164,7 @@ impl System {
         let (outside, seam) = (seam, shadowed.as_ref().unwrap_or(seam));
         let keys = Arc::new(open_keys(seam, dir, &config, passphrase)?);
         let recon = registry::recon_setup(seam, dir, &config, Arc::clone(&keys) as _);
-        let known = match options.in_memory {
-            true => registry::known_if_any(&recon)?,
-            false => registry::known(&recon)?,
-        };
+        let known = registry::known_to(&recon, options.in_memory)?;
         let bound = protection::prove(seam, dir, &config, &keys, &known)?;
         let becomes_sealed = bound.log != config.log.format && !options.in_memory;
         config.believe(&bound);

@@ -86,7 +86,6 @@
 //! use std::sync::{Arc, Mutex};
 //! use store::{
 //!     CommitSink, Committed, Result, SetAttributes, SetId, Store, Unit, UnitOptions,
-//!,
 //! };
 //! use holdfast_store_suite::model::ModelStore;
 //!

@@ -6,9 +6,9 @@
 //! that to certify an engine ([`run_all`]). In tests each check is a test of its own:
 //!
 //! ```
-//! use holdfast_store::{conformance::Subject, model::ModelStore};
+//! use holdfast_store_suite::{conformance::Subject, model::ModelStore};
 //!
-//! holdfast_store::conformance_tests!(conformance, Subject::new(ModelStore::new()));
+//! holdfast_store_suite::conformance_tests!(conformance, Subject::new(ModelStore::new()));
 //! # fn main() {}
 //! ```
 //!

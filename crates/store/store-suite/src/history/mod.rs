@@ -26,7 +26,7 @@
 //! The checker is sound: what it reports is one. It is as complete as the reads are many.
 //!
 //! ```
-//! use holdfast_store::history::{Fate, Order, Recorder, check};
+//! use holdfast_store_suite::history::{Fate, Order, Recorder, check};
 //!
 //! // Two units of work that both read an empty list, then both append to it.
 //! let recorder = Recorder::new();

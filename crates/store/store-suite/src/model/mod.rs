@@ -9,9 +9,9 @@
 //! the store can be crashed ([`ModelStore::crash`]) to see what a restart would find.
 //!
 //! ```
-//! use holdfast_store::{
+//! use holdfast_store_suite::model::ModelStore;
+//! use store::{
 //!     Cursor, KeyRange, Read, SetAttributes, Store, StoreError, Unit, UnitOptions, run,
-//!     model::ModelStore,
 //! };
 //!
 //! let store = ModelStore::new();
