@@ -30,9 +30,9 @@ use crate::convert::Converter;
 use crate::housekeeper::Housekeeper;
 use crate::journal::LogJournal;
 use crate::protection::{AskedAbove, Protection};
-use crate::record::kind;
+use crate::record::{CatalogRecord, Change, KernelRecord};
 use crate::registry::Registry;
-use crate::transit::{Step, Transit, steps_of};
+use crate::transit::{Interval, Step, Transit, steps_of};
 use crate::{Resource, RestartReport, UowError};
 
 /// A pool to make.
@@ -322,8 +322,8 @@ impl Kernel {
         self.permit(&mut definition)?;
         let set = space::create::create(&self.environment, definition, pool, format_root)?;
         set.load_maps()?;
-        let mut body = set.top().to_le_bytes().to_vec();
-        body.extend_from_slice(&set.definition().encode());
+        let definition = Box::new(Definition::clone(&set.definition()));
+        let record = KernelRecord::from(CatalogRecord::Made { top: set.top(), definition });
         let end = {
             let mut sets = self.sets.lock();
             if let Some(id) = sets.taken(set.name()) {
@@ -332,7 +332,7 @@ impl Kernel {
                 set.remove_files()?;
                 return Err(UowError::SetExists { name, set: id });
             }
-            let made = self.log.append(kind::SET_MADE, 0, UowId::NONE, Lsn::NONE, &[&body])?;
+            let made = record.append(&self.log)?;
             sets.insert(Arc::clone(&set));
             made.end
         };
@@ -358,8 +358,7 @@ impl Kernel {
         let _work = self.housekeeper.work.lock();
         let end = {
             let mut sets = self.sets.lock();
-            let body = set.id().0.to_le_bytes();
-            let gone = self.log.append(kind::SET_GONE, 0, UowId::NONE, Lsn::NONE, &[&body])?;
+            let gone = KernelRecord::from(CatalogRecord::Gone(set.id())).append(&self.log)?;
             sets.remove(set.id());
             gone.end
         };
@@ -379,8 +378,8 @@ impl Kernel {
             let mut sets = self.sets.lock();
             let waiting = sets.offline().into_iter().find(|definition| definition.name == name);
             let Some(definition) = waiting else { return Ok(false) };
-            let body = definition.id.0.to_le_bytes();
-            let gone = self.log.append(kind::SET_GONE, 0, UowId::NONE, Lsn::NONE, &[&body])?;
+            let gone = KernelRecord::from(CatalogRecord::Gone(definition.id));
+            let gone = gone.append(&self.log)?;
             sets.remove(definition.id);
             (definition, gone.end)
         };
@@ -428,9 +427,7 @@ impl Kernel {
         near: Option<CiNumber>,
         purpose: Purpose,
     ) -> Result<CiNumber, UowError> {
-        set.allocate(near, purpose, &mut |page, ci| {
-            self.log_place(set, kind::GIVEN_OUT, UowId::NONE, page, ci)
-        })
+        set.allocate(near, purpose, &mut |page, ci| self.log_given_out((set.id(), ci), page))
     }
 
     /// Takes an interval back. No latch is held.
@@ -448,22 +445,33 @@ impl Kernel {
         ci: CiNumber,
         freed_by: UowId,
     ) -> Result<(), UowError> {
-        set.give_back(ci, &mut |page, ci| self.log_place(set, kind::TAKEN_BACK, freed_by, page, ci))
+        set.give_back(ci, &mut |page, ci| {
+            let interval = (set.id(), ci);
+            let record = KernelRecord::TakenBack(interval);
+            self.log_step((interval, Step::Arrives), &record, freed_by, page)
+        })
     }
 
-    pub(crate) fn log_place(
+    /// Logs that an interval is in use, in the latched map that says so.
+    pub(crate) fn log_given_out(
         &self,
-        set: &DataSet,
-        kind: u8,
+        interval: Interval,
+        page: &mut ExclusiveCi<'_>,
+    ) -> Result<(), UowError> {
+        let record = KernelRecord::GivenOut(interval);
+        self.log_step((interval, Step::Leaves), &record, UowId::NONE, page)
+    }
+
+    fn log_step(
+        &self,
+        step: (Interval, Step),
+        record: &KernelRecord<'_>,
         uow: UowId,
         page: &mut ExclusiveCi<'_>,
-        ci: CiNumber,
     ) -> Result<(), UowError> {
-        let body = crate::record::encode_places(&[(set.id(), ci)]);
         page.begin_change(self.log.next_lsn());
-        let step = if kind == kind::GIVEN_OUT { Step::Leaves } else { Step::Arrives };
-        let append = || self.log.append_reserved(kind, 0, uow, Lsn::NONE, &[&body]);
-        let place = self.transit.log(&[((set.id(), ci), step)], append)?;
+        let append = || record.append_for(&self.log, uow, Lsn::NONE);
+        let place = self.transit.log(&[step], append)?;
         page.set_lsn(place.lsn);
         Ok(())
     }
@@ -484,9 +492,10 @@ impl Kernel {
         for page in pages.iter_mut() {
             page.begin_change(self.log.next_lsn());
         }
-        let id = set.id().0.to_le_bytes();
-        let parts: [&[u8]; 2] = [&id, &whole];
-        let append = || self.log.append_reserved(kind, 0, UowId::NONE, Lsn::NONE, &parts);
+        let set_id = set.id();
+        let change = Change { kind, set: set_id, undo_next: None, undoable: false, body: &whole };
+        let record = KernelRecord::Change(change);
+        let append = || record.append_reserved(&self.log);
         let steps = self.steps(set, kind, &whole)?;
         let place = if steps.is_empty() { append()? } else { self.transit.log(&steps, append)? };
         for page in pages.iter_mut() {
@@ -501,7 +510,7 @@ impl Kernel {
         set: &DataSet,
         kind: u8,
         body: &[u8],
-    ) -> Result<Vec<(crate::transit::Interval, Step)>, UowError> {
+    ) -> Result<Vec<(Interval, Step)>, UowError> {
         let mut targets = Vec::new();
         let known = self.parts.resource.targets(kind, body, &mut targets);
         known.map_err(|damage| UowError::Damaged {

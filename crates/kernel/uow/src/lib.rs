@@ -21,8 +21,9 @@
 //! | `kernel` | the parts of an open system, structure changes, statistics |
 //! | `unit`, `undo` | units of work and how they are undone |
 //! | `active` | who is active, what log his undo needs, for the checkpoint |
-//! | `record` | the kernel's own log records |
-//! | `registry` | which data sets exist |
+//! | `record` | log records and their bytes |
+//! | `catalog` | which data sets exist, folded from records |
+//! | `registry` | the data sets that are open |
 //! | `transit` | intervals between the map and a structure |
 //! | `journal` | what the page writer tells the log |
 //! | `checkpoint`, `control` | where restart begins |
@@ -40,6 +41,7 @@
 
 mod active;
 mod anchor;
+mod catalog;
 pub mod checkpoint;
 pub mod control;
 mod convert;
@@ -65,6 +67,7 @@ mod undoable;
 mod unit;
 
 pub use anchor::AnchorPlan;
+pub use catalog::{Catalog, CatalogEntry, SetState};
 pub use convert::{ConversionStatus, describe};
 pub use error::{SpanLimit, SpanSetting, UowError};
 pub use kernel::{Kernel, KernelConfig, KernelStatistics, Parts, PoolPlan};
@@ -74,5 +77,6 @@ pub use rebuild::{InFlight, Rebuild, RebuildCounts, Source};
 pub use resource::{RecordDamage, Resource, Target};
 pub use restart::RestartReport;
 pub use successors::Repeating;
+pub use transit::Interval;
 pub use undo::Undo;
 pub use unit::{AtEnd, Savepoint, Uow, UowOptions};

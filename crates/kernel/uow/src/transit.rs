@@ -20,7 +20,7 @@ use seam::sync::Mutex;
 use crate::resource::Target;
 
 /// An interval of a data set.
-pub(crate) type Interval = (DataSetId, CiNumber);
+pub type Interval = (DataSetId, CiNumber);
 
 /// The table of intervals in transit.
 #[derive(Default)]

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use base::{Lsn, UowId};
+use log::{Record, RecordHead};
 use pool::ExclusiveCi;
 use seam::plant::{Plant, planted};
 use space::DataSet;
 
 use crate::active::{AnchoredRecord, SlotNumber};
-use crate::record::{Change, flag, kind};
+use crate::record::{Change, KernelRecord, Undone};
 use crate::{Kernel, UowError};
 
 /// The undoable changes of a unit of work, newest last, in one buffer.
@@ -170,26 +171,26 @@ impl<'k> Undo<'k> {
         undo_next: Lsn,
     ) -> Result<(), UowError> {
         let whole = body.concat();
-        let (id, next) = (set.id().0.to_le_bytes(), undo_next.0.to_le_bytes());
         page.begin_change(self.kernel.log.next_lsn());
         let lsn = if planted(Plant::NoCompensation) {
             self.kernel.log.next_lsn()
         } else {
             let steps = self.kernel.steps(set, kind, &whole)?;
             let kernel = self.kernel;
-            let body: [&[u8]; 3] = [&id, &next, &whole];
-            let mut append = || self.append(kind, &body, undo_next);
+            let (set, next) = (set.id(), Some(undo_next));
+            let change = Change { kind, set, undo_next: next, undoable: false, body: &whole };
+            let record = KernelRecord::Change(change);
+            let mut append = || self.append(&record, undo_next);
             if steps.is_empty() { append()? } else { kernel.transit.log(&steps, append)? }
         };
         self.kernel.apply(set, kind, &whole, page, lsn)
     }
 
     /// Appends a compensation; undo goes on at `undo_next`.
-    fn append(&mut self, kind: u8, body: &[&[u8]], undo_next: Lsn) -> Result<Lsn, UowError> {
+    fn append(&mut self, record: &KernelRecord<'_>, undo_next: Lsn) -> Result<Lsn, UowError> {
         let kernel = self.kernel;
         kernel.active.begin_append(self.slot);
-        let flags = flag::COMPENSATION;
-        let appended = kernel.log.append_reserved(kind, flags, self.uow, self.last, body);
+        let appended = record.append_for(&kernel.log, self.uow, self.last);
         if appended.is_ok() {
             self.last = undo_next;
         }
@@ -220,29 +221,39 @@ impl<'k> Undo<'k> {
         }
         let mut body = Vec::new();
         let head = self.kernel.log.read_record(lsn, &mut body)?;
-        let is_change = (kind::RESOURCE_FIRST..=kind::RESOURCE_LAST).contains(&head.kind)
-            || matches!(head.kind, kind::UNDO_END | kind::UNDO_SKIPPED);
-        if !is_change || head.flags & (flag::COMPENSATION | flag::UNDOABLE) == 0 {
-            return Ok(head.previous);
-        }
-        let damaged = || UowError::Damaged {
-            object: format!("the log record at {lsn}"),
-            why: "its body is too short".into(),
+        let previous = head.previous;
+        let RecordHead { lsn, end, kind, flags, uow, .. } = head;
+        let record = Record { lsn, end, kind, flags, uow, previous, body: &body };
+        let change = match KernelRecord::of(&record)? {
+            KernelRecord::Change(change) => change,
+            KernelRecord::UndoEnd(undone) | KernelRecord::UndoSkipped(undone) => {
+                return Ok(undone.undo_next);
+            }
+            KernelRecord::Commit { .. }
+            | KernelRecord::BackedOut { .. }
+            | KernelRecord::FreesAtCommit(_)
+            | KernelRecord::Checkpoint(_)
+            | KernelRecord::Catalog(_)
+            | KernelRecord::GivenOut(_)
+            | KernelRecord::TakenBack(_)
+            | KernelRecord::Write(_) => return Ok(previous),
         };
-        let change = Change::decode(head.flags, &body).ok_or_else(damaged)?;
-        if let Some(next) = change.undo_next {
-            return Ok(next);
+        match change.undo_next {
+            Some(next) => return Ok(next),
+            None if !change.undoable => return Ok(previous),
+            None => {}
         }
-        self.undo_record(lsn, head.previous, change.set, head.kind, change.body)?;
-        Ok(head.previous)
+        self.undo_record(lsn, previous, change.set, change.kind, change.body)?;
+        Ok(previous)
     }
 
     /// Ends a unit of work that restart has undone.
     pub(crate) fn end_at_restart(&mut self) -> Result<(), UowError> {
         let kernel = self.kernel;
-        let utc = kernel.parts.seam.clock.utc_us().to_le_bytes();
+        let utc_us = kernel.parts.seam.clock.utc_us();
         kernel.active.begin_append(self.slot);
-        kernel.log.append_reserved(kind::BACKED_OUT, 0, self.uow, self.last, &[&utc])?;
+        let backed_out = KernelRecord::BackedOut { utc_us };
+        backed_out.append_for(&kernel.log, self.uow, self.last)?;
         kernel.active.leave(self.slot);
         Ok(())
     }
@@ -263,10 +274,13 @@ impl<'k> Undo<'k> {
             kernel.parts.resource.undo(self, &set, kind, body)?;
         }
         if !self.complete {
-            let (id, next) = (set.0.to_le_bytes(), previous.0.to_le_bytes());
+            let undone = Undone { set, undo_next: previous };
             let offline = kernel.sets.lock().is_offline(set);
-            let kind = if offline { kind::UNDO_SKIPPED } else { kind::UNDO_END };
-            self.append(kind, &[&id, &next], previous)?;
+            let record = match offline {
+                true => KernelRecord::UndoSkipped(undone),
+                false => KernelRecord::UndoEnd(undone),
+            };
+            self.append(&record, previous)?;
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ use seam::plant::{Plant, planted};
 use space::DataSet;
 
 use crate::active::{SlotNumber, UNPINNED};
-use crate::record::{flag, kind};
+use crate::record::{Change, KernelRecord, List};
 use crate::transit::Step;
 use crate::undo::UndoList;
 use crate::{Kernel, SpanLimit, Undo, UowError};
@@ -263,7 +263,6 @@ impl Uow {
         let kernel = Arc::clone(&self.kernel);
         let staged = self.undo.stage(body);
         page.begin_change(kernel.log.next_lsn());
-        let id = set.id().0.to_le_bytes();
         let previous = self.last;
         let len = staged.len() as u64;
         let slot = match self.slot {
@@ -276,9 +275,14 @@ impl Uow {
         };
         kernel.active.begin_append(slot);
         self.pin(slot);
-        let whole = self.undo.staged(staged.clone());
-        let parts: [&[u8]; 2] = [&id, whole];
-        let append = || kernel.log.append_reserved(kind, flag::UNDOABLE, self.id, previous, &parts);
+        let record = KernelRecord::Change(Change {
+            kind,
+            set: set.id(),
+            undo_next: None,
+            undoable: true,
+            body: self.undo.staged(staged.clone()),
+        });
+        let append = || record.append_for(&kernel.log, self.id, previous);
         let interval = (set.id(), page.ci());
         let appended = match kernel.transit.has(interval) {
             true => kernel.transit.log(&[(interval, Step::Arrives)], append),
@@ -393,10 +397,9 @@ impl Uow {
             seam::thread::yield_now();
         }
         self.log_frees(slot)?;
-        let utc = kernel.parts.seam.clock.utc_us().to_le_bytes();
+        let commit = KernelRecord::Commit { utc_us: kernel.parts.seam.clock.utc_us() };
         kernel.active.begin_append(slot);
-        let appended = kernel.log.append_reserved(kind::COMMIT, 0, self.id, self.last, &[&utc]);
-        let place = match appended {
+        let place = match commit.append_for(&kernel.log, self.id, self.last) {
             Ok(place) => place,
             Err(error) => {
                 kernel.active.end_append(slot, self.last);
@@ -417,14 +420,14 @@ impl Uow {
     }
 
     fn log_frees(&mut self, slot: SlotNumber) -> Result<(), UowError> {
-        let bodies = self.frees.chunks(FREES_A_RECORD).map(crate::record::encode_places);
-        for body in bodies.collect::<Vec<_>>() {
+        let lists = self.frees.chunks(FREES_A_RECORD).map(List::of);
+        for list in lists.collect::<Vec<_>>() {
             self.kernel.active.begin_append(slot);
             // Analysis reads them when it sees the commit.
             self.pin(slot);
             let kernel = &self.kernel;
-            let appended =
-                kernel.log.append_reserved(kind::FREES_AT_COMMIT, 0, self.id, self.last, &[&body]);
+            let record = KernelRecord::FreesAtCommit(list);
+            let appended = record.append_for(&kernel.log, self.id, self.last);
             if let Ok(place) = &appended {
                 self.last = place.lsn;
             }
@@ -447,10 +450,9 @@ impl Uow {
         let kernel = Arc::clone(&self.kernel);
         if let Some(slot) = self.slot {
             self.undo_to(Lsn::NONE)?;
-            let utc = kernel.parts.seam.clock.utc_us().to_le_bytes();
+            let backed_out = KernelRecord::BackedOut { utc_us: kernel.parts.seam.clock.utc_us() };
             kernel.active.begin_append(slot);
-            let appended =
-                kernel.log.append_reserved(kind::BACKED_OUT, 0, self.id, self.last, &[&utc]);
+            let appended = backed_out.append_for(&kernel.log, self.id, self.last);
             if let Err(error) = appended {
                 kernel.active.end_append(slot, self.last);
                 return Err(error.into());

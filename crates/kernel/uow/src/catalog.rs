@@ -1,0 +1,185 @@
+//! Which data sets exist, as the log says: a checkpoint, and the records behind it.
+//!
+//! Restart, the look at a stopped system and the recovery of a lost one all fold the same records
+//! into it, so that they cannot differ in what a system has.
+//!
+//! Invariants:
+//! 1. [`Catalog::apply`] of every [`CatalogRecord`] in the order of the log, begun at a checkpoint,
+//!    gives what exists where the log ends. Records before the checkpoint's begin are in it already
+//!    and change nothing.
+//! 2. A data set that is being built exists for nobody else until a record says that it has taken
+//!    its place; where the log ends before that, it is given up ([`Catalog::end_building`]).
+
+use std::collections::BTreeMap;
+
+use base::{DataSetId, Lsn};
+use space::Definition;
+
+use crate::checkpoint::Checkpoint;
+use crate::record::{CatalogRecord, Recovered};
+
+/// The data sets of a system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Catalog {
+    /// What was logged before is in it.
+    begin: Lsn,
+    sets: BTreeMap<DataSetId, CatalogEntry>,
+    /// Those whose end is logged; files may be left.
+    gone: Vec<Definition>,
+    next_set: u32,
+    protection: u32,
+}
+
+/// A data set of a [`Catalog`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CatalogEntry {
+    /// The tag prefix that its topmost map had.
+    pub top: u64,
+    /// What it is.
+    pub definition: Definition,
+    /// What it is good for.
+    pub state: SetState,
+}
+
+/// What a data set is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetState {
+    /// It is opened, and in use.
+    Open,
+    /// It is being built, to take the place of another one.
+    Building,
+    /// It waits for its recovery.
+    Offline,
+}
+
+impl Catalog {
+    /// What a checkpoint says: as of where it was begun.
+    #[must_use]
+    pub fn at(checkpoint: &Checkpoint) -> Catalog {
+        let mut catalog = Catalog {
+            begin: checkpoint.begin,
+            sets: BTreeMap::new(),
+            gone: Vec::new(),
+            next_set: checkpoint.next_set,
+            protection: 0,
+        };
+        for (top, definition) in &checkpoint.sets {
+            let state = match checkpoint.building.contains(&definition.id) {
+                true => SetState::Building,
+                false => SetState::Open,
+            };
+            catalog.insert(*top, definition, state);
+        }
+        checkpoint.offline.iter().for_each(|set| catalog.insert(0, set, SetState::Offline));
+        catalog
+    }
+
+    /// Takes the next record of the log.
+    pub fn apply(&mut self, lsn: Lsn, record: &CatalogRecord) {
+        if lsn < self.begin {
+            return;
+        }
+        match record {
+            CatalogRecord::Made { top, definition } => {
+                self.insert(*top, definition, SetState::Open);
+            }
+            CatalogRecord::Building { top, definition } => {
+                self.insert(*top, definition, SetState::Building);
+            }
+            CatalogRecord::Changed(definition) => {
+                if let Some(entry) = self.sets.get_mut(&definition.id) {
+                    entry.definition.clone_from(definition);
+                }
+            }
+            CatalogRecord::Gone(set) => self.remove(*set),
+            CatalogRecord::Recovered(Recovered { sets, .. }) => {
+                for (old, new) in sets {
+                    self.remove(*old);
+                    if let Some(entry) = self.sets.get_mut(new) {
+                        entry.state = SetState::Open;
+                    }
+                }
+            }
+            CatalogRecord::Offline(set) => self.put_offline(*set),
+            CatalogRecord::Protected { edition } => {
+                self.protection = self.protection.max(*edition);
+            }
+        }
+    }
+
+    /// A data set waits for its recovery: it is not opened, and nothing of it is repeated or
+    /// undone.
+    pub fn put_offline(&mut self, set: DataSetId) {
+        if let Some(entry) = self.sets.get_mut(&set)
+            && entry.state == SetState::Open
+        {
+            entry.state = SetState::Offline;
+        }
+    }
+
+    /// The log has ended: whoever was building data sets begins again, and these are gone.
+    pub fn end_building(&mut self) {
+        let is_building =
+            |_: &DataSetId, entry: &mut CatalogEntry| entry.state == SetState::Building;
+        let building = self.sets.extract_if(.., is_building);
+        self.gone.extend(building.map(|(_, entry)| entry.definition));
+    }
+
+    /// Everything that it knows, whatever it is good for.
+    #[must_use]
+    pub fn sets(&self) -> &BTreeMap<DataSetId, CatalogEntry> {
+        &self.sets
+    }
+
+    /// The definition of a data set, whatever it is good for.
+    #[must_use]
+    pub fn get(&self, set: DataSetId) -> Option<&Definition> {
+        self.sets.get(&set).map(|entry| &entry.definition)
+    }
+
+    /// The data sets that are in use, with the tag prefixes of their topmost maps.
+    pub fn open(&self) -> impl Iterator<Item = (u64, &Definition)> {
+        let all = self.sets.values().filter(|entry| entry.state == SetState::Open);
+        all.map(|entry| (entry.top, &entry.definition))
+    }
+
+    /// The data sets that wait for their recovery.
+    pub fn offline(&self) -> impl Iterator<Item = &Definition> {
+        let all = self.sets.values().filter(|entry| entry.state == SetState::Offline);
+        all.map(|entry| &entry.definition)
+    }
+
+    /// The data sets that there are for whoever uses the system, in use or offline.
+    pub fn existing(&self) -> impl Iterator<Item = &Definition> {
+        let all = self.sets.values().filter(|entry| entry.state != SetState::Building);
+        all.map(|entry| &entry.definition)
+    }
+
+    /// The data sets whose end it has seen; files may be left.
+    #[must_use]
+    pub fn gone(&self) -> &[Definition] {
+        &self.gone
+    }
+
+    /// Nothing has this number or a later one.
+    #[must_use]
+    pub fn next_set(&self) -> u32 {
+        self.next_set
+    }
+
+    /// The newest edition of what the control file binds, as far as the log says.
+    #[must_use]
+    pub fn protection(&self) -> u32 {
+        self.protection
+    }
+
+    fn insert(&mut self, top: u64, definition: &Definition, state: SetState) {
+        self.next_set = self.next_set.max(definition.id.0.saturating_add(1));
+        let definition = definition.clone();
+        self.sets.insert(definition.id, CatalogEntry { top, definition, state });
+    }
+
+    fn remove(&mut self, set: DataSetId) {
+        self.gone.extend(self.sets.remove(&set).map(|entry| entry.definition));
+    }
+}
