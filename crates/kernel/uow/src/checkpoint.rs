@@ -26,8 +26,7 @@ use log::{Log, LogError};
 use space::Definition;
 
 use crate::active::{ActiveUow, AnchoredRecord};
-use crate::record::{KernelRecord, List, Part};
-use crate::transit::Interval;
+use crate::record::{Interval, KernelRecord, List, Part};
 
 /// The state of the kernel that is not in intervals.
 #[derive(Clone, Debug, PartialEq, Eq)]

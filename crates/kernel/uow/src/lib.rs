@@ -19,7 +19,10 @@
 //! | file | owns |
 //! |---|---|
 //! | `kernel` | the parts of an open system, structure changes, statistics |
+//! | `sets` | data sets that come and go, intervals that are given out and taken back |
 //! | `unit`, `undo` | units of work and how they are undone |
+//! | `units` | what units of work share: numbers, the newest commit |
+//! | `frees` | what committed units of work have freed |
 //! | `active` | who is active, what log his undo needs, for the checkpoint |
 //! | `record` | log records and their bytes |
 //! | `catalog` | which data sets exist, folded from records |
@@ -27,11 +30,12 @@
 //! | `transit` | intervals between the map and a structure |
 //! | `journal` | what the page writer tells the log |
 //! | `checkpoint`, `control` | where restart begins |
+//! | `checkpointer` | taking checkpoints |
 //! | `anchor` | proof elsewhere of how far the system has come |
 //! | `pools` | pools that come, go and change their size |
 //! | `convert` | data sets change their form while they are in use |
 //! | `mend` | what stands damaged on disk is written again while it is in use |
-//! | `housekeeper` | checkpoints when due, freeing after commit |
+//! | `housekeeper` | when checkpoints and frees are due, room in the log |
 //! | `rebuild` | building a data set anew beside the one whose place it takes |
 //! | `successors` | repeating changes in what is built |
 //! | `undoable` | what a recovery would have to undo of the units of work it has seen |
@@ -43,10 +47,12 @@ mod active;
 mod anchor;
 mod catalog;
 pub mod checkpoint;
+mod checkpointer;
 pub mod control;
 mod convert;
 mod crew;
 mod error;
+mod frees;
 mod housekeeper;
 mod journal;
 mod kernel;
@@ -59,12 +65,14 @@ mod registry;
 mod resource;
 mod restart;
 mod runs;
+mod sets;
 mod successors;
 mod sweep;
 mod transit;
 mod undo;
 mod undoable;
 mod unit;
+mod units;
 
 pub use anchor::AnchorPlan;
 pub use catalog::{Catalog, CatalogEntry, SetState};
@@ -77,6 +85,5 @@ pub use rebuild::{InFlight, Rebuild, RebuildCounts, Source};
 pub use resource::{RecordDamage, Resource, Target};
 pub use restart::RestartReport;
 pub use successors::Repeating;
-pub use transit::Interval;
 pub use undo::Undo;
 pub use unit::{AtEnd, Savepoint, Uow, UowOptions};

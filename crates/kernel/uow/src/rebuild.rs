@@ -28,9 +28,9 @@ use seam::plant::{Plant, planted};
 use space::{DataSet, Definition, ROOT, map};
 
 use crate::checkpoint::Checkpoint;
-use crate::record::{CatalogRecord, Change, KernelRecord, Recovered, Undone};
+use crate::record::{CatalogRecord, Change, Interval, KernelRecord, Recovered, Undone};
 use crate::resource::Target;
-use crate::transit::{Interval, steps_of};
+use crate::transit::steps_of;
 use crate::undoable::{Undoable, Unit, Units};
 use crate::{Kernel, Repeating, Undo, UowError};
 
@@ -216,7 +216,7 @@ impl Kernel {
         // A conversion of what goes comes to the end of its step, and the housekeeper to that of
         // its look at the maps.
         let _converting = self.converter.work.lock();
-        let _work = self.housekeeper.work.lock();
+        let _work = self.checkpoints.work.lock();
         let places: Vec<(DataSetId, DataSetId)> =
             built.iter().map(|(old, new)| (*old, new.id())).collect();
         let recovered = CatalogRecord::Recovered(Recovered { to, sets: places.clone() });
@@ -244,7 +244,7 @@ impl Kernel {
     }
 
     fn remove_building(&self, set: &DataSet) -> Result<(), UowError> {
-        let _work = self.housekeeper.work.lock();
+        let _work = self.checkpoints.work.lock();
         {
             let mut sets = self.sets.lock();
             if !sets.is_building(set.id()) {
@@ -564,7 +564,7 @@ impl Rebuild {
             return Ok(());
         }
         let kernel = Arc::clone(&self.kernel);
-        let uow = UowId(kernel.next_uow.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
+        let uow = kernel.units.number();
         let slot = kernel.active.enter(uow)?;
         kernel.active.begin_append(slot);
         kernel.active.pin(slot, kernel.log.next_lsn());

@@ -45,7 +45,6 @@ use log::{Log, LogError, Place, Record};
 use space::Definition;
 
 use crate::UowError;
-use crate::transit::Interval;
 pub use list::{Entry, List};
 
 /// Kinds of records; see the table above.
@@ -83,6 +82,9 @@ mod flag {
     /// Undone when its unit of work is backed out.
     pub(super) const UNDOABLE: u8 = 2;
 }
+
+/// An interval of a data set.
+pub type Interval = (DataSetId, CiNumber);
 
 /// A record of the kernel, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]

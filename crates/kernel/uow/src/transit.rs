@@ -17,10 +17,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use base::{CiNumber, DataSetId};
 use seam::sync::Mutex;
 
+use crate::record::Interval;
 use crate::resource::Target;
-
-/// An interval of a data set.
-pub type Interval = (DataSetId, CiNumber);
 
 /// The table of intervals in transit.
 #[derive(Default)]

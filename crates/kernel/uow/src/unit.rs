@@ -3,7 +3,6 @@
 //! It belongs to one thread at a time. Dropping one that has not ended backs it out.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 use base::{CiNumber, DataSetId, Lsn, UowId};
 use lock::{Acquired, LockName, Mode, Owner, Wait};
@@ -72,8 +71,7 @@ impl Kernel {
     /// [`UowError::Stopped`].
     pub fn begin(self: &Arc<Self>, options: UowOptions) -> Result<Uow, UowError> {
         self.stop.check()?;
-        let id = UowId(self.next_uow.fetch_add(1, Relaxed));
-        let undo = self.spare.lock().pop().unwrap_or_default();
+        let (id, undo) = (self.units.number(), self.units.buffer());
         Ok(Uow {
             kernel: Arc::clone(self),
             id,
@@ -389,7 +387,7 @@ impl Uow {
             self.ended = true;
             let gate = kernel.read_gate();
             self.release_locks();
-            kernel.counts.read_only.one();
+            kernel.units.read_only.one();
             return Ok(gate);
         };
         if planted(Plant::LocksDroppedEarly) {
@@ -409,13 +407,13 @@ impl Uow {
         // The frees are known to the housekeeper before the unit of work is no longer active, so
         // that every checkpoint has them in one place or the other.
         if !self.frees.is_empty() {
-            kernel.housekeeper.free_later(self.id, place.end, std::mem::take(&mut self.frees));
+            kernel.frees.add(self.id, place.end, std::mem::take(&mut self.frees));
         }
         kernel.active.leave(slot);
         self.ended = true;
-        kernel.publish_commit(place.end);
+        kernel.units.publish_commit(place.end);
         self.release_locks();
-        kernel.counts.commits.one();
+        kernel.units.commits.one();
         Ok(place.end)
     }
 
@@ -458,7 +456,7 @@ impl Uow {
                 return Err(error.into());
             }
             kernel.active.leave(slot);
-            kernel.counts.backouts.one();
+            kernel.units.backouts.one();
         }
         self.release_locks();
         Ok(())
@@ -481,6 +479,6 @@ impl Drop for Uow {
             self.kernel.log.release(self.reserved);
         }
         self.undo.clear();
-        self.kernel.spare.lock().push(std::mem::take(&mut self.undo));
+        self.kernel.units.keep_buffer(std::mem::take(&mut self.undo));
     }
 }

@@ -6,8 +6,7 @@ use std::marker::PhantomData;
 use base::bytes::Reader;
 use base::{CiNumber, DataSetId, Lsn};
 
-use super::{SettledEntry, WrittenEntry};
-use crate::transit::Interval;
+use super::{Interval, SettledEntry, WrittenEntry};
 
 /// What a [`List`] has: fields of fixed sizes.
 pub trait Entry: Copy {

@@ -9,9 +9,8 @@ use space::Overlay;
 
 use crate::active::{ActiveUow, AnchoredRecord};
 use crate::checkpoint::Checkpoint;
-use crate::record::{Change, KernelRecord, WriteRecord, Written, WrittenEntry};
+use crate::record::{Change, Interval, KernelRecord, WriteRecord, Written, WrittenEntry};
 use crate::resource::Target;
-use crate::transit::Interval;
 use crate::{Catalog, Resource, UowError};
 
 /// A batch of writes that the log does not say is done.

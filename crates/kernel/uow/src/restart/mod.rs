@@ -20,7 +20,6 @@ mod redo;
 mod repair;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use base::{DataSetId, Lsn, UowId};
@@ -39,15 +38,18 @@ use space::{DataSet, Definition, Environment};
 
 use crate::active::{Active, ActiveUow};
 use crate::checkpoint::{Checkpoint, Gathered};
+use crate::checkpointer::Checkpoints;
 use crate::control::{ControlBlock, ControlFile, ControlKeys, refused_by_log};
 use crate::convert::Converter;
+use crate::frees::Frees;
 use crate::housekeeper::Housekeeper;
 use crate::journal::LogJournal;
-use crate::kernel::Counts;
+use crate::pools::KernelPools;
 use crate::protection::{FIRST_EDITION, Protection};
 use crate::record::{CatalogRecord, KernelRecord};
 use crate::registry::Registry;
 use crate::transit::{Step, Transit};
+use crate::units::UnitsOfWork;
 use crate::{Catalog, Kernel, KernelConfig, Parts, Undo, UowError};
 use analysis::Analysis;
 
@@ -217,7 +219,7 @@ impl Kernel {
         let redo_time = self.parts.seam.clock.monotonic().saturating_sub(redo_start);
         // A long undo may take checkpoints, so from here on everything is where they look for it.
         for (uow, places) in std::mem::take(&mut analysis.frees) {
-            self.housekeeper.free_later(uow, Lsn::NONE, places);
+            self.frees.add(uow, Lsn::NONE, places);
         }
         let backed_out = self.back_out(&analysis)?;
         self.take_back_stranded()?;
@@ -284,11 +286,13 @@ impl Kernel {
         let unit_bytes = definition.unit_bytes();
         let fits = |pool: &Arc<Pool>| pool.unit_bytes() == unit_bytes;
         let names = assigned.into_iter().chain([definition.pool.as_str()]);
-        let named = names.filter_map(|name| self.pools.named(name)).find(fits);
-        named.or_else(|| self.pools.all().into_iter().find(fits)).ok_or_else(|| UowError::NoPool {
-            name: definition.name.clone(),
-            pool: definition.pool.clone(),
-            unit_bytes,
+        let named = names.filter_map(|name| self.pools.all.named(name)).find(fits);
+        named.or_else(|| self.pools.all.all().into_iter().find(fits)).ok_or_else(|| {
+            UowError::NoPool {
+                name: definition.name.clone(),
+                pool: definition.pool.clone(),
+                unit_bytes,
+            }
         })
     }
 
@@ -483,26 +487,24 @@ fn assemble(
     };
     Ok(Arc::new(Kernel {
         locks: LockManager::new(Arc::clone(&parts.seam.clock), config.locks.clone()),
-        next_uow: AtomicU64::new(analysis.next_uow),
-        last_commit: AtomicU64::new(0),
+        units: UnitsOfWork::new(analysis.next_uow),
         parts,
         config,
         environment,
         stop,
         log,
         control,
-        pools,
-        assigning: Mutex::new(()),
+        pools: KernelPools { all: pools, assigning: Mutex::new(()) },
         dirty,
         writer,
         journal,
         sets,
         active: Active::new(),
         transit: Transit::default(),
+        frees: Frees::default(),
+        checkpoints: Checkpoints::default(),
         housekeeper: Housekeeper::default(),
         converter: Converter::default(),
-        counts: Counts::default(),
-        spare: Mutex::default(),
         restart: std::sync::OnceLock::new(),
         _lock: lock,
     }))

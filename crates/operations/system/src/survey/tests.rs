@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use base::DataSetId;
 use btree::format_empty;
 use seal::KdfCost;
 use space::DataSet;
