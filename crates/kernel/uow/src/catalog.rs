@@ -183,3 +183,67 @@ impl Catalog {
         self.gone.extend(self.sets.remove(&set).map(|entry| entry.definition));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(number: u32) -> Box<Definition> {
+        Box::new(Definition {
+            id: DataSetId(number),
+            name: format!("SET{number}"),
+            ci_bytes: 8192,
+            format: seal::Format::Sealed,
+            label: "data".into(),
+            generation: base::KeyGeneration(1),
+            pool: "default".into(),
+            file_intervals: 0,
+            folders: vec!["data".into()],
+            attributes: Vec::new(),
+            conversion: None,
+            permit: None,
+        })
+    }
+
+    fn ids<'a>(sets: impl Iterator<Item = &'a Definition>) -> Vec<u32> {
+        sets.map(|set| set.id.0).collect()
+    }
+
+    #[test]
+    fn records_behind_a_checkpoint_say_what_exists() {
+        let checkpoint = Checkpoint {
+            begin: Lsn(100),
+            next_set: 5,
+            sets: vec![(11, *set(1)), (12, *set(2)), (13, *set(3))],
+            building: vec![DataSetId(3)],
+            offline: vec![*set(4)],
+            ..Checkpoint::initial()
+        };
+        let mut catalog = Catalog::at(&checkpoint);
+        let sets = |catalog: &Catalog| ids(catalog.open().map(|(_, set)| set));
+        assert_eq!((sets(&catalog), ids(catalog.offline())), (vec![1, 2], vec![4]));
+        catalog.apply(Lsn(99), &CatalogRecord::Gone(DataSetId(1)));
+        assert_eq!(sets(&catalog), [1, 2], "the checkpoint has what is before it");
+
+        catalog.apply(Lsn(100), &CatalogRecord::Building { top: 16, definition: set(6) });
+        catalog.apply(Lsn(101), &CatalogRecord::Made { top: 17, definition: set(7) });
+        catalog.apply(Lsn(102), &CatalogRecord::Offline(DataSetId(2)));
+        let changed = Definition { pool: "small".into(), ..*set(1) };
+        catalog.apply(Lsn(103), &CatalogRecord::Changed(Box::new(changed)));
+        catalog.apply(Lsn(104), &CatalogRecord::Protected { edition: 2 });
+        assert_eq!(ids(catalog.existing()), [1, 2, 4, 7]);
+        assert_eq!(catalog.get(DataSetId(1)).unwrap().pool, "small");
+        assert_eq!((catalog.next_set(), catalog.protection()), (8, 2));
+
+        let places = vec![(DataSetId(4), DataSetId(3)), (DataSetId(2), DataSetId(6))];
+        let recovered = Recovered { to: Lsn(90), sets: places };
+        catalog.apply(Lsn(105), &CatalogRecord::Recovered(recovered));
+        assert_eq!((sets(&catalog), ids(catalog.offline())), (vec![1, 3, 6, 7], vec![]));
+        assert_eq!(ids(catalog.gone().iter()), [4, 2]);
+        catalog.apply(Lsn(106), &CatalogRecord::Building { top: 18, definition: set(8) });
+        catalog.apply(Lsn(107), &CatalogRecord::Gone(DataSetId(7)));
+        catalog.end_building();
+        assert_eq!(ids(catalog.existing()), [1, 3, 6]);
+        assert_eq!(ids(catalog.gone().iter()), [4, 2, 7, 8]);
+    }
+}

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{CiNumber, DataSetId, Lsn, UowId};
+use base::{CiNumber, DataSetId, Lsn};
 use pool::double_write::{BATCH_BYTES_MAX, BATCH_INTERVALS_MAX};
 use pool::{Pinned, PoolError};
 use seal::{Form, Format};

@@ -293,7 +293,8 @@ impl Rebuild {
     pub fn put(&mut self, ci: CiNumber, page: &[u8]) -> Result<(), UowError> {
         let of_set_itself = self.set.layout().is_reserved(ci) && ci != ROOT;
         if of_set_itself || page.len() != self.set.usable_bytes() {
-            return Err(self.damaged(format!("interval {ci} of the copy"), "it cannot be one"));
+            let (object, why) = (format!("interval {ci} of the copy"), "it cannot be one".into());
+            return Err(UowError::Damaged { object, why });
         }
         self.set.cover(ci)?;
         let mut own = self.fresh(ci)?;

@@ -347,8 +347,10 @@ impl<'a> KernelRecord<'a> {
             KernelRecord::Write(record) => record.encode(),
             KernelRecord::Change(change) => {
                 let head = Encoded::EMPTY.u32(change.set.0);
-                let head = change.undo_next.map_or(head, |next| head.u64(next.0));
-                head.tail(change.body)
+                match change.undo_next {
+                    Some(next) => head.u64(next.0).tail(change.body),
+                    None => head.tail(change.body),
+                }
             }
         }
     }

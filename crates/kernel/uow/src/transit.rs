@@ -14,7 +14,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-use base::{CiNumber, DataSetId};
+use base::DataSetId;
 use seam::sync::Mutex;
 
 use crate::record::Interval;
@@ -95,6 +95,8 @@ pub(crate) fn steps_of(set: DataSetId, targets: &[Target]) -> Vec<(Interval, Ste
 
 #[cfg(test)]
 mod tests {
+    use base::CiNumber;
+
     use super::*;
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::hash::FixedMap;
-use base::{CiNumber, DataSetId, Lsn, UowId};
+use base::{DataSetId, Lsn, UowId};
 use log::{Log, Record};
 use space::Overlay;
 
