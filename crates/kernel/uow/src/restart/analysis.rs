@@ -100,7 +100,7 @@ impl Analysis {
     fn see_unit(&mut self, record: &Record<'_>, decoded: &KernelRecord<'_>) {
         let is_of_unit = record.uow != UowId::NONE;
         if is_of_unit && !matches!(decoded, KernelRecord::TakenBack(_)) {
-            self.next_uow = self.next_uow.max(record.uow.0 + 1);
+            self.next_uow = self.next_uow.max(record.uow.0.saturating_add(1));
         }
         match decoded {
             _ if !is_of_unit => return,
