@@ -20,7 +20,7 @@
 //! |---|---|
 //! | `kernel` | the parts of an open system, structure changes, statistics |
 //! | `sets` | data sets that come and go, intervals that are given out and taken back |
-//! | `unit`, `undo` | units of work and how they are undone |
+//! | `unit`, `undo`, `undo_list` | units of work and how they are undone |
 //! | `units` | what units of work share: numbers, the newest commit |
 //! | `frees` | what committed units of work have freed |
 //! | `active` | who is active, what log his undo needs, for the checkpoint |
@@ -70,6 +70,7 @@ mod successors;
 mod sweep;
 mod transit;
 mod undo;
+mod undo_list;
 mod undoable;
 mod unit;
 mod units;
@@ -82,7 +83,8 @@ pub use kernel::{Kernel, KernelConfig, KernelStatistics, Parts, PoolPlan};
 pub use mend::MendedFrom;
 pub use protection::{AskedAbove, Protection};
 pub use rebuild::{InFlight, Rebuild, RebuildCounts, Source};
-pub use resource::{RecordDamage, Resource, Target};
+pub use record::Target;
+pub use resource::{RecordDamage, Resource};
 pub use restart::RestartReport;
 pub use successors::Repeating;
 pub use undo::Undo;

@@ -28,8 +28,7 @@ use seam::plant::{Plant, planted};
 use space::{DataSet, Definition, ROOT, map};
 
 use crate::checkpoint::Checkpoint;
-use crate::record::{CatalogRecord, Change, Interval, KernelRecord, Recovered, Undone};
-use crate::resource::Target;
+use crate::record::{CatalogRecord, Change, Interval, KernelRecord, Recovered, Target, Undone};
 use crate::transit::steps_of;
 use crate::undoable::{Undoable, Unit, Units};
 use crate::{Kernel, Repeating, Undo, UowError};

@@ -86,6 +86,18 @@ mod flag {
 /// An interval of a data set.
 pub type Interval = (DataSetId, CiNumber);
 
+/// An interval that a record touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Its number.
+    pub ci: CiNumber,
+    /// The record holds all of it: what it was before is of no interest.
+    pub fresh: bool,
+    /// The record leaves nothing in it: it belongs to nobody from now on and is about to be taken
+    /// back. If a crash comes between, restart takes it back.
+    pub frees: bool,
+}
+
 /// A record of the kernel, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KernelRecord<'a> {

@@ -17,8 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use base::DataSetId;
 use seam::sync::Mutex;
 
-use crate::record::Interval;
-use crate::resource::Target;
+use crate::record::{Interval, Target};
 
 /// The table of intervals in transit.
 #[derive(Default)]

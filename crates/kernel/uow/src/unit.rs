@@ -14,7 +14,7 @@ use space::DataSet;
 use crate::active::{SlotNumber, UNPINNED};
 use crate::record::{Change, KernelRecord, List};
 use crate::transit::Step;
-use crate::undo::UndoList;
+use crate::undo_list::UndoList;
 use crate::{Kernel, SpanLimit, Undo, UowError};
 
 /// How a unit of work begins.

@@ -15,7 +15,7 @@ use base::stats::Counter;
 use base::{Lsn, UowId};
 use seam::sync::Mutex;
 
-use crate::undo::UndoList;
+use crate::undo_list::UndoList;
 
 /// The units of work of an open system.
 pub(crate) struct UnitsOfWork {

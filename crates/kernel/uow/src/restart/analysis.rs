@@ -9,8 +9,7 @@ use space::Overlay;
 
 use crate::active::{ActiveUow, AnchoredRecord};
 use crate::checkpoint::Checkpoint;
-use crate::record::{Change, Interval, KernelRecord, WriteRecord, Written, WrittenEntry};
-use crate::resource::Target;
+use crate::record::{Change, Interval, KernelRecord, Target, WriteRecord, Written, WrittenEntry};
 use crate::{Catalog, Resource, UowError};
 
 /// A batch of writes that the log does not say is done.

@@ -9,8 +9,7 @@ use space::DataSet;
 
 use super::analysis::Analysis;
 use crate::crew::{Crew, Item, Redo};
-use crate::record::KernelRecord;
-use crate::resource::Target;
+use crate::record::{KernelRecord, Target};
 use crate::runs::runs;
 use crate::transit::{Step, steps_of};
 use crate::{Kernel, UowError};
