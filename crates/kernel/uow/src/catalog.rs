@@ -228,8 +228,9 @@ mod tests {
         catalog.apply(Lsn(100), &CatalogRecord::Building { top: 16, definition: set(6) });
         catalog.apply(Lsn(101), &CatalogRecord::Made { top: 17, definition: set(7) });
         catalog.apply(Lsn(102), &CatalogRecord::Offline(DataSetId(2)));
-        let changed = Definition { pool: "small".into(), ..*set(1) };
-        catalog.apply(Lsn(103), &CatalogRecord::Changed(Box::new(changed)));
+        let mut changed = set(1);
+        changed.pool = "small".into();
+        catalog.apply(Lsn(103), &CatalogRecord::Changed(changed));
         catalog.apply(Lsn(104), &CatalogRecord::Protected { edition: 2 });
         assert_eq!(ids(catalog.existing()), [1, 2, 4, 7]);
         assert_eq!(catalog.get(DataSetId(1)).unwrap().pool, "small");
