@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{CiNumber, GroupNumber, KeyGeneration, Lsn, SystemId};
+use base::{CiNumber, DataSetId, GroupNumber, KeyGeneration, Lsn, SystemId};
 use log::{GROUP_HEADER, GroupHead, KeyBook, Purpose};
 use seal::{Format, KdfCost, KeyProvider, Passphrase, Salt, TestKeys};
 use seam::Seam;
@@ -22,7 +22,7 @@ use seam::sim::{CrashStyle, End, Rng, SimConfig, SimDisk};
 use space::Conversion;
 use store::{Read, SetAttributes, SetId, Store, Unit, UnitOptions};
 use system::{Bytes, CONFIG_FILE, InitOptions, OpenOptions, PoolSettings, System, SystemConfig};
-use uow::record::kind;
+use uow::record::{CatalogRecord, KernelRecord};
 use uow::{Kernel, UowError};
 
 use crate::machine::Make;
@@ -76,7 +76,7 @@ fn forge(disk: &SimDisk) -> Result<(), String> {
         Some((head.number, at, head))
     });
     let (_, at, last) = heads.max_by_key(|one| one.0).ok_or("there is no log")?;
-    let payload = record(kind::SET_GONE, &VICTIM.to_le_bytes());
+    let payload = record(&CatalogRecord::Gone(DataSetId(VICTIM)).into());
     let head = GroupHead {
         format: Format::Plain,
         first_of_salt: true,
@@ -107,11 +107,12 @@ fn forge(disk: &SimDisk) -> Result<(), String> {
     Ok(())
 }
 
-fn record(kind: u8, body: &[u8]) -> Vec<u8> {
+fn record(forged: &KernelRecord<'_>) -> Vec<u8> {
+    let body = forged.encode().concat();
     let mut record = vec![0; log::RECORD_HEADER];
     record[..4].copy_from_slice(&((log::RECORD_HEADER + body.len()) as u32).to_le_bytes());
-    record[4] = kind;
-    record.extend_from_slice(body);
+    record[4] = forged.kind();
+    record.extend_from_slice(&body);
     record
 }
 

@@ -26,7 +26,7 @@ use log::{Log, LogError};
 use space::Definition;
 
 use crate::active::{ActiveUow, AnchoredRecord};
-use crate::record::kind;
+use crate::record::{Interval, KernelRecord, List, Part};
 
 /// The state of the kernel that is not in intervals.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,10 +94,9 @@ impl Checkpoint {
         let parts = bytes.chunks(PART_BYTES);
         let count = parts.len() as u32;
         let (mut first, mut end) = (Lsn::NONE, Lsn::NONE);
-        for (number, part) in parts.enumerate() {
-            let head = [(number as u32).to_le_bytes(), count.to_le_bytes()].concat();
-            let body: [&[u8]; 2] = [&head, part];
-            let place = log.append_reserved(kind::CHECKPOINT, 0, UowId::NONE, Lsn::NONE, &body)?;
+        for (number, bytes) in (0..).zip(parts) {
+            let part = Part { number, count, bytes };
+            let place = KernelRecord::Checkpoint(part).append_reserved(log)?;
             if number == 0 {
                 first = place.lsn;
             }
@@ -132,10 +131,10 @@ impl Checkpoint {
         for (uow, places) in &self.frees {
             out.extend_from_slice(&uow.0.to_le_bytes());
             out.extend_from_slice(&(places.len() as u32).to_le_bytes());
-            out.extend_from_slice(&crate::record::encode_places(places));
+            out.extend_from_slice(List::of(places).bytes());
         }
         out.extend_from_slice(&(self.transit.len() as u32).to_le_bytes());
-        out.extend_from_slice(&crate::record::encode_places(&self.transit));
+        out.extend_from_slice(List::of(&self.transit).bytes());
         let count: usize = self.anchored.values().map(Vec::len).sum();
         out.extend_from_slice(&(count as u32).to_le_bytes());
         for (uow, records) in &self.anchored {
@@ -178,23 +177,20 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    /// Takes the body of the next part; returns the checkpoint with its last one. A first part
+    /// Takes the next part; returns the checkpoint with its last one. A first part
     /// begins anew: a crash may have cut off the rest of the one before.
     ///
     /// # Errors
     /// What is wrong, in words.
-    pub fn part(&mut self, body: &[u8]) -> Result<Option<Checkpoint>, String> {
-        let mut body = Reader::new(body);
-        let (Some(part), Some(count)) = (body.u32(), body.u32()) else {
-            return Err("a part is too short".into());
-        };
-        if part == 0 {
+    pub fn part(&mut self, part: &Part<'_>) -> Result<Option<Checkpoint>, String> {
+        let Part { number, count, bytes } = *part;
+        if number == 0 {
             *self = Gathered::default();
         }
-        if part != self.parts {
-            return Err(format!("part {part} stands where part {} should", self.parts));
+        if number != self.parts {
+            return Err(format!("part {number} stands where part {} should", self.parts));
         }
-        self.bytes.extend_from_slice(body.rest());
+        self.bytes.extend_from_slice(bytes);
         self.parts += 1;
         if self.parts < count {
             return Ok(None);
@@ -221,11 +217,10 @@ fn decode_fields(reader: &mut Reader<'_>, version: u16) -> Option<Checkpoint> {
     for _ in 0..reader.u32()? {
         let uow = UowId(reader.u64()?);
         let count = reader.u32()? as usize;
-        let places = crate::record::decode_places(reader.take(count.checked_mul(8)?)?)?;
-        frees.insert(uow, places);
+        frees.insert(uow, decode_places(reader, count)?);
     }
     let count = reader.u32()? as usize;
-    let transit = crate::record::decode_places(reader.take(count.checked_mul(8)?)?)?;
+    let transit = decode_places(reader, count)?;
     let anchored = decode_anchored(reader)?;
     let (mut building, mut offline) = (Vec::new(), Vec::new());
     if version > 1 {
@@ -250,6 +245,10 @@ fn decode_fields(reader: &mut Reader<'_>, version: u16) -> Option<Checkpoint> {
         building,
         offline,
     })
+}
+
+fn decode_places(reader: &mut Reader<'_>, count: usize) -> Option<Vec<Interval>> {
+    Some(List::decode(reader.take(count.checked_mul(8)?)?)?.iter().collect())
 }
 
 fn decode_anchored(reader: &mut Reader<'_>) -> Option<BTreeMap<UowId, Vec<AnchoredRecord>>> {

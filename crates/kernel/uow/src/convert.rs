@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{CiNumber, DataSetId, Lsn, UowId};
+use base::{CiNumber, DataSetId, Lsn};
 use pool::double_write::{BATCH_BYTES_MAX, BATCH_INTERVALS_MAX};
 use pool::{Pinned, PoolError};
 use seal::{Form, Format};
@@ -29,7 +29,7 @@ use seam::thread::JoinHandle;
 use space::header::{fits_header_interval, write_header_interval};
 use space::{Conversion, DataSet, Definition, Header};
 
-use crate::record::kind;
+use crate::record::{CatalogRecord, KernelRecord};
 use crate::{Kernel, UowError};
 
 /// The thread that converts, and what it has met.
@@ -121,12 +121,11 @@ impl Kernel {
         }
         let mut definition = (*set.definition()).clone();
         change(&mut definition)?;
-        let body = definition.encode();
+        let record = CatalogRecord::Changed(Box::new(definition.clone()));
         let end = if planted(Plant::ConversionUnlogged) {
             self.log.next_lsn()
         } else {
-            let none = (UowId::NONE, Lsn::NONE);
-            self.log.append_reserved(kind::SET_CHANGED, 0, none.0, none.1, &[&body])?.end
+            KernelRecord::from(record).append_reserved(&self.log)?.end
         };
         let redefined = set.redefine(definition);
         redefined.map_err(|error| UowError::Stopped(self.stop.stop(error.to_string())))?;
@@ -455,7 +454,7 @@ impl Kernel {
     ) -> Result<bool, UowError> {
         let mut given_out = Lsn::NONE;
         let given = set.allocate_this(ci, &mut |page, ci| {
-            self.log_place(set, kind::GIVEN_OUT, UowId::NONE, page, ci)?;
+            self.log_given_out((set.id(), ci), page)?;
             given_out = page.lsn();
             Ok::<(), UowError>(())
         })?;

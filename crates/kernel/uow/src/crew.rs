@@ -19,7 +19,7 @@ use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
 
 use crate::UowError;
-use crate::resource::Target;
+use crate::record::Target;
 
 /// Threads beside the one that reads the log.
 const HANDS: usize = 2;

@@ -1,5 +1,7 @@
 //! What can go wrong with a unit of work or with opening a system.
 
+use std::fmt;
+
 use base::{Code, Coded, DataSetId, UowId};
 use lock::LockError;
 use log::LogError;
@@ -8,7 +10,6 @@ use seal::SealError;
 use seam::stop::Stopped;
 use space::SpaceError;
 
-use crate::Lowered;
 /// How much log a unit of work may span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpanLimit {
@@ -264,6 +265,24 @@ pub enum UowError {
     /// The double-write area.
     #[error(transparent)]
     DoubleWrite(#[from] pool::double_write::DoubleWriteError),
+}
+
+/// A setting by which a configuration asks for less than what is bound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lowered {
+    /// The setting, as the configuration names it.
+    pub setting: String,
+    /// What is bound.
+    pub bound: String,
+    /// What the configuration asks for.
+    pub asked: String,
+}
+
+impl fmt::Display for Lowered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Lowered { setting, bound, asked } = self;
+        write!(f, "{setting} asks for {asked} where {bound} is bound")
+    }
 }
 
 fn list(lowered: &[Lowered]) -> String {

@@ -1,32 +1,20 @@
-//! The housekeeper: takes checkpoints when they are due, frees intervals behind durable commits,
+//! The housekeeper: has checkpoints taken when they are due, intervals freed behind durable commits,
 //! makes room in the log, looks for copies that were unmounted, and wakes everybody when the kernel
 //! stops.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{CiNumber, DataSetId, Lsn, UowId};
-use seam::plant::{Plant, planted};
+use base::{Lsn, UowId};
 use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
 
-use crate::checkpoint::Checkpoint;
 use crate::{Kernel, SpanLimit, SpanSetting, UowError};
-
-/// Intervals that a committed unit of work freed, and the LSN that must be durable before.
-type Frees = BTreeMap<UowId, (Lsn, Vec<(DataSetId, CiNumber)>)>;
 
 #[derive(Default)]
 pub(crate) struct Housekeeper {
     state: Mutex<State>,
     changed: Condvar,
-    frees: Mutex<Frees>,
-    /// Data sets with a free end, and when that was seen.
-    tails: Mutex<BTreeMap<DataSetId, Lsn>>,
-    /// One checkpoint, or one round of freeing, at a time: so a checkpoint never carries a free
-    /// that has been logged already.
-    pub(crate) work: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -35,8 +23,6 @@ struct State {
     /// Somebody waits for room in the log.
     urgent: bool,
     thread: Option<JoinHandle>,
-    /// Where the log stood at the last checkpoint, and when that was.
-    last: (Lsn, Duration),
     /// When the log's files and devices were looked at.
     looked: Duration,
 }
@@ -48,8 +34,6 @@ const LOOK_AROUND: Duration = Duration::from_secs(5);
 /// One wait for room in the log, and how many of them are enough.
 const ROOM_WAIT: Duration = Duration::from_millis(20);
 const ROOM_ROUNDS: u32 = 1_000;
-/// With more than this part of the log free, it is kept for data sets that wait for a recovery.
-const KEPT_ROOM: u64 = 4;
 
 impl Housekeeper {
     pub(crate) fn start(kernel: &Arc<Kernel>) -> std::io::Result<()> {
@@ -75,14 +59,7 @@ impl Housekeeper {
             thread.join();
         }
     }
-
-    pub(crate) fn free_later(&self, uow: UowId, after: Lsn, places: Vec<(DataSetId, CiNumber)>) {
-        self.frees.lock().insert(uow, (after, places));
-    }
 }
-
-/// One sees a free end, with the next one the redo point passes that look, the third one cuts.
-const CHECKPOINTS_TO_CUT: u32 = 3;
 
 impl Kernel {
     /// One round; `false` when the housekeeper shall end.
@@ -96,13 +73,13 @@ impl Kernel {
             return false;
         }
         let urgent = std::mem::take(&mut state.urgent);
-        let (lsn, time) = state.last;
         let now = self.parts.seam.clock.monotonic();
         let looks = now.saturating_sub(state.looked) >= LOOK_AROUND;
         if looks {
             state.looked = now;
         }
         drop(state);
+        let (lsn, time) = self.checkpoints.last();
         if let Err(stopped) = self.stop.check() {
             self.locks.wake_all_stopped(&stopped);
             self.log.wake_stopped();
@@ -225,167 +202,11 @@ impl Kernel {
         Ok(())
     }
 
-    /// Gives back the intervals of units of work whose commit is durable.
-    pub(crate) fn free_after_commit(&self) -> Result<(), UowError> {
-        let _work = self.housekeeper.work.lock();
-        loop {
-            let durable = self.log.durable();
-            let ready = {
-                let frees = self.housekeeper.frees.lock();
-                let mut ready = frees.iter().filter(|(_, free)| free.0 <= durable);
-                ready.next().map(|(uow, free)| (*uow, free.1.clone()))
-            };
-            let Some((uow, places)) = ready else { return Ok(()) };
-            for (id, ci) in places {
-                if let Some(set) = self.set(id) {
-                    self.take_back(&set, ci, uow)?;
-                }
-            }
-            self.housekeeper.frees.lock().remove(&uow);
-        }
-    }
-
-    /// Returns when no committed unit of work has anything of a data set still to be freed: before
-    /// all that is in use there is freed at once. No latch is held.
-    ///
-    /// # Errors
-    /// If the kernel has stopped.
-    pub fn settle_frees(&self, set: DataSetId) -> Result<(), UowError> {
-        loop {
-            let pending = {
-                let frees = self.housekeeper.frees.lock();
-                let of_set = |free: &&(Lsn, Vec<_>)| free.1.iter().any(|(id, _)| *id == set);
-                frees.values().filter(of_set).map(|free| free.0).max()
-            };
-            let Some(pending) = pending else { return Ok(()) };
-            self.log.wait_durable(pending)?;
-            self.free_after_commit()?;
-        }
-    }
-
-    /// The state of the kernel at this moment: where a recovery from an image copy that is begun
-    /// now goes on in the log. Nothing is written.
-    ///
-    /// # Errors
-    /// If the kernel has stopped.
-    pub fn moment(&self) -> Result<Checkpoint, UowError> {
-        let _work = self.housekeeper.work.lock();
-        self.stop.check()?;
-        Ok(self.gather_checkpoint())
-    }
-
-    /// What a checkpoint says now; `work` is held.
-    fn gather_checkpoint(&self) -> Checkpoint {
-        let mut checkpoint = Checkpoint::initial();
-        {
-            let sets = self.sets.lock();
-            let _tops = self.journal.tops.lock();
-            (checkpoint.transit, checkpoint.begin) = self.transit.list(|| self.log.next_lsn());
-            checkpoint.next_set = sets.next.max(1);
-            let all = sets.all();
-            checkpoint.sets =
-                all.iter().map(|set| (set.top(), (*set.definition()).clone())).collect();
-            (checkpoint.building, checkpoint.offline) = (sets.building(), sets.offline());
-        }
-        checkpoint.active = self.active.list();
-        checkpoint.anchored = self.active.anchored_of(&checkpoint.active);
-        let frees = self.housekeeper.frees.lock().clone();
-        checkpoint.frees = frees.into_iter().map(|(uow, free)| (uow, free.1)).collect();
-        checkpoint.next_uow = self.next_uow.load(std::sync::atomic::Ordering::SeqCst);
-        checkpoint.last_batch = self.writer.last_batch();
-        let oldest = self.dirty.oldest().filter(|_| !planted(Plant::CheckpointTooNew));
-        checkpoint.redo = oldest.map_or(checkpoint.begin, |oldest| oldest.min(checkpoint.begin));
-        checkpoint
-    }
-
-    /// Takes a checkpoint now. `orderly`: nobody is active and everything is on disk.
-    ///
-    /// # Errors
-    /// If the log or the control file cannot be written.
-    pub fn checkpoint_now(&self, orderly: bool) -> Result<(), UowError> {
-        let _work = self.housekeeper.work.lock();
-        self.stop.check()?;
-        let checkpoint = self.gather_checkpoint();
-        self.log_checkpoint(&checkpoint, orderly)?;
-        self.counts.checkpoints.one();
-        let now = self.parts.seam.clock.monotonic();
-        self.housekeeper.state.lock().last = (self.log.next_lsn(), now);
-        self.cut_tails(checkpoint.redo)
-    }
-
-    /// Gives devices back at once what is free at the ends of data sets, which checkpoints do by
-    /// and by. No latch is held.
-    ///
-    /// # Errors
-    /// If log or disk refuse; the kernel stops then.
-    pub fn shrink_now(&self) -> Result<(), UowError> {
-        self.free_after_commit()?;
-        for _ in 0..CHECKPOINTS_TO_CUT {
-            self.write_out()?;
-            self.checkpoint_now(false)?;
-        }
-        Ok(())
-    }
-
-    /// Cuts the files of data sets whose end is no longer used. What was free at the end of a data
-    /// set when an earlier checkpoint looked, and was not used since, no restart can ask for any
-    /// more once the redo point has passed that look.
-    fn cut_tails(&self, redo: Lsn) -> Result<(), UowError> {
-        let mut tails = self.housekeeper.tails.lock();
-        for set in self.all_sets() {
-            match tails.get(&set.id()) {
-                Some(looked) if *looked > redo => continue,
-                Some(_) => {
-                    tails.remove(&set.id());
-                    set.cut()?;
-                }
-                None => {}
-            }
-            let used = set.watch_peak()?;
-            if set.intervals() > used + used / 8 + TAIL_MIN {
-                tails.insert(set.id(), self.log.next_lsn());
-            }
-        }
-        Ok(())
-    }
-
-    fn log_checkpoint(&self, checkpoint: &Checkpoint, orderly: bool) -> Result<(), UowError> {
-        let (first, end) = checkpoint.log(&self.log)?;
-        let mut needed_from = checkpoint.needed_from();
-        // What brings back a data set that waits for its recovery may be nowhere but in the log, so
-        // that is kept from where it was needed when the set went offline, while there is room.
-        let has_room = self.log.room() >= self.log.capacity_bytes() / KEPT_ROOM;
-        let keeps = !checkpoint.offline.is_empty() && has_room;
-        let updated = self.control.update(|block| {
-            if keeps {
-                needed_from = needed_from.min(block.needed_from);
-            }
-            block.checkpoint = first;
-            block.needed_from = needed_from;
-            // Where a record ends: what is durable behind it may be the piece of a record that a
-            // crash cuts off, and the log would then seem to have been cut.
-            block.proven = end;
-            block.orderly = orderly;
-        });
-        // The last word of an orderly stop stands in both slots, so that neither can be lost
-        // unseen.
-        let updated = updated.and_then(|()| match orderly {
-            true => self.control.update(|_| ()),
-            false => Ok(()),
-        });
-        // What the file says now is not known: whoever asked for the checkpoint, nobody goes on.
-        updated.map_err(|error| UowError::Stopped(self.stop.stop(error.to_string())))?;
-        self.log.truncate(needed_from);
-        Ok(())
-    }
-
     /// Undo cannot fail in a sound kernel; if it does, nothing may go on.
     pub(crate) fn cannot_undo(&self, uow: UowId, error: &UowError) -> UowError {
         UowError::Stopped(self.stop.stop(format!("{uow} cannot be backed out: {error}")))
     }
 }
 
-/// A shorter free end is kept for what comes next.
-const TAIL_MIN: u32 = 64;
 /// What a checkpoint itself logs does not call for another one.
 const SELF_BYTES: u64 = 16 << 10;

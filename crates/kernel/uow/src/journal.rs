@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use base::{DataSetId, Lsn, UowId};
+use base::{DataSetId, Lsn};
 use log::Log;
 use pool::{BatchEntry, ExclusiveCi, Journal, PoolError};
 use seam::stop::StopSwitch;
 use seam::sync::Mutex;
 use space::{DataSet, map};
 
-use crate::record::{Written, WrittenEntry, kind};
+use crate::record::{KernelRecord, List, WriteRecord, Written, WrittenEntry};
 use crate::registry::Registry;
 
 /// The log as the page writer sees it.
@@ -26,9 +26,9 @@ impl LogJournal {
         PoolError::Stopped(self.stop.stop(error.to_string()))
     }
 
-    pub(crate) fn append(&self, kind: u8, body: &[u8]) -> Result<Lsn, PoolError> {
-        let place = self.log.append_reserved(kind, 0, UowId::NONE, Lsn::NONE, &[body]);
-        Ok(place.map_err(|error| self.stopped(error))?.end)
+    fn append(&self, record: WriteRecord<'_>) -> Result<log::Place, PoolError> {
+        let place = KernelRecord::Write(record).append_reserved(&self.log);
+        place.map_err(|error| self.stopped(error))
     }
 
     /// Logs and applies the entries that one map interval holds.
@@ -39,23 +39,16 @@ impl LogJournal {
         page: &mut ExclusiveCi<'_>,
         entries: &[(u32, BatchEntry)],
     ) -> Result<(), PoolError> {
-        let written = Written {
-            batch,
-            set: set.id(),
-            entries: entries
-                .iter()
-                .map(|(index, entry)| WrittenEntry {
-                    ci: entry.ci,
-                    page_lsn: entry.page_lsn,
-                    new: entry.tag_prefix,
-                    old: map::tag_prefix(page.bytes(), *index),
-                })
-                .collect(),
-        };
+        let written = entries.iter().map(|(index, entry)| WrittenEntry {
+            ci: entry.ci,
+            page_lsn: entry.page_lsn,
+            new: entry.tag_prefix,
+            old: map::tag_prefix(page.bytes(), *index),
+        });
+        let written = List::of(&written.collect::<Vec<_>>());
         page.begin_change(self.log.next_lsn());
-        let body = written.encode();
-        let place = self.log.append_reserved(kind::WRITTEN, 0, UowId::NONE, Lsn::NONE, &[&body]);
-        let place = place.map_err(|error| self.stopped(error))?;
+        let written = Written { batch, set: set.id(), entries: written };
+        let place = self.append(WriteRecord::Written(written))?;
         for (index, entry) in entries {
             map::set_tag_prefix(page.bytes_mut(), *index, entry.tag_prefix);
             set.note_written(entry.ci, entry.tag_prefix, entry.page_lsn);
@@ -67,17 +60,9 @@ impl LogJournal {
     /// The same for a topmost map, whose prefix the checkpoint holds.
     fn write_top(&self, set: &DataSet, batch: u64, entry: BatchEntry) -> Result<(), PoolError> {
         let _tops = self.tops.lock();
-        let written = Written {
-            batch,
-            set: set.id(),
-            entries: vec![WrittenEntry {
-                ci: entry.ci,
-                page_lsn: entry.page_lsn,
-                new: entry.tag_prefix,
-                old: set.top(),
-            }],
-        };
-        self.append(kind::WRITTEN, &written.encode())?;
+        let BatchEntry { ci, page_lsn, tag_prefix: new, .. } = entry;
+        let entries = List::of(&[WrittenEntry { ci, page_lsn, new, old: set.top() }]);
+        self.append(WriteRecord::Written(Written { batch, set: set.id(), entries }))?;
         set.set_top(entry.tag_prefix);
         set.note_written(entry.ci, entry.tag_prefix, entry.page_lsn);
         Ok(())
@@ -131,13 +116,12 @@ impl Journal for LogJournal {
                 entries.iter().filter(|entry| entry.set == id).copied().collect();
             self.write_set(&set, batch, &mut mine)?;
         }
-        let mut body = batch.to_le_bytes().to_vec();
-        body.extend_from_slice(&(entries.len() as u32).to_le_bytes());
-        self.append(kind::BATCH_BEGINS, &body)
+        let intervals = entries.len() as u32;
+        Ok(self.append(WriteRecord::BatchBegins { batch, intervals })?.end)
     }
 
     fn end_batch(&self, batch: u64) -> Result<(), PoolError> {
-        self.append(kind::BATCH_DONE, &batch.to_le_bytes()).map(|_| ())
+        self.append(WriteRecord::BatchDone { batch }).map(drop)
     }
 
     fn next_lsn(&self) -> Lsn {

@@ -3,36 +3,34 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{
-    AtomicU64,
-    Ordering::{AcqRel, Acquire},
-};
 use std::time::Duration;
 
-use base::stats::Counter;
-use base::{CiNumber, Lsn, SystemId, UowId};
+use base::{Lsn, SystemId};
 use lock::{LockConfig, LockManager, LockStatistics};
 use log::{Log, LogConfig, LogStatistics};
 use pool::dirty::DirtyQueue;
 use pool::writer::WriterStatistics;
-use pool::{ExclusiveCi, PageWriter, Pool, PoolConfig, PoolStatistics, Pools, WriterConfig};
+use pool::{ExclusiveCi, PageWriter, PoolConfig, PoolStatistics, WriterConfig};
 use seal::KeyProvider;
 use seam::Seam;
 use seam::plant::{Plant, planted};
 use seam::stop::StopSwitch;
-use seam::sync::Mutex;
-use space::{DataSet, Definition, Environment, Purpose};
+use space::{DataSet, Environment};
 
 use crate::active::Active;
 use crate::anchor::AnchorPlan;
+use crate::checkpointer::Checkpoints;
 use crate::control::ControlFile;
 use crate::convert::Converter;
+use crate::frees::Frees;
 use crate::housekeeper::Housekeeper;
 use crate::journal::LogJournal;
+use crate::pools::KernelPools;
 use crate::protection::{AskedAbove, Protection};
-use crate::record::kind;
+use crate::record::{Change, Interval, KernelRecord};
 use crate::registry::Registry;
 use crate::transit::{Step, Transit, steps_of};
+use crate::units::UnitsOfWork;
 use crate::{Resource, RestartReport, UowError};
 
 /// A pool to make.
@@ -151,9 +149,7 @@ pub struct Kernel {
     pub(crate) stop: Arc<StopSwitch>,
     pub(crate) log: Arc<Log>,
     pub(crate) control: Arc<ControlFile>,
-    pub(crate) pools: Arc<Pools>,
-    /// Held by whoever changes which pools there are, or who is assigned to them.
-    pub(crate) assigning: Mutex<()>,
+    pub(crate) pools: KernelPools,
     pub(crate) dirty: Arc<DirtyQueue>,
     pub(crate) writer: Arc<PageWriter>,
     pub(crate) journal: Arc<LogJournal>,
@@ -161,24 +157,13 @@ pub struct Kernel {
     pub(crate) locks: LockManager,
     pub(crate) active: Active,
     pub(crate) transit: Transit,
-    pub(crate) next_uow: AtomicU64,
-    /// The end of the newest commit record: what a reader's reply waits for (K2).
-    pub(crate) last_commit: AtomicU64,
+    pub(crate) units: UnitsOfWork,
+    pub(crate) frees: Frees,
+    pub(crate) checkpoints: Checkpoints,
     pub(crate) housekeeper: Housekeeper,
     pub(crate) converter: Converter,
-    pub(crate) counts: Counts,
-    /// Buffers of ended units of work, for the next ones.
-    pub(crate) spare: Mutex<Vec<crate::undo::UndoList>>,
     pub(crate) restart: std::sync::OnceLock<RestartReport>,
     pub(crate) _lock: Box<dyn seam::disk::HeldLock>,
-}
-
-#[derive(Default)]
-pub(crate) struct Counts {
-    pub(crate) commits: Counter,
-    pub(crate) read_only: Counter,
-    pub(crate) backouts: Counter,
-    pub(crate) checkpoints: Counter,
 }
 
 /// What a kernel has done since it was opened.
@@ -261,213 +246,6 @@ impl Kernel {
         self.control.protection()
     }
 
-    /// A data set by name.
-    #[must_use]
-    pub fn set_named(&self, name: &str) -> Option<Arc<DataSet>> {
-        self.sets.lock().named(name)
-    }
-
-    /// A data set by number.
-    #[must_use]
-    pub fn set(&self, id: base::DataSetId) -> Option<Arc<DataSet>> {
-        self.sets.lock().get(id)
-    }
-
-    /// Data sets that wait for their recovery.
-    #[must_use]
-    pub fn offline_sets(&self) -> Vec<Definition> {
-        self.sets.lock().offline()
-    }
-
-    /// Every data set, by number.
-    #[must_use]
-    pub fn all_sets(&self) -> Vec<Arc<DataSet>> {
-        let sets = self.sets.lock();
-        sets.all().into_iter().filter(|set| !sets.is_building(set.id())).collect()
-    }
-
-    /// The pools.
-    #[must_use]
-    pub fn pools(&self) -> Vec<Arc<Pool>> {
-        self.pools.all()
-    }
-
-    /// Makes a data set; it exists when this returns. `definition.id` and, if empty,
-    /// `definition.pool` are chosen here.
-    ///
-    /// # Errors
-    /// A name that is taken, no fitting pool, whatever the disk says.
-    pub fn create_set(
-        &self,
-        mut definition: Definition,
-        format_root: &dyn Fn(&mut [u8]),
-    ) -> Result<Arc<DataSet>, UowError> {
-        self.stop.check()?;
-        let _alone = self.assigning.lock();
-        let pool = self.pool_for(&definition)?;
-        pool.name().clone_into(&mut definition.pool);
-        {
-            let mut sets = self.sets.lock();
-            if let Some(set) = sets.taken(&definition.name) {
-                let name = definition.name;
-                return Err(match sets.is_offline(set) {
-                    true => UowError::SetOffline { name, set },
-                    false => UowError::SetExists { name, set },
-                });
-            }
-            sets.next = sets.next.max(1);
-            definition.id = base::DataSetId(sets.next);
-            sets.next += 1;
-        }
-        self.permit(&mut definition)?;
-        let set = space::create::create(&self.environment, definition, pool, format_root)?;
-        set.load_maps()?;
-        let mut body = set.top().to_le_bytes().to_vec();
-        body.extend_from_slice(&set.definition().encode());
-        let end = {
-            let mut sets = self.sets.lock();
-            if let Some(id) = sets.taken(set.name()) {
-                let name = set.name().to_owned();
-                drop(sets);
-                set.remove_files()?;
-                return Err(UowError::SetExists { name, set: id });
-            }
-            let made = self.log.append(kind::SET_MADE, 0, UowId::NONE, Lsn::NONE, &[&body])?;
-            sets.insert(Arc::clone(&set));
-            made.end
-        };
-        self.log.wait_durable(end)?;
-        Ok(set)
-    }
-
-    /// Gives a definition what proves that its data set may be plain, if it is. The caller has it
-    /// from the configuration or from a definition that was proven.
-    pub(crate) fn permit(&self, definition: &mut Definition) -> Result<(), UowError> {
-        let (keys, label) = (&*self.parts.keys, &self.config.system_label);
-        Ok(definition.permit_plain(keys, label, self.parts.system)?)
-    }
-
-    /// Ends a data set and removes its files. The caller holds it locked exclusively, and no unit
-    /// of work in flight has changed it.
-    ///
-    /// # Errors
-    /// Whatever the log or the disk says.
-    pub fn drop_set(&self, set: &Arc<DataSet>) -> Result<(), UowError> {
-        // It may just be converted, and the housekeeper may be about to look at its maps.
-        let _converting = self.converter.work.lock();
-        let _work = self.housekeeper.work.lock();
-        let end = {
-            let mut sets = self.sets.lock();
-            let body = set.id().0.to_le_bytes();
-            let gone = self.log.append(kind::SET_GONE, 0, UowId::NONE, Lsn::NONE, &[&body])?;
-            sets.remove(set.id());
-            gone.end
-        };
-        self.transit.forget(set.id());
-        self.log.wait_durable(end)?;
-        set.home().forget(set.id(), CiNumber(0))?;
-        Ok(set.remove_files()?)
-    }
-
-    /// Gives a data set up that waits for its recovery: it ends, and what there is of its files is
-    /// removed. Answers whether there was one of that name.
-    ///
-    /// # Errors
-    /// Whatever the log or the disk says.
-    pub fn drop_offline_set(&self, name: &str) -> Result<bool, UowError> {
-        let (definition, end) = {
-            let mut sets = self.sets.lock();
-            let waiting = sets.offline().into_iter().find(|definition| definition.name == name);
-            let Some(definition) = waiting else { return Ok(false) };
-            let body = definition.id.0.to_le_bytes();
-            let gone = self.log.append(kind::SET_GONE, 0, UowId::NONE, Lsn::NONE, &[&body])?;
-            sets.remove(definition.id);
-            (definition, gone.end)
-        };
-        self.log.wait_durable(end)?;
-        space::create::remove_closed(&self.environment, definition)?;
-        Ok(true)
-    }
-
-    pub(crate) fn pool_for(&self, definition: &Definition) -> Result<Arc<Pool>, UowError> {
-        let unit_bytes = definition.unit_bytes();
-        let named = |pool: &Arc<Pool>| {
-            pool.unit_bytes() == unit_bytes
-                && (definition.pool.is_empty() || pool.name() == definition.pool)
-        };
-        self.pools.all().into_iter().find(named).ok_or_else(|| UowError::NoPool {
-            name: definition.name.clone(),
-            pool: definition.pool.clone(),
-            unit_bytes,
-        })
-    }
-
-    /// Gives out an interval, just behind `near` if that is free. No latch is held.
-    ///
-    /// # Errors
-    /// [`space::SpaceError::NoSpace`] and what else may happen to a map.
-    pub fn allocate(&self, set: &DataSet, near: Option<CiNumber>) -> Result<CiNumber, UowError> {
-        self.allocate_for(set, near, Purpose::Work)
-    }
-
-    /// The same for undo, which may use what ordinary work leaves free (K15).
-    ///
-    /// # Errors
-    /// As for [`Kernel::allocate`].
-    pub fn allocate_for_undo(
-        &self,
-        set: &DataSet,
-        near: Option<CiNumber>,
-    ) -> Result<CiNumber, UowError> {
-        self.allocate_for(set, near, Purpose::Undo)
-    }
-
-    fn allocate_for(
-        &self,
-        set: &DataSet,
-        near: Option<CiNumber>,
-        purpose: Purpose,
-    ) -> Result<CiNumber, UowError> {
-        set.allocate(near, purpose, &mut |page, ci| {
-            self.log_place(set, kind::GIVEN_OUT, UowId::NONE, page, ci)
-        })
-    }
-
-    /// Takes an interval back. No latch is held.
-    ///
-    /// # Errors
-    /// What may happen to a map.
-    pub fn release_interval(&self, set: &DataSet, ci: CiNumber) -> Result<(), UowError> {
-        self.take_back(set, ci, UowId::NONE)
-    }
-
-    /// Takes back an interval that a committed unit of work freed.
-    pub(crate) fn take_back(
-        &self,
-        set: &DataSet,
-        ci: CiNumber,
-        freed_by: UowId,
-    ) -> Result<(), UowError> {
-        set.give_back(ci, &mut |page, ci| self.log_place(set, kind::TAKEN_BACK, freed_by, page, ci))
-    }
-
-    pub(crate) fn log_place(
-        &self,
-        set: &DataSet,
-        kind: u8,
-        uow: UowId,
-        page: &mut ExclusiveCi<'_>,
-        ci: CiNumber,
-    ) -> Result<(), UowError> {
-        let body = crate::record::encode_places(&[(set.id(), ci)]);
-        page.begin_change(self.log.next_lsn());
-        let step = if kind == kind::GIVEN_OUT { Step::Leaves } else { Step::Arrives };
-        let append = || self.log.append_reserved(kind, 0, uow, Lsn::NONE, &[&body]);
-        let place = self.transit.log(&[((set.id(), ci), step)], append)?;
-        page.set_lsn(place.lsn);
-        Ok(())
-    }
-
     /// A structure change: one redo-only record for several intervals, whole or absent (K13). The
     /// pages are latched exclusively, in the order of [`Resource::targets`]. Logs, then applies.
     ///
@@ -484,9 +262,10 @@ impl Kernel {
         for page in pages.iter_mut() {
             page.begin_change(self.log.next_lsn());
         }
-        let id = set.id().0.to_le_bytes();
-        let parts: [&[u8]; 2] = [&id, &whole];
-        let append = || self.log.append_reserved(kind, 0, UowId::NONE, Lsn::NONE, &parts);
+        let set_id = set.id();
+        let change = Change { kind, set: set_id, undo_next: None, undoable: false, body: &whole };
+        let record = KernelRecord::Change(change);
+        let append = || record.append_reserved(&self.log);
         let steps = self.steps(set, kind, &whole)?;
         let place = if steps.is_empty() { append()? } else { self.transit.log(&steps, append)? };
         for page in pages.iter_mut() {
@@ -501,7 +280,7 @@ impl Kernel {
         set: &DataSet,
         kind: u8,
         body: &[u8],
-    ) -> Result<Vec<(crate::transit::Interval, Step)>, UowError> {
+    ) -> Result<Vec<(Interval, Step)>, UowError> {
         let mut targets = Vec::new();
         let known = self.parts.resource.targets(kind, body, &mut targets);
         known.map_err(|damage| UowError::Damaged {
@@ -538,11 +317,7 @@ impl Kernel {
         if planted(Plant::ReadBeforeWriterDurable) {
             return Lsn::NONE;
         }
-        Lsn(self.last_commit.load(Acquire))
-    }
-
-    pub(crate) fn publish_commit(&self, end: Lsn) {
-        self.last_commit.fetch_max(end.0, AcqRel);
+        self.units.read_gate()
     }
 
     /// Bytes of log that a restart now would redo.
@@ -565,13 +340,13 @@ impl Kernel {
     #[must_use]
     pub fn statistics(&self) -> KernelStatistics {
         KernelStatistics {
-            commits: self.counts.commits.get(),
-            read_only: self.counts.read_only.get(),
-            backouts: self.counts.backouts.get(),
-            checkpoints: self.counts.checkpoints.get(),
+            commits: self.units.commits.get(),
+            read_only: self.units.read_only.get(),
+            backouts: self.units.backouts.get(),
+            checkpoints: self.checkpoints.taken.get(),
             redo_bytes: self.redo_bytes(),
             log: self.log.statistics(),
-            pools: self.pools.all().iter().map(|pool| pool.statistics()).collect(),
+            pools: self.pools.all.all().iter().map(|pool| pool.statistics()).collect(),
             writer: self.writer.statistics(),
             locks: self.locks.statistics(),
         }
@@ -582,7 +357,7 @@ impl Kernel {
     /// # Errors
     /// What is still held, in words.
     pub fn check_quiet(&self) -> Result<(), String> {
-        let pins: u64 = self.pools.all().iter().map(|pool| pool.pins()).sum();
+        let pins: u64 = self.pools.all.all().iter().map(|pool| pool.pins()).sum();
         let locks = self.locks.statistics().held;
         let active = self.active.list().len();
         if pins == 0 && locks == 0 && active == 0 {

@@ -19,18 +19,23 @@
 //! | file | owns |
 //! |---|---|
 //! | `kernel` | the parts of an open system, structure changes, statistics |
-//! | `unit`, `undo` | units of work and how they are undone |
+//! | `sets` | data sets that come and go, intervals that are given out and taken back |
+//! | `unit`, `undo`, `undo_list` | units of work and how they are undone |
+//! | `units` | what units of work share: numbers, the newest commit |
+//! | `frees` | what committed units of work have freed |
 //! | `active` | who is active, what log his undo needs, for the checkpoint |
-//! | `record` | the kernel's own log records |
-//! | `registry` | which data sets exist |
+//! | `record` | log records and their bytes |
+//! | `catalog` | which data sets exist, folded from records |
+//! | `registry` | the data sets that are open |
 //! | `transit` | intervals between the map and a structure |
 //! | `journal` | what the page writer tells the log |
 //! | `checkpoint`, `control` | where restart begins |
+//! | `checkpointer` | taking checkpoints |
 //! | `anchor` | proof elsewhere of how far the system has come |
 //! | `pools` | pools that come, go and change their size |
 //! | `convert` | data sets change their form while they are in use |
 //! | `mend` | what stands damaged on disk is written again while it is in use |
-//! | `housekeeper` | checkpoints when due, freeing after commit |
+//! | `housekeeper` | when checkpoints and frees are due, room in the log |
 //! | `rebuild` | building a data set anew beside the one whose place it takes |
 //! | `successors` | repeating changes in what is built |
 //! | `undoable` | what a recovery would have to undo of the units of work it has seen |
@@ -40,11 +45,14 @@
 
 mod active;
 mod anchor;
+mod catalog;
 pub mod checkpoint;
+mod checkpointer;
 pub mod control;
 mod convert;
 mod crew;
 mod error;
+mod frees;
 mod housekeeper;
 mod journal;
 mod kernel;
@@ -57,21 +65,26 @@ mod registry;
 mod resource;
 mod restart;
 mod runs;
+mod sets;
 mod successors;
 mod sweep;
 mod transit;
 mod undo;
+mod undo_list;
 mod undoable;
 mod unit;
+mod units;
 
 pub use anchor::AnchorPlan;
+pub use catalog::{Catalog, CatalogEntry, SetState};
 pub use convert::{ConversionStatus, describe};
-pub use error::{SpanLimit, SpanSetting, UowError};
+pub use error::{Lowered, SpanLimit, SpanSetting, UowError};
 pub use kernel::{Kernel, KernelConfig, KernelStatistics, Parts, PoolPlan};
 pub use mend::MendedFrom;
-pub use protection::{AskedAbove, Lowered, Protection};
+pub use protection::{AskedAbove, Protection};
 pub use rebuild::{InFlight, Rebuild, RebuildCounts, Source};
-pub use resource::{RecordDamage, Resource, Target};
+pub use record::Target;
+pub use resource::{RecordDamage, Resource};
 pub use restart::RestartReport;
 pub use successors::Repeating;
 pub use undo::Undo;

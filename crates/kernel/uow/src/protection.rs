@@ -30,7 +30,6 @@
 //! | | 2 + n | each: a database whose new data sets have the other form |
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use base::Lsn;
@@ -41,7 +40,7 @@ use seam::Seam;
 
 use crate::control::{ControlFile, ControlKeys};
 use crate::restart::CONTROL;
-use crate::{KernelConfig, UowError};
+use crate::{KernelConfig, Lowered, UowError};
 
 /// The edition of a system that was just made.
 pub(crate) const FIRST_EDITION: u32 = 1;
@@ -81,24 +80,6 @@ pub struct AskedAbove {
 impl Default for AskedAbove {
     fn default() -> AskedAbove {
         AskedAbove { new_sets: Format::Sealed, exceptions: BTreeSet::new(), archive_folders: 0 }
-    }
-}
-
-/// A setting by which a configuration asks for less than what is bound.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lowered {
-    /// The setting, as the configuration names it.
-    pub setting: String,
-    /// What is bound.
-    pub bound: String,
-    /// What the configuration asks for.
-    pub asked: String,
-}
-
-impl fmt::Display for Lowered {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Lowered { setting, bound, asked } = self;
-        write!(f, "{setting} asks for {asked} where {bound} is bound")
     }
 }
 

@@ -28,10 +28,9 @@ use seam::plant::{Plant, planted};
 use space::{DataSet, Definition, ROOT, map};
 
 use crate::checkpoint::Checkpoint;
-use crate::record::{Change, Recovered, decode_places, flag, kind};
-use crate::resource::Target;
+use crate::record::{CatalogRecord, Change, Interval, KernelRecord, Recovered, Target, Undone};
 use crate::transit::steps_of;
-use crate::undoable::{Undoable, Units};
+use crate::undoable::{Undoable, Unit, Units};
 use crate::{Kernel, Repeating, Undo, UowError};
 
 /// A data set whose records go into a successor, up to a point.
@@ -190,11 +189,10 @@ impl Kernel {
     fn announce(&self, set: &Arc<DataSet>) -> Result<Lsn, UowError> {
         set.load_maps()?;
         set.begin_building();
-        let mut body = set.top().to_le_bytes().to_vec();
-        body.extend_from_slice(&set.definition().encode());
+        let definition = Box::new(Definition::clone(&set.definition()));
+        let record = KernelRecord::from(CatalogRecord::Building { top: set.top(), definition });
         let mut sets = self.sets.lock();
-        let none = (UowId::NONE, Lsn::NONE);
-        let made = self.log.append(kind::SET_BUILDING, 0, none.0, none.1, &[&body])?;
+        let made = record.append(&self.log)?;
         sets.insert_building(Arc::clone(set));
         Ok(made.end)
     }
@@ -217,15 +215,14 @@ impl Kernel {
         // A conversion of what goes comes to the end of its step, and the housekeeper to that of
         // its look at the maps.
         let _converting = self.converter.work.lock();
-        let _work = self.housekeeper.work.lock();
+        let _work = self.checkpoints.work.lock();
         let places: Vec<(DataSetId, DataSetId)> =
             built.iter().map(|(old, new)| (*old, new.id())).collect();
-        let body = Recovered { to, sets: places.clone() }.encode();
+        let recovered = CatalogRecord::Recovered(Recovered { to, sets: places.clone() });
         let offline = self.offline_sets();
         let (end, old) = {
             let mut sets = self.sets.lock();
-            let none = (UowId::NONE, Lsn::NONE);
-            let done = self.log.append(kind::SETS_RECOVERED, 0, none.0, none.1, &[&body])?;
+            let done = KernelRecord::from(recovered).append(&self.log)?;
             let old: Vec<_> = places.iter().filter_map(|(old, _)| sets.get(*old)).collect();
             places.iter().for_each(|(old, new)| sets.put_in_place(*old, *new));
             (done.end, old)
@@ -246,14 +243,13 @@ impl Kernel {
     }
 
     fn remove_building(&self, set: &DataSet) -> Result<(), UowError> {
-        let _work = self.housekeeper.work.lock();
-        let body = set.id().0.to_le_bytes();
+        let _work = self.checkpoints.work.lock();
         {
             let mut sets = self.sets.lock();
             if !sets.is_building(set.id()) {
                 return Ok(());
             }
-            self.log.append_reserved(kind::SET_GONE, 0, UowId::NONE, Lsn::NONE, &[&body])?;
+            KernelRecord::from(CatalogRecord::Gone(set.id())).append_reserved(&self.log)?;
             sets.remove(set.id());
         }
         self.transit.forget(set.id());
@@ -296,7 +292,8 @@ impl Rebuild {
     pub fn put(&mut self, ci: CiNumber, page: &[u8]) -> Result<(), UowError> {
         let of_set_itself = self.set.layout().is_reserved(ci) && ci != ROOT;
         if of_set_itself || page.len() != self.set.usable_bytes() {
-            return Err(self.damaged(format!("interval {ci} of the copy"), "it cannot be one"));
+            let (object, why) = (format!("interval {ci} of the copy"), "it cannot be one".into());
+            return Err(UowError::Damaged { object, why });
         }
         self.set.cover(ci)?;
         let mut own = self.fresh(ci)?;
@@ -358,39 +355,40 @@ impl Rebuild {
             }
             self.next_source();
         }
-        let bad = || self.damaged(format!("the log record at {}", record.lsn), "it is none");
-        match record.kind {
-            kind::COMMIT if record.lsn >= self.begin => {
-                self.units.over(record.uow);
-                if let Some(places) = self.uncommitted.remove(&record.uow) {
-                    self.frees.insert(record.uow, places);
-                }
-            }
-            kind::BACKED_OUT if record.lsn >= self.begin => {
-                self.uncommitted.remove(&record.uow);
-                // What its backout could not undo, because the data set was offline, remains.
-                if let Some(unit) = self.units.get_mut(record.uow) {
-                    unit.retain(|change| change.skipped);
-                }
-            }
-            kind::FREES_AT_COMMIT => {
-                let places = decode_places(record.body).ok_or_else(bad)?;
-                let own = places.into_iter().filter(|(set, _)| self.is_source(*set));
+        match KernelRecord::of(record)? {
+            KernelRecord::Commit { .. } => self.see_end(record, true),
+            KernelRecord::BackedOut { .. } => self.see_end(record, false),
+            KernelRecord::FreesAtCommit(places) => {
+                let own = places.iter().filter(|(set, _)| self.is_source(*set));
                 let own: Vec<CiNumber> = own.map(|(_, ci)| ci).collect();
                 self.uncommitted.entry(record.uow).or_default().extend(own);
             }
-            kind::GIVEN_OUT | kind::TAKEN_BACK if record.lsn >= self.redo => {
-                for (set, ci) in decode_places(record.body).ok_or_else(bad)? {
-                    if self.is_source(set) {
-                        self.see_place(record, ci)?;
-                    }
-                }
+            KernelRecord::GivenOut(interval) => self.see_place(record, interval, true)?,
+            KernelRecord::TakenBack(interval) => self.see_place(record, interval, false)?,
+            KernelRecord::UndoEnd(undone) => self.see_undo(record.uow, undone.undo_next),
+            KernelRecord::UndoSkipped(undone) => {
+                self.see_skipped(record.uow, undone);
+                self.see_undo(record.uow, undone.undo_next);
             }
-            kind::UNDO_END | kind::UNDO_SKIPPED => self.see_undo(record),
-            kind::RESOURCE_FIRST..=kind::RESOURCE_LAST => self.see_change(record, repeating)?,
-            _ => {}
+            KernelRecord::Change(change) => self.see_change(record, &change, repeating)?,
+            // What becomes of data sets is the caller's affair, and what is on disk is of others.
+            KernelRecord::Checkpoint(_) | KernelRecord::Catalog(_) | KernelRecord::Write(_) => {}
         }
         Ok(())
+    }
+
+    fn see_end(&mut self, record: &Record<'_>, committed: bool) {
+        if record.lsn < self.begin {
+            return;
+        }
+        let places = self.uncommitted.remove(&record.uow);
+        if committed {
+            self.units.over(record.uow);
+            self.frees.extend(places.map(|places| (record.uow, places)));
+        } else if let Some(unit) = self.units.get_mut(record.uow) {
+            // What its backout could not undo, because the data set was offline, remains.
+            unit.retain(|change| change.skipped);
+        }
     }
 
     /// Backs out who was not over, takes back what belongs to nobody, and hands the successor over:
@@ -453,8 +451,15 @@ impl Rebuild {
         self.transit.clear();
     }
 
-    fn see_place(&mut self, record: &Record<'_>, ci: CiNumber) -> Result<(), UowError> {
-        let given_out = record.kind == kind::GIVEN_OUT;
+    fn see_place(
+        &mut self,
+        record: &Record<'_>,
+        (set, ci): Interval,
+        given_out: bool,
+    ) -> Result<(), UowError> {
+        if record.lsn < self.redo || !self.is_source(set) {
+            return Ok(());
+        }
         if given_out {
             self.transit.insert(ci);
         } else {
@@ -467,38 +472,37 @@ impl Rebuild {
     }
 
     /// A compensation: its unit of work goes on undoing before the LSN that it names.
-    fn see_undo(&mut self, record: &Record<'_>) {
-        let Some(change) = Change::decode(record.flags, record.body) else { return };
-        let (Some(next), own) = (change.undo_next, self.is_source(change.set)) else { return };
-        let Some(unit) = self.units.get_mut(record.uow) else { return };
-        if record.kind == kind::UNDO_SKIPPED && own {
-            // The record whose undo was skipped is the newest one behind `next` that is left.
-            if let Some(last) = unit.newest_mut() {
-                last.skipped = last.lsn > next;
-            }
+    fn see_undo(&mut self, uow: UowId, next: Lsn) {
+        if let Some(unit) = self.units.get_mut(uow) {
+            unit.retain(|change| change.lsn <= next || change.skipped);
         }
-        unit.retain(|change| change.lsn <= next || change.skipped);
+    }
+
+    /// The record whose undo was skipped is the newest one behind undo-next that is left.
+    fn see_skipped(&mut self, uow: UowId, undone: Undone) {
+        let own = self.is_source(undone.set);
+        if let Some(last) = self.units.get_mut(uow).filter(|_| own).and_then(Unit::newest_mut) {
+            last.skipped = last.lsn > undone.undo_next;
+        }
     }
 
     fn see_change(
         &mut self,
         record: &Record<'_>,
+        change: &Change<'_>,
         repeating: &mut Repeating,
     ) -> Result<(), UowError> {
-        let object = || format!("the log record at {}", record.lsn);
-        let change = Change::decode(record.flags, record.body);
-        let change = change.ok_or_else(|| self.damaged(object(), "its body is too short"))?;
-        if change.undo_next.is_some() {
-            self.see_undo(record);
+        if let Some(next) = change.undo_next {
+            self.see_undo(record.uow, next);
         }
         if !self.is_source(change.set) {
             return Ok(());
         }
         let counts = record.lsn >= self.begin || self.active.contains(&record.uow);
-        if record.flags & flag::UNDOABLE != 0 && change.undo_next.is_none() && counts {
+        if change.undoable && change.undo_next.is_none() && counts {
             // What the copy carries of an anchored unit of work may stand in the log too.
             let lsns = (record.lsn, record.previous);
-            self.units.enter(record.uow).add(lsns, record.kind, change.body);
+            self.units.enter(record.uow).add(lsns, change.kind, change.body);
         }
         if record.lsn < self.redo {
             return Ok(());
@@ -506,8 +510,9 @@ impl Rebuild {
         let mut targets = std::mem::take(&mut self.targets);
         targets.clear();
         let resource = Arc::clone(&self.kernel.parts.resource);
-        let known = resource.targets(record.kind, change.body, &mut targets);
-        known.map_err(|damage| self.damaged(object(), &damage.0))?;
+        let known = resource.targets(change.kind, change.body, &mut targets);
+        let object = || format!("the log record at {}", record.lsn);
+        known.map_err(|damage| UowError::Damaged { object: object(), why: damage.0 })?;
         for (interval, step) in steps_of(change.set, &targets) {
             match step {
                 crate::transit::Step::Leaves => self.transit.insert(interval.1),
@@ -559,7 +564,7 @@ impl Rebuild {
             return Ok(());
         }
         let kernel = Arc::clone(&self.kernel);
-        let uow = UowId(kernel.next_uow.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
+        let uow = kernel.units.number();
         let slot = kernel.active.enter(uow)?;
         kernel.active.begin_append(slot);
         kernel.active.pin(slot, kernel.log.next_lsn());
@@ -589,10 +594,6 @@ impl Rebuild {
             }
         }
         Ok(())
-    }
-
-    fn damaged(&self, object: String, why: &str) -> UowError {
-        UowError::Damaged { object, why: why.to_owned() }
     }
 }
 

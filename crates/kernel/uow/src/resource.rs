@@ -3,23 +3,11 @@
 use base::CiNumber;
 use space::DataSet;
 
-use crate::{Undo, UowError};
+use crate::{Target, Undo, UowError};
 
 /// A log record that does not decode, or does not fit the interval that it is applied to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordDamage(pub String);
-
-/// An interval that a record touches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Target {
-    /// Its number.
-    pub ci: CiNumber,
-    /// The record holds all of it: what it was before is of no interest.
-    pub fresh: bool,
-    /// The record leaves nothing in it: it belongs to nobody from now on and is about to be taken
-    /// back. If a crash comes between, restart takes it back.
-    pub frees: bool,
-}
 
 /// The layer above: knows what records of kinds 32 to 127 mean. Bodies come from the log and may be
 /// anything; wrong ones are errors.

@@ -11,7 +11,7 @@ use base::{CiNumber, DataSetId, Lsn};
 use space::DataSet;
 
 use crate::rebuild::fresh;
-use crate::resource::Target;
+use crate::record::Target;
 use crate::sweep::{Gathered, Repeat, Sweep};
 use crate::{Kernel, Rebuild, UowError};
 

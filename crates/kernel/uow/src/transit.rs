@@ -14,13 +14,10 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-use base::{CiNumber, DataSetId};
+use base::DataSetId;
 use seam::sync::Mutex;
 
-use crate::resource::Target;
-
-/// An interval of a data set.
-pub(crate) type Interval = (DataSetId, CiNumber);
+use crate::record::{Interval, Target};
 
 /// The table of intervals in transit.
 #[derive(Default)]
@@ -97,6 +94,8 @@ pub(crate) fn steps_of(set: DataSetId, targets: &[Target]) -> Vec<(Interval, Ste
 
 #[cfg(test)]
 mod tests {
+    use base::CiNumber;
+
     use super::*;
 
     #[test]

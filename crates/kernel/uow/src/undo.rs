@@ -1,102 +1,17 @@
-//! Undo: what a unit of work remembers of its changes, and taking them back one by one.
+//! Undo: taking the changes of a unit of work back one by one.
 
 use std::sync::Arc;
 
 use base::{Lsn, UowId};
+use log::{Record, RecordHead};
 use pool::ExclusiveCi;
 use seam::plant::{Plant, planted};
 use space::DataSet;
 
 use crate::active::{AnchoredRecord, SlotNumber};
-use crate::record::{Change, flag, kind};
+use crate::record::{Change, KernelRecord, Undone};
+use crate::undo_list::UndoList;
 use crate::{Kernel, UowError};
-
-/// The undoable changes of a unit of work, newest last, in one buffer.
-///
-/// Past its budget the older ones are forgotten and read from the log when needed: every record
-/// names the one before it.
-#[derive(Default)]
-pub(crate) struct UndoList {
-    bytes: Vec<u8>,
-    entries: Vec<Entry>,
-}
-
-#[derive(Clone, Copy)]
-struct Entry {
-    lsn: Lsn,
-    previous: Lsn,
-    set: base::DataSetId,
-    kind: u8,
-    start: u32,
-    len: u32,
-}
-
-impl UndoList {
-    /// Appends the parts of a body to the buffer and returns where they stand.
-    pub(crate) fn stage(&mut self, body: &[&[u8]]) -> std::ops::Range<usize> {
-        let start = self.bytes.len();
-        body.iter().for_each(|part| self.bytes.extend_from_slice(part));
-        start..self.bytes.len()
-    }
-
-    pub(crate) fn staged(&self, range: std::ops::Range<usize>) -> &[u8] {
-        &self.bytes[range]
-    }
-
-    /// What was staged is not wanted.
-    pub(crate) fn unstage(&mut self, start: usize) {
-        self.bytes.truncate(start);
-    }
-
-    /// What was staged was logged.
-    pub(crate) fn keep(
-        &mut self,
-        range: std::ops::Range<usize>,
-        lsn: Lsn,
-        previous: Lsn,
-        set: base::DataSetId,
-        kind: u8,
-        bytes_max: usize,
-    ) {
-        let (start, len) = (range.start as u32, range.len() as u32);
-        self.entries.push(Entry { lsn, previous, set, kind, start, len });
-        if self.bytes.len() > bytes_max {
-            self.clear();
-        }
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.bytes.clear();
-        self.entries.clear();
-    }
-
-    /// All that is undone from `last` on, if everything is still in memory and takes at most
-    /// `bytes_max`.
-    pub(crate) fn whole(&self, last: Lsn, bytes_max: usize) -> Option<Vec<AnchoredRecord>> {
-        let mut at = last;
-        let mut records = Vec::with_capacity(self.entries.len());
-        if self.bytes.len() + self.entries.len() * size_of::<Entry>() > bytes_max {
-            return None;
-        }
-        for entry in self.entries.iter().rev() {
-            if entry.lsn != at {
-                return None;
-            }
-            let Entry { lsn, previous, set, kind, .. } = *entry;
-            let body = self.bytes[entry.start as usize..][..entry.len as usize].to_vec();
-            records.push(AnchoredRecord { lsn, previous, set, kind, body });
-            at = previous;
-        }
-        (at == Lsn::NONE).then_some(records)
-    }
-
-    fn pop(&mut self, lsn: Lsn) -> Option<(Entry, Vec<u8>)> {
-        let entry = self.entries.pop_if(|entry| entry.lsn == lsn)?;
-        let body = self.bytes[entry.start as usize..][..entry.len as usize].to_vec();
-        self.bytes.truncate(entry.start as usize);
-        Some((entry, body))
-    }
-}
 
 /// One unit of work being undone, wholly or back to a savepoint.
 pub struct Undo<'k> {
@@ -170,26 +85,26 @@ impl<'k> Undo<'k> {
         undo_next: Lsn,
     ) -> Result<(), UowError> {
         let whole = body.concat();
-        let (id, next) = (set.id().0.to_le_bytes(), undo_next.0.to_le_bytes());
         page.begin_change(self.kernel.log.next_lsn());
         let lsn = if planted(Plant::NoCompensation) {
             self.kernel.log.next_lsn()
         } else {
             let steps = self.kernel.steps(set, kind, &whole)?;
             let kernel = self.kernel;
-            let body: [&[u8]; 3] = [&id, &next, &whole];
-            let mut append = || self.append(kind, &body, undo_next);
+            let (set, next) = (set.id(), Some(undo_next));
+            let change = Change { kind, set, undo_next: next, undoable: false, body: &whole };
+            let record = KernelRecord::Change(change);
+            let mut append = || self.append(&record, undo_next);
             if steps.is_empty() { append()? } else { kernel.transit.log(&steps, append)? }
         };
         self.kernel.apply(set, kind, &whole, page, lsn)
     }
 
     /// Appends a compensation; undo goes on at `undo_next`.
-    fn append(&mut self, kind: u8, body: &[&[u8]], undo_next: Lsn) -> Result<Lsn, UowError> {
+    fn append(&mut self, record: &KernelRecord<'_>, undo_next: Lsn) -> Result<Lsn, UowError> {
         let kernel = self.kernel;
         kernel.active.begin_append(self.slot);
-        let flags = flag::COMPENSATION;
-        let appended = kernel.log.append_reserved(kind, flags, self.uow, self.last, body);
+        let appended = record.append_for(&kernel.log, self.uow, self.last);
         if appended.is_ok() {
             self.last = undo_next;
         }
@@ -202,9 +117,9 @@ impl<'k> Undo<'k> {
         let mut at = self.last;
         while at > until {
             at = match list.pop(at) {
-                Some((entry, body)) => {
-                    self.undo_record(entry.lsn, entry.previous, entry.set, entry.kind, &body)?;
-                    entry.previous
+                Some(AnchoredRecord { lsn, previous, set, kind, body }) => {
+                    self.undo_record(lsn, previous, set, kind, &body)?;
+                    previous
                 }
                 None => self.undo_at(at)?,
             };
@@ -220,29 +135,39 @@ impl<'k> Undo<'k> {
         }
         let mut body = Vec::new();
         let head = self.kernel.log.read_record(lsn, &mut body)?;
-        let is_change = (kind::RESOURCE_FIRST..=kind::RESOURCE_LAST).contains(&head.kind)
-            || matches!(head.kind, kind::UNDO_END | kind::UNDO_SKIPPED);
-        if !is_change || head.flags & (flag::COMPENSATION | flag::UNDOABLE) == 0 {
-            return Ok(head.previous);
-        }
-        let damaged = || UowError::Damaged {
-            object: format!("the log record at {lsn}"),
-            why: "its body is too short".into(),
+        let previous = head.previous;
+        let RecordHead { lsn, end, kind, flags, uow, .. } = head;
+        let record = Record { lsn, end, kind, flags, uow, previous, body: &body };
+        let change = match KernelRecord::of(&record)? {
+            KernelRecord::Change(change) => change,
+            KernelRecord::UndoEnd(undone) | KernelRecord::UndoSkipped(undone) => {
+                return Ok(undone.undo_next);
+            }
+            KernelRecord::Commit { .. }
+            | KernelRecord::BackedOut { .. }
+            | KernelRecord::FreesAtCommit(_)
+            | KernelRecord::Checkpoint(_)
+            | KernelRecord::Catalog(_)
+            | KernelRecord::GivenOut(_)
+            | KernelRecord::TakenBack(_)
+            | KernelRecord::Write(_) => return Ok(previous),
         };
-        let change = Change::decode(head.flags, &body).ok_or_else(damaged)?;
-        if let Some(next) = change.undo_next {
-            return Ok(next);
+        match change.undo_next {
+            Some(next) => return Ok(next),
+            None if !change.undoable => return Ok(previous),
+            None => {}
         }
-        self.undo_record(lsn, head.previous, change.set, head.kind, change.body)?;
-        Ok(head.previous)
+        self.undo_record(lsn, previous, change.set, change.kind, change.body)?;
+        Ok(previous)
     }
 
     /// Ends a unit of work that restart has undone.
     pub(crate) fn end_at_restart(&mut self) -> Result<(), UowError> {
         let kernel = self.kernel;
-        let utc = kernel.parts.seam.clock.utc_us().to_le_bytes();
+        let utc_us = kernel.parts.seam.clock.utc_us();
         kernel.active.begin_append(self.slot);
-        kernel.log.append_reserved(kind::BACKED_OUT, 0, self.uow, self.last, &[&utc])?;
+        let backed_out = KernelRecord::BackedOut { utc_us };
+        backed_out.append_for(&kernel.log, self.uow, self.last)?;
         kernel.active.leave(self.slot);
         Ok(())
     }
@@ -263,10 +188,13 @@ impl<'k> Undo<'k> {
             kernel.parts.resource.undo(self, &set, kind, body)?;
         }
         if !self.complete {
-            let (id, next) = (set.0.to_le_bytes(), previous.0.to_le_bytes());
+            let undone = Undone { set, undo_next: previous };
             let offline = kernel.sets.lock().is_offline(set);
-            let kind = if offline { kind::UNDO_SKIPPED } else { kind::UNDO_END };
-            self.append(kind, &[&id, &next], previous)?;
+            let record = match offline {
+                true => KernelRecord::UndoSkipped(undone),
+                false => KernelRecord::UndoEnd(undone),
+            };
+            self.append(&record, previous)?;
         }
         Ok(())
     }

@@ -3,7 +3,6 @@
 //! It belongs to one thread at a time. Dropping one that has not ended backs it out.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 use base::{CiNumber, DataSetId, Lsn, UowId};
 use lock::{Acquired, LockName, Mode, Owner, Wait};
@@ -13,9 +12,9 @@ use seam::plant::{Plant, planted};
 use space::DataSet;
 
 use crate::active::{SlotNumber, UNPINNED};
-use crate::record::{flag, kind};
+use crate::record::{Change, KernelRecord, List};
 use crate::transit::Step;
-use crate::undo::UndoList;
+use crate::undo_list::UndoList;
 use crate::{Kernel, SpanLimit, Undo, UowError};
 
 /// How a unit of work begins.
@@ -72,8 +71,7 @@ impl Kernel {
     /// [`UowError::Stopped`].
     pub fn begin(self: &Arc<Self>, options: UowOptions) -> Result<Uow, UowError> {
         self.stop.check()?;
-        let id = UowId(self.next_uow.fetch_add(1, Relaxed));
-        let undo = self.spare.lock().pop().unwrap_or_default();
+        let (id, undo) = (self.units.number(), self.units.buffer());
         Ok(Uow {
             kernel: Arc::clone(self),
             id,
@@ -263,7 +261,6 @@ impl Uow {
         let kernel = Arc::clone(&self.kernel);
         let staged = self.undo.stage(body);
         page.begin_change(kernel.log.next_lsn());
-        let id = set.id().0.to_le_bytes();
         let previous = self.last;
         let len = staged.len() as u64;
         let slot = match self.slot {
@@ -276,9 +273,14 @@ impl Uow {
         };
         kernel.active.begin_append(slot);
         self.pin(slot);
-        let whole = self.undo.staged(staged.clone());
-        let parts: [&[u8]; 2] = [&id, whole];
-        let append = || kernel.log.append_reserved(kind, flag::UNDOABLE, self.id, previous, &parts);
+        let record = KernelRecord::Change(Change {
+            kind,
+            set: set.id(),
+            undo_next: None,
+            undoable: true,
+            body: self.undo.staged(staged.clone()),
+        });
+        let append = || record.append_for(&kernel.log, self.id, previous);
         let interval = (set.id(), page.ci());
         let appended = match kernel.transit.has(interval) {
             true => kernel.transit.log(&[(interval, Step::Arrives)], append),
@@ -385,7 +387,7 @@ impl Uow {
             self.ended = true;
             let gate = kernel.read_gate();
             self.release_locks();
-            kernel.counts.read_only.one();
+            kernel.units.read_only.one();
             return Ok(gate);
         };
         if planted(Plant::LocksDroppedEarly) {
@@ -393,10 +395,9 @@ impl Uow {
             seam::thread::yield_now();
         }
         self.log_frees(slot)?;
-        let utc = kernel.parts.seam.clock.utc_us().to_le_bytes();
+        let commit = KernelRecord::Commit { utc_us: kernel.parts.seam.clock.utc_us() };
         kernel.active.begin_append(slot);
-        let appended = kernel.log.append_reserved(kind::COMMIT, 0, self.id, self.last, &[&utc]);
-        let place = match appended {
+        let place = match commit.append_for(&kernel.log, self.id, self.last) {
             Ok(place) => place,
             Err(error) => {
                 kernel.active.end_append(slot, self.last);
@@ -406,25 +407,25 @@ impl Uow {
         // The frees are known to the housekeeper before the unit of work is no longer active, so
         // that every checkpoint has them in one place or the other.
         if !self.frees.is_empty() {
-            kernel.housekeeper.free_later(self.id, place.end, std::mem::take(&mut self.frees));
+            kernel.frees.add(self.id, place.end, std::mem::take(&mut self.frees));
         }
         kernel.active.leave(slot);
         self.ended = true;
-        kernel.publish_commit(place.end);
+        kernel.units.publish_commit(place.end);
         self.release_locks();
-        kernel.counts.commits.one();
+        kernel.units.commits.one();
         Ok(place.end)
     }
 
     fn log_frees(&mut self, slot: SlotNumber) -> Result<(), UowError> {
-        let bodies = self.frees.chunks(FREES_A_RECORD).map(crate::record::encode_places);
-        for body in bodies.collect::<Vec<_>>() {
+        let lists = self.frees.chunks(FREES_A_RECORD).map(List::of);
+        for list in lists.collect::<Vec<_>>() {
             self.kernel.active.begin_append(slot);
             // Analysis reads them when it sees the commit.
             self.pin(slot);
             let kernel = &self.kernel;
-            let appended =
-                kernel.log.append_reserved(kind::FREES_AT_COMMIT, 0, self.id, self.last, &[&body]);
+            let record = KernelRecord::FreesAtCommit(list);
+            let appended = record.append_for(&kernel.log, self.id, self.last);
             if let Ok(place) = &appended {
                 self.last = place.lsn;
             }
@@ -447,16 +448,15 @@ impl Uow {
         let kernel = Arc::clone(&self.kernel);
         if let Some(slot) = self.slot {
             self.undo_to(Lsn::NONE)?;
-            let utc = kernel.parts.seam.clock.utc_us().to_le_bytes();
+            let backed_out = KernelRecord::BackedOut { utc_us: kernel.parts.seam.clock.utc_us() };
             kernel.active.begin_append(slot);
-            let appended =
-                kernel.log.append_reserved(kind::BACKED_OUT, 0, self.id, self.last, &[&utc]);
+            let appended = backed_out.append_for(&kernel.log, self.id, self.last);
             if let Err(error) = appended {
                 kernel.active.end_append(slot, self.last);
                 return Err(error.into());
             }
             kernel.active.leave(slot);
-            kernel.counts.backouts.one();
+            kernel.units.backouts.one();
         }
         self.release_locks();
         Ok(())
@@ -479,6 +479,6 @@ impl Drop for Uow {
             self.kernel.log.release(self.reserved);
         }
         self.undo.clear();
-        self.kernel.spare.lock().push(std::mem::take(&mut self.undo));
+        self.kernel.units.keep_buffer(std::mem::take(&mut self.undo));
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use base::{CiNumber, DataSetId, Lsn};
 use btree::records::{Record as TreeRecord, kind as tree_kind};
 use log::Record;
-use uow::record::{Change, Recovered, kind};
+use uow::record::{CatalogRecord, KernelRecord, Recovered};
 
 use crate::RecoveryError;
 use crate::recover::History;
@@ -66,23 +66,30 @@ fn see(
     wanted: &[Wanted],
     record: &Record<'_>,
 ) {
-    if record.kind == kind::SETS_RECOVERED
-        && let Some(done) = Recovered::decode(record.body)
-    {
-        for (old, new) in done.sets {
-            let (of_old, others) = std::mem::take(chains)
-                .into_iter()
-                .partition::<BTreeMap<_, _>, _>(|((set, _), _)| *set == old);
-            *chains = others;
-            let counts = of_old.into_iter().filter(|(_, chain)| chain.begun < done.to);
-            chains.extend(counts.map(|((_, first), chain)| ((new, first), chain)));
+    let change = match KernelRecord::of(record) {
+        Ok(KernelRecord::Change(change)) => change,
+        Ok(KernelRecord::Catalog(CatalogRecord::Recovered(done))) => {
+            return moved(chains, &done);
         }
-    }
-    if record.kind != tree_kind::OVERFLOW {
+        // A record that does not decode is for whoever needs it: what is not seen is not given.
+        Err(_)
+        | Ok(
+            KernelRecord::Commit { .. }
+            | KernelRecord::BackedOut { .. }
+            | KernelRecord::FreesAtCommit(_)
+            | KernelRecord::UndoEnd(_)
+            | KernelRecord::UndoSkipped(_)
+            | KernelRecord::Checkpoint(_)
+            | KernelRecord::Catalog(_)
+            | KernelRecord::GivenOut(_)
+            | KernelRecord::TakenBack(_)
+            | KernelRecord::Write(_),
+        ) => return,
+    };
+    if change.kind != tree_kind::OVERFLOW {
         return;
     }
-    let Some(change) = Change::decode(record.flags, record.body) else { return };
-    let Ok(TreeRecord::Overflow(piece)) = TreeRecord::decode(record.kind, change.body) else {
+    let Ok(TreeRecord::Overflow(piece)) = TreeRecord::decode(change.kind, change.body) else {
         return;
     };
     if !wanted.iter().any(|one| one.first == piece.first) {
@@ -98,5 +105,14 @@ fn see(
             chain.value.extend_from_slice(piece.data);
         }
         _ => drop(chains.remove(&place)),
+    }
+}
+
+/// Chains of data sets whose places others have taken go on under the new numbers.
+fn moved(chains: &mut BTreeMap<(DataSetId, CiNumber), Chain>, done: &Recovered) {
+    for (old, new) in &done.sets {
+        let of_old: Vec<_> = chains.extract_if(.., |(set, _), _| set == old).collect();
+        let counts = of_old.into_iter().filter(|(_, chain)| chain.begun < done.to);
+        chains.extend(counts.map(|((_, first), chain)| ((*new, first), chain)));
     }
 }

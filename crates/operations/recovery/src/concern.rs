@@ -15,19 +15,31 @@
 use archive::Concern;
 use log::Record;
 use seam::plant::{Plant, planted};
-use uow::record::{kind, set_of};
+use uow::record::{CatalogRecord, KernelRecord};
 
 /// Whom a record of the kernel concerns among those who recover data sets from copies.
 #[must_use]
 pub fn concern(record: &Record<'_>) -> Concern {
-    match record.kind {
-        kind::COMMIT | kind::BACKED_OUT => Concern::End,
-        kind::FREES_AT_COMMIT if planted(Plant::FreesNotAccumulated) => Concern::Nobody,
-        kind::FREES_AT_COMMIT | kind::UNDO_END | kind::UNDO_SKIPPED => Concern::Unit,
-        kind::CHECKPOINT => Concern::Nobody,
-        kind::WRITTEN | kind::BATCH_BEGINS | kind::BATCH_DONE | kind::BATCH_SETTLED => {
-            Concern::Nobody
+    // Whoever reads what does not decode refuses it.
+    let Ok(decoded) = KernelRecord::of(record) else { return Concern::Everybody };
+    match decoded {
+        KernelRecord::Commit { .. } | KernelRecord::BackedOut { .. } => Concern::End,
+        KernelRecord::FreesAtCommit(_) if planted(Plant::FreesNotAccumulated) => Concern::Nobody,
+        KernelRecord::FreesAtCommit(_)
+        | KernelRecord::UndoEnd(_)
+        | KernelRecord::UndoSkipped(_) => Concern::Unit,
+        KernelRecord::Checkpoint(_) | KernelRecord::Write(_) => Concern::Nobody,
+        KernelRecord::Catalog(CatalogRecord::Changed(definition)) => Concern::Set(definition.id),
+        KernelRecord::Catalog(CatalogRecord::Gone(set) | CatalogRecord::Offline(set)) => {
+            Concern::Set(set)
         }
-        _ => set_of(record.kind, record.body).map_or(Concern::Everybody, Concern::Set),
+        KernelRecord::Catalog(
+            CatalogRecord::Made { .. }
+            | CatalogRecord::Building { .. }
+            | CatalogRecord::Recovered(_)
+            | CatalogRecord::Protected { .. },
+        ) => Concern::Everybody,
+        KernelRecord::GivenOut((set, _)) | KernelRecord::TakenBack((set, _)) => Concern::Set(set),
+        KernelRecord::Change(change) => Concern::Set(change.set),
     }
 }

@@ -16,7 +16,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use archive::{LogSource, Shelf, ShelfCopy, unrecorded};
-use base::bytes::Reader;
 use base::{DataSetId, Lsn};
 use log::Origin;
 use recon::{Reached, Recon, Record, Restored, Setup, State};
@@ -24,7 +23,7 @@ use seam::Seam;
 use seam::plant::{Plant, planted};
 use space::Definition;
 use uow::checkpoint::Checkpoint;
-use uow::record::kind;
+use uow::record::KernelRecord;
 use uow::{Kernel, KernelConfig, Parts};
 
 use crate::plan::{SetPlan, Target, plan_set};
@@ -219,7 +218,8 @@ fn read_past(
             tell(Progress { what: "the archives", done, total });
         };
         let (past, unread) = Past::read_around(source, from, &mut tell_lsn)?;
-        if let Some(sets) = past.sets().cloned() {
+        if let Some(catalog) = past.catalog() {
+            let sets: Sets = catalog.existing().map(|set| (set.id, set.clone())).collect();
             let left = left_of(&sets, &past, &unread, found);
             if left.is_empty() || from == oldest {
                 return Ok(Told { past, unread, sets, left });
@@ -259,8 +259,8 @@ fn newest_commit(shelf: &Shelf, source: &LogSource) -> u64 {
         let mut newest = 0;
         // What cannot be read says nothing, and is named elsewhere.
         let _ = source.each(copy.info.first, copy.info.end, &mut |record| {
-            if record.kind == kind::COMMIT {
-                newest = Reader::new(record.body).u64().unwrap_or(newest);
+            if let Ok(KernelRecord::Commit { utc_us }) = KernelRecord::of(record) {
+                newest = utc_us;
             }
             Ok(true)
         });

@@ -3,7 +3,7 @@
 //!
 //! Invariants:
 //! 1. Which data sets there are at the end is known once a whole checkpoint was seen, or the log
-//!    was read from its first record; before, [`Past::sets`] says that it is not.
+//!    was read from its first record; before, [`Past::catalog`] says that it is not.
 //! 2. Positions ascend without gaps, so a gap is a restore, and what would stand in it is lost.
 //! 3. Behind a piece of the log that cannot be read, what was known is known no longer, but for
 //!    what cannot change any more; and a checkpoint counts only if it was begun behind it.
@@ -11,14 +11,12 @@
 use std::collections::BTreeMap;
 
 use archive::{ArchiveError, LogSource};
-use base::bytes::Reader;
 use base::{DataSetId, GroupNumber, Lsn};
 use log::Record;
 use recon::{Built, Record as Note, Recovery, Restored, State};
-use space::Definition;
-use uow::UowError;
+use uow::Catalog;
 use uow::checkpoint::{Checkpoint, Gathered};
-use uow::record::{Recovered, kind};
+use uow::record::{CatalogRecord, KernelRecord, Recovered};
 
 use crate::{History, RecoveryError};
 
@@ -27,12 +25,10 @@ pub struct Past {
     /// From here on nothing is left out.
     from: Lsn,
     /// The data sets, once that is known.
-    sets: Option<BTreeMap<DataSetId, Definition>>,
+    catalog: Option<Catalog>,
     /// What was said of them before.
-    before: Vec<(Lsn, SetChange)>,
-    /// Definitions of those that were being built.
-    building: BTreeMap<DataSetId, Definition>,
-    /// Where the log begins to speak of those that were.
+    before: Vec<(Lsn, CatalogRecord)>,
+    /// Where the log begins to speak of those that were built.
     built: BTreeMap<DataSetId, Lsn>,
     /// Where each data set came to be that did.
     pub births: BTreeMap<DataSetId, Lsn>,
@@ -66,14 +62,6 @@ pub struct Unread {
     pub why: String,
 }
 
-/// What a record says of data sets.
-enum SetChange {
-    Is(Definition),
-    Changed(Definition),
-    Gone(DataSetId),
-    Recovered(Vec<(DataSetId, DataSetId)>),
-}
-
 impl Past {
     /// The past as of a position, of which nothing is known but that it is the log's first one, if
     /// it is.
@@ -81,9 +69,8 @@ impl Past {
     pub fn from(from: Lsn) -> Past {
         Past {
             from,
-            sets: (from == Lsn::FIRST).then(BTreeMap::new),
+            catalog: (from == Lsn::FIRST).then(|| Catalog::at(&Checkpoint::initial())),
             before: Vec::new(),
-            building: BTreeMap::new(),
             built: BTreeMap::new(),
             births: BTreeMap::new(),
             recoveries: Vec::new(),
@@ -158,17 +145,16 @@ impl Past {
     /// What comes next begins there, and what was in front of it is not known (3).
     fn pass_over(&mut self, to: Lsn) {
         self.from = to;
-        self.sets = None;
+        self.catalog = None;
         self.before.clear();
-        self.building.clear();
         self.checkpoint = Gathered::default();
         self.lose_track();
     }
 
     /// Which data sets there are where the log ends; `None` if this piece of it does not say.
     #[must_use]
-    pub fn sets(&self) -> Option<&BTreeMap<DataSetId, Definition>> {
-        self.sets.as_ref()
+    pub fn catalog(&self) -> Option<&Catalog> {
+        self.catalog.as_ref()
     }
 
     /// Takes the next record.
@@ -176,12 +162,30 @@ impl Past {
     /// # Errors
     /// Damage, if it does not decode.
     pub fn see(&mut self, record: &Record<'_>) -> Result<(), RecoveryError> {
-        let known = self.look(record);
-        known.ok_or_else(|| {
-            let object = format!("the log record at {}", record.lsn);
-            let why = format!("its body is none of kind {}", record.kind);
-            UowError::Damaged { object, why }.into()
-        })
+        if self.end != Lsn::NONE && record.lsn > self.end {
+            self.restored.push(Restored { end: self.end, began: record.lsn });
+        }
+        self.end = record.end;
+        self.next_uow = self.next_uow.max(record.uow.0.saturating_add(1));
+        match KernelRecord::of(record)? {
+            KernelRecord::Commit { utc_us } => self.committed_us = utc_us,
+            KernelRecord::Checkpoint(part) => {
+                // A piece of one that a crash has cut off says nothing; the next one is whole.
+                if let Ok(Some(checkpoint)) = self.checkpoint.part(&part) {
+                    self.begin_with(&checkpoint);
+                }
+            }
+            KernelRecord::Catalog(change) => self.see_catalog(record.lsn, change),
+            KernelRecord::BackedOut { .. }
+            | KernelRecord::FreesAtCommit(_)
+            | KernelRecord::UndoEnd(_)
+            | KernelRecord::UndoSkipped(_)
+            | KernelRecord::GivenOut(_)
+            | KernelRecord::TakenBack(_)
+            | KernelRecord::Write(_)
+            | KernelRecord::Change(_) => {}
+        }
+        Ok(())
     }
 
     /// What comes next need not follow what was seen: a gap says nothing.
@@ -207,107 +211,50 @@ impl Past {
         recoveries.chain(built.map(Note::Built)).chain(restored).collect()
     }
 
-    fn look(&mut self, record: &Record<'_>) -> Option<()> {
-        if self.end != Lsn::NONE && record.lsn > self.end {
-            self.restored.push(Restored { end: self.end, began: record.lsn });
-        }
-        self.end = record.end;
-        self.next_uow = self.next_uow.max(record.uow.0.saturating_add(1));
-        let mut body = Reader::new(record.body);
-        let change = match record.kind {
-            kind::COMMIT => {
-                self.committed_us = body.u64()?;
-                return Some(());
-            }
-            kind::CHECKPOINT => {
-                // A piece of one that a crash has cut off says nothing; the next one is whole.
-                if let Ok(Some(checkpoint)) = self.checkpoint.part(record.body) {
-                    self.begin_with(checkpoint);
-                }
-                return Some(());
-            }
-            kind::SET_MADE | kind::SET_BUILDING => {
-                let _top = body.u64()?;
-                let definition = Definition::decode(body.rest()).ok()?;
+    fn see_catalog(&mut self, lsn: Lsn, record: CatalogRecord) {
+        match &record {
+            CatalogRecord::Made { definition, .. } => {
                 self.next_set = self.next_set.max(definition.id.0.saturating_add(1));
-                if record.kind == kind::SET_BUILDING {
-                    self.built.insert(definition.id, record.lsn);
-                    self.building.insert(definition.id, definition);
-                    return Some(());
-                }
-                self.births.insert(definition.id, record.lsn);
-                SetChange::Is(definition)
+                self.births.insert(definition.id, lsn);
             }
-            kind::SET_CHANGED => SetChange::Changed(Definition::decode(record.body).ok()?),
-            kind::SET_GONE => SetChange::Gone(DataSetId(body.u32()?)),
-            kind::SETS_RECOVERED => {
-                let Recovered { to, sets } = Recovered::decode(record.body)?;
-                self.recoveries.push(Recovery {
-                    number: 0,
-                    sets: sets.iter().map(|(old, _)| *old).collect(),
-                    became: sets.iter().map(|(_, new)| *new).collect(),
-                    copies: vec![0; sets.len()],
-                    to,
-                    void_to: record.lsn,
-                    utc_us: self.committed_us,
-                    to_point: true,
-                });
-                SetChange::Recovered(sets)
+            CatalogRecord::Building { definition, .. } => {
+                self.next_set = self.next_set.max(definition.id.0.saturating_add(1));
+                self.built.insert(definition.id, lsn);
             }
-            _ => return Some(()),
-        };
-        match &mut self.sets {
-            Some(sets) => apply(sets, &mut self.building, change),
-            None => self.before.push((record.lsn, change)),
+            CatalogRecord::Recovered(Recovered { to, sets }) => self.recoveries.push(Recovery {
+                number: 0,
+                sets: sets.iter().map(|(old, _)| *old).collect(),
+                became: sets.iter().map(|(_, new)| *new).collect(),
+                copies: vec![0; sets.len()],
+                to: *to,
+                void_to: lsn,
+                utc_us: self.committed_us,
+                to_point: true,
+            }),
+            CatalogRecord::Changed(_)
+            | CatalogRecord::Gone(_)
+            | CatalogRecord::Offline(_)
+            | CatalogRecord::Protected { .. } => {}
         }
-        Some(())
+        match &mut self.catalog {
+            Some(catalog) => catalog.apply(lsn, &record),
+            None => self.before.push((lsn, record)),
+        }
     }
 
     /// A checkpoint says what there was when it was begun.
-    fn begin_with(&mut self, checkpoint: Checkpoint) {
+    fn begin_with(&mut self, checkpoint: &Checkpoint) {
         self.next_uow = self.next_uow.max(checkpoint.next_uow);
         self.next_set = self.next_set.max(checkpoint.next_set);
         self.last_batch = self.last_batch.max(checkpoint.last_batch);
-        if self.sets.is_some() || checkpoint.begin < self.from {
+        if self.catalog.is_some() || checkpoint.begin < self.from {
             return;
         }
-        let mut sets = BTreeMap::new();
-        let all = checkpoint.sets.into_iter().map(|(_, definition)| definition);
-        for definition in all.chain(checkpoint.offline) {
-            if checkpoint.building.contains(&definition.id) {
-                self.building.entry(definition.id).or_insert(definition);
-            } else {
-                sets.insert(definition.id, definition);
-            }
+        let mut catalog = Catalog::at(checkpoint);
+        for (lsn, record) in std::mem::take(&mut self.before) {
+            catalog.apply(lsn, &record);
         }
-        for (lsn, change) in std::mem::take(&mut self.before) {
-            if lsn >= checkpoint.begin {
-                apply(&mut sets, &mut self.building, change);
-            }
-        }
-        self.sets = Some(sets);
-    }
-}
-
-fn apply(
-    sets: &mut BTreeMap<DataSetId, Definition>,
-    building: &mut BTreeMap<DataSetId, Definition>,
-    change: SetChange,
-) {
-    match change {
-        SetChange::Is(definition) => drop(sets.insert(definition.id, definition)),
-        SetChange::Changed(definition) => {
-            if let Some(known) = sets.get_mut(&definition.id) {
-                *known = definition;
-            }
-        }
-        SetChange::Gone(set) => drop((sets.remove(&set), building.remove(&set))),
-        SetChange::Recovered(places) => {
-            for (old, new) in places {
-                sets.remove(&old);
-                sets.extend(building.remove(&new).map(|definition| (new, definition)));
-            }
-        }
+        self.catalog = Some(catalog);
     }
 }
 

@@ -23,7 +23,7 @@ use seam::plant::{Plant, planted};
 use space::{DataSet, Definition};
 use store_kernel::KernelStore;
 use uow::checkpoint::Checkpoint;
-use uow::record::{kind, set_of};
+use uow::record::KernelRecord;
 use uow::{InFlight, Kernel, Rebuild, RebuildCounts, Repeating, Uow, UowError, UowOptions};
 
 use crate::owed::Owed;
@@ -251,10 +251,9 @@ impl Work<'_> {
         let Some(from) = first.values().map(|unit| unit.first).min() else { return Vec::new() };
         let ours = self.sources();
         let read = self.history.each(from, to, &mut |record| {
-            let change = (kind::RESOURCE_FIRST..=kind::RESOURCE_LAST).contains(&record.kind);
-            if change
-                && first.contains_key(&record.uow)
-                && set_of(record.kind, record.body).is_some_and(|set| !ours.contains(&set))
+            if first.contains_key(&record.uow)
+                && let Ok(KernelRecord::Change(change)) = KernelRecord::of(record)
+                && !ours.contains(&change.set)
             {
                 spanning.insert(record.uow);
             }
@@ -552,10 +551,9 @@ pub fn lsn_of(
         if is_behind {
             (found, is_behind) = (record.lsn, false);
         }
-        if record.kind != kind::COMMIT {
+        let Ok(KernelRecord::Commit { utc_us: moment }) = KernelRecord::of(record) else {
             return Ok(true);
-        }
-        let moment = record.body.first_chunk::<8>().map_or(0, |utc| u64::from_le_bytes(*utc));
+        };
         is_behind = moment <= utc_us;
         Ok(is_behind)
     })?;

@@ -16,14 +16,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-use base::bytes::Reader;
 use base::{DataSetId, Lsn, UowId};
 use btree::records::Record as TreeRecord;
 use btree::{Effect, records};
 use log::Record;
 use seam::plant::{Plant, planted};
-use uow::UowError;
-use uow::record::{Change as Body, Recovered, flag, kind};
+use uow::record::{CatalogRecord, Change as Body, KernelRecord, Recovered};
 
 use crate::RecoveryError;
 
@@ -113,37 +111,44 @@ impl Trace {
 
     /// Takes the next record.
     pub(crate) fn see(&mut self, record: &Record<'_>) -> Result<(), RecoveryError> {
+        let decoded = KernelRecord::of(record)?;
         // Long after its end, what a unit has freed is taken back in its name.
-        if record.kind != kind::TAKEN_BACK
+        if !matches!(decoded, KernelRecord::TakenBack(_))
             && let Some(named) = self.named.get_mut(&record.uow)
         {
             named.seen = true;
             named.whole |= record.previous == Lsn::NONE;
         }
-        let known = match record.kind {
-            kind::COMMIT => self.see_commit(record),
-            kind::BACKED_OUT => {
+        let known = match decoded {
+            KernelRecord::Commit { utc_us } => self.see_commit(record, utc_us),
+            KernelRecord::BackedOut { .. } => {
                 if let Some(named) = self.named.get_mut(&record.uow) {
                     (named.fate, named.changes) = (Fate::BackedOut, Vec::new());
                 }
                 drop(self.others.remove(&record.uow));
                 Some(())
             }
-            kind::SETS_RECOVERED => Recovered::decode(record.body).map(|done| self.moved(&done)),
-            kind::UNDO_END | kind::UNDO_SKIPPED => self.see_change(record),
-            kind::RESOURCE_FIRST..=kind::RESOURCE_LAST => self.see_change(record),
-            _ => Some(()),
+            KernelRecord::Catalog(CatalogRecord::Recovered(done)) => {
+                self.moved(&done);
+                Some(())
+            }
+            KernelRecord::UndoEnd(undone) | KernelRecord::UndoSkipped(undone) => {
+                self.see_undo(record.uow, undone.undo_next);
+                Some(())
+            }
+            KernelRecord::Change(change) => self.see_change(record, &change),
+            KernelRecord::FreesAtCommit(_)
+            | KernelRecord::Checkpoint(_)
+            | KernelRecord::Catalog(_)
+            | KernelRecord::GivenOut(_)
+            | KernelRecord::TakenBack(_)
+            | KernelRecord::Write(_) => Some(()),
         };
-        known.ok_or_else(|| {
-            let object = format!("the log record at {}", record.lsn);
-            let why = format!("its body is none of kind {}", record.kind);
-            UowError::Damaged { object, why }.into()
-        })
+        known.ok_or_else(|| uow::record::damaged(record).into())
     }
 
-    fn see_commit(&mut self, record: &Record<'_>) -> Option<()> {
+    fn see_commit(&mut self, record: &Record<'_>, utc_us: u64) -> Option<()> {
         if let Some(named) = self.named.get_mut(&record.uow) {
-            let utc_us = Reader::new(record.body).u64()?;
             named.fate = Fate::Committed { at: record.lsn, utc_us };
             let changes = std::mem::take(&mut named.changes);
             changes.iter().try_for_each(|change| self.touch(change))?;
@@ -166,28 +171,32 @@ impl Trace {
         Some(())
     }
 
-    fn see_change(&mut self, record: &Record<'_>) -> Option<()> {
-        let change = Body::decode(record.flags, record.body)?;
+    /// A compensation: what is left of the unit of work stands before undo-next, or there.
+    fn see_undo(&mut self, uow: UowId, next: Lsn) {
+        if let Some(named) = self.named.get_mut(&uow) {
+            named.changes.retain(|change| change.lsn <= next);
+        } else if let Some(changes) = self.others.get_mut(&uow) {
+            changes.retain(|(lsn, _)| *lsn <= next);
+        }
+    }
+
+    fn see_change(&mut self, record: &Record<'_>, change: &Body<'_>) -> Option<()> {
         let (uow, lsn, set) = (record.uow, record.lsn, change.set);
         if let Some(next) = change.undo_next {
-            if let Some(named) = self.named.get_mut(&uow) {
-                named.changes.retain(|change| change.lsn <= next);
-            } else if let Some(changes) = self.others.get_mut(&uow) {
-                changes.retain(|(lsn, _)| *lsn <= next);
-            }
+            self.see_undo(uow, next);
             return Some(());
         }
-        if record.flags & flag::UNDOABLE == 0 {
+        if !change.undoable {
             return Some(());
         }
         if let Some(named) = self.named.get_mut(&uow) {
-            let (kind, body) = (record.kind, change.body.to_vec());
+            let (kind, body) = (change.kind, change.body.to_vec());
             named.changes.push(Change { lsn, set, origin: set, kind, body });
         } else if self.counts(set) {
-            if record.kind == records::kind::LOAD_BEGINS {
+            if change.kind == records::kind::LOAD_BEGINS {
                 // It empties the data set, or needs it to be empty, and is never anything else.
                 self.later.entry(set).or_default().insert(uow, lsn);
-            } else if self.meets(set, record.kind, change.body)? {
+            } else if self.meets(set, change.kind, change.body)? {
                 self.others.entry(uow).or_default().push((lsn, set));
             }
         }
@@ -282,6 +291,8 @@ fn is_above(keys: &BTreeMap<Vec<u8>, bool>, key: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use uow::record::Undone;
+
     use super::*;
 
     const SET: DataSetId = DataSetId(5);
@@ -306,7 +317,9 @@ mod tests {
             Script { trace, at: 100, last: BTreeMap::new() }
         }
 
-        fn log(&mut self, uow: u64, kind: u8, flags: u8, body: &[u8]) -> Lsn {
+        fn log(&mut self, uow: u64, record: &KernelRecord<'_>) -> Lsn {
+            let (kind, flags, body) = (record.kind(), record.flags(), record.encode().concat());
+            let body = &body;
             self.at += 100;
             let lsn = Lsn(self.at);
             let previous = self.last.insert(uow, lsn).unwrap_or(Lsn::NONE);
@@ -321,21 +334,19 @@ mod tests {
         }
 
         fn change_of(&mut self, set: DataSetId, uow: u64, kind: u8, key: &[u8]) -> Lsn {
-            let mut body = set.0.to_le_bytes().to_vec();
-            body.extend_from_slice(&[9, 0, 0, 0, 0, 0, 0]);
+            let mut body = vec![9, 0, 0, 0, 0, 0, 0];
             base::bytes::push_string16(&mut body, key);
             body.extend_from_slice(&[0, 0, 0, 0]);
-            self.log(uow, kind, flag::UNDOABLE, &body)
+            let change = Body { kind, set, undo_next: None, undoable: true, body: &body };
+            self.log(uow, &KernelRecord::Change(change))
         }
 
         fn undo(&mut self, uow: u64, next: Lsn) {
-            let mut body = SET.0.to_le_bytes().to_vec();
-            body.extend_from_slice(&next.0.to_le_bytes());
-            self.log(uow, kind::UNDO_END, flag::COMPENSATION, &body);
+            self.log(uow, &KernelRecord::UndoEnd(Undone { set: SET, undo_next: next }));
         }
 
         fn commit(&mut self, uow: u64) {
-            self.log(uow, kind::COMMIT, 0, &77_u64.to_le_bytes());
+            self.log(uow, &KernelRecord::Commit { utc_us: 77 });
         }
 
         fn met(&self) -> Vec<u64> {
@@ -371,7 +382,7 @@ mod tests {
         assert_eq!(log.trace.named[&UowId(7)].changes.len(), 1);
         log.change(8, INSERT, b"b");
         log.change(9, REPLACE, b"a");
-        log.log(9, kind::BACKED_OUT, 0, &[0; 8]);
+        log.log(9, &KernelRecord::BackedOut { utc_us: 0 });
         log.change(10, REPLACE, b"a");
         log.undo(10, Lsn::NONE);
         log.commit(8);
@@ -435,7 +446,7 @@ mod tests {
         log.change(9, REPLACE, b"a");
         log.commit(9);
         let sets = vec![(SET, DataSetId(6))];
-        log.log(0, kind::SETS_RECOVERED, 0, &Recovered { to, sets }.encode());
+        log.log(0, &CatalogRecord::Recovered(Recovered { to, sets }).into());
         assert_eq!(log.trace.met().get(&DataSetId(6)).map_or(0, BTreeSet::len), 0);
         let named = &log.trace.named;
         assert_eq!(named[&UowId(7)].changes[0].set, DataSetId(6));

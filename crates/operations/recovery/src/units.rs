@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use base::bytes::Reader;
 use base::{DataSetId, Lsn, UowId};
-use uow::record::{Change, Recovered, flag, kind};
+use uow::record::{CatalogRecord, KernelRecord, Recovered};
 
 use crate::recover::History;
 use crate::{Progress, RecoveryError};
@@ -62,9 +61,9 @@ struct List<'l> {
 impl List<'_> {
     /// A record that does not decode is for whoever needs it; this is only a list.
     fn see(&mut self, record: &log::Record<'_>) {
-        match record.kind {
-            kind::COMMIT => {
-                let utc_us = Reader::new(record.body).u64().unwrap_or(0);
+        let Ok(decoded) = KernelRecord::of(record) else { return };
+        match decoded {
+            KernelRecord::Commit { utc_us } => {
                 let mut changes = BTreeMap::new();
                 for (_, set) in self.open.remove(&record.uow).unwrap_or_default() {
                     *changes.entry(set).or_insert(0) += 1;
@@ -72,26 +71,31 @@ impl List<'_> {
                 let (uow, at) = (record.uow, record.lsn);
                 self.keep(Committed { uow, at, utc_us, changes });
             }
-            kind::BACKED_OUT => drop(self.open.remove(&record.uow)),
-            kind::SETS_RECOVERED => {
-                if let Some(done) = Recovered::decode(record.body) {
-                    self.moved(&done);
+            KernelRecord::BackedOut { .. } => drop(self.open.remove(&record.uow)),
+            KernelRecord::Catalog(CatalogRecord::Recovered(done)) => self.moved(&done),
+            KernelRecord::UndoEnd(undone) | KernelRecord::UndoSkipped(undone) => {
+                self.undone(record.uow, undone.undo_next);
+            }
+            KernelRecord::Change(change) => {
+                if let Some(next) = change.undo_next {
+                    self.undone(record.uow, next);
+                } else if change.undoable {
+                    self.open.entry(record.uow).or_default().push((record.lsn, change.set));
                 }
             }
-            kind::UNDO_END | kind::UNDO_SKIPPED => self.change(record),
-            kind::RESOURCE_FIRST..=kind::RESOURCE_LAST => self.change(record),
-            _ => {}
+            KernelRecord::FreesAtCommit(_)
+            | KernelRecord::Checkpoint(_)
+            | KernelRecord::Catalog(_)
+            | KernelRecord::GivenOut(_)
+            | KernelRecord::TakenBack(_)
+            | KernelRecord::Write(_) => {}
         }
     }
 
-    fn change(&mut self, record: &log::Record<'_>) {
-        let Some(change) = Change::decode(record.flags, record.body) else { return };
-        if let Some(next) = change.undo_next {
-            if let Some(changes) = self.open.get_mut(&record.uow) {
-                changes.retain(|(lsn, _)| *lsn <= next);
-            }
-        } else if record.flags & flag::UNDOABLE != 0 {
-            self.open.entry(record.uow).or_default().push((record.lsn, change.set));
+    /// A compensation: what is left of the unit of work stands before undo-next, or there.
+    fn undone(&mut self, uow: UowId, next: Lsn) {
+        if let Some(changes) = self.open.get_mut(&uow) {
+            changes.retain(|(lsn, _)| *lsn <= next);
         }
     }
 
@@ -122,15 +126,21 @@ impl List<'_> {
 
 #[cfg(test)]
 mod tests {
+    use uow::record::{Change, RESOURCE_KINDS};
+
     use super::*;
 
-    fn see(list: &mut List<'_>, lsn: u64, uow: u64, kind: u8, flags: u8, body: &[u8]) {
+    fn see(list: &mut List<'_>, lsn: u64, uow: u64, record: &KernelRecord<'_>) {
         let (lsn, uow, previous) = (Lsn(lsn), UowId(uow), Lsn::NONE);
-        list.see(&log::Record { lsn, end: lsn.plus(50), kind, flags, uow, previous, body });
+        let (kind, flags, body) = (record.kind(), record.flags(), record.encode().concat());
+        let end = lsn.plus(50);
+        list.see(&log::Record { lsn, end, kind, flags, uow, previous, body: &body });
     }
 
     fn change(list: &mut List<'_>, lsn: u64, uow: u64, set: u32) {
-        see(list, lsn, uow, kind::RESOURCE_FIRST, flag::UNDOABLE, &set.to_le_bytes());
+        let (kind, set) = (*RESOURCE_KINDS.start(), DataSetId(set));
+        let change = Change { kind, set, undo_next: None, undoable: true, body: &[] };
+        see(list, lsn, uow, &KernelRecord::Change(change));
     }
 
     #[test]
@@ -141,13 +151,13 @@ mod tests {
         for uow in 1..=4 {
             change(&mut list, uow * 1000, uow, 1);
             change(&mut list, uow * 1000 + 100, uow, 2);
-            see(&mut list, uow * 1000 + 200, uow, kind::COMMIT, 0, &5_u64.to_le_bytes());
+            see(&mut list, uow * 1000 + 200, uow, &KernelRecord::Commit { utc_us: 5 });
         }
         change(&mut list, 5000, 5, 2);
-        see(&mut list, 5100, 5, kind::COMMIT, 0, &5_u64.to_le_bytes());
+        see(&mut list, 5100, 5, &KernelRecord::Commit { utc_us: 5 });
         let sets = vec![(DataSetId(1), DataSetId(9)), (DataSetId(2), DataSetId(8))];
-        let body = Recovered { to: Lsn(4000), sets }.encode();
-        see(&mut list, 6000, 0, kind::SETS_RECOVERED, 0, &body);
+        let recovered = CatalogRecord::Recovered(Recovered { to: Lsn(4000), sets });
+        see(&mut list, 6000, 0, &recovered.into());
         let left: Vec<u64> = list.done.iter().map(|unit| unit.uow.0).collect();
         assert_eq!(left, [3]);
         assert_eq!(list.done[0].changes, BTreeMap::from([(DataSetId(9), 1), (DataSetId(8), 1)]));

@@ -19,7 +19,7 @@ use recon::{Recon, State};
 use seal::KeyProvider;
 use seam::Seam;
 use serde::{Deserialize, Serialize};
-use uow::record::kind;
+use uow::record::KernelRecord;
 use uow::{Kernel, KernelConfig, Parts};
 
 use crate::system::Inner;
@@ -255,11 +255,20 @@ impl Registry for Told {
 
 /// When a record says that something was committed, if it says so.
 fn dated(record: &Record<'_>) -> Option<u64> {
-    match record.kind {
-        kind::COMMIT | kind::BACKED_OUT => {
-            record.body.first_chunk::<8>().map(|utc_us| u64::from_le_bytes(*utc_us))
-        }
-        _ => None,
+    match KernelRecord::of(record) {
+        Ok(KernelRecord::Commit { utc_us } | KernelRecord::BackedOut { utc_us }) => Some(utc_us),
+        Ok(
+            KernelRecord::FreesAtCommit(_)
+            | KernelRecord::UndoEnd(_)
+            | KernelRecord::UndoSkipped(_)
+            | KernelRecord::Checkpoint(_)
+            | KernelRecord::Catalog(_)
+            | KernelRecord::GivenOut(_)
+            | KernelRecord::TakenBack(_)
+            | KernelRecord::Write(_)
+            | KernelRecord::Change(_),
+        )
+        | Err(_) => None,
     }
 }
 

@@ -6,18 +6,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use archive::LogBegins;
-use base::bytes::Reader;
-use base::{DataSetId, GroupNumber, Lsn, UowId};
+use base::{GroupNumber, Lsn, UowId};
 use log::{GroupInfo, LogEnv, LogEvents, LogStart, Record, Scanned};
 use seal::{KeyProvider, KeyRing, Passphrase};
 use seam::Seam;
 use seam::disk::HeldLock;
 use seam::stop::StopSwitch;
 use space::Definition;
-use uow::checkpoint::Checkpoint;
+use uow::checkpoint::{Checkpoint, Gathered};
 use uow::control::{ControlBlock, ControlFile, ControlKeys, refused_by_log};
-use uow::record::kind;
-use uow::{Lowered, Protection, UowError};
+use uow::record::{CatalogRecord, KernelRecord};
+use uow::{Catalog, Lowered, Protection, UowError};
 
 use crate::protection::ProtectionStatus;
 use crate::shadow::ShadowDisk;
@@ -67,10 +66,8 @@ pub struct LogSurvey {
     pub short: Vec<(PathBuf, u64)>,
     /// Copies that cannot be used at all.
     pub lost: Vec<LostLogCopy>,
-    /// Which data sets exist, with the tag prefix that the top of each one's map had.
-    pub sets: BTreeMap<DataSetId, (u64, Definition)>,
-    /// Data sets that wait for their recovery.
-    pub offline: BTreeMap<DataSetId, Definition>,
+    /// Which data sets a restart would find.
+    pub catalog: Catalog,
     /// Units of work that a restart backs out, and where each begins.
     pub in_flight: BTreeMap<UowId, Lsn>,
 }
@@ -297,7 +294,7 @@ impl Stopped {
             format!("{number}: {} at {offset}: {why}", path.display())
         };
         let damages = survey.damages.iter().chain(survey.passed.iter().map(|(one, _)| one));
-        let offline = survey.offline.values().map(|set| offline_note(&set.name));
+        let offline = survey.catalog.offline().map(|set| offline_note(&set.name));
         let lost = survey.lost.iter().map(|lost| {
             let LostLogCopy { number, path, why } = lost;
             format!("copy {number}, {}, cannot be used: {why}", path.display())
@@ -313,7 +310,7 @@ impl Stopped {
             units_in_flight: survey.in_flight.keys().map(|uow| uow.0).collect(),
             stale_copy,
             segments: survey.segments.iter().map(segment).collect(),
-            data_sets: survey.sets.values().map(|(_, set)| self.data_set(set)).collect(),
+            data_sets: survey.catalog.open().map(|(_, set)| self.data_set(set)).collect(),
             damages: lost.chain(damages.map(damage)).collect(),
             notes: self.lowered_note().into_iter().chain(offline).collect(),
             protection: self.bound.as_ref().map(ProtectionStatus::of),
@@ -400,8 +397,8 @@ impl LogEvents for NoEvents {
 struct Surveyor {
     from: Lsn,
     checkpoint_at: Lsn,
-    checkpoint: Vec<u8>,
-    parts_missing: Option<u32>,
+    gathered: Gathered,
+    checkpoint: Option<Result<Checkpoint, String>>,
     records: u64,
     groups: u64,
     last_group: GroupNumber,
@@ -411,17 +408,11 @@ struct Surveyor {
     passed: Vec<(LogDamage, Lsn)>,
     short: Vec<(PathBuf, u64)>,
     lost: Vec<LostLogCopy>,
-    /// Data sets that were made or dropped, and where that stands in the log.
-    changes: Vec<(Lsn, Change)>,
+    /// What the log says of data sets, and where it says it.
+    changes: Vec<(Lsn, CatalogRecord)>,
     in_flight: BTreeMap<UowId, Lsn>,
-    fault: Option<(Lsn, &'static str)>,
-}
-
-enum Change {
-    Made(u64, Definition),
-    Changed(Definition),
-    Gone(DataSetId),
-    Offline(DataSetId),
+    /// The first record that does not decode.
+    fault: Option<UowError>,
 }
 
 impl Surveyor {
@@ -429,8 +420,8 @@ impl Surveyor {
         Surveyor {
             from: control.needed_from,
             checkpoint_at: control.checkpoint,
-            checkpoint: Vec::new(),
-            parts_missing: None,
+            gathered: Gathered::default(),
+            checkpoint: None,
             records: 0,
             groups: 0,
             last_group: GroupNumber(0),
@@ -455,9 +446,9 @@ impl Surveyor {
             Scanned::Record(record) => {
                 // A scan begins where the segment does; a restart reads less.
                 self.records += u64::from(record.lsn >= self.from);
-                self.unit(record);
-                if self.record(record).is_none() {
-                    self.fault.get_or_insert((record.lsn, "its body is none of its kind"));
+                match KernelRecord::of(record) {
+                    Ok(decoded) => self.record(record, decoded),
+                    Err(error) => drop(self.fault.get_or_insert(error)),
                 }
             }
             Scanned::Damage { number, path, offset, why } => self.damages.push(LogDamage {
@@ -501,92 +492,48 @@ impl Surveyor {
         }
     }
 
-    fn unit(&mut self, record: &Record<'_>) {
-        // A record of taking back names the unit of work that freed the interval, long committed.
-        if record.uow == UowId::NONE || record.kind == kind::TAKEN_BACK {
-            return;
-        }
-        match record.kind {
-            kind::COMMIT | kind::BACKED_OUT => {
+    fn record(&mut self, record: &Record<'_>, decoded: KernelRecord<'_>) {
+        match decoded {
+            KernelRecord::Commit { .. } | KernelRecord::BackedOut { .. } => {
                 self.in_flight.remove(&record.uow);
             }
-            _ => {
-                self.in_flight.entry(record.uow).or_insert(record.lsn);
-            }
-        }
-    }
-
-    fn record(&mut self, record: &Record<'_>) -> Option<()> {
-        let mut body = Reader::new(record.body);
-        match record.kind {
-            kind::CHECKPOINT if record.lsn >= self.checkpoint_at => {
-                let (part, parts) = (body.u32()?, body.u32()?);
-                let wanted = match self.parts_missing {
-                    None => record.lsn == self.checkpoint_at && part == 0,
-                    Some(missing) => missing > 0 && part == parts - missing,
-                };
-                if wanted {
-                    self.checkpoint.extend_from_slice(body.rest());
-                    self.parts_missing = Some(parts.checked_sub(part + 1)?);
+            // It names the unit of work that has freed the interval, long committed.
+            KernelRecord::TakenBack(_) => {}
+            KernelRecord::Checkpoint(part) => {
+                if record.lsn >= self.checkpoint_at && self.checkpoint.is_none() {
+                    self.checkpoint = self.gathered.part(&part).transpose();
                 }
             }
-            kind::SET_MADE => {
-                let top = body.u64()?;
-                let definition = Definition::decode(body.rest()).ok()?;
-                self.changes.push((record.lsn, Change::Made(top, definition)));
+            KernelRecord::Catalog(change) => self.changes.push((record.lsn, change)),
+            KernelRecord::FreesAtCommit(_)
+            | KernelRecord::UndoEnd(_)
+            | KernelRecord::UndoSkipped(_)
+            | KernelRecord::GivenOut(_)
+            | KernelRecord::Write(_)
+            | KernelRecord::Change(_) => {
+                if record.uow != UowId::NONE {
+                    self.in_flight.entry(record.uow).or_insert(record.lsn);
+                }
             }
-            kind::SET_CHANGED => {
-                let definition = Definition::decode(record.body).ok()?;
-                self.changes.push((record.lsn, Change::Changed(definition)));
-            }
-            kind::SET_OFFLINE => {
-                self.changes.push((record.lsn, Change::Offline(DataSetId(body.u32()?))));
-            }
-            kind::SET_GONE => {
-                self.changes.push((record.lsn, Change::Gone(DataSetId(body.u32()?))));
-            }
-            _ => {}
         }
-        Some(())
     }
 
     fn finish(self, control: ControlBlock, end: Lsn) -> Result<LogSurvey, SystemError> {
-        let damaged =
-            |object: String, why: String| SystemError::Kernel(UowError::Damaged { object, why });
-        if let Some((lsn, why)) = self.fault {
-            return Err(damaged(format!("the log record at {lsn}"), why.into()));
+        if let Some(fault) = self.fault {
+            return Err(SystemError::Kernel(fault));
         }
         let at = self.checkpoint_at;
-        let checkpoint = match self.parts_missing {
-            _ if at == Lsn::NONE => Checkpoint::initial(),
-            Some(0) => Checkpoint::decode(&self.checkpoint)
-                .map_err(|why| damaged(format!("the checkpoint at {at}"), why))?,
-            _ => return Err(damaged(format!("the checkpoint at {at}"), "it is not whole".into())),
+        let checkpoint = match self.checkpoint {
+            _ if at == Lsn::NONE => Ok(Checkpoint::initial()),
+            Some(gathered) => gathered,
+            None => Err("it is not whole".into()),
         };
-        let mut sets: BTreeMap<DataSetId, (u64, Definition)> =
-            checkpoint.sets.iter().map(|(top, set)| (set.id, (*top, set.clone()))).collect();
-        let mut offline: BTreeMap<DataSetId, Definition> =
-            checkpoint.offline.iter().map(|set| (set.id, set.clone())).collect();
-        for (lsn, change) in self.changes {
-            match change {
-                _ if lsn < checkpoint.begin => {}
-                Change::Made(top, definition) => {
-                    sets.insert(definition.id, (top, definition));
-                }
-                Change::Changed(definition) => {
-                    if let Some((_, current)) = sets.get_mut(&definition.id) {
-                        *current = definition;
-                    }
-                }
-                Change::Gone(id) => {
-                    sets.remove(&id);
-                    offline.remove(&id);
-                }
-                Change::Offline(id) => {
-                    offline.extend(sets.remove(&id).map(|(_, definition)| (id, definition)));
-                }
-            }
-        }
+        let object = || format!("the checkpoint at {at}");
+        let checkpoint = checkpoint
+            .map_err(|why| SystemError::Kernel(UowError::Damaged { object: object(), why }))?;
+        let mut catalog = Catalog::at(&checkpoint);
+        self.changes.iter().for_each(|(lsn, change)| catalog.apply(*lsn, change));
+        catalog.end_building();
         Ok(LogSurvey {
             control,
             end,
@@ -600,9 +547,11 @@ impl Surveyor {
             passed: self.passed,
             short: self.short,
             lost: self.lost,
-            sets,
-            offline,
+            catalog,
             in_flight: self.in_flight,
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,12 +6,12 @@ use std::process::ExitCode;
 
 use base::{DataSetId, Lsn};
 use clap::{Args, Subcommand};
-use log::{Record, Scanned};
+use log::Scanned;
 use serde::Serialize;
 use system::operator::{ChangedStripes, CopyBack, LogCopy, Stripes};
 use system::status::SegmentStatus;
 use system::{Bytes, Stopped, SystemStatus};
-use uow::record;
+use uow::record::{KernelRecord, RESOURCE_KINDS, name_of};
 
 use super::{Context, DONE, status};
 use crate::failure::{Failure, Result};
@@ -218,15 +218,15 @@ fn print(context: &mut Context, args: &PrintArgs) -> Result<ExitCode> {
     // Names stand in the log, perhaps behind the records that mention their data sets.
     let survey = stopped.survey(&mut |_| ())?;
     let named = |name: &String| {
-        let mut sets = survey.sets.values();
-        let set = sets.find(|(_, set)| set.name == *name).map(|(_, set)| set.id);
+        let mut sets = survey.catalog.existing();
+        let set = sets.find(|set| set.name == *name).map(|set| set.id);
         set.ok_or_else(|| {
             let what = format!("the log knows no data set {name}");
             Failure::other(what, "`holdfast sets list` names those that there are.")
         })
     };
     let wanted = args.set.as_ref().map(named).transpose()?;
-    let name = |id: DataSetId| survey.sets.get(&id).map(|(_, set)| set.name.clone());
+    let name = |id: DataSetId| survey.catalog.get(id).map(|set| set.name.clone());
     let output = &mut context.output;
     let mut outcome = Ok(());
     let mut see = |scanned: &Scanned<'_>| -> Result<()> {
@@ -253,7 +253,8 @@ fn line(
 ) -> Option<Line> {
     match scanned {
         Scanned::Record(record) => {
-            let set = set_of(record);
+            let decoded = KernelRecord::of(record).ok();
+            let set = decoded.as_ref().and_then(KernelRecord::set);
             let kind = type_of(record.kind);
             let fits = args.from.is_none_or(|from| record.lsn >= from)
                 && args.to.is_none_or(|to| record.lsn < to)
@@ -269,7 +270,7 @@ fn line(
                 bytes: record.end.0 - record.lsn.0,
                 body_bytes: record.body.len(),
                 previous: Some(record.previous.0).filter(|lsn| *lsn != 0),
-                compensation: record.flags & record::flag::COMPENSATION != 0,
+                compensation: decoded.is_some_and(|record| record.undo_next().is_some()),
             })
         }
         Scanned::Group(group) if args.groups => {
@@ -302,21 +303,8 @@ fn line(
 
 /// A record of the tree is called by the tree's name for it.
 fn type_of(kind: u8) -> &'static str {
-    match kind {
-        record::kind::RESOURCE_FIRST..=record::kind::RESOURCE_LAST => {
-            btree::records::name_of(kind).unwrap_or("change")
-        }
-        _ => record::name_of(kind),
-    }
-}
-
-fn set_of(record: &Record<'_>) -> Option<DataSetId> {
-    if record.kind == record::kind::SET_MADE {
-        // The definition begins behind the tag prefix of the map's top.
-        let definition = record.body.get(8..)?;
-        return space::Definition::decode(definition).ok().map(|definition| definition.id);
-    }
-    record::set_of(record.kind, record.body)
+    let of_tree = RESOURCE_KINDS.contains(&kind).then(|| btree::records::name_of(kind)).flatten();
+    of_tree.unwrap_or_else(|| name_of(kind))
 }
 
 fn text(line: &Line) -> String {

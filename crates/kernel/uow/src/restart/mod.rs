@@ -20,7 +20,6 @@ mod redo;
 mod repair;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use base::{DataSetId, Lsn, UowId};
@@ -39,16 +38,19 @@ use space::{DataSet, Definition, Environment};
 
 use crate::active::{Active, ActiveUow};
 use crate::checkpoint::{Checkpoint, Gathered};
+use crate::checkpointer::Checkpoints;
 use crate::control::{ControlBlock, ControlFile, ControlKeys, refused_by_log};
 use crate::convert::Converter;
+use crate::frees::Frees;
 use crate::housekeeper::Housekeeper;
 use crate::journal::LogJournal;
-use crate::kernel::Counts;
+use crate::pools::KernelPools;
 use crate::protection::{FIRST_EDITION, Protection};
-use crate::record::kind;
+use crate::record::{CatalogRecord, KernelRecord};
 use crate::registry::Registry;
 use crate::transit::{Step, Transit};
-use crate::{Kernel, KernelConfig, Parts, Undo, UowError};
+use crate::units::UnitsOfWork;
+use crate::{Catalog, Kernel, KernelConfig, Parts, Undo, UowError};
 use analysis::Analysis;
 
 /// What restart found and did.
@@ -151,15 +153,14 @@ impl Kernel {
         let redo_start = parts.seam.clock.monotonic();
         let mut analysis = Analysis::run(&log, &checkpoint, opened.end, &*parts.resource)?;
         if !planted(Plant::ProtectionNotCompared) {
-            bound.refuse_older(analysis.protection, &parts.home)?;
+            bound.refuse_older(analysis.catalog.protection(), &parts.home)?;
         }
-        prove_plain(&parts, &config, &analysis)?;
-        let offline = put_offline(&parts, &mut analysis);
+        prove_plain(&parts, &config, &analysis.catalog)?;
+        let offline = put_offline(&parts, &mut analysis.catalog);
         let kernel = assemble(parts, config, stop, log, control, &analysis, lock)?;
         let times = (start, redo_start);
         for set in offline {
-            let body = set.0.to_le_bytes();
-            kernel.log.append_reserved(kind::SET_OFFLINE, 0, UowId::NONE, Lsn::NONE, &[&body])?;
+            KernelRecord::from(CatalogRecord::Offline(set)).append_reserved(&kernel.log)?;
         }
         let restarted = kernel.restart(&checkpoint, analysis, block, opened, times);
         if let Err(error) = restarted.and_then(|()| kernel.bind_more(&asked)) {
@@ -184,8 +185,8 @@ impl Kernel {
         }
         let edition = self.control.protection().edition;
         if edition > FIRST_EDITION {
-            let body = edition.to_le_bytes();
-            self.log.append_reserved(kind::PROTECTED, 0, UowId::NONE, Lsn::NONE, &[&body])?;
+            let protected = CatalogRecord::Protected { edition };
+            KernelRecord::from(protected).append_reserved(&self.log)?;
             self.log.wait_durable(self.log.next_lsn())?;
         }
         Ok(())
@@ -199,7 +200,7 @@ impl Kernel {
         opened: Opened,
         (start, redo_start): (Duration, Duration),
     ) -> Result<(), UowError> {
-        self.open_sets(&mut analysis)?;
+        self.open_sets(&analysis.catalog)?;
         let repaired = self.settle(&mut analysis)?;
         for set in self.all_sets() {
             let overlay = analysis.overlays.remove(&set.id()).unwrap_or_default();
@@ -218,7 +219,7 @@ impl Kernel {
         let redo_time = self.parts.seam.clock.monotonic().saturating_sub(redo_start);
         // A long undo may take checkpoints, so from here on everything is where they look for it.
         for (uow, places) in std::mem::take(&mut analysis.frees) {
-            self.housekeeper.free_later(uow, Lsn::NONE, places);
+            self.frees.add(uow, Lsn::NONE, places);
         }
         let backed_out = self.back_out(&analysis)?;
         self.take_back_stranded()?;
@@ -246,15 +247,15 @@ impl Kernel {
     }
 
     /// Opens every data set that exists; removes what is left of those that do not.
-    fn open_sets(&self, analysis: &mut Analysis) -> Result<(), UowError> {
+    fn open_sets(&self, catalog: &Catalog) -> Result<(), UowError> {
         let mut sets = self.sets.lock();
-        for (top, definition) in analysis.sets.values() {
+        for (top, definition) in catalog.open() {
             let pool = self.pool_at_restart(definition)?;
-            sets.insert(DataSet::open(&self.environment, definition.clone(), pool, *top)?);
+            sets.insert(DataSet::open(&self.environment, definition.clone(), pool, top)?);
         }
-        analysis.offline.values().for_each(|definition| sets.put_offline(definition.clone()));
-        sets.next = sets.next.max(analysis.next_set);
-        for definition in &analysis.gone {
+        catalog.offline().for_each(|definition| sets.put_offline(definition.clone()));
+        sets.next = sets.next.max(catalog.next_set());
+        for definition in catalog.gone() {
             for number in 0.. {
                 let path = self.parts.home.join(definition.file_name(number));
                 let io = |source| UowError::Io { what: path.display().to_string(), source };
@@ -285,11 +286,13 @@ impl Kernel {
         let unit_bytes = definition.unit_bytes();
         let fits = |pool: &Arc<Pool>| pool.unit_bytes() == unit_bytes;
         let names = assigned.into_iter().chain([definition.pool.as_str()]);
-        let named = names.filter_map(|name| self.pools.named(name)).find(fits);
-        named.or_else(|| self.pools.all().into_iter().find(fits)).ok_or_else(|| UowError::NoPool {
-            name: definition.name.clone(),
-            pool: definition.pool.clone(),
-            unit_bytes,
+        let named = names.filter_map(|name| self.pools.all.named(name)).find(fits);
+        named.or_else(|| self.pools.all.all().into_iter().find(fits)).ok_or_else(|| {
+            UowError::NoPool {
+                name: definition.name.clone(),
+                pool: definition.pool.clone(),
+                unit_bytes,
+            }
         })
     }
 
@@ -332,9 +335,8 @@ fn folder(path: &std::path::Path, source: std::io::Error) -> UowError {
 
 /// Refuses definitions of plain data sets that nobody with the system's key has made: the log may
 /// be plain, so that anybody can write them.
-fn prove_plain(parts: &Parts, config: &KernelConfig, analysis: &Analysis) -> Result<(), UowError> {
-    let open = analysis.sets.values().map(|(_, definition)| definition);
-    for definition in open.chain(analysis.offline.values()) {
+fn prove_plain(parts: &Parts, config: &KernelConfig, catalog: &Catalog) -> Result<(), UowError> {
+    for definition in catalog.existing() {
         let permitted =
             definition.is_permitted(&*parts.keys, &config.system_label, parts.system)?;
         if !permitted && !planted(Plant::PermitNotChecked) {
@@ -398,11 +400,11 @@ fn open_log(
 
 /// Leaves out the data sets that are to be recovered before anybody uses them again. Returns those
 /// of which the log does not know that yet.
-fn put_offline(parts: &Parts, analysis: &mut Analysis) -> Vec<DataSetId> {
+fn put_offline(parts: &Parts, catalog: &mut Catalog) -> Vec<DataSetId> {
     let named = |definition: &Definition| parts.offline.contains(&definition.name);
-    let known = analysis.sets.values().filter(|(_, definition)| named(definition));
+    let known = catalog.open().filter(|(_, definition)| named(definition));
     let sets: Vec<DataSetId> = known.map(|(_, definition)| definition.id).collect();
-    sets.iter().for_each(|set| analysis.put_offline(*set));
+    sets.iter().for_each(|set| catalog.put_offline(*set));
     sets
 }
 
@@ -418,8 +420,8 @@ fn read_checkpoint(log: &Log, block: ControlBlock) -> Result<Checkpoint, UowErro
     let mut reader = log.read(block.checkpoint, Lsn(u64::MAX));
     let mut gathered = Gathered::default();
     while let Some(record) = reader.next()? {
-        if record.kind == kind::CHECKPOINT
-            && let Some(checkpoint) = gathered.part(record.body).map_err(damaged)?
+        if let KernelRecord::Checkpoint(part) = KernelRecord::of(&record)?
+            && let Some(checkpoint) = gathered.part(&part).map_err(damaged)?
         {
             return Ok(checkpoint);
         }
@@ -485,26 +487,24 @@ fn assemble(
     };
     Ok(Arc::new(Kernel {
         locks: LockManager::new(Arc::clone(&parts.seam.clock), config.locks.clone()),
-        next_uow: AtomicU64::new(analysis.next_uow),
-        last_commit: AtomicU64::new(0),
+        units: UnitsOfWork::new(analysis.next_uow),
         parts,
         config,
         environment,
         stop,
         log,
         control,
-        pools,
-        assigning: Mutex::new(()),
+        pools: KernelPools { all: pools, assigning: Mutex::new(()) },
         dirty,
         writer,
         journal,
         sets,
         active: Active::new(),
         transit: Transit::default(),
+        frees: Frees::default(),
+        checkpoints: Checkpoints::default(),
         housekeeper: Housekeeper::default(),
         converter: Converter::default(),
-        counts: Counts::default(),
-        spare: Mutex::default(),
         restart: std::sync::OnceLock::new(),
         _lock: lock,
     }))

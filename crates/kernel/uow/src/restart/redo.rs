@@ -9,8 +9,7 @@ use space::DataSet;
 
 use super::analysis::Analysis;
 use crate::crew::{Crew, Item, Redo};
-use crate::record::{Change, decode_places, kind};
-use crate::resource::Target;
+use crate::record::{KernelRecord, Target};
 use crate::runs::runs;
 use crate::transit::{Step, steps_of};
 use crate::{Kernel, UowError};
@@ -62,30 +61,38 @@ impl Kernel {
         let mut reader = self.log.read(from.min(end), end);
         let mut targets = Vec::new();
         while let Some(record) = reader.next()? {
-            if matches!(record.kind, kind::GIVEN_OUT | kind::TAKEN_BACK) {
-                let step =
-                    if record.kind == kind::GIVEN_OUT { Step::Leaves } else { Step::Arrives };
-                let places = decode_places(record.body)
-                    .ok_or_else(|| damaged(&record, "its body is no list of intervals"))?;
-                places.iter().for_each(|interval| self.transit.see(&[(*interval, step)]));
-            }
-            if !(kind::RESOURCE_FIRST..=kind::RESOURCE_LAST).contains(&record.kind) {
-                continue;
-            }
-            let change = Change::decode(record.flags, record.body)
-                .ok_or_else(|| damaged(&record, "its body is too short"))?;
+            let change = match KernelRecord::of(&record)? {
+                KernelRecord::Change(change) => change,
+                KernelRecord::GivenOut(interval) => {
+                    self.transit.see(&[(interval, Step::Leaves)]);
+                    continue;
+                }
+                KernelRecord::TakenBack(interval) => {
+                    self.transit.see(&[(interval, Step::Arrives)]);
+                    continue;
+                }
+                // Analysis has seen all that they say.
+                KernelRecord::Commit { .. }
+                | KernelRecord::BackedOut { .. }
+                | KernelRecord::FreesAtCommit(_)
+                | KernelRecord::UndoEnd(_)
+                | KernelRecord::UndoSkipped(_)
+                | KernelRecord::Checkpoint(_)
+                | KernelRecord::Catalog(_)
+                | KernelRecord::Write(_) => continue,
+            };
             let Some(set) = sets.get(&change.set) else { continue };
             targets.clear();
             let resource = &self.parts.resource;
             resource
-                .targets(record.kind, change.body, &mut targets)
-                .map_err(|damage| damaged(&record, &damage.0))?;
+                .targets(change.kind, change.body, &mut targets)
+                .map_err(|damage| damaged(&record, damage.0))?;
             let steps = steps_of(set.id(), &targets);
             if !steps.is_empty() {
                 self.transit.see(&steps);
             }
             for target in targets.iter().copied() {
-                let (set, kind, lsn) = (set.id(), record.kind, record.lsn);
+                let (set, kind, lsn) = (set.id(), change.kind, record.lsn);
                 crew.give(Item { set, kind, lsn, target }, change.body);
             }
         }
@@ -135,6 +142,6 @@ impl Redo for History {
     }
 }
 
-fn damaged(record: &Record<'_>, why: &str) -> UowError {
-    UowError::Damaged { object: format!("the log record at {}", record.lsn), why: why.to_owned() }
+fn damaged(record: &Record<'_>, why: String) -> UowError {
+    UowError::Damaged { object: format!("the log record at {}", record.lsn), why }
 }

@@ -9,14 +9,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use base::{CiNumber, DataSetId, Lsn, UowId};
+use base::{CiNumber, DataSetId, Lsn};
 use pool::PoolError;
 use pool::double_write::FoundBatch;
 use seam::mem::AlignedBuf;
 use space::DataSet;
 
 use super::analysis::{Analysis, OpenBatch};
-use crate::record::{SettledEntry, WrittenEntry, encode_settled, kind};
+use crate::record::{KernelRecord, List, SettledEntry, WriteRecord, WrittenEntry};
 use crate::{Kernel, UowError};
 
 impl Kernel {
@@ -36,9 +36,9 @@ impl Kernel {
             settled.push(entry);
         }
         for entries in settled.chunks(ENTRIES_A_RECORD) {
-            let body = encode_settled(batch.number, entries);
-            let none = (UowId::NONE, Lsn::NONE);
-            self.log.append_reserved(kind::BATCH_SETTLED, 0, none.0, none.1, &[&body])?;
+            let (batch, entries) = (batch.number, List::of(entries));
+            let settled = WriteRecord::BatchSettled { batch, entries };
+            KernelRecord::Write(settled).append_reserved(&self.log)?;
         }
         Ok(repaired)
     }

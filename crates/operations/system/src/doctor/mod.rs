@@ -551,14 +551,14 @@ impl Doctor {
             };
             return self.part("data sets", Health::Unknown, vec![says]);
         };
-        for (_, definition) in survey.sets.values() {
+        for (_, definition) in survey.catalog.open() {
             let (health, says) = self.data_set(stopped, definition, survey.is_orderly());
             if matches!(health, Health::Impaired | Health::Lost) {
                 self.damaged.push(definition.name.clone());
             }
             self.part(&format!("data set {}", definition.name), health, says);
         }
-        for Definition { name, .. } in survey.offline.values() {
+        for Definition { name, .. } in survey.catalog.offline() {
             self.damaged.push(name.clone());
             let says = vec![status::offline_note(name)];
             self.part(&format!("data set {name}"), Health::Lost, says);

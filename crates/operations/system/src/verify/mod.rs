@@ -136,7 +136,7 @@ impl Verifier {
         };
         self.report.orderly = survey.is_orderly();
         self.control_slots(stopped, &survey);
-        let definition = |id| survey.sets.get(&id).map(|(_, definition)| definition.clone());
+        let definition = |id| survey.catalog.get(id).cloned();
         self.double_write(&Area {
             seam: &stopped.seam,
             config: &stopped.config,
@@ -146,7 +146,7 @@ impl Verifier {
             definition: &definition,
         });
         self.strangers(stopped, &survey);
-        survey.offline.values().for_each(|definition| self.offline(definition));
+        survey.catalog.offline().for_each(|definition| self.offline(definition));
         watch.step(Phase { object: "restart", done: 0, total: 1, unit: "rehearsals" }, 0);
         let rehearsed = seam::thread::catch(|| rehearse(stopped, &[]));
         match rehearsed {
@@ -312,9 +312,11 @@ impl Verifier {
     fn strangers(&mut self, stopped: &Stopped, survey: &LogSurvey) {
         let mut known = BTreeSet::new();
         let mut folders = BTreeSet::new();
-        let online = survey.sets.values().map(|(_, definition)| definition);
-        for definition in online.chain(survey.offline.values()) {
+        for definition in survey.catalog.existing() {
             folders.extend(definition.folders.iter().map(|folder| stopped.dir.join(folder)));
+        }
+        // A restart removes the files of what is gone, and of what was being built.
+        for definition in survey.catalog.existing().chain(survey.catalog.gone()) {
             known.extend(stopped.files(definition).0.into_iter().map(|(path, _)| path));
         }
         folders.extend(stopped.config.data.folders.iter().map(|folder| stopped.dir.join(folder)));
@@ -356,7 +358,7 @@ impl Verifier {
         else {
             return false;
         };
-        let Some((_, definition)) = survey.sets.get(set) else { return false };
+        let Some(definition) = survey.catalog.get(*set) else { return false };
         self.interval(definition, *ci, why.clone());
         self.note("a start would fail at that interval");
         true
@@ -386,8 +388,8 @@ impl Verifier {
                  places of their intervals were",
             );
         }
-        for (top, definition) in survey.sets.values() {
-            match open_alone(stopped, definition, *top) {
+        for (top, definition) in survey.catalog.open() {
+            match open_alone(stopped, definition, top) {
                 Ok(set) => self.data_set(&set, None, orderly, watch),
                 Err(error) => {
                     let file = stopped.dir.join(definition.file_name(0));
