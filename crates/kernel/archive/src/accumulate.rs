@@ -19,9 +19,10 @@ use seam::disk::{BLOCK, Create, File, Open};
 use seam::plant::{Plant, planted};
 use zstd::bulk::Compressor;
 
+use crate::accumulation::is_accumulation;
 use crate::accumulation::{
-    AccumulationFile, AccumulationInfo, BLOCK_BYTES, BLOCK_HEAD, BLOCK_TAG_AT, SETS_MAX,
-    block_head, key_of, put_record,
+    Accumulation, AccumulationFile, AccumulationInfo, BLOCK_BYTES, BLOCK_HEAD, BLOCK_TAG_AT,
+    SETS_MAX, block_head, key_of, put_record,
 };
 use crate::header::HEADER_BYTES;
 use crate::place::{Replaces, fresh_name, give_name};
@@ -40,15 +41,6 @@ pub enum Concern {
     Everybody,
     /// No recovery of a data set from a copy.
     Nobody,
-}
-
-/// An accumulation, and where its copies are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Accumulation {
-    /// What it holds.
-    pub info: AccumulationInfo,
-    /// Its files, in the order of the folders.
-    pub files: Vec<PathBuf>,
 }
 
 /// Whether a record concerns some data sets, looked at in the order of the log.
@@ -223,11 +215,6 @@ impl Shelf {
         self.remove(path)?;
         self.look_alone()
     }
-}
-
-/// Whether a file is called like an accumulation.
-pub(crate) fn is_accumulation(name: &Path) -> bool {
-    name.extension().is_some_and(|extension| extension == "hfc")
 }
 
 impl<'m> Maker<'m> {

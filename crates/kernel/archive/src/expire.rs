@@ -11,6 +11,7 @@ use base::{GroupNumber, Lsn};
 use seam::plant::{Plant, planted};
 
 use crate::config::Keep;
+use crate::error::Kept;
 use crate::header::name_of;
 use crate::{ArchiveError, ArchiveInfo, Registry, Shelf, ShelfCopy};
 
@@ -21,15 +22,6 @@ pub struct Needs {
     pub recoveries: Lsn,
     /// The log itself begins here.
     pub log: Lsn,
-}
-
-/// Why an archive stays, and what helps.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
-    /// By what it is needed.
-    pub why: String,
-    /// What to do if it is to go.
-    pub advice: &'static str,
 }
 
 impl Needs {

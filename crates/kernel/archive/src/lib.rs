@@ -42,13 +42,13 @@ mod source;
 mod unread;
 mod writer;
 
-pub use accumulate::{Accumulation, Concern};
-pub use accumulation::{AccumulationFile, AccumulationInfo, SETS_MAX};
+pub use accumulate::Concern;
+pub use accumulation::{Accumulation, AccumulationFile, AccumulationInfo, SETS_MAX};
 pub use archiver::{Archiver, ArchiverStatus};
 pub use audit::{Cure, Discord, LogBegins, audit};
 pub use config::{ArchiveConfig, ArchiveEnv, FOLDERS_MAX, Keep};
-pub use error::ArchiveError;
-pub use expire::{Kept, Needs};
+pub use error::{ArchiveError, Kept};
+pub use expire::Needs;
 pub use file::ArchiveFile;
 pub use header::ArchiveInfo;
 pub use recon::Span;

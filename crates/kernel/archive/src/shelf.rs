@@ -17,12 +17,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use base::{GroupNumber, Lsn};
-use seam::disk::{BLOCK, Create, Disk, File, Open};
+use seam::disk::{BLOCK, Create, Disk, File, Open, is_same_place};
 use seam::mem::AlignedBuf;
 use seam::sync::Mutex;
 
-use crate::accumulate::is_accumulation;
-use crate::folders::Folders;
+use crate::accumulation::is_accumulation;
+use crate::folders::{Folders, MARK, prepare_folder};
 use crate::header::parse_name;
 use crate::place::{Replaces, fresh_name, give_name, is_unfinished};
 use crate::writer::Written;
@@ -111,7 +111,7 @@ impl Shelf {
                 first.get_or_insert(stranger);
                 continue;
             }
-            if let Err(error) = self.prepare_folder(folder) {
+            if let Err(error) = prepare_folder(&self.env, folder) {
                 first.get_or_insert(error);
                 continue;
             }
@@ -325,6 +325,93 @@ impl Shelf {
         });
         self.state.lock().archives.insert(copy.info.from, copy.clone());
         Ok((copy, written))
+    }
+
+    /// Has the folders away that RECON knows archives in and that hold none.
+    ///
+    /// # Errors
+    /// As [`Shelf::open`].
+    pub fn expect(&self, state: &recon::State) -> Result<(), ArchiveError> {
+        {
+            let mut folders = self.folders.lock();
+            let files = state.archives.values().flat_map(|one| &one.files);
+            let known = files.filter(|file| !file.lost).filter_map(|file| file.path.parent());
+            known.filter(|folder| self.has(folder)).for_each(|folder| folders.hold(folder));
+        }
+        self.look()
+    }
+
+    fn has(&self, folder: &Path) -> bool {
+        self.config.folders.iter().any(|own| own == folder)
+    }
+
+    /// The folders that hold none of the archives that they must hold.
+    #[must_use]
+    pub fn away(&self) -> Vec<PathBuf> {
+        self.folders.lock().away()
+    }
+
+    /// Whether a file stands in a folder that is away.
+    #[must_use]
+    pub fn is_away(&self, file: &Path) -> bool {
+        file.parent().is_some_and(|folder| self.folders.lock().is_away(folder))
+    }
+
+    /// Begins anew in a folder that is away: what it held is lost.
+    ///
+    /// # Errors
+    /// [`ArchiveError::NoFolder`] if it is none of the archive's; whatever the disk says.
+    pub fn begin_anew(&self, folder: &Path) -> Result<(), ArchiveError> {
+        let disk = self.env.seam.disk.as_ref();
+        let own = self.config.folders.iter().find(|own| is_same_place(disk, own, folder));
+        let folder = own.ok_or_else(|| ArchiveError::NoFolder { path: folder.to_owned() })?;
+        self.folders.lock().release(folder);
+        prepare_folder(&self.env, folder)?;
+        self.look()
+    }
+
+    /// How to go on: with the folders that are not away.
+    ///
+    /// # Errors
+    /// [`ArchiveError::Away`] if all are.
+    pub(crate) fn mounted(&self) -> Result<ArchiveConfig, ArchiveError> {
+        let away = self.away();
+        let mut config = self.config.clone();
+        config.folders.retain(|folder| !away.contains(folder));
+        match (config.folders.is_empty(), away.into_iter().next()) {
+            (true, Some(folder)) => Err(ArchiveError::Away { folder }),
+            _ => Ok(config),
+        }
+    }
+
+    /// Looks whether folders have gone or come back; then at everything. Whether any has.
+    ///
+    /// # Errors
+    /// As [`Shelf::open`].
+    pub(crate) fn look_at_folders(&self) -> Result<bool, ArchiveError> {
+        let away = self.away();
+        let disk = self.env.seam.disk.as_ref();
+        let changed = self.config.folders.iter().any(|folder| {
+            let was_away = away.contains(folder);
+            // One that has its mark is not looked at closely.
+            let is_marked = || matches!(disk.exists(&folder.join(MARK)), Ok(true));
+            (was_away || !is_marked()) && self.looks_away(folder) != was_away
+        });
+        if changed {
+            self.look()?;
+        }
+        Ok(changed)
+    }
+
+    fn looks_away(&self, folder: &Path) -> bool {
+        let listed = self.env.seam.disk.list(folder);
+        let names = match listed {
+            Ok(names) => names,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            // It is there and cannot be read: that is another matter.
+            Err(_) => return self.folders.lock().is_away(folder),
+        };
+        self.folders.lock().note(folder, &names)
     }
 
     /// Reads every copy of one archive from front to back. The damaged ones come back.

@@ -12,7 +12,7 @@
 //!                │                   └─> recent ──> the archive
 //!                └────> write-ahead data set, if there is one: ahead.rs, wads.rs
 //!   damage: mend, from the other copy or from an archive
-//!   open:  survey ──> walk ──> restore ──> Core          read: directory ──> lens ──> records
+//!   open:  survey ──> walk ──> restore ──> Log           read: directory ──> lens ──> records
 //! ```
 //!
 //! What holds, whatever crashes:
@@ -29,15 +29,18 @@
 
 mod ahead;
 mod ahead_care;
+mod append;
 mod company;
 mod config;
-mod core;
 mod directory;
+mod elsewhere;
 mod error;
 mod flow;
+mod flush;
 mod group;
 mod lens;
 mod log;
+mod lost;
 mod mend;
 mod prove;
 mod read;
@@ -55,27 +58,30 @@ mod slots;
 mod stats;
 mod survey;
 mod wads;
+mod waiters;
 mod walk;
 mod watch;
 mod writer;
 
 pub use ahead_care::{AheadDamage, look_ahead};
+pub use append::Place;
 pub use config::{
     COPIES_MAX, LogConfig, LogEnv, LogEvents, LogStart, Moved, Opened, Origin, PlainSpan,
-    STRIPES_MAX,
+    STRIPES_MAX, WADS_COPIES_MAX, WadsConfig,
 };
+pub use directory::ToArchive;
+pub use elsewhere::{Elsewhere, GroupSource};
 pub use error::LogError;
 pub use group::{Flaw, GROUP_HEADER, GroupHead, KeyBook, Purpose, disk_len};
-pub use log::{DurableSink, Log, Place};
-pub use mend::{Elsewhere, GroupSource, LostGroup, Mended};
+pub use log::Log;
+pub use mend::{LostGroup, Mended};
 pub use prove::ProofStep;
 pub use read::LogReader;
-pub use recent::RecentGroup;
 pub use record::{
     RECORD_BYTES_MAX, RECORD_HEADER, Record, RecordHead, decode as decode_record,
     length_of as record_length,
 };
 pub use scan::{GroupInfo, Scanned, scan};
-pub use sealed::{SealedGroups, ToArchive};
+pub use sealed::{RecentGroup, SealedGroups};
 pub use stats::{AheadInfo, CopyInfo, LogSpace, LogStatistics, SegmentInfo};
-pub use wads::{WADS_COPIES_MAX, WadsConfig};
+pub use waiters::DurableSink;

@@ -26,17 +26,18 @@ use seam::disk::File;
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 
-use crate::core::Core;
+use crate::config::SEGMENT_HEADER;
 use crate::directory::Directory;
 use crate::group::Flaw;
 use crate::log::{Log, start_lanes};
-use crate::segment::{FileAt, SEGMENT_HEADER, SegmentHead, SlotFiles, make_file};
+use crate::read::Reading;
+use crate::segment::{FileAt, SegmentHead, SlotFiles, make_file};
 use crate::segment::{open_file, sync_folders};
 use crate::{LogConfig, LogError, STRIPES_MAX};
 
 /// A change that is being prepared.
 struct Change<'a> {
-    core: &'a Core,
+    core: &'a Reading,
     layout: LogConfig,
     made: BTreeMap<FileAt, Arc<dyn File>>,
     /// What may have been made, for the case that it comes to nothing.
@@ -71,7 +72,7 @@ impl Log {
         watch: &mut dyn FnMut(u64, u64) -> bool,
     ) -> Result<(), LogError> {
         let core = &*self.core;
-        let Some(_alone) = core.resyncing.try_lock() else {
+        let Some(_alone) = self.resyncing.try_lock() else {
             let why = "a copy is being brought back, or stripes are being changed already";
             return Err(LogError::Stripes { why: why.into() });
         };
@@ -118,9 +119,8 @@ impl Log {
         }
         sealer.stripes = stripes;
         core.layout.change(change.layout.clone());
-        let limit = directory.limit(&change.layout, core.taken.load(SeqCst));
-        core.limit.store(limit, SeqCst);
-        core.capacity.store(directory.capacity_bytes(&change.layout), SeqCst);
+        core.set_limit(&directory, core.taken.load(SeqCst));
+        core.set_capacity(&directory);
         drop(directory);
         let mut board = core.board.lock();
         board.set_stripes(stripes);
@@ -246,7 +246,7 @@ impl Change<'_> {
             directory.current_room = before;
             limit
         };
-        if core.ring.next() + core.reserved.load(SeqCst) <= limit {
+        if core.ring.next() + core.reserved_bytes() <= limit {
             return Ok(());
         }
         let full = "the log has no room to begin a segment early";

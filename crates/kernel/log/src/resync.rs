@@ -26,13 +26,11 @@ use seam::disk::{Disk, File, make_dir};
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 
-use crate::core::Core;
 use crate::directory::Directory;
-use crate::flow::CopyState;
 use crate::group::GROUP_HEADER;
 use crate::lens::LENS_BYTES;
 use crate::log::{Log, start_lanes};
-use crate::read::{Groups, View};
+use crate::read::{Groups, Reading, View};
 use crate::segment::{FileAt, SegmentId, SlotFiles, make_slot, sync_folders};
 use crate::{LogConfig, LogError, STRIPES_MAX, disk_len};
 
@@ -45,7 +43,7 @@ const FEW: u64 = 8;
 
 /// A copy that comes back.
 struct Returning<'a> {
-    core: &'a Core,
+    core: &'a Reading,
     /// As it stays until the copy is back: both are not changed at once.
     layout: Arc<LogConfig>,
     copy: u8,
@@ -115,7 +113,7 @@ impl Log {
         watch: &mut dyn FnMut(u64, u64) -> bool,
     ) -> Result<u64, LogError> {
         let core = &self.core;
-        let Some(_alone) = core.resyncing.try_lock() else {
+        let Some(_alone) = self.resyncing.try_lock() else {
             return Err(LogError::CopyBusy { copy: copy + 1 });
         };
         core.board.lock().may_return(copy)?;
@@ -158,7 +156,7 @@ impl Log {
         keep: impl FnOnce() -> Result<(), String>,
     ) -> Result<(), LogError> {
         let core = &self.core;
-        let Some(_alone) = core.resyncing.try_lock() else {
+        let Some(_alone) = self.resyncing.try_lock() else {
             return Err(LogError::CopyBusy { copy: copy + 1 });
         };
         core.board.lock().may_return(copy)?;
@@ -313,7 +311,8 @@ impl Returning<'_> {
 
     /// Makes the files of slots that the copy has none of.
     fn make_files(&mut self) -> Result<(), LogError> {
-        let Core { env, heads, .. } = self.core;
+        let core = self.core;
+        let (env, heads) = (&core.env, &core.heads);
         let layout = Arc::clone(&self.layout);
         let mut made = false;
         // Under the lock of those who make slots the number stays; otherwise this comes again.
@@ -457,16 +456,5 @@ impl Returning<'_> {
         };
         directory.segments.iter_mut().map(|segment| &mut segment.files).for_each(with_mine);
         directory.free.iter_mut().for_each(with_mine);
-    }
-}
-
-impl crate::flow::Board {
-    /// Whether a copy can be brought back: it is lost, and nothing writes to it.
-    fn may_return(&self, copy: u8) -> Result<(), LogError> {
-        match self.copies().get(usize::from(copy)) {
-            Some(CopyState::Lost) if !self.is_written(copy) => Ok(()),
-            Some(CopyState::Lost | CopyState::Losing) => Err(LogError::CopyBusy { copy: copy + 1 }),
-            _ => Err(LogError::NotLost { copy: copy + 1 }),
-        }
     }
 }
