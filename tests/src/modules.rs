@@ -68,17 +68,18 @@ type Path = Vec<String>;
 /// What paths that begin at the root lead to.
 struct Names {
     modules: BTreeSet<String>,
-    /// What the root gives another name, or its own: the module that it comes from.
-    exports: BTreeMap<String, String>,
+    /// What the root re-exports or brings in: the module that it comes from, if it is not another
+    /// crate.
+    exports: BTreeMap<String, Option<String>>,
 }
 
 impl Names {
-    fn module_of(&self, path: &[String]) -> String {
-        let Some(first) = path.first() else { return ROOT.to_owned() };
+    fn module_of(&self, path: &[String]) -> Option<String> {
+        let Some(first) = path.first() else { return Some(ROOT.to_owned()) };
         if self.modules.contains(first) {
-            return first.clone();
+            return Some(first.clone());
         }
-        self.exports.get(first).cloned().unwrap_or_else(|| ROOT.to_owned())
+        self.exports.get(first).cloned().unwrap_or_else(|| Some(ROOT.to_owned()))
     }
 }
 
@@ -174,9 +175,8 @@ impl Source {
             for leaf in leaves {
                 let from_root = ["crate", "self"].contains(&leaf.path[0].as_str());
                 let path = &leaf.path[usize::from(from_root)..];
-                if let Some(module) = path.first().filter(|first| names.modules.contains(*first)) {
-                    names.exports.insert(leaf.name, module.clone());
-                }
+                let module = path.first().filter(|first| names.modules.contains(*first));
+                names.exports.insert(leaf.name, module.cloned());
             }
         }
     }
@@ -199,6 +199,7 @@ impl Source {
                     (depth, at) = (depth + 1, at + 3);
                     continue;
                 }
+                "mod" if self.sign(at + 2) == ";" => at += 1,
                 "{" => depth += 1,
                 "}" => {
                     depth -= 1;
@@ -215,13 +216,13 @@ impl Source {
                     let mut leaves = Vec::new();
                     at = self.tree(at, &Path::new(), &mut leaves);
                     let absolute = leaves.iter().filter_map(|leaf| absolute(&path, &leaf.path));
-                    found.extend(absolute.map(|path| names.module_of(&path)));
+                    found.extend(absolute.filter_map(|path| names.module_of(&path)));
                     continue;
                 }
                 word if path.is_empty() && self.sign(at.wrapping_sub(1)) != "::" => {
                     let is_module = names.modules.contains(word) && self.sign(at + 1) == "::";
                     found.extend(is_module.then(|| word.to_owned()));
-                    found.extend(names.exports.get(word).cloned());
+                    found.extend(names.exports.get(word).cloned().flatten());
                 }
                 _ => {}
             }
@@ -364,8 +365,12 @@ mod tests {
 
     #[test]
     fn the_root_has_its_own_code() {
-        let root = ("lib.rs", "mod a; mod b; use a::A; pub struct R(A); fn f() { b::f() }");
-        let all = [root, ("a.rs", "use crate::R;"), ("b.rs", "")];
+        let root = (
+            "lib.rs",
+            "mod a; mod b; mod c; use a::A; pub use std::c::X; pub use c::c;\n\
+                     pub struct R(A); fn f() { b::f() }",
+        );
+        let all = [root, ("a.rs", "use crate::R;"), ("b.rs", "use crate::X;"), ("c.rs", "")];
         assert_eq!(edges(&all), ["a>lib", "lib>a", "lib>b"]);
     }
 
