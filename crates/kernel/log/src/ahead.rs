@@ -131,13 +131,13 @@ impl Ahead {
         if len == 0 {
             return None;
         }
-        let mut board = flush.board.lock();
+        let mut state = flush.flush_state.lock();
         let early = planted(Plant::WadsReusedEarly).then_some(GroupNumber(u64::MAX));
-        self.room.free(early.unwrap_or(board.undurable()));
+        self.room.free(early.unwrap_or(state.undurable()));
         let offset = self.room.place((disk_len(len) / BLOCK) as u64, group)?;
-        let mut buffer = board.take_buffer();
-        board.ahead_begins();
-        drop(board);
+        let mut buffer = state.take_buffer();
+        state.ahead_begins();
+        drop(state);
         self.counter += 1;
         let head = self.head(flush, len, Lsn(gathered.from), before);
         let (header, rest) = buffer.split_at_mut(ENTRY_HEADER);
@@ -153,10 +153,10 @@ impl Ahead {
         flush.wads.to.store(gathered.to, SeqCst);
         flush.stats.went_ahead(len as u64, disk_len(len) as u64);
         let files = Arc::clone(&self.files);
-        let mut board = flush.board.lock();
-        flush.end_wait(&mut board);
+        let mut state = flush.flush_state.lock();
+        flush.end_wait(&mut state);
         flush.called.store(false, SeqCst);
-        flush.refresh_idle(&board);
+        flush.refresh_idle(&state);
         let end = Lsn(gathered.to);
         Some(Entry { files, offset, len: disk_len(len), end, buffer })
     }

@@ -88,7 +88,7 @@ impl Log {
     fn ahead_now(&self) -> Option<Now> {
         let sealer = self.core.sealer.lock();
         let (group, written) = sealer.ahead.as_ref()?.written();
-        let under_way = u32::from(self.core.board.lock().writes_ahead());
+        let under_way = u32::from(self.core.flush_state.lock().writes_ahead());
         let entries = if group == sealer.next { written.saturating_sub(under_way) } else { 0 };
         Some(Now { next: sealer.next, previous: sealer.previous, entries })
     }

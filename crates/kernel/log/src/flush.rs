@@ -6,7 +6,7 @@
 //! 2. Whoever wants a position durable raises `wanted` first and looks for a writer second; whoever
 //!    publishes a record looks at `wanted` after, and calls. A writer that finds a record which is
 //!    not whole looks again after a moment, for that call may be missed (see the ring).
-//! 3. `idle` and `ahead` repeat what the board says; they are changed under its lock and only
+//! 3. `idle` and `ahead` repeat what the flush state says; they are changed under its lock and only
 //!    spare others from taking it.
 //! 4. The loss of a copy is durable somewhere else before anything is acknowledged without it (K9).
 //!    On the last copy it stops the kernel.
@@ -22,8 +22,8 @@ use log_ring::Ring;
 use seam::plant::{Plant, planted};
 use seam::sync::{Condvar, Mutex, MutexGuard};
 
-use crate::company::Landing;
-use crate::flow::{Board, Losing};
+use crate::commit_delay::Landing;
+use crate::flush_state::{FlushState, Losing};
 use crate::stats::Stats;
 use crate::waiters::{DurableSink, Waiting};
 use crate::{LogConfig, LogEnv, LogError};
@@ -61,7 +61,7 @@ pub(crate) struct WadsState {
     pub(crate) to: AtomicU64,
     /// Somebody waits for everything before to be in the log itself.
     pub(crate) wanted: AtomicU64,
-    /// Called when groups are durable; waits under the board's mutex.
+    /// Called when groups are durable; waits under the flush state's mutex.
     pub(crate) wake: Condvar,
     /// It is recorded that the write-ahead data set may hold what the log lacks.
     pub(crate) recorded: Mutex<bool>,
@@ -100,7 +100,7 @@ pub(crate) struct Flush {
     pub(crate) wanted: AtomicU64,
     /// What is only in the write-ahead data set, and what is in the log itself.
     pub(crate) wads: WadsState,
-    /// A group that waits for company waits no longer once the log ends here.
+    /// A group that is delayed waits no longer once the log ends here.
     pub(crate) enough: AtomicU64,
     pub(crate) idle: AtomicBool,
     pub(crate) ahead: AtomicBool,
@@ -111,14 +111,14 @@ pub(crate) struct Flush {
     /// The writers are to end.
     pub(crate) closed: AtomicBool,
     ring_waiters: AtomicU32,
-    pub(crate) board: Mutex<Board>,
-    /// One for each lane; waits under the board's mutex.
+    pub(crate) flush_state: Mutex<FlushState>,
+    /// One for each lane; waits under the flush state's mutex.
     pub(crate) lanes: Vec<Condvar>,
     /// Lanes that have threads, a bit for each.
     pub(crate) laned: Mutex<u16>,
-    /// Room in the ring; waits under the board's mutex.
+    /// Room in the ring; waits under the flush state's mutex.
     ring_room: Condvar,
-    /// Called when there is something to archive; waits under the board's mutex.
+    /// Called when there is something to archive; waits under the flush state's mutex.
     pub(crate) archive_wake: Condvar,
     /// What is wrong with each copy.
     troubles: Mutex<Vec<Option<String>>>,
@@ -128,7 +128,7 @@ pub(crate) struct Flush {
 /// What a log has that was just opened.
 pub(crate) struct Begun {
     pub(crate) ring: Ring,
-    pub(crate) board: Board,
+    pub(crate) state: FlushState,
     /// Where it ends.
     pub(crate) end: Lsn,
     /// Whether the write-ahead data set may hold more.
@@ -138,7 +138,7 @@ pub(crate) struct Begun {
 impl Flush {
     /// Nothing is in flight, and nobody waits.
     pub(crate) fn new(env: LogEnv, config: LogConfig, begun: Begun) -> Flush {
-        let Begun { ring, board, end: Lsn(end), ahead } = begun;
+        let Begun { ring, state, end: Lsn(end), ahead } = begun;
         Flush {
             layout: Layout::new(&config),
             payload_max: config.payload_max(),
@@ -154,8 +154,8 @@ impl Flush {
             together: AtomicBool::new(true),
             closed: AtomicBool::new(false),
             ring_waiters: AtomicU32::new(0),
-            lanes: board.lanes().map(|_| Condvar::new()).collect(),
-            board: Mutex::new(board),
+            lanes: state.lanes().map(|_| Condvar::new()).collect(),
+            flush_state: Mutex::new(state),
             laned: Mutex::new(0),
             ring_room: Condvar::new(),
             archive_wake: Condvar::new(),
@@ -198,10 +198,10 @@ impl Flush {
         Some(durable)
     }
 
-    pub(crate) fn refresh_idle(&self, board: &Board) {
-        let idle = board.admits(false) && !board.company.is_expected(self.ring.next());
+    pub(crate) fn refresh_idle(&self, state: &FlushState) {
+        let idle = state.admits(false) && !state.commit_delay.is_expected(self.ring.next());
         self.idle.store(idle, SeqCst);
-        self.ahead.store(board.admits(true), SeqCst);
+        self.ahead.store(state.admits(true), SeqCst);
     }
 
     /// Waits until the ring has room for `len` bytes, and for some more, so that not every group
@@ -212,14 +212,14 @@ impl Flush {
         self.stats.ring_waits.one();
         let room = len.max(self.config.ring_bytes as u64 / 4);
         self.ring_waiters.fetch_add(1, SeqCst);
-        let mut board = self.board.lock();
+        let mut state = self.flush_state.lock();
         while !self.ring.has_room(room) && !self.env.stop.is_set() {
-            if self.demand(&board) {
-                self.nudge(&board);
+            if self.demand(&state) {
+                self.nudge(&state);
             }
-            self.ring_room.wait(&mut board);
+            self.ring_room.wait(&mut state);
         }
-        drop(board);
+        drop(state);
         self.ring_waiters.fetch_sub(1, SeqCst);
     }
 
@@ -233,91 +233,92 @@ impl Flush {
     /// Calls a writer, if there is something to do.
     #[cold]
     pub(crate) fn kick(&self) {
-        let board = self.board.lock();
-        let demand = self.demand(&board);
+        let state = self.flush_state.lock();
+        let demand = self.demand(&state);
         self.called.store(demand, SeqCst);
         if demand {
-            self.nudge(&board);
+            self.nudge(&state);
         }
     }
 
     /// Whether a group should be sealed now and nobody is at it.
-    pub(crate) fn demand(&self, board: &Board) -> bool {
+    pub(crate) fn demand(&self, state: &FlushState) -> bool {
         let taken = self.taken.load(SeqCst);
         let next = self.ring.next();
         let full = next.saturating_sub(taken) >= self.payload_max as u64;
-        let waited = self.wanted.load(SeqCst) > self.covered() && !board.company.is_expected(next);
+        let waited =
+            self.wanted.load(SeqCst) > self.covered() && !state.commit_delay.is_expected(next);
         let wanted = waited || self.wads.wanted.load(SeqCst) > taken;
-        let admitted = (full && board.admits(true)) || (wanted && board.admits(false));
+        let admitted = (full && state.admits(true)) || (wanted && state.admits(false));
         admitted && !self.env.stop.is_set()
     }
 
     /// Wakes the writer that seals next.
-    pub(crate) fn nudge(&self, board: &Board) {
-        if let Some(lead) = board.lead() {
-            self.lanes[board.lane_index(board.next_stripe(), lead)].notify_one();
+    pub(crate) fn nudge(&self, state: &FlushState) {
+        if let Some(lead) = state.lead() {
+            self.lanes[state.lane_index(state.next_stripe(), lead)].notify_one();
         }
     }
 
     /// The log is at rest: shall those who are there wait for those who are told now?
-    pub(crate) fn expect_company(&self, board: &mut Board, lane: usize, durable: Lsn) {
+    pub(crate) fn begin_delay(&self, state: &mut FlushState, lane: usize, durable: Lsn) {
         let (taken, next) = (self.covered(), self.ring.next());
         let landed = durable.0.saturating_sub(self.durable.load(SeqCst));
         let now = self.env.seam.clock.monotonic();
         let landing = Landing { bytes: landed, taken, next, now };
-        if let Some(enough) = board.company.landed(lane, landing) {
+        if let Some(enough) = state.commit_delay.landed(lane, landing) {
             self.enough.store(enough, SeqCst);
         }
     }
 
     /// Nobody is waited for any longer.
-    pub(crate) fn end_wait(&self, board: &mut Board) {
+    pub(crate) fn end_wait(&self, state: &mut FlushState) {
         self.enough.store(u64::MAX, SeqCst);
-        board.company.end();
+        state.commit_delay.end();
     }
 
     /// After the flight has changed: moves the durable end, keeps the device busy, tells who
     /// waits.
-    pub(crate) fn settled<'a>(&'a self, board: MutexGuard<'a, Board>, durable: Option<Lsn>) {
+    pub(crate) fn settled<'a>(&'a self, state: MutexGuard<'a, FlushState>, durable: Option<Lsn>) {
         if let Some(durable) = durable
             && !self.env.stop.is_set()
         {
             self.durable.fetch_max(durable.0, SeqCst);
         }
-        for stripe in 0..board.stripes() {
+        for stripe in 0..state.stripes() {
             for copy in 0..self.config.copies.len() as u8 {
-                if board.has_job(stripe, copy) {
-                    self.lanes[board.lane_index(stripe, copy)].notify_one();
+                if state.has_job(stripe, copy) {
+                    self.lanes[state.lane_index(stripe, copy)].notify_one();
                 }
             }
         }
-        if board.calls_archiver() {
+        if state.calls_archiver() {
             self.archive_wake.notify_all();
         }
-        self.refresh_idle(&board);
-        if self.demand(&board) {
-            self.nudge(&board);
+        self.refresh_idle(&state);
+        if self.demand(&state) {
+            self.nudge(&state);
         }
-        self.deliver(board);
+        self.deliver(state);
     }
 
     /// Tells everybody whose position is durable, in order; or that the kernel has stopped.
-    pub(crate) fn deliver<'a>(&'a self, mut board: MutexGuard<'a, Board>) {
-        while !board.delivering {
+    pub(crate) fn deliver<'a>(&'a self, mut state: MutexGuard<'a, FlushState>) {
+        while !state.delivering {
             let stopped = self.env.stop.check().err().map(LogError::Stopped);
             let durable = self.durable();
-            let mut ready = std::mem::take(&mut board.ready);
-            while let Some(first) = board.sinks.front()
+            let mut ready = std::mem::take(&mut state.ready);
+            while let Some(first) = state.sinks.front()
                 && (stopped.is_some() || first.up_to <= durable)
             {
-                ready.extend(board.sinks.pop_front());
+                ready.extend(state.sinks.pop_front());
             }
             if ready.is_empty() {
-                board.ready = ready;
+                state.ready = ready;
                 return;
             }
-            board.delivering = true;
-            drop(board);
+            state.delivering = true;
+            drop(state);
             for (at, waiting) in ready.iter().enumerate() {
                 waiting.sink.durable(waiting.token, stopped.as_ref().map_or(Ok(()), Err));
                 let same = |later: &Waiting| Arc::ptr_eq(&later.sink, &waiting.sink);
@@ -326,9 +327,9 @@ impl Flush {
                 }
             }
             ready.clear();
-            board = self.board.lock();
-            board.ready = ready;
-            board.delivering = false;
+            state = self.flush_state.lock();
+            state.ready = ready;
+            state.delivering = false;
         }
     }
 
@@ -358,22 +359,22 @@ impl Flush {
     }
 
     pub(crate) fn enlist(&self, waiting: Waiting, wish: bool) {
-        let mut board = self.board.lock();
-        board.enlist(waiting);
-        if wish && self.demand(&board) {
-            self.nudge(&board);
+        let mut state = self.flush_state.lock();
+        state.enlist(waiting);
+        if wish && self.demand(&state) {
+            self.nudge(&state);
         }
         // Durable meanwhile, or stopped: then nobody else may come by to say so.
-        let first = board.sinks.front().map(|waiting| waiting.up_to);
+        let first = state.sinks.front().map(|waiting| waiting.up_to);
         if self.env.stop.is_set() || first.is_some_and(|first| first <= self.durable()) {
-            self.deliver(board);
+            self.deliver(state);
         }
     }
 
     /// Other writers are at work from now on, or have other files; nothing was in flight.
-    pub(crate) fn writers_changed(&self, board: &mut Board) {
-        self.end_wait(board);
-        self.refresh_idle(board);
+    pub(crate) fn writers_changed(&self, state: &mut FlushState) {
+        self.end_wait(state);
+        self.refresh_idle(state);
         // Whoever was called to seal may not be the one to do it any more.
         self.called.store(false, SeqCst);
         self.lanes.iter().for_each(Condvar::notify_all);
@@ -381,7 +382,7 @@ impl Flush {
 
     /// A copy cannot be written any more. Goes on with the other one, once that is recorded.
     pub(crate) fn lose(&self, copy: u8, error: &LogError) -> Result<(), LogError> {
-        let losing = self.board.lock().start_losing(copy);
+        let losing = self.flush_state.lock().start_losing(copy);
         self.lost_from(copy, losing, error)
     }
 
@@ -404,23 +405,23 @@ impl Flush {
             }
         }
         self.say(copy, Some(error.to_string()));
-        let mut board = self.board.lock();
-        let durable = self.grown(board.lost(copy));
+        let mut state = self.flush_state.lock();
+        let durable = self.grown(state.lost(copy));
         // It may have been this copy's thread that looked at the clock.
-        self.end_wait(&mut board);
+        self.end_wait(&mut state);
         self.lanes.iter().for_each(Condvar::notify_all);
-        self.settled(board, durable);
+        self.settled(state, durable);
         Ok(())
     }
 
     /// Has a copy count as lost although it can be written. `false` if there is no other one.
     pub(crate) fn lose_spare(&self, copy: u8, error: &LogError) -> Result<bool, LogError> {
         let losing = {
-            let mut board = self.board.lock();
-            if board.lead().is_none() || board.living().all(|living| living == copy) {
+            let mut state = self.flush_state.lock();
+            if state.lead().is_none() || state.living().all(|living| living == copy) {
                 return Ok(false);
             }
-            board.start_losing(copy)
+            state.start_losing(copy)
         };
         self.lost_from(copy, losing, error)?;
         Ok(true)
@@ -448,11 +449,11 @@ impl Flush {
     /// Stops the kernel for good and tells everybody who waits.
     pub(crate) fn stop(&self, error: &LogError) -> LogError {
         let stopped = self.env.stop.stop(error.to_string());
-        let board = self.board.lock();
+        let state = self.flush_state.lock();
         self.lanes.iter().for_each(Condvar::notify_all);
         self.ring_room.notify_all();
         self.wads.wake.notify_all();
-        self.deliver(board);
+        self.deliver(state);
         LogError::Stopped(stopped)
     }
 }

@@ -8,12 +8,27 @@
 //! ```text
 //!   append ──> ring ──> sealer ──> lane (copy 1, stripe s) ──> segment-NNN.stripe-s
 //!            log_ring  sealer.rs  lane (copy 2, stripe s)     segment.rs
-//!                                  flow.rs, writer.rs
+//!                                  flush_state.rs, writer.rs
 //!                │                   └─> recent ──> the archive
 //!                └────> write-ahead data set, if there is one: ahead.rs, wads.rs
 //!   damage: mend, from the other copy or from an archive
 //!   open:  survey ──> walk ──> restore ──> Log           read: directory ──> lens ──> records
 //! ```
+//!
+//! The running log is made of layers. Each holds the one below as a field, adds what it owns, and
+//! knows nothing of those above; a caller of the highest one reaches them all:
+//!
+//! | layer | owns |
+//! |---|---|
+//! | `read.rs`, `Reading` | how records and groups are found again |
+//! | `writer.rs`, `Writing` | who writes groups and entries, and who waits for that |
+//! | `sealer.rs`, `Sealing` | keys, salts, the current segment: groups and entries are made here |
+//! | `append.rs`, `Append` | the way of a record into the ring |
+//! | `slots.rs`, `Slots` | segments, slots, and the room in them |
+//! | `flush.rs`, `Flush` | the ring, how far the log is, groups in flight, who is told |
+//!
+//! Beside them stand files for what is done to a running log as a whole: `mend.rs`, `prove.rs`,
+//! `renew.rs`, `resync.rs`, `restripe.rs`, `watch.rs`, `ahead_care.rs`, `sealed.rs`.
 //!
 //! What holds, whatever crashes:
 //! 1. A position that was acknowledged is there after a restart, and so is everything before it.
@@ -30,13 +45,13 @@
 mod ahead;
 mod ahead_care;
 mod append;
-mod company;
+mod commit_delay;
 mod config;
 mod directory;
 mod elsewhere;
 mod error;
-mod flow;
 mod flush;
+mod flush_state;
 mod group;
 mod lens;
 mod log;

@@ -12,8 +12,8 @@ use seam::thread::JoinHandle;
 use crate::append::Append;
 use crate::config::LANE_DEPTH;
 use crate::directory::{Directory, room_left};
-use crate::flow::{Board, CopyState};
 use crate::flush::{Begun, Flush};
+use crate::flush_state::{CopyState, FlushState};
 use crate::group::{KeyBook, Purpose};
 use crate::read::{LogReader, Reading};
 use crate::record::NewRecord;
@@ -131,7 +131,7 @@ impl Log {
         };
         let parts = Parts { heads, ring, sealer, restored, book };
         let core = Arc::new(build(env, config, &start, parts));
-        core.refresh_idle(&core.board.lock());
+        core.refresh_idle(&core.flush_state.lock());
         let threads = start_threads(&core)?;
         let log = Arc::new(Log {
             core,
@@ -144,7 +144,7 @@ impl Log {
         opened.notes.extend(
             shared.map(|why| format!("{why}: without that folder both copies of the log are lost")),
         );
-        opened.next_group = GroupNumber(log.core.board.lock().next);
+        opened.next_group = GroupNumber(log.core.flush_state.lock().next);
         Ok((log, opened))
     }
 
@@ -340,8 +340,8 @@ impl Log {
     pub fn statistics(&self) -> LogStatistics {
         let stats = &self.core.stats;
         let (states, in_flight) = {
-            let board = self.core.board.lock();
-            (board.copies().to_vec(), board.in_flight() as u64)
+            let state = self.core.flush_state.lock();
+            (state.copies().to_vec(), state.in_flight() as u64)
         };
         let troubles = self.core.troubles();
         let copy = |(copy, state): (u8, CopyState)| CopyInfo {
@@ -400,9 +400,9 @@ impl Log {
 
     fn end_threads(&self) {
         // Under the lock, so that no writer is just between its look and its sleep.
-        let board = self.core.board.lock();
+        let state = self.core.flush_state.lock();
         self.core.closed.store(true, SeqCst);
-        drop(board);
+        drop(state);
         self.core.lanes.iter().for_each(Condvar::notify_all);
         drop(self.core.directory.lock());
         self.core.keeper_wake.notify_all();
@@ -437,8 +437,8 @@ fn build(env: LogEnv, config: LogConfig, start: &LogStart, parts: Parts) -> Read
     directory.walked_before = usize::from(config.wads.is_some());
     directory.free_unneeded();
     let archives = start.archived != LogStart::NO_ARCHIVE;
-    let board = Board::new(&config, restored.next.0, restored.copies, archives);
-    let begun = Begun { ring, board, end: restored.end, ahead: start.ahead };
+    let state = FlushState::new(&config, restored.next.0, restored.copies, archives);
+    let begun = Begun { ring, state, end: restored.end, ahead: start.ahead };
     let flush = Flush::new(env, config, begun);
     let slots = Slots::new(flush, directory, heads);
     let writing = Writing::new(Sealing::new(Append::new(slots), sealer));
@@ -459,7 +459,7 @@ fn start_threads(core: &Arc<Reading>) -> Result<Vec<JoinHandle>, LogError> {
     let keeper = Arc::clone(core);
     let started = seam::thread::spawn("log keeper", move || keeper.keeper_loop());
     let mut threads = vec![started.map_err(LogError::Thread)?];
-    let living: Vec<u8> = core.board.lock().living().collect();
+    let living: Vec<u8> = core.flush_state.lock().living().collect();
     start_lanes(core, core.config.stripes, &living, 0, &mut threads)?;
     Ok(threads)
 }

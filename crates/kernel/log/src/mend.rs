@@ -114,7 +114,7 @@ impl Log {
         let core = &*self.core;
         let disk = core.env.seam.disk.as_ref();
         let slots = core.directory.lock().slots;
-        let living: Vec<u8> = core.board.lock().living().collect();
+        let living: Vec<u8> = core.flush_state.lock().living().collect();
         let layout = core.layout();
         let mut missing = Vec::new();
         for files in (0..slots).filter_map(|slot| core.directory.lock().files_of(slot)) {
@@ -168,7 +168,7 @@ impl Mender<'_> {
     fn mend_held(&self, number: GroupNumber, mended: &mut Mended) -> Result<(), LogError> {
         let place = self.core.locate(number)?;
         let id = self.core.directory.lock().holding(number).map(|segment| segment.id);
-        let living: Vec<u8> = self.core.board.lock().living().collect();
+        let living: Vec<u8> = self.core.flush_state.lock().living().collect();
         if let Some(id) = id.filter(|_| place.offset == SEGMENT_HEADER as u64) {
             for copy in &living {
                 mended.files += u64::from(self.mend_file(&id, &place, *copy)?);
@@ -269,7 +269,7 @@ impl Mender<'_> {
         // What was freed meanwhile need not be walked.
         let Some(files) = self.core.hold(lost.number) else { return Ok(()) };
         let living: Vec<u8> =
-            self.core.board.lock().living().filter(|_| files.slot == lost.slot).collect();
+            self.core.flush_state.lock().living().filter(|_| files.slot == lost.slot).collect();
         let written = living.into_iter().try_for_each(|copy| {
             let file = files.get(copy, lost.stripe);
             file.map_or(Ok(()), |file| lost.write(&self.core.config, copy, file.as_ref(), &sealed))

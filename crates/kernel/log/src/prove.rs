@@ -10,7 +10,7 @@ use seam::disk::File;
 use seam::mem::AlignedBuf;
 
 use crate::config::SEGMENT_HEADER;
-use crate::flow::CopyState;
+use crate::flush_state::CopyState;
 use crate::group::Flaw;
 use crate::lens::LENS_BYTES;
 use crate::log::Log;
@@ -56,7 +56,7 @@ impl Prover<'_> {
         damage: &mut dyn FnMut(Scanned<'_>),
         step: &mut dyn FnMut(ProofStep) -> bool,
     ) -> Result<u64, LogError> {
-        let end = self.core.board.lock().undurable();
+        let end = self.core.flush_state.lock().undurable();
         let mut next = self.oldest_group();
         let (first, mut done) = (next, 0);
         let copies = self.core.config.copies.len() as u8;
@@ -66,7 +66,7 @@ impl Prover<'_> {
             let mut bytes = 0;
             for copy in 0..copies {
                 let living =
-                    self.core.board.lock().copies()[usize::from(copy)] == CopyState::Living;
+                    self.core.flush_state.lock().copies()[usize::from(copy)] == CopyState::Living;
                 if living {
                     bytes +=
                         self.prove_group(next, copy, &mut readers[usize::from(copy)], damage)?;

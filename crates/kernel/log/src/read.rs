@@ -50,7 +50,7 @@ pub(crate) struct View {
 
 impl LogReader {
     pub(crate) fn new(core: Arc<Reading>, from: Lsn, to: Lsn) -> LogReader {
-        let undurable = core.board.lock().undurable();
+        let undurable = core.flush_state.lock().undurable();
         LogReader {
             groups: Groups::new(core.book(), LENS_BYTES),
             at: from.0,

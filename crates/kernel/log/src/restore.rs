@@ -27,7 +27,7 @@ use seam::plant::{Plant, planted};
 
 use crate::config::window_of;
 use crate::directory::{GroupAt, Segment, cut_back};
-use crate::flow::CopyState;
+use crate::flush_state::CopyState;
 use crate::group::{GroupHead, KeyBook};
 use crate::lost;
 use crate::sealer::Current;

@@ -13,7 +13,7 @@
 //!    recorded as stale: whenever the log is opened, an old folder is out of play, or its files
 //!    count for nothing.
 //!
-//! Lock order: sealer, then making, then directory, then board.
+//! Lock order: sealer, then making, then directory, then flush state.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -116,7 +116,7 @@ impl Log {
         let Some(_alone) = self.resyncing.try_lock() else {
             return Err(LogError::CopyBusy { copy: copy + 1 });
         };
-        core.board.lock().may_return(copy)?;
+        core.flush_state.lock().may_return(copy)?;
         if planted(Plant::CopyBackTooEarly) {
             self.told(copy)?;
         }
@@ -159,7 +159,7 @@ impl Log {
         let Some(_alone) = self.resyncing.try_lock() else {
             return Err(LogError::CopyBusy { copy: copy + 1 });
         };
-        core.board.lock().may_return(copy)?;
+        core.flush_state.lock().may_return(copy)?;
         let _making = core.making.lock();
         let disk = core.env.seam.disk.as_ref();
         make_dir(disk, folder).map_err(|error| LogError::io("make", folder, error))?;
@@ -207,9 +207,9 @@ impl Log {
         }
         drop(directory);
         core.say(copy, None);
-        let mut board = core.board.lock();
-        board.returned(copy);
-        core.writers_changed(&mut board);
+        let mut state = core.flush_state.lock();
+        state.returned(copy);
+        core.writers_changed(&mut state);
         Ok(returning.copied)
     }
 
@@ -337,7 +337,7 @@ impl Returning<'_> {
 
     /// What is durable and not on the copy, segment by segment, oldest first.
     fn lacking(&self) -> Vec<Piece> {
-        let undurable = self.core.board.lock().undurable();
+        let undurable = self.core.flush_state.lock().undurable();
         let directory = self.core.directory.lock();
         let behind = directory.segments.iter().skip(1).map(|segment| Some(segment.id.first_group));
         let mut lacking = Vec::new();

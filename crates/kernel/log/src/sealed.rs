@@ -36,7 +36,7 @@ pub struct SealedGroups {
 
 impl SealedGroups {
     pub(crate) fn new(core: Arc<Reading>, from: GroupNumber, to: GroupNumber) -> SealedGroups {
-        let undurable = core.board.lock().undurable();
+        let undurable = core.flush_state.lock().undurable();
         SealedGroups {
             groups: Groups::new(core.book(), LENS_BYTES),
             next: from,
@@ -49,7 +49,7 @@ impl SealedGroups {
 
     /// Goes on with other groups.
     pub fn seek(&mut self, from: GroupNumber, to: GroupNumber) {
-        let undurable = self.core.board.lock().undurable();
+        let undurable = self.core.flush_state.lock().undurable();
         (self.next, self.to) = (from, to.min(undurable));
         (self.previous, self.view) = (None, None);
     }
@@ -148,7 +148,7 @@ impl RecentGroup {
 impl Drop for RecentGroup {
     fn drop(&mut self) {
         if let Some(Bytes::Buffer(buffer)) = self.sealed.take() {
-            self.core.board.lock().with_recent(|_, free| free.push(buffer));
+            self.core.flush_state.lock().with_recent(|_, free| free.push(buffer));
         }
     }
 }
@@ -171,7 +171,8 @@ impl Log {
     /// those before it.
     #[must_use]
     pub fn take_recent(&self, number: GroupNumber) -> Option<RecentGroup> {
-        let taken = self.core.board.lock().with_recent(|recent, free| recent.take(number.0, free));
+        let taken =
+            self.core.flush_state.lock().with_recent(|recent, free| recent.take(number.0, free));
         let group = RecentGroup { sealed: Some(taken?), core: Arc::clone(&self.core) };
         group.head().is_some_and(|head| head.number == number).then_some(group)
     }
@@ -179,24 +180,24 @@ impl Log {
     /// Whether a group can still be had from memory.
     #[must_use]
     pub fn has_recent(&self, number: GroupNumber) -> bool {
-        self.core.board.lock().with_recent(|recent, _| recent.has(number.0))
+        self.core.flush_state.lock().with_recent(|recent, _| recent.has(number.0))
     }
 
     /// Returns when it is worth to archive something, or after `time`, or at once if `enough` says
     /// so; that is asked again when [`Log::wake_archiver`] is called.
     pub fn await_archivable(&self, time: Duration, enough: impl Fn() -> bool) {
         let core = &*self.core;
-        let mut board = core.board.lock();
-        let calls = board.with_recent(|recent, _| recent.calls());
+        let mut state = core.flush_state.lock();
+        let calls = state.with_recent(|recent, _| recent.calls());
         if !calls && !core.closed.load(SeqCst) && !enough() {
-            core.archive_wake.wait_for(&mut board, time);
+            core.archive_wake.wait_for(&mut state, time);
         }
-        board.with_recent(|recent, _| recent.looked());
+        state.with_recent(|recent, _| recent.looked());
     }
 
     /// Wakes whoever waits in [`Log::await_archivable`].
     pub fn wake_archiver(&self) {
-        drop(self.core.board.lock());
+        drop(self.core.flush_state.lock());
         self.core.archive_wake.notify_all();
     }
 }

@@ -4,13 +4,13 @@
 //! 1. Groups are sealed one after the other under the sealer's mutex, for each names the tag of
 //!    the one before. What is sealed is free in the ring at once.
 //! 2. Natural group commit: a partial group is sealed only when nobody writes on its stripe; what
-//!    gathers meanwhile becomes the next group, which waits longer only for company, where that
-//!    pays (see there). A full one goes beside the one that is being written. Whoever seals a group
+//!    gathers meanwhile becomes the next group, which waits longer only under the commit delay,
+//!    where that pays. A full one goes beside the one that is being written. Whoever seals a group
 //!    also writes it, or its first copy, without a hand-over.
 //! 3. The salt is this open's own, or that of a new key (`renew`); its first group says so (K3,
 //!    K8).
 //!
-//! Lock order: sealer, then directory, then board.
+//! Lock order: sealer, then directory, then flush state.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::ahead::{Ahead, Entry};
 use crate::append::Append;
 use crate::config::SEGMENT_HEADER;
 use crate::directory::{GroupAt, Segment, room_left};
-use crate::flow::Job;
+use crate::flush_state::Job;
 use crate::group::{GROUP_HEADER, GroupHead, TAG_AT};
 use crate::segment::{SegmentId, SlotFiles};
 use log_ring::{Gathered, Taker};
@@ -147,7 +147,7 @@ impl Sealing {
             return None;
         }
         if !full && !forced && sealer.ahead.is_some() {
-            if !self.board.lock().admits(false) {
+            if !self.flush_state.lock().admits(false) {
                 return None;
             }
             if let Some(entry) = self.seal_ahead(sealer) {
@@ -155,17 +155,17 @@ impl Sealing {
             }
         }
         let (mut buffer, undurable) = {
-            let mut board = self.board.lock();
-            assert_eq!(board.next, sealer.next, "board and sealer count the same groups");
-            if !board.admits(full) {
+            let mut state = self.flush_state.lock();
+            assert_eq!(state.next, sealer.next, "flush state and sealer count the same groups");
+            if !state.admits(full) {
                 return None;
             }
-            (board.take_buffer(), board.undurable())
+            (state.take_buffer(), state.undurable())
         };
         let spot = match self.place(sealer, crate::group::disk_len(len)) {
             Ok(spot) => spot,
             Err(error) => {
-                self.board.lock().return_buffer(buffer);
+                self.flush_state.lock().return_buffer(buffer);
                 self.stop(&error);
                 return None;
             }
@@ -284,21 +284,21 @@ impl Sealing {
             buffer: Arc::new(buffer),
             head,
         };
-        let mut board = self.board.lock();
-        let mine = board.launch(end, &job, self.together.load(SeqCst));
-        self.end_wait(&mut board);
+        let mut state = self.flush_state.lock();
+        let mine = state.launch(end, &job, self.together.load(SeqCst));
+        self.end_wait(&mut state);
         if planted(Plant::ReplyBeforeDurable) {
             self.durable.fetch_max(end.0, SeqCst);
         }
         for copy in 0..self.config.copies.len() as u8 {
-            if board.has_job(stripe as u8, copy) {
-                self.lanes[board.lane_index(stripe as u8, copy)].notify_one();
+            if state.has_job(stripe as u8, copy) {
+                self.lanes[state.lane_index(stripe as u8, copy)].notify_one();
             }
         }
         self.called.store(false, SeqCst);
-        self.refresh_idle(&board);
-        if self.demand(&board) {
-            self.nudge(&board);
+        self.refresh_idle(&state);
+        if self.demand(&state) {
+            self.nudge(&state);
         }
         self.ring_has_room();
         mine

@@ -169,9 +169,9 @@ impl Slots {
     /// The oldest groups of one segment that wait for the archive.
     pub(crate) fn to_archive(&self, partial: bool) -> Option<ToArchive> {
         let undurable = {
-            let board = self.board.lock();
+            let state = self.flush_state.lock();
             let all = planted(Plant::ArchivedUndurable);
-            if all { GroupNumber(board.next) } else { board.undurable() }
+            if all { GroupNumber(state.next) } else { state.undurable() }
         };
         self.directory.lock().unarchived(undurable, partial)
     }
@@ -285,7 +285,7 @@ impl Slots {
         failed: impl Fn(u8, LogError) -> Result<(), LogError>,
     ) -> Result<SlotFiles, LogError> {
         let mut files = SlotFiles::new(slot);
-        let living: Vec<u8> = self.board.lock().living().collect();
+        let living: Vec<u8> = self.flush_state.lock().living().collect();
         // Whoever changes the layout makes slots as well, under the same lock.
         let layout = self.layout();
         for copy in living {
@@ -309,7 +309,7 @@ impl Slots {
             return;
         }
         let layout = self.layout();
-        let living: Vec<u8> = self.board.lock().living().collect();
+        let living: Vec<u8> = self.flush_state.lock().living().collect();
         let folders: Vec<PathBuf> = living.iter().flat_map(|copy| layout.folders(*copy)).collect();
         if !folders.iter().all(|folder| self.has_room(&layout, &folders, folder)) {
             return;

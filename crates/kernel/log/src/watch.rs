@@ -36,7 +36,7 @@ impl Log {
         if !found.is_empty() {
             found = self.missing_files();
         }
-        let living: Vec<u8> = self.core.board.lock().living().collect();
+        let living: Vec<u8> = self.core.flush_state.lock().living().collect();
         for copy in living {
             let missing = found.iter().find(|(of, _)| *of == copy);
             let error = missing.map(|(_, path)| LogError::Misplaced { path: path.clone() });

@@ -20,7 +20,7 @@ use seam::sync::Mutex;
 
 use crate::LogError;
 use crate::ahead::{Ahead, Entry, Position, Salted};
-use crate::flow::{Job, each};
+use crate::flush_state::{Job, each};
 use crate::group::{KeyBook, Purpose};
 use crate::sealer::{Sealed, Sealing, Why};
 use crate::wads::prepare;
@@ -58,47 +58,47 @@ impl Writing {
 
     /// The body of a thread for one lane. The lead copy's threads also seal.
     pub(crate) fn lane_loop(&self, stripe: u8, copy: u8) {
-        let mut board = self.board.lock();
-        let lane = board.lane_index(stripe, copy);
+        let mut state = self.flush_state.lock();
+        let lane = state.lane_index(stripe, copy);
         loop {
-            if let Some(job) = board.next_job(stripe, copy) {
-                drop(board);
+            if let Some(job) = state.next_job(stripe, copy) {
+                drop(state);
                 self.run(job, Some(lane));
-                board = self.board.lock();
+                state = self.flush_state.lock();
                 continue;
             }
             if self.closed.load(SeqCst) {
                 return;
             }
-            let leads = board.lead() == Some(copy) && board.next_stripe() == stripe;
-            if leads && self.demand(&board) {
-                drop(board);
+            let leads = state.lead() == Some(copy) && state.next_stripe() == stripe;
+            if leads && self.demand(&state) {
+                drop(state);
                 let sealed = self.seal_next(Why::Wanted, &mut self.sealer.lock());
                 let Some(sealed) = sealed else {
-                    board = self.board.lock();
-                    if !board.has_job(stripe, copy) && self.demand(&board) {
+                    state = self.flush_state.lock();
+                    if !state.has_job(stripe, copy) && self.demand(&state) {
                         // A record is reserved and not yet whole.
-                        self.lanes[lane].wait_for(&mut board, HOLE_POLL);
+                        self.lanes[lane].wait_for(&mut state, HOLE_POLL);
                     }
                     continue;
                 };
                 self.send(sealed, Some(lane));
-                board = self.board.lock();
+                state = self.flush_state.lock();
                 continue;
             }
-            match board.company.watch() {
+            match state.commit_delay.watch() {
                 Some((watching, until)) if watching == lane => {
                     let now = self.env.seam.clock.monotonic();
                     if now >= until {
-                        self.end_wait(&mut board);
-                        self.refresh_idle(&board);
+                        self.end_wait(&mut state);
+                        self.refresh_idle(&state);
                         // The next group may be another lane's.
-                        self.nudge(&board);
+                        self.nudge(&state);
                         continue;
                     }
-                    self.lanes[lane].wait_for(&mut board, until - now);
+                    self.lanes[lane].wait_for(&mut state, until - now);
                 }
-                _ => self.lanes[lane].wait(&mut board),
+                _ => self.lanes[lane].wait(&mut state),
             }
         }
     }
@@ -121,18 +121,18 @@ impl Writing {
         drop(buffer);
         let lost = failed.iter().fold(0, |mask, (copy, _)| mask | 1 << copy);
         {
-            let mut board = self.board.lock();
-            each(copies).for_each(|copy| board.lane_done(stripe, copy));
+            let mut state = self.flush_state.lock();
+            each(copies).for_each(|copy| state.lane_done(stripe, copy));
             if copies & !lost != 0 {
                 self.stats.flush_us.record(took.as_micros() as u64);
-                board.company.wrote(took);
-                let durable = self.grown(board.landed(number, copies & !lost));
+                state.commit_delay.wrote(took);
+                let durable = self.grown(state.landed(number, copies & !lost));
                 if let (Some(durable), Some(lane)) = (durable, lane)
-                    && board.in_flight() == 0
+                    && state.in_flight() == 0
                 {
-                    self.expect_company(&mut board, lane, durable);
+                    self.begin_delay(&mut state, lane, durable);
                 }
-                self.settled(board, durable);
+                self.settled(state, durable);
             }
         }
         for (copy, error) in failed {
@@ -249,13 +249,13 @@ impl Writing {
             return Ok(());
         }
         self.wads.wanted.fetch_max(up_to.0, SeqCst);
-        let mut board = self.board.lock();
+        let mut state = self.flush_state.lock();
         while self.landed() < up_to {
             self.env.stop.check()?;
-            if self.demand(&board) {
-                self.nudge(&board);
+            if self.demand(&state) {
+                self.nudge(&state);
             }
-            self.wads.wake.wait_for(&mut board, LOOK);
+            self.wads.wake.wait_for(&mut state, LOOK);
         }
         Ok(())
     }
@@ -269,16 +269,16 @@ impl Writing {
         if let Err(error) = written {
             return self.stay_behind(buffer, &error);
         }
-        let mut board = self.board.lock();
-        board.ahead_ends(buffer);
+        let mut state = self.flush_state.lock();
+        state.ahead_ends(buffer);
         self.stats.flush_us.record(took.as_micros() as u64);
-        board.company.wrote(took);
+        state.commit_delay.wrote(took);
         if let Some(lane) = lane
-            && board.in_flight() == 0
+            && state.in_flight() == 0
         {
-            self.expect_company(&mut board, lane, end);
+            self.begin_delay(&mut state, lane, end);
         }
-        self.settled(board, Some(end));
+        self.settled(state, Some(end));
     }
 
     fn write_entry(&self, entry: &Entry) -> Result<(), LogError> {
@@ -316,11 +316,11 @@ impl Writing {
         sealer.ahead = None;
         self.wads.to.store(0, SeqCst);
         self.wads.wanted.fetch_max(self.ring.next(), SeqCst);
-        let mut board = self.board.lock();
-        board.ahead_ends(buffer);
-        board.set_ahead(false);
+        let mut state = self.flush_state.lock();
+        state.ahead_ends(buffer);
+        state.set_ahead(false);
         drop(sealer);
-        self.settled(board, None);
+        self.settled(state, None);
     }
 
     /// Makes the write-ahead data set part of a log that was just opened: what it held is landed,
@@ -349,7 +349,7 @@ impl Writing {
         let mut sealer = self.sealer.lock();
         let at = Position { scout: sealer.taker.scout(), group: sealer.next, blocks };
         sealer.ahead = Some(Ahead::new(files.into(), Salted { key, generation, salt }, at));
-        self.board.lock().set_ahead(true);
+        self.flush_state.lock().set_ahead(true);
         Ok(None)
     }
 
@@ -357,7 +357,7 @@ impl Writing {
     pub(crate) fn end_ahead(&self) -> Result<(), LogError> {
         self.land(Lsn(self.ring.next()))?;
         self.sealer.lock().ahead = None;
-        self.board.lock().set_ahead(false);
+        self.flush_state.lock().set_ahead(false);
         if *self.wads.recorded.lock() { self.ahead_is_over() } else { Ok(()) }
     }
 
@@ -378,12 +378,12 @@ impl Writing {
             self.wads.to.store(0, SeqCst);
             self.wads.wanted.fetch_max(self.ring.next(), SeqCst);
         }
-        let mut board = self.board.lock();
-        while board.writes_ahead() && !planted(Plant::WadsRenewedEarly) {
+        let mut state = self.flush_state.lock();
+        while state.writes_ahead() && !planted(Plant::WadsRenewedEarly) {
             self.env.stop.check()?;
-            self.wads.wake.wait_for(&mut board, ENTRY_LOOK);
+            self.wads.wake.wait_for(&mut state, ENTRY_LOOK);
         }
-        board.set_ahead(false);
+        state.set_ahead(false);
         Ok(())
     }
 }

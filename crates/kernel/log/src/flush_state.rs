@@ -20,7 +20,7 @@ use base::{GroupNumber, Lsn};
 use seam::mem::{AlignedBuf, HUGE_BYTES};
 use seam::plant::{Plant, planted};
 
-use crate::company::Company;
+use crate::commit_delay::CommitDelay;
 use crate::config::{LANE_DEPTH, window_of};
 use crate::recent::Recent;
 use crate::segment::{FileAt, SegmentId, SlotFiles};
@@ -83,7 +83,7 @@ impl Lane {
 }
 
 /// The state of the flight, under one mutex that is held for moments only.
-pub(crate) struct Board {
+pub(crate) struct FlushState {
     copies: Vec<CopyState>,
     stripes: u8,
     window: u64,
@@ -99,7 +99,7 @@ pub(crate) struct Board {
     pub(crate) sinks: VecDeque<Waiting>,
     pub(crate) delivering: bool,
     pub(crate) ready: Vec<Waiting>,
-    pub(crate) company: Company,
+    pub(crate) commit_delay: CommitDelay,
     ahead: Ahead,
 }
 
@@ -111,19 +111,19 @@ enum Ahead {
     Writing,
 }
 
-impl Board {
-    /// A board for groups from `next` on; `archives` if there is an archive.
+impl FlushState {
+    /// A state for groups from `next` on; `archives` if there is an archive.
     pub(crate) fn new(
         config: &LogConfig,
         next: u64,
         copies: Vec<CopyState>,
         archives: bool,
-    ) -> Board {
+    ) -> FlushState {
         let lanes = copies.len() * usize::from(STRIPES_MAX);
         let window = window_of(config.stripes);
         let mut free = Vec::with_capacity(window as usize);
         add_buffers(&mut free, config.group_bytes_max, window as usize);
-        Board {
+        FlushState {
             copies,
             stripes: config.stripes,
             window,
@@ -137,7 +137,7 @@ impl Board {
             sinks: VecDeque::with_capacity(256),
             delivering: false,
             ready: Vec::with_capacity(256),
-            company: Company::default(),
+            commit_delay: CommitDelay::default(),
             ahead: Ahead::None,
         }
     }
