@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
 use archive::{
-    ArchiveConfig, ArchiveEnv, ArchiveError, ArchivedGroups, Archiver, Concern, Keep, LogSource,
-    Shelf, Span,
+    ArchiveCatalog, ArchiveConfig, ArchiveEnv, ArchiveError, ArchivedGroups, Archiver, Concern,
+    Keep, LogSource, Span,
 };
 use base::{DataSetId, Lsn, SystemId, UowId};
 use log::{Elsewhere, Log, LogConfig, LogEnv, LogError, LogStart, Record, WadsConfig};
@@ -176,22 +176,22 @@ impl Machine {
     }
 
     fn open(&self, seam: &Seam) -> Result<(Arc<Log>, Archiver), ArchiveError> {
-        let shelf = Shelf::open(Machine::env(seam), self.archive.clone())?;
-        shelf.prepare()?;
+        let catalog = ArchiveCatalog::open(Machine::env(seam), self.archive.clone())?;
+        catalog.prepare()?;
         let reached = Lsn(self.ledger.reached.load(SeqCst));
         let start = LogStart {
             from: Lsn(self.ledger.from.load(SeqCst)),
-            archived: shelf.archived_to().unwrap_or_default(),
-            proven: shelf.proven().max(reached),
+            archived: catalog.archived_to().unwrap_or_default(),
+            proven: catalog.proven().max(reached),
             stale: *self.ledger.stale.lock(),
             ahead: self.ledger.ahead.load(SeqCst),
             ..LogStart::NEW
         };
-        let shelf = Arc::new(shelf);
-        self.check_recorded(&shelf);
+        let catalog = Arc::new(catalog);
+        self.check_recorded(&catalog);
         // What a single copy lacks is not made up for: the proof is that it lacks nothing.
         let dual = self.log.copies.len() > 1;
-        let elsewhere = dual.then(|| Arc::new(ArchivedGroups::new(Arc::clone(&shelf))) as _);
+        let elsewhere = dual.then(|| Arc::new(ArchivedGroups::new(Arc::clone(&catalog))) as _);
         let elsewhere = Elsewhere(elsewhere);
         let mut config = LogConfig { elsewhere, ..self.laid_out() };
         if let Some((folder, true)) = self.ledger.spare.lock().clone() {
@@ -202,13 +202,13 @@ impl Machine {
             *self.ledger.stale.lock() = None;
         }
         *self.ledger.log.lock() = Arc::downgrade(&log);
-        let archiver = Archiver::start(shelf, Arc::clone(&log), self.ledger.clone())?;
+        let archiver = Archiver::start(catalog, Arc::clone(&log), self.ledger.clone())?;
         Ok((log, archiver))
     }
 
     /// Each archive that is recorded is there.
-    fn check_recorded(&self, shelf: &Shelf) {
-        let there: Vec<_> = shelf.list().iter().map(|copy| copy.info.from).collect();
+    fn check_recorded(&self, catalog: &ArchiveCatalog) {
+        let there: Vec<_> = catalog.list().iter().map(|copy| copy.info.from).collect();
         for from in &*self.ledger.archives.lock() {
             assert!(there.contains(from), "the archive of {from} is recorded, and gone");
         }
@@ -217,7 +217,7 @@ impl Machine {
     /// Everything that was acknowledged and may still be asked for is there.
     fn check(&self, log: &Arc<Log>, archiver: &Archiver) {
         let needed = Lsn(self.ledger.needed.load(SeqCst));
-        let source = LogSource::new(Some(Arc::clone(archiver.shelf())), Some(Arc::clone(log)));
+        let source = LogSource::new(Some(Arc::clone(archiver.catalog())), Some(Arc::clone(log)));
         let said = |error: ArchiveError| -> ! { panic!("{error}") };
         log.wait_durable(log.next_lsn()).unwrap_or_else(|error| panic!("{error}"));
         let mut reader = source.read(needed, source.end()).unwrap_or_else(|error| said(error));
@@ -255,7 +255,7 @@ impl Machine {
             }
         }
         let mut merged = Vec::new();
-        let range = (needed, source.end());
+        let range = needed..source.end();
         let read = source.each_of::<ArchiveError>(
             &[Span::whole(DataSetId(1))],
             range,
@@ -332,14 +332,14 @@ impl Machine {
     fn repair(&self, seed: u64) -> Result<(), String> {
         let outcome = sim::run(SimConfig::new(seed), self.disk.clone(), |seam| {
             let said = |error: ArchiveError| -> ! { panic!("{error}") };
-            let shelf = Shelf::open(Machine::env(&seam), self.archive.clone());
-            let shelf = shelf.unwrap_or_else(|error| said(error));
+            let catalog = ArchiveCatalog::open(Machine::env(&seam), self.archive.clone());
+            let catalog = catalog.unwrap_or_else(|error| said(error));
             for turn in 0..2 {
-                for copy in shelf.list() {
-                    let faults = shelf.verify(copy.info.from).unwrap_or_else(|error| said(error));
+                for copy in catalog.list() {
+                    let faults = catalog.verify(copy.info.from).unwrap_or_else(|error| said(error));
                     assert!(turn == 0 || faults.is_empty(), "{faults:?}");
                     for fault in faults {
-                        let repaired = shelf.repair(fault.from, &fault.path);
+                        let repaired = catalog.repair(fault.from, &fault.path);
                         repaired.unwrap_or_else(|error| said(error));
                     }
                 }
@@ -496,12 +496,12 @@ impl Worker {
     }
 
     /// Merges what concerns one task, from where recoveries may begin to the newest archive.
-    fn accumulate(&self, needed: Lsn, shelf: &Arc<Shelf>) {
-        let whole = shelf.newest().map_or(Lsn::NONE, |newest| newest.info.whole);
+    fn accumulate(&self, needed: Lsn, catalog: &Arc<ArchiveCatalog>) {
+        let whole = catalog.newest().map_or(Lsn::NONE, |newest| newest.info.whole);
         if needed < whole {
             let sets = [DataSetId(1)];
-            let range = (needed, whole);
-            let made = shelf.accumulate(&sets, range, concern, &*self.ledger, &mut |_| Ok(()));
+            let range = needed..whole;
+            let made = catalog.accumulate(&sets, range, concern, &*self.ledger, &mut |_| Ok(()));
             made.map(drop).unwrap_or_else(|error| panic!("{error}"));
         }
     }
@@ -524,14 +524,14 @@ impl Worker {
             self.ledger.needed.fetch_max(border.0, SeqCst);
         }
         let needed = Lsn(self.ledger.needed.load(SeqCst));
-        let shelf = self.archiver.shelf();
+        let catalog = self.archiver.catalog();
         if rng.one_in(3) {
-            self.accumulate(needed, shelf);
+            self.accumulate(needed, catalog);
         }
-        let deleted = shelf.delete_accumulations(&*self.ledger);
+        let deleted = catalog.delete_accumulations(&*self.ledger);
         deleted.map(drop).unwrap_or_else(|error| panic!("{error}"));
-        for copy in shelf.expired(&self.keep, needed) {
-            match shelf.delete(copy.info.from, &*self.ledger) {
+        for copy in catalog.expired(&self.keep, needed) {
+            match catalog.delete(copy.info.from, &*self.ledger) {
                 // Somebody else has deleted it; or the log still has its segment.
                 Ok(()) | Err(ArchiveError::NoSuch { .. } | ArchiveError::Needed { .. }) => {}
                 Err(error) => panic!("{error}"),

@@ -37,9 +37,9 @@ fn expire(site: &Site) -> Result<usize, String> {
     let archiver = site.archiver.as_ref().ok_or("there is no archiver")?;
     archiver.archive_now().map_err(said)?;
     let keep = Keep { files: Some(1), time: None };
-    let expired = archiver.shelf().expired(&keep, site.recon.log_needed_from());
+    let expired = archiver.catalog().expired(&keep, site.recon.log_needed_from());
     for copy in &expired {
-        archiver.shelf().delete(copy.info.from, &**archiver.registry()).map_err(said)?;
+        archiver.catalog().delete(copy.info.from, &**archiver.registry()).map_err(said)?;
     }
     Ok(expired.len())
 }
@@ -129,10 +129,10 @@ fn until_used_again(writer: &mut Writer<'_>, lsn: Lsn) -> Result<(), String> {
 fn merge(site: &Site, from: Lsn) -> Result<Lsn, String> {
     let archiver = site.archiver.as_ref().ok_or("there is no archiver")?;
     archiver.archive_now().map_err(said)?;
-    let (shelf, registry) = (archiver.shelf(), &**archiver.registry());
-    let to = shelf.newest().ok_or("nothing is archived")?.info.whole;
+    let (catalog, registry) = (archiver.catalog(), &**archiver.registry());
+    let to = catalog.newest().ok_or("nothing is archived")?.info.whole;
     let ids: Vec<_> = site.store.kernel().all_sets().iter().map(|set| set.id()).collect();
-    shelf.accumulate(&ids, (from, to), concern, registry, &mut |_| Ok(())).map_err(said)?;
+    catalog.accumulate(&ids, from..to, concern, registry, &mut |_| Ok(())).map_err(said)?;
     Ok(to)
 }
 
@@ -142,7 +142,7 @@ fn lacking(site: &Site) -> Result<Vec<String>, String> {
     let segments = site.store.kernel().log().segments();
     let begins =
         |oldest: &log::SegmentInfo| LogBegins { group: oldest.first_group, lsn: oldest.first };
-    let found = audit(archiver.shelf(), &site.recon.state(), segments.first().map(begins));
+    let found = audit(archiver.catalog(), &site.recon.state(), segments.first().map(begins));
     let lacking = found.into_iter().filter(|one| one.cure == Cure::Copies);
     Ok(lacking.map(|one| one.why).collect())
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive::{ArchiveConfig, ArchiveEnv, Archiver, LogSource, ReconRegistry, Shelf};
+use archive::{ArchiveCatalog, ArchiveConfig, ArchiveEnv, Archiver, LogSource, ReconRegistry};
 use base::{Coded, KeyGeneration, Lsn};
 use btree::Tree;
 use parking_lot::Mutex;
@@ -82,7 +82,7 @@ impl Ground {
         }
     }
 
-    pub(crate) fn shelf(self, parts: &uow::Parts) -> Result<Option<Arc<Shelf>>, String> {
+    pub(crate) fn catalog(self, parts: &uow::Parts) -> Result<Option<Arc<ArchiveCatalog>>, String> {
         if !self.archived {
             return Ok(None);
         }
@@ -97,7 +97,7 @@ impl Ground {
         };
         let config =
             ArchiveConfig { compress: Some(1), ..ArchiveConfig::new(vec![ARCHIVES.into()]) };
-        Shelf::open(env, config).map(|shelf| Some(Arc::new(shelf))).map_err(said)
+        ArchiveCatalog::open(env, config).map(|catalog| Some(Arc::new(catalog))).map_err(said)
     }
 }
 
@@ -148,16 +148,17 @@ impl Site {
             Recon::create(&setup, &[]).map_err(said)?;
         }
         let recon = Arc::new(Recon::open(setup).map_err(said)?.0);
-        let shelf = ground.shelf(&parts)?;
+        let catalog = ground.catalog(&parts)?;
         let mut config = make.config();
-        if let Some(shelf) = &shelf {
-            shelf.prepare().map_err(said)?;
-            config.archived = shelf.archived_to().unwrap_or_default();
-            config.proven = shelf.proven();
+        if let Some(catalog) = &catalog {
+            catalog.prepare().map_err(said)?;
+            config.archived = catalog.archived_to().unwrap_or_default();
+            config.proven = catalog.proven();
         }
         let kernel = uow::Kernel::open(parts, config).map_err(said)?;
         let registry = Arc::new(ReconRegistry::new(Arc::clone(&recon), "log"));
-        let started = shelf.map(|shelf| Archiver::start(shelf, Arc::clone(kernel.log()), registry));
+        let started =
+            catalog.map(|catalog| Archiver::start(catalog, Arc::clone(kernel.log()), registry));
         let archiver = started.transpose().map_err(said)?;
         let defaults = StoreDefaults { interval_bytes: make.ci_bytes, ..StoreDefaults::default() };
         let store = KernelStore::new(&kernel, defaults).map_err(said)?;
@@ -183,8 +184,8 @@ impl Site {
     }
 
     pub(crate) fn history(&self) -> LogSource {
-        let shelf = self.archiver.as_ref().map(|archiver| Arc::clone(archiver.shelf()));
-        LogSource::new(shelf, Some(Arc::clone(self.store.kernel().log())))
+        let catalog = self.archiver.as_ref().map(|archiver| Arc::clone(archiver.catalog()));
+        LogSource::new(catalog, Some(Arc::clone(self.store.kernel().log())))
     }
 
     /// One set goes over to a new key, the other one is plain for a while, with copies made
@@ -214,10 +215,10 @@ impl Site {
     /// archived in between stands in archives alone.
     fn accumulate(&self) -> Result<(), String> {
         let Some(archiver) = &self.archiver else { return Ok(()) };
-        let shelf = archiver.shelf();
-        let from = shelf.newest().map_or(Lsn::FIRST, |newest| newest.info.whole);
+        let catalog = archiver.catalog();
+        let from = catalog.newest().map_or(Lsn::FIRST, |newest| newest.info.whole);
         archiver.archive_now().map_err(said)?;
-        let to = shelf.newest().map_or(from, |newest| newest.info.whole);
+        let to = catalog.newest().map_or(from, |newest| newest.info.whole);
         if to <= from || from == Lsn::NONE {
             return Ok(());
         }
@@ -225,7 +226,7 @@ impl Site {
         let ids: Vec<base::DataSetId> = ids.map(|set| set.id()).collect();
         let registry = &**archiver.registry();
         let concern = recovery::concern;
-        shelf.accumulate(&ids, (from, to), concern, registry, &mut |_| Ok(())).map_err(said)?;
+        catalog.accumulate(&ids, from..to, concern, registry, &mut |_| Ok(())).map_err(said)?;
         Ok(())
     }
 

@@ -10,6 +10,7 @@
 pub mod cargo;
 pub mod licence;
 pub mod markdown;
+pub mod modules;
 pub mod source;
 
 use std::fs;

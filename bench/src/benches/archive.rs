@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::archive::{ArchiveConfig, ArchiveEnv, Archiver, NoRegistry, Shelf};
+use ::archive::{ArchiveCatalog, ArchiveConfig, ArchiveEnv, Archiver, NoRegistry};
 use base::{GroupNumber, Lsn, SystemId, UowId};
 use log::{Log, LogConfig, LogEnv, LogError, LogStart};
 use seal::{Format, TestKeys};
@@ -141,9 +141,9 @@ impl Side {
             dated: |_| None,
         };
         let config = ArchiveConfig { compress, ..ArchiveConfig::new(folders("archive")) };
-        let shelf = Shelf::open(env, config).map_err(failed)?;
-        shelf.prepare().map_err(failed)?;
-        let archiver = Archiver::start(Arc::new(shelf), Arc::clone(&log), Arc::new(NoRegistry));
+        let catalog = ArchiveCatalog::open(env, config).map_err(failed)?;
+        catalog.prepare().map_err(failed)?;
+        let archiver = Archiver::start(Arc::new(catalog), Arc::clone(&log), Arc::new(NoRegistry));
         Ok(Side { log, archiver: Some(archiver.map_err(failed)?) })
     }
 
@@ -176,7 +176,7 @@ impl Side {
 
     /// The device is not for keeping what nobody reads.
     fn forget_archives(&self) {
-        let list = self.archiver.iter().flat_map(|archiver| archiver.shelf().list());
+        let list = self.archiver.iter().flat_map(|archiver| archiver.catalog().list());
         for path in list.flat_map(|copy| copy.files) {
             let _ = std::fs::remove_file(path);
         }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use archive::{
-    ArchiveConfig, ArchiveEnv, ArchiveError, Archiver, Concern, LogSource, NoRegistry, Shelf, Span,
+    ArchiveCatalog, ArchiveConfig, ArchiveEnv, ArchiveError, Archiver, Concern, LogSource,
+    NoRegistry, Span,
 };
 use base::{DataSetId, GroupNumber, Lsn, SystemId, UowId};
 use log::{Log, LogConfig, LogEnv, LogEvents, LogStart, Record};
@@ -49,9 +50,10 @@ fn archived(bodies: &[Vec<u8>], compress: Option<i32>) -> SimDisk {
         Log::create(&log_env, &log_config).expect("a log on an empty disk");
         let start = LogStart { archived: GroupNumber(1), ..LogStart::NEW };
         let (log, _) = Log::open(log_env, log_config, start).expect("a new log opens");
-        let shelf = Shelf::open(env(&seam), config(compress)).expect("an empty shelf opens");
-        shelf.prepare().expect("its folders can be made");
-        let archiver = Archiver::start(Arc::new(shelf), Arc::clone(&log), Arc::new(NoRegistry));
+        let catalog =
+            ArchiveCatalog::open(env(&seam), config(compress)).expect("an empty catalog opens");
+        catalog.prepare().expect("its folders can be made");
+        let archiver = Archiver::start(Arc::new(catalog), Arc::clone(&log), Arc::new(NoRegistry));
         let archiver = archiver.expect("it starts");
         for (number, body) in bodies.iter().enumerate() {
             let place = log.append(64, 0, UowId(1), Lsn::NONE, &[body]).expect("there is room");
@@ -60,10 +62,10 @@ fn archived(bodies: &[Vec<u8>], compress: Option<i32>) -> SimDisk {
             }
         }
         archiver.archive_now().expect("everything can be archived");
-        let whole = archiver.shelf().newest().map_or(Lsn::NONE, |newest| newest.info.whole);
-        let range = (Lsn::FIRST, whole);
+        let whole = archiver.catalog().newest().map_or(Lsn::NONE, |newest| newest.info.whole);
+        let range = Lsn::FIRST..whole;
         let merged =
-            archiver.shelf().accumulate(&SETS, range, concern, &NoRegistry, &mut |_| Ok(()));
+            archiver.catalog().accumulate(&SETS, range, concern, &NoRegistry, &mut |_| Ok(()));
         merged.expect("it can be accumulated");
         archiver.end();
         log.close().expect("it closes");
@@ -119,9 +121,9 @@ pub fn fuzz(bytes: &[u8]) {
     let disk = TEMPLATE.disks[kind].snapshot();
     spoil(&disk, &mut input);
     simulated(&disk, |seam| {
-        let Ok(shelf) = Shelf::open(env(&seam), config(None)) else { return };
-        let shelf = Arc::new(shelf);
-        let source = LogSource::new(Some(Arc::clone(&shelf)), None);
+        let Ok(catalog) = ArchiveCatalog::open(env(&seam), config(None)) else { return };
+        let catalog = Arc::new(catalog);
+        let source = LogSource::new(Some(Arc::clone(&catalog)), None);
         let mut expected = TEMPLATE.bodies.iter();
         if let Ok(mut records) = source.read(Lsn::FIRST, Lsn(u64::MAX)) {
             while let Ok(Some(record)) = records.next() {
@@ -129,7 +131,7 @@ pub fn fuzz(bytes: &[u8]) {
             }
         }
         let mut expected_of_set = TEMPLATE.bodies.iter();
-        let range = (Lsn::FIRST, source.end());
+        let range = Lsn::FIRST..source.end();
         let spans = SETS.map(Span::whole);
         let merged = source.each_of::<ArchiveError>(&spans, range, concern, &mut |record| {
             assert_eq!(Some(record.body), expected_of_set.next().map(Vec::as_slice));
@@ -138,10 +140,10 @@ pub fn fuzz(bytes: &[u8]) {
         let whole = expected_of_set.next().is_none();
         assert!(bytes.len() > 1 || (merged.is_ok() && whole), "sound accumulations lack records");
         assert!(bytes.len() > 1 || expected.next().is_none(), "sound archives lack their end");
-        for copy in shelf.list() {
-            for fault in shelf.verify(copy.info.from).unwrap_or_default() {
-                if shelf.repair(fault.from, &fault.path).is_ok() {
-                    let left = shelf.verify(copy.info.from).unwrap_or_default();
+        for copy in catalog.list() {
+            for fault in catalog.verify(copy.info.from).unwrap_or_default() {
+                if catalog.repair(fault.from, &fault.path).is_ok() {
+                    let left = catalog.verify(copy.info.from).unwrap_or_default();
                     assert!(left.iter().all(|left| left.path != fault.path), "{left:?}");
                 }
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
-use archive::Shelf;
+use archive::ArchiveCatalog;
 use base::Lsn;
 use parking_lot::Mutex;
 use seam::sim::{self, Rng, SimConfig};
@@ -30,10 +30,10 @@ pub fn deletions(seed: u64) -> Result<u64, String> {
         into.lock().push((disk.snapshot(), ledger.archives.lock().clone()));
     });
     let outcome = sim::run(SimConfig::new(seed), machine.disk.clone(), |seam| {
-        let shelf = Shelf::open(Machine::env(&seam), machine.archive.clone());
-        let shelf = shelf.unwrap_or_else(|error| panic!("{error}"));
-        for copy in shelf.expired(&machine.archive.keep, Lsn(u64::MAX)) {
-            let deleted = shelf.delete(copy.info.from, &*machine.ledger);
+        let catalog = ArchiveCatalog::open(Machine::env(&seam), machine.archive.clone());
+        let catalog = catalog.unwrap_or_else(|error| panic!("{error}"));
+        for copy in catalog.expired(&machine.archive.keep, Lsn(u64::MAX)) {
+            let deleted = catalog.delete(copy.info.from, &*machine.ledger);
             deleted.unwrap_or_else(|error| panic!("{error}"));
         }
     });
@@ -46,8 +46,8 @@ pub fn deletions(seed: u64) -> Result<u64, String> {
             machine.disk = disk.crash_image(&mut Rng::new(crashes), style);
             *machine.ledger.archives.lock() = recorded.clone();
             let outcome = sim::run(SimConfig::new(seed), machine.disk.clone(), |seam| {
-                let shelf = Shelf::open(Machine::env(&seam), machine.archive.clone());
-                machine.check_recorded(&shelf.unwrap_or_else(|error| panic!("{error}")));
+                let catalog = ArchiveCatalog::open(Machine::env(&seam), machine.archive.clone());
+                machine.check_recorded(&catalog.unwrap_or_else(|error| panic!("{error}")));
             });
             crashed(&outcome).map_err(|why| format!("crash {crashes} ({style:?}): {why}"))?;
         }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
-use archive::{ArchiveError, Archiver, LogSource, Shelf};
+use archive::{ArchiveCatalog, ArchiveError, Archiver, LogSource};
 use base::{GroupNumber, Lsn, UowId};
 use log::{GroupHead, Log, Scanned};
 use seam::Seam;
@@ -46,13 +46,13 @@ impl Operator {
                 assert_eq!(trouble, None);
                 continue;
             }
-            let archived = archiver.shelf().archived_to().unwrap_or_default();
+            let archived = archiver.catalog().archived_to().unwrap_or_default();
             let undurable = log.sealed(GroupNumber(0), GroupNumber(u64::MAX)).end();
             if self.spoil(&mut rng, archived, undurable) {
                 mend(log);
             }
             if rng.one_in(4) {
-                verify(archiver.shelf());
+                verify(archiver.catalog());
             }
             seam.clock.sleep(Duration::from_micros(200));
         }
@@ -104,9 +104,9 @@ fn mend(log: &Log) {
 }
 
 /// Looks at each archive while others come and go.
-fn verify(shelf: &Shelf) {
-    for copy in shelf.list() {
-        match shelf.verify(copy.info.from) {
+fn verify(catalog: &ArchiveCatalog) {
+    for copy in catalog.list() {
+        match catalog.verify(copy.info.from) {
             Ok(faults) => assert!(faults.is_empty(), "{faults:?}"),
             Err(ArchiveError::NoSuch { .. }) => {}
             Err(error) => panic!("{error}"),
@@ -169,10 +169,10 @@ fn gone_for_good(log: &Arc<Log>, archiver: &Archiver, lost: GroupNumber) {
     let archived = archiver.archive_now();
     archived.map(drop).unwrap_or_else(|error| panic!("{error}"));
     let spans: Vec<_> =
-        archiver.shelf().list().iter().map(|copy| (copy.info.from, copy.info.to)).collect();
+        archiver.catalog().list().iter().map(|copy| (copy.info.from, copy.info.to)).collect();
     assert!(spans.iter().any(|(from, _)| from.0 == lost.0 + 1), "{spans:?}");
     assert!(!spans.iter().any(|(from, to)| *from <= lost && lost < *to), "{spans:?}");
-    let source = LogSource::new(Some(Arc::clone(archiver.shelf())), Some(Arc::clone(log)));
+    let source = LogSource::new(Some(Arc::clone(archiver.catalog())), Some(Arc::clone(log)));
     let read = source.read(Lsn::FIRST, source.end()).and_then(|mut reader| {
         while reader.next()?.is_some() {}
         Ok(())

@@ -8,6 +8,7 @@
 //!    nothing else, for as long as the log it was made of is still archived.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,13 +20,14 @@ use seam::disk::{BLOCK, Create, File, Open};
 use seam::plant::{Plant, planted};
 use zstd::bulk::Compressor;
 
+use crate::accumulation::is_accumulation;
 use crate::accumulation::{
-    AccumulationFile, AccumulationInfo, BLOCK_BYTES, BLOCK_HEAD, BLOCK_TAG_AT, SETS_MAX,
-    block_head, key_of, put_record,
+    Accumulation, AccumulationFile, AccumulationInfo, BLOCK_BYTES, BLOCK_HEAD, BLOCK_TAG_AT,
+    SETS_MAX, block_head, key_of, put_record,
 };
 use crate::header::HEADER_BYTES;
 use crate::place::{Replaces, fresh_name, give_name};
-use crate::{ArchiveEnv, ArchiveError, LogSource, Needs, Registry, Shelf, Span};
+use crate::{ArchiveCatalog, ArchiveEnv, ArchiveError, LogSource, Needs, Registry, Span};
 
 /// Whom a record concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,15 +42,6 @@ pub enum Concern {
     Everybody,
     /// No recovery of a data set from a copy.
     Nobody,
-}
-
-/// An accumulation, and where its copies are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Accumulation {
-    /// What it holds.
-    pub info: AccumulationInfo,
-    /// Its files, in the order of the folders.
-    pub files: Vec<PathBuf>,
 }
 
 /// Whether a record concerns some data sets, looked at in the order of the log.
@@ -106,16 +99,16 @@ struct Maker<'m> {
     blocks: u64,
 }
 
-impl Shelf {
-    /// Merges what concerns `sets` in the archived log from `from` to `to`. `tell` hears how far it
+impl ArchiveCatalog {
+    /// Merges what concerns `sets` in a range of the archived log. `tell` hears how far it
     /// is, and may end it.
     ///
     /// # Errors
     /// A piece of the log that cannot be had; whatever disk and keys say; what `tell` says.
     pub fn accumulate(
-        self: &Arc<Shelf>,
+        self: &Arc<ArchiveCatalog>,
         sets: &[DataSetId],
-        (from, to): (Lsn, Lsn),
+        range: Range<Lsn>,
         concern: fn(&Record<'_>) -> Concern,
         registry: &dyn Registry,
         tell: &mut dyn FnMut(Lsn) -> Result<(), ArchiveError>,
@@ -128,8 +121,8 @@ impl Shelf {
         }
         let _alone = self.accumulating.lock();
         let source = LogSource::new(Some(Arc::clone(self)), None);
-        let mut reader = source.read(from, to)?;
-        let mut maker = Maker::begin(self, sets.clone(), (from, to))?;
+        let mut reader = source.read(range.start, range.end)?;
+        let mut maker = Maker::begin(self, sets.clone(), range)?;
         let mut sieve = Sieve::new(&sets, concern);
         let mut made = || -> Result<(), ArchiveError> {
             while let Some(record) = reader.next()? {
@@ -225,18 +218,14 @@ impl Shelf {
     }
 }
 
-/// Whether a file is called like an accumulation.
-pub(crate) fn is_accumulation(name: &Path) -> bool {
-    name.extension().is_some_and(|extension| extension == "hfc")
-}
-
 impl<'m> Maker<'m> {
     fn begin(
-        shelf: &'m Shelf,
+        catalog: &'m ArchiveCatalog,
         sets: Vec<DataSetId>,
-        (first, end): (Lsn, Lsn),
+        range: Range<Lsn>,
     ) -> Result<Maker<'m>, ArchiveError> {
-        let env = &shelf.env;
+        let Range { start: first, end } = range;
+        let env = &catalog.env;
         let salt = Salt::draw(env.seam.entropy.as_ref()).map_err(ArchiveError::Entropy)?;
         let mut book = env.book();
         // Nothing in it says by itself where the log was plain, so all of it has to have been.
@@ -256,7 +245,7 @@ impl<'m> Maker<'m> {
         let key = key_of(&mut book, &info)
             .map_err(|flaw| ArchiveError::Config { why: format!("its key: {flaw}") })?;
         let mut files = Vec::new();
-        for folder in &shelf.config.folders {
+        for folder in &catalog.config.folders {
             let path = folder.join(info.file_name());
             let fresh = fresh_name(env.system, &path);
             let how = Open { create: Create::IfMissing, write: true, direct: false, dsync: false };
@@ -338,7 +327,7 @@ impl<'m> Maker<'m> {
 }
 
 impl LogSource {
-    /// Gives every record from `from` on and before `to` that concerns data sets where they count
+    /// Gives every record in a range of positions that concerns data sets where they count
     /// to `each`, until it says `false`: from accumulations where there are any that end by then
     /// and have all of the data sets that count there, and otherwise from archives and log. Where
     /// none of them counts nothing is read: it may be gone.
@@ -348,10 +337,11 @@ impl LogSource {
     pub fn each_of<E: From<ArchiveError>>(
         &self,
         spans: &[Span],
-        (from, to): (Lsn, Lsn),
+        range: Range<Lsn>,
         concern: fn(&Record<'_>) -> Concern,
         each: &mut dyn FnMut(&Record<'_>) -> Result<bool, E>,
     ) -> Result<(), E> {
+        let Range { start: from, end: to } = range;
         let sets: Vec<DataSetId> = spans.iter().map(|span| span.set).collect();
         let mut usable = self.accumulations();
         usable.retain(|one| one.info.end <= to && one.info.has(spans, from));
@@ -366,7 +356,7 @@ impl LogSource {
     }
 
     fn accumulations(&self) -> Vec<Accumulation> {
-        self.shelf().map(|shelf| shelf.accumulations()).unwrap_or_default()
+        self.catalog().map(|catalog| catalog.accumulations()).unwrap_or_default()
     }
 }
 
@@ -423,9 +413,9 @@ impl Way<'_> {
         one: &Accumulation,
         each: &mut dyn FnMut(&Record<'_>) -> Result<bool, E>,
     ) -> Result<bool, E> {
-        let Some(shelf) = self.source.shelf() else { return Ok(false) };
+        let Some(catalog) = self.source.catalog() else { return Ok(false) };
         for path in &one.files {
-            let Ok(mut file) = AccumulationFile::open(&shelf.env, path) else { continue };
+            let Ok(mut file) = AccumulationFile::open(&catalog.env, path) else { continue };
             loop {
                 match file.next_record() {
                     Ok(Some(record)) if record.lsn < self.at => {}

@@ -93,6 +93,20 @@ pub struct AccumulationInfo {
     pub salt: Salt,
 }
 
+/// An accumulation, and where its copies are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Accumulation {
+    /// What it holds.
+    pub info: AccumulationInfo,
+    /// Its files, in the order of the folders.
+    pub files: Vec<PathBuf>,
+}
+
+/// Whether a file is called like an accumulation.
+pub(crate) fn is_accumulation(name: &Path) -> bool {
+    name.extension().is_some_and(|extension| extension == "hfc")
+}
+
 impl AccumulationInfo {
     /// The name of its files.
     #[must_use]

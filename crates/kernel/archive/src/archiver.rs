@@ -34,7 +34,7 @@ use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
 
 use crate::writer::{Writer, new_buffer};
-use crate::{ArchiveEnv, ArchiveError, Registry, Shelf, ShelfCopy};
+use crate::{ArchiveCatalog, ArchiveEnv, ArchiveError, CatalogEntry, Registry};
 
 /// How often the archiver looks when nobody calls it.
 const LOOK: Duration = Duration::from_millis(200);
@@ -63,7 +63,7 @@ pub struct Archiver {
 }
 
 struct Shared {
-    shelf: Arc<Shelf>,
+    catalog: Arc<ArchiveCatalog>,
     log: Arc<Log>,
     registry: Arc<dyn Registry>,
     /// One archive at a time.
@@ -111,17 +111,17 @@ impl Work {
 }
 
 impl Archiver {
-    /// Starts to archive `log`, from where the shelf ends. The shelf has been prepared.
+    /// Starts to archive `log`, from where the catalog ends. The catalog has been prepared.
     ///
     /// # Errors
     /// If the registry cannot be told of the newest archive, or no thread can be had.
     pub fn start(
-        shelf: Arc<Shelf>,
+        catalog: Arc<ArchiveCatalog>,
         log: Arc<Log>,
         registry: Arc<dyn Registry>,
     ) -> Result<Archiver, ArchiveError> {
         let shared = Arc::new(Shared {
-            shelf,
+            catalog,
             log,
             registry,
             work: Mutex::new(Work::default()),
@@ -130,7 +130,7 @@ impl Archiver {
             status: Mutex::new(ArchiverStatus::default()),
             wake: Condvar::new(),
         });
-        if let Some(newest) = shared.shelf.newest() {
+        if let Some(newest) = shared.catalog.newest() {
             // The last life may have ended before it could be recorded.
             shared.record(&newest)?;
         }
@@ -146,7 +146,7 @@ impl Archiver {
     ///
     /// # Errors
     /// Whatever keeps the archive from going on.
-    pub fn archive_now(&self) -> Result<Vec<ShelfCopy>, ArchiveError> {
+    pub fn archive_now(&self) -> Result<Vec<CatalogEntry>, ArchiveError> {
         let shared = &self.shared;
         let goal = shared.log.next_lsn();
         shared.log.land(goal)?;
@@ -169,7 +169,7 @@ impl Archiver {
         &self,
         from: GroupNumber,
         to: GroupNumber,
-    ) -> Result<ShelfCopy, ArchiveError> {
+    ) -> Result<CatalogEntry, ArchiveError> {
         // The file that grows meanwhile is left as it is, and nobody else finishes one.
         let _alone = self.shared.work.lock();
         let mut work = Work::default();
@@ -186,21 +186,21 @@ impl Archiver {
     /// [`ArchiveError::NoFolder`]; if the registry cannot be told; whatever the disk says.
     pub fn begin_anew(&self, folder: &Path) -> Result<(), ArchiveError> {
         let shared = &self.shared;
-        if !shared.shelf.away().iter().any(|away| away == folder) {
+        if !shared.catalog.away().iter().any(|away| away == folder) {
             // It is there, or made by the next archive; `begin_anew` says if it is none of ours.
-            return shared.shelf.begin_anew(folder);
+            return shared.catalog.begin_anew(folder);
         }
         let told = shared.registry.folder_lost(folder);
         told.map_err(|why| ArchiveError::Unrecorded { group: GroupNumber(0), why })?;
-        shared.shelf.begin_anew(folder)?;
+        shared.catalog.begin_anew(folder)?;
         shared.complete();
         Ok(())
     }
 
     /// The archives.
     #[must_use]
-    pub fn shelf(&self) -> &Arc<Shelf> {
-        &self.shared.shelf
+    pub fn catalog(&self) -> &Arc<ArchiveCatalog> {
+        &self.shared.catalog
     }
 
     /// Who is told about them.
@@ -261,7 +261,7 @@ impl Shared {
 
     /// Takes what there is to archive. A file ends with a segment; with `goal`, also where the log
     /// is durable now, until what is before `goal` is archived.
-    fn go_on(&self, goal: Option<Lsn>) -> Result<Vec<ShelfCopy>, ArchiveError> {
+    fn go_on(&self, goal: Option<Lsn>) -> Result<Vec<CatalogEntry>, ArchiveError> {
         let mut work = self.work.lock();
         let gone_on = self.go_on_with(&mut work, goal);
         if gone_on.is_err() {
@@ -274,7 +274,7 @@ impl Shared {
         &self,
         work: &mut Work,
         goal: Option<Lsn>,
-    ) -> Result<Vec<ShelfCopy>, ArchiveError> {
+    ) -> Result<Vec<CatalogEntry>, ArchiveError> {
         let mut made = Vec::new();
         loop {
             if work.writer.is_none() {
@@ -309,10 +309,10 @@ impl Shared {
 
     /// Folders come and go with their devices. What one has that comes back is archived.
     fn look_at_folders(&self) -> Result<(), ArchiveError> {
-        if !self.shelf.look_at_folders()? {
+        if !self.catalog.look_at_folders()? {
             return Ok(());
         }
-        if let Some(to) = self.shelf.archived_to() {
+        if let Some(to) = self.catalog.archived_to() {
             self.log.archived(to);
         }
         self.status.lock().missing.extend(self.away());
@@ -321,7 +321,7 @@ impl Shared {
 
     /// What to say of folders that are away.
     fn away(&self) -> Vec<String> {
-        let away = self.shelf.away().into_iter();
+        let away = self.catalog.away().into_iter();
         away.map(|folder| ArchiveError::Away { folder }.to_string()).collect()
     }
 
@@ -336,10 +336,10 @@ impl Shared {
     }
 
     /// Gives a file its name, and tells everybody.
-    fn finish(&self, work: &mut Work, mut writer: Writer) -> Result<ShelfCopy, ArchiveError> {
+    fn finish(&self, work: &mut Work, mut writer: Writer) -> Result<CatalogEntry, ArchiveError> {
         let (first, last) = self.dates(work, &writer);
         writer.date(first, last);
-        let (copy, written) = self.shelf.add(|| writer.finish())?;
+        let (copy, written) = self.catalog.add(|| writer.finish())?;
         {
             let mut status = self.status.lock();
             status.archives += 1;
@@ -355,9 +355,9 @@ impl Shared {
 
     /// Tells the registry where an archive is, and where it is to be as soon as a folder is back:
     /// so the next start knows of that folder, too.
-    fn record(&self, copy: &ShelfCopy) -> Result<(), ArchiveError> {
+    fn record(&self, copy: &CatalogEntry) -> Result<(), ArchiveError> {
         let mut files = copy.files.clone();
-        let away = self.shelf.away().into_iter();
+        let away = self.catalog.away().into_iter();
         files.extend(away.map(|folder| folder.join(copy.info.file_name())));
         let told = self.registry.archived(&copy.info, &files);
         told.map_err(|why| ArchiveError::Unrecorded { group: copy.info.from, why })
@@ -369,9 +369,9 @@ impl Shared {
         work: &mut Work,
         from: GroupNumber,
         to: GroupNumber,
-    ) -> Result<ShelfCopy, ArchiveError> {
-        let config = self.shelf.mounted()?;
-        let writer = Writer::begin(&self.shelf.env, &config, from, new_buffer())?;
+    ) -> Result<CatalogEntry, ArchiveError> {
+        let config = self.catalog.mounted()?;
+        let writer = Writer::begin(&self.catalog.env, &config, from, new_buffer())?;
         let writer = work.writer.insert(writer);
         let gone = |from| ArchiveError::Missing { from, why: "nor does the log".into() };
         while writer.next() < to {
@@ -382,7 +382,7 @@ impl Shared {
             }
         }
         let last = writer.last();
-        if let Some(behind) = self.shelf.list().into_iter().find(|copy| copy.info.from == to)
+        if let Some(behind) = self.catalog.list().into_iter().find(|copy| copy.info.from == to)
             && last.is_some_and(|last| last != behind.info.previous)
         {
             let path = behind.files.first().cloned().unwrap_or_default();
@@ -391,7 +391,7 @@ impl Shared {
         let writer = work.writer.take().ok_or_else(|| gone(from))?;
         let copy = self.finish(work, writer)?;
         // What was damaged is not there any more.
-        self.shelf.look()?;
+        self.catalog.look()?;
         Ok(copy)
     }
 
@@ -405,11 +405,11 @@ impl Shared {
                 return Ok(Filled::Part);
             }
             let buffer = work.buffer.take().unwrap_or_else(new_buffer);
-            let config = self.shelf.mounted()?;
-            work.writer = Some(Writer::begin(&self.shelf.env, &config, next.from, buffer)?);
+            let config = self.catalog.mounted()?;
+            work.writer = Some(Writer::begin(&self.catalog.env, &config, next.from, buffer)?);
         }
         let Work { writer: Some(writer), reader, .. } = work else { return Ok(Filled::Part) };
-        let (begun, before) = (self.shelf.env.seam.clock.monotonic(), writer.bytes());
+        let (begun, before) = (self.catalog.env.seam.clock.monotonic(), writer.bytes());
         while writer.next() < next.to {
             let head = match writer.take_recent(&self.log)? {
                 Some(head) => head,
@@ -456,21 +456,21 @@ impl Shared {
             && let Ok(Some(head)) = reader.next(&mut |_| ())
         {
             read += u64::from(head.payload_len);
-            dates(&self.shelf.env, &head, reader.payload(), &mut |utc_us| {
+            dates(&self.catalog.env, &head, reader.payload(), &mut |utc_us| {
                 first.get_or_insert(utc_us);
                 last = Some(utc_us);
             });
         }
         let reader = self.reader(&mut work.reader, writer.near_end(DATED_BYTES), to);
         while let Ok(Some(head)) = reader.next(&mut |_| ()) {
-            dates(&self.shelf.env, &head, reader.payload(), &mut |utc_us| last = Some(utc_us));
+            dates(&self.catalog.env, &head, reader.payload(), &mut |utc_us| last = Some(utc_us));
         }
         (first, last)
     }
 
     /// The log must go on from the archive in front.
     fn check_chain(&self, head: &GroupHead) -> Result<(), ArchiveError> {
-        let list = self.shelf.list();
+        let list = self.catalog.list();
         let before = list.iter().rev().find(|before| before.info.to == head.number);
         match before {
             Some(before) if before.info.last != head.previous => {
@@ -483,8 +483,8 @@ impl Shared {
 
     /// Rests for as long as what was written should have taken, unless the log fills up.
     fn throttle(&self, begun: Duration, bytes: u64) {
-        let Some(rate) = self.shelf.config.bytes_per_second else { return };
-        let clock = &self.shelf.env.seam.clock;
+        let Some(rate) = self.catalog.config.bytes_per_second else { return };
+        let clock = &self.catalog.env.seam.clock;
         let due = Duration::from_secs_f64(bytes as f64 / rate as f64);
         while !self.ended() {
             let space = self.log.space();
@@ -501,7 +501,7 @@ impl Shared {
         let _work = self.work.lock();
         // What is wrong with them is said below.
         let _ = self.look_at_folders();
-        let still = self.shelf.complete();
+        let still = self.catalog.complete();
         self.status.lock().missing = still.iter().map(ToString::to_string).collect();
     }
 

@@ -3,7 +3,7 @@
 //!
 //! Invariants:
 //! 1. Nothing is changed, and no block is read: that a file is whole its proof says
-//!    ([`Shelf::verify`]).
+//!    ([`ArchiveCatalog::verify`]).
 //! 2. What no recovery needs any more is told, too, and says so: it is no damage.
 //! 3. A loss is named once: groups that are missing because an archive is are that archive's, and
 //!    archives that are missing because their folder is not mounted are that folder's.
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use base::{GroupNumber, Lsn};
 use recon::{Archive, Span, State};
 
-use crate::{Accumulation, ArchiveInfo, Shelf, ShelfCopy};
+use crate::{Accumulation, ArchiveCatalog, ArchiveInfo, CatalogEntry};
 
 /// Something that is wrong with archives and that no file shows by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,13 +52,13 @@ pub struct LogBegins {
     pub lsn: Lsn,
 }
 
-/// Holds the archives of a shelf against RECON, each other, and the log, as far as it is known
+/// Holds the archives of a catalog against RECON, each other, and the log, as far as it is known
 /// where that begins.
 #[must_use]
-pub fn audit(shelf: &Shelf, state: &State, log: Option<LogBegins>) -> Vec<Discord> {
-    let named = shelf.faults().iter().map(|fault| fault.from).collect();
-    let (list, merged, needed) = (shelf.list(), shelf.accumulations(), state.log_needed());
-    let audit = Audit { list, merged, named, away: shelf.away(), state, log, needed };
+pub fn audit(catalog: &ArchiveCatalog, state: &State, log: Option<LogBegins>) -> Vec<Discord> {
+    let named = catalog.faults().iter().map(|fault| fault.from).collect();
+    let (list, merged, needed) = (catalog.list(), catalog.accumulations(), state.log_needed());
+    let audit = Audit { list, merged, named, away: catalog.away(), state, log, needed };
     let mut found = audit.folders();
     found.extend(audit.against_recon());
     found.extend(audit.unshelved());
@@ -69,7 +69,7 @@ pub fn audit(shelf: &Shelf, state: &State, log: Option<LogBegins>) -> Vec<Discor
 }
 
 struct Audit<'a> {
-    list: Vec<ShelfCopy>,
+    list: Vec<CatalogEntry>,
     merged: Vec<Accumulation>,
     /// Archives with a file that says itself that it is damaged or missing.
     named: Vec<GroupNumber>,
@@ -97,7 +97,7 @@ impl Audit<'_> {
 
     /// The same, for an archive that RECON does not know: so it is after a crash between the record
     /// that it is deleted and its end. Policy finds it again.
-    fn cure_of_stranger(&self, copy: &ShelfCopy) -> Cure {
+    fn cure_of_stranger(&self, copy: &CatalogEntry) -> Cure {
         match self.cure(copy.info.first, copy.info.end) {
             Cure::Unneeded if self.log.is_none_or(|log| log.group > copy.info.from) => {
                 Cure::Unneeded

@@ -7,7 +7,14 @@ use log::LogError;
 use seal::SealError;
 use seam::stop::Stopped;
 
-use crate::Kept;
+/// Why an archive stays, and what helps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// By what it is needed.
+    pub why: String,
+    /// What to do if it is to go.
+    pub advice: &'static str,
+}
 
 /// An error of the archive.
 #[derive(Debug, thiserror::Error)]

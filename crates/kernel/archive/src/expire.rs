@@ -11,8 +11,9 @@ use base::{GroupNumber, Lsn};
 use seam::plant::{Plant, planted};
 
 use crate::config::Keep;
+use crate::error::Kept;
 use crate::header::name_of;
-use crate::{ArchiveError, ArchiveInfo, Registry, Shelf, ShelfCopy};
+use crate::{ArchiveCatalog, ArchiveError, ArchiveInfo, CatalogEntry, Registry};
 
 /// From where on archives are needed, and by what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,15 +22,6 @@ pub struct Needs {
     pub recoveries: Lsn,
     /// The log itself begins here.
     pub log: Lsn,
-}
-
-/// Why an archive stays, and what helps.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
-    /// By what it is needed.
-    pub why: String,
-    /// What to do if it is to go.
-    pub advice: &'static str,
 }
 
 impl Needs {
@@ -72,14 +64,14 @@ impl Needs {
     }
 }
 
-impl Shelf {
+impl ArchiveCatalog {
     /// The archives that policy lets go and nothing needs, oldest first: never the newest one, nor
     /// one behind another that stays.
     #[must_use]
-    pub fn expired(&self, keep: &Keep, needed_from: Lsn) -> Vec<ShelfCopy> {
+    pub fn expired(&self, keep: &Keep, needed_from: Lsn) -> Vec<CatalogEntry> {
         let all = self.list();
         let needed = |end: Lsn| end > needed_from && !planted(Plant::NeededArchiveDeleted);
-        let may_go = |(at, copy): &(usize, &ShelfCopy)| {
+        let may_go = |(at, copy): &(usize, &CatalogEntry)| {
             self.kept_by(keep, all.len() - at, &copy.info).is_none() && !needed(copy.info.end)
         };
         all.iter().enumerate().take_while(may_go).map(|(_, copy)| copy.clone()).collect()
@@ -138,7 +130,7 @@ impl Shelf {
     /// Deletes one archive: the registry knows before the files go.
     ///
     /// # Errors
-    /// As for [`Shelf::may_go`]; whatever the registry or the disk says.
+    /// As for [`ArchiveCatalog::may_go`]; whatever the registry or the disk says.
     pub fn delete(&self, from: GroupNumber, registry: &dyn Registry) -> Result<(), ArchiveError> {
         let _alone = self.changing.lock();
         let copy = self.get(from)?;

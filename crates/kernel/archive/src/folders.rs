@@ -11,14 +11,12 @@
 //!    mounted also after somebody has deleted all of its archives.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::path::{Path, PathBuf};
 
-use recon::State;
-use seam::disk::{is_same_place, make_marked_dir};
+use seam::disk::make_marked_dir;
 
 use crate::header::parse_name;
-use crate::{ArchiveConfig, ArchiveError, Shelf};
+use crate::{ArchiveEnv, ArchiveError};
 
 /// The name of the mark.
 pub(crate) const MARK: &str = "holdfast.archive";
@@ -50,6 +48,15 @@ impl Folders {
         is_away
     }
 
+    /// Those that are away.
+    pub(crate) fn away(&self) -> Vec<PathBuf> {
+        self.away.iter().cloned().collect()
+    }
+
+    pub(crate) fn is_away(&self, folder: &Path) -> bool {
+        self.away.contains(folder)
+    }
+
     /// Archives were written to a folder.
     pub(crate) fn hold(&mut self, folder: &Path) {
         self.holding.insert(folder.to_owned());
@@ -62,98 +69,9 @@ impl Folders {
     }
 }
 
-impl Shelf {
-    /// Has the folders away that RECON knows archives in and that hold none.
-    ///
-    /// # Errors
-    /// As [`Shelf::open`].
-    pub fn expect(&self, state: &State) -> Result<(), ArchiveError> {
-        {
-            let mut folders = self.folders.lock();
-            let files = state.archives.values().flat_map(|one| &one.files);
-            let known = files.filter(|file| !file.lost).filter_map(|file| file.path.parent());
-            known.filter(|folder| self.has(folder)).for_each(|folder| folders.hold(folder));
-        }
-        self.look()
-    }
-
-    fn has(&self, folder: &Path) -> bool {
-        self.config.folders.iter().any(|own| own == folder)
-    }
-
-    /// The folders that hold none of the archives that they must hold.
-    #[must_use]
-    pub fn away(&self) -> Vec<PathBuf> {
-        self.folders.lock().away.iter().cloned().collect()
-    }
-
-    /// Whether a file stands in a folder that is away.
-    #[must_use]
-    pub fn is_away(&self, file: &Path) -> bool {
-        file.parent().is_some_and(|folder| self.folders.lock().away.contains(folder))
-    }
-
-    /// Begins anew in a folder that is away: what it held is lost.
-    ///
-    /// # Errors
-    /// [`ArchiveError::NoFolder`] if it is none of the archive's; whatever the disk says.
-    pub fn begin_anew(&self, folder: &Path) -> Result<(), ArchiveError> {
-        let disk = self.env.seam.disk.as_ref();
-        let own = self.config.folders.iter().find(|own| is_same_place(disk, own, folder));
-        let folder = own.ok_or_else(|| ArchiveError::NoFolder { path: folder.to_owned() })?;
-        self.folders.lock().release(folder);
-        self.prepare_folder(folder)?;
-        self.look()
-    }
-
-    /// Makes a folder, if there is none, with its mark.
-    pub(crate) fn prepare_folder(&self, folder: &Path) -> Result<(), ArchiveError> {
-        let disk = self.env.seam.disk.as_ref();
-        let made = make_marked_dir(disk, folder, MARK, MARK_SAYS);
-        made.map_err(|error| ArchiveError::io("prepare", folder, error))
-    }
-
-    /// How to go on: with the folders that are not away.
-    ///
-    /// # Errors
-    /// [`ArchiveError::Away`] if all are.
-    pub(crate) fn mounted(&self) -> Result<ArchiveConfig, ArchiveError> {
-        let away = self.away();
-        let mut config = self.config.clone();
-        config.folders.retain(|folder| !away.contains(folder));
-        match (config.folders.is_empty(), away.into_iter().next()) {
-            (true, Some(folder)) => Err(ArchiveError::Away { folder }),
-            _ => Ok(config),
-        }
-    }
-
-    /// Looks whether folders have gone or come back; then at everything. Whether any has.
-    ///
-    /// # Errors
-    /// As [`Shelf::open`].
-    pub(crate) fn look_at_folders(&self) -> Result<bool, ArchiveError> {
-        let away = self.away();
-        let disk = self.env.seam.disk.as_ref();
-        let changed = self.config.folders.iter().any(|folder| {
-            let was_away = away.contains(folder);
-            // One that has its mark is not looked at closely.
-            let is_marked = || matches!(disk.exists(&folder.join(MARK)), Ok(true));
-            (was_away || !is_marked()) && self.looks_away(folder) != was_away
-        });
-        if changed {
-            self.look()?;
-        }
-        Ok(changed)
-    }
-
-    fn looks_away(&self, folder: &Path) -> bool {
-        let listed = self.env.seam.disk.list(folder);
-        let names = match listed {
-            Ok(names) => names,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            // It is there and cannot be read: that is another matter.
-            Err(_) => return self.folders.lock().away.contains(folder),
-        };
-        self.folders.lock().note(folder, &names)
-    }
+/// Makes a folder, if there is none, with its mark.
+pub(crate) fn prepare_folder(env: &ArchiveEnv, folder: &Path) -> Result<(), ArchiveError> {
+    let disk = env.seam.disk.as_ref();
+    let made = make_marked_dir(disk, folder, MARK, MARK_SAYS);
+    made.map_err(|error| ArchiveError::io("prepare", folder, error))
 }

@@ -4,7 +4,7 @@
 //!   log ──> archiver ──> writer ──> archive-NNN.hfa, in one folder or two
 //!           a thread of its own     file.rs: header, groups as they stood in the log
 //!
-//!   recovery <── source <── shelf: which archive holds what, and from which copy
+//!   recovery <── source <── catalog: which archive holds what, and from which copy
 //!                       └── the log itself, from where the archive ends
 //! ```
 //!
@@ -29,6 +29,7 @@ mod accumulation;
 mod archiver;
 mod audit;
 mod block;
+mod catalog;
 mod config;
 mod error;
 mod expire;
@@ -37,22 +38,21 @@ mod folders;
 mod header;
 mod place;
 mod registry;
-mod shelf;
 mod source;
 mod unread;
 mod writer;
 
-pub use accumulate::{Accumulation, Concern};
-pub use accumulation::{AccumulationFile, AccumulationInfo, SETS_MAX};
+pub use accumulate::Concern;
+pub use accumulation::{Accumulation, AccumulationFile, AccumulationInfo, SETS_MAX};
 pub use archiver::{Archiver, ArchiverStatus};
 pub use audit::{Cure, Discord, LogBegins, audit};
+pub use catalog::{ArchiveCatalog, CatalogEntry, CopyFault};
 pub use config::{ArchiveConfig, ArchiveEnv, FOLDERS_MAX, Keep};
-pub use error::ArchiveError;
-pub use expire::{Kept, Needs};
+pub use error::{ArchiveError, Kept};
+pub use expire::Needs;
 pub use file::ArchiveFile;
 pub use header::ArchiveInfo;
 pub use recon::Span;
 pub use registry::{NoRegistry, ReconRegistry, Registry, end_of, unrecorded};
-pub use shelf::{CopyFault, Shelf, ShelfCopy};
 pub use source::{ArchivedGroups, LogSource, SourceReader};
 pub use unread::UnreadArchive;

@@ -8,7 +8,7 @@ use base::{GroupNumber, KeyGeneration, Lsn};
 use recon::{Archive, ArchiveFile, Recon, Record, State};
 use seal::Format;
 
-use crate::{AccumulationInfo, ArchiveInfo, Shelf};
+use crate::{AccumulationInfo, ArchiveCatalog, ArchiveInfo};
 
 /// The archive's side of the recovery-control data set.
 pub trait Registry: Send + Sync {
@@ -161,21 +161,21 @@ impl AccumulationInfo {
     }
 }
 
-/// The records of what stands on a shelf and RECON does not know; `label` is that of the log's key.
+/// The records of what a catalog has and RECON does not know; `label` is that of the log's key.
 #[must_use]
-pub fn unrecorded(shelf: &Shelf, state: &State, label: &str) -> Vec<Record> {
+pub fn unrecorded(catalog: &ArchiveCatalog, state: &State, label: &str) -> Vec<Record> {
     let mut number = state.next_number();
     let mut next = || {
         number += 1;
         number - 1
     };
     let mut records = Vec::new();
-    for copy in shelf.list() {
+    for copy in catalog.list() {
         if known(state, &copy.info).is_none() {
             records.push(Record::Archive(copy.info.entry(next(), &copy.files, label)));
         }
     }
-    for one in shelf.accumulations() {
+    for one in catalog.accumulations() {
         if !state.accumulations.values().any(|known| known.tag == one.info.salt.0) {
             records.push(Record::Accumulation(one.info.entry(next(), &one.files, label)));
         }

@@ -21,12 +21,12 @@ use log::{
 use seal::Tag;
 use seam::sync::Mutex;
 
-use crate::{ArchiveError, ArchiveFile, Shelf};
+use crate::{ArchiveCatalog, ArchiveError, ArchiveFile};
 
 /// Archives and, where there is one, the log that goes on from them.
 #[derive(Clone)]
 pub struct LogSource {
-    shelf: Option<Arc<Shelf>>,
+    catalog: Option<Arc<ArchiveCatalog>>,
     log: Option<Arc<Log>>,
 }
 
@@ -38,18 +38,18 @@ fn settle(log: &Log, to: Lsn) {
 impl LogSource {
     /// A source of archives, of a running log, or of both.
     #[must_use]
-    pub fn new(shelf: Option<Arc<Shelf>>, log: Option<Arc<Log>>) -> LogSource {
-        LogSource { shelf, log }
+    pub fn new(catalog: Option<Arc<ArchiveCatalog>>, log: Option<Arc<Log>>) -> LogSource {
+        LogSource { catalog, log }
     }
 
-    pub(crate) fn shelf(&self) -> Option<&Arc<Shelf>> {
-        self.shelf.as_ref()
+    pub(crate) fn catalog(&self) -> Option<&Arc<ArchiveCatalog>> {
+        self.catalog.as_ref()
     }
 
     /// Where the source ends: everything before can be read.
     #[must_use]
     pub fn end(&self) -> Lsn {
-        let archived = || self.shelf.as_ref().and_then(|shelf| shelf.newest());
+        let archived = || self.catalog.as_ref().and_then(|catalog| catalog.newest());
         match &self.log {
             Some(log) => {
                 settle(log, log.durable());
@@ -62,8 +62,9 @@ impl LogSource {
     /// The oldest position that can be asked for; [`Lsn::NONE`] if there is nothing at all.
     #[must_use]
     pub fn oldest(&self) -> Lsn {
-        let shelf = self.shelf.as_ref();
-        let archives = shelf.and_then(|shelf| shelf.list().first().map(|copy| copy.info.first));
+        let catalog = self.catalog.as_ref();
+        let archives =
+            catalog.and_then(|catalog| catalog.list().first().map(|copy| copy.info.first));
         let logged = self.log.as_ref().map(|log| log.oldest()).filter(|lsn| *lsn != Lsn::NONE);
         archives.into_iter().chain(logged).min().unwrap_or(Lsn::NONE)
     }
@@ -71,7 +72,7 @@ impl LogSource {
     /// Where the first archive, or segment of the log, begins that begins behind a group.
     #[must_use]
     pub fn begins_behind(&self, group: GroupNumber) -> Option<Lsn> {
-        let archives = self.shelf.as_ref().map(|shelf| shelf.list()).unwrap_or_default();
+        let archives = self.catalog.as_ref().map(|catalog| catalog.list()).unwrap_or_default();
         let segments = self.log.as_ref().map(|log| log.segments()).unwrap_or_default();
         let archived = archives.iter().map(|copy| (copy.info.from, copy.info.first));
         let logged = segments.iter().map(|segment| (segment.first_group, segment.first));
@@ -115,7 +116,7 @@ impl LogSource {
     fn group_before(&self, from: Lsn) -> Result<GroupNumber, ArchiveError> {
         // In this order: what leaves the log is archived by then.
         let segments = self.log.as_ref().map(|log| log.segments()).unwrap_or_default();
-        let archives = self.shelf.as_ref().map(|shelf| shelf.list()).unwrap_or_default();
+        let archives = self.catalog.as_ref().map(|catalog| catalog.list()).unwrap_or_default();
         let archived = archives.iter().map(|copy| (copy.info.first, copy.info.from));
         let logged = segments.iter().map(|segment| (segment.first, segment.first_group));
         let before = archived.chain(logged).filter(|(first, _)| *first <= from);
@@ -273,10 +274,10 @@ pub struct ArchivedGroups {
 }
 
 impl ArchivedGroups {
-    /// The groups of a shelf.
+    /// The groups of a catalog.
     #[must_use]
-    pub fn new(shelf: Arc<Shelf>) -> ArchivedGroups {
-        ArchivedGroups { source: LogSource::new(Some(shelf), None), last: Mutex::new(None) }
+    pub fn new(catalog: Arc<ArchiveCatalog>) -> ArchivedGroups {
+        ArchivedGroups { source: LogSource::new(Some(catalog), None), last: Mutex::new(None) }
     }
 }
 
@@ -381,14 +382,14 @@ impl Groups {
         let segments = log.as_ref().map(|log| log.segments()).unwrap_or_default();
         let logged = segments.first().is_some_and(|first| first.first_group <= self.next);
         let tried = |which: &Which| self.tried.iter().any(|(tried, _)| tried == which);
-        let shelf = self.source.shelf.clone();
-        let archives = shelf.as_ref().map(|shelf| shelf.list()).unwrap_or_default();
+        let catalog = self.source.catalog.clone();
+        let archives = catalog.as_ref().map(|catalog| catalog.list()).unwrap_or_default();
         let holding = archives.iter().filter(|copy| copy.info.holds(self.next));
         let files = holding.flat_map(|copy| &copy.files).map(|path| Which::File(path.clone()));
         let file = files.into_iter().find(|which| !tried(which));
-        if let (Some(Which::File(path)), Some(shelf)) = (&file, &shelf) {
+        if let (Some(Which::File(path)), Some(catalog)) = (&file, &catalog) {
             let which = Which::File(path.clone());
-            match shelf.read_any(path) {
+            match catalog.read_any(path) {
                 Ok(opened) => self.place = Some(Place::Archive(which, Box::new(opened))),
                 Err(error) => self.give_up(which, error.to_string()),
             }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use base::{GroupNumber, Lsn};
 
 use crate::expire::refuse_needed;
-use crate::{ArchiveError, ArchiveFile, Kept, Needs, Registry, Shelf};
+use crate::{ArchiveCatalog, ArchiveError, ArchiveFile, Kept, Needs, Registry};
 
 /// An archive that cannot be read from any copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct UnreadArchive {
     pub behind: Option<Lsn>,
 }
 
-impl Shelf {
+impl ArchiveCatalog {
     /// The archives that are damaged on all copies, beginning with their headers (1).
     #[must_use]
     pub fn unread_archives(&self) -> Vec<UnreadArchive> {
@@ -84,7 +84,7 @@ impl Shelf {
     /// Deletes the files of an archive that cannot be read: the registry knows before they go.
     ///
     /// # Errors
-    /// As for [`Shelf::unread_may_go`]; whatever the registry or the disk says.
+    /// As for [`ArchiveCatalog::unread_may_go`]; whatever the registry or the disk says.
     pub fn delete_unread(
         &self,
         from: GroupNumber,

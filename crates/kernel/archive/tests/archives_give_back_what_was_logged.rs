@@ -11,7 +11,8 @@ use std::time::Duration;
 use base::{GroupNumber, Lsn, SystemId, UowId};
 use common::{Bench, body, spoil};
 use holdfast_archive::{
-    ArchiveError, ArchiveFile, ArchiveInfo, CopyFault, Keep, LogSource, NoRegistry, Registry, Shelf,
+    ArchiveCatalog, ArchiveError, ArchiveFile, ArchiveInfo, CopyFault, Keep, LogSource, NoRegistry,
+    Registry,
 };
 use log::LogError;
 use seam::Seam;
@@ -73,7 +74,7 @@ fn records_come_back_from_archives_and_log_in_order_and_each_once() {
             assert_eq!(out, body(start as u64, out.len()));
         }
         assert!(source.read_record(places[5].plus(1), &mut Vec::new()).is_err());
-        let list = bench.archiver().shelf().list();
+        let list = bench.archiver().catalog().list();
         assert!(
             list.iter()
                 .all(|copy| copy.files.len() == 2 && copy.info.compressed == compress.is_some())
@@ -90,7 +91,7 @@ fn an_archive_says_when_its_first_and_last_commit_were() {
     let bench = Bench::new(1, |_| {});
     log_some(&bench, 0, 600);
     bench.archiver().archive_now().unwrap();
-    let list = bench.archiver().shelf().list();
+    let list = bench.archiver().catalog().list();
     assert_eq!(list[0].info.first_commit_us, Some(1_000_000));
     let mut before = 0;
     for copy in &list {
@@ -109,23 +110,23 @@ fn what_one_copy_lost_the_other_gives_and_repair_makes_it_whole() {
     let mut bench = Bench::new(2, |_| {});
     log_some(&bench, 0, 700);
     bench.archiver().archive_now().unwrap();
-    let shelf = std::sync::Arc::clone(bench.archiver().shelf());
-    let copy = &shelf.list()[0];
+    let catalog = std::sync::Arc::clone(bench.archiver().catalog());
+    let copy = &catalog.list()[0];
     spoil(&copy.files[0], 5_000, &[0xee; 4]);
-    let source = LogSource::new(Some(std::sync::Arc::clone(&shelf)), None);
+    let source = LogSource::new(Some(std::sync::Arc::clone(&catalog)), None);
     assert_eq!(read_all(&source, Lsn::FIRST).unwrap().len(), 700);
-    let faults = shelf.verify(copy.info.from).unwrap();
+    let faults = catalog.verify(copy.info.from).unwrap();
     assert_eq!(faults.len(), 1);
     assert!(matches!(faults[0].why, ArchiveError::Damaged { .. }), "{faults:?}");
-    shelf.repair(copy.info.from, &faults[0].path).unwrap();
-    assert!(shelf.verify(copy.info.from).unwrap().is_empty());
+    catalog.repair(copy.info.from, &faults[0].path).unwrap();
+    assert!(catalog.verify(copy.info.from).unwrap().is_empty());
     // A file that is gone is made by the next start.
     bench.remove(&copy.files[1]);
     bench.restart();
-    assert!(bench.archiver().shelf().faults().is_empty());
-    assert_eq!(bench.archiver().shelf().list()[0].files.len(), 2);
+    assert!(bench.archiver().catalog().faults().is_empty());
+    assert_eq!(bench.archiver().catalog().list()[0].files.len(), 2);
     // With both copies damaged and the segment used again, the group is named.
-    let copy = &bench.archiver().shelf().list()[0];
+    let copy = &bench.archiver().catalog().list()[0];
     copy.files.iter().for_each(|path| spoil(path, 5_000, &[0xee; 4]));
     let error = read_all(&bench.source(), Lsn::FIRST).unwrap_err();
     assert!(matches!(error, ArchiveError::Missing { .. }), "{error}");
@@ -152,11 +153,11 @@ fn only_what_policy_lets_go_and_no_recovery_needs_is_deleted() {
     let bench = Bench::new(1, |_| {});
     log_some(&bench, 0, 900);
     bench.archiver().archive_now().unwrap();
-    let shelf = bench.archiver().shelf();
-    let list = shelf.list();
+    let catalog = bench.archiver().catalog();
+    let list = catalog.list();
     assert!(list.len() > 4, "{}", list.len());
     let (far, third) = (Lsn(u64::MAX), list[2].info.end);
-    let expired = |keep: Keep, needed| shelf.expired(&keep, needed).len();
+    let expired = |keep: Keep, needed| catalog.expired(&keep, needed).len();
     let forever = Keep::default();
     let files = |files| Keep { files: Some(files), time: None };
     assert_eq!(expired(forever, far), 0, "without a rule everything stays");
@@ -166,10 +167,10 @@ fn only_what_policy_lets_go_and_no_recovery_needs_is_deleted() {
     let young = Keep { files: Some(1), time: Some(Duration::from_secs(3_600)) };
     assert_eq!(expired(young, far), 0, "one rule is enough to stay");
     let from = list[0].info.from;
-    assert!(matches!(shelf.delete(from, &NoRegistry), Err(ArchiveError::Needed { .. })));
+    assert!(matches!(catalog.delete(from, &NoRegistry), Err(ArchiveError::Needed { .. })));
     let newest = list.last().unwrap().info.from;
-    assert!(matches!(shelf.delete(newest, &Needed(far)), Err(ArchiveError::Needed { .. })));
-    shelf.delete(from, &Needed(third)).unwrap();
+    assert!(matches!(catalog.delete(newest, &Needed(far)), Err(ArchiveError::Needed { .. })));
+    catalog.delete(from, &Needed(third)).unwrap();
     assert!(!bench.exists(&list[0].files[0]));
     let error = read_all(&bench.source(), Lsn::FIRST).unwrap_err();
     assert!(matches!(error, ArchiveError::Gone { .. }), "{error}");
@@ -202,14 +203,14 @@ fn whoever_holds_the_log_waits_for_a_deletion_that_has_asked_before() {
     let bench = Bench::new(1, |_| {});
     log_some(&bench, 0, 500);
     bench.archiver().archive_now().unwrap();
-    let shelf = bench.archiver().shelf();
-    let oldest = shelf.list()[0].clone();
+    let catalog = bench.archiver().catalog();
+    let oldest = catalog.list()[0].clone();
     let (known, asked) = mpsc::channel();
     std::thread::scope(|scope| {
-        scope.spawn(|| shelf.delete(oldest.info.from, &Asked { known }).unwrap());
+        scope.spawn(|| catalog.delete(oldest.info.from, &Asked { known }).unwrap());
         asked.recv().unwrap();
-        shelf.settle();
-        assert!(shelf.list()[0].info.from > oldest.info.from, "it is not there to be read");
+        catalog.settle();
+        assert!(catalog.list()[0].info.from > oldest.info.from, "it is not there to be read");
         assert!(!bench.exists(&oldest.files[0]));
     });
     bench.end();
@@ -245,10 +246,10 @@ fn what_copies_lost_in_different_places_they_give_together() {
         let mut rng = Rng::stream(seed, "damage");
         log_some(&bench, 0, 150 + rng.below(100));
         bench.archiver().archive_now().unwrap();
-        let shelf = std::sync::Arc::clone(bench.archiver().shelf());
-        let source = || LogSource::new(Some(std::sync::Arc::clone(&shelf)), None);
+        let catalog = std::sync::Arc::clone(bench.archiver().catalog());
+        let source = || LogSource::new(Some(std::sync::Arc::clone(&catalog)), None);
         let logged = read_all(&source(), Lsn::FIRST).unwrap();
-        let list = shelf.list();
+        let list = catalog.list();
         let copy = &list[rng.below(list.len() as u64) as usize];
         let whole = common::bytes(&copy.files[0]);
         let apart = seed % 2 == 0;
@@ -257,23 +258,23 @@ fn what_copies_lost_in_different_places_they_give_together() {
         }
         let from = copy.info.from;
         let bad = |faults: &[CopyFault]| faults.iter().map(|one| one.path.clone()).collect();
-        let faults: Vec<PathBuf> = bad(&shelf.verify(from).unwrap());
+        let faults: Vec<PathBuf> = bad(&catalog.verify(from).unwrap());
         match read_all(&source(), Lsn::FIRST) {
             Ok(found) => {
                 assert_eq!(found, logged, "seed {seed}");
                 joined += u32::from(faults.len() == 2);
-                assert!(faults.len() < 2 || shelf.is_whole_together(from), "seed {seed}");
+                assert!(faults.len() < 2 || catalog.is_whole_together(from), "seed {seed}");
                 for path in &faults {
-                    shelf.repair(from, path).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+                    catalog.repair(from, path).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
                 }
                 assert!(copy.files.iter().all(|file| common::bytes(file) == whole), "seed {seed}");
             }
             Err(ArchiveError::Missing { why, .. }) => {
                 assert!(!apart, "seed {seed}: {why}");
                 lost += 1;
-                assert!(!shelf.is_whole_together(from), "seed {seed}");
+                assert!(!catalog.is_whole_together(from), "seed {seed}");
                 let left = all_bytes(&copy.files);
-                assert!(shelf.repair(from, &copy.files[0]).is_err(), "seed {seed}");
+                assert!(catalog.repair(from, &copy.files[0]).is_err(), "seed {seed}");
                 assert_eq!(all_bytes(&copy.files), left, "seed {seed}");
             }
             Err(error) => panic!("seed {seed}: {error}"),
@@ -291,9 +292,9 @@ fn what_is_cut_short_serves_up_to_its_end() {
         let mut rng = Rng::stream(seed, "cut");
         log_some(&bench, 0, 100);
         bench.archiver().archive_now().unwrap();
-        let shelf = std::sync::Arc::clone(bench.archiver().shelf());
-        let logged = read_all(&LogSource::new(Some(shelf.clone()), None), Lsn::FIRST).unwrap();
-        let copy = &shelf.list()[0];
+        let catalog = std::sync::Arc::clone(bench.archiver().catalog());
+        let logged = read_all(&LogSource::new(Some(catalog.clone()), None), Lsn::FIRST).unwrap();
+        let copy = &catalog.list()[0];
         let bytes = common::bytes(&copy.files[0]);
         // One is cut, and the other one damaged where that is left, its header among it, or behind.
         let blocks = HEADER_BYTES + copy.info.block_bytes;
@@ -307,15 +308,16 @@ fn what_is_cut_short_serves_up_to_its_end() {
         common::put(&copy.files[one], &bytes[..cut as usize]);
         let at = rng.between(from, to);
         spoil(&copy.files[other], at, &[!bytes[at as usize]]);
-        let shelf = Shelf::open(shelf.env().clone(), shelf.config().clone()).unwrap();
-        let shelf = std::sync::Arc::new(shelf);
-        match read_all(&LogSource::new(Some(shelf.clone()), None), Lsn::FIRST) {
+        let catalog =
+            ArchiveCatalog::open(catalog.env().clone(), catalog.config().clone()).unwrap();
+        let catalog = std::sync::Arc::new(catalog);
+        match read_all(&LogSource::new(Some(catalog.clone()), None), Lsn::FIRST) {
             Ok(found) => {
                 assert_eq!(found, logged, "seed {seed}");
-                let faults = shelf.verify(copy.info.from).unwrap();
+                let faults = catalog.verify(copy.info.from).unwrap();
                 assert_eq!(faults.len(), 2, "seed {seed}");
                 for fault in &faults {
-                    shelf.repair(copy.info.from, &fault.path).unwrap();
+                    catalog.repair(copy.info.from, &fault.path).unwrap();
                 }
                 assert!(all_bytes(&copy.files).iter().all(|one| *one == bytes), "seed {seed}");
                 whole += 1;
@@ -335,7 +337,7 @@ fn a_file_that_is_not_what_it_says_is_named_and_not_counted() {
     let mut bench = Bench::new(1, |_| {});
     log_some(&bench, 0, 500);
     bench.archiver().archive_now().unwrap();
-    let list = bench.archiver().shelf().list();
+    let list = bench.archiver().catalog().list();
     let (first, second) = (&list[0].files[0], &list[1].files[0]);
     let bytes = common::bytes(first);
     // A version from the future, another archive's name, and a cut file.
@@ -348,11 +350,11 @@ fn a_file_that_is_not_what_it_says_is_named_and_not_counted() {
     assert!(ArchiveFile::open(&bench.env(), first).is_err());
     common::put(first, &bytes);
     common::put(second, &bytes);
-    let shelf = Shelf::open(bench.env(), bench.config.clone()).unwrap();
-    assert_eq!(shelf.list().len(), list.len() - 1);
-    assert!(shelf.faults().iter().any(|fault| fault.path == *second), "{:?}", shelf.faults());
-    assert_eq!(shelf.gaps(), [(list[1].info.from, list[1].info.to)]);
-    let error = read_all(&LogSource::new(Some(std::sync::Arc::new(shelf)), None), Lsn::FIRST);
+    let catalog = ArchiveCatalog::open(bench.env(), bench.config.clone()).unwrap();
+    assert_eq!(catalog.list().len(), list.len() - 1);
+    assert!(catalog.faults().iter().any(|fault| fault.path == *second), "{:?}", catalog.faults());
+    assert_eq!(catalog.gaps(), [(list[1].info.from, list[1].info.to)]);
+    let error = read_all(&LogSource::new(Some(std::sync::Arc::new(catalog)), None), Lsn::FIRST);
     assert!(matches!(error, Err(ArchiveError::Missing { .. })));
     bench.end();
     bench.system.0[0] ^= 1;
@@ -379,16 +381,16 @@ fn a_file_that_has_the_name_of_a_new_archive_is_set_aside() {
     let mut bench = Bench::new(1, |_| {});
     log_some(&bench, 0, 500);
     bench.archiver().archive_now().unwrap();
-    let newest = bench.archiver().shelf().newest().unwrap();
+    let newest = bench.archiver().catalog().newest().unwrap();
     bench.stop();
     let path = &newest.files[0];
     spoil(path, 60, &[0xee; 4]);
     let damaged = common::bytes(path);
     bench.start().unwrap();
-    assert_eq!(bench.archiver().shelf().unread().len(), 1);
+    assert_eq!(bench.archiver().catalog().unread().len(), 1);
     bench.archiver().archive_now().unwrap();
     assert_eq!(read_all(&bench.source(), Lsn::FIRST).unwrap().len(), 500);
-    assert!(bench.archiver().shelf().verify(newest.info.from).unwrap().is_empty());
+    assert!(bench.archiver().catalog().verify(newest.info.from).unwrap().is_empty());
     assert_eq!(common::bytes(&path.with_extension("hfa.aside")), damaged);
     bench.end();
 }
@@ -398,13 +400,13 @@ fn a_folder_with_archives_of_another_system_is_left_alone() {
     let bench = Bench::new(1, |_| {});
     log_some(&bench, 0, 200);
     bench.archiver().archive_now().unwrap();
-    let mine = bench.archiver().shelf().newest().unwrap().files[0].clone();
+    let mine = bench.archiver().catalog().newest().unwrap().files[0].clone();
     let before = common::bytes(&mine);
     let mut other = bench.env();
     other.system.0[0] ^= 1;
-    let shelf = Shelf::open(other, bench.config.clone()).unwrap();
-    assert!(shelf.unread().is_empty(), "what is another's is no archive that was lost");
-    let refused = shelf.prepare().unwrap_err();
+    let catalog = ArchiveCatalog::open(other, bench.config.clone()).unwrap();
+    assert!(catalog.unread().is_empty(), "what is another's is no archive that was lost");
+    let refused = catalog.prepare().unwrap_err();
     assert!(matches!(refused, ArchiveError::Foreign { .. }), "{refused}");
     assert_eq!(common::bytes(&mine), before);
     bench.end();
@@ -418,7 +420,7 @@ fn systems_that_begin_in_one_folder_do_not_take_each_others_names() {
     let second = Bench::of(SystemId([5; 16]), 1, |config| config.folders = folders);
     log_some(&first, 0, 200);
     first.archiver().archive_now().unwrap();
-    let mine = first.archiver().shelf().newest().unwrap().files[0].clone();
+    let mine = first.archiver().catalog().newest().unwrap().files[0].clone();
     let before = common::bytes(&mine);
     log_some(&second, 0, 30);
     let refused = second.archiver().archive_now().unwrap_err();
@@ -438,21 +440,21 @@ fn an_archive_that_is_lost_is_written_again_while_the_log_has_its_groups() {
             places.extend(log_some(&bench, round * 5, 5));
             bench.archiver().archive_now().unwrap();
         }
-        let (archiver, shelf) = (bench.archiver(), bench.archiver().shelf());
-        let lost = shelf.list()[1].clone();
+        let (archiver, catalog) = (bench.archiver(), bench.archiver().catalog());
+        let lost = catalog.list()[1].clone();
         // One copy is gone; the other one, if there is one, is damaged.
         bench.remove(&lost.files[0]);
         lost.files[1..].iter().for_each(|file| spoil(file, 4_200, &[0xee; 4]));
-        assert_eq!(shelf.verify(lost.info.from).unwrap().len(), folders);
-        assert!(shelf.repair(lost.info.from, &lost.files[0]).is_err(), "no copy is whole");
+        assert_eq!(catalog.verify(lost.info.from).unwrap().len(), folders);
+        assert!(catalog.repair(lost.info.from, &lost.files[0]).is_err(), "no copy is whole");
         // What the log does not have, and what does not lead to the next one, is not written.
         let (from, to) = (lost.info.from, lost.info.to);
         assert!(archiver.write_again(from, GroupNumber(to.0 + 1_000)).is_err());
         let again = archiver.write_again(from, to).unwrap();
         assert_eq!(again.files, lost.files);
         assert_eq!((again.info.to, again.info.last), (to, lost.info.last));
-        assert!(shelf.verify(from).unwrap().is_empty() && shelf.faults().is_empty());
-        let archives = LogSource::new(Some(std::sync::Arc::clone(shelf)), None);
+        assert!(catalog.verify(from).unwrap().is_empty() && catalog.faults().is_empty());
+        let archives = LogSource::new(Some(std::sync::Arc::clone(catalog)), None);
         let all: Vec<_> = places.iter().copied().zip(0..).collect();
         assert_eq!(read_all(&archives, Lsn::FIRST).unwrap(), all);
         // The archiver goes on behind the newest one as before.

@@ -7,7 +7,7 @@ mod common;
 
 use base::{GroupNumber, Lsn, UowId};
 use common::{Bench, body, bytes, put, spoil};
-use holdfast_archive::{ArchiveError, ArchiveInfo, Registry, Shelf, ShelfCopy};
+use holdfast_archive::{ArchiveCatalog, ArchiveError, ArchiveInfo, CatalogEntry, Registry};
 use seam::sync::Mutex;
 
 /// Says what is needed and where archives end, and is told what goes.
@@ -18,7 +18,7 @@ struct Word {
 }
 
 impl Word {
-    fn new(needed: Lsn, known: &[ShelfCopy]) -> Word {
+    fn new(needed: Lsn, known: &[CatalogEntry]) -> Word {
         let ends = known.iter().map(|copy| (copy.info.from, copy.info.end)).collect();
         Word { needed, ends, gone: Mutex::new(Vec::new()) }
     }
@@ -47,18 +47,18 @@ impl Registry for Word {
     }
 }
 
-fn archives(bench: &Bench, count: u64) -> Vec<ShelfCopy> {
+fn archives(bench: &Bench, count: u64) -> Vec<CatalogEntry> {
     for round in 0..count {
         let uow = UowId(round);
         let place = bench.log().append(1, 0, uow, Lsn::NONE, &[&body(round, 300)]).unwrap();
         bench.log().wait_durable(place.end).unwrap();
         bench.archiver().archive_now().unwrap();
     }
-    bench.archiver().shelf().list()
+    bench.archiver().catalog().list()
 }
 
-fn look(bench: &Bench) -> Shelf {
-    Shelf::open(bench.env(), bench.config.clone()).unwrap()
+fn look(bench: &Bench) -> ArchiveCatalog {
+    ArchiveCatalog::open(bench.env(), bench.config.clone()).unwrap()
 }
 
 #[test]
@@ -68,26 +68,26 @@ fn the_newest_one_goes_when_copies_behind_it_are_there() {
     bench.end();
     let newest = &list[2];
     newest.files.iter().for_each(|file| spoil(file, 50, &[0x5a]));
-    let shelf = look(&bench);
-    assert_eq!(shelf.unread_archives().len(), 1);
-    assert_eq!(shelf.unread().len(), 2, "a restore is refused");
+    let catalog = look(&bench);
+    assert_eq!(catalog.unread_archives().len(), 1);
+    assert_eq!(catalog.unread().len(), 2, "a restore is refused");
 
     let needed = Word::new(newest.info.first, &list);
-    assert!(shelf.expired_unread(&needed).unwrap().is_empty());
-    let refused = shelf.delete_unread(newest.info.from, &needed);
+    assert!(catalog.expired_unread(&needed).unwrap().is_empty());
+    let refused = catalog.delete_unread(newest.info.from, &needed);
     assert!(matches!(refused, Err(ArchiveError::Needed { .. })), "{refused:?}");
     // Nobody says where it ended: it may reach as far as anything.
     let unknown = Word::new(Lsn(u64::MAX), &[]);
-    assert!(shelf.expired_unread(&unknown).unwrap().is_empty());
-    assert!(shelf.delete_unread(newest.info.from, &unknown).is_err());
+    assert!(catalog.expired_unread(&unknown).unwrap().is_empty());
+    assert!(catalog.delete_unread(newest.info.from, &unknown).is_err());
 
     let word = Word::new(newest.info.end, &list);
-    assert_eq!(shelf.expired_unread(&word).unwrap(), shelf.unread_archives());
-    let gone = shelf.delete_unread(newest.info.from, &word).unwrap();
+    assert_eq!(catalog.expired_unread(&word).unwrap(), catalog.unread_archives());
+    let gone = catalog.delete_unread(newest.info.from, &word).unwrap();
     assert_eq!((gone.from, gone.files.len()), (newest.info.from, 2));
     assert_eq!(*word.gone.lock(), [newest.info.from]);
     assert!(newest.files.iter().all(|file| !bench.exists(file)));
-    assert_eq!((shelf.unread().len(), shelf.faults().len(), shelf.list().len()), (0, 0, 2));
+    assert_eq!((catalog.unread().len(), catalog.faults().len(), catalog.list().len()), (0, 0, 2));
 }
 
 #[test]
@@ -96,11 +96,11 @@ fn where_one_ended_the_archive_behind_it_says() {
     let list = archives(&bench, 3);
     bench.end();
     spoil(&list[0].files[0], 50, &[0x5a]);
-    let shelf = look(&bench);
+    let catalog = look(&bench);
     let short = Word::new(Lsn(list[1].info.first.0 - 1), &[]);
-    assert!(shelf.delete_unread(list[0].info.from, &short).is_err());
+    assert!(catalog.delete_unread(list[0].info.from, &short).is_err());
     let word = Word::new(list[1].info.first, &[]);
-    shelf.delete_unread(list[0].info.from, &word).unwrap();
+    catalog.delete_unread(list[0].info.from, &word).unwrap();
     assert!(!bench.exists(&list[0].files[0]));
 }
 
@@ -115,9 +115,9 @@ fn what_another_release_may_read_or_one_copy_still_holds_stays() {
     assert!(look(&bench).unread_archives().is_empty(), "the other copy is whole");
     // Bytes 4 and 5 are the version: a newer release may have written this one.
     spoil(other.0, 4, &[0xff, 0]);
-    let shelf = look(&bench);
-    assert!(shelf.unread_archives().is_empty());
-    let refused = shelf.delete_unread(from, &word);
+    let catalog = look(&bench);
+    assert!(catalog.unread_archives().is_empty());
+    let refused = catalog.delete_unread(from, &word);
     assert!(matches!(refused, Err(ArchiveError::NoSuch { .. })), "{refused:?}");
     assert!(list[0].files.iter().all(|file| bench.exists(file)));
     put(one.0, &one.1);

@@ -1,5 +1,5 @@
 //! Going ahead: entries of the write-ahead data set while the log runs, and what a restart takes
-//! from them.
+//! from them. They are written as groups are, in `writer.rs`.
 //!
 //! Invariants (see `wads.rs` for those of the data set):
 //! 1. `taken <= ahead <= taken + one group` while entries are written; what they hold stays in the
@@ -15,55 +15,19 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use std::time::Duration;
+use std::sync::atomic::Ordering::SeqCst;
 
 use base::{GroupNumber, KeyGeneration, Lsn};
+use log_ring::Taker;
 use seal::{Salt, Tag, WorkingKey};
-use seam::disk::{BLOCK, File};
+use seam::disk::BLOCK;
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
-use seam::sync::{Condvar, Mutex};
 
-use crate::core::Core;
-use crate::group::{KeyBook, Purpose, TAG_AT};
-use crate::sealer::{Sealer, Why};
-use crate::wads::{ENTRY_HEADER, EntryHead, WadsFile, prepare};
-use crate::{Log, LogError, disk_len};
-use log_ring::Taker;
-
-/// How often somebody who waits for the log to land looks whether the kernel has stopped.
-const LOOK: Duration = Duration::from_millis(100);
-
-/// What is ahead of the log, for everybody.
-pub(crate) struct WadsState {
-    /// The log itself has everything before: without a write-ahead data set as much as is durable.
-    pub(crate) landed: AtomicU64,
-    /// Everything before has been sealed in entries, or in groups.
-    pub(crate) to: AtomicU64,
-    /// Somebody waits for everything before to be in the log itself.
-    pub(crate) wanted: AtomicU64,
-    /// Called when groups are durable; waits under the board's mutex.
-    pub(crate) wake: Condvar,
-    /// It is recorded that the write-ahead data set may hold what the log lacks.
-    pub(crate) recorded: Mutex<bool>,
-    /// Why nothing is written ahead any more.
-    pub(crate) trouble: Mutex<Option<String>>,
-}
-
-impl WadsState {
-    /// A log that has landed up to `end`; `recorded` if more may be ahead of it.
-    pub(crate) fn new(end: u64, recorded: bool) -> WadsState {
-        WadsState {
-            landed: AtomicU64::new(end),
-            to: AtomicU64::new(0),
-            wanted: AtomicU64::new(0),
-            wake: Condvar::new(),
-            recorded: Mutex::new(recorded),
-            trouble: Mutex::new(None),
-        }
-    }
-}
+use crate::disk_len;
+use crate::flush::Flush;
+use crate::group::TAG_AT;
+use crate::wads::{ENTRY_HEADER, EntryHead, WadsFile};
 
 /// The write-ahead data set as the sealer sees it.
 pub(crate) struct Ahead {
@@ -78,6 +42,22 @@ pub(crate) struct Ahead {
     group: u64,
     index: u32,
     room: Room,
+}
+
+/// A key with a salt under which nothing is sealed yet.
+pub(crate) struct Salted {
+    pub(crate) key: Arc<WorkingKey>,
+    pub(crate) generation: KeyGeneration,
+    pub(crate) salt: Salt,
+}
+
+/// Where entries begin.
+pub(crate) struct Position {
+    pub(crate) scout: Taker,
+    /// The next group to be sealed.
+    pub(crate) group: u64,
+    /// Blocks that each file has.
+    pub(crate) blocks: u64,
 }
 
 /// Blocks in use, from the oldest on.
@@ -116,161 +96,71 @@ impl Room {
 
 /// An entry to be written.
 pub(crate) struct Entry {
-    files: Arc<[WadsFile]>,
-    offset: u64,
-    len: usize,
-    end: Lsn,
-    buffer: AlignedBuf,
+    pub(crate) files: Arc<[WadsFile]>,
+    pub(crate) offset: u64,
+    pub(crate) len: usize,
+    pub(crate) end: Lsn,
+    pub(crate) buffer: AlignedBuf,
 }
 
-impl Core {
-    /// Everything before is sealed, in a group or in an entry.
-    pub(crate) fn covered(&self) -> u64 {
-        self.taken.load(SeqCst).max(self.wads.to.load(SeqCst))
+impl Ahead {
+    /// Nothing is written yet; entries are for the group that `sealer`'s taker is at.
+    pub(crate) fn new(files: Arc<[WadsFile]>, salted: Salted, at: Position) -> Ahead {
+        let Salted { key, generation, salt } = salted;
+        let Position { scout, group, blocks } = at;
+        let room = Room { blocks, next: 0, used: 0, entries: VecDeque::new() };
+        Ahead { files, key, generation, salt, counter: 0, scout, group, index: 0, room }
     }
 
-    /// The log itself holds everything before, durably.
-    pub(crate) fn landed(&self) -> Lsn {
-        Lsn(self.wads.landed.load(SeqCst))
-    }
-
-    /// What has gathered and is not covered yet becomes an entry; `None` if there is no place for
-    /// it, or nothing to write ahead to.
-    pub(crate) fn seal_ahead(&self, sealer: &mut Sealer) -> Option<Entry> {
-        let (group, taken) = (sealer.next, sealer.taker.taken());
-        let before = sealer.previous;
-        let ahead = sealer.ahead.as_mut().filter(|_| sealer.renewal.is_none())?;
-        if ahead.group != group {
-            (ahead.group, ahead.index, ahead.scout) = (group, 0, sealer.taker.scout());
+    /// What has gathered and is not covered yet becomes an entry for `group`, whose predecessor has
+    /// tag `before`; `None` if there is no place for it.
+    pub(crate) fn seal(
+        &mut self,
+        flush: &Flush,
+        taker: &Taker,
+        number: GroupNumber,
+        before: Tag,
+    ) -> Option<Entry> {
+        let group = number.0;
+        if self.group != group {
+            (self.group, self.index, self.scout) = (group, 0, taker.scout());
         }
-        let most = (taken + self.payload_max as u64).checked_sub(ahead.scout.taken())?;
-        let gathered = self.ring.gather(&ahead.scout, most);
+        let most = (taker.taken() + flush.payload_max as u64).checked_sub(self.scout.taken())?;
+        let gathered = flush.ring.gather(&self.scout, most);
         let len = (gathered.to - gathered.from) as usize;
         if len == 0 {
             return None;
         }
-        let mut board = self.board.lock();
+        let mut state = flush.flush_state.lock();
         let early = planted(Plant::WadsReusedEarly).then_some(GroupNumber(u64::MAX));
-        ahead.room.free(early.unwrap_or(board.undurable()));
-        let offset = ahead.room.place((disk_len(len) / BLOCK) as u64, group)?;
-        let mut buffer = board.take_buffer();
-        board.ahead_begins();
-        drop(board);
-        ahead.counter += 1;
-        let head = ahead.head(self, len, Lsn(gathered.from), before);
+        self.room.free(early.unwrap_or(state.undurable()));
+        let offset = self.room.place((disk_len(len) / BLOCK) as u64, group)?;
+        let mut buffer = state.take_buffer();
+        state.ahead_begins();
+        drop(state);
+        self.counter += 1;
+        let head = self.head(flush, len, Lsn(gathered.from), before);
         let (header, rest) = buffer.split_at_mut(ENTRY_HEADER);
         head.encode(header);
         let (payload, padding) = rest.split_at_mut(len);
-        let tag = self.ring.lend(&ahead.scout, &gathered, |parts| {
-            ahead.key.seal_into(head.counter, &header[..TAG_AT], parts, payload)
+        let tag = flush.ring.lend(&self.scout, &gathered, |parts| {
+            self.key.seal_into(head.counter, &header[..TAG_AT], parts, payload)
         });
         header[TAG_AT..].copy_from_slice(&tag.0);
         padding[..disk_len(len) - ENTRY_HEADER - len].fill(0);
-        ahead.index += 1;
-        self.ring.pass(&mut ahead.scout, &gathered);
-        self.wads.to.store(gathered.to, SeqCst);
-        self.stats.went_ahead(len as u64, disk_len(len) as u64);
-        let files = Arc::clone(&ahead.files);
-        let mut board = self.board.lock();
-        self.end_wait(&mut board);
-        self.called.store(false, SeqCst);
-        self.refresh_idle(&board);
+        self.index += 1;
+        flush.ring.pass(&mut self.scout, &gathered);
+        flush.wads.to.store(gathered.to, SeqCst);
+        flush.stats.went_ahead(len as u64, disk_len(len) as u64);
+        let files = Arc::clone(&self.files);
+        let mut state = flush.flush_state.lock();
+        flush.end_wait(&mut state);
+        flush.called.store(false, SeqCst);
+        flush.refresh_idle(&state);
         let end = Lsn(gathered.to);
         Some(Entry { files, offset, len: disk_len(len), end, buffer })
     }
 
-    /// Writes an entry and tells everybody. If a file refuses, the log goes on alone.
-    pub(crate) fn run_ahead(&self, entry: Entry, lane: Option<usize>) {
-        let begin = self.env.seam.clock.monotonic();
-        let written = self.record_ahead().and_then(|()| self.write_entry(&entry));
-        let took = self.env.seam.clock.monotonic().saturating_sub(begin);
-        let Entry { end, buffer, .. } = entry;
-        if let Err(error) = written {
-            return self.stay_behind(buffer, &error);
-        }
-        let mut board = self.board.lock();
-        board.ahead_ends(buffer);
-        self.stats.flush_us.record(took.as_micros() as u64);
-        board.company.wrote(took);
-        if let Some(lane) = lane
-            && board.in_flight() == 0
-        {
-            self.expect_company(&mut board, lane, end);
-        }
-        self.settled(board, Some(end));
-    }
-
-    fn write_entry(&self, entry: &Entry) -> Result<(), LogError> {
-        let bytes = &entry.buffer[..entry.len];
-        let files: Vec<&dyn File> = entry.files.iter().map(|one| one.file.as_ref()).collect();
-        let together = match &files[..] {
-            [_] => None,
-            several => self.env.seam.disk.write_copies(several, entry.offset, &[bytes]),
-        };
-        let outcomes = together.unwrap_or_else(|| {
-            files.iter().map(|file| file.write_at(bytes, entry.offset)).collect()
-        });
-        for (one, outcome) in entry.files.iter().zip(outcomes) {
-            outcome.map_err(|error| LogError::io("write", &one.path, error))?;
-        }
-        Ok(())
-    }
-
-    /// Has it recorded, once, that the write-ahead data set may hold what the log lacks (4).
-    fn record_ahead(&self) -> Result<(), LogError> {
-        let mut recorded = self.wads.recorded.lock();
-        if !*recorded && !planted(Plant::WadsUnrecorded) {
-            let told = self.env.events.ahead(true);
-            told.map_err(|why| LogError::NoWads { why })?;
-            *recorded = true;
-        }
-        Ok(())
-    }
-
-    /// Nothing is written ahead any more; what would have been goes to the log at once.
-    fn stay_behind(&self, buffer: AlignedBuf, error: &LogError) {
-        *self.wads.trouble.lock() = Some(error.to_string());
-        let mut sealer = self.sealer.lock();
-        sealer.ahead = None;
-        self.wads.to.store(0, SeqCst);
-        self.wads.wanted.fetch_max(self.ring.next(), SeqCst);
-        let mut board = self.board.lock();
-        board.ahead_ends(buffer);
-        board.set_ahead(false);
-        drop(sealer);
-        self.settled(board, None);
-    }
-
-    /// Waits until the log itself holds everything before `up_to`.
-    pub(crate) fn land(&self, up_to: Lsn) -> Result<(), LogError> {
-        self.wait_durable(up_to)?;
-        if self.landed() >= up_to {
-            return Ok(());
-        }
-        self.wads.wanted.fetch_max(up_to.0, SeqCst);
-        let mut board = self.board.lock();
-        while self.landed() < up_to {
-            self.env.stop.check()?;
-            if self.demand(&board) {
-                self.nudge(&board);
-            }
-            self.wads.wake.wait_for(&mut board, LOOK);
-        }
-        Ok(())
-    }
-
-    /// Groups are durable up to `durable`.
-    pub(crate) fn grown(&self, durable: Option<Lsn>) -> Option<Lsn> {
-        let durable = durable.filter(|_| !self.env.stop.is_set())?;
-        self.wads.landed.fetch_max(durable.0, SeqCst);
-        if self.wads.wanted.load(SeqCst) > 0 {
-            self.wads.wake.notify_all();
-        }
-        Some(durable)
-    }
-}
-
-impl Ahead {
     pub(crate) fn files(&self) -> Arc<[WadsFile]> {
         Arc::clone(&self.files)
     }
@@ -285,10 +175,10 @@ impl Ahead {
         (self.key, self.generation, self.salt, self.counter) = (key, generation, salt, 0);
     }
 
-    fn head(&self, core: &Core, len: usize, first: Lsn, before: Tag) -> EntryHead {
+    fn head(&self, flush: &Flush, len: usize, first: Lsn, before: Tag) -> EntryHead {
         EntryHead {
-            format: core.config.format,
-            system: core.env.system,
+            format: flush.config.format,
+            system: flush.env.system,
             generation: self.generation,
             payload_len: len as u32,
             salt: self.salt,
@@ -298,91 +188,6 @@ impl Ahead {
             before,
             index: self.index,
             tag: Tag([0; 16]),
-        }
-    }
-}
-
-impl Log {
-    /// Makes the write-ahead data set part of a log that was just opened: what it held is landed,
-    /// then it begins anew. Returns what an operator should know if it cannot be used.
-    pub(crate) fn go_ahead(&self, held: bool) -> Result<Option<String>, LogError> {
-        let core = &self.core;
-        core.land(self.next_lsn())?;
-        let prepared = core.config.wads.as_ref().map(|wads| prepare(&core.env, wads));
-        if held {
-            // Not before what it held has landed; from here on it may be missing.
-            self.ahead_is_over()?;
-        }
-        let files = match prepared {
-            None => return Ok(None),
-            Some(Err(error)) => {
-                *core.wads.trouble.lock() = Some(error.to_string());
-                return Ok(Some(format!("the write-ahead data set is not used: {error}")));
-            }
-            Some(Ok(files)) => files,
-        };
-        let (env, config) = (&core.env, &core.config);
-        let blocks = config.wads.as_ref().map_or(0, |wads| wads.bytes / BLOCK as u64);
-        let mut book = KeyBook::new(Arc::clone(&env.keys), &config.key_label, env.system);
-        let salt = Salt::draw(env.seam.entropy.as_ref()).map_err(LogError::Entropy)?;
-        let generation = book.current(config.format)?;
-        let key = book.working(Purpose::Wads, config.format, generation, &salt)?;
-        let mut sealer = core.sealer.lock();
-        sealer.ahead = Some(Ahead {
-            files: files.into(),
-            key,
-            generation,
-            salt,
-            counter: 0,
-            scout: sealer.taker.scout(),
-            group: sealer.next,
-            index: 0,
-            room: Room { blocks, next: 0, used: 0, entries: VecDeque::new() },
-        });
-        core.board.lock().set_ahead(true);
-        Ok(None)
-    }
-
-    /// Waits until the log itself holds everything before `up_to`, not only the write-ahead data
-    /// set: where there is none, that is [`Log::wait_durable`].
-    ///
-    /// # Errors
-    /// As for [`Log::wait_durable`].
-    pub fn land(&self, up_to: Lsn) -> Result<(), LogError> {
-        self.core.land(up_to)
-    }
-
-    /// How far the log itself holds everything, durably. What is durable beyond is in the
-    /// write-ahead data set.
-    #[must_use]
-    pub fn landed(&self) -> Lsn {
-        self.core.landed()
-    }
-
-    /// The log holds everything that the write-ahead data set held.
-    pub(crate) fn ahead_is_over(&self) -> Result<(), LogError> {
-        let mut recorded = self.core.wads.recorded.lock();
-        *recorded = false;
-        let told = self.core.env.events.ahead(false);
-        told.map_err(|why| LogError::NoWads { why })
-    }
-
-    /// Lands everything and writes nothing ahead any more.
-    pub(crate) fn end_ahead(&self) -> Result<(), LogError> {
-        let core = &self.core;
-        core.land(self.next_lsn())?;
-        core.sealer.lock().ahead = None;
-        core.board.lock().set_ahead(false);
-        if *core.wads.recorded.lock() { self.ahead_is_over() } else { Ok(()) }
-    }
-}
-
-impl Why {
-    /// Whether what has gathered up to `to` shall be sealed, when `covered` is already.
-    pub(crate) fn wishes(self, core: &Core, covered: u64, to: u64) -> bool {
-        match self {
-            Why::Wanted => core.wanted.load(SeqCst) > covered,
-            Why::Driven => to > covered,
         }
     }
 }

@@ -9,20 +9,15 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::SeqCst;
-use std::time::Duration;
 
 use base::Lsn;
 use seal::Tag;
-use seam::plant::{Plant, planted};
 
-use crate::core::Core;
 use crate::group::KeyBook;
+use crate::log::Log;
 use crate::wads::{self, Edge, Entries};
-use crate::{Log, LogConfig, LogEnv, LogError};
+use crate::{LogConfig, LogEnv, LogError};
 
-/// How often somebody who waits for an entry looks whether it is over.
-const LOOK: Duration = Duration::from_millis(20);
 /// How often entries are looked at that change all the time.
 const LOOKS: u32 = 5;
 
@@ -54,13 +49,13 @@ impl Log {
             return config.paths().map(|path| damage((path, why.clone()))).collect();
         }
         let flaws = |now: &Now| -> Vec<AheadDamage> {
-            let flaw = |path: PathBuf| core.ahead_flaw(&path, now).map(|why| damage((path, why)));
+            let flaw = |path: PathBuf| self.ahead_flaw(&path, now).map(|why| damage((path, why)));
             config.paths().filter_map(flaw).collect()
         };
         for _ in 0..LOOKS {
-            let Some(now) = core.ahead_now() else { return Vec::new() };
+            let Some(now) = self.ahead_now() else { return Vec::new() };
             let found = flaws(&now);
-            if found.is_empty() || core.ahead_now().as_ref() == Some(&now) {
+            if found.is_empty() || self.ahead_now().as_ref() == Some(&now) {
                 return found;
             }
         }
@@ -75,45 +70,25 @@ impl Log {
     /// If the log cannot take it over, or that it has cannot be recorded.
     pub fn renew_ahead(&self) -> Result<Option<String>, LogError> {
         let core = &*self.core;
-        let _alone = core.mending.lock();
+        let _alone = self.mending.lock();
         core.stop_ahead()?;
         let held = *core.wads.recorded.lock();
         *core.wads.trouble.lock() = None;
-        self.go_ahead(held)
+        core.go_ahead(held)
     }
 
     /// Writes nothing ahead any more; the log gets what the files had. Nobody mends meanwhile.
     pub(crate) fn leave_ahead(&self, error: &LogError) -> Result<(), LogError> {
         *self.core.wads.trouble.lock() = Some(error.to_string());
         self.core.stop_ahead()?;
-        self.end_ahead()
-    }
-}
-
-impl Core {
-    /// Has the log alone go on, and waits for the entry that is under way: after that there is
-    /// none (2).
-    fn stop_ahead(&self) -> Result<(), LogError> {
-        {
-            let mut sealer = self.sealer.lock();
-            sealer.ahead = None;
-            self.wads.to.store(0, SeqCst);
-            self.wads.wanted.fetch_max(self.ring.next(), SeqCst);
-        }
-        let mut board = self.board.lock();
-        while board.writes_ahead() && !planted(Plant::WadsRenewedEarly) {
-            self.env.stop.check()?;
-            self.wads.wake.wait_for(&mut board, LOOK);
-        }
-        board.set_ahead(false);
-        Ok(())
+        self.core.end_ahead()
     }
 
     /// What the files have by now; `None` if nothing is written ahead.
     fn ahead_now(&self) -> Option<Now> {
-        let sealer = self.sealer.lock();
+        let sealer = self.core.sealer.lock();
         let (group, written) = sealer.ahead.as_ref()?.written();
-        let under_way = u32::from(self.board.lock().writes_ahead());
+        let under_way = u32::from(self.core.flush_state.lock().writes_ahead());
         let entries = if group == sealer.next { written.saturating_sub(under_way) } else { 0 };
         Some(Now { next: sealer.next, previous: sealer.previous, entries })
     }
@@ -122,7 +97,14 @@ impl Core {
         let next = base::GroupNumber(now.next);
         let edge = Edge { next, previous: now.previous, end: Lsn::NONE, whole: Lsn::NONE };
         let mut entries = Entries::new();
-        let read = wads::read(&self.env, &self.config, &mut self.book(), &edge, path, &mut entries);
+        let read = wads::read(
+            &self.core.env,
+            &self.core.config,
+            &mut self.core.book(),
+            &edge,
+            path,
+            &mut entries,
+        );
         if let Err(error) = read {
             return Some(error.to_string());
         }

@@ -12,16 +12,24 @@ use seam::disk::{BLOCK, Disk, is_same_place};
 use seam::stop::StopSwitch;
 use seam::sync::Mutex;
 
-use crate::flow::LANE_DEPTH;
+use crate::LogError;
+use crate::elsewhere::Elsewhere;
 use crate::group::GROUP_HEADER;
 use crate::record::RECORD_BYTES_MAX;
-use crate::segment::SEGMENT_HEADER;
-use crate::{Elsewhere, LogError, WadsConfig};
 
 /// Most copies of a log.
 pub const COPIES_MAX: usize = 2;
 /// Most stripes of a log.
 pub const STRIPES_MAX: u8 = 8;
+
+/// Groups that may be on one lane at a time.
+pub(crate) const LANE_DEPTH: usize = 2;
+/// Bytes before the first group of a file.
+pub(crate) const SEGMENT_HEADER: usize = 4096;
+/// Most files of a write-ahead data set.
+pub const WADS_COPIES_MAX: usize = 2;
+/// The largest one, in bytes.
+pub(crate) const WADS_BYTES_MAX: u64 = 1 << 30;
 
 /// How a log is laid out. Folders and segment size stay as they were when it was made.
 #[derive(Clone, Debug)]
@@ -60,6 +68,51 @@ pub struct LogConfig {
     pub plain: PlainSpan,
     /// The label of the log's data key.
     pub key_label: String,
+}
+
+/// The name of a write-ahead data set in its folder.
+const WADS_FILE: &str = "write-ahead.hfw";
+
+/// A write-ahead data set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WadsConfig {
+    /// One folder, or two for dual ones; on devices that are quick to flush.
+    pub copies: Vec<PathBuf>,
+    /// Bytes of each file, a multiple of 4,096. When all of it waits for the log, a group goes to
+    /// the log before it is full.
+    pub bytes: u64,
+}
+
+impl WadsConfig {
+    /// Files of 8 MiB.
+    #[must_use]
+    pub fn new(copies: Vec<PathBuf>) -> WadsConfig {
+        WadsConfig { copies, bytes: 8 << 20 }
+    }
+
+    /// Its files.
+    pub fn paths(&self) -> impl Iterator<Item = PathBuf> {
+        self.copies.iter().map(|folder| folder.join(WADS_FILE))
+    }
+
+    /// What is wrong with it, for a log with groups of at most `group_bytes_max`.
+    pub(crate) fn fault(&self, group_bytes_max: usize) -> Option<String> {
+        let same = self.copies.len() == 2 && self.copies[0] == self.copies[1];
+        if self.copies.is_empty() || self.copies.len() > WADS_COPIES_MAX {
+            let count = self.copies.len();
+            Some(format!("{count} folders for the write-ahead data set; it has one or two"))
+        } else if same {
+            Some(format!("both write-ahead data sets in {}", self.copies[0].display()))
+        } else if !self.bytes.is_multiple_of(BLOCK as u64)
+            || self.bytes < 2 * group_bytes_max as u64
+            || self.bytes > WADS_BYTES_MAX
+        {
+            let text = "a multiple of 4,096, from two groups to 1 GiB";
+            Some(format!("a write-ahead data set of {} bytes; {text}", self.bytes))
+        } else {
+            None
+        }
+    }
 }
 
 /// Where copies are now that were made anew in another folder while the log was in use: all clones

@@ -20,8 +20,9 @@ use base::{GroupNumber, Lsn};
 use seam::disk::BLOCK;
 use seam::plant::{Plant, planted};
 
-use crate::segment::{SEGMENT_HEADER, SegmentId, SlotFiles};
-use crate::{LogConfig, LogStart, SegmentInfo, ToArchive};
+use crate::config::SEGMENT_HEADER;
+use crate::segment::{SegmentId, SlotFiles};
+use crate::{LogConfig, LogStart, SegmentInfo};
 
 /// A segment in use.
 pub(crate) struct Segment {
@@ -70,6 +71,17 @@ pub(crate) enum Search {
     Unindexed(u64),
     /// It is before the oldest segment, which begins here.
     Gone(Lsn),
+}
+
+/// Groups that wait to be archived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ToArchive {
+    /// The first of them.
+    pub from: GroupNumber,
+    /// The group behind the last one.
+    pub to: GroupNumber,
+    /// Whether they are the last ones of a segment.
+    pub full: bool,
 }
 
 /// The slots and the segments in them.

@@ -8,12 +8,27 @@
 //! ```text
 //!   append ──> ring ──> sealer ──> lane (copy 1, stripe s) ──> segment-NNN.stripe-s
 //!            log_ring  sealer.rs  lane (copy 2, stripe s)     segment.rs
-//!                                  flow.rs, writer.rs
+//!                                  flush_state.rs, writer.rs
 //!                │                   └─> recent ──> the archive
 //!                └────> write-ahead data set, if there is one: ahead.rs, wads.rs
 //!   damage: mend, from the other copy or from an archive
-//!   open:  survey ──> walk ──> restore ──> Core          read: directory ──> lens ──> records
+//!   open:  survey ──> walk ──> restore ──> Log           read: directory ──> lens ──> records
 //! ```
+//!
+//! The running log is made of layers. Each holds the one below as a field, adds what it owns, and
+//! knows nothing of those above; a caller of the highest one reaches them all:
+//!
+//! | layer | owns |
+//! |---|---|
+//! | `read.rs`, `Reading` | how records and groups are found again |
+//! | `writer.rs`, `Writing` | who writes groups and entries, and who waits for that |
+//! | `sealer.rs`, `Sealing` | keys, salts, the current segment: groups and entries are made here |
+//! | `append.rs`, `Append` | the way of a record into the ring |
+//! | `slots.rs`, `Slots` | segments, slots, and the room in them |
+//! | `flush.rs`, `Flush` | the ring, how far the log is, groups in flight, who is told |
+//!
+//! Beside them stand files for what is done to a running log as a whole: `mend.rs`, `prove.rs`,
+//! `renew.rs`, `resync.rs`, `restripe.rs`, `watch.rs`, `ahead_care.rs`, `sealed.rs`.
 //!
 //! What holds, whatever crashes:
 //! 1. A position that was acknowledged is there after a restart, and so is everything before it.
@@ -29,15 +44,18 @@
 
 mod ahead;
 mod ahead_care;
-mod company;
+mod append;
+mod commit_delay;
 mod config;
-mod core;
 mod directory;
+mod elsewhere;
 mod error;
-mod flow;
+mod flush;
+mod flush_state;
 mod group;
 mod lens;
 mod log;
+mod lost;
 mod mend;
 mod prove;
 mod read;
@@ -55,27 +73,30 @@ mod slots;
 mod stats;
 mod survey;
 mod wads;
+mod waiters;
 mod walk;
 mod watch;
 mod writer;
 
 pub use ahead_care::{AheadDamage, look_ahead};
+pub use append::Place;
 pub use config::{
     COPIES_MAX, LogConfig, LogEnv, LogEvents, LogStart, Moved, Opened, Origin, PlainSpan,
-    STRIPES_MAX,
+    STRIPES_MAX, WADS_COPIES_MAX, WadsConfig,
 };
+pub use directory::ToArchive;
+pub use elsewhere::{Elsewhere, GroupSource};
 pub use error::LogError;
 pub use group::{Flaw, GROUP_HEADER, GroupHead, KeyBook, Purpose, disk_len};
-pub use log::{DurableSink, Log, Place};
-pub use mend::{Elsewhere, GroupSource, LostGroup, Mended};
+pub use log::Log;
+pub use mend::{LostGroup, Mended};
 pub use prove::ProofStep;
 pub use read::LogReader;
-pub use recent::RecentGroup;
 pub use record::{
     RECORD_BYTES_MAX, RECORD_HEADER, Record, RecordHead, decode as decode_record,
     length_of as record_length,
 };
 pub use scan::{GroupInfo, Scanned, scan};
-pub use sealed::{SealedGroups, ToArchive};
+pub use sealed::{RecentGroup, SealedGroups};
 pub use stats::{AheadInfo, CopyInfo, LogSpace, LogStatistics, SegmentInfo};
-pub use wads::{WADS_COPIES_MAX, WadsConfig};
+pub use waiters::DurableSink;

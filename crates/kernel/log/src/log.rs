@@ -1,55 +1,40 @@
 //! The log as its callers see it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::Ordering::SeqCst;
 
 use base::{GroupNumber, Lsn, UowId};
+use log_ring::Ring;
 use seal::Salt;
 use seam::sync::{Condvar, Mutex};
 use seam::thread::JoinHandle;
 
-use crate::ahead::WadsState;
-use crate::core::{Core, Layout};
+use crate::append::Append;
+use crate::config::LANE_DEPTH;
 use crate::directory::{Directory, room_left};
-use crate::flow::{Board, CopyState, LANE_DEPTH};
+use crate::flush::{Begun, Flush};
+use crate::flush_state::{CopyState, FlushState};
 use crate::group::{KeyBook, Purpose};
-use crate::read::{LogReader, ReadCache};
+use crate::read::{LogReader, Reading};
+use crate::record::NewRecord;
 use crate::restore::{Restored, restore};
-use crate::sealer::{Current, Sealer};
+use crate::sealer::{Current, Sealer, Sealing};
 use crate::segment::{FileAt, HeadSealer, make_slot, sync_folders};
-use crate::stats::Stats;
+use crate::slots::Slots;
+use crate::writer::Writing;
 use crate::{
-    AheadInfo, COPIES_MAX, CopyInfo, LogConfig, LogEnv, LogError, LogSpace, LogStart,
-    LogStatistics, Opened, Origin, RecordHead, SealedGroups, SegmentInfo, ToArchive,
+    AheadInfo, COPIES_MAX, CopyInfo, DurableSink, LogConfig, LogEnv, LogError, LogSpace, LogStart,
+    LogStatistics, Opened, Origin, Place, RecordHead, SegmentInfo,
 };
-use log_ring::Ring;
-
-/// Where a record stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The position of its first byte.
-    pub lsn: Lsn,
-    /// The position behind its last byte: it is durable once the log is durable up to here.
-    pub end: Lsn,
-}
-
-/// Somebody who is told that a position is durable.
-pub trait DurableSink: Send + Sync {
-    /// The position given with `token` is durable, or never will be. Called once for each
-    /// registration, in the order of positions, by a thread that the device waits for: be brief,
-    /// never block. It may append and register anew.
-    fn durable(&self, token: u64, outcome: Result<(), &LogError>);
-
-    /// No more are known to be durable for now: called by the same thread after the last of the
-    /// calls that came together, sometimes also before it. The moment to wake whoever waits, once
-    /// for many.
-    fn told(&self) {}
-}
 
 /// A running log.
 pub struct Log {
-    pub(crate) core: Arc<Core>,
+    pub(crate) core: Arc<Reading>,
     pub(crate) threads: Mutex<Vec<JoinHandle>>,
+    /// Held while damaged groups are written again.
+    pub(crate) mending: Mutex<()>,
+    /// Held while a lost copy is brought back, or stripes are changed.
+    pub(crate) resyncing: Mutex<()>,
 }
 
 impl Log {
@@ -144,16 +129,22 @@ impl Log {
             sequence: restored.sequence,
             ahead: None,
         };
-        let core = Arc::new(build(env, config, &start, heads, ring, sealer, restored, book));
-        core.refresh_idle(&core.board.lock());
+        let parts = Parts { heads, ring, sealer, restored, book };
+        let core = Arc::new(build(env, config, &start, parts));
+        core.refresh_idle(&core.flush_state.lock());
         let threads = start_threads(&core)?;
-        let log = Arc::new(Log { core, threads: Mutex::new(threads) });
-        opened.notes.extend(log.go_ahead(start.ahead)?);
+        let log = Arc::new(Log {
+            core,
+            threads: Mutex::new(threads),
+            mending: Mutex::new(()),
+            resyncing: Mutex::new(()),
+        });
+        opened.notes.extend(log.core.go_ahead(start.ahead)?);
         let shared = log.core.layout().shared_folder(log.core.env.seam.disk.as_ref());
         opened.notes.extend(
             shared.map(|why| format!("{why}: without that folder both copies of the log are lost")),
         );
-        opened.next_group = GroupNumber(log.core.board.lock().next);
+        opened.next_group = GroupNumber(log.core.flush_state.lock().next);
         Ok((log, opened))
     }
 
@@ -172,7 +163,7 @@ impl Log {
         previous: Lsn,
         body: &[&[u8]],
     ) -> Result<Place, LogError> {
-        self.core.append((kind, flags, uow, previous), body, false)
+        self.core.append(NewRecord { kind, flags, uow, previous }, body, false)
     }
 
     /// The same for undo: draws on what [`Log::reserve`] has kept, and never finds the log full.
@@ -187,7 +178,7 @@ impl Log {
         previous: Lsn,
         body: &[&[u8]],
     ) -> Result<Place, LogError> {
-        self.core.append((kind, flags, uow, previous), body, true)
+        self.core.append(NewRecord { kind, flags, uow, previous }, body, true)
     }
 
     /// Keeps `bytes` of records for undo (K15). `false` if the log has no room for them: then the
@@ -242,6 +233,22 @@ impl Log {
         self.core.drive()
     }
 
+    /// Waits until the log itself holds everything before `up_to`, not only the write-ahead data
+    /// set: where there is none, that is [`Log::wait_durable`].
+    ///
+    /// # Errors
+    /// As for [`Log::wait_durable`].
+    pub fn land(&self, up_to: Lsn) -> Result<(), LogError> {
+        self.core.land(up_to)
+    }
+
+    /// How far the log itself holds everything, durably. What is durable beyond is in the
+    /// write-ahead data set.
+    #[must_use]
+    pub fn landed(&self) -> Lsn {
+        self.core.landed()
+    }
+
     /// Reads the durable records that begin at `from` or behind and before `to`. `from` must be
     /// where a record begins.
     #[must_use]
@@ -271,22 +278,9 @@ impl Log {
         self.core.truncate(None, Some(archived));
     }
 
-    /// The oldest groups that wait to be archived: those of one full segment, or with `partial`
-    /// also what the current one has so far. `None` if nothing waits, or if there is no archive.
-    #[must_use]
-    pub fn to_archive(&self, partial: bool) -> Option<ToArchive> {
-        self.core.to_archive(partial)
-    }
-
-    /// Reads sealed groups, from `from` and before `to`, as far as they are durable.
-    #[must_use]
-    pub fn sealed(&self, from: GroupNumber, to: GroupNumber) -> SealedGroups {
-        SealedGroups::new(Arc::clone(&self.core), from, to)
-    }
-
     /// What keeps the archive from going on, for errors that follow from it; `None` if nothing.
     pub fn set_archive_trouble(&self, trouble: Option<String>) {
-        *self.core.archive_trouble.lock() = trouble;
+        self.core.set_archive_trouble(trouble);
     }
 
     /// The error to give to whoever waits for room, if full segments wait for the archive alone.
@@ -298,9 +292,8 @@ impl Log {
     /// How much room there is.
     #[must_use]
     pub fn space(&self) -> LogSpace {
-        let reserved_bytes = self.core.reserved.load(SeqCst);
-        let next = self.core.ring.next();
-        let free = self.core.limit.load(SeqCst).saturating_sub(next);
+        let reserved_bytes = self.core.reserved_bytes();
+        let free = self.core.free_bytes();
         let (used_bytes, unarchived_bytes) = {
             let directory = self.core.directory.lock();
             let config = &self.core.config;
@@ -320,8 +313,7 @@ impl Log {
     #[inline]
     #[must_use]
     pub fn room(&self) -> u64 {
-        let free = self.core.limit.load(SeqCst).saturating_sub(self.core.ring.next());
-        free.saturating_sub(self.core.reserved.load(SeqCst))
+        self.core.free_bytes().saturating_sub(self.core.reserved_bytes())
     }
 
     /// What [`LogSpace::capacity_bytes`] says, without a latch.
@@ -348,10 +340,10 @@ impl Log {
     pub fn statistics(&self) -> LogStatistics {
         let stats = &self.core.stats;
         let (states, in_flight) = {
-            let board = self.core.board.lock();
-            (board.copies().to_vec(), board.in_flight() as u64)
+            let state = self.core.flush_state.lock();
+            (state.copies().to_vec(), state.in_flight() as u64)
         };
-        let troubles = self.core.troubles.lock().clone();
+        let troubles = self.core.troubles();
         let copy = |(copy, state): (u8, CopyState)| CopyInfo {
             path: self.core.config.folder(copy),
             living: state == CopyState::Living,
@@ -375,7 +367,7 @@ impl Log {
             cramped,
             serial_ns: stats.reserve_ns_estimate(),
             serial_samples: stats.reserve_samples(),
-            reserved_bytes: self.core.reserved.load(SeqCst),
+            reserved_bytes: self.core.reserved_bytes(),
             copies: (0..).zip(states).map(copy).collect(),
             ahead: self.core.config.wads.as_ref().map(|wads| AheadInfo {
                 paths: wads.paths().collect(),
@@ -399,7 +391,7 @@ impl Log {
     /// # Errors
     /// [`LogError::Stopped`] if the kernel has stopped; the threads have ended all the same.
     pub fn close(&self) -> Result<(), LogError> {
-        let drained = self.wait_durable(self.next_lsn()).and_then(|()| self.end_ahead());
+        let drained = self.wait_durable(self.next_lsn()).and_then(|()| self.core.end_ahead());
         self.end_threads();
         let threads = std::mem::take(&mut *self.threads.lock());
         threads.into_iter().for_each(JoinHandle::join);
@@ -408,9 +400,9 @@ impl Log {
 
     fn end_threads(&self) {
         // Under the lock, so that no writer is just between its look and its sleep.
-        let board = self.core.board.lock();
+        let state = self.core.flush_state.lock();
         self.core.closed.store(true, SeqCst);
-        drop(board);
+        drop(state);
         self.core.lanes.iter().for_each(Condvar::notify_all);
         drop(self.core.directory.lock());
         self.core.keeper_wake.notify_all();
@@ -432,18 +424,9 @@ impl Drop for Log {
     }
 }
 
-#[allow(clippy::too_many_arguments)] // the parts of one thing, put together once
-fn build(
-    env: LogEnv,
-    config: LogConfig,
-    start: &LogStart,
-    heads: HeadSealer,
-    ring: Ring,
-    mut sealer: Sealer,
-    restored: Restored,
-    book: KeyBook,
-) -> Core {
-    let end = restored.end.0;
+/// Puts the layers of a running log one upon the other.
+fn build(env: LogEnv, config: LogConfig, start: &LogStart, parts: Parts) -> Reading {
+    let Parts { heads, ring, mut sealer, restored, book } = parts;
     let of_current = |current: &Current| {
         (current.offsets.iter().sum::<u64>(), room_left(&config, &current.offsets))
     };
@@ -454,64 +437,36 @@ fn build(
     directory.walked_before = usize::from(config.wads.is_some());
     directory.free_unneeded();
     let archives = start.archived != LogStart::NO_ARCHIVE;
-    let board = Board::new(&config, restored.next.0, restored.copies, archives);
-    Core {
-        payload_max: config.payload_max(),
-        record_max: config.record_bytes_max() as u64,
-        ring,
-        salts: Mutex::new(vec![sealer.salt]),
-        first_of_run: restored.next,
-        taken: AtomicU64::new(end),
-        durable: AtomicU64::new(end),
-        wanted: AtomicU64::new(end),
-        wads: WadsState::new(end, start.ahead),
-        enough: AtomicU64::new(u64::MAX),
-        limit: AtomicU64::new(directory.limit(&config, end)),
-        capacity: AtomicU64::new(directory.capacity_bytes(&config)),
-        reserved: AtomicU64::new(0),
-        idle: AtomicBool::new(true),
-        ahead: AtomicBool::new(true),
-        called: AtomicBool::new(false),
-        together: AtomicBool::new(true),
-        turns: AtomicBool::new(false),
-        closed: AtomicBool::new(false),
-        ring_waiters: AtomicU32::new(0),
-        sealer: Mutex::new(sealer),
-        directory: Mutex::new(directory),
-        keeper_wake: Condvar::new(),
-        archive_wake: Condvar::new(),
-        archive_trouble: Mutex::new(None),
-        troubles: Mutex::new(vec![None; config.copies.len()]),
-        making: Mutex::new(()),
-        mending: Mutex::new(()),
-        resyncing: Mutex::new(()),
-        laned: Mutex::new(0),
-        lanes: board.lanes().map(|_| Condvar::new()).collect(),
-        layout: Layout::new(&config),
-        board: Mutex::new(board),
-        ring_room: Condvar::new(),
-        parkers: Mutex::new(Vec::new()),
-        read_cache: Mutex::new(ReadCache::new(book, config.group_bytes_max)),
-        heads,
-        stats: Stats::default(),
-        env,
-        config,
-    }
+    let state = FlushState::new(&config, restored.next.0, restored.copies, archives);
+    let begun = Begun { ring, state, end: restored.end, ahead: start.ahead };
+    let flush = Flush::new(env, config, begun);
+    let slots = Slots::new(flush, directory, heads);
+    let writing = Writing::new(Sealing::new(Append::new(slots), sealer));
+    Reading::new(writing, book)
+}
+
+/// What a running log is made of.
+struct Parts {
+    heads: HeadSealer,
+    ring: Ring,
+    sealer: Sealer,
+    restored: Restored,
+    book: KeyBook,
 }
 
 /// The threads for each lane of a living copy, and the one that makes slots.
-fn start_threads(core: &Arc<Core>) -> Result<Vec<JoinHandle>, LogError> {
+fn start_threads(core: &Arc<Reading>) -> Result<Vec<JoinHandle>, LogError> {
     let keeper = Arc::clone(core);
     let started = seam::thread::spawn("log keeper", move || keeper.keeper_loop());
     let mut threads = vec![started.map_err(LogError::Thread)?];
-    let living: Vec<u8> = core.board.lock().living().collect();
+    let living: Vec<u8> = core.flush_state.lock().living().collect();
     start_lanes(core, core.config.stripes, &living, 0, &mut threads)?;
     Ok(threads)
 }
 
 /// Starts the threads of so many stripes' lanes on some copies, but for those in `known`.
 pub(crate) fn start_lanes(
-    core: &Arc<Core>,
+    core: &Arc<Reading>,
     stripes: u8,
     copies: &[u8],
     known: u16,

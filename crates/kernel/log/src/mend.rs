@@ -17,55 +17,21 @@
 //! 4. A group that is nowhere is named; its place is left as it is.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::Ordering::SeqCst;
 
 use base::{GroupNumber, Lsn};
-use seam::disk::{BLOCK, File, is_misplaced};
+use seam::disk::{BLOCK, is_misplaced};
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 
-use crate::core::Core;
+use crate::config::SEGMENT_HEADER;
 use crate::directory::Located;
-use crate::group::{GroupHead, KeyBook};
-use crate::prove::ProofStep;
-use crate::read::Groups;
-use crate::segment::{FileAt, SEGMENT_HEADER, SegmentId, SlotFiles};
-use crate::survey::Survey;
-use crate::{Log, LogConfig, LogError, Scanned};
-
-/// Where groups may be had that the log has lost.
-pub trait GroupSource: Send + Sync {
-    /// A durable group: its header, and its payload as it was before it was sealed.
-    ///
-    /// # Errors
-    /// Why it cannot be had.
-    fn group(&self, number: GroupNumber) -> Result<(GroupHead, Vec<u8>), String>;
-}
-
-/// What a log can get back from elsewhere: nothing, or the groups of a source.
-#[derive(Clone, Default)]
-pub struct Elsewhere(pub Option<Arc<dyn GroupSource>>);
-
-impl fmt::Debug for Elsewhere {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "archives" } else { "nothing" })
-    }
-}
-
-impl Elsewhere {
-    /// A group as it was sealed, padding included (1).
-    fn sealed(&self, book: &mut KeyBook, number: GroupNumber) -> Result<AlignedBuf, String> {
-        let Some(source) = &self.0 else { return Err("there is no archive".into()) };
-        let (head, payload) = source.group(number)?;
-        if head.number != number || head.system != book.system() {
-            return Err(format!("the archive has {} in its place", head.number));
-        }
-        book.seal_again(&head, &payload).map_err(|flaw| flaw.to_string())
-    }
-}
+use crate::log::Log;
+use crate::lost::Lost;
+use crate::prove::{ProofStep, Prover};
+use crate::read::{Groups, Reading};
+use crate::segment::{FileAt, SegmentId};
+use crate::{LogError, Scanned};
 
 /// What was done for a log with damaged copies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -107,7 +73,8 @@ impl Log {
     /// nowhere without which others cannot be found: those before it are mended.
     pub fn mend(&self, step: &mut dyn FnMut(ProofStep) -> bool) -> Result<Mended, LogError> {
         let core = &*self.core;
-        let _alone = core.mending.lock();
+        let _alone = self.mending.lock();
+        let mender = Mender { core };
         let mut mended = Mended::default();
         let mut damaged = BTreeSet::new();
         let mut before = None;
@@ -118,7 +85,7 @@ impl Log {
         };
         let searched = loop {
             // Its place is known, and those behind it cannot be found without it.
-            match self.prove(&mut note, step).map_err(|error| core.put_back(error, &mut before)) {
+            match self.prove(&mut note, step).map_err(|error| mender.put_back(error, &mut before)) {
                 Ok(_) => break Ok(()),
                 Err(Ok(())) => mended.archived += 1,
                 Err(Err(error)) => break Err(error),
@@ -126,7 +93,7 @@ impl Log {
         };
         for number in damaged {
             if core.hold(number).is_some() {
-                let done = core.mend_held(number, &mut mended);
+                let done = mender.mend_held(number, &mut mended);
                 core.let_go();
                 done?;
             }
@@ -147,7 +114,7 @@ impl Log {
         let core = &*self.core;
         let disk = core.env.seam.disk.as_ref();
         let slots = core.directory.lock().slots;
-        let living: Vec<u8> = core.board.lock().living().collect();
+        let living: Vec<u8> = core.flush_state.lock().living().collect();
         let layout = core.layout();
         let mut missing = Vec::new();
         for files in (0..slots).filter_map(|slot| core.directory.lock().files_of(slot)) {
@@ -181,7 +148,7 @@ impl Log {
 
     /// The next group begins a segment.
     pub fn begin_segment(&self) {
-        self.core.turns.store(true, SeqCst);
+        self.core.begin_segment();
     }
 
     /// Whether a group that no copy has can be made again, because an archive has it.
@@ -191,54 +158,25 @@ impl Log {
     }
 }
 
-impl Core {
-    /// Keeps the segment of a group from being used again; its files, or `None` if it was freed
-    /// already.
-    fn hold(&self, number: GroupNumber) -> Option<Arc<SlotFiles>> {
-        let mut directory = self.directory.lock();
-        let (sequence, files) = {
-            let segment = directory.holding(number)?;
-            (segment.id.sequence, Arc::clone(&segment.files))
-        };
-        if !planted(Plant::MendedUnheld) {
-            directory.held = Some(sequence);
-        }
-        Some(files)
-    }
+/// Mends one log.
+struct Mender<'a> {
+    core: &'a Reading,
+}
 
-    fn let_go(&self) {
-        let mut directory = self.directory.lock();
-        directory.held = None;
-        if directory.free_unneeded() {
-            let limit = directory.limit(&self.layout(), self.taken.load(SeqCst));
-            self.limit.store(limit, SeqCst);
-        }
-    }
-
-    fn span_of(&self, number: GroupNumber) -> Option<(Lsn, Lsn)> {
-        let directory = self.directory.lock();
-        let first = |number: GroupNumber| {
-            let segment = directory.holding(number)?;
-            let index = (number.0 - segment.id.first_group.0) as usize;
-            segment.groups.get(index).map(|group| group.first)
-        };
-        let begins = first(number)?;
-        Some((begins, first(GroupNumber(number.0 + 1)).unwrap_or_else(|| self.landed())))
-    }
-
+impl Mender<'_> {
     /// Mends one group on every living copy that lacks it, while its segment is held.
     fn mend_held(&self, number: GroupNumber, mended: &mut Mended) -> Result<(), LogError> {
-        let place = self.locate(number)?;
-        let id = self.directory.lock().holding(number).map(|segment| segment.id);
-        let living: Vec<u8> = self.board.lock().living().collect();
+        let place = self.core.locate(number)?;
+        let id = self.core.directory.lock().holding(number).map(|segment| segment.id);
+        let living: Vec<u8> = self.core.flush_state.lock().living().collect();
         if let Some(id) = id.filter(|_| place.offset == SEGMENT_HEADER as u64) {
             for copy in &living {
                 mended.files += u64::from(self.mend_file(&id, &place, *copy)?);
             }
         }
-        let mut reader = Groups::new(self.book(), self.config.group_bytes_max);
+        let mut reader = Groups::new(self.core.book(), self.core.config.group_bytes_max);
         let mut lacks =
-            |copy: &u8| reader.load_from(self, number, &place, *copy, &mut |_| ()).is_err();
+            |copy: &u8| reader.load_from(self.core, number, &place, *copy, &mut |_| ()).is_err();
         let lacking: Vec<u8> = living.into_iter().filter(&mut lacks).collect();
         if lacking.is_empty() {
             return Ok(());
@@ -250,7 +188,7 @@ impl Core {
                 return Ok(());
             }
         };
-        if place.offset + sealed.len() as u64 > self.config.segment_bytes {
+        if place.offset + sealed.len() as u64 > self.core.config.segment_bytes {
             let why = "nobody knows where it stood".to_owned();
             mended.lost.push(self.lost_group(number, &place, why));
             return Ok(());
@@ -258,7 +196,7 @@ impl Core {
         for copy in &lacking {
             let Some(file) = place.files.get(*copy, place.stripe) else { continue };
             let at = FileAt { copy: *copy, slot: place.files.slot, stripe: place.stripe };
-            let failed = |error| LogError::io("mend", at.path(&self.layout()), error);
+            let failed = |error| LogError::io("mend", at.path(&self.core.layout()), error);
             file.write_at(&sealed, place.offset).map_err(failed)?;
         }
         if let Some(copy) = lacking.into_iter().find(lacks)
@@ -267,7 +205,7 @@ impl Core {
             let at = FileAt { copy, slot: place.files.slot, stripe: place.stripe };
             return Err(LogError::Damaged {
                 group: number,
-                path: at.path(&self.layout()),
+                path: at.path(&self.core.layout()),
                 offset: place.offset,
                 why: "it was written again, and the disk does not give it back".into(),
             });
@@ -280,15 +218,15 @@ impl Core {
     /// A group as it was sealed, padding included, and whether an archive gave it.
     fn good(&self, number: GroupNumber) -> Result<(AlignedBuf, bool), String> {
         let mut sealed = Vec::new();
-        let mut reader = Groups::new(self.book(), self.config.group_bytes_max);
-        let read = reader.load_keeping(self, number, &mut |bytes| {
+        let mut reader = Groups::new(self.core.book(), self.core.config.group_bytes_max);
+        let read = reader.load_keeping(self.core, number, &mut |bytes| {
             sealed.clear();
             sealed.extend_from_slice(bytes);
         });
         if let Err(error) = read
             && (sealed.is_empty() || !planted(Plant::MendedUnproven))
         {
-            let elsewhere = self.config.elsewhere.sealed(&mut self.book(), number);
+            let elsewhere = self.core.config.elsewhere.sealed(&mut self.core.book(), number);
             let given = elsewhere.map(|sealed| (sealed, true));
             return given.map_err(|why| format!("{error}; {why}"));
         }
@@ -301,21 +239,22 @@ impl Core {
     fn mend_file(&self, id: &SegmentId, place: &Located, copy: u8) -> Result<bool, LogError> {
         let at = FileAt { copy, slot: place.files.slot, stripe: place.stripe };
         let Some(file) = place.files.get(copy, place.stripe) else { return Ok(false) };
-        if self.file_flaw(id, at, file.as_ref()).is_none() {
+        let prover = Prover { core: self.core };
+        if prover.file_flaw(id, at, file.as_ref()).is_none() {
             return Ok(false);
         }
-        let failed = |error| LogError::io("mend", at.path(&self.layout()), error);
-        if file.len().map_err(failed)? < self.config.segment_bytes {
-            file.set_len(self.config.segment_bytes).map_err(failed)?;
+        let failed = |error| LogError::io("mend", at.path(&self.core.layout()), error);
+        if file.len().map_err(failed)? < self.core.config.segment_bytes {
+            file.set_len(self.core.config.segment_bytes).map_err(failed)?;
         }
-        self.heads.write(&self.layout(), id, at, file.as_ref())?;
+        self.core.heads.write(&self.core.layout(), id, at, file.as_ref())?;
         Ok(true)
     }
 
     fn lost_group(&self, number: GroupNumber, place: &Located, why: String) -> LostGroup {
-        let (first, end) = self.span_of(number).unwrap_or_default();
+        let (first, end) = self.core.span_of(number).unwrap_or_default();
         let at = FileAt { copy: 0, slot: place.files.slot, stripe: place.stripe };
-        let (path, offset) = (at.path(&self.layout()), place.offset);
+        let (path, offset) = (at.path(&self.core.layout()), place.offset);
         LostGroup { number, first, end, path, offset, why }
     }
 
@@ -323,83 +262,19 @@ impl Core {
     fn put_back(&self, error: LogError, before: &mut Option<GroupNumber>) -> Result<(), LogError> {
         let Some(lost) = Lost::of(&error, *before) else { return Err(error) };
         *before = Some(lost.number);
-        let sealed = match self.config.elsewhere.sealed(&mut self.book(), lost.number) {
-            Ok(sealed) if lost.fits(&self.config, &sealed) => sealed,
+        let sealed = match self.core.config.elsewhere.sealed(&mut self.core.book(), lost.number) {
+            Ok(sealed) if lost.fits(&self.core.config, &sealed) => sealed,
             _ => return Err(error),
         };
         // What was freed meanwhile need not be walked.
-        let Some(files) = self.hold(lost.number) else { return Ok(()) };
+        let Some(files) = self.core.hold(lost.number) else { return Ok(()) };
         let living: Vec<u8> =
-            self.board.lock().living().filter(|_| files.slot == lost.slot).collect();
+            self.core.flush_state.lock().living().filter(|_| files.slot == lost.slot).collect();
         let written = living.into_iter().try_for_each(|copy| {
             let file = files.get(copy, lost.stripe);
-            file.map_or(Ok(()), |file| lost.write(&self.config, copy, file.as_ref(), &sealed))
+            file.map_or(Ok(()), |file| lost.write(&self.core.config, copy, file.as_ref(), &sealed))
         });
-        self.let_go();
+        self.core.let_go();
         written
     }
-}
-
-/// A group that no copy has, and where it must stand.
-struct Lost {
-    number: GroupNumber,
-    slot: u32,
-    stripe: u8,
-    offset: u64,
-}
-
-impl Lost {
-    /// What an error says is lost. What was put back `before` and is lost still stays so.
-    fn of(error: &LogError, before: Option<GroupNumber>) -> Option<Lost> {
-        let LogError::Damaged { group, path, offset, .. } = error else { return None };
-        let (slot, stripe) = FileAt::parse(path.file_name()?.as_ref())?;
-        let is_new = before.is_none_or(|before| before < *group);
-        let is_group = *offset >= SEGMENT_HEADER as u64;
-        (is_new && is_group).then_some(Lost { number: *group, slot, stripe, offset: *offset })
-    }
-
-    fn write(
-        &self,
-        config: &LogConfig,
-        copy: u8,
-        file: &dyn File,
-        sealed: &AlignedBuf,
-    ) -> Result<(), LogError> {
-        let at = FileAt { copy, slot: self.slot, stripe: self.stripe };
-        let failed = |error| LogError::io("mend", at.path(config), error);
-        file.write_at(sealed, self.offset).map_err(failed)
-    }
-
-    /// Whether it ends within its segment: otherwise it never stood there.
-    fn fits(&self, config: &LogConfig, sealed: &AlignedBuf) -> bool {
-        self.offset + sealed.len() as u64 <= config.segment_bytes
-    }
-}
-
-/// Puts a group back, from elsewhere, that a restart needs and no copy has; which one it was, or
-/// the error again. `before` is the last one that was put back.
-pub(crate) fn put_back(
-    config: &LogConfig,
-    book: &mut KeyBook,
-    survey: &Survey,
-    copies: &[u8],
-    before: Option<GroupNumber>,
-    error: LogError,
-) -> Result<GroupNumber, LogError> {
-    let Some(lost) = Lost::of(&error, before) else { return Err(error) };
-    // The group may stand in a segment that nobody knows of any more, with others behind it.
-    if survey.has_illegible(copies) {
-        return Err(error);
-    }
-    let Ok(sealed) = config.elsewhere.sealed(book, lost.number) else { return Err(error) };
-    if !lost.fits(config, &sealed) {
-        return Err(error);
-    }
-    for copy in copies {
-        let at = FileAt { copy: *copy, slot: lost.slot, stripe: lost.stripe };
-        if let Some(surveyed) = survey.files.get(&at) {
-            lost.write(config, *copy, surveyed.file.as_ref(), &sealed)?;
-        }
-    }
-    Ok(lost.number)
 }

@@ -9,13 +9,14 @@ use base::GroupNumber;
 use seam::disk::File;
 use seam::mem::AlignedBuf;
 
-use crate::core::Core;
-use crate::flow::CopyState;
+use crate::config::SEGMENT_HEADER;
+use crate::flush_state::CopyState;
 use crate::group::Flaw;
 use crate::lens::LENS_BYTES;
-use crate::read::Groups;
-use crate::segment::{FileAt, SEGMENT_HEADER, SegmentHead, SegmentId};
-use crate::{Log, LogError, Scanned};
+use crate::log::Log;
+use crate::read::{Groups, Reading};
+use crate::segment::{FileAt, SegmentHead, SegmentId};
+use crate::{LogError, Scanned};
 
 /// How far a proof is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,26 +41,32 @@ impl Log {
         damage: &mut dyn FnMut(Scanned<'_>),
         step: &mut dyn FnMut(ProofStep) -> bool,
     ) -> Result<u64, LogError> {
-        self.core.prove(damage, step)
+        Prover { core: &self.core }.prove(damage, step)
     }
 }
 
-impl Core {
+/// Proves one log.
+pub(crate) struct Prover<'a> {
+    pub(crate) core: &'a Reading,
+}
+
+impl Prover<'_> {
     fn prove(
         &self,
         damage: &mut dyn FnMut(Scanned<'_>),
         step: &mut dyn FnMut(ProofStep) -> bool,
     ) -> Result<u64, LogError> {
-        let end = self.board.lock().undurable();
+        let end = self.core.flush_state.lock().undurable();
         let mut next = self.oldest_group();
         let (first, mut done) = (next, 0);
-        let copies = self.config.copies.len() as u8;
+        let copies = self.core.config.copies.len() as u8;
         let mut readers: Vec<Groups> =
-            (0..copies).map(|_| Groups::new(self.book(), LENS_BYTES)).collect();
+            (0..copies).map(|_| Groups::new(self.core.book(), LENS_BYTES)).collect();
         while next < end {
             let mut bytes = 0;
             for copy in 0..copies {
-                let living = self.board.lock().copies()[usize::from(copy)] == CopyState::Living;
+                let living =
+                    self.core.flush_state.lock().copies()[usize::from(copy)] == CopyState::Living;
                 if living {
                     bytes +=
                         self.prove_group(next, copy, &mut readers[usize::from(copy)], damage)?;
@@ -78,7 +85,7 @@ impl Core {
 
     /// The first group of the oldest segment in use.
     fn oldest_group(&self) -> GroupNumber {
-        let directory = self.directory.lock();
+        let directory = self.core.directory.lock();
         directory.segments.front().map_or(GroupNumber(0), |segment| segment.id.first_group)
     }
 
@@ -90,15 +97,15 @@ impl Core {
         reader: &mut Groups,
         damage: &mut dyn FnMut(Scanned<'_>),
     ) -> Result<u64, LogError> {
-        let place = match self.locate(number) {
+        let place = match self.core.locate(number) {
             Ok(place) => place,
             // It was freed a moment ago (2).
             Err(LogError::Gone { .. }) => return Ok(0),
             Err(error) => return Err(error),
         };
         let at = FileAt { copy, slot: place.files.slot, stripe: place.stripe };
-        let path = || at.path(&self.layout());
-        let id = self.directory.lock().holding(number).map(|segment| segment.id);
+        let path = || at.path(&self.core.layout());
+        let id = self.core.directory.lock().holding(number).map(|segment| segment.id);
         let file = place.files.get(copy, place.stripe);
         if let (Some(id), Some(file)) = (id, file)
             && place.offset == SEGMENT_HEADER as u64
@@ -107,7 +114,7 @@ impl Core {
         {
             damage(Scanned::Damage { number, path: path(), offset, why });
         }
-        match reader.load_from(self, number, &place, copy, &mut |_| ()) {
+        match reader.load_from(self.core, number, &place, copy, &mut |_| ()) {
             Ok(head) => Ok(head.disk_len() as u64),
             Err(_) if number < self.oldest_group() => Ok(0),
             Err(flaw) => {
@@ -131,7 +138,9 @@ impl Core {
             .read_at(&mut block, 0)
             .map_err(|error| Flaw::Io(error.to_string()))
             .and_then(|()| SegmentHead::decode(&block))
-            .and_then(|head| head.prove(&mut self.book(), &self.config, &block).map(|()| head));
+            .and_then(|head| {
+                head.prove(&mut self.core.book(), &self.core.config, &block).map(|()| head)
+            });
         match proven {
             Err(flaw) => Some((0, format!("of its header: {flaw}"))),
             Ok(head) if head.id != *id => Some((0, "its header is of another segment".into())),
@@ -139,7 +148,7 @@ impl Core {
                 Some((0, "its header is of another file".into()))
             }
             Ok(_) => match file.len() {
-                Ok(len) if len < self.config.segment_bytes => {
+                Ok(len) if len < self.core.config.segment_bytes => {
                     Some((len, format!("the file ends after {len} bytes")))
                 }
                 _ => None,

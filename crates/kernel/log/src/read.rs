@@ -8,12 +8,13 @@
 //!    taken for it.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use base::{GroupNumber, Lsn};
+use seam::sync::Mutex;
 
 use crate::LogError;
-use crate::core::Core;
 use crate::directory::{GroupAt, Located, Search, Segment};
 use crate::group::{Flaw, GroupHead, KeyBook};
 use crate::lens::{LENS_BYTES, Lens};
@@ -21,10 +22,11 @@ use crate::record::{self, Record, RecordHead, length_of};
 use crate::segment::FileAt;
 use crate::survey::{Survey, Surveyed};
 use crate::walk::Walk;
+use crate::writer::Writing;
 
 /// Reads records forwards. Lends each one until the next call.
 pub struct LogReader {
-    core: Arc<Core>,
+    core: Arc<Reading>,
     groups: Groups,
     /// Where the next record begins.
     at: u64,
@@ -47,8 +49,8 @@ pub(crate) struct View {
 }
 
 impl LogReader {
-    pub(crate) fn new(core: Arc<Core>, from: Lsn, to: Lsn) -> LogReader {
-        let undurable = core.board.lock().undurable();
+    pub(crate) fn new(core: Arc<Reading>, from: Lsn, to: Lsn) -> LogReader {
+        let undurable = core.flush_state.lock().undurable();
         LogReader {
             groups: Groups::new(core.book(), LENS_BYTES),
             at: from.0,
@@ -178,14 +180,14 @@ impl Groups {
     }
 
     /// Reads and opens a group that is durable.
-    fn load(&mut self, core: &Core, number: GroupNumber) -> Result<View, LogError> {
+    fn load(&mut self, core: &Reading, number: GroupNumber) -> Result<View, LogError> {
         self.load_keeping(core, number, &mut |_| ())
     }
 
     /// The same; `keep` sees each try before it is opened (see [`Lens::load_keeping`]).
     pub(crate) fn load_keeping(
         &mut self,
-        core: &Core,
+        core: &Reading,
         number: GroupNumber,
         keep: &mut dyn FnMut(&[u8]),
     ) -> Result<View, LogError> {
@@ -216,7 +218,7 @@ impl Groups {
     /// Reads and opens a group as one copy has it.
     pub(crate) fn load_from(
         &mut self,
-        core: &Core,
+        core: &Reading,
         number: GroupNumber,
         place: &Located,
         copy: u8,
@@ -257,20 +259,20 @@ impl Groups {
 
 /// The last group that a single record was read from: backout reads its records one by one, and
 /// they stand close together.
-pub(crate) struct ReadCache {
+struct ReadCache {
     groups: Groups,
     view: Option<View>,
 }
 
 impl ReadCache {
-    pub(crate) fn new(book: KeyBook, lens_bytes: usize) -> ReadCache {
+    fn new(book: KeyBook, lens_bytes: usize) -> ReadCache {
         ReadCache { groups: Groups::new(book, lens_bytes), view: None }
     }
 
     /// Appends bytes `from..from + len` of the stream to `out`; they are durable.
     fn bytes(
         &mut self,
-        core: &Core,
+        core: &Reading,
         from: Lsn,
         len: usize,
         out: &mut Vec<u8>,
@@ -301,7 +303,27 @@ impl ReadCache {
     }
 }
 
-impl Core {
+/// The running log, down from what reads it: the highest of its layers.
+pub(crate) struct Reading {
+    writing: Writing,
+    cache: Mutex<ReadCache>,
+}
+
+impl Deref for Reading {
+    type Target = Writing;
+
+    #[inline]
+    fn deref(&self) -> &Writing {
+        &self.writing
+    }
+}
+
+impl Reading {
+    pub(crate) fn new(writing: Writing, book: KeyBook) -> Reading {
+        let cache = ReadCache::new(book, writing.config.group_bytes_max);
+        Reading { writing, cache: Mutex::new(cache) }
+    }
+
     /// Reads the record at `lsn`; its body replaces what is in `out`.
     pub(crate) fn read_record(&self, lsn: Lsn, out: &mut Vec<u8>) -> Result<RecordHead, LogError> {
         let head_len = record::RECORD_HEADER;
@@ -311,7 +333,7 @@ impl Core {
         }
         self.land(lsn.plus(head_len as u64))?;
         out.clear();
-        let mut cache = self.read_cache.lock();
+        let mut cache = self.cache.lock();
         cache.bytes(self, lsn, head_len, out)?;
         let Some(field) = out.first_chunk::<4>() else { return Err(LogError::NotARecord { lsn }) };
         let len =
@@ -322,7 +344,7 @@ impl Core {
         if self.landed() < lsn.plus(len) {
             drop(cache);
             self.land(lsn.plus(len))?;
-            cache = self.read_cache.lock();
+            cache = self.cache.lock();
         }
         cache.bytes(self, lsn.plus(head_len as u64), len as usize - head_len, out)?;
         drop(cache);

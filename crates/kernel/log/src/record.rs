@@ -73,22 +73,27 @@ impl Record<'_> {
     }
 }
 
-/// The header of a record of `len` bytes in all.
-#[inline]
-pub(crate) fn encode(
-    len: u32,
-    kind: u8,
-    flags: u8,
-    uow: UowId,
-    previous: Lsn,
-) -> [u8; RECORD_HEADER] {
-    let mut head = [0; RECORD_HEADER];
-    put_u32(&mut head, 0, len);
-    head[4] = kind;
-    head[5] = flags;
-    put_u64(&mut head, 8, uow.0);
-    put_u64(&mut head, 16, previous.0);
-    head
+/// What is said of a record that is appended.
+#[derive(Clone, Copy)]
+pub(crate) struct NewRecord {
+    pub(crate) kind: u8,
+    pub(crate) flags: u8,
+    pub(crate) uow: UowId,
+    pub(crate) previous: Lsn,
+}
+
+impl NewRecord {
+    /// The header of a record of `len` bytes in all.
+    #[inline]
+    pub(crate) fn encode(&self, len: u32) -> [u8; RECORD_HEADER] {
+        let mut head = [0; RECORD_HEADER];
+        put_u32(&mut head, 0, len);
+        head[4] = self.kind;
+        head[5] = self.flags;
+        put_u64(&mut head, 8, self.uow.0);
+        put_u64(&mut head, 16, self.previous.0);
+        head
+    }
 }
 
 /// The record that fills `bytes`, which begins at `lsn`.
@@ -192,7 +197,8 @@ mod tests {
     use super::*;
 
     fn record(len: usize) -> Vec<u8> {
-        let mut bytes = encode(len as u32, 7, 1, UowId(9), Lsn(64)).to_vec();
+        let head = NewRecord { kind: 7, flags: 1, uow: UowId(9), previous: Lsn(64) };
+        let mut bytes = head.encode(len as u32).to_vec();
         bytes.resize(len, 0xab);
         bytes
     }

@@ -11,48 +11,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::KeyGeneration;
-use seal::{Format, Salt, WorkingKey};
+use seal::{Format, Salt};
 use seam::disk::{BLOCK, Open};
 use seam::mem::AlignedBuf;
 
-use crate::core::Core;
 use crate::group::{GroupHead, KeyBook, Purpose};
-use crate::sealer::Sealer;
+use crate::log::Log;
+use crate::sealer::Renewal;
 use crate::segment::{FileAt, SegmentHead};
 use crate::wads::EntryHead;
-use crate::{Log, LogError, WadsConfig};
-use log_ring::Gathered;
-
-/// A key that waits for the next group that begins with a record.
-pub(crate) struct Renewal {
-    generation: KeyGeneration,
-    salt: Salt,
-    key: Arc<WorkingKey>,
-    /// For entries of the write-ahead data set, under the same salt.
-    entry_key: Arc<WorkingKey>,
-}
+use crate::{LogError, WadsConfig};
 
 /// How much is read at once.
 const WINDOW_BYTES: usize = 1 << 20;
-
-impl Core {
-    /// Goes over to the key that waits, if one does and `gathered` begins with a record (1).
-    pub(crate) fn renew_salt(&self, sealer: &mut Sealer, gathered: &Gathered) {
-        if gathered.first_record != Some(0) {
-            return;
-        }
-        let Some(renewal) = sealer.renewal.take() else { return };
-        // Readers know it before the first group can be read.
-        self.salts.lock().push(renewal.salt);
-        sealer.generation = renewal.generation;
-        sealer.salt = renewal.salt;
-        sealer.key = renewal.key;
-        sealer.first_of_salt = true;
-        if let Some(ahead) = &mut sealer.ahead {
-            ahead.renew(renewal.entry_key, renewal.generation, renewal.salt);
-        }
-    }
-}
 
 impl Log {
     /// Goes over to the current generation of the log's key, with a new salt, from one of the next

@@ -27,9 +27,9 @@ use seam::plant::{Plant, planted};
 
 use crate::config::window_of;
 use crate::directory::{GroupAt, Segment, cut_back};
-use crate::flow::CopyState;
+use crate::flush_state::CopyState;
 use crate::group::{GroupHead, KeyBook};
-use crate::mend;
+use crate::lost;
 use crate::sealer::Current;
 use crate::segment::{
     FileAt, HeadSealer, SegmentId, SlotFiles, group_chunks, make_file, sync_folders, write_zeros,
@@ -82,7 +82,7 @@ pub(crate) fn restore(
             // What no copy has, an archive may have.
             Err(error) => {
                 let (copies, last) = (&trust.sources, put_back.last().copied());
-                match mend::put_back(config, book, &survey, copies, last, error) {
+                match lost::put_back(config, book, &survey, copies, last, error) {
                     Ok(group) => put_back.push(group),
                     Err(LogError::Damaged { group, .. })
                         if lost_to < Some(group) && !survey.has_illegible(copies) =>

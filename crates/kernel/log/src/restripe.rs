@@ -14,7 +14,7 @@
 //! 5. It is refused where the segment that is left early would take the room that undo relies on
 //!    (K15).
 //!
-//! Lock order: sealer, then making, then directory, then board.
+//! Lock order: sealer, then making, then directory, then flush state.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -26,17 +26,18 @@ use seam::disk::File;
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 
-use crate::core::Core;
+use crate::config::SEGMENT_HEADER;
 use crate::directory::Directory;
 use crate::group::Flaw;
 use crate::log::{Log, start_lanes};
-use crate::segment::{FileAt, SEGMENT_HEADER, SegmentHead, SlotFiles, make_file};
+use crate::read::Reading;
+use crate::segment::{FileAt, SegmentHead, SlotFiles, make_file};
 use crate::segment::{open_file, sync_folders};
 use crate::{LogConfig, LogError, STRIPES_MAX};
 
 /// A change that is being prepared.
 struct Change<'a> {
-    core: &'a Core,
+    core: &'a Reading,
     layout: LogConfig,
     made: BTreeMap<FileAt, Arc<dyn File>>,
     /// What may have been made, for the case that it comes to nothing.
@@ -71,7 +72,7 @@ impl Log {
         watch: &mut dyn FnMut(u64, u64) -> bool,
     ) -> Result<(), LogError> {
         let core = &*self.core;
-        let Some(_alone) = core.resyncing.try_lock() else {
+        let Some(_alone) = self.resyncing.try_lock() else {
             let why = "a copy is being brought back, or stripes are being changed already";
             return Err(LogError::Stripes { why: why.into() });
         };
@@ -99,7 +100,7 @@ impl Log {
         // Nothing is in flight then, and nothing comes while the sealer is held.
         core.land(Lsn(core.taken.load(SeqCst)))?;
         change.make_files(false)?;
-        let living: Vec<u8> = core.board.lock().living().collect();
+        let living: Vec<u8> = core.flush_state.lock().living().collect();
         let known = *core.laned.lock();
         start_lanes(&self.core, stripes, &living, known, &mut self.threads.lock())?;
         let stays = sealer.current.as_ref().is_some_and(|current| current.id.stripes == stripes);
@@ -118,13 +119,12 @@ impl Log {
         }
         sealer.stripes = stripes;
         core.layout.change(change.layout.clone());
-        let limit = directory.limit(&change.layout, core.taken.load(SeqCst));
-        core.limit.store(limit, SeqCst);
-        core.capacity.store(directory.capacity_bytes(&change.layout), SeqCst);
+        core.set_limit(&directory, core.taken.load(SeqCst));
+        core.set_capacity(&directory);
         drop(directory);
-        let mut board = core.board.lock();
-        board.set_stripes(stripes);
-        core.writers_changed(&mut board);
+        let mut state = core.flush_state.lock();
+        state.set_stripes(stripes);
+        core.writers_changed(&mut state);
         Ok(())
     }
 }
@@ -161,7 +161,7 @@ impl Change<'_> {
     /// Makes folders and files while everybody else goes on.
     fn prepare(&mut self) -> Result<(), LogError> {
         let disk = self.core.env.seam.disk.as_ref();
-        let living: Vec<u8> = self.core.board.lock().living().collect();
+        let living: Vec<u8> = self.core.flush_state.lock().living().collect();
         for copy in living {
             for stripe in 0..self.layout.stripes {
                 let dir = self.layout.folder_of(copy, stripe);
@@ -174,7 +174,7 @@ impl Change<'_> {
     /// Makes the files that slots lack on living copies, durably and with their names.
     fn make_files(&mut self, tells: bool) -> Result<(), LogError> {
         let core = self.core;
-        let living: Vec<u8> = core.board.lock().living().collect();
+        let living: Vec<u8> = core.flush_state.lock().living().collect();
         let mut lacking = Vec::new();
         for files in self.slots() {
             for (copy, stripe) in living
@@ -246,7 +246,7 @@ impl Change<'_> {
             directory.current_room = before;
             limit
         };
-        if core.ring.next() + core.reserved.load(SeqCst) <= limit {
+        if core.ring.next() + core.reserved_bytes() <= limit {
             return Ok(());
         }
         let full = "the log has no room to begin a segment early";

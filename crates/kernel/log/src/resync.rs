@@ -13,7 +13,7 @@
 //!    recorded as stale: whenever the log is opened, an old folder is out of play, or its files
 //!    count for nothing.
 //!
-//! Lock order: sealer, then making, then directory, then board.
+//! Lock order: sealer, then making, then directory, then flush state.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,13 +26,11 @@ use seam::disk::{Disk, File, make_dir};
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
 
-use crate::core::Core;
 use crate::directory::Directory;
-use crate::flow::CopyState;
 use crate::group::GROUP_HEADER;
 use crate::lens::LENS_BYTES;
 use crate::log::{Log, start_lanes};
-use crate::read::{Groups, View};
+use crate::read::{Groups, Reading, View};
 use crate::segment::{FileAt, SegmentId, SlotFiles, make_slot, sync_folders};
 use crate::{LogConfig, LogError, STRIPES_MAX, disk_len};
 
@@ -45,7 +43,7 @@ const FEW: u64 = 8;
 
 /// A copy that comes back.
 struct Returning<'a> {
-    core: &'a Core,
+    core: &'a Reading,
     /// As it stays until the copy is back: both are not changed at once.
     layout: Arc<LogConfig>,
     copy: u8,
@@ -115,10 +113,10 @@ impl Log {
         watch: &mut dyn FnMut(u64, u64) -> bool,
     ) -> Result<u64, LogError> {
         let core = &self.core;
-        let Some(_alone) = core.resyncing.try_lock() else {
+        let Some(_alone) = self.resyncing.try_lock() else {
             return Err(LogError::CopyBusy { copy: copy + 1 });
         };
-        core.board.lock().may_return(copy)?;
+        core.flush_state.lock().may_return(copy)?;
         if planted(Plant::CopyBackTooEarly) {
             self.told(copy)?;
         }
@@ -158,10 +156,10 @@ impl Log {
         keep: impl FnOnce() -> Result<(), String>,
     ) -> Result<(), LogError> {
         let core = &self.core;
-        let Some(_alone) = core.resyncing.try_lock() else {
+        let Some(_alone) = self.resyncing.try_lock() else {
             return Err(LogError::CopyBusy { copy: copy + 1 });
         };
-        core.board.lock().may_return(copy)?;
+        core.flush_state.lock().may_return(copy)?;
         let _making = core.making.lock();
         let disk = core.env.seam.disk.as_ref();
         make_dir(disk, folder).map_err(|error| LogError::io("make", folder, error))?;
@@ -209,9 +207,9 @@ impl Log {
         }
         drop(directory);
         core.say(copy, None);
-        let mut board = core.board.lock();
-        board.returned(copy);
-        core.writers_changed(&mut board);
+        let mut state = core.flush_state.lock();
+        state.returned(copy);
+        core.writers_changed(&mut state);
         Ok(returning.copied)
     }
 
@@ -313,7 +311,8 @@ impl Returning<'_> {
 
     /// Makes the files of slots that the copy has none of.
     fn make_files(&mut self) -> Result<(), LogError> {
-        let Core { env, heads, .. } = self.core;
+        let core = self.core;
+        let (env, heads) = (&core.env, &core.heads);
         let layout = Arc::clone(&self.layout);
         let mut made = false;
         // Under the lock of those who make slots the number stays; otherwise this comes again.
@@ -338,7 +337,7 @@ impl Returning<'_> {
 
     /// What is durable and not on the copy, segment by segment, oldest first.
     fn lacking(&self) -> Vec<Piece> {
-        let undurable = self.core.board.lock().undurable();
+        let undurable = self.core.flush_state.lock().undurable();
         let directory = self.core.directory.lock();
         let behind = directory.segments.iter().skip(1).map(|segment| Some(segment.id.first_group));
         let mut lacking = Vec::new();
@@ -457,16 +456,5 @@ impl Returning<'_> {
         };
         directory.segments.iter_mut().map(|segment| &mut segment.files).for_each(with_mine);
         directory.free.iter_mut().for_each(with_mine);
-    }
-}
-
-impl crate::flow::Board {
-    /// Whether a copy can be brought back: it is lost, and nothing writes to it.
-    fn may_return(&self, copy: u8) -> Result<(), LogError> {
-        match self.copies().get(usize::from(copy)) {
-            Some(CopyState::Lost) if !self.is_written(copy) => Ok(()),
-            Some(CopyState::Lost | CopyState::Losing) => Err(LogError::CopyBusy { copy: copy + 1 }),
-            _ => Err(LogError::NotLost { copy: copy + 1 }),
-        }
     }
 }

@@ -4,30 +4,32 @@
 //! 1. Groups are sealed one after the other under the sealer's mutex, for each names the tag of
 //!    the one before. What is sealed is free in the ring at once.
 //! 2. Natural group commit: a partial group is sealed only when nobody writes on its stripe; what
-//!    gathers meanwhile becomes the next group, which waits longer only for company, where that
-//!    pays (see there). A full one goes beside the one that is being written. Whoever seals a group
+//!    gathers meanwhile becomes the next group, which waits longer only under the commit delay,
+//!    where that pays. A full one goes beside the one that is being written. Whoever seals a group
 //!    also writes it, or its first copy, without a hand-over.
 //! 3. The salt is this open's own, or that of a new key (`renew`); its first group says so (K3,
 //!    K8).
 //!
-//! Lock order: sealer, then directory, then board.
+//! Lock order: sealer, then directory, then flush state.
 
+use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use base::{GroupNumber, KeyGeneration, Lsn};
 use seal::{Format, Salt, Tag, WorkingKey};
 use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
+use seam::sync::Mutex;
 
 use crate::LogError;
 use crate::ahead::{Ahead, Entry};
-use crate::core::Core;
+use crate::append::Append;
+use crate::config::SEGMENT_HEADER;
 use crate::directory::{GroupAt, Segment, room_left};
-use crate::flow::Job;
+use crate::flush_state::Job;
 use crate::group::{GROUP_HEADER, GroupHead, TAG_AT};
-use crate::renew::Renewal;
-use crate::segment::{SEGMENT_HEADER, SegmentId, SlotFiles};
+use crate::segment::{SegmentId, SlotFiles};
 use log_ring::{Gathered, Taker};
 
 /// What only the thread that seals may touch.
@@ -50,10 +52,28 @@ pub(crate) struct Sealer {
     pub(crate) ahead: Option<Ahead>,
 }
 
+/// A key that waits for the next group that begins with a record.
+pub(crate) struct Renewal {
+    pub(crate) generation: KeyGeneration,
+    pub(crate) salt: Salt,
+    pub(crate) key: Arc<WorkingKey>,
+    /// For entries of the write-ahead data set, under the same salt.
+    pub(crate) entry_key: Arc<WorkingKey>,
+}
+
 /// What was sealed and must be written.
 pub(crate) enum Sealed {
     Group(Job),
     Entry(Entry),
+}
+
+/// Where a group goes.
+struct Spot {
+    offset: u64,
+    /// Its bytes on disk.
+    len: usize,
+    /// The header of its file, if it is the first one there.
+    head: Option<SegmentId>,
 }
 
 /// The segment that groups are written to.
@@ -75,7 +95,43 @@ pub(crate) enum Why {
     Driven,
 }
 
-impl Core {
+/// Seals what was appended.
+pub(crate) struct Sealing {
+    append: Append,
+    pub(crate) sealer: Mutex<Sealer>,
+    /// The salts of this run, and the first group that is sealed under one of them.
+    pub(crate) salts: Mutex<Vec<Salt>>,
+    pub(crate) first_of_run: GroupNumber,
+    /// The next group begins a segment, whether or not the current one has room.
+    turns: AtomicBool,
+}
+
+impl Deref for Sealing {
+    type Target = Append;
+
+    #[inline]
+    fn deref(&self) -> &Append {
+        &self.append
+    }
+}
+
+impl Sealing {
+    /// The next group is the first one of this run.
+    pub(crate) fn new(append: Append, sealer: Sealer) -> Sealing {
+        Sealing {
+            append,
+            salts: Mutex::new(vec![sealer.salt]),
+            first_of_run: GroupNumber(sealer.next),
+            turns: AtomicBool::new(false),
+            sealer: Mutex::new(sealer),
+        }
+    }
+
+    /// The next group begins a segment.
+    pub(crate) fn begin_segment(&self) {
+        self.turns.store(true, SeqCst);
+    }
+
     /// Seals the next group, or an entry ahead of it, if there is reason to. The caller must write
     /// what it gets.
     pub(crate) fn seal_next(&self, why: Why, sealer: &mut Sealer) -> Option<Sealed> {
@@ -86,12 +142,12 @@ impl Core {
         let len = (gathered.to - gathered.from) as usize;
         let full = len == self.payload_max;
         let forced = self.wads.wanted.load(SeqCst) > gathered.from;
-        let wished = forced || why.wishes(self, self.covered(), gathered.to);
+        let wished = forced || self.wishes(why, gathered.to);
         if len == 0 || !(full || wished) {
             return None;
         }
         if !full && !forced && sealer.ahead.is_some() {
-            if !self.board.lock().admits(false) {
+            if !self.flush_state.lock().admits(false) {
                 return None;
             }
             if let Some(entry) = self.seal_ahead(sealer) {
@@ -99,23 +155,57 @@ impl Core {
             }
         }
         let (mut buffer, undurable) = {
-            let mut board = self.board.lock();
-            assert_eq!(board.next, sealer.next, "board and sealer count the same groups");
-            if !board.admits(full) {
+            let mut state = self.flush_state.lock();
+            assert_eq!(state.next, sealer.next, "flush state and sealer count the same groups");
+            if !state.admits(full) {
                 return None;
             }
-            (board.take_buffer(), board.undurable())
+            (state.take_buffer(), state.undurable())
         };
-        let (offset, head) = match self.place(sealer, crate::group::disk_len(len)) {
-            Ok(place) => place,
+        let spot = match self.place(sealer, crate::group::disk_len(len)) {
+            Ok(spot) => spot,
             Err(error) => {
-                self.board.lock().return_buffer(buffer);
+                self.flush_state.lock().return_buffer(buffer);
                 self.stop(&error);
                 return None;
             }
         };
         let disk_len = self.fill(sealer, &gathered, undurable, &mut buffer);
-        self.launch(sealer, &gathered, (offset, disk_len, head), buffer).map(Sealed::Group)
+        self.launch(sealer, &gathered, Spot { len: disk_len, ..spot }, buffer).map(Sealed::Group)
+    }
+
+    /// What has gathered and is not covered yet becomes an entry; `None` if there is no place for
+    /// it, or nothing to write ahead to.
+    fn seal_ahead(&self, sealer: &mut Sealer) -> Option<Entry> {
+        let Sealer { ahead, taker, .. } = sealer;
+        let ahead = ahead.as_mut().filter(|_| sealer.renewal.is_none())?;
+        ahead.seal(self, taker, GroupNumber(sealer.next), sealer.previous)
+    }
+
+    /// Goes over to the key that waits, if one does and `gathered` begins with a record (see
+    /// `renew.rs`).
+    fn renew_salt(&self, sealer: &mut Sealer, gathered: &Gathered) {
+        if gathered.first_record != Some(0) {
+            return;
+        }
+        let Some(renewal) = sealer.renewal.take() else { return };
+        // Readers know it before the first group can be read.
+        self.salts.lock().push(renewal.salt);
+        sealer.generation = renewal.generation;
+        sealer.salt = renewal.salt;
+        sealer.key = renewal.key;
+        sealer.first_of_salt = true;
+        if let Some(ahead) = &mut sealer.ahead {
+            ahead.renew(renewal.entry_key, renewal.generation, renewal.salt);
+        }
+    }
+
+    /// Whether what has gathered up to `to` shall be sealed.
+    fn wishes(&self, why: Why, to: u64) -> bool {
+        match why {
+            Why::Wanted => self.wanted.load(SeqCst) > self.covered(),
+            Why::Driven => to > self.covered(),
+        }
     }
 
     /// Builds the group in `buffer`: header, sealed payload, zeros.
@@ -163,9 +253,10 @@ impl Core {
         &self,
         sealer: &mut Sealer,
         gathered: &Gathered,
-        (offset, len, head): (u64, usize, Option<SegmentId>),
+        spot: Spot,
         buffer: AlignedBuf,
     ) -> Option<Job> {
+        let Spot { offset, len, head } = spot;
         let number = GroupNumber(sealer.next);
         let end = Lsn(gathered.to);
         let Some(current) = &mut sealer.current else { unreachable!("a group has been placed") };
@@ -176,7 +267,7 @@ impl Core {
             directory.placed(number, GroupAt::new(Lsn(gathered.from), offset));
             directory.current_used += len as u64;
             directory.current_room = room_left(&self.config, &current.offsets);
-            self.limit.store(directory.limit(&self.layout(), gathered.to), SeqCst);
+            self.set_limit(&directory, gathered.to);
         }
         let files = Arc::clone(&current.files);
         sealer.next += 1;
@@ -193,31 +284,28 @@ impl Core {
             buffer: Arc::new(buffer),
             head,
         };
-        let mut board = self.board.lock();
-        let mine = board.launch(end, &job, self.together.load(SeqCst));
-        self.end_wait(&mut board);
+        let mut state = self.flush_state.lock();
+        let mine = state.launch(end, &job, self.together.load(SeqCst));
+        self.end_wait(&mut state);
         if planted(Plant::ReplyBeforeDurable) {
             self.durable.fetch_max(end.0, SeqCst);
         }
         for copy in 0..self.config.copies.len() as u8 {
-            if board.has_job(stripe as u8, copy) {
-                self.lanes[board.lane_index(stripe as u8, copy)].notify_one();
+            if state.has_job(stripe as u8, copy) {
+                self.lanes[state.lane_index(stripe as u8, copy)].notify_one();
             }
         }
         self.called.store(false, SeqCst);
-        self.refresh_idle(&board);
-        if self.demand(&board) {
-            self.nudge(&board);
+        self.refresh_idle(&state);
+        if self.demand(&state) {
+            self.nudge(&state);
         }
-        if self.ring_waiters.load(SeqCst) > 0 {
-            self.ring_room.notify_all();
-        }
+        self.ring_has_room();
         mine
     }
 
-    /// Finds the place of the next group, `len` bytes long on disk: its offset, and the header of
-    /// its file if it is the first one there.
-    fn place(&self, sealer: &mut Sealer, len: usize) -> Result<(u64, Option<SegmentId>), LogError> {
+    /// Finds the place of the next group, `len` bytes long on disk.
+    fn place(&self, sealer: &mut Sealer, len: usize) -> Result<Spot, LogError> {
         let number = GroupNumber(sealer.next);
         let turns = self.turns.swap(false, SeqCst);
         let fits = sealer.current.as_ref().is_some_and(|Current { id, offsets, .. }| {
@@ -231,7 +319,7 @@ impl Core {
         let stripe = usize::from(current.id.stripe_of(number));
         let head = (!current.headed[stripe]).then_some(current.id);
         current.headed[stripe] = true;
-        Ok((current.offsets[stripe], head))
+        Ok(Spot { offset: current.offsets[stripe], len, head })
     }
 
     /// Goes on to another slot: a free one, or a new one.

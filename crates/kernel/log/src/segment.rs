@@ -47,12 +47,9 @@ use seam::disk::{BLOCK, Create, Disk, File, Open};
 use seam::mem::AlignedBuf;
 use seam::sync::Mutex;
 
-use crate::config::window_of;
+use crate::config::{SEGMENT_HEADER, window_of};
 use crate::group::{Flaw, KeyBook, Purpose, TAG_AT, VERSION};
 use crate::{COPIES_MAX, LogConfig, LogEnv, LogError, Origin, STRIPES_MAX};
-
-/// Bytes before the first group of a file.
-pub(crate) const SEGMENT_HEADER: usize = 4096;
 
 const MAGIC: [u8; 4] = *b"HFLS";
 /// Where the system's name begins.

@@ -15,9 +15,9 @@ use base::GroupNumber;
 use seam::disk::File;
 use seam::mem::AlignedBuf;
 
-use crate::config::window_of;
+use crate::config::{SEGMENT_HEADER, window_of};
 use crate::group::{Flaw, KeyBook, VERSION};
-use crate::segment::{FileAt, SEGMENT_HEADER, SegmentHead, SegmentId, open_file};
+use crate::segment::{FileAt, SegmentHead, SegmentId, open_file};
 use crate::{LogConfig, LogEnv, LogError, STRIPES_MAX};
 
 /// One file of the log.

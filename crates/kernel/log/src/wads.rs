@@ -44,65 +44,17 @@ use seal::{Format, Salt, Tag};
 use seam::disk::{BLOCK, Create, Disk, File, Open};
 use seam::plant::{Plant, planted};
 
+use crate::config::{WADS_BYTES_MAX, WadsConfig};
 use crate::group::{Flaw, KeyBook, Purpose, TAG_AT};
 use crate::lens::{LENS_BYTES, Lens};
 use crate::record::Framer;
 use crate::segment::write_zeros;
 use crate::{GROUP_HEADER, LogConfig, LogEnv, LogError, LogStart, disk_len};
 
-/// Most files of a write-ahead data set.
-pub const WADS_COPIES_MAX: usize = 2;
-/// The largest one, in bytes.
-pub(crate) const WADS_BYTES_MAX: u64 = 1 << 30;
-
 /// Bytes before an entry's payload.
 pub(crate) const ENTRY_HEADER: usize = GROUP_HEADER;
 const MAGIC: [u8; 4] = *b"HFLW";
 const VERSION: u16 = 1;
-const FILE_NAME: &str = "write-ahead.hfw";
-
-/// A write-ahead data set.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WadsConfig {
-    /// One folder, or two for dual ones; on devices that are quick to flush.
-    pub copies: Vec<PathBuf>,
-    /// Bytes of each file, a multiple of 4,096. When all of it waits for the log, a group goes to
-    /// the log before it is full.
-    pub bytes: u64,
-}
-
-impl WadsConfig {
-    /// Files of 8 MiB.
-    #[must_use]
-    pub fn new(copies: Vec<PathBuf>) -> WadsConfig {
-        WadsConfig { copies, bytes: 8 << 20 }
-    }
-
-    /// Its files.
-    pub fn paths(&self) -> impl Iterator<Item = PathBuf> {
-        self.copies.iter().map(|folder| folder.join(FILE_NAME))
-    }
-
-    /// What is wrong with it, for a log with groups of at most `group_bytes_max`.
-    pub(crate) fn fault(&self, group_bytes_max: usize) -> Option<String> {
-        let same = self.copies.len() == 2 && self.copies[0] == self.copies[1];
-        if self.copies.is_empty() || self.copies.len() > WADS_COPIES_MAX {
-            let count = self.copies.len();
-            Some(format!("{count} folders for the write-ahead data set; it has one or two"))
-        } else if same {
-            Some(format!("both write-ahead data sets in {}", self.copies[0].display()))
-        } else if !self.bytes.is_multiple_of(BLOCK as u64)
-            || self.bytes < 2 * group_bytes_max as u64
-            || self.bytes > WADS_BYTES_MAX
-        {
-            let text = "a multiple of 4,096, from two groups to 1 GiB";
-            Some(format!("a write-ahead data set of {} bytes; {text}", self.bytes))
-        } else {
-            None
-        }
-    }
-}
-
 /// An entry's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EntryHead {

@@ -22,12 +22,12 @@ use seal::{Salt, Tag};
 use seam::disk::BLOCK;
 use seam::plant::{Plant, planted};
 
-use crate::config::window_of;
+use crate::config::{SEGMENT_HEADER, window_of};
 use crate::directory::GroupAt;
 use crate::group::{Flaw, GroupHead, KeyBook, VERSION};
 use crate::lens::{LENS_BYTES, Lens};
 use crate::record::Framer;
-use crate::segment::{FileAt, SEGMENT_HEADER, SegmentId};
+use crate::segment::{FileAt, SegmentId};
 use crate::survey::Survey;
 use crate::wads::Edge;
 use crate::{LogConfig, LogError, STRIPES_MAX};

@@ -3,94 +3,103 @@
 //! Invariants:
 //! 1. A group's bytes are handed to the disk once for each copy and never again.
 //! 2. No write is retried. A failed one costs the copy; on the last copy it stops the kernel (K9).
-//! 3. The loss of a copy is durable somewhere else before anything is acknowledged without it.
+//! 3. Entries of the write-ahead data set are written like groups; what may not be forgotten about
+//!    them is in `ahead.rs` and `ahead_care.rs`.
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
 
 use base::Lsn;
-use seam::disk::File;
+use seal::Salt;
+use seam::disk::{BLOCK, File};
+use seam::mem::AlignedBuf;
 use seam::plant::{Plant, planted};
-use seam::sync::MutexGuard;
+use seam::sync::Mutex;
 
 use crate::LogError;
-use crate::company::Landing;
-use crate::core::{Core, HOLE_POLL};
-use crate::flow::{Board, Job, Losing, Waiting, each};
-use crate::sealer::{Sealed, Why};
+use crate::ahead::{Ahead, Entry, Position, Salted};
+use crate::flush_state::{Job, each};
+use crate::group::{KeyBook, Purpose};
+use crate::sealer::{Sealed, Sealing, Why};
+use crate::wads::prepare;
+use crate::waiters::{DurableSink, Parker, Waiting};
 
-/// So many of those told next are looked at, whether they are the same sink.
-const SINKS_LOOKED_AT: usize = 16;
+/// How soon a writer looks again at a record that was reserved and is not whole: its appender has
+/// lost its processor between two instructions.
+const HOLE_POLL: Duration = Duration::from_micros(50);
+/// How often somebody who waits for the log to land looks whether the kernel has stopped.
+const LOOK: Duration = Duration::from_millis(100);
+/// How often somebody who waits for an entry looks whether it is over.
+const ENTRY_LOOK: Duration = Duration::from_millis(20);
+/// Threads that wait for the log and keep their parking place.
+const PARKERS_KEPT: usize = 256;
 
-impl Core {
+/// Writes what was sealed.
+pub(crate) struct Writing {
+    sealing: Sealing,
+    parkers: Mutex<Vec<Arc<Parker>>>,
+}
+
+impl Deref for Writing {
+    type Target = Sealing;
+
+    #[inline]
+    fn deref(&self) -> &Sealing {
+        &self.sealing
+    }
+}
+
+impl Writing {
+    pub(crate) fn new(sealing: Sealing) -> Writing {
+        Writing { sealing, parkers: Mutex::new(Vec::new()) }
+    }
+
     /// The body of a thread for one lane. The lead copy's threads also seal.
     pub(crate) fn lane_loop(&self, stripe: u8, copy: u8) {
-        let mut board = self.board.lock();
-        let lane = board.lane_index(stripe, copy);
+        let mut state = self.flush_state.lock();
+        let lane = state.lane_index(stripe, copy);
         loop {
-            if let Some(job) = board.next_job(stripe, copy) {
-                drop(board);
+            if let Some(job) = state.next_job(stripe, copy) {
+                drop(state);
                 self.run(job, Some(lane));
-                board = self.board.lock();
+                state = self.flush_state.lock();
                 continue;
             }
             if self.closed.load(SeqCst) {
                 return;
             }
-            let leads = board.lead() == Some(copy) && board.next_stripe() == stripe;
-            if leads && self.demand(&board) {
-                drop(board);
+            let leads = state.lead() == Some(copy) && state.next_stripe() == stripe;
+            if leads && self.demand(&state) {
+                drop(state);
                 let sealed = self.seal_next(Why::Wanted, &mut self.sealer.lock());
                 let Some(sealed) = sealed else {
-                    board = self.board.lock();
-                    if !board.has_job(stripe, copy) && self.demand(&board) {
+                    state = self.flush_state.lock();
+                    if !state.has_job(stripe, copy) && self.demand(&state) {
                         // A record is reserved and not yet whole.
-                        self.lanes[lane].wait_for(&mut board, HOLE_POLL);
+                        self.lanes[lane].wait_for(&mut state, HOLE_POLL);
                     }
                     continue;
                 };
                 self.send(sealed, Some(lane));
-                board = self.board.lock();
+                state = self.flush_state.lock();
                 continue;
             }
-            match board.company.watch() {
+            match state.commit_delay.watch() {
                 Some((watching, until)) if watching == lane => {
                     let now = self.env.seam.clock.monotonic();
                     if now >= until {
-                        self.end_wait(&mut board);
-                        self.refresh_idle(&board);
+                        self.end_wait(&mut state);
+                        self.refresh_idle(&state);
                         // The next group may be another lane's.
-                        self.nudge(&board);
+                        self.nudge(&state);
                         continue;
                     }
-                    self.lanes[lane].wait_for(&mut board, until - now);
+                    self.lanes[lane].wait_for(&mut state, until - now);
                 }
-                _ => self.lanes[lane].wait(&mut board),
+                _ => self.lanes[lane].wait(&mut state),
             }
-        }
-    }
-
-    /// Nobody is waited for any longer.
-    pub(crate) fn end_wait(&self, board: &mut Board) {
-        self.enough.store(u64::MAX, SeqCst);
-        board.company.end();
-    }
-
-    /// Whether a group should be sealed now and nobody is at it.
-    pub(crate) fn demand(&self, board: &Board) -> bool {
-        let taken = self.taken.load(SeqCst);
-        let next = self.ring.next();
-        let full = next.saturating_sub(taken) >= self.payload_max as u64;
-        let waited = self.wanted.load(SeqCst) > self.covered() && !board.company.is_expected(next);
-        let wanted = waited || self.wads.wanted.load(SeqCst) > taken;
-        let admitted = (full && board.admits(true)) || (wanted && board.admits(false));
-        admitted && !self.env.stop.is_set()
-    }
-
-    /// Wakes the writer that seals next.
-    pub(crate) fn nudge(&self, board: &Board) {
-        if let Some(lead) = board.lead() {
-            self.lanes[board.lane_index(board.next_stripe(), lead)].notify_one();
         }
     }
 
@@ -112,18 +121,18 @@ impl Core {
         drop(buffer);
         let lost = failed.iter().fold(0, |mask, (copy, _)| mask | 1 << copy);
         {
-            let mut board = self.board.lock();
-            each(copies).for_each(|copy| board.lane_done(stripe, copy));
+            let mut state = self.flush_state.lock();
+            each(copies).for_each(|copy| state.lane_done(stripe, copy));
             if copies & !lost != 0 {
                 self.stats.flush_us.record(took.as_micros() as u64);
-                board.company.wrote(took);
-                let durable = self.grown(board.landed(number, copies & !lost));
+                state.commit_delay.wrote(took);
+                let durable = self.grown(state.landed(number, copies & !lost));
                 if let (Some(durable), Some(lane)) = (durable, lane)
-                    && board.in_flight() == 0
+                    && state.in_flight() == 0
                 {
-                    self.expect_company(&mut board, lane, durable);
+                    self.begin_delay(&mut state, lane, durable);
                 }
-                self.settled(board, durable);
+                self.settled(state, durable);
             }
         }
         for (copy, error) in failed {
@@ -178,122 +187,203 @@ impl Core {
         Ok(file.as_ref())
     }
 
-    /// The log is at rest: shall those who are there wait for those who are told now?
-    pub(crate) fn expect_company(&self, board: &mut Board, lane: usize, durable: Lsn) {
-        let (taken, next) = (self.covered(), self.ring.next());
-        let landed = durable.0.saturating_sub(self.durable.load(SeqCst));
-        let now = self.env.seam.clock.monotonic();
-        let landing = Landing { bytes: landed, taken, next, now };
-        if let Some(enough) = board.company.landed(lane, landing) {
-            self.enough.store(enough, SeqCst);
+    /// Seals and writes what has gathered, if nobody else is at it; whoever is goes on with it.
+    pub(crate) fn drive(&self) -> bool {
+        let end = self.ring.next();
+        if end == self.covered() {
+            return false;
         }
-    }
-
-    /// After the flight has changed: moves the durable end, keeps the device busy, tells who
-    /// waits.
-    pub(crate) fn settled<'a>(&'a self, board: MutexGuard<'a, Board>, durable: Option<Lsn>) {
-        if let Some(durable) = durable
-            && !self.env.stop.is_set()
-        {
-            self.durable.fetch_max(durable.0, SeqCst);
+        self.wanted.fetch_max(end, SeqCst);
+        if !self.idle.load(SeqCst) {
+            return false;
         }
-        for stripe in 0..board.stripes() {
-            for copy in 0..self.config.copies.len() as u8 {
-                if board.has_job(stripe, copy) {
-                    self.lanes[board.lane_index(stripe, copy)].notify_one();
-                }
-            }
-        }
-        if board.calls_archiver() {
-            self.archive_wake.notify_all();
-        }
-        self.refresh_idle(&board);
-        if self.demand(&board) {
-            self.nudge(&board);
-        }
-        self.deliver(board);
-    }
-
-    /// Tells everybody whose position is durable, in order; or that the kernel has stopped.
-    pub(crate) fn deliver<'a>(&'a self, mut board: MutexGuard<'a, Board>) {
-        while !board.delivering {
-            let stopped = self.env.stop.check().err().map(LogError::Stopped);
-            let durable = self.durable();
-            let mut ready = std::mem::take(&mut board.ready);
-            while let Some(first) = board.sinks.front()
-                && (stopped.is_some() || first.up_to <= durable)
-            {
-                ready.extend(board.sinks.pop_front());
-            }
-            if ready.is_empty() {
-                board.ready = ready;
-                return;
-            }
-            board.delivering = true;
-            drop(board);
-            for (at, waiting) in ready.iter().enumerate() {
-                waiting.sink.durable(waiting.token, stopped.as_ref().map_or(Ok(()), Err));
-                let same = |later: &Waiting| Arc::ptr_eq(&later.sink, &waiting.sink);
-                if !ready[at + 1..].iter().take(SINKS_LOOKED_AT).any(same) {
-                    waiting.sink.told();
-                }
-            }
-            ready.clear();
-            board = self.board.lock();
-            board.ready = ready;
-            board.delivering = false;
-        }
-    }
-
-    /// A copy cannot be written any more. Goes on with the other one, once that is recorded.
-    pub(crate) fn lose(&self, copy: u8, error: &LogError) -> Result<(), LogError> {
-        let losing = self.board.lock().start_losing(copy);
-        self.lost_from(copy, losing, error)
-    }
-
-    /// Records that a copy is being lost, and goes on without it.
-    pub(crate) fn lost_from(
-        &self,
-        copy: u8,
-        losing: Losing,
-        error: &LogError,
-    ) -> Result<(), LogError> {
-        let from = match losing {
-            Losing::Known => return Ok(()),
-            Losing::Last => return Err(self.stop(error)),
-            Losing::From(from) => from,
+        let Some(mut sealer) = self.sealer.try_lock() else {
+            self.kick();
+            return false;
         };
-        if !planted(Plant::LostCopyUnrecorded) {
-            let recorded = self.env.events.copy_lost(copy, from, &error.to_string());
-            if let Err(why) = recorded {
-                return Err(self.stop(&LogError::Unrecorded { copy: copy + 1, why }));
+        let sealed = self.seal_next(Why::Driven, &mut sealer);
+        drop(sealer);
+        let Some(sealed) = sealed else { return false };
+        self.send(sealed, None);
+        true
+    }
+
+    pub(crate) fn wait_durable(&self, up_to: Lsn) -> Result<(), LogError> {
+        self.check_wanted(up_to)?;
+        if self.durable() >= up_to {
+            return Ok(());
+        }
+        self.wanted.fetch_max(up_to.0, SeqCst);
+        // With nobody writing, the shortest way to the disk is to go there oneself.
+        if self.idle.load(SeqCst)
+            && let Some(mut sealer) = self.sealer.try_lock()
+        {
+            let sealed = self.seal_next(Why::Wanted, &mut sealer);
+            drop(sealer);
+            if let Some(sealed) = sealed {
+                self.send(sealed, None);
             }
         }
-        self.say(copy, Some(error.to_string()));
-        let mut board = self.board.lock();
-        let durable = self.grown(board.lost(copy));
-        // It may have been this copy's thread that looked at the clock.
-        self.end_wait(&mut board);
-        self.lanes.iter().for_each(seam::sync::Condvar::notify_all);
-        self.settled(board, durable);
+        if self.durable() < up_to {
+            self.stats.waits.one();
+            let parker = self.parkers.lock().pop().unwrap_or_default();
+            let sink: Arc<dyn DurableSink> = parker.clone();
+            self.enlist(Waiting { up_to, sink, token: 0 }, true);
+            if !parker.wait(|| self.env.stop.is_set()) {
+                // Stopped for a reason outside of the log, and perhaps nobody writes any more.
+                self.wake_stopped();
+                parker.wait(|| false);
+            }
+            let mut parkers = self.parkers.lock();
+            if parkers.len() < PARKERS_KEPT {
+                parkers.push(parker);
+            }
+        }
+        Ok(self.env.stop.check()?)
+    }
+
+    /// Waits until the log itself holds everything before `up_to`.
+    pub(crate) fn land(&self, up_to: Lsn) -> Result<(), LogError> {
+        self.wait_durable(up_to)?;
+        if self.landed() >= up_to {
+            return Ok(());
+        }
+        self.wads.wanted.fetch_max(up_to.0, SeqCst);
+        let mut state = self.flush_state.lock();
+        while self.landed() < up_to {
+            self.env.stop.check()?;
+            if self.demand(&state) {
+                self.nudge(&state);
+            }
+            self.wads.wake.wait_for(&mut state, LOOK);
+        }
         Ok(())
     }
 
-    /// Tells everybody who waits that the kernel has stopped, if it has.
-    pub(crate) fn wake_stopped(&self) {
-        if let Err(stopped) = self.env.stop.check() {
-            self.stop(&LogError::Stopped(stopped));
+    /// Writes an entry and tells everybody. If a file refuses, the log goes on alone.
+    fn run_ahead(&self, entry: Entry, lane: Option<usize>) {
+        let begin = self.env.seam.clock.monotonic();
+        let written = self.record_ahead().and_then(|()| self.write_entry(&entry));
+        let took = self.env.seam.clock.monotonic().saturating_sub(begin);
+        let Entry { end, buffer, .. } = entry;
+        if let Err(error) = written {
+            return self.stay_behind(buffer, &error);
         }
+        let mut state = self.flush_state.lock();
+        state.ahead_ends(buffer);
+        self.stats.flush_us.record(took.as_micros() as u64);
+        state.commit_delay.wrote(took);
+        if let Some(lane) = lane
+            && state.in_flight() == 0
+        {
+            self.begin_delay(&mut state, lane, end);
+        }
+        self.settled(state, Some(end));
     }
 
-    /// Stops the kernel for good and tells everybody who waits.
-    pub(crate) fn stop(&self, error: &LogError) -> LogError {
-        let stopped = self.env.stop.stop(error.to_string());
-        let board = self.board.lock();
-        self.lanes.iter().for_each(seam::sync::Condvar::notify_all);
-        self.ring_room.notify_all();
-        self.wads.wake.notify_all();
-        self.deliver(board);
-        LogError::Stopped(stopped)
+    fn write_entry(&self, entry: &Entry) -> Result<(), LogError> {
+        let bytes = &entry.buffer[..entry.len];
+        let files: Vec<&dyn File> = entry.files.iter().map(|one| one.file.as_ref()).collect();
+        let together = match &files[..] {
+            [_] => None,
+            several => self.env.seam.disk.write_copies(several, entry.offset, &[bytes]),
+        };
+        let outcomes = together.unwrap_or_else(|| {
+            files.iter().map(|file| file.write_at(bytes, entry.offset)).collect()
+        });
+        for (one, outcome) in entry.files.iter().zip(outcomes) {
+            outcome.map_err(|error| LogError::io("write", &one.path, error))?;
+        }
+        Ok(())
+    }
+
+    /// Has it recorded, once, that the write-ahead data set may hold what the log lacks (see
+    /// `ahead.rs`).
+    fn record_ahead(&self) -> Result<(), LogError> {
+        let mut recorded = self.wads.recorded.lock();
+        if !*recorded && !planted(Plant::WadsUnrecorded) {
+            let told = self.env.events.ahead(true);
+            told.map_err(|why| LogError::NoWads { why })?;
+            *recorded = true;
+        }
+        Ok(())
+    }
+
+    /// Nothing is written ahead any more; what would have been goes to the log at once.
+    fn stay_behind(&self, buffer: AlignedBuf, error: &LogError) {
+        *self.wads.trouble.lock() = Some(error.to_string());
+        let mut sealer = self.sealer.lock();
+        sealer.ahead = None;
+        self.wads.to.store(0, SeqCst);
+        self.wads.wanted.fetch_max(self.ring.next(), SeqCst);
+        let mut state = self.flush_state.lock();
+        state.ahead_ends(buffer);
+        state.set_ahead(false);
+        drop(sealer);
+        self.settled(state, None);
+    }
+
+    /// Makes the write-ahead data set part of a log that was just opened: what it held is landed,
+    /// then it begins anew. Returns what an operator should know if it cannot be used.
+    pub(crate) fn go_ahead(&self, held: bool) -> Result<Option<String>, LogError> {
+        self.land(Lsn(self.ring.next()))?;
+        let prepared = self.config.wads.as_ref().map(|wads| prepare(&self.env, wads));
+        if held {
+            // Not before what it held has landed; from here on it may be missing.
+            self.ahead_is_over()?;
+        }
+        let files = match prepared {
+            None => return Ok(None),
+            Some(Err(error)) => {
+                *self.wads.trouble.lock() = Some(error.to_string());
+                return Ok(Some(format!("the write-ahead data set is not used: {error}")));
+            }
+            Some(Ok(files)) => files,
+        };
+        let (env, config) = (&self.env, &self.config);
+        let blocks = config.wads.as_ref().map_or(0, |wads| wads.bytes / BLOCK as u64);
+        let mut book = KeyBook::new(Arc::clone(&env.keys), &config.key_label, env.system);
+        let salt = Salt::draw(env.seam.entropy.as_ref()).map_err(LogError::Entropy)?;
+        let generation = book.current(config.format)?;
+        let key = book.working(Purpose::Wads, config.format, generation, &salt)?;
+        let mut sealer = self.sealer.lock();
+        let at = Position { scout: sealer.taker.scout(), group: sealer.next, blocks };
+        sealer.ahead = Some(Ahead::new(files.into(), Salted { key, generation, salt }, at));
+        self.flush_state.lock().set_ahead(true);
+        Ok(None)
+    }
+
+    /// Lands everything and writes nothing ahead any more.
+    pub(crate) fn end_ahead(&self) -> Result<(), LogError> {
+        self.land(Lsn(self.ring.next()))?;
+        self.sealer.lock().ahead = None;
+        self.flush_state.lock().set_ahead(false);
+        if *self.wads.recorded.lock() { self.ahead_is_over() } else { Ok(()) }
+    }
+
+    /// The log holds everything that the write-ahead data set held.
+    fn ahead_is_over(&self) -> Result<(), LogError> {
+        let mut recorded = self.wads.recorded.lock();
+        *recorded = false;
+        let told = self.env.events.ahead(false);
+        told.map_err(|why| LogError::NoWads { why })
+    }
+
+    /// Has the log alone go on, and waits for the entry that is under way: after that there is
+    /// none, so no entry comes late.
+    pub(crate) fn stop_ahead(&self) -> Result<(), LogError> {
+        {
+            let mut sealer = self.sealer.lock();
+            sealer.ahead = None;
+            self.wads.to.store(0, SeqCst);
+            self.wads.wanted.fetch_max(self.ring.next(), SeqCst);
+        }
+        let mut state = self.flush_state.lock();
+        while state.writes_ahead() && !planted(Plant::WadsRenewedEarly) {
+            self.env.stop.check()?;
+            self.wads.wake.wait_for(&mut state, ENTRY_LOOK);
+        }
+        state.set_ahead(false);
+        Ok(())
     }
 }

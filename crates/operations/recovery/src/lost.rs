@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use archive::{LogSource, Shelf, ShelfCopy, unrecorded};
+use archive::{ArchiveCatalog, CatalogEntry, LogSource, unrecorded};
 use base::{DataSetId, Lsn};
 use log::Origin;
 use recon::{Reached, Recon, Record, Restored, Setup, State};
@@ -31,8 +31,8 @@ use crate::{CopyKeys, FoundCopies, History, Past, Progress, RecoveryError, Unrea
 
 /// What is left of a system.
 pub struct Lost {
-    shelf: Arc<Shelf>,
-    newest: ShelfCopy,
+    catalog: Arc<ArchiveCatalog>,
+    newest: CatalogEntry,
     found: FoundCopies,
     past: Past,
     sets: Sets,
@@ -65,17 +65,17 @@ impl Lost {
     /// [`RecoveryError::NotRestored`] if there is too little; whatever reading them says.
     pub fn look(
         seam: &Seam,
-        shelf: &Arc<Shelf>,
+        catalog: &Arc<ArchiveCatalog>,
         keys: &CopyKeys,
         copies: &[PathBuf],
         tell: Tell<'_>,
     ) -> Result<Lost, RecoveryError> {
         // The system would not start with them.
-        shelf.refuse_strangers()?;
-        let folders = shelf.config().folders.iter().map(|folder| folder.display().to_string());
+        catalog.refuse_strangers()?;
+        let folders = catalog.config().folders.iter().map(|folder| folder.display().to_string());
         let folders = folders.collect::<Vec<_>>().join(" and ");
         // A restore without them would be taken for one of everything, and go on in their place.
-        if let Some(why) = shelf.unread().into_iter().next() {
+        if let Some(why) = catalog.unread().into_iter().next() {
             return Err(RecoveryError::NotRestored {
                 why: format!(
                     "{why}; the newest copy of the key file may open it, or another copy of the \
@@ -83,25 +83,25 @@ impl Lost {
                 ),
             });
         }
-        let newest = shelf.newest().ok_or_else(|| RecoveryError::NotRestored {
+        let newest = catalog.newest().ok_or_else(|| RecoveryError::NotRestored {
             why: format!("{folders} hold no archive of it"),
         })?;
         let found = find_copies(seam, keys, copies, tell)?;
-        let source = LogSource::new(Some(Arc::clone(shelf)), None);
-        let Told { mut past, unread, sets, left } = read_past(shelf, &source, &found, tell)?;
+        let source = LogSource::new(Some(Arc::clone(catalog)), None);
+        let Told { mut past, unread, sets, left } = read_past(catalog, &source, &found, tell)?;
         if left.len() == sets.len()
             && let Some(unread) = unread.last()
         {
-            return Err(nothing_comes_over(shelf, unread));
+            return Err(nothing_comes_over(catalog, unread));
         }
         if past.committed_us == 0 {
-            past.committed_us = newest_commit(shelf, &source);
+            past.committed_us = newest_commit(catalog, &source);
         }
         let ends = found.copies.values().map(|copy| copy.end.0);
         let known = ends.chain([past.end.0, newest.info.end.0]).max().unwrap_or(0);
         let leap = if planted(Plant::RestoredWithoutLeap) { 0 } else { LEAP };
         let began = if leap == 0 { past.end } else { Lsn((known + leap).next_multiple_of(leap)) };
-        Ok(Lost { shelf: Arc::clone(shelf), newest, found, past, sets, left, began })
+        Ok(Lost { catalog: Arc::clone(catalog), newest, found, past, sets, left, began })
     }
 
     /// Makes a system that goes on from there: control file, log, double-write area, RECON. The
@@ -155,7 +155,7 @@ impl Lost {
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.found.faults.clone();
-        let faults = self.shelf.faults();
+        let faults = self.catalog.faults();
         notes.extend(faults.iter().map(|fault| format!("an archive lacks a copy: {}", fault.why)));
         let late = self.found.copies.values().filter(|copy| copy.end > self.past.end);
         notes.extend(late.map(|copy| {
@@ -183,7 +183,7 @@ impl Lost {
     fn records(&self, label: &str) -> Vec<Record> {
         let mut state = State::default();
         state.learn(self.found.copies.values().cloned().map(Record::ImageCopy));
-        state.learn(unrecorded(&self.shelf, &state, label));
+        state.learn(unrecorded(&self.catalog, &state, label));
         state.learn(self.past.unrecorded(&state));
         let restored = Restored { end: self.past.end, began: self.began };
         let reached = Reached { lsn: self.began, utc_us: self.past.committed_us };
@@ -203,7 +203,7 @@ struct Told {
 /// What the archives say: from where the copies need them, or from the oldest one on if that does
 /// not tell which data sets there are, or where one came to be that has no copy.
 fn read_past(
-    shelf: &Shelf,
+    catalog: &ArchiveCatalog,
     source: &LogSource,
     found: &FoundCopies,
     tell: Tell<'_>,
@@ -225,18 +225,21 @@ fn read_past(
                 return Ok(Told { past, unread, sets, left });
             }
         } else if let Some(unread) = unread.last() {
-            refused = nothing_comes_over(shelf, unread);
+            refused = nothing_comes_over(catalog, unread);
         }
     }
     Err(refused)
 }
 
 /// Without what cannot be read no data set comes to where the archives end.
-fn nothing_comes_over(shelf: &Shelf, Unread { group, why, .. }: &Unread) -> RecoveryError {
+fn nothing_comes_over(
+    catalog: &ArchiveCatalog,
+    Unread { group, why, .. }: &Unread,
+) -> RecoveryError {
     let mut files = Vec::new();
-    let list = shelf.list();
+    let list = catalog.list();
     files.extend(list.into_iter().filter(|copy| copy.info.holds(*group)).flat_map(|one| one.files));
-    let faults = shelf.faults().into_iter();
+    let faults = catalog.faults().into_iter();
     files.extend(faults.filter(|fault| fault.from == *group).map(|fault| fault.path));
     files.sort();
     files.dedup();
@@ -254,8 +257,8 @@ fn nothing_comes_over(shelf: &Shelf, Unread { group, why, .. }: &Unread) -> Reco
 }
 
 /// When the newest commit happened that is in archives; 0 if they have none.
-fn newest_commit(shelf: &Shelf, source: &LogSource) -> u64 {
-    for copy in shelf.list().into_iter().rev() {
+fn newest_commit(catalog: &ArchiveCatalog, source: &LogSource) -> u64 {
+    for copy in catalog.list().into_iter().rev() {
         let mut newest = 0;
         // What cannot be read says nothing, and is named elsewhere.
         let _ = source.each(copy.info.first, copy.info.end, &mut |record| {

@@ -111,7 +111,7 @@ impl History for LogSource {
         to: Lsn,
         each: &mut dyn FnMut(&Record<'_>) -> Result<bool, RecoveryError>,
     ) -> Result<(), RecoveryError> {
-        LogSource::each_of(self, spans, (from.min(to), to), concern, each)
+        LogSource::each_of(self, spans, from.min(to)..to, concern, each)
     }
 }
 

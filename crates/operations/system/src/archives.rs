@@ -1,7 +1,7 @@
 //! The archive of a system: its folders, its thread, how it is.
 //!
 //! Invariants:
-//! 1. The shelf is looked at before the log is opened: what archives prove, the log must reach
+//! 1. The catalog is looked at before the log is opened: what archives prove, the log must reach
 //!    (K6), and what they do not hold, the log keeps.
 //! 2. Whoever asks for the status is warned early: when a quarter of the log waits, and whenever
 //!    something keeps the archive from going on.
@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
 use archive::{
-    AccumulationInfo, ArchiveEnv, ArchiveInfo, ArchivedGroups, Archiver, ReconRegistry, Registry,
-    Shelf, ShelfCopy, UnreadArchive,
+    AccumulationInfo, ArchiveCatalog, ArchiveEnv, ArchiveInfo, ArchivedGroups, Archiver,
+    CatalogEntry, ReconRegistry, Registry, UnreadArchive,
 };
 use base::{GroupNumber, Lsn};
 use log::{Elsewhere, GroupSource, Record};
@@ -78,7 +78,7 @@ pub struct ArchiveStatus {
 }
 
 impl ArchiveStatus {
-    pub(crate) fn of(copy: &ShelfCopy) -> ArchiveStatus {
+    pub(crate) fn of(copy: &CatalogEntry) -> ArchiveStatus {
         let info = &copy.info;
         ArchiveStatus {
             first_group: info.from.0,
@@ -121,18 +121,18 @@ impl ArchiveStatus {
 
 /// The archives of a system that is about to be opened, ready to go on. What RECON says must be
 /// there is not made anew where it is missing.
-pub(crate) fn shelf(
+pub(crate) fn catalog(
     parts: &Parts,
     config: &SystemConfig,
     dir: &Path,
     state: &State,
-) -> Result<Option<Arc<Shelf>>, SystemError> {
-    let shelf = look(parts, config, dir)?;
-    if let Some(shelf) = &shelf {
-        shelf.expect(state)?;
-        shelf.prepare()?;
+) -> Result<Option<Arc<ArchiveCatalog>>, SystemError> {
+    let catalog = look(parts, config, dir)?;
+    if let Some(catalog) = &catalog {
+        catalog.expect(state)?;
+        catalog.prepare()?;
     }
-    Ok(shelf)
+    Ok(catalog)
 }
 
 /// A look at the archives of a system.
@@ -140,7 +140,7 @@ pub(crate) fn look(
     parts: &Parts,
     config: &SystemConfig,
     dir: &Path,
-) -> Result<Option<Arc<Shelf>>, SystemError> {
+) -> Result<Option<Arc<ArchiveCatalog>>, SystemError> {
     looked_at(&parts.seam, &parts.keys, config, dir)
 }
 
@@ -150,7 +150,7 @@ pub(crate) fn looked_at(
     keys: &Arc<dyn KeyProvider>,
     config: &SystemConfig,
     dir: &Path,
-) -> Result<Option<Arc<Shelf>>, SystemError> {
+) -> Result<Option<Arc<ArchiveCatalog>>, SystemError> {
     let Some(archive) = config.archive(dir) else { return Ok(None) };
     let log = config.kernel(dir).log;
     let env = ArchiveEnv {
@@ -162,43 +162,43 @@ pub(crate) fn looked_at(
         plain: log.plain,
         dated,
     };
-    Ok(Some(Arc::new(Shelf::open(env, archive)?)))
+    Ok(Some(Arc::new(ArchiveCatalog::open(env, archive)?)))
 }
 
 /// The kernel's set-up, with what the archive says of the log.
 pub(crate) fn kernel(
     config: &SystemConfig,
     dir: &Path,
-    shelf: Option<&Arc<Shelf>>,
+    catalog: Option<&Arc<ArchiveCatalog>>,
 ) -> KernelConfig {
     let mut kernel = config.kernel(dir);
-    if let Some(shelf) = shelf {
-        kernel.archived = shelf.archived_to().unwrap_or_default();
-        kernel.proven = shelf.proven();
-        let groups = ArchivedGroups::new(Arc::clone(shelf));
+    if let Some(catalog) = catalog {
+        kernel.archived = catalog.archived_to().unwrap_or_default();
+        kernel.proven = catalog.proven();
+        let groups = ArchivedGroups::new(Arc::clone(catalog));
         kernel.log.elsewhere = Elsewhere(Some(Arc::new(groups)));
     }
     kernel
 }
 
 /// Whether a group of the log can be had from archives.
-pub(crate) fn has_group(shelf: &Arc<Shelf>, number: GroupNumber) -> bool {
-    ArchivedGroups::new(Arc::clone(shelf)).group(number).is_ok()
+pub(crate) fn has_group(catalog: &Arc<ArchiveCatalog>, number: GroupNumber) -> bool {
+    ArchivedGroups::new(Arc::clone(catalog)).group(number).is_ok()
 }
 
 /// Begins to archive.
 pub(crate) fn start(
-    shelf: Option<Arc<Shelf>>,
+    catalog: Option<Arc<ArchiveCatalog>>,
     kernel: &Arc<Kernel>,
     recon: &Arc<Recon>,
 ) -> Result<Option<Archiver>, SystemError> {
-    let Some(shelf) = shelf else { return Ok(None) };
+    let Some(catalog) = catalog else { return Ok(None) };
     let told = Told {
         registry: ReconRegistry::new(Arc::clone(recon), kernel.log().key_label()),
         recon: Arc::clone(recon),
         kernel: Arc::downgrade(kernel),
     };
-    Ok(Some(Archiver::start(shelf, Arc::clone(kernel.log()), Arc::new(told))?))
+    Ok(Some(Archiver::start(catalog, Arc::clone(kernel.log()), Arc::new(told))?))
 }
 
 /// RECON as the archive's registry. It is asked what is needed only when it knows all data sets.
@@ -292,7 +292,7 @@ pub struct AccumulationStatus {
 /// How the archive of a system is.
 pub(crate) fn status(inner: &Inner) -> Option<ArchivesStatus> {
     let archiver = inner.archiver.as_ref()?;
-    let (now, list) = (archiver.status(), archiver.shelf().list());
+    let (now, list) = (archiver.status(), archiver.catalog().list());
     let folders = inner.config.archive(&inner.dir).map(|archive| archive.folders);
     let folders = folders.unwrap_or_default();
     Some(ArchivesStatus {
@@ -318,7 +318,7 @@ pub(crate) fn notes(inner: &Inner) -> Vec<String> {
     }
     notes.extend(now.trouble.map(|why| format!("the log is not being archived: {why}")));
     notes.extend(now.missing.iter().map(|why| format!("an archive lacks a copy: {why}")));
-    let gaps = archiver.shelf().gaps();
+    let gaps = archiver.catalog().gaps();
     let gap = gaps.iter().map(|(from, to)| format!("no archive holds {from} up to {to}"));
     notes.extend(gap);
     notes

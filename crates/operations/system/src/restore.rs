@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use archive::{LogSource, Shelf};
+use archive::{ArchiveCatalog, LogSource};
 use base::{Lsn, SystemId};
 use log::Scanned;
 use recon::{Recon, Record, State};
@@ -118,9 +118,9 @@ impl System {
         let ring = KeyRing::open(seam, &options.key_file, system, passphrase)?;
         let keys = Arc::new(ring) as Arc<dyn KeyProvider>;
         let parts = parts(seam, dir, &config, Arc::clone(&keys));
-        let shelf = shelf(&parts, &config, dir)?;
+        let catalog = catalog(&parts, &config, dir)?;
         let copies = copy_keys(Arc::clone(&keys), system);
-        let lost = Lost::look(seam, &shelf, &copies, &options.copies, tell)?;
+        let lost = Lost::look(seam, &catalog, &copies, &options.copies, tell)?;
         let restoring = dir.join(RESTORING);
         let made = make_folders(disk, dir, &config).and_then(|()| {
             let again = serde_json::to_vec(&Again::of(options)).unwrap_or_default();
@@ -143,7 +143,7 @@ impl System {
             end: lost.past().end,
             committed_us: lost.past().committed_us,
             began: lost.began(),
-            archives: shelf.list().len(),
+            archives: catalog.list().len(),
             copies: lost.copies().copies.len(),
             sets: lost.sets(),
             left: lost.left().to_vec(),
@@ -247,9 +247,13 @@ fn refuse_plain(config: &SystemConfig, dir: &Path) -> Result<(), SystemError> {
 }
 
 /// The archives of a system that is to be restored.
-fn shelf(parts: &Parts, config: &SystemConfig, dir: &Path) -> Result<Arc<Shelf>, SystemError> {
-    let shelf = archives::look(parts, config, dir)?;
-    shelf.ok_or_else(|| not_restored("no folder of archives was named"))
+fn catalog(
+    parts: &Parts,
+    config: &SystemConfig,
+    dir: &Path,
+) -> Result<Arc<ArchiveCatalog>, SystemError> {
+    let catalog = archives::look(parts, config, dir)?;
+    catalog.ok_or_else(|| not_restored("no folder of archives was named"))
 }
 
 fn not_restored(why: &str) -> SystemError {
@@ -295,9 +299,9 @@ pub fn rebuild_recon(
     let copies = found.copies.len();
     state.learn(found.copies.into_values().map(Record::ImageCopy));
     let parts = parts(seam, dir, &config, keys);
-    let shelf = archives::look(&parts, &config, dir)?;
+    let catalog = archives::look(&parts, &config, dir)?;
     let label = config.kernel(dir).log.key_label;
-    let archived = shelf.map(|shelf| archive::unrecorded(&shelf, &state, &label));
+    let archived = catalog.map(|catalog| archive::unrecorded(&catalog, &state, &label));
     let archived = archived.unwrap_or_default();
     let archives = archived.len();
     state.learn(archived);
@@ -327,9 +331,9 @@ fn read_log(
     let parts = parts(&stopped.seam, &stopped.dir, stopped.config(), keys);
     let mut past = Past::from(Lsn::NONE);
     let mut archived = None;
-    if let Some(shelf) = archives::look(&parts, stopped.config(), &stopped.dir)? {
-        archived = shelf.archived_to();
-        let source = LogSource::new(Some(shelf), None);
+    if let Some(catalog) = archives::look(&parts, stopped.config(), &stopped.dir)? {
+        archived = catalog.archived_to();
+        let source = LogSource::new(Some(catalog), None);
         let (from, to) = (source.oldest(), source.end());
         let mut tell_lsn = |lsn: Lsn| {
             let (done, total) = (lsn.0.saturating_sub(from.0), to.0.saturating_sub(from.0));

@@ -178,8 +178,8 @@ impl System {
         };
         // The kernel takes it again, for as long as it runs; in memory it takes another one.
         let lock = options.in_memory.then_some(lock);
-        let shelf = archives::shelf(&parts, &config, dir, &known)?;
-        let mut plan = archives::kernel(&config, dir, shelf.as_ref());
+        let catalog = archives::catalog(&parts, &config, dir, &known)?;
+        let mut plan = archives::kernel(&config, dir, catalog.as_ref());
         plan.anchor.iter_mut().for_each(|anchor| anchor.begins_anew = options.begin_anchor);
         plan.proven = plan.proven.max(known.reached.lsn);
         let kernel = open_kernel(&parts, &plan)?;
@@ -187,7 +187,7 @@ impl System {
             notes.extend(report.log.notes.iter().cloned());
         }
         let recon = Arc::new(registry::open(&recon, &kernel, &mut notes)?);
-        let archiver = archives::start(shelf, &kernel, &recon)?;
+        let archiver = archives::start(catalog, &kernel, &recon)?;
         notes.extend(kernel.offline_sets().iter().map(|set| status::offline_note(&set.name)));
         let store = KernelStore::new(&kernel, config.store_defaults())?;
         let (verbs, configuring) = (options.verbs, Mutex::new(()));
@@ -312,8 +312,8 @@ impl System {
     /// The log, wherever it stands.
     #[must_use]
     pub fn log_source(&self) -> LogSource {
-        let shelf = self.inner.archiver.as_ref().map(|archiver| Arc::clone(archiver.shelf()));
-        LogSource::new(shelf, Some(Arc::clone(self.inner.kernel.log())))
+        let catalog = self.inner.archiver.as_ref().map(|archiver| Arc::clone(archiver.catalog()));
+        LogSource::new(catalog, Some(Arc::clone(self.inner.kernel.log())))
     }
 
     /// Keeps all of the log, wherever it stands, for whoever is about to read it: once this
@@ -322,7 +322,7 @@ impl System {
     pub fn hold_log(&self) -> HeldLog<'_> {
         let held = self.recon().hold_log();
         if let Some(archiver) = &self.inner.archiver {
-            archiver.shelf().settle();
+            archiver.catalog().settle();
         }
         held
     }

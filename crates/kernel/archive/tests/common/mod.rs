@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 use base::{GroupNumber, Lsn, SystemId};
-use holdfast_archive::{ArchiveConfig, ArchiveEnv, Archiver, LogSource, NoRegistry, Shelf};
+use holdfast_archive::{
+    ArchiveCatalog, ArchiveConfig, ArchiveEnv, Archiver, LogSource, NoRegistry,
+};
 use log::{Log, LogConfig, LogEnv, LogEvents, LogStart};
 use seal::{Format, TestKeys};
 use seam::Seam;
@@ -89,18 +91,18 @@ impl Bench {
     }
 
     pub(crate) fn start(&mut self) -> Result<(), String> {
-        let shelf = Shelf::open(self.env(), self.config.clone()).unwrap();
-        shelf.prepare().unwrap();
+        let catalog = ArchiveCatalog::open(self.env(), self.config.clone()).unwrap();
+        catalog.prepare().unwrap();
         let start = LogStart {
             from: self.from,
-            archived: shelf.archived_to().unwrap_or_default(),
-            proven: shelf.proven(),
+            archived: catalog.archived_to().unwrap_or_default(),
+            proven: catalog.proven(),
             ..LogStart::NEW
         };
         let opened = Log::open(self.log_env(), self.log_config.clone(), start);
         let (log, _) = opened.map_err(|error| error.to_string())?;
-        let shelf = Arc::new(shelf);
-        let archiver = Archiver::start(shelf, Arc::clone(&log), Arc::new(NoRegistry)).unwrap();
+        let catalog = Arc::new(catalog);
+        let archiver = Archiver::start(catalog, Arc::clone(&log), Arc::new(NoRegistry)).unwrap();
         self.running = Some((log, archiver));
         Ok(())
     }
@@ -132,8 +134,8 @@ impl Bench {
     }
 
     pub(crate) fn source(&self) -> LogSource {
-        let shelf = Arc::clone(self.archiver().shelf());
-        LogSource::new(Some(shelf), Some(Arc::clone(self.log())))
+        let catalog = Arc::clone(self.archiver().catalog());
+        LogSource::new(Some(catalog), Some(Arc::clone(self.log())))
     }
 
     pub(crate) fn exists(&self, path: &Path) -> bool {

@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use archive::{CopyFault, Cure, LogBegins, Shelf};
+use archive::{ArchiveCatalog, CopyFault, Cure, LogBegins};
 use base::{Coded, SystemId};
 use recon::State;
 use seal::{KeyProvider, KeyRing, Passphrase, SealError};
@@ -594,8 +594,8 @@ impl Doctor {
         is_real: bool,
         others: Option<(&State, Option<LogBegins>)>,
     ) {
-        let shelf = match archives::looked_at(&self.seam, keys, &stopped.config, &self.dir) {
-            Ok(Some(shelf)) => shelf,
+        let catalog = match archives::looked_at(&self.seam, keys, &stopped.config, &self.dir) {
+            Ok(Some(catalog)) => catalog,
             Ok(None) if is_real => return,
             Ok(None) => {
                 let says = "without the configuration nobody knows where they are".to_owned();
@@ -608,11 +608,11 @@ impl Doctor {
         };
         let mut says = Vec::new();
         if let Some((state, _)) = &others
-            && let Err(error) = shelf.expect(state)
+            && let Err(error) = catalog.expect(state)
         {
             says.push(format!("{error} ({})", error.code()));
         }
-        let list = shelf.list();
+        let list = catalog.list();
         says.push(match (list.first(), list.last()) {
             (Some(first), Some(last)) => format!(
                 "{} archives, from {} up to {}",
@@ -622,9 +622,10 @@ impl Doctor {
             ),
             _ => "there are none".to_owned(),
         });
-        let faults = shelf.faults();
+        let faults = catalog.faults();
         says.extend(faults.iter().map(|fault| fault.why.to_string()).take(SAID_MAX));
-        let told = others.map(|(state, log)| self.discords(state, &shelf, log)).unwrap_or_default();
+        let told =
+            others.map(|(state, log)| self.discords(state, &catalog, log)).unwrap_or_default();
         says.extend(told.iter().map(ArchiveDiscord::text).take(SAID_MAX));
         let whole = faults.is_empty() && !told.iter().any(|one| one.needed);
         self.part("archives", if whole { Health::Sound } else { Health::Impaired }, says);
@@ -646,10 +647,10 @@ impl Doctor {
     fn discords(
         &self,
         state: &State,
-        shelf: &Shelf,
+        catalog: &ArchiveCatalog,
         log: Option<LogBegins>,
     ) -> Vec<ArchiveDiscord> {
-        let mut found = audit::stopped(shelf, state, log);
+        let mut found = audit::stopped(catalog, state, log);
         if self.diagnosis.in_use.is_some() {
             found.retain(|one| one.cure != Cure::Record);
         }

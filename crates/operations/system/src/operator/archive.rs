@@ -54,7 +54,7 @@ pub(super) fn now(system: &System, _: &Request, _: &mut Talk<'_>) -> Result<Valu
 
 /// The archives, oldest first.
 pub(super) fn list(system: &System, _: &Request, _: &mut Talk<'_>) -> Result<Value, Refusal> {
-    let archives = archiver(system)?.shelf().list();
+    let archives = archiver(system)?.catalog().list();
     done(&archives.iter().map(ArchiveStatus::of).collect::<Vec<_>>())
 }
 
@@ -63,7 +63,7 @@ pub(super) fn list(system: &System, _: &Request, _: &mut Talk<'_>) -> Result<Val
 fn discords(system: &System, which: &Which) -> Result<Vec<ArchiveDiscord>, Refusal> {
     let archiver = archiver(system)?;
     let state = || State::clone(&system.recon().state());
-    let mut found = audit::in_use(system.kernel(), archiver.shelf(), &mut { state });
+    let mut found = audit::in_use(system.kernel(), archiver.catalog(), &mut { state });
     found.retain(|one| which.first_group.is_none_or(|group| one.from.0 == group));
     let away = recovery::folders_away(&*system.kernel().seam().disk, &state());
     let mut told = Vec::new();
@@ -88,7 +88,7 @@ type Mended = Result<Option<String>, String>;
 
 /// Tells RECON of an archive.
 fn record(archiver: &Archiver, discord: &Discord) -> Mended {
-    let list = archiver.shelf().list();
+    let list = archiver.catalog().list();
     let copy = list.iter().find(|copy| copy.info.from == discord.from);
     copy.map_or(Ok(()), |copy| archiver.registry().archived(&copy.info, &copy.files))?;
     Ok(Some("RECON was told of it".into()))
@@ -96,12 +96,12 @@ fn record(archiver: &Archiver, discord: &Discord) -> Mended {
 
 /// Writes an archive again from the log, which may have its groups yet.
 fn write_again(archiver: &Archiver, state: &State, from: GroupNumber) -> Mended {
-    let list = archiver.shelf().list();
-    let on_shelf = list.iter().find(|copy| copy.info.from == from).map(|copy| copy.info.to);
+    let list = archiver.catalog().list();
+    let in_catalog = list.iter().find(|copy| copy.info.from == from).map(|copy| copy.info.to);
     let recorded = state.archives.values().find(|one| one.first_group == from);
     let recorded = recorded.map(|one| GroupNumber(one.last_group.0 + 1));
     let behind = list.iter().map(|copy| copy.info.from).find(|behind| *behind > from);
-    let to = on_shelf.or(recorded).or(behind).ok_or("nobody knows where it ended")?;
+    let to = in_catalog.or(recorded).or(behind).ok_or("nobody knows where it ended")?;
     archiver.write_again(from, to).map_err(|error| error.to_string())?;
     Ok(Some("written again from the log".into()))
 }
@@ -109,16 +109,16 @@ fn write_again(archiver: &Archiver, state: &State, from: GroupNumber) -> Mended 
 /// Makes a copy of an archive anew from the other one; or all of them from the log, if none is
 /// whole.
 fn mend(archiver: &Archiver, state: &State, fault: &CopyFault) -> Mended {
-    let shelf = archiver.shelf();
+    let catalog = archiver.catalog();
     if fault.is_foreign() {
         return Err("it is another system's: move it away".into());
     }
     // Another fault of the same archive may have been mended, and this one with it.
-    let is_whole = shelf.verify(fault.from).is_ok_and(|found| found.is_empty());
+    let is_whole = catalog.verify(fault.from).is_ok_and(|found| found.is_empty());
     if is_whole {
         return Ok(Some("made anew with its copy".into()));
     }
-    match shelf.repair(fault.from, &fault.path) {
+    match catalog.repair(fault.from, &fault.path) {
         Ok(()) => Ok(Some("made anew from its copy".into())),
         Err(none @ (ArchiveError::Damaged { .. } | ArchiveError::NoSuch { .. })) => {
             let written = write_again(archiver, state, fault.from);
@@ -137,24 +137,24 @@ pub(super) fn verify(
 ) -> Result<Value, Refusal> {
     let which: Which = request.arguments()?;
     let archiver = archiver(system)?;
-    let (shelf, state) = (archiver.shelf(), system.recon().state());
-    let mut archives = shelf.list();
+    let (catalog, state) = (archiver.catalog(), system.recon().state());
+    let mut archives = catalog.list();
     if let Some(group) = which.first_group.map(GroupNumber) {
         archives.retain(|copy| copy.info.from == group);
         let known = |fault: &CopyFault| fault.from == group;
         let recorded = |one: &recon::Archive| one.first_group == group;
-        let is_known = shelf.faults().iter().any(known) || state.archives.values().any(recorded);
+        let is_known = catalog.faults().iter().any(known) || state.archives.values().any(recorded);
         if archives.is_empty() && !is_known {
             return Err(told(ArchiveError::NoSuch { group }));
         }
     }
-    let mut found = shelf.faults();
+    let mut found = catalog.faults();
     found.retain(|fault| !archives.iter().any(|copy| copy.info.from == fault.from));
     found.retain(|fault| which.first_group.is_none_or(|group| fault.from.0 == group));
     let total = archives.len() as u64;
     for (number, copy) in archives.iter().enumerate() {
         talk.progress("archive", number as u64, total, "files")?;
-        found.extend(shelf.verify(copy.info.from).map_err(told)?);
+        found.extend(catalog.verify(copy.info.from).map_err(told)?);
     }
     let mut faults = Vec::new();
     for fault in found {
@@ -170,7 +170,7 @@ pub(super) fn verify(
     if which.first_group.is_none() {
         faults.extend(accumulation_faults(archiver, which.repair));
     }
-    let gaps: Vec<(u64, u64)> = shelf.gaps().iter().map(|(from, to)| (from.0, to.0)).collect();
+    let gaps: Vec<(u64, u64)> = catalog.gaps().iter().map(|(from, to)| (from.0, to.0)).collect();
     let discords = discords(system, &which)?;
     done(&serde_json::json!({
         "archives": total, "faults": faults, "gaps": gaps, "discords": discords
@@ -180,10 +180,10 @@ pub(super) fn verify(
 /// What is wrong with accumulations. The archives that one was made of serve instead, so that a
 /// damaged file of it is deleted if that is wished.
 fn accumulation_faults(archiver: &Archiver, repair: bool) -> Vec<Fault> {
-    let shelf = archiver.shelf();
-    let found = shelf.damaged_accumulations().into_iter();
+    let catalog = archiver.catalog();
+    let found = catalog.damaged_accumulations().into_iter();
     let told = found.map(|(path, error)| {
-        let deleted = repair.then(|| shelf.delete_damaged(&path, &**archiver.registry()));
+        let deleted = repair.then(|| catalog.delete_damaged(&path, &**archiver.registry()));
         let (why, repaired) = match deleted {
             None => (format!("{error}; the archives it was made of serve instead"), None),
             Some(Ok(())) => (error.to_string(), Some("deleted: its archives serve".to_owned())),
@@ -210,7 +210,7 @@ pub(super) fn begin(
     let wish: FolderOf = request.arguments()?;
     let archiver = archiver(system)?;
     archiver.begin_anew(&system.dir().join(wish.folder)).map_err(told)?;
-    done(&archiver.shelf().list().iter().map(ArchiveStatus::of).collect::<Vec<_>>())
+    done(&archiver.catalog().list().iter().map(ArchiveStatus::of).collect::<Vec<_>>())
 }
 
 /// Deletes one archive, or all that policy lets go and no recovery needs; and what is unreadable on
@@ -222,31 +222,31 @@ pub(super) fn delete(
 ) -> Result<Value, Refusal> {
     let which: Which = request.arguments()?;
     let archiver = archiver(system)?;
-    let (shelf, registry) = (archiver.shelf(), archiver.registry());
+    let (catalog, registry) = (archiver.catalog(), archiver.registry());
     let unread = delete_unread(system, &which)?;
     let mut stays = None;
     let mut archives = match which.first_group.map(GroupNumber) {
         Some(group) => {
-            let mut one = shelf.list();
+            let mut one = catalog.list();
             one.retain(|copy| copy.info.from == group);
             if one.is_empty() && unread.is_empty() {
                 return Err(told(ArchiveError::NoSuch { group }));
             }
             let mut asked = one.iter().filter(|_| which.check);
-            asked.try_for_each(|copy| shelf.may_go(copy.info.from, &**registry)).map_err(told)?;
+            asked.try_for_each(|copy| catalog.may_go(copy.info.from, &**registry)).map_err(told)?;
             one
         }
         None => {
             let needs = Needs::of(&**registry).map_err(|why| OperatorError::Broken { why })?;
-            stays = shelf.oldest_kept(&shelf.config().keep, &needs);
-            shelf.expired(&shelf.config().keep, needs.from())
+            stays = catalog.oldest_kept(&catalog.config().keep, &needs);
+            catalog.expired(&catalog.config().keep, needs.from())
         }
     };
     let by_policy = which.first_group.is_none();
     let mut kept = Vec::new();
     for (number, copy) in archives.iter().enumerate().filter(|_| !which.check) {
         talk.progress("archive", number as u64, archives.len() as u64, "files")?;
-        match shelf.delete(copy.info.from, &**registry) {
+        match catalog.delete(copy.info.from, &**registry) {
             // Somebody else has asked for the same.
             Err(ArchiveError::NoSuch { .. }) if by_policy => {}
             // An image copy that has been begun since needs it.
@@ -256,7 +256,7 @@ pub(super) fn delete(
     }
     archives.retain(|copy| !kept.contains(&copy.info.from));
     if by_policy && !which.check {
-        shelf.delete_accumulations(&**registry).map_err(told)?;
+        catalog.delete_accumulations(&**registry).map_err(told)?;
     }
     let deleted = unread.into_iter().chain(archives.iter().map(ArchiveStatus::of)).collect();
     let stays = stays.map(|(from, Kept { why, advice })| {
@@ -277,21 +277,21 @@ pub struct DeletedArchives {
 /// Deletes archives that cannot be read from any copy and that no recovery needs: one, or all.
 fn delete_unread(system: &System, which: &Which) -> Result<Vec<ArchiveStatus>, Refusal> {
     let archiver = archiver(system)?;
-    let (shelf, registry) = (archiver.shelf(), archiver.registry());
+    let (catalog, registry) = (archiver.catalog(), archiver.registry());
     let state = system.recon().state();
     let wanted = match which.first_group.map(GroupNumber) {
         Some(group) => {
-            shelf.unread_archives().into_iter().filter(|one| one.from == group).collect()
+            catalog.unread_archives().into_iter().filter(|one| one.from == group).collect()
         }
         None => {
-            let unread = shelf.expired_unread(&**registry);
+            let unread = catalog.expired_unread(&**registry);
             unread.map_err(|why| OperatorError::Broken { why })?
         }
     };
     let gone = wanted.iter().map(|one| {
         match which.check {
-            true => shelf.unread_may_go(one.from, &**registry),
-            false => shelf.delete_unread(one.from, &**registry),
+            true => catalog.unread_may_go(one.from, &**registry),
+            false => catalog.delete_unread(one.from, &**registry),
         }
         .map_err(told)?;
         Ok(ArchiveStatus::of_unread(one, &state))
@@ -334,11 +334,11 @@ pub fn accumulate(
     talk: &mut Talk<'_>,
 ) -> Result<Vec<AccumulationStatus>, Refusal> {
     let archiver = archiver(system)?;
-    let (shelf, spans) = (archiver.shelf(), spans(system, &merge.sets)?);
-    let list = shelf.list();
+    let (catalog, spans) = (archiver.catalog(), spans(system, &merge.sets)?);
+    let list = catalog.list();
     let whole = list.iter().rev().map(|copy| copy.info.whole).find(|whole| *whole != Lsn::NONE);
     let oldest = list.first().map(|copy| copy.info.first);
-    let known = shelf.accumulations();
+    let known = catalog.accumulations();
     let last = known.iter().filter(|one| one.info.has(&spans, Lsn(0))).map(|one| one.info.end);
     // Archives behind the last accumulation may have been deleted since: what is left is merged.
     let from = merge.from.map(Lsn).or(last.max().max(oldest));
@@ -353,7 +353,7 @@ pub fn accumulate(
         return Ok(Vec::new());
     }
     let mut ended = None;
-    let made = shelf.accumulate(&ids, (from, to), concern, &**archiver.registry(), &mut |at| {
+    let made = catalog.accumulate(&ids, from..to, concern, &**archiver.registry(), &mut |at| {
         let (read, all) = (at.0.saturating_sub(from.0), to.0 - from.0);
         talk.progress("log", read, all, "bytes").map_err(|refusal| {
             ended = Some(refusal);

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use archive::{Cure, Discord, LogBegins, Shelf};
+use archive::{ArchiveCatalog, Cure, Discord, LogBegins};
 use recon::{ImageCopy, State};
 use seam::clock::Clock;
 use serde::{Deserialize, Serialize};
@@ -106,9 +106,13 @@ pub(crate) fn lasting(clock: &dyn Clock, look: &mut dyn FnMut() -> Vec<Discord>)
 
 /// What is wrong with the archives of a stopped system. Of the newest one the next start tells
 /// RECON.
-pub(crate) fn stopped(shelf: &Shelf, state: &State, log: Option<LogBegins>) -> Vec<Discord> {
-    let newest = shelf.newest().map(|newest| newest.info.from);
-    let mut found = archive::audit(shelf, state, log);
+pub(crate) fn stopped(
+    catalog: &ArchiveCatalog,
+    state: &State,
+    log: Option<LogBegins>,
+) -> Vec<Discord> {
+    let newest = catalog.newest().map(|newest| newest.info.from);
+    let mut found = archive::audit(catalog, state, log);
     found.retain(|one| one.cure != Cure::Record || Some(one.from) != newest);
     found
 }
@@ -116,11 +120,11 @@ pub(crate) fn stopped(shelf: &Shelf, state: &State, log: Option<LogBegins>) -> V
 /// What is wrong with the archives of a system in use.
 pub(crate) fn in_use(
     kernel: &Kernel,
-    shelf: &Shelf,
+    catalog: &ArchiveCatalog,
     state: &mut dyn FnMut() -> State,
 ) -> Vec<Discord> {
     let clock = kernel.seam().clock.as_ref();
-    lasting(clock, &mut || archive::audit(shelf, &state(), log_begins(kernel)))
+    lasting(clock, &mut || archive::audit(catalog, &state(), log_begins(kernel)))
 }
 
 /// Where the log of a system in use begins.

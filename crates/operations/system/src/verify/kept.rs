@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive::{CopyFault, Cure, LogBegins, Shelf, ShelfCopy};
+use archive::{ArchiveCatalog, CatalogEntry, CopyFault, Cure, LogBegins};
 use base::{Coded, GroupNumber, Lsn};
 use recon::{ImageCopy, Reading, Setup};
 use recovery::{CopyFiles, CopyKeys};
@@ -29,7 +29,7 @@ pub(crate) struct Site {
     keys: Arc<dyn KeyProvider>,
     setup: Setup,
     /// The archives of a system in use.
-    shelf: Option<Arc<Shelf>>,
+    catalog: Option<Arc<ArchiveCatalog>>,
     in_use: bool,
 }
 
@@ -42,7 +42,7 @@ impl Site {
         let keys = Arc::clone(&stopped.keys) as Arc<dyn KeyProvider>;
         let (seam, config) = (stopped.seam.clone(), stopped.config.clone());
         let setup = registry::recon_setup(&seam, &stopped.dir, &config, Arc::clone(&keys));
-        Site { seam, config, keys, setup, shelf: None, in_use: false }
+        Site { seam, config, keys, setup, catalog: None, in_use: false }
     }
 
     pub(crate) fn of_running(system: &System) -> Site {
@@ -51,7 +51,7 @@ impl Site {
             config: system.config().clone(),
             keys: Arc::clone(system.keys()) as Arc<dyn KeyProvider>,
             setup: system.recon().setup().clone(),
-            shelf: system.archiver().map(|archiver| Arc::clone(archiver.shelf())),
+            catalog: system.archiver().map(|archiver| Arc::clone(archiver.catalog())),
             in_use: true,
         }
     }
@@ -145,21 +145,21 @@ impl Verifier {
 
     /// Every archive and accumulation, on every copy.
     pub(crate) fn archives(&mut self, site: &Site, watch: &mut Watch<'_>) {
-        let opened = match &site.shelf {
-            Some(shelf) => Ok(Some(Arc::clone(shelf))),
+        let opened = match &site.catalog {
+            Some(catalog) => Ok(Some(Arc::clone(catalog))),
             None => archives::looked_at(&site.seam, &site.keys, &site.config, &self.dir),
         };
-        let shelf = match opened {
-            Ok(Some(shelf)) => shelf,
+        let catalog = match opened {
+            Ok(Some(catalog)) => catalog,
             Ok(None) => return,
             Err(error) => return self.of_error("archives", None, &error, Vec::new()),
         };
         if let Some(state) = self.recon.as_ref().filter(|_| !site.in_use)
-            && let Err(error) = shelf.expect(state)
+            && let Err(error) = catalog.expect(state)
         {
             self.of_error("archives", None, &error, Vec::new());
         }
-        let list = shelf.list();
+        let list = catalog.list();
         let total = list.len() as u64;
         for (number, copy) in list.iter().enumerate() {
             let (done, object, unit) = (number as u64, "archives", "archives");
@@ -167,13 +167,13 @@ impl Verifier {
             if !watch.step(Phase { object, done, total, unit }, bytes) {
                 return;
             }
-            self.archive(&shelf, copy);
+            self.archive(&catalog, copy);
         }
-        let faults = shelf.faults();
-        let unread = shelf.unread_archives().into_iter().map(|one| one.from);
+        let faults = catalog.faults();
+        let unread = catalog.unread_archives().into_iter().map(|one| one.from);
         let unread: BTreeSet<GroupNumber> = unread.collect();
         // Some may have been made since, and some deleted.
-        let known = || list.iter().cloned().chain(shelf.list());
+        let known = || list.iter().cloned().chain(catalog.list());
         for fault in faults {
             if fault.is_foreign() {
                 self.foreign_archive(fault);
@@ -185,17 +185,17 @@ impl Verifier {
                 self.lost_archive((from, end), fault.path, what, unread.contains(&from));
             }
         }
-        self.audit(site, &shelf);
-        self.accumulations(&shelf);
+        self.audit(site, &catalog);
+        self.accumulations(&catalog);
     }
 
-    fn archive(&mut self, shelf: &Shelf, copy: &ShelfCopy) {
+    fn archive(&mut self, catalog: &ArchiveCatalog, copy: &CatalogEntry) {
         self.report.archive_files += copy.files.len() as u64;
         // It may have been deleted since the list was made.
-        let Ok(faults) = shelf.verify(copy.info.from) else { return };
+        let Ok(faults) = catalog.verify(copy.info.from) else { return };
         let bad = |path: &PathBuf| faults.iter().any(|fault| fault.path == *path);
         let is_left = copy.files.iter().any(|path| !bad(path));
-        let is_whole = is_left || (!faults.is_empty() && shelf.is_whole_together(copy.info.from));
+        let is_whole = is_left || (!faults.is_empty() && catalog.is_whole_together(copy.info.from));
         let first = copy.info.from.0;
         for fault in faults {
             let what = format!("{} ({})", fault.why, fault.why.code());
@@ -284,12 +284,12 @@ impl Verifier {
     }
 
     /// What archives say together.
-    fn audit(&mut self, site: &Site, shelf: &Shelf) {
+    fn audit(&mut self, site: &Site, catalog: &ArchiveCatalog) {
         let Some(state) = self.recon.clone() else { return };
         let by_now = || site.look().map_or_else(|_| state.clone(), |(reading, _)| reading.state);
         let found = match &self.kernel {
-            Some(kernel) => audit::in_use(kernel, shelf, &mut { by_now }),
-            None => audit::stopped(shelf, &state, self.log_begins),
+            Some(kernel) => audit::in_use(kernel, catalog, &mut { by_now }),
+            None => audit::stopped(catalog, &state, self.log_begins),
         };
         for discord in &found {
             let told = ArchiveDiscord::of(&self.dir, &state, &self.copies_away, discord);
@@ -312,10 +312,10 @@ impl Verifier {
         }
     }
 
-    fn accumulations(&mut self, shelf: &Shelf) {
+    fn accumulations(&mut self, catalog: &ArchiveCatalog) {
         self.report.archive_files +=
-            shelf.accumulations().iter().map(|one| one.files.len() as u64).sum::<u64>();
-        for (path, error) in shelf.damaged_accumulations() {
+            catalog.accumulations().iter().map(|one| one.files.len() as u64).sum::<u64>();
+        for (path, error) in catalog.damaged_accumulations() {
             let what = format!("{error} ({})", error.code());
             let remedy = "The archives it was made of serve instead: have it deleted, and make \
                           another one.";

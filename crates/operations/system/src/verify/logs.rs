@@ -231,8 +231,8 @@ impl Verifier {
 fn is_archived(stopped: &Stopped, group: GroupNumber) -> bool {
     let (seam, dir) = (&stopped.seam, &stopped.dir);
     let keys = std::sync::Arc::clone(&stopped.keys) as _;
-    let shelf = archives::looked_at(seam, &keys, &stopped.config, dir).ok().flatten();
-    shelf.is_some_and(|shelf| archives::has_group(&shelf, group))
+    let catalog = archives::looked_at(seam, &keys, &stopped.config, dir).ok().flatten();
+    catalog.is_some_and(|catalog| archives::has_group(&catalog, group))
 }
 
 /// A copy of the log that gets nothing any more.

@@ -15,18 +15,17 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
 
 use base::{GroupNumber, Lsn};
 use seam::mem::{AlignedBuf, HUGE_BYTES};
 use seam::plant::{Plant, planted};
-use seam::sync::{Condvar, Mutex};
 
-use crate::company::Company;
-use crate::config::window_of;
+use crate::commit_delay::CommitDelay;
+use crate::config::{LANE_DEPTH, window_of};
 use crate::recent::Recent;
 use crate::segment::{FileAt, SegmentId, SlotFiles};
-use crate::{DurableSink, LogConfig, LogError, STRIPES_MAX};
+use crate::waiters::Waiting;
+use crate::{LogConfig, LogError, STRIPES_MAX};
 
 /// What is known about a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,9 +37,6 @@ pub(crate) enum CopyState {
     /// It gets nothing any more; the loss is recorded.
     Lost,
 }
-
-/// Groups that may be on one lane at a time.
-pub(crate) const LANE_DEPTH: usize = 2;
 
 /// A group to be written on one lane, or on all lanes of its stripe at once.
 #[derive(Clone)]
@@ -86,15 +82,8 @@ impl Lane {
     }
 }
 
-/// Somebody who waits for a position.
-pub(crate) struct Waiting {
-    pub(crate) up_to: Lsn,
-    pub(crate) sink: Arc<dyn DurableSink>,
-    pub(crate) token: u64,
-}
-
 /// The state of the flight, under one mutex that is held for moments only.
-pub(crate) struct Board {
+pub(crate) struct FlushState {
     copies: Vec<CopyState>,
     stripes: u8,
     window: u64,
@@ -110,7 +99,7 @@ pub(crate) struct Board {
     pub(crate) sinks: VecDeque<Waiting>,
     pub(crate) delivering: bool,
     pub(crate) ready: Vec<Waiting>,
-    pub(crate) company: Company,
+    pub(crate) commit_delay: CommitDelay,
     ahead: Ahead,
 }
 
@@ -122,19 +111,19 @@ enum Ahead {
     Writing,
 }
 
-impl Board {
-    /// A board for groups from `next` on; `archives` if there is an archive.
+impl FlushState {
+    /// A state for groups from `next` on; `archives` if there is an archive.
     pub(crate) fn new(
         config: &LogConfig,
         next: u64,
         copies: Vec<CopyState>,
         archives: bool,
-    ) -> Board {
+    ) -> FlushState {
         let lanes = copies.len() * usize::from(STRIPES_MAX);
         let window = window_of(config.stripes);
         let mut free = Vec::with_capacity(window as usize);
         add_buffers(&mut free, config.group_bytes_max, window as usize);
-        Board {
+        FlushState {
             copies,
             stripes: config.stripes,
             window,
@@ -148,7 +137,7 @@ impl Board {
             sinks: VecDeque::with_capacity(256),
             delivering: false,
             ready: Vec::with_capacity(256),
-            company: Company::default(),
+            commit_delay: CommitDelay::default(),
             ahead: Ahead::None,
         }
     }
@@ -382,6 +371,15 @@ impl Board {
         (0..STRIPES_MAX).any(|stripe| self.lanes[self.lane_index(stripe, copy)].load() > 0)
     }
 
+    /// Whether a copy can be brought back: it is lost, and nothing writes to it.
+    pub(crate) fn may_return(&self, copy: u8) -> Result<(), LogError> {
+        match self.copies().get(usize::from(copy)) {
+            Some(CopyState::Lost) if !self.is_written(copy) => Ok(()),
+            Some(CopyState::Lost | CopyState::Losing) => Err(LogError::CopyBusy { copy: copy + 1 }),
+            _ => Err(LogError::NotLost { copy: copy + 1 }),
+        }
+    }
+
     /// A lost copy gets the next groups again.
     pub(crate) fn returned(&mut self, copy: u8) {
         self.copies[usize::from(copy)] = CopyState::Living;
@@ -419,38 +417,4 @@ pub(crate) enum Losing {
     Last,
     /// The loss from this group on has to be recorded.
     From(GroupNumber),
-}
-
-/// How often a thread that waits looks whether the kernel has stopped.
-const LOOK: Duration = Duration::from_millis(100);
-
-/// A thread that waits for a position.
-#[derive(Default)]
-pub(crate) struct Parker {
-    done: Mutex<bool>,
-    wake: Condvar,
-}
-
-impl Parker {
-    /// Waits until it is told, or until `given_up` says that nobody may come to tell it; whether it
-    /// was told.
-    pub(crate) fn wait(&self, given_up: impl Fn() -> bool) -> bool {
-        let mut done = self.done.lock();
-        while !*done {
-            if given_up() {
-                return false;
-            }
-            self.wake.wait_for(&mut done, LOOK);
-        }
-        *done = false;
-        true
-    }
-}
-
-impl DurableSink for Parker {
-    fn durable(&self, _token: u64, _outcome: Result<(), &LogError>) {
-        // The waiter asks the stop switch itself.
-        *self.done.lock() = true;
-        self.wake.notify_one();
-    }
 }

@@ -1,4 +1,4 @@
-//! Company: whether a partial group waits a moment for those who were just told.
+//! Commit delay: whether a partial group waits a moment for those who were just told.
 //!
 //! When a group has landed, those who waited for it come back with their next commits, a little
 //! after those who gathered while it was being written. Sealed at once, the two crowds take turns
@@ -15,9 +15,9 @@
 
 use std::time::Duration;
 
-/// What the board remembers about it, under the board's mutex.
+/// What the flush state remembers about it, under the flush state's mutex.
 #[derive(Default)]
-pub(crate) struct Company {
+pub(crate) struct CommitDelay {
     waiting: Option<Wait>,
     /// A moving mean of how long a write takes.
     write_ns: u64,
@@ -41,7 +41,7 @@ pub(crate) struct Landing {
     pub(crate) now: Duration,
 }
 
-impl Company {
+impl CommitDelay {
     /// A write took so long.
     pub(crate) fn wrote(&mut self, took: Duration) {
         let took = took.as_nanos() as u64;
@@ -51,7 +51,7 @@ impl Company {
         };
     }
 
-    /// The log has come to rest: is it worth waiting for company? Then `lane`'s thread looks at
+    /// The log has come to rest: is a delay worth it? Then `lane`'s thread looks at
     /// the clock, and the position comes back at which there is enough.
     pub(crate) fn landed(&mut self, lane: usize, landing: Landing) -> Option<u64> {
         self.trial.landed(landing);
@@ -145,47 +145,47 @@ mod tests {
     const WRITE: Duration = Duration::from_micros(160);
 
     /// Lets groups land, each after `with` or `without` waiting; how often there was a wait.
-    fn run(company: &mut Company, groups: u32, with: Duration, without: Duration) -> u32 {
+    fn run(delay: &mut CommitDelay, groups: u32, with: Duration, without: Duration) -> u32 {
         let (mut now, mut waits) = (Duration::ZERO, 0);
         let mut waited = false;
         for _ in 0..groups {
             now += if waited { with } else { without };
             let landing = Landing { bytes: 800, taken: 1_000, next: 1_800, now };
-            waited = company.landed(0, landing).is_some();
+            waited = delay.landed(0, landing).is_some();
             waits += u32::from(waited);
-            company.end();
+            delay.end();
         }
         waits
     }
 
     #[test]
     fn who_comes_alone_waits_for_nobody() {
-        let mut company = Company::default();
-        company.trial.phase = Phase::Kept(true);
+        let mut delay = CommitDelay::default();
+        delay.trial.phase = Phase::Kept(true);
         let landing = Landing { bytes: 800, taken: 1_000, next: 1_000, now: WRITE };
-        assert_eq!(company.landed(0, landing), None);
+        assert_eq!(delay.landed(0, landing), None);
     }
 
     #[test]
     fn a_wait_ends_when_as_much_has_come_as_was_out() {
-        let mut company = Company::default();
-        company.trial.phase = Phase::Kept(true);
-        company.wrote(WRITE);
+        let mut delay = CommitDelay::default();
+        delay.trial.phase = Phase::Kept(true);
+        delay.wrote(WRITE);
         let landing = Landing { bytes: 800, taken: 1_000, next: 1_800, now: WRITE };
-        assert_eq!(company.landed(3, landing), Some(2_400));
-        assert!(company.is_expected(2_399) && !company.is_expected(2_400));
-        assert_eq!(company.watch(), Some((3, WRITE + WRITE / 4)));
-        company.end();
-        assert_eq!(company.watch(), None);
+        assert_eq!(delay.landed(3, landing), Some(2_400));
+        assert!(delay.is_expected(2_399) && !delay.is_expected(2_400));
+        assert_eq!(delay.watch(), Some((3, WRITE + WRITE / 4)));
+        delay.end();
+        assert_eq!(delay.watch(), None);
     }
 
     #[test]
     fn the_better_way_is_kept() {
-        let mut company = Company::default();
+        let mut delay = CommitDelay::default();
         let groups = 10 * (KEPT_GROUPS + 2 * TRIED_GROUPS);
-        let waits = run(&mut company, groups, WRITE, WRITE * 2);
+        let waits = run(&mut delay, groups, WRITE, WRITE * 2);
         assert!(waits > groups / 10 * 9, "waiting pays: {waits} of {groups}");
-        let waits = run(&mut Company::default(), groups, WRITE * 2, WRITE);
+        let waits = run(&mut CommitDelay::default(), groups, WRITE * 2, WRITE);
         assert!(waits < groups / 10, "waiting does not pay: {waits} of {groups}");
     }
 }

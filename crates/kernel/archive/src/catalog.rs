@@ -1,4 +1,4 @@
-//! The shelf: which archives there are, in which folders, and which are missing.
+//! The archive catalog: which archives there are, in which folders, and which are missing.
 //!
 //! Invariants:
 //! 1. The files say what there is: each header proves itself. A file that does not is named, never
@@ -17,12 +17,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use base::{GroupNumber, Lsn};
-use seam::disk::{BLOCK, Create, Disk, File, Open};
+use seam::disk::{BLOCK, Create, Disk, File, Open, is_same_place};
 use seam::mem::AlignedBuf;
 use seam::sync::Mutex;
 
-use crate::accumulate::is_accumulation;
-use crate::folders::Folders;
+use crate::accumulation::is_accumulation;
+use crate::folders::{Folders, MARK, prepare_folder};
 use crate::header::parse_name;
 use crate::place::{Replaces, fresh_name, give_name, is_unfinished};
 use crate::writer::Written;
@@ -33,7 +33,7 @@ use crate::{
 
 /// An archive, and where its copies are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShelfCopy {
+pub struct CatalogEntry {
     /// What it holds.
     pub info: ArchiveInfo,
     /// Its files, in the order of the folders; a copy that is missing is not among them.
@@ -60,7 +60,7 @@ impl CopyFault {
 }
 
 /// All archives of a system.
-pub struct Shelf {
+pub struct ArchiveCatalog {
     pub(crate) env: ArchiveEnv,
     pub(crate) config: ArchiveConfig,
     state: Mutex<State>,
@@ -74,7 +74,7 @@ pub struct Shelf {
 
 #[derive(Default)]
 struct State {
-    archives: BTreeMap<GroupNumber, ShelfCopy>,
+    archives: BTreeMap<GroupNumber, CatalogEntry>,
     accumulations: Vec<Accumulation>,
     faults: Vec<CopyFault>,
 }
@@ -82,19 +82,19 @@ struct State {
 /// How much is copied at once.
 const COPY_BYTES: usize = 1 << 20;
 
-impl Shelf {
+impl ArchiveCatalog {
     /// Looks at all folders; changes nothing.
     ///
     /// # Errors
     /// A folder that cannot be listed, if there is no other.
-    pub fn open(env: ArchiveEnv, config: ArchiveConfig) -> Result<Shelf, ArchiveError> {
+    pub fn open(env: ArchiveEnv, config: ArchiveConfig) -> Result<ArchiveCatalog, ArchiveError> {
         config.check()?;
         let (changing, accumulating) = (Mutex::new(()), Mutex::new(()));
         let state = Mutex::new(State::default());
         let folders = Mutex::new(Folders::default());
-        let shelf = Shelf { env, config, state, changing, accumulating, folders };
-        shelf.look()?;
-        Ok(shelf)
+        let catalog = ArchiveCatalog { env, config, state, changing, accumulating, folders };
+        catalog.look()?;
+        Ok(catalog)
     }
 
     /// Gets ready to archive: makes the folders, but for those that are away, and removes what an
@@ -111,7 +111,7 @@ impl Shelf {
                 first.get_or_insert(stranger);
                 continue;
             }
-            if let Err(error) = self.prepare_folder(folder) {
+            if let Err(error) = prepare_folder(&self.env, folder) {
                 first.get_or_insert(error);
                 continue;
             }
@@ -197,7 +197,7 @@ impl Shelf {
             let Ok(file) = ArchiveFile::open_cut(&self.env, path) else { continue };
             if file.info().from == from && self.pieces(path).is_ok() {
                 let (info, files) = (file.info().clone(), vec![path.clone()]);
-                state.archives.insert(from, ShelfCopy { info, files });
+                state.archives.insert(from, CatalogEntry { info, files });
             }
         }
     }
@@ -216,7 +216,7 @@ impl Shelf {
 
     /// The archives, oldest first.
     #[must_use]
-    pub fn list(&self) -> Vec<ShelfCopy> {
+    pub fn list(&self) -> Vec<CatalogEntry> {
         self.state.lock().archives.values().cloned().collect()
     }
 
@@ -228,7 +228,7 @@ impl Shelf {
 
     /// The newest one.
     #[must_use]
-    pub fn newest(&self) -> Option<ShelfCopy> {
+    pub fn newest(&self) -> Option<CatalogEntry> {
         self.state.lock().archives.values().next_back().cloned()
     }
 
@@ -306,7 +306,7 @@ impl Shelf {
     }
 
     /// Where copies of an archive should be and are not, but for folders that are away.
-    fn missing(&self, copy: &ShelfCopy) -> Vec<PathBuf> {
+    fn missing(&self, copy: &CatalogEntry) -> Vec<PathBuf> {
         let name = copy.info.file_name();
         let all = self.config.folders.iter().map(|folder| folder.join(&name));
         all.filter(|path| !copy.files.contains(path) && !self.is_away(path)).collect()
@@ -316,15 +316,102 @@ impl Shelf {
     pub(crate) fn add(
         &self,
         finish: impl FnOnce() -> Result<Written, ArchiveError>,
-    ) -> Result<(ShelfCopy, Written), ArchiveError> {
+    ) -> Result<(CatalogEntry, Written), ArchiveError> {
         let _alone = self.changing.lock();
         let written = finish()?;
-        let copy = ShelfCopy { info: written.info.clone(), files: written.files.clone() };
+        let copy = CatalogEntry { info: written.info.clone(), files: written.files.clone() };
         copy.files.iter().filter_map(|file| file.parent()).for_each(|folder| {
             self.folders.lock().hold(folder);
         });
         self.state.lock().archives.insert(copy.info.from, copy.clone());
         Ok((copy, written))
+    }
+
+    /// Has the folders away that RECON knows archives in and that hold none.
+    ///
+    /// # Errors
+    /// As [`ArchiveCatalog::open`].
+    pub fn expect(&self, state: &recon::State) -> Result<(), ArchiveError> {
+        {
+            let mut folders = self.folders.lock();
+            let files = state.archives.values().flat_map(|one| &one.files);
+            let known = files.filter(|file| !file.lost).filter_map(|file| file.path.parent());
+            known.filter(|folder| self.has(folder)).for_each(|folder| folders.hold(folder));
+        }
+        self.look()
+    }
+
+    fn has(&self, folder: &Path) -> bool {
+        self.config.folders.iter().any(|own| own == folder)
+    }
+
+    /// The folders that hold none of the archives that they must hold.
+    #[must_use]
+    pub fn away(&self) -> Vec<PathBuf> {
+        self.folders.lock().away()
+    }
+
+    /// Whether a file stands in a folder that is away.
+    #[must_use]
+    pub fn is_away(&self, file: &Path) -> bool {
+        file.parent().is_some_and(|folder| self.folders.lock().is_away(folder))
+    }
+
+    /// Begins anew in a folder that is away: what it held is lost.
+    ///
+    /// # Errors
+    /// [`ArchiveError::NoFolder`] if it is none of the archive's; whatever the disk says.
+    pub fn begin_anew(&self, folder: &Path) -> Result<(), ArchiveError> {
+        let disk = self.env.seam.disk.as_ref();
+        let own = self.config.folders.iter().find(|own| is_same_place(disk, own, folder));
+        let folder = own.ok_or_else(|| ArchiveError::NoFolder { path: folder.to_owned() })?;
+        self.folders.lock().release(folder);
+        prepare_folder(&self.env, folder)?;
+        self.look()
+    }
+
+    /// How to go on: with the folders that are not away.
+    ///
+    /// # Errors
+    /// [`ArchiveError::Away`] if all are.
+    pub(crate) fn mounted(&self) -> Result<ArchiveConfig, ArchiveError> {
+        let away = self.away();
+        let mut config = self.config.clone();
+        config.folders.retain(|folder| !away.contains(folder));
+        match (config.folders.is_empty(), away.into_iter().next()) {
+            (true, Some(folder)) => Err(ArchiveError::Away { folder }),
+            _ => Ok(config),
+        }
+    }
+
+    /// Looks whether folders have gone or come back; then at everything. Whether any has.
+    ///
+    /// # Errors
+    /// As [`ArchiveCatalog::open`].
+    pub(crate) fn look_at_folders(&self) -> Result<bool, ArchiveError> {
+        let away = self.away();
+        let disk = self.env.seam.disk.as_ref();
+        let changed = self.config.folders.iter().any(|folder| {
+            let was_away = away.contains(folder);
+            // One that has its mark is not looked at closely.
+            let is_marked = || matches!(disk.exists(&folder.join(MARK)), Ok(true));
+            (was_away || !is_marked()) && self.looks_away(folder) != was_away
+        });
+        if changed {
+            self.look()?;
+        }
+        Ok(changed)
+    }
+
+    fn looks_away(&self, folder: &Path) -> bool {
+        let listed = self.env.seam.disk.list(folder);
+        let names = match listed {
+            Ok(names) => names,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            // It is there and cannot be read: that is another matter.
+            Err(_) => return self.folders.lock().is_away(folder),
+        };
+        self.folders.lock().note(folder, &names)
     }
 
     /// Reads every copy of one archive from front to back. The damaged ones come back.
@@ -460,7 +547,7 @@ impl Shelf {
         drop(self.changing.lock());
     }
 
-    pub(crate) fn get(&self, from: GroupNumber) -> Result<ShelfCopy, ArchiveError> {
+    pub(crate) fn get(&self, from: GroupNumber) -> Result<CatalogEntry, ArchiveError> {
         let found = self.state.lock().archives.get(&from).cloned();
         found.ok_or(ArchiveError::NoSuch { group: from })
     }
@@ -526,13 +613,14 @@ impl State {
         let named = |info: &ArchiveInfo| info.from == from;
         match ArchiveFile::open(env, &path).map(|file| file.info().clone()) {
             Ok(info) if named(&info) => {
-                let fresh = || ShelfCopy { info: info.clone(), files: Vec::new() };
+                let fresh = || CatalogEntry { info: info.clone(), files: Vec::new() };
                 let known = self.archives.entry(from).or_insert_with(fresh);
                 if known.info == info {
                     known.files.push(path);
                 } else if info.to > known.info.to {
                     // The other one is of an earlier try that was shorter.
-                    let shorter = std::mem::replace(known, ShelfCopy { info, files: vec![path] });
+                    let shorter =
+                        std::mem::replace(known, CatalogEntry { info, files: vec![path] });
                     self.other(from, shorter.files);
                 } else {
                     self.other(from, vec![path]);
