@@ -53,7 +53,7 @@ pub struct Cursor {
 /// So many records behind a place are read one by one before the rest of their leaf is copied: a
 /// copy costs about as much.
 const STEPS_ALONE_MAX: usize = 12;
-/// So many records ahead are fetched meanwhile: each would be a wait for memory.
+/// So many records are prefetched: each would be a wait for memory.
 const ENTRIES_AHEAD: usize = 6;
 
 /// Where the record is that a cursor stands on.
@@ -436,7 +436,7 @@ impl Cursor {
             node.key_at(index, &mut self.anchor);
         }
         self.steps_alone = 0;
-        node.fetch(index + 1..index + 1 + ENTRIES_AHEAD);
+        node.prefetch(index + 1..index + 1 + ENTRIES_AHEAD);
         Ok(self.stand_alone(tree, &leaf.guard, index))
     }
 
@@ -448,7 +448,7 @@ impl Cursor {
         if index + 1 < node.count() && self.steps_alone < STEPS_ALONE_MAX {
             self.steps_alone += 1;
             node.next_key(index, &mut self.anchor);
-            node.fetch(index + 1 + ENTRIES_AHEAD..index + 2 + ENTRIES_AHEAD);
+            node.prefetch(index + 1 + ENTRIES_AHEAD..index + 2 + ENTRIES_AHEAD);
             return Ok(self.stand_alone(tree, &page, index + 1));
         }
         if index + 1 >= node.count() && self.steps_alone < STEPS_ALONE_MAX {
@@ -481,7 +481,7 @@ impl Cursor {
         if node.count() > 0 {
             self.steps_alone += 1;
             node.key_at(0, &mut self.anchor);
-            node.fetch(1..1 + ENTRIES_AHEAD);
+            node.prefetch(1..1 + ENTRIES_AHEAD);
         }
         Ok(self.stand_alone(tree, &page, 0))
     }

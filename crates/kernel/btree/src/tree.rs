@@ -99,8 +99,8 @@ impl<'k, G: Latch<'k>> Reached<G> {
     }
 }
 
-/// What is read next is mostly right behind: so many records are fetched ahead.
-const FETCHED_BEHIND: usize = 2;
+/// What is read next is mostly right behind: so many records are prefetched.
+const PREFETCHED_BEHIND: usize = 2;
 
 /// So many descents that led nowhere mean damage, not rivals.
 const DESCENTS_MAX: usize = 10_000;
@@ -219,7 +219,7 @@ impl<'k> Tree<'k> {
             value.clear();
             if !stored.overflow {
                 value.extend_from_slice(stored.bytes);
-                node.fetch(index + 1..index + 1 + FETCHED_BEHIND);
+                node.prefetch(index + 1..index + 1 + PREFETCHED_BEHIND);
                 return Ok(true);
             }
             let reference = overflow::Reference::decode(stored.bytes);

@@ -31,8 +31,8 @@ const LOADING: u32 = 1;
 const REFERENCED: u32 = 2;
 /// It is never evicted (upper levels of a freshness map).
 const STICKY: u32 = 4;
-/// How much of an interval is fetched ahead of a search.
-const FETCHED_BYTES: usize = 448;
+/// How much of an interval is prefetched before a search.
+const PREFETCHED_BYTES: usize = 448;
 /// Set in `pins` while a frame is being evicted: no new pin counts.
 const EVICTING: u32 = 1 << 31;
 
@@ -330,18 +330,18 @@ impl Frames {
         unsafe { &*self.descriptors.as_ptr().cast::<Frame>().add(id.0 as usize) }
     }
 
-    /// Has the processor fetch the beginning of an interval, where its header and directory stand,
+    /// Prefetches the beginning of an interval, where its header and directory stand,
     /// its end, where its first cell does, and what is at `near`: all at once instead of line by
     /// line as a search comes to them, and while it still looks at the descriptor.
     #[inline]
-    pub(crate) fn fetch(&self, id: FrameId, near: usize) {
+    pub(crate) fn prefetch(&self, id: FrameId, near: usize) {
         let descriptors = self.descriptors.as_ptr().cast::<Frame>();
-        seam::mem::fetch_at(descriptors.wrapping_add(id.0 as usize));
+        seam::mem::prefetch_line(descriptors.wrapping_add(id.0 as usize));
         let unit = self.memory.as_ptr().wrapping_add(id.0 as usize * self.unit_bytes);
-        let begin = (0..FETCHED_BYTES).step_by(64);
+        let begin = (0..PREFETCHED_BYTES).step_by(64);
         let end = [self.usable_bytes - 48, self.usable_bytes - 1];
         for at in [near, near + 64, near + 128].into_iter().chain(begin).chain(end) {
-            seam::mem::fetch_at(unit.wrapping_add(at));
+            seam::mem::prefetch_line(unit.wrapping_add(at));
         }
     }
 

@@ -6,7 +6,7 @@
 //! | bits | holds |
 //! |---|---|
 //! | 28, highest | of the hash of what is sought; the lowest of them is set, so that no entry is 0 |
-//! | 8 | where in the frame it stood, in parts of 256: fetched ahead, nothing else |
+//! | 8 | where in the frame it stood, in parts of 256: for a prefetch, nothing else |
 //! | 28 | the frame |
 //!
 //! What is sought is known here as a hash alone; what a landmark leads to is for the seeker to
@@ -79,11 +79,11 @@ impl Landmarks {
         })
     }
 
-    /// Has the processor fetch the entry that [`get`](Landmarks::get) will look at.
+    /// Prefetches the entry that [`get`](Landmarks::get) will look at.
     #[inline]
-    pub(crate) fn foresee(&self, hash: u64) {
+    pub(crate) fn prefetch(&self, hash: u64) {
         let [first, _] = self.places(hash);
-        seam::mem::fetch_at(self.entries.at(first));
+        seam::mem::prefetch_line(self.entries.at(first));
     }
 
     /// Notes a spot in the first of two places; what was there goes to the other one.

@@ -334,7 +334,7 @@ impl Pool {
     pub fn at_landmark(&self, set: DataSetId, hash: u64) -> Option<(Pinned<'_>, usize)> {
         let Spot { frame: id, part } = self.landmarks.get(hash)?;
         let near = usize::from(part) * self.config.unit_bytes / PARTS;
-        self.frames.fetch(id, near);
+        self.frames.prefetch(id, near);
         let frame = self.frames.get(id);
         if !frame.try_pin() {
             return None;
@@ -349,10 +349,10 @@ impl Pool {
         Some((Pinned::new(frame, &self.dirty, false), near))
     }
 
-    /// Has the processor fetch what [`at_landmark`](Pool::at_landmark) will look at first.
+    /// Prefetches what [`at_landmark`](Pool::at_landmark) will look at first.
     #[inline]
-    pub fn foresee(&self, hash: u64) {
-        self.landmarks.foresee(hash);
+    pub fn prefetch_lookup_hint(&self, hash: u64) {
+        self.landmarks.prefetch(hash);
     }
 
     /// Notes where something is, for the next search: the interval, and the offset in it.
@@ -391,10 +391,10 @@ impl Pool {
         frame.is_some_and(|frame| frame.rec_lsn() != Lsn::NONE && frame.holds(key))
     }
 
-    /// Has the processor fetch an interval that is wanted soon, if it is in memory.
+    /// Prefetches an interval that is wanted soon, if it is in memory.
     #[inline]
-    pub fn fetch(&self, set: DataSetId, ci: CiNumber) {
-        self.table.fetch(&self.frames, Key::new(set, ci));
+    pub fn prefetch(&self, set: DataSetId, ci: CiNumber) {
+        self.table.prefetch(&self.frames, Key::new(set, ci));
     }
 
     /// Forgets every interval of a data set from `from` on, changed or not: they are gone. Nobody

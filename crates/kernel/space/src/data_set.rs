@@ -335,11 +335,11 @@ impl DataSet {
         Some(Landmark { hash, is_first: key.len() == bytes })
     }
 
-    /// Has the processor fetch what the next search for a key will look at first.
+    /// Prefetches what the next search for a key will look at first.
     #[inline]
-    pub fn foresee(&self, key: &[u8]) {
+    pub fn prefetch(&self, key: &[u8]) {
         if let Some(landmark) = self.landmark_of(key) {
-            self.pool().foresee(landmark.hash);
+            self.pool().prefetch_lookup_hint(landmark.hash);
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Every interval has one hand of the crew, so its changes come in the order of the log; changes of
 //! different intervals know nothing of each other. Redo waits for memory more than it computes:
-//! a hand sees a batch of changes at once and has the next intervals fetched ahead.
+//! a hand sees a batch of changes at once and has the next intervals prefetched.
 //!
 //! Invariants:
 //! 1. The reader never has more than [`BATCHES`] batches waiting for a hand.
@@ -27,7 +27,7 @@ const HANDS: usize = 2;
 const BATCH_BYTES: usize = 64 << 10;
 /// Batches that wait for a hand.
 const BATCHES: usize = 4;
-/// How many changes ahead an interval is fetched.
+/// How many changes ahead an interval is prefetched.
 const AHEAD: usize = 6;
 
 /// A change of one interval.
@@ -42,8 +42,8 @@ pub(crate) struct Item {
 pub(crate) trait Redo: Send + Sync {
     /// Repeats a change, if need be; whether it was.
     fn redo(&self, item: &Item, body: &[u8]) -> Result<bool, UowError>;
-    /// A change that will come soon: has its interval fetched.
-    fn fetch(&self, item: &Item);
+    /// A change that will come soon: prefetches its interval.
+    fn prefetch(&self, item: &Item);
 }
 
 /// Changes in the order of the log, with their bodies one behind the other.
@@ -187,7 +187,7 @@ impl Batch {
         let (mut redone, mut at) = (0, 0);
         for (number, (item, len)) in self.items.iter().enumerate() {
             if let Some((next, _)) = self.items.get(number + AHEAD) {
-                work.fetch(next);
+                work.prefetch(next);
             }
             let body = &self.bytes[at..at + len];
             at += len;

@@ -163,9 +163,9 @@ impl Unit for KernelUnit {
     }
 
     #[inline]
-    fn foresee(&self, set: SetId, key: &[u8]) {
+    fn prefetch(&self, set: SetId, key: &[u8]) {
         if let Some(handle) = self.used.known(set) {
-            handle.data.foresee(key);
+            handle.data.prefetch(key);
         }
     }
 

@@ -233,9 +233,9 @@ pub trait Unit: Sized + Send {
     /// [`StoreError::NoSuchSet`], [`StoreError::Timeout`], and what dooms the unit of work.
     fn get(&mut self, set: SetId, key: &[u8], read: Read, value: &mut Vec<u8>) -> Result<bool>;
 
-    /// Says that a key is about to be sought, so that what the search needs first may come nearer
-    /// meanwhile. Promises nothing and never fails.
-    fn foresee(&self, set: SetId, key: &[u8]) {
+    /// Says that a key is about to be sought, so that the store may prefetch what the search
+    /// needs first. Promises nothing and never fails.
+    fn prefetch(&self, set: SetId, key: &[u8]) {
         let _ = (set, key);
     }
 

@@ -128,9 +128,9 @@ impl Redo for History {
         set.map_or(Ok(false), |set| self.kernel.redo_target(set, item, body))
     }
 
-    fn fetch(&self, item: &Item) {
+    fn prefetch(&self, item: &Item) {
         if let Some(set) = self.sets.get(&item.set) {
-            set.pool().fetch(item.set, item.target.ci);
+            set.pool().prefetch(item.set, item.target.ci);
         }
     }
 }
