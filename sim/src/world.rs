@@ -17,7 +17,7 @@ use uow::{Kernel, Uow, UowError, UowOptions};
 use crate::history::{History, LEDGER, Records, UnitNumber, ledger_key, show};
 use crate::machine::Make;
 
-/// Keys that share so many bytes have a landmark in common: ten neighbouring records do.
+/// Keys that share so many bytes have a lookup hint in common: ten neighbouring records do.
 const GROUP_BYTES: u16 = 11;
 
 /// An open system with its history.

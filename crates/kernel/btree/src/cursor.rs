@@ -17,7 +17,7 @@
 
 use base::{CiNumber, DataSetId};
 use pool::sequential::Detector;
-use pool::{Hint, SharedCi};
+use pool::{FrameHint, SharedCi};
 
 use crate::TreeError;
 use crate::node::{NodeCursor, NodeView, Place, Value};
@@ -39,7 +39,7 @@ pub struct Cursor {
     /// The leaf that was read last.
     leaf: Option<(DataSetId, LeafHint)>,
     /// The other leaves that the latest step looked into.
-    passed: Vec<Hint>,
+    passed: Vec<FrameHint>,
     step: Step,
     /// Where it stood before a step that had to search.
     origin: Vec<u8>,

@@ -231,8 +231,8 @@ impl Frame {
 /// All frames of a pool: those that it has, and those that it had once and may have again.
 ///
 /// Descriptors stand apart from the memory that they describe. They come into being with the first
-/// use of a frame and stay to the end, so that whoever is misled by a table, a landmark or a hint
-/// finds one that says no; memory comes and goes with the pool's size.
+/// use of a frame and stay to the end, so that a reader whom a table or a hint misleads finds one
+/// that says no; memory comes and goes with the pool's size.
 pub(crate) struct Frames {
     descriptors: Reserved,
     memory: Reserved,
@@ -482,9 +482,9 @@ impl<'p> ExclusiveCi<'p> {
 
     /// What [`ExclusiveCi::hint`] of the interval will be once this guard is dropped.
     #[must_use]
-    pub fn hint_after(&self) -> crate::Hint {
+    pub fn hint_after(&self) -> crate::FrameHint {
         let now = self.hint();
-        crate::Hint { version: now.version + u64::from(self.changed), ..now }
+        crate::FrameHint { version: now.version + u64::from(self.changed), ..now }
     }
 
     /// Announces a change whose record will stand at `next_lsn` or behind it. Called before the
@@ -532,9 +532,9 @@ macro_rules! both {
 
             /// What [`crate::Pool::by_hint`] needs to find the interval again, unpinned.
             #[must_use]
-            pub fn hint(&self) -> crate::Hint {
+            pub fn hint(&self) -> crate::FrameHint {
                 let (pool, frame) = (self.frame.pool(), self.frame.id());
-                crate::Hint { pool, frame, version: self.frame.version() }
+                crate::FrameHint { pool, frame, version: self.frame.version() }
             }
         }
     };

@@ -12,7 +12,7 @@ use base::hash::avalanche;
 use base::stats::Counter;
 use base::{CiNumber, DataSetId, Lsn, SystemId};
 use pool::sequential::{Detector, ReadAhead, WINDOW_BYTES_MAX};
-use pool::{Backing, ExclusiveCi, Hint, Home, Pinned, Pool, PoolError, SharedCi};
+use pool::{Backing, ExclusiveCi, FrameHint, Home, Pinned, Pool, PoolError, SharedCi};
 use seal::{Format, KeyProvider, PageSealer, SealError};
 use seam::Seam;
 use seam::plant::{Plant, planted};
@@ -101,9 +101,9 @@ pub struct DataSet {
     me: Weak<DataSet>,
 }
 
-/// What the place of a group of keys is noted under.
+/// What the lookup hint of a group of keys is noted under.
 #[derive(Clone, Copy, Debug)]
-pub struct Landmark {
+pub struct LookupKey {
     hash: u64,
     /// The key is that of the group as a whole, below which no other of the group stands.
     is_first: bool,
@@ -299,21 +299,21 @@ impl DataSet {
     /// The interval, if it is where it was and unchanged.
     #[inline]
     #[must_use]
-    pub fn by_hint(&self, hint: Hint, ci: CiNumber) -> Option<SharedCi<'_>> {
+    pub fn by_hint(&self, hint: FrameHint, ci: CiNumber) -> Option<SharedCi<'_>> {
         self.pool().by_hint(hint, self.id(), ci)
     }
 
     /// The interval to change, if it is where it was.
     #[inline]
     #[must_use]
-    pub fn exclusive_at(&self, hint: Hint, ci: CiNumber) -> Option<ExclusiveCi<'_>> {
+    pub fn exclusive_at(&self, hint: FrameHint, ci: CiNumber) -> Option<ExclusiveCi<'_>> {
         self.pool().exclusive_at(hint, self.id(), ci)
     }
 
     /// Whether the interval behind the hint is unchanged.
     #[inline]
     #[must_use]
-    pub fn is_unchanged(&self, hint: Hint) -> bool {
+    pub fn is_unchanged(&self, hint: FrameHint) -> bool {
         self.pool().is_unchanged(hint)
     }
 
@@ -323,23 +323,23 @@ impl DataSet {
         self.group_bytes.store(u32::from(bytes), Release);
     }
 
-    /// The landmark of a key, if it is long enough to have one.
+    /// What the lookup hint of a key is noted under, if the key is long enough to have one.
     #[inline]
     #[must_use]
-    pub fn landmark_of(&self, key: &[u8]) -> Option<Landmark> {
+    pub fn lookup_key(&self, key: &[u8]) -> Option<LookupKey> {
         let bytes = self.group_bytes.load(Acquire) as usize;
         if bytes == 0 {
             return None;
         }
         let hash = avalanche(base::hash::bytes(key.get(..bytes)?) ^ u64::from(self.id().0));
-        Some(Landmark { hash, is_first: key.len() == bytes })
+        Some(LookupKey { hash, is_first: key.len() == bytes })
     }
 
     /// Prefetches what the next search for a key will look at first.
     #[inline]
     pub fn prefetch(&self, key: &[u8]) {
-        if let Some(landmark) = self.landmark_of(key) {
-            self.pool().prefetch_lookup_hint(landmark.hash);
+        if let Some(group) = self.lookup_key(key) {
+            self.pool().prefetch_lookup_hint(group.hash);
         }
     }
 
@@ -347,21 +347,21 @@ impl DataSet {
     /// group's first key stood.
     #[inline]
     #[must_use]
-    pub fn at_landmark(&self, landmark: Landmark) -> Option<(Pinned<'_>, usize)> {
-        self.pool().at_landmark(self.id(), landmark.hash)
+    pub fn at_lookup_hint(&self, group: LookupKey) -> Option<(Pinned<'_>, usize)> {
+        self.pool().at_lookup_hint(self.id(), group.hash)
     }
 
     /// Notes where a key was found, or would be.
     #[inline]
-    pub fn note_landmark(&self, landmark: Landmark, hint: Hint, offset: usize) {
-        self.pool().note_landmark(landmark.hash, hint, offset);
+    pub fn note_lookup_hint(&self, group: LookupKey, hint: FrameHint, offset: usize) {
+        self.pool().note_lookup_hint(group.hash, hint, offset);
     }
 
-    /// Whether a landmark that led to `near` need not be noted anew for what stands at `offset`.
+    /// Whether a lookup hint that led to `near` need not be noted anew for what stands at `offset`.
     #[inline]
     #[must_use]
-    pub fn is_noted(&self, landmark: Landmark, near: usize, offset: usize) -> bool {
-        !landmark.is_first || self.pool().is_near(near, offset)
+    pub fn is_noted(&self, group: LookupKey, near: usize, offset: usize) -> bool {
+        !group.is_first || self.pool().is_near(near, offset)
     }
 
     /// A cursor moved onto `ci`: if it is scanning, what lies ahead is read meanwhile.

@@ -13,7 +13,7 @@ use seam::Seam;
 use space::{DataSet, Definition};
 use uow::{Kernel, KernelConfig, Parts, PoolPlan, Uow, UowOptions};
 
-/// Keys that share so many bytes have a landmark in common, so that every search may begin at one.
+/// Keys that share so many bytes have a lookup hint in common: every search may begin at one.
 const GROUP_BYTES: u16 = 3;
 
 /// An open system with the data set "data".
