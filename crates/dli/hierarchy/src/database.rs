@@ -42,7 +42,7 @@ pub struct Database {
     /// The byte that stands for a blank in its data.
     pub blank: u8,
     /// For each type, whether deleting it has to look at every segment beneath.
-    entangled: Vec<bool>,
+    linked: Vec<bool>,
     /// The partitions that are offline for whoever opened it.
     offline: Vec<u16>,
     /// How its sets and those of its indexes are kept when they are made.
@@ -142,12 +142,12 @@ impl Database {
             as_child,
             as_parent,
             blank,
-            entangled: Vec::new(),
+            linked: Vec::new(),
             offline: Vec::new(),
             kept,
             knows_placing: true,
         };
-        database.entangled = database.find_entangled();
+        database.linked = database.find_linked();
         database.find_identities(store)?;
         Ok(database)
     }
@@ -287,8 +287,8 @@ impl Database {
 
     /// Whether deleting a segment of this type has to look at what lies beneath, one by one (H7).
     #[must_use]
-    pub fn is_entangled(&self, of: TypeAt) -> bool {
-        self.entangled[of.index()]
+    pub fn is_linked(&self, of: TypeAt) -> bool {
+        self.linked[of.index()]
     }
 
     /// How its sets are kept.
@@ -335,18 +335,18 @@ impl Database {
         HierarchyError::Damaged { database: self.name(), what }
     }
 
-    fn find_entangled(&self) -> Vec<bool> {
+    fn find_linked(&self) -> Vec<bool> {
         let types = &self.schema.types;
-        let mut entangled: Vec<bool> = (0..types.len())
+        let mut linked: Vec<bool> = (0..types.len())
             .map(|at| self.indexes.iter().any(|tree| tree.source.index() == at))
             .collect();
         // Children stand behind their parents.
         for at in (0..types.len()).rev() {
-            if let Some(parent) = types[at].parent.filter(|_| entangled[at]) {
-                entangled[parent.index()] = true;
+            if let Some(parent) = types[at].parent.filter(|_| linked[at]) {
+                linked[parent.index()] = true;
             }
         }
-        entangled
+        linked
     }
 }
 
