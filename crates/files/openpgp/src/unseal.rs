@@ -21,8 +21,8 @@ use crate::cfb::{BLOCK, SUM, SUM_HEADER, decipher};
 use crate::encrypt::SessionKey;
 use crate::error::{Error, Result};
 use crate::ledger::Ledger;
+use crate::legacy::{self, is_aes};
 use crate::ocb::Aes;
-use crate::old::{self, is_aes};
 use crate::packet::{Body, expect_end, read_full};
 use crate::seal::JOB;
 use crate::stage::{Feed, ahead, ordered};
@@ -178,7 +178,7 @@ fn open_chunks(cipher: &ChunkCipher, mut job: Sealed) -> Result<Block> {
 pub(crate) fn may_fit(session: &SessionKey, begin: &[u8]) -> bool {
     let algorithm = SymmetricKeyAlgorithm::from(session.cipher);
     if !is_aes(algorithm) {
-        return old::may_fit(session, begin);
+        return legacy::may_fit(session, begin);
     }
     if session.key.len() != algorithm.key_size() {
         return false;

@@ -245,11 +245,11 @@ fn whoever_knows_how_a_file_begins_cannot_cut_it_short_without_the_key() {
 /// A message of version 1, changed where its first bytes are known: it holds a packet that is not
 /// compressed, of two mebibytes, and then something else.
 fn forged(message: &[u8], data: &[u8]) -> Vec<u8> {
-    // Behind the lock: the container's kind, a length of one byte, the version.
-    let lock = 2 + usize::from(message[1]);
-    assert_eq!((message[0], message[lock], message[lock + 2]), (0xc3, 0xd2, 1));
+    // Behind the encrypted session key: the container's kind, a length of one byte, the version.
+    let esk = 2 + usize::from(message[1]);
+    assert_eq!((message[0], message[esk], message[esk + 2]), (0xc3, 0xd2, 1));
     // Sixteen random bytes and two that come twice.
-    let begin = lock + 3 + 18;
+    let begin = esk + 3 + 18;
     let known = [&[0xcb, 0xf4, b'b', 0, 0, 0, 0, 0][..], &data[..6]].concat();
     let (outer, inner) = ((2_u32 << 20).to_be_bytes(), ((2_u32 << 20) - 7).to_be_bytes());
     let wanted = [&[0xc8, 255], &outer[..], &[0, 0xcb, 255], &inner[..], b"b"].concat();
