@@ -106,12 +106,12 @@ impl Database {
                 (Some(of), Some(placement)) => attributes(of, placement, Some(&own)),
                 _ => own.clone(),
             };
-            let group_bytes = IndexTree::group_bytes(&index);
+            let prefix_bytes = IndexTree::prefix_bytes(&index);
             let says = match its.as_ref().is_some_and(|its| interval_bytes(its).is_some()) {
                 true => index.dbd,
                 false => name,
             };
-            let attributes = SetAttributes { group_bytes, ..set };
+            let attributes = SetAttributes { prefix_bytes, ..set };
             kept.push(Kept::make(store, index.dbd.text().into(), attributes, says)?);
             let set = kept[kept.len() - 1].set;
             let (source, target) = (at(index.source_code), at(index.target_code));
@@ -120,7 +120,7 @@ impl Database {
             trees.push(IndexTree { index, set, source, target, target_level, placement });
         }
         let blank = placement.encoding().blank();
-        let group_bytes = record_group(&dbd, &placement);
+        let prefix_bytes = record_prefix(&dbd, &placement);
         let placement = Arc::new(placement);
         let mut sets = Vec::with_capacity(placement.partitions().len());
         for partition in placement.partitions() {
@@ -129,7 +129,7 @@ impl Database {
                 false => format!("{name}.{}", partition.name),
             };
             let interval_bytes = partition.interval_bytes.or(own.interval_bytes);
-            let attributes = SetAttributes { interval_bytes, group_bytes, ..own.clone() };
+            let attributes = SetAttributes { interval_bytes, prefix_bytes, ..own.clone() };
             kept.push(Kept::make(store, set, attributes, name)?);
             sets.push(kept[kept.len() - 1].set);
         }
@@ -384,13 +384,13 @@ fn attributes(dbd: &Dbd, placement: &Placement, above: Option<&SetAttributes>) -
         key_label: None,
         plain: placement.plain().or(above.and_then(|one| one.plain)),
         free_percent: free_percent(dbd),
-        group_bytes: 0,
+        prefix_bytes: 0,
     }
 }
 
 /// How many bytes the keys of a database record have in common; 0 if its root has no key of its
 /// own.
-fn record_group(dbd: &Dbd, placement: &Placement) -> u16 {
+fn record_prefix(dbd: &Dbd, placement: &Placement) -> u16 {
     let root = dbd.segments.first().filter(|root| root.has_unique_key());
     let anchor = if placement.is_hashed() { ANCHOR_BYTES as u16 } else { 0 };
     root.and_then(|root| root.key()).map_or(0, |key| anchor + key.len)

@@ -104,8 +104,8 @@ const PREFETCHED_BEHIND: usize = 2;
 
 /// So many descents that led nowhere mean damage, not rivals.
 const DESCENTS_MAX: usize = 10_000;
-/// So far to the right of its lookup hint a leaf is sought: a larger group is read by other keys
-/// than its first.
+/// So far to the right of its lookup hint a leaf is sought: keys with one prefix that take more
+/// than that are not read by the first of them.
 const RIGHTS_OF_LOOKUP_HINT: usize = 1;
 /// So many times a value is read anew because its leaf changed meanwhile, before the reference
 /// alone decides.
@@ -381,19 +381,19 @@ impl<'k> Tree<'k> {
         self.reach_noted(key, Some(seen.leaf))
     }
 
-    /// Latches the leaf of `key` if it is where a key of the same group was found the last time,
+    /// Latches the leaf of `key` if it is where a key with the same prefix was found the last time,
     /// or right of it.
     #[inline]
-    fn reach_lookup_hint<G: Latch<'k>>(&self, group: LookupKey, key: &[u8]) -> Option<Reached<G>> {
-        let (pinned, near) = self.set.at_lookup_hint(group)?;
+    fn reach_lookup_hint<G: Latch<'k>>(&self, prefix: LookupKey, key: &[u8]) -> Option<Reached<G>> {
+        let (pinned, near) = self.set.at_lookup_hint(prefix)?;
         let mut guard = G::of_pinned(pinned);
         for rights in 0..=RIGHTS_OF_LOOKUP_HINT {
             match step(guard.ci(), guard.bytes(), key, 0, 0) {
                 Step::Here(place) => {
                     let reached = Reached { guard, place, unposted: None };
                     let offset = reached.offset();
-                    if rights > 0 || !self.set.is_noted(group, near, offset) {
-                        self.set.note_lookup_hint(group, reached.guard.hint(), offset);
+                    if rights > 0 || !self.set.is_noted(prefix, near, offset) {
+                        self.set.note_lookup_hint(prefix, reached.guard.hint(), offset);
                     }
                     return Some(reached);
                 }
@@ -410,12 +410,12 @@ impl<'k> Tree<'k> {
     /// Latches the leaf of `key`.
     #[inline]
     pub(crate) fn reach_leaf<G: Latch<'k>>(&self, key: &[u8]) -> Result<Reached<G>, TreeError> {
-        let Some(group) = self.set.lookup_key(key) else { return self.reach(key, 0) };
-        if let Some(reached) = self.reach_lookup_hint(group, key) {
+        let Some(prefix) = self.set.lookup_key(key) else { return self.reach(key, 0) };
+        if let Some(reached) = self.reach_lookup_hint(prefix, key) {
             return Ok(reached);
         }
         let reached: Reached<G> = self.reach(key, 0)?;
-        self.set.note_lookup_hint(group, reached.guard.hint(), reached.offset());
+        self.set.note_lookup_hint(prefix, reached.guard.hint(), reached.offset());
         Ok(reached)
     }
 

@@ -96,15 +96,15 @@ fn a_pointer_to_an_interval_that_was_cut_off_is_no_damage() {
 }
 
 fn at_lookup_hint<'k>(tree: &Tree<'k>, key: &[u8]) -> Option<Reached<SharedCi<'k>>> {
-    tree.reach_lookup_hint(tree.set.lookup_key(key).expect("keys are as long as groups"), key)
+    tree.reach_lookup_hint(tree.set.lookup_key(key).expect("keys are as long as prefixes"), key)
 }
 
 #[test]
-fn a_lookup_hint_that_lies_left_of_its_group_is_moved_by_whoever_follows_it() {
+fn a_lookup_hint_that_lies_left_of_its_prefix_is_moved_by_whoever_follows_it() {
     sim::run(SimConfig::new(4), SimDisk::new(), |seam| {
         let system = System::create(&seam, 4096, 256);
         fill(&system, 1_200);
-        // The first key of its group; what is inserted belongs to the group before.
+        // The first key of its prefix; what is inserted belongs to the prefix before.
         let (tree, wanted) = (system.tree(), key(0x100));
         assert!(tree.contains(&wanted).unwrap());
         let mut leaves = std::collections::BTreeSet::new();
@@ -125,7 +125,7 @@ fn a_lookup_hint_that_lies_left_of_its_group_is_moved_by_whoever_follows_it() {
 }
 
 #[test]
-fn a_group_has_a_lookup_hint_once_a_key_of_it_was_sought() {
+fn a_prefix_has_a_lookup_hint_once_a_key_of_it_was_sought() {
     sim::run(SimConfig::new(3), SimDisk::new(), |seam| {
         let system = System::create(&seam, 4096, 256);
         fill(&system, 1_200);
