@@ -46,7 +46,7 @@ use crate::sign::{LayerHash, Verifying};
 use crate::stage::{Feed, ahead};
 use crate::stats::{Stage, Stats};
 use crate::token_keys::TokenKey;
-use crate::unseal;
+use crate::unseal::{self, Opening};
 
 /// What is read at once of headers and the like; contents are read past it.
 const READ: usize = 64 << 10;
@@ -168,10 +168,6 @@ impl Reading {
             Ok(run.judged(verifying))
         })
     }
-
-    fn threads(&self) -> (bool, usize) {
-        (self.stages.io, self.stages.workers(self.stages.cipher))
-    }
 }
 
 /// The input, counted.
@@ -202,7 +198,7 @@ impl Run<'_, '_> {
         Self: 's,
     {
         let before = verifying.counts();
-        let around = before.0;
+        let around = before.announced;
         if layer > LAYERS_MAX {
             return Err(Error::damaged("it is packed into too many layers"));
         }
@@ -289,6 +285,17 @@ impl Run<'_, '_> {
     /// What was deciphered or unpacked, to be read from (2).
     fn layer<'s>(&self, feed: Feed<'s, Block>) -> Source<'s> {
         Source::Layer(FeedReader::new(feed, self.buffers.clone(), &self.ledger))
+    }
+
+    /// What the opening of a container needs of this message.
+    fn opening(&self) -> Opening<'_> {
+        let stages = &self.reading.stages;
+        Opening {
+            buffers: &self.buffers,
+            ledger: &self.ledger,
+            reads_ahead: stages.io,
+            workers: stages.workers(stages.cipher),
+        }
     }
 
     /// Makes sure that contents may stand in clear where they do.
@@ -390,9 +397,7 @@ impl Run<'_, '_> {
         let cipher = ChunkCipher::new(header, &session.key)?;
         let key = SessionKey { cipher: header[1], key: session.key };
         self.opened.session_key = Some(key);
-        let threads = self.reading.threads();
-        let own = (&self.buffers, &self.ledger);
-        Ok(unseal::v2(scope, body, cipher, threads, own, self.stats))
+        Ok(unseal::v2(scope, body, cipher, self.opening(), self.stats))
     }
 
     fn unseal_v1<'s>(
@@ -408,17 +413,15 @@ impl Run<'_, '_> {
         if session.key.len() != cipher.key_size() {
             return Err(Error::damaged("its key does not fit its cipher"));
         }
-        let session = self.opened.session_key.insert(session);
-        let threads = self.reading.threads();
+        let session = self.opened.session_key.insert(session).clone();
         if is_aes(cipher) {
-            let own = (&self.buffers, &self.ledger);
-            return unseal::v1(scope, body, &session.key, threads, own, self.stats);
+            return unseal::v1(scope, body, &session.key, self.opening(), self.stats);
         }
         if !self.reading.allow_old {
             let what = format!("it is encrypted with {cipher:?}, which nobody should use any more");
             return Err(Error::Old(what));
         }
-        legacy::contents(body, session, true, (&self.buffers, &self.ledger))
+        legacy::contents(body, &session, true, self.opening())
     }
 
     /// The contents of a container that nothing protects against change (4).
@@ -441,8 +444,8 @@ impl Run<'_, '_> {
             return Err(Error::damaged("its key does not fit its cipher"));
         }
         self.opened.is_unproven = true;
-        let session = self.opened.session_key.insert(session);
-        legacy::contents(body, session, false, (&self.buffers, &self.ledger))
+        let session = self.opened.session_key.insert(session).clone();
+        legacy::contents(body, &session, false, self.opening())
     }
 
     /// The contents of a compressed packet; what follows it, if anything may, goes to `behind`.
