@@ -11,7 +11,6 @@ use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rustix::fs::{self, AtFlags, FallocateFlags, FlockOperation, Mode, OFlags, StatVfsMountFlags};
 use rustix::fs::{Gid, Uid};
@@ -23,8 +22,6 @@ use crate::uring::{Urings, Write};
 /// The files of this machine.
 #[derive(Default)]
 pub struct RealDisk {
-    /// Whether some file could not be opened past the cache, for `status`.
-    buffered: AtomicBool,
     /// For several writes at once.
     urings: Arc<Urings>,
     /// Whom root works for, if it is somebody else.
@@ -36,12 +33,6 @@ impl RealDisk {
     #[must_use]
     pub fn new() -> RealDisk {
         RealDisk::default()
-    }
-
-    /// Whether some file had to go through the operating system's cache.
-    #[must_use]
-    pub fn is_buffered(&self) -> bool {
-        self.buffered.load(Relaxed)
     }
 
     /// Whom a new file or folder shall belong to, if it is not who makes it: the owner of the
@@ -87,7 +78,6 @@ impl Disk for RealDisk {
                     return Ok(Arc::new(RealFile { fd, urings }));
                 }
                 Err(Errno::INVAL) => {
-                    self.buffered.store(true, Relaxed);
                     // Linux may have made the file before it refused the flag.
                     flags -= OFlags::EXCL;
                 }

@@ -46,7 +46,6 @@ pub struct Cursor {
     fence: Vec<u8>,
     /// A value that stands outside the leaf.
     long: Vec<u8>,
-    skips_long: bool,
     detector: Detector,
 }
 
@@ -133,14 +132,8 @@ impl Cursor {
             origin: Vec::new(),
             fence: Vec::new(),
             long: Vec::new(),
-            skips_long: false,
             detector: Detector::default(),
         }
-    }
-
-    /// Whether long values are left where they are: [`Cursor::value`] is empty then.
-    pub fn skip_long_values(&mut self, skips: bool) {
-        self.skips_long = skips;
     }
 
     /// Stands in a gap: [`Cursor::next`] steps to the first record from there on,
@@ -366,9 +359,6 @@ impl Cursor {
     /// leaf has changed: then the value is read by its key, or, if it has none, the step repeated.
     fn finish_step(&mut self, tree: &Tree<'_>, forward: bool) -> Result<bool, TreeError> {
         self.long.clear();
-        if self.skips_long {
-            return Ok(true);
-        }
         let reference = Reference::decode(self.stored().bytes);
         match overflow::read(tree.set, reference, &mut self.long) {
             Ok(true) if self.is_current(tree) => return Ok(true),

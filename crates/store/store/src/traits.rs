@@ -239,25 +239,6 @@ pub trait Unit: Sized + Send {
         let _ = (set, key);
     }
 
-    /// Reads several keys, in one exchange where the store is far away. `found` is called for each
-    /// in turn, with its place among `keys` and its value.
-    ///
-    /// # Errors
-    /// As [`get`](Unit::get).
-    fn get_many(
-        &mut self,
-        keys: &[(SetId, &[u8])],
-        read: Read,
-        mut found: impl FnMut(usize, Option<&[u8]>),
-    ) -> Result<()> {
-        let mut value = Vec::new();
-        for (index, (set, key)) in keys.iter().enumerate() {
-            let there = self.get(*set, key, read, &mut value)?;
-            found(index, there.then_some(&value[..]));
-        }
-        Ok(())
-    }
-
     /// Adds an entry: `Done`, or `Exists` if the key is there already.
     ///
     /// # Errors

@@ -72,18 +72,6 @@ impl<'a> NodeView<'a> {
         }
     }
 
-    /// The entry of an inner node whose child has `key`: the last one that is not greater.
-    /// `None` if the key lies outside the fences.
-    #[must_use]
-    #[inline]
-    pub fn child_index(&self, key: &[u8]) -> Option<usize> {
-        match self.find(key) {
-            Place::Found(index) => Some(index),
-            Place::Gap(index) => index.checked_sub(1),
-            Place::BelowLow | Place::AboveHigh => None,
-        }
-    }
-
     /// The child of an inner node's entry.
     #[must_use]
     #[inline]
