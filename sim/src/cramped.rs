@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use base::Coded;
 use seal::{KdfCost, Passphrase};
 use seam::Seam;
-use seam::sim::{CrashStyle, End, Fault, FaultKind, Rng, SimConfig, SimDisk};
+use seam::sim::{CrashStyle, Fault, FaultKind, Rng, SimDisk};
 use store::{KeyRange, Read, SetAttributes, Store, Unit, UnitOptions};
 use system::{Bytes, InitOptions, OpenOptions, System, SystemConfig};
 
 use crate::scenario::{key, value};
-use crate::verify::run_to_end;
+use crate::verify::run_to_crash;
 
 const DIR: &str = "/system";
 const SET: &str = "ACCOUNTS";
@@ -92,7 +92,7 @@ pub fn a_full_device_locks_nobody_out(seed: u64) -> Result<(), String> {
     disk.set_capacity(Some(PLENTY));
     let used = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&used);
-    life(&disk, seed, move |seam| {
+    run_to_crash(seed, &disk, move |seam| {
         make(seam)?;
         count.store(PLENTY - free_bytes(seam)?, SeqCst);
         Ok(())
@@ -106,7 +106,7 @@ pub fn a_full_device_locks_nobody_out(seed: u64) -> Result<(), String> {
             disk.crash_after(1 + rng.below(30));
         }
         let told = |why: String| format!("life {number}: {why}");
-        let lived = life(&disk, seed * 100 + number, |seam| {
+        let lived = run_to_crash(seed * 100 + number, &disk, |seam| {
             let system = open(seam)?;
             if let Some(note) = system.notes().iter().find(|note| note.contains("HFN")) {
                 return Err(format!("RECON has kept too little room: {note}"));
@@ -121,7 +121,7 @@ pub fn a_full_device_locks_nobody_out(seed: u64) -> Result<(), String> {
             disk = disk.snapshot();
         }
     }
-    life(&disk, seed, refill)?.ok_or_else(|| "it crashed".into())
+    run_to_crash(seed, &disk, refill)?.ok_or_else(|| "it crashed".into())
 }
 
 /// Empties the data set, and puts in what there is room for again.
@@ -147,11 +147,11 @@ fn refill(seam: &Seam) -> Result<(), String> {
 /// Who was locked out.
 pub fn a_recon_without_room_locks_nobody_out(seed: u64) -> Result<(), String> {
     let disk = SimDisk::new();
-    life(&disk, seed, make)?.ok_or("it crashed")?;
+    run_to_crash(seed, &disk, make)?.ok_or("it crashed")?;
     let disk = disk.snapshot();
     let full = disk.inject(Fault::new(FaultKind::NoSpace, "/system/recon*"));
     for number in 1..4 {
-        life(&disk, seed + number, |seam| {
+        run_to_crash(seed + number, &disk, |seam| {
             let system = open(seam)?;
             if !system.notes().iter().any(|note| note.contains("HFN011")) {
                 return Err(format!("nobody says so: {:?}", system.notes()));
@@ -165,7 +165,7 @@ pub fn a_recon_without_room_locks_nobody_out(seed: u64) -> Result<(), String> {
         .ok_or("it crashed")?;
     }
     disk.heal(full);
-    life(&disk, seed, |seam| {
+    run_to_crash(seed, &disk, |seam| {
         let system = open(seam)?;
         let set = system.store().set(SET).map_err(said)?.ok_or("the set is gone")?;
         let mut unit = system.store().begin(UnitOptions::default()).map_err(said)?;
@@ -177,18 +177,4 @@ pub fn a_recon_without_room_locks_nobody_out(seed: u64) -> Result<(), String> {
         }
     })?
     .ok_or_else(|| "it crashed".into())
-}
-
-/// One life of the machine; nothing if it crashed.
-fn life(
-    disk: &SimDisk,
-    seed: u64,
-    body: impl FnOnce(&Seam) -> Result<(), String>,
-) -> Result<Option<()>, String> {
-    let (outcome, result) = run_to_end(SimConfig::new(seed), disk, body);
-    match (&outcome.end, result) {
-        (End::Crashed, _) => Ok(None),
-        (End::Completed, Some(result)) => result.map(Some),
-        _ => Err(outcome.to_string()),
-    }
 }

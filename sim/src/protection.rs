@@ -18,7 +18,7 @@ use log::{GROUP_HEADER, GroupHead, KeyBook, Purpose};
 use seal::{Format, KdfCost, KeyProvider, Passphrase, Salt, TestKeys};
 use seam::Seam;
 use seam::fresh::replace_small;
-use seam::sim::{CrashStyle, End, Rng, SimConfig, SimDisk};
+use seam::sim::{CrashStyle, Rng, SimDisk};
 use space::Conversion;
 use store::{Read, SetAttributes, SetId, Store, Unit, UnitOptions};
 use system::{Bytes, CONFIG_FILE, InitOptions, OpenOptions, PoolSettings, System, SystemConfig};
@@ -131,7 +131,7 @@ fn phrase() -> Passphrase {
 /// What was lost, or how the log ended up.
 pub fn a_plain_log_becomes_sealed() -> Result<(), String> {
     let base = SimDisk::new();
-    lived(&base, 1, |seam| {
+    verify::run_to_crash(1, &base, |seam| {
         begin_plain(seam)?.close().map_err(said)?;
         let mut config = SystemConfig::read(seam.disk.as_ref(), Path::new(DIR)).map_err(said)?;
         config.log.format = Format::Sealed;
@@ -144,13 +144,13 @@ pub fn a_plain_log_becomes_sealed() -> Result<(), String> {
     for n in 1.. {
         let disk = base.snapshot();
         disk.crash_after(n);
-        if lived(&disk, n, sealed_life)?.is_some() {
+        if verify::run_to_crash(n, &disk, sealed_life)?.is_some() {
             return Ok(());
         }
         for (turn, style) in STYLES.into_iter().enumerate() {
             let seed = n * 8 + turn as u64;
             let image = disk.crash_image(&mut Rng::new(seed), style);
-            lived(&image, seed, sealed_life)
+            verify::run_to_crash(seed, &image, sealed_life)
                 .and_then(|ended| ended.ok_or("the machine crashed by itself".into()))
                 .map_err(|why| format!("crash at write {n}, {style:?}: {why}"))?;
         }
@@ -165,12 +165,12 @@ pub fn a_plain_log_becomes_sealed() -> Result<(), String> {
 /// If a start believes it.
 pub fn nobody_without_the_key_has_a_data_set_written_in_clear() -> Result<(), String> {
     let base = SimDisk::new();
-    lived(&base, 1, |seam| begin_plain(seam)?.close().map_err(said))?
+    verify::run_to_crash(1, &base, |seam| begin_plain(seam)?.close().map_err(said))?
         .ok_or("the machine crashed by itself")?;
     base.settle();
     for (converts, is_checkpoint) in [(true, true), (true, false), (false, true), (false, false)] {
         let disk = base.snapshot();
-        let forged = lived(&disk, 2, |seam| {
+        let forged = verify::run_to_crash(2, &disk, |seam| {
             let system = open(seam)?;
             let kernel = Arc::clone(system.kernel());
             let set = kernel.all_sets().into_iter().find(|set| set.name() == "one");
@@ -192,7 +192,7 @@ pub fn nobody_without_the_key_has_a_data_set_written_in_clear() -> Result<(), St
         });
         drop(forged);
         disk.settle();
-        let opened = lived(&disk, 3, |seam| match open(seam) {
+        let opened = verify::run_to_crash(3, &disk, |seam| match open(seam) {
             Err(why) if why.contains("in clear") => Ok(()),
             Err(why) => Err(why),
             Ok(_) => Err(format!("converts {converts}, checkpoint {is_checkpoint}: believed")),
@@ -258,18 +258,4 @@ fn plain() -> SystemConfig {
     let pool = PoolSettings { unit: Bytes(UNIT), bytes: Bytes(64 * UNIT), data_sets: vec![] };
     config.pools = BTreeMap::from([("default".to_owned(), pool)]);
     config
-}
-
-/// Runs on the machine; `None` if it crashed.
-fn lived(
-    disk: &SimDisk,
-    seed: u64,
-    body: impl FnOnce(&Seam) -> Result<(), String>,
-) -> Result<Option<()>, String> {
-    let (outcome, result) = verify::run_to_end(SimConfig::new(seed), disk, body);
-    match (&outcome.end, result) {
-        (End::Completed, Some(result)) => result.map(Some),
-        (End::Crashed, _) => Ok(None),
-        _ => Err(outcome.to_string()),
-    }
 }

@@ -119,6 +119,23 @@ pub fn run<T: Send + 'static>(
     }
 }
 
+/// Runs on the machine; `None` if it crashed.
+///
+/// # Errors
+/// What `body` says, or how else it ended.
+pub fn run_to_crash<T: Send + 'static>(
+    seed: u64,
+    disk: &SimDisk,
+    body: impl FnOnce(&Seam) -> Result<T, String>,
+) -> Result<Option<T>, String> {
+    let (outcome, result) = run_to_end(SimConfig::new(seed), disk, body);
+    match (&outcome.end, result) {
+        (End::Completed, Some(result)) => result.map(Some),
+        (End::Crashed, _) => Ok(None),
+        _ => Err(outcome.to_string()),
+    }
+}
+
 /// The same, with the outcome, whatever it is.
 pub fn run_to_end<T: Send + 'static>(
     config: SimConfig,

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use seal::{KdfCost, Passphrase};
 use seam::Seam;
-use seam::sim::{CrashStyle, End, Rng, SimConfig, SimDisk};
+use seam::sim::{CrashStyle, Rng, SimDisk};
 use store::{SetAttributes, Store};
 use system::{Bytes, InitOptions, OpenOptions, PoolSettings, System, SystemConfig};
 
@@ -92,7 +92,7 @@ pub fn live_through(seed: u64, restripes: bool) -> Result<Lived, String> {
     let mut disk = SimDisk::new();
     let config = drawn(&mut rng);
     let (medium, first) = (disk.clone(), Arc::clone(&office));
-    on_machine(rng.word() >> 1, &medium, move |seam| found(seam, config, &first))?
+    verify::run_to_crash(rng.word() >> 1, &medium, move |seam| found(seam, config, &first))?
         .ok_or("the machine crashed by itself")?;
     let mut lived = Lived::default();
     let lives = 3 + rng.index(4);
@@ -110,7 +110,7 @@ pub fn live_through(seed: u64, restripes: bool) -> Result<Lived, String> {
             last,
             stops: rng.one_in(3),
         };
-        let ended = on_machine(rng.word() >> 1, &disk, move |seam| life.run(seam));
+        let ended = verify::run_to_crash(rng.word() >> 1, &disk, move |seam| life.run(seam));
         let ended =
             ended.map_err(|why| format!("life {number} of {lives}: {why}\n{}", office.story()))?;
         lived.crashes += usize::from(ended.is_none());
@@ -123,20 +123,6 @@ pub fn live_through(seed: u64, restripes: bool) -> Result<Lived, String> {
     }
     lived += office.counts();
     Ok(lived)
-}
-
-/// Runs on the machine; `None` if it crashed.
-fn on_machine(
-    seed: u64,
-    disk: &SimDisk,
-    body: impl FnOnce(&Seam) -> Result<(), String>,
-) -> Result<Option<()>, String> {
-    let (outcome, result) = verify::run_to_end(SimConfig::new(seed), disk, body);
-    match (&outcome.end, result) {
-        (End::Completed, Some(result)) => result.map(Some),
-        (End::Crashed, _) => Ok(None),
-        _ => Err(outcome.to_string()),
-    }
 }
 
 /// A small machine that has everything.

@@ -17,8 +17,8 @@ use uow::{Kernel, Uow, UowError, UowOptions};
 use crate::history::{History, LEDGER, Records, UnitNumber, ledger_key, show};
 use crate::machine::Make;
 
-/// Keys that share so many bytes have a landmark in common: ten neighbouring records do.
-const GROUP_BYTES: u16 = 11;
+/// Keys that share so many bytes have a lookup hint in common: ten neighbouring records do.
+const PREFIX_BYTES: u16 = 11;
 
 /// An open system with its history.
 #[derive(Clone)]
@@ -95,7 +95,7 @@ impl World {
     pub fn make_set(&self, name: &str) -> Result<Arc<DataSet>, UowError> {
         self.history.make_set(name);
         let set = self.make.create_set(&self.kernel, name)?;
-        set.set_group_bytes(GROUP_BYTES);
+        set.set_prefix_bytes(PREFIX_BYTES);
         self.history.set_made(name);
         Ok(set)
     }
@@ -116,7 +116,7 @@ impl World {
     pub fn set(&self, name: &str) -> Arc<DataSet> {
         let set = self.kernel.set_named(name);
         let set = set.unwrap_or_else(|| panic!("data set {name} is not there"));
-        set.set_group_bytes(GROUP_BYTES);
+        set.set_prefix_bytes(PREFIX_BYTES);
         set
     }
 

@@ -82,7 +82,7 @@ impl<S: Store> DbPcb<S> {
         if plan.nowhere {
             return Ok(Found::Nothing);
         }
-        self.foresee(reach, shape, plan);
+        self.prefetch(reach, shape, plan);
         if self.begins_outside(shape, plan) {
             return Ok(Found::Rejected);
         }
@@ -112,9 +112,9 @@ impl<S: Store> DbPcb<S> {
         }
     }
 
-    /// Has what a search for the root will look at first fetched, while the rest is prepared.
+    /// Prefetches what a search for the root will look at first, while the rest is prepared.
     #[inline]
-    fn foresee(&self, reach: &Reach<'_, S>, shape: &Shape, plan: &Plan<'_, '_>) {
+    fn prefetch(&self, reach: &Reach<'_, S>, shape: &Shape, plan: &Plan<'_, '_>) {
         let limits = &self.trail.limits[0];
         if plan.base > 0 || !limits.has_lower {
             return;
@@ -124,10 +124,10 @@ impl<S: Store> DbPcb<S> {
         match node.chain {
             Chain::Root => {
                 if let Ok((set, key)) = database.locate(&limits.lower) {
-                    reach.unit.foresee(set, key);
+                    reach.unit.prefetch(set, key);
                 }
             }
-            Chain::Index(at) => reach.unit.foresee(database.indexes[at].set, &limits.lower),
+            Chain::Index(at) => reach.unit.prefetch(database.indexes[at].set, &limits.lower),
             Chain::Child { .. } | Chain::Relation { .. } | Chain::Up { .. } => {}
         }
     }

@@ -239,18 +239,18 @@ impl Database {
     ) -> Result<u64> {
         let of = levels.type_at(levels.len());
         let (set, key) = self.locate(path)?;
-        if !self.schema.of(of).has_children && !self.is_entangled(of) {
+        if !self.schema.of(of).has_children && !self.is_linked(of) {
             return Ok(u64::from(unit.delete(set, key)?.is_done()));
         }
         let mut end = Vec::new();
-        if self.is_entangled(of) {
-            self.disentangle((store, unit), set, path, work)?;
+        if self.is_linked(of) {
+            self.unlink((store, unit), set, path, work)?;
         }
         Ok(unit.delete_range(set, KeyRange::prefix(key, &mut end))?)
     }
 
     /// Removes the index entries of everything that begins with `path`.
-    fn disentangle<S: Store>(
+    fn unlink<S: Store>(
         &self,
         (store, unit): (&S, &mut S::Unit),
         set: SetId,

@@ -42,7 +42,7 @@ pub struct Database {
     /// The byte that stands for a blank in its data.
     pub blank: u8,
     /// For each type, whether deleting it has to look at every segment beneath.
-    entangled: Vec<bool>,
+    linked: Vec<bool>,
     /// The partitions that are offline for whoever opened it.
     offline: Vec<u16>,
     /// How its sets and those of its indexes are kept when they are made.
@@ -106,12 +106,12 @@ impl Database {
                 (Some(of), Some(placement)) => attributes(of, placement, Some(&own)),
                 _ => own.clone(),
             };
-            let group_bytes = IndexTree::group_bytes(&index);
+            let prefix_bytes = IndexTree::prefix_bytes(&index);
             let says = match its.as_ref().is_some_and(|its| interval_bytes(its).is_some()) {
                 true => index.dbd,
                 false => name,
             };
-            let attributes = SetAttributes { group_bytes, ..set };
+            let attributes = SetAttributes { prefix_bytes, ..set };
             kept.push(Kept::make(store, index.dbd.text().into(), attributes, says)?);
             let set = kept[kept.len() - 1].set;
             let (source, target) = (at(index.source_code), at(index.target_code));
@@ -120,7 +120,7 @@ impl Database {
             trees.push(IndexTree { index, set, source, target, target_level, placement });
         }
         let blank = placement.encoding().blank();
-        let group_bytes = record_group(&dbd, &placement);
+        let prefix_bytes = record_prefix(&dbd, &placement);
         let placement = Arc::new(placement);
         let mut sets = Vec::with_capacity(placement.partitions().len());
         for partition in placement.partitions() {
@@ -129,7 +129,7 @@ impl Database {
                 false => format!("{name}.{}", partition.name),
             };
             let interval_bytes = partition.interval_bytes.or(own.interval_bytes);
-            let attributes = SetAttributes { interval_bytes, group_bytes, ..own.clone() };
+            let attributes = SetAttributes { interval_bytes, prefix_bytes, ..own.clone() };
             kept.push(Kept::make(store, set, attributes, name)?);
             sets.push(kept[kept.len() - 1].set);
         }
@@ -142,12 +142,12 @@ impl Database {
             as_child,
             as_parent,
             blank,
-            entangled: Vec::new(),
+            linked: Vec::new(),
             offline: Vec::new(),
             kept,
             knows_placing: true,
         };
-        database.entangled = database.find_entangled();
+        database.linked = database.find_linked();
         database.find_identities(store)?;
         Ok(database)
     }
@@ -287,8 +287,8 @@ impl Database {
 
     /// Whether deleting a segment of this type has to look at what lies beneath, one by one (H7).
     #[must_use]
-    pub fn is_entangled(&self, of: TypeAt) -> bool {
-        self.entangled[of.index()]
+    pub fn is_linked(&self, of: TypeAt) -> bool {
+        self.linked[of.index()]
     }
 
     /// How its sets are kept.
@@ -335,18 +335,18 @@ impl Database {
         HierarchyError::Damaged { database: self.name(), what }
     }
 
-    fn find_entangled(&self) -> Vec<bool> {
+    fn find_linked(&self) -> Vec<bool> {
         let types = &self.schema.types;
-        let mut entangled: Vec<bool> = (0..types.len())
+        let mut linked: Vec<bool> = (0..types.len())
             .map(|at| self.indexes.iter().any(|tree| tree.source.index() == at))
             .collect();
         // Children stand behind their parents.
         for at in (0..types.len()).rev() {
-            if let Some(parent) = types[at].parent.filter(|_| entangled[at]) {
-                entangled[parent.index()] = true;
+            if let Some(parent) = types[at].parent.filter(|_| linked[at]) {
+                linked[parent.index()] = true;
             }
         }
-        entangled
+        linked
     }
 }
 
@@ -384,13 +384,13 @@ fn attributes(dbd: &Dbd, placement: &Placement, above: Option<&SetAttributes>) -
         key_label: None,
         plain: placement.plain().or(above.and_then(|one| one.plain)),
         free_percent: free_percent(dbd),
-        group_bytes: 0,
+        prefix_bytes: 0,
     }
 }
 
 /// How many bytes the keys of a database record have in common; 0 if its root has no key of its
 /// own.
-fn record_group(dbd: &Dbd, placement: &Placement) -> u16 {
+fn record_prefix(dbd: &Dbd, placement: &Placement) -> u16 {
     let root = dbd.segments.first().filter(|root| root.has_unique_key());
     let anchor = if placement.is_hashed() { ANCHOR_BYTES as u16 } else { 0 };
     root.and_then(|root| root.key()).map_or(0, |key| anchor + key.len)

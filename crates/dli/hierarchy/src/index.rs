@@ -105,7 +105,7 @@ impl IndexTree {
 
     /// How many bytes the keys of entries with the same search fields have in common.
     #[must_use]
-    pub fn group_bytes(index: &Index) -> u16 {
+    pub fn prefix_bytes(index: &Index) -> u16 {
         let search: u16 = index.search.iter().map(|part| part.len).sum();
         search + u16::from(index.constant.is_some())
     }

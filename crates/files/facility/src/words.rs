@@ -175,7 +175,7 @@ pub(crate) fn words(
     }
     by_command(line, clear, &settings, &mut words)?;
     words.extend(line.further.iter().cloned());
-    let arguments = arguments(line, clear, (&settings, &files), &mut words)?;
+    let arguments = arguments(line, clear, &settings, &files, &mut words)?;
     if !arguments.is_empty() {
         words.push("--".into());
         words.extend(arguments);
@@ -367,7 +367,8 @@ fn by_command(
 fn arguments(
     line: &Line,
     clear: Clear,
-    (settings, files): (&Settings, &DataSets<'_>),
+    settings: &Settings,
+    files: &DataSets<'_>,
     words: &mut Vec<OsString>,
 ) -> Result<Vec<OsString>> {
     let given = &line.arguments;

@@ -18,11 +18,11 @@ use zeroize::Zeroizing;
 use crate::armor::is_armored;
 use crate::dearmor::Dearmorer;
 use crate::error::{Error, Result};
-use crate::fitness::is_by;
 use crate::keys::{certificate_of, key_with_revocation, with_revocation};
 use crate::packet::{is_noise, kind_of, next_header, skip};
 use crate::revocation::revokes_key;
 use crate::transferable::{Key, Raw, Transferable, parse};
+use crate::usability::is_by;
 
 /// How the first line of an armored block begins.
 const BEGIN: &[u8] = b"-----BEGIN PGP ";

@@ -15,9 +15,9 @@ use pgp::types::{
 use rpgpie::signature::signature_acceptable;
 
 use crate::error::{Error, Result};
-use crate::fitness::is_by;
 use crate::keys::config_for;
 use crate::revocation::{Revoker, is_revocation};
+use crate::usability::is_by;
 use crate::validity::{Checked, is_over};
 
 /// The word of `signer` that this user id belongs to that key.

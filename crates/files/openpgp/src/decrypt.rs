@@ -30,13 +30,12 @@ use crate::buffers::{Block, Buffers};
 use crate::dearmor::Dearmorer;
 use crate::deflate::Unpacker;
 use crate::encrypt::{SessionKey, Stages};
+use crate::encrypted_session_keys::EncryptedSessionKeys;
 use crate::error::{Error, Result};
-use crate::held::Held;
 use crate::judge::Verified;
 use crate::ledger::Ledger;
+use crate::legacy::{self, is_aes};
 use crate::lines::Lines;
-use crate::locks::Locks;
-use crate::old::{self, is_aes};
 use crate::packet::{
     Body, FeedReader, Room, Source, expect_end, is_noise, kind_of, next_header,
     next_header_and_bytes, read_announcement, read_full, read_signature, read_small, skip,
@@ -46,7 +45,8 @@ use crate::seal::JOB;
 use crate::sign::{LayerHash, Verifying};
 use crate::stage::{Feed, ahead};
 use crate::stats::{Stage, Stats};
-use crate::unseal;
+use crate::token_keys::TokenKey;
+use crate::unseal::{self, Opening};
 
 /// What is read at once of headers and the like; contents are read past it.
 const READ: usize = 64 << 10;
@@ -67,7 +67,7 @@ pub struct Reading {
     /// Who knows more passphrases.
     pub ask: Option<Box<dyn Ask>>,
     /// Keys whose private halves are in tokens, which are asked if nothing else opens it.
-    pub held: Vec<Held>,
+    pub token_keys: Vec<TokenKey>,
     /// Passphrases that may open it.
     pub passphrases: Vec<Password>,
     /// Session keys that may open it.
@@ -168,10 +168,6 @@ impl Reading {
             Ok(run.judged(verifying))
         })
     }
-
-    fn threads(&self) -> (bool, usize) {
-        (self.stages.io, self.stages.workers(self.stages.cipher))
-    }
 }
 
 /// The input, counted.
@@ -202,11 +198,11 @@ impl Run<'_, '_> {
         Self: 's,
     {
         let before = verifying.counts();
-        let around = before.0;
+        let around = before.announced;
         if layer > LAYERS_MAX {
             return Err(Error::damaged("it is packed into too many layers"));
         }
-        let mut locks = Locks::default();
+        let mut encrypted = EncryptedSessionKeys::default();
         while let Some((tag, length, header)) = next_header_and_bytes(&mut source)? {
             let is_container =
                 matches!(tag, Tag::SymEncryptedProtectedData | Tag::SymEncryptedData);
@@ -215,12 +211,14 @@ impl Run<'_, '_> {
             }
             match tag {
                 Tag::PublicKeyEncryptedSessionKey | Tag::SymKeyEncryptedSessionKey => {
-                    self.lock(&mut locks, &mut source, tag, length)?;
+                    self.take_session_key(&mut encrypted, &mut source, tag, length)?;
                 }
                 Tag::SymEncryptedProtectedData | Tag::SymEncryptedData => {
                     let feed = match tag {
-                        Tag::SymEncryptedData => self.unseal_unproven(source, length, &locks)?,
-                        _ => self.unseal(scope, source, length, &locks)?,
+                        Tag::SymEncryptedData => {
+                            self.unseal_unproven(source, length, &encrypted)?
+                        }
+                        _ => self.unseal(scope, source, length, &encrypted)?,
                     };
                     let inner = self.layer(feed);
                     return self.message(scope, inner, layer + 1, verifying);
@@ -231,7 +229,7 @@ impl Run<'_, '_> {
                     return Err(Error::Unsupported(what.to_owned()));
                 }
                 Tag::CompressedData => {
-                    self.is_allowed_bare(&locks)?;
+                    self.is_allowed_bare(&encrypted)?;
                     if verifying.counts() == before {
                         let inner = self.unpack(scope, source, length, None)?;
                         return self.message(scope, inner, layer + 1, verifying);
@@ -252,7 +250,7 @@ impl Run<'_, '_> {
                     verifying.know(read_signature(&mut source, length, &mut self.room)?)?;
                 }
                 Tag::LiteralData => {
-                    self.is_allowed_bare(&locks)?;
+                    self.is_allowed_bare(&encrypted)?;
                     let source = self.literal(source, length, &mut verifying)?;
                     self.signatures(source, &mut verifying, around)?;
                     return Ok(verifying);
@@ -267,7 +265,7 @@ impl Run<'_, '_> {
                 }
             }
         }
-        Err(match (layer == 0 && locks.is_empty(), verifying.is_empty()) {
+        Err(match (layer == 0 && encrypted.is_empty(), verifying.is_empty()) {
             (true, true) => Error::NotOpenPgp("there is no message in it".to_owned()),
             (true, false) if verifying.expected() == 0 => Error::SignatureAlone,
             _ => Error::damaged("it ends before its contents"),
@@ -289,9 +287,20 @@ impl Run<'_, '_> {
         Source::Layer(FeedReader::new(feed, self.buffers.clone(), &self.ledger))
     }
 
+    /// What the opening of a container needs of this message.
+    fn opening(&self) -> Opening<'_> {
+        let stages = &self.reading.stages;
+        Opening {
+            buffers: &self.buffers,
+            ledger: &self.ledger,
+            reads_ahead: stages.io,
+            workers: stages.workers(stages.cipher),
+        }
+    }
+
     /// Makes sure that contents may stand in clear where they do.
-    fn is_allowed_bare(&self, locks: &Locks) -> Result<()> {
-        if !locks.is_empty() {
+    fn is_allowed_bare(&self, encrypted: &EncryptedSessionKeys) -> Result<()> {
+        if !encrypted.is_empty() {
             let what = "session keys stand before contents that are not encrypted";
             return Err(Error::damaged(what));
         }
@@ -301,9 +310,9 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    fn lock(
+    fn take_session_key(
         &mut self,
-        locks: &mut Locks,
+        encrypted: &mut EncryptedSessionKeys,
         source: &mut Source<'_>,
         tag: Tag,
         length: PacketLength,
@@ -313,12 +322,12 @@ impl Run<'_, '_> {
         }
         // One that is not understood may be for somebody else.
         match read_small(source, tag, length, &mut self.room) {
-            Ok(Packet::PublicKeyEncryptedSessionKey(packet)) => locks.by_key.push(packet),
-            Ok(Packet::SymKeyEncryptedSessionKey(packet)) => locks.by_passphrase.push(packet),
-            Ok(_) | Err(Error::NotOpenPgp(_) | Error::Unsupported(_)) => locks.unknown += 1,
+            Ok(Packet::PublicKeyEncryptedSessionKey(packet)) => encrypted.by_key.push(packet),
+            Ok(Packet::SymKeyEncryptedSessionKey(packet)) => encrypted.by_passphrase.push(packet),
+            Ok(_) | Err(Error::NotOpenPgp(_) | Error::Unsupported(_)) => encrypted.unknown += 1,
             Err(error) => return Err(error),
         }
-        if locks.by_key.len() + locks.by_passphrase.len() + locks.unknown > KEYS_MAX {
+        if encrypted.by_key.len() + encrypted.by_passphrase.len() + encrypted.unknown > KEYS_MAX {
             return Err(Error::Unsupported(format!("more than {KEYS_MAX} recipients")));
         }
         Ok(())
@@ -330,7 +339,7 @@ impl Run<'_, '_> {
         scope: &'s Scope<'s, '_>,
         source: Source<'s>,
         length: PacketLength,
-        locks: &Locks,
+        encrypted: &EncryptedSessionKeys,
     ) -> Result<Feed<'s, Block>>
     where
         Self: 's,
@@ -346,8 +355,8 @@ impl Run<'_, '_> {
             1 => {
                 let begin = body.peek(BEGIN).map_err(Error::io("reading the message"))?;
                 let fits = |key: &SessionKey| unseal::may_fit(key, begin);
-                let session = locks.open(self.reading, false, fits)?;
-                let session = session.ok_or_else(|| locks.explain(self.reading))?;
+                let session = encrypted.open(self.reading, false, fits)?;
+                let session = session.ok_or_else(|| encrypted.explain(self.reading))?;
                 self.unseal_v1(scope, body, session)
             }
             2 => {
@@ -357,7 +366,7 @@ impl Run<'_, '_> {
                 if read.map_err(Error::io("reading the message"))? < HEADER - 1 {
                     return Err(cut());
                 }
-                self.unseal_v2(scope, body, &header, locks)
+                self.unseal_v2(scope, body, &header, encrypted)
             }
             other => {
                 let what = format!("version {other} of the encrypted container is not known");
@@ -371,26 +380,24 @@ impl Run<'_, '_> {
         scope: &'s Scope<'s, '_>,
         mut body: Body<Source<'s>>,
         header: &[u8; HEADER],
-        locks: &Locks,
+        encrypted: &EncryptedSessionKeys,
     ) -> Result<Feed<'s, Block>>
     where
         Self: 's,
     {
-        // Only a session key that was given has to prove itself; any other was found by its lock.
+        // Only a session key that was given has to prove itself; any other was decrypted.
         let mut begin: &[u8] = &[];
         if !self.reading.session_keys.is_empty() {
             let bytes = chunk_of(header)? + 2 * TAG;
             begin = body.peek(bytes).map_err(Error::io("reading the message"))?;
         }
         let fits = |key: &SessionKey| begin.is_empty() || unseal::opens(key, header, begin);
-        let session = locks.open(self.reading, true, fits)?;
-        let session = session.ok_or_else(|| locks.explain(self.reading))?;
+        let session = encrypted.open(self.reading, true, fits)?;
+        let session = session.ok_or_else(|| encrypted.explain(self.reading))?;
         let cipher = ChunkCipher::new(header, &session.key)?;
         let key = SessionKey { cipher: header[1], key: session.key };
         self.opened.session_key = Some(key);
-        let threads = self.reading.threads();
-        let own = (&self.buffers, &self.ledger);
-        Ok(unseal::v2(scope, body, cipher, threads, own, self.stats))
+        Ok(unseal::v2(scope, body, cipher, self.opening(), self.stats))
     }
 
     fn unseal_v1<'s>(
@@ -406,17 +413,15 @@ impl Run<'_, '_> {
         if session.key.len() != cipher.key_size() {
             return Err(Error::damaged("its key does not fit its cipher"));
         }
-        let session = self.opened.session_key.insert(session);
-        let threads = self.reading.threads();
+        let session = self.opened.session_key.insert(session).clone();
         if is_aes(cipher) {
-            let own = (&self.buffers, &self.ledger);
-            return unseal::v1(scope, body, &session.key, threads, own, self.stats);
+            return unseal::v1(scope, body, &session.key, self.opening(), self.stats);
         }
         if !self.reading.allow_old {
             let what = format!("it is encrypted with {cipher:?}, which nobody should use any more");
             return Err(Error::Old(what));
         }
-        old::contents(body, session, true, (&self.buffers, &self.ledger))
+        legacy::contents(body, &session, true, self.opening())
     }
 
     /// The contents of a container that nothing protects against change (4).
@@ -424,7 +429,7 @@ impl Run<'_, '_> {
         &mut self,
         source: Source<'s>,
         length: PacketLength,
-        locks: &Locks,
+        encrypted: &EncryptedSessionKeys,
     ) -> Result<Feed<'s, Block>> {
         if !self.reading.allow_old {
             let what = "its encryption does not show whether somebody has changed it since";
@@ -433,14 +438,14 @@ impl Run<'_, '_> {
         let mut body = Body::new(source, length);
         let begin = body.peek(BEGIN).map_err(Error::io("reading the message"))?;
         let fits = |key: &SessionKey| unseal::may_fit(key, begin);
-        let session = locks.open(self.reading, false, fits)?;
-        let session = session.ok_or_else(|| locks.explain(self.reading))?;
+        let session = encrypted.open(self.reading, false, fits)?;
+        let session = session.ok_or_else(|| encrypted.explain(self.reading))?;
         if session.key.len() != SymmetricKeyAlgorithm::from(session.cipher).key_size() {
             return Err(Error::damaged("its key does not fit its cipher"));
         }
         self.opened.is_unproven = true;
-        let session = self.opened.session_key.insert(session);
-        old::contents(body, session, false, (&self.buffers, &self.ledger))
+        let session = self.opened.session_key.insert(session).clone();
+        legacy::contents(body, &session, false, self.opening())
     }
 
     /// The contents of a compressed packet; what follows it, if anything may, goes to `behind`.

@@ -132,6 +132,7 @@ mod tests {
     use pgp::packet::{SignatureType, Subpacket};
     use pgp::ser::Serialize as _;
     use pgp::types::Password;
+    use rpgpie::tsk::Tsk;
 
     use super::*;
     use crate::detached::{signatures, verify_detached};
@@ -139,18 +140,22 @@ mod tests {
     use crate::packet::to_bytes;
     use crate::stats::Stats;
 
+    fn signing_key(v6: bool) -> Tsk {
+        let new = NewKey {
+            users: vec!["Ada".to_owned()],
+            algorithm: Algorithm::Curve25519,
+            v6,
+            passphrase: None,
+            lifetime_s: None,
+            signing_only: true,
+        };
+        new.generate().unwrap()
+    }
+
     #[test]
     fn what_is_not_signed_and_malformed_voids_no_signature() {
         for v6 in [false, true] {
-            let new = NewKey {
-                users: vec!["Ada".to_owned()],
-                algorithm: Algorithm::Curve25519,
-                v6,
-                passphrase: None,
-                lifetime_s: None,
-                signing_only: true,
-            };
-            let key = new.generate().unwrap();
+            let key = signing_key(v6);
             let signer = &key.key().primary_key;
             let config = config_for(signer, SignatureType::Binary).unwrap();
             let good = config.sign(signer, &Password::empty(), &b"data"[..]).unwrap();
@@ -190,15 +195,7 @@ mod tests {
     #[test]
     fn a_signature_over_data_may_hold_another_one() {
         for v6 in [false, true] {
-            let new = NewKey {
-                users: vec!["Ada".to_owned()],
-                algorithm: Algorithm::Curve25519,
-                v6,
-                passphrase: None,
-                lifetime_s: None,
-                signing_only: true,
-            };
-            let key = new.generate().unwrap();
+            let key = signing_key(v6);
             let signer = &key.key().primary_key;
             let none = Password::empty();
             let plain = || config_for(signer, SignatureType::Binary).unwrap();

@@ -29,7 +29,6 @@ use crate::decrypt::KEYS_MAX;
 use crate::deflate::{Adler, Packer};
 use crate::entropy::Random;
 use crate::error::{Error, Result};
-use crate::fitness::{cannot_be_encrypted_to, obstacle, why_not_now};
 use crate::frame::{Packed, Plain, frame};
 use crate::packet::{Pieces, to_bytes, write_all};
 use crate::readings::Lone;
@@ -37,6 +36,7 @@ use crate::seal::{self, Job};
 use crate::sign::{Signer, Signing};
 use crate::stage::{Feed, ahead, ordered};
 use crate::stats::{Stage, Stats};
+use crate::usability::{cannot_be_encrypted_to, obstacle, why_not_now};
 use crate::validity::Checked;
 use crate::x509::X509;
 
@@ -135,7 +135,7 @@ impl Default for Writing {
     }
 }
 
-/// A message is for no more passphrases: whoever has the last one has to try all locks.
+/// A message is for no more passphrases: the reader who has the last one tries all of them.
 pub(crate) const PASSPHRASES_MAX: usize = 256;
 
 /// What stands before the contents, and what seals them.

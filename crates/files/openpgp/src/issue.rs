@@ -30,11 +30,11 @@ use zeroize::Zeroizing;
 use crate::der::{BITS, BOOLEAN, INTEGER, NAME, NULL, OCTETS, SEQUENCE, put, put_number};
 use crate::entropy::Random;
 use crate::error::{Error, Result};
-use crate::held::Held;
 use crate::keys::{certificate_of, fitting};
 use crate::material::{Curve, ED25519_NAME, Public, Secret};
 use crate::pkcs8::padded;
 use crate::subject::Subject;
+use crate::token_keys::TokenKey;
 use crate::validity::{Checked, end_by};
 use crate::x509::X509;
 
@@ -90,7 +90,7 @@ impl NewX509<'_> {
     ///
     /// # Errors
     /// If the token refuses, the key is not valid now, or is of a kind without certificates.
-    pub fn of_held(&self, key: &Held) -> Result<Vec<X509>> {
+    pub fn of_token_key(&self, key: &TokenKey) -> Result<Vec<X509>> {
         let primary = key.primary()?;
         let sign =
             |public: &Public, what: &[u8]| sign_digest(&primary, &Password::empty(), public, what);

@@ -23,11 +23,11 @@ use zeroize::Zeroizing;
 use crate::adopt::{Identity, bind};
 use crate::der::hashes;
 use crate::error::{Error, Result};
-use crate::held::DECRYPTING;
 use crate::issue::secret_of;
 use crate::keys::{change_passphrase, lock};
 use crate::material::{Public, Secret};
 use crate::pkcs8;
+use crate::token_keys::DECRYPTING;
 use crate::x509::X509;
 
 /// A key that came from elsewhere.

@@ -4,7 +4,7 @@ use pgp::composed::SignedPublicKey;
 use pgp::types::{KeyDetails, SignedUser};
 use rpgpie::certificate::Certificate;
 
-use crate::fitness::{Claim, claim_of, end_of, is_revoked};
+use crate::usability::{Claim, claim_of, end_of, is_revoked};
 use crate::validity::Checked;
 use crate::x509::X509;
 

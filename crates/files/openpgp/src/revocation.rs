@@ -120,7 +120,7 @@ mod tests {
 
     use super::*;
     use crate::bundle::Bundle;
-    use crate::fitness::{Claim, claim_of, is_revoked};
+    use crate::usability::{Claim, claim_of, is_revoked};
     use crate::validity::Checked;
 
     /// Keys of Ed25519 (three), P-256, P-384, P-521, and Ed25519 again, made in 2026. Of these were

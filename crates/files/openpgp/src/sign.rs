@@ -256,6 +256,13 @@ pub(crate) fn is_bounded(count: usize) -> Result<()> {
     (count <= SIGNATURES_MAX).then_some(()).ok_or_else(many)
 }
 
+/// How many signatures are announced, and how many have come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SignatureCounts {
+    pub(crate) announced: usize,
+    pub(crate) known: usize,
+}
+
 impl Verifying {
     /// A signature that stands behind the data is announced, maybe in a way that nobody can read.
     pub(crate) fn announce(&mut self, packet: Option<OnePassSignature>) -> Result<()> {
@@ -323,8 +330,8 @@ impl Verifying {
     /// Begins the hashes of a layer for those signatures around it that stand in the same layer as
     /// it does. RFC 9580 leaves open what they are over: the data, or as Sequoia has it the packet
     /// of the layer as it is. Either counts.
-    pub(crate) fn around(&self, (announced, known): (usize, usize)) -> Vec<LayerHash> {
-        let announced = self.announced[announced..].iter().filter_map(|(packet, _)| {
+    pub(crate) fn around(&self, before: SignatureCounts) -> Vec<LayerHash> {
+        let announced = self.announced[before.announced..].iter().filter_map(|(packet, _)| {
             let packet = packet.as_ref()?;
             let salt = match packet.version_specific() {
                 OpsVersionSpecific::V6 { salt, .. } => salt.to_vec(),
@@ -332,7 +339,7 @@ impl Verifying {
             };
             Some((packet.typ(), packet.hash_algorithm(), salt))
         });
-        let known = self.known[known..].iter().filter_map(|(signature, _)| {
+        let known = self.known[before.known..].iter().filter_map(|(signature, _)| {
             let config = signature.config()?;
             Some((config.typ, config.hash_alg, salt_of(config).to_vec()))
         });
@@ -354,9 +361,9 @@ impl Verifying {
         self.layers.extend(hashes);
     }
 
-    /// How many signatures are announced, and how many have come.
-    pub(crate) fn counts(&self) -> (usize, usize) {
-        (self.announced.len(), self.known.len())
+    /// How many signatures there are by now.
+    pub(crate) fn counts(&self) -> SignatureCounts {
+        SignatureCounts { announced: self.announced.len(), known: self.known.len() }
     }
 
     /// The last announced signature, which has come.

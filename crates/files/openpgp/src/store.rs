@@ -41,13 +41,13 @@ use crate::bundle::Bundle;
 use crate::detached::signatures;
 use crate::error::{Error, Result};
 use crate::files::Files;
-use crate::fitness::{Claim, claim_of, is_bound, is_by, is_short, of_no_use};
-use crate::held::{Held, Holder, Places};
 use crate::keys::{certificate_of, key_with_revocation, united, with_revocation};
 use crate::keystore::{Foreign, is_of_a_known_type, is_pem};
 use crate::listing::{Entry, describe, describe_x509, print_of};
 use crate::merge::merged;
 use crate::revocation::revokes_key;
+use crate::token_keys::{Places, TokenKey, Tokens};
+use crate::usability::{Claim, claim_of, is_bound, is_by, is_short, of_no_use};
 use crate::x509::X509;
 
 const ALIASES: &str = "aliases";
@@ -246,7 +246,7 @@ impl Store {
     ///
     /// # Errors
     /// If the folder takes nothing.
-    pub fn add_held(&self, key: &Held) -> Result<String> {
+    pub fn add_token_key(&self, key: &TokenKey) -> Result<String> {
         let _held = self.files.lock()?;
         let name = self.merge_in(key.certificate.clone())?;
         self.files.write(&format!("{name}.token"), key.places.text().as_bytes())?;
@@ -271,22 +271,22 @@ impl Store {
     ///
     /// # Errors
     /// If a file cannot be read.
-    pub fn held(&self, fingerprint: &str, holder: &Arc<Holder>) -> Result<Option<Held>> {
+    pub fn token_key(&self, fingerprint: &str, tokens: &Arc<Tokens>) -> Result<Option<TokenKey>> {
         let (Some(places), Some(certificate)) =
             (self.places(fingerprint)?, self.certificate(fingerprint)?)
         else {
             return Ok(None);
         };
-        Ok(Some(Held { certificate, places, holder: Arc::clone(holder) }))
+        Ok(Some(TokenKey { certificate, places, tokens: Arc::clone(tokens) }))
     }
 
     /// All keys whose private halves are in tokens.
     ///
     /// # Errors
     /// If a file cannot be read.
-    pub fn all_held(&self, holder: &Arc<Holder>) -> Result<Vec<Held>> {
+    pub fn token_keys(&self, tokens: &Arc<Tokens>) -> Result<Vec<TokenKey>> {
         let names = self.files.names(".token")?;
-        self.sound(names.iter().filter_map(|name| self.held(name, holder).transpose()))
+        self.sound(names.iter().filter_map(|name| self.token_key(name, tokens).transpose()))
     }
 
     /// The certificates of X.509 of a key, by its fingerprint: its own, then those of its parts.

@@ -17,9 +17,9 @@ use pgp::types::{KeyDetails, KeyVersion, SignedUser, SignedUserAttribute, Tag};
 use rpgpie::certificate::Certificate;
 use rpgpie::tsk::Tsk;
 
-use crate::fitness::is_by;
 use crate::packet::{is_noise, mended_signature, next_header};
 use crate::revocation::{is_revocation, revokes_part, revokes_user};
+use crate::usability::is_by;
 
 /// A packet with its header.
 #[derive(Clone, Copy)]

@@ -21,8 +21,8 @@ use crate::cfb::{BLOCK, SUM, SUM_HEADER, decipher};
 use crate::encrypt::SessionKey;
 use crate::error::{Error, Result};
 use crate::ledger::Ledger;
+use crate::legacy::{self, is_aes};
 use crate::ocb::Aes;
-use crate::old::{self, is_aes};
 use crate::packet::{Body, expect_end, read_full};
 use crate::seal::JOB;
 use crate::stage::{Feed, ahead, ordered};
@@ -108,32 +108,37 @@ pub(crate) fn opens(session: &SessionKey, header: &[u8; HEADER], begin: &[u8]) -
     cipher.open(0, &mut chunk.to_vec(), &rest[..TAG]).is_ok()
 }
 
+/// What the opening of a container shares with the rest of its message.
+#[derive(Clone, Copy)]
+pub(crate) struct Opening<'a> {
+    pub(crate) buffers: &'a Buffers,
+    pub(crate) ledger: &'a Ledger,
+    /// Whether reading has a thread of its own where no worker does it.
+    pub(crate) reads_ahead: bool,
+    /// How many threads decipher; with none, it is done by the reader's.
+    pub(crate) workers: usize,
+}
+
 /// The contents of a container of version 2 (1).
 pub(crate) fn v2<'s, S: BufRead + Send + 's>(
     scope: &'s Scope<'s, '_>,
     body: Body<S>,
     cipher: ChunkCipher,
-    threads: (bool, usize),
-    (buffers, ledger): (&Buffers, &Ledger),
+    opening: Opening<'_>,
     stats: &'s Stats,
 ) -> Feed<'s, Block> {
     let sealed_chunk = cipher.chunk + TAG;
     let size = (JOB / cipher.chunk).max(1) * sealed_chunk;
-    let cut = cut(body, size, TAG, (buffers, ledger));
+    let cut = cut(body, size, TAG, opening);
     let cipher = Arc::new(cipher);
-    let jobs = ahead(scope, Box::new(cut), threads.0 && threads.1 == 0);
-    ordered(scope, jobs, threads.1, || {
+    let jobs = ahead(scope, Box::new(cut), opening.reads_ahead && opening.workers == 0);
+    ordered(scope, jobs, opening.workers, || {
         let cipher = Arc::clone(&cipher);
         move |job| stats.time_block(job.data.len(), || open_chunks(&cipher, job))
     })
 }
 
-fn cut<S: BufRead>(
-    body: Body<S>,
-    size: usize,
-    tail: usize,
-    (buffers, ledger): (&Buffers, &Ledger),
-) -> Cut<S> {
+fn cut<S: BufRead>(body: Body<S>, size: usize, tail: usize, opening: Opening<'_>) -> Cut<S> {
     Cut {
         body: Some(body),
         size,
@@ -141,8 +146,8 @@ fn cut<S: BufRead>(
         carried: Vec::new(),
         done: 0,
         previous: [0; BLOCK],
-        buffers: buffers.clone(),
-        ledger: ledger.clone(),
+        buffers: opening.buffers.clone(),
+        ledger: opening.ledger.clone(),
     }
 }
 
@@ -178,7 +183,7 @@ fn open_chunks(cipher: &ChunkCipher, mut job: Sealed) -> Result<Block> {
 pub(crate) fn may_fit(session: &SessionKey, begin: &[u8]) -> bool {
     let algorithm = SymmetricKeyAlgorithm::from(session.cipher);
     if !is_aes(algorithm) {
-        return old::may_fit(session, begin);
+        return legacy::may_fit(session, begin);
     }
     if session.key.len() != algorithm.key_size() {
         return false;
@@ -196,16 +201,15 @@ pub(crate) fn v1<'s, S: BufRead + Send + 's>(
     scope: &'s Scope<'s, '_>,
     body: Body<S>,
     key: &[u8],
-    threads: (bool, usize),
-    (buffers, ledger): (&Buffers, &Ledger),
+    opening: Opening<'_>,
     stats: &'s Stats,
 ) -> Result<Feed<'s, Block>> {
     let unfit = || Error::damaged("its key has no length of AES");
     let cipher = Arc::new(Aes::new(key).ok_or_else(unfit)?);
     let tail = SUM_HEADER.len() + SUM;
-    let cut = cut(body, JOB, tail, (buffers, ledger));
-    let jobs = ahead(scope, Box::new(cut), threads.0 && threads.1 == 0);
-    let pieces = ordered(scope, jobs, threads.1, || {
+    let cut = cut(body, JOB, tail, opening);
+    let jobs = ahead(scope, Box::new(cut), opening.reads_ahead && opening.workers == 0);
+    let pieces = ordered(scope, jobs, opening.workers, || {
         let cipher = Arc::clone(&cipher);
         move |mut job: Sealed| {
             let bytes = job.data.len();
@@ -218,7 +222,7 @@ pub(crate) fn v1<'s, S: BufRead + Send + 's>(
         let job = job?;
         stats.time(Stage::Sum, || check_sum(&mut sum, job))
     });
-    Ok(ahead(scope, Box::new(checked), threads.1 > 0))
+    Ok(ahead(scope, Box::new(checked), opening.workers > 0))
 }
 
 /// Adds a piece to the sum, and checks the sum at the end.

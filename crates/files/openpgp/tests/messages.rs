@@ -167,7 +167,7 @@ fn passphrases_open_what_they_closed_and_nothing_else_does() {
     }
 }
 
-/// A wrong passphrase opens the older lock with something that looks like a key once in 256 times;
+/// A wrong passphrase opens the older encrypted session key with something that looks like a key once in 256 times;
 /// the right one, tried after it, has to open the message all the same.
 #[test]
 fn a_wrong_passphrase_before_the_right_one_spoils_nothing() {
@@ -387,9 +387,9 @@ fn what_a_wrong_passphrase_gives_by_chance_is_no_key_of_an_old_cipher() {
         let key = RawSessionKey::from(&vec![7; cipher.key_size()][..]);
         let s2k = StringToKey::new_iterated(rand::thread_rng(), Default::default(), 96);
         let wrong = Password::from("wrong");
-        let lock = SymKeyEncryptedSessionKey::encrypt_v4(&wrong, &key, s2k, cipher).unwrap();
+        let esk = SymKeyEncryptedSessionKey::encrypt_v4(&wrong, &key, s2k, cipher).unwrap();
         let mut bytes = Vec::new();
-        lock.to_writer_with_header(&mut bytes).unwrap();
+        esk.to_writer_with_header(&mut bytes).unwrap();
         bytes
     };
     for cipher in [
@@ -428,7 +428,7 @@ fn nothing_is_written_for_more_than_can_be_read() {
     let writing = Writing { passphrases, ..Writing::default() };
     let written = writing.run(&mut &b""[..], &mut Vec::new(), &Stats::default());
     assert_eq!(written.err().map(|error| error.kind()), Some(Kind::Usage));
-    // Who is named twice needs one lock.
+    // Who is named twice needs one encrypted session key.
     let twice = vec![certificate_of(&ada); 2];
     let once = vec![certificate_of(&ada)];
     let written = |recipients| write(&Writing { recipients, ..Writing::default() }, b"").len();

@@ -4,24 +4,24 @@
 //! container was never read, and so the sum at the container's end was not either. Whoever knew the
 //! first bytes of a file could cut it short without the key.
 
+mod common;
+
 use std::io::Write as _;
 
+use common::{BUSY, DATA, QUIET, key, literal, packet, stored, zip};
 use flate2::Compression;
-use flate2::write::{DeflateEncoder, ZlibEncoder};
+use flate2::write::ZlibEncoder;
 use holdfast_openpgp as openpgp;
-use openpgp::keys::{Algorithm, NewKey, certificate_of};
-use openpgp::{Container, Kind, Opened, Reading, SecretKey, SessionKey, Signer, Stages, Stats};
+use openpgp::keys::certificate_of;
+use openpgp::{Container, Kind, Opened, Reading, SecretKey, SessionKey, Signer, Stats};
 use openpgp::{Target, Writing};
 use pgp::crypto::aead::{AeadAlgorithm, ChunkSize};
 use pgp::crypto::sym::SymmetricKeyAlgorithm;
 use pgp::packet::{OnePassSignature, PacketTrait as _, SymEncryptedProtectedData};
 use pgp::types::{CompressionAlgorithm, Password};
 
-const DATA: &[u8] = b"pay 100 to Bob\n";
 /// More than is deciphered at once.
 const LONG: usize = 3 << 20;
-const QUIET: Stages = Stages { io: false, cipher: false, compress: false, threads: 1 };
-const BUSY: Stages = Stages { io: true, cipher: true, compress: true, threads: 3 };
 
 /// Numbers that look drawn.
 struct Dice(u64);
@@ -47,10 +47,6 @@ fn dice() -> Dice {
     Dice(88_172_645_463_325_252)
 }
 
-fn packet(tag: u8, body: &[u8]) -> Vec<u8> {
-    [&[0xc0 | tag, 255], &(body.len() as u32).to_be_bytes()[..], body].concat()
-}
-
 /// The same in pieces of so many bytes, a power of two.
 fn in_pieces(tag: u8, body: &[u8], piece: usize) -> Vec<u8> {
     let mut bytes = vec![0xc0 | tag];
@@ -64,36 +60,10 @@ fn in_pieces(tag: u8, body: &[u8], piece: usize) -> Vec<u8> {
     bytes
 }
 
-fn literal(data: &[u8]) -> Vec<u8> {
-    packet(11, &[&b"b\0\0\0\0\0"[..], data].concat())
-}
-
-fn stored(inner: &[u8]) -> Vec<u8> {
-    packet(8, &[&[0], inner].concat())
-}
-
-fn zip(inner: &[u8]) -> Vec<u8> {
-    let mut stream = DeflateEncoder::new(vec![1], Compression::new(6));
-    stream.write_all(inner).unwrap();
-    packet(8, &stream.finish().unwrap())
-}
-
 fn zlib(inner: &[u8]) -> Vec<u8> {
     let mut stream = ZlibEncoder::new(vec![2], Compression::new(6));
     stream.write_all(inner).unwrap();
     packet(8, &stream.finish().unwrap())
-}
-
-fn key() -> SecretKey {
-    let new = NewKey {
-        users: vec!["Ada <ada@example.org>".to_owned()],
-        algorithm: Algorithm::Curve25519,
-        v6: false,
-        passphrase: None,
-        lifetime_s: None,
-        signing_only: true,
-    };
-    new.generate().unwrap()
 }
 
 fn signed(ada: &SecretKey, data: &[u8]) -> Vec<u8> {
@@ -245,11 +215,11 @@ fn whoever_knows_how_a_file_begins_cannot_cut_it_short_without_the_key() {
 /// A message of version 1, changed where its first bytes are known: it holds a packet that is not
 /// compressed, of two mebibytes, and then something else.
 fn forged(message: &[u8], data: &[u8]) -> Vec<u8> {
-    // Behind the lock: the container's kind, a length of one byte, the version.
-    let lock = 2 + usize::from(message[1]);
-    assert_eq!((message[0], message[lock], message[lock + 2]), (0xc3, 0xd2, 1));
+    // Behind the encrypted session key: the container's kind, a length of one byte, the version.
+    let esk = 2 + usize::from(message[1]);
+    assert_eq!((message[0], message[esk], message[esk + 2]), (0xc3, 0xd2, 1));
     // Sixteen random bytes and two that come twice.
-    let begin = lock + 3 + 18;
+    let begin = esk + 3 + 18;
     let known = [&[0xcb, 0xf4, b'b', 0, 0, 0, 0, 0][..], &data[..6]].concat();
     let (outer, inner) = ((2_u32 << 20).to_be_bytes(), ((2_u32 << 20) - 7).to_be_bytes());
     let wanted = [&[0xc8, 255], &outer[..], &[0, 0xcb, 255], &inner[..], b"b"].concat();

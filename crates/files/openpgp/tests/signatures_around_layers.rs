@@ -1,49 +1,14 @@
 //! A signature may stand around what the data is packed into: it is over the data all the same.
 //! Also text whose lines end as not everybody ends them.
 
-use std::io::Write as _;
+mod common;
 
-use flate2::Compression;
-use flate2::write::DeflateEncoder;
+use common::{BUSY, DATA, QUIET, key, literal, packet, stored, zip};
 use holdfast_openpgp as openpgp;
-use openpgp::keys::{Algorithm, NewKey, certificate_of};
+use openpgp::keys::certificate_of;
 use openpgp::pgp::packet::{OnePassSignature, PacketTrait as _};
 use openpgp::{Kind, Opened, Reading, SecretKey, Signer, Stages, Stats, Writing};
 use openpgp::{sign_detached, signatures, verify_detached};
-
-const DATA: &[u8] = b"pay 100 to Bob\n";
-const QUIET: Stages = Stages { io: false, cipher: false, compress: false, threads: 1 };
-const BUSY: Stages = Stages { io: true, cipher: true, compress: true, threads: 3 };
-
-fn packet(tag: u8, body: &[u8]) -> Vec<u8> {
-    [&[0xc0 | tag, 255], &(body.len() as u32).to_be_bytes()[..], body].concat()
-}
-
-fn literal(data: &[u8]) -> Vec<u8> {
-    packet(11, &[&b"b\0\0\0\0\0"[..], data].concat())
-}
-
-fn stored(inner: &[u8]) -> Vec<u8> {
-    packet(8, &[&[0], inner].concat())
-}
-
-fn zip(inner: &[u8]) -> Vec<u8> {
-    let mut stream = DeflateEncoder::new(vec![1], Compression::new(6));
-    stream.write_all(inner).unwrap();
-    packet(8, &stream.finish().unwrap())
-}
-
-fn key() -> SecretKey {
-    let new = NewKey {
-        users: vec!["Ada <ada@example.org>".to_owned()],
-        algorithm: Algorithm::Curve25519,
-        v6: false,
-        passphrase: None,
-        lifetime_s: None,
-        signing_only: true,
-    };
-    new.generate().unwrap()
-}
 
 fn apart(key: &SecretKey, data: &[u8], is_text: bool) -> Vec<u8> {
     let signers = Signer::of(key, &[]).unwrap();

@@ -14,8 +14,8 @@ use holdfast_openpgp::pgp::crypto::aead::AeadAlgorithm;
 use holdfast_openpgp::pgp::packet::RevocationCode;
 use holdfast_openpgp::pgp::types::Timestamp;
 use holdfast_openpgp::{
-    Certificate, Cleartext, Container, Error, Held, Holder, NewHeld, NewX509, Reading, Signer,
-    Stats, Store, Writing,
+    Certificate, Cleartext, Container, Error, NewTokenKey, NewX509, Reading, Signer, Stats, Store,
+    TokenKey, Tokens, Writing,
 };
 use seal::{Passphrase, TokenPlace};
 use seam::Seam;
@@ -32,21 +32,21 @@ impl Bench<'_> {
         Store::open(&Seam::real(), &self.0.folder.join("ring"))
     }
 
-    fn holder(&self, pin: &'static str) -> Arc<Holder> {
+    fn tokens(&self, pin: &'static str) -> Arc<Tokens> {
         let ask = move |_: &str| Ok(Passphrase::from(pin));
-        Arc::new(Holder::new(Some(&self.0.module), Box::new(ask)))
+        Arc::new(Tokens::new(Some(&self.0.module), Box::new(ask)))
     }
 
-    fn hold(&self, label: &str, make: Option<Algorithm>) -> Result<Held, Error> {
+    fn hold(&self, label: &str, make: Option<Algorithm>) -> Result<TokenKey, Error> {
         let place = TokenPlace { token: "BANK".into(), key: label.into() };
-        let new = NewHeld { place, make, user: "Ada <ada@example.org>", lifetime_s: None };
-        new.hold(&self.holder(PIN))
+        let new = NewTokenKey { place, make, user: "Ada <ada@example.org>", lifetime_s: None };
+        new.obtain(&self.tokens(PIN))
     }
 
     /// The key of that certificate, as a command that begins anew finds it in the ring.
-    fn again(&self, held: &Held, pin: &'static str) -> Held {
-        let print = self.store().add_held(held).unwrap();
-        self.store().held(&print, &self.holder(pin)).unwrap().unwrap()
+    fn again(&self, key: &TokenKey, pin: &'static str) -> TokenKey {
+        let print = self.store().add_token_key(key).unwrap();
+        self.store().token_key(&print, &self.tokens(pin)).unwrap().unwrap()
     }
 }
 
@@ -64,10 +64,10 @@ fn private_operations_happen_in_the_token() {
 
 fn a_token_signs_certificates_of_x509(bench: &Bench<'_>) {
     for label in ["rsa", "p256", "p384", "p521"] {
-        let held = bench.again(&bench.hold(&format!("{label}-x509"), kind(label)).unwrap(), PIN);
-        let made = NewX509::default().of_held(&held).unwrap();
+        let key = bench.again(&bench.hold(&format!("{label}-x509"), kind(label)).unwrap(), PIN);
+        let made = NewX509::default().of_token_key(&key).unwrap();
         assert_eq!(made.len(), 2, "{label}: its own, and its part's");
-        let print = held.certificate().fingerprint().to_string().to_uppercase();
+        let print = key.certificate().fingerprint().to_string().to_uppercase();
         assert_eq!(made[0].fingerprint(), print);
         assert!(made[1].is_part_of(&made[0]) && made[1].encrypts(), "{label}");
         let (own, part) = (bench.0.folder.join("own.pem"), bench.0.folder.join("part.pem"));
@@ -94,34 +94,34 @@ fn kind(label: &str) -> Option<Algorithm> {
 
 fn messages_come_and_go(bench: &Bench<'_>) {
     for label in ["rsa", "p256", "p384", "p521"] {
-        let held = bench.again(&bench.hold(label, kind(label)).unwrap(), PIN);
+        let key = bench.again(&bench.hold(label, kind(label)).unwrap(), PIN);
         for container in [Container::V1, Container::V2(AeadAlgorithm::Ocb)] {
-            let message = written(&held, container);
+            let message = written(&key, container);
             let reading = Reading {
-                held: vec![held.clone()],
-                certificates: vec![held.certificate().clone()],
+                token_keys: vec![key.clone()],
+                certificates: vec![key.certificate().clone()],
                 ..Reading::default()
             };
             let mut data = Vec::new();
             let opened = reading.run(&mut &message[..], &mut data, &Stats::default()).unwrap();
             assert_eq!((&data[..], opened.verified.len()), (DATA, 1), "{label}");
         }
-        with_gnupg(bench, &held, label);
+        with_gnupg(bench, &key, label);
         let text = b"readable\n";
-        let signers = held.signers().unwrap();
+        let signers = key.signers().unwrap();
         let (mut made, mut signed) = (Vec::new(), Vec::new());
         holdfast_openpgp::sign_cleartext(&mut &text[..], &signers, None, &mut made).unwrap();
-        let known = [held.certificate().clone()];
+        let known = [key.certificate().clone()];
         let message = Cleartext::read(&mut &made[..], &mut signed).unwrap();
         let good = message.verify(&mut &signed[..], &known, false).unwrap().verified;
         assert_eq!(good.len(), 1, "{label}");
     }
 }
 
-fn written(held: &Held, container: Container) -> Vec<u8> {
+fn written(key: &TokenKey, container: Container) -> Vec<u8> {
     let writing = Writing {
-        recipients: vec![held.certificate().clone()],
-        signers: held.signers().unwrap(),
+        recipients: vec![key.certificate().clone()],
+        signers: key.signers().unwrap(),
         container: Some(container),
         ..Writing::default()
     };
@@ -131,7 +131,7 @@ fn written(held: &Held, container: Container) -> Vec<u8> {
 }
 
 /// GnuPG verifies what the token signed, and the token opens what GnuPG encrypted.
-fn with_gnupg(bench: &Bench<'_>, held: &Held, label: &str) {
+fn with_gnupg(bench: &Bench<'_>, key: &TokenKey, label: &str) {
     let home = bench.0.folder.join(format!("gnupg-{label}"));
     std::fs::create_dir_all(&home).unwrap();
     let put = |name: &str, bytes: &[u8]| {
@@ -150,16 +150,16 @@ fn with_gnupg(bench: &Bench<'_>, held: &Held, label: &str) {
         done.stdout
     };
     let mut certificate = Vec::new();
-    held.certificate().save(false, &mut certificate).unwrap();
+    key.certificate().save(false, &mut certificate).unwrap();
     gpg(&["--import", &put("ada.cert", &certificate)]);
     let file = put("data", DATA);
-    let signers: Vec<Signer> = held.signers().unwrap();
+    let signers: Vec<Signer> = key.signers().unwrap();
     let stats = Stats::default();
     let made =
         holdfast_openpgp::sign_detached(&mut &DATA[..], &signers, false, None, false, &stats);
     gpg(&["--verify", &put("data.sig", &made.unwrap()), &file]);
     let message = gpg(&["-r", "ada@example.org", "-o", "-", "-e", &file]);
-    let reading = Reading { held: vec![held.clone()], ..Reading::default() };
+    let reading = Reading { token_keys: vec![key.clone()], ..Reading::default() };
     let mut data = Vec::new();
     reading.run(&mut &message[..], &mut data, &stats).unwrap();
     assert_eq!(data, DATA, "{label}");
@@ -169,10 +169,10 @@ fn a_pair_that_is_there_is_taken_as_it_is(bench: &Bench<'_>) {
     let place = |key: &str| TokenPlace { token: "BANK".into(), key: key.into() };
     let (driver, pin) = (Pkcs11::new(&bench.0.module), Passphrase::from(PIN));
     driver.make_pair(&pin, &place("old"), &PairKind::Rsa(2048), true).unwrap();
-    let held = bench.hold("old", None).unwrap();
-    assert_eq!(held.signers().unwrap().len(), 1);
+    let key = bench.hold("old", None).unwrap();
+    assert_eq!(key.signers().unwrap().len(), 1);
     // Its token lets it sign only, so nothing is encrypted to it.
-    let writing = Writing { recipients: vec![held.certificate().clone()], ..Writing::default() };
+    let writing = Writing { recipients: vec![key.certificate().clone()], ..Writing::default() };
     let refused = writing.run(&mut &DATA[..], &mut Vec::new(), &Stats::default());
     assert!(matches!(refused, Err(Error::UnfitKey(_))));
     // One that may not sign is no key of OpenPGP.
@@ -187,14 +187,14 @@ fn a_token_certifies_expires_and_revokes(bench: &Bench<'_>) {
         let gpg = Gnupg::new(bench, label);
         let place = TokenPlace { token: "BANK".into(), key: label.into() };
         let (make, lifetime_s) = (Some(algorithm), Some(30 * DAY_S));
-        let new = NewHeld { place, make, user: "Ada <ada@example.org>", lifetime_s };
-        let held = new.hold(&bench.holder(PIN)).unwrap();
-        let print = held.certificate().fingerprint().to_string().to_uppercase();
+        let new = NewTokenKey { place, make, user: "Ada <ada@example.org>", lifetime_s };
+        let key = new.obtain(&bench.tokens(PIN)).unwrap();
+        let print = key.certificate().fingerprint().to_string().to_uppercase();
         // The end of the key, and of its part.
         for lifetime_s in [Some(10 * DAY_S), Some(40 * DAY_S), None] {
-            let known = bench.again(&held, PIN);
+            let known = bench.again(&key, PIN);
             bench.store().add_certificate(known.expire(lifetime_s).unwrap()).unwrap();
-            gpg.takes(bench.again(&held, PIN).certificate());
+            gpg.takes(bench.again(&key, PIN).certificate());
             let listed = gpg.listed(&print);
             let now = Timestamp::now().as_secs();
             for kind in ["pub:", "sub:"] {
@@ -209,9 +209,9 @@ fn a_token_certifies_expires_and_revokes(bench: &Bench<'_>) {
                 }
             }
         }
-        let held = bench.again(&held, PIN);
-        assert_eq!(held.signers().unwrap().len(), 1);
-        written(&held, Container::V1);
+        let key = bench.again(&key, PIN);
+        assert_eq!(key.signers().unwrap().len(), 1);
+        written(&key, Container::V1);
         // Somebody else's user id.
         let new = NewKey {
             users: vec!["Bob <bob@example.org>".to_owned()],
@@ -222,19 +222,19 @@ fn a_token_certifies_expires_and_revokes(bench: &Bench<'_>) {
             signing_only: false,
         };
         let bob = certificate_of(&new.generate().unwrap());
-        let certified = held.certify(bob, "Bob <bob@example.org>").unwrap();
+        let certified = key.certify(bob, "Bob <bob@example.org>").unwrap();
         gpg.takes(&certified);
         let checked = gpg.run(&["--with-colons", "--check-signatures", "bob@example.org"]);
         let key_id = &print[print.len() - 16..];
         let good = checked.lines().any(|line| line.starts_with("sig:!:") && line.contains(key_id));
         assert!(good, "{checked}");
         // And its own end.
-        let revoked = held.revoke(RevocationCode::KeyRetired, "replaced").unwrap();
+        let revoked = key.revoke(RevocationCode::KeyRetired, "replaced").unwrap();
         bench.store().add_certificate(revoked).unwrap();
-        let held = bench.again(&held, PIN);
-        gpg.takes(held.certificate());
+        let key = bench.again(&key, PIN);
+        gpg.takes(key.certificate());
         assert!(gpg.listed(&print).lines().any(|line| line.starts_with("pub:r:")));
-        assert!(held.signers().is_err());
+        assert!(key.signers().is_err());
     }
 }
 
@@ -278,33 +278,33 @@ fn code<T>(result: Result<T, Error>) -> &'static str {
 }
 
 fn what_can_be_wrong_is_named(bench: &Bench<'_>) {
-    let held = bench.hold("again", Some(Algorithm::Nist(256))).unwrap();
+    let key = bench.hold("again", Some(Algorithm::Nist(256))).unwrap();
     assert_eq!(code(bench.hold("again", Some(Algorithm::Nist(256)))), "HFS055");
     assert_eq!(code(bench.hold("nothing", None)), "HFS055");
     assert!(bench.hold("ed", Some(Algorithm::Curve25519)).is_err());
-    let message = written(&held, Container::V1);
-    let open = |held: &Held| {
-        let reading = Reading { held: vec![held.clone()], ..Reading::default() };
+    let message = written(&key, Container::V1);
+    let open = |key: &TokenKey| {
+        let reading = Reading { token_keys: vec![key.clone()], ..Reading::default() };
         reading.run(&mut &message[..], &mut Vec::new(), &Stats::default()).map(drop)
     };
-    let sign = |held: &Held| {
-        let signers = held.signers().unwrap();
+    let sign = |key: &TokenKey| {
+        let signers = key.signers().unwrap();
         let stats = Stats::default();
         holdfast_openpgp::sign_detached(&mut &DATA[..], &signers, false, None, false, &stats)
     };
-    let wrong = bench.again(&held, "4711-wrong");
+    let wrong = bench.again(&key, "4711-wrong");
     assert_eq!(code(open(&wrong)), "HFS053");
     assert_eq!(code(sign(&wrong)), "HFS053");
     // No library is named, or one that is none.
-    let print = bench.store().add_held(&held).unwrap();
+    let print = bench.store().add_token_key(&key).unwrap();
     for (module, expected) in [(None, "HFS050"), (Some("/dev/null"), "HFS051")] {
         let ask = Box::new(|_: &str| Ok(Passphrase::from(PIN)));
-        let holder = Arc::new(Holder::new(module.map(Path::new), ask));
-        let lost = bench.store().held(&print, &holder).unwrap().unwrap();
+        let tokens = Arc::new(Tokens::new(module.map(Path::new), ask));
+        let lost = bench.store().token_key(&print, &tokens).unwrap().unwrap();
         assert_eq!(code(open(&lost)), expected);
         assert_eq!(code(sign(&lost)), expected);
     }
     let place = TokenPlace { token: "GONE".into(), key: "again".into() };
-    let new = NewHeld { place, make: None, user: "Ada", lifetime_s: None };
-    assert_eq!(code(new.hold(&bench.holder(PIN))), "HFS052");
+    let new = NewTokenKey { place, make: None, user: "Ada", lifetime_s: None };
+    assert_eq!(code(new.obtain(&bench.tokens(PIN))), "HFS052");
 }

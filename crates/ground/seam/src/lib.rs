@@ -26,13 +26,13 @@ pub mod plant;
 pub mod process;
 pub mod real;
 pub mod reserve;
-mod ring;
 #[cfg(feature = "sim")]
 pub mod sim;
 pub mod socket;
 pub mod stop;
 pub mod sync;
 pub mod thread;
+mod uring;
 pub mod user;
 
 use std::sync::Arc;

@@ -77,23 +77,23 @@ impl AlignedBuf {
     }
 }
 
-/// Has the processor fetch a piece of memory that is looked at soon: several waits for memory at
-/// once instead of one behind the other.
+/// Prefetches a piece of memory that is read soon: several waits for memory at once
+/// instead of one behind the other.
 #[inline]
-pub fn fetch(bytes: &[u8]) {
+pub fn prefetch(bytes: &[u8]) {
     for line in bytes.chunks(64) {
-        fetch_at(line.as_ptr());
+        prefetch_line(line.as_ptr());
     }
 }
 
-/// Has the processor fetch the line at an address, whatever is there.
+/// Prefetches the cache line at an address, whatever is there.
 #[inline]
 #[allow(unsafe_code)]
-pub fn fetch_at<T>(address: *const T) {
+pub fn prefetch_line<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: fetching reads nothing, whatever the address.
+        // SAFETY: a prefetch reads nothing, whatever the address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]

@@ -11,22 +11,19 @@ use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rustix::fs::{self, AtFlags, FallocateFlags, FlockOperation, Mode, OFlags, StatVfsMountFlags};
 use rustix::fs::{Gid, Uid};
 use rustix::io::Errno;
 
 use crate::disk::{Create, DeviceRoom, Disk, File, FileId, HeldLock, Open};
-use crate::ring::{Rings, Write};
+use crate::uring::{Urings, Write};
 
 /// The files of this machine.
 #[derive(Default)]
 pub struct RealDisk {
-    /// Whether some file could not be opened past the cache, for `status`.
-    buffered: AtomicBool,
     /// For several writes at once.
-    rings: Arc<Rings>,
+    urings: Arc<Urings>,
     /// Whom root works for, if it is somebody else.
     owner: OnceLock<Uid>,
 }
@@ -36,12 +33,6 @@ impl RealDisk {
     #[must_use]
     pub fn new() -> RealDisk {
         RealDisk::default()
-    }
-
-    /// Whether some file had to go through the operating system's cache.
-    #[must_use]
-    pub fn is_buffered(&self) -> bool {
-        self.buffered.load(Relaxed)
     }
 
     /// Whom a new file or folder shall belong to, if it is not who makes it: the owner of the
@@ -82,12 +73,11 @@ impl Disk for RealDisk {
         if how.direct {
             match self.open_as(path, flags | OFlags::DIRECT) {
                 Ok(fd) => {
-                    // One by one they gain nothing from a ring: a flush ends each of them.
-                    let rings = (!how.dsync).then(|| Arc::clone(&self.rings));
-                    return Ok(Arc::new(RealFile { fd, rings }));
+                    // One by one they gain nothing from `io_uring`: a flush ends each of them.
+                    let urings = (!how.dsync).then(|| Arc::clone(&self.urings));
+                    return Ok(Arc::new(RealFile { fd, urings }));
                 }
                 Err(Errno::INVAL) => {
-                    self.buffered.store(true, Relaxed);
                     // Linux may have made the file before it refused the flag.
                     flags -= OFlags::EXCL;
                 }
@@ -95,7 +85,7 @@ impl Disk for RealDisk {
             }
         }
         let fd = self.open_as(path, flags).map_err(|errno| named(errno, "open", path))?;
-        Ok(Arc::new(RealFile { fd, rings: None }))
+        Ok(Arc::new(RealFile { fd, urings: None }))
     }
 
     fn open_unnamed(&self, dir: &Path) -> io::Result<(Arc<dyn File>, Box<dyn HeldLock>)> {
@@ -111,7 +101,7 @@ impl Disk for RealDisk {
         }
         fs::flock(&fd, FlockOperation::NonBlockingLockExclusive)?;
         let lock = RealLock { _fd: Some(fd.try_clone()?) };
-        Ok((Arc::new(RealFile { fd, rings: None }), Box::new(lock)))
+        Ok((Arc::new(RealFile { fd, urings: None }), Box::new(lock)))
     }
 
     fn give_name(&self, file: &dyn File, path: &Path) -> io::Result<()> {
@@ -132,7 +122,7 @@ impl Disk for RealDisk {
             let file = (*file as &dyn Any).downcast_ref::<RealFile>()?;
             writes.push(Write { fd: file.fd.as_fd(), offset, bufs });
         }
-        self.rings.write(&writes)
+        self.urings.write(&writes)
     }
 
     fn exists(&self, path: &Path) -> io::Result<bool> {
@@ -242,7 +232,7 @@ const BUFFERS_MAX: usize = 1024;
 struct RealFile {
     fd: OwnedFd,
     /// How to write deeper than one, where that pays.
-    rings: Option<Arc<Rings>>,
+    urings: Option<Arc<Urings>>,
 }
 
 impl File for RealFile {
@@ -320,14 +310,14 @@ impl File for RealFile {
     }
 
     fn write_batch(&self, writes: &[(u64, &[u8])]) -> io::Result<()> {
-        let rings = self.rings.as_ref().filter(|_| writes.len() > 1);
-        let deep = rings.and_then(|rings| {
+        let urings = self.urings.as_ref().filter(|_| writes.len() > 1);
+        let deep = urings.and_then(|urings| {
             let fd = self.fd.as_fd();
             let writes = writes.iter().map(|(offset, buf)| {
                 let bufs = std::slice::from_ref(buf);
                 Write { fd, offset: *offset, bufs }
             });
-            rings.write(&writes.collect::<Vec<_>>())
+            urings.write(&writes.collect::<Vec<_>>())
         });
         match deep {
             Some(results) => results.into_iter().collect(),
@@ -458,7 +448,7 @@ mod tests {
         bufs.iter_mut().zip(1_u32..).for_each(|(buf, mark)| buf.fill(mark as u8));
         let parts: Vec<&[u8]> = bufs.iter().map(|buf| &buf[..]).collect();
         let both: Vec<&dyn File> = files.iter().map(|file| file.as_ref()).collect();
-        // A machine without rings has nothing to show here.
+        // A machine without `io_uring` has nothing to show here.
         if let Some(outcomes) = disk.write_copies(&both, 4096, &parts) {
             outcomes.into_iter().for_each(|outcome| outcome.unwrap());
             for file in &files {
@@ -472,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_written_whole_with_and_without_a_ring() {
+    fn a_batch_is_written_whole_with_and_without_io_uring() {
         let disk = RealDisk::new();
         let dir = std::env::temp_dir().join(format!("holdfast-seam-batch-{}", std::process::id()));
         disk.create_dir(&dir).unwrap();

@@ -17,7 +17,7 @@
 
 use base::{CiNumber, DataSetId};
 use pool::sequential::Detector;
-use pool::{Hint, SharedCi};
+use pool::{FrameHint, SharedCi};
 
 use crate::TreeError;
 use crate::node::{NodeCursor, NodeView, Place, Value};
@@ -29,7 +29,7 @@ use crate::update::Renewed;
 pub struct Cursor {
     at: At,
     /// The key that `at` speaks of, unless the copy stands on it.
-    anchor: Vec<u8>,
+    position: Vec<u8>,
     stand: Stand,
     copy: NodeCursor,
     /// The value of a record that was read alone, as its leaf has it.
@@ -39,21 +39,20 @@ pub struct Cursor {
     /// The leaf that was read last.
     leaf: Option<(DataSetId, LeafHint)>,
     /// The other leaves that the latest step looked into.
-    passed: Vec<Hint>,
+    passed: Vec<FrameHint>,
     step: Step,
     /// Where it stood before a step that had to search.
     origin: Vec<u8>,
     fence: Vec<u8>,
     /// A value that stands outside the leaf.
     long: Vec<u8>,
-    skips_long: bool,
     detector: Detector,
 }
 
 /// So many records behind a place are read one by one before the rest of their leaf is copied: a
 /// copy costs about as much.
 const STEPS_ALONE_MAX: usize = 12;
-/// So many records ahead are fetched meanwhile: each would be a wait for memory.
+/// So many records are prefetched: each would be a wait for memory.
 const ENTRIES_AHEAD: usize = 6;
 
 /// Where the record is that a cursor stands on.
@@ -63,7 +62,7 @@ enum Stand {
     Off,
     /// In the copy.
     InCopy,
-    /// It was read without the rest of its leaf, in which it is entry `index`: the anchor is its
+    /// It was read without the rest of its leaf, in which it is entry `index`: the position is its
     /// key.
     Alone { index: usize, overflow: bool },
 }
@@ -98,13 +97,13 @@ enum Step {
 enum Onward {
     /// In the leaf that has just been copied.
     Copied,
-    /// Behind the entry of that index, the anchor, which was read alone.
+    /// Behind the entry of that index, the position, which was read alone.
     Same(usize),
     /// In the right sibling of the copied leaf.
     Right,
-    /// In this leaf, which begins at the anchor.
+    /// In this leaf, which begins at the position.
     Enter(CiNumber),
-    /// At the anchor, or behind it.
+    /// At the position, or behind it.
     Search { behind: bool },
     /// Not at all.
     End,
@@ -122,7 +121,7 @@ impl Cursor {
     pub fn new() -> Cursor {
         Cursor {
             at: At::Before,
-            anchor: Vec::new(),
+            position: Vec::new(),
             stand: Stand::Off,
             copy: NodeCursor::new(),
             alone: Vec::new(),
@@ -133,20 +132,14 @@ impl Cursor {
             origin: Vec::new(),
             fence: Vec::new(),
             long: Vec::new(),
-            skips_long: false,
             detector: Detector::default(),
         }
-    }
-
-    /// Whether long values are left where they are: [`Cursor::value`] is empty then.
-    pub fn skip_long_values(&mut self, skips: bool) {
-        self.skips_long = skips;
     }
 
     /// Stands in a gap: [`Cursor::next`] steps to the first record from there on,
     /// [`Cursor::previous`] to the last one before it. Reads nothing.
     pub fn seek(&mut self, bound: Bound<'_>) {
-        self.anchor.clear();
+        self.position.clear();
         self.passed.clear();
         (self.leaf, self.stand, self.step) = (None, Stand::Off, Step::None);
         self.at = match bound {
@@ -155,7 +148,7 @@ impl Cursor {
             Bound::End => At::End,
         };
         if let Bound::At(key) | Bound::Behind(key) = bound {
-            self.anchor.extend_from_slice(key);
+            self.position.extend_from_slice(key);
         }
     }
 
@@ -208,7 +201,7 @@ impl Cursor {
     #[must_use]
     #[inline]
     pub fn key(&self) -> &[u8] {
-        if self.is_in_copy() { self.copy.key() } else { &self.anchor }
+        if self.is_in_copy() { self.copy.key() } else { &self.position }
     }
 
     #[inline]
@@ -313,15 +306,15 @@ impl Cursor {
         match (self.step, node, self.copy.index()) {
             (Step::Searched(at), ..) => {
                 self.at = at;
-                std::mem::swap(&mut self.anchor, &mut self.origin);
+                std::mem::swap(&mut self.position, &mut self.origin);
             }
             (Step::Forward, Some(node), Some(index)) if index > 0 => {
                 self.at = At::Key;
-                node.key_at(index - 1, &mut self.anchor);
+                node.key_at(index - 1, &mut self.position);
             }
             (Step::Backward, Some(node), Some(index)) if index + 1 < node.count() => {
                 self.at = At::Key;
-                node.key_at(index + 1, &mut self.anchor);
+                node.key_at(index + 1, &mut self.position);
             }
             _ => return,
         }
@@ -331,12 +324,12 @@ impl Cursor {
     /// Remembers where it stands, outside of the copy.
     fn begin_search(&mut self) {
         if self.is_in_copy() {
-            self.anchor.clear();
-            self.anchor.extend_from_slice(self.copy.key());
+            self.position.clear();
+            self.position.extend_from_slice(self.copy.key());
         }
         self.stand = Stand::Off;
         self.origin.clear();
-        self.origin.extend_from_slice(&self.anchor);
+        self.origin.extend_from_slice(&self.position);
         self.passed.clear();
         self.step = Step::Searched(self.at);
     }
@@ -366,9 +359,6 @@ impl Cursor {
     /// leaf has changed: then the value is read by its key, or, if it has none, the step repeated.
     fn finish_step(&mut self, tree: &Tree<'_>, forward: bool) -> Result<bool, TreeError> {
         self.long.clear();
-        if self.skips_long {
-            return Ok(true);
-        }
         let reference = Reference::decode(self.stored().bytes);
         match overflow::read(tree.set, reference, &mut self.long) {
             Ok(true) if self.is_current(tree) => return Ok(true),
@@ -376,7 +366,7 @@ impl Cursor {
             _ => {}
         }
         seam::thread::yield_now();
-        let key = if self.is_in_copy() { self.copy.key() } else { &self.anchor };
+        let key = if self.is_in_copy() { self.copy.key() } else { &self.position };
         if tree.get(key, &mut self.long)? {
             return Ok(true);
         }
@@ -422,10 +412,10 @@ impl Cursor {
         }
     }
 
-    /// Reads the first record from the anchor on, or, if `behind`, behind it. If its leaf has none
+    /// Reads the first record from the position on, or, if `behind`, behind it. If its leaf has none
     /// the answer is how the search goes on.
     fn read_alone(&mut self, tree: &Tree<'_>, behind: bool) -> Result<Option<Onward>, TreeError> {
-        let leaf = tree.reach_leaf::<SharedCi<'_>>(&self.anchor)?;
+        let leaf = tree.reach_leaf::<SharedCi<'_>>(&self.position)?;
         let node = NodeView::new(leaf.guard.bytes());
         let index = match leaf.place {
             Place::Found(index) => index + usize::from(behind),
@@ -433,33 +423,33 @@ impl Cursor {
             Place::BelowLow | Place::AboveHigh => unreachable!("a descent ends within the fences"),
         };
         if index < node.count() {
-            node.key_at(index, &mut self.anchor);
+            node.key_at(index, &mut self.position);
         }
         self.steps_alone = 0;
-        node.fetch(index + 1..index + 1 + ENTRIES_AHEAD);
+        node.prefetch(index + 1..index + 1 + ENTRIES_AHEAD);
         Ok(self.stand_alone(tree, &leaf.guard, index))
     }
 
-    /// Reads the record behind entry `index`, the anchor, of the leaf that was read last.
+    /// Reads the record behind entry `index`, the position, of the leaf that was read last.
     fn step_alone(&mut self, tree: &Tree<'_>, index: usize) -> Result<Option<Onward>, TreeError> {
         let same = self.leaf.and_then(|(_, leaf)| tree.set.by_hint(leaf.hint, leaf.ci));
         let Some(page) = same else { return Ok(Some(Onward::Search { behind: true })) };
         let node = NodeView::new(page.bytes());
         if index + 1 < node.count() && self.steps_alone < STEPS_ALONE_MAX {
             self.steps_alone += 1;
-            node.next_key(index, &mut self.anchor);
-            node.fetch(index + 1 + ENTRIES_AHEAD..index + 2 + ENTRIES_AHEAD);
+            node.next_key(index, &mut self.position);
+            node.prefetch(index + 1 + ENTRIES_AHEAD..index + 2 + ENTRIES_AHEAD);
             return Ok(self.stand_alone(tree, &page, index + 1));
         }
         if index + 1 >= node.count() && self.steps_alone < STEPS_ALONE_MAX {
             return Ok(Some(self.leave_right(tree, &page)));
         }
         self.copy_leaf(tree, page.ci(), &page);
-        self.copy.stand_on(index, &self.anchor);
+        self.copy.stand_on(index, &self.position);
         Ok(Some(Onward::Copied))
     }
 
-    /// Leaves a leaf that has no more records: the anchor becomes the key at which its right
+    /// Leaves a leaf that has no more records: the position becomes the key at which its right
     /// sibling begins.
     fn leave_right(&mut self, tree: &Tree<'_>, page: &SharedCi<'_>) -> Onward {
         let node = NodeView::new(page.bytes());
@@ -468,11 +458,11 @@ impl Cursor {
             return Onward::End;
         }
         self.pass();
-        std::mem::swap(&mut self.anchor, &mut self.fence);
+        std::mem::swap(&mut self.position, &mut self.fence);
         node.right().map_or(Onward::Search { behind: false }, Onward::Enter)
     }
 
-    /// Reads the first record of a leaf that begins at the anchor.
+    /// Reads the first record of a leaf that begins at the position.
     fn enter(&mut self, tree: &Tree<'_>, right: CiNumber) -> Result<Option<Onward>, TreeError> {
         let Some(page) = self.pin_right(tree, right)? else {
             return Ok(Some(Onward::Search { behind: false }));
@@ -480,13 +470,13 @@ impl Cursor {
         let node = NodeView::new(page.bytes());
         if node.count() > 0 {
             self.steps_alone += 1;
-            node.key_at(0, &mut self.anchor);
-            node.fetch(1..1 + ENTRIES_AHEAD);
+            node.key_at(0, &mut self.position);
+            node.prefetch(1..1 + ENTRIES_AHEAD);
         }
         Ok(self.stand_alone(tree, &page, 0))
     }
 
-    /// Latches the right sibling of a leaf if it begins at the anchor, as it did.
+    /// Latches the right sibling of a leaf if it begins at the position, as it did.
     fn pin_right<'t>(
         &self,
         tree: &Tree<'t>,
@@ -496,12 +486,12 @@ impl Cursor {
         let Some(page) = tree.pin_seen(right)? else { return Ok(None) };
         let page = page.shared();
         let follows = NodeView::opened(page.bytes()).is_ok_and(|node| {
-            node.level() == 0 && node.number() == right && node.low_fence() == self.anchor
+            node.level() == 0 && node.number() == right && node.low_fence() == self.position
         });
         Ok(follows.then_some(page))
     }
 
-    /// Stands on entry `index` of a leaf, whose key is the anchor. If there is no such entry the
+    /// Stands on entry `index` of a leaf, whose key is the position. If there is no such entry the
     /// leaf is copied, and the answer is how the search goes on.
     fn stand_alone(
         &mut self,
@@ -521,7 +511,7 @@ impl Cursor {
         None
     }
 
-    /// Copies the right sibling of the copied leaf, if it is where it was. Otherwise the anchor
+    /// Copies the right sibling of the copied leaf, if it is where it was. Otherwise the position
     /// becomes the key at which it would begin.
     fn copy_right(&mut self, tree: &Tree<'_>) -> Result<Onward, TreeError> {
         let Some(node) = self.copy.node() else { return Ok(Onward::End) };
@@ -530,7 +520,7 @@ impl Cursor {
             return Ok(Onward::End);
         }
         self.pass();
-        std::mem::swap(&mut self.anchor, &mut self.fence);
+        std::mem::swap(&mut self.position, &mut self.fence);
         let Some(right) = right else { return Ok(Onward::Search { behind: false }) };
         let Some(page) = self.pin_right(tree, right)? else {
             return Ok(Onward::Search { behind: false });
@@ -543,15 +533,15 @@ impl Cursor {
         let mut at = self.at;
         loop {
             match at {
-                At::Before | At::Key if self.anchor.is_empty() => return Ok(false),
+                At::Before | At::Key if self.position.is_empty() => return Ok(false),
                 At::Before | At::Key => {
-                    let page = tree.reach_below(Some(&self.anchor))?;
+                    let page = tree.reach_below(Some(&self.position))?;
                     self.copy_leaf(tree, page.ci(), &page);
-                    self.copy.seek_behind(&self.anchor, false);
+                    self.copy.seek_behind(&self.position, false);
                 }
                 At::Behind => {
-                    self.copy_for_anchor(tree)?;
-                    self.copy.seek_behind(&self.anchor, true);
+                    self.copy_for_position(tree)?;
+                    self.copy.seek_behind(&self.position, true);
                 }
                 At::End => {
                     let page = tree.reach_below(None)?;
@@ -564,8 +554,8 @@ impl Cursor {
             }
             // The leaf has nothing below the place: go on below its low fence.
             let Some(node) = self.copy.node() else { return Ok(false) };
-            self.anchor.clear();
-            self.anchor.extend_from_slice(node.low_fence());
+            self.position.clear();
+            self.position.extend_from_slice(node.low_fence());
             self.pass();
             at = At::Before;
         }
@@ -576,8 +566,8 @@ impl Cursor {
         self.passed.extend(self.leaf.map(|(_, leaf)| leaf.hint));
     }
 
-    fn copy_for_anchor(&mut self, tree: &Tree<'_>) -> Result<(), TreeError> {
-        let leaf = tree.reach_leaf::<SharedCi<'_>>(&self.anchor)?;
+    fn copy_for_position(&mut self, tree: &Tree<'_>) -> Result<(), TreeError> {
+        let leaf = tree.reach_leaf::<SharedCi<'_>>(&self.position)?;
         self.copy_leaf(tree, leaf.guard.ci(), &leaf.guard);
         Ok(())
     }

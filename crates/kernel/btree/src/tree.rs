@@ -11,8 +11,8 @@ mod limits;
 use std::sync::Arc;
 
 use base::CiNumber;
-use pool::{ExclusiveCi, Hint, Pinned, PoolError, SharedCi};
-use space::{DataSet, Landmark, Purpose, ROOT};
+use pool::{ExclusiveCi, FrameHint, Pinned, PoolError, SharedCi};
+use space::{DataSet, LookupKey, Purpose, ROOT};
 use uow::{Kernel, UowError};
 
 use crate::node::{self, Kind, NodeMut, NodeView, Place, Value};
@@ -46,7 +46,7 @@ pub struct Look {
 /// The leaves that a look went through, from that of its key to that of the key which follows.
 #[derive(Default)]
 pub struct Leaves {
-    pub(crate) passed: Vec<(CiNumber, Hint)>,
+    pub(crate) passed: Vec<(CiNumber, FrameHint)>,
 }
 
 impl Leaves {
@@ -62,7 +62,7 @@ impl Leaves {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeafHint {
     pub(crate) ci: CiNumber,
-    pub(crate) hint: Hint,
+    pub(crate) hint: FrameHint,
 }
 
 /// A record that was seen: where it is as long as its leaf is unchanged (H10).
@@ -99,14 +99,14 @@ impl<'k, G: Latch<'k>> Reached<G> {
     }
 }
 
-/// What is read next is mostly right behind: so many records are fetched ahead.
-const FETCHED_BEHIND: usize = 2;
+/// What is read next is mostly right behind: so many records are prefetched.
+const PREFETCHED_BEHIND: usize = 2;
 
 /// So many descents that led nowhere mean damage, not rivals.
 const DESCENTS_MAX: usize = 10_000;
-/// So far to the right of its landmark a leaf is sought: a group that is larger than that is read
-/// by other keys than its first.
-const RIGHTS_OF_LANDMARK: usize = 1;
+/// So far to the right of its lookup hint a leaf is sought: keys with one prefix that take more
+/// than that are not read by the first of them.
+const RIGHTS_OF_LOOKUP_HINT: usize = 1;
 /// So many times a value is read anew because its leaf changed meanwhile, before the reference
 /// alone decides.
 const REREADS_MAX: usize = 64;
@@ -116,7 +116,7 @@ pub(crate) trait Latch<'k>: Sized {
     fn take(set: &'k DataSet, ci: CiNumber) -> Result<Self, PoolError>;
     fn of_pinned(pinned: Pinned<'k>) -> Self;
     fn ci(&self) -> CiNumber;
-    fn hint(&self) -> Hint;
+    fn hint(&self) -> FrameHint;
     fn bytes(&self) -> &[u8];
 }
 
@@ -137,7 +137,7 @@ impl<'k> Latch<'k> for SharedCi<'k> {
     }
 
     #[inline]
-    fn hint(&self) -> Hint {
+    fn hint(&self) -> FrameHint {
         SharedCi::hint(self)
     }
 
@@ -164,7 +164,7 @@ impl<'k> Latch<'k> for ExclusiveCi<'k> {
     }
 
     #[inline]
-    fn hint(&self) -> Hint {
+    fn hint(&self) -> FrameHint {
         ExclusiveCi::hint(self)
     }
 
@@ -219,7 +219,7 @@ impl<'k> Tree<'k> {
             value.clear();
             if !stored.overflow {
                 value.extend_from_slice(stored.bytes);
-                node.fetch(index + 1..index + 1 + FETCHED_BEHIND);
+                node.prefetch(index + 1..index + 1 + PREFETCHED_BEHIND);
                 return Ok(true);
             }
             let reference = overflow::Reference::decode(stored.bytes);
@@ -381,19 +381,19 @@ impl<'k> Tree<'k> {
         self.reach_noted(key, Some(seen.leaf))
     }
 
-    /// Latches the leaf of `key` if it is where a key of the same group was found the last time,
+    /// Latches the leaf of `key` if it is where a key with the same prefix was found the last time,
     /// or right of it.
     #[inline]
-    fn reach_landmark<G: Latch<'k>>(&self, landmark: Landmark, key: &[u8]) -> Option<Reached<G>> {
-        let (pinned, near) = self.set.at_landmark(landmark)?;
+    fn reach_lookup_hint<G: Latch<'k>>(&self, prefix: LookupKey, key: &[u8]) -> Option<Reached<G>> {
+        let (pinned, near) = self.set.at_lookup_hint(prefix)?;
         let mut guard = G::of_pinned(pinned);
-        for rights in 0..=RIGHTS_OF_LANDMARK {
+        for rights in 0..=RIGHTS_OF_LOOKUP_HINT {
             match step(guard.ci(), guard.bytes(), key, 0, 0) {
                 Step::Here(place) => {
                     let reached = Reached { guard, place, unposted: None };
                     let offset = reached.offset();
-                    if rights > 0 || !self.set.is_noted(landmark, near, offset) {
-                        self.set.note_landmark(landmark, reached.guard.hint(), offset);
+                    if rights > 0 || !self.set.is_noted(prefix, near, offset) {
+                        self.set.note_lookup_hint(prefix, reached.guard.hint(), offset);
                     }
                     return Some(reached);
                 }
@@ -410,12 +410,12 @@ impl<'k> Tree<'k> {
     /// Latches the leaf of `key`.
     #[inline]
     pub(crate) fn reach_leaf<G: Latch<'k>>(&self, key: &[u8]) -> Result<Reached<G>, TreeError> {
-        let Some(landmark) = self.set.landmark_of(key) else { return self.reach(key, 0) };
-        if let Some(reached) = self.reach_landmark(landmark, key) {
+        let Some(prefix) = self.set.lookup_key(key) else { return self.reach(key, 0) };
+        if let Some(reached) = self.reach_lookup_hint(prefix, key) {
             return Ok(reached);
         }
         let reached: Reached<G> = self.reach(key, 0)?;
-        self.set.note_landmark(landmark, reached.guard.hint(), reached.offset());
+        self.set.note_lookup_hint(prefix, reached.guard.hint(), reached.offset());
         Ok(reached)
     }
 

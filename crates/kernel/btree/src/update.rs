@@ -259,7 +259,8 @@ impl Tree<'_> {
     pub fn replace_seen(
         &self,
         uow: &mut Uow,
-        (key, seen): (&[u8], RecordHint),
+        key: &[u8],
+        seen: RecordHint,
         value: &[u8],
     ) -> Result<Replaced, TreeError> {
         let how = How { wanted: Wanted::Old, below: None, near: Near::Record(seen) };

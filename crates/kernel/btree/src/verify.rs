@@ -67,31 +67,6 @@ impl Tree<'_> {
     /// # Errors
     /// [`TreeError::Damaged`] with the place.
     pub fn check(&self) -> Result<TreeReport, TreeError> {
-        Ok(self.prove()?.report)
-    }
-
-    /// Proves the tree and frees what is given out but belongs to nothing; returns how many
-    /// intervals that were. Nobody else uses the data set meanwhile, and no unit of work in flight
-    /// has changed it.
-    ///
-    /// # Errors
-    /// [`TreeError::Damaged`], or what the log says.
-    pub fn reclaim(&self) -> Result<u64, TreeError> {
-        let proof = self.prove()?;
-        let layout = self.set.layout();
-        for ci in (0..proof.reached.len() as u32 * 64).map(CiNumber) {
-            if ci.0 < self.set.intervals()
-                && !layout.is_reserved(ci)
-                && !proof.is_reached(ci)
-                && self.set.is_used(ci)?
-            {
-                self.kernel.release_interval(self.set, ci)?;
-            }
-        }
-        Ok(proof.report.unreachable)
-    }
-
-    fn prove(&self) -> Result<Proof<'_>, TreeError> {
         let mut proof = Proof {
             tree: *self,
             report: TreeReport::default(),
@@ -109,7 +84,7 @@ impl Tree<'_> {
             }
         }
         proof.space()?;
-        Ok(proof)
+        Ok(proof.report)
     }
 }
 

@@ -300,22 +300,6 @@ impl LockManager {
         owner.mode_of(name).is_some_and(|held| held.covers(mode))
     }
 
-    /// Whether others stand against a request of this owner for `name` in `mode` right now.
-    #[must_use]
-    pub fn locked_by_other(&self, owner: &Owner, name: LockName, mode: Mode) -> bool {
-        let (held, mode) = match owner.held.find(name) {
-            None => (NONE, mode),
-            Some(place) => {
-                let entry = &owner.held.entries()[place];
-                if entry.mode.covers(mode) {
-                    return false;
-                }
-                (entry.request, entry.mode.join(mode))
-            }
-        };
-        !self.shard(name).table.is_free(name, held, mode)
-    }
-
     /// Locks the whole data set in `mode` and gives back the locks on its keys which that speaks
     /// for: the way on when a unit of work has reached `locks_per_owner_max`. Returns how many
     /// locks that freed.
@@ -340,7 +324,8 @@ impl LockManager {
     pub fn escalate_names(
         &self,
         owner: &mut Owner,
-        (set, space): (DataSetId, u32),
+        set: DataSetId,
+        space: u32,
         mode: Mode,
         wait: Wait,
     ) -> Result<usize, LockError> {

@@ -42,14 +42,8 @@ impl Owner {
         self.uow
     }
 
-    /// Bytes of log that the unit of work has written: what backing it out would cost. The owner
-    /// with the least is the victim of a deadlock. Readable and writable from any thread.
-    #[must_use]
-    pub fn log_weight(&self) -> &AtomicU64 {
-        &self.slot().weight
-    }
-
-    /// Adds to the log weight.
+    /// Adds to the bytes of log that the unit of work has written: what backing it out would cost.
+    /// The owner with the least is the victim of a deadlock.
     #[inline]
     pub fn add_log_weight(&self, bytes: u64) {
         self.slot().weight.fetch_add(bytes, Relaxed);

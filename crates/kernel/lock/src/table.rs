@@ -163,15 +163,6 @@ impl Table {
         Some(ask.held)
     }
 
-    /// Whether anybody but the holder `held` ([`NONE`]: anybody) stands against this mode.
-    pub(crate) fn is_free(&self, name: LockName, held: u32, mode: Mode) -> bool {
-        if held != NONE {
-            return mode.fits(self.held_by_others(held));
-        }
-        let head = self.find(name, name.mixed());
-        head == NONE || self.admits(head, mode)
-    }
-
     /// Puts a request that was refused into the queue.
     pub(crate) fn enqueue(&mut self, ask: Ask) -> u32 {
         let head = if ask.held == NONE {

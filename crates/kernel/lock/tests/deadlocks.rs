@@ -4,8 +4,6 @@
 
 mod common;
 
-use std::sync::atomic::Ordering::Relaxed;
-
 use base::{Code, Coded, UowId};
 use common::{Pending, ask, finish, manager, owners, take};
 use holdfast_lock::{LockError, LockManager, Mode, Owner};
@@ -218,8 +216,8 @@ fn if_everybody_was_chosen_often_the_least_log_decides_again() {
     let locks = manager();
     let mut one = locks.owner(UowId(1), 2);
     let mut two = locks.owner(UowId(2), 5);
-    one.log_weight().store(70, Relaxed);
-    two.log_weight().store(80, Relaxed);
+    one.add_log_weight(70);
+    two.add_log_weight(80);
     take(&locks, &mut one, 1, Exclusive);
     take(&locks, &mut two, 2, Exclusive);
     let one = ask(&locks, one, 2, Exclusive);

@@ -64,14 +64,14 @@ fn readers_do_not_overtake_a_writer_that_waits() {
 #[test]
 fn a_request_that_delays_nobody_goes_past_the_queue() {
     let locks = manager();
-    let [mut holder, reader, mut other, fourth] = owners(&locks);
+    let [mut holder, reader, mut other, mut fourth] = owners(&locks);
     take(&locks, &mut holder, 1, IntentExclusive);
     let reader = ask(&locks, reader, 1, Shared);
     // Intent Shared is compatible with the holder and with the one that waits.
     take(&locks, &mut other, 1, IntentShared);
     // Intent Exclusive is compatible with the holder only.
-    assert!(locks.locked_by_other(&fourth, name(1), IntentExclusive));
-    assert!(!locks.locked_by_other(&fourth, name(1), IntentShared));
+    assert!(locks.acquire(&mut fourth, name(1), IntentExclusive, Wait::No).is_err());
+    take(&locks, &mut fourth, 1, IntentShared);
     locks.release_all(&mut holder);
     finish(&locks, [holder, reader.granted(), other, fourth]);
 }

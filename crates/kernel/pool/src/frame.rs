@@ -31,8 +31,8 @@ const LOADING: u32 = 1;
 const REFERENCED: u32 = 2;
 /// It is never evicted (upper levels of a freshness map).
 const STICKY: u32 = 4;
-/// How much of an interval is fetched ahead of a search.
-const FETCHED_BYTES: usize = 448;
+/// How much of an interval is prefetched before a search.
+const PREFETCHED_BYTES: usize = 448;
 /// Set in `pins` while a frame is being evicted: no new pin counts.
 const EVICTING: u32 = 1 << 31;
 
@@ -231,8 +231,8 @@ impl Frame {
 /// All frames of a pool: those that it has, and those that it had once and may have again.
 ///
 /// Descriptors stand apart from the memory that they describe. They come into being with the first
-/// use of a frame and stay to the end, so that whoever is misled by a table, a landmark or a hint
-/// finds one that says no; memory comes and goes with the pool's size.
+/// use of a frame and stay to the end, so that a reader whom a table or a hint misleads finds one
+/// that says no; memory comes and goes with the pool's size.
 pub(crate) struct Frames {
     descriptors: Reserved,
     memory: Reserved,
@@ -330,18 +330,18 @@ impl Frames {
         unsafe { &*self.descriptors.as_ptr().cast::<Frame>().add(id.0 as usize) }
     }
 
-    /// Has the processor fetch the beginning of an interval, where its header and directory stand,
+    /// Prefetches the beginning of an interval, where its header and directory stand,
     /// its end, where its first cell does, and what is at `near`: all at once instead of line by
     /// line as a search comes to them, and while it still looks at the descriptor.
     #[inline]
-    pub(crate) fn fetch(&self, id: FrameId, near: usize) {
+    pub(crate) fn prefetch(&self, id: FrameId, near: usize) {
         let descriptors = self.descriptors.as_ptr().cast::<Frame>();
-        seam::mem::fetch_at(descriptors.wrapping_add(id.0 as usize));
+        seam::mem::prefetch_line(descriptors.wrapping_add(id.0 as usize));
         let unit = self.memory.as_ptr().wrapping_add(id.0 as usize * self.unit_bytes);
-        let begin = (0..FETCHED_BYTES).step_by(64);
+        let begin = (0..PREFETCHED_BYTES).step_by(64);
         let end = [self.usable_bytes - 48, self.usable_bytes - 1];
         for at in [near, near + 64, near + 128].into_iter().chain(begin).chain(end) {
-            seam::mem::fetch_at(unit.wrapping_add(at));
+            seam::mem::prefetch_line(unit.wrapping_add(at));
         }
     }
 
@@ -482,9 +482,9 @@ impl<'p> ExclusiveCi<'p> {
 
     /// What [`ExclusiveCi::hint`] of the interval will be once this guard is dropped.
     #[must_use]
-    pub fn hint_after(&self) -> crate::Hint {
+    pub fn hint_after(&self) -> crate::FrameHint {
         let now = self.hint();
-        crate::Hint { version: now.version + u64::from(self.changed), ..now }
+        crate::FrameHint { version: now.version + u64::from(self.changed), ..now }
     }
 
     /// Announces a change whose record will stand at `next_lsn` or behind it. Called before the
@@ -532,9 +532,9 @@ macro_rules! both {
 
             /// What [`crate::Pool::by_hint`] needs to find the interval again, unpinned.
             #[must_use]
-            pub fn hint(&self) -> crate::Hint {
+            pub fn hint(&self) -> crate::FrameHint {
                 let (pool, frame) = (self.frame.pool(), self.frame.id());
-                crate::Hint { pool, frame, version: self.frame.version() }
+                crate::FrameHint { pool, frame, version: self.frame.version() }
             }
         }
     };

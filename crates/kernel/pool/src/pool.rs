@@ -16,7 +16,7 @@ use seam::sync::{Condvar, Mutex};
 use crate::dirty::DirtyQueue;
 use crate::frame::{ExclusiveCi, Frame, FrameId, Frames, Pinned, SharedCi};
 use crate::home::{Claim, Entry};
-use crate::landmarks::{Landmarks, PARTS, Spot};
+use crate::lookup_hints::{LookupHints, PARTS, Spot};
 use crate::table::{Key, Table};
 use crate::{Backing, PoolError, latches};
 
@@ -35,7 +35,7 @@ pub struct PoolConfig {
 
 /// Where an interval was found last, without a pin: worth a try, never a promise (H10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hint {
+pub struct FrameHint {
     pub(crate) pool: u32,
     pub(crate) frame: FrameId,
     pub(crate) version: u64,
@@ -88,7 +88,7 @@ pub struct Pool {
     pub(crate) index: u32,
     pub(crate) frames: Frames,
     pub(crate) table: Table,
-    pub(crate) landmarks: Landmarks,
+    pub(crate) lookup_hints: LookupHints,
     /// How many frames it has: `State::frames`, for those who do not hold the mutex.
     pub(crate) size: AtomicUsize,
     /// Held by whoever changes the size.
@@ -118,7 +118,7 @@ pub(crate) struct State {
 pub(crate) const FRAMES_OF_WRITER: usize = 4;
 /// The smallest pool: the upper levels of maps and a few guests.
 pub const FRAMES_MIN: usize = 16;
-/// The largest: so many frames a landmark can name.
+/// The largest: so many frames a lookup hint can name.
 const FRAMES_MAX: usize = 1 << 28;
 
 /// Who asks for a frame.
@@ -154,7 +154,7 @@ impl Pool {
             config,
             index,
             table: Table::new(wanted, most),
-            landmarks: Landmarks::new(wanted, most),
+            lookup_hints: LookupHints::new(wanted, most),
             frames,
             size: AtomicUsize::new(wanted),
             resizing: Mutex::new(()),
@@ -281,7 +281,7 @@ impl Pool {
     /// The interval, if it is still where it was and has not changed since.
     #[inline]
     #[must_use]
-    pub fn by_hint(&self, hint: Hint, set: DataSetId, ci: CiNumber) -> Option<SharedCi<'_>> {
+    pub fn by_hint(&self, hint: FrameHint, set: DataSetId, ci: CiNumber) -> Option<SharedCi<'_>> {
         if hint.pool != self.index {
             return None;
         }
@@ -307,7 +307,7 @@ impl Pool {
     #[must_use]
     pub fn exclusive_at(
         &self,
-        hint: Hint,
+        hint: FrameHint,
         set: DataSetId,
         ci: CiNumber,
     ) -> Option<ExclusiveCi<'_>> {
@@ -331,10 +331,10 @@ impl Pool {
     /// which one, and whether it still is there, is for the caller to see.
     #[inline]
     #[must_use]
-    pub fn at_landmark(&self, set: DataSetId, hash: u64) -> Option<(Pinned<'_>, usize)> {
-        let Spot { frame: id, part } = self.landmarks.get(hash)?;
+    pub fn at_lookup_hint(&self, set: DataSetId, hash: u64) -> Option<(Pinned<'_>, usize)> {
+        let Spot { frame: id, part } = self.lookup_hints.get(hash)?;
         let near = usize::from(part) * self.config.unit_bytes / PARTS;
-        self.frames.fetch(id, near);
+        self.frames.prefetch(id, near);
         let frame = self.frames.get(id);
         if !frame.try_pin() {
             return None;
@@ -349,20 +349,20 @@ impl Pool {
         Some((Pinned::new(frame, &self.dirty, false), near))
     }
 
-    /// Has the processor fetch what [`at_landmark`](Pool::at_landmark) will look at first.
+    /// Prefetches what [`at_lookup_hint`](Pool::at_lookup_hint) will look at first.
     #[inline]
-    pub fn foresee(&self, hash: u64) {
-        self.landmarks.foresee(hash);
+    pub fn prefetch_lookup_hint(&self, hash: u64) {
+        self.lookup_hints.prefetch(hash);
     }
 
     /// Notes where something is, for the next search: the interval, and the offset in it.
     #[inline]
-    pub fn note_landmark(&self, hash: u64, hint: Hint, offset: usize) {
+    pub fn note_lookup_hint(&self, hash: u64, hint: FrameHint, offset: usize) {
         let part = (offset * PARTS / self.config.unit_bytes).min(PARTS - 1) as u8;
-        self.landmarks.set(hash, Spot { frame: hint.frame, part });
+        self.lookup_hints.set(hash, Spot { frame: hint.frame, part });
     }
 
-    /// Whether a landmark that leads to `near` is that of something which stands at `offset`.
+    /// Whether a lookup hint that leads to `near` is that of something which stands at `offset`.
     #[inline]
     #[must_use]
     pub fn is_near(&self, near: usize, offset: usize) -> bool {
@@ -372,7 +372,7 @@ impl Pool {
     /// Whether the interval is unchanged since the hint was taken; one load.
     #[inline]
     #[must_use]
-    pub fn is_unchanged(&self, hint: Hint) -> bool {
+    pub fn is_unchanged(&self, hint: FrameHint) -> bool {
         hint.pool == self.index && self.frames.get(hint.frame).version() == hint.version
     }
 
@@ -391,10 +391,10 @@ impl Pool {
         frame.is_some_and(|frame| frame.rec_lsn() != Lsn::NONE && frame.holds(key))
     }
 
-    /// Has the processor fetch an interval that is wanted soon, if it is in memory.
+    /// Prefetches an interval that is wanted soon, if it is in memory.
     #[inline]
-    pub fn fetch(&self, set: DataSetId, ci: CiNumber) {
-        self.table.fetch(&self.frames, Key::new(set, ci));
+    pub fn prefetch(&self, set: DataSetId, ci: CiNumber) {
+        self.table.prefetch(&self.frames, Key::new(set, ci));
     }
 
     /// Forgets every interval of a data set from `from` on, changed or not: they are gone. Nobody

@@ -119,7 +119,7 @@ impl Pool {
 
     fn grow(&self, before: usize, frames: usize) -> std::io::Result<()> {
         self.table.make_room(frames)?;
-        self.landmarks.resize(frames)?;
+        self.lookup_hints.resize(frames)?;
         self.frames.make(frames)?;
         self.frames.touch(before..frames);
         loop {
@@ -183,10 +183,10 @@ impl Pool {
             self.press();
             self.changed.wait_for(&mut self.state.lock(), LOOK);
         }
-        // Landmarks to what was carried lead nowhere, and cost a search.
-        if let Err(error) = self.landmarks.resize(frames) {
+        // Lookup hints to what was carried lead nowhere, and cost a search.
+        if let Err(error) = self.lookup_hints.resize(frames) {
             self.stop.check()?;
-            debug_assert!(false, "fewer landmarks need no memory: {error}");
+            debug_assert!(false, "fewer lookup hints need no memory: {error}");
         }
         self.give_back(frames, before);
         Ok(resized)

@@ -114,7 +114,7 @@ impl Table {
             if at == FrameId::NONE {
                 return None;
             }
-            frames.fetch(at, 0);
+            frames.prefetch(at, 0);
             let frame = frames.get(at);
             if frame.key() == key {
                 return Some(frame);
@@ -124,12 +124,12 @@ impl Table {
         None
     }
 
-    /// Has the processor fetch what the next [`probe`](Table::probe) for the interval will look at.
+    /// Prefetches what the next [`probe`](Table::probe) for the interval will look at.
     #[inline]
-    pub(crate) fn fetch(&self, frames: &Frames, key: Key) {
+    pub(crate) fn prefetch(&self, frames: &Frames, key: Key) {
         let at = first(self.bucket(key));
         if at != FrameId::NONE {
-            frames.fetch(at, 0);
+            frames.prefetch(at, 0);
         }
     }
 

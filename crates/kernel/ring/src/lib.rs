@@ -150,13 +150,13 @@ impl Ring {
         }
     }
 
-    /// Has the processor fetch what the next record will be written to: the ring is larger than
-    /// what stays near, and whoever appends would wait for each line of his record.
+    /// Prefetches what the next record will be written to: the ring is larger than the cache, so
+    /// the next append would wait for each line of its record.
     #[inline]
-    fn foresee(&self, position: u64) {
-        self.bytes.foresee((position & (self.size - 1)) as usize);
+    fn prefetch(&self, position: u64) {
+        self.bytes.prefetch((position & (self.size - 1)) as usize);
         #[cfg(not(loom))]
-        seam::mem::fetch_at(self.mark(position));
+        seam::mem::prefetch_line(self.mark(position));
     }
 
     #[inline]
@@ -263,7 +263,7 @@ impl Claim<'_> {
     pub fn publish(self) {
         assert_eq!(self.filled, self.end, "a claim is filled before it is published");
         self.ring.mark(self.start).store(self.end, Ordering::Release);
-        self.ring.foresee(self.end);
+        self.ring.prefetch(self.end);
     }
 }
 
@@ -273,7 +273,7 @@ mod bytes {
     use seam::mem::AlignedBuf;
 
     /// About what a change of a segment takes.
-    const FORESEEN_BYTES: usize = 320;
+    const PREFETCHED_BYTES: usize = 320;
 
     /// The ring's memory. Claims write to disjoint parts of it, the taker reads parts that no
     /// claim covers any more; the marks and `freed` order the two.
@@ -303,11 +303,11 @@ mod bytes {
         }
 
         #[inline]
-        pub(super) fn foresee(&self, at: usize) {
+        pub(super) fn prefetch(&self, at: usize) {
             let start = self.memory.as_ptr().cast_const();
-            for line in (at..at + FORESEEN_BYTES).step_by(64) {
-                // Behind the end nothing is written, but fetching from there does no harm either.
-                seam::mem::fetch_at(start.wrapping_add(line));
+            for line in (at..at + PREFETCHED_BYTES).step_by(64) {
+                // Behind the end nothing is written, but a prefetch from there does no harm either.
+                seam::mem::prefetch_line(start.wrapping_add(line));
             }
         }
 
@@ -347,7 +347,7 @@ mod bytes {
 
     #[allow(unsafe_code)]
     impl Bytes {
-        pub(super) fn foresee(&self, _at: usize) {}
+        pub(super) fn prefetch(&self, _at: usize) {}
 
         pub(super) fn new(size: usize) -> Bytes {
             Bytes((0..size).map(|_| UnsafeCell::new(0)).collect())

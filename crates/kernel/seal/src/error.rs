@@ -222,26 +222,6 @@ pub enum SealError {
     },
 }
 
-impl PageFault {
-    /// Whether another copy of the page (double-write slot, image copy and log) may be whole:
-    /// damage on the disk can look like every fault but a key that is missing.
-    #[must_use]
-    pub fn may_be_damage(&self) -> bool {
-        !matches!(self, PageFault::UnknownGeneration { .. })
-    }
-}
-
-impl SealError {
-    /// What is wrong with the page, if it is a page that was refused.
-    #[must_use]
-    pub fn page_fault(&self) -> Option<PageFault> {
-        match self {
-            SealError::Page { fault, .. } => Some(*fault),
-            _ => None,
-        }
-    }
-}
-
 impl Coded for PageFault {
     fn code(&self) -> Code {
         Code(match self {

@@ -30,11 +30,11 @@ mod gcm;
 mod hardware;
 mod kdf;
 mod key_file;
+mod key_ring;
 mod page;
 mod permit;
 mod proof;
 mod provider;
-mod ring;
 mod secret;
 mod test_keys;
 #[cfg(test)]
@@ -44,13 +44,13 @@ mod trailer;
 mod working_key;
 mod wrapping;
 
-#[doc(hidden)]
-pub use self::ring::fuzz_key_file;
-pub use self::ring::{KeyFileInfo, KeyInfo, KeyRing};
 pub use error::{PageFault, SealError};
 pub use gcm::{Gcm, NONCE_BYTES};
 pub use hardware::CipherCheck;
 pub use kdf::KdfCost;
+#[doc(hidden)]
+pub use key_ring::fuzz_key_file;
+pub use key_ring::{KeyFileInfo, KeyInfo, KeyRing};
 pub use page::{Accept, Converting, Form, PageSealer, SealStats};
 pub use permit::{PermitFor, PlainPermit};
 pub use proof::Proof;

@@ -12,7 +12,7 @@ use base::hash::avalanche;
 use base::stats::Counter;
 use base::{CiNumber, DataSetId, Lsn, SystemId};
 use pool::sequential::{Detector, ReadAhead, WINDOW_BYTES_MAX};
-use pool::{Backing, ExclusiveCi, Hint, Home, Pinned, Pool, PoolError, SharedCi};
+use pool::{Backing, ExclusiveCi, FrameHint, Home, Pinned, Pool, PoolError, SharedCi};
 use seal::{Format, KeyProvider, PageSealer, SealError};
 use seam::Seam;
 use seam::plant::{Plant, planted};
@@ -90,7 +90,7 @@ pub struct DataSet {
     /// The lowest block that may have a free interval.
     pub(crate) lowest: AtomicU32,
     /// How many leading bytes of a key say what it belongs to; 0: nobody knows.
-    group_bytes: AtomicU32,
+    prefix_bytes: AtomicU32,
     /// Behind the last interval that was in use since somebody began to watch.
     pub(crate) peak: AtomicU32,
     /// Held while an interval is chosen and while the files change their length.
@@ -101,11 +101,11 @@ pub struct DataSet {
     me: Weak<DataSet>,
 }
 
-/// What the place of a group of keys is noted under.
+/// What the lookup hint of keys with a common prefix is noted under.
 #[derive(Clone, Copy, Debug)]
-pub struct Landmark {
+pub struct LookupKey {
     hash: u64,
-    /// The key is that of the group as a whole, below which no other of the group stands.
+    /// The key is the prefix itself, below which no other key with it stands.
     is_first: bool,
 }
 
@@ -151,7 +151,7 @@ impl DataSet {
             has_overlay: AtomicBool::new(false),
             intervals: AtomicU32::new(intervals),
             lowest: AtomicU32::new(0),
-            group_bytes: AtomicU32::new(0),
+            prefix_bytes: AtomicU32::new(0),
             peak: AtomicU32::new(u32::MAX),
             growing: Mutex::new(()),
             provisional: AtomicBool::new(false),
@@ -299,69 +299,69 @@ impl DataSet {
     /// The interval, if it is where it was and unchanged.
     #[inline]
     #[must_use]
-    pub fn by_hint(&self, hint: Hint, ci: CiNumber) -> Option<SharedCi<'_>> {
+    pub fn by_hint(&self, hint: FrameHint, ci: CiNumber) -> Option<SharedCi<'_>> {
         self.pool().by_hint(hint, self.id(), ci)
     }
 
     /// The interval to change, if it is where it was.
     #[inline]
     #[must_use]
-    pub fn exclusive_at(&self, hint: Hint, ci: CiNumber) -> Option<ExclusiveCi<'_>> {
+    pub fn exclusive_at(&self, hint: FrameHint, ci: CiNumber) -> Option<ExclusiveCi<'_>> {
         self.pool().exclusive_at(hint, self.id(), ci)
     }
 
     /// Whether the interval behind the hint is unchanged.
     #[inline]
     #[must_use]
-    pub fn is_unchanged(&self, hint: Hint) -> bool {
+    pub fn is_unchanged(&self, hint: FrameHint) -> bool {
         self.pool().is_unchanged(hint)
     }
 
     /// Says that keys which share so many leading bytes are used together: where one of them was
     /// found the others are sought first. 0 ends that.
-    pub fn set_group_bytes(&self, bytes: u16) {
-        self.group_bytes.store(u32::from(bytes), Release);
+    pub fn set_prefix_bytes(&self, bytes: u16) {
+        self.prefix_bytes.store(u32::from(bytes), Release);
     }
 
-    /// The landmark of a key, if it is long enough to have one.
+    /// What the lookup hint of a key is noted under, if the key is long enough to have one.
     #[inline]
     #[must_use]
-    pub fn landmark_of(&self, key: &[u8]) -> Option<Landmark> {
-        let bytes = self.group_bytes.load(Acquire) as usize;
+    pub fn lookup_key(&self, key: &[u8]) -> Option<LookupKey> {
+        let bytes = self.prefix_bytes.load(Acquire) as usize;
         if bytes == 0 {
             return None;
         }
         let hash = avalanche(base::hash::bytes(key.get(..bytes)?) ^ u64::from(self.id().0));
-        Some(Landmark { hash, is_first: key.len() == bytes })
+        Some(LookupKey { hash, is_first: key.len() == bytes })
     }
 
-    /// Has the processor fetch what the next search for a key will look at first.
+    /// Prefetches what the next search for a key will look at first.
     #[inline]
-    pub fn foresee(&self, key: &[u8]) {
-        if let Some(landmark) = self.landmark_of(key) {
-            self.pool().foresee(landmark.hash);
+    pub fn prefetch(&self, key: &[u8]) {
+        if let Some(at) = self.lookup_key(key) {
+            self.pool().prefetch_lookup_hint(at.hash);
         }
     }
 
-    /// The interval where a key of that group was found the last time, and about where in it the
-    /// group's first key stood.
+    /// The interval where a key with that prefix was found the last time, and about where in it the
+    /// first such key stood.
     #[inline]
     #[must_use]
-    pub fn at_landmark(&self, landmark: Landmark) -> Option<(Pinned<'_>, usize)> {
-        self.pool().at_landmark(self.id(), landmark.hash)
+    pub fn at_lookup_hint(&self, at: LookupKey) -> Option<(Pinned<'_>, usize)> {
+        self.pool().at_lookup_hint(self.id(), at.hash)
     }
 
     /// Notes where a key was found, or would be.
     #[inline]
-    pub fn note_landmark(&self, landmark: Landmark, hint: Hint, offset: usize) {
-        self.pool().note_landmark(landmark.hash, hint, offset);
+    pub fn note_lookup_hint(&self, at: LookupKey, hint: FrameHint, offset: usize) {
+        self.pool().note_lookup_hint(at.hash, hint, offset);
     }
 
-    /// Whether a landmark that led to `near` need not be noted anew for what stands at `offset`.
+    /// Whether a lookup hint that led to `near` need not be noted anew for what stands at `offset`.
     #[inline]
     #[must_use]
-    pub fn is_noted(&self, landmark: Landmark, near: usize, offset: usize) -> bool {
-        !landmark.is_first || self.pool().is_near(near, offset)
+    pub fn is_noted(&self, at: LookupKey, near: usize, offset: usize) -> bool {
+        !at.is_first || self.pool().is_near(near, offset)
     }
 
     /// A cursor moved onto `ci`: if it is scanning, what lies ahead is read meanwhile.

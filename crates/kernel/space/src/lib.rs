@@ -32,7 +32,7 @@ mod overlay;
 mod settled;
 
 pub use allocate::Purpose;
-pub use data_set::{Contents, DataSet, DataSetStatistics, Environment, Landmark};
+pub use data_set::{Contents, DataSet, DataSetStatistics, Environment, LookupKey};
 pub use definition::{Conversion, Definition};
 pub use error::SpaceError;
 pub use header::{Header, kind};

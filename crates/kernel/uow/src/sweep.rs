@@ -27,7 +27,7 @@ use crate::UowError;
 use crate::runs::runs;
 
 /// Threads of a sweep: while one of them waits for the disk, others work.
-const HANDS: usize = 4;
+const WORKERS: usize = 4;
 /// The intervals of a stretch.
 const STRETCH: u32 = 256;
 
@@ -163,7 +163,7 @@ impl Sweeping {
     /// All of a sweep, with as many threads as there is work for.
     fn sweep(self: &Arc<Sweeping>) {
         let stretches = self.state.lock().left.len();
-        let threads: Vec<JoinHandle> = (1..HANDS.min(stretches))
+        let threads: Vec<JoinHandle> = (1..WORKERS.min(stretches))
             .filter_map(|number| {
                 let own = Arc::clone(self);
                 seam::thread::spawn(&format!("redo-{number}"), move || own.run()).ok()

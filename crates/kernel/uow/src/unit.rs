@@ -171,14 +171,15 @@ impl Uow {
     /// As for [`Uow::lock`].
     pub fn escalate_names(
         &mut self,
-        of: (DataSetId, u32),
+        set: DataSetId,
+        space: u32,
         mode: Mode,
         wait: Wait,
     ) -> Result<usize, UowError> {
         if wait != Wait::No {
             pool::assert_none_held("a wait for a lock");
         }
-        Ok(self.kernel.locks.escalate_names(&mut self.owner, of, mode, wait)?)
+        Ok(self.kernel.locks.escalate_names(&mut self.owner, set, space, mode, wait)?)
     }
 
     /// Gives a lock back before the end. The caller knows that he may (H1).

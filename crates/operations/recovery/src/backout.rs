@@ -361,8 +361,8 @@ impl Work<'_> {
                     unit.get(info.id, key, Read::Exclusive, &mut value).map_err(in_use)?;
                     continue;
                 }
-                let group = usize::from(info.attributes.group_bytes);
-                let name = key.get(..group).filter(|name| !name.is_empty()).unwrap_or(key);
+                let prefix = usize::from(info.attributes.prefix_bytes);
+                let name = key.get(..prefix).filter(|name| !name.is_empty()).unwrap_or(key);
                 self.lock_name(unit, info, name)?;
                 if !matches!(effect, Effect::Became(_)) {
                     self.lock_gaps(unit, info, key)?;
@@ -396,7 +396,7 @@ impl Work<'_> {
         key: &[u8],
     ) -> Result<(), RecoveryError> {
         let Ties { gapped, gap: Some(gap), .. } = &self.options.ties else { return Ok(()) };
-        let root = usize::from(info.attributes.group_bytes);
+        let root = usize::from(info.attributes.prefix_bytes);
         let named = |next: Option<&[u8]>| {
             let mut name = Vec::new();
             gap(next, &mut name);

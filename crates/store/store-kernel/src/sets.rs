@@ -4,7 +4,7 @@
 //!
 //! | bytes | field |
 //! |---|---|
-//! | 1 | layout version, 2; version 1 ends before the group; version 3 has a number behind it |
+//! | 1 | layout version, 2; version 1 ends before the prefix; version 3 has a number behind it |
 //! | 1 | locking: 0 keys, 1 the caller's |
 //! | 1 | percent that a load leaves free |
 //! | 1 | what was asked for when the set was made: 1 interval size, 2 pool, 4 key label |
@@ -86,7 +86,7 @@ pub(crate) struct SetHandle {
     pub(crate) ghosts: Ghosts,
     free_percent: u8,
     asked: u8,
-    group_bytes: u16,
+    prefix_bytes: u16,
     gone: AtomicBool,
     sequence: Mutex<Drawn>,
 }
@@ -133,7 +133,7 @@ impl Sets {
     fn adopt(&self, data: Arc<DataSet>) -> Result<SetId> {
         let definition = data.definition();
         let (mut id, attributes) = (SetId(data.id().0), &definition.attributes[..]);
-        let (locking, free_percent, asked, group_bytes) = match *attributes {
+        let (locking, free_percent, asked, prefix_bytes) = match *attributes {
             [1, locking @ 0..=1, free, asked] => (locking, free, asked, 0),
             [VERSION, locking @ 0..=1, free, asked, low, high] => {
                 (locking, free, asked, u16::from_le_bytes([low, high]))
@@ -144,7 +144,7 @@ impl Sets {
             }
             _ => return Err(StoreError::Unsupported("a set of a newer release")),
         };
-        data.set_group_bytes(group_bytes);
+        data.set_prefix_bytes(prefix_bytes);
         let locking = if locking == 0 { Locking::Keys } else { Locking::Caller };
         let gone = AtomicBool::new(false);
         let sequence = Mutex::default();
@@ -156,7 +156,7 @@ impl Sets {
             ghosts,
             free_percent,
             asked,
-            group_bytes,
+            prefix_bytes,
             gone,
             sequence,
         };
@@ -242,8 +242,8 @@ impl Sets {
                 locking,
                 attributes.free_percent,
                 asked,
-                attributes.group_bytes as u8,
-                (attributes.group_bytes >> 8) as u8,
+                attributes.prefix_bytes as u8,
+                (attributes.prefix_bytes >> 8) as u8,
             ],
             conversion: None,
             permit: None,
@@ -415,7 +415,7 @@ fn info(set: &SetHandle) -> SetInfo {
             key_label: asked(ASKED_LABEL).then(|| definition.label.clone()),
             plain: asked(ASKED_FORM).then_some(definition.format == Format::Plain),
             free_percent: set.free_percent,
-            group_bytes: set.group_bytes,
+            prefix_bytes: set.prefix_bytes,
         },
     }
 }

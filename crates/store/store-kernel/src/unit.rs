@@ -26,15 +26,25 @@ pub struct KernelUnit {
     failure: Option<StoreError>,
 }
 
+/// A name that a caller wants to lock.
+#[derive(Clone, Copy)]
+struct LockRequest<'n> {
+    name: store::LockName<'n>,
+    mode: Mode,
+    wait: lock::Wait,
+    /// The unit of work reads only, so that a shared lock on the whole set may take its place.
+    read_only: bool,
+}
+
 /// Locks a name that stands for a part of a set whose locking is the caller's: with the set's own
 /// lock above it, which is taken in its place when there are too many (K23). Whoever then wants a
 /// name waits for that one, and it waits for all who have any.
 fn lock_part(
     work: &mut Work,
     used: &mut Used,
-    (name, mode, wait): (store::LockName<'_>, Mode, lock::Wait),
-    read_only: bool,
+    request: LockRequest<'_>,
 ) -> std::result::Result<Acquired, StoreOrUow> {
+    let LockRequest { name, mode, wait, read_only } = request;
     // Whoever means to change says so when it does.
     let reads = Mode::Update.covers(mode);
     work.intend_within(used, if reads { Mode::IntentShared } else { mode.intent() }, wait)?;
@@ -163,9 +173,9 @@ impl Unit for KernelUnit {
     }
 
     #[inline]
-    fn foresee(&self, set: SetId, key: &[u8]) {
+    fn prefetch(&self, set: SetId, key: &[u8]) {
         if let Some(handle) = self.used.known(set) {
-            handle.data.foresee(key);
+            handle.data.prefetch(key);
         }
     }
 
@@ -247,7 +257,10 @@ impl Unit for KernelUnit {
         }
         let (mode, wait) = (named_mode(mode), wait_of(wait));
         let locked = match self.used.whose_parts(SetId(name.space), &self.work.shared) {
-            Some(used) => lock_part(&mut self.work, used, (name, mode, wait), self.read_only),
+            Some(used) => {
+                let request = LockRequest { name, mode, wait, read_only: self.read_only };
+                lock_part(&mut self.work, used, request)
+            }
             None => self.work.uow.lock(name_of(name), mode, wait).map_err(StoreOrUow::Uow),
         };
         match locked {

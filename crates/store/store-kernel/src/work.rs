@@ -176,8 +176,8 @@ impl Work {
         mode: Mode,
         wait: lock::Wait,
     ) -> std::result::Result<(), StoreOrUow> {
-        let of = (used.handle.data.id(), space & !lock::USER_SPACE);
-        self.uow.escalate_names(of, mode, wait).map_err(StoreOrUow::Uow)?;
+        let (set, space) = (used.handle.data.id(), space & !lock::USER_SPACE);
+        self.uow.escalate_names(set, space, mode, wait).map_err(StoreOrUow::Uow)?;
         used.hold(mode);
         Ok(())
     }
@@ -292,7 +292,7 @@ impl Work {
         self.check_limits(&used.handle, key, value)?;
         self.changing(used, key)?;
         let tree = Tree::new(&self.shared.kernel, &used.handle.data);
-        let replaced = tree.replace_seen(&mut self.uow, (key, seen), value).map_err(of_tree)?;
+        let replaced = tree.replace_seen(&mut self.uow, key, seen, value).map_err(of_tree)?;
         if let Some(renewed) = replaced.renewed {
             cursor.renew(&renewed, value);
         }

@@ -50,9 +50,9 @@ pub struct SetAttributes {
     pub plain: Option<bool>,
     /// Percent of each interval that a bulk load leaves free.
     pub free_percent: u8,
-    /// Keys that share so many leading bytes belong together and are used together, as the
-    /// segments of a database record are; 0: nothing of that kind is known.
-    pub group_bytes: u16,
+    /// Keys that share a prefix of so many bytes are used together, as the segments of a database
+    /// record are; 0: nothing of that kind is known.
+    pub prefix_bytes: u16,
 }
 
 /// A set as its store describes it.

@@ -233,29 +233,10 @@ pub trait Unit: Sized + Send {
     /// [`StoreError::NoSuchSet`], [`StoreError::Timeout`], and what dooms the unit of work.
     fn get(&mut self, set: SetId, key: &[u8], read: Read, value: &mut Vec<u8>) -> Result<bool>;
 
-    /// Says that a key is about to be sought, so that what the search needs first may come nearer
-    /// meanwhile. Promises nothing and never fails.
-    fn foresee(&self, set: SetId, key: &[u8]) {
+    /// Says that a key is about to be sought, so that the store may prefetch what the search
+    /// needs first. Promises nothing and never fails.
+    fn prefetch(&self, set: SetId, key: &[u8]) {
         let _ = (set, key);
-    }
-
-    /// Reads several keys, in one exchange where the store is far away. `found` is called for each
-    /// in turn, with its place among `keys` and its value.
-    ///
-    /// # Errors
-    /// As [`get`](Unit::get).
-    fn get_many(
-        &mut self,
-        keys: &[(SetId, &[u8])],
-        read: Read,
-        mut found: impl FnMut(usize, Option<&[u8]>),
-    ) -> Result<()> {
-        let mut value = Vec::new();
-        for (index, (set, key)) in keys.iter().enumerate() {
-            let there = self.get(*set, key, read, &mut value)?;
-            found(index, there.then_some(&value[..]));
-        }
-        Ok(())
     }
 
     /// Adds an entry: `Done`, or `Exists` if the key is there already.

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use base::Coded as _;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Args, Subcommand};
-use openpgp::{Held, Holder, SecretKey, Signer, Store, Target, Writing, X509};
+use openpgp::{SecretKey, Signer, Store, Target, TokenKey, Tokens, Writing, X509};
 
 use super::Context;
 use crate::failure::{Failure, Result};
@@ -223,14 +223,14 @@ enum Own {
     /// Its secret part is in the ring.
     Here(Box<SecretKey>),
     /// Its secret part is in a token.
-    Held(Box<Held>),
+    Token(Box<TokenKey>),
 }
 
 /// One's own key of that name.
-fn own(store: &Store, holder: &Arc<Holder>, name: &str) -> Result<Own> {
+fn own(store: &Store, tokens: &Arc<Tokens>, name: &str) -> Result<Own> {
     let print = store.find(name)?;
-    match (store.secret(&print)?, store.held(&print, holder)?) {
-        (None, Some(held)) => Ok(Own::Held(Box::new(held))),
+    match (store.secret(&print)?, store.token_key(&print, tokens)?) {
+        (None, Some(key)) => Ok(Own::Token(Box::new(key))),
         _ => Ok(Own::Here(Box::new(secret(store, name)?))),
     }
 }
@@ -242,11 +242,11 @@ fn signers(
     ring: &RingArgs,
     names: &[String],
 ) -> Result<Vec<Signer>> {
-    let holder = ring.holder(context);
+    let tokens = ring.tokens(context);
     let (mut signers, mut keys) = (Vec::new(), Vec::new());
     for name in names {
-        match own(store, &holder, name)? {
-            Own::Held(held) => signers.extend(held.signers()?),
+        match own(store, &tokens, name)? {
+            Own::Token(key) => signers.extend(key.signers()?),
             Own::Here(key) => keys.push(*key),
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! 1. A copy costs one pointer per 256 KiB and shares all blocks; a write copies one block and the
-//!    64 pointers of its segment, never more.
+//!    64 pointers of its chunk, never more.
 //! 2. Bytes past `len` are zero, so that growing shows zeros.
 
 use std::sync::Arc;
@@ -12,22 +12,22 @@ use crate::disk::BLOCK;
 /// One physical block.
 pub(super) type Block = [u8; BLOCK];
 
-/// Blocks per segment.
-const SEGMENT: usize = 64;
+/// Blocks per chunk.
+const CHUNK: usize = 64;
 
 #[derive(Clone)]
-struct Segment([Option<Arc<Block>>; SEGMENT]);
+struct Chunk([Option<Arc<Block>>; CHUNK]);
 
-impl Default for Segment {
-    fn default() -> Segment {
-        Segment([const { None }; SEGMENT])
+impl Default for Chunk {
+    fn default() -> Chunk {
+        Chunk([const { None }; CHUNK])
     }
 }
 
 /// The content of one file. Missing blocks are zeros that take no space.
 #[derive(Clone, Default)]
 pub(super) struct Image {
-    segments: Vec<Option<Arc<Segment>>>,
+    chunks: Vec<Option<Arc<Chunk>>>,
     len: u64,
 }
 
@@ -40,8 +40,8 @@ impl Image {
     pub(super) fn set_len(&mut self, len: u64) {
         if len < self.len {
             let blocks = len.div_ceil(BLOCK as u64);
-            self.segments.truncate((blocks as usize).div_ceil(SEGMENT));
-            let end = (self.segments.len() * SEGMENT) as u64;
+            self.chunks.truncate((blocks as usize).div_ceil(CHUNK));
+            let end = (self.chunks.len() * CHUNK) as u64;
             (blocks..end).for_each(|block| self.set_block(block, None));
             let within = (len % BLOCK as u64) as usize;
             if within != 0 && self.block(blocks - 1).is_some() {
@@ -53,23 +53,23 @@ impl Image {
 
     pub(super) fn block(&self, number: u64) -> Option<&Arc<Block>> {
         let number = number as usize;
-        self.segments.get(number / SEGMENT)?.as_ref()?.0[number % SEGMENT].as_ref()
+        self.chunks.get(number / CHUNK)?.as_ref()?.0[number % CHUNK].as_ref()
     }
 
     /// Replaces a whole block; the length stays.
     pub(super) fn set_block(&mut self, number: u64, block: Option<Arc<Block>>) {
         let number = number as usize;
-        if self.segments.len() <= number / SEGMENT {
+        if self.chunks.len() <= number / CHUNK {
             if block.is_none() {
                 return;
             }
-            self.segments.resize(number / SEGMENT + 1, None);
+            self.chunks.resize(number / CHUNK + 1, None);
         }
-        let place = &mut self.segments[number / SEGMENT];
+        let place = &mut self.chunks[number / CHUNK];
         if block.is_none() && place.is_none() {
             return;
         }
-        Arc::make_mut(place.get_or_insert_default()).0[number % SEGMENT] = block;
+        Arc::make_mut(place.get_or_insert_default()).0[number % CHUNK] = block;
     }
 
     fn block_mut(&mut self, number: u64) -> &mut Block {
@@ -77,8 +77,8 @@ impl Image {
             self.set_block(number, Some(Arc::new([0; BLOCK])));
         }
         let number = number as usize;
-        let segment = self.segments[number / SEGMENT].get_or_insert_default();
-        let block = Arc::make_mut(segment).0[number % SEGMENT].get_or_insert_with(zero_block);
+        let chunk = self.chunks[number / CHUNK].get_or_insert_default();
+        let block = Arc::make_mut(chunk).0[number % CHUNK].get_or_insert_with(zero_block);
         Arc::make_mut(block)
     }
 
@@ -121,8 +121,8 @@ impl Image {
 
     /// Blocks that take space.
     pub(super) fn blocks(&self) -> u64 {
-        let segments = self.segments.iter().flatten();
-        segments.map(|segment| segment.0.iter().flatten().count() as u64).sum()
+        let chunks = self.chunks.iter().flatten();
+        chunks.map(|chunk| chunk.0.iter().flatten().count() as u64).sum()
     }
 
     /// The whole content.

@@ -63,21 +63,6 @@ impl NodeCursor {
         found
     }
 
-    /// Stands so that the next entry is the first one that is not below `key`, or, if `behind`,
-    /// the first one above it.
-    pub fn seek_before(&mut self, key: &[u8], behind: bool) {
-        if self.seek(key) && behind {
-            return;
-        }
-        // Off the entries the key must be whole again, because forward steps extend it.
-        self.link -= 1;
-        if self.link == 0 {
-            self.rewind();
-        } else {
-            NodeView::new(&self.bytes).link_key(self.link, 0, &mut self.key);
-        }
-    }
-
     /// Stands on an entry, whose key is known.
     pub fn stand_on(&mut self, index: usize, key: &[u8]) {
         self.link = index + 1;
@@ -217,14 +202,6 @@ mod tests {
         assert_eq!(cursor.key(), b"record00098");
         assert!(!cursor.seek(b"record00101"));
         assert_eq!(cursor.key(), b"record00102");
-        cursor.seek_before(b"record00101", true);
-        assert!(cursor.next_entry());
-        assert_eq!(cursor.key(), b"record00102");
-        for (behind, next) in [(false, b"record00050"), (true, b"record00052")] {
-            cursor.seek_before(b"record00050", behind);
-            assert!(cursor.next_entry());
-            assert_eq!(cursor.key(), next);
-        }
         for (included, previous) in [(true, b"record00050"), (false, b"record00048")] {
             cursor.seek_behind(b"record00050", included);
             assert!(cursor.previous_entry());
@@ -233,9 +210,6 @@ mod tests {
         cursor.seek_behind(b"record00198", true);
         assert!(cursor.previous_entry());
         assert_eq!(cursor.key(), b"record00198");
-        cursor.seek_before(b"a", false);
-        assert!(cursor.next_entry());
-        assert_eq!(cursor.key(), b"record00000");
         assert!(!cursor.seek(b"s"));
         assert_eq!(cursor.index(), None);
         assert!(cursor.previous_entry());

@@ -31,8 +31,8 @@ pub enum Place {
 /// at the cell of one restart in a cold node.
 const WALK_LINKS: usize = 96;
 
-/// So much of an entry's cell is fetched ahead.
-const FETCHED_BYTES: usize = 128;
+/// So much of an entry's cell is prefetched.
+const PREFETCHED_BYTES: usize = 128;
 
 impl<'a> NodeView<'a> {
     /// Where `key` stands, fences included.
@@ -72,18 +72,6 @@ impl<'a> NodeView<'a> {
         }
     }
 
-    /// The entry of an inner node whose child has `key`: the last one that is not greater.
-    /// `None` if the key lies outside the fences.
-    #[must_use]
-    #[inline]
-    pub fn child_index(&self, key: &[u8]) -> Option<usize> {
-        match self.find(key) {
-            Place::Found(index) => Some(index),
-            Place::Gap(index) => index.checked_sub(1),
-            Place::BelowLow | Place::AboveHigh => None,
-        }
-    }
-
     /// The child of an inner node's entry.
     #[must_use]
     #[inline]
@@ -117,13 +105,13 @@ impl<'a> NodeView<'a> {
         self.key_forward(index + 2, key);
     }
 
-    /// Has the processor fetch the entries `range`, as far as there are any.
+    /// Prefetches the entries `range`, as far as there are any.
     #[inline]
-    pub fn fetch(&self, range: std::ops::Range<usize>) {
+    pub fn prefetch(&self, range: std::ops::Range<usize>) {
         for slot in self.slots().iter().skip(range.start + 1).take(range.len()) {
             let from = offset_of(*slot);
-            let to = (from + FETCHED_BYTES).min(self.bytes.len());
-            seam::mem::fetch(&self.bytes[from.min(to)..to]);
+            let to = (from + PREFETCHED_BYTES).min(self.bytes.len());
+            seam::mem::prefetch(&self.bytes[from.min(to)..to]);
         }
     }
 

@@ -37,7 +37,7 @@ impl<'k> Latch<'k> for Late<'k> {
         self.0.ci()
     }
 
-    fn hint(&self) -> Hint {
+    fn hint(&self) -> FrameHint {
         self.0.hint()
     }
 
@@ -95,16 +95,16 @@ fn a_pointer_to_an_interval_that_was_cut_off_is_no_damage() {
     .expect_completed();
 }
 
-fn at_landmark<'k>(tree: &Tree<'k>, key: &[u8]) -> Option<Reached<SharedCi<'k>>> {
-    tree.reach_landmark(tree.set.landmark_of(key).expect("keys are as long as groups"), key)
+fn at_lookup_hint<'k>(tree: &Tree<'k>, key: &[u8]) -> Option<Reached<SharedCi<'k>>> {
+    tree.reach_lookup_hint(tree.set.lookup_key(key).expect("keys are as long as prefixes"), key)
 }
 
 #[test]
-fn a_landmark_that_lies_left_of_its_group_is_moved_by_whoever_follows_it() {
+fn a_lookup_hint_that_lies_left_of_its_prefix_is_moved_by_whoever_follows_it() {
     sim::run(SimConfig::new(4), SimDisk::new(), |seam| {
         let system = System::create(&seam, 4096, 256);
         fill(&system, 1_200);
-        // The first key of its group; what is inserted belongs to the group before.
+        // The first key of its prefix; what is inserted belongs to the prefix before.
         let (tree, wanted) = (system.tree(), key(0x100));
         assert!(tree.contains(&wanted).unwrap());
         let mut leaves = std::collections::BTreeSet::new();
@@ -114,7 +114,7 @@ fn a_landmark_that_lies_left_of_its_group_is_moved_by_whoever_follows_it() {
             let mut uow = system.begin();
             tree.insert(&mut uow, &[a, b, c, d, number ^ 1], &[7; 100]).unwrap();
             uow.commit().unwrap();
-            let leaf = at_landmark(&tree, &wanted).expect("no descent is needed");
+            let leaf = at_lookup_hint(&tree, &wanted).expect("no descent is needed");
             assert!(matches!(leaf.place, Place::Found(_)));
             leaves.insert(leaf.guard.ci());
         }
@@ -125,16 +125,16 @@ fn a_landmark_that_lies_left_of_its_group_is_moved_by_whoever_follows_it() {
 }
 
 #[test]
-fn a_group_has_a_landmark_once_a_key_of_it_was_sought() {
+fn a_prefix_has_a_lookup_hint_once_a_key_of_it_was_sought() {
     sim::run(SimConfig::new(3), SimDisk::new(), |seam| {
         let system = System::create(&seam, 4096, 256);
         fill(&system, 1_200);
         let tree = system.tree();
         let unknown = key(70_000);
-        assert!(at_landmark(&tree, &unknown).is_none(), "nobody sought it");
+        assert!(at_lookup_hint(&tree, &unknown).is_none(), "nobody sought it");
         for (wanted, there) in [(key(700), true), (unknown, false)] {
             assert_eq!(tree.contains(&wanted).unwrap(), there);
-            let leaf = at_landmark(&tree, &wanted).unwrap();
+            let leaf = at_lookup_hint(&tree, &wanted).unwrap();
             assert_eq!(matches!(leaf.place, Place::Found(_)), there);
             let descended = tree.reach::<SharedCi<'_>>(&wanted, 0).unwrap();
             assert_eq!(leaf.guard.ci(), descended.guard.ci());

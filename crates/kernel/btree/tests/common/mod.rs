@@ -13,8 +13,8 @@ use seam::Seam;
 use space::{DataSet, Definition};
 use uow::{Kernel, KernelConfig, Parts, PoolPlan, Uow, UowOptions};
 
-/// Keys that share so many bytes have a landmark in common, so that every search may begin at one.
-const GROUP_BYTES: u16 = 3;
+/// Keys that share so many bytes have a lookup hint in common: every search may begin at one.
+const PREFIX_BYTES: u16 = 3;
 
 /// An open system with the data set "data".
 pub struct System {
@@ -76,7 +76,7 @@ impl System {
         seam::disk::make_dir(&*seam.disk, &home.join("data")).unwrap();
         let kernel = Kernel::open(parts, config).unwrap();
         let set = kernel.create_set(definition("data", unit_bytes), &format_empty).unwrap();
-        set.set_group_bytes(GROUP_BYTES);
+        set.set_prefix_bytes(PREFIX_BYTES);
         System { kernel, set }
     }
 
@@ -86,7 +86,7 @@ impl System {
         let config = config(&home, unit_bytes, frames);
         let kernel = Kernel::open(parts(seam, home), config).unwrap();
         let set = kernel.set_named("data").unwrap();
-        set.set_group_bytes(GROUP_BYTES);
+        set.set_prefix_bytes(PREFIX_BYTES);
         System { kernel, set }
     }
 

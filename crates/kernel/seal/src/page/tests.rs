@@ -50,8 +50,10 @@ fn body(page: &[u8]) -> &[u8] {
 }
 
 fn fault(answer: Result<TagPrefix, SealError>) -> PageFault {
-    let error = answer.unwrap_err();
-    error.page_fault().unwrap_or_else(|| panic!("not about a page: {error}"))
+    match answer.unwrap_err() {
+        SealError::Page { fault, .. } => fault,
+        error => panic!("not about a page: {error}"),
+    }
 }
 
 fn sealed_by(sealer: &PageSealer) -> Vec<u8> {

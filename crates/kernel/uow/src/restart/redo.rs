@@ -8,8 +8,8 @@ use log::Record;
 use space::DataSet;
 
 use super::analysis::Analysis;
-use crate::crew::{Crew, Item, Redo};
 use crate::record::{KernelRecord, Target};
+use crate::redo_workers::{Item, Redo, RedoWorkers};
 use crate::runs::runs;
 use crate::transit::{Step, steps_of};
 use crate::{Kernel, UowError};
@@ -44,19 +44,19 @@ impl Kernel {
             self.all_sets().into_iter().map(|set| (set.id(), set)).collect();
         let sets = Arc::new(sets);
         let history = History { kernel: Arc::clone(self), sets: Arc::clone(&sets) };
-        let mut crew = Crew::start(&(Arc::new(history) as Arc<dyn Redo>))?;
-        let read = self.give_out(from, end, &sets, &mut crew);
-        let redone = crew.finish();
+        let mut workers = RedoWorkers::start(&(Arc::new(history) as Arc<dyn Redo>))?;
+        let read = self.give_out(from, end, &sets, &mut workers);
+        let redone = workers.finish();
         read.and(redone)
     }
 
-    /// Reads the log for the crew.
+    /// Reads the log for the workers.
     fn give_out(
         &self,
         from: Lsn,
         end: Lsn,
         sets: &BTreeMap<DataSetId, Arc<DataSet>>,
-        crew: &mut Crew,
+        workers: &mut RedoWorkers,
     ) -> Result<(), UowError> {
         let mut reader = self.log.read(from.min(end), end);
         let mut targets = Vec::new();
@@ -93,7 +93,7 @@ impl Kernel {
             }
             for target in targets.iter().copied() {
                 let (set, kind, lsn) = (set.id(), change.kind, record.lsn);
-                crew.give(Item { set, kind, lsn, target }, change.body);
+                workers.give(Item { set, kind, lsn, target }, change.body);
             }
         }
         Ok(())
@@ -135,9 +135,9 @@ impl Redo for History {
         set.map_or(Ok(false), |set| self.kernel.redo_target(set, item, body))
     }
 
-    fn fetch(&self, item: &Item) {
+    fn prefetch(&self, item: &Item) {
         if let Some(set) = self.sets.get(&item.set) {
-            set.pool().fetch(item.set, item.target.ci);
+            set.pool().prefetch(item.set, item.target.ci);
         }
     }
 }

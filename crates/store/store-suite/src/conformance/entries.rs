@@ -176,23 +176,6 @@ pub(super) fn what_is_too_large_is_refused<S: Store>(subject: &Subject<S>) -> Ch
     Ok(())
 }
 
-pub(super) fn several_keys_are_read_in_one_call<S: Store>(subject: &Subject<S>) -> Checked {
-    let one = subject.set_of(&[(b"a", b"1"), (b"b", b"2")])?;
-    let two = subject.set_of(&[(b"a", b"3")])?;
-    let keys: [(_, &[u8]); 5] = [(two, b"a"), (one, b"b"), (two, b"b"), (one, b"a"), (one, b"b")];
-    let mut unit = subject.begin()?;
-    unit.put(one, b"b", b"own")?;
-    let mut seen = Vec::new();
-    unit.get_many(&keys, Read::Shared, |index, value| {
-        seen.push((index, value.map(<[u8]>::to_vec)));
-    })?;
-    let some = |value: &[u8]| Some(value.to_vec());
-    let expected =
-        vec![(0, some(b"3")), (1, some(b"own")), (2, None), (3, some(b"1")), (4, some(b"own"))];
-    ensure_eq!(seen, expected, "values in the order of the keys");
-    Ok(())
-}
-
 pub(super) fn a_range_delete_removes_the_range_only<S: Store>(subject: &Subject<S>) -> Checked {
     let cases: [(KeyRange<'_>, u64, &str); 9] = [
         (KeyRange::between(b"b", b"d"), 2, "a d e"),

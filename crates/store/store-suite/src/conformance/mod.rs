@@ -119,7 +119,6 @@ macro_rules! __conformance_checks {
                 empty_keys_and_empty_values_are_entries
                 long_values_come_back
                 what_is_too_large_is_refused
-                several_keys_are_read_in_one_call
                 a_range_delete_removes_the_range_only
                 thousands_of_entries_are_kept_in_order
             }

@@ -60,7 +60,7 @@ pub(super) fn decrypt(context: &mut Context, args: &DecryptArgs) -> Result<ExitC
     let reading = Reading {
         keys: store.secrets(args.allow_old)?,
         ask: Some(files.ring.asking(context)),
-        held: store.all_held(&files.ring.holder(context))?,
+        token_keys: store.token_keys(&files.ring.tokens(context))?,
         passphrases,
         certificates: if wanted.is_empty() { store.certificates()? } else { wanted },
         must_be_encrypted: !args.plain,

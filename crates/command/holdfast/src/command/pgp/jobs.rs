@@ -150,7 +150,7 @@ pub(super) fn decrypt(context: &mut Context, args: &DecryptJobArgs) -> Result<Ex
         let store = args.ring.store(context)?;
         let mut reading = Reading {
             ask: Some(args.ring.asking(context)),
-            held: store.all_held(&args.ring.holder(context))?,
+            token_keys: store.token_keys(&args.ring.tokens(context))?,
             certificates: store.certificates()?,
             must_be_encrypted: true,
             ..Reading::default()

@@ -10,7 +10,7 @@ use openpgp::keystore;
 use openpgp::pgp::packet::RevocationCode;
 use openpgp::pgp::types::{Password, Timestamp};
 use openpgp::upkeep::require_user;
-use openpgp::{Armorer, Error, Label, NewHeld, SecretKey, Store, Target, X509};
+use openpgp::{Armorer, Error, Label, NewTokenKey, SecretKey, Store, Target, X509};
 use seal::TokenPlace;
 use serde_json::json;
 use zeroize::Zeroizing;
@@ -201,16 +201,16 @@ fn generate_in_token(
         return Err(Failure::usage(what, "Give one only."));
     };
     let algorithm = args.algorithm.unwrap_or(Kind::Nistp256).algorithm();
-    let new = NewHeld {
+    let new = NewTokenKey {
         place: TokenPlace { token: token.to_owned(), key: key.clone() },
         make: (!args.existing).then_some(algorithm),
         user,
         lifetime_s: args.lifetime_s(),
     };
-    let held = new.hold(&args.ring.holder(context))?;
+    let key = new.obtain(&args.ring.tokens(context))?;
     let x509 = args.x509_days.map(|days| args.new_x509.new_x509(context, days));
-    let x509 = x509.map(|new| new.of_held(&held)).transpose()?;
-    let print = store.add_held(&held)?;
+    let x509 = x509.map(|new| new.of_token_key(&key)).transpose()?;
+    let print = store.add_token_key(&key)?;
     let done = if args.existing { "taken" } else { "made" };
     name(args, store, &print, x509.as_deref())?;
     told(context, &print, done)
@@ -496,7 +496,7 @@ pub(super) struct RevokeArgs {
 
 pub(super) fn revoke(context: &mut Context, args: &RevokeArgs) -> Result<ExitCode> {
     let store = args.ring.store(context)?;
-    let key = own(&store, &args.ring.holder(context), &args.key)?;
+    let key = own(&store, &args.ring.tokens(context), &args.key)?;
     if !args.yes {
         let what = "a revocation cannot be taken back";
         return Err(Failure::usage(what, "Say --yes if it is meant."));
@@ -506,7 +506,7 @@ pub(super) fn revoke(context: &mut Context, args: &RevokeArgs) -> Result<ExitCod
         false => RevocationCode::KeyRetired,
     };
     let print = match key {
-        Own::Held(held) => store.add_certificate(held.revoke(code, &args.reason)?)?,
+        Own::Token(key) => store.add_certificate(key.revoke(code, &args.reason)?)?,
         Own::Here(key) => {
             let passphrases = args.ring.passphrases(context, std::slice::from_ref(&*key))?;
             let revocation = keys::revoke(&key, &passphrases, code, &args.reason)?;
@@ -530,8 +530,8 @@ pub(super) struct ExpireArgs {
 pub(super) fn expire(context: &mut Context, args: &ExpireArgs) -> Result<ExitCode> {
     let store = args.ring.store(context)?;
     let lifetime = (args.days > 0).then(|| args.days.saturating_mul(DAY_S));
-    let print = match own(&store, &args.ring.holder(context), &args.key)? {
-        Own::Held(held) => store.add_certificate(held.expire(lifetime)?)?,
+    let print = match own(&store, &args.ring.tokens(context), &args.key)? {
+        Own::Token(key) => store.add_certificate(key.expire(lifetime)?)?,
         Own::Here(key) => {
             let passphrases = args.ring.passphrases(context, std::slice::from_ref(&*key))?;
             store.add_secret(&keys::expire(&key, &passphrases, lifetime)?)?
@@ -555,12 +555,12 @@ pub(super) struct CertifyArgs {
 
 pub(super) fn certify(context: &mut Context, args: &CertifyArgs) -> Result<ExitCode> {
     let store = args.ring.store(context)?;
-    let key = own(&store, &args.ring.holder(context), &args.with)?;
+    let key = own(&store, &args.ring.tokens(context), &args.with)?;
     let other = certificate(&store, &args.certificate)?;
     // Before anything is asked of a person or a token.
     require_user(&other, &args.user, Timestamp::now())?;
     let made = match key {
-        Own::Held(held) => held.certify(other, &args.user)?,
+        Own::Token(key) => key.certify(other, &args.user)?,
         Own::Here(key) => {
             let passphrases = args.ring.passphrases(context, std::slice::from_ref(&*key))?;
             keys::certify(&key, &passphrases, other, &args.user)?

@@ -14,7 +14,7 @@ use std::time::Duration;
 use facility::Secrets;
 use openpgp::agent::{Agent, Question};
 use openpgp::pgp::types::Password;
-use openpgp::{Ask, Error, Holder, SecretKey};
+use openpgp::{Ask, Error, SecretKey, Tokens};
 use seal::Passphrase;
 use zeroize::Zeroizing;
 
@@ -135,7 +135,7 @@ impl RingArgs {
     }
 
     /// The way to tokens; a PIN is asked for when one is needed.
-    pub(super) fn holder(&self, context: &Context) -> Arc<Holder> {
+    pub(super) fn tokens(&self, context: &Context) -> Arc<Tokens> {
         let (ring, given) = (self.clone(), context.given.keystore.clone());
         let ask = move |token: &str| {
             if let (None, Some(given)) = (&ring.pin_file, &given) {
@@ -152,7 +152,7 @@ impl RingArgs {
             get(&ring, &wanted).map_err(as_error)
         };
         let module = crate::passphrase::given(self.token_module.as_ref()).map(PathBuf::as_path);
-        Arc::new(Holder::new(module, Box::new(ask)))
+        Arc::new(Tokens::new(module, Box::new(ask)))
     }
 }
 

@@ -47,8 +47,8 @@ pub(super) struct X509Args {
 pub(super) fn make(context: &mut Context, args: &X509Args) -> Result<ExitCode> {
     let store = args.ring.store(context)?;
     let new = args.new.new_x509(context, args.days);
-    let made = match own(&store, &args.ring.holder(context), &args.key)? {
-        Own::Held(held) => new.of_held(&held)?,
+    let made = match own(&store, &args.ring.tokens(context), &args.key)? {
+        Own::Token(key) => new.of_token_key(&key)?,
         Own::Here(key) => {
             let passphrases = args.ring.passphrases(context, std::slice::from_ref(&*key))?;
             new.of(&key, &passphrases)?

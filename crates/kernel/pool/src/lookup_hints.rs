@@ -1,4 +1,4 @@
-//! Landmarks: where something was found the last time, so that the next search for it begins there
+//! Lookup hints: where something was found the last time. The next search for it begins there
 //! instead of at a root.
 //!
 //! An entry is a word:
@@ -6,15 +6,15 @@
 //! | bits | holds |
 //! |---|---|
 //! | 28, highest | of the hash of what is sought; the lowest of them is set, so that no entry is 0 |
-//! | 8 | where in the frame it stood, in parts of 256: fetched ahead, nothing else |
+//! | 8 | where in the frame it stood, in parts of 256: for a prefetch, nothing else |
 //! | 28 | the frame |
 //!
-//! What is sought is known here as a hash alone; what a landmark leads to is for the seeker to
+//! What is sought is known here as a hash alone; what a lookup hint leads to is for the seeker to
 //! check. So an entry may be wrong, stale or another's, and costs a search then and nothing else.
 //!
 //! Invariants:
-//! 1. A landmark is never a promise: whoever follows it pins the frame, latches it, and looks at
-//!    what it holds (H10).
+//! 1. A lookup hint is never a promise: a search that follows it pins the frame, latches it, and
+//!    looks at what it holds (H10).
 //! 2. There are [`PER_FRAME`] entries of eight bytes for each frame: a small and fixed share of the
 //!    pool, as large as it is (K23).
 
@@ -40,18 +40,18 @@ pub(crate) struct Spot {
     pub(crate) part: u8,
 }
 
-/// The landmarks of a pool.
-pub(crate) struct Landmarks {
+/// The lookup hints of a pool.
+pub(crate) struct LookupHints {
     entries: Growing<AtomicU64>,
     mask: AtomicUsize,
 }
 
-impl Landmarks {
-    /// Landmarks for `frames` frames, which may come to be `frames_max`.
-    pub(crate) fn new(frames: usize, frames_max: usize) -> Landmarks {
+impl LookupHints {
+    /// Hints for `frames` frames, which may come to be `frames_max`.
+    pub(crate) fn new(frames: usize, frames_max: usize) -> LookupHints {
         let count = Self::count(frames);
         let entries = Growing::new(count, Self::count(frames_max));
-        Landmarks { entries, mask: AtomicUsize::new(count - 1) }
+        LookupHints { entries, mask: AtomicUsize::new(count - 1) }
     }
 
     fn count(frames: usize) -> usize {
@@ -79,11 +79,11 @@ impl Landmarks {
         })
     }
 
-    /// Has the processor fetch the entry that [`get`](Landmarks::get) will look at.
+    /// Prefetches the entry that [`get`](LookupHints::get) will look at.
     #[inline]
-    pub(crate) fn foresee(&self, hash: u64) {
+    pub(crate) fn prefetch(&self, hash: u64) {
         let [first, _] = self.places(hash);
-        seam::mem::fetch_at(self.entries.at(first));
+        seam::mem::prefetch_line(self.entries.at(first));
     }
 
     /// Notes a spot in the first of two places; what was there goes to the other one.
@@ -116,31 +116,31 @@ mod tests {
 
     #[test]
     fn what_was_noted_is_found_until_two_others_take_its_places() {
-        let landmarks = Landmarks::new(2, 4);
+        let hints = LookupHints::new(2, 4);
         let at = |frame, part| Spot { frame: FrameId(frame), part };
-        assert_eq!(landmarks.get(0), None, "an entry that nobody wrote leads nowhere");
+        assert_eq!(hints.get(0), None, "an entry that nobody wrote leads nowhere");
         let [one, two, three] = [0x1234_5678, 0x9999_9999, 0x7777_7777].map(|tag| tag << 32 | 3);
-        landmarks.set(one, at(7, 255));
-        assert_eq!((landmarks.get(one), landmarks.get(two)), (Some(at(7, 255)), None));
-        landmarks.set(two, at(9, 0));
-        assert_eq!((landmarks.get(one), landmarks.get(two)), (Some(at(7, 255)), Some(at(9, 0))));
-        landmarks.set(two, at((1 << FRAME_BITS) - 1, 3));
-        assert_eq!(landmarks.get(one), Some(at(7, 255)), "noting again takes no other place");
-        landmarks.set(three, at(5, 1));
+        hints.set(one, at(7, 255));
+        assert_eq!((hints.get(one), hints.get(two)), (Some(at(7, 255)), None));
+        hints.set(two, at(9, 0));
+        assert_eq!((hints.get(one), hints.get(two)), (Some(at(7, 255)), Some(at(9, 0))));
+        hints.set(two, at((1 << FRAME_BITS) - 1, 3));
+        assert_eq!(hints.get(one), Some(at(7, 255)), "noting again takes no other place");
+        hints.set(three, at(5, 1));
         let two_now = Some(at((1 << FRAME_BITS) - 1, 3));
-        assert_eq!((landmarks.get(one), landmarks.get(two)), (None, two_now));
+        assert_eq!((hints.get(one), hints.get(two)), (None, two_now));
     }
 
     #[test]
     fn a_pool_that_grows_and_shrinks_has_its_share_of_them() {
-        let landmarks = Landmarks::new(2, 1 << 16);
+        let hints = LookupHints::new(2, 1 << 16);
         let spot = |frame| Spot { frame: FrameId(frame), part: 0 };
         let hashes: Vec<u64> = (0..10_000).map(base::hash::avalanche).collect();
         for frames in [1 << 16, 2, 1 << 15] {
-            landmarks.resize(frames).unwrap();
-            let note = |(number, hash): (usize, &u64)| landmarks.set(*hash, spot(number as u32));
+            hints.resize(frames).unwrap();
+            let note = |(number, hash): (usize, &u64)| hints.set(*hash, spot(number as u32));
             hashes.iter().enumerate().for_each(note);
-            let found = hashes.iter().filter(|hash| landmarks.get(**hash).is_some()).count();
+            let found = hashes.iter().filter(|hash| hints.get(**hash).is_some()).count();
             assert!(found <= frames * PER_FRAME && (frames == 2 || found > 9_500), "{found}");
         }
     }

@@ -1,12 +1,12 @@
 //! Batches of writes through `io_uring`, up to [`DEPTH`] at once, where the kernel allows it.
 //!
 //! Random writes of 4 KiB gain two to four times over one call after the other. A kernel or a
-//! container that refuses rings is asked once, and batches are then written call by call (K22).
+//! container that refuses `io_uring` is asked once, and batches are then written call by call (K22).
 //!
 //! Invariants:
-//! 1. [`Rings::write`] returns only when no write that it sent is under way any more: the buffers
+//! 1. [`Urings::write`] returns only when no write that it sent is under way any more: the buffers
 //!    belong to its caller.
-//! 2. A ring goes back to the idle ones only when its queues are empty.
+//! 2. An instance goes back to the idle ones only when its queues are empty.
 
 use std::io::{self, IoSlice};
 use std::os::fd::{AsRawFd as _, BorrowedFd};
@@ -51,39 +51,39 @@ impl<'a> Write<'a> {
 /// Marks an entry that writes nothing.
 const NOTHING: u64 = u64::MAX;
 
-/// Rings that are not in use; there are as many as threads ever wrote batches at once.
+/// Instances that are not in use; there are as many as threads ever wrote batches at once.
 #[derive(Default)]
-pub(crate) struct Rings {
+pub(crate) struct Urings {
     idle: parking_lot::Mutex<Vec<IoUring>>,
     refused: AtomicBool,
 }
 
-impl Rings {
-    /// Writes all of `writes`, in any order, each with its own outcome. `None` if there is no ring
-    /// to be had.
+impl Urings {
+    /// Writes all of `writes`, in any order, each with its own outcome. `None` if there is no
+    /// `io_uring` here.
     pub(crate) fn write(&self, writes: &[Write<'_>]) -> Option<Vec<io::Result<()>>> {
         let idle = self.idle.lock().pop();
-        let mut ring = idle.or_else(|| self.new_ring())?;
+        let mut uring = idle.or_else(|| self.new_uring())?;
         let mut batch = Batch::new(writes);
-        if batch.drive(&mut ring) {
-            self.idle.lock().push(ring);
+        if batch.drive(&mut uring) {
+            self.idle.lock().push(uring);
         }
         Some(batch.results)
     }
 
-    fn new_ring(&self) -> Option<IoUring> {
+    fn new_uring(&self) -> Option<IoUring> {
         if self.refused.load(Relaxed) {
             return None;
         }
-        let usable = |ring: &IoUring| {
+        let usable = |uring: &IoUring| {
             let mut probe = Probe::new();
-            let asked = ring.submitter().register_probe(&mut probe);
+            let asked = uring.submitter().register_probe(&mut probe);
             let known = |code| probe.is_supported(code);
             asked.is_ok() && known(opcode::Write::CODE) && known(opcode::Writev::CODE)
         };
-        let ring = IoUring::new(DEPTH as u32).ok().filter(usable);
-        self.refused.store(ring.is_none(), Relaxed);
-        ring
+        let uring = IoUring::new(DEPTH as u32).ok().filter(usable);
+        self.refused.store(uring.is_none(), Relaxed);
+        uring
     }
 }
 
@@ -140,34 +140,34 @@ impl<'a> Batch<'a> {
         entry.user_data(place as u64)
     }
 
-    /// Sends and awaits all; `false` if the ring may not be used again.
-    fn drive(&mut self, ring: &mut IoUring) -> bool {
+    /// Sends and awaits all; `false` if the instance may not be used again.
+    fn drive(&mut self, uring: &mut IoUring) -> bool {
         loop {
-            self.send(ring);
+            self.send(uring);
             if self.underway == 0 {
                 return true;
             }
-            match ring.submit_and_wait(self.underway.min(WAIT)) {
+            match uring.submit_and_wait(self.underway.min(WAIT)) {
                 Ok(_) => {}
                 Err(error) if is_passing(&error) => {}
                 Err(error) => {
-                    self.abandon(ring, &error);
+                    self.abandon(uring, &error);
                     return false;
                 }
             }
-            self.reap(ring);
+            self.reap(uring);
         }
     }
 
     /// Fills the queue.
     #[allow(unsafe_code)]
-    fn send(&mut self, ring: &mut IoUring) {
+    fn send(&mut self, uring: &mut IoUring) {
         // With more than two entries Linux collects what is sent and calls the device once for all
         // of it; an empty one makes three of two.
         if self.waiting.len() == 2 && self.underway == 0 {
             let nothing = opcode::Nop::new().build().user_data(NOTHING);
             // SAFETY: it names no memory.
-            let pushed = unsafe { ring.submission().push(&nothing) };
+            let pushed = unsafe { uring.submission().push(&nothing) };
             self.underway += usize::from(pushed.is_ok());
         }
         while self.underway < DEPTH
@@ -175,15 +175,15 @@ impl<'a> Batch<'a> {
         {
             // SAFETY: `drive` returns only when all that was sent has completed; the buffers and
             // the descriptors are borrowed for longer than that, and the slices stay as they are.
-            let pushed = unsafe { ring.submission().push(&self.entry(place)) };
+            let pushed = unsafe { uring.submission().push(&self.entry(place)) };
             assert!(pushed.is_ok(), "the queue holds {DEPTH}, and no more are under way");
             self.underway += 1;
         }
     }
 
     /// Takes what has completed.
-    fn reap(&mut self, ring: &mut IoUring) {
-        for completion in ring.completion() {
+    fn reap(&mut self, uring: &mut IoUring) {
+        for completion in uring.completion() {
             self.underway -= 1;
             if completion.user_data() == NOTHING {
                 continue;
@@ -209,12 +209,12 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// The ring takes nothing more, as `error` says: awaits what it took before.
+    /// The kernel takes nothing more, as `error` says: awaits what it took before.
     #[allow(clippy::disallowed_methods)] // this is the seam
-    fn abandon(&mut self, ring: &mut IoUring, error: &io::Error) {
-        self.underway -= ring.submission().len();
+    fn abandon(&mut self, uring: &mut IoUring, error: &io::Error) {
+        self.underway -= uring.submission().len();
         while self.underway > 0 {
-            self.reap(ring);
+            self.reap(uring);
             std::thread::yield_now();
         }
         for (place, result) in self.results.iter_mut().enumerate() {
@@ -243,26 +243,26 @@ mod tests {
 
     #[test]
     fn each_write_has_its_own_error_and_the_ring_stays_usable() {
-        let rings = Rings::default();
+        let urings = Urings::default();
         let reader = read_only();
         let blocks = vec![[7_u8; 512]; 100];
         let blocks: Vec<[&[u8]; 2]> = blocks.iter().map(|block| block.split_at(9).into()).collect();
         let one = |bufs| Write { fd: reader.as_fd(), offset: 0, bufs };
         let ones = blocks.iter().map(|block| one(&block[..1]));
         let writes: Vec<_> = ones.chain(blocks.iter().map(|block| one(&block[..]))).collect();
-        // A machine without rings has nothing to show here.
-        let Some(results) = rings.write(&writes) else { return };
+        // A machine without `io_uring` has nothing to show here.
+        let Some(results) = urings.write(&writes) else { return };
         for result in results {
             assert_eq!(result.unwrap_err().raw_os_error(), Some(Errno::BADF.raw_os_error()));
         }
-        assert!(rings.write(&[]).unwrap().is_empty());
-        assert_eq!(rings.idle.lock().len(), 1);
+        assert!(urings.write(&[]).unwrap().is_empty());
+        assert_eq!(urings.idle.lock().len(), 1);
     }
 
     #[test]
     fn without_rings_there_is_no_answer() {
-        let rings = Rings { refused: AtomicBool::new(true), ..Rings::default() };
+        let urings = Urings { refused: AtomicBool::new(true), ..Urings::default() };
         let reader = read_only();
-        assert!(rings.write(&[Write { fd: reader.as_fd(), offset: 0, bufs: &[&[1]] }]).is_none());
+        assert!(urings.write(&[Write { fd: reader.as_fd(), offset: 0, bufs: &[&[1]] }]).is_none());
     }
 }

@@ -18,6 +18,7 @@ use crate::ledger::Ledger;
 use crate::packet::{Body, expect_end, read_full};
 use crate::seal::JOB;
 use crate::stage::Feed;
+use crate::unseal::Opening;
 
 /// Whether a cipher is one that is written, too.
 pub(crate) fn is_aes(cipher: SymmetricKeyAlgorithm) -> bool {
@@ -44,7 +45,7 @@ pub(crate) fn contents<'s, S: BufRead + Send + 's>(
     body: Body<S>,
     session: &SessionKey,
     is_protected: bool,
-    (buffers, ledger): (&Buffers, &Ledger),
+    opening: Opening<'_>,
 ) -> Result<Feed<'s, Block>> {
     let cipher = SymmetricKeyAlgorithm::from(session.cipher);
     let stream = match is_protected {
@@ -52,7 +53,7 @@ pub(crate) fn contents<'s, S: BufRead + Send + 's>(
         false => cipher.stream_decryptor_unprotected(&session.key, body),
     };
     let stream = stream.map_err(|_| Error::damaged("its contents do not begin as they should"))?;
-    let (buffers, ledger) = (buffers.clone(), ledger.clone());
+    let (buffers, ledger) = (opening.buffers.clone(), opening.ledger.clone());
     Ok(Box::new(Blocks { stream: Some(stream), buffers, ledger }))
 }
 

@@ -1,14 +1,14 @@
-//! A crew: threads that redo side by side while one reads the log for them.
+//! Redo workers: threads that redo side by side while one reads the log for them.
 //!
-//! Every interval has one hand of the crew, so its changes come in the order of the log; changes of
-//! different intervals know nothing of each other. Redo waits for memory more than it computes:
-//! a hand sees a batch of changes at once and has the next intervals fetched ahead.
+//! Every interval has one worker, so its changes come in the order of the log; changes of different
+//! intervals know nothing of each other. Redo waits for memory more than it computes: a worker
+//! takes a batch of changes at once and prefetches the intervals of the next ones.
 //!
 //! Invariants:
-//! 1. The reader never has more than [`BATCHES`] batches waiting for a hand.
-//! 2. After an error a hand takes its batches without looking at them, so that the reader never
-//!    waits for nothing; the first error of each hand comes back from [`Crew::finish`].
-//! 3. A hand that panics is noticed: the reader stops giving and the panic comes up in the join.
+//! 1. The reader never has more than [`BATCHES`] batches waiting for a worker.
+//! 2. After an error a worker takes its batches without looking at them, so that the reader never
+//!    waits for nothing; the first error of each worker comes back from [`RedoWorkers::finish`].
+//! 3. A worker that panics is noticed: the reader stops giving and the panic comes up in the join.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,12 +22,12 @@ use crate::UowError;
 use crate::record::Target;
 
 /// Threads beside the one that reads the log.
-const HANDS: usize = 2;
-/// A batch is given to its hand when it has so many bytes of records.
+const WORKERS: usize = 2;
+/// A batch is given to its worker when it has so many bytes of records.
 const BATCH_BYTES: usize = 64 << 10;
-/// Batches that wait for a hand.
+/// Batches that wait for a worker.
 const BATCHES: usize = 4;
-/// How many changes ahead an interval is fetched.
+/// How many changes ahead an interval is prefetched.
 const AHEAD: usize = 6;
 
 /// A change of one interval.
@@ -38,12 +38,12 @@ pub(crate) struct Item {
     pub(crate) target: Target,
 }
 
-/// What a hand does.
+/// What a worker does.
 pub(crate) trait Redo: Send + Sync {
     /// Repeats a change, if need be; whether it was.
     fn redo(&self, item: &Item, body: &[u8]) -> Result<bool, UowError>;
-    /// A change that will come soon: has its interval fetched.
-    fn fetch(&self, item: &Item);
+    /// A change that will come soon: prefetches its interval.
+    fn prefetch(&self, item: &Item);
 }
 
 /// Changes in the order of the log, with their bodies one behind the other.
@@ -54,11 +54,11 @@ struct Batch {
 }
 
 /// The threads, and what is being gathered for each.
-pub(crate) struct Crew {
-    hands: Vec<Hand>,
+pub(crate) struct RedoWorkers {
+    workers: Vec<Worker>,
 }
 
-struct Hand {
+struct Worker {
     lane: Arc<Lane>,
     gathering: Batch,
     thread: JoinHandle,
@@ -75,55 +75,57 @@ struct State {
     batches: VecDeque<Batch>,
     /// No more will come.
     complete: bool,
-    /// The hand has left, for good or bad.
+    /// The worker has left, for good or bad.
     gone: bool,
     redone: u64,
     failed: Option<UowError>,
 }
 
-impl Crew {
+impl RedoWorkers {
     /// Starts the threads.
     ///
     /// # Errors
     /// If the operating system refuses one.
-    pub(crate) fn start(work: &Arc<dyn Redo>) -> Result<Crew, UowError> {
-        let mut crew = Crew { hands: Vec::with_capacity(HANDS) };
-        for number in 0..HANDS {
+    pub(crate) fn start(work: &Arc<dyn Redo>) -> Result<RedoWorkers, UowError> {
+        let mut started = RedoWorkers { workers: Vec::with_capacity(WORKERS) };
+        for number in 0..WORKERS {
             let lane = Arc::new(Lane::default());
             let (work, own) = (Arc::clone(work), Arc::clone(&lane));
             let run = move || Leaving(&own).work(&*work);
             match seam::thread::spawn(&format!("redo-{number}"), run) {
-                Ok(thread) => crew.hands.push(Hand { lane, gathering: Batch::default(), thread }),
+                Ok(thread) => {
+                    started.workers.push(Worker { lane, gathering: Batch::default(), thread })
+                }
                 Err(source) => {
-                    crew.finish()?;
+                    started.finish()?;
                     return Err(UowError::Io { what: "a thread for redo".into(), source });
                 }
             }
         }
-        Ok(crew)
+        Ok(started)
     }
 
-    /// Gives a change to the hand that has its interval.
+    /// Gives a change to the worker that has its interval.
     pub(crate) fn give(&mut self, item: Item, body: &[u8]) {
         let place = u64::from(item.set.0) << 32 | u64::from(item.target.ci.0);
-        let number = avalanche(place) as usize % self.hands.len();
-        let hand = &mut self.hands[number];
-        hand.gathering.bytes.extend_from_slice(body);
-        hand.gathering.items.push((item, body.len()));
-        if hand.gathering.bytes.len() >= BATCH_BYTES {
-            hand.send();
+        let number = avalanche(place) as usize % self.workers.len();
+        let worker = &mut self.workers[number];
+        worker.gathering.bytes.extend_from_slice(body);
+        worker.gathering.items.push((item, body.len()));
+        if worker.gathering.bytes.len() >= BATCH_BYTES {
+            worker.send();
         }
     }
 
     /// Waits until all is done. Returns how many changes were made.
     pub(crate) fn finish(mut self) -> Result<u64, UowError> {
-        for hand in &mut self.hands {
-            hand.send();
-            hand.lane.state.lock().complete = true;
-            hand.lane.changed.notify_all();
+        for worker in &mut self.workers {
+            worker.send();
+            worker.lane.state.lock().complete = true;
+            worker.lane.changed.notify_all();
         }
         let mut redone = Ok(0);
-        for Hand { lane, thread, .. } in self.hands {
+        for Worker { lane, thread, .. } in self.workers {
             thread.join();
             let mut state = lane.state.lock();
             redone = match (redone, state.failed.take()) {
@@ -135,7 +137,7 @@ impl Crew {
     }
 }
 
-impl Hand {
+impl Worker {
     fn send(&mut self) {
         let batch = std::mem::take(&mut self.gathering);
         let mut state = self.lane.state.lock();
@@ -148,7 +150,7 @@ impl Hand {
     }
 }
 
-/// Says that a hand has left, also when it leaves in a panic.
+/// Says that a worker has left, also when it leaves in a panic.
 struct Leaving<'l>(&'l Lane);
 
 impl Leaving<'_> {
@@ -187,7 +189,7 @@ impl Batch {
         let (mut redone, mut at) = (0, 0);
         for (number, (item, len)) in self.items.iter().enumerate() {
             if let Some((next, _)) = self.items.get(number + AHEAD) {
-                work.fetch(next);
+                work.prefetch(next);
             }
             let body = &self.bytes[at..at + len];
             at += len;

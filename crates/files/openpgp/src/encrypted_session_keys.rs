@@ -1,13 +1,13 @@
-//! What stands before the contents of an encrypted message, and who opens it.
+//! The encrypted session keys (ESK) before the contents of a message, and what opens them.
 //!
 //! 1. What costs nobody anything is tried first: keys and passphrases that were given. Then people
 //!    are asked for what unlocks a key that would open it, then tokens, and at last people for a
 //!    passphrase of the message.
 //! 2. A sender decides how much trying a passphrase takes. What is out of proportion is not tried,
 //!    by itself ([`is_affordable`]) or together with what was tried before it ([`WORK_MAX`]).
-//! 3. A sender decides, too, how many locks there are. Each secret key is unlocked once, not for
-//!    each lock; those that name it come first, and of all of them so many are tried
-//!    ([`TRIALS_MAX`]). A lock that is made for keys of another kind is none of them
+//! 3. A sender decides, too, how many encrypted session keys there are. Each secret key is unlocked
+//!    once for all of them; those that name it come first, and of all of them so many are tried
+//!    ([`TRIALS_MAX`]). One that is made for keys of another kind does not count
 //!    ([`may_be_for`]).
 
 use pgp::composed::{PlainSessionKey, decrypt_session_key_with_password};
@@ -24,28 +24,28 @@ use zeroize::Zeroizing;
 use crate::decrypt::{Ask, Reading};
 use crate::encrypt::SessionKey;
 use crate::error::{Error, Result};
-use crate::fitness::unsupported;
-use crate::held::Held;
 use crate::keys::{is_stub, secret_of};
 use crate::sign::unlocked;
+use crate::token_keys::TokenKey;
+use crate::usability::unsupported;
 use crate::validity::flags_of;
 
-/// What may open the contents.
+/// All encrypted session keys of a container.
 #[derive(Default)]
-pub(crate) struct Locks {
+pub(crate) struct EncryptedSessionKeys {
     pub(crate) by_key: Vec<PublicKeyEncryptedSessionKey>,
     pub(crate) by_passphrase: Vec<SymKeyEncryptedSessionKey>,
     /// How many there are that are not understood; they may be for others.
     pub(crate) unknown: usize,
 }
 
-impl Locks {
+impl EncryptedSessionKeys {
     pub(crate) fn is_empty(&self) -> bool {
         self.by_key.is_empty() && self.by_passphrase.is_empty() && self.unknown == 0
     }
 
-    /// The session key, if something that was given opens it. A wrong passphrase opens an older
-    /// lock by chance, once in so many times; `fits` then decides.
+    /// The session key, if something that was given opens it. A wrong passphrase opens one
+    /// of the older form by chance, once in so many times; `fits` then decides.
     pub(crate) fn open(
         &self,
         reading: &Reading,
@@ -97,8 +97,8 @@ impl Locks {
         for is_named in [true, false] {
             for key in keys {
                 for part in parts_of(key) {
-                    let fits = |lock: &&PublicKeyEncryptedSessionKey| {
-                        names(lock, &part) == is_named && may_be_for(lock, &part)
+                    let fits = |esk: &&PublicKeyEncryptedSessionKey| {
+                        names(esk, &part) == is_named && may_be_for(esk, &part)
                     };
                     let mut own = self.by_key.iter().filter(fits).peekable();
                     if own.peek().is_none() || is_stub(secret_of(&part)) {
@@ -109,9 +109,9 @@ impl Locks {
                         put_once(locked, key);
                         continue;
                     };
-                    for lock in own {
+                    for esk in own {
                         left = left.checked_sub(1)?;
-                        let found = part_open.decrypt_session_key(lock, &Password::empty());
+                        let found = part_open.decrypt_session_key(esk, &Password::empty());
                         if let Some(key) = found.ok().and_then(|key| sort(&key, is_v2)) {
                             return Some(key);
                         }
@@ -129,28 +129,28 @@ impl Locks {
         is_v2: bool,
         fits: &impl Fn(&SessionKey) -> bool,
     ) -> Option<SessionKey> {
-        self.trials(passphrases.len()).find_map(|(lock, at)| {
-            let found = decrypt_session_key_with_password(lock, &passphrases[at]);
+        self.trials(passphrases.len()).find_map(|(esk, at)| {
+            let found = decrypt_session_key_with_password(esk, &passphrases[at]);
             found.ok().and_then(|key| sort(&key, is_v2)).filter(fits)
         })
     }
 
-    /// Which locks are tried with which of so many passphrases (2).
+    /// Which of them are tried with which of so many passphrases (2).
     fn trials(
         &self,
         passphrases: usize,
     ) -> impl Iterator<Item = (&SymKeyEncryptedSessionKey, usize)> {
         let mut left = WORK_MAX;
         let all = self.by_passphrase.iter();
-        let all = all.flat_map(move |lock| (0..passphrases).map(move |at| (lock, at)));
-        all.filter(move |(lock, _)| {
-            let rest = left.checked_sub(work_of(lock)).filter(|_| is_affordable(lock));
+        let all = all.flat_map(move |esk| (0..passphrases).map(move |at| (esk, at)));
+        all.filter(move |(esk, _)| {
+            let rest = left.checked_sub(work_of(esk)).filter(|_| is_affordable(esk));
             left = rest.unwrap_or(left);
             rest.is_some()
         })
     }
 
-    /// How many locks are not tried with all of so many passphrases.
+    /// How many are not tried with all of so many passphrases.
     fn left_out(&self, passphrases: usize) -> usize {
         let all = self.by_passphrase.len() * passphrases;
         (all - self.trials(passphrases).count()).div_ceil(passphrases.max(1))
@@ -176,14 +176,14 @@ impl Locks {
     fn by_token(&self, reading: &Reading, is_v2: bool) -> Result<Option<SessionKey>> {
         let mut left = TOKEN_TRIALS_MAX;
         for is_named in [true, false] {
-            for key in reading.held.iter().flat_map(Held::keys) {
-                let fits = |lock: &&PublicKeyEncryptedSessionKey| {
-                    names(lock, &key) == is_named && may_be_for(lock, &key)
+            for key in reading.token_keys.iter().flat_map(TokenKey::keys) {
+                let fits = |esk: &&PublicKeyEncryptedSessionKey| {
+                    names(esk, &key) == is_named && may_be_for(esk, &key)
                 };
-                for lock in self.by_key.iter().filter(fits) {
+                for esk in self.by_key.iter().filter(fits) {
                     let Some(rest) = left.checked_sub(1) else { return Ok(None) };
                     left = rest;
-                    let found = key.open(lock)?.filter(|found| is_v2 == (found.cipher == 0));
+                    let found = key.open(esk)?.filter(|found| is_v2 == (found.cipher == 0));
                     if found.is_some() {
                         return Ok(found);
                     }
@@ -198,7 +198,7 @@ impl Locks {
         reading.keys.iter().find_map(|key| {
             let inner = key.key();
             let parts = inner.secret_subkeys.iter().map(|part| part.key.public_key());
-            let is_named = |part: &&PublicSubkey| self.by_key.iter().any(|lock| names(lock, *part));
+            let is_named = |part: &&PublicSubkey| self.by_key.iter().any(|esk| names(esk, *part));
             let why = parts.filter(is_named).find_map(unsupported)?;
             let name = inner.fingerprint().to_string().to_uppercase();
             Some(format!("it is for a part of the key {name} that cannot be used here: {why}"))
@@ -227,8 +227,8 @@ impl Locks {
             let left_out = self.left_out(reading.passphrases.len().max(1));
             if left_out > 0 {
                 ways.push(format!(
-                    "{left_out} of its {} locks for passphrases would take more memory or time \
-                     than a message gets, and were not tried",
+                    "{left_out} of its {} session keys for passphrases would take more memory or \
+                     time than a message gets, and were not tried",
                     self.by_passphrase.len()
                 ));
             }
@@ -244,12 +244,12 @@ impl Locks {
     }
 }
 
-/// What trying passphrases with all locks of a message may take, in bytes that are hashed or
-/// filled: two passes over the most memory that is given, or as much as the most locks that are
-/// written ask for.
+/// What trying passphrases with all encrypted session keys of a message may take, in bytes that are
+/// hashed or filled: two passes over the most memory that is given, or as much as the most
+/// passphrases that are written ask for.
 const WORK_MAX: u64 = 4 << 30;
 
-/// How often secret keys are tried at the locks of a message.
+/// How often secret keys are tried at the encrypted session keys of a message.
 const TRIALS_MAX: usize = 256;
 /// The same of keys in tokens, which take their time.
 const TOKEN_TRIALS_MAX: usize = 32;
@@ -281,8 +281,8 @@ fn put_once(keys: &mut Vec<Tsk>, key: &Tsk) {
 }
 
 /// What trying a passphrase takes, in bytes that are hashed or filled.
-fn work_of(lock: &SymKeyEncryptedSessionKey) -> u64 {
-    match lock.s2k() {
+fn work_of(esk: &SymKeyEncryptedSessionKey) -> u64 {
+    match esk.s2k() {
         Some(StringToKey::Argon2 { t, m_enc, .. }) => {
             let kibibytes = 1_u64.checked_shl(u32::from(*m_enc)).unwrap_or(u64::MAX);
             kibibytes.saturating_mul(1 << 10).saturating_mul(u64::from(*t))
@@ -301,10 +301,10 @@ fn work_of(lock: &SymKeyEncryptedSessionKey) -> u64 {
 }
 
 /// Whether trying a passphrase takes memory in proportion; a sender may ask for terabytes.
-fn is_affordable(lock: &SymKeyEncryptedSessionKey) -> bool {
+fn is_affordable(esk: &SymKeyEncryptedSessionKey) -> bool {
     const KIBIBYTES_MAX_POWER: u8 = 21;
     const PASSES_MAX: u8 = 32;
-    match lock.s2k() {
+    match esk.s2k() {
         Some(StringToKey::Argon2 { t, m_enc, .. }) => {
             *m_enc <= KIBIBYTES_MAX_POWER && *t <= PASSES_MAX
         }
@@ -313,12 +313,12 @@ fn is_affordable(lock: &SymKeyEncryptedSessionKey) -> bool {
 }
 
 /// Whether it may be for this key: it names it, or nobody, and is made for one of its kind.
-fn may_be_for(lock: &PublicKeyEncryptedSessionKey, key: &impl KeyDetails) -> bool {
-    let is_of_kind = lock.algorithm().is_ok_and(|algorithm| algorithm == key.algorithm());
-    is_of_kind && lock.match_identity(key) && lock.values().is_ok_and(|values| fits(values, key))
+fn may_be_for(esk: &PublicKeyEncryptedSessionKey, key: &impl KeyDetails) -> bool {
+    let is_of_kind = esk.algorithm().is_ok_and(|algorithm| algorithm == key.algorithm());
+    is_of_kind && esk.match_identity(key) && esk.values().is_ok_and(|values| fits(values, key))
 }
 
-/// Whether what a lock holds was made with a key of this size, or on its curve.
+/// Whether an encrypted session key was made with a key of this size, or on its curve.
 fn fits(values: &PkeskBytes, key: &impl KeyDetails) -> bool {
     match (values, key.public_params()) {
         (PkeskBytes::Ecdh { public_point, .. }, PublicParams::ECDH(params)) => {
@@ -343,13 +343,13 @@ fn fits(values: &PkeskBytes, key: &impl KeyDetails) -> bool {
 }
 
 /// Whether it says that it is for this key, and not for anybody.
-fn names(lock: &PublicKeyEncryptedSessionKey, key: &impl KeyDetails) -> bool {
-    lock.id().is_ok_and(|id| *id == key.legacy_key_id())
-        || lock.fingerprint().is_ok_and(|print| print == Some(&key.fingerprint()))
+fn names(esk: &PublicKeyEncryptedSessionKey, key: &impl KeyDetails) -> bool {
+    esk.id().is_ok_and(|id| *id == key.legacy_key_id())
+        || esk.fingerprint().is_ok_and(|print| print == Some(&key.fingerprint()))
 }
 
-fn recipient(lock: &PublicKeyEncryptedSessionKey) -> String {
-    match (lock.id(), lock.fingerprint()) {
+fn recipient(esk: &PublicKeyEncryptedSessionKey) -> String {
+    match (esk.id(), esk.fingerprint()) {
         (Ok(id), _) => format!("key {id}"),
         (_, Ok(Some(print))) => format!("key {print}"),
         _ => "a key that it does not name".to_owned(),
@@ -374,12 +374,12 @@ mod tests {
 
     use crate::encrypt::PASSPHRASES_MAX;
 
-    /// A lock of version 4 whose key is made as these bytes say.
-    fn lock(s2k: &[u8]) -> SymKeyEncryptedSessionKey {
+    /// One of version 4 whose key is made as these bytes say.
+    fn esk(s2k: &[u8]) -> SymKeyEncryptedSessionKey {
         let body = [&[4, 9], s2k, &[7; 33]].concat();
         let packet = [&[0xc3, body.len() as u8], &body[..]].concat();
         match PacketParser::new(&packet[..]).next() {
-            Some(Ok(Packet::SymKeyEncryptedSessionKey(lock))) => lock,
+            Some(Ok(Packet::SymKeyEncryptedSessionKey(esk))) => esk,
             other => panic!("{other:?}"),
         }
     }
@@ -400,18 +400,29 @@ mod tests {
             (iterated(224), PASSPHRASES_MAX, PASSPHRASES_MAX),
             (iterated(224), 1024, 256),
         ] {
-            let locks = Locks { by_passphrase: vec![lock(&s2k); given], ..Locks::default() };
-            assert_eq!(locks.trials(1).count(), tried, "{s2k:?}");
-            let said = locks.explain(&Reading::default()).to_string();
+            let encrypted = EncryptedSessionKeys {
+                by_passphrase: vec![esk(&s2k); given],
+                ..EncryptedSessionKeys::default()
+            };
+            assert_eq!(encrypted.trials(1).count(), tried, "{s2k:?}");
+            let said = encrypted.explain(&Reading::default()).to_string();
             assert_eq!(said.contains("were not tried"), tried < given, "{said}");
         }
         // What is dear hides nothing behind it that is not.
-        let by_passphrase = vec![lock(&argon(32, 21)), lock(&iterated(96))];
-        assert_eq!(Locks { by_passphrase, ..Locks::default() }.trials(1).count(), 1);
+        let by_passphrase = vec![esk(&argon(32, 21)), esk(&iterated(96))];
+        assert_eq!(
+            EncryptedSessionKeys { by_passphrase, ..EncryptedSessionKeys::default() }
+                .trials(1)
+                .count(),
+            1
+        );
         // Nor does it cost more to give more passphrases.
-        let by_passphrase = vec![lock(&argon(1, 21)), lock(&argon(1, 21))];
-        let locks = Locks { by_passphrase, ..Locks::default() };
-        assert_eq!((locks.trials(2).count(), locks.trials(9).count()), (2, 2));
-        assert_eq!((locks.left_out(1), locks.left_out(2), locks.left_out(9)), (0, 1, 2));
+        let by_passphrase = vec![esk(&argon(1, 21)), esk(&argon(1, 21))];
+        let encrypted = EncryptedSessionKeys { by_passphrase, ..EncryptedSessionKeys::default() };
+        assert_eq!((encrypted.trials(2).count(), encrypted.trials(9).count()), (2, 2));
+        assert_eq!(
+            (encrypted.left_out(1), encrypted.left_out(2), encrypted.left_out(9)),
+            (0, 1, 2)
+        );
     }
 }

@@ -4,7 +4,7 @@
 //! 1. A certificate and the places of its private halves are all that is here; no private number
 //!    ever is.
 //! 2. A PIN is asked for when it is first needed, and tried once: tokens count wrong ones. It is
-//!    wiped with the [`Holder`].
+//!    wiped with the [`Tokens`].
 //! 3. Only pairs whose token lets them do so sign, or are encrypted to.
 
 use std::fmt;
@@ -40,24 +40,24 @@ use crate::validity::Checked;
 pub type AskPin = Box<dyn Fn(&str) -> Result<Passphrase> + Send + Sync>;
 
 /// The way to tokens: their library, and their PINs as far as they have been asked for (2).
-pub struct Holder {
+pub struct Tokens {
     driver: Option<Pkcs11>,
     ask: AskPin,
     pins: Mutex<Vec<(String, Passphrase)>>,
 }
 
-impl fmt::Debug for Holder {
+impl fmt::Debug for Tokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Holder")
+        f.write_str("Tokens")
     }
 }
 
-impl Holder {
+impl Tokens {
     /// The tokens behind a library, if one is named; it is loaded when one is first needed.
     #[must_use]
-    pub fn new(module: Option<&Path>, ask: AskPin) -> Holder {
+    pub fn new(module: Option<&Path>, ask: AskPin) -> Tokens {
         let driver = module.map(Pkcs11::new);
-        Holder { driver, ask, pins: Mutex::default() }
+        Tokens { driver, ask, pins: Mutex::default() }
     }
 
     fn pin(&self, token: &str) -> Result<Passphrase> {
@@ -87,7 +87,7 @@ impl Holder {
 }
 
 /// How a key is to be put into a token, or found there.
-pub struct NewHeld<'a> {
+pub struct NewTokenKey<'a> {
     /// The token and the label of its key there.
     pub place: TokenPlace,
     /// What it is made of; without, the key of that label is used, which is there already.
@@ -101,33 +101,33 @@ pub struct NewHeld<'a> {
 /// What stands behind a key's label for the pair that opens what is encrypted to it.
 pub(crate) const DECRYPTING: &str = ".decrypt";
 
-impl NewHeld<'_> {
+impl NewTokenKey<'_> {
     /// Makes the pairs in the token, or finds the one that is there, and a certificate of it.
     ///
     /// # Errors
     /// If the token refuses, or its key is of a kind that OpenPGP has not.
-    pub fn hold(&self, holder: &Arc<Holder>) -> Result<Held> {
+    pub fn obtain(&self, tokens: &Arc<Tokens>) -> Result<TokenKey> {
         let place = &self.place;
         let Some(algorithm) = self.make else {
-            let pair = holder.request(place, |driver, pin| driver.pair(pin, place))?;
-            return self.adopt(holder, &pair, None);
+            let pair = tokens.request(place, |driver, pin| driver.pair(pin, place))?;
+            return self.adopt(tokens, &pair, None);
         };
         let kind = pair_kind(algorithm)?;
         let other = TokenPlace { key: format!("{}{DECRYPTING}", place.key), ..place.clone() };
         for (place, to_sign) in [(&other, false), (place, true)] {
-            holder.request(place, |driver, pin| driver.make_pair(pin, place, &kind, to_sign))?;
+            tokens.request(place, |driver, pin| driver.make_pair(pin, place, &kind, to_sign))?;
         }
-        let of = |place| holder.request(place, |driver, pin| driver.pair(pin, place));
-        self.adopt(holder, &of(place)?, Some((&other, &of(&other)?)))
+        let of = |place| tokens.request(place, |driver, pin| driver.pair(pin, place));
+        self.adopt(tokens, &of(place)?, Some((&other, &of(&other)?)))
     }
 
     /// A certificate for a pair, and for the one beside it that decrypts (3).
     fn adopt(
         &self,
-        holder: &Arc<Holder>,
+        tokens: &Arc<Tokens>,
         pair: &Pair,
         other: Option<(&TokenPlace, &Pair)>,
-    ) -> Result<Held> {
+    ) -> Result<TokenKey> {
         let (place, now) = (&self.place, Timestamp::now().as_secs());
         if !pair.signs {
             let what = format!("{place} may not sign, which a key of OpenPGP has to");
@@ -141,8 +141,8 @@ impl NewHeld<'_> {
             (None, Public::Nist { .. }) if pair.decrypts => Some((place, numbers.part(now)?)),
             (None, _) => None,
         };
-        let signer = HeldKey {
-            holder: Arc::clone(holder),
+        let signer = TokenKeyPart {
+            tokens: Arc::clone(tokens),
             place: place.clone(),
             public: ComponentKeyPub::Primary(primary.clone()),
         };
@@ -161,7 +161,7 @@ impl NewHeld<'_> {
             parts.push(SignedPublicSubKey::new(part, of_part));
         }
         let certificate = Certificate::from(SignedPublicKey::new(primary, details, parts));
-        Ok(Held { certificate, places: Places(places), holder: Arc::clone(holder) })
+        Ok(TokenKey { certificate, places: Places(places), tokens: Arc::clone(tokens) })
     }
 }
 
@@ -229,13 +229,13 @@ impl Places {
 
 /// A key whose private halves are in a token.
 #[derive(Clone, Debug)]
-pub struct Held {
+pub struct TokenKey {
     pub(crate) certificate: Certificate,
     pub(crate) places: Places,
-    pub(crate) holder: Arc<Holder>,
+    pub(crate) tokens: Arc<Tokens>,
 }
 
-impl Held {
+impl TokenKey {
     /// The certificate: what others may have.
     #[must_use]
     pub fn certificate(&self) -> &Certificate {
@@ -261,7 +261,7 @@ impl Held {
     ///
     /// # Errors
     /// If it is not known where it is.
-    pub(crate) fn primary(&self) -> Result<HeldKey> {
+    pub(crate) fn primary(&self) -> Result<TokenKeyPart> {
         let name = self.certificate.fingerprint();
         let gone = || Error::UnfitKey(format!("it is not known which token has key {name}"));
         self.keys().find(|key| key.fingerprint() == name).ok_or_else(gone)
@@ -304,29 +304,29 @@ impl Held {
     }
 
     /// Its keys.
-    pub(crate) fn keys(&self) -> impl Iterator<Item = HeldKey> {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = TokenKeyPart> {
         let inner = SignedPublicKey::from(self.certificate.clone());
         let parts = inner.public_subkeys.into_iter().map(|part| ComponentKeyPub::Subkey(part.key));
         let all = std::iter::once(ComponentKeyPub::Primary(inner.primary_key)).chain(parts);
         all.filter_map(|public| {
             let place = self.places.of(&public.fingerprint())?.clone();
-            Some(HeldKey { holder: Arc::clone(&self.holder), place, public })
+            Some(TokenKeyPart { tokens: Arc::clone(&self.tokens), place, public })
         })
     }
 }
 
 /// One key whose private half is in a token.
 #[derive(Clone, Debug)]
-pub(crate) struct HeldKey {
-    holder: Arc<Holder>,
+pub(crate) struct TokenKeyPart {
+    tokens: Arc<Tokens>,
     place: TokenPlace,
     public: ComponentKeyPub,
 }
 
-impl HeldKey {
-    /// The session key in a lock, if it was made for this key.
-    pub(crate) fn open(&self, lock: &PublicKeyEncryptedSessionKey) -> Result<Option<SessionKey>> {
-        let Ok(values) = lock.values() else { return Ok(None) };
+impl TokenKeyPart {
+    /// The session key, if it was made for this key.
+    pub(crate) fn open(&self, esk: &PublicKeyEncryptedSessionKey) -> Result<Option<SessionKey>> {
+        let Ok(values) = esk.values() else { return Ok(None) };
         let clear = match (values, self.public.public_params()) {
             (PkeskBytes::Rsa { mpi }, PublicParams::RSA(_)) => {
                 self.ask(|driver, pin| driver.decrypt(pin, &self.place, mpi.as_ref()))?
@@ -337,7 +337,7 @@ impl HeldKey {
             ) => self.agreed(params, public_point.as_ref(), encrypted_session_key)?,
             _ => None,
         };
-        let is_v6 = lock.version() == PkeskVersion::V6;
+        let is_v6 = esk.version() == PkeskVersion::V6;
         Ok(clear.and_then(|clear| session_key(&clear, is_v6)))
     }
 
@@ -373,7 +373,7 @@ impl HeldKey {
         &self,
         work: impl FnOnce(&Pkcs11, &Passphrase) -> std::result::Result<T, TokenFault>,
     ) -> Result<Option<T>> {
-        match self.holder.request(&self.place, work) {
+        match self.tokens.request(&self.place, work) {
             Ok(found) => Ok(Some(found)),
             Err(Error::Token { fault: TokenFault::Altered, .. }) => Ok(None),
             Err(error) => Err(error),
@@ -394,7 +394,7 @@ fn session_key(clear: &[u8], is_v6: bool) -> Option<SessionKey> {
     is_whole.then(|| SessionKey { cipher, key: Zeroizing::new(key.to_vec()) })
 }
 
-impl KeyDetails for HeldKey {
+impl KeyDetails for TokenKeyPart {
     fn version(&self) -> KeyVersion {
         self.public.version()
     }
@@ -424,7 +424,7 @@ impl KeyDetails for HeldKey {
     }
 }
 
-impl SigningKey for HeldKey {
+impl SigningKey for TokenKeyPart {
     fn sign(
         &self,
         _: &Password,
@@ -433,7 +433,7 @@ impl SigningKey for HeldKey {
     ) -> pgp::errors::Result<SignatureBytes> {
         let signed = |what: &[u8]| {
             let made =
-                self.holder.request(&self.place, |driver, pin| driver.sign(pin, &self.place, what));
+                self.tokens.request(&self.place, |driver, pin| driver.sign(pin, &self.place, what));
             made.map_err(std::io::Error::from)
         };
         let numbers = match curve_bytes(self.public_params()) {
