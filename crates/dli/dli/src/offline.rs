@@ -4,6 +4,7 @@
 //! 1. A call that meets one has changed nothing, and its PCB stands where it stood, without hold.
 //! 2. Programs whose data is all online pay nothing for this.
 
+use definitions::Function;
 use hierarchy::HierarchyError;
 use store::{Store, Unit};
 
@@ -101,7 +102,7 @@ impl<S: Store> Session<S> {
     /// A call through a PCB of which some data may be offline: undone if it meets that.
     pub(crate) fn answer_or_undo(
         &mut self,
-        (pcb, function): (usize, [u8; 4]),
+        (pcb, function): (usize, Function),
         area: Option<&mut [u8]>,
         ssas: &[&[u8]],
     ) -> Result<Answer, Failure> {
@@ -109,10 +110,7 @@ impl<S: Store> Session<S> {
             return self.answer(pcb, function, area, ssas).map_err(Failure::of);
         };
         let stand = slot.stand();
-        let point = match &function {
-            b"ISRT" | b"REPL" | b"DLET" => Some(self.savepoint()?),
-            _ => None,
-        };
+        let point = if function.is_change() { Some(self.savepoint()?) } else { None };
         match self.answer(pcb, function, area, ssas) {
             Err(error @ HierarchyError::Offline { .. }) => {
                 if let Some(point) = point {

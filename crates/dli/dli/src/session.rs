@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use definitions::resolve::{Definitions, ResolvedKind, ResolvedPsb};
-use definitions::{DbdName, SegmentName};
+use definitions::{DbdName, Function, SegmentName};
 use hierarchy::{Database, HierarchyError, Levels};
 use store::{Read, Savepoint, Store, StoreError, Unit, UnitOptions};
 
@@ -48,6 +48,66 @@ pub struct Place {
     pub nodes: Vec<u16>,
     /// The path.
     pub key: Vec<u8>,
+}
+
+/// What a function asks of a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DatabaseCall {
+    /// A get, and whether it holds what it returns.
+    Get(Get, bool),
+    Insert,
+    Replace,
+    Delete,
+}
+
+impl DatabaseCall {
+    /// `None` for a function that the engine does not answer.
+    fn of(function: Function) -> Option<DatabaseCall> {
+        Some(match function {
+            Function::Gu => DatabaseCall::Get(Get::Unique, false),
+            Function::Ghu => DatabaseCall::Get(Get::Unique, true),
+            Function::Gn => DatabaseCall::Get(Get::Next, false),
+            Function::Ghn => DatabaseCall::Get(Get::Next, true),
+            Function::Gnp => DatabaseCall::Get(Get::WithinParent, false),
+            Function::Ghnp => DatabaseCall::Get(Get::WithinParent, true),
+            Function::Isrt => DatabaseCall::Insert,
+            Function::Repl => DatabaseCall::Replace,
+            Function::Dlet => DatabaseCall::Delete,
+            Function::Pos
+            | Function::Fld
+            | Function::Deq
+            | Function::Open
+            | Function::Clse
+            | Function::Chkp
+            | Function::Xrst
+            | Function::Sync
+            | Function::Rolb
+            | Function::Roll
+            | Function::Rols
+            | Function::Sets
+            | Function::Setu
+            | Function::Log
+            | Function::Stat
+            | Function::Inqy
+            | Function::Init
+            | Function::Gscd
+            | Function::Term
+            | Function::Apsb
+            | Function::Dpsb
+            | Function::Pcb
+            | Function::Purg
+            | Function::Chng
+            | Function::Seto
+            | Function::Auth
+            | Function::Cmd
+            | Function::Gcmd
+            | Function::Icmd
+            | Function::Rcmd
+            | Function::Gmsg
+            | Function::Ical
+            | Function::Unknown(_) => return None,
+        })
+    }
 }
 
 /// A PCB of the program.
@@ -146,7 +206,7 @@ impl<S: Store> Session<S> {
     /// As for [`Session::call`].
     pub fn call_of(
         &mut self,
-        (pcb, function): (usize, [u8; 4]),
+        (pcb, function): (usize, Function),
         of_command: bool,
         area: Option<&mut [u8]>,
         ssas: &[&[u8]],
@@ -164,7 +224,7 @@ impl<S: Store> Session<S> {
     pub fn call(
         &mut self,
         pcb: usize,
-        function: [u8; 4],
+        function: Function,
         area: Option<&mut [u8]>,
         ssas: &[&[u8]],
     ) -> Result<Reply, Failure> {
@@ -177,7 +237,7 @@ impl<S: Store> Session<S> {
         if let Some(Slot::Database(pcb, _)) = self.slots.get_mut(pcb) {
             pcb.mask.status = answer.status;
         }
-        if matches!(&function, b"DLET" | b"REPL") {
+        if matches!(function, Function::Dlet | Function::Repl) {
             self.changes += 1;
         }
         Ok(Reply { status: answer.status, filled: answer.filled })
@@ -186,7 +246,7 @@ impl<S: Store> Session<S> {
     pub(crate) fn answer(
         &mut self,
         pcb: usize,
-        function: [u8; 4],
+        function: Function,
         area: Option<&mut [u8]>,
         ssas: &[&[u8]],
     ) -> hierarchy::Result<Answer> {
@@ -201,22 +261,13 @@ impl<S: Store> Session<S> {
         };
         let mut reach =
             Reach { store: &*store, unit, locks, changes: *changes, of_command: *of_command };
-        let get = match &function {
-            b"GU  " => Some((Get::Unique, false)),
-            b"GHU " => Some((Get::Unique, true)),
-            b"GN  " => Some((Get::Next, false)),
-            b"GHN " => Some((Get::Next, true)),
-            b"GNP " => Some((Get::WithinParent, false)),
-            b"GHNP" => Some((Get::WithinParent, true)),
-            b"ISRT" | b"REPL" | b"DLET" => None,
-            _ => return Ok(Answer::of(Status::AD)),
+        let Some(call) = DatabaseCall::of(function) else {
+            return Ok(Answer::of(Status::AD));
         };
         let Some(area) = area else { return Ok(Answer::of(Status::AB)) };
-        if let Some(get) = get {
-            return pcb.get(&mut reach, shape, get, ssas, area);
-        }
-        match &function {
-            b"ISRT" if shape.view.options.is_load() => {
+        match call {
+            DatabaseCall::Get(get, hold) => pcb.get(&mut reach, shape, (get, hold), ssas, area),
+            DatabaseCall::Insert if shape.view.options.is_load() => {
                 if !pcb.loading.begun {
                     if pcb.holds_something(&mut reach)? {
                         return Ok(Answer::of(Status::AI));
@@ -225,9 +276,9 @@ impl<S: Store> Session<S> {
                 }
                 pcb.load_segments(&mut reach, shape, ssas, area)
             }
-            b"ISRT" => pcb.insert(&mut reach, shape, ssas, (area, online)),
-            b"REPL" => pcb.replace(&mut reach, shape, ssas, area),
-            _ => pcb.delete(&mut reach, shape, ssas, area),
+            DatabaseCall::Insert => pcb.insert(&mut reach, shape, ssas, (area, online)),
+            DatabaseCall::Replace => pcb.replace(&mut reach, shape, ssas, area),
+            DatabaseCall::Delete => pcb.delete(&mut reach, shape, ssas, area),
         }
     }
 
