@@ -86,21 +86,21 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn derived(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         step: &LevelPlan<'_, '_>,
         level: usize,
         start: Start,
     ) -> Result<bool> {
+        let view = context.view;
         let node = view.node(step.node);
         let (set, prefix) = match self.source(view, node, level)? {
             Source::Entries(set, prefix) => (set, prefix),
             Source::One(path) => {
                 let behind = matches!(start, Start::At(Side::After | Side::Behind));
-                return Ok(!behind && self.arrive(context, view, step, level, (&[], &path))?);
+                return Ok(!behind && self.arrive(context, step, level, (&[], &path))?);
             }
             Source::Segments(..) => return Ok(false),
         };
-        let index = self.gap_index(context, view, node);
+        let index = self.gap_index(context, node);
         let mut start = start;
         loop {
             let cursor = self.search.cursors.get(context.store, set)?;
@@ -131,7 +131,7 @@ impl<S: Store> DbPcb<S> {
             }
             let mut kept = std::mem::take(&mut self.search.entry);
             kept.keep(entry);
-            let followed = self.follow(context, view, (step, level), (set, prefix.len()), &kept);
+            let followed = self.follow(context, (step, level), (set, prefix.len()), &kept);
             if matches!(followed, Ok(Followed::Passed)) {
                 self.search.start.clear();
                 self.search.start.extend_from_slice(&kept.key[prefix.len()..]);
@@ -148,23 +148,22 @@ impl<S: Store> DbPcb<S> {
     fn follow(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         (step, level): (&LevelPlan<'_, '_>, usize),
         (set, prefix): (SetId, usize),
         entry: &FoundEntry,
     ) -> Result<Followed> {
+        let view = context.view;
         let node = view.node(step.node);
         let Some(path) = self.led_to(view, node, &entry.value)? else {
             return Ok(Followed::Passed);
         };
-        let read = (set, &entry.key[..], &entry.value[..]);
-        if !self.holds_still(context, (view, node, level), read, path)? {
+        if !self.holds_still(context, (node, level), (set, entry), path)? {
             return Ok(Followed::Again);
         }
         let part = &entry.key[prefix..];
         let arrived = match view.entry_tree() {
             Some(tree) => self.arrive_at_entry(view, tree, step, (part, &entry.value, path))?,
-            None => self.arrive(context, view, step, level, (part, path))?,
+            None => self.arrive(context, step, level, (part, path))?,
         };
         Ok(if arrived { Followed::Arrived } else { Followed::Passed })
     }
@@ -174,34 +173,35 @@ impl<S: Store> DbPcb<S> {
     fn holds_still(
         &mut self,
         context: &mut CallContext<'_, S>,
-        (view, node, level): (&CompiledView, &Node, usize),
-        (set, key, value): (SetId, &[u8], &[u8]),
+        (node, level): (&Node, usize),
+        (set, entry): (SetId, &FoundEntry),
         path: &[u8],
     ) -> Result<bool> {
         let Some(mode) = self.lock_mode().filter(|_| context.locks.are_shared()) else {
             return Ok(true);
         };
-        if !self.lock_record(context, view.database(node), path, level, mode)? {
+        let database = context.view.database(node);
+        if !self.lock_record(context, database, path, level, mode)? {
             return Ok(true);
         }
-        let there = context.unit.get(set, key, Read::Unlocked, &mut self.search.seek)?;
-        Ok(there && self.search.seek == value)
+        let there = context.unit.get(set, &entry.key, Read::Unlocked, &mut self.search.seek)?;
+        Ok(there && self.search.seek == entry.value)
     }
 
     /// Code L: the last twin that satisfies the plan.
     pub(crate) fn last_twin(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         step: &LevelPlan<'_, '_>,
         level: usize,
         start: Start,
     ) -> Result<bool> {
+        let view = context.view;
         let node = view.node(step.node);
         let (set, prefix, leads) = match self.source(view, node, level)? {
             Source::Entries(set, prefix) => (set, prefix, true),
             Source::Segments(set, prefix) => (set, prefix, false),
-            Source::One(_) => return self.derived(context, view, step, level, start),
+            Source::One(_) => return self.derived(context, step, level, start),
         };
         let from = Cut {
             key: &self.search.start.clone(),
@@ -241,7 +241,7 @@ impl<S: Store> DbPcb<S> {
                 continue;
             }
             if let Some(path) = path
-                && self.arrive(context, view, step, level, (&part, &path))?
+                && self.arrive(context, step, level, (&part, &path))?
             {
                 return Ok(true);
             }
@@ -262,11 +262,11 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn present(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         step: &LevelPlan<'_, '_>,
         level: usize,
         part: &[u8],
     ) -> Result<bool> {
+        let view = context.view;
         let node = view.node(step.node);
         let mut value = Vec::new();
         let path = match self.source(view, node, level)? {
@@ -287,7 +287,7 @@ impl<S: Store> DbPcb<S> {
                 }
                 self.arrive_at_entry(view, tree, step, (part, &value, &path))
             }
-            (Some(path), None) => self.arrive(context, view, step, level, (part, &path)),
+            (Some(path), None) => self.arrive(context, step, level, (part, &path)),
             (None, _) => Ok(false),
         }
     }
@@ -296,11 +296,11 @@ impl<S: Store> DbPcb<S> {
     fn arrive(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         step: &LevelPlan<'_, '_>,
         level: usize,
         (part, path): (&[u8], &[u8]),
     ) -> Result<bool> {
+        let view = context.view;
         let database = view.database(view.node(step.node));
         let (set, key) = database.locate(path)?;
         if let Some(mode) = self.lock_mode()
@@ -311,7 +311,7 @@ impl<S: Store> DbPcb<S> {
         let mut value = std::mem::take(&mut self.search.value);
         let there = context.unit.get(set, key, Read::Unlocked, &mut value);
         let arrived = match there {
-            Ok(true) => self.weigh_derived(context, view, (step, level), (part, path), &value),
+            Ok(true) => self.weigh_derived(context, (step, level), (part, path), &value),
             Ok(false) => Ok(false),
             Err(error) => Err(error.into()),
         };
@@ -323,11 +323,11 @@ impl<S: Store> DbPcb<S> {
     fn weigh_derived(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         (step, level): (&LevelPlan<'_, '_>, usize),
         (part, path): (&[u8], &[u8]),
         value: &[u8],
     ) -> Result<bool> {
+        let view = context.view;
         let node = view.node(step.node);
         let database = view.database(node);
         let kind = database.schema.of(node.of);
@@ -339,12 +339,12 @@ impl<S: Store> DbPcb<S> {
         let stack = &mut self.search.stack;
         let carried = &mut stack.carried[level - 1];
         carried.set(path, &[]);
-        join(context, view, node, &stored, carried, &mut stack.joined[level - 1])?;
+        join(context, node, &stored, carried, &mut stack.joined[level - 1])?;
         let mut turned = Vec::new();
         let data = turn(database, node, path, data, &mut turned)?;
         if stack.limits[level - 1].test {
             let joined = &stack.joined[level - 1];
-            let indexed = crate::subject::indexed(context, view, step, path, Some(part))?;
+            let indexed = crate::subject::indexed(context, step, path, Some(part))?;
             let indexed = indexed.as_ref();
             let occurrence = Occurrence { view, node: step.node, data, joined, indexed };
             if !occurrence.satisfies(step) {
@@ -381,32 +381,32 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn carry(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         path: &[u8],
         levels: &Levels,
     ) -> Result<bool> {
+        let view = context.view;
         if view.is_plain {
             return Ok(true);
         }
         self.search.stack.start(&[], &Levels::NONE);
-        self.stand_at(context, view, path, levels)
+        self.stand_at(context, path, levels)
     }
 
     /// Arrives at every level of a path, from the top down; `false` where one is gone.
     pub(crate) fn stand_at(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         path: &[u8],
         levels: &Levels,
     ) -> Result<bool> {
+        let view = context.view;
         for level in 1..=levels.len() {
             let node = self.node_at(levels, level);
             let plan = Plan::new(view, node, &[]);
             self.search.stack.limit(view, &plan);
             let from = levels.end(level - 1) + usize::from(level > 1);
             let part = path[from..levels.end(level)].to_vec();
-            if !self.present(context, view, plan.level(level), level, &part)? {
+            if !self.present(context, plan.level(level), level, &part)? {
                 return Ok(false);
             }
         }
@@ -417,9 +417,9 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn scan_derived(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         within_parent: bool,
     ) -> Result<bool> {
+        let view = context.view;
         let base = if within_parent { self.parentage.levels.len() } else { 0 };
         if within_parent {
             if self.is_behind_parent() {
@@ -438,14 +438,14 @@ impl<S: Store> DbPcb<S> {
             let (path, levels) = (self.position.path.clone(), self.position.levels);
             let mut known = levels;
             known.truncate(depth);
-            if !self.carry(context, view, &path[..known.end(depth)], &known)? {
+            if !self.carry(context, &path[..known.end(depth)], &known)? {
                 // Something above is gone: what lies behind it is next.
                 let end = known.end(depth);
                 self.position.truncate(depth.saturating_sub(1));
                 self.position.point_at(&path[..end], Side::Behind);
                 continue;
             }
-            if !self.step_derived(context, view, (depth, base), (&path, &levels))? {
+            if !self.step_derived(context, (depth, base), (&path, &levels))? {
                 return Ok(false);
             }
             self.position.replace_path(&self.search.stack.key, self.search.stack.levels.0);
@@ -476,10 +476,10 @@ impl<S: Store> DbPcb<S> {
     fn step_derived(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         (depth, base): (usize, usize),
         (path, levels): (&[u8], &Levels),
     ) -> Result<bool> {
+        let view = context.view;
         for level in (base..=depth).rev() {
             let children = match level {
                 0 => vec![0],
@@ -495,7 +495,7 @@ impl<S: Store> DbPcb<S> {
                 self.search.stack.limit(view, &plan);
                 self.search.stack.start(&path[..above.end(level)], &above);
                 self.search.wanted_level = level + 1;
-                if self.candidate(context, view, &plan, level + 1, false)? {
+                if self.candidate(context, &plan, level + 1, false)? {
                     return Ok(true);
                 }
             }

@@ -16,7 +16,6 @@ use crate::pcb::DbPcb;
 use crate::plan::{LevelPlan, Plan};
 use crate::search::{Candidate, Weighed};
 use crate::search_stack::Limits;
-use crate::view::CompiledView;
 
 impl Limits {
     /// Whether only one key lies within them.
@@ -34,9 +33,9 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn direct(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         plan: &Plan<'_, '_>,
     ) -> Result<bool> {
+        let view = context.view;
         let target = plan.target();
         let known = !plan.from_point
             && plan.base == 0
@@ -61,7 +60,7 @@ impl<S: Store> DbPcb<S> {
             self.search.stack.push(node, &part);
             self.search.stack.limits[level - 1].lower = part;
         }
-        let found = self.look(context, view, plan.level(target), target)?;
+        let found = self.look(context, plan.level(target), target)?;
         if found {
             self.search.stack.note_best();
         } else {
@@ -75,10 +74,10 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn by_key(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         step: &LevelPlan<'_, '_>,
         level: usize,
     ) -> Result<bool> {
+        let view = context.view;
         let node = view.node(step.node);
         let limits = &mut self.search.stack.limits[level - 1];
         let unique = !view.database(node).schema.of(node.of).has_position();
@@ -88,7 +87,7 @@ impl<S: Store> DbPcb<S> {
         let part = std::mem::take(&mut limits.lower);
         self.search.stack.push(node, &part);
         self.search.stack.limits[level - 1].lower = part;
-        let found = self.look(context, view, step, level)?;
+        let found = self.look(context, step, level)?;
         if !found {
             self.search.stack.truncate(level - 1);
         }
@@ -99,10 +98,10 @@ impl<S: Store> DbPcb<S> {
     fn look(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         step: &LevelPlan<'_, '_>,
         level: usize,
     ) -> Result<bool> {
+        let view = context.view;
         let node = view.node(step.node);
         let database = view.database(node);
         let path = std::mem::take(&mut self.search.stack.key);
@@ -119,7 +118,7 @@ impl<S: Store> DbPcb<S> {
             let candidate = Candidate { step, level, stored_front, keeps };
             let entry = Entry { key, value: &value };
             let buffers = (&mut self.search.stack, &mut self.search.expanded);
-            found = matches!(candidate.weigh(context, view, buffers, entry)?, Weighed::Fits);
+            found = matches!(candidate.weigh(context, buffers, entry)?, Weighed::Fits);
         }
         self.search.seek = value;
         self.search.stack.key = path;

@@ -82,10 +82,10 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn current_entry(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         tree: &IndexTree,
         held: Held,
     ) -> Result<Option<Current>> {
+        let view = context.view;
         let database = &view.databases[0];
         let (key, mut value) = (self.position.down_to(held.level), Vec::new());
         if !context.unit.get(tree.set, key, Read::Unlocked, &mut value)? {
@@ -103,10 +103,10 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn replace_entry(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         tree: &IndexTree,
         change: &Replacement,
     ) -> Result<()> {
+        let view = context.view;
         self.lock_for_change(context, &view.databases[0], &change.path)?;
         let user_data = change.new.get(tree.index.user_data()).unwrap_or(&[]);
         let entry = (self.position.down_to(1), &change.value[..]);
@@ -117,10 +117,10 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn delete_entry(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         tree: &IndexTree,
         held: Held,
     ) -> Result<bool> {
+        let view = context.view;
         self.lock_for_change(context, &view.databases[0], &self.stored_path(view, held))?;
         let shared = context.locks.are_shared();
         tree.delete((context.store, &mut *context.unit), self.position.down_to(1), shared)

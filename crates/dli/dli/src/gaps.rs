@@ -27,7 +27,7 @@ use store::{Cursor, LockMode, LockName, Position as Place, Read, SetId, Store, U
 
 use crate::context::CallContext;
 use crate::pcb::DbPcb;
-use crate::view::{Chain, CompiledView, Node};
+use crate::view::{Chain, Node};
 
 /// The key that stands for the end of a set.
 const END: &[u8] = &[];
@@ -135,10 +135,10 @@ impl<S: Store> DbPcb<S> {
     /// The index whose gaps a walk has to pass: that of its entries, where others change it.
     pub(crate) fn gap_index<'s>(
         &self,
-        context: &CallContext<'_, S>,
-        view: &'s CompiledView,
+        context: &CallContext<'s, S>,
         node: &Node,
     ) -> Option<&'s IndexTree> {
+        let view = context.view;
         match node.chain {
             Chain::Index(at) if context.locks.are_shared() && self.lock_mode().is_some() => {
                 view.database(node).indexes.get(at)

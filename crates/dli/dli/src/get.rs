@@ -45,11 +45,11 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn get(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         (get, hold): (Get, bool),
         ssas: &[&[u8]],
         area: &mut [u8],
     ) -> Result<Answer> {
+        let view = context.view;
         self.hold.release();
         let mut list = Ssas::default();
         if let Err(refusal) = crate::ssa::parse_into(&view.table, Calling::Get, ssas, &mut list) {
@@ -64,14 +64,14 @@ impl<S: Store> DbPcb<S> {
         if let Some(status) = self.forbids_get(view, &list) {
             return Ok(Answer::of(status));
         }
-        if get == Get::WithinParent && !self.has_parent(context, view)? {
+        if get == Get::WithinParent && !self.has_parent(context)? {
             self.feedback.mask.clear();
             return Ok(Answer::of(Status::GP));
         }
         let answer = match list.is_empty() {
-            true if get == Get::Unique => self.first_root(context, view, area)?,
-            true => self.next_segment(context, view, get == Get::WithinParent, area)?,
-            false => self.qualified(context, view, get, &list, area)?,
+            true if get == Get::Unique => self.first_root(context, area)?,
+            true => self.next_segment(context, get == Get::WithinParent, area)?,
+            false => self.qualified(context, get, &list, area)?,
         };
         self.hold.found = hold && answer.status.is_ok();
         if answer.status.is_ok() {
@@ -93,11 +93,8 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// Whether there is parentage, and the parent still is.
-    fn has_parent(
-        &mut self,
-        context: &mut CallContext<'_, S>,
-        view: &CompiledView,
-    ) -> Result<bool> {
+    fn has_parent(&mut self, context: &mut CallContext<'_, S>) -> Result<bool> {
+        let view = context.view;
         if self.parentage.levels.is_empty() {
             return Ok(false);
         }
@@ -108,9 +105,9 @@ impl<S: Store> DbPcb<S> {
         let there = match view.is_plain {
             true => {
                 let node = self.node_at(&levels, levels.len());
-                self.load(context, view, (node, levels.len()), &path)?
+                self.load(context, (node, levels.len()), &path)?
             }
-            false => self.carry(context, view, &path, &levels)?,
+            false => self.carry(context, &path, &levels)?,
         };
         self.parentage.path = path;
         Ok(there)
@@ -140,51 +137,46 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// GU without SSAs.
-    fn first_root(
-        &mut self,
-        context: &mut CallContext<'_, S>,
-        view: &CompiledView,
-        area: &mut [u8],
-    ) -> Result<Answer> {
+    fn first_root(&mut self, context: &mut CallContext<'_, S>, area: &mut [u8]) -> Result<Answer> {
+        let view = context.view;
         self.parentage.cancel();
         self.search.stack.forget_best();
         self.search.stack.start(&[], &hierarchy::Levels::NONE);
         let plan = Plan::new(view, 0, &[]);
-        self.finish(context, view, (Get::Unique, &plan), area)
+        self.finish(context, (Get::Unique, &plan), area)
     }
 
     /// A get with SSAs.
     fn qualified(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         get: Get,
         list: &[Ssa<'_>],
         area: &mut [u8],
     ) -> Result<Answer> {
+        let view = context.view;
         let Some(last) = list.last() else { return Ok(Answer::of(Status::AH)) };
         let mut plan = Plan::new(view, last.segment, list);
         plan.from_point = get != Get::Unique && !plan.afresh;
         self.search.stack.forget_best();
         self.search.stack.start(&[], &hierarchy::Levels::NONE);
         if get == Get::WithinParent {
-            if let Some(status) = self.enter_parent(context, view, &mut plan)? {
+            if let Some(status) = self.enter_parent(context, &mut plan)? {
                 return Ok(Answer::of(status));
             }
         } else {
             self.parentage.cancel();
         }
         if get == Get::Unique {
-            self.imply(context, view, &mut plan)?;
+            self.imply(context, &mut plan)?;
         }
-        self.finish(context, view, (get, &plan), area)
+        self.finish(context, (get, &plan), area)
     }
 
     /// Makes the parent's levels the base of a GNP. Answers a status if that does not fit.
     fn enter_parent(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         plan: &mut Plan<'_, '_>,
     ) -> Result<Option<Status>> {
         let levels = self.parentage.levels;
@@ -203,10 +195,10 @@ impl<S: Store> DbPcb<S> {
         plan.nowhere = plan.from_point && outside && self.is_behind_parent();
         plan.from_point &= !outside;
         let path = std::mem::take(&mut self.parentage.path);
-        let there = self.carry(context, view, &path, &levels)?;
+        let there = self.carry(context, &path, &levels)?;
         self.search.stack.start(&path, &levels);
         let fits = match there && !plan.nowhere {
-            true => self.fits(context, view, plan, &path)?,
+            true => self.fits(context, plan, &path)?,
             false => depth,
         };
         self.parentage.path = path;
@@ -234,10 +226,10 @@ impl<S: Store> DbPcb<S> {
     fn fits(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         plan: &Plan<'_, '_>,
         path: &[u8],
     ) -> Result<usize> {
+        let view = context.view;
         let levels = self.parentage.levels;
         for level in 1..=plan.base {
             let step = plan.level(level);
@@ -245,7 +237,7 @@ impl<S: Store> DbPcb<S> {
                 continue;
             }
             if view.is_plain
-                && !self.load(context, view, (step.node, level), &path[..levels.end(level)])?
+                && !self.load(context, (step.node, level), &path[..levels.end(level)])?
             {
                 return Ok(level - 1);
             }
@@ -254,7 +246,7 @@ impl<S: Store> DbPcb<S> {
                 false => self.search.stack.carried[level - 1].path.clone(),
             };
             let part = &path[levels.end(level - 1) + usize::from(level > 1)..levels.end(level)];
-            let indexed = crate::subject::indexed(context, view, step, &stored, Some(part))?;
+            let indexed = crate::subject::indexed(context, step, &stored, Some(part))?;
             let (data, joined) =
                 (&self.search.stack.data[level - 1], &self.search.stack.joined[level - 1]);
             let (node, indexed) = (step.node, indexed.as_ref());
@@ -270,10 +262,10 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn load(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         (node, level): (u16, usize),
         path: &[u8],
     ) -> Result<bool> {
+        let view = context.view;
         let database = view.database(view.node(node));
         let (set, key) = database.locate(path)?;
         let mut value = std::mem::take(&mut self.search.seek);
@@ -296,15 +288,15 @@ impl<S: Store> DbPcb<S> {
     fn finish(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         (get, plan): (Get, &Plan<'_, '_>),
         area: &mut [u8],
     ) -> Result<Answer> {
+        let view = context.view;
         self.search.wanted_level = plan.target();
         self.search.was_held = false;
-        let found = self.search(context, view, plan)?;
+        let found = self.search(context, plan)?;
         if found != Found::Path {
-            return self.miss(context, view, (get, plan), found, area);
+            return self.miss(context, (get, plan), found, area);
         }
         self.take_stack();
         self.position.settle();
@@ -336,11 +328,11 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn miss(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         (get, plan): (Get, &Plan<'_, '_>),
         found: Found,
         area: &mut [u8],
     ) -> Result<Answer> {
+        let view = context.view;
         let best = self.search.stack.best_levels.0;
         let depth = best.len();
         let wanted = |level: &crate::plan::LevelPlan<'_, '_>| level.wanted;
@@ -379,7 +371,7 @@ impl<S: Store> DbPcb<S> {
         for level in 1..=depth.min(plan.target()) {
             let step = plan.level(level);
             if step.wanted && level != plan.target() {
-                self.again(context, view, level)?;
+                self.again(context, level)?;
                 filled = self.put_area(view, (step.node, level), area, filled);
             }
         }
@@ -388,21 +380,17 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// Reads a level of the deepest path that matched: the search has gone on since.
-    fn again(
-        &mut self,
-        context: &mut CallContext<'_, S>,
-        view: &CompiledView,
-        level: usize,
-    ) -> Result<()> {
+    fn again(&mut self, context: &mut CallContext<'_, S>, level: usize) -> Result<()> {
+        let view = context.view;
         let (path, levels) = (self.search.stack.best.clone(), self.search.stack.best_levels.0);
         let mut above = levels;
         above.truncate(level);
         match view.is_plain {
             true => {
                 let node = self.node_at(&levels, level);
-                self.load(context, view, (node, level), &path[..levels.end(level)])?
+                self.load(context, (node, level), &path[..levels.end(level)])?
             }
-            false => self.carry(context, view, &path[..levels.end(level)], &above)?,
+            false => self.carry(context, &path[..levels.end(level)], &above)?,
         };
         Ok(())
     }
@@ -450,15 +438,15 @@ impl<S: Store> DbPcb<S> {
     fn next_segment(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         within_parent: bool,
         area: &mut [u8],
     ) -> Result<Answer> {
+        let view = context.view;
         let before = (self.feedback.mask.level, self.feedback.mask.segment);
         let found = match view.is_plain {
-            true => self.scan(context, view, within_parent, area)?,
+            true => self.scan(context, within_parent, area)?,
             false => {
-                let found = self.scan_derived(context, view, within_parent)?;
+                let found = self.scan_derived(context, within_parent)?;
                 found.then(|| self.put_lowest(view, area))
             }
         };

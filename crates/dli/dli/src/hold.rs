@@ -25,11 +25,11 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn replace(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         ssas: &[&[u8]],
         area: &[u8],
     ) -> Result<Answer> {
-        if let Some(answer) = self.without_hold(context, view, 'R')? {
+        let view = context.view;
+        if let Some(answer) = self.without_hold(context, 'R')? {
             return Ok(answer);
         }
         let mut list = Ssas::default();
@@ -37,7 +37,7 @@ impl<S: Store> DbPcb<S> {
         {
             return Ok(self.refuse(&refusal));
         }
-        let held = match self.held_for(context, view, &list) {
+        let held = match self.held_for(context, &list) {
             Ok(held) => held,
             Err(answer) => return Ok(answer),
         };
@@ -50,7 +50,7 @@ impl<S: Store> DbPcb<S> {
             let skipped = left_out(one.node);
             if skipped {
                 // Section 2 rule 15: it has its room, as the get filled it.
-                let filled = self.filled_len(context, view, one)?;
+                let filled = self.filled_len(context, one)?;
                 if rest.len() < filled {
                     return Ok(Answer::of(Status::AB));
                 }
@@ -65,14 +65,14 @@ impl<S: Store> DbPcb<S> {
             };
             let given = (&rest[..own], &rest[own..own + joined]);
             at += own + joined;
-            if let Err(status) = self.replacement(context, view, one, given, &mut changes)? {
+            if let Err(status) = self.replacement(context, one, given, &mut changes)? {
                 return Ok(Answer::of(status));
             }
         }
         if asked && !may_replace {
             return Ok(Answer::of(Status::AM));
         }
-        self.apply(context, view, &changes)
+        self.apply(context, &changes)
     }
 
     /// What a REPL or DLET may change, in the order of the area: what the get-hold returned, which
@@ -80,9 +80,9 @@ impl<S: Store> DbPcb<S> {
     fn held_for(
         &mut self,
         context: &CallContext<'_, S>,
-        view: &CompiledView,
         list: &Ssas<'_>,
     ) -> std::result::Result<Vec<Held>, Answer> {
+        let view = context.view;
         if !context.of_command || list.is_empty() {
             let known = |node: u16| self.hold.segments.iter().any(|one| one.node == node);
             return match list.iter().position(|ssa| !known(ssa.segment)) {
@@ -103,9 +103,9 @@ impl<S: Store> DbPcb<S> {
     fn without_hold(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         letter: char,
     ) -> Result<Option<Answer>> {
+        let view = context.view;
         if !view.nodes.iter().any(|node| node.options.allows(letter)) {
             return Ok(Some(Answer::of(Status::AM)));
         }
@@ -113,7 +113,7 @@ impl<S: Store> DbPcb<S> {
         // as the path is there (row 36).
         let mut gone = !self.hold.found && !context.of_command || self.position.levels.is_empty();
         if !gone && self.may_be_gone(context) {
-            gone = self.lost_path(context, view)?;
+            gone = self.lost_path(context)?;
         }
         if !gone {
             return Ok(None);
@@ -125,11 +125,12 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// Whether something of the path was deleted through another PCB, or with something else.
-    fn lost_path(&mut self, context: &mut CallContext<'_, S>, view: &CompiledView) -> Result<bool> {
+    fn lost_path(&mut self, context: &mut CallContext<'_, S>) -> Result<bool> {
+        let view = context.view;
         let lowest = self.position.levels.len();
         if let Some(tree) = view.entry_tree() {
             let held = Held { level: lowest, node: 0 };
-            return Ok(self.current_entry(context, view, tree, held)?.is_none());
+            return Ok(self.current_entry(context, tree, held)?.is_none());
         }
         // What lies beneath a deleted segment of a plain view is deleted, too.
         let highest = if view.is_plain { lowest } else { 1 };
@@ -153,14 +154,10 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// A held segment as it is now; `None` if it was deleted since.
-    fn current(
-        &mut self,
-        context: &mut CallContext<'_, S>,
-        view: &CompiledView,
-        held: Held,
-    ) -> Result<Option<Current>> {
+    fn current(&mut self, context: &mut CallContext<'_, S>, held: Held) -> Result<Option<Current>> {
+        let view = context.view;
         if let Some(tree) = view.entry_tree() {
-            return self.current_entry(context, view, tree, held);
+            return self.current_entry(context, tree, held);
         }
         let node = view.node(held.node);
         let database = view.database(node);
@@ -198,13 +195,9 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// How many bytes of the area the get filled for a level.
-    fn filled_len(
-        &mut self,
-        context: &mut CallContext<'_, S>,
-        view: &CompiledView,
-        held: Held,
-    ) -> Result<usize> {
-        let Some(current) = self.current(context, view, held)? else { return Ok(0) };
+    fn filled_len(&mut self, context: &mut CallContext<'_, S>, held: Held) -> Result<usize> {
+        let view = context.view;
+        let Some(current) = self.current(context, held)? else { return Ok(0) };
         let mut room = vec![0; view.area_max];
         Ok(view.put_area(held.node, (current.shown(), &current.joined), &mut room, 0))
     }
@@ -213,15 +206,15 @@ impl<S: Store> DbPcb<S> {
     fn replacement(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         held: Held,
         (own, joined): (&[u8], &[u8]),
         changes: &mut Vec<Replacement>,
     ) -> Result<std::result::Result<(), Status>> {
+        let view = context.view;
         let node = view.node(held.node);
         let segment = view.segment(held.node);
         let database = view.database(node);
-        let Some(current) = self.current(context, view, held)? else {
+        let Some(current) = self.current(context, held)? else {
             // Deleted through another PCB since.
             return Ok(Err(Status::DJ));
         };
@@ -257,7 +250,7 @@ impl<S: Store> DbPcb<S> {
             Err(status) => return Ok(Err(status)),
         };
         if !joined.is_empty() && joined != current.joined {
-            match self.destination_replacement(context, view, held, (&current.joined, joined))? {
+            match self.destination_replacement(context, held, (&current.joined, joined))? {
                 Ok(change) => changes.extend(change),
                 Err(status) => return Ok(Err(status)),
             }
@@ -275,10 +268,10 @@ impl<S: Store> DbPcb<S> {
     fn destination_replacement(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         held: Held,
         (old, new): (&[u8], &[u8]),
     ) -> Result<std::result::Result<Option<Replacement>, Status>> {
+        let view = context.view;
         let joined =
             view.node(held.node).destination.zip(view.segment(held.node).destination.as_ref());
         let Some((place, destination)) = joined else { return Ok(Ok(None)) };
@@ -314,9 +307,9 @@ impl<S: Store> DbPcb<S> {
     fn apply(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         changes: &[Replacement],
     ) -> Result<Answer> {
+        let view = context.view;
         let careful = changes.len() > 1
             || changes.iter().any(|change| {
                 let database = &view.databases[change.database];
@@ -328,7 +321,7 @@ impl<S: Store> DbPcb<S> {
         };
         for change in changes {
             if let Some(tree) = view.entry_tree() {
-                self.replace_entry(context, view, tree, change)?;
+                self.replace_entry(context, tree, change)?;
                 continue;
             }
             let node = view.node(change.node);
@@ -392,11 +385,11 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn delete(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         ssas: &[&[u8]],
         area: &[u8],
     ) -> Result<Answer> {
-        if let Some(answer) = self.without_hold(context, view, 'D')? {
+        let view = context.view;
+        if let Some(answer) = self.without_hold(context, 'D')? {
             return Ok(answer);
         }
         let mut list = Ssas::default();
@@ -404,7 +397,7 @@ impl<S: Store> DbPcb<S> {
         {
             return Ok(self.refuse(&refusal));
         }
-        let held = match self.held_for(context, view, &list) {
+        let held = match self.held_for(context, &list) {
             Ok(held) => held,
             Err(answer) => return Ok(answer),
         };
@@ -420,7 +413,7 @@ impl<S: Store> DbPcb<S> {
                 let rest = area.get(at..).unwrap_or(&[]);
                 at += match area::given_len(view.segment(above.node), rest) {
                     Ok(len) if view.is_plain => len,
-                    _ => self.filled_len(context, view, above)?,
+                    _ => self.filled_len(context, above)?,
                 };
             }
             chosen = held[place];
@@ -432,20 +425,20 @@ impl<S: Store> DbPcb<S> {
         if relate::is_of_sequence(view.node(chosen.node)) && view.entry_tree().is_none() {
             return Ok(Answer::of(Status::AM));
         }
-        if self.key_differs(context, view, chosen, given)? {
+        if self.key_differs(context, chosen, given)? {
             return Ok(Answer::of(Status::DA));
         }
-        self.remove(context, view, chosen)
+        self.remove(context, chosen)
     }
 
     /// Whether the key in the area is another one than that of the segment (row 35).
     fn key_differs(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         held: Held,
         given: &[u8],
     ) -> Result<bool> {
+        let view = context.view;
         let segment = view.segment(held.node);
         let Some(key) = segment.key else { return Ok(false) };
         let from = match segment.seen.iter().find(|seen| seen.field.is_key) {
@@ -453,7 +446,7 @@ impl<S: Store> DbPcb<S> {
             None if segment.seen.is_empty() => usize::from(key.offset),
             None => return Ok(false),
         };
-        let Some(current) = self.current(context, view, held)? else { return Ok(false) };
+        let Some(current) = self.current(context, held)? else { return Ok(false) };
         let field = from..from + usize::from(key.len);
         if segment.seen.is_empty() && segment.destination.is_none() {
             return Ok(given.get(field.clone()) != current.shown().get(field));
@@ -463,23 +456,19 @@ impl<S: Store> DbPcb<S> {
         Ok(given.get(field.clone()) != room[..len].get(field))
     }
 
-    fn remove(
-        &mut self,
-        context: &mut CallContext<'_, S>,
-        view: &CompiledView,
-        held: Held,
-    ) -> Result<Answer> {
+    fn remove(&mut self, context: &mut CallContext<'_, S>, held: Held) -> Result<Answer> {
+        let view = context.view;
         let node = view.node(held.node);
         let database = view.database(node);
         let path = self.stored_path(view, held);
         if let Some(tree) = view.entry_tree() {
             self.hold.found = false;
-            if !self.delete_entry(context, view, tree, held)? {
+            if !self.delete_entry(context, tree, held)? {
                 return Ok(Answer::of(Status::DJ));
             }
         } else if database.schema.of(node.of).may_outlive() {
             let logically = matches!(node.chain, Chain::Relation { .. });
-            if !self.delete_by_rules(context, view, (database, &path), logically)? {
+            if !self.delete_by_rules(context, (database, &path), logically)? {
                 return Ok(Answer::of(Status::DX));
             }
             self.hold.found = false;

@@ -14,7 +14,6 @@ use store::Store;
 use crate::context::CallContext;
 use crate::pcb::DbPcb;
 use crate::plan::{Need, Plan};
-use crate::view::CompiledView;
 
 impl<S: Store> DbPcb<S> {
     /// Makes the lowest level that is implied, and all above it, the base of the search.
@@ -24,9 +23,9 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn imply(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         plan: &mut Plan<'_, '_>,
     ) -> Result<()> {
+        let view = context.view;
         let lowest = plan.lowest_unnamed();
         if plan.afresh || lowest == 0 || self.position.levels.is_empty() {
             return Ok(());
@@ -49,7 +48,7 @@ impl<S: Store> DbPcb<S> {
                 self.search.stack.push(view.node(step.node), &part);
             } else {
                 self.search.stack.limits[level - 1].test = asks;
-                if !self.present(context, view, step, level, &part)? {
+                if !self.present(context, step, level, &part)? {
                     self.search.lost |= !step.named;
                     break;
                 }

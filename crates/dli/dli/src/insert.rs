@@ -20,9 +20,9 @@ use crate::view::{CompiledView, Node};
 /// A savepoint, if inserting these segments may stop halfway.
 pub(crate) fn savepoint<S: Store>(
     context: &mut CallContext<'_, S>,
-    view: &CompiledView,
     new: &[Ssa<'_>],
 ) -> Result<Option<Savepoint>> {
+    let view = context.view;
     let careful = new.len() > 1
         || new.iter().any(|ssa| {
             let node = view.node(ssa.segment);
@@ -37,10 +37,10 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn insert(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         ssas: &[&[u8]],
         (area, online): (&[u8], bool),
     ) -> Result<Answer> {
+        let view = context.view;
         self.hold.found = false;
         if ssas.is_empty() {
             return Ok(Answer::of(Status::AH));
@@ -59,10 +59,10 @@ impl<S: Store> DbPcb<S> {
         if let Some(status) = self.forbids_insert(view, new, online) {
             return Ok(Answer::of(status));
         }
-        if let Some(answer) = self.find_parent(context, view, above, new[0].segment)? {
+        if let Some(answer) = self.find_parent(context, above, new[0].segment)? {
             return Ok(answer);
         }
-        let answer = self.insert_path(context, view, new, area)?;
+        let answer = self.insert_path(context, new, area)?;
         let parent = list.iter().rev().find(|ssa| ssa.codes.has(Code::P));
         if let Some(ssa) = parent.filter(|_| answer.status == Status::OK) {
             self.parentage.set(&self.position, usize::from(ssa.level));
@@ -96,10 +96,10 @@ impl<S: Store> DbPcb<S> {
     fn find_parent(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         above: &[Ssa<'_>],
         new_node: u16,
     ) -> Result<Option<Answer>> {
+        let view = context.view;
         self.search.stack.forget_best();
         self.search.stack.start(&[], &Levels::NONE);
         let Some(parent) = view.node(new_node).parent else { return Ok(None) };
@@ -107,14 +107,14 @@ impl<S: Store> DbPcb<S> {
         plan.take_first_of_unnamed();
         self.search.wanted_level = 0;
         self.search.lost = false;
-        self.imply(context, view, &mut plan)?;
+        self.imply(context, &mut plan)?;
         if self.search.lost {
             return Ok(Some(Answer::of(Status::GD)));
         }
-        match self.search(context, view, &plan)? {
+        match self.search(context, &plan)? {
             Found::Path => Ok(None),
             _ if self.search.lost => Ok(Some(Answer::of(Status::GD))),
-            found => self.miss(context, view, (Get::Unique, &plan), found, &mut []).map(Some),
+            found => self.miss(context, (Get::Unique, &plan), found, &mut []).map(Some),
         }
     }
 
@@ -122,18 +122,18 @@ impl<S: Store> DbPcb<S> {
     fn insert_path(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         new: &[Ssa<'_>],
         area: &[u8],
     ) -> Result<Answer> {
-        let point = savepoint(context, view, new)?;
+        let view = context.view;
+        let point = savepoint(context, new)?;
         let (mut at, above) = (0, self.search.stack.len());
         for ssa in new {
             let rest = area.get(at..).unwrap_or(&[]);
             let done = match crate::relate::given(view, ssa.segment, rest) {
                 Ok(len) => {
                     at += len;
-                    self.insert_one(context, view, ssa, &rest[..len])?
+                    self.insert_one(context, ssa, &rest[..len])?
                 }
                 Err(status) => Err(Refusal::elsewhere(status)),
             };
@@ -183,13 +183,13 @@ impl<S: Store> DbPcb<S> {
     fn insert_one(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         ssa: &Ssa<'_>,
         given: &[u8],
     ) -> Result<std::result::Result<(), Refusal>> {
+        let view = context.view;
         let node = view.node(ssa.segment);
         if !view.is_plain || view.database(node).schema.of(node.of).is_logical_child {
-            return self.insert_derived(context, view, ssa, given);
+            return self.insert_derived(context, ssa, given);
         }
         let segment = view.segment(ssa.segment);
         let database = view.database(node);

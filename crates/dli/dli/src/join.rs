@@ -5,17 +5,17 @@ use store::{Read, Store, Unit};
 
 use crate::context::CallContext;
 use crate::search_stack::Carried;
-use crate::view::{Chain, CompiledView, Node};
+use crate::view::{Chain, Node};
 
 /// Locks and reads the destination parent of an occurrence, if its node has one (H8).
 pub(crate) fn join<S: Store>(
     context: &mut CallContext<'_, S>,
-    view: &CompiledView,
     node: &Node,
     stored: &Stored<'_>,
     carried: &mut Carried,
     data: &mut Vec<u8>,
 ) -> Result<()> {
+    let view = context.view;
     data.clear();
     carried.joined.clear();
     let Some(joined) = node.destination else { return Ok(()) };

@@ -26,10 +26,10 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn load_segments(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         ssas: &[&[u8]],
         area: &[u8],
     ) -> Result<Answer> {
+        let view = context.view;
         if ssas.is_empty() {
             return Ok(Answer::of(Status::AH));
         }
@@ -48,9 +48,9 @@ impl<S: Store> DbPcb<S> {
         if !self.fits_loaded(view, above) {
             return Ok(self.not_loaded(view, new[0].segment));
         }
-        let point = savepoint(context, view, new)?;
+        let point = savepoint(context, new)?;
         let before = point.as_ref().map(|_| (self.position.path.clone(), self.position.levels));
-        let status = self.load_path(context, view, new, area)?;
+        let status = self.load_path(context, new, area)?;
         if status == Status::OK {
             let (path, levels) = (std::mem::take(&mut self.position.path), self.position.levels);
             self.show(&path, &levels);
@@ -74,10 +74,10 @@ impl<S: Store> DbPcb<S> {
     fn load_path(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         new: &[Ssa<'_>],
         area: &[u8],
     ) -> Result<Status> {
+        let view = context.view;
         let mut at = 0;
         for ssa in new {
             let rest = area.get(at..).unwrap_or(&[]);
@@ -86,7 +86,7 @@ impl<S: Store> DbPcb<S> {
                 Err(status) => return Ok(status),
             };
             at += given.len();
-            let status = self.load_one(context, view, ssa, given)?;
+            let status = self.load_one(context, ssa, given)?;
             if status != Status::OK {
                 return Ok(status);
             }
@@ -130,10 +130,10 @@ impl<S: Store> DbPcb<S> {
     fn load_one(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         ssa: &Ssa<'_>,
         given: &[u8],
     ) -> Result<Status> {
+        let view = context.view;
         let node = view.node(ssa.segment);
         let segment = view.segment(ssa.segment);
         let database = view.database(node).clone();
@@ -144,7 +144,7 @@ impl<S: Store> DbPcb<S> {
         }
         let mut data = std::mem::take(&mut self.search.expanded);
         area::from_program(segment, given, database.blank, &mut data);
-        let status = self.load_data(context, view, node, &database, &data);
+        let status = self.load_data(context, node, &database, &data);
         self.search.expanded = data;
         status
     }
@@ -152,11 +152,11 @@ impl<S: Store> DbPcb<S> {
     fn load_data(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         node: &Node,
         database: &hierarchy::Database,
         data: &[u8],
     ) -> Result<Status> {
+        let view = context.view;
         let (schema, levels) = (&database.schema, self.position.levels);
         let (level, kind) = (node.level, schema.of(node.of));
         let parent_loaded = level == 1
@@ -206,16 +206,16 @@ impl<S: Store> DbPcb<S> {
         if kind.has_position() {
             part.extend_from_slice(&position);
         }
-        self.add_loaded(context, view, node, (&part, data))
+        self.add_loaded(context, node, (&part, data))
     }
 
     fn add_loaded(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         node: &Node,
         (part, data): (&[u8], &[u8]),
     ) -> Result<Status> {
+        let view = context.view;
         let database = view.database(node);
         let above = self.position.levels.end(node.level - 1);
         let mut path = self.position.path[..above].to_vec();
@@ -226,7 +226,7 @@ impl<S: Store> DbPcb<S> {
         }
         path.extend_from_slice(part);
         levels.push(TypeAt::of_code(node.code).unwrap_or(TypeAt::ROOT), path.len());
-        let Some(parent) = crate::relate::loaded_parent(context, view, node, data)? else {
+        let Some(parent) = crate::relate::loaded_parent(context, node, data)? else {
             return Ok(Status::IX);
         };
         let target = (context.store, &mut *context.unit);

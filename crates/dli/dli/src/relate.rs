@@ -116,10 +116,10 @@ fn first_twin<S: Store>(
 /// The path of the logical parent of a segment that is loaded, if it is a logical child.
 pub(crate) fn loaded_parent<S: Store>(
     context: &mut CallContext<'_, S>,
-    view: &CompiledView,
     node: &Node,
     data: &[u8],
 ) -> Result<Option<Vec<u8>>> {
+    let view = context.view;
     let Some(relation) = view.database(node).relation_of(node.of) else {
         return Ok(Some(Vec::new()));
     };
@@ -182,10 +182,10 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn insert_derived(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         ssa: &Ssa<'_>,
         given: &[u8],
     ) -> Made<()> {
+        let view = context.view;
         let node = view.node(ssa.segment);
         let segment = view.segment(ssa.segment);
         let database = view.database(node);
@@ -198,11 +198,9 @@ impl<S: Store> DbPcb<S> {
         area::from_program(segment, own, database.blank, &mut data);
         match (database.relation_of(node.of), node.chain) {
             (Some(relation), Chain::Relation { .. }) => {
-                self.insert_on_logical_path(context, view, (ssa, relation), &data, joined)
+                self.insert_on_logical_path(context, (ssa, relation), &data, joined)
             }
-            (relation, _) => {
-                self.insert_on_physical_path(context, view, (ssa, relation), &data, joined)
-            }
+            (relation, _) => self.insert_on_physical_path(context, (ssa, relation), &data, joined),
         }
     }
 
@@ -210,11 +208,11 @@ impl<S: Store> DbPcb<S> {
     fn insert_on_physical_path(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         (ssa, relation): (&Ssa<'_>, Option<&Relation>),
         data: &[u8],
         joined: &[u8],
     ) -> Made<()> {
+        let view = context.view;
         let node = view.node(ssa.segment);
         let segment = view.segment(ssa.segment);
         let database = view.database(node);
@@ -248,18 +246,18 @@ impl<S: Store> DbPcb<S> {
         if let Err(refusal) = self.store_at(context, database, &path, data, &parent)? {
             return Ok(Err(refusal));
         }
-        self.arrive_at_new(context, view, (ssa.segment, node), &part)
+        self.arrive_at_new(context, (ssa.segment, node), &part)
     }
 
     /// Inserts below the logical parent: the child goes below its physical parent (row 71).
     fn insert_on_logical_path(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         (ssa, relation): (&Ssa<'_>, &Relation),
         data: &[u8],
         joined: &[u8],
     ) -> Made<()> {
+        let view = context.view;
         let node = view.node(ssa.segment);
         let database = view.database(node);
         let schema = &database.schema;
@@ -300,7 +298,7 @@ impl<S: Store> DbPcb<S> {
             return Ok(Err(refusal));
         }
         let part = self.logical_part(context, database, (node.of, &path), parent.len())?;
-        self.arrive_at_new(context, view, (ssa.segment, node), &part)
+        self.arrive_at_new(context, (ssa.segment, node), &part)
     }
 
     /// The path of a new segment and its own part of it; II, with that part, if the key is there.
@@ -471,10 +469,10 @@ impl<S: Store> DbPcb<S> {
     fn arrive_at_new(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         (at, node): (u16, &Node),
         part: &[u8],
     ) -> Made<()> {
+        let view = context.view;
         if view.is_plain {
             self.search.stack.push(node, part);
             return Ok(Ok(()));
@@ -482,7 +480,7 @@ impl<S: Store> DbPcb<S> {
         let plan = crate::plan::Plan::new(view, at, &[]);
         self.search.stack.limit(view, &plan);
         let level = node.level;
-        match self.present(context, view, plan.level(level), level, part)? {
+        match self.present(context, plan.level(level), level, part)? {
             true => Ok(Ok(())),
             false => Ok(Err(Refusal::elsewhere(Status::GE))),
         }

@@ -27,7 +27,6 @@ use store::{Cursor, KeyRange, Read, Store, Unit};
 
 use crate::context::CallContext;
 use crate::pcb::DbPcb;
-use crate::view::CompiledView;
 
 /// A logical child that was deleted on a path.
 struct Left {
@@ -90,10 +89,10 @@ fn has_children<S: Store>(
 /// The logical children that are met below a logical parent on their logical path.
 fn logical_children<S: Store>(
     context: &mut CallContext<'_, S>,
-    view: &CompiledView,
     database: &Database,
     (of, path): (TypeAt, &[u8]),
 ) -> Result<Vec<(Arc<Database>, Segment)>> {
+    let view = context.view;
     let mut all = Vec::new();
     for relation in database.as_parent.iter().filter(|one| one.parent == of && one.has_path) {
         let Some(children) = view.named(relation.child_dbd) else {
@@ -136,17 +135,16 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn delete_by_rules(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         (database, path): (&Arc<Database>, &[u8]),
         logically: bool,
     ) -> Result<bool> {
         let mut left = Vec::new();
         let done = match logically {
-            true => self.delete_logically(context, view, (database, path), &mut left)?,
-            false => self.delete_physically(context, view, (database, path), &mut left)?,
+            true => self.delete_logically(context, (database, path), &mut left)?,
+            false => self.delete_physically(context, (database, path), &mut left)?,
         };
         while let Some(child) = left.pop() {
-            self.follow_child(context, view, &child, &mut left)?;
+            self.follow_child(context, &child, &mut left)?;
         }
         Ok(done)
     }
@@ -155,7 +153,6 @@ impl<S: Store> DbPcb<S> {
     fn delete_logically(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         (database, path): (&Arc<Database>, &[u8]),
         left: &mut Vec<Left>,
     ) -> Result<bool> {
@@ -163,11 +160,11 @@ impl<S: Store> DbPcb<S> {
         let one = stored(database, &segment)?;
         let (of, is_deleted) = (segment.of(), one.is_deleted);
         if rule(database, of) == DeleteRule::Virtual && !is_deleted {
-            return self.delete_physically(context, view, (database, path), left);
+            return self.delete_physically(context, (database, path), left);
         }
         let logical_parent = one.logical_parent.to_vec();
         self.lock_for_change(context, database, path)?;
-        self.lock_logical_parent(context, view, (database, of), &logical_parent)?;
+        self.lock_logical_parent(context, (database, of), &logical_parent)?;
         let target = (context.store, &mut *context.unit);
         database.mark(target, &mut segment, (false, true), &mut self.work)?;
         database.keep(context.unit, &segment)?;
@@ -182,7 +179,6 @@ impl<S: Store> DbPcb<S> {
     fn delete_physically(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         (database, path): (&Arc<Database>, &[u8]),
         left: &mut Vec<Left>,
     ) -> Result<bool> {
@@ -204,14 +200,14 @@ impl<S: Store> DbPcb<S> {
             let stays = has_logical_path(database, of) && rule(database, of) != DeleteRule::Virtual;
             if is_child {
                 let (path, logical_parent) = (segment.path.clone(), one.logical_parent.to_vec());
-                self.lock_logical_parent(context, view, (database, of), &logical_parent)?;
+                self.lock_logical_parent(context, (database, of), &logical_parent)?;
                 left.push(Left { database: Arc::clone(database), path, of, logical_parent });
             }
             let gone = (true, is_child && !stays);
             let target = (context.store, &mut *context.unit);
             database.mark(target, segment, gone, &mut self.work)?;
             let here = (of, &all[at].path.clone()[..]);
-            self.orphan(context, view, (database, here), &mut all, &mut orphans)?;
+            self.orphan(context, (database, here), &mut all, &mut orphans)?;
         }
         self.keep_what_stays(context, database, &all)?;
         for child in orphans {
@@ -226,12 +222,11 @@ impl<S: Store> DbPcb<S> {
     fn orphan(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         (database, parent): (&Arc<Database>, (TypeAt, &[u8])),
         all: &mut [Segment],
         orphans: &mut Vec<Left>,
     ) -> Result<()> {
-        for (children, mut child) in logical_children(context, view, database, parent)? {
+        for (children, mut child) in logical_children(context, database, parent)? {
             let is_ours = children.name() == database.name();
             let among = all.binary_search_by(|one| one.path.cmp(&child.path));
             let target = (context.store, &mut *context.unit);
@@ -279,10 +274,10 @@ impl<S: Store> DbPcb<S> {
     fn lock_logical_parent(
         &self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         (database, of): (&Database, TypeAt),
         parent: &[u8],
     ) -> Result<()> {
+        let view = context.view;
         let relation = database.relation_of(of);
         match relation.and_then(|relation| view.named(relation.parent_dbd)) {
             Some(parents) if !parent.is_empty() => self.lock_for_change(context, parents, parent),
@@ -320,10 +315,10 @@ impl<S: Store> DbPcb<S> {
     fn follow_child(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         child: &Left,
         left: &mut Vec<Left>,
     ) -> Result<()> {
+        let view = context.view;
         let Left { database, path, of, logical_parent } = child;
         let Some(relation) = database.relation_of(*of) else { return Ok(()) };
         let Some(parents) = view.named(relation.parent_dbd) else {
@@ -336,7 +331,7 @@ impl<S: Store> DbPcb<S> {
             } else if rule(parents, relation.parent) == DeleteRule::Virtual
                 && !has_children(context, parents, here, |_| false)?
             {
-                self.delete_physically(context, view, (parents, logical_parent), left)?;
+                self.delete_physically(context, (parents, logical_parent), left)?;
             }
         }
         let levels = database.parse(path)?;
@@ -350,7 +345,7 @@ impl<S: Store> DbPcb<S> {
         if !stored(database, &parent)?.is_deleted
             && !has_logical_twins(context, database, (*of, physical))?
         {
-            self.delete_physically(context, view, (database, physical), left)?;
+            self.delete_physically(context, (database, physical), left)?;
         }
         Ok(())
     }

@@ -58,16 +58,16 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn scan(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         within_parent: bool,
         area: &mut [u8],
     ) -> Result<Option<usize>> {
+        let view = context.view;
         let is_inside = !within_parent || self.is_on_path_below_parent();
         if self.position.is_at_end() || !is_inside && self.is_behind_parent() {
             return Ok(None);
         }
         let (mut partition, mut begin) = match is_inside {
-            true => self.scan_on(context, view)?,
+            true => self.scan_on(context)?,
             false => self.scan_from(view, within_parent),
         };
         let last = *view.walked().end();
@@ -75,7 +75,7 @@ impl<S: Store> DbPcb<S> {
             && let Some(set) = view.databases[0].set_of(partition)?
         {
             let tree = (partition, set);
-            match self.scan_tree(context, view, tree, begin, within_parent, area)? {
+            match self.scan_tree(context, tree, begin, within_parent, area)? {
                 Scanned::Found(filled) => return Ok(Some(filled)),
                 Scanned::Outside => return Ok(None),
                 Scanned::End => {}
@@ -97,11 +97,8 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// Where a scan begins: where the cursor stands, if that is where the last call left it.
-    fn scan_on(
-        &mut self,
-        context: &CallContext<'_, S>,
-        view: &CompiledView,
-    ) -> Result<(u16, Begin)> {
+    fn scan_on(&mut self, context: &CallContext<'_, S>) -> Result<(u16, Begin)> {
+        let view = context.view;
         if self.position.is_after_path() {
             let (partition, key) = view.databases[0].schema.split(&self.position.path);
             if let Some(set) = view.databases[0].set_of(partition)?
@@ -134,14 +131,15 @@ impl<S: Store> DbPcb<S> {
     fn scan_tree(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         (partition, set): (u16, SetId),
         begin: Begin,
         within_parent: bool,
         area: &mut [u8],
     ) -> Result<Scanned> {
+        let view = context.view;
         let (database, mode) = (&view.databases[0], self.lock_mode());
         let schema = &database.schema;
+        let damaged = |what| database.damaged(what);
         let number = partition.to_be_bytes();
         let front = &number[..schema.partition_bytes()];
         let cursor = self.search.cursors.get(context.store, set)?;
@@ -180,8 +178,7 @@ impl<S: Store> DbPcb<S> {
                     }
                 }
             }
-            let stored = Stored::read(schema.of(of), entry.value);
-            let stored = stored.map_err(|what| database.damaged(what))?;
+            let stored = Stored::read(schema.of(of), entry.value).map_err(damaged)?;
             let Some(node) = node.filter(|_| !stored.is_deleted) else {
                 self.search.start.clear();
                 self.search.start.extend_from_slice(entry.key);
@@ -193,8 +190,7 @@ impl<S: Store> DbPcb<S> {
                 self.position.read_levels(schema);
                 continue;
             }
-            let data =
-                stored.data(&mut self.search.expanded).map_err(|what| database.damaged(what))?;
+            let data = stored.data(&mut self.search.expanded).map_err(damaged)?;
             let filled = view.put_area(node, (data, &[]), area, 0);
             self.position.turn_off(shared, front, entry.key);
             return Ok(Scanned::Found(filled));

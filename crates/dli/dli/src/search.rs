@@ -46,9 +46,9 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn search(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         plan: &Plan<'_, '_>,
     ) -> Result<Found> {
+        let view = context.view;
         if plan.base == plan.target() {
             return Ok(Found::Path);
         }
@@ -60,18 +60,18 @@ impl<S: Store> DbPcb<S> {
         if plan.nowhere {
             return Ok(Found::Nothing);
         }
-        self.foresee(context, view, plan);
+        self.foresee(context, plan);
         if self.begins_outside(view, plan) {
             return Ok(Found::Rejected);
         }
-        if self.direct(context, view, plan)? {
+        if self.direct(context, plan)? {
             return Ok(Found::Path);
         }
         let mut level = plan.base + 1;
         let mut goes_on = false;
         loop {
             self.search.stack.truncate(if goes_on { level } else { level - 1 });
-            let found = self.candidate(context, view, plan, level, goes_on)?;
+            let found = self.candidate(context, plan, level, goes_on)?;
             if found {
                 self.search.stack.note_best();
                 if level == plan.target() {
@@ -92,7 +92,8 @@ impl<S: Store> DbPcb<S> {
 
     /// Has what a search for the root will look at first fetched, while the rest is prepared.
     #[inline]
-    fn foresee(&self, context: &CallContext<'_, S>, view: &CompiledView, plan: &Plan<'_, '_>) {
+    fn foresee(&self, context: &CallContext<'_, S>, plan: &Plan<'_, '_>) {
+        let view = context.view;
         let limits = &self.search.stack.limits[0];
         if plan.base > 0 || !limits.has_lower {
             return;
@@ -114,11 +115,11 @@ impl<S: Store> DbPcb<S> {
     pub(crate) fn candidate(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         plan: &Plan<'_, '_>,
         level: usize,
         goes_on: bool,
     ) -> Result<bool> {
+        let view = context.view;
         let step = plan.level(level);
         let node = view.node(step.node);
         if let Some(held) = self.held_part(plan, level, step) {
@@ -136,7 +137,7 @@ impl<S: Store> DbPcb<S> {
                 self.search.stack.push(node, &held);
                 return Ok(true);
             }
-            let found = self.present(context, view, step, level, &held)?;
+            let found = self.present(context, step, level, &held)?;
             self.search.lost |= !found;
             return Ok(found);
         }
@@ -158,26 +159,23 @@ impl<S: Store> DbPcb<S> {
             return Ok(false);
         }
         if step.last {
-            return Ok(!goes_on && self.last_twin(context, view, step, level, start)?);
+            return Ok(!goes_on && self.last_twin(context, step, level, start)?);
         }
-        if !goes_on
-            && start == Start::At(Side::Before)
-            && self.by_key(context, view, step, level)?
-        {
+        if !goes_on && start == Start::At(Side::Before) && self.by_key(context, step, level)? {
             return Ok(true);
         }
         match node.chain {
-            Chain::Root => self.roots(context, view, step, start),
+            Chain::Root => self.roots(context, step, start),
             Chain::Child { .. } => {
                 let mut prefix = std::mem::take(&mut self.search.prefix);
                 let (set, partition) = self.below_parent(view, node, level, &mut prefix)?;
                 let tree = Tree { set, prefix: &prefix, partition };
-                let walked = self.twins(context, view, step, (level, start), &tree);
+                let walked = self.twins(context, step, (level, start), &tree);
                 self.search.prefix = prefix;
                 walked.map(|walked| walked == Walked::Found)
             }
             Chain::Index(_) | Chain::Relation { .. } | Chain::Up { .. } => {
-                self.derived(context, view, step, level, start)
+                self.derived(context, step, level, start)
             }
         }
     }
@@ -348,10 +346,10 @@ impl<S: Store> DbPcb<S> {
     fn roots(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         step: &LevelPlan<'_, '_>,
         start: Start,
     ) -> Result<bool> {
+        let view = context.view;
         let database = view.database(view.node(step.node));
         let walked = view.walked();
         let (mut partition, mut start) = (*walked.start(), start);
@@ -365,7 +363,7 @@ impl<S: Store> DbPcb<S> {
             && let Some(set) = database.set_of(partition)?
         {
             let tree = Tree { set, prefix: &[], partition };
-            match self.twins(context, view, step, (1, start), &tree)? {
+            match self.twins(context, step, (1, start), &tree)? {
                 Walked::Found => return Ok(true),
                 Walked::Passed => return Ok(false),
                 Walked::End | Walked::Again => {}
@@ -379,13 +377,12 @@ impl<S: Store> DbPcb<S> {
     fn twins(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         step: &LevelPlan<'_, '_>,
         at: (usize, Start),
         tree: &Tree<'_>,
     ) -> Result<Walked> {
         loop {
-            let walked = self.walk(context, view, step, at, tree)?;
+            let walked = self.walk(context, step, at, tree)?;
             if walked != Walked::Again {
                 return Ok(walked);
             }
@@ -395,11 +392,11 @@ impl<S: Store> DbPcb<S> {
     fn walk(
         &mut self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         step: &LevelPlan<'_, '_>,
         (level, start): (usize, Start),
         tree: &Tree<'_>,
     ) -> Result<Walked> {
+        let view = context.view;
         let node = view.node(step.node);
         let database = view.database(node);
         let number_bytes = tree.partition.to_be_bytes();
@@ -442,7 +439,7 @@ impl<S: Store> DbPcb<S> {
             }
             let expanded = &mut self.search.expanded;
             let candidate = Candidate { step, level, stored_front, keeps };
-            match candidate.weigh(context, view, (stack, expanded), entry)? {
+            match candidate.weigh(context, (stack, expanded), entry)? {
                 Weighed::Fits => {}
                 Weighed::Fails => continue,
                 Weighed::Deleted => {
@@ -507,10 +504,10 @@ impl Candidate<'_, '_, '_> {
     pub(crate) fn weigh<S: Store>(
         &self,
         context: &mut CallContext<'_, S>,
-        view: &CompiledView,
         (stack, expanded): (&mut SearchStack, &mut Vec<u8>),
         entry: Entry<'_>,
     ) -> Result<Weighed> {
+        let view = context.view;
         let (step, at) = (self.step, self.level - 1);
         let node = view.node(step.node);
         let database = view.database(node);
@@ -523,13 +520,13 @@ impl Candidate<'_, '_, '_> {
         if !view.is_plain {
             let carried = &mut stack.carried[at];
             carried.set(self.stored_front, entry.key);
-            join::join(context, view, node, &stored, carried, &mut stack.joined[at])?;
+            join::join(context, node, &stored, carried, &mut stack.joined[at])?;
         }
         if stack.limits[at].test {
             let indexed = match step.indexed {
                 true => {
                     let path = [self.stored_front, entry.key].concat();
-                    subject::indexed(context, view, step, &path, None)?
+                    subject::indexed(context, step, &path, None)?
                 }
                 false => None,
             };

@@ -261,14 +261,20 @@ impl<S: Store> Session<S> {
         let Some(Slot::Database(pcb, view)) = slots.get_mut(pcb) else {
             return Ok(Answer::of(Status::AD));
         };
-        let mut context =
-            CallContext { store: &*store, unit, locks, changes: *changes, of_command: *of_command };
+        let mut context = CallContext {
+            store: &*store,
+            unit,
+            locks,
+            view,
+            changes: *changes,
+            of_command: *of_command,
+        };
         let Some(call) = DatabaseCall::of(function) else {
             return Ok(Answer::of(Status::AD));
         };
         let Some(area) = area else { return Ok(Answer::of(Status::AB)) };
         match call {
-            DatabaseCall::Get(get, hold) => pcb.get(&mut context, view, (get, hold), ssas, area),
+            DatabaseCall::Get(get, hold) => pcb.get(&mut context, (get, hold), ssas, area),
             DatabaseCall::Insert if view.resolved.options.is_load() => {
                 if !pcb.loading.begun {
                     if pcb.holds_something(&mut context)? {
@@ -276,11 +282,11 @@ impl<S: Store> Session<S> {
                     }
                     pcb.loading.begun = true;
                 }
-                pcb.load_segments(&mut context, view, ssas, area)
+                pcb.load_segments(&mut context, ssas, area)
             }
-            DatabaseCall::Insert => pcb.insert(&mut context, view, ssas, (area, online)),
-            DatabaseCall::Replace => pcb.replace(&mut context, view, ssas, area),
-            DatabaseCall::Delete => pcb.delete(&mut context, view, ssas, area),
+            DatabaseCall::Insert => pcb.insert(&mut context, ssas, (area, online)),
+            DatabaseCall::Replace => pcb.replace(&mut context, ssas, area),
+            DatabaseCall::Delete => pcb.delete(&mut context, ssas, area),
         }
     }
 
@@ -385,9 +391,15 @@ impl<S: Store> Session<S> {
         else {
             return Ok(Status::GE);
         };
-        let Some(Slot::Database(pcb, _)) = slots.get_mut(pcb) else { return Ok(Status::AD) };
-        let mut context =
-            CallContext { store: &*store, unit, locks, changes: *changes, of_command: *of_command };
+        let Some(Slot::Database(pcb, view)) = slots.get_mut(pcb) else { return Ok(Status::AD) };
+        let mut context = CallContext {
+            store: &*store,
+            unit,
+            locks,
+            view,
+            changes: *changes,
+            of_command: *of_command,
+        };
         let status = pcb.return_to(&mut context, place).map_err(Failure::of)?;
         pcb.feedback.mask.status = status;
         Ok(status)
@@ -457,7 +469,7 @@ impl<S: Store> DbPcb<S> {
         if place.nodes.is_empty() {
             return Ok(Status::OK);
         }
-        let view = Arc::clone(&self.view);
+        let view = context.view;
         let Some(levels) = view.levels_of(&place.nodes, &place.key) else {
             return Ok(Status::GE);
         };
@@ -465,7 +477,7 @@ impl<S: Store> DbPcb<S> {
         self.loading.begun = view.resolved.options.is_load();
         self.search.stack.forget_best();
         self.search.stack.start(&[], &Levels::NONE);
-        let there = self.stand_at(context, &view, &place.key, &levels)?;
+        let there = self.stand_at(context, &place.key, &levels)?;
         self.take_stack();
         self.position.settle();
         self.show_path(self.position.levels.len());

@@ -85,11 +85,11 @@ impl Subject for Occurrence<'_> {
 /// reached through an index is known by its search fields in concatenated keys, too (row 64).
 pub(crate) fn indexed<S: Store>(
     context: &mut CallContext<'_, S>,
-    view: &CompiledView,
     step: &LevelPlan<'_, '_>,
     path: &[u8],
     part: Option<&[u8]>,
 ) -> Result<Option<Indexed>> {
+    let view = context.view;
     let node = view.node(step.node);
     let database = view.database(node);
     let sets = match (step.need, node.chain, part) {
