@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use definitions::resolve::{Nothing, Overlay, ResolvedPsb};
-use definitions::{Dbd, DbdName};
+use definitions::{Dbd, DbdName, Function};
 use dli::{Session, SessionOptions, Status};
 use hierarchy::{Database, HierarchyError};
 use macros::{NoMembers, Sources};
@@ -135,7 +135,7 @@ impl Program {
     /// A get into the area; how much of it was filled, 0 if nothing was found.
     pub(crate) fn get(&mut self, pcb: usize, function: &[u8; 4], ssas: &[&[u8]]) -> Result<usize> {
         let area = Some(&mut self.area[..]);
-        let reply = self.session.call(pcb, *function, area, ssas).map_err(failed)?;
+        let reply = self.session.call(pcb, Function::of(*function), area, ssas).map_err(failed)?;
         match reply.status {
             Status::OK | Status::GA | Status::GK => Ok(reply.filled),
             Status::GE | Status::GB => Ok(0),
@@ -152,7 +152,7 @@ impl Program {
         ssas: &[&[u8]],
     ) -> Result<()> {
         let area = Some(&mut self.area[..bytes]);
-        let reply = self.session.call(pcb, *function, area, ssas).map_err(failed)?;
+        let reply = self.session.call(pcb, Function::of(*function), area, ssas).map_err(failed)?;
         match reply.status {
             Status::OK => Ok(()),
             status => Err(unexpected(function, status)),

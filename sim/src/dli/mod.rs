@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use definitions::resolve::{Definitions, ResolvedKind};
-use definitions::{Dbd, DbdName, MemberName, Psb, PsbName};
+use definitions::{Dbd, DbdName, Function, MemberName, Psb, PsbName};
 use dli_model::script::Call;
 use dli_model::{Feedback, Setup};
 use hierarchy::{Database, is_kept};
@@ -146,7 +146,7 @@ impl Program {
             true => vec![0; self.session.area_max(number)],
             false => area.clone(),
         };
-        let reply = self.session.call(number, name, Some(&mut given), &ssas)?;
+        let reply = self.session.call(number, Function::of(name), Some(&mut given), &ssas)?;
         let (level, segment, key) = match self.session.mask(number) {
             Some(mask) => (mask.level, mask.segment, mask.key().to_vec()),
             None => (0, [b' '; 8], Vec::new()),

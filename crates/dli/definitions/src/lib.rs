@@ -25,6 +25,7 @@ mod codes;
 mod compile;
 mod encode;
 mod finding;
+mod function;
 mod model;
 
 pub mod change;
@@ -35,5 +36,6 @@ pub use codes::CODES;
 pub use compile::{Compiled, CompiledMember, Member, MemberKind, compile};
 pub use encode::{DecodeError, decode, encode};
 pub use finding::{Finding, MemberName, Places, Spot};
+pub use function::Function;
 pub use macros::{Diagnostic, Place, Severity};
 pub use model::*;

@@ -10,31 +10,32 @@ use hierarchy::SegmentType;
 use store::Store;
 
 use crate::pcb::DbPcb;
-use crate::shape::Shape;
 use crate::status::Status;
+use crate::view::CompiledView;
 
 impl<S: Store> DbPcb<S> {
-    /// Puts the lowest segment of the path, which the trail holds, into the area.
-    pub(crate) fn put_lowest(&self, shape: &Shape, area: &mut [u8]) -> usize {
+    /// Puts the lowest segment of the path, which the search stack holds, into the area.
+    pub(crate) fn put_lowest(&self, view: &CompiledView, area: &mut [u8]) -> usize {
         let levels = &self.position.levels;
-        let node = shape.node_at(levels, levels.len());
-        self.put_area(shape, (node, levels.len()), area, 0)
+        let node = view.node_at(levels, levels.len());
+        self.put_area(view, (node, levels.len()), area, 0)
     }
 
-    /// Puts the segment that the trail holds at a level into the area, behind what is there.
+    /// Puts the segment that the search stack holds at a level into the area, behind what is there.
     pub(crate) fn put_area(
         &self,
-        shape: &Shape,
+        view: &CompiledView,
         (node, level): (u16, usize),
         area: &mut [u8],
         at: usize,
     ) -> usize {
-        let (data, joined) = (&self.trail.data[level - 1], &self.trail.joined[level - 1]);
-        shape.put_area(node, (data, joined), area, at)
+        let (data, joined) =
+            (&self.search.stack.data[level - 1], &self.search.stack.joined[level - 1]);
+        view.put_area(node, (data, joined), area, at)
     }
 }
 
-impl Shape {
+impl CompiledView {
     /// The lengths in the area of a REPL of a segment and of its destination parent's data, of
     /// which either may be left out (`SOURCE=`).
     ///

@@ -11,11 +11,11 @@
 use hierarchy::Result;
 use store::{Entry, Read, Store, Unit};
 
+use crate::context::CallContext;
 use crate::pcb::DbPcb;
 use crate::plan::{LevelPlan, Plan};
-use crate::search::{Candidate, Reach, Weighed};
-use crate::shape::Shape;
-use crate::trail::Limits;
+use crate::search::{Candidate, Weighed};
+use crate::search_stack::Limits;
 
 impl Limits {
     /// Whether only one key lies within them.
@@ -32,19 +32,19 @@ impl<S: Store> DbPcb<S> {
     /// Finds the path of a plan by its key; `false` if that is not known whole, or not there.
     pub(crate) fn direct(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         plan: &Plan<'_, '_>,
     ) -> Result<bool> {
+        let view = context.view;
         let target = plan.target();
         let known = !plan.from_point
             && plan.base == 0
             && target > 1
-            && shape.is_plain
+            && view.is_plain
             && (1..=target).all(|level| {
-                let (step, limits) = (plan.level(level), &self.trail.limits[level - 1]);
-                let node = shape.node(step.node);
-                let kind = shape.database(node).schema.of(node.of);
+                let (step, limits) = (plan.level(level), &self.search.stack.limits[level - 1]);
+                let node = view.node(step.node);
+                let kind = view.database(node).schema.of(node.of);
                 limits.is_one_key()
                     && !limits.test
                     && !step.held
@@ -55,16 +55,16 @@ impl<S: Store> DbPcb<S> {
             return Ok(false);
         }
         for level in 1..=target {
-            let node = shape.node(plan.level(level).node);
-            let part = std::mem::take(&mut self.trail.limits[level - 1].lower);
-            self.trail.push(node, &part);
-            self.trail.limits[level - 1].lower = part;
+            let node = view.node(plan.level(level).node);
+            let part = std::mem::take(&mut self.search.stack.limits[level - 1].lower);
+            self.search.stack.push(node, &part);
+            self.search.stack.limits[level - 1].lower = part;
         }
-        let found = self.look(reach, shape, plan.level(target), target)?;
+        let found = self.look(context, plan.level(target), target)?;
         if found {
-            self.trail.note_best();
+            self.search.stack.note_best();
         } else {
-            self.trail.truncate(0);
+            self.search.stack.truncate(0);
         }
         Ok(found)
     }
@@ -73,55 +73,55 @@ impl<S: Store> DbPcb<S> {
     /// whole, or not there.
     pub(crate) fn by_key(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         step: &LevelPlan<'_, '_>,
         level: usize,
     ) -> Result<bool> {
-        let node = shape.node(step.node);
-        let limits = &mut self.trail.limits[level - 1];
-        let unique = !shape.database(node).schema.of(node.of).has_position();
-        if !unique || !shape.is_plain || !limits.is_one_key() || self.start != limits.lower {
+        let view = context.view;
+        let node = view.node(step.node);
+        let limits = &mut self.search.stack.limits[level - 1];
+        let unique = !view.database(node).schema.of(node.of).has_position();
+        if !unique || !view.is_plain || !limits.is_one_key() || self.search.start != limits.lower {
             return Ok(false);
         }
         let part = std::mem::take(&mut limits.lower);
-        self.trail.push(node, &part);
-        self.trail.limits[level - 1].lower = part;
-        let found = self.look(reach, shape, step, level)?;
+        self.search.stack.push(node, &part);
+        self.search.stack.limits[level - 1].lower = part;
+        let found = self.look(context, step, level)?;
         if !found {
-            self.trail.truncate(level - 1);
+            self.search.stack.truncate(level - 1);
         }
         Ok(found)
     }
 
-    /// Looks at the segment that the trail leads to.
+    /// Looks at the segment that the search stack leads to.
     fn look(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         step: &LevelPlan<'_, '_>,
         level: usize,
     ) -> Result<bool> {
-        let node = shape.node(step.node);
-        let database = shape.database(node);
-        let path = std::mem::take(&mut self.trail.key);
+        let view = context.view;
+        let node = view.node(step.node);
+        let database = view.database(node);
+        let path = std::mem::take(&mut self.search.stack.key);
         let (set, key) = database.locate(&path)?;
-        if let Some(mode) = self.lock_mode().filter(|_| reach.locks.are_shared()) {
-            let root = self.trail.end(1) - (path.len() - key.len());
-            reach.locks.enter(reach.unit, self.number, (set, &key[..root]), mode)?;
+        if let Some(mode) = self.lock_mode().filter(|_| context.locks.are_shared()) {
+            let root = self.search.stack.end(1) - (path.len() - key.len());
+            context.locks.enter(context.unit, self.number, (set, &key[..root]), mode)?;
         }
-        let mut value = std::mem::take(&mut self.seek);
-        let mut found = reach.unit.get(set, key, Read::Unlocked, &mut value)?;
+        let mut value = std::mem::take(&mut self.search.seek);
+        let mut found = context.unit.get(set, key, Read::Unlocked, &mut value)?;
         if found {
-            let keeps = step.wanted || level == self.wanted_level;
+            let keeps = step.wanted || level == self.search.wanted_level;
             let stored_front = &path[..path.len() - key.len()];
             let candidate = Candidate { step, level, stored_front, keeps };
             let entry = Entry { key, value: &value };
-            let buffers = (&mut self.trail, &mut self.expanded);
-            found = matches!(candidate.weigh(reach, shape, buffers, entry)?, Weighed::Fits);
+            let buffers = (&mut self.search.stack, &mut self.search.expanded);
+            found = matches!(candidate.weigh(context, buffers, entry)?, Weighed::Fits);
         }
-        self.seek = value;
-        self.trail.key = path;
+        self.search.seek = value;
+        self.search.stack.key = path;
         Ok(found)
     }
 }

@@ -11,18 +11,21 @@
 use hierarchy::{Database, IndexTree, Result};
 use store::{Read, Store, Unit};
 
-use crate::hold::{Current, Replacement};
-use crate::pcb::{DbPcb, Held};
+use crate::context::CallContext;
+use crate::held::Held;
+use crate::pcb::DbPcb;
 use crate::plan::LevelPlan;
-use crate::search::Reach;
-use crate::shape::{Chain, Shape};
+use crate::replacement::{Current, Replacement};
 use crate::subject::Occurrence;
+use crate::view::{Chain, CompiledView};
 
-impl Shape {
+impl CompiledView {
     /// The index whose entries are the segments of the view, if it is one of entries.
     pub(crate) fn entry_tree(&self) -> Option<&IndexTree> {
         match self.nodes.first()?.chain {
-            Chain::Index(at) if self.view.entries.is_some() => self.databases[0].indexes.get(at),
+            Chain::Index(at) if self.resolved.entries.is_some() => {
+                self.databases[0].indexes.get(at)
+            }
             _ => None,
         }
     }
@@ -51,41 +54,41 @@ pub(crate) fn differs_elsewhere(tree: &IndexTree, old: &[u8], new: &[u8]) -> boo
 }
 
 impl<S: Store> DbPcb<S> {
-    /// Tries the plan on an entry, and adds it to the trail.
+    /// Tries the plan on an entry, and adds it to the search stack.
     pub(crate) fn arrive_at_entry(
         &mut self,
-        shape: &Shape,
+        view: &CompiledView,
         tree: &IndexTree,
         step: &LevelPlan<'_, '_>,
         (part, value, path): (&[u8], &[u8], &[u8]),
     ) -> Result<bool> {
-        let node = shape.node(step.node);
-        let trail = &mut self.trail;
-        trail.carried[0].set(path, &[]);
-        trail.joined[0].clear();
-        put_image(shape.database(node), tree, (part, value), path, &mut trail.data[0])?;
-        if trail.limits[0].test {
-            let (data, joined) = (&trail.data[0], &trail.joined[0]);
-            let occurrence = Occurrence { shape, node: step.node, data, joined, indexed: None };
+        let node = view.node(step.node);
+        let stack = &mut self.search.stack;
+        stack.carried[0].set(path, &[]);
+        stack.joined[0].clear();
+        put_image(view.database(node), tree, (part, value), path, &mut stack.data[0])?;
+        if stack.limits[0].test {
+            let (data, joined) = (&stack.data[0], &stack.joined[0]);
+            let occurrence = Occurrence { view, node: step.node, data, joined, indexed: None };
             if !occurrence.satisfies(step) {
                 return Ok(false);
             }
         }
-        trail.push(node, part);
+        stack.push(node, part);
         Ok(true)
     }
 
     /// The entry that is held as it is now; `None` if it is gone.
     pub(crate) fn current_entry(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         tree: &IndexTree,
         held: Held,
     ) -> Result<Option<Current>> {
-        let database = &shape.databases[0];
+        let view = context.view;
+        let database = &view.databases[0];
         let (key, mut value) = (self.position.down_to(held.level), Vec::new());
-        if !reach.unit.get(tree.set, key, Read::Unlocked, &mut value)? {
+        if !context.unit.get(tree.set, key, Read::Unlocked, &mut value)? {
             return Ok(None);
         }
         let Some(path) = database.target_of(tree, &value)?.map(<[u8]>::to_vec) else {
@@ -99,27 +102,27 @@ impl<S: Store> DbPcb<S> {
     /// Replaces the user data of the entry that is held.
     pub(crate) fn replace_entry(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         tree: &IndexTree,
         change: &Replacement,
     ) -> Result<()> {
-        self.lock_for_change(reach, &shape.databases[0], &change.path)?;
+        let view = context.view;
+        self.lock_for_change(context, &view.databases[0], &change.path)?;
         let user_data = change.new.get(tree.index.user_data()).unwrap_or(&[]);
         let entry = (self.position.down_to(1), &change.value[..]);
-        tree.replace_user_data(reach.unit, entry, user_data)
+        tree.replace_user_data(context.unit, entry, user_data)
     }
 
     /// Deletes the entry that is held, and leaves its source where it is.
     pub(crate) fn delete_entry(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         tree: &IndexTree,
         held: Held,
     ) -> Result<bool> {
-        self.lock_for_change(reach, &shape.databases[0], &self.stored_path(shape, held))?;
-        let shared = reach.locks.are_shared();
-        tree.delete((reach.store, &mut *reach.unit), self.position.down_to(1), shared)
+        let view = context.view;
+        self.lock_for_change(context, &view.databases[0], &self.stored_path(view, held))?;
+        let shared = context.locks.are_shared();
+        tree.delete((context.store, &mut *context.unit), self.position.down_to(1), shared)
     }
 }

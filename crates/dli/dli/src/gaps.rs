@@ -25,9 +25,9 @@ use hierarchy::schema::behind;
 use hierarchy::{Changed, Database, IndexTree, Levels, Result, Schema, TypeAt};
 use store::{Cursor, LockMode, LockName, Position as Place, Read, SetId, Store, Unit};
 
+use crate::context::CallContext;
 use crate::pcb::DbPcb;
-use crate::search::Reach;
-use crate::shape::{Chain, Node, Shape};
+use crate::view::{Chain, Node};
 
 /// The key that stands for the end of a set.
 const END: &[u8] = &[];
@@ -61,26 +61,26 @@ impl<S: Store> DbPcb<S> {
     /// that it leaves.
     pub(crate) fn lock_gap_behind(
         &mut self,
-        reach: &mut Reach<'_, S>,
+        context: &mut CallContext<'_, S>,
         database: &Database,
         path: &[u8],
     ) -> Result<()> {
-        if !reach.locks.are_shared() || database.parse(path)?.len() != 1 {
+        if !context.locks.are_shared() || database.parse(path)?.len() != 1 {
             return Ok(());
         }
         let (set, root) = database.locate(path)?;
         let (mut next, mut now) = (Vec::new(), Vec::new());
         loop {
             // Who adds a root tests the gap, who reads on locks the root behind it.
-            let cursor = self.cursors.get(reach.store, set)?;
-            lock_gap(reach.unit, set, LockMode::Exclusive, |unit, name| {
+            let cursor = self.search.cursors.get(context.store, set)?;
+            lock_gap(context.unit, set, LockMode::Exclusive, |unit, name| {
                 root_behind::<S>(unit, cursor, &database.schema, root, &mut next)?;
                 name_gap(&next, name);
                 Ok(())
             })?;
-            reach.locks.change(reach.unit, (set, &next))?;
-            let cursor = self.cursors.get(reach.store, set)?;
-            root_behind::<S>(reach.unit, cursor, &database.schema, root, &mut now)?;
+            context.locks.change(context.unit, (set, &next))?;
+            let cursor = self.search.cursors.get(context.store, set)?;
+            root_behind::<S>(context.unit, cursor, &database.schema, root, &mut now)?;
             if now == next {
                 return Ok(());
             }
@@ -91,18 +91,18 @@ impl<S: Store> DbPcb<S> {
     /// waits for whoever has deleted a root there, who would look at another gap after that.
     pub(crate) fn store_new(
         &mut self,
-        reach: &mut Reach<'_, S>,
+        context: &mut CallContext<'_, S>,
         database: &Database,
         (path, levels): (&[u8], &Levels),
         data: &[u8],
         logical_parent: &[u8],
     ) -> Result<Changed> {
         let (set, key) = database.locate(path)?;
-        let gap = match reach.locks.are_shared() && levels.len() == 1 {
+        let gap = match context.locks.are_shared() && levels.len() == 1 {
             true => {
-                let cursor = self.cursors.get(reach.store, set)?;
+                let cursor = self.search.cursors.get(context.store, set)?;
                 let mut next = Vec::new();
-                lock_gap(reach.unit, set, LockMode::Shared, |unit, name| {
+                lock_gap(context.unit, set, LockMode::Shared, |unit, name| {
                     root_behind::<S>(unit, cursor, &database.schema, key, &mut next)?;
                     name_gap(&next, name);
                     Ok(())
@@ -110,10 +110,10 @@ impl<S: Store> DbPcb<S> {
             }
             false => None,
         };
-        let target = (reach.store, &mut *reach.unit);
+        let target = (context.store, &mut *context.unit);
         let done = database.insert(target, (path, levels), data, logical_parent, &mut self.work)?;
         if let Some(name) = gap {
-            reach.unit.unlock(LockName { space: set.0, name: &name })?;
+            context.unit.unlock(LockName { space: set.0, name: &name })?;
         }
         Ok(done)
     }
@@ -121,13 +121,13 @@ impl<S: Store> DbPcb<S> {
     /// Waits until a gap is what it looks like: nobody is deleting what was in it. Answers whether
     /// it had to wait.
     pub(crate) fn pass_gap(
-        reach: &mut Reach<'_, S>,
+        context: &mut CallContext<'_, S>,
         set: SetId,
         key: Option<&[u8]>,
         mode: Option<LockMode>,
     ) -> Result<bool> {
         match mode {
-            Some(mode) => reach.locks.pass(reach.unit, (set, key.unwrap_or(END)), mode),
+            Some(mode) => context.locks.pass(context.unit, (set, key.unwrap_or(END)), mode),
             None => Ok(false),
         }
     }
@@ -135,13 +135,13 @@ impl<S: Store> DbPcb<S> {
     /// The index whose gaps a walk has to pass: that of its entries, where others change it.
     pub(crate) fn gap_index<'s>(
         &self,
-        reach: &Reach<'_, S>,
-        shape: &'s Shape,
+        context: &CallContext<'s, S>,
         node: &Node,
     ) -> Option<&'s IndexTree> {
+        let view = context.view;
         match node.chain {
-            Chain::Index(at) if reach.locks.are_shared() && self.lock_mode().is_some() => {
-                shape.database(node).indexes.get(at)
+            Chain::Index(at) if context.locks.are_shared() && self.lock_mode().is_some() => {
+                view.database(node).indexes.get(at)
             }
             _ => None,
         }
@@ -150,12 +150,12 @@ impl<S: Store> DbPcb<S> {
     /// Waits until the gap in front of an entry, or at the end, is what it looks like. Answers
     /// whether it had to wait.
     pub(crate) fn pass_entry_gap(
-        reach: &mut Reach<'_, S>,
+        context: &mut CallContext<'_, S>,
         tree: &IndexTree,
         next: Option<&[u8]>,
         name: &mut Vec<u8>,
     ) -> Result<bool> {
         gap(next, name);
-        reach.locks.pass(reach.unit, (tree.set, name), LockMode::Shared)
+        context.locks.pass(context.unit, (tree.set, name), LockMode::Shared)
     }
 }

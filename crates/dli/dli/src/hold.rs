@@ -4,72 +4,40 @@
 
 use crate::ssa::{Calling, Code, Ssas};
 use definitions::Rule;
-use hierarchy::{Changed, Levels, Result, Stored};
+use hierarchy::{Changed, Result, Stored};
 use store::{Cursor, Read, Store, Unit};
 
 use crate::area;
+use crate::context::CallContext;
 use crate::entry;
 use crate::get::Answer;
-use crate::pcb::{DbPcb, Held};
+use crate::held::Held;
+use crate::join;
+use crate::pcb::DbPcb;
 use crate::position::Side;
 use crate::relate;
-use crate::search::Reach;
-use crate::shape::{Chain, Shape};
+use crate::replacement::{Current, Replacement};
 use crate::status::Status;
-use crate::weave;
-
-/// One segment that is replaced: of the path, or the destination parent of one.
-pub(crate) struct Replacement {
-    node: u16,
-    /// Whether it is the node's own segment.
-    is_own: bool,
-    /// Its database, among the shape's.
-    database: usize,
-    pub(crate) path: Vec<u8>,
-    levels: Levels,
-    pub(crate) value: Vec<u8>,
-    old: Vec<u8>,
-    pub(crate) new: Vec<u8>,
-}
-
-/// A held segment as it is now.
-pub(crate) struct Current {
-    pub(crate) path: Vec<u8>,
-    pub(crate) levels: Levels,
-    pub(crate) value: Vec<u8>,
-    pub(crate) data: Vec<u8>,
-    /// As it is seen on the path used, if that is not as it is stored.
-    pub(crate) turned: Option<Vec<u8>>,
-    /// The data of its destination parent.
-    pub(crate) joined: Vec<u8>,
-}
-
-impl Current {
-    /// As the program sees it.
-    fn shown(&self) -> &[u8] {
-        self.turned.as_deref().unwrap_or(&self.data)
-    }
-}
+use crate::view::{Chain, CompiledView};
 
 impl<S: Store> DbPcb<S> {
     /// REPL.
     pub(crate) fn replace(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         ssas: &[&[u8]],
         area: &[u8],
     ) -> Result<Answer> {
-        if let Some(answer) = self.without_hold(reach, shape, 'R')? {
+        let view = context.view;
+        if let Some(answer) = self.without_hold(context, 'R')? {
             return Ok(answer);
         }
         let mut list = Ssas::default();
-        if let Err(refusal) =
-            crate::ssa::parse_into(&shape.table, Calling::Replace, ssas, &mut list)
+        if let Err(refusal) = crate::ssa::parse_into(&view.table, Calling::Replace, ssas, &mut list)
         {
             return Ok(self.refuse(&refusal));
         }
-        let held = match self.held_for(reach, shape, &list) {
+        let held = match self.held_for(context, &list) {
             Ok(held) => held,
             Err(answer) => return Ok(answer),
         };
@@ -82,7 +50,7 @@ impl<S: Store> DbPcb<S> {
             let skipped = left_out(one.node);
             if skipped {
                 // Section 2 rule 15: it has its room, as the get filled it.
-                let filled = self.filled_len(reach, shape, one)?;
+                let filled = self.filled_len(context, one)?;
                 if rest.len() < filled {
                     return Ok(Answer::of(Status::AB));
                 }
@@ -90,41 +58,41 @@ impl<S: Store> DbPcb<S> {
                 continue;
             }
             asked = true;
-            may_replace |= shape.node(one.node).options.allows('R');
-            let (own, joined) = match shape.lengths_in_area(one.node, rest) {
+            may_replace |= view.node(one.node).options.allows('R');
+            let (own, joined) = match view.lengths_in_area(one.node, rest) {
                 Ok(lengths) => lengths,
                 Err(status) => return Ok(Answer::of(status)),
             };
             let given = (&rest[..own], &rest[own..own + joined]);
             at += own + joined;
-            if let Err(status) = self.replacement(reach, shape, one, given, &mut changes)? {
+            if let Err(status) = self.replacement(context, one, given, &mut changes)? {
                 return Ok(Answer::of(status));
             }
         }
         if asked && !may_replace {
             return Ok(Answer::of(Status::AM));
         }
-        self.apply(reach, shape, &changes)
+        self.apply(context, &changes)
     }
 
     /// What a REPL or DLET may change, in the order of the area: what the get-hold returned, which
     /// is all that may be named; of a command the segments that it names (row 36).
     fn held_for(
         &mut self,
-        reach: &Reach<'_, S>,
-        shape: &Shape,
+        context: &CallContext<'_, S>,
         list: &Ssas<'_>,
     ) -> std::result::Result<Vec<Held>, Answer> {
-        if !reach.of_command || list.is_empty() {
-            let known = |node: u16| self.held.iter().any(|one| one.node == node);
+        let view = context.view;
+        if !context.of_command || list.is_empty() {
+            let known = |node: u16| self.hold.segments.iter().any(|one| one.node == node);
             return match list.iter().position(|ssa| !known(ssa.segment)) {
                 Some(at) => Err(self.fault(at, Status::AJ)),
-                None => Ok(self.held.clone()),
+                None => Ok(self.hold.segments.clone()),
             };
         }
         let levels = &self.position.levels;
         let held = list.iter().map(|ssa| {
-            let (node, level) = (ssa.segment, shape.node(ssa.segment).level);
+            let (node, level) = (ssa.segment, view.node(ssa.segment).level);
             let is_there = level <= levels.len() && self.node_at(levels, level) == node;
             is_there.then_some(Held { level, node })
         });
@@ -134,49 +102,51 @@ impl<S: Store> DbPcb<S> {
     /// DJ if nothing is held; AM if no segment of the PCB may be changed so, hold or not.
     fn without_hold(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         letter: char,
     ) -> Result<Option<Answer>> {
-        if !shape.nodes.iter().any(|node| node.options.allows(letter)) {
+        let view = context.view;
+        if !view.nodes.iter().any(|node| node.options.allows(letter)) {
             return Ok(Some(Answer::of(Status::AM)));
         }
         // What another PCB has deleted is held no longer. Every get of a command holds, for as long
         // as the path is there (row 36).
-        let mut gone = !self.holding && !reach.of_command || self.position.levels.is_empty();
-        if !gone && self.may_be_gone(reach) {
-            gone = self.lost_path(reach, shape)?;
+        let mut gone = !self.hold.found && !context.of_command || self.position.levels.is_empty();
+        if !gone && self.may_be_gone(context) {
+            gone = self.lost_path(context)?;
         }
         if !gone {
             return Ok(None);
         }
         if self.position.levels.is_empty() {
-            self.mask.clear();
+            self.feedback.mask.clear();
         }
         Ok(Some(Answer::of(Status::DJ)))
     }
 
     /// Whether something of the path was deleted through another PCB, or with something else.
-    fn lost_path(&mut self, reach: &mut Reach<'_, S>, shape: &Shape) -> Result<bool> {
+    fn lost_path(&mut self, context: &mut CallContext<'_, S>) -> Result<bool> {
+        let view = context.view;
         let lowest = self.position.levels.len();
-        if let Some(tree) = shape.entry_tree() {
+        if let Some(tree) = view.entry_tree() {
             let held = Held { level: lowest, node: 0 };
-            return Ok(self.current_entry(reach, shape, tree, held)?.is_none());
+            return Ok(self.current_entry(context, tree, held)?.is_none());
         }
         // What lies beneath a deleted segment of a plain view is deleted, too.
-        let highest = if shape.is_plain { lowest } else { 1 };
+        let highest = if view.is_plain { lowest } else { 1 };
         for level in highest..=lowest {
             let node = self.node_at(&self.position.levels, level);
-            let path = self.stored_path(shape, Held { level, node });
-            let node = shape.node(node);
-            let database = shape.database(node);
+            let path = self.stored_path(view, Held { level, node });
+            let node = view.node(node);
+            let database = view.database(node);
             let (set, key) = database.locate(&path)?;
-            if !reach.unit.get(set, key, Read::Unlocked, &mut self.seek)? {
+            if !context.unit.get(set, key, Read::Unlocked, &mut self.search.seek)? {
                 return Ok(true);
             }
             let kind = database.schema.of(node.of);
-            let stored = Stored::read(kind, &self.seek).map_err(|what| database.damaged(what))?;
-            if weave::is_gone(node, &stored) {
+            let stored =
+                Stored::read(kind, &self.search.seek).map_err(|what| database.damaged(what))?;
+            if join::is_gone(node, &stored) {
                 return Ok(true);
             }
         }
@@ -184,70 +154,67 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// A held segment as it is now; `None` if it was deleted since.
-    fn current(
-        &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
-        held: Held,
-    ) -> Result<Option<Current>> {
-        if let Some(tree) = shape.entry_tree() {
-            return self.current_entry(reach, shape, tree, held);
+    fn current(&mut self, context: &mut CallContext<'_, S>, held: Held) -> Result<Option<Current>> {
+        let view = context.view;
+        if let Some(tree) = view.entry_tree() {
+            return self.current_entry(context, tree, held);
         }
-        let node = shape.node(held.node);
-        let database = shape.database(node);
-        let path = self.stored_path(shape, held);
+        let node = view.node(held.node);
+        let database = view.database(node);
+        let path = self.stored_path(view, held);
         let (set, key) = database.locate(&path)?;
         let levels = database.parse(&path)?;
         let mut value = Vec::new();
-        let cursor = self.cursors.get(reach.store, set)?;
+        let cursor = self.search.cursors.get(context.store, set)?;
         let there = match cursor.key() == Some(key) {
             true => {
-                let entry = reach.unit.current(cursor, Read::Unlocked)?;
+                let entry = context.unit.current(cursor, Read::Unlocked)?;
                 entry.map(|entry| value.extend_from_slice(entry.value)).is_some()
             }
-            false => reach.unit.get(set, key, Read::Unlocked, &mut value)?,
+            false => context.unit.get(set, key, Read::Unlocked, &mut value)?,
         };
         if !there {
             return Ok(None);
         }
         let kind = database.schema.of(node.of);
         let stored = Stored::read(kind, &value).map_err(|what| database.damaged(what))?;
-        let data = stored.data(&mut self.expanded).map_err(|what| database.damaged(what))?;
+        let data = stored.data(&mut self.search.expanded).map_err(|what| database.damaged(what))?;
         let data = data.to_vec();
         let mut turned = None;
         if matches!(node.chain, Chain::Relation { .. }) {
             let mut buffer = Vec::new();
-            weave::turn(database, node, &path, &data, &mut buffer)?;
+            join::turn(database, node, &path, &data, &mut buffer)?;
             turned = Some(buffer);
         }
         let mut joined = Vec::new();
         if let Some(other) = node.destination {
-            let at = &self.trail.carried[held.level - 1].joined;
-            weave::read(reach.unit, &shape.databases[other.database], at, &mut joined)?;
+            let at = &self.search.stack.carried[held.level - 1].joined;
+            join::read(context.unit, &view.databases[other.database], at, &mut joined)?;
         }
         Ok(Some(Current { path, levels, value, data, turned, joined }))
     }
 
     /// How many bytes of the area the get filled for a level.
-    fn filled_len(&mut self, reach: &mut Reach<'_, S>, shape: &Shape, held: Held) -> Result<usize> {
-        let Some(current) = self.current(reach, shape, held)? else { return Ok(0) };
-        let mut room = vec![0; shape.area_max];
-        Ok(shape.put_area(held.node, (current.shown(), &current.joined), &mut room, 0))
+    fn filled_len(&mut self, context: &mut CallContext<'_, S>, held: Held) -> Result<usize> {
+        let view = context.view;
+        let Some(current) = self.current(context, held)? else { return Ok(0) };
+        let mut room = vec![0; view.area_max];
+        Ok(view.put_area(held.node, (current.shown(), &current.joined), &mut room, 0))
     }
 
     /// What one level of a REPL does: nothing if its bytes are unchanged (row 33).
     fn replacement(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         held: Held,
         (own, joined): (&[u8], &[u8]),
         changes: &mut Vec<Replacement>,
     ) -> Result<std::result::Result<(), Status>> {
-        let node = shape.node(held.node);
-        let segment = shape.segment(held.node);
-        let database = shape.database(node);
-        let Some(current) = self.current(reach, shape, held)? else {
+        let view = context.view;
+        let node = view.node(held.node);
+        let segment = view.segment(held.node);
+        let database = view.database(node);
+        let Some(current) = self.current(context, held)? else {
             // Deleted through another PCB since.
             return Ok(Err(Status::DJ));
         };
@@ -272,7 +239,7 @@ impl<S: Store> DbPcb<S> {
                 return Ok(Err(Status::DA));
             }
         }
-        let stored = match shape.entry_tree() {
+        let stored = match view.entry_tree() {
             // The keys of its target are not where they are in the target.
             Some(tree) if entry::differs_elsewhere(tree, &current.data, &new) => Err(Status::DA),
             Some(_) => Ok(new),
@@ -283,7 +250,7 @@ impl<S: Store> DbPcb<S> {
             Err(status) => return Ok(Err(status)),
         };
         if !joined.is_empty() && joined != current.joined {
-            match self.destination_replacement(reach, shape, held, (&current.joined, joined))? {
+            match self.destination_replacement(context, held, (&current.joined, joined))? {
                 Ok(change) => changes.extend(change),
                 Err(status) => return Ok(Err(status)),
             }
@@ -300,13 +267,13 @@ impl<S: Store> DbPcb<S> {
     /// What a REPL of a concatenated segment does to the destination parent (row 73).
     fn destination_replacement(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         held: Held,
         (old, new): (&[u8], &[u8]),
     ) -> Result<std::result::Result<Option<Replacement>, Status>> {
+        let view = context.view;
         let joined =
-            shape.node(held.node).destination.zip(shape.segment(held.node).destination.as_ref());
+            view.node(held.node).destination.zip(view.segment(held.node).destination.as_ref());
         let Some((place, destination)) = joined else { return Ok(Ok(None)) };
         let key = destination.key.map_or(0..0, |key| {
             usize::from(key.offset)..usize::from(key.offset) + usize::from(key.len)
@@ -319,64 +286,64 @@ impl<S: Store> DbPcb<S> {
             Rule::Logical => return Ok(Ok(None)),
             Rule::Virtual => {}
         }
-        let database = &shape.databases[place.database];
-        let path = self.trail.carried[held.level - 1].joined.clone();
+        let database = &view.databases[place.database];
+        let path = self.search.stack.carried[held.level - 1].joined.clone();
         let (set, key) = database.locate(&path)?;
         let (levels, mut value) = (database.parse(&path)?, Vec::new());
-        reach.unit.get(set, key, Read::Unlocked, &mut value)?;
+        context.unit.get(set, key, Read::Unlocked, &mut value)?;
         let (node, is_own, database) = (held.node, false, place.database);
         let (old, new) = (old.to_vec(), new.to_vec());
         Ok(Ok(Some(Replacement { node, is_own, database, path, levels, value, old, new })))
     }
 
     /// The path of a held occurrence in the database that stores it.
-    pub(crate) fn stored_path(&self, shape: &Shape, held: Held) -> Vec<u8> {
-        match shape.is_plain {
+    pub(crate) fn stored_path(&self, view: &CompiledView, held: Held) -> Vec<u8> {
+        match view.is_plain {
             true => self.position.down_to(held.level).to_vec(),
-            false => self.trail.carried[held.level - 1].path.clone(),
+            false => self.search.stack.carried[held.level - 1].path.clone(),
         }
     }
 
     fn apply(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         changes: &[Replacement],
     ) -> Result<Answer> {
+        let view = context.view;
         let careful = changes.len() > 1
             || changes.iter().any(|change| {
-                let database = &shape.databases[change.database];
+                let database = &view.databases[change.database];
                 database.needs_savepoint(change.levels.type_at(change.levels.len()))
             });
         let point = match careful {
-            true => Some(reach.unit.savepoint().map_err(hierarchy::HierarchyError::from)?),
+            true => Some(context.unit.savepoint().map_err(hierarchy::HierarchyError::from)?),
             false => None,
         };
         for change in changes {
-            if let Some(tree) = shape.entry_tree() {
-                self.replace_entry(reach, shape, tree, change)?;
+            if let Some(tree) = view.entry_tree() {
+                self.replace_entry(context, tree, change)?;
                 continue;
             }
-            let node = shape.node(change.node);
-            let database = &shape.databases[change.database];
-            self.lock_for_change(reach, database, &change.path)?;
+            let node = view.node(change.node);
+            let database = &view.databases[change.database];
+            self.lock_for_change(context, database, &change.path)?;
             let kind = database.schema.of(change.levels.type_at(change.levels.len()));
             let stored =
                 Stored::read(kind, &change.value).map_err(|what| database.damaged(what))?;
             let place = (&change.path[..], &change.levels);
             let data = (&change.old[..], &change.new[..]);
             let (set, key) = database.locate(&change.path)?;
-            let cursor = self.cursors.get(reach.store, set)?;
+            let cursor = self.search.cursors.get(context.store, set)?;
             let cursor = Some(cursor).filter(|cursor| cursor.key() == Some(key));
-            let target = (reach.store, &mut *reach.unit);
+            let target = (context.store, &mut *context.unit);
             let done = database.replace(target, (place, cursor), &stored, data, &mut self.work)?;
             let is_sequence = change.is_own && matches!(node.chain, Chain::Index(_));
-            if is_sequence && self.moves(shape, change) {
-                self.cancel_parentage();
+            if is_sequence && self.moves(view, change) {
+                self.parentage.cancel();
             }
             if done != Changed::Done {
                 if let Some(point) = point {
-                    reach.unit.rollback_to(point)?;
+                    context.unit.rollback_to(point)?;
                 }
                 return Ok(Answer::of(Status::NI));
             }
@@ -385,10 +352,10 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// Whether a change moves the segment's entry in the index of PROCSEQ (row 14).
-    fn moves(&self, shape: &Shape, change: &Replacement) -> bool {
-        let node = shape.node(change.node);
+    fn moves(&self, view: &CompiledView, change: &Replacement) -> bool {
+        let node = view.node(change.node);
         let Chain::Index(at) = node.chain else { return false };
-        let search = &shape.database(node).indexes[at].index.search;
+        let search = &view.database(node).indexes[at].index.search;
         search.iter().any(|part| match part.from {
             definitions::resolve::PartSource::Segment(offset) => {
                 let field = usize::from(offset)..usize::from(offset) + usize::from(part.len);
@@ -401,36 +368,36 @@ impl<S: Store> DbPcb<S> {
     /// Locks the record of a path for a change.
     pub(crate) fn lock_for_change(
         &self,
-        reach: &mut Reach<'_, S>,
+        context: &mut CallContext<'_, S>,
         database: &hierarchy::Database,
         path: &[u8],
     ) -> Result<()> {
-        if !reach.locks.are_shared() {
+        if !context.locks.are_shared() {
             return Ok(());
         }
         let (set, key) = database.locate(path)?;
         let levels = database.parse(path)?;
         let root = levels.end(1) - (path.len() - key.len());
-        reach.locks.change(reach.unit, (set, &key[..root]))
+        context.locks.change(context.unit, (set, &key[..root]))
     }
 
     /// DLET.
     pub(crate) fn delete(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         ssas: &[&[u8]],
         area: &[u8],
     ) -> Result<Answer> {
-        if let Some(answer) = self.without_hold(reach, shape, 'D')? {
+        let view = context.view;
+        if let Some(answer) = self.without_hold(context, 'D')? {
             return Ok(answer);
         }
         let mut list = Ssas::default();
-        if let Err(refusal) = crate::ssa::parse_into(&shape.table, Calling::Delete, ssas, &mut list)
+        if let Err(refusal) = crate::ssa::parse_into(&view.table, Calling::Delete, ssas, &mut list)
         {
             return Ok(self.refuse(&refusal));
         }
-        let held = match self.held_for(reach, shape, &list) {
+        let held = match self.held_for(context, &list) {
             Ok(held) => held,
             Err(answer) => return Ok(answer),
         };
@@ -444,73 +411,74 @@ impl<S: Store> DbPcb<S> {
             for above in &held[..place] {
                 let above = *above;
                 let rest = area.get(at..).unwrap_or(&[]);
-                at += match area::given_len(shape.segment(above.node), rest) {
-                    Ok(len) if shape.is_plain => len,
-                    _ => self.filled_len(reach, shape, above)?,
+                at += match area::given_len(view.segment(above.node), rest) {
+                    Ok(len) if view.is_plain => len,
+                    _ => self.filled_len(context, above)?,
                 };
             }
             chosen = held[place];
         }
         let given = area.get(at..).unwrap_or(&[]);
-        if !shape.node(chosen.node).options.allows('D') {
+        if !view.node(chosen.node).options.allows('D') {
             return Ok(Answer::of(Status::AM));
         }
-        if relate::is_of_sequence(shape.node(chosen.node)) && shape.entry_tree().is_none() {
+        if relate::is_of_sequence(view.node(chosen.node)) && view.entry_tree().is_none() {
             return Ok(Answer::of(Status::AM));
         }
-        if self.key_differs(reach, shape, chosen, given)? {
+        if self.key_differs(context, chosen, given)? {
             return Ok(Answer::of(Status::DA));
         }
-        self.remove(reach, shape, chosen)
+        self.remove(context, chosen)
     }
 
     /// Whether the key in the area is another one than that of the segment (row 35).
     fn key_differs(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         held: Held,
         given: &[u8],
     ) -> Result<bool> {
-        let segment = shape.segment(held.node);
+        let view = context.view;
+        let segment = view.segment(held.node);
         let Some(key) = segment.key else { return Ok(false) };
         let from = match segment.seen.iter().find(|seen| seen.field.is_key) {
             Some(seen) => usize::from(seen.offset),
             None if segment.seen.is_empty() => usize::from(key.offset),
             None => return Ok(false),
         };
-        let Some(current) = self.current(reach, shape, held)? else { return Ok(false) };
+        let Some(current) = self.current(context, held)? else { return Ok(false) };
         let field = from..from + usize::from(key.len);
         if segment.seen.is_empty() && segment.destination.is_none() {
             return Ok(given.get(field.clone()) != current.shown().get(field));
         }
-        let mut room = vec![0; shape.area_max];
-        let len = shape.put_area(held.node, (current.shown(), &current.joined), &mut room, 0);
+        let mut room = vec![0; view.area_max];
+        let len = view.put_area(held.node, (current.shown(), &current.joined), &mut room, 0);
         Ok(given.get(field.clone()) != room[..len].get(field))
     }
 
-    fn remove(&mut self, reach: &mut Reach<'_, S>, shape: &Shape, held: Held) -> Result<Answer> {
-        let node = shape.node(held.node);
-        let database = shape.database(node);
-        let path = self.stored_path(shape, held);
-        if let Some(tree) = shape.entry_tree() {
-            self.holding = false;
-            if !self.delete_entry(reach, shape, tree, held)? {
+    fn remove(&mut self, context: &mut CallContext<'_, S>, held: Held) -> Result<Answer> {
+        let view = context.view;
+        let node = view.node(held.node);
+        let database = view.database(node);
+        let path = self.stored_path(view, held);
+        if let Some(tree) = view.entry_tree() {
+            self.hold.found = false;
+            if !self.delete_entry(context, tree, held)? {
                 return Ok(Answer::of(Status::DJ));
             }
         } else if database.schema.of(node.of).may_outlive() {
             let logically = matches!(node.chain, Chain::Relation { .. });
-            if !self.delete_by_rules(reach, shape, (database, &path), logically)? {
+            if !self.delete_by_rules(context, (database, &path), logically)? {
                 return Ok(Answer::of(Status::DX));
             }
-            self.holding = false;
+            self.hold.found = false;
         } else {
-            self.lock_gap_behind(reach, database, &path)?;
-            self.lock_for_change(reach, database, &path)?;
+            self.lock_gap_behind(context, database, &path)?;
+            self.lock_for_change(context, database, &path)?;
             let levels = database.parse(&path)?;
-            let target = (reach.store, &mut *reach.unit);
+            let target = (context.store, &mut *context.unit);
             let gone = database.delete(target, (&path, &levels), &mut self.work)?;
-            self.holding = false;
+            self.hold.found = false;
             if gone == 0 {
                 return Ok(Answer::of(Status::DJ));
             }
@@ -519,11 +487,11 @@ impl<S: Store> DbPcb<S> {
         let deleted = self.position.path[..end].to_vec();
         // Row 10: the parent itself, or what is above it, is gone.
         if self.parentage.path.starts_with(&deleted) {
-            self.cancel_parentage();
+            self.parentage.cancel();
         }
         self.position.truncate(held.level - 1);
         self.position.point_at(&deleted, Side::Behind);
-        self.note_marks();
+        self.marks.note(&self.view, &self.position, None);
         Ok(Answer::of(Status::OK))
     }
 }

@@ -11,10 +11,9 @@
 use hierarchy::Result;
 use store::Store;
 
+use crate::context::CallContext;
 use crate::pcb::DbPcb;
 use crate::plan::{Need, Plan};
-use crate::search::Reach;
-use crate::shape::Shape;
 
 impl<S: Store> DbPcb<S> {
     /// Makes the lowest level that is implied, and all above it, the base of the search.
@@ -23,34 +22,34 @@ impl<S: Store> DbPcb<S> {
     /// that. `lost` tells that an occurrence was there and was deleted.
     pub(crate) fn imply(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         plan: &mut Plan<'_, '_>,
     ) -> Result<()> {
+        let view = context.view;
         let lowest = plan.lowest_unnamed();
         if plan.afresh || lowest == 0 || self.position.levels.is_empty() {
             return Ok(());
         }
-        self.trail.limit(shape, plan);
+        self.search.stack.limit(view, plan);
         let mut implied = 0;
         for level in 1..=lowest {
             let step = plan.level(level);
             if !step.keeps_its_occurrence() {
                 break;
             }
-            let above = self.trail.end(level - 1) + usize::from(level > 1);
+            let above = self.search.stack.end(level - 1) + usize::from(level > 1);
             let Some(part) = self.present_of(step.node, level).map(|key| key[above..].to_vec())
             else {
                 break;
             };
             let asks = !matches!(step.need, Need::Any);
-            let sure = shape.is_plain && !self.may_be_gone(reach) && !reach.locks.are_shared();
+            let sure = view.is_plain && !self.may_be_gone(context) && !context.locks.are_shared();
             if sure && !asks && !step.wanted {
-                self.trail.push(shape.node(step.node), &part);
+                self.search.stack.push(view.node(step.node), &part);
             } else {
-                self.trail.limits[level - 1].test = asks;
-                if !self.present(reach, shape, step, level, &part)? {
-                    self.lost |= !step.named;
+                self.search.stack.limits[level - 1].test = asks;
+                if !self.present(context, step, level, &part)? {
+                    self.search.lost |= !step.named;
                     break;
                 }
             }
@@ -58,9 +57,9 @@ impl<S: Store> DbPcb<S> {
                 implied = level;
             }
         }
-        self.trail.truncate(implied);
-        self.trail.forget_best();
-        self.trail.note_best();
+        self.search.stack.truncate(implied);
+        self.search.stack.forget_best();
+        self.search.stack.note_best();
         plan.base = implied;
         Ok(())
     }

@@ -6,44 +6,29 @@ use hierarchy::{Changed, Levels, Result, TypeAt, twin};
 use store::{Cursor, Position as Place, Read, Savepoint, Store, Unit};
 
 use crate::area;
+use crate::context::CallContext;
+use crate::cursors::seek_behind;
 use crate::get::{Answer, Get};
 use crate::pcb::DbPcb;
 use crate::plan::Plan;
 use crate::position::Side;
-use crate::search::{Found, Reach, seek_behind};
-use crate::shape::{Node, Shape};
+use crate::refusal::Refusal;
+use crate::search::Found;
 use crate::status::Status;
-
-/// Why a segment was not inserted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Refusal {
-    pub(crate) status: Status,
-    /// Whether the path that the call uses is in the way: then position and PCB move there.
-    pub(crate) is_here: bool,
-}
-
-impl Refusal {
-    pub(crate) fn here(status: Status) -> Refusal {
-        Refusal { status, is_here: true }
-    }
-
-    pub(crate) fn elsewhere(status: Status) -> Refusal {
-        Refusal { status, is_here: false }
-    }
-}
+use crate::view::{CompiledView, Node};
 
 /// A savepoint, if inserting these segments may stop halfway.
 pub(crate) fn savepoint<S: Store>(
-    reach: &mut Reach<'_, S>,
-    shape: &Shape,
+    context: &mut CallContext<'_, S>,
     new: &[Ssa<'_>],
 ) -> Result<Option<Savepoint>> {
+    let view = context.view;
     let careful = new.len() > 1
         || new.iter().any(|ssa| {
-            let node = shape.node(ssa.segment);
-            shape.database(node).needs_savepoint(node.of) || node.destination.is_some()
+            let node = view.node(ssa.segment);
+            view.database(node).needs_savepoint(node.of) || node.destination.is_some()
         });
-    let point = careful.then(|| reach.unit.savepoint()).transpose();
+    let point = careful.then(|| context.unit.savepoint()).transpose();
     point.map_err(hierarchy::HierarchyError::from)
 }
 
@@ -51,17 +36,17 @@ impl<S: Store> DbPcb<S> {
     /// ISRT outside a load.
     pub(crate) fn insert(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         ssas: &[&[u8]],
         (area, online): (&[u8], bool),
     ) -> Result<Answer> {
-        self.holding = false;
+        let view = context.view;
+        self.hold.found = false;
         if ssas.is_empty() {
             return Ok(Answer::of(Status::AH));
         }
         let mut list = Ssas::default();
-        if let Err(refusal) = crate::ssa::parse_into(&shape.table, Calling::Insert, ssas, &mut list)
+        if let Err(refusal) = crate::ssa::parse_into(&view.table, Calling::Insert, ssas, &mut list)
         {
             return Ok(self.refuse(&refusal));
         }
@@ -71,27 +56,27 @@ impl<S: Store> DbPcb<S> {
         if let Some(at) = gap {
             return Ok(self.fault(split + at, Status::AC));
         }
-        if let Some(status) = self.forbids_insert(shape, new, online) {
+        if let Some(status) = self.forbids_insert(view, new, online) {
             return Ok(Answer::of(status));
         }
-        if let Some(answer) = self.find_parent(reach, shape, above, new[0].segment)? {
+        if let Some(answer) = self.find_parent(context, above, new[0].segment)? {
             return Ok(answer);
         }
-        let answer = self.insert_path(reach, shape, new, area)?;
+        let answer = self.insert_path(context, new, area)?;
         let parent = list.iter().rev().find(|ssa| ssa.codes.has(Code::P));
         if let Some(ssa) = parent.filter(|_| answer.status == Status::OK) {
-            self.set_parentage(usize::from(ssa.level));
+            self.parentage.set(&self.position, usize::from(ssa.level));
         }
         Ok(answer)
     }
 
     /// Whether options, sensitivity or the sequence forbid an insert (rows 28, 31, 69).
-    fn forbids_insert(&self, shape: &Shape, new: &[Ssa<'_>], online: bool) -> Option<Status> {
-        let fields = |ssa: &Ssa<'_>| !shape.segment(ssa.segment).seen.is_empty();
+    fn forbids_insert(&self, view: &CompiledView, new: &[Ssa<'_>], online: bool) -> Option<Status> {
+        let fields = |ssa: &Ssa<'_>| !view.segment(ssa.segment).seen.is_empty();
         let needs_path = new.len() > 1 && (online || new.iter().any(fields));
         for ssa in new {
-            let node = shape.node(ssa.segment);
-            let segment = shape.segment(ssa.segment);
+            let node = view.node(ssa.segment);
+            let segment = view.segment(ssa.segment);
             let seen = segment.seen.is_empty() || segment.key.is_none();
             let key_seen = seen || segment.seen.iter().any(|one| one.field.is_key);
             if !node.options.allows('I') || !key_seen {
@@ -107,75 +92,75 @@ impl<S: Store> DbPcb<S> {
         None
     }
 
-    /// Finds the parent; the trail holds its path then. Otherwise answers GE or GD.
+    /// Finds the parent; the search stack holds its path then. Otherwise answers GE or GD.
     fn find_parent(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         above: &[Ssa<'_>],
         new_node: u16,
     ) -> Result<Option<Answer>> {
-        self.trail.forget_best();
-        self.trail.start(&[], &Levels::NONE);
-        let Some(parent) = shape.node(new_node).parent else { return Ok(None) };
-        let mut plan = Plan::new(shape, parent, above);
+        let view = context.view;
+        self.search.stack.forget_best();
+        self.search.stack.start(&[], &Levels::NONE);
+        let Some(parent) = view.node(new_node).parent else { return Ok(None) };
+        let mut plan = Plan::new(view, parent, above);
         plan.take_first_of_unnamed();
-        self.wanted_level = 0;
-        self.lost = false;
-        self.imply(reach, shape, &mut plan)?;
-        if self.lost {
+        self.search.wanted_level = 0;
+        self.search.lost = false;
+        self.imply(context, &mut plan)?;
+        if self.search.lost {
             return Ok(Some(Answer::of(Status::GD)));
         }
-        match self.search(reach, shape, &plan)? {
+        match self.search(context, &plan)? {
             Found::Path => Ok(None),
-            _ if self.lost => Ok(Some(Answer::of(Status::GD))),
-            found => self.miss(reach, shape, (Get::Unique, &plan), found, &mut []).map(Some),
+            _ if self.search.lost => Ok(Some(Answer::of(Status::GD))),
+            found => self.miss(context, (Get::Unique, &plan), found, &mut []).map(Some),
         }
     }
 
-    /// Inserts the new segments below the trail, all or none.
+    /// Inserts the new segments below the search stack, all or none.
     fn insert_path(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         new: &[Ssa<'_>],
         area: &[u8],
     ) -> Result<Answer> {
-        let point = savepoint(reach, shape, new)?;
-        let (mut at, above) = (0, self.trail.len());
+        let view = context.view;
+        let point = savepoint(context, new)?;
+        let (mut at, above) = (0, self.search.stack.len());
         for ssa in new {
             let rest = area.get(at..).unwrap_or(&[]);
-            let done = match crate::relate::given(shape, ssa.segment, rest) {
+            let done = match crate::relate::given(view, ssa.segment, rest) {
                 Ok(len) => {
                     at += len;
-                    self.insert_one(reach, shape, ssa, &rest[..len])?
+                    self.insert_one(context, ssa, &rest[..len])?
                 }
                 Err(status) => Err(Refusal::elsewhere(status)),
             };
             if let Err(refusal) = done {
                 if let Some(point) = point {
-                    reach.unit.rollback_to(point)?;
+                    context.unit.rollback_to(point)?;
                 }
                 if refusal.is_here {
-                    self.after_refusal(shape, refusal.status, (ssa.segment, above));
+                    self.after_refusal(view, refusal.status, (ssa.segment, above));
                 }
                 return Ok(Answer::of(refusal.status));
             }
         }
-        self.take_trail();
+        self.take_stack();
         self.position.settle();
-        self.note_marks();
+        self.marks.note(&self.view, &self.position, None);
         self.show_path(self.position.levels.len());
         Ok(Answer::of(Status::OK))
     }
 
     /// Position and feedback after an insert that was refused: after II the PCB shows the twin that
     /// is there, and the next GN returns it (row 8).
-    fn after_refusal(&mut self, shape: &Shape, status: Status, (at, above): (u16, usize)) {
-        let twin = std::mem::take(&mut self.trail.best);
-        self.trail.truncate(above);
-        self.position.replace_path(&self.trail.key, self.trail.levels.0);
-        let mut levels = self.trail.levels.0;
+    fn after_refusal(&mut self, view: &CompiledView, status: Status, (at, above): (u16, usize)) {
+        let twin = std::mem::take(&mut self.search.stack.best);
+        self.search.stack.truncate(above);
+        self.position.replace_path(&self.search.stack.key, self.search.stack.levels.0);
+        let mut levels = self.search.stack.levels.0;
         match status {
             Status::II if twin.is_empty() => {
                 // A root key of X'FF' that nobody has.
@@ -183,68 +168,68 @@ impl<S: Store> DbPcb<S> {
                 self.position.point_at_end();
             }
             Status::II => {
-                let of = TypeAt::of_code(shape.node(at).code).unwrap_or(TypeAt::ROOT);
+                let of = TypeAt::of_code(view.node(at).code).unwrap_or(TypeAt::ROOT);
                 levels.push(of, twin.len());
                 self.show(&twin, &levels);
                 self.position.point_at(&twin, Side::Before);
             }
             _ => self.show_path(levels.len()),
         }
-        self.note_marks();
-        self.trail.best = twin;
+        self.marks.note(&self.view, &self.position, None);
+        self.search.stack.best = twin;
     }
 
-    /// Inserts one segment below the trail, and adds it to the trail.
+    /// Inserts one segment below the search stack, and adds it to the search stack.
     fn insert_one(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         ssa: &Ssa<'_>,
         given: &[u8],
     ) -> Result<std::result::Result<(), Refusal>> {
-        let node = shape.node(ssa.segment);
-        if !shape.is_plain || shape.database(node).schema.of(node.of).is_logical_child {
-            return self.insert_woven(reach, shape, ssa, given);
+        let view = context.view;
+        let node = view.node(ssa.segment);
+        if !view.is_plain || view.database(node).schema.of(node.of).is_logical_child {
+            return self.insert_derived(context, ssa, given);
         }
-        let segment = shape.segment(ssa.segment);
-        let database = shape.database(node);
-        let mut data = std::mem::take(&mut self.expanded);
+        let segment = view.segment(ssa.segment);
+        let database = view.database(node);
+        let mut data = std::mem::take(&mut self.search.expanded);
         area::from_program(segment, given, database.blank, &mut data);
-        let place = place_of(ssa, segment.rules.place);
+        let place = crate::plan::place_of(ssa, segment.rules.place);
         // Only where a place is chosen among twins does it matter where the path stands.
         let chooses = database.schema.of(node.of).has_position();
         let here = if chooses { self.twin_here(node) } else { None };
-        let mut part = std::mem::take(&mut self.start);
+        let mut part = std::mem::take(&mut self.search.start);
         part.clear();
-        let above = std::mem::take(&mut self.trail.key);
+        let above = std::mem::take(&mut self.search.stack.key);
         let asked = (node.of, &above[..], segment.single);
         let placed = (place, here.as_deref());
-        let made = self.make_part(reach, database, asked, &data, placed, &mut part);
-        self.trail.key = above;
+        let made = self.make_part(context, database, asked, &data, placed, &mut part);
+        self.search.stack.key = above;
         if let Ok(Status::OK) = made {
-            self.trail.push(node, &part);
+            self.search.stack.push(node, &part);
         }
         if let Ok(Status::II) = made {
             self.note_twin(node, &part);
         }
-        self.start = part;
+        self.search.start = part;
         let status = made?;
         if status != Status::OK {
-            self.expanded = data;
+            self.search.expanded = data;
             return Ok(Err(Refusal::here(status)));
         }
-        let path = std::mem::take(&mut self.trail.key);
-        let levels = self.trail.levels.0;
-        if levels.len() == 1 && reach.locks.are_shared() {
+        let path = std::mem::take(&mut self.search.stack.key);
+        let levels = self.search.stack.levels.0;
+        if levels.len() == 1 && context.locks.are_shared() {
             let (set, key) = database.locate(&path)?;
             let mode = store::LockMode::Exclusive;
-            reach.locks.enter(reach.unit, self.number, (set, key), mode)?;
+            context.locks.enter(context.unit, self.number, (set, key), mode)?;
         }
-        self.lock_for_change(reach, database, &path)?;
-        let done = self.store_new(reach, database, (&path, &levels), &data, &[])?;
-        self.trail.best.clone_from(&path);
-        self.trail.key = path;
-        self.expanded = data;
+        self.lock_for_change(context, database, &path)?;
+        let done = self.store_new(context, database, (&path, &levels), &data, &[])?;
+        self.search.stack.best.clone_from(&path);
+        self.search.stack.key = path;
+        self.search.expanded = data;
         Ok(match done {
             Changed::Done => Ok(()),
             Changed::Exists => Err(Refusal::here(Status::II)),
@@ -256,7 +241,7 @@ impl<S: Store> DbPcb<S> {
     /// of the twin that is there, or empty for a key that no root may have.
     pub(crate) fn make_part(
         &mut self,
-        reach: &mut Reach<'_, S>,
+        context: &mut CallContext<'_, S>,
         database: &hierarchy::Database,
         (of, above, single): (TypeAt, &[u8], bool),
         data: &[u8],
@@ -282,14 +267,14 @@ impl<S: Store> DbPcb<S> {
         if of != TypeAt::ROOT {
             twins.push(of.code());
         }
-        if single && self.find_twin(reach, database, (of, &twins), part)? {
+        if single && self.find_twin(context, database, (of, &twins), part)? {
             return Ok(Status::II);
         }
         if kind.has_position() {
             twins.extend_from_slice(part);
             let here = here.and_then(|here| here.strip_prefix(&part[..]));
             let mut position = Vec::new();
-            self.choose_position(reach, database, &twins, (place, here), &mut position)?;
+            self.choose_position(context, database, &twins, (place, here), &mut position)?;
             part.extend_from_slice(&position);
         }
         Ok(Status::OK)
@@ -298,15 +283,15 @@ impl<S: Store> DbPcb<S> {
     /// Finds the only twin that may be, and its part of the path.
     fn find_twin(
         &mut self,
-        reach: &mut Reach<'_, S>,
+        context: &mut CallContext<'_, S>,
         database: &hierarchy::Database,
         (of, twins): (TypeAt, &[u8]),
         part: &mut Vec<u8>,
     ) -> Result<bool> {
         let (set, prefix) = database.locate(twins)?;
-        let cursor = self.cursors.get(reach.store, set)?;
+        let cursor = self.search.cursors.get(context.store, set)?;
         cursor.seek(Place::Before(prefix));
-        let entry = reach.unit.next(cursor, Read::Unlocked)?;
+        let entry = context.unit.next(cursor, Read::Unlocked)?;
         let Some(rest) = entry.and_then(|entry| entry.key.strip_prefix(prefix)) else {
             return Ok(false);
         };
@@ -319,28 +304,28 @@ impl<S: Store> DbPcb<S> {
     /// The part of the twin that the path is on, if it is a twin of a new segment of this node.
     pub(crate) fn twin_here(&self, node: &Node) -> Option<Vec<u8>> {
         let here = self.present_of(*node.path.last()?, node.level)?;
-        let from = self.trail.end(node.level - 1) + usize::from(node.level > 1);
+        let from = self.search.stack.end(node.level - 1) + usize::from(node.level > 1);
         Some(here[from..].to_vec())
     }
 
     /// The position of a new twin among those whose paths begin with `twins` (row 29).
     pub(crate) fn choose_position(
         &mut self,
-        reach: &mut Reach<'_, S>,
+        context: &mut CallContext<'_, S>,
         database: &hierarchy::Database,
         twins: &[u8],
         (place, here): (TwinPlace, Option<&[u8]>),
         to: &mut Vec<u8>,
     ) -> Result<()> {
         let (set, prefix) = database.locate(twins)?;
-        let cursor = self.cursors.get(reach.store, set)?;
+        let cursor = self.search.cursors.get(context.store, set)?;
         let mut buffer = prefix.to_vec();
         match (place, here) {
             (TwinPlace::Last, _) => seek_behind(cursor, &mut buffer),
             (TwinPlace::Here, Some(here)) => {
                 buffer.extend_from_slice(here);
                 cursor.seek(Place::Before(&buffer));
-                match reach.unit.previous(cursor, Read::Unlocked)? {
+                match context.unit.previous(cursor, Read::Unlocked)? {
                     Some(entry) if entry.key.starts_with(prefix) => {
                         twin::between(position(&entry.key[prefix.len()..]), here, to);
                     }
@@ -351,8 +336,8 @@ impl<S: Store> DbPcb<S> {
             (TwinPlace::First | TwinPlace::Here, _) => cursor.seek(Place::Before(&buffer)),
         }
         let entry = match place {
-            TwinPlace::Last => reach.unit.previous(cursor, Read::Unlocked)?,
-            TwinPlace::First | TwinPlace::Here => reach.unit.next(cursor, Read::Unlocked)?,
+            TwinPlace::Last => context.unit.previous(cursor, Read::Unlocked)?,
+            TwinPlace::First | TwinPlace::Here => context.unit.next(cursor, Read::Unlocked)?,
         };
         match entry.filter(|entry| entry.key.starts_with(prefix)) {
             None => twin::only(to),
@@ -389,15 +374,4 @@ pub(crate) fn put_front(
 /// The position at the beginning of what stands behind a key.
 fn position(bytes: &[u8]) -> &[u8] {
     &bytes[..twin::len(bytes).unwrap_or(0)]
-}
-
-/// Where a twin goes: the rule, or the command code that overrides it.
-pub(crate) fn place_of(ssa: &Ssa<'_>, rule: TwinPlace) -> TwinPlace {
-    if ssa.codes.has(Code::L) {
-        TwinPlace::Last
-    } else if ssa.codes.has(Code::F) && rule == TwinPlace::Here {
-        TwinPlace::First
-    } else {
-        rule
-    }
 }

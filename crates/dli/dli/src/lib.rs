@@ -7,14 +7,15 @@
 //!
 //! | question | where |
 //! |---|---|
-//! | what does a PCB see, and how is it reached? | `shape` |
+//! | what does a PCB see, and how is it reached? | `view` |
+//! | what is a PCB made of? | `pcb`; `search_state`, `held`, `parentage`, `feedback`, `loading` |
 //! | what do the SSAs of a call ask? | crate `ssa`, `plan` |
-//! | how is a path searched? | `search`; with a key that is known whole: `direct` |
+//! | how is a path searched? | `search`, `search_stack`; with a key that is known whole: `direct` |
 //! | GU, GN, GNP; what GE and GB leave | `get`; GN without SSAs: `scan` |
 //! | where is the PCB afterwards? | `position`; with `POS=MULTIPLE`: `marks` |
 //! | ISRT; load mode | `insert`; `load` |
 //! | REPL, DLET | `hold` |
-//! | indexes and logical relationships | `weave`; their rules on changes: `relate` |
+//! | indexes and logical relationships | `derived`, `join`; their rules on changes: `relate` |
 //! | an index used as a database | `entry` |
 //! | I/O areas, sensitive fields | `area` |
 //! | locks of records, gaps between roots and between index entries | `locks`, `gaps` |
@@ -27,35 +28,45 @@
 //! 4. Bytes of a program are read only within the slices that a call brings.
 
 mod area;
+mod context;
+mod cursors;
+mod derived;
 mod direct;
 mod entry;
 mod failure;
+mod feedback;
 mod gaps;
 mod get;
+mod held;
 mod hold;
 mod implied;
 mod insert;
+mod join;
 mod load;
+mod loading;
 mod locks;
 mod marks;
 mod mask;
 mod offline;
+mod parentage;
 mod pcb;
 mod plan;
 mod position;
+mod refusal;
 mod relate;
 mod remove;
+mod replacement;
 mod scan;
 mod search;
+mod search_stack;
+mod search_state;
 mod session;
-mod shape;
 mod span;
 pub mod ssa;
 mod status;
 mod subject;
 mod table;
-mod trail;
-mod weave;
+mod view;
 
 pub use failure::{Failure, SessionError};
 pub use mask::Mask;

@@ -8,16 +8,16 @@ use hierarchy::{Changed, Result, TypeAt, twin};
 use store::{Store, Unit};
 
 use crate::area;
+use crate::context::CallContext;
 use crate::get::Answer;
 use crate::insert::savepoint;
 use crate::pcb::DbPcb;
-use crate::search::Reach;
-use crate::shape::{Node, Shape};
 use crate::status::Status;
+use crate::view::{CompiledView, Node};
 
 /// Whether an SSA of a parent says nothing but which key it has (row 49).
-fn asks_for_one_key(shape: &Shape, ssa: &Ssa<'_>) -> bool {
-    let bounds = ssa.key_bounds(&shape.table);
+fn asks_for_one_key(view: &CompiledView, ssa: &Ssa<'_>) -> bool {
+    let bounds = ssa.key_bounds(&view.table);
     matches!(ssa.qualification, Qualification::None) || bounds.decides && bounds.exact().is_some()
 }
 
@@ -25,16 +25,16 @@ impl<S: Store> DbPcb<S> {
     /// ISRT in a load.
     pub(crate) fn load_segments(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         ssas: &[&[u8]],
         area: &[u8],
     ) -> Result<Answer> {
+        let view = context.view;
         if ssas.is_empty() {
             return Ok(Answer::of(Status::AH));
         }
         let mut list = Ssas::default();
-        if let Err(refusal) = crate::ssa::parse_into(&shape.table, Calling::Insert, ssas, &mut list)
+        if let Err(refusal) = crate::ssa::parse_into(&view.table, Calling::Insert, ssas, &mut list)
         {
             let answer = self.refuse(&refusal);
             let in_order = refusal.reason != crate::ssa::Reason::NotBelow;
@@ -42,15 +42,15 @@ impl<S: Store> DbPcb<S> {
         }
         let split = list.iter().position(|ssa| ssa.codes.has(Code::D)).unwrap_or(list.len() - 1);
         let (above, new) = list.split_at(split);
-        if let Some(at) = above.iter().position(|ssa| !asks_for_one_key(shape, ssa)) {
+        if let Some(at) = above.iter().position(|ssa| !asks_for_one_key(view, ssa)) {
             return Ok(self.fault(at, Status::AJ));
         }
-        if !self.fits_loaded(shape, above) {
-            return Ok(self.not_loaded(shape, new[0].segment));
+        if !self.fits_loaded(view, above) {
+            return Ok(self.not_loaded(view, new[0].segment));
         }
-        let point = savepoint(reach, shape, new)?;
+        let point = savepoint(context, new)?;
         let before = point.as_ref().map(|_| (self.position.path.clone(), self.position.levels));
-        let status = self.load_path(reach, shape, new, area)?;
+        let status = self.load_path(context, new, area)?;
         if status == Status::OK {
             let (path, levels) = (std::mem::take(&mut self.position.path), self.position.levels);
             self.show(&path, &levels);
@@ -58,14 +58,14 @@ impl<S: Store> DbPcb<S> {
             return Ok(Answer::of(status));
         }
         if let Some(point) = point {
-            reach.unit.rollback_to(point)?;
+            context.unit.rollback_to(point)?;
         }
         if let Some((path, levels)) = before {
             (self.position.path, self.position.levels) = (path, levels);
             self.position.settle();
         }
         Ok(match status {
-            Status::LD => self.not_loaded(shape, new[0].segment),
+            Status::LD => self.not_loaded(view, new[0].segment),
             status => Answer::of(status),
         })
     }
@@ -73,20 +73,20 @@ impl<S: Store> DbPcb<S> {
     /// Loads the new segments, each below the one before.
     fn load_path(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         new: &[Ssa<'_>],
         area: &[u8],
     ) -> Result<Status> {
+        let view = context.view;
         let mut at = 0;
         for ssa in new {
             let rest = area.get(at..).unwrap_or(&[]);
-            let given = match area::given_len(shape.segment(ssa.segment), rest) {
+            let given = match area::given_len(view.segment(ssa.segment), rest) {
                 Ok(len) => &rest[..len],
                 Err(status) => return Ok(status),
             };
             at += given.len();
-            let status = self.load_one(reach, shape, ssa, given)?;
+            let status = self.load_one(context, ssa, given)?;
             if status != Status::OK {
                 return Ok(status);
             }
@@ -95,15 +95,15 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// Whether the SSAs above the new segment fit the path that was loaded last (row 49).
-    fn fits_loaded(&self, shape: &Shape, above: &[Ssa<'_>]) -> bool {
+    fn fits_loaded(&self, view: &CompiledView, above: &[Ssa<'_>]) -> bool {
         above.iter().all(|ssa| {
-            let node = shape.node(ssa.segment);
+            let node = view.node(ssa.segment);
             let levels = &self.position.levels;
             if levels.len() < node.level || self.node_at(levels, node.level) != ssa.segment {
                 return false;
             }
-            let Some(exact) = ssa.key_bounds(&shape.table).exact() else { return true };
-            let schema = &shape.database(node).schema;
+            let Some(exact) = ssa.key_bounds(&view.table).exact() else { return true };
+            let schema = &view.database(node).schema;
             let mut key = Vec::with_capacity(exact.len());
             let above = levels.end(node.level - 1);
             schema.key_of(node.of, self.position.down_to(node.level), above, &mut key);
@@ -112,9 +112,9 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// LD: the PCB shows the deepest parent that has been loaded.
-    fn not_loaded(&mut self, shape: &Shape, node: u16) -> Answer {
+    fn not_loaded(&mut self, view: &CompiledView, node: u16) -> Answer {
         let levels = self.position.levels;
-        let path = &shape.node(node).path;
+        let path = &view.node(node).path;
         let known = path
             .iter()
             .enumerate()
@@ -129,34 +129,34 @@ impl<S: Store> DbPcb<S> {
 
     fn load_one(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         ssa: &Ssa<'_>,
         given: &[u8],
     ) -> Result<Status> {
-        let node = shape.node(ssa.segment);
-        let segment = shape.segment(ssa.segment);
-        let database = shape.database(node).clone();
+        let view = context.view;
+        let node = view.node(ssa.segment);
+        let segment = view.segment(ssa.segment);
+        let database = view.database(node).clone();
         if database.schema.of(node.of).is_logical_child
             && database.schema.organization().is_partitioned()
         {
             return Ok(Status::LF);
         }
-        let mut data = std::mem::take(&mut self.expanded);
+        let mut data = std::mem::take(&mut self.search.expanded);
         area::from_program(segment, given, database.blank, &mut data);
-        let status = self.load_data(reach, shape, node, &database, &data);
-        self.expanded = data;
+        let status = self.load_data(context, node, &database, &data);
+        self.search.expanded = data;
         status
     }
 
     fn load_data(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         node: &Node,
         database: &hierarchy::Database,
         data: &[u8],
     ) -> Result<Status> {
+        let view = context.view;
         let (schema, levels) = (&database.schema, self.position.levels);
         let (level, kind) = (node.level, schema.of(node.of));
         let parent_loaded = level == 1
@@ -193,11 +193,11 @@ impl<S: Store> DbPcb<S> {
                     // Row 48: an earlier root of that key may be there.
                     _ if !in_order && kind.has_position() => {
                         let place = (TwinPlace::Last, None);
-                        self.choose_position(reach, database, &part, place, &mut position)?;
+                        self.choose_position(context, database, &part, place, &mut position)?;
                     }
                     _ => twin::only(&mut position),
                 }
-                if shape.segment(self.node_at(&levels, level)).single && level > 1 {
+                if view.segment(self.node_at(&levels, level)).single && level > 1 {
                     return Ok(Status::LB);
                 }
             }
@@ -206,17 +206,17 @@ impl<S: Store> DbPcb<S> {
         if kind.has_position() {
             part.extend_from_slice(&position);
         }
-        self.add_loaded(reach, shape, node, (&part, data))
+        self.add_loaded(context, node, (&part, data))
     }
 
     fn add_loaded(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         node: &Node,
         (part, data): (&[u8], &[u8]),
     ) -> Result<Status> {
-        let database = shape.database(node);
+        let view = context.view;
+        let database = view.database(node);
         let above = self.position.levels.end(node.level - 1);
         let mut path = self.position.path[..above].to_vec();
         let mut levels = self.position.levels;
@@ -226,10 +226,10 @@ impl<S: Store> DbPcb<S> {
         }
         path.extend_from_slice(part);
         levels.push(TypeAt::of_code(node.code).unwrap_or(TypeAt::ROOT), path.len());
-        let Some(parent) = crate::relate::loaded_parent(reach, shape, node, data)? else {
+        let Some(parent) = crate::relate::loaded_parent(context, node, data)? else {
             return Ok(Status::IX);
         };
-        let target = (reach.store, &mut *reach.unit);
+        let target = (context.store, &mut *context.unit);
         match database.insert(target, (&path, &levels), data, &parent, &mut self.work)? {
             Changed::Exists => return Ok(Status::LB),
             Changed::IndexExists => return Ok(Status::NI),

@@ -6,10 +6,11 @@
 //! 2. A GNP with SSAs that finds nothing ends the chain of the type that it went along, and no
 //!    other's.
 
-use store::Store;
+use hierarchy::Levels;
 
-use crate::pcb::DbPcb;
-use crate::position::{Cut, Side};
+use crate::parentage::Parentage;
+use crate::position::{Cut, Position, Side};
+use crate::view::CompiledView;
 
 /// Where the chain of a segment type goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,110 +33,127 @@ impl Mark {
     }
 }
 
-impl<S: Store> DbPcb<S> {
+/// The marks of a PCB; of one without `POS=MULTIPLE` there are none.
+#[derive(Clone, Debug)]
+pub(crate) struct Marks {
+    /// For each node where its chain goes on.
+    of_nodes: Vec<Option<Mark>>,
+}
+
+impl Marks {
+    pub(crate) fn new(view: &CompiledView) -> Marks {
+        let nodes = if view.resolved.multiple_positions { view.nodes.len() } else { 0 };
+        Marks { of_nodes: vec![None; nodes] }
+    }
+
     /// Whether the PCB has `POS=MULTIPLE`.
-    pub(crate) fn is_multiple(&self) -> bool {
-        !self.marks.is_empty()
+    pub(crate) fn are_kept(&self) -> bool {
+        !self.of_nodes.is_empty()
+    }
+
+    /// Forgets them all: position is lost.
+    pub(crate) fn forget(&mut self) {
+        self.of_nodes.fill(None);
     }
 
     /// Where the chain of a node goes on below a parent.
-    pub(crate) fn mark(&self, node: u16, above: &[u8]) -> Option<&Mark> {
-        let mark = self.marks.get(usize::from(node))?.as_ref()?;
+    pub(crate) fn at(&self, node: u16, above: &[u8]) -> Option<&Mark> {
+        let mark = self.of_nodes.get(usize::from(node))?.as_ref()?;
         (mark.above == above.len() && mark.key.starts_with(above)).then_some(mark)
     }
 
-    /// Brings the marks in line with path and point.
-    pub(crate) fn note_marks(&mut self) {
-        self.note_marks_of(None);
-    }
-
-    /// The same; where the point is behind all dependents, that is said of this type alone: the
-    /// call has looked for no other.
-    pub(crate) fn note_marks_of(&mut self, sought: Option<u16>) {
-        if !self.is_multiple() {
+    /// Brings the marks in line with path and point. Where the point is behind all dependents, and
+    /// a type was `sought`, that is said of this type alone: the call has looked for no other.
+    pub(crate) fn note(&mut self, view: &CompiledView, position: &Position, sought: Option<u16>) {
+        if !self.are_kept() {
             return;
         }
-        let (levels, depth) = (self.position.levels, self.position.levels.len());
-        let inside = self.position.is_after_path();
+        let (levels, depth) = (&position.levels, position.levels.len());
+        let inside = position.is_after_path();
         for level in 1..=depth {
-            let node = self.node_at(&levels, level);
+            let node = view.node_at(levels, level);
             let mark = Mark {
-                key: self.position.path[..levels.end(level)].to_vec(),
+                key: position.path[..levels.end(level)].to_vec(),
                 side: Side::After,
                 above: levels.end(level - 1),
             };
-            let known = self.marks[usize::from(node)].as_ref() == Some(&mark);
+            let known = self.of_nodes[usize::from(node)].as_ref() == Some(&mark);
             if !known || level == depth && inside {
-                self.forget_beneath(node);
-                self.marks[usize::from(node)] = Some(mark);
+                self.forget_beneath(view, node);
+                self.of_nodes[usize::from(node)] = Some(mark);
             }
         }
         if !inside {
-            self.note_point(depth, sought);
+            self.note_point(view, position, sought);
         }
     }
 
     /// Marks the types that the point speaks of, below the path.
-    fn note_point(&mut self, depth: usize, sought: Option<u16>) {
-        let levels = self.position.levels;
+    fn note_point(&mut self, view: &CompiledView, position: &Position, sought: Option<u16>) {
+        let (levels, depth) = (&position.levels, position.levels.len());
         let above = levels.end(depth);
         let children = match depth {
-            0 => vec![0],
-            _ => self.shape.node(self.node_at(&levels, depth)).children.clone(),
+            0 => &[0][..],
+            _ => &view.node(view.node_at(levels, depth)).children,
         };
         let past = |code: Option<u8>| {
-            let mut key = self.position.path[..above].to_vec();
+            let mut key = position.path[..above].to_vec();
             key.extend(code);
             Mark { key, side: Side::Behind, above }
         };
-        let marks: Vec<(u16, Mark)> = match self.position.cut() {
+        let marks: Vec<(u16, Mark)> = match position.cut() {
             // Behind the last root.
-            None if self.position.is_at_end() => vec![(0, past(None))],
+            None if position.is_at_end() => vec![(0, past(None))],
             None => return,
             Some(cut) if cut.key.len() <= above => children
                 .iter()
                 .filter(|child| sought.is_none_or(|sought| sought == **child))
-                .map(|child| (*child, past(Some(self.shape.node(*child).code))))
+                .map(|child| (*child, past(Some(view.node(*child).code))))
                 .collect(),
             Some(cut) => {
                 let is_there =
-                    |child: &&u16| depth == 0 || self.shape.node(**child).code == cut.key[above];
+                    |child: &&u16| depth == 0 || view.node(**child).code == cut.key[above];
                 let mark = Mark { key: cut.key.to_vec(), side: cut.side, above };
                 let child = children.iter().find(is_there);
                 child.map(|child| (*child, mark)).into_iter().collect()
             }
         };
         for (node, mark) in marks {
-            self.forget_beneath(node);
-            self.marks[usize::from(node)] = Some(mark);
+            self.forget_beneath(view, node);
+            self.of_nodes[usize::from(node)] = Some(mark);
         }
     }
 
-    fn forget_beneath(&mut self, node: u16) {
-        let shape = std::sync::Arc::clone(&self.shape);
-        for (at, mark) in self.marks.iter_mut().enumerate() {
-            if shape.nodes[at].path.contains(&node) && at != usize::from(node) {
+    fn forget_beneath(&mut self, view: &CompiledView, node: u16) {
+        for (at, mark) in self.of_nodes.iter_mut().enumerate() {
+            if view.nodes[at].path.contains(&node) && at != usize::from(node) {
                 *mark = None;
             }
         }
     }
 
     /// Whether the place of the parent's chain lies behind the parent.
-    pub(crate) fn is_marked_behind(&self, parent: &[u8], levels: &hierarchy::Levels) -> bool {
+    pub(crate) fn are_behind(
+        &self,
+        view: &CompiledView,
+        position: &Position,
+        parent: &Parentage,
+    ) -> bool {
+        let (path, levels): (&[u8], &Levels) = (&parent.path, &parent.levels);
         let shared = (1..=levels.len())
             .take_while(|level| {
-                let own = &self.position.levels;
+                let own = &position.levels;
                 own.len() >= *level
                     && own.end(*level) == levels.end(*level)
-                    && self.position.down_to(*level) == &parent[..levels.end(*level)]
+                    && position.down_to(*level) == &path[..levels.end(*level)]
             })
             .count();
         if shared == levels.len() {
             return false;
         }
-        let node = self.node_at(levels, shared + 1);
-        let own = Cut { key: &parent[..levels.end(shared + 1)], side: Side::Before };
-        let mark = self.mark(node, &parent[..levels.end(shared)]);
+        let node = view.node_at(levels, shared + 1);
+        let own = Cut { key: &path[..levels.end(shared + 1)], side: Side::Before };
+        let mark = self.at(node, &path[..levels.end(shared)]);
         mark.is_some_and(|mark| own.order(&mark.cut()).is_lt())
     }
 }

@@ -4,14 +4,16 @@
 //! 1. A call that meets one has changed nothing, and its PCB stands where it stood, without hold.
 //! 2. Programs whose data is all online pay nothing for this.
 
+use definitions::Function;
 use hierarchy::HierarchyError;
 use store::{Store, Unit};
 
 use crate::failure::Failure;
 use crate::get::Answer;
-use crate::marks::Mark;
+use crate::marks::Marks;
 use crate::mask::Mask;
-use crate::pcb::{DbPcb, Parentage};
+use crate::parentage::Parentage;
+use crate::pcb::DbPcb;
 use crate::position::Position;
 use crate::session::{Place, Session, Slot};
 
@@ -32,7 +34,7 @@ pub struct Stand {
     position: Position,
     parentage: Parentage,
     mask: Mask,
-    marks: Vec<Option<Mark>>,
+    marks: Marks,
 }
 
 impl<S: Store> DbPcb<S> {
@@ -40,7 +42,7 @@ impl<S: Store> DbPcb<S> {
         Stand {
             position: self.position.clone(),
             parentage: self.parentage.clone(),
-            mask: self.mask.clone(),
+            mask: self.feedback.mask.clone(),
             marks: self.marks.clone(),
         }
     }
@@ -48,10 +50,9 @@ impl<S: Store> DbPcb<S> {
     fn return_to_stand(&mut self, stand: Stand) {
         self.position = stand.position;
         self.parentage = stand.parentage;
-        self.mask = stand.mask;
+        self.feedback.mask = stand.mask;
         self.marks = stand.marks;
-        self.holding = false;
-        self.held.clear();
+        self.hold.release();
     }
 }
 
@@ -60,9 +61,9 @@ impl<S: Store> Session<S> {
     #[must_use]
     pub fn availability(&self, pcb: usize) -> Option<Availability> {
         let Some(Slot::Database(pcb, _)) = self.slots.get(pcb) else { return None };
-        let walked = pcb.shape.walked();
+        let walked = pcb.view.walked();
         let mut seen = Availability::All;
-        for (at, database) in pcb.shape.databases.iter().enumerate() {
+        for (at, database) in pcb.view.databases.iter().enumerate() {
             let is_limited = |number: &u16| at > 0 || walked.contains(number);
             let numbers = (0..).take(database.sets.len()).filter(is_limited);
             let offline = database.offline().iter().filter(|number| is_limited(number)).count();
@@ -101,7 +102,7 @@ impl<S: Store> Session<S> {
     /// A call through a PCB of which some data may be offline: undone if it meets that.
     pub(crate) fn answer_or_undo(
         &mut self,
-        (pcb, function): (usize, [u8; 4]),
+        (pcb, function): (usize, Function),
         area: Option<&mut [u8]>,
         ssas: &[&[u8]],
     ) -> Result<Answer, Failure> {
@@ -109,10 +110,7 @@ impl<S: Store> Session<S> {
             return self.answer(pcb, function, area, ssas).map_err(Failure::of);
         };
         let stand = slot.stand();
-        let point = match &function {
-            b"ISRT" | b"REPL" | b"DLET" => Some(self.savepoint()?),
-            _ => None,
-        };
+        let point = if function.is_change() { Some(self.savepoint()?) } else { None };
         match self.answer(pcb, function, area, ssas) {
             Err(error @ HierarchyError::Offline { .. }) => {
                 if let Some(point) = point {

@@ -6,9 +6,10 @@
 //! 1. A plan has one entry for each level below its base, down to the target, without gaps.
 
 use crate::ssa::{Bounds, Code, Qualification, Ssa};
+use definitions::TwinPlace;
 use smallvec::SmallVec;
 
-use crate::shape::Shape;
+use crate::view::CompiledView;
 
 /// What an occurrence must satisfy.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +77,7 @@ impl LevelPlan<'_, '_> {
 
 impl<'p, 'v> Plan<'p, 'v> {
     /// The plan of SSAs for a path down to `target`.
-    pub(crate) fn new(shape: &Shape, target: u16, ssas: &'p [Ssa<'v>]) -> Plan<'p, 'v> {
+    pub(crate) fn new(view: &CompiledView, target: u16, ssas: &'p [Ssa<'v>]) -> Plan<'p, 'v> {
         let mut plan = Plan {
             levels: SmallVec::new(),
             base: 0,
@@ -86,18 +87,18 @@ impl<'p, 'v> Plan<'p, 'v> {
             nowhere: false,
             in_view: false,
         };
-        let path = &shape.node(target).path;
+        let path = &view.node(target).path;
         let (list, mut ssas) = (ssas, ssas.iter().peekable());
         for node in path {
             let ssa = ssas.next_if(|ssa| ssa.segment == *node);
-            plan.push(shape, *node, ssa);
+            plan.push(view, *node, ssa);
         }
-        plan.spread_key(shape);
-        plan.hold_above(list, shape);
+        plan.spread_key(view);
+        plan.hold_above(list, view);
         plan
     }
 
-    fn push(&mut self, shape: &Shape, node: u16, ssa: Option<&'p Ssa<'v>>) {
+    fn push(&mut self, view: &CompiledView, node: u16, ssa: Option<&'p Ssa<'v>>) {
         let any = Bounds { lower: None, upper: None, decides: true };
         let mut level = LevelPlan {
             node,
@@ -115,10 +116,10 @@ impl<'p, 'v> Plan<'p, 'v> {
         if let Some(ssa) = ssa {
             if ssa.qualification != Qualification::None {
                 level.need = Need::Ssa(ssa);
-                level.bounds = ssa.key_bounds(&shape.table);
+                level.bounds = ssa.key_bounds(&view.table);
                 level.indexed = asks_indexes(ssa);
             }
-            let is_root = shape.node(node).parent.is_none();
+            let is_root = view.node(node).parent.is_none();
             level.first = ssa.codes.has(Code::F) && !is_root;
             level.last = ssa.codes.has(Code::L) && !is_root;
             level.held = ssa.codes.has(Code::U) || ssa.codes.has(Code::V);
@@ -126,14 +127,14 @@ impl<'p, 'v> Plan<'p, 'v> {
             level.class = ssa.lock_class;
             self.afresh |= ssa.codes.has(Code::A);
             if ssa.codes.has(Code::P) {
-                self.parentage = Some(shape.node(node).level);
+                self.parentage = Some(view.node(node).level);
             }
         }
         self.levels.push(level);
     }
 
     /// A concatenated key says the key of every level above its own (row 20).
-    fn spread_key(&mut self, shape: &Shape) {
+    fn spread_key(&mut self, view: &CompiledView) {
         let whole = self.levels.iter().enumerate().find_map(|(at, level)| match level.need {
             Need::Ssa(Ssa { qualification: Qualification::ConcatenatedKey(key), .. }) => {
                 Some((at, *key))
@@ -143,7 +144,7 @@ impl<'p, 'v> Plan<'p, 'v> {
         let Some((at, whole)) = whole else { return };
         for level in &mut self.levels[..=at] {
             level.named = true;
-            let key = shape.table.key_in(level.node, whole).filter(|key| !key.is_empty());
+            let key = view.table.key_in(level.node, whole).filter(|key| !key.is_empty());
             if let Some(key) = key {
                 let bound = Some(crate::ssa::Bound { value: key, inclusive: true });
                 level.need = Need::Key(key);
@@ -155,11 +156,11 @@ impl<'p, 'v> Plan<'p, 'v> {
     }
 
     /// V holds all levels above its own, too (row 24).
-    fn hold_above(&mut self, ssas: &[Ssa<'_>], shape: &Shape) {
+    fn hold_above(&mut self, ssas: &[Ssa<'_>], view: &CompiledView) {
         let lowest = ssas
             .iter()
             .filter(|ssa| ssa.codes.has(Code::V))
-            .map(|ssa| shape.node(ssa.segment).level)
+            .map(|ssa| view.node(ssa.segment).level)
             .max();
         if let Some(lowest) = lowest {
             for level in self.levels.iter_mut().take(lowest) {
@@ -204,5 +205,16 @@ fn asks_indexes(ssa: &Ssa<'_>) -> bool {
             sets.conditions().iter().any(|condition| condition.operand.is_indexed())
         }
         Qualification::None | Qualification::ConcatenatedKey(_) => false,
+    }
+}
+
+/// Where a twin goes: the rule, or the command code that overrides it.
+pub(crate) fn place_of(ssa: &Ssa<'_>, rule: TwinPlace) -> TwinPlace {
+    if ssa.codes.has(Code::L) {
+        TwinPlace::Last
+    } else if ssa.codes.has(Code::F) && rule == TwinPlace::Here {
+        TwinPlace::First
+    } else {
+        rule
     }
 }

@@ -1,7 +1,7 @@
 //! Where a PCB stands: its path and its point (facts, section 12, "Position").
 //!
 //! The *path* is one occurrence for each level, down to some level; the *point* is a cut between
-//! two keys, where a get-next goes on. Both are virtual keys ([`crate::shape`]).
+//! two keys, where a get-next goes on. Both are virtual keys ([`crate::view`]).
 //!
 //! Invariants:
 //! 1. What stands above the point is in the path: the point's key begins with the key of some

@@ -14,12 +14,13 @@ use hierarchy::{Changed, Database, Relation, Result, Stored, TypeAt, twin};
 use store::{Cursor, LockMode, Position as Place, Read, Store, Unit};
 
 use crate::area;
-use crate::insert::Refusal;
+use crate::context::CallContext;
+use crate::cursors::seek_behind;
+use crate::join;
 use crate::pcb::DbPcb;
-use crate::search::{Reach, seek_behind};
-use crate::shape::{Chain, Joined, Node, Shape};
+use crate::refusal::Refusal;
 use crate::status::Status;
-use crate::weave;
+use crate::view::{Chain, CompiledView, Joined, Node};
 
 /// What a call made, or why it did not.
 type Made<T> = Result<std::result::Result<T, Refusal>>;
@@ -32,13 +33,17 @@ pub(crate) fn is_of_sequence(node: &Node) -> bool {
 
 /// How many bytes of the area an insert of this segment takes: a concatenated segment brings its
 /// destination parent where the rules let it (row 72).
-pub(crate) fn given(shape: &Shape, at: u16, area: &[u8]) -> std::result::Result<usize, Status> {
-    let segment = shape.segment(at);
+pub(crate) fn given(
+    view: &CompiledView,
+    at: u16,
+    area: &[u8],
+) -> std::result::Result<usize, Status> {
+    let segment = view.segment(at);
     let own = area::given_len(segment, area)?;
-    let joined = shape.node(at).destination.zip(segment.destination.as_ref());
+    let joined = view.node(at).destination.zip(segment.destination.as_ref());
     match joined.filter(|_| segment.seen.is_empty()) {
         Some((place, destination)) if destination.rules.insert != Rule::Physical => {
-            let kind = shape.databases[place.database].schema.of(place.of);
+            let kind = view.databases[place.database].schema.of(place.of);
             Ok(own + area::joined_len(kind, &area[own..])?)
         }
         _ => Ok(own),
@@ -63,13 +68,13 @@ pub(crate) fn find_by_key<S: Store>(
 /// Locks the database record that a concatenated key leads into, to the sync point: whether a
 /// destination parent is there is believed, and rests so, behind that lock only.
 fn lock_record_of<S: Store>(
-    reach: &mut Reach<'_, S>,
+    context: &mut CallContext<'_, S>,
     database: &Database,
     key: &[u8],
 ) -> Result<()> {
     let root = database.schema.of(TypeAt::ROOT);
     let len = root.key.map_or(0, |field| field.len);
-    let Some(own) = key.get(..len).filter(|_| reach.locks.are_shared()) else { return Ok(()) };
+    let Some(own) = key.get(..len).filter(|_| context.locks.are_shared()) else { return Ok(()) };
     let mut path = Vec::with_capacity(len + 8);
     // Roots with equal keys have no name before they are found.
     if root.has_position() || !database.put_front(own, &mut path) {
@@ -77,7 +82,7 @@ fn lock_record_of<S: Store>(
     }
     database.schema.put_key(TypeAt::ROOT, own, &mut path);
     let (set, name) = database.locate(&path)?;
-    reach.locks.join(reach.unit, (set, name), LockMode::Update).map(drop)
+    context.locks.join(context.unit, (set, name), LockMode::Update).map(drop)
 }
 
 /// Appends the position of the first twin that is there behind a path without one.
@@ -110,17 +115,17 @@ fn first_twin<S: Store>(
 
 /// The path of the logical parent of a segment that is loaded, if it is a logical child.
 pub(crate) fn loaded_parent<S: Store>(
-    reach: &mut Reach<'_, S>,
-    shape: &Shape,
+    context: &mut CallContext<'_, S>,
     node: &Node,
     data: &[u8],
 ) -> Result<Option<Vec<u8>>> {
-    let Some(relation) = shape.database(node).relation_of(node.of) else {
+    let view = context.view;
+    let Some(relation) = view.database(node).relation_of(node.of) else {
         return Ok(Some(Vec::new()));
     };
-    let Some(parent) = shape.named(relation.parent_dbd) else { return Ok(None) };
+    let Some(parent) = view.named(relation.parent_dbd) else { return Ok(None) };
     let key = relation.parent_key(data);
-    find_by_key((reach.store, reach.unit), parent, relation.parent, key)
+    find_by_key((context.store, context.unit), parent, relation.parent, key)
 }
 
 /// A replaced segment as it is stored, made of what the program sees on its path; DA if that
@@ -135,7 +140,7 @@ pub(crate) fn stored_form(
     let mut new = seen;
     if let Some(relation) = database.relation_of(node.of) {
         let mut physical = Vec::new();
-        weave::concatenate_above(database, path, &mut physical)?;
+        join::concatenate_above(database, path, &mut physical)?;
         if matches!(node.chain, Chain::Relation { .. }) {
             let at = relation.parent_key_at;
             if new.get(at..at + physical.len()) != Some(&physical[..]) {
@@ -173,17 +178,17 @@ struct New<'n> {
 }
 
 impl<S: Store> DbPcb<S> {
-    /// Inserts a segment of a woven view, or a logical child, below the trail.
-    pub(crate) fn insert_woven(
+    /// Inserts a segment of a derived view, or a logical child, below the search stack.
+    pub(crate) fn insert_derived(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         ssa: &Ssa<'_>,
         given: &[u8],
     ) -> Made<()> {
-        let node = shape.node(ssa.segment);
-        let segment = shape.segment(ssa.segment);
-        let database = shape.database(node);
+        let view = context.view;
+        let node = view.node(ssa.segment);
+        let segment = view.segment(ssa.segment);
+        let database = view.database(node);
         let own_len = match area::given_len(segment, given) {
             Ok(len) => len,
             Err(status) => return Ok(Err(Refusal::elsewhere(status))),
@@ -193,35 +198,33 @@ impl<S: Store> DbPcb<S> {
         area::from_program(segment, own, database.blank, &mut data);
         match (database.relation_of(node.of), node.chain) {
             (Some(relation), Chain::Relation { .. }) => {
-                self.insert_on_logical_path(reach, shape, (ssa, relation), &data, joined)
+                self.insert_on_logical_path(context, (ssa, relation), &data, joined)
             }
-            (relation, _) => {
-                self.insert_on_physical_path(reach, shape, (ssa, relation), &data, joined)
-            }
+            (relation, _) => self.insert_on_physical_path(context, (ssa, relation), &data, joined),
         }
     }
 
     /// Inserts below the physical parent: any segment, or a logical child with its parent's path.
     fn insert_on_physical_path(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         (ssa, relation): (&Ssa<'_>, Option<&Relation>),
         data: &[u8],
         joined: &[u8],
     ) -> Made<()> {
-        let node = shape.node(ssa.segment);
-        let segment = shape.segment(ssa.segment);
-        let database = shape.database(node);
+        let view = context.view;
+        let node = view.node(ssa.segment);
+        let segment = view.segment(ssa.segment);
+        let database = view.database(node);
         let above = match node.level {
             1 => Vec::new(),
-            level => self.parent_path(shape, node, level).to_vec(),
+            level => self.parent_path(view, node, level).to_vec(),
         };
-        let place = crate::insert::place_of(ssa, segment.rules.place);
+        let place = crate::plan::place_of(ssa, segment.rules.place);
         let here = self.twin_here(node);
         let (here, single) = (here.as_deref(), segment.single);
         let new = New { database, of: node.of, above: &above, data, place, here, single };
-        let (path, part) = match self.make_path(reach, &new)? {
+        let (path, part) = match self.make_path(context, &new)? {
             Ok(made) => made,
             Err((status, part)) => {
                 self.note_twin(node, &part);
@@ -230,53 +233,54 @@ impl<S: Store> DbPcb<S> {
         };
         let mut parent = Vec::new();
         if let Some(relation) = relation {
-            let Some(parents) = shape.named(relation.parent_dbd) else {
+            let Some(parents) = view.named(relation.parent_dbd) else {
                 return Ok(Err(Refusal::elsewhere(Status::IX)));
             };
             let target = (&**parents, relation.parent);
             let key = relation.parent_key(data);
-            match self.destination(reach, node.destination, target, key, joined)? {
+            match self.destination(context, node.destination, target, key, joined)? {
                 Ok(path) => parent = path,
                 Err(status) => return Ok(Err(Refusal::elsewhere(status))),
             }
         }
-        if let Err(refusal) = self.store_at(reach, database, &path, data, &parent)? {
+        if let Err(refusal) = self.store_at(context, database, &path, data, &parent)? {
             return Ok(Err(refusal));
         }
-        self.arrive_at_new(reach, shape, (ssa.segment, node), &part)
+        self.arrive_at_new(context, (ssa.segment, node), &part)
     }
 
     /// Inserts below the logical parent: the child goes below its physical parent (row 71).
     fn insert_on_logical_path(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         (ssa, relation): (&Ssa<'_>, &Relation),
         data: &[u8],
         joined: &[u8],
     ) -> Made<()> {
-        let node = shape.node(ssa.segment);
-        let database = shape.database(node);
+        let view = context.view;
+        let node = view.node(ssa.segment);
+        let database = view.database(node);
         let schema = &database.schema;
         let (Some(parents), Some(above)) =
-            (shape.named(relation.parent_dbd), schema.of(node.of).parent)
+            (view.named(relation.parent_dbd), schema.of(node.of).parent)
         else {
             return Ok(Err(Refusal::elsewhere(Status::IX)));
         };
-        let parent = self.parent_path(shape, node, node.level).to_vec();
+        let parent = self.parent_path(view, node, node.level).to_vec();
         let (parent_levels, mut key) = (parents.parse(&parent)?, Vec::new());
         parents.concatenate(&parent, &parent_levels, &mut key);
         let physical_len = schema.dbd.concatenated_key_len(above.index()) as usize;
         let (at, mut stored) = (relation.parent_key_at, Vec::new());
         let physical = data.get(at..at + physical_len).unwrap_or(&[]);
         relation.exchange(data, physical_len, &key, &mut stored);
-        let single = shape.segment(ssa.segment).single;
-        if let Some(twin) = logical_twin(reach, (relation, single), &parent, (&stored, physical))? {
+        let single = view.segment(ssa.segment).single;
+        if let Some(twin) = logical_twin(context, (relation, single), &parent, (&stored, physical))?
+        {
             self.note_twin(node, &twin);
             return Ok(Err(Refusal::here(Status::II)));
         }
         let target = (&**database, above);
-        let above = match self.destination(reach, node.destination, target, physical, joined)? {
+        let above = match self.destination(context, node.destination, target, physical, joined)? {
             Ok(path) => path,
             Err(status) => return Ok(Err(Refusal::elsewhere(status))),
         };
@@ -285,29 +289,29 @@ impl<S: Store> DbPcb<S> {
         let (place, single) = (own.rules.place, own.pointers.has("NOTWIN"));
         let (of, data) = (node.of, &stored[..]);
         let new = New { database, of, above: &above, data, place, here: None, single };
-        let path = match self.make_path(reach, &new)? {
+        let path = match self.make_path(context, &new)? {
             Ok((path, _)) => path,
             Err((status, _)) => return Ok(Err(Refusal::elsewhere(status))),
         };
-        self.lock_for_change(reach, parents, &parent)?;
-        if let Err(refusal) = self.store_at(reach, database, &path, &stored, &parent)? {
+        self.lock_for_change(context, parents, &parent)?;
+        if let Err(refusal) = self.store_at(context, database, &path, &stored, &parent)? {
             return Ok(Err(refusal));
         }
-        let part = self.logical_part(reach, database, (node.of, &path), parent.len())?;
-        self.arrive_at_new(reach, shape, (ssa.segment, node), &part)
+        let part = self.logical_part(context, database, (node.of, &path), parent.len())?;
+        self.arrive_at_new(context, (ssa.segment, node), &part)
     }
 
     /// The path of a new segment and its own part of it; II, with that part, if the key is there.
     #[expect(clippy::type_complexity, reason = "what there is of a path either way")]
     fn make_path(
         &mut self,
-        reach: &mut Reach<'_, S>,
+        context: &mut CallContext<'_, S>,
         new: &New<'_>,
     ) -> Result<std::result::Result<(Vec<u8>, Vec<u8>), (Status, Vec<u8>)>> {
         let mut part = Vec::new();
         let asked = (new.of, new.above, new.single);
         let placed = (new.place, new.here);
-        let status = self.make_part(reach, new.database, asked, new.data, placed, &mut part)?;
+        let status = self.make_part(context, new.database, asked, new.data, placed, &mut part)?;
         if status != Status::OK {
             return Ok(Err((status, part)));
         }
@@ -317,7 +321,7 @@ impl<S: Store> DbPcb<S> {
         }
         path.extend_from_slice(&part);
         let database = new.database;
-        match database.is_there(reach.unit, new.of, &path, &mut self.seek)? {
+        match database.is_there(context.unit, new.of, &path, &mut self.search.seek)? {
             true => Ok(Err((Status::II, part))),
             false => Ok(Ok((path, part))),
         }
@@ -326,20 +330,20 @@ impl<S: Store> DbPcb<S> {
     /// Finds the destination parent, and inserts or replaces it where the rules say so (row 72).
     fn destination(
         &mut self,
-        reach: &mut Reach<'_, S>,
+        context: &mut CallContext<'_, S>,
         joined: Option<Joined>,
         (database, of): (&Database, TypeAt),
         key: &[u8],
         data: &[u8],
     ) -> Result<std::result::Result<Vec<u8>, Status>> {
-        lock_record_of(reach, database, key)?;
-        let mut there = find_by_key((reach.store, reach.unit), database, of, key)?;
+        lock_record_of(context, database, key)?;
+        let mut there = find_by_key((context.store, context.unit), database, of, key)?;
         if let Some(path) = &there
-            && reach.locks.are_shared()
+            && context.locks.are_shared()
         {
-            self.lock_for_change(reach, database, path)?;
+            self.lock_for_change(context, database, path)?;
             // Somebody may have deleted it before the lock was had.
-            if !database.is_there(reach.unit, of, path, &mut self.seek)? {
+            if !database.is_there(context.unit, of, path, &mut self.search.seek)? {
                 there = None;
             }
         }
@@ -356,30 +360,30 @@ impl<S: Store> DbPcb<S> {
         let rule = database.schema.dbd.segments[of.index()].rules.insert;
         match there {
             Some(path) if rule == Rule::Virtual => {
-                self.replace_destination(reach, (database, of), path, data)
+                self.replace_destination(context, (database, of), path, data)
             }
             Some(path) => Ok(Ok(path)),
-            None => self.insert_destination(reach, (database, of), above, data),
+            None => self.insert_destination(context, (database, of), above, data),
         }
     }
 
     fn replace_destination(
         &mut self,
-        reach: &mut Reach<'_, S>,
+        context: &mut CallContext<'_, S>,
         (database, of): (&Database, TypeAt),
         path: Vec<u8>,
         data: &[u8],
     ) -> Result<std::result::Result<Vec<u8>, Status>> {
-        self.lock_for_change(reach, database, &path)?;
+        self.lock_for_change(context, database, &path)?;
         let (set, tree_key) = database.locate(&path)?;
         let mut value = Vec::new();
-        reach.unit.get(set, tree_key, Read::Unlocked, &mut value)?;
+        context.unit.get(set, tree_key, Read::Unlocked, &mut value)?;
         let kind = database.schema.of(of);
         let stored = Stored::read(kind, &value).map_err(|what| database.damaged(what))?;
         let mut scratch = Vec::new();
         let old = stored.data(&mut scratch).map_err(|what| database.damaged(what))?;
         let levels = database.parse(&path)?;
-        let target = (reach.store, &mut *reach.unit);
+        let target = (context.store, &mut *context.unit);
         let place = (&path[..], &levels);
         let done = database.replace(target, (place, None), &stored, (old, data), &mut self.work)?;
         Ok(if done == Changed::Done { Ok(path) } else { Err(Status::NI) })
@@ -387,14 +391,14 @@ impl<S: Store> DbPcb<S> {
 
     fn insert_destination(
         &mut self,
-        reach: &mut Reach<'_, S>,
+        context: &mut CallContext<'_, S>,
         (database, of): (&Database, TypeAt),
         above: &[u8],
         data: &[u8],
     ) -> Result<std::result::Result<Vec<u8>, Status>> {
         let mut parent = Vec::new();
         if let Some(up) = database.schema.of(of).parent {
-            match find_by_key((reach.store, reach.unit), database, up, above)? {
+            match find_by_key((context.store, context.unit), database, up, above)? {
                 Some(path) => parent = path,
                 None => return Ok(Err(Status::IX)),
             }
@@ -402,26 +406,26 @@ impl<S: Store> DbPcb<S> {
         let own = &database.schema.dbd.segments[of.index()];
         let (place, single) = (own.rules.place, own.pointers.has("NOTWIN"));
         let new = New { database, of, above: &parent, data, place, here: None, single };
-        let path = match self.make_path(reach, &new)? {
+        let path = match self.make_path(context, &new)? {
             Ok((path, _)) => path,
             Err((status, _)) => return Ok(Err(status)),
         };
-        let done = self.store_at(reach, database, &path, data, &[])?;
+        let done = self.store_at(context, database, &path, data, &[])?;
         Ok(done.map(|()| path).map_err(|refusal| refusal.status))
     }
 
     /// Stores a segment at its path.
     fn store_at(
         &mut self,
-        reach: &mut Reach<'_, S>,
+        context: &mut CallContext<'_, S>,
         database: &Database,
         path: &[u8],
         data: &[u8],
         logical_parent: &[u8],
     ) -> Made<()> {
         let levels = database.parse(path)?;
-        self.lock_for_change(reach, database, path)?;
-        let done = self.store_new(reach, database, (path, &levels), data, logical_parent)?;
+        self.lock_for_change(context, database, path)?;
+        let done = self.store_new(context, database, (path, &levels), data, logical_parent)?;
         Ok(match done {
             Changed::Done => Ok(()),
             Changed::Exists => Err(Refusal::elsewhere(Status::II)),
@@ -431,28 +435,28 @@ impl<S: Store> DbPcb<S> {
 
     /// Remembers where the twin is that has the key already; an empty part says that none has.
     pub(crate) fn note_twin(&mut self, node: &Node, part: &[u8]) {
-        self.trail.best.clear();
+        self.search.stack.best.clear();
         if part.is_empty() {
             return;
         }
-        self.trail.best.extend_from_slice(&self.trail.key);
+        self.search.stack.best.extend_from_slice(&self.search.stack.key);
         if node.level > 1 {
-            self.trail.best.push(node.code);
+            self.search.stack.best.push(node.code);
         }
-        self.trail.best.extend_from_slice(part);
+        self.search.stack.best.extend_from_slice(part);
     }
 
     /// The part of the virtual key of a logical child that was just stored, on its logical path.
     fn logical_part(
         &mut self,
-        reach: &mut Reach<'_, S>,
+        context: &mut CallContext<'_, S>,
         database: &Database,
         (of, path): (TypeAt, &[u8]),
         above: usize,
     ) -> Result<Vec<u8>> {
         let (set, key) = database.locate(path)?;
         let mut value = Vec::new();
-        reach.unit.get(set, key, Read::Unlocked, &mut value)?;
+        context.unit.get(set, key, Read::Unlocked, &mut value)?;
         let kind = database.schema.of(of);
         let stored = Stored::read(kind, &value).map_err(|what| database.damaged(what))?;
         let mut scratch = Vec::new();
@@ -461,22 +465,22 @@ impl<S: Store> DbPcb<S> {
         Ok(entry.and_then(|(_, entry)| entry.get(above..).map(<[u8]>::to_vec)).unwrap_or_default())
     }
 
-    /// Adds the occurrence that was just stored to the trail.
+    /// Adds the occurrence that was just stored to the search stack.
     fn arrive_at_new(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         (at, node): (u16, &Node),
         part: &[u8],
     ) -> Made<()> {
-        if shape.is_plain {
-            self.trail.push(node, part);
+        let view = context.view;
+        if view.is_plain {
+            self.search.stack.push(node, part);
             return Ok(Ok(()));
         }
-        let plan = crate::plan::Plan::new(shape, at, &[]);
-        self.trail.limit(shape, &plan);
+        let plan = crate::plan::Plan::new(view, at, &[]);
+        self.search.stack.limit(view, &plan);
         let level = node.level;
-        match self.present(reach, shape, plan.level(level), level, part)? {
+        match self.present(context, plan.level(level), level, part)? {
             true => Ok(Ok(())),
             false => Ok(Err(Refusal::elsewhere(Status::GE))),
         }
@@ -486,7 +490,7 @@ impl<S: Store> DbPcb<S> {
 /// The part of the logical twin that stands in the way of a new one: it has the same unique key,
 /// or may be the only one.
 fn logical_twin<S: Store>(
-    reach: &mut Reach<'_, S>,
+    context: &mut CallContext<'_, S>,
     (relation, single): (&Relation, bool),
     parent: &[u8],
     (stored, physical): (&[u8], &[u8]),
@@ -494,15 +498,15 @@ fn logical_twin<S: Store>(
     if relation.unique {
         let mut entry = parent.to_vec();
         relation.put_key(stored, physical, &mut entry);
-        if reach.unit.get(relation.set, &entry, Read::Unlocked, &mut Vec::new())? {
+        if context.unit.get(relation.set, &entry, Read::Unlocked, &mut Vec::new())? {
             return Ok(Some(entry.split_off(parent.len())));
         }
     }
     if !single {
         return Ok(None);
     }
-    let mut cursor = reach.store.cursor(relation.set)?;
+    let mut cursor = context.store.cursor(relation.set)?;
     cursor.seek(Place::Before(parent));
-    let entry = reach.unit.next(&mut cursor, Read::Unlocked)?;
+    let entry = context.unit.next(&mut cursor, Read::Unlocked)?;
     Ok(entry.and_then(|entry| entry.key.strip_prefix(parent).map(<[u8]>::to_vec)))
 }

@@ -25,9 +25,8 @@ use definitions::DeleteRule;
 use hierarchy::{Database, HierarchyError, Result, Segment, Stored, TypeAt};
 use store::{Cursor, KeyRange, Read, Store, Unit};
 
+use crate::context::CallContext;
 use crate::pcb::DbPcb;
-use crate::search::Reach;
-use crate::shape::Shape;
 
 /// A logical child that was deleted on a path.
 struct Left {
@@ -69,16 +68,16 @@ fn read<U: Unit>(unit: &mut U, database: &Database, path: &[u8]) -> Result<Optio
 
 /// Whether a logical parent has children that live on some path, but for those that `leaves`.
 fn has_children<S: Store>(
-    reach: &mut Reach<'_, S>,
+    context: &mut CallContext<'_, S>,
     database: &Database,
     (of, path): (TypeAt, &[u8]),
     leaves: impl Fn(&[u8]) -> bool,
 ) -> Result<bool> {
     for relation in database.as_parent.iter().filter(|relation| relation.parent == of) {
         let is_ours = relation.child_dbd == database.name();
-        let (mut cursor, mut end) = (reach.store.cursor(relation.set)?, Vec::new());
+        let (mut cursor, mut end) = (context.store.cursor(relation.set)?, Vec::new());
         cursor.limit(KeyRange::prefix(path, &mut end));
-        while let Some(entry) = reach.unit.next(&mut cursor, Read::Unlocked)? {
+        while let Some(entry) = context.unit.next(&mut cursor, Read::Unlocked)? {
             if !is_ours || !leaves(entry.value) {
                 return Ok(true);
             }
@@ -89,21 +88,21 @@ fn has_children<S: Store>(
 
 /// The logical children that are met below a logical parent on their logical path.
 fn logical_children<S: Store>(
-    reach: &mut Reach<'_, S>,
-    shape: &Shape,
+    context: &mut CallContext<'_, S>,
     database: &Database,
     (of, path): (TypeAt, &[u8]),
 ) -> Result<Vec<(Arc<Database>, Segment)>> {
+    let view = context.view;
     let mut all = Vec::new();
     for relation in database.as_parent.iter().filter(|one| one.parent == of && one.has_path) {
-        let Some(children) = shape.named(relation.child_dbd) else {
+        let Some(children) = view.named(relation.child_dbd) else {
             return Err(HierarchyError::NoDefinition(relation.child_dbd));
         };
-        let (mut cursor, mut end) = (reach.store.cursor(relation.set)?, Vec::new());
+        let (mut cursor, mut end) = (context.store.cursor(relation.set)?, Vec::new());
         cursor.limit(KeyRange::prefix(path, &mut end));
-        while let Some(entry) = reach.unit.next(&mut cursor, Read::Unlocked)? {
+        while let Some(entry) = context.unit.next(&mut cursor, Read::Unlocked)? {
             let child = entry.value.to_vec();
-            if let Some(segment) = read(reach.unit, children, &child)?
+            if let Some(segment) = read(context.unit, children, &child)?
                 && lives_logically(children, &segment)?
             {
                 all.push((Arc::clone(children), segment));
@@ -115,14 +114,14 @@ fn logical_children<S: Store>(
 
 /// Whether anything beneath a segment is in the store.
 fn has_dependents<S: Store>(
-    reach: &mut Reach<'_, S>,
+    context: &mut CallContext<'_, S>,
     database: &Database,
     path: &[u8],
 ) -> Result<bool> {
     let (set, key) = database.locate(path)?;
-    let (mut cursor, mut end) = (reach.store.cursor(set)?, Vec::new());
+    let (mut cursor, mut end) = (context.store.cursor(set)?, Vec::new());
     cursor.limit(KeyRange::prefix(key, &mut end));
-    while let Some(entry) = reach.unit.next(&mut cursor, Read::Unlocked)? {
+    while let Some(entry) = context.unit.next(&mut cursor, Read::Unlocked)? {
         if entry.key != key {
             return Ok(true);
         }
@@ -135,18 +134,17 @@ impl<S: Store> DbPcb<S> {
     /// physical or its logical path. `false`, and nothing is deleted, where a rule forbids it.
     pub(crate) fn delete_by_rules(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         (database, path): (&Arc<Database>, &[u8]),
         logically: bool,
     ) -> Result<bool> {
         let mut left = Vec::new();
         let done = match logically {
-            true => self.delete_logically(reach, shape, (database, path), &mut left)?,
-            false => self.delete_physically(reach, shape, (database, path), &mut left)?,
+            true => self.delete_logically(context, (database, path), &mut left)?,
+            false => self.delete_physically(context, (database, path), &mut left)?,
         };
         while let Some(child) = left.pop() {
-            self.follow_child(reach, shape, &child, &mut left)?;
+            self.follow_child(context, &child, &mut left)?;
         }
         Ok(done)
     }
@@ -154,25 +152,24 @@ impl<S: Store> DbPcb<S> {
     /// On the logical path, which under rule P comes first and is free.
     fn delete_logically(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         (database, path): (&Arc<Database>, &[u8]),
         left: &mut Vec<Left>,
     ) -> Result<bool> {
-        let Some(mut segment) = read(reach.unit, database, path)? else { return Ok(true) };
+        let Some(mut segment) = read(context.unit, database, path)? else { return Ok(true) };
         let one = stored(database, &segment)?;
         let (of, is_deleted) = (segment.of(), one.is_deleted);
         if rule(database, of) == DeleteRule::Virtual && !is_deleted {
-            return self.delete_physically(reach, shape, (database, path), left);
+            return self.delete_physically(context, (database, path), left);
         }
         let logical_parent = one.logical_parent.to_vec();
-        self.lock_for_change(reach, database, path)?;
-        self.lock_logical_parent(reach, shape, (database, of), &logical_parent)?;
-        let target = (reach.store, &mut *reach.unit);
+        self.lock_for_change(context, database, path)?;
+        self.lock_logical_parent(context, (database, of), &logical_parent)?;
+        let target = (context.store, &mut *context.unit);
         database.mark(target, &mut segment, (false, true), &mut self.work)?;
-        database.keep(reach.unit, &segment)?;
+        database.keep(context.unit, &segment)?;
         if is_deleted {
-            self.prune(reach, database, path)?;
+            self.prune(context, database, path)?;
         }
         left.push(Left { database: Arc::clone(database), path: path.to_vec(), of, logical_parent });
         Ok(true)
@@ -181,15 +178,14 @@ impl<S: Store> DbPcb<S> {
     /// On the physical path, with everything beneath.
     fn delete_physically(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         (database, path): (&Arc<Database>, &[u8]),
         left: &mut Vec<Left>,
     ) -> Result<bool> {
-        self.lock_gap_behind(reach, database, path)?;
-        self.lock_for_change(reach, database, path)?;
-        let mut all = database.with_dependents((reach.store, &mut *reach.unit), path)?;
-        if !self.may_go(reach, database, &all)? {
+        self.lock_gap_behind(context, database, path)?;
+        self.lock_for_change(context, database, path)?;
+        let mut all = database.with_dependents((context.store, &mut *context.unit), path)?;
+        if !self.may_go(context, database, &all)? {
             return Ok(false);
         }
         let mut orphans = Vec::new();
@@ -204,18 +200,18 @@ impl<S: Store> DbPcb<S> {
             let stays = has_logical_path(database, of) && rule(database, of) != DeleteRule::Virtual;
             if is_child {
                 let (path, logical_parent) = (segment.path.clone(), one.logical_parent.to_vec());
-                self.lock_logical_parent(reach, shape, (database, of), &logical_parent)?;
+                self.lock_logical_parent(context, (database, of), &logical_parent)?;
                 left.push(Left { database: Arc::clone(database), path, of, logical_parent });
             }
             let gone = (true, is_child && !stays);
-            let target = (reach.store, &mut *reach.unit);
+            let target = (context.store, &mut *context.unit);
             database.mark(target, segment, gone, &mut self.work)?;
             let here = (of, &all[at].path.clone()[..]);
-            self.orphan(reach, shape, (database, here), &mut all, &mut orphans)?;
+            self.orphan(context, (database, here), &mut all, &mut orphans)?;
         }
-        self.keep_what_stays(reach, database, &all)?;
+        self.keep_what_stays(context, database, &all)?;
         for child in orphans {
-            self.prune(reach, &child.database, &child.path)?;
+            self.prune(context, &child.database, &child.path)?;
             left.push(child);
         }
         Ok(true)
@@ -225,24 +221,23 @@ impl<S: Store> DbPcb<S> {
     /// Those that are among `all` are marked there.
     fn orphan(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         (database, parent): (&Arc<Database>, (TypeAt, &[u8])),
         all: &mut [Segment],
         orphans: &mut Vec<Left>,
     ) -> Result<()> {
-        for (children, mut child) in logical_children(reach, shape, database, parent)? {
+        for (children, mut child) in logical_children(context, database, parent)? {
             let is_ours = children.name() == database.name();
             let among = all.binary_search_by(|one| one.path.cmp(&child.path));
-            let target = (reach.store, &mut *reach.unit);
+            let target = (context.store, &mut *context.unit);
             if let (true, Ok(at)) = (is_ours, among) {
                 children.mark(target, &mut all[at], (false, true), &mut self.work)?;
                 continue;
             }
-            self.lock_for_change(reach, &children, &child.path)?;
-            let target = (reach.store, &mut *reach.unit);
+            self.lock_for_change(context, &children, &child.path)?;
+            let target = (context.store, &mut *context.unit);
             children.mark(target, &mut child, (false, true), &mut self.work)?;
-            children.keep(reach.unit, &child)?;
+            children.keep(context.unit, &child)?;
             let (of, logical_parent) = (child.of(), parent.1.to_vec());
             orphans.push(Left { database: children, path: child.path, of, logical_parent });
         }
@@ -253,7 +248,7 @@ impl<S: Store> DbPcb<S> {
     /// the last one up, so that it is known what stays beneath each.
     fn keep_what_stays(
         &mut self,
-        reach: &mut Reach<'_, S>,
+        context: &mut CallContext<'_, S>,
         database: &Database,
         all: &[Segment],
     ) -> Result<()> {
@@ -263,13 +258,13 @@ impl<S: Store> DbPcb<S> {
             let here = (segment.of(), &segment.path[..]);
             let stays = above_kept
                 || lives_logically(database, segment)?
-                || has_children(reach, database, here, |_| false)?;
+                || has_children(context, database, here, |_| false)?;
             match stays {
                 true => {
-                    database.keep(reach.unit, segment)?;
+                    database.keep(context.unit, segment)?;
                     kept = Some(segment);
                 }
-                false => database.erase(reach.unit, &segment.path)?,
+                false => database.erase(context.unit, &segment.path)?,
             }
         }
         Ok(())
@@ -278,14 +273,14 @@ impl<S: Store> DbPcb<S> {
     /// Locks the record of a child's logical parent: who its children are changes (H8).
     fn lock_logical_parent(
         &self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         (database, of): (&Database, TypeAt),
         parent: &[u8],
     ) -> Result<()> {
+        let view = context.view;
         let relation = database.relation_of(of);
-        match relation.and_then(|relation| shape.named(relation.parent_dbd)) {
-            Some(parents) if !parent.is_empty() => self.lock_for_change(reach, parents, parent),
+        match relation.and_then(|relation| view.named(relation.parent_dbd)) {
+            Some(parents) if !parent.is_empty() => self.lock_for_change(context, parents, parent),
             _ => Ok(()),
         }
     }
@@ -293,7 +288,7 @@ impl<S: Store> DbPcb<S> {
     /// Whether the rules let all of these go on their physical path.
     fn may_go(
         &self,
-        reach: &mut Reach<'_, S>,
+        context: &mut CallContext<'_, S>,
         database: &Database,
         all: &[Segment],
     ) -> Result<bool> {
@@ -307,7 +302,7 @@ impl<S: Store> DbPcb<S> {
                 continue;
             }
             if lives_logically(database, segment)?
-                || has_children(reach, database, (of, &segment.path), leaves)?
+                || has_children(context, database, (of, &segment.path), leaves)?
             {
                 return Ok(false);
             }
@@ -319,24 +314,24 @@ impl<S: Store> DbPcb<S> {
     /// under rule B; and what had stayed for it alone.
     fn follow_child(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         child: &Left,
         left: &mut Vec<Left>,
     ) -> Result<()> {
+        let view = context.view;
         let Left { database, path, of, logical_parent } = child;
         let Some(relation) = database.relation_of(*of) else { return Ok(()) };
-        let Some(parents) = shape.named(relation.parent_dbd) else {
+        let Some(parents) = view.named(relation.parent_dbd) else {
             return Err(HierarchyError::NoDefinition(relation.parent_dbd));
         };
-        if let Some(parent) = read(reach.unit, parents, logical_parent)? {
+        if let Some(parent) = read(context.unit, parents, logical_parent)? {
             let here = (relation.parent, &logical_parent[..]);
             if stored(parents, &parent)?.is_deleted {
-                self.prune(reach, parents, logical_parent)?;
+                self.prune(context, parents, logical_parent)?;
             } else if rule(parents, relation.parent) == DeleteRule::Virtual
-                && !has_children(reach, parents, here, |_| false)?
+                && !has_children(context, parents, here, |_| false)?
             {
-                self.delete_physically(reach, shape, (parents, logical_parent), left)?;
+                self.delete_physically(context, (parents, logical_parent), left)?;
             }
         }
         let levels = database.parse(path)?;
@@ -346,31 +341,36 @@ impl<S: Store> DbPcb<S> {
             return Ok(());
         }
         let physical = &path[..levels.end(above)];
-        let Some(parent) = read(reach.unit, database, physical)? else { return Ok(()) };
+        let Some(parent) = read(context.unit, database, physical)? else { return Ok(()) };
         if !stored(database, &parent)?.is_deleted
-            && !has_logical_twins(reach, database, (*of, physical))?
+            && !has_logical_twins(context, database, (*of, physical))?
         {
-            self.delete_physically(reach, shape, (database, physical), left)?;
+            self.delete_physically(context, (database, physical), left)?;
         }
         Ok(())
     }
 
     /// Takes a deleted segment out of the store if nothing needs it any more, and then what had
     /// stayed above it for it alone.
-    fn prune(&mut self, reach: &mut Reach<'_, S>, database: &Database, path: &[u8]) -> Result<()> {
+    fn prune(
+        &mut self,
+        context: &mut CallContext<'_, S>,
+        database: &Database,
+        path: &[u8],
+    ) -> Result<()> {
         let levels = database.parse(path)?;
         for level in (1..=levels.len()).rev() {
             let path = &path[..levels.end(level)];
-            let Some(segment) = read(reach.unit, database, path)? else { continue };
+            let Some(segment) = read(context.unit, database, path)? else { continue };
             let is_needed = !stored(database, &segment)?.is_deleted
                 || lives_logically(database, &segment)?
-                || has_children(reach, database, (segment.of(), path), |_| false)?
-                || has_dependents(reach, database, path)?;
+                || has_children(context, database, (segment.of(), path), |_| false)?
+                || has_dependents(context, database, path)?;
             if is_needed {
                 break;
             }
-            self.lock_for_change(reach, database, path)?;
-            database.erase(reach.unit, path)?;
+            self.lock_for_change(context, database, path)?;
+            database.erase(context.unit, path)?;
         }
         Ok(())
     }
@@ -378,7 +378,7 @@ impl<S: Store> DbPcb<S> {
 
 /// Whether a logical child of a type under a physical parent is met on its logical path.
 fn has_logical_twins<S: Store>(
-    reach: &mut Reach<'_, S>,
+    context: &mut CallContext<'_, S>,
     database: &Database,
     (of, parent): (TypeAt, &[u8]),
 ) -> Result<bool> {
@@ -386,9 +386,9 @@ fn has_logical_twins<S: Store>(
     prefix.push(of.code());
     let (set, key) = database.locate(&prefix)?;
     let front = prefix.len() - key.len();
-    let (mut cursor, mut end) = (reach.store.cursor(set)?, Vec::new());
+    let (mut cursor, mut end) = (context.store.cursor(set)?, Vec::new());
     cursor.limit(KeyRange::prefix(key, &mut end));
-    while let Some(entry) = reach.unit.next(&mut cursor, Read::Unlocked)? {
+    while let Some(entry) = context.unit.next(&mut cursor, Read::Unlocked)? {
         let path = [&prefix[..front], entry.key].concat();
         let levels = database.parse(&path)?;
         let twin = Segment { path, levels, value: entry.value.to_vec() };

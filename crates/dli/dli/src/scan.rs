@@ -12,11 +12,12 @@ use base::bytes::{begins_with, common_prefix};
 use hierarchy::{Damaged, Result, Stored};
 use store::{Cursor, Position as Place, Read, SetId, Store, Unit};
 
+use crate::context::CallContext;
+use crate::cursors::seek_behind;
 use crate::locks::Entered;
 use crate::pcb::DbPcb;
 use crate::position::{Cut, Side};
-use crate::search::{Reach, seek_behind};
-use crate::shape::Shape;
+use crate::view::CompiledView;
 
 /// Where the scan of one tree begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,35 +57,35 @@ impl<S: Store> DbPcb<S> {
     /// it are filled. The path is that of the segment then.
     pub(crate) fn scan(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         within_parent: bool,
         area: &mut [u8],
     ) -> Result<Option<usize>> {
+        let view = context.view;
         let is_inside = !within_parent || self.is_on_path_below_parent();
         if self.position.is_at_end() || !is_inside && self.is_behind_parent() {
             return Ok(None);
         }
         let (mut partition, mut begin) = match is_inside {
-            true => self.scan_on(reach, shape)?,
-            false => self.scan_from(shape, within_parent),
+            true => self.scan_on(context)?,
+            false => self.scan_from(view, within_parent),
         };
-        let last = *shape.walked().end();
+        let last = *view.walked().end();
         while partition <= last
-            && let Some(set) = shape.databases[0].set_of(partition)?
+            && let Some(set) = view.databases[0].set_of(partition)?
         {
             let tree = (partition, set);
-            match self.scan_tree(reach, shape, tree, begin, within_parent, area)? {
+            match self.scan_tree(context, tree, begin, within_parent, area)? {
                 Scanned::Found(filled) => return Ok(Some(filled)),
                 Scanned::Outside => return Ok(None),
                 Scanned::End => {}
                 Scanned::Again => {
-                    (partition, begin) = self.scan_from(shape, within_parent);
+                    (partition, begin) = self.scan_from(view, within_parent);
                     continue;
                 }
             }
             partition += 1;
-            self.start.clear();
+            self.search.start.clear();
             begin = Begin::At(Side::Before);
         }
         Ok(None)
@@ -96,47 +97,54 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// Where a scan begins: where the cursor stands, if that is where the last call left it.
-    fn scan_on(&mut self, reach: &Reach<'_, S>, shape: &Shape) -> Result<(u16, Begin)> {
+    fn scan_on(&mut self, context: &CallContext<'_, S>) -> Result<(u16, Begin)> {
+        let view = context.view;
         if self.position.is_after_path() {
-            let (partition, key) = shape.databases[0].schema.split(&self.position.path);
-            if let Some(set) = shape.databases[0].set_of(partition)?
-                && self.cursors.get(reach.store, set)?.key().is_some_and(|at| is_same(at, key))
+            let (partition, key) = view.databases[0].schema.split(&self.position.path);
+            if let Some(set) = view.databases[0].set_of(partition)?
+                && self
+                    .search
+                    .cursors
+                    .get(context.store, set)?
+                    .key()
+                    .is_some_and(|at| is_same(at, key))
             {
                 return Ok((partition, Begin::Here));
             }
         }
-        Ok(self.scan_from(shape, false))
+        Ok(self.scan_from(view, false))
     }
 
-    /// Where a scan begins: the partition, the side, and the key in its tree in `self.start`.
-    fn scan_from(&mut self, shape: &Shape, within_parent: bool) -> (u16, Begin) {
-        self.start.clear();
+    /// Where a scan begins: the partition, the side, and in `search.start` the key in its tree.
+    fn scan_from(&mut self, view: &CompiledView, within_parent: bool) -> (u16, Begin) {
+        self.search.start.clear();
         let Some(cut) = self.position.cut() else {
-            return (*shape.walked().start(), Begin::At(Side::Before));
+            return (*view.walked().start(), Begin::At(Side::Before));
         };
         let parent = Cut { key: &self.parentage.path, side: Side::After };
         let cut = if within_parent && cut.order(&parent).is_lt() { parent } else { cut };
-        let (partition, key) = shape.databases[0].schema.split(cut.key);
-        self.start.extend_from_slice(key);
+        let (partition, key) = view.databases[0].schema.split(cut.key);
+        self.search.start.extend_from_slice(key);
         (partition, Begin::At(cut.side))
     }
 
     fn scan_tree(
         &mut self,
-        reach: &mut Reach<'_, S>,
-        shape: &Shape,
+        context: &mut CallContext<'_, S>,
         (partition, set): (u16, SetId),
         begin: Begin,
         within_parent: bool,
         area: &mut [u8],
     ) -> Result<Scanned> {
-        let (database, mode) = (&shape.databases[0], self.lock_mode());
+        let view = context.view;
+        let (database, mode) = (&view.databases[0], self.lock_mode());
         let schema = &database.schema;
+        let damaged = |what| database.damaged(what);
         let number = partition.to_be_bytes();
         let front = &number[..schema.partition_bytes()];
-        let cursor = self.cursors.get(reach.store, set)?;
-        begin.place(cursor, &mut self.start);
-        while let Some(entry) = reach.unit.next(cursor, Read::Unlocked)? {
+        let cursor = self.search.cursors.get(context.store, set)?;
+        begin.place(cursor, &mut self.search.start);
+        while let Some(entry) = context.unit.next(cursor, Read::Unlocked)? {
             let parent = schema.in_tree(partition, &self.parentage.path);
             if within_parent && !parent.is_some_and(|parent| begins_with(entry.key, parent)) {
                 return Ok(Scanned::Outside);
@@ -149,16 +157,16 @@ impl<S: Store> DbPcb<S> {
                 return Err(database.damaged(Damaged("a stored key is no path")));
             }
             let of = levels.type_at(levels.len());
-            let node = shape.node_of.get(of.index()).copied().flatten();
+            let node = view.node_of.get(of.index()).copied().flatten();
             let mut entry = entry;
             if levels.len() == 1
                 && let Some(mode) = mode
             {
-                match reach.locks.enter(reach.unit, self.number, (set, entry.key), mode)? {
+                match context.locks.enter(context.unit, self.number, (set, entry.key), mode)? {
                     Entered::Already => {}
                     // What was read before the lock was had may have changed.
                     Entered::AtOnce => {
-                        let Some(now) = reach.unit.current(cursor, Read::Unlocked)? else {
+                        let Some(now) = context.unit.current(cursor, Read::Unlocked)? else {
                             self.position.read_levels(schema);
                             continue;
                         };
@@ -170,25 +178,24 @@ impl<S: Store> DbPcb<S> {
                     }
                 }
             }
-            let stored = Stored::read(schema.of(of), entry.value);
-            let stored = stored.map_err(|what| database.damaged(what))?;
+            let stored = Stored::read(schema.of(of), entry.value).map_err(damaged)?;
             let Some(node) = node.filter(|_| !stored.is_deleted) else {
-                self.start.clear();
-                self.start.extend_from_slice(entry.key);
-                seek_behind(cursor, &mut self.start);
+                self.search.start.clear();
+                self.search.start.extend_from_slice(entry.key);
+                seek_behind(cursor, &mut self.search.start);
                 self.position.read_levels(schema);
                 continue;
             };
-            if !shape.node(node).options.allows('G') {
+            if !view.node(node).options.allows('G') {
                 self.position.read_levels(schema);
                 continue;
             }
-            let data = stored.data(&mut self.expanded).map_err(|what| database.damaged(what))?;
-            let filled = shape.put_area(node, (data, &[]), area, 0);
+            let data = stored.data(&mut self.search.expanded).map_err(damaged)?;
+            let filled = view.put_area(node, (data, &[]), area, 0);
             self.position.turn_off(shared, front, entry.key);
             return Ok(Scanned::Found(filled));
         }
-        let waited = Self::pass_gap(reach, set, None, mode.filter(|_| !within_parent))?;
+        let waited = Self::pass_gap(context, set, None, mode.filter(|_| !within_parent))?;
         Ok(if waited { Scanned::Again } else { Scanned::End })
     }
 }

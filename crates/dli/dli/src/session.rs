@@ -8,18 +8,18 @@
 use std::sync::Arc;
 
 use definitions::resolve::{Definitions, ResolvedKind, ResolvedPsb};
-use definitions::{DbdName, SegmentName};
+use definitions::{DbdName, Function, SegmentName};
 use hierarchy::{Database, HierarchyError, Levels};
 use store::{Read, Savepoint, Store, StoreError, Unit, UnitOptions};
 
+use crate::context::CallContext;
 use crate::failure::{Failure, SessionError};
 use crate::get::{Answer, Get};
 use crate::locks::Locks;
 use crate::mask::Mask;
 use crate::pcb::DbPcb;
-use crate::search::Reach;
-use crate::shape::{Shape, ShapeError};
 use crate::status::Status;
+use crate::view::{CompiledView, ViewError};
 
 /// How a program runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,10 +50,70 @@ pub struct Place {
     pub key: Vec<u8>,
 }
 
+/// What a function asks of a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DatabaseCall {
+    /// A get, and whether it holds what it returns.
+    Get(Get, bool),
+    Insert,
+    Replace,
+    Delete,
+}
+
+impl DatabaseCall {
+    /// `None` for a function that the engine does not answer.
+    fn of(function: Function) -> Option<DatabaseCall> {
+        Some(match function {
+            Function::Gu => DatabaseCall::Get(Get::Unique, false),
+            Function::Ghu => DatabaseCall::Get(Get::Unique, true),
+            Function::Gn => DatabaseCall::Get(Get::Next, false),
+            Function::Ghn => DatabaseCall::Get(Get::Next, true),
+            Function::Gnp => DatabaseCall::Get(Get::WithinParent, false),
+            Function::Ghnp => DatabaseCall::Get(Get::WithinParent, true),
+            Function::Isrt => DatabaseCall::Insert,
+            Function::Repl => DatabaseCall::Replace,
+            Function::Dlet => DatabaseCall::Delete,
+            Function::Pos
+            | Function::Fld
+            | Function::Deq
+            | Function::Open
+            | Function::Clse
+            | Function::Chkp
+            | Function::Xrst
+            | Function::Sync
+            | Function::Rolb
+            | Function::Roll
+            | Function::Rols
+            | Function::Sets
+            | Function::Setu
+            | Function::Log
+            | Function::Stat
+            | Function::Inqy
+            | Function::Init
+            | Function::Gscd
+            | Function::Term
+            | Function::Apsb
+            | Function::Dpsb
+            | Function::Pcb
+            | Function::Purg
+            | Function::Chng
+            | Function::Seto
+            | Function::Auth
+            | Function::Cmd
+            | Function::Gcmd
+            | Function::Icmd
+            | Function::Rcmd
+            | Function::Gmsg
+            | Function::Ical
+            | Function::Unknown(_) => return None,
+        })
+    }
+}
+
 /// A PCB of the program.
 pub(crate) enum Slot<S: Store> {
-    /// For a database. Its shape once more: a call is lent it beside the PCB.
-    Database(Box<DbPcb<S>>, Arc<Shape>),
+    /// For a database. Its view once more: a call is lent it beside the PCB.
+    Database(Box<DbPcb<S>>, Arc<CompiledView>),
     /// For something else.
     Other,
 }
@@ -89,14 +149,16 @@ impl<S: Store> Session<S> {
                 slots.push(Slot::Other);
                 continue;
             };
-            let shape =
-                Shape::new((**view).clone(), definitions, open).map_err(|error| match error {
-                    ShapeError::Database(error) => SessionError::Database(*error),
-                    ShapeError::NoPath(segment) => no_path(psb, view.dbd, segment),
-                })?;
-            let shape = Arc::new(shape);
-            let pcb = DbPcb::new(number, Arc::clone(&shape), options.shared);
-            slots.push(Slot::Database(Box::new(pcb), shape));
+            let view =
+                CompiledView::new((**view).clone(), definitions, open).map_err(
+                    |error| match error {
+                        ViewError::Database(error) => SessionError::Database(*error),
+                        ViewError::NoPath(segment) => no_path(psb, view.dbd, segment),
+                    },
+                )?;
+            let view = Arc::new(view);
+            let pcb = DbPcb::new(number, Arc::clone(&view), options.shared);
+            slots.push(Slot::Database(Box::new(pcb), view));
         }
         tell_who_shares(&mut slots);
         let locks = Locks::new(options.shared, slots.len());
@@ -114,9 +176,9 @@ impl<S: Store> Session<S> {
     /// Limits a database PCB to some partitions: of its database, or of the index over which it
     /// goes (row 76).
     pub fn limit(&mut self, pcb: usize, partitions: std::ops::RangeInclusive<u16>) {
-        if let Some(Slot::Database(pcb, shape)) = self.slots.get_mut(pcb) {
-            Arc::make_mut(shape).span = Some(partitions);
-            pcb.shape = Arc::clone(shape);
+        if let Some(Slot::Database(pcb, view)) = self.slots.get_mut(pcb) {
+            Arc::make_mut(view).span = Some(partitions);
+            pcb.view = Arc::clone(view);
         }
     }
 
@@ -124,7 +186,7 @@ impl<S: Store> Session<S> {
     #[must_use]
     pub fn mask(&self, pcb: usize) -> Option<&Mask> {
         match self.slots.get(pcb)? {
-            Slot::Database(pcb, _) => Some(&pcb.mask),
+            Slot::Database(pcb, _) => Some(&pcb.feedback.mask),
             Slot::Other => None,
         }
     }
@@ -133,7 +195,7 @@ impl<S: Store> Session<S> {
     #[must_use]
     pub fn area_max(&self, pcb: usize) -> usize {
         match self.slots.get(pcb) {
-            Some(Slot::Database(pcb, _)) => pcb.shape.area_max,
+            Some(Slot::Database(pcb, _)) => pcb.view.area_max,
             _ => 0,
         }
     }
@@ -146,7 +208,7 @@ impl<S: Store> Session<S> {
     /// As for [`Session::call`].
     pub fn call_of(
         &mut self,
-        (pcb, function): (usize, [u8; 4]),
+        (pcb, function): (usize, Function),
         of_command: bool,
         area: Option<&mut [u8]>,
         ssas: &[&[u8]],
@@ -164,20 +226,20 @@ impl<S: Store> Session<S> {
     pub fn call(
         &mut self,
         pcb: usize,
-        function: [u8; 4],
+        function: Function,
         area: Option<&mut [u8]>,
         ssas: &[&[u8]],
     ) -> Result<Reply, Failure> {
         let answer = match self.slots.get(pcb) {
-            Some(Slot::Database(_, shape)) if shape.beside_offline => {
+            Some(Slot::Database(_, view)) if view.beside_offline => {
                 self.answer_or_undo((pcb, function), area, ssas)?
             }
             _ => self.answer(pcb, function, area, ssas).map_err(Failure::of)?,
         };
         if let Some(Slot::Database(pcb, _)) = self.slots.get_mut(pcb) {
-            pcb.mask.status = answer.status;
+            pcb.feedback.mask.status = answer.status;
         }
-        if matches!(&function, b"DLET" | b"REPL") {
+        if matches!(function, Function::Dlet | Function::Repl) {
             self.changes += 1;
         }
         Ok(Reply { status: answer.status, filled: answer.filled })
@@ -186,7 +248,7 @@ impl<S: Store> Session<S> {
     pub(crate) fn answer(
         &mut self,
         pcb: usize,
-        function: [u8; 4],
+        function: Function,
         area: Option<&mut [u8]>,
         ssas: &[&[u8]],
     ) -> hierarchy::Result<Answer> {
@@ -196,38 +258,35 @@ impl<S: Store> Session<S> {
         else {
             return Ok(Answer::of(Status::AD));
         };
-        let Some(Slot::Database(pcb, shape)) = slots.get_mut(pcb) else {
+        let Some(Slot::Database(pcb, view)) = slots.get_mut(pcb) else {
             return Ok(Answer::of(Status::AD));
         };
-        let mut reach =
-            Reach { store: &*store, unit, locks, changes: *changes, of_command: *of_command };
-        let get = match &function {
-            b"GU  " => Some((Get::Unique, false)),
-            b"GHU " => Some((Get::Unique, true)),
-            b"GN  " => Some((Get::Next, false)),
-            b"GHN " => Some((Get::Next, true)),
-            b"GNP " => Some((Get::WithinParent, false)),
-            b"GHNP" => Some((Get::WithinParent, true)),
-            b"ISRT" | b"REPL" | b"DLET" => None,
-            _ => return Ok(Answer::of(Status::AD)),
+        let mut context = CallContext {
+            store: &*store,
+            unit,
+            locks,
+            view,
+            changes: *changes,
+            of_command: *of_command,
+        };
+        let Some(call) = DatabaseCall::of(function) else {
+            return Ok(Answer::of(Status::AD));
         };
         let Some(area) = area else { return Ok(Answer::of(Status::AB)) };
-        if let Some(get) = get {
-            return pcb.get(&mut reach, shape, get, ssas, area);
-        }
-        match &function {
-            b"ISRT" if shape.view.options.is_load() => {
+        match call {
+            DatabaseCall::Get(get, hold) => pcb.get(&mut context, (get, hold), ssas, area),
+            DatabaseCall::Insert if view.resolved.options.is_load() => {
                 if !pcb.loading.begun {
-                    if pcb.holds_something(&mut reach)? {
+                    if pcb.holds_something(&mut context)? {
                         return Ok(Answer::of(Status::AI));
                     }
                     pcb.loading.begun = true;
                 }
-                pcb.load_segments(&mut reach, shape, ssas, area)
+                pcb.load_segments(&mut context, ssas, area)
             }
-            b"ISRT" => pcb.insert(&mut reach, shape, ssas, (area, online)),
-            b"REPL" => pcb.replace(&mut reach, shape, ssas, area),
-            _ => pcb.delete(&mut reach, shape, ssas, area),
+            DatabaseCall::Insert => pcb.insert(&mut context, ssas, (area, online)),
+            DatabaseCall::Replace => pcb.replace(&mut context, ssas, area),
+            DatabaseCall::Delete => pcb.delete(&mut context, ssas, area),
         }
     }
 
@@ -332,11 +391,17 @@ impl<S: Store> Session<S> {
         else {
             return Ok(Status::GE);
         };
-        let Some(Slot::Database(pcb, _)) = slots.get_mut(pcb) else { return Ok(Status::AD) };
-        let mut reach =
-            Reach { store: &*store, unit, locks, changes: *changes, of_command: *of_command };
-        let status = pcb.return_to(&mut reach, place).map_err(Failure::of)?;
-        pcb.mask.status = status;
+        let Some(Slot::Database(pcb, view)) = slots.get_mut(pcb) else { return Ok(Status::AD) };
+        let mut context = CallContext {
+            store: &*store,
+            unit,
+            locks,
+            view,
+            changes: *changes,
+            of_command: *of_command,
+        };
+        let status = pcb.return_to(&mut context, place).map_err(Failure::of)?;
+        pcb.feedback.mask.status = status;
         Ok(status)
     }
 
@@ -360,16 +425,16 @@ fn tell_who_shares<S: Store>(slots: &mut [Slot<S>]) {
     let deleting: Vec<(usize, Vec<DbdName>)> = slots
         .iter()
         .filter_map(|slot| match slot {
-            Slot::Database(pcb, _) if pcb.shape.nodes.iter().any(|one| one.options.allows('D')) => {
-                Some((pcb.number, pcb.shape.databases.iter().map(|one| one.name()).collect()))
+            Slot::Database(pcb, _) if pcb.view.nodes.iter().any(|one| one.options.allows('D')) => {
+                Some((pcb.number, pcb.view.databases.iter().map(|one| one.name()).collect()))
             }
             _ => None,
         })
         .collect();
     for slot in slots {
         let Slot::Database(pcb, _) = slot else { continue };
-        let own: Vec<DbdName> = pcb.shape.databases.iter().map(|one| one.name()).collect();
-        pcb.shares = deleting.iter().any(|(number, databases)| {
+        let own: Vec<DbdName> = pcb.view.databases.iter().map(|one| one.name()).collect();
+        pcb.sharing.deletes = deleting.iter().any(|(number, databases)| {
             *number != pcb.number && databases.iter().any(|name| own.contains(name))
         });
     }
@@ -381,11 +446,11 @@ fn no_path(psb: &ResolvedPsb, dbd: DbdName, segment: SegmentName) -> SessionErro
 
 impl<S: Store> DbPcb<S> {
     /// Whether the database that is to be loaded holds a segment already.
-    fn holds_something(&mut self, reach: &mut Reach<'_, S>) -> hierarchy::Result<bool> {
-        for database in &self.shape.databases[..1] {
+    fn holds_something(&mut self, context: &mut CallContext<'_, S>) -> hierarchy::Result<bool> {
+        for database in &self.view.databases[..1] {
             for set in &database.sets {
-                let mut cursor = reach.store.cursor(*set)?;
-                if reach.unit.next(&mut cursor, Read::Unlocked)?.is_some() {
+                let mut cursor = context.store.cursor(*set)?;
+                if context.unit.next(&mut cursor, Read::Unlocked)?.is_some() {
                     return Ok(true);
                 }
             }
@@ -395,21 +460,25 @@ impl<S: Store> DbPcb<S> {
 }
 
 impl<S: Store> DbPcb<S> {
-    fn return_to(&mut self, reach: &mut Reach<'_, S>, place: &Place) -> hierarchy::Result<Status> {
+    fn return_to(
+        &mut self,
+        context: &mut CallContext<'_, S>,
+        place: &Place,
+    ) -> hierarchy::Result<Status> {
         self.forget();
         if place.nodes.is_empty() {
             return Ok(Status::OK);
         }
-        let shape = Arc::clone(&self.shape);
-        let Some(levels) = shape.levels_of(&place.nodes, &place.key) else {
+        let view = context.view;
+        let Some(levels) = view.levels_of(&place.nodes, &place.key) else {
             return Ok(Status::GE);
         };
         // A load goes on behind what it had loaded.
-        self.loading.begun = shape.view.options.is_load();
-        self.trail.forget_best();
-        self.trail.start(&[], &Levels::NONE);
-        let there = self.stand_at(reach, &shape, &place.key, &levels)?;
-        self.take_trail();
+        self.loading.begun = view.resolved.options.is_load();
+        self.search.stack.forget_best();
+        self.search.stack.start(&[], &Levels::NONE);
+        let there = self.stand_at(context, &place.key, &levels)?;
+        self.take_stack();
         self.position.settle();
         self.show_path(self.position.levels.len());
         Ok(if there { Status::OK } else { Status::GE })

@@ -12,21 +12,16 @@
 //!    to, and the entries that a change makes, may be in any partition.
 //! 2. A position is never outside: no search leaves the partitions, and none begins elsewhere.
 
-use std::ops::RangeInclusive;
-
 use hierarchy::Database;
 use store::Store;
 
+use crate::cursors::Start;
 use crate::pcb::DbPcb;
 use crate::plan::Plan;
-use crate::search::Start;
-use crate::shape::{Chain, Shape};
 use crate::subject;
+use crate::view::{Chain, CompiledView, Span};
 
-/// Partitions one behind the other, by their numbers.
-pub(crate) type Span = RangeInclusive<u16>;
-
-impl Shape {
+impl CompiledView {
     /// Whether the PCB may use a root, of which the part of the virtual key is given.
     pub(crate) fn admits(&self, part: &[u8]) -> bool {
         let Some(span) = &self.span else { return true };
@@ -64,17 +59,17 @@ impl<S: Store> DbPcb<S> {
     /// Whether a root may be inserted, of which partition and anchor are given: one of another
     /// database, as a destination parent, may be anywhere.
     pub(crate) fn may_use_root(&self, database: &Database, front: &[u8]) -> bool {
-        let is_own = self.shape.databases.first().is_some_and(|one| one.name() == database.name());
-        !is_own || self.shape.walked().contains(&database.schema.split(front).0)
+        let is_own = self.view.databases.first().is_some_and(|one| one.name() == database.name());
+        !is_own || self.view.walked().contains(&database.schema.split(front).0)
     }
 
     /// Whether a search would begin at a root that the PCB may not use.
-    pub(crate) fn begins_outside(&mut self, shape: &Shape, plan: &Plan<'_, '_>) -> bool {
-        if shape.span.is_none() || plan.base > 0 || !self.trail.limits[0].has_lower {
+    pub(crate) fn begins_outside(&mut self, view: &CompiledView, plan: &Plan<'_, '_>) -> bool {
+        if view.span.is_none() || plan.base > 0 || !self.search.stack.limits[0].has_lower {
             return false;
         }
-        match self.begin(shape, plan, 1) {
-            Start::At(_) => !shape.admits(&self.start),
+        match self.begin(view, plan, 1) {
+            Start::At(_) => !view.admits(&self.search.start),
             Start::First | Start::Nowhere => false,
         }
     }

@@ -7,9 +7,9 @@ use hierarchy::{Database, IndexEntry, IndexTree, Result, Source, Stored, TypeAt}
 use placement::Collation;
 use store::{Cursor, KeyRange, Read, Store, Unit};
 
+use crate::context::CallContext;
 use crate::plan::{LevelPlan, Need};
-use crate::search::Reach;
-use crate::shape::{Chain, Node, Shape};
+use crate::view::{Chain, CompiledView, Node};
 
 /// The search fields of the index entries that lead to an occurrence, as far as an SSA asks.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ pub(crate) struct Indexed {
 
 /// An occurrence: its data, that of its destination parent, and its index entries.
 pub(crate) struct Occurrence<'o> {
-    pub(crate) shape: &'o Shape,
+    pub(crate) view: &'o CompiledView,
     pub(crate) node: u16,
     pub(crate) data: &'o [u8],
     pub(crate) joined: &'o [u8],
@@ -34,7 +34,7 @@ pub(crate) struct Occurrence<'o> {
 impl Occurrence<'_> {
     /// Its key as the program knows it.
     pub(crate) fn key(&self) -> Option<&[u8]> {
-        let key = self.shape.segment(self.node).key?;
+        let key = self.view.segment(self.node).key?;
         let from = usize::from(key.offset);
         self.data.get(from..from + usize::from(key.len))
     }
@@ -43,7 +43,7 @@ impl Occurrence<'_> {
     pub(crate) fn satisfies(&self, step: &LevelPlan<'_, '_>) -> bool {
         match step.need {
             Need::Any => true,
-            Need::Ssa(ssa) => match ssa.matches(&self.shape.table, self) {
+            Need::Ssa(ssa) => match ssa.matches(&self.view.table, self) {
                 Ok(matches) => matches,
                 Err(never) => match never {},
             },
@@ -84,14 +84,14 @@ impl Subject for Occurrence<'_> {
 /// Collects the index entries that an SSA asks about; `None` if it asks about none. A root that is
 /// reached through an index is known by its search fields in concatenated keys, too (row 64).
 pub(crate) fn indexed<S: Store>(
-    reach: &mut Reach<'_, S>,
-    shape: &Shape,
+    context: &mut CallContext<'_, S>,
     step: &LevelPlan<'_, '_>,
     path: &[u8],
     part: Option<&[u8]>,
 ) -> Result<Option<Indexed>> {
-    let node = shape.node(step.node);
-    let database = shape.database(node);
+    let view = context.view;
+    let node = view.node(step.node);
+    let database = view.database(node);
     let sets = match (step.need, node.chain, part) {
         (Need::Key(_), Chain::Index(at), Some(part)) => {
             let current = Some(search_of(&database.indexes[at], database, part));
@@ -107,13 +107,13 @@ pub(crate) fn indexed<S: Store>(
         let tree = &database.indexes[at];
         found.current = part.map(|part| search_of(tree, database, part));
         if sets.conditions().iter().any(|one| one.operand == Operand::Sequence) {
-            found.sequence = entries(reach, database, node, tree, path)?;
+            found.sequence = entries(context, database, node, tree, path)?;
         }
     }
-    for index in &shape.segment(step.node).indices {
+    for index in &view.segment(step.node).indices {
         let tree = database.indexes.iter().find(|tree| tree.index.dbd == index.dbd);
         found.listed.push(match tree {
-            Some(tree) => entries(reach, database, node, tree, path)?,
+            Some(tree) => entries(context, database, node, tree, path)?,
             None => Vec::new(),
         });
     }
@@ -137,7 +137,7 @@ pub(crate) fn search_of(tree: &IndexTree, database: &Database, key: &[u8]) -> Ve
 
 /// The search fields of every source beneath a target.
 fn entries<S: Store>(
-    reach: &mut Reach<'_, S>,
+    context: &mut CallContext<'_, S>,
     database: &Database,
     node: &Node,
     tree: &IndexTree,
@@ -145,13 +145,13 @@ fn entries<S: Store>(
 ) -> Result<Vec<Vec<u8>>> {
     let (set, key) = database.locate(path)?;
     let front = path.len() - key.len();
-    let (mut cursor, mut end) = (reach.store.cursor(set)?, Vec::new());
+    let (mut cursor, mut end) = (context.store.cursor(set)?, Vec::new());
     cursor.limit(KeyRange::prefix(key, &mut end));
     let (mut list, mut here) = (Vec::new(), path[..front].to_vec());
     let (mut expanded, mut concatenated) = (Vec::new(), Vec::new());
     let mut made = IndexEntry::default();
     debug_assert!(tree.target == node.of || node.of == TypeAt::ROOT || tree.target != tree.source);
-    while let Some(entry) = reach.unit.next(&mut cursor, Read::Unlocked)? {
+    while let Some(entry) = context.unit.next(&mut cursor, Read::Unlocked)? {
         here.truncate(front);
         here.extend_from_slice(entry.key);
         let levels = database.parse(&here)?;

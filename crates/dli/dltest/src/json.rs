@@ -108,7 +108,7 @@ impl<W: Write, N: Write> Observer for JsonLines<W, N> {
 fn line_of(call: &Call, feedback: &Feedback, data: &[u8]) -> Line {
     let trimmed = |bytes: &[u8]| text(bytes).trim_end().to_owned();
     Line {
-        call: trimmed(&call.function),
+        call: trimmed(&call.function.bytes()),
         ssas: call.ssas.iter().map(|ssa| trimmed(ssa)).collect(),
         status: text(&feedback.status),
         level: feedback.level,

@@ -13,6 +13,8 @@
 mod compare;
 mod control;
 
+use definitions::Function;
+
 use crate::card::{Card, LAST};
 use crate::fault::{self, CardError};
 use crate::merge::{deck, merge};
@@ -55,7 +57,7 @@ struct Parser {
     /// What the card before begins with.
     previous: Option<u8>,
     /// The function of the call before.
-    function: Option<[u8; 4]>,
+    function: Option<Function>,
     open: Option<(Open, u32)>,
     /// The stack that later items go into.
     stack: Option<Opened>,
@@ -255,7 +257,7 @@ impl Parser {
             b"    " => self.function,
             b"STAK" | b"END " | b"SKIP" => return self.stack(card),
             b"STAR" if card.column(14) == b'T' => return,
-            function => Some(*function),
+            function => Some(Function::of(*function)),
         };
         self.flush();
         self.function = function;

@@ -75,7 +75,7 @@ impl<'a, W: Write> Punch<'a, W> {
     }
 
     fn call(&mut self, call: &Call, feedback: &Feedback, data: &[u8]) -> io::Result<()> {
-        self.copy(call.card, &[(1, b"L"), (5, b"    "), (10, &call.function)])?;
+        self.copy(call.card, &[(1, b"L"), (5, b"    "), (10, &call.function.bytes())])?;
         for number in call.cards.iter().skip(1) {
             self.copy(*number, &[])?;
         }

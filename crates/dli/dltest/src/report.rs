@@ -122,7 +122,7 @@ impl<W: Write> Observer for Report<W> {
 }
 
 fn show_call(out: &mut dyn Write, call: &Call, nth: u32) -> io::Result<()> {
-    let function = plain(&call.function);
+    let function = plain(&call.function.bytes());
     write!(out, "CALL    {function}  card {}", call.card)?;
     if call.repeat > 1 {
         write!(out, ", {nth} of {}", call.repeat)?;

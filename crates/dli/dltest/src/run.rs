@@ -13,6 +13,7 @@ use std::io;
 use std::ops::ControlFlow;
 
 use base::{Code, Coded};
+use definitions::Function;
 use thiserror::Error;
 
 use crate::fault::{self, CardError};
@@ -48,8 +49,8 @@ pub trait Program {
 /// A call to issue.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// The function as the card has it, padded with blanks.
-    pub function: [u8; 4],
+    /// The function as the card has it.
+    pub function: Function,
     /// The SSAs as a program passes them.
     pub ssas: &'a [Vec<u8>],
     /// How long each `DATA` card's part of the area is, in their order; nothing if there was

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use definitions::Function;
+
 use crate::card::Card;
 use crate::fault::CardError;
 use crate::piece::Piece;
@@ -207,8 +209,8 @@ pub struct Call {
     pub card: u32,
     /// How often it is issued; it ends early at GB.
     pub repeat: u32,
-    /// The function, padded with blanks.
-    pub function: [u8; 4],
+    /// The function.
+    pub function: Function,
     /// The SSAs as a program passes them.
     pub ssas: Vec<Vec<u8>>,
     /// The I/O area, if cards give one: pieces one behind the other.

@@ -17,7 +17,7 @@ use crate::database::Database;
 use crate::error::{HierarchyError, Refused, Result};
 use crate::fill::Filler;
 use crate::index::{IndexEntry, Source};
-use crate::load::Given;
+use crate::input::Given;
 use crate::schema::{LEVELS_MAX, Levels, SegmentType, TypeAt};
 use crate::shown::shown;
 use crate::twin;

@@ -22,9 +22,10 @@ use store::{Locking, SetAttributes, SetId, Store};
 
 use crate::error::{Damaged, HierarchyError, Result};
 use crate::index::IndexTree;
+use crate::layout;
+use crate::record;
 use crate::relation::{self, Relation};
 use crate::schema::{ANCHOR_BYTES, Levels, Schema, TypeAt};
-use crate::state;
 
 /// A database and its sets.
 #[derive(Clone, Debug)]
@@ -157,13 +158,15 @@ impl Database {
     fn find_identities<S: Store>(&mut self, store: &S) -> Result<()> {
         let types = (0..self.schema.types.len()).map(|at| TypeAt(at as u8));
         let needing: Vec<TypeAt> = types.filter(|of| self.needs_identity(*of)).collect();
-        let recorded = state::state_of(store, self.name())?;
+        let recorded = record::state_of(store, self.name())?;
         let carrying: Option<Vec<TypeAt>> = recorded.map(|record| {
-            state::with_identity(&record.layout).filter_map(|name| self.schema.find(name)).collect()
+            layout::with_identity(&record.layout)
+                .filter_map(|name| self.schema.find(name))
+                .collect()
         });
         let lacks = |carrying: &Vec<TypeAt>| needing.iter().any(|of| !carrying.contains(of));
         let is_stored_without = match carrying.as_ref().is_some_and(lacks) {
-            true => state::holds_something(store, self.name())?,
+            true => record::holds_something(store, self.name())?,
             false => false,
         };
         for of in needing {
@@ -224,15 +227,9 @@ impl Database {
         Ok(self.sets.get(usize::from(partition)).copied())
     }
 
-    /// Keeps everybody who uses this database out of the partitions that are recorded as offline
-    /// ([`crate::state::offline`]). Utilities do without that: it is for them that a partition is
-    /// taken offline.
-    ///
-    /// # Errors
-    /// If the store refuses.
-    pub fn heed_offline<S: Store>(&mut self, store: &S) -> Result<()> {
-        self.offline = state::offline(store, self)?;
-        Ok(())
+    /// Keeps whoever uses this database out of these partitions.
+    pub(crate) fn keep_out_of(&mut self, offline: Vec<u16>) {
+        self.offline = offline;
     }
 
     /// The partitions that nobody gets to through this database.
@@ -318,7 +315,7 @@ impl Database {
     /// # Errors
     /// [`HierarchyError::NotEmpty`], or if the store refuses.
     pub fn make_anew<S: Store>(&self, store: &S) -> Result<()> {
-        if !state::is_empty(store, self)? {
+        if !self.is_empty(store)? {
             return Err(HierarchyError::NotEmpty(self.name()));
         }
         for unlike in self.unlike(store)? {
@@ -327,6 +324,16 @@ impl Database {
             make_set(store, &kept.name, &kept.attributes)?;
         }
         Ok(())
+    }
+
+    /// Whether it holds no segments.
+    pub(crate) fn is_empty<S: Store>(&self, store: &S) -> Result<bool> {
+        for set in &self.sets {
+            if !record::is_empty_set(store, *set)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Names this database in an error about its bytes.

@@ -13,7 +13,7 @@
 use store::{Entry, LoadSource, Outcome, SetId, Store, StoreError, Unit, UnitOptions};
 
 use crate::error::{HierarchyError, Result};
-use crate::state::is_empty_set;
+use crate::record::is_empty_set;
 
 /// Bytes of entries in memory before they are written.
 pub(crate) const ROOM: usize = 512 << 20;

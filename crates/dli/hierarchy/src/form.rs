@@ -24,8 +24,9 @@ use store::{Cursor, KeyRange, Read, Store, Unit, UnitOptions};
 
 use crate::database::Database;
 use crate::error::{Damaged, Differs, HierarchyError, Result};
+use crate::layout::{self, layout};
+use crate::record::{self, State};
 use crate::schema::Schema;
-use crate::state::{self, State};
 
 /// The form of data that a load or a numbering had not ended with.
 pub const MOVING: &str = "moving\n";
@@ -52,7 +53,7 @@ pub(crate) fn note_text<S: Store>(store: &S, name: DbdName, form: &str) -> Resul
         return Ok(());
     }
     let value = [&[VERSION], form.as_bytes()].concat();
-    state::put_value(store, &key(name, position), Some(&value))
+    record::put_value(store, &key(name, position), Some(&value))
 }
 
 fn key(name: DbdName, position: u64) -> Vec<u8> {
@@ -65,7 +66,7 @@ fn key(name: DbdName, position: u64) -> Vec<u8> {
 /// # Errors
 /// If the store refuses, or no release up to this one wrote it.
 pub fn at<S: Store>(store: &S, name: DbdName, position: u64) -> Result<Option<String>> {
-    let Some(set) = store.set(state::SET)? else { return Ok(None) };
+    let Some(set) = store.set(record::SET)? else { return Ok(None) };
     let mut unit = store.begin(UnitOptions::READ_ONLY)?;
     let mut cursor = store.cursor(set)?;
     let (from, to) = (key(name, 0), key(name, position));
@@ -86,7 +87,7 @@ pub fn at<S: Store>(store: &S, name: DbdName, position: u64) -> Result<Option<St
 
 /// The form of a database.
 fn form(schema: &Schema) -> String {
-    let mut text = state::layout(schema);
+    let mut text = layout(schema);
     for kind in schema.types.iter().filter(|kind| !kind.is_virtual) {
         let lengths = match kind.variable {
             true => format!("{} to {}", kind.min, kind.max),
@@ -114,7 +115,7 @@ pub fn of(
     placement: Placement,
     recorded: &str,
 ) -> Result<String> {
-    state::schema_of(dbd, definitions, placement, recorded).map(|schema| form(&schema))
+    layout::schema_of(dbd, definitions, placement, recorded).map(|schema| form(&schema))
 }
 
 /// Whether data of the form that a database had at a point can be used under the one that it is
@@ -127,7 +128,7 @@ pub fn compare(database: DbdName, was: &str, is: &str) -> Result<()> {
         return Err(HierarchyError::Moving(database));
     }
     let other = |differs: Box<Differs>| HierarchyError::OtherForm(differs);
-    match state::compare(database, &layout_in(was), &layout_in(is)) {
+    match layout::compare(database, &layout_in(was), &layout_in(is)) {
         Err(HierarchyError::Placed(differs) | HierarchyError::LaidOut(differs)) => {
             return Err(other(differs));
         }

@@ -12,10 +12,10 @@
 //! | what stands in front of a segment's data? | [`value`] |
 //! | which sets does a database have? | [`database`] |
 //! | what does an index entry look like? where among equal ones? | [`index`]; [`order`] |
-//! | who are the logical children of a segment? | [`relation`]; both sides of a physical pair: `pair` |
+//! | who are the logical children of a segment? | [`relation`], `relate`; both sides of a physical pair: `pair` |
 //! | what changes with a segment? | [`change`]; its index entries: [`entry`] |
 //! | in which form was its data at some time? | [`form`] |
-//! | may this database be used? under which definition was it stored? | [`state`] |
+//! | may this database be used? under which definition was it stored? | [`state`]; `layout`, `record` |
 //! | how is a database filled, walked, emptied as a whole? | [`load`], [`walk`], [`build`] |
 //! | how do segments that are there get what a new index needs? | [`number`] |
 //! | how many segments are there? are they sound? | [`count`], [`verify`] |
@@ -33,10 +33,14 @@ mod fill;
 pub mod find;
 pub mod form;
 pub mod index;
+mod input;
+mod layout;
 pub mod load;
 pub mod number;
 pub mod order;
 mod pair;
+mod record;
+mod relate;
 pub mod relation;
 pub mod repository;
 pub mod schema;

@@ -15,7 +15,6 @@
 
 use std::sync::Arc;
 
-use base::Coded;
 use definitions::DbdName;
 use store::{Entry, LoadSource, Read, SetId, Store, Unit, UnitOptions};
 
@@ -23,34 +22,11 @@ use crate::arrange::Arranger;
 use crate::database::Database;
 use crate::error::{HierarchyError, Refused, Result};
 use crate::fill::{Clash, Filler, ROOM};
+pub use crate::input::{Given, Input, InputError, Others};
 use crate::relation::Relation;
 use crate::schema::TypeAt;
 use crate::shown::shown;
 use crate::state::{self, State};
-use crate::value::Deleted;
-
-/// A segment that is to be loaded.
-#[derive(Clone, Copy, Debug)]
-pub struct Given<'i> {
-    /// Its type.
-    pub of: TypeAt,
-    /// Its data, as programs know it.
-    pub data: &'i [u8],
-    /// Whether it was deleted on one of its paths.
-    pub deleted: Deleted,
-}
-
-/// Why there is no next segment.
-pub type InputError = Arc<dyn Coded + Send + Sync>;
-
-/// What a load reads from.
-pub trait Input {
-    /// The next segment in hierarchic order, `None` behind the last one.
-    ///
-    /// # Errors
-    /// What keeps the input from going on.
-    fn next_segment(&mut self) -> std::result::Result<Option<Given<'_>>, InputError>;
-}
 
 /// What a load made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,9 +43,6 @@ pub struct Loaded {
     /// defined any more that could lead to them on another one.
     pub left_out: u64,
 }
-
-/// Finds a database by its name: one that holds logical parents.
-pub type Others<'o> = &'o mut dyn FnMut(DbdName) -> Result<Arc<Database>>;
 
 impl Database {
     /// Loads the database, which is empty.

@@ -16,42 +16,15 @@ use store::{Store, Unit, UnitOptions};
 
 use crate::database::Database;
 use crate::error::{Damaged, Result};
+pub use crate::record::Numbering;
+use crate::record::{self, Record, State};
 use crate::schema::{SegmentType, TypeAt};
-use crate::state::{self, Record, State};
+use crate::state;
 use crate::value::numbered;
 use crate::walk::{Found, Seen};
 
 /// Bytes of paths and values that one unit of work writes.
 pub(crate) const BATCH_BYTES: usize = 256 << 10;
-
-/// How far a numbering is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Numbering {
-    /// The types whose segments are numbered.
-    pub types: Vec<TypeAt>,
-    /// The path up to which they are; empty at the beginning.
-    pub reached: Vec<u8>,
-}
-
-impl Numbering {
-    pub(crate) fn encode(&self, to: &mut Vec<u8>) {
-        // A DBD has 255 segment types at most, and a path is shorter than a key of the store.
-        to.push(self.types.len() as u8);
-        to.extend(self.types.iter().map(|of| of.code()));
-        to.extend_from_slice(&(self.reached.len() as u16).to_be_bytes());
-        to.extend_from_slice(&self.reached);
-    }
-
-    /// Reads what [`Numbering::encode`] wrote, and what stands behind it.
-    pub(crate) fn decode(bytes: &[u8]) -> Option<(Numbering, &[u8])> {
-        let (count, rest) = bytes.split_first()?;
-        let (codes, rest) = rest.split_at_checked(usize::from(*count))?;
-        let (len, rest) = rest.split_first_chunk()?;
-        let (reached, rest) = rest.split_at_checked(usize::from(u16::from_be_bytes(*len)))?;
-        let types = codes.iter().map(|code| TypeAt::of_code(*code)).collect::<Option<_>>()?;
-        Some((Numbering { types, reached: reached.to_vec() }, rest))
-    }
-}
 
 impl Database {
     /// Ends a numbering that was begun, and gives identities to all segments that lack one which
@@ -167,28 +140,11 @@ impl<'b> Batch<'b> {
             let _ = unit.replace(set, key, &value)?;
         }
         if !planted(Plant::NumberingForgotten) {
-            state::put_in(store, &mut unit, database.name(), record)?;
+            record::put_in(store, &mut unit, database.name(), record)?;
         }
         unit.commit()?;
         self.segments.clear();
         self.bytes = 0;
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn how_far_a_numbering_is_comes_back_and_what_is_cut_off_is_none() {
-        let numbering = Numbering { types: vec![TypeAt(0), TypeAt(6)], reached: b"PATH".to_vec() };
-        let mut bytes = Vec::new();
-        numbering.encode(&mut bytes);
-        let len = bytes.len();
-        bytes.extend_from_slice(b"behind");
-        assert_eq!(Numbering::decode(&bytes), Some((numbering, &b"behind"[..])));
-        assert!((0..len).all(|len| Numbering::decode(&bytes[..len]).is_none()));
-        assert_eq!(Numbering::decode(&[1, 0, 0, 0]), None);
     }
 }

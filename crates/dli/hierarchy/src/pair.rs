@@ -36,11 +36,11 @@ use store::{KeyRange, Read, SetId, Store, Unit, UnitOptions};
 use crate::change::{Segment, Work};
 use crate::database::Database;
 use crate::error::{Damaged, HierarchyError, Refused, Result};
-use crate::load::Others;
+use crate::input::Others;
+use crate::record::is_empty_set;
 use crate::relation::Relation;
 use crate::schema::TypeAt;
 use crate::shown::shown;
-use crate::state::is_empty_set;
 use crate::value::{Deleted, Stored};
 
 /// Changes of a comparison that are committed together.
@@ -105,8 +105,7 @@ impl Database {
         }
         for relation in self.as_parent.iter().filter(|relation| relation.shown.is_some()) {
             let children = others(relation.child_dbd)?;
-            let is_loaded =
-                children.name() == self.name() || !crate::state::is_empty(store, &children)?;
+            let is_loaded = children.name() == self.name() || !children.is_empty(store)?;
             if is_loaded && children.name() != self.name() {
                 alone += Comparison::of(store, relation, &children, self)?;
             }

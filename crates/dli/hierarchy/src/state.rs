@@ -27,122 +27,16 @@
 //!    layout. Only an empty database takes on what is needed.
 //! 4. A partition is offline as long as its record is there, whatever becomes of its data.
 
-use std::sync::Arc;
-
-use definitions::resolve::{Definitions, resolve_dbd};
-use definitions::{Dbd, DbdName, SegmentName};
-use placement::Placement;
-use store::{Read, SetAttributes, SetId, Store, Unit, UnitOptions};
+use definitions::DbdName;
+use store::{Read, Store, Unit, UnitOptions};
 
 use crate::database::Database;
-use crate::error::{Damaged, Differs, HierarchyError, Result};
+use crate::error::{HierarchyError, Result};
 use crate::form;
-use crate::index::IndexTree;
-use crate::number::Numbering;
-use crate::relation;
-use crate::schema::{Schema, TypeAt};
-
-/// The set that holds it.
-pub const SET: &str = "HOLDFAST.DATABASES";
-
-const VERSION: u8 = 1;
-/// With what the facts about segment types begin.
-const SEGMENT: &str = "segment ";
-/// The fact that segments of a type carry an identity.
-const IDENTITY: &str = ", identity";
-
-/// How a database or an index is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// It can be used.
-    Ready,
-    /// A load of the database was begun and has not ended.
-    Loading,
-    /// Its segments are being given the identity that a new index needs, and some have it.
-    Numbering,
-    /// The index has to be built.
-    Due,
-}
-
-/// What is recorded of a database.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
-    /// How it is.
-    pub state: State,
-    /// Its layout; empty for an index.
-    pub layout: String,
-    /// How far its numbering is; nothing where there is none.
-    pub numbering: Numbering,
-}
-
-impl Record {
-    fn new(state: State, layout: String) -> Record {
-        Record { state, layout, numbering: Numbering::default() }
-    }
-
-    /// What of the layout says where roots go, as [`placement::Placement::identity`] does.
-    #[must_use]
-    pub fn placing(&self) -> String {
-        let lines = self.layout.lines().filter(|line| !line.starts_with(SEGMENT));
-        lines.flat_map(|line| [line, "\n"]).collect()
-    }
-
-    fn encode(&self) -> Vec<u8> {
-        let state = match self.state {
-            State::Ready => b'R',
-            State::Loading => b'L',
-            State::Numbering => b'N',
-            State::Due => b'B',
-        };
-        let mut bytes = vec![VERSION, state];
-        if self.state == State::Numbering {
-            self.numbering.encode(&mut bytes);
-        }
-        bytes.extend_from_slice(self.layout.as_bytes());
-        bytes
-    }
-
-    fn decode(bytes: &[u8]) -> std::result::Result<Record, Damaged> {
-        let (version, state, mut layout) = match bytes {
-            [version, state, layout @ ..] => (*version, *state, layout),
-            _ => return Err(Damaged("its state is too short")),
-        };
-        let mut numbering = Numbering::default();
-        let state = match (version, state) {
-            (VERSION, b'R') => State::Ready,
-            (VERSION, b'L') => State::Loading,
-            (VERSION, b'N') => {
-                let bad = Damaged("how far its numbering is, is cut off");
-                (numbering, layout) = Numbering::decode(layout).ok_or(bad)?;
-                State::Numbering
-            }
-            (VERSION, b'B') => State::Due,
-            (VERSION, _) => return Err(Damaged("its state is none that there is")),
-            _ => return Err(Damaged("its state was written by a later release")),
-        };
-        let layout =
-            str::from_utf8(layout).map_err(|_| Damaged("its recorded layout is no text"))?;
-        Ok(Record { state, layout: layout.to_owned(), numbering })
-    }
-}
-
-/// What is recorded of a database, or of an index.
-///
-/// # Errors
-/// If the store refuses, or no release up to this one wrote it.
-pub fn state_of<S: Store>(store: &S, name: DbdName) -> Result<Option<Record>> {
-    let Some(set) = store.set(SET)? else { return Ok(None) };
-    let mut unit = store.begin(UnitOptions::READ_ONLY)?;
-    let mut value = Vec::new();
-    let found = unit.get(set, name.bytes(), Read::Shared, &mut value)?;
-    unit.commit()?;
-    match found {
-        false => Ok(None),
-        true => Record::decode(&value)
-            .map(Some)
-            .map_err(|what| HierarchyError::Damaged { database: name, what }),
-    }
-}
+pub use crate::layout::{compare, compare_to_read, layout, layout_of, unnumbered};
+use crate::record::{Numbering, VERSION, put, put_value};
+pub use crate::record::{Record, SET, State, holds_something, state_of};
+use crate::schema::TypeAt;
 
 /// Takes a database into use: compares its recorded layout with what the system says now. Answers
 /// whether it is ready or in a load.
@@ -183,27 +77,6 @@ pub fn admit_to_read<S: Store>(store: &S, database: &mut Database) -> Result<Sta
         State::Numbering => Err(HierarchyError::Numbering(name)),
         state => Ok(state),
     }
-}
-
-/// As [`compare`], for those who need no randomizers of a hashed database.
-///
-/// # Errors
-/// As [`compare`].
-pub fn compare_to_read(database: DbdName, was: &str, is: &str) -> Result<()> {
-    compare(database, &without_randomizers(was), &without_randomizers(is))
-}
-
-/// A layout without what it says of the randomizers of a hashed database. Roots by key may be those
-/// of a database without anchors, so that is kept.
-fn without_randomizers(layout: &str) -> String {
-    let cut = |line: &str| {
-        let at = ["roots by hash", "roots by list"].iter().find_map(|words| line.find(words));
-        match at.filter(|_| !line.starts_with(SEGMENT)) {
-            Some(at) => format!("{}roots by a randomizer\n", &line[..at]),
-            None => format!("{line}\n"),
-        }
-    };
-    layout.lines().map(cut).collect()
 }
 
 /// What is recorded of a database, compared with what the system says now.
@@ -344,36 +217,6 @@ pub fn set_due<S: Store>(store: &S, index: DbdName, due: bool) -> Result<()> {
     }
 }
 
-fn put<S: Store>(store: &S, name: DbdName, record: Option<&Record>) -> Result<()> {
-    put_value(store, name.bytes(), record.map(Record::encode).as_deref())
-}
-
-/// Records something of a database within a unit of work; its set is there already.
-pub(crate) fn put_in<S: Store>(
-    store: &S,
-    unit: &mut S::Unit,
-    name: DbdName,
-    record: &Record,
-) -> Result<()> {
-    match store.set(SET)? {
-        Some(set) => Ok(unit.put(set, name.bytes(), &record.encode())?),
-        None => Err(HierarchyError::Damaged { database: name, what: Damaged("its state is gone") }),
-    }
-}
-
-pub(crate) fn put_value<S: Store>(store: &S, key: &[u8], value: Option<&[u8]>) -> Result<()> {
-    let set = match (store.set(SET)?, value) {
-        (Some(set), _) => set,
-        (None, None) => return Ok(()),
-        (None, Some(_)) => store.create_set(SET, &SetAttributes::default())?,
-    };
-    store::run(store, UnitOptions::default(), |unit| match value {
-        Some(value) => unit.put(set, key, value),
-        None => unit.delete(set, key).map(drop),
-    })?;
-    Ok(())
-}
-
 /// The partitions of a database that are recorded as offline, by their numbers.
 ///
 /// # Errors
@@ -427,199 +270,18 @@ fn partition_key(database: &Database, partition: &str) -> Vec<u8> {
 /// # Errors
 /// If the store refuses.
 pub fn is_empty<S: Store>(store: &S, database: &Database) -> Result<bool> {
-    for set in &database.sets {
-        if !is_empty_set(store, *set)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    database.is_empty(store)
 }
 
-/// Whether any set of a database holds something, also those of partitions that the settings no
-/// longer name: what they hold would be out of reach.
-///
-/// # Errors
-/// If the store refuses.
-pub fn holds_something<S: Store>(store: &S, name: DbdName) -> Result<bool> {
-    for set in store.sets()? {
-        let part = set.name.strip_prefix(name.text());
-        let is_segments = part.is_some_and(|part| {
-            part.is_empty() || part.strip_prefix('.').is_some_and(|part| !part.contains('.'))
-        });
-        if is_segments && !is_empty_set(store, set.id)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-pub(crate) fn is_empty_set<S: Store>(store: &S, set: SetId) -> Result<bool> {
-    let mut unit = store.begin(UnitOptions::READ_ONLY)?;
-    let mut cursor = store.cursor(set)?;
-    let empty = unit.next(&mut cursor, Read::Unlocked)?.is_none();
-    unit.commit()?;
-    Ok(empty)
-}
-
-/// The layout of a database.
-#[must_use]
-pub fn layout(schema: &Schema) -> String {
-    use std::fmt::Write as _;
-    let mut text = schema.placement.identity();
-    for (at, kind) in schema.types.iter().enumerate().filter(|(_, kind)| !kind.is_virtual) {
-        let parent = kind.parent.map_or(0, TypeAt::code);
-        let _ = write!(text, "{SEGMENT}{} code {} under {parent}", kind.name, at + 1);
-        if let Some(key) = kind.key {
-            let unique = if key.unique { "unique " } else { "" };
-            let _ = write!(text, ", {unique}key {} at {}", key.len, key.offset);
-            let order = schema.key_collation(TypeAt(at as u8)).name();
-            let _ = write!(text, " {order}");
-        }
-        let parts = [
-            (kind.has_identity, IDENTITY),
-            (kind.is_logical_child, ", logical child"),
-            (kind.is_logical_parent, ", logical parent"),
-            (kind.is_above_logical, ", above logical"),
-            (kind.compression.is_some(), ", compressed"),
-        ];
-        text.extend(parts.into_iter().filter(|(has, _)| *has).map(|(_, part)| part));
-        text.push('\n');
-    }
-    text
-}
-
-/// The segment types that carry an identity under a recorded layout.
-pub(crate) fn with_identity(layout: &str) -> impl Iterator<Item = SegmentName> + '_ {
-    let segments = layout.lines().filter_map(|line| line.strip_prefix(SEGMENT));
-    let carrying = segments.filter(|line| line.contains(IDENTITY));
-    carrying.filter_map(|line| SegmentName::new(line.split(' ').next()?))
-}
-
-/// The indexes of a definition for which segments that are stored under a layout lack an identity,
-/// each with the segment type.
-#[must_use]
-pub fn unnumbered(
-    dbd: &Arc<Dbd>,
-    definitions: &dyn Definitions,
-    recorded: &str,
-) -> Vec<(DbdName, SegmentName)> {
-    let (indexes, _) = resolve_dbd(dbd, definitions);
-    let needing = indexes.iter().filter(|index| IndexTree::needs_identity(index));
-    let sources = needing.filter_map(|index| {
-        let source = dbd.segments.get(TypeAt::of_code(index.source_code)?.index())?;
-        Some((index.dbd, source.name))
-    });
-    sources.filter(|(_, source)| with_identity(recorded).all(|one| one != *source)).collect()
-}
-
-/// The layout that a definition gives a database which holds data under a recorded layout, without
-/// touching the store. An identity that an index needs is not part of it: building the index gives
-/// it ([`unnumbered`]).
-///
-/// # Errors
-/// If a definition that it needs is missing.
-pub fn layout_of(
-    dbd: &Arc<Dbd>,
-    definitions: &dyn Definitions,
-    placement: Placement,
-    recorded: &str,
-) -> Result<String> {
-    schema_of(dbd, definitions, placement, recorded).map(|schema| layout(&schema))
-}
-
-/// The schema that comes with it.
-pub(crate) fn schema_of(
-    dbd: &Arc<Dbd>,
-    definitions: &dyn Definitions,
-    placement: Placement,
-    recorded: &str,
-) -> Result<Schema> {
-    let (as_child, _) = relation::open(dbd, definitions, |_| Ok(SetId(0)))?;
-    let unordered = as_child.iter().filter(|relation| !relation.unique);
-    let mut with_identity: Vec<TypeAt> = unordered.map(|relation| relation.child).collect();
-    let carrying = self::with_identity(recorded).filter_map(|name| dbd.position(name));
-    with_identity.extend(carrying.map(|at| TypeAt(at as u8)));
-    let placement = Arc::new(placement);
-    let elsewhere = |one| relation::is_elsewhere(dbd, one, definitions);
-    Ok(Schema::new(dbd, placement, |one| with_identity.contains(&one), elsewhere))
-}
-
-/// Whether data of one layout can be used under another one: it places roots alike, and has at
-/// least the same segment types.
-///
-/// # Errors
-/// The first fact that differs.
-pub fn compare(database: DbdName, was: &str, is: &str) -> Result<()> {
-    let is_segment = |line: &&str| line.starts_with(SEGMENT);
-    let mut now = is.lines().filter(|line| !is_segment(line));
-    for line in was.lines().filter(|line| !is_segment(line)) {
-        let other = now.next().unwrap_or("");
-        if line != other {
-            let (was, is) = (line.to_owned(), other.to_owned());
-            return Err(HierarchyError::Placed(Box::new(Differs { database, was, is })));
-        }
-    }
-    if let Some(more) = now.next() {
-        let (was, is) = ("fewer partitions".to_owned(), more.to_owned());
-        return Err(HierarchyError::Placed(Box::new(Differs { database, was, is })));
-    }
-    for line in was.lines().filter(is_segment) {
-        if is.lines().any(|one| one == line) {
-            continue;
-        }
-        let name = |line: &str| line.split(' ').nth(1).map(str::to_owned);
-        let other = is.lines().filter(is_segment).find(|one| name(one) == name(line));
-        let (was, is) = (line.to_owned(), other.unwrap_or("").to_owned());
-        return Err(HierarchyError::LaidOut(Box::new(Differs { database, was, is })));
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_record_comes_back_and_anything_else_is_named() {
-        for state in [State::Ready, State::Loading, State::Due] {
-            let record = Record::new(state, "collation binary\n".into());
-            assert_eq!(Record::decode(&record.encode()), Ok(record));
-        }
-        let numbering = Numbering { types: vec![TypeAt(0), TypeAt(4)], reached: b"0001".to_vec() };
-        let layout = "collation binary\n".to_owned();
-        let record = Record { state: State::Numbering, layout, numbering };
-        assert_eq!(Record::decode(&record.encode()), Ok(record));
-        let wrong =
-            [&b""[..], b"\x01", b"\x01X", b"\x02R", b"\x01R\xFF", b"\x01N", b"\x01N\x00\x00\x01"];
-        for bytes in wrong {
-            assert!(Record::decode(bytes).is_err(), "{bytes:?}");
-        }
-    }
-
-    #[test]
-    fn a_layout_without_randomizers_says_the_rest() {
-        let layout = "collation binary\n\
-                      partition A up to x, roots by list of 3 keys 00, others behind\n\
-                      segment HASH code 1 under 0\n";
-        let other = layout.replace("list of 3 keys 00, others behind", "hash, 9 blocks, 2 anchors");
-        assert_eq!(without_randomizers(layout), without_randomizers(&other));
-        assert_ne!(
-            without_randomizers(layout),
-            without_randomizers(&layout.replace("up to x", ""))
-        );
-        let by_key = "collation binary\nroots by key\n";
-        assert_eq!(without_randomizers(by_key), by_key);
-    }
-
-    #[test]
-    fn more_segments_fit_and_other_places_do_not() {
-        let name = DbdName::new("CUSTDB").unwrap();
-        let was = "collation binary\nroots by key\nsegment A code 1 under 0\n";
-        let more = format!("{was}segment B code 2 under 1\n");
-        assert!(compare(name, was, was).is_ok() && compare(name, was, &more).is_ok());
-        let gone = compare(name, &more, was).unwrap_err().to_string();
-        assert!(gone.contains("segment B") && gone.contains("gone"), "{gone}");
-        let moved = compare(name, was, &was.replace("binary", "ebcdic")).unwrap_err();
-        assert!(matches!(moved, HierarchyError::Placed(_)), "{moved}");
+impl Database {
+    /// Keeps everybody who uses this database out of the partitions that are recorded as offline
+    /// ([`offline`]). Utilities do without that: it is for them that a partition is taken offline.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub fn heed_offline<S: Store>(&mut self, store: &S) -> Result<()> {
+        let offline = offline(store, self)?;
+        self.keep_out_of(offline);
+        Ok(())
     }
 }

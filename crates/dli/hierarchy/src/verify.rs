@@ -26,7 +26,7 @@ use crate::count::count_entries;
 use crate::database::Database;
 use crate::error::Result;
 use crate::index::{IndexEntry, IndexTree, Source};
-use crate::load::Others;
+use crate::input::Others;
 use crate::relation::Relation;
 use crate::schema::{LEVELS_MAX, Levels, TypeAt};
 use crate::shown::shown;

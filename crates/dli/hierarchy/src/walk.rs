@@ -9,7 +9,7 @@ use store::{Cursor as _, Position, Read, Store, Unit, UnitOptions};
 
 use crate::database::Database;
 use crate::error::{Damaged, Result};
-use crate::load::Others;
+use crate::input::Others;
 use crate::pair::Shown;
 use crate::schema::{Levels, PARTITION_BYTES, TypeAt};
 use crate::value::{Deleted, Stored};

@@ -36,6 +36,8 @@
 
 use std::cell::RefCell;
 
+use definitions::Function;
+
 use crate::command::{Area, Command, Number, Segment, Text, Verb};
 use crate::dib::ByteOrder;
 
@@ -119,8 +121,8 @@ pub enum Pcb {
 /// A DL/I call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The function code.
-    pub function: [u8; 4],
+    /// Its function.
+    pub function: Function,
     /// Its PCB.
     pub pcb: Pcb,
     /// Its parameters.
@@ -212,12 +214,12 @@ impl Planner<'_> {
     fn plan(&self) -> Result<Plan, Status> {
         let command = self.command;
         let action = match command.verb {
-            Verb::GetUnique => self.get(*b"GHU ")?,
-            Verb::GetNext => self.get(*b"GHN ")?,
-            Verb::GetNextInParent => self.get(*b"GHNP")?,
-            Verb::Insert | Verb::Load => self.store(*b"ISRT")?,
-            Verb::Replace => self.store(*b"REPL")?,
-            Verb::Delete => self.store(*b"DLET")?,
+            Verb::GetUnique => self.get(Function::Ghu)?,
+            Verb::GetNext => self.get(Function::Ghn)?,
+            Verb::GetNextInParent => self.get(Function::Ghnp)?,
+            Verb::Insert | Verb::Load => self.store(Function::Isrt)?,
+            Verb::Replace => self.store(Function::Repl)?,
+            Verb::Delete => self.store(Function::Dlet)?,
             Verb::Position => self.position()?,
             Verb::Statistics => self.statistics()?,
             Verb::Query => Action::Query(self.pcb()?),
@@ -233,37 +235,37 @@ impl Planner<'_> {
     fn service(&self) -> Result<Action, Status> {
         let bytes = |bytes: &[u8]| vec![Argument::Bytes(bytes.to_vec())];
         let (function, arguments) = match self.command.verb {
-            Verb::Checkpoint => (b"CHKP", bytes(&padded(&self.name()?))),
-            Verb::SymbolicCheckpoint => (b"CHKP", self.symbolic()?),
-            Verb::Restart => (b"XRST", self.restart()?),
-            Verb::Roll => (b"ROLL", Vec::new()),
-            Verb::RollBack => (b"ROLB", Vec::new()),
-            Verb::RollToPoint => (b"ROLS", self.point()?),
-            Verb::SetPoint => (b"SETS", self.point()?),
-            Verb::SetPointUnconditional => (b"SETU", self.point()?),
-            Verb::Log => (b"LOG ", self.own_area()?),
-            Verb::Dequeue => (b"DEQ ", bytes(&self.name()?)),
+            Verb::Checkpoint => (Function::Chkp, bytes(&padded(&self.name()?))),
+            Verb::SymbolicCheckpoint => (Function::Chkp, self.symbolic()?),
+            Verb::Restart => (Function::Xrst, self.restart()?),
+            Verb::Roll => (Function::Roll, Vec::new()),
+            Verb::RollBack => (Function::Rolb, Vec::new()),
+            Verb::RollToPoint => (Function::Rols, self.point()?),
+            Verb::SetPoint => (Function::Sets, self.point()?),
+            Verb::SetPointUnconditional => (Function::Setu, self.point()?),
+            Verb::Log => (Function::Log, self.own_area()?),
+            Verb::Dequeue => (Function::Deq, bytes(&self.name()?)),
             Verb::Accept => {
                 let group = [b"STATUS GROUP", self.name()?.as_slice()].concat();
-                (b"INIT", vec![Argument::Message(group)])
+                (Function::Init, vec![Argument::Message(group)])
             }
             // The verbs that are left are none of the I/O PCB's.
-            _ => (b"INIT", vec![Argument::Message(b"DBQUERY".to_vec())]),
+            _ => (Function::Init, vec![Argument::Message(b"DBQUERY".to_vec())]),
         };
         let pcb = match self.command.pcb {
             Some(_) => Pcb::Number(self.pcb()?),
             None => Pcb::Io,
         };
-        Ok(Action::Call(Call { function: *function, pcb, arguments, ssas: Vec::new() }))
+        Ok(Action::Call(Call { function, pcb, arguments, ssas: Vec::new() }))
     }
 
-    fn get(&self, function: [u8; 4]) -> Result<Action, Status> {
+    fn get(&self, function: Function) -> Result<Action, Status> {
         let pcb = Pcb::Number(self.pcb()?);
         let arguments = vec![Argument::Buffer];
         Ok(Action::Call(Call { function, pcb, arguments, ssas: self.ssas()? }))
     }
 
-    fn store(&self, function: [u8; 4]) -> Result<Action, Status> {
+    fn store(&self, function: Function) -> Result<Action, Status> {
         let pcb = self.pcb()?;
         let mut area = Vec::new();
         for segment in &self.command.segments {
@@ -399,7 +401,7 @@ impl Planner<'_> {
     fn position(&self) -> Result<Action, Status> {
         let pcb = Pcb::Number(self.pcb()?);
         let (arguments, ssas) = (self.own_area()?, self.ssas()?);
-        Ok(Action::Call(Call { function: *b"POS ", pcb, arguments, ssas }))
+        Ok(Action::Call(Call { function: Function::Pos, pcb, arguments, ssas }))
     }
 
     fn statistics(&self) -> Result<Action, Status> {
@@ -417,7 +419,7 @@ impl Planner<'_> {
         function.resize(9, b' ');
         let pcb = Pcb::Number(self.pcb()?);
         let arguments = vec![Argument::Item(room), Argument::Bytes(function)];
-        Ok(Action::Call(Call { function: *b"STAT", pcb, arguments, ssas: Vec::new() }))
+        Ok(Action::Call(Call { function: Function::Stat, pcb, arguments, ssas: Vec::new() }))
     }
 
     fn own_area(&self) -> Result<Vec<Argument>, Status> {

@@ -192,7 +192,7 @@ fn call(line: &str) -> (String, Vec<String>) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     match plan(&command, &mut Passed(numbers), &Sizes).expect("a plan").action {
         Action::Call(call) => {
-            (text(&call.function), call.ssas.iter().map(|ssa| text(ssa)).collect())
+            (text(&call.function.bytes()), call.ssas.iter().map(|ssa| text(ssa)).collect())
         }
         other => (format!("{other:?}"), Vec::new()),
     }

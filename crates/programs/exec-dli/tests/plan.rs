@@ -68,7 +68,7 @@ fn shown(text: &str, items: &[&[u8]], numbers: &[i32]) -> String {
     let call = call(text, items, numbers);
     let ssas: Vec<String> =
         call.ssas.iter().map(|ssa| String::from_utf8_lossy(ssa).into_owned()).collect();
-    format!("{} {}", String::from_utf8_lossy(&call.function), ssas.join("/"))
+    format!("{} {}", String::from_utf8_lossy(&call.function.bytes()), ssas.join("/"))
 }
 
 #[test]

@@ -5,6 +5,8 @@
 //!    the engine that says AD or AM.
 //! 2. Functions are compared as they are written; in lower case they are unknown (row 79).
 
+use definitions::Function;
+
 use crate::shape::PcbKind;
 
 /// How long an I/O area is, if no AIB says it.
@@ -57,7 +59,7 @@ const fn plan(area: AreaLen, way: Way, behind: Behind) -> Plan {
 }
 
 /// The parameters of a function with a PCB of a kind.
-pub(crate) fn plan_of(function: [u8; 4], kind: Option<&PcbKind>) -> Plan {
+pub(crate) fn plan_of(function: Function, kind: Option<&PcbKind>) -> Plan {
     match kind {
         Some(PcbKind::Database(_)) => of_database(function),
         Some(PcbKind::Gsam(_)) => of_file(function),
@@ -65,53 +67,68 @@ pub(crate) fn plan_of(function: [u8; 4], kind: Option<&PcbKind>) -> Plan {
     }
 }
 
-fn of_database(function: [u8; 4]) -> Plan {
+fn of_database(function: Function) -> Plan {
     use AreaLen::{Fixed, Longest, Statistics};
-    match &function {
-        b"GU  " | b"GN  " | b"GNP " | b"GHU " | b"GHN " | b"GHNP" => {
-            plan(Longest, Way::Out, Behind::Ssas)
-        }
-        b"ISRT" | b"REPL" | b"DLET" => plan(Longest, Way::In, Behind::Ssas),
-        b"POS " | b"FLD " => plan(Fixed(4096), Way::Both, Behind::Ssas),
-        b"STAT" => plan(Statistics, Way::Out, Behind::Item(9, Way::In)),
-        b"DEQ " => plan(Fixed(1), Way::In, Behind::Nothing),
-        b"GSCD" => plan(Fixed(8), Way::Out, Behind::Nothing),
-        b"INQY" => plan(Longest, Way::Out, Behind::Nothing),
+    match function {
+        Function::Gu
+        | Function::Gn
+        | Function::Gnp
+        | Function::Ghu
+        | Function::Ghn
+        | Function::Ghnp => plan(Longest, Way::Out, Behind::Ssas),
+        Function::Isrt | Function::Repl | Function::Dlet => plan(Longest, Way::In, Behind::Ssas),
+        Function::Pos | Function::Fld => plan(Fixed(4096), Way::Both, Behind::Ssas),
+        Function::Stat => plan(Statistics, Way::Out, Behind::Item(9, Way::In)),
+        Function::Deq => plan(Fixed(1), Way::In, Behind::Nothing),
+        Function::Gscd => plan(Fixed(8), Way::Out, Behind::Nothing),
+        Function::Inqy => plan(Longest, Way::Out, Behind::Nothing),
         _ => plan(Longest, Way::In, Behind::Nothing),
     }
 }
 
-fn of_file(function: [u8; 4]) -> Plan {
+fn of_file(function: Function) -> Plan {
     use AreaLen::{Fixed, Longest};
-    match &function {
-        b"GU  " | b"GN  " | b"GHU " | b"GHN " => plan(Longest, Way::Out, Behind::Rsa),
-        b"ISRT" => plan(Longest, Way::In, Behind::Rsa),
-        b"OPEN" => plan(Fixed(4), Way::In, Behind::Nothing),
-        b"CLSE" => plan(AreaLen::None, Way::In, Behind::Nothing),
-        b"INQY" => plan(Longest, Way::Out, Behind::Nothing),
+    match function {
+        Function::Gu | Function::Gn | Function::Ghu | Function::Ghn => {
+            plan(Longest, Way::Out, Behind::Rsa)
+        }
+        Function::Isrt => plan(Longest, Way::In, Behind::Rsa),
+        Function::Open => plan(Fixed(4), Way::In, Behind::Nothing),
+        Function::Clse => plan(AreaLen::None, Way::In, Behind::Nothing),
+        Function::Inqy => plan(Longest, Way::Out, Behind::Nothing),
         _ => plan(Longest, Way::In, Behind::Nothing),
     }
 }
 
-fn of_terminal(function: [u8; 4]) -> Plan {
+fn of_terminal(function: Function) -> Plan {
     use AreaLen::{Counted, Fixed, Longest, Statistics};
-    match &function {
-        b"GU  " | b"GN  " | b"GCMD" | b"RCMD" | b"GMSG" | b"INQY" | b"ROLB" => {
-            plan(Longest, Way::Out, Behind::Nothing)
+    match function {
+        Function::Gu
+        | Function::Gn
+        | Function::Gcmd
+        | Function::Rcmd
+        | Function::Gmsg
+        | Function::Inqy
+        | Function::Rolb => plan(Longest, Way::Out, Behind::Nothing),
+        Function::Isrt | Function::Purg => plan(Counted, Way::In, Behind::Item(8, Way::In)),
+        Function::Chng => plan(Fixed(8), Way::In, Behind::Nothing),
+        Function::Chkp => plan(Fixed(8), Way::In, Behind::Pairs(Way::In)),
+        Function::Xrst => plan(Fixed(14), Way::Both, Behind::Pairs(Way::Both)),
+        Function::Sets | Function::Setu => plan(Counted, Way::In, Behind::Item(4, Way::In)),
+        Function::Rols => plan(Counted, Way::Both, Behind::Item(4, Way::In)),
+        Function::Roll | Function::Sync | Function::Term => {
+            plan(AreaLen::None, Way::In, Behind::Nothing)
         }
-        b"ISRT" | b"PURG" => plan(Counted, Way::In, Behind::Item(8, Way::In)),
-        b"CHNG" => plan(Fixed(8), Way::In, Behind::Nothing),
-        b"CHKP" => plan(Fixed(8), Way::In, Behind::Pairs(Way::In)),
-        b"XRST" => plan(Fixed(14), Way::Both, Behind::Pairs(Way::Both)),
-        b"SETS" | b"SETU" => plan(Counted, Way::In, Behind::Item(4, Way::In)),
-        b"ROLS" => plan(Counted, Way::Both, Behind::Item(4, Way::In)),
-        b"ROLL" | b"SYNC" | b"TERM" => plan(AreaLen::None, Way::In, Behind::Nothing),
-        b"LOG " | b"INIT" | b"CMD " | b"ICMD" | b"AUTH" | b"SETO" | b"ICAL" => {
-            plan(Counted, Way::Both, Behind::Nothing)
-        }
-        b"STAT" => plan(Statistics, Way::Out, Behind::Item(9, Way::In)),
-        b"DEQ " => plan(Fixed(1), Way::In, Behind::Nothing),
-        b"GSCD" => plan(Fixed(8), Way::Out, Behind::Nothing),
+        Function::Log
+        | Function::Init
+        | Function::Cmd
+        | Function::Icmd
+        | Function::Auth
+        | Function::Seto
+        | Function::Ical => plan(Counted, Way::Both, Behind::Nothing),
+        Function::Stat => plan(Statistics, Way::Out, Behind::Item(9, Way::In)),
+        Function::Deq => plan(Fixed(1), Way::In, Behind::Nothing),
+        Function::Gscd => plan(Fixed(8), Way::Out, Behind::Nothing),
         _ => plan(Counted, Way::In, Behind::Nothing),
     }
 }
@@ -122,10 +139,14 @@ pub(crate) fn statistics_len(function: &[u8]) -> usize {
 }
 
 /// Whether a call gets, sends or directs messages of terminals and of other programs.
-pub(crate) fn is_for_messages(function: [u8; 4], kind: Option<&PcbKind>) -> bool {
+pub(crate) fn is_for_messages(function: Function, kind: Option<&PcbKind>) -> bool {
     match kind {
-        Some(PcbKind::Io(_)) => matches!(&function, b"GU  " | b"GN  " | b"ISRT" | b"PURG"),
-        Some(PcbKind::Alternate { .. }) => matches!(&function, b"ISRT" | b"PURG" | b"CHNG"),
+        Some(PcbKind::Io(_)) => {
+            matches!(function, Function::Gu | Function::Gn | Function::Isrt | Function::Purg)
+        }
+        Some(PcbKind::Alternate { .. }) => {
+            matches!(function, Function::Isrt | Function::Purg | Function::Chng)
+        }
         _ => false,
     }
 }
@@ -144,7 +165,7 @@ mod tests {
     #[test]
     fn the_same_function_means_other_parameters_with_another_pcb() {
         let shapes = sample();
-        let of = |function, pcb: usize| plan_of(function, Some(&shapes[pcb].kind));
+        let of = |function, pcb: usize| plan_of(Function::of(function), Some(&shapes[pcb].kind));
         assert_eq!(of(*b"GU  ", 0).behind, Behind::Nothing);
         assert_eq!(of(*b"GU  ", 1).behind, Behind::Ssas);
         assert_eq!(of(*b"GU  ", 2).behind, Behind::Rsa);
@@ -155,10 +176,11 @@ mod tests {
     #[test]
     fn a_program_for_terminals_is_told_by_its_calls() {
         let shapes = sample();
-        let is = |function, pcb: usize| is_for_messages(function, Some(&shapes[pcb].kind));
+        let is =
+            |function, pcb: usize| is_for_messages(Function::of(function), Some(&shapes[pcb].kind));
         assert!(is(*b"GU  ", 0) && is(*b"ISRT", 0));
         assert!(!is(*b"CHKP", 0) && !is(*b"GU  ", 1) && !is(*b"ISRT", 2));
-        assert!(!is_for_messages(*b"GU  ", None));
+        assert!(!is_for_messages(Function::Gu, None));
     }
 
     #[test]

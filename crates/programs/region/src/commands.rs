@@ -16,6 +16,7 @@
 use std::path::Path;
 
 use base::Coded;
+use definitions::Function;
 use exec_dli::dib::{self, ByteOrder, Dib, Outcome};
 use exec_dli::plan::{Action, Argument, Call, Items, Pcb, Plan, Room, SegmentSize, Segments};
 use exec_dli::plan::{plan, scatter};
@@ -154,7 +155,7 @@ impl ExecDli {
             Action::Terminate if given_up => return Ok(Said::status(*b"TG")),
             _ if given_up => return Ok(Said::status(*b"TH")),
             Action::Terminate => {
-                let sync = DirectCall { function: *b"SYNC", ..on_io_pcb() };
+                let sync = on_io_pcb(Function::Sync);
                 let answer = program.call(&sync)?;
                 self.schedule = Schedule::GivenUp;
                 return Ok(Said::status(answer.status));
@@ -296,15 +297,15 @@ fn query(number: u16, seen: &Seen, program: &mut Program<'_>) -> Result<Said, Ab
     let Some(pcb) = seen.pcb(number) else { return Ok(Said::status(*b"TP")) };
     let request = message(b"DBQUERY", byte_order(program.order()));
     let call =
-        DirectCall { function: *b"INIT", area: Some(&request), room: request.len(), ..on_io_pcb() };
+        DirectCall { area: Some(&request), room: request.len(), ..on_io_pcb(Function::Init) };
     let answer = program.call(&call)?;
     let own = answer.statuses.iter().find(|(changed, _)| *changed == pcb && pcb != IO_PCB);
     let status = own.map_or(*b"  ", |(_, status)| *status);
     Ok(Said { dib: Dib::of_status(status), pcb: Some(pcb) })
 }
 
-fn on_io_pcb() -> DirectCall<'static> {
-    DirectCall { function: *b"    ", pcb: IO_PCB, ssas: &[], more: &[], area: None, room: 0 }
+fn on_io_pcb(function: Function) -> DirectCall<'static> {
+    DirectCall { function, pcb: IO_PCB, ssas: &[], more: &[], area: None, room: 0 }
 }
 
 fn byte_order(order: Order) -> ByteOrder {

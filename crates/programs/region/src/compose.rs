@@ -6,6 +6,8 @@
 //! 2. A counted area begins with LL in a message, however the program's language counts it.
 //! 3. An address that leads nowhere ends the program; nothing has been sent then.
 
+use definitions::Function;
+
 use crate::calls::{AreaLen, Behind, Plan, Way, statistics_len};
 use crate::interface::out_of_reach;
 use crate::masks::Order;
@@ -208,7 +210,7 @@ impl Composer<'_> {
     fn area_len(&mut self, address: usize, plan: Plan) -> usize {
         let pairs = matches!(plan.behind, Behind::Pairs(_));
         // What ROLS gives back has nothing to do with what stands in the area before.
-        let counts = self.parameters.function != *b"ROLS";
+        let counts = self.parameters.function != Function::Rols;
         match (self.aib_area_len, plan.area) {
             (Some(len), AreaLen::Longest) => len,
             // The record may be shorter than the area that the AIB tells of.
@@ -255,9 +257,9 @@ fn length_of(usual: usize, other: usize, max: usize) -> Option<usize> {
 
 /// Whether a call needs no answer: a LOG call that can only succeed. Nothing that the program does
 /// before its next call depends on the record; a later abend backs everything out alike.
-fn rides(function: [u8; 4], area: &[u8]) -> bool {
+fn rides(function: Function, area: &[u8]) -> bool {
     let is_whole = area.len() > COUNTED_MIN && is_counted(area);
-    function == *b"LOG " && is_whole && area[COUNTED_MIN - 1] >= 0xa0
+    function == Function::Log && is_whole && area[COUNTED_MIN - 1] >= 0xa0
 }
 
 /// Whether the LL in front of an area says how long the area is, in either order of bytes.
@@ -284,8 +286,12 @@ mod tests {
 
     #[test]
     fn only_a_log_call_that_succeeds_needs_no_answer() {
-        assert!(rides(*b"LOG ", b"\0\x06\0\0\xA0X") && rides(*b"LOG ", b"\x06\0\0\0\xA0X"));
-        assert!(!rides(*b"LOG ", b"\0\x06\0\0\x9FX") && !rides(*b"LOG ", b"\0\x07\0\0\xA0X"));
-        assert!(!rides(*b"ISRT", b"\0\x06\0\0\xA0X") && !is_counted(b"\0"));
+        assert!(
+            rides(Function::Log, b"\0\x06\0\0\xA0X") && rides(Function::Log, b"\x06\0\0\0\xA0X")
+        );
+        assert!(
+            !rides(Function::Log, b"\0\x06\0\0\x9FX") && !rides(Function::Log, b"\0\x07\0\0\xA0X")
+        );
+        assert!(!rides(Function::Isrt, b"\0\x06\0\0\xA0X") && !is_counted(b"\0"));
     }
 }

@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use codec::transcode::{Class, Direction, Transcoder};
 use copybook::Mapped;
+use definitions::Function;
 
 use crate::server::{Ending, Failure, Feedback, Reply, Request, Server};
 use crate::shape::{Name, PcbShape, text};
@@ -143,7 +144,7 @@ impl<S: Server> Converted<S> {
             aib,
         };
         self.inner.call(request, reply);
-        if function[0] != b'G' {
+        if !function.is_get() {
             return Ok(());
         }
         let filled = reply.filled;
@@ -158,7 +159,7 @@ impl<S: Server> Converted<S> {
         if let Some(held) = held {
             held.segments.clone_from(&list);
             held.bytes.clear();
-            if function[1] == b'H' {
+            if function.is_get_hold() {
                 held.bytes.extend_from_slice(area);
             }
         }
@@ -177,7 +178,7 @@ impl<S: Server> Converted<S> {
         let mut area = area;
         let unknown =
             || "a record is of none of the kinds that the map describes, or longer".to_owned();
-        if let (b"ISRT", Some(area)) = (&function, area.as_deref_mut()) {
+        if let (Function::Isrt, Some(area)) = (function, area.as_deref_mut()) {
             // The area may be longer than the record.
             let described = area.len().min(mapped.bytes_max());
             if !mapped.convert_whole(page, Direction::ToEbcdic, &mut area[..described]) {
@@ -191,7 +192,7 @@ impl<S: Server> Converted<S> {
         self.inner.call(request, reply);
         let filled = reply.filled;
         if let Some(area) = area.and_then(|area| area.get_mut(..filled))
-            && function[0] == b'G'
+            && function.is_get()
             && filled > 0
             && !mapped.convert_whole(page, Direction::FromEbcdic, area)
         {
@@ -229,10 +230,7 @@ impl<S: Server> Server for Converted<S> {
             return self.inner.call(request, reply);
         }
         let function = request.function;
-        let moves = matches!(
-            &function,
-            b"GU  " | b"GN  " | b"GNP " | b"GHU " | b"GHN " | b"GHNP" | b"ISRT" | b"REPL" | b"DLET"
-        );
+        let moves = function.is_get() || function.is_change();
         let number = request.pcb.filter(|_| moves);
         let done = match number.and_then(|pcb| self.pcbs.get(pcb)) {
             Some(Some(PcbMap::Database { .. })) => {
@@ -249,7 +247,6 @@ impl<S: Server> Server for Converted<S> {
         };
         self.feedback(reply);
         if let Err(what) = done {
-            let function = text(&function);
             reply.abend(ABEND, format!("{function}: {what}; correct the map (holdfast db map)"));
         }
     }
@@ -262,21 +259,21 @@ impl<S: Server> Server for Converted<S> {
 /// The segments that a program has put into its area, and how the database has them, if it is
 /// known: `held` is what a get has left there.
 fn in_area<'h>(
-    function: [u8; 4],
+    function: Function,
     of_command: bool,
     named: &[Named],
     held: (&[usize], &'h [u8]),
 ) -> (Vec<usize>, &'h [u8]) {
     let segments = |named: &[Named]| named.iter().map(|one| one.segment).collect::<Vec<usize>>();
-    match &function {
-        b"ISRT" => {
+    match function {
+        Function::Isrt => {
             let last = named.len().saturating_sub(1);
             let begin = named.iter().position(|one| one.path).unwrap_or(last);
             (segments(&named[begin..]), &[])
         }
         // A command names what it replaces.
-        b"REPL" if of_command && !named.is_empty() => (segments(named), &[]),
-        b"REPL" => (held.0.to_vec(), held.1),
+        Function::Repl if of_command && !named.is_empty() => (segments(named), &[]),
+        Function::Repl => (held.0.to_vec(), held.1),
         _ => (Vec::new(), &[]),
     }
 }

@@ -87,13 +87,14 @@ impl Server for Touching {
 
 #[cfg(test)]
 mod tests {
+    use definitions::Function;
     use proptest::prelude::*;
 
     use super::*;
     use crate::server::AibFields;
     use crate::wire::Writer;
 
-    fn message(function: [u8; 4], ssas: &[Vec<u8>], more: &[Vec<u8>], area: &[u8]) -> Vec<u8> {
+    fn message(function: Function, ssas: &[Vec<u8>], more: &[Vec<u8>], area: &[u8]) -> Vec<u8> {
         let mut message = Vec::new();
         let mut writer = Writer::call(&mut message, function, Some(0), Some(&AibFields::default()));
         for ssa in ssas {
@@ -118,7 +119,7 @@ mod tests {
             area in proptest::collection::vec(any::<u8>(), 0..60),
             changes in proptest::collection::vec((any::<usize>(), any::<u8>()), 0..4),
         ) {
-            let mut bytes = message(*b"GU  ", &ssas, &more, &area);
+            let mut bytes = message(Function::Gu, &ssas, &more, &area);
             exercise(&bytes);
             for (place, value) in changes {
                 let place = place % bytes.len();
@@ -132,7 +133,7 @@ mod tests {
     fn a_message_comes_back_with_what_the_server_said() {
         let ssas = [b"ROOT    (KEY      =ABC)".to_vec(), b"CHILD   ".to_vec()];
         let sum = ssas.concat().iter().fold(0, |sum, byte| sum ^ byte);
-        let bytes = message(*b"GU  ", &ssas, &[vec![1, 2, 3]], b"area");
+        let bytes = message(Function::Gu, &ssas, &[vec![1, 2, 3]], b"area");
         let mut answer = Vec::new();
         let mut server = Touching { shapes: shapes() };
         serve(&bytes, &mut Work::default(), &mut server, &mut answer).expect("a message");
@@ -147,7 +148,7 @@ mod tests {
 
     #[test]
     fn the_end_may_ride_behind_calls() {
-        let mut bytes = message(*b"LOG ", &[], &[], b"xxxx");
+        let mut bytes = message(Function::Log, &[], &[], b"xxxx");
         bytes[10] |= 4;
         Writer::end(&mut bytes, Ending::Abend);
         let mut answer = Vec::new();

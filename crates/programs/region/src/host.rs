@@ -231,6 +231,8 @@ fn unsaid(status: ExitStatus, state: State) -> Abend {
 
 #[cfg(test)]
 mod tests {
+    use definitions::Function;
+
     use super::*;
 
     fn ended(raw: i32, prepare: impl FnOnce(&mut Ledger)) -> Ended {
@@ -259,7 +261,7 @@ mod tests {
     #[test]
     fn a_report_reads_as_text_and_as_json() {
         let mut ledger = Ledger::create().expect("memory");
-        ledger.begin(1, *b"GU  ", *b"SHOP    ", [&b"CUSTOMER"[..]].into_iter());
+        ledger.begin(1, Function::Gu, *b"SHOP    ", [&b"CUSTOMER"[..]].into_iter());
         let report = report(&ledger, ExitStatus::from_raw(9));
         let text = report.to_string();
         assert!(text.starts_with("the program ended with abend S222: "), "{text}");

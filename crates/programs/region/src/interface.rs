@@ -8,6 +8,7 @@
 //! 3. Every call is noted before it is made and again when it has returned.
 
 use base::Coded;
+use definitions::Function;
 
 use crate::aib::{self, Aib, NoAib};
 use crate::calls::{Behind, Plan, is_for_messages, plan_of};
@@ -141,11 +142,11 @@ impl Interface {
     fn target(&mut self, parameters: &Parameters) -> Result<Option<Target>, Abend> {
         let function = parameters.function;
         let Some(address) = parameters.get(0) else {
-            let alone = matches!(&function, b"ROLL" | b"SYNC");
+            let alone = matches!(function, Function::Roll | Function::Sync);
             return if alone {
                 Ok(Some(Target { pcb: Some(0), aib: None }))
             } else {
-                Err(abend("U0476", &format!("{} was called without a PCB", text(&function))))
+                Err(abend("U0476", &format!("{function} was called without a PCB")))
             };
         };
         if let Some(pcb) = pcb_at(address, &self.masks, &mut self.reach) {
@@ -159,13 +160,13 @@ impl Interface {
                 Ok(None)
             }
             // Programs of CICS have their PSB scheduled by a call.
-            Err(_) if &function == b"PCB " => Err(abend(
+            Err(_) if function == Function::Pcb => Err(abend(
                 "U0476",
                 "PCB: a program that schedules its PSB itself is one for CICS, which is not here",
             )),
             Err(_) => Err(abend(
                 "U0476",
-                &format!("{}: its second parameter is neither a PCB nor an AIB", text(&function)),
+                &format!("{function}: its second parameter is neither a PCB nor an AIB"),
             )),
         }
     }
@@ -175,15 +176,22 @@ impl Interface {
     }
 
     /// The PCB that an AIB names; `None` if there is none, which the AIB is told.
-    fn named(&mut self, function: [u8; 4], aib: Aib) -> Option<Target> {
+    fn named(&mut self, function: Function, aib: Aib) -> Option<Target> {
         let wanted = aib.fields.resource;
         let pcb = if wanted == name("IOPCB") {
             Some(0)
         } else {
             self.shapes.iter().position(|shape| shape.name == wanted && wanted != NO_NAME)
         };
-        let needs_none =
-            matches!(&function, b"INQY" | b"ICAL" | b"APSB" | b"DPSB" | b"GMSG" | b"ICMD");
+        let needs_none = matches!(
+            function,
+            Function::Inqy
+                | Function::Ical
+                | Function::Apsb
+                | Function::Dpsb
+                | Function::Gmsg
+                | Function::Icmd
+        );
         if pcb.is_none() && !needs_none {
             self.refuse(aib.address, aib.order, aib::REASON_NO_SUCH_PCB);
             return None;
@@ -243,14 +251,14 @@ impl Interface {
         composer.compose(plan)
     }
 
-    fn exchange(&mut self, function: [u8; 4], pcb: Option<usize>) -> Result<(), Abend> {
+    fn exchange(&mut self, function: Function, pcb: Option<usize>) -> Result<(), Abend> {
         self.begin(function, pcb);
         let sent = self.link.exchange(&self.message, &mut self.answer);
         self.message.clear();
         sent.map_err(|error| lost(&error))
     }
 
-    fn begin(&mut self, function: [u8; 4], pcb: Option<usize>) {
+    fn begin(&mut self, function: Function, pcb: Option<usize>) {
         self.number += 1;
         let title = pcb.map_or(NO_NAME, |pcb| self.titles[pcb]);
         let (message, ssas) = (&self.message, &self.ssas);
@@ -261,12 +269,12 @@ impl Interface {
         self.ledger.begin(self.number, function, title, ssas);
     }
 
-    fn note(&mut self, function: [u8; 4], pcb: Option<usize>, shown: &Shown<'_>) {
+    fn note(&mut self, function: Function, pcb: Option<usize>, shown: &Shown<'_>) {
         self.ledger.finish(self.number, function, shown);
         if let Some(trace) = &mut self.trace {
             trace.write(&CallRecord {
                 number: self.number,
-                call: text(&function),
+                call: function.to_string(),
                 pcb: pcb.map_or_else(String::new, |pcb| text(&self.titles[pcb])),
                 ssas: std::mem::take(&mut self.traced_ssas),
                 status: Some(readable(&shown.status)),
@@ -278,7 +286,7 @@ impl Interface {
     }
 
     /// A call that waits for the next one is done as far as the program can see.
-    fn ride(&mut self, function: [u8; 4], target: &Target) {
+    fn ride(&mut self, function: Function, target: &Target) {
         self.begin(function, target.pcb);
         if let Some(pcb) = target.pcb {
             self.masks.write_status(pcb, *b"  ");
@@ -290,7 +298,7 @@ impl Interface {
     /// Brings an answer into the program's memory.
     fn give_back(
         &mut self,
-        function: [u8; 4],
+        function: Function,
         target: &Target,
         places: &Places,
     ) -> Result<(), Abend> {
@@ -324,7 +332,7 @@ impl Interface {
     }
 
     /// Writes the PCBs that an answer names, and notes what the call's own one shows.
-    fn show(&mut self, function: [u8; 4], pcb: Option<usize>, answer: &Answer<'_>) {
+    fn show(&mut self, function: Function, pcb: Option<usize>, answer: &Answer<'_>) {
         self.status = *b"  ";
         self.key.clear();
         let (mut level, mut segment) = (0, NO_NAME);
@@ -361,7 +369,7 @@ impl Interface {
 /// A call that somebody makes for the program, with everything at hand.
 pub struct DirectCall<'a> {
     /// The function.
-    pub function: [u8; 4],
+    pub function: Function,
     /// The PCB's number.
     pub pcb: usize,
     /// The search arguments, each exactly as long as it is.
@@ -449,8 +457,8 @@ pub(crate) fn abend(code: &str, text: &str) -> Abend {
 }
 
 /// A parameter leads nowhere.
-pub(crate) fn out_of_reach(function: [u8; 4], what: &str) -> Abend {
-    abend("U0474", &format!("{}: {what} is not in the program's memory", text(&function)))
+pub(crate) fn out_of_reach(function: Function, what: &str) -> Abend {
+    abend("U0474", &format!("{function}: {what} is not in the program's memory"))
 }
 
 fn lost(error: &RegionError) -> Abend {

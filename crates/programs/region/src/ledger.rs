@@ -32,6 +32,7 @@ use std::os::fd::AsRawFd;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use base::bytes::Reader;
+use definitions::Function;
 
 use crate::error::RegionError;
 use crate::memory::Shared;
@@ -119,14 +120,14 @@ impl Ledger {
     pub(crate) fn begin<'a>(
         &mut self,
         number: u64,
-        function: [u8; 4],
+        function: Function,
         pcb: Name,
         ssas: impl Iterator<Item = &'a [u8]>,
     ) {
         let slot = &mut self.scratch;
         slot.clear();
         slot.extend_from_slice(&number.to_le_bytes());
-        slot.extend_from_slice(&function);
+        slot.extend_from_slice(&function.bytes());
         slot.extend_from_slice(&[0; 4]);
         slot.extend_from_slice(&pcb);
         slot.resize(SSAS, 0);
@@ -149,11 +150,11 @@ impl Ledger {
     }
 
     /// Notes what came of it.
-    pub(crate) fn finish(&mut self, number: u64, function: [u8; 4], shown: &Shown<'_>) {
+    pub(crate) fn finish(&mut self, number: u64, function: Function, shown: &Shown<'_>) {
         let at = place(number);
         let key = &shown.key[..shown.key.len().min(KEY_BYTES)];
         let [s0, s1] = shown.status;
-        let [f0, f1, f2, f3] = function;
+        let [f0, f1, f2, f3] = function.bytes();
         self.shared.put(at + 8, &[f0, f1, f2, f3, s0, s1, 1, 0]);
         self.shared.put(at + 24, &shown.segment);
         let lengths = self.shared.word(at + 32);
@@ -248,7 +249,7 @@ impl Ledger {
         if reader.u64()? != number {
             return None;
         }
-        let function: [u8; 4] = reader.array()?;
+        let function = Function::of(reader.array()?);
         let status: [u8; 2] = reader.array()?;
         let returned = reader.u16()? == 1;
         let pcb: Name = reader.array()?;
@@ -263,7 +264,7 @@ impl Ledger {
         }
         Some(CallRecord {
             number,
-            call: text(&function),
+            call: function.to_string(),
             pcb: text(&pcb),
             ssas: list,
             status: returned.then(|| readable(&status)),
@@ -301,12 +302,12 @@ mod tests {
         let name = *b"SHOP    ";
         for number in 1..=20 {
             let ssas = [&b"CUSTOMER(CUSTKEY  =000042)"[..], b"ORDER   "];
-            ledger.begin(number, *b"GU  ", name, ssas.into_iter());
+            ledger.begin(number, Function::Gu, name, ssas.into_iter());
             let shown =
                 Shown { status: *b"  ", level: 2, segment: *b"ORDER   ", key: b"000042ORD1" };
-            ledger.finish(number, *b"GU  ", &shown);
+            ledger.finish(number, Function::Gu, &shown);
         }
-        ledger.begin(21, *b"GN  ", name, std::iter::empty());
+        ledger.begin(21, Function::Gn, name, std::iter::empty());
         assert_eq!(ledger.state(), State::InCall);
         let calls = ledger.last_calls();
         assert_eq!(calls.len(), 16);
@@ -322,7 +323,7 @@ mod tests {
     fn long_arguments_are_cut() {
         let mut ledger = Ledger::create().expect("memory");
         let long = vec![b'A'; 1000];
-        ledger.begin(1, *b"GU  ", *b"SHOP    ", [&long[..], &long[..]].into_iter());
+        ledger.begin(1, Function::Gu, *b"SHOP    ", [&long[..], &long[..]].into_iter());
         let calls = ledger.last_calls();
         assert_eq!(calls[0].ssas.len(), 1);
         assert!(calls[0].ssas[0].len() < 410);

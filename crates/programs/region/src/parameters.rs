@@ -18,6 +18,8 @@
 //!    function code, but where those of a code lead no code stands: what is reached wins.
 //! 2. No list has more than [`MAX`] parameters; what follows a null pointer does not count.
 
+use definitions::Function;
+
 use crate::calls::is_function;
 use crate::masks::{Masks, Order};
 use crate::memory::Reach;
@@ -28,7 +30,7 @@ pub(crate) const MAX: usize = 20;
 /// A call's parameters from its function on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parameters {
-    pub(crate) function: [u8; 4],
+    pub(crate) function: Function,
     addresses: [usize; MAX],
     count: usize,
     /// The language or a count told how many there are.
@@ -47,7 +49,10 @@ impl Parameters {
         let list = &raw[..known];
         let first = word(*list.first()?, reach)?;
         if is_function(first) {
-            return Some(Parameters { counted, ..Parameters::new(first, &list[1..], Some) });
+            return Some(Parameters {
+                counted,
+                ..Parameters::new(Function::of(first), &list[1..], Some)
+            });
         }
         let count = [Order::Big, Order::Native].map(|order| order.number(first) as usize);
         let count = count.into_iter().find(|count| (1..MAX).contains(count))?;
@@ -55,14 +60,16 @@ impl Parameters {
         let second = *list.first()?;
         let reached = pointer(second, reach).and_then(|address| word(address, reach));
         if let Some(function) = reached.filter(|word| is_function(*word)) {
-            return Some(Parameters::new(function, &list[1..], |at| pointer(at, reach)));
+            return Some(Parameters::new(Function::of(function), &list[1..], |at| {
+                pointer(at, reach)
+            }));
         }
         let function = word(second, reach).filter(|word| is_function(*word))?;
-        Some(Parameters::new(function, &list[1..], Some))
+        Some(Parameters::new(Function::of(function), &list[1..], Some))
     }
 
     fn new(
-        function: [u8; 4],
+        function: Function,
         list: &[usize],
         mut follow: impl FnMut(usize) -> Option<usize>,
     ) -> Parameters {
@@ -143,7 +150,7 @@ mod tests {
         let mut reach = Reach::new();
         let plain = list(&[at(&function), at(&pcb), at(&area)]);
         let read = Parameters::read(&plain, Some(3), &mut reach).expect("a list");
-        assert_eq!((read.function, read.count()), (function, 2));
+        assert_eq!((read.function.bytes(), read.count()), (function, 2));
         assert_eq!(
             (read.get(0), read.get(1), read.get(2)),
             (Some(at(&pcb)), Some(at(&area)), None)
@@ -152,7 +159,7 @@ mod tests {
             // Behind the count's last parameter stands whatever a register holds.
             let raw = list(&[at(&count), at(&function), at(&pcb), at(&area), at(&raw_noise())]);
             let read = Parameters::read(&raw, None, &mut reach).expect("a list");
-            assert_eq!((read.function, read.count(), read.counted), (function, 2, true));
+            assert_eq!((read.function.bytes(), read.count(), read.counted), (function, 2, true));
         }
         let read = Parameters::read(&plain, None, &mut reach).expect("a list");
         assert!(!read.counted);
@@ -168,7 +175,7 @@ mod tests {
         let pointers = [at(&function), at(&area), at(&area)];
         let raw = list(&[at(&count), at(&pointers[0]), at(&pointers[1]), at(&pointers[2])]);
         let read = Parameters::read(&raw, None, &mut Reach::new()).expect("a list");
-        assert_eq!((read.function, read.get(1)), (function, Some(at(&area))));
+        assert_eq!((read.function.bytes(), read.get(1)), (function, Some(at(&area))));
     }
 
     #[test]
@@ -176,7 +183,7 @@ mod tests {
         let (count, both) = (1_u32, [*b"UG  ", [0xFF; 4]]);
         let raw = list(&[at(&count), at(&both[0])]);
         let read = Parameters::read(&raw, None, &mut Reach::new()).expect("a list");
-        assert_eq!((read.function, read.count()), (*b"UG  ", 0));
+        assert_eq!((read.function.bytes(), read.count()), (*b"UG  ", 0));
     }
 
     #[test]

@@ -8,6 +8,8 @@
 //!    a server does with it reaches the program's memory; what it set is copied there afterwards.
 //! 2. After [`Server::end`] a server is called no more.
 
+use definitions::Function;
+
 use crate::shape::{Name, PcbShape};
 
 /// A PSB that is scheduled for one program: what calls are answered by.
@@ -25,8 +27,8 @@ pub trait Server: Send {
 
 /// One call.
 pub struct Request<'a> {
-    /// The function, padded with blanks, as the program wrote it.
-    pub function: [u8; 4],
+    /// The function.
+    pub function: Function,
     /// Whether it carries out an EXEC DLI command, to which other rules apply.
     pub of_command: bool,
     /// The PCB's number; `None` only for AIB calls that need none.

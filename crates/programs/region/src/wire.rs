@@ -37,6 +37,7 @@
 //!    further parameters.
 
 use base::bytes::{Reader, push_string16};
+use definitions::Function;
 
 use crate::server::{Abend, AibFields, AibReply, Ending, Failure, Feedback, IoFeedback};
 use crate::server::{Reply, Request, Server};
@@ -73,7 +74,7 @@ pub(crate) struct Writer<'a> {
 impl<'a> Writer<'a> {
     pub(crate) fn call(
         out: &'a mut Vec<u8>,
-        function: [u8; 4],
+        function: Function,
         pcb: Option<usize>,
         aib: Option<&AibFields>,
     ) -> Writer<'a> {
@@ -81,7 +82,7 @@ impl<'a> Writer<'a> {
         let pcb = pcb.map_or(NO_PCB, |pcb| pcb as u16);
         let flags = if aib.is_some() { WITH_AIB } else { 0 };
         out.extend_from_slice(&[0; 4]);
-        out.extend_from_slice(&function);
+        out.extend_from_slice(&function.bytes());
         out.extend_from_slice(&pcb.to_le_bytes());
         out.extend_from_slice(&[flags, 0, 0, 0, 0, 0]);
         out.extend_from_slice(&[0; 8]);
@@ -98,7 +99,7 @@ impl<'a> Writer<'a> {
 
     /// The end of the program in place of a call.
     pub(crate) fn end(out: &'a mut Vec<u8>, ending: Ending) {
-        let writer = Writer::call(out, [b' '; 4], None, None);
+        let writer = Writer::call(out, Function::of([b' '; 4]), None, None);
         let flag = if ending == Ending::Normal { END_NORMAL } else { END_ABEND };
         writer.out[writer.start + 10] |= flag;
         writer.finish();
@@ -217,7 +218,7 @@ fn ending_of(flags: u8) -> Option<Ending> {
 fn serve_one(call: &[u8], work: &mut Work, server: &mut dyn Server) -> Option<usize> {
     let mut reader = Reader::new(call);
     let _len = reader.u32()?;
-    let function = reader.array()?;
+    let function = Function::of(reader.array()?);
     let pcb = reader.u16()?;
     let [flags, ssa_count, more_count] = reader.array()?;
     reader.take(3)?;

@@ -9,6 +9,7 @@
 //! 3. A load is committed by itself only while no other PCB of the program has a position, for a
 //!    commit would take that away.
 
+use definitions::Function;
 use dli::{Reply as Answer, Status};
 use region::{Abend, AibReply, Feedback, Reply, Request};
 use store::Store;
@@ -29,9 +30,9 @@ impl<S: Store> Schedule<S> {
         request: Request<'_>,
         reply: &mut Reply,
     ) -> Result<(), Abend> {
-        match &request.function {
-            b"ROLS" if self.had_none[number] => Err(crate::offline::rolled_back()),
-            b"STAT" => {
+        match request.function {
+            Function::Rols if self.had_none[number] => Err(crate::offline::rolled_back()),
+            Function::Stat => {
                 let status = self.statistics(request, reply);
                 self.show(number, status, reply);
                 Ok(())
@@ -42,7 +43,7 @@ impl<S: Store> Schedule<S> {
                 self.show(number, *b"AU", reply);
                 Ok(())
             }
-            b"ISRT" if self.loads.is_load(number - 1) => self.load(number, request, reply),
+            Function::Isrt if self.loads.is_load(number - 1) => self.load(number, request, reply),
             _ => {
                 let done = self.engine(number, request, reply)?;
                 self.show(number, done, reply);
@@ -67,7 +68,7 @@ impl<S: Store> Schedule<S> {
         let called = match area {
             // What does not fit must not be cut off.
             Some(area)
-                if function[0] == b'G'
+                if function.is_get()
                     && (most < longest || aib.is_some() && area.len() < longest) =>
             {
                 let room = if aib.is_some() { area.len() } else { longest };
@@ -113,7 +114,7 @@ impl<S: Store> Schedule<S> {
     /// area is not written.
     fn get_if_it_fits(
         &mut self,
-        (slot, function): (usize, [u8; 4]),
+        (slot, function): (usize, Function),
         ssas: &[&[u8]],
         (area, room): (&mut [u8], usize),
         reply: &mut Reply,

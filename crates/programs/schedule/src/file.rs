@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use base::Coded as _;
+use definitions::Function;
 use definitions::resolve::GsamView;
 use gsam::{FileSpec, Form, Gsam, GsamError, Outcome, Rsa, Status};
 use region::shape::NO_NAME;
@@ -74,7 +75,7 @@ impl FilePcb {
         reply: &mut Reply,
         tell: fn(&str),
     ) {
-        let is_get = request.function[0] == b'G';
+        let is_get = request.function.is_get();
         let outcome = match self.given {
             true => self.answer(request),
             false => self.without_dd(request.function),
@@ -93,16 +94,16 @@ impl FilePcb {
         if !ssas.is_empty() {
             return Status::Am.into();
         }
-        match (&function, area) {
-            (b"OPEN", area) => self.gsam.open(area.map_or(&[][..], |area| &*area)).into(),
-            (b"CLSE", _) => self.gsam.close().into(),
-            (b"GN  " | b"GU  " | b"ISRT", None) => Status::Ab.into(),
-            (b"GN  ", Some(area)) => self.gsam.get_next(area),
-            (b"GU  ", Some(area)) => {
+        match (function, area) {
+            (Function::Open, area) => self.gsam.open(area.map_or(&[][..], |area| &*area)).into(),
+            (Function::Clse, _) => self.gsam.close().into(),
+            (Function::Gn | Function::Gu | Function::Isrt, None) => Status::Ab.into(),
+            (Function::Gn, Some(area)) => self.gsam.get_next(area),
+            (Function::Gu, Some(area)) => {
                 let rsa = more.first().map(|rsa| &**rsa);
                 self.gsam.get_unique(rsa, area)
             }
-            (b"ISRT", Some(area)) => {
+            (Function::Isrt, Some(area)) => {
                 let length = u32::try_from(area.len()).unwrap_or(u32::MAX);
                 self.gsam.insert(area, length)
             }
@@ -110,10 +111,10 @@ impl FilePcb {
         }
     }
 
-    fn without_dd(&self, function: [u8; 4]) -> Outcome {
-        match &function {
-            b"CLSE" => Status::Done.into(),
-            b"OPEN" | b"GN  " | b"GU  " | b"ISRT" => Status::Ai.into(),
+    fn without_dd(&self, function: Function) -> Outcome {
+        match function {
+            Function::Clse => Status::Done.into(),
+            Function::Open | Function::Gn | Function::Gu | Function::Isrt => Status::Ai.into(),
             _ => Status::Am.into(),
         }
     }

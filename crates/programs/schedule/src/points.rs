@@ -5,8 +5,8 @@
 //! 2. Every sync point drops all points.
 //! 3. A program with GSAM PCBs has none: SC at SETS, and at ROLS after SETU.
 
-use definitions::Organization;
 use definitions::resolve::{ResolvedKind, ResolvedPsb};
+use definitions::{Function, Organization};
 use region::{Abend, Request};
 use store::{Savepoint, Store, StoreError};
 
@@ -64,7 +64,7 @@ impl<S: Store> Schedule<S> {
         if self.is_without_log() {
             return Ok(*b"AL");
         }
-        let is_tolerant = request.function == *b"SETU";
+        let is_tolerant = request.function == Function::Setu;
         if self.points.impossible {
             return Ok(if is_tolerant { *b"  " } else { *b"SC" });
         }

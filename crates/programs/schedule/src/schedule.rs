@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use base::Coded as _;
 use definitions::resolve::{Definitions, ResolvedKind, ResolvedPsb};
-use definitions::{DbdName, PsbName};
+use definitions::{DbdName, Function, PsbName};
 use dli::{Session, SessionOptions};
 use gsam::{FileSpec, Gsam};
 use hierarchy::Database;
@@ -253,7 +253,7 @@ impl<S: Store> Schedule<S> {
         if self.is_over {
             return Err(abend("U0476", "a call after the end of the program"));
         }
-        if request.function == *b"INQY" {
+        if request.function == Function::Inqy {
             return self.inquire(request, reply);
         }
         let number = request.pcb.unwrap_or_default();

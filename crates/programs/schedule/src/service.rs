@@ -10,6 +10,7 @@
 //! Invariants:
 //! 1. A function that is none, or none for this PCB, is AD.
 
+use definitions::Function;
 use region::{Abend, AibReply, Feedback, Reply, Request};
 use store::Store;
 
@@ -23,59 +24,94 @@ const ADDRESSES: usize = 8;
 impl<S: Store> Schedule<S> {
     /// A call through the I/O PCB.
     pub(crate) fn service(&mut self, request: Request<'_>, reply: &mut Reply) -> Result<(), Abend> {
-        let status = match &request.function {
-            b"XRST" => return self.extended_restart(request, reply),
-            b"INIT" => return self.initialize(&request, reply),
-            b"CHKP" => self.checkpoint(request)?,
-            b"SYNC" => self.sync()?,
-            b"ROLB" => self.roll_back()?,
-            b"ROLL" => return Err(abend("U0778", "the program rolled itself back (ROLL)")),
-            b"SETS" | b"SETU" => self.set_point(request)?,
-            b"ROLS" => {
+        let status = match request.function {
+            Function::Xrst => return self.extended_restart(request, reply),
+            Function::Init => return self.initialize(&request, reply),
+            Function::Chkp => self.checkpoint(request)?,
+            Function::Sync => self.sync()?,
+            Function::Rolb => self.roll_back()?,
+            Function::Roll => return Err(abend("U0778", "the program rolled itself back (ROLL)")),
+            Function::Sets | Function::Setu => self.set_point(request)?,
+            Function::Rols => {
                 let (status, filled) = self.roll_to_point(request)?;
                 reply.fill(filled);
                 status
             }
-            b"LOG " => {
+            Function::Log => {
                 self.need_restart()?;
                 self.write_log(&request)?
             }
-            b"DEQ " => self.dequeue(&request)?,
-            b"STAT" => self.statistics(request, reply),
-            b"GSCD" if !self.options.online => addresses(request, reply),
-            function => self.message(*function),
+            Function::Deq => self.dequeue(&request)?,
+            Function::Stat => self.statistics(request, reply),
+            Function::Gscd if !self.options.online => addresses(request, reply),
+            Function::Gu
+            | Function::Gn
+            | Function::Isrt
+            | Function::Purg
+            | Function::Chng
+            | Function::Seto
+            | Function::Auth
+            | Function::Cmd
+            | Function::Gcmd
+            | Function::Icmd
+            | Function::Rcmd
+            | Function::Gmsg
+            | Function::Ical => self.message(request.function),
+            Function::Gnp
+            | Function::Ghu
+            | Function::Ghn
+            | Function::Ghnp
+            | Function::Repl
+            | Function::Dlet
+            | Function::Pos
+            | Function::Fld
+            | Function::Open
+            | Function::Clse
+            | Function::Inqy
+            | Function::Gscd
+            | Function::Term
+            | Function::Apsb
+            | Function::Dpsb
+            | Function::Pcb
+            | Function::Unknown(_) => *b"AD",
         };
         reply.pcb(0, Feedback::status(status));
         Ok(())
     }
 
     /// A call through an alternate PCB.
-    pub(crate) fn alternate(&self, function: [u8; 4]) -> [u8; 2] {
-        match &function {
-            b"ISRT" | b"PURG" | b"CHNG" | b"SETO" | b"AUTH" => self.message(function),
+    pub(crate) fn alternate(&self, function: Function) -> [u8; 2] {
+        match function {
+            Function::Isrt | Function::Purg | Function::Chng | Function::Seto | Function::Auth => {
+                self.message(function)
+            }
             _ => *b"AD",
         }
     }
 
     /// A call that concerns messages, of which there are none here.
-    fn message(&self, function: [u8; 4]) -> [u8; 2] {
+    fn message(&self, function: Function) -> [u8; 2] {
         let online = self.options.online;
-        match &function {
-            b"GU  " if online => *b"QC",
-            b"GN  " if online => *b"QD",
-            b"ISRT" if online => *b"QH",
-            b"PURG" if online => *b"A3",
-            b"CHNG" | b"SETO" if online => *b"A1",
-            b"GU  " | b"GN  " | b"ISRT" | b"PURG" | b"CHNG" | b"SETO" | b"AUTH" => *b"AL",
-            b"CMD " | b"GCMD" | b"ICMD" | b"RCMD" | b"GMSG" | b"ICAL" => *b"AL",
+        match function {
+            Function::Gu if online => *b"QC",
+            Function::Gn if online => *b"QD",
+            Function::Isrt if online => *b"QH",
+            Function::Purg if online => *b"A3",
+            Function::Chng | Function::Seto if online => *b"A1",
+            Function::Gu | Function::Gn | Function::Isrt | Function::Purg => *b"AL",
+            Function::Chng | Function::Seto | Function::Auth => *b"AL",
+            Function::Cmd | Function::Gcmd | Function::Icmd | Function::Rcmd => *b"AL",
+            Function::Gmsg | Function::Ical => *b"AL",
             _ => *b"AD",
         }
     }
 
     /// An AIB call that names no PCB.
     pub(crate) fn without_pcb(&self, request: &Request<'_>, reply: &mut Reply) {
-        let reason = match &request.function {
-            b"ICAL" | b"ICMD" | b"GMSG" | b"APSB" | b"DPSB" => NOT_FOR_BATCH,
+        let reason = match request.function {
+            Function::Ical | Function::Icmd | Function::Gmsg | Function::Apsb | Function::Dpsb => {
+                NOT_FOR_BATCH
+            }
             _ => crate::inquiry::UNKNOWN_RESOURCE,
         };
         reply.aib(AibReply { return_code: WRONG_PARAMETER, reason, ..AibReply::default() });

@@ -280,7 +280,14 @@ fn an_area_that_is_too_short_is_said_in_the_aib() {
         (b"STAT", 9, &[][..], statistics),
     ] {
         let area = vec![b'9'; room];
-        let call = DirectCall { function: *name, pcb: 2, ssas, more, area: Some(&area), room };
+        let call = DirectCall {
+            function: definitions::Function::of(*name),
+            pcb: 2,
+            ssas,
+            more,
+            area: Some(&area),
+            room,
+        };
         let fields = AibFields::default();
         let (_, said) = caller.0.call_with_aib(&call, &fields).expect("an answer");
         let name = String::from_utf8_lossy(name);

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use base::{Code, Coded};
 use clap::Args;
 use codec::CodePage;
+use definitions::Function;
 use dltest::{
     AibCodes, Both, Deck, Feedback, JsonLines, Observer, PcbChoice, Program, Punch, Report,
     Request, RunError, Summary, parse, parse_merged,
@@ -64,9 +65,18 @@ const PUNCH_DD: &str = "PUNCHDD";
 const MERGED_DD: &str = "SYSIN2";
 
 /// Calls that go to the I/O PCB whatever PCB was chosen.
-const SERVICES: [&[u8; 4]; 11] = [
-    b"CHKP", b"XRST", b"SYNC", b"ROLB", b"ROLL", b"ROLS", b"SETS", b"SETU", b"LOG ", b"INIT",
-    b"DEQ ",
+const SERVICES: [Function; 11] = [
+    Function::Chkp,
+    Function::Xrst,
+    Function::Sync,
+    Function::Rolb,
+    Function::Roll,
+    Function::Rols,
+    Function::Sets,
+    Function::Setu,
+    Function::Log,
+    Function::Init,
+    Function::Deq,
 ];
 
 /// The program that issues the calls.
@@ -155,7 +165,7 @@ impl Tester {
     /// What an AIB says: the PCB's name, and of INQY the subfunction in place of an SSA.
     fn aib_fields(&self, request: &Request<'_>, pcb: usize) -> AibFields {
         let resource = self.client.pcbs().get(pcb).map(|shape| shape.name).unwrap_or_default();
-        let first = request.ssas.first().filter(|_| request.function == *b"INQY");
+        let first = request.ssas.first().filter(|_| request.function == Function::Inqy);
         let word = first.map(|ssa| String::from_utf8_lossy(ssa).trim().to_owned());
         let subfunction = region::shape::name(&word.unwrap_or_default());
         AibFields { resource, subfunction, ..AibFields::default() }
@@ -192,37 +202,40 @@ impl Program for Tester {
         area: &mut [u8],
     ) -> std::result::Result<Feedback, Abended> {
         let function = request.function;
-        let is_service = SERVICES.contains(&&function);
+        let is_service = SERVICES.contains(&function);
         let pcb = if is_service { 0 } else { self.pcb };
         let shape = self.client.pcbs().get(pcb);
         let is_database = shape.is_some_and(|shape| matches!(shape.kind, PcbKind::Database(_)));
         let longest = shape.map_or(0, |shape| shape.area_max as usize);
         let says_length = shape.is_some_and(|shape| {
-            matches!(&shape.kind, PcbKind::Gsam(gsam) if gsam.undefined) && function == *b"ISRT"
+            matches!(&shape.kind, PcbKind::Gsam(gsam) if gsam.undefined)
+                && function == Function::Isrt
         });
         let given: usize = request.data.iter().sum();
-        let room = match (is_service, &function) {
-            (true, b"CHKP") => 8,
-            (true, b"XRST") => 14,
+        let room = match (is_service, function) {
+            (true, Function::Chkp) => 8,
+            (true, Function::Xrst) => 14,
             (true, _) => given,
-            (false, b"STAT") => STATISTICS,
+            (false, Function::Stat) => STATISTICS,
             // A record of undefined length has the length of its data.
             (false, _) if says_length && given > 0 => given,
             (false, _) => longest.max(given),
         };
-        let taken = match &function {
-            b"ISRT" => {
+        let taken = match function {
+            Function::Isrt => {
                 let inserted = shape.and_then(|shape| inserted(shape, request.ssas, area));
                 inserted.unwrap_or(if given > 0 { given } else { self.left })
             }
             // They take what the get returned; without DATA it is in the area still.
-            b"REPL" | b"DLET" if given == 0 || (1..given).contains(&self.left) => self.left,
+            Function::Repl | Function::Dlet if given == 0 || (1..given).contains(&self.left) => {
+                self.left
+            }
             _ => given,
         };
         let room = room.min(area.len());
         let ssas: Vec<&[u8]> = request.ssas.iter().map(Vec::as_slice).collect();
         // Only databases have SSAs; elsewhere what stands in their place is a parameter.
-        let is_parameter = !is_database || function == *b"STAT";
+        let is_parameter = !is_database || function == Function::Stat;
         let (ssas, more) = if is_parameter { (&[][..], &ssas[..]) } else { (&ssas[..], &[][..]) };
         let call = DirectCall { function, pcb, ssas, more, area: Some(&area[..room]), room };
         let (answer, aib) = match request.uses_aib {
@@ -236,8 +249,8 @@ impl Program for Tester {
         };
         let filled = answer.area.len();
         area[..filled].copy_from_slice(&answer.area);
-        match &function {
-            b"REPL" | b"DLET" => {}
+        match function {
+            Function::Repl | Function::Dlet => {}
             _ if filled > 0 => self.left = filled,
             _ if taken > 0 => self.left = taken,
             _ => {}

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
 use definitions::resolve::Definitions;
-use definitions::{Dbd, DbdName, MemberName, Psb, PsbName};
+use definitions::{Dbd, DbdName, Function, MemberName, Psb, PsbName};
 use dli_model::Setup;
 use dli_model::script::{Call, Script, Step};
 use hierarchy::Database;
@@ -160,7 +160,7 @@ impl Program {
             given = vec![0; self.session.area_max(*pcb)];
         }
         let ssas: Vec<&[u8]> = ssas.iter().map(Vec::as_slice).collect();
-        let reply = self.session.call(*pcb, name, Some(&mut given), &ssas)?;
+        let reply = self.session.call(*pcb, Function::of(name), Some(&mut given), &ssas)?;
         given.truncate(reply.filled);
         Ok((reply.status.to_string(), given))
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use definitions::DbdName;
 use definitions::resolve::{Definitions, ResolvedKind};
-use definitions::{Dbd, MemberName, Psb, PsbName};
+use definitions::{Dbd, Function, MemberName, Psb, PsbName};
 use dli_model::{Feedback, Setup, Subject};
 use hierarchy::load::{Given, Input, InputError, Others};
 use hierarchy::{Database, Deleted, Stored, TypeAt};
@@ -186,7 +186,7 @@ impl Subject for Engine {
         if gets {
             given = vec![0; self.session.area_max(number)];
         }
-        let reply = self.session.call(number, name, Some(&mut given), &ssas).unwrap();
+        let reply = self.session.call(number, Function::of(name), Some(&mut given), &ssas).unwrap();
         let mask = self.session.mask(number).unwrap();
         Feedback {
             status: reply.status.0,

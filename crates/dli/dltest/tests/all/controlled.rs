@@ -198,7 +198,7 @@ fn a_second_stream_overrides_and_adds_by_the_numbers_in_the_last_columns() {
     ];
     let second = [place("U NO DELETE TODAY", "AA000020"), place("L        GNP", "AA000025")];
     let deck = parse_merged(first.concat().as_bytes(), second.concat().as_bytes());
-    let functions: Vec<_> = calls(&deck).iter().map(|call| call.function).collect();
+    let functions: Vec<_> = calls(&deck).iter().map(|call| call.function.bytes()).collect();
     assert_eq!(functions, [*b"GU  ", *b"GNP ", *b"GN  "]);
     let errors = errors(&deck);
     assert_eq!((errors.len(), errors[0].code, errors[0].card), (1, "HFC017", 4));

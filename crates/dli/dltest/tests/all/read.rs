@@ -27,7 +27,11 @@ fn a_call_has_function_and_ssa_in_their_columns() {
     for (text, function, expected) in cases {
         let deck = deck(&[text]);
         let calls = calls(&deck);
-        assert_eq!((&calls[0].function, ssas(calls[0])), (function, strings(expected)), "{text}");
+        assert_eq!(
+            (&calls[0].function.bytes(), ssas(calls[0])),
+            (function, strings(expected)),
+            "{text}"
+        );
         assert_eq!((calls[0].repeat, deck.items.len()), (1, 1));
     }
 }
@@ -64,7 +68,7 @@ fn ssas_continue_on_cards_with_blank_first_columns() {
     let calls = calls(&deck);
     let expected = ["ROOT    *D(KEY      =A1)", "CHILD   (NAME    >=B)", "GRAND    "];
     assert_eq!(ssas(calls[0]), expected);
-    assert_eq!((&calls[1].function, calls.len()), (b"GN  ", 2));
+    assert_eq!((&calls[1].function.bytes(), calls.len()), (b"GN  ", 2));
     assert!(errors(&deck).is_empty());
 }
 
@@ -129,8 +133,9 @@ fn column_72_decides_before_column_1_does() {
     assert_eq!((ssas(calls[0]), calls[0].repeat), (strings(&expected), 1));
     assert_eq!(calls[0].data[0].text, format!("{:56}", "LAST").as_bytes());
     // A wrong call is left out with all that continues it.
-    let functions: Vec<_> = calls.iter().map(|call| (&call.function, call.ssas.len())).collect();
-    assert_eq!(functions, [(b"GU  ", 3), (b"GN  ", 1), (b"GN  ", 0)]);
+    let functions: Vec<_> =
+        calls.iter().map(|call| (call.function.bytes(), call.ssas.len())).collect();
+    assert_eq!(functions, [(*b"GU  ", 3), (*b"GN  ", 1), (*b"GN  ", 0)]);
     let errors = errors(&deck);
     assert_eq!((errors.len(), errors[0].card, errors[0].column), (1, 7, 5));
 }
@@ -161,8 +166,8 @@ fn blank_types_and_functions_are_those_before() {
         "  two",
     ]);
     let calls = calls(&deck);
-    let functions: Vec<_> = calls.iter().map(|call| &call.function).collect();
-    assert_eq!(functions, [b"GU  ", b"GU  ", b"GU  ", b"GN  "]);
+    let functions: Vec<_> = calls.iter().map(|call| call.function.bytes()).collect();
+    assert_eq!(functions, [*b"GU  ", *b"GU  ", *b"GU  ", *b"GN  "]);
     let texts = deck.items.iter().filter(|item| matches!(item, Item::Comment { .. }));
     assert_eq!(texts.count(), 2);
 }

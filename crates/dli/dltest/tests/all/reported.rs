@@ -194,7 +194,7 @@ impl Program for Abending {
     }
 
     fn call(&mut self, request: &Request<'_>, _: &mut [u8]) -> Result<Feedback, Abend> {
-        if request.function == *b"ROLL" { Err(Abend) } else { Ok(Feedback::default()) }
+        if request.function.bytes() == *b"ROLL" { Err(Abend) } else { Ok(Feedback::default()) }
     }
 }
 

@@ -78,7 +78,7 @@ impl Program for Script {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let ssas = request.ssas.iter().map(|ssa| text(ssa)).collect();
         let data = request.data.to_vec();
-        self.asked.push((text(&request.function), ssas, data, text(&area[..120])));
+        self.asked.push((text(&request.function.bytes()), ssas, data, text(&area[..120])));
         let (status, level, name, key, data) = self.answers.pop_front().unwrap_or(FINE);
         area[..data.len()].copy_from_slice(data);
         let mut segment = [b' '; 8];

@@ -12,6 +12,7 @@ use store_suite::model::ModelStore;
 
 use super::*;
 use crate::number::Numbering;
+use crate::value::Deleted;
 use crate::verify::Report;
 
 mod pairs;

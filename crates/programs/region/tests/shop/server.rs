@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use definitions::Function;
 use holdfast_region::shape::{
     DatabaseShape, FieldShape, GsamShape, NO_NAME, Name, PcbKind, PcbShape, SegmentShape, name,
 };
@@ -54,9 +55,9 @@ impl Shop {
         }
     }
 
-    fn get(&mut self, function: [u8; 4], ssas: &[&[u8]]) -> [u8; 2] {
+    fn get(&mut self, function: Function, ssas: &[&[u8]]) -> [u8; 2] {
         let wanted = ssas.first().and_then(|ssa| ssa.get(19..25));
-        let found = match (wanted, &function[..2]) {
+        let found = match (wanted, &function.bytes()[..2]) {
             (Some(key), _) => self.customers.iter().position(|customer| customer.starts_with(key)),
             (None, b"GN") => {
                 let next = self.at.map_or(0, |at| at + 1);
@@ -80,7 +81,7 @@ impl Shop {
     fn database(&mut self, request: Request<'_>, reply: &mut Reply) {
         let Request { function, pcb, area, ssas, .. } = request;
         let pcb = pcb.unwrap_or_default();
-        let mut status = match &function {
+        let mut status = match &function.bytes() {
             b"GU  " | b"GN  " | b"GHU " | b"GHN " => self.get(function, ssas),
             b"REPL" => *b"  ",
             _ => *b"AD",
@@ -90,7 +91,7 @@ impl Shop {
         };
         match area {
             Some(area) if area.len() < SEGMENT_BYTES => status = *b"AG",
-            Some(area) if function == *b"REPL" => {
+            Some(area) if function == Function::Repl => {
                 self.customers[at].copy_from_slice(&area[..SEGMENT_BYTES]);
             }
             Some(area) => {
@@ -107,7 +108,7 @@ impl Shop {
     fn file(&mut self, request: Request<'_>, reply: &mut Reply) {
         let Request { function, area, more, .. } = request;
         let mut key = *b"RSA00001\0\0\0\0";
-        let status = match (&function, area) {
+        let status = match (&function.bytes(), area) {
             (b"GN  ", Some(area)) => {
                 area[..5].copy_from_slice(b"HELLO");
                 reply.fill(5);
@@ -134,7 +135,7 @@ impl Shop {
     fn system(&mut self, request: Request<'_>, reply: &mut Reply) {
         let Request { function, area, more, .. } = request;
         let io = IoFeedback { user: name("CLERK"), sequence: 7, ..IoFeedback::default() };
-        let status = match &function {
+        let status = match &function.bytes() {
             b"CHKP" => {
                 self.log.line(&format!("saved {}", more.len()));
                 for item in more.iter() {
@@ -176,7 +177,7 @@ impl Server for Shop {
 
     fn call(&mut self, request: Request<'_>, reply: &mut Reply) {
         let ssas: Vec<_> = request.ssas.iter().map(|ssa| String::from_utf8_lossy(ssa)).collect();
-        let function = String::from_utf8_lossy(&request.function).into_owned();
+        let function = String::from_utf8_lossy(&request.function.bytes()).into_owned();
         let area = request.area.as_ref().map_or(0, |area| area.len());
         let pcb = request.pcb.unwrap_or(99);
         self.log.line(&format!("{function} pcb {pcb} area {area} {}", ssas.join(" ")));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use definitions::resolve::Definitions;
-use definitions::{Dbd, DbdName, MemberName, Psb, PsbName};
+use definitions::{Dbd, DbdName, Function, MemberName, Psb, PsbName};
 use dli_model::Setup;
 use gsam::FileSpec;
 use hierarchy::Database;
@@ -267,7 +267,7 @@ impl Caller {
         (ssas, more): (&[&[u8]], &[&[u8]]),
     ) -> Result<DirectAnswer, Abend> {
         let room = area.map_or(0, <[u8]>::len);
-        self.0.call(&DirectCall { function: *function, pcb, ssas, more, area, room })
+        self.0.call(&DirectCall { function: Function::of(*function), pcb, ssas, more, area, room })
     }
 
     pub(crate) fn get(&mut self, pcb: usize, function: &[u8; 4], ssas: &[&[u8]]) -> DirectAnswer {

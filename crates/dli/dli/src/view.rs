@@ -1,8 +1,8 @@
-//! A view made ready for calls: how the occurrences of each of its segments are found.
+//! A compiled view: how the occurrences of each of its segments are found.
 //!
 //! Calls move on *virtual keys*: bytes whose order is the hierarchic order of the view. In a view
 //! of one database in its own order they are the paths of segments. Through an index or a logical
-//! relationship they are woven from several trees:
+//! relationship they are joined from several trees:
 //!
 //! | segment is reached as | part of the virtual key |
 //! |---|---|
@@ -11,7 +11,7 @@
 //! | virtual logical child | the key in the relation, behind the parent's path |
 //! | physical parent of what is above it (inverted) | nothing: there is one |
 //!
-//! Each part but the root's has a code in front: in a plain view the segment code, in a woven one
+//! Each part but the root's has a code in front: in a plain view the segment code, in a derived one
 //! the place in the view and one.
 //!
 //! Invariants:
@@ -19,6 +19,7 @@
 //! 2. A node's parent stands in front of it.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::ssa::{Alphabet, Table};
@@ -28,7 +29,8 @@ use hierarchy::{Database, LEVELS_MAX, Levels, TypeAt};
 use placement::Collation;
 use store::LockMode;
 
-use crate::span::Span;
+/// Partitions one behind the other, by their numbers.
+pub(crate) type Span = RangeInclusive<u16>;
 
 /// How the occurrences of a segment are found below those of its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +52,7 @@ pub(crate) enum Chain {
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) chain: Chain,
-    /// The database that stores it, among the shape's.
+    /// The database that stores it, among the view's.
     pub(crate) database: usize,
     /// Its type there.
     pub(crate) of: TypeAt,
@@ -80,10 +82,11 @@ pub(crate) struct Joined {
     pub(crate) of: TypeAt,
 }
 
-/// A view made ready.
+/// A compiled view: one made ready for calls.
 #[derive(Clone, Debug)]
-pub(crate) struct Shape {
-    pub(crate) view: View,
+pub(crate) struct CompiledView {
+    /// What the definitions say of it.
+    pub(crate) resolved: View,
     pub(crate) table: Table,
     pub(crate) nodes: Vec<Node>,
     pub(crate) databases: Vec<Arc<Database>>,
@@ -102,26 +105,26 @@ pub(crate) struct Shape {
 }
 
 /// Why a view cannot be used.
-pub(crate) enum ShapeError {
+pub(crate) enum ViewError {
     /// A database could not be opened.
     Database(Box<hierarchy::HierarchyError>),
     /// What the definitions say about this segment fits no path.
     NoPath(definitions::SegmentName),
 }
 
-impl From<hierarchy::HierarchyError> for ShapeError {
-    fn from(error: hierarchy::HierarchyError) -> ShapeError {
-        ShapeError::Database(Box::new(error))
+impl From<hierarchy::HierarchyError> for ViewError {
+    fn from(error: hierarchy::HierarchyError) -> ViewError {
+        ViewError::Database(Box::new(error))
     }
 }
 
-impl Shape {
+impl CompiledView {
     /// Makes a view ready; `open` gives the databases.
     pub(crate) fn new(
         view: View,
         definitions: &dyn Definitions,
         open: &mut dyn FnMut(DbdName) -> hierarchy::Result<Arc<Database>>,
-    ) -> Result<Shape, ShapeError> {
+    ) -> Result<CompiledView, ViewError> {
         let mut builder = Builder { databases: Vec::new(), places: BTreeMap::new(), open };
         let mut nodes: Vec<Node> = Vec::with_capacity(view.segments.len());
         for (at, segment) in view.segments.iter().enumerate() {
@@ -159,8 +162,8 @@ impl Shape {
         let area_max = longest_path(&view, &nodes);
         let reads_some = nodes.iter().any(|node| node.options.allows('G'));
         let beside_offline = databases.iter().any(|database| !database.offline().is_empty());
-        Ok(Shape {
-            view,
+        Ok(CompiledView {
+            resolved: view,
             table,
             nodes,
             databases,
@@ -188,12 +191,12 @@ impl Shape {
     }
 
     pub(crate) fn segment(&self, at: u16) -> &ViewSegment {
-        &self.view.segments[usize::from(at)]
+        &self.resolved.segments[usize::from(at)]
     }
 
     /// How records are locked that are read; `None` for PROCOPT=GO.
     pub(crate) fn lock_mode(&self) -> Option<LockMode> {
-        let options = self.view.options;
+        let options = self.resolved.options;
         if options.has('O') {
             return None;
         }
@@ -300,10 +303,10 @@ impl Builder<'_> {
         nodes: &[Node],
         segment: &ViewSegment,
         definitions: &dyn Definitions,
-    ) -> Result<Node, ShapeError> {
+    ) -> Result<Node, ViewError> {
         let stored = stored_home(segment, definitions);
         let database = self.place(stored.dbd)?;
-        let of = TypeAt::of_code(stored.code).ok_or(ShapeError::NoPath(segment.name))?;
+        let of = TypeAt::of_code(stored.code).ok_or(ViewError::NoPath(segment.name))?;
         // A logical child is inserted only below a parent that is there.
         let relation = self.databases[database].relation_of(of).map(|one| one.parent_dbd);
         if let Some(parent) = relation {
@@ -318,7 +321,7 @@ impl Builder<'_> {
             Some(parent) => {
                 let above = &view.segments[usize::from(parent)];
                 let found = chain_below(segment, above, stored != segment.home, definitions);
-                let found = found.ok_or(ShapeError::NoPath(segment.name))?;
+                let found = found.ok_or(ViewError::NoPath(segment.name))?;
                 self.relation_chain(found, (segment, stored), above)?
             }
         };
@@ -360,9 +363,9 @@ impl Builder<'_> {
         })
     }
 
-    fn joined(&mut self, of: &Destination, segment: &ViewSegment) -> Result<Joined, ShapeError> {
+    fn joined(&mut self, of: &Destination, segment: &ViewSegment) -> Result<Joined, ViewError> {
         let database = self.place(of.home.dbd)?;
-        let at = TypeAt::of_code(of.home.code).ok_or(ShapeError::NoPath(segment.name))?;
+        let at = TypeAt::of_code(of.home.code).ok_or(ViewError::NoPath(segment.name))?;
         Ok(Joined { database, of: at })
     }
 
@@ -380,7 +383,7 @@ impl Builder<'_> {
         chain: Chain,
         (segment, stored): (&ViewSegment, Home),
         above: &ViewSegment,
-    ) -> Result<Chain, ShapeError> {
+    ) -> Result<Chain, ViewError> {
         let Chain::Relation { of_destination, .. } = chain else { return Ok(chain) };
         let home = match &above.destination {
             Some(joined) if of_destination => joined.home,
@@ -393,7 +396,7 @@ impl Builder<'_> {
         });
         match at {
             Some(at) => Ok(Chain::Relation { at, of_destination }),
-            None => Err(ShapeError::NoPath(segment.name)),
+            None => Err(ViewError::NoPath(segment.name)),
         }
     }
 }

@@ -1,11 +1,13 @@
 //! The path that a search is trying, level by level.
 
+use std::cmp::Ordering;
+
 use hierarchy::{Levels, TypeAt};
 
 use crate::plan::Plan;
-use crate::shape::{Chain, Node, Shape};
+use crate::view::{Chain, CompiledView, Node};
 
-/// Where the occurrence of a woven level is stored.
+/// Where the occurrence of a derived level is stored.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Carried {
     /// Its path in the database that stores it.
@@ -48,9 +50,9 @@ pub(crate) struct Limits {
 
 /// The path that is being tried.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Trail {
+pub(crate) struct SearchStack {
     pub(crate) key: Vec<u8>,
-    pub(crate) levels: TrailLevels,
+    pub(crate) levels: StackLevels,
     /// The data of each level, as far as it is wanted.
     pub(crate) data: Vec<Vec<u8>>,
     /// The data of each level's destination parent.
@@ -59,20 +61,34 @@ pub(crate) struct Trail {
     pub(crate) limits: Vec<Limits>,
     /// The deepest path that matched in this call (row 16).
     pub(crate) best: Vec<u8>,
-    pub(crate) best_levels: TrailLevels,
+    pub(crate) best_levels: StackLevels,
 }
 
 /// Levels that begin empty.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TrailLevels(pub(crate) Levels);
+pub(crate) struct StackLevels(pub(crate) Levels);
 
-impl Default for TrailLevels {
-    fn default() -> TrailLevels {
-        TrailLevels(Levels::NONE)
+impl Default for StackLevels {
+    fn default() -> StackLevels {
+        StackLevels(Levels::NONE)
     }
 }
 
 impl Limits {
+    /// Whether a part, of which the first bytes stand in `front`, lies above the upper bound.
+    pub(crate) fn are_passed_by(&self, front: &[u8], part: &[u8]) -> bool {
+        if !self.has_upper {
+            return false;
+        }
+        let (limit_front, limit) = self.upper.split_at(front.len().min(self.upper.len()));
+        let head = &part[..part.len().min(limit.len())];
+        match front.cmp(limit_front).then_with(|| head.cmp(limit)) {
+            Ordering::Less => false,
+            Ordering::Equal => !self.upper_inclusive,
+            Ordering::Greater => true,
+        }
+    }
+
     /// Remembers the occurrence behind the upper bound; its part may stand in two pieces.
     pub(crate) fn pass(&mut self, front: &[u8], part: &[u8], within: Option<&[u8]>) {
         self.passed = true;
@@ -83,7 +99,7 @@ impl Limits {
     }
 }
 
-impl Trail {
+impl SearchStack {
     /// Makes room for so many levels.
     pub(crate) fn reserve(&mut self, levels: usize) {
         if self.data.len() < levels {
@@ -145,15 +161,15 @@ impl Trail {
     /// Forgets what matched deepest.
     pub(crate) fn forget_best(&mut self) {
         self.best.clear();
-        self.best_levels = TrailLevels::default();
+        self.best_levels = StackLevels::default();
     }
 
     /// Writes the bounds of each level as bytes of virtual keys.
-    pub(crate) fn limit(&mut self, shape: &Shape, plan: &Plan<'_, '_>) {
+    pub(crate) fn limit(&mut self, view: &CompiledView, plan: &Plan<'_, '_>) {
         self.reserve(plan.target());
         for level in plan.base + 1..=plan.target() {
             let step = plan.level(level);
-            let node = shape.node(step.node);
+            let node = view.node(step.node);
             let limits = &mut self.limits[level - 1];
             *limits = Limits {
                 lower: std::mem::take(&mut limits.lower),
@@ -168,7 +184,7 @@ impl Trail {
             limits.upper.clear();
             let exact = step.bounds.exact();
             let in_order = match node.chain {
-                Chain::Root => root_order(shape, node, exact.is_some()),
+                Chain::Root => root_order(view, node, exact.is_some()),
                 _ => node.is_ordered,
             };
             if !in_order {
@@ -177,12 +193,12 @@ impl Trail {
             if let Some(bound) = step.bounds.lower {
                 limits.has_lower = true;
                 limits.lower_inclusive = bound.inclusive;
-                limits.rejected |= !put(shape, node, bound.value, &mut limits.lower);
+                limits.rejected |= !put(view, node, bound.value, &mut limits.lower);
             }
             if let Some(bound) = step.bounds.upper {
                 limits.has_upper = true;
                 limits.upper_inclusive = bound.inclusive;
-                let fits = put(shape, node, bound.value, &mut limits.upper);
+                let fits = put(view, node, bound.value, &mut limits.upper);
                 // Above the last partition lies nothing that a limit would keep out.
                 limits.has_upper = fits;
             }
@@ -192,15 +208,15 @@ impl Trail {
 }
 
 /// Whether keys of a root lead to a place in the tree: all of them, or this exact one.
-fn root_order(shape: &Shape, node: &Node, exact: bool) -> bool {
-    let schema = &shape.database(node).schema;
+fn root_order(view: &CompiledView, node: &Node, exact: bool) -> bool {
+    let schema = &view.database(node).schema;
     let by_key = schema.placement.keeps_key_order();
     node.key_len > 0 && (by_key || exact)
 }
 
 /// Appends a key as it stands in virtual keys; `false` if no partition or anchor takes it.
-fn put(shape: &Shape, node: &Node, key: &[u8], to: &mut Vec<u8>) -> bool {
-    let database = shape.database(node);
+fn put(view: &CompiledView, node: &Node, key: &[u8], to: &mut Vec<u8>) -> bool {
+    let database = view.database(node);
     let schema = &database.schema;
     match node.chain {
         Chain::Root => {
@@ -213,7 +229,7 @@ fn put(shape: &Shape, node: &Node, key: &[u8], to: &mut Vec<u8>) -> bool {
             let tree = &database.indexes[at];
             let from = to.len();
             // The key of an entry begins with the constant; the search fields do not.
-            to.extend(tree.index.constant.filter(|_| shape.view.entries.is_none()));
+            to.extend(tree.index.constant.filter(|_| view.resolved.entries.is_none()));
             to.extend_from_slice(key);
             tree.apply(schema.placement.collation(), &mut to[from..]);
         }
