@@ -100,8 +100,8 @@ struct Maker<'m> {
 }
 
 impl ArchiveCatalog {
-    /// Merges what concerns `sets` in a range of the archived log. `tell` hears how far it
-    /// is, and may end it.
+    /// Merges what concerns `sets` in a range of the archived log. `tell` hears how far it is, and
+    /// may end it.
     ///
     /// # Errors
     /// A piece of the log that cannot be had; whatever disk and keys say; what `tell` says.

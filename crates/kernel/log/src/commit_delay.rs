@@ -51,8 +51,8 @@ impl CommitDelay {
         };
     }
 
-    /// The log has come to rest: is a delay worth it? Then `lane`'s thread looks at
-    /// the clock, and the position comes back at which there is enough.
+    /// The log has come to rest: is a delay worth it? Then `lane`'s thread looks at the clock, and
+    /// the position comes back at which there is enough.
     pub(crate) fn landed(&mut self, lane: usize, landing: Landing) -> Option<u64> {
         self.trial.landed(landing);
         let Landing { bytes, taken, next, now } = landing;

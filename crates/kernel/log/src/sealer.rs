@@ -68,6 +68,7 @@ pub(crate) enum Sealed {
 }
 
 /// Where a group goes.
+#[derive(Clone, Copy)]
 struct Spot {
     offset: u64,
     /// Its bytes on disk.
