@@ -327,9 +327,9 @@ impl Verifying {
         }
     }
 
-    /// Begins the hashes of a layer for those signatures around it that stand in the same layer as
-    /// it does. RFC 9580 leaves open what they are over: the data, or as Sequoia has it the packet
-    /// of the layer as it is. Either counts.
+    /// Begins the hashes of a layer for those signatures around it that stand in the same layer
+    /// as it does. RFC 9580 leaves open what they are over: the data, or, as Sequoia has it, the
+    /// packet of the layer as it is. Either counts.
     pub(crate) fn around(&self, before: SignatureCounts) -> Vec<LayerHash> {
         let announced = self.announced[before.announced..].iter().filter_map(|(packet, _)| {
             let packet = packet.as_ref()?;

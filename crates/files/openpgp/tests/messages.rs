@@ -167,7 +167,8 @@ fn passphrases_open_what_they_closed_and_nothing_else_does() {
     }
 }
 
-/// A wrong passphrase opens the older encrypted session key with something that looks like a key once in 256 times;
+/// A wrong passphrase opens an older encrypted session key with something that looks like a key
+/// once in 256 times;
 /// the right one, tried after it, has to open the message all the same.
 #[test]
 fn a_wrong_passphrase_before_the_right_one_spoils_nothing() {

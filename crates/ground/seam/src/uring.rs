@@ -1,7 +1,7 @@
 //! Batches of writes through `io_uring`, up to [`DEPTH`] at once, where the kernel allows it.
 //!
 //! Random writes of 4 KiB gain two to four times over one call after the other. A kernel or a
-//! container that refuses `io_uring` is asked once, and batches are then written call by call (K22).
+//! container that refuses it is asked once, and batches are then written call by call (K22).
 //!
 //! Invariants:
 //! 1. [`Urings::write`] returns only when no write that it sent is under way any more: the buffers

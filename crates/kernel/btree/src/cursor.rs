@@ -412,8 +412,8 @@ impl Cursor {
         }
     }
 
-    /// Reads the first record from the position on, or, if `behind`, behind it. If its leaf has none
-    /// the answer is how the search goes on.
+    /// Reads the first record from the position on, or, if `behind`, behind it. If its leaf has
+    /// none the answer is how the search goes on.
     fn read_alone(&mut self, tree: &Tree<'_>, behind: bool) -> Result<Option<Onward>, TreeError> {
         let leaf = tree.reach_leaf::<SharedCi<'_>>(&self.position)?;
         let node = NodeView::new(leaf.guard.bytes());
