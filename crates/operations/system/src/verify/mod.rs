@@ -13,7 +13,7 @@
 //! | archives, accumulations, image copies | every file, from front to back |
 //!
 //! The data sets of a system that was not stopped in order are proven as a restart would leave
-//! them: the restart is rehearsed in memory, by the kernel itself, on a disk that forgets. If that
+//! them: a dry run of the restart is made in memory, by the kernel itself, on a disk that forgets. If that
 //! fails, what can be proven without it is: tags and places of all intervals.
 //!
 //! | file | owns |
@@ -147,11 +147,11 @@ impl Verifier {
         });
         self.strangers(stopped, &survey);
         survey.offline.values().for_each(|definition| self.offline(definition));
-        watch.step(Phase { object: "restart", done: 0, total: 1, unit: "rehearsals" }, 0);
-        let rehearsed = seam::thread::catch(|| rehearse(stopped, &[]));
-        match rehearsed {
+        watch.step(Phase { object: "restart", done: 0, total: 1, unit: "dry runs" }, 0);
+        let restarted = seam::thread::catch(|| dry_run(stopped, &[]));
+        match restarted {
             Ok(Ok(kernel)) => {
-                self.rehearsed(&survey, &kernel);
+                self.note_dry_run(&survey, &kernel);
                 for set in kernel.all_sets() {
                     self.data_set(&set, Some(&kernel), survey.is_orderly(), watch);
                 }
@@ -328,14 +328,14 @@ impl Verifier {
         }
     }
 
-    fn rehearsed(&mut self, survey: &LogSurvey, kernel: &Kernel) {
+    fn note_dry_run(&mut self, survey: &LogSurvey, kernel: &Kernel) {
         let Some(report) = kernel.restart_report() else { return };
         if survey.is_orderly() {
             return;
         }
         self.note(format!(
-            "the system was not stopped in order; a restart, rehearsed in memory, repeats {} \
-             changes, backs out {} units of work and puts back {} intervals: what follows is \
+            "the system was not stopped in order; a dry run of the restart, in memory, repeats \
+             {} changes, backs out {} units of work and puts back {} intervals: what follows is \
              proven as it will be then",
             report.redone,
             report.backed_out.len(),
@@ -368,7 +368,7 @@ impl Verifier {
         let (mut error, mut offline) = (first, Vec::new());
         while let Some(name) = error.data_set().filter(|name| !offline.contains(*name)) {
             offline.push(name.clone());
-            match seam::thread::catch(|| rehearse(stopped, &offline)) {
+            match seam::thread::catch(|| dry_run(stopped, &offline)) {
                 Ok(Err(next)) => error = next,
                 Ok(Ok(kernel)) => return kernel.abandon(),
                 Err(_) => return,
@@ -436,7 +436,7 @@ fn control_with_only(
 const POOL_BYTES_MAX: usize = 256 << 20;
 
 /// Opens the kernel, without some data sets, on the disk that forgets.
-fn rehearse(stopped: &Stopped, offline: &[String]) -> Result<Arc<Kernel>, UowError> {
+fn dry_run(stopped: &Stopped, offline: &[String]) -> Result<Arc<Kernel>, UowError> {
     let keys = Arc::clone(&stopped.keys) as Arc<dyn KeyProvider>;
     let parts = system::parts(&stopped.seam, &stopped.dir, &stopped.config, keys);
     let parts = Parts { offline: offline.to_vec(), ..parts };
