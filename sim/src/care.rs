@@ -107,7 +107,7 @@ fn proven(system: &System) -> Result<VerifyReport, String> {
 fn obey(system: &System, command: &Repair) -> Result<(), String> {
     let words: Vec<&str> = command.0.iter().map(String::as_str).collect();
     let number = |text: &str| text.parse::<u32>().map_err(|error| error.to_string());
-    let wish = match words[1..] {
+    let request = match words[1..] {
         ["recover", "-s", _, "--set", name] => return recover(system, name),
         ["repair", "-s", _, "--set", set, "--interval", at] => {
             json!({ "interval": { "set": set, "interval": number(at)? } })
@@ -116,7 +116,7 @@ fn obey(system: &System, command: &Repair) -> Result<(), String> {
         ["repair", "-s", _, what] => json!(what[2..].replace('-', "_")),
         _ => return Err(format!("nobody knows the command {command}")),
     };
-    ask(system, "repair", wish).map(drop)
+    ask(system, "repair", request).map(drop)
 }
 
 fn recover(system: &System, name: &str) -> Result<(), String> {

@@ -7,7 +7,7 @@
 //! that RECON knows can be read; and the same verbs go through.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use base::Lsn;
 use operations::Selection;
@@ -198,7 +198,7 @@ fn afterwards(before: &Before, disk: &SimDisk, seed: u64) -> Result<(), String> 
 }
 
 /// What RECON knows of stands there.
-fn readable(seam: &Seam, path: &PathBuf) -> Result<(), String> {
+fn readable(seam: &Seam, path: &Path) -> Result<(), String> {
     match seam.disk.exists(path) {
         Ok(true) => Ok(()),
         other => Err(format!("RECON knows of {}, which is not there: {other:?}", path.display())),

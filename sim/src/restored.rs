@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::Lsn;
-use recovery::{Lost, Target};
+use recovery::{LostSystem, Target};
 use seam::Seam;
 use seam::sim::{CrashStyle, Rng, SimDisk};
 
@@ -70,7 +70,8 @@ fn make_anew(seam: &Seam) -> Result<Lsn, String> {
     let parts = make.parts(seam.clone());
     let shelf = GROUND.shelf(&parts)?.ok_or("there is no shelf")?;
     let copies = [COPIES.into()];
-    let lost = Lost::look(seam, &shelf, &keys_of(&parts), &copies, &mut |_| ()).map_err(said)?;
+    let lost =
+        LostSystem::look(seam, &shelf, &keys_of(&parts), &copies, &mut |_| ()).map_err(said)?;
     seam::disk::make_dir(seam.disk.as_ref(), Path::new("/system")).map_err(|e| e.to_string())?;
     lost.make(&parts, &make.config(), &recon_of(&parts)).map_err(said)?;
     Ok(lost.past().end)

@@ -8,7 +8,7 @@
 //!   point_in_time      what a recovery to a point means for the form of databases
 //!   backout            units of work taken back
 //!   reinitialize       what nothing brings back is given up, to be made again
-//!   recon              what RECON says, and is told of image copies
+//!   recon_report       what RECON says, and is told of image copies
 //!   database_report    how a database is, and whether it is consistent
 //!   selection          which data sets are meant
 //!   databases          the databases of a system by name

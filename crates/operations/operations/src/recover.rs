@@ -8,8 +8,8 @@
 use base::Lsn;
 use recon::State;
 use recovery::{
-    Births, Look, Past, Plan, Progress, RecoverOptions, RecoveryError, Target, look_at_copies,
-    lsn_of,
+    Births, Look, Plan, Progress, RecoverOptions, RecoveryError, SetHistory, Target,
+    look_at_copies, lsn_of,
 };
 use serde::{Deserialize, Serialize};
 use system::System;
@@ -258,7 +258,7 @@ fn plan(
         return planned;
     }
     let history = system.log_source();
-    let births = Past::read_around(&history, history.oldest(), &mut |_| ())?.0.births;
+    let births = SetHistory::read_around(&history, history.oldest(), &mut |_| ())?.0.births;
     // Whatever the log does not reach back to, the first refusal names best.
     if births.is_empty() { planned } else { recovery::plan(kernel, state, names, to, &births) }
 }

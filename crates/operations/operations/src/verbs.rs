@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use system::operator::forms::{self, Conversion};
 use system::operator::{self, Merge, OperatorError, Refusal, Request, Talk, Verb, done};
 use system::{
-    AccumulationStatus, Finding, OpenOptions, Repair, System, SystemError, VerifyReport, VerifyWish,
+    AccumulationStatus, Finding, OpenOptions, Repair, System, SystemError, VerifyReport,
+    VerifyRequest,
 };
 
 use crate::backout::{BackoutRequest, ListRequest};
@@ -30,7 +31,7 @@ use crate::{Databases, Result, backout, database_report, image_copy, recon_repor
 pub enum Operation {
     /// Proves the system.
     #[serde(rename = "verify")]
-    Verify(VerifyWish),
+    Verify(VerifyRequest),
     /// Merges archived changes.
     #[serde(rename = "archive accumulate")]
     Accumulate(Merge),
@@ -211,7 +212,7 @@ pub fn rekey(system: &System, asked: &Conversion, talk: &mut Talk<'_>) -> Result
 ///
 /// # Errors
 /// As [`System::verify`]; databases that there are not.
-pub fn verify(system: &System, asked: &VerifyWish, talk: &mut Talk<'_>) -> Result<VerifyReport> {
+pub fn verify(system: &System, asked: &VerifyRequest, talk: &mut Talk<'_>) -> Result<VerifyReport> {
     let mut asked = asked.clone();
     expand(system, &mut asked.sets, &mut asked.databases)?;
     let mut report = system.verify(&asked, talk)?;

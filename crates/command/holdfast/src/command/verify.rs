@@ -8,7 +8,9 @@ use operations::verbs::settings_that_differ;
 use operations::verbs::{Operation, answer_of};
 use serde_json::json;
 use system::operator;
-use system::{Bytes, Finding, OpenOptions, Repair, System, SystemConfig, VerifyReport, VerifyWish};
+use system::{
+    Bytes, Finding, OpenOptions, Repair, System, SystemConfig, VerifyReport, VerifyRequest,
+};
 
 use super::{Context, DONE, again};
 use crate::failure::{Failure, Result};
@@ -111,7 +113,7 @@ pub(super) fn run(context: &mut Context, args: &VerifyArgs) -> Result<ExitCode> 
 }
 
 fn look(context: &Context, args: &VerifyArgs) -> Result<VerifyReport> {
-    let request = VerifyWish {
+    let request = VerifyRequest {
         sets: args.set.clone(),
         databases: args.db.clone(),
         bytes_per_second: args.rate.map_or(0, |rate| rate.0),

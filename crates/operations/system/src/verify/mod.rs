@@ -13,15 +13,15 @@
 //! | archives, accumulations, image copies | every file, from front to back |
 //!
 //! The data sets of a system that was not stopped in order are proven as a restart would leave
-//! them: a dry run of the restart is made in memory, by the kernel itself, on a disk that forgets. If that
-//! fails, what can be proven without it is: tags and places of all intervals.
+//! them: a dry run of the restart is made in memory, by the kernel itself, on a disk that forgets.
+//! If that fails, what can be proven without it is: tags and places of all intervals.
 //!
 //! | file | owns |
 //! |---|---|
 //! | `mod` | the proof of a stopped system |
 //! | `running` | the proof of a system in use |
 //! | `finding` | what is found, what mends it, who watches |
-//! | `data_set`, `double_write`, `kept`, `logs` | the proof of one kind of object |
+//! | `data_set`, `double_write`, `logs`, `recovery_files` | the proof of one kind of object |
 //! | `audit` | what archives, RECON and the log say of each other |
 //! | `repair` | what a system in use writes again |
 
@@ -29,8 +29,8 @@ pub(crate) mod audit;
 mod data_set;
 mod double_write;
 mod finding;
-mod kept;
 mod logs;
+mod recovery_files;
 pub(crate) mod repair;
 mod running;
 
@@ -59,9 +59,9 @@ use double_write::Area;
 pub use finding::{Finding, Phase, Repair, VerifyReport, is_all_in_log};
 use finding::{Hurt, Verifier, Watch, plain_finding};
 pub(crate) use finding::{bring_back, is_recoverable};
-pub(crate) use kept::unfinished_copies;
-pub use repair::{RepairWish, Repaired};
-pub use running::VerifyWish;
+pub(crate) use recovery_files::unfinished_copies;
+pub use repair::{RepairRequest, Repaired};
+pub use running::VerifyRequest;
 
 /// Verifies the stopped system in `dir`. What is damaged is in the report, not an error.
 ///
@@ -87,7 +87,7 @@ pub fn verify(
             verifier.report.system = stopped.config.system.to_string();
             verifier.report.keys = stopped.keys.list().len();
             verifier.protection(stopped.bound.as_ref(), &stopped.lowered);
-            let site = kept::Site::of_stopped(&stopped);
+            let site = recovery_files::Site::of_stopped(&stopped);
             let of_recon = verifier.recon(&site);
             verifier.whole(&stopped, watch);
             verifier.tell_recon(of_recon);

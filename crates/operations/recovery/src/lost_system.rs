@@ -28,14 +28,16 @@ use uow::record::kind;
 use uow::{Kernel, KernelConfig, Parts};
 
 use crate::plan::{SetPlan, Target, plan_set};
-use crate::{CopyKeys, FoundCopies, History, Past, Progress, RecoveryError, Unread, find_copies};
+use crate::{
+    CopyKeys, FoundCopies, History, Progress, RecoveryError, SetHistory, Unread, find_copies,
+};
 
 /// What is left of a system.
-pub struct Lost {
+pub struct LostSystem {
     shelf: Arc<Shelf>,
     newest: ShelfCopy,
     found: FoundCopies,
-    past: Past,
+    past: SetHistory,
     sets: Sets,
     left: Vec<LeftSet>,
     began: Lsn,
@@ -59,7 +61,7 @@ type Tell<'t> = &'t mut dyn FnMut(Progress<'_>);
 /// given out beyond cannot be known; its log had no room for so much.
 const LEAP: u64 = 1 << 32;
 
-impl Lost {
+impl LostSystem {
     /// Looks at archives, and at image copies in some folders.
     ///
     /// # Errors
@@ -70,7 +72,7 @@ impl Lost {
         keys: &CopyKeys,
         copies: &[PathBuf],
         tell: Tell<'_>,
-    ) -> Result<Lost, RecoveryError> {
+    ) -> Result<LostSystem, RecoveryError> {
         // The system would not start with them.
         shelf.refuse_strangers()?;
         let folders = shelf.config().folders.iter().map(|folder| folder.display().to_string());
@@ -102,7 +104,7 @@ impl Lost {
         let known = ends.chain([past.end.0, newest.info.end.0]).max().unwrap_or(0);
         let leap = if planted(Plant::RestoredWithoutLeap) { 0 } else { LEAP };
         let began = if leap == 0 { past.end } else { Lsn((known + leap).next_multiple_of(leap)) };
-        Ok(Lost { shelf: Arc::clone(shelf), newest, found, past, sets, left, began })
+        Ok(LostSystem { shelf: Arc::clone(shelf), newest, found, past, sets, left, began })
     }
 
     /// Makes a system that goes on from there: control file, log, double-write area, RECON. The
@@ -124,7 +126,7 @@ impl Lost {
 
     /// What the archives say.
     #[must_use]
-    pub fn past(&self) -> &Past {
+    pub fn past(&self) -> &SetHistory {
         &self.past
     }
 
@@ -195,7 +197,7 @@ impl Lost {
 
 /// What archives say of a system.
 struct Told {
-    past: Past,
+    past: SetHistory,
     unread: Vec<Unread>,
     sets: Sets,
     left: Vec<LeftSet>,
@@ -218,7 +220,7 @@ fn read_past(
             let (done, total) = (lsn.0.saturating_sub(from.0), end.0.saturating_sub(from.0));
             tell(Progress { what: "the archives", done, total });
         };
-        let (past, unread) = Past::read_around(source, from, &mut tell_lsn)?;
+        let (past, unread) = SetHistory::read_around(source, from, &mut tell_lsn)?;
         if let Some(sets) = past.sets().cloned() {
             let left = left_of(&sets, &past, &unread, found);
             if left.is_empty() || from == oldest {
@@ -272,7 +274,7 @@ fn newest_commit(shelf: &Shelf, source: &LogSource) -> u64 {
 }
 
 /// Which data sets do not come to the end of the archives.
-fn left_of(sets: &Sets, past: &Past, unread: &[Unread], found: &FoundCopies) -> Vec<LeftSet> {
+fn left_of(sets: &Sets, past: &SetHistory, unread: &[Unread], found: &FoundCopies) -> Vec<LeftSet> {
     let mut state = State::default();
     state.learn(found.copies.values().cloned().map(Record::ImageCopy));
     state.learn(past.unrecorded(&state));

@@ -19,7 +19,7 @@ use uow::record::{kind, set_of};
 
 /// Whom a record of the kernel concerns among those who recover data sets from copies.
 #[must_use]
-pub fn concern(record: &Record<'_>) -> Concern {
+pub fn log_filter(record: &Record<'_>) -> Concern {
     match record.kind {
         kind::COMMIT | kind::BACKED_OUT => Concern::End,
         kind::FREES_AT_COMMIT if planted(Plant::FreesNotAccumulated) => Concern::Nobody,
