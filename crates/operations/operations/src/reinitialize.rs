@@ -1,5 +1,5 @@
-//! Data sets that wait for a recovery, and are given up instead, to be made again: an index from its
-//! database, a database from what was unloaded.
+//! Data sets that wait for a recovery, and are given up instead, to be made again: an index from
+//! its database, a database from what was unloaded.
 //!
 //! Invariants:
 //! 1. An index that is given up is recorded as due before: no program uses an empty one.

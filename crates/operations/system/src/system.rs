@@ -168,10 +168,8 @@ impl System {
         let (outside, seam) = (seam, shadowed.as_ref().unwrap_or(seam));
         let keys = Arc::new(open_keys(seam, dir, &config, passphrase)?);
         let recon = registry::recon_setup(seam, dir, &config, Arc::clone(&keys) as _);
-        let known = match options.in_memory {
-            true => registry::known_if_any(&recon)?,
-            false => registry::known(&recon)?,
-        };
+        let read = if options.in_memory { registry::known_if_any } else { registry::known };
+        let known = read(&recon)?;
         let bound = protection::prove(seam, dir, &config, &keys, &known)?;
         let becomes_sealed = bound.log != config.log.format && !options.in_memory;
         config.believe(&bound);
@@ -197,7 +195,6 @@ impl System {
         let archiver = archives::start(shelf, &kernel, &recon)?;
         notes.extend(kernel.offline_sets().iter().map(|set| status::offline_note(&set.name)));
         let store = KernelStore::new(&kernel, config.store_defaults())?;
-        let (verbs, notice, configuring) = (options.verbs, options.notice, Mutex::new(()));
         let inner = Inner {
             dir: dir.to_owned(),
             config,
@@ -207,10 +204,10 @@ impl System {
             archiver,
             cipher,
             notes,
-            verbs,
-            notice,
+            verbs: options.verbs,
+            notice: options.notice,
             guests: Arc::default(),
-            configuring,
+            configuring: Mutex::new(()),
             changing_forms: Mutex::new(()),
             opened,
             opened_cpu_us,
