@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use base::{CiNumber, Coded};
 use btree::TreeError;
+use operations::recover::Point;
 use parking_lot::Mutex;
-use recovery::{Births, CopyFiles, CopyOptions, RecoverOptions, Target, copy_sets};
 use seal::{KdfCost, Passphrase};
 use seam::Seam;
 use seam::mem::AlignedBuf;
@@ -24,6 +24,7 @@ use uow::{MendedFrom, UowError};
 use crate::history::{History, LEDGER};
 use crate::machine::Make;
 use crate::media;
+use crate::operations::{copy_all, recover_sets, request};
 use crate::scenario::{key, value};
 use crate::verify::{Wrong, run_to_end};
 use crate::world::World;
@@ -31,7 +32,6 @@ use crate::world::World;
 const DIR: &str = "/system";
 const SET: &str = "ACCOUNTS";
 const KEYS: u64 = 400;
-const COPIES: [&str; 2] = ["/copies/one.copy", "/second/one.copy"];
 
 #[allow(clippy::needless_pass_by_value)] // so that `map_err` takes it by its name
 fn said<E: Coded>(error: E) -> String {
@@ -52,26 +52,16 @@ fn site(seam: &Seam) -> Result<System, String> {
     let cost = KdfCost { memory_kib: 64, passes: 1, lanes: 1 };
     let options = InitOptions { config, cost, ..InitOptions::default() };
     System::init(seam, Path::new(DIR), &phrase(), &options).map_err(said)?;
-    let options = OpenOptions { serve: false, ..OpenOptions::default() };
+    let options = OpenOptions { serve: false, ..operations::verbs::options(|_| ()) };
     let system = System::open(seam, Path::new(DIR), &phrase(), options).map_err(said)?;
     system.store().create_set(SET, &SetAttributes::default()).map_err(said)?;
     change(&system, 1, 1)?;
     system.update_recon().map_err(said)?;
-    copy(&system, &COPIES)?;
+    copy_all(&system, false)?;
     change(&system, 2, 3)?;
     system.kernel().write_out().map_err(said)?;
     system.kernel().renew_control().map_err(said)?;
     Ok(system)
-}
-
-/// Copies the data set to files.
-fn copy(system: &System, paths: &[&str]) -> Result<(), String> {
-    let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
-    let (kernel, keys, recon) = (system.kernel(), system.copy_keys(), system.recon());
-    let mut files = CopyFiles::begin(kernel.seam(), &paths).map_err(said)?;
-    let (names, options) = ([SET.to_owned()], CopyOptions::default());
-    let copied = copy_sets(kernel, &keys, recon, &names, &mut files, &options, &mut |_| true);
-    copied.map(drop).map_err(said)
 }
 
 /// Gives every `each`th key a value of that version.
@@ -117,7 +107,7 @@ fn proven(system: &System) -> Result<VerifyReport, String> {
 fn obey(system: &System, command: &Repair) -> Result<(), String> {
     let words: Vec<&str> = command.0.iter().map(String::as_str).collect();
     let number = |text: &str| text.parse::<u32>().map_err(|error| error.to_string());
-    let wish = match words[1..] {
+    let request = match words[1..] {
         ["recover", "-s", _, "--set", name] => return recover(system, name),
         ["repair", "-s", _, "--set", set, "--interval", at] => {
             json!({ "interval": { "set": set, "interval": number(at)? } })
@@ -126,18 +116,11 @@ fn obey(system: &System, command: &Repair) -> Result<(), String> {
         ["repair", "-s", _, what] => json!(what[2..].replace('-', "_")),
         _ => return Err(format!("nobody knows the command {command}")),
     };
-    ask(system, "repair", wish).map(drop)
+    ask(system, "repair", request).map(drop)
 }
 
 fn recover(system: &System, name: &str) -> Result<(), String> {
-    let (kernel, recon, history) = (system.kernel(), system.recon(), system.history());
-    let plan =
-        recovery::plan(kernel, &recon.state(), &[name.to_owned()], Target::Now, &Births::new());
-    let plan = plan.map_err(said)?;
-    let (keys, options) = (system.copy_keys(), RecoverOptions::default());
-    let done =
-        recovery::recover(system.store(), &keys, recon, &*history, &plan, options, &mut |_| ());
-    done.map(drop).map_err(said)
+    recover_sets(system, &request(&[name], Point::Now)).map(drop)
 }
 
 /// The data set's own file.
@@ -191,7 +174,9 @@ fn places(system: &System, disk: &SimDisk, rng: &mut Rng) -> Result<Vec<(PathBuf
     let segment = PathBuf::from(folder).join(format!("segment-{slot:03}.stripe-0"));
     all.push((segment.clone(), 4096 + within(rng, 120)));
     all.push((segment, within(rng, 120)));
-    all.push((COPIES[rng.index(2)].into(), within(rng, 9000)));
+    let state = system.recon().state();
+    let copy = state.image_copies.values().next().ok_or("there is no image copy")?;
+    all.push((copy.files[rng.index(2)].path.clone(), within(rng, 9000)));
     Ok(all)
 }
 
@@ -371,7 +356,7 @@ pub fn nothing_is_lost_while_it_is_recovered(seed: u64) -> Result<(), String> {
     let (outcome, result) = run_to_end(SimConfig::new(seed), &disk, move |seam| {
         let system = site(seam)?;
         // The log that the first copy needs has been used again.
-        copy(&system, &["/copies/two.copy"])?;
+        copy_all(&system, false)?;
         let over = Arc::new(AtomicBool::new(false));
         let (store, until) = (system.store().clone(), Arc::clone(&over));
         let told = Arc::new(Mutex::new(Ok(0)));

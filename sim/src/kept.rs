@@ -5,7 +5,7 @@
 use archive::{Cure, Keep, LogBegins, audit};
 use base::Lsn;
 use recon::{DataSetEntry, Protection, Record};
-use recovery::{Target, concern};
+use recovery::{Target, log_filter};
 use seam::sim::{Rng, SimDisk};
 use store::{Store, Unit, UnitOptions};
 
@@ -132,7 +132,7 @@ fn merge(site: &Site, from: Lsn) -> Result<Lsn, String> {
     let (catalog, registry) = (archiver.catalog(), &**archiver.registry());
     let to = catalog.newest().ok_or("nothing is archived")?.info.whole;
     let ids: Vec<_> = site.store.kernel().all_sets().iter().map(|set| set.id()).collect();
-    catalog.accumulate(&ids, from..to, concern, registry, &mut |_| Ok(())).map_err(said)?;
+    catalog.accumulate(&ids, from..to, log_filter, registry, &mut |_| Ok(())).map_err(said)?;
     Ok(to)
 }
 

@@ -225,8 +225,8 @@ impl Site {
         let ids = NAMES.iter().filter_map(|name| self.store.kernel().set_named(name));
         let ids: Vec<base::DataSetId> = ids.map(|set| set.id()).collect();
         let registry = &**archiver.registry();
-        let concern = recovery::concern;
-        catalog.accumulate(&ids, from..to, concern, registry, &mut |_| Ok(())).map_err(said)?;
+        let filter = recovery::log_filter;
+        catalog.accumulate(&ids, from..to, filter, registry, &mut |_| Ok(())).map_err(said)?;
         Ok(())
     }
 

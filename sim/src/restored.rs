@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::Lsn;
-use recovery::{Lost, Target};
+use recovery::{LostSystem, Target};
 use seam::Seam;
 use seam::sim::{CrashStyle, Rng, SimDisk};
 

@@ -175,12 +175,7 @@ fn found(seam: &Seam, config: SystemConfig, office: &Office) -> Result<(), Strin
 }
 
 fn open(seam: &Seam, begin_anchor: bool) -> Result<System, String> {
-    let options = OpenOptions {
-        serve: false,
-        verbs: operators::VERBS,
-        begin_anchor,
-        ..OpenOptions::default()
-    };
+    let options = OpenOptions { serve: false, begin_anchor, ..operations::verbs::options(|_| ()) };
     System::open(seam, Path::new(DIR), &phrase(), options).map_err(said)
 }
 

@@ -2,6 +2,7 @@
 
 use base::{CiNumber, DataSetId, UowId};
 use uow::checkpoint::{Checkpoint, Gathered};
+use uow::record::Part;
 
 use crate::definition;
 
@@ -9,9 +10,9 @@ use crate::definition;
 /// than it begins with.
 pub fn fuzz(bytes: &[u8]) {
     // As a part, and as two parts that belong together.
-    let _ = Gathered::default().part(bytes);
+    let _ = Gathered::default().part(&Part { number: 0, count: 1, bytes });
     let (mut gathered, halves) = (Gathered::default(), bytes.split_at(bytes.len() / 2));
-    let part = |number: u32, half: &[u8]| [&number.to_le_bytes(), &[2, 0, 0, 0], half].concat();
+    let part = |number: u32, bytes| Part { number, count: 2, bytes };
     assert_eq!(gathered.part(&part(0, halves.0)), Ok(None));
     assert_eq!(gathered.part(&part(1, halves.1)), Checkpoint::decode(bytes).map(Some));
     let Ok(checkpoint) = Checkpoint::decode(bytes) else { return };

@@ -8,27 +8,11 @@ use seam::Seam;
 use seam::sim::{Fault, FaultKind, Rng, SimDisk, When};
 use serde_json::{Value, json};
 use system::System;
-use system::operator::{self, Refusal, Request, Verb, done, forms};
+use system::operator::{Refusal, Request};
 
 use super::office::{Office, is_full, names};
 use super::{FRAMES, Lived, SETS, UNIT};
 use crate::recovery::said;
-
-/// What the layers above add to a system's own verbs, for data sets by their own names.
-pub(super) const VERBS: &[Verb] = &[
-    Verb {
-        name: "rekey",
-        run: |on, asked, talk| done(&forms::rekey(on, &asked.arguments()?, talk)?),
-    },
-    Verb {
-        name: "convert",
-        run: |on, asked, talk| done(&forms::convert(on, &asked.arguments()?, talk)?),
-    },
-    Verb {
-        name: "archive accumulate",
-        run: |on, asked, talk| done(&operator::accumulate(on, &asked.arguments()?, talk)?),
-    },
-];
 
 /// Asks a system for something.
 pub(super) fn ask(system: &System, verb: &str, arguments: Value) -> Result<Value, Refusal> {

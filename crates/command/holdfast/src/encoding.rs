@@ -15,12 +15,12 @@ use copybook::{Bundle, CopybookError, Direction, Findings, Map, Mapped};
 use definitions::DbdName;
 use definitions::resolve::ResolvedPsb;
 use hierarchy::Database;
+use operations::Databases;
 use placement::{Encoding, WithoutMap};
 use region::encoding::PcbMap;
 use schedule::encoding::Kept;
 use store::Store;
 
-use crate::databases::Databases;
 use crate::failure::{Failure, Result};
 use crate::output::{count, warn};
 

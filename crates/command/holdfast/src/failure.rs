@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use base::{Code, Coded};
 use hierarchy::HierarchyError;
 use hierarchy::repository::RepositoryError;
+use operations::OperationsError;
 use region::RegionError;
 use seal::SealError;
 use store::StoreError;
@@ -69,7 +70,7 @@ impl Coded for InFile {
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
 /// What the command's own failures say in place of a layer's code.
-const OWN: Code = Code("HFY100");
+const OWN: Code = operations::FAILED;
 const USAGE: Code = Code(system::operator::USAGE);
 
 impl Failure {
@@ -85,13 +86,6 @@ impl Failure {
     pub(crate) fn within(&self, what: &str) -> Failure {
         let (code, text, remedy) = self.parts();
         Failure::other(format!("{what}: {text} ({code})"), remedy)
-    }
-
-    /// The same, with more to do about it.
-    pub(crate) fn advised(&self, more: impl Display) -> Failure {
-        let (code, message, advice) = self.parts();
-        let advice = if advice.is_empty() { more.to_string() } else { format!("{advice} {more}") };
-        Failure::Refused(Refusal { code, message, advice })
     }
 
     /// The same, of a file that the layer below was given open and does not know by name.
@@ -236,6 +230,22 @@ impl From<RegionError> for Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Failure {
         Failure::Error(Box::new(error))
+    }
+}
+
+impl From<OperationsError> for Failure {
+    fn from(error: OperationsError) -> Failure {
+        match error {
+            OperationsError::System(error) => error.into(),
+            OperationsError::Recovery(error) => Failure::Error(Box::new(error)),
+            OperationsError::Recon(error) => Failure::Error(Box::new(error)),
+            OperationsError::Store(error) => error.into(),
+            OperationsError::Uow(error) => Failure::Error(Box::new(error)),
+            OperationsError::Hierarchy(error) => error.into(),
+            OperationsError::Repository(error) => error.into(),
+            // Its code is that of a refusal, or of a failure of the command itself.
+            other => Failure::Refused(other.into()),
+        }
     }
 }
 

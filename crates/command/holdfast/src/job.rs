@@ -17,6 +17,7 @@ use clap::ValueEnum;
 use definitions::PsbName;
 use definitions::resolve::{Definitions as _, ResolvedPsb, resolve_psb};
 use gsam::FileSpec;
+use operations::Databases;
 use placement::{Compat, ProgramUser};
 use region::encoding::Converted;
 use region::shape::PcbShape;
@@ -30,7 +31,6 @@ use store_kernel::KernelStore;
 use system::{Authorised, Authoriser, System};
 use uow::Kernel;
 
-use crate::databases::Databases;
 use crate::encoding::conversions;
 use crate::failure::{Failure, Result};
 use crate::output::{say, warn};

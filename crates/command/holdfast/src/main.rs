@@ -11,27 +11,18 @@
 //! 5. A reader that goes away (`holdfast log print DIR | head`) ends the command, quietly.
 
 mod advice;
-mod anew;
-mod as_of;
-mod backout;
 mod cancel;
 mod command;
-mod databases;
 mod encoding;
 mod failure;
 mod job;
 mod left;
-mod look;
 mod operate;
 mod output;
 mod passphrase;
 mod pipe;
 mod progress;
-mod recovery;
-mod rehearsal;
 mod standard;
-mod verbs;
-mod which;
 
 use std::ffi::OsString;
 use std::io::Write as _;

@@ -1,20 +1,25 @@
 //! How a command has something done in a system, whether it is in use or stopped.
+//!
+//! Invariants:
+//! 1. A command closes the system that it has opened, whatever became of its work.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Args;
-use seal::Passphrase;
+use operations::Databases;
+use operations::selection::register;
+use operations::verbs::{Operation, answer_of};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use store_kernel::KernelStore;
 use system::operator::{self, Request};
-use system::{OpenOptions, SystemConfig, SystemError};
+use system::{OpenOptions, System};
 
 use crate::command::Context;
 use crate::failure::{Failure, Result};
+use crate::output::{warn, warn_once};
 use crate::passphrase::PassphraseArgs;
 use crate::progress::Progress;
-use crate::verbs::options;
 
 /// Which system an operator's command is for.
 #[derive(Args, Debug)]
@@ -56,6 +61,28 @@ pub(crate) fn look<T: DeserializeOwned>(
     operated(context, dir, passphrase, (verb, arguments), options)
 }
 
+/// Has an operation over databases done, as [`operate`].
+pub(crate) fn perform<T: DeserializeOwned>(
+    context: &Context,
+    dir: &Path,
+    passphrase: &PassphraseArgs,
+    operation: &Operation,
+) -> Result<T> {
+    let Request { verb, arguments } = operation.request()?;
+    operate(context, dir, passphrase, &verb, &arguments)
+}
+
+/// The same for an operation that changes nothing, as [`look`].
+pub(crate) fn inspect<T: DeserializeOwned>(
+    context: &Context,
+    dir: &Path,
+    passphrase: &PassphraseArgs,
+    operation: &Operation,
+) -> Result<T> {
+    let Request { verb, arguments } = operation.request()?;
+    look(context, dir, passphrase, &verb, &arguments)
+}
+
 fn operated<T: DeserializeOwned>(
     context: &Context,
     dir: &Path,
@@ -70,7 +97,7 @@ fn operated<T: DeserializeOwned>(
             progress.show(&at.object, at.done, at.total, &at.unit);
         });
     progress.clear();
-    understood(dir, answer?)
+    Ok(answer_of(dir, answer?)?)
 }
 
 /// How a system is opened only to be looked at: in memory where its folder is mounted read-only, as
@@ -78,17 +105,6 @@ fn operated<T: DeserializeOwned>(
 fn looking(context: &Context, dir: &Path) -> OpenOptions {
     let in_memory = context.seam.disk.is_read_only(dir).unwrap_or(false);
     OpenOptions { in_memory, ..options() }
-}
-
-/// What RECON says, read from its files; the system may be damaged, or in use.
-pub(crate) fn recon_of(
-    context: &Context,
-    dir: &Path,
-    passphrase: &Passphrase,
-) -> Result<recon::Reading> {
-    let config = SystemConfig::read(&*context.seam.disk, dir)?;
-    let keys = Arc::new(system::look_at_key_ring(&context.seam, dir, passphrase)?);
-    Ok(recon::read(&system::recon_setup(&context.seam, dir, &config, keys))?)
 }
 
 /// Folders as the process that has the system open finds them, wherever it stands.
@@ -101,10 +117,40 @@ pub(crate) fn absolute(folders: &[PathBuf]) -> Result<Vec<PathBuf>> {
     folders.iter().map(absolute).collect()
 }
 
-/// An answer as the command wants it.
-pub(crate) fn understood<T: DeserializeOwned>(dir: &Path, answer: serde_json::Value) -> Result<T> {
-    serde_json::from_value(answer).map_err(|error| {
-        let (dir, why) = (dir.to_owned(), format!("its answer is not understood: {error}"));
-        Failure::from(SystemError::NoAnswer { dir, why })
-    })
+/// How the command opens a system: with all verbs.
+pub(crate) fn options() -> OpenOptions {
+    operations::verbs::options(warn_once)
+}
+
+/// The arguments of a command that works on the databases of a stopped system.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct SystemArgs {
+    /// The system's folder; the system must be stopped
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) system: PathBuf,
+    #[command(flatten)]
+    pub(crate) passphrase: PassphraseArgs,
+}
+
+/// Opens the system, lets `body` work on its databases, and closes the system in any case.
+pub(crate) fn with<T>(
+    context: &mut Context,
+    args: &SystemArgs,
+    body: impl FnOnce(&mut Context, &System, &Databases<KernelStore>) -> Result<T>,
+) -> Result<T> {
+    let passphrase = args.passphrase.get()?;
+    let dir: &Path = &args.system;
+    let system = System::open(&context.seam, dir, &passphrase, options())?;
+    system.notes().iter().for_each(warn);
+    let done = Databases::of(&system).map_err(Failure::from).and_then(|databases| {
+        let answer = body(context, &system, &databases)?;
+        // What was made by it, RECON knows for the time when it is damaged.
+        register(&system, &databases);
+        Ok(answer)
+    });
+    match (done, system.close()) {
+        (Ok(answer), Ok(())) => Ok(answer),
+        (Ok(_), Err(error)) => Err(error.into()),
+        (Err(failure), _) => Err(failure),
+    }
 }

@@ -14,7 +14,6 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
-use recovery::{CopySink, RecoveryError};
 use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open, unlink};
 use seam::Seam;
 
@@ -24,34 +23,6 @@ use crate::failure::{Failure, Result};
 const CHUNK: usize = 256 << 10;
 /// How often it is looked whether everything has come through.
 const LOOK: Duration = Duration::from_millis(2);
-
-/// The writing end: where a copy goes.
-pub(crate) struct PipeSink {
-    path: PathBuf,
-    file: File,
-}
-
-impl PipeSink {
-    pub(crate) fn open(path: &Path) -> std::result::Result<PipeSink, RecoveryError> {
-        let opened = open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty());
-        let file = opened.map_err(|error| failed(path, "opened", error.into()))?;
-        Ok(PipeSink { path: path.to_owned(), file: File::from(file) })
-    }
-}
-
-impl CopySink for PipeSink {
-    fn write(&mut self, bytes: &[u8]) -> std::result::Result<(), RecoveryError> {
-        self.file.write_all(bytes).map_err(|error| failed(&self.path, "written", error))
-    }
-
-    fn finish(&mut self) -> std::result::Result<Vec<PathBuf>, RecoveryError> {
-        Ok(Vec::new())
-    }
-}
-
-fn failed(path: &Path, verb: &'static str, error: io::Error) -> RecoveryError {
-    RecoveryError::Io { path: path.to_owned(), verb, error }
-}
 
 /// The reading end: a thread that passes everything on to standard output.
 pub(crate) struct ToStdout {

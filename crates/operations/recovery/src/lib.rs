@@ -24,7 +24,7 @@
 //! | `copy` | making a copy |
 //! | `reader` | reading one |
 //! | `plan` | from which copy, and which piece of the log |
-//! | `owed` | what copies of a chain have lost that newer ones do not hold |
+//! | `unproven` | what copies of a chain have lost that newer ones do not hold |
 //! | `proof` | whether those copies can be read |
 //! | `recover` | doing it |
 //! | `backout` | taking committed units of work back |
@@ -32,45 +32,45 @@
 //! | `units` | which units of work were committed |
 //! | `chains` | long values that only the log has |
 //! | `find` | copies that RECON does not name |
-//! | `known` | whether a file is of a copy that RECON knows |
+//! | `identify` | whether a file is of a copy that RECON knows |
 //! | `folders` | which folders of image copies are not mounted |
-//! | `concern` | which records a recovery needs |
-//! | `lost` | making a lost system anew |
-//! | `past` | what the log says of a system that is lost |
+//! | `log_filter` | which records a recovery needs |
+//! | `lost_system` | making a lost system anew |
+//! | `set_history` | what the log says of a system that is lost |
 
 mod backout;
 mod chains;
-mod concern;
 mod copy;
 mod envelope;
 mod error;
 mod find;
 mod folders;
-mod known;
-mod lost;
+mod identify;
+mod log_filter;
+mod lost_system;
 mod media;
-mod owed;
-mod past;
 mod plan;
 mod proof;
 mod prove;
 mod reader;
 mod recover;
+mod set_history;
 mod trace;
 mod units;
+mod unproven;
 
 pub use backout::{BackedOut, Backout, BackoutOptions, NameGap, Ties, backout};
-pub use concern::concern;
 pub use copy::{CopyOptions, CopyReport, Progress, copy_sets};
 pub use envelope::CopyKeys;
 pub use error::RecoveryError;
 pub use find::{FoundCopies, find_copies};
 pub use folders::{folders_away, prepare_folder, refuse_away};
-pub use lost::{LeftSet, Lost};
+pub use log_filter::log_filter;
+pub use lost_system::{LeftSet, LostSystem};
 pub use media::{CopyFiles, CopySink, is_unfinished};
-pub use past::{Past, Unread};
 pub use plan::{Births, Plan, SetPlan, Target, leave_aside, plan};
 pub use proof::{Look, look_at_copies};
 pub use reader::{CopyInfo, CopyReader, CopyVisitor};
 pub use recover::{History, RecoverOptions, Recovered, Recovery, lsn_of, recover};
+pub use set_history::{SetHistory, Unread};
 pub use units::{Committed, committed};

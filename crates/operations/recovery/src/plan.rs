@@ -46,7 +46,7 @@ pub struct SetPlan {
     pub spans: Vec<Span>,
 }
 
-/// Where data sets came to be, as far as that is known; see [`crate::Past::births`].
+/// Where data sets came to be, as far as that is known; see [`crate::SetHistory::births`].
 pub type Births = BTreeMap<DataSetId, Lsn>;
 
 /// What a recovery will read.

@@ -9,9 +9,9 @@ use recon::ImageCopy;
 use seam::Seam;
 
 use crate::media::Source;
-use crate::owed::Owed;
 use crate::plan::SetPlan;
 use crate::reader::ANOTHER;
+use crate::unproven::Unproven;
 use crate::{CopyInfo, CopyKeys, CopyReader, CopyVisitor, Plan, Progress, RecoveryError};
 
 /// How closely copies are looked at.
@@ -60,16 +60,17 @@ fn look_at(
     if look == Look::Files {
         return copies.iter().try_for_each(|copy| is_there(seam, copy, &names));
     }
-    let wanted = names.iter().map(|name| Wanted { name, index: None, owed: Owed::default() });
+    let wanted =
+        names.iter().map(|name| Wanted { name, index: None, unproven: Unproven::default() });
     let (wanted, what) = (wanted.collect(), String::new());
     let mut proving = Proving { wanted, copy: 0, what, progress };
     for copy in copies {
         (proving.copy, proving.what) = (copy.number, format!("image copy {}", copy.number));
         read_any_file(seam, keys, copy, &names, &mut proving)?;
-        proving.wanted.iter_mut().for_each(|one| one.owed.end_copy());
+        proving.wanted.iter_mut().for_each(|one| one.unproven.end_copy());
     }
-    let owed = proving.wanted.iter_mut().map(|one| (one.name, &mut one.owed));
-    refuse_what_is_owed(owed)
+    let unproven = proving.wanted.iter_mut().map(|one| (one.name, &mut one.unproven));
+    refuse_unproven(unproven)
 }
 
 /// Whether one of the files of a copy is there, as long as it was.
@@ -114,12 +115,12 @@ pub(crate) fn read_any_file(
     Err(unreadable(copy.number, names, failed))
 }
 
-/// Refuses copies of which an interval is owed at the end of a chain.
-pub(crate) fn refuse_what_is_owed<'o>(
-    owed: impl Iterator<Item = (&'o str, &'o mut Owed)>,
+/// Refuses copies of which an interval is unproven at the end of a chain.
+pub(crate) fn refuse_unproven<'o>(
+    unproven: impl Iterator<Item = (&'o str, &'o mut Unproven)>,
 ) -> Result<(), RecoveryError> {
-    for (name, owed) in owed {
-        if let Some((copy, error)) = owed.take_first() {
+    for (name, unproven) in unproven {
+        if let Some((copy, error)) = unproven.take_first() {
             return Err(unreadable(copy, &[name.to_owned()], Some(error)));
         }
     }
@@ -160,13 +161,13 @@ struct Wanted<'p> {
     name: &'p str,
     /// Which of the copy's data sets it is.
     index: Option<usize>,
-    owed: Owed,
+    unproven: Unproven,
 }
 
 impl Proving<'_> {
-    fn owed(&mut self, index: usize) -> Option<&mut Owed> {
+    fn unproven(&mut self, index: usize) -> Option<&mut Unproven> {
         let of = |one: &&mut Wanted<'_>| one.index == Some(index);
-        self.wanted.iter_mut().find(of).map(|one| &mut one.owed)
+        self.wanted.iter_mut().find(of).map(|one| &mut one.unproven)
     }
 }
 
@@ -174,7 +175,7 @@ impl CopyVisitor for Proving<'_> {
     fn begin(&mut self, info: &CopyInfo) -> Result<(), RecoveryError> {
         for one in &mut self.wanted {
             one.index = info.sets.iter().position(|set| set.name == one.name);
-            one.owed.begin_copy();
+            one.unproven.begin_copy();
         }
         Ok(())
     }
@@ -182,21 +183,21 @@ impl CopyVisitor for Proving<'_> {
         self.wanted.iter().any(|one| one.index == Some(set))
     }
     fn used(&mut self, set: usize, ci: CiNumber, used: bool) -> Result<(), RecoveryError> {
-        if let Some(owed) = self.owed(set).filter(|_| used) {
-            owed.used(ci);
+        if let Some(unproven) = self.unproven(set).filter(|_| used) {
+            unproven.used(ci);
         }
         Ok(())
     }
     fn interval(&mut self, set: usize, ci: CiNumber, _: &[u8]) -> Result<(), RecoveryError> {
-        if let Some(owed) = self.owed(set) {
-            owed.give(ci);
+        if let Some(unproven) = self.unproven(set) {
+            unproven.give(ci);
         }
         Ok(())
     }
     fn lost(&mut self, set: usize, ci: CiNumber, why: RecoveryError) -> Result<(), RecoveryError> {
         let copy = self.copy;
-        if let Some(owed) = self.owed(set) {
-            owed.lose(ci, copy, why);
+        if let Some(unproven) = self.unproven(set) {
+            unproven.lose(ci, copy, why);
         }
         Ok(())
     }

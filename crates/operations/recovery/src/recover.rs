@@ -26,10 +26,10 @@ use uow::checkpoint::Checkpoint;
 use uow::record::KernelRecord;
 use uow::{InFlight, Kernel, Rebuild, RebuildCounts, Repeating, Uow, UowError, UowOptions};
 
-use crate::owed::Owed;
 use crate::plan::{Plan, SetPlan, Target};
-use crate::proof::{read_any_file, refuse_what_is_owed};
-use crate::{CopyInfo, CopyKeys, CopyVisitor, Progress, RecoveryError, concern};
+use crate::proof::{read_any_file, refuse_unproven};
+use crate::unproven::Unproven;
+use crate::{CopyInfo, CopyKeys, CopyVisitor, Progress, RecoveryError, log_filter};
 
 /// Where a recovery reads the log.
 pub trait History {
@@ -111,7 +111,7 @@ impl History for LogSource {
         to: Lsn,
         each: &mut dyn FnMut(&Record<'_>) -> Result<bool, RecoveryError>,
     ) -> Result<(), RecoveryError> {
-        LogSource::each_of(self, spans, from.min(to)..to, concern, each)
+        LogSource::each_of(self, spans, from.min(to)..to, log_filter, each)
     }
 }
 
@@ -437,12 +437,12 @@ struct Successor<'f> {
     rebuild: Option<Rebuild>,
     /// Which of the copy's data sets it is.
     index: Option<usize>,
-    owed: Owed,
+    unproven: Unproven,
 }
 
 impl Successor<'_> {
     fn of(plan: &SetPlan) -> Successor<'_> {
-        Successor { plan, rebuild: None, index: None, owed: Owed::default() }
+        Successor { plan, rebuild: None, index: None, unproven: Unproven::default() }
     }
 }
 
@@ -455,18 +455,18 @@ impl Filling<'_, '_> {
             (self.copy, self.what) = (copy.number, format!("image copy {}", copy.number));
             read_any_file(seam, keys, copy, &names, self)?;
             for one in &mut self.successors {
-                one.owed.end_copy();
+                one.unproven.end_copy();
                 one.rebuild.as_mut().map_or(Ok(()), Rebuild::end_copy)?;
             }
         }
-        let owed = self.successors.iter_mut();
-        refuse_what_is_owed(owed.map(|one| (one.plan.definition.name.as_str(), &mut one.owed)))
+        let unproven = self.successors.iter_mut();
+        refuse_unproven(unproven.map(|one| (one.plan.definition.name.as_str(), &mut one.unproven)))
     }
 
-    fn successor(&mut self, index: usize) -> Option<(&mut Rebuild, &mut Owed)> {
+    fn successor(&mut self, index: usize) -> Option<(&mut Rebuild, &mut Unproven)> {
         let of = |one: &&mut Successor<'_>| one.index == Some(index);
         let one = self.successors.iter_mut().find(of)?;
-        Some((one.rebuild.as_mut()?, &mut one.owed))
+        Some((one.rebuild.as_mut()?, &mut one.unproven))
     }
 }
 
@@ -479,7 +479,7 @@ impl CopyVisitor for Filling<'_, '_> {
                 let why = format!("holds it: {} does not", info.number);
                 return Err(RecoveryError::NoCopy { name: name.clone(), why });
             }
-            one.owed.begin_copy();
+            one.unproven.begin_copy();
             match &mut one.rebuild {
                 // A second file of a copy, or the next copy of a chain.
                 Some(rebuild) => rebuild.at_moment(&info.moment),
@@ -500,22 +500,22 @@ impl CopyVisitor for Filling<'_, '_> {
     }
 
     fn used(&mut self, set: usize, ci: CiNumber, used: bool) -> Result<(), RecoveryError> {
-        let Some((rebuild, owed)) = self.successor(set).filter(|_| used) else { return Ok(()) };
-        owed.used(ci);
+        let Some((rebuild, unproven)) = self.successor(set).filter(|_| used) else { return Ok(()) };
+        unproven.used(ci);
         Ok(rebuild.note_used(ci)?)
     }
 
     fn interval(&mut self, set: usize, ci: CiNumber, unit: &[u8]) -> Result<(), RecoveryError> {
-        let Some((rebuild, owed)) = self.successor(set) else { return Ok(()) };
-        owed.give(ci);
+        let Some((rebuild, unproven)) = self.successor(set) else { return Ok(()) };
+        unproven.give(ci);
         let usable = rebuild.set().usable_bytes();
         Ok(rebuild.put(ci, &unit[..usable])?)
     }
 
     fn lost(&mut self, set: usize, ci: CiNumber, why: RecoveryError) -> Result<(), RecoveryError> {
         let copy = self.copy;
-        if let Some((_, owed)) = self.successor(set) {
-            owed.lose(ci, copy, why);
+        if let Some((_, unproven)) = self.successor(set) {
+            unproven.lose(ci, copy, why);
         }
         Ok(())
     }

@@ -37,10 +37,10 @@ mod restore;
 mod room;
 mod shadow;
 pub mod status;
-mod still;
 mod survey;
 mod system;
 mod verify;
+mod write_freeze;
 
 pub use archives::{AccumulationStatus, ArchiveStatus, ArchivesStatus};
 pub use authorise::{Authorised, Authoriser};
@@ -57,13 +57,13 @@ pub use registry::recon_setup;
 pub use restore::{RebuiltRecon, RestoreOptions, RestoredSystem, rebuild_recon};
 pub use room::{WarnSettings, is_full};
 pub use status::SystemStatus;
-pub use still::Still;
 pub use survey::{LogDamage, LogSurvey, LostLogCopy, Stopped, SurveyedSegment, status};
 pub use system::{
     InitOptions, LABELS, OpenOptions, System, explain, look_at_key_ring, open_key_ring,
     session_name, stretch_passphrase,
 };
 pub use verify::{
-    Finding, Phase, Repair, RepairWish, Repaired, SetReport, VerifyReport, VerifyWish,
+    Finding, Phase, Repair, RepairRequest, Repaired, SetReport, VerifyReport, VerifyRequest,
     is_all_in_log, verify,
 };
+pub use write_freeze::WriteFreeze;

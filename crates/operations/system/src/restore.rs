@@ -12,7 +12,7 @@ use archive::{ArchiveCatalog, LogSource};
 use base::{Lsn, SystemId};
 use log::Scanned;
 use recon::{Recon, Record, State};
-use recovery::{CopyKeys, LeftSet, Lost, Past, Progress, RecoveryError, find_copies};
+use recovery::{CopyKeys, LeftSet, LostSystem, Progress, RecoveryError, SetHistory, find_copies};
 use seal::{Format, KeyProvider, KeyRing, Passphrase};
 use seam::Seam;
 use seam::disk::{Disk, read_small};
@@ -120,7 +120,7 @@ impl System {
         let parts = parts(seam, dir, &config, Arc::clone(&keys));
         let catalog = catalog(&parts, &config, dir)?;
         let copies = copy_keys(Arc::clone(&keys), system);
-        let lost = Lost::look(seam, &catalog, &copies, &options.copies, tell)?;
+        let lost = LostSystem::look(seam, &catalog, &copies, &options.copies, tell)?;
         let restoring = dir.join(RESTORING);
         let made = make_folders(disk, dir, &config).and_then(|()| {
             let again = serde_json::to_vec(&Again::of(options)).unwrap_or_default();
@@ -326,10 +326,10 @@ fn read_log(
     stopped: &Stopped,
     notes: &mut Vec<String>,
     tell: Tell<'_>,
-) -> Result<Past, SystemError> {
+) -> Result<SetHistory, SystemError> {
     let keys = Arc::clone(stopped.keys()) as Arc<dyn KeyProvider>;
     let parts = parts(&stopped.seam, &stopped.dir, stopped.config(), keys);
-    let mut past = Past::from(Lsn::NONE);
+    let mut past = SetHistory::from(Lsn::NONE);
     let mut archived = None;
     if let Some(catalog) = archives::look(&parts, stopped.config(), &stopped.dir)? {
         archived = catalog.archived_to();
@@ -339,7 +339,7 @@ fn read_log(
             let (done, total) = (lsn.0.saturating_sub(from.0), to.0.saturating_sub(from.0));
             tell(Progress { what: "the archives", done, total });
         };
-        match Past::read_around(&source, from, &mut tell_lsn) {
+        match SetHistory::read_around(&source, from, &mut tell_lsn) {
             Ok((read, unread)) => {
                 past = read;
                 notes.extend(unread.into_iter().map(|one| one.why));

@@ -6,7 +6,7 @@
 //! 1. No file below is opened for writing, made, renamed, cut or removed; the disk below is asked
 //!    for reading only.
 //! 2. What was written is what is read, over all handles of a file.
-//! 3. Blocks of zeros take no memory. Past `bytes_max` of others writing fails: a rehearsal that
+//! 3. Blocks of zeros take no memory. Past `bytes_max` of others writing fails: a dry run that
 //!    would need more memory than the machine has ends with an error, not with the machine.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -150,7 +150,7 @@ impl Disk for ShadowDisk {
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut state = self.state.lock();
         if self.is_below(&state, from)? {
-            let why = "only what was made in a rehearsal is renamed in it";
+            let why = "only what was made in a dry run is renamed in it";
             return Err(io::Error::new(io::ErrorKind::Unsupported, why));
         }
         let layer = state.files.remove(from).ok_or_else(no_file)?;
@@ -210,7 +210,7 @@ impl ShadowFile {
             let bytes = self.budget.bytes.fetch_add(BLOCK as u64, Relaxed) + BLOCK as u64;
             if bytes > self.budget.bytes_max {
                 let most = self.budget.bytes_max >> 20;
-                let text = format!("a rehearsal in memory may take {most} MiB, and needs more");
+                let text = format!("a dry run in memory may take {most} MiB, and needs more");
                 return Err(io::Error::new(io::ErrorKind::OutOfMemory, text));
             }
         }

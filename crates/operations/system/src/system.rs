@@ -53,6 +53,8 @@ pub struct OpenOptions {
     pub serve: bool,
     /// What layers above do for operators, besides the verbs of every system.
     pub verbs: &'static [Verb],
+    /// Hears what is to be known of work in the open system that is no reason to refuse it.
+    pub notice: fn(&str),
     /// Use a log copy that is recorded as stale if there is no other; what it lacks is lost (K9).
     pub override_stale: bool,
     /// Begin the anchor with the system as it is: that it was put back is not noticed (K6).
@@ -67,6 +69,7 @@ impl Default for OpenOptions {
         OpenOptions {
             serve: true,
             verbs: &[],
+            notice: |_| (),
             override_stale: false,
             begin_anchor: false,
             in_memory: false,
@@ -92,6 +95,7 @@ pub(crate) struct Inner {
     pub(crate) cipher: CipherCheck,
     pub(crate) notes: Vec<String>,
     pub(crate) verbs: &'static [Verb],
+    notice: fn(&str),
     /// The programs that it serves.
     pub(crate) guests: Arc<Guests>,
     /// Held by whoever changes the configuration's file.
@@ -190,7 +194,6 @@ impl System {
         let archiver = archives::start(catalog, &kernel, &recon)?;
         notes.extend(kernel.offline_sets().iter().map(|set| status::offline_note(&set.name)));
         let store = KernelStore::new(&kernel, config.store_defaults())?;
-        let (verbs, configuring) = (options.verbs, Mutex::new(()));
         let inner = Inner {
             dir: dir.to_owned(),
             config,
@@ -200,9 +203,10 @@ impl System {
             archiver,
             cipher,
             notes,
-            verbs,
+            verbs: options.verbs,
+            notice: options.notice,
             guests: Arc::default(),
-            configuring,
+            configuring: Mutex::new(()),
             changing_forms: Mutex::new(()),
             opened,
             opened_cpu_us,
@@ -254,6 +258,17 @@ impl System {
 
     pub(crate) fn verbs(&self) -> &'static [Verb] {
         self.inner.verbs
+    }
+
+    /// Who hears what is to be known of work in this system.
+    #[must_use]
+    pub fn notices(&self) -> fn(&str) {
+        self.inner.notice
+    }
+
+    /// Says what is to be known of work in this system.
+    pub fn notice(&self, text: &str) {
+        (self.inner.notice)(text);
     }
 
     /// The kernel.

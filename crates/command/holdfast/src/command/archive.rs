@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use base::Lsn;
 use clap::{Args, Subcommand};
+use operations::verbs::Operation;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use system::operator::{DeletedArchives, Merge};
@@ -13,7 +14,7 @@ use system::{AccumulationStatus, ArchiveStatus, Repair};
 use super::log::lsn;
 use super::{Context, DONE};
 use crate::failure::Result;
-use crate::operate::{Where, look, operate};
+use crate::operate::{Where, look, operate, perform};
 use crate::output::Output;
 
 /// Archives of the log: list, write, prove, repair and delete them
@@ -206,10 +207,10 @@ fn show(context: &mut Context, archives: &[ArchiveStatus], none: &str) -> Result
 
 fn accumulate(context: &mut Context, args: &AccumulateArgs) -> Result<ExitCode> {
     let databases = args.db.iter().cloned().collect();
-    let arguments = Merge { sets: args.set.clone(), databases, from: args.from.map(|lsn| lsn.0) };
+    let merge = Merge { sets: args.set.clone(), databases, from: args.from.map(|lsn| lsn.0) };
     let place = &args.place;
     let made: Vec<AccumulationStatus> =
-        operate(context, &place.system, &place.passphrase, "archive accumulate", &arguments)?;
+        perform(context, &place.system, &place.passphrase, &Operation::Accumulate(merge))?;
     let output = &mut context.output;
     if output.is_json() {
         output.document(&made)?;

@@ -4,14 +4,16 @@ use std::process::ExitCode;
 
 use base::UowId;
 use clap::Args;
+use operations::Selection;
+use operations::backout::{BackedOut, BackoutRequest, ListRequest, UnitRow};
+use operations::recover::Point;
+use operations::verbs::Operation;
 
 use super::recover::point;
 use super::{Context, DONE};
-use crate::backout::{BackedOut, BackoutWish, ListWish, UnitRow};
 use crate::failure::{Failure, Result};
-use crate::operate::{Where, look, operate};
+use crate::operate::{Where, inspect, perform};
 use crate::output::{count, utc};
-use crate::which::Which;
 
 /// Take units of work back that were committed, as if they had never been
 ///
@@ -62,14 +64,15 @@ pub(super) fn run(context: &mut Context, args: &BackoutArgs) -> Result<ExitCode>
 }
 
 fn list(context: &mut Context, args: &BackoutArgs) -> Result<ExitCode> {
-    let since = args.since.as_deref().map_or(Ok(crate::recovery::Point::Now), point)?;
+    let since = args.since.as_deref().map_or(Ok(Point::Now), point)?;
     if args.most == 0 {
         return Err(Failure::usage("--most 0 lists nothing", "Say a number."));
     }
-    let which = Which { sets: args.set.clone(), databases: args.db.clone(), all: false };
-    let wish = ListWish { which, since, most: args.most };
+    let which = Selection { sets: args.set.clone(), databases: args.db.clone(), all: false };
+    let request = ListRequest { which, since, most: args.most };
     let Where { system, passphrase } = &args.place;
-    let rows: Vec<UnitRow> = look(context, system, passphrase, "backout list", &wish)?;
+    let rows: Vec<UnitRow> =
+        inspect(context, system, passphrase, &Operation::BackoutList(request))?;
     let output = &mut context.output;
     if output.is_json() {
         output.document(&rows)?;
@@ -90,9 +93,9 @@ fn list(context: &mut Context, args: &BackoutArgs) -> Result<ExitCode> {
 
 fn back_out(context: &mut Context, args: &BackoutArgs) -> Result<ExitCode> {
     let units = args.units.iter().map(|uow| uow.0).collect();
-    let wish = BackoutWish { units, check: args.check, wait_seconds: args.wait };
+    let request = BackoutRequest { units, check: args.check, wait_seconds: args.wait };
     let Where { system, passphrase } = &args.place;
-    let backed_out: BackedOut = operate(context, system, passphrase, "backout", &wish)?;
+    let backed_out: BackedOut = perform(context, system, passphrase, &Operation::Backout(request))?;
     let output = &mut context.output;
     if output.is_json() {
         output.document(&backed_out)?;

@@ -142,7 +142,7 @@ pub(super) fn run(context: &mut Context, args: &BatchArgs) -> Result<ExitCode> {
     let files = Files::prepare(&*disk, &own, &all, &library, &scratch)?;
     if args.dry_run {
         files.finish(&*disk)?;
-        return rehearse(context, &job, &prepared, &args.passphrase);
+        return dry_run(context, &job, &prepared, &args.passphrase);
     }
     let report = play(context, &job, (&files, &cancel), &args.passphrase)?;
     let finished = files.finish(&*disk);
@@ -314,7 +314,7 @@ fn tell(context: &mut Context, report: &Report) -> Result<ExitCode> {
 }
 
 /// Says what would run, and that it could.
-fn rehearse(
+fn dry_run(
     context: &mut Context,
     job: &Job,
     prepared: &Prepared,

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueEnum};
+use operations::verbs::Operation;
 use serde_json::json;
 use system::Bytes;
 use system::operator::forms::{Conversion, Converted, Converting, Steering};
 
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
-use crate::operate::{Where, look, operate};
+use crate::operate::{Where, look, operate, perform};
 use crate::output::{Output, bytes, count};
 use crate::passphrase::PassphraseArgs;
 
@@ -127,7 +128,7 @@ pub(super) fn run(context: &mut Context, args: &ConvertArgs) -> Result<ExitCode>
         return Err(Failure::usage("nothing is named", "Give --set NAME or --db NAME."));
     }
     let Where { system, passphrase } = &args.place;
-    let converted: Converted = operate(context, system, passphrase, "convert", &asked)?;
+    let converted: Converted = perform(context, system, passphrase, &Operation::Convert(asked))?;
     told(&mut context.output, &converted)
 }
 
@@ -163,7 +164,8 @@ fn begin(context: &mut Context, args: &RekeyArgs) -> Result<ExitCode> {
     let Some(system) = &args.system else {
         return Err(Failure::usage("no system is named", "Give -s DIR."));
     };
-    let converted: Converted = operate(context, system, &args.passphrase, "rekey", &asked)?;
+    let converted: Converted =
+        perform(context, system, &args.passphrase, &Operation::Rekey(asked))?;
     told(&mut context.output, &converted)
 }
 

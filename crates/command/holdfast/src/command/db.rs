@@ -6,17 +6,21 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use definitions::DbdName;
 use hierarchy::{Database, state};
+use operations::Databases;
+use operations::database_report::{
+    DatabaseRequest, IndexStatus, SegmentStatus, Space, Status, Verified,
+};
+use operations::reinitialize::{Part, give_up};
+use operations::verbs::Operation;
 use serde_json::json;
 use store::Store;
 
 use super::map::{self, MapArgs};
 use super::partition::{self, PartitionArgs};
 use super::{Context, DONE};
-use crate::anew::{Part, give_up};
-use crate::databases::{Databases, SystemArgs, with};
 use crate::failure::{Failure, Result};
-use crate::look::{IndexStatus, Named, SegmentStatus, Space, Status, Verified};
-use crate::operate::{Where, look};
+use crate::operate::{SystemArgs, with};
+use crate::operate::{Where, inspect};
 use crate::output::{Output, bytes, count, warn};
 
 /// Show, verify and empty databases
@@ -91,9 +95,9 @@ pub(super) fn run(context: &mut Context, args: &DbArgs) -> Result<ExitCode> {
 }
 
 fn show(context: &mut Context, args: &NameArgs) -> Result<ExitCode> {
-    let wish = Named { database: args.database.clone(), wait_seconds: 0 };
+    let request = DatabaseRequest { database: args.database.clone(), wait_seconds: 0 };
     let Where { system, passphrase } = &args.place;
-    let status: Status = look(context, system, passphrase, "db status", &wish)?;
+    let status: Status = inspect(context, system, passphrase, &Operation::DatabaseStatus(request))?;
     tell_status(&mut context.output, &status)
 }
 
@@ -142,9 +146,10 @@ fn tell_status(output: &mut Output, status: &Status) -> Result<ExitCode> {
 }
 
 fn verify(context: &mut Context, args: &VerifyArgs) -> Result<ExitCode> {
-    let wish = Named { database: args.name.database.clone(), wait_seconds: args.wait };
+    let request = DatabaseRequest { database: args.name.database.clone(), wait_seconds: args.wait };
     let Where { system, passphrase } = &args.name.place;
-    let verified: Verified = look(context, system, passphrase, "db verify", &wish)?;
+    let verified: Verified =
+        inspect(context, system, passphrase, &Operation::DatabaseVerify(request))?;
     tell_report(&mut context.output, &verified)
 }
 

@@ -18,14 +18,15 @@ use definitions::{
 use hierarchy::is_kept;
 use hierarchy::repository::{Difference, Repository, name_of};
 use macros::{Folders, Sources};
+use operations::Databases;
 use serde::{Serialize, Serializer};
 use store::Store;
 
 use self::data::Verdict;
 use super::{Context, DONE};
 use crate::advice::typed;
-use crate::databases::{Databases, SystemArgs, with};
 use crate::failure::{Failure, Result};
+use crate::operate::{SystemArgs, with};
 use crate::output::{Output, harmless, warn};
 
 /// Compile DBD and PSB macro source and store the definitions

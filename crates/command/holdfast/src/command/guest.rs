@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use base::Coded as _;
 use clap::Args;
+use operations::Databases;
+use operations::selection::register;
 use region::guest;
 use region::{Embedded, ExecDli, Link, Order, Trace};
 use seal::Passphrase;
@@ -12,13 +14,11 @@ use system::System;
 
 use super::{Context, batch};
 use crate::advice;
-use crate::databases::Databases;
 use crate::failure::{Failure, Result};
 use crate::job::{self, Alone, Job, Kind, PcbOrder, Terms, Told};
+use crate::operate::options;
 use crate::output::warn;
 use crate::passphrase;
-use crate::verbs::options;
-use crate::which::tell_recon_of;
 
 /// What leads to this process.
 pub(super) const NAME: &str = "program-process";
@@ -67,11 +67,11 @@ pub(super) fn serve(seam: &Seam, job: &Job, passphrase: &Passphrase, tells: bool
     let system = System::open(seam, &job.system, passphrase, options())?;
     system.notes().iter().for_each(warn);
     let compat = system.config().placement_settings().compat;
-    let scheduled = Databases::for_programs(seam, &system).and_then(|databases| {
+    let scheduled = Databases::for_programs(&system).map_err(Failure::from).and_then(|databases| {
         let authoriser = Some(system.authoriser());
         let terms = Terms { compat, authoriser, ..Terms::default() };
         let schedule = job::schedule(seam, system.kernel(), &databases, job, &terms)?;
-        tell_recon_of(&system, &databases);
+        register(&system, &databases);
         Ok(schedule)
     });
     match scheduled {

@@ -4,17 +4,18 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use operations::Selection;
+use operations::image_copy::{Copied, CopyRequest};
+use operations::verbs::Operation;
 use system::Bytes;
 
 use super::{Context, DONE};
 use crate::advice;
 use crate::failure::{Failure, Result};
-use crate::operate::{absolute, operate};
+use crate::operate::{absolute, perform};
 use crate::output::{bytes, count, warn};
 use crate::passphrase::PassphraseArgs;
 use crate::pipe::ToStdout;
-use crate::recovery::{Copied, CopyWish};
-use crate::which::Which;
 
 /// Copy data sets and databases while they are in use
 ///
@@ -59,12 +60,12 @@ pub(super) struct WhichArgs {
 }
 
 impl WhichArgs {
-    pub(super) fn which(&self) -> Result<Which> {
+    pub(super) fn which(&self) -> Result<Selection> {
         if !self.all && self.set.is_empty() && self.db.is_empty() {
             let remedy = "Name data sets with --set, databases with --db, or say --all.";
             return Err(Failure::usage("nothing was named", remedy));
         }
-        Ok(Which { sets: self.set.clone(), databases: self.db.clone(), all: self.all })
+        Ok(Selection { sets: self.set.clone(), databases: self.db.clone(), all: self.all })
     }
 }
 
@@ -88,13 +89,14 @@ pub(super) fn run(context: &mut Context, args: &ImageCopyArgs) -> Result<ExitCod
         return Err(Failure::usage(what, "Name another folder for the second file, or one alone."));
     }
     let which = args.which.which()?;
-    let wish =
-        CopyWish { which, folders: Vec::new(), pipe: None, incremental: args.incremental, rate };
+    let request =
+        CopyRequest { which, folders: Vec::new(), pipe: None, incremental: args.incremental, rate };
     if args.to.iter().any(|to| to.as_os_str() == "-") {
-        return to_stdout(context, args, wish);
+        return to_stdout(context, args, request);
     }
-    let wish = CopyWish { folders, ..wish };
-    let copied: Copied = operate(context, &args.system, &args.passphrase, "image-copy", &wish)?;
+    let request = CopyRequest { folders, ..request };
+    let copied: Copied =
+        perform(context, &args.system, &args.passphrase, &Operation::ImageCopy(request))?;
     tell_offline(&copied);
     if context.output.is_json() {
         context.output.document(&copied)?;
@@ -131,15 +133,15 @@ fn tell_offline(copied: &Copied) {
 }
 
 /// The copy goes to standard output, and what there is to say about it to standard error.
-fn to_stdout(context: &Context, args: &ImageCopyArgs, wish: CopyWish) -> Result<ExitCode> {
+fn to_stdout(context: &Context, args: &ImageCopyArgs, request: CopyRequest) -> Result<ExitCode> {
     if args.to.len() > 1 {
         let remedy = "Name folders, or `-` alone.";
         return Err(Failure::usage("a copy to standard output has no second file", remedy));
     }
     let through = ToStdout::begin(&context.seam, &args.system)?;
-    let wish = CopyWish { pipe: Some(through.path.clone()), ..wish };
+    let request = CopyRequest { pipe: Some(through.path.clone()), ..request };
     let copied: Result<Copied> =
-        operate(context, &args.system, &args.passphrase, "image-copy", &wish);
+        perform(context, &args.system, &args.passphrase, &Operation::ImageCopy(request));
     // If it was standard output that failed, that is what there is to say.
     let copied = copied.map_err(|error| through.failure().unwrap_or(error))?;
     through.wait(copied.bytes)?;

@@ -4,14 +4,14 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use definitions::DbdName;
+use operations::database_report::Verified;
+use operations::reinitialize::{Part, give_up};
 use serde_json::{Value, json};
 
 use super::db::tell_report;
 use super::{Context, DONE};
-use crate::anew::{Part, give_up};
-use crate::databases::{SystemArgs, with};
 use crate::failure::{Failure, Result};
-use crate::look::Verified;
+use crate::operate::{SystemArgs, with};
 use crate::output::{count, warn};
 use crate::progress::Progress;
 

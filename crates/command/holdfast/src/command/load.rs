@@ -11,6 +11,7 @@ use definitions::Field;
 use definitions::resolve::Definitions;
 use hierarchy::load::{Given, Input, InputError, Loaded};
 use hierarchy::{Database, Deleted, HierarchyError, SegmentType, TypeAt};
+use operations::Databases;
 use placement::Encoding;
 use seam::Seam;
 use serde_json::json;
@@ -19,9 +20,9 @@ use unload::{Form, Reader, UnloadError};
 
 use super::index::built;
 use super::{Context, DONE};
-use crate::databases::{Databases, SystemArgs, with};
 use crate::encoding::{Conversion, LOOKED_AT, Looks, MapArgs, USUAL_PAGE};
 use crate::failure::{Failure, Result};
+use crate::operate::{SystemArgs, with};
 use crate::output::{count, warn};
 use crate::progress::Progress;
 

@@ -11,9 +11,9 @@ use definitions::resolve::Definitions as _;
 use serde_json::json;
 
 use super::{Context, DONE};
-use crate::databases::{SystemArgs, with};
 use crate::encoding::{gather, tell_native};
 use crate::failure::{Failure, Result};
+use crate::operate::{SystemArgs, with};
 
 /// Keep, show or remove the map of a database: what the fields of its segments are
 ///

@@ -8,12 +8,12 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use hierarchy::state;
+use operations::database_report::{PartitionStatus, partition_state};
 use serde_json::json;
 
 use super::{Context, DONE};
-use crate::databases::{SystemArgs, with};
 use crate::failure::{Failure, Result};
-use crate::look::{PartitionStatus, partition_state};
+use crate::operate::{SystemArgs, with};
 use crate::output::Output;
 
 /// Take partitions offline, and bring them back

@@ -6,6 +6,9 @@ use std::sync::Arc;
 
 use base::Lsn;
 use clap::{Args, Subcommand};
+use operations::dry_run::recon_of;
+use operations::recon_report::{ChangeRequest, change_recon, document};
+use operations::verbs::Operation;
 use recon::{Recon, Record, State};
 use recovery::CopyFiles;
 use rustix::io::Errno;
@@ -15,10 +18,9 @@ use system::{Stopped, SystemConfig, operator};
 
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
-use crate::operate::{Where, absolute, recon_of};
+use crate::operate::{Where, absolute};
 use crate::output::{Output, bytes, count, utc, warn};
 use crate::progress::Progress;
-use crate::recovery::{ChangeWish, change_recon, document};
 
 /// RECON: what a recovery needs to know
 ///
@@ -105,7 +107,7 @@ pub(super) fn run(context: &mut Context, args: &ReconArgs) -> Result<ExitCode> {
 /// What RECON says: from whoever has the system open, or from its files.
 fn said(context: &Context, place: &Where) -> Result<Value> {
     SystemConfig::read(&*context.seam.disk, &place.system)?;
-    let request = operator::Request::new("recon list");
+    let request = Operation::ReconList {}.request()?;
     if let Ok(Some(answer)) = operator::call(
         &context.seam,
         &place.system,
@@ -115,7 +117,7 @@ fn said(context: &Context, place: &Where) -> Result<Value> {
     ) {
         return Ok(answer);
     }
-    Ok(document(&recon_of(context, &place.system, &place.passphrase.get()?)?.state))
+    Ok(document(&recon_of(&context.seam, &place.system, &place.passphrase.get()?)?.state))
 }
 
 fn list(context: &mut Context, place: &Where) -> Result<ExitCode> {
@@ -213,7 +215,7 @@ fn section(
 fn check(context: &mut Context, args: &CheckArgs) -> Result<ExitCode> {
     let passphrase = args.place.passphrase.get()?;
     let dir = &args.place.system;
-    let reading = recon_of(context, dir, &passphrase)?;
+    let reading = recon_of(&context.seam, dir, &passphrase)?;
     let mut wrong: Vec<String> =
         reading.copies.iter().filter_map(|copy| copy.wrong.clone()).collect();
     let state = &reading.state;
@@ -392,8 +394,8 @@ fn change(context: &mut Context, args: &ChangeArgs) -> Result<ExitCode> {
         Some(file) => absolute(std::slice::from_ref(file))?.pop(),
         None => None,
     };
-    let wish = ChangeWish { copy, moved_to, file };
-    let request = operator::Request::new("recon change").with(&wish)?;
+    let asked_for = ChangeRequest { copy, moved_to, file };
+    let request = Operation::ReconChange(asked_for.clone()).request()?;
     let dir = &args.place.system;
     SystemConfig::read(&*context.seam.disk, dir)?;
     let mut progress = Progress::new(&context.seam);
@@ -419,7 +421,7 @@ fn change(context: &mut Context, args: &ChangeArgs) -> Result<ExitCode> {
         let show = &mut |at: recovery::Progress<'_>| {
             progress.show(at.what, at.done, at.total, "bytes");
         };
-        let changed = change_recon(&context.seam, &keys, &recon, &wish, show)?;
+        let changed = change_recon(&context.seam, &keys, &recon, &asked_for, show)?;
         serde_json::to_value(changed).unwrap_or_default()
     };
     progress.clear();

@@ -4,14 +4,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use operations::dry_run::{self, Site};
+use operations::recover::{Point, RecoverRequest};
 
 use super::image_copy::WhichArgs;
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
+use crate::operate::options;
 use crate::output::{bytes, count, moment_of, warn};
 use crate::passphrase::PassphraseArgs;
-use crate::recovery::{Point, RecoverWish};
-use crate::rehearsal;
+use crate::progress::Progress;
 
 /// Recover data sets and databases from image copies and the log
 ///
@@ -49,7 +51,7 @@ pub(crate) struct RecoverArgs {
 }
 
 pub(super) fn run(context: &mut Context, args: &RecoverArgs) -> Result<ExitCode> {
-    let wish = RecoverWish {
+    let request = RecoverRequest {
         which: args.which.which()?,
         to: point(&args.to)?,
         check: args.check,
@@ -57,8 +59,16 @@ pub(super) fn run(context: &mut Context, args: &RecoverArgs) -> Result<ExitCode>
         apart: args.yes,
         wait_seconds: args.wait,
     };
-    let recovered =
-        rehearsal::recover(context, &args.system, &args.passphrase, &wish, &args.without)?;
+    let mut progress = Progress::new(&context.seam);
+    let recovered = dry_run::recover(
+        Site { seam: &context.seam, dir: &args.system, options: options() },
+        &mut || args.passphrase.get(),
+        &request,
+        &args.without,
+        &mut |at| progress.show(&at.object, at.done, at.total, &at.unit),
+    );
+    drop(progress);
+    let recovered = recovered?;
     if context.output.is_json() {
         context.output.document(&recovered)?;
         return DONE;

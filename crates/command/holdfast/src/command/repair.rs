@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use system::{RepairWish, Repaired};
+use system::{RepairRequest, Repaired};
 
 use super::{Context, DONE};
 use crate::failure::{Failure, Result};
@@ -59,14 +59,14 @@ struct What {
 
 pub(super) fn run(context: &mut Context, args: &RepairArgs) -> Result<ExitCode> {
     let What { set, control, double_write, log, keys, recon, copy } = &args.what;
-    let wish = match (set, args.interval, copy) {
-        (Some(set), Some(interval), _) => RepairWish::Interval { set: set.clone(), interval },
-        (_, _, Some(number)) => RepairWish::Copy { number: *number },
-        _ if *control => RepairWish::Control,
-        _ if *double_write => RepairWish::DoubleWrite,
-        _ if *log => RepairWish::Log,
-        _ if *keys => RepairWish::Keys,
-        _ if *recon => RepairWish::Recon,
+    let request = match (set, args.interval, copy) {
+        (Some(set), Some(interval), _) => RepairRequest::Interval { set: set.clone(), interval },
+        (_, _, Some(number)) => RepairRequest::Copy { number: *number },
+        _ if *control => RepairRequest::Control,
+        _ if *double_write => RepairRequest::DoubleWrite,
+        _ if *log => RepairRequest::Log,
+        _ if *keys => RepairRequest::Keys,
+        _ if *recon => RepairRequest::Recon,
         _ => {
             let remedy = "Say --set with --interval, --control, --double-write, --log, --keys, \
                           --recon or --copy.";
@@ -75,7 +75,7 @@ pub(super) fn run(context: &mut Context, args: &RepairArgs) -> Result<ExitCode> 
     };
     let Where { system, passphrase } = &args.place;
     let verb = if args.give_up { "repair give-up" } else { "repair" };
-    let done: Repaired = operate(context, system, passphrase, verb, &wish)?;
+    let done: Repaired = operate(context, system, passphrase, verb, &request)?;
     match context.output.is_json() {
         true => context.output.document(&done)?,
         false => context.output.line(&done.what)?,

@@ -4,15 +4,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use operations::dry_run::{Site, start_without};
 use system::status::RestartStatus;
 use system::{OpenOptions, System};
 
 use super::{Context, DONE};
 use crate::failure::Result;
+use crate::operate::options;
 use crate::output::{count, warn};
 use crate::passphrase::PassphraseArgs;
-use crate::rehearsal::start_without;
-use crate::verbs::options;
 
 /// Recover a system that was not stopped in order, and stop it in order
 ///
@@ -54,7 +54,10 @@ pub(super) fn run(context: &mut Context, args: &RestartArgs) -> Result<ExitCode>
     let (dir, without) = (&args.dir, &args.without);
     let system = match without.is_empty() {
         true => System::open(&context.seam, dir, &passphrase, options)?,
-        false => start_without(context, dir, &passphrase, options, without, args.yes)?,
+        false => {
+            let site = Site { seam: &context.seam, dir, options };
+            start_without(site, &passphrase, without, args.yes)?
+        }
     };
     system.notes().iter().for_each(warn);
     let restart = system.status().restart;

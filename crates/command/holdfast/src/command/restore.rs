@@ -5,20 +5,20 @@ use std::process::ExitCode;
 
 use ::recovery::LeftSet;
 use clap::Args;
+use operations::Selection;
+use operations::recover::{Point, RecoverRequest, Recovered};
 use serde::Serialize;
-use system::operator::Request;
+use system::operator;
 use system::protection::ProtectionStatus;
 use system::{OpenOptions, Repair, RestoreOptions, System};
 
 use super::{Context, DONE};
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use crate::operate::absolute;
+use crate::operate::options;
 use crate::output::{count, utc, warn};
 use crate::passphrase::PassphraseArgs;
 use crate::progress::Progress;
-use crate::recovery::{Point, RecoverWish, Recovered};
-use crate::verbs::options;
-use crate::which::Which;
 
 /// Restore a system from its key file, archives and image copies alone
 ///
@@ -101,21 +101,18 @@ pub(super) fn run(context: &mut Context, args: &RestoreArgs) -> Result<ExitCode>
     let mut sets = made.sets.clone();
     sets.retain(|name| made.left.iter().all(|left| left.name != *name));
     let is_any = !sets.is_empty();
-    let which = Which { sets, ..Which::default() };
+    let which = Selection { sets, ..Selection::default() };
     let (check, prove, apart, wait_seconds) = (false, false, false, 60);
-    let wish = RecoverWish { which, to: Point::Now, check, prove, apart, wait_seconds };
-    let request = Request::new("recover").with(&wish)?;
-    let recovered = match is_any {
-        false => Ok(None),
-        true => system
-            .operate(&request, &mut |at| progress.show(&at.object, at.done, at.total, &at.unit))
-            .map(Some),
+    let request = RecoverRequest { which, to: Point::Now, check, prove, apart, wait_seconds };
+    let mut show = |at: &operator::Progress| {
+        progress.show(&at.object, at.done, at.total, &at.unit);
     };
+    let recovered = is_any.then(|| {
+        system.reporting(&mut show, |talk| operations::recover::recover(&system, &request, talk))
+    });
     progress.clear();
     let closed = system.close();
-    let recovered = recovered?.map(serde_json::from_value).transpose();
-    let recovered: Option<Recovered> = recovered
-        .map_err(|error| Failure::other(format!("the answer is not understood: {error}"), ""))?;
+    let recovered = recovered.transpose()?;
     closed?;
     let restored = Restored {
         system: made.system.to_string(),

@@ -4,18 +4,18 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use operations::Databases;
+use operations::reinitialize::{self, is_index};
+use operations::selection::database_of;
 use seal::Passphrase;
 use store::{SetAttributes, Store};
 use system::{Bytes, System, SystemStatus};
 
 use super::{Context, DONE, status};
-use crate::anew::{self, is_index};
-use crate::databases::Databases;
 use crate::failure::{Failure, Result};
+use crate::operate::options;
 use crate::output::warn;
 use crate::passphrase::PassphraseArgs;
-use crate::verbs::options;
-use crate::which::database_of;
 
 /// List, make and drop data sets
 #[derive(Args, Debug)]
@@ -147,8 +147,8 @@ fn drop_set(system: &System, name: &str, yes: bool) -> Result<()> {
         );
         return Err(Failure::other(what, remedy));
     }
-    let databases = Databases::of(system.kernel().seam(), system)?;
-    anew::drop_set(&databases, name)?;
+    let databases = Databases::of(system)?;
+    reinitialize::drop_set(&databases, name)?;
     let database = of.unwrap_or_else(|| name.split('.').next().unwrap_or_default().to_owned());
     if !is_index(&databases, name) && databases.named(&database).is_ok() {
         warn(format!(

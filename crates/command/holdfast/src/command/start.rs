@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::Coded as _;
 use clap::Args;
+use operations::Databases;
+use operations::selection::register_databases;
 use region::bmp::{self, Door};
 use region::{Failure as Refusal, Server};
 use seam::Seam;
@@ -17,14 +19,12 @@ use system::{Guests, System};
 use uow::Kernel;
 
 use super::{Context, DONE};
-use crate::databases::Databases;
 use crate::failure::{Failure, Result};
 use crate::job::{self, Job, Kind, SOCKET, Terms};
 use crate::left::{self, Tells};
+use crate::operate::options;
 use crate::output::warn;
 use crate::passphrase::PassphraseArgs;
-use crate::verbs::options;
-use crate::which::tell_recon;
 
 /// Start a system, for programs that use it at the same time (--type bmp)
 ///
@@ -96,7 +96,7 @@ pub(super) fn run(context: &mut Context, args: &StartArgs) -> Result<ExitCode> {
     let system = System::open(&context.seam, &args.system, &passphrase, options())?;
     system.notes().iter().for_each(warn);
     left::clear(&*context.seam.disk, &args.system, Tells::OfAll);
-    tell_recon(&system);
+    register_databases(&system);
     let door = match open_door(context, &system) {
         Ok(door) => door,
         Err(failure) => {
@@ -122,7 +122,7 @@ fn open_door(context: &Context, system: &System) -> Result<Door> {
     let regions = Regions {
         seam: context.seam.clone(),
         kernel: Arc::clone(system.kernel()),
-        databases: Databases::for_programs(&context.seam, system)?,
+        databases: Databases::for_programs(system)?,
         terms: Terms { compat, authoriser: Some(system.authoriser()), ..Terms::default() },
         guests: Arc::clone(system.guests()),
         last: AtomicU64::new(0),

@@ -11,6 +11,7 @@ use copybook::Direction;
 use definitions::{ChildPointer, Organization, Segment};
 use hierarchy::state::{self, State};
 use hierarchy::{Database, HierarchyError, TypeAt};
+use operations::Databases;
 use seam::Seam;
 use seam::disk::File;
 use seam::fresh::Fresh;
@@ -20,9 +21,9 @@ use unload::{Counts, Deleted, Name, SegmentType, UnloadError, Writer};
 
 use super::load::form_of;
 use super::{Context, DONE};
-use crate::databases::{Databases, SystemArgs, with};
 use crate::encoding::{Conversion, MapArgs, USUAL_PAGE};
 use crate::failure::{Failure, Result};
+use crate::operate::{SystemArgs, with};
 use crate::output::{count, warn};
 use crate::progress::Progress;
 use crate::standard::is_special;

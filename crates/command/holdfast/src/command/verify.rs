@@ -4,18 +4,22 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use operations::verbs::settings_that_differ;
+use operations::verbs::{Operation, answer_of};
 use serde_json::json;
-use system::operator::{self, Request};
-use system::{Bytes, Finding, OpenOptions, Repair, System, SystemConfig, VerifyReport, VerifyWish};
+use system::operator;
+use system::{
+    Bytes, Finding, OpenOptions, Repair, System, SystemConfig, VerifyReport, VerifyRequest,
+};
 
 use super::{Context, DONE, again};
 use crate::failure::{Failure, Result};
 use crate::left::{self, Tells};
-use crate::operate::{self, understood};
+use crate::operate;
+use crate::operate::options;
 use crate::output::{Output, count, warn};
 use crate::passphrase::PassphraseArgs;
 use crate::progress::Progress;
-use crate::verbs::{options, settings_that_differ};
 
 /// Prove a system: every byte that it would rely on
 ///
@@ -109,16 +113,16 @@ pub(super) fn run(context: &mut Context, args: &VerifyArgs) -> Result<ExitCode> 
 }
 
 fn look(context: &Context, args: &VerifyArgs) -> Result<VerifyReport> {
-    let wish = VerifyWish {
+    let request = VerifyRequest {
         sets: args.set.clone(),
         databases: args.db.clone(),
         bytes_per_second: args.rate.map_or(0, |rate| rate.0),
     };
-    if !(wish.sets.is_empty() && wish.databases.is_empty()) {
-        return operate::look(context, &args.dir, &args.passphrase, "verify", &wish);
+    if !(request.sets.is_empty() && request.databases.is_empty()) {
+        return operate::inspect(context, &args.dir, &args.passphrase, &Operation::Verify(request));
     }
     SystemConfig::read(&*context.seam.disk, &args.dir)?;
-    let request = Request::new("verify").with(&wish)?;
+    let request = Operation::Verify(request).request()?;
     let mut progress = Progress::new(&context.seam);
     let answer = operator::call(
         &context.seam,
@@ -131,7 +135,7 @@ fn look(context: &Context, args: &VerifyArgs) -> Result<VerifyReport> {
     );
     if let Some(answer) = answer? {
         progress.clear();
-        return understood(&args.dir, answer);
+        return Ok(answer_of(&args.dir, answer)?);
     }
     let passphrase = args.passphrase.get()?;
     let mut report = system::verify(&context.seam, &args.dir, &passphrase, &mut |phase| {

@@ -25,7 +25,7 @@ fn an_unclean_stop_is_told_and_recovered() {
     let report = on(DEMO, &["verify", "--json"], &dir, &[]).done().json();
     assert_eq!(report["orderly"], false);
     let notes = report["notes"].to_string();
-    assert!(notes.contains("rehearsed in memory"), "{notes}");
+    assert!(notes.contains("dry run of the restart"), "{notes}");
     let accounts = &report["data_sets"][0];
     assert_eq!(
         (accounts["name"].clone(), accounts["records"].clone()),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use archive::{ArchiveError, Archiver, CopyFault, Cure, Discord, Kept, Needs, Span};
 use base::{DataSetId, GroupNumber, Lsn};
 use recon::State;
-use recovery::concern;
+use recovery::log_filter;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uow::UowError;
@@ -207,9 +207,9 @@ pub(super) fn begin(
     request: &Request,
     _: &mut Talk<'_>,
 ) -> Result<Value, Refusal> {
-    let wish: FolderOf = request.arguments()?;
+    let folder: FolderOf = request.arguments()?;
     let archiver = archiver(system)?;
-    archiver.begin_anew(&system.dir().join(wish.folder)).map_err(told)?;
+    archiver.begin_anew(&system.dir().join(folder.folder)).map_err(told)?;
     done(&archiver.catalog().list().iter().map(ArchiveStatus::of).collect::<Vec<_>>())
 }
 
@@ -353,7 +353,7 @@ pub fn accumulate(
         return Ok(Vec::new());
     }
     let mut ended = None;
-    let made = catalog.accumulate(&ids, from..to, concern, &**archiver.registry(), &mut |at| {
+    let made = catalog.accumulate(&ids, from..to, log_filter, &**archiver.registry(), &mut |at| {
         let (read, all) = (at.0.saturating_sub(from.0), to.0 - from.0);
         talk.progress("log", read, all, "bytes").map_err(|refusal| {
             ended = Some(refusal);

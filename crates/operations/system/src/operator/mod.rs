@@ -236,6 +236,15 @@ impl System {
         self.answer(request, &mut Here(tell))
     }
 
+    /// Works for somebody in this process, who hears how far it is.
+    pub fn reporting<T>(
+        &self,
+        tell: &mut dyn FnMut(&Progress),
+        work: impl FnOnce(&mut Talk<'_>) -> T,
+    ) -> T {
+        work(&mut Talk::new(&mut Here(tell), &self.kernel().seam().clock))
+    }
+
     pub(crate) fn answer(
         &self,
         request: &Request,

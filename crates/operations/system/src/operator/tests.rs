@@ -76,6 +76,7 @@ const OPTIONS: OpenOptions = OpenOptions {
     override_stale: false,
     begin_anchor: false,
     in_memory: false,
+    notice: |_| (),
 };
 const VERBS: &[Verb] = &[
     Verb { name: "number", run: |system, _, _| done(&system.config().system.to_string()) },

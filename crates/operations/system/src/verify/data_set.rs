@@ -58,11 +58,11 @@ impl Verifier {
     pub(super) fn data_set(
         &mut self,
         set: &Arc<DataSet>,
-        rehearsed: Option<&Arc<Kernel>>,
+        restarted: Option<&Arc<Kernel>>,
         orderly: bool,
         watch: &mut Watch<'_>,
     ) {
-        let exact = orderly || rehearsed.is_some();
+        let exact = orderly || restarted.is_some();
         let mut look = Look { set, exact, proven: 0 };
         self.intervals(&mut look, watch);
         let mut report = SetReport {
@@ -75,7 +75,7 @@ impl Verifier {
         if exact {
             self.missing(&look);
         }
-        if let Some(kernel) = rehearsed {
+        if let Some(kernel) = restarted {
             let object = format!("{} (tree)", set.name());
             watch.step(Phase { object: &object, done: 0, total: 1, unit: "trees" }, 0);
             if let Some(tree) = self.tree(set, kernel) {

@@ -13,15 +13,15 @@
 //! | archives, accumulations, image copies | every file, from front to back |
 //!
 //! The data sets of a system that was not stopped in order are proven as a restart would leave
-//! them: the restart is rehearsed in memory, by the kernel itself, on a disk that forgets. If that
-//! fails, what can be proven without it is: tags and places of all intervals.
+//! them: a dry run of the restart is made in memory, by the kernel itself, on a disk that forgets.
+//! If that fails, what can be proven without it is: tags and places of all intervals.
 //!
 //! | file | owns |
 //! |---|---|
 //! | `mod` | the proof of a stopped system |
 //! | `running` | the proof of a system in use |
 //! | `finding` | what is found, what mends it, who watches |
-//! | `data_set`, `double_write`, `kept`, `logs` | the proof of one kind of object |
+//! | `data_set`, `double_write`, `logs`, `recovery_files` | the proof of one kind of object |
 //! | `audit` | what archives, RECON and the log say of each other |
 //! | `repair` | what a system in use writes again |
 
@@ -29,8 +29,8 @@ pub(crate) mod audit;
 mod data_set;
 mod double_write;
 mod finding;
-mod kept;
 mod logs;
+mod recovery_files;
 pub(crate) mod repair;
 mod running;
 
@@ -59,9 +59,9 @@ use double_write::Area;
 pub use finding::{Finding, Phase, Repair, VerifyReport, is_all_in_log};
 use finding::{Hurt, Verifier, Watch, plain_finding};
 pub(crate) use finding::{bring_back, is_recoverable};
-pub(crate) use kept::unfinished_copies;
-pub use repair::{RepairWish, Repaired};
-pub use running::VerifyWish;
+pub(crate) use recovery_files::unfinished_copies;
+pub use repair::{RepairRequest, Repaired};
+pub use running::VerifyRequest;
 
 /// Verifies the stopped system in `dir`. What is damaged is in the report, not an error.
 ///
@@ -87,7 +87,7 @@ pub fn verify(
             verifier.report.system = stopped.config.system.to_string();
             verifier.report.keys = stopped.keys.list().len();
             verifier.protection(stopped.bound.as_ref(), &stopped.lowered);
-            let site = kept::Site::of_stopped(&stopped);
+            let site = recovery_files::Site::of_stopped(&stopped);
             let of_recon = verifier.recon(&site);
             verifier.whole(&stopped, watch);
             verifier.tell_recon(of_recon);
@@ -147,11 +147,11 @@ impl Verifier {
         });
         self.strangers(stopped, &survey);
         survey.catalog.offline().for_each(|definition| self.offline(definition));
-        watch.step(Phase { object: "restart", done: 0, total: 1, unit: "rehearsals" }, 0);
-        let rehearsed = seam::thread::catch(|| rehearse(stopped, &[]));
-        match rehearsed {
+        watch.step(Phase { object: "restart", done: 0, total: 1, unit: "dry runs" }, 0);
+        let restarted = seam::thread::catch(|| dry_run(stopped, &[]));
+        match restarted {
             Ok(Ok(kernel)) => {
-                self.rehearsed(&survey, &kernel);
+                self.note_dry_run(&survey, &kernel);
                 for set in kernel.all_sets() {
                     self.data_set(&set, Some(&kernel), survey.is_orderly(), watch);
                 }
@@ -330,14 +330,14 @@ impl Verifier {
         }
     }
 
-    fn rehearsed(&mut self, survey: &LogSurvey, kernel: &Kernel) {
+    fn note_dry_run(&mut self, survey: &LogSurvey, kernel: &Kernel) {
         let Some(report) = kernel.restart_report() else { return };
         if survey.is_orderly() {
             return;
         }
         self.note(format!(
-            "the system was not stopped in order; a restart, rehearsed in memory, repeats {} \
-             changes, backs out {} units of work and puts back {} intervals: what follows is \
+            "the system was not stopped in order; a dry run of the restart, in memory, repeats \
+             {} changes, backs out {} units of work and puts back {} intervals: what follows is \
              proven as it will be then",
             report.redone,
             report.backed_out.len(),
@@ -370,7 +370,7 @@ impl Verifier {
         let (mut error, mut offline) = (first, Vec::new());
         while let Some(name) = error.data_set().filter(|name| !offline.contains(*name)) {
             offline.push(name.clone());
-            match seam::thread::catch(|| rehearse(stopped, &offline)) {
+            match seam::thread::catch(|| dry_run(stopped, &offline)) {
                 Ok(Err(next)) => error = next,
                 Ok(Ok(kernel)) => return kernel.abandon(),
                 Err(_) => return,
@@ -438,7 +438,7 @@ fn control_with_only(
 const POOL_BYTES_MAX: usize = 256 << 20;
 
 /// Opens the kernel, without some data sets, on the disk that forgets.
-fn rehearse(stopped: &Stopped, offline: &[String]) -> Result<Arc<Kernel>, UowError> {
+fn dry_run(stopped: &Stopped, offline: &[String]) -> Result<Arc<Kernel>, UowError> {
     let keys = Arc::clone(&stopped.keys) as Arc<dyn KeyProvider>;
     let parts = system::parts(&stopped.seam, &stopped.dir, &stopped.config, keys);
     let parts = Parts { offline: offline.to_vec(), ..parts };

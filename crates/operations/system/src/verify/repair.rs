@@ -19,7 +19,7 @@ use crate::{System, SystemError};
 /// What is to be written again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum RepairWish {
+pub enum RepairRequest {
     /// An interval of a data set.
     Interval {
         /// The data set.
@@ -62,26 +62,26 @@ pub(crate) fn repair(
 ) -> Result<Value, Refusal> {
     let kernel = system.kernel();
     let what = match request.arguments()? {
-        RepairWish::Interval { set, interval } => mend(system, &set, CiNumber(interval))?,
-        RepairWish::Control => {
+        RepairRequest::Interval { set, interval } => mend(system, &set, CiNumber(interval))?,
+        RepairRequest::Control => {
             kernel.renew_control()?;
             "both slots of the control file are written anew".to_owned()
         }
-        RepairWish::DoubleWrite => {
+        RepairRequest::DoubleWrite => {
             kernel.write_out()?;
             kernel.clear_double_write()?;
             "the double-write area is cleared".to_owned()
         }
-        RepairWish::Log => super::logs::mend(system, false, talk)?,
-        RepairWish::Keys => {
+        RepairRequest::Log => super::logs::mend(system, false, talk)?,
+        RepairRequest::Keys => {
             system.keys().write_again()?;
             format!("{} is written anew", system.keys().path().display())
         }
-        RepairWish::Recon => {
+        RepairRequest::Recon => {
             system.recon().write_again().map_err(SystemError::from)?;
             "both copies of RECON are written anew".to_owned()
         }
-        RepairWish::Copy { number } => copy_again(system, number, talk)?,
+        RepairRequest::Copy { number } => copy_again(system, number, talk)?,
     };
     done(&Repaired { what })
 }

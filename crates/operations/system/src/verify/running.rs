@@ -16,7 +16,7 @@ use seam::Seam;
 use serde::{Deserialize, Serialize};
 use space::{DataSet, Definition};
 
-use super::kept::Site;
+use super::recovery_files::Site;
 use super::{Finding, Phase, Verifier, VerifyReport, Watch, plain_finding};
 use crate::operator::{Refusal, Talk};
 use crate::shadow::ShadowDisk;
@@ -26,7 +26,7 @@ use crate::{System, SystemConfig};
 /// What is to be proven of a system in use, and how.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct VerifyWish {
+pub struct VerifyRequest {
     /// Only these data sets; none: everything.
     pub sets: Vec<String>,
     /// All data sets of these databases, too; for layers that know databases.
@@ -47,9 +47,13 @@ impl System {
     /// # Errors
     /// A data set that there is not; if the kernel has stopped; if whoever asked is gone. What is
     /// damaged is in the report.
-    pub fn verify(&self, wish: &VerifyWish, talk: &mut Talk<'_>) -> Result<VerifyReport, Refusal> {
+    pub fn verify(
+        &self,
+        request: &VerifyRequest,
+        talk: &mut Talk<'_>,
+    ) -> Result<VerifyReport, Refusal> {
         let mut refusal = None;
-        let report = verify(self, wish, &mut |Phase { object, done, total, unit }| {
+        let report = verify(self, request, &mut |Phase { object, done, total, unit }| {
             refusal = refusal.take().or(talk.progress(object, done, total, unit).err());
             refusal.is_none()
         })?;
@@ -59,7 +63,7 @@ impl System {
 
 fn verify(
     system: &System,
-    wish: &VerifyWish,
+    request: &VerifyRequest,
     tell: &mut dyn FnMut(Phase<'_>) -> bool,
 ) -> Result<VerifyReport, Refusal> {
     let kernel = system.kernel();
@@ -70,16 +74,16 @@ fn verify(
     verifier.report.in_use = true;
     verifier.report.system = system.config().system.to_string();
     verifier.report.keys = system.keys().list().len();
-    let watch = &mut Watch::new(clock, wish.bytes_per_second, tell);
+    let watch = &mut Watch::new(clock, request.bytes_per_second, tell);
     let site = Site::of_running(system);
     let of_recon = verifier.recon(&site);
-    if wish.sets.is_empty() {
+    if request.sets.is_empty() {
         of_recon.into_iter().for_each(|(finding, _)| verifier.find(finding));
         verifier.small_files(system, watch);
         verifier.running_log(system, watch)?;
     }
-    verifier.running_sets(system, wish, watch)?;
-    if wish.sets.is_empty() {
+    verifier.running_sets(system, request, watch)?;
+    if request.sets.is_empty() {
         verifier.archives(&site, watch);
         verifier.image_copies(&site, watch);
     }
@@ -164,16 +168,17 @@ impl Verifier {
     fn running_sets(
         &mut self,
         system: &System,
-        wish: &VerifyWish,
+        request: &VerifyRequest,
         watch: &mut Watch<'_>,
     ) -> Result<(), Refusal> {
         let kernel = system.kernel();
         let (all, offline) = (kernel.all_sets(), kernel.offline_sets());
-        let wanted = |name: &str| wish.sets.is_empty() || wish.sets.iter().any(|one| one == name);
+        let wanted =
+            |name: &str| request.sets.is_empty() || request.sets.iter().any(|one| one == name);
         let known = |name: &String| {
             all.iter().any(|set| set.name() == name) || offline.iter().any(|set| set.name == *name)
         };
-        if let Some(name) = wish.sets.iter().find(|name| !known(name)) {
+        if let Some(name) = request.sets.iter().find(|name| !known(name)) {
             return Err(uow::UowError::NoSuchSet { name: name.clone() }.into());
         }
         for definition in offline.iter().filter(|set| wanted(&set.name)) {

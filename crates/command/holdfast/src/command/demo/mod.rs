@@ -430,7 +430,7 @@ pub(crate) fn make_system(
 
 pub(crate) fn open_system(context: &Context, setup: &Setup, dir: &Path) -> Result<System> {
     let passphrase = Passphrase::from(setup.passphrase.as_str());
-    Ok(System::open(&context.seam, dir, &passphrase, crate::verbs::options())?)
+    Ok(System::open(&context.seam, dir, &passphrase, crate::operate::options())?)
 }
 
 /// Removes a folder that the demonstration made.

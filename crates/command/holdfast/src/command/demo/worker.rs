@@ -20,7 +20,7 @@ use system::System;
 
 use super::bank::{Bank, Number, Transfer};
 use super::frames::{Frame, Progress, Ready};
-use crate::verbs::options;
+use crate::operate::options;
 
 /// The process that `demo` starts, kills and starts again
 #[derive(Args, Clone, Debug)]

@@ -18,9 +18,9 @@ use definitions::change::{Effect, compare};
 use definitions::resolve::{Definitions, Overlay};
 use definitions::{Dbd, DbdName, MemberName, SegmentName, Severity};
 use hierarchy::{is_kept, state};
+use operations::databases::{Databases, is_without_list};
 use store::Store;
 
-use crate::databases::{Databases, is_without_list};
 use crate::failure::Result;
 
 /// Something that there is to say about a database with data.

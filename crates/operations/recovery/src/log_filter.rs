@@ -19,7 +19,7 @@ use uow::record::{CatalogRecord, KernelRecord};
 
 /// Whom a record of the kernel concerns among those who recover data sets from copies.
 #[must_use]
-pub fn concern(record: &Record<'_>) -> Concern {
+pub fn log_filter(record: &Record<'_>) -> Concern {
     // Whoever reads what does not decode refuses it.
     let Ok(decoded) = KernelRecord::of(record) else { return Concern::Everybody };
     match decoded {

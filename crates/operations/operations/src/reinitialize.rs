@@ -1,5 +1,5 @@
-//! Data sets that wait for a recovery, and are given up instead, to be made anew: an index from its
-//! database, a database from what was unloaded.
+//! Data sets that wait for a recovery, and are given up instead, to be made again: an index from
+//! its database, a database from what was unloaded.
 //!
 //! Invariants:
 //! 1. An index that is given up is recorded as due before: no program uses an empty one.
@@ -13,12 +13,10 @@ use store::{Store as _, StoreError};
 use store_kernel::{KernelStore, SEQUENCES};
 use system::System;
 
-use crate::databases::Databases;
-use crate::failure::{Failure, Result};
-use crate::output::warn;
+use crate::{Databases, OperationsError, Result};
 
 /// Gives up what is offline of a database: all of it, or only its indexes, or one of these.
-pub(crate) enum Part {
+pub enum Part {
     /// Everything.
     All,
     /// One or all secondary indexes.
@@ -26,7 +24,10 @@ pub(crate) enum Part {
 }
 
 /// Gives up what is offline of this part of a database.
-pub(crate) fn give_up(
+///
+/// # Errors
+/// If numbers would be given out again; what the store says.
+pub fn give_up(
     system: &System,
     databases: &Databases<KernelStore>,
     database: DbdName,
@@ -47,14 +48,16 @@ pub(crate) fn give_up(
     if matches!(part, Part::All)
         && let Some(name) = offline.clone().find(|name| name == SEQUENCES)
     {
-        let what = format!("{name} is offline: nothing could be loaded into {database}");
-        return Err(Failure::other(what, format!("`holdfast recover --set {name}` goes first.")));
+        return Err(OperationsError::SequencesOffline { set: name, database });
     }
     offline.filter(is_meant).try_for_each(|name| drop_offline(databases, &name))
 }
 
 /// Drops a data set, which may be offline.
-pub(crate) fn drop_set(databases: &Databases<KernelStore>, name: &str) -> Result<()> {
+///
+/// # Errors
+/// As [`give_up`].
+pub fn drop_set(databases: &Databases<KernelStore>, name: &str) -> Result<()> {
     let Some(set) = databases.store.set(name)? else { return drop_offline(databases, name) };
     note_due(databases, name)?;
     databases.store.drop_set(set)?;
@@ -66,10 +69,9 @@ fn drop_offline(databases: &Databases<KernelStore>, name: &str) -> Result<()> {
     note_due(databases, name)?;
     match databases.store.drop_offline(name) {
         Ok(_) => are_unknown(databases, name),
-        Err(StoreError::Unsupported(_)) => Err(Failure::other(
-            format!("{name} says which numbers were drawn, which must not be given out again"),
-            "`holdfast unload` works without it: load the databases into a new system.",
-        )),
+        Err(StoreError::Unsupported(_)) => {
+            Err(OperationsError::NumbersDrawn { set: name.to_owned() })
+        }
         Err(error) => Err(error.into()),
     }
 }
@@ -93,7 +95,7 @@ fn are_unknown(databases: &Databases<KernelStore>, dropped: &str) -> Result<()> 
             note_due(databases, name.text())?;
         }
     }
-    warn(
+    databases.notice(
         "what was recorded of databases is forgotten, such as loads that were broken off: build \
          their indexes with `holdfast index build`, and prove each with `holdfast db verify`",
     );
@@ -106,7 +108,8 @@ fn is_child(dbd: &Dbd, index: DbdName) -> bool {
 }
 
 /// Whether it is the data set of an index.
-pub(crate) fn is_index(databases: &Databases<KernelStore>, name: &str) -> bool {
+#[must_use]
+pub fn is_index(databases: &Databases<KernelStore>, name: &str) -> bool {
     index_of(databases, name).is_some()
 }
 

@@ -1,9 +1,9 @@
-//! What the copies of a chain owe a data set: of each interval the newest version.
+//! Control intervals whose newest version in a chain of copies has not proven itself yet.
 //!
 //! Invariants:
 //! 1. Of an interval only the newest version in the chain has to prove itself: an older one that
 //!    is lost costs nothing if a newer copy holds the interval.
-//! 2. What the newest copy does not call used is owed no more.
+//! 2. What the newest copy does not call used is no longer needed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,14 +14,14 @@ use crate::RecoveryError;
 
 /// Intervals that copies of a chain have lost, and no newer one has given yet.
 #[derive(Default)]
-pub(crate) struct Owed {
+pub(crate) struct Unproven {
     /// By which copy, and what was wrong there.
     lost: BTreeMap<CiNumber, (u32, RecoveryError)>,
     /// Those of them that the copy which is read has not called used.
     unused: BTreeSet<CiNumber>,
 }
 
-impl Owed {
+impl Unproven {
     /// The next copy of the chain begins.
     pub(crate) fn begin_copy(&mut self) {
         self.unused = self.lost.keys().copied().collect();
@@ -51,8 +51,8 @@ impl Owed {
         }
     }
 
-    /// What is owed at the end of the chain: the first interval's copy, and what is wrong there.
+    /// What is unproven at the end of the chain: the first interval's copy, and what is wrong.
     pub(crate) fn take_first(&mut self) -> Option<(u32, RecoveryError)> {
-        self.lost.pop_first().map(|(_, owed)| owed)
+        self.lost.pop_first().map(|(_, unproven)| unproven)
     }
 }

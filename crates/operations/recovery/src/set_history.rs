@@ -3,7 +3,7 @@
 //!
 //! Invariants:
 //! 1. Which data sets there are at the end is known once a whole checkpoint was seen, or the log
-//!    was read from its first record; before, [`Past::catalog`] says that it is not.
+//!    was read from its first record; before, [`SetHistory::catalog`] says that it is not.
 //! 2. Positions ascend without gaps, so a gap is a restore, and what would stand in it is lost.
 //! 3. Behind a piece of the log that cannot be read, what was known is known no longer, but for
 //!    what cannot change any more; and a checkpoint counts only if it was begun behind it.
@@ -21,7 +21,7 @@ use uow::record::{CatalogRecord, KernelRecord, Recovered};
 use crate::{History, RecoveryError};
 
 /// What a piece of the log says.
-pub struct Past {
+pub struct SetHistory {
     /// From here on nothing is left out.
     from: Lsn,
     /// The data sets, once that is known.
@@ -62,12 +62,12 @@ pub struct Unread {
     pub why: String,
 }
 
-impl Past {
+impl SetHistory {
     /// The past as of a position, of which nothing is known but that it is the log's first one, if
     /// it is.
     #[must_use]
-    pub fn from(from: Lsn) -> Past {
-        Past {
+    pub fn from(from: Lsn) -> SetHistory {
+        SetHistory {
             from,
             catalog: (from == Lsn::FIRST).then(|| Catalog::at(&Checkpoint::initial())),
             before: Vec::new(),
@@ -92,8 +92,8 @@ impl Past {
         history: &dyn History,
         (from, to): (Lsn, Lsn),
         tell: &mut dyn FnMut(Lsn),
-    ) -> Result<Past, RecoveryError> {
-        let mut past = Past::from(from);
+    ) -> Result<SetHistory, RecoveryError> {
+        let mut past = SetHistory::from(from);
         past.go_on(history, (from, to), tell)?;
         Ok(past)
     }
@@ -101,13 +101,13 @@ impl Past {
     /// Reads the log from a position to its end, around what cannot be read any more.
     ///
     /// # Errors
-    /// As for [`Past::read`], but for archives that are lost.
+    /// As for [`SetHistory::read`], but for archives that are lost.
     pub fn read_around(
         source: &LogSource,
         from: Lsn,
         tell: &mut dyn FnMut(Lsn),
-    ) -> Result<(Past, Vec<Unread>), RecoveryError> {
-        let (mut past, mut unread) = (Past::from(from), Vec::new());
+    ) -> Result<(SetHistory, Vec<Unread>), RecoveryError> {
+        let (mut past, mut unread) = (SetHistory::from(from), Vec::new());
         let mut next = Some(from);
         while let Some(from) = next.take() {
             match past.go_on(source, (from, Lsn(u64::MAX)), tell) {

@@ -2,8 +2,8 @@
 //!
 //! Invariants:
 //! 1. A status is counted beside programs that go on, and is as exact as that can be.
-//! 2. What is verified stands still: nobody changes the database, its indexes and its relatives
-//!    while they are compared.
+//! 2. What is verified is under a write freeze: no program changes the database, its indexes and
+//!    its relatives while they are compared.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,114 +14,134 @@ use hierarchy::state::{self, State};
 use hierarchy::verify::Report;
 use hierarchy::{Database, HierarchyError};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use store::Store;
 use store_kernel::KernelStore;
 use system::System;
-use system::operator::{Refusal, Request, Talk, done};
+use system::operator::Talk;
 
-use crate::databases::Databases;
-use crate::failure::Result;
-use crate::verbs::refusal;
+use crate::{Databases, Result};
 
 /// Which database is meant.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Named {
-    pub(crate) database: String,
+pub struct DatabaseRequest {
+    /// Its name.
+    pub database: String,
     /// How many seconds to wait for programs that change it.
     #[serde(default)]
-    pub(crate) wait_seconds: u64,
+    pub wait_seconds: u64,
 }
 
 /// How a database is.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Status {
-    pub(crate) database: String,
-    pub(crate) organization: String,
-    pub(crate) state: String,
-    pub(crate) segments: Vec<SegmentStatus>,
+pub struct Status {
+    /// Its name.
+    pub database: String,
+    /// Its access method.
+    pub organization: String,
+    /// Its state, in a word.
+    pub state: String,
+    /// Each segment type.
+    pub segments: Vec<SegmentStatus>,
+    /// Each partition, if it has any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) partitions: Vec<PartitionStatus>,
-    pub(crate) indexes: Vec<IndexStatus>,
-    pub(crate) data_sets: Vec<Space>,
+    pub partitions: Vec<PartitionStatus>,
+    /// Each index.
+    pub indexes: Vec<IndexStatus>,
+    /// Its data sets.
+    pub data_sets: Vec<Space>,
 }
 
+/// How the segments of a type are.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct SegmentStatus {
-    pub(crate) segment: String,
-    pub(crate) level: u8,
-    pub(crate) segments: u64,
-    pub(crate) bytes: u64,
-    pub(crate) key_bytes: u64,
+pub struct SegmentStatus {
+    /// The name of the segment type.
+    pub segment: String,
+    /// Its level; roots stand at 1.
+    pub level: u8,
+    /// How many segments there are.
+    pub segments: u64,
+    /// Their length.
+    pub bytes: u64,
+    /// The length of their keys.
+    pub key_bytes: u64,
 }
 
+/// How an index is.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct IndexStatus {
-    pub(crate) index: String,
-    pub(crate) entries: u64,
-    pub(crate) state: String,
+pub struct IndexStatus {
+    /// The name of the index.
+    pub index: String,
+    /// How many entries it has.
+    pub entries: u64,
+    /// Its state, in a word.
+    pub state: String,
 }
 
+/// How much room a data set takes.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Space {
-    pub(crate) data_set: String,
-    pub(crate) format: String,
-    pub(crate) interval_bytes: u32,
-    pub(crate) intervals: u32,
-    pub(crate) bytes: u64,
+pub struct Space {
+    /// The name of the data set.
+    pub data_set: String,
+    /// Whether it is sealed or plain.
+    pub format: String,
+    /// The length of a control interval.
+    pub interval_bytes: u32,
+    /// How many control intervals it has.
+    pub intervals: u32,
+    /// Their length.
+    pub bytes: u64,
 }
 
 /// How a partition is.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct PartitionStatus {
-    pub(crate) partition: String,
-    pub(crate) state: String,
+pub struct PartitionStatus {
+    /// Its name.
+    pub partition: String,
+    /// Its state, in a word.
+    pub state: String,
 }
 
 /// What a verification found.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Verified {
-    pub(crate) database: String,
-    pub(crate) segments: u64,
-    pub(crate) index_entries: u64,
-    pub(crate) logical_children: u64,
-    pub(crate) findings: Vec<Wrong>,
-    pub(crate) unlisted: u64,
+pub struct Verified {
+    /// Its name.
+    pub database: String,
+    /// How many segments there are.
+    pub segments: u64,
+    /// How many entries of indexes there are.
+    pub index_entries: u64,
+    /// How many logical children there are.
+    pub logical_children: u64,
+    /// What is wrong.
+    pub findings: Vec<Wrong>,
+    /// How much more is wrong that is not listed.
+    pub unlisted: u64,
 }
 
 /// One thing that is wrong.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Wrong {
-    pub(crate) database: String,
-    pub(crate) segment: Option<String>,
-    pub(crate) key: String,
-    pub(crate) what: String,
-    pub(crate) remedy: String,
+pub struct Wrong {
+    /// Its name.
+    pub database: String,
+    /// The segment type, if one is at fault.
+    pub segment: Option<String>,
+    /// The key of the database record.
+    pub key: String,
+    /// What is wrong.
+    pub what: String,
+    /// What to do about it.
+    pub remedy: String,
 }
 
-pub(crate) fn db_status(
-    system: &System,
-    request: &Request,
-    talk: &mut Talk<'_>,
-) -> std::result::Result<Value, Refusal> {
-    let wish: Named = request.arguments()?;
-    done(&status_of(system, &wish, talk).map_err(|failure| refusal(&failure))?)
-}
-
-pub(crate) fn db_verify(
-    system: &System,
-    request: &Request,
-    talk: &mut Talk<'_>,
-) -> std::result::Result<Value, Refusal> {
-    let wish: Named = request.arguments()?;
-    done(&verified(system, &wish, talk).map_err(|failure| refusal(&failure))?)
-}
-
-fn status_of(system: &System, wish: &Named, talk: &mut Talk<'_>) -> Result<Status> {
-    let databases = Databases::of(system.kernel().seam(), system)?;
-    let database = databases.open_to_read(databases.named(&wish.database)?)?;
+/// Counts a database.
+///
+/// # Errors
+/// If there is none, or it cannot be read.
+pub fn status(system: &System, request: &DatabaseRequest, talk: &mut Talk<'_>) -> Result<Status> {
+    let databases = Databases::of(system)?;
+    let database = databases.open_to_read(databases.named(&request.database)?)?;
     let (store, name) = (&databases.store, database.name());
-    let segments = database.count(store, told(name, talk))?;
+    let segments = database.count(store, progress(name, talk))?;
     let is_empty = segments.iter().all(|count| count.segments == 0);
     let state = match state::state_of(store, name)?.map(|record| record.state) {
         Some(State::Loading) => "loading",
@@ -146,7 +166,7 @@ fn status_of(system: &System, wish: &Named, talk: &mut Talk<'_>) -> Result<Statu
 }
 
 /// Tells whoever waits how many segments were seen.
-fn told<'t>(name: DbdName, talk: &'t mut Talk<'_>) -> impl FnMut(u64) + 't {
+fn progress<'t>(name: DbdName, talk: &'t mut Talk<'_>) -> impl FnMut(u64) + 't {
     move |seen| {
         if seen.is_multiple_of(4096) {
             let _ = talk.progress(name.text(), seen, 0, "segments");
@@ -188,7 +208,8 @@ fn partitions(store: &KernelStore, database: &Database) -> Result<Vec<PartitionS
 }
 
 /// What a partition's state is called.
-pub(crate) fn partition_state(offline: bool) -> &'static str {
+#[must_use]
+pub fn partition_state(offline: bool) -> &'static str {
     if offline { "offline" } else { "online" }
 }
 
@@ -213,9 +234,13 @@ fn space(system: &System, store: &KernelStore, database: &Database) -> Result<Ve
         .collect())
 }
 
-fn verified(system: &System, wish: &Named, talk: &mut Talk<'_>) -> Result<Verified> {
-    let databases = Databases::of(system.kernel().seam(), system)?;
-    let database = databases.open_to_read(databases.named(&wish.database)?)?;
+/// Compares a database with its indexes and its relatives.
+///
+/// # Errors
+/// If there is none, it cannot be read, or programs change it for too long.
+pub fn verify(system: &System, request: &DatabaseRequest, talk: &mut Talk<'_>) -> Result<Verified> {
+    let databases = Databases::of(system)?;
+    let database = databases.open_to_read(databases.named(&request.database)?)?;
     let name = database.name();
     let parents = database.as_child.iter().map(|relation| relation.parent_dbd);
     let children = database.as_parent.iter().map(|relation| relation.child_dbd);
@@ -224,15 +249,16 @@ fn verified(system: &System, wish: &Named, talk: &mut Talk<'_>) -> Result<Verifi
     for relative in relatives {
         sets.extend(databases.sets_of(relative)?);
     }
-    let _still = system.keep_still(&sets, Duration::from_secs(wish.wait_seconds))?;
+    let _freeze = system.freeze_writes(&sets, Duration::from_secs(request.wait_seconds))?;
     let mut others = |name| databases.open_to_read(name);
-    let report = database.verify(&databases.store, &mut others, told(name, talk))?;
+    let report = database.verify(&databases.store, &mut others, progress(name, talk))?;
     Ok(Verified::of(name, report))
 }
 
 impl Verified {
     /// What was found, in words.
-    pub(crate) fn of(name: DbdName, report: Report) -> Verified {
+    #[must_use]
+    pub fn of(name: DbdName, report: Report) -> Verified {
         let wrong = |one: hierarchy::verify::Finding| Wrong {
             database: one.database.text().into(),
             segment: one.segment.map(|name| name.text().to_owned()),

@@ -16,18 +16,18 @@ use hierarchy::{HierarchyError, form, is_kept, state};
 use store_kernel::KernelStore;
 use system::System;
 
-use crate::databases::Databases;
+use crate::Databases;
 
 /// What is to be recorded of databases and indexes that go back to a point.
 #[derive(Default)]
-pub(crate) struct AsOf {
+pub(crate) struct PointInTime {
     /// Indexes that had to be built then.
     due: Vec<DbdName>,
     /// Databases that go back as a whole, with their form of then.
     whole: Vec<(DbdName, String)>,
 }
 
-impl AsOf {
+impl PointInTime {
     /// Compares what the named data sets held before a position of the log with what the system
     /// says now.
     ///
@@ -37,9 +37,9 @@ impl AsOf {
         system: &System,
         names: &[String],
         position: u64,
-    ) -> Result<AsOf, HierarchyError> {
-        let mut found = AsOf::default();
-        let Ok(databases) = Databases::of(system.kernel().seam(), system) else { return Ok(found) };
+    ) -> Result<PointInTime, HierarchyError> {
+        let mut found = PointInTime::default();
+        let Ok(databases) = Databases::of(system) else { return Ok(found) };
         if names.iter().any(|name| name == state::SET) {
             // What is recorded goes back with the data.
             return Ok(found);

@@ -1,4 +1,4 @@
-//! Keeping data sets as they are while somebody looks at them as a whole.
+//! A write freeze: data sets stay as they are while they are examined as a whole.
 
 use std::time::Duration;
 
@@ -7,18 +7,22 @@ use uow::{Uow, UowError, UowOptions};
 
 use crate::{System, SystemError};
 
-/// Data sets that nobody changes until this goes. They are read as ever.
-pub struct Still {
+/// Data sets that no program changes until this is dropped. They are read as ever.
+pub struct WriteFreeze {
     _uow: Uow,
 }
 
 impl System {
-    /// Waits until nobody has a change in flight in these data sets, and keeps new ones away. Names
-    /// of none are passed over.
+    /// Waits until no change is in flight in these data sets, and keeps new ones away. Names of
+    /// none are passed over.
     ///
     /// # Errors
     /// [`SystemError::SetInUse`] if somebody changes one of them for longer than that.
-    pub fn keep_still(&self, names: &[String], wait: Duration) -> Result<Still, SystemError> {
+    pub fn freeze_writes(
+        &self,
+        names: &[String],
+        wait: Duration,
+    ) -> Result<WriteFreeze, SystemError> {
         let kernel = self.kernel();
         let mut uow = kernel.begin(UowOptions::default())?;
         for set in names.iter().filter_map(|name| kernel.set_named(name)) {
@@ -30,6 +34,6 @@ impl System {
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(Still { _uow: uow })
+        Ok(WriteFreeze { _uow: uow })
     }
 }

@@ -1,18 +1,16 @@
-//! The databases of a system by their names: what commands that work on databases share.
+//! The databases of a system by their names: what operations on databases share.
 //!
 //! Invariants:
 //! 1. A database is opened once, and then it is the same for everybody who asks for it.
 //! 2. Nobody gets a database whose data was stored under other settings or another definition
 //!    than the system has now, unless it asks without [`Databases::open`]'s check.
 //! 3. Programs get to no partition that is offline; utilities do.
-//! 4. A command closes the system, whatever became of its work.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use base::Coded as _;
-use clap::Args;
 use definitions::resolve::Definitions as _;
 use definitions::{Dbd, DbdName, MemberName};
 use hierarchy::repository::Repository;
@@ -26,32 +24,19 @@ use store::{SetId, Store};
 use store_kernel::KernelStore;
 use system::System;
 
-use crate::command::Context;
-use crate::failure::{Failure, Result};
-use crate::output::warn;
-use crate::passphrase::PassphraseArgs;
-use crate::verbs::options;
-use crate::which::tell_recon_of;
-
-/// The arguments of a command that works on the databases of a stopped system.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct SystemArgs {
-    /// The system's folder; the system must be stopped
-    #[arg(short, long, value_name = "DIR")]
-    pub(crate) system: PathBuf,
-    #[command(flatten)]
-    pub(crate) passphrase: PassphraseArgs,
-}
+use crate::{OperationsError, Result};
 
 /// The databases of a system.
-pub(crate) struct Databases<S> {
+pub struct Databases<S> {
     /// Where they are.
-    pub(crate) store: S,
+    pub store: S,
     /// Their definitions.
-    pub(crate) repository: Repository,
+    pub repository: Repository,
     settings: Settings,
     seam: Seam,
     dir: PathBuf,
+    /// Hears what is to be known of a database that was opened all the same.
+    notice: fn(&str),
     /// Whether partitions that are offline are out of reach.
     heeds_offline: bool,
     opened: Mutex<BTreeMap<DbdName, Arc<Database>>>,
@@ -59,28 +44,43 @@ pub(crate) struct Databases<S> {
 
 impl Databases<KernelStore> {
     /// The databases of an open system.
-    pub(crate) fn of(seam: &Seam, system: &System) -> Result<Databases<KernelStore>> {
+    ///
+    /// # Errors
+    /// If the definitions that it keeps cannot be read.
+    pub fn of(system: &System) -> Result<Databases<KernelStore>> {
         Ok(Databases {
             store: system.store().clone(),
             repository: Repository::read(system.store())?,
             settings: system.config().placement_settings(),
-            seam: seam.clone(),
+            seam: system.kernel().seam().clone(),
             dir: system.dir().to_owned(),
+            notice: system.notices(),
             heeds_offline: false,
             opened: Mutex::default(),
         })
     }
 
     /// The databases of an open system, for programs.
-    pub(crate) fn for_programs(seam: &Seam, system: &System) -> Result<Databases<KernelStore>> {
-        Ok(Databases { heeds_offline: true, ..Databases::of(seam, system)? })
+    ///
+    /// # Errors
+    /// As [`Databases::of`].
+    pub fn for_programs(system: &System) -> Result<Databases<KernelStore>> {
+        Ok(Databases { heeds_offline: true, ..Databases::of(system)? })
     }
 }
 
 impl<S: Store> Databases<S> {
+    /// Says what is to be known, and no reason not to go on.
+    pub(crate) fn notice(&self, text: &str) {
+        (self.notice)(text);
+    }
+
     /// A database whose data fits its definition and the settings. Programs need it to be whole,
     /// too: [`state::admit_whole`].
-    pub(crate) fn open(&self, name: DbdName) -> std::result::Result<Arc<Database>, HierarchyError> {
+    ///
+    /// # Errors
+    /// Definitions that do not fit, data that was stored otherwise; what the store says.
+    pub fn open(&self, name: DbdName) -> std::result::Result<Arc<Database>, HierarchyError> {
         let is_new = !self.opened.lock().contains_key(&name);
         let database = self.open_placed(name)?;
         state::admit(&self.store, &database)?;
@@ -92,7 +92,10 @@ impl<S: Store> Databases<S> {
 
     /// A database for those who only read it from end to end: whatever randomizer the settings
     /// name, and whether its list can be had.
-    pub(crate) fn open_to_read(
+    ///
+    /// # Errors
+    /// Definitions that do not fit, data that was stored otherwise; what the store says.
+    pub fn open_to_read(
         &self,
         name: DbdName,
     ) -> std::result::Result<Arc<Database>, HierarchyError> {
@@ -106,13 +109,14 @@ impl<S: Store> Databases<S> {
         if state::admit_to_read(&self.store, &mut made).is_err() {
             return Err(error);
         }
-        warn_once(format!("{name} is read without its randomizer: {error}. {}", error.remedy()));
+        self.notice(&format!("{name} is read without its randomizer: {error}. {}", error.remedy()));
         Ok(Arc::new(made))
     }
 
     /// The databases whose settings are not those that their data were stored with, partitions and
     /// all, with what is wrong and what to do. Nothing is changed.
-    pub(crate) fn misfits(&self) -> Vec<HierarchyError> {
+    #[must_use]
+    pub fn misfits(&self) -> Vec<HierarchyError> {
         let names = self.repository.names();
         let databases = names.filter_map(|name| match name {
             MemberName::Dbd(name) => Some(name),
@@ -136,7 +140,7 @@ impl<S: Store> Databases<S> {
     fn warn_of_settings(&self, database: &Database) -> std::result::Result<(), HierarchyError> {
         for Unlike { set, says, has, wanted } in database.unlike(&self.store)? {
             let name = database.name();
-            warn(format!(
+            self.notice(&format!(
                 "[database.{says}] of holdfast.toml says blocks of {wanted} bytes (block_bytes or \
                  interval_bytes), and the data set {set} was made with {has}: it keeps them until \
                  `holdfast unload {name} FILE`, `holdfast db empty {name} --yes`, and `holdfast \
@@ -148,7 +152,10 @@ impl<S: Store> Databases<S> {
 
     /// A database, whatever its data is like and whether its list of root keys can be had: to know
     /// its data sets, or to empty it.
-    pub(crate) fn open_unchecked(
+    ///
+    /// # Errors
+    /// Definitions that do not fit, data that was stored otherwise; what the store says.
+    pub fn open_unchecked(
         &self,
         name: DbdName,
     ) -> std::result::Result<Arc<Database>, HierarchyError> {
@@ -159,10 +166,10 @@ impl<S: Store> Databases<S> {
     }
 
     /// A database, whatever its data is like, with the randomizer of its roots.
-    pub(crate) fn open_placed(
-        &self,
-        name: DbdName,
-    ) -> std::result::Result<Arc<Database>, HierarchyError> {
+    ///
+    /// # Errors
+    /// Definitions that do not fit, data that was stored otherwise; what the store says.
+    pub fn open_placed(&self, name: DbdName) -> std::result::Result<Arc<Database>, HierarchyError> {
         if let Some(known) = self.opened.lock().get(&name) {
             return Ok(Arc::clone(known));
         }
@@ -191,7 +198,10 @@ impl<S: Store> Databases<S> {
 
     /// The names of the sets of a database and of everything that is kept together with it: its
     /// partitions, its indexes, the logical relationships of its logical children and parents.
-    pub(crate) fn sets_of(&self, name: DbdName) -> Result<Vec<String>> {
+    ///
+    /// # Errors
+    /// Definitions that do not fit, data that was stored otherwise; what the store says.
+    pub fn sets_of(&self, name: DbdName) -> Result<Vec<String>> {
         let database = self.open_unchecked(name)?;
         let relations = database.as_child.iter().chain(&database.as_parent);
         let ids: BTreeSet<SetId> = (database.sets.iter().copied())
@@ -210,7 +220,10 @@ impl<S: Store> Databases<S> {
 
     /// How the data sets of all databases depend on each other: logical children stand beneath
     /// their logical parents, and programs lock gaps of indexes.
-    pub(crate) fn ties(&self) -> Result<Ties> {
+    ///
+    /// # Errors
+    /// Definitions that do not fit, data that was stored otherwise; what the store says.
+    pub fn ties(&self) -> Result<Ties> {
         let infos = self.store.sets()?;
         let name = |id: SetId| {
             let info = infos.iter().find(|info| info.id == id);
@@ -233,7 +246,8 @@ impl<S: Store> Databases<S> {
     }
 
     /// The database and the index whose entries stand in the set of that name, if it is one.
-    pub(crate) fn index_of(&self, set: &str) -> Option<(DbdName, DbdName)> {
+    #[must_use]
+    pub fn index_of(&self, set: &str) -> Option<(DbdName, DbdName)> {
         let index = DbdName::new(set)?;
         self.repository.names().find_map(|name| {
             let MemberName::Dbd(name) = name else { return None };
@@ -245,7 +259,8 @@ impl<S: Store> Databases<S> {
 
     /// The sections `[database.NAME]` of holdfast.toml that are about no database, once what is
     /// given besides is stored, and how they would be right.
-    pub(crate) fn without_database(&self, coming: &[DbdName]) -> Vec<String> {
+    #[must_use]
+    pub fn without_database(&self, coming: &[DbdName]) -> Vec<String> {
         let stored = self.repository.names().filter_map(|name| match name {
             MemberName::Dbd(name) => Some(name),
             MemberName::Psb(_) => None,
@@ -263,7 +278,8 @@ impl<S: Store> Databases<S> {
     }
 
     /// The DD names of the data sets of all databases.
-    pub(crate) fn dd_names(&self) -> BTreeSet<String> {
+    #[must_use]
+    pub fn dd_names(&self) -> BTreeSet<String> {
         let dbds = self.repository.names().filter_map(|name| match name {
             MemberName::Dbd(name) => self.repository.dbd(name),
             MemberName::Psb(_) => None,
@@ -280,10 +296,10 @@ impl<S: Store> Databases<S> {
 
     /// Where the settings put the roots of a database, but for the order of a list that cannot be
     /// had.
-    pub(crate) fn placement_to_read(
-        &self,
-        dbd: &Dbd,
-    ) -> std::result::Result<Placement, HierarchyError> {
+    ///
+    /// # Errors
+    /// Definitions that do not fit, data that was stored otherwise; what the store says.
+    pub fn placement_to_read(&self, dbd: &Dbd) -> std::result::Result<Placement, HierarchyError> {
         match self.placement(dbd) {
             Err(error) if is_without_list(&error) => {
                 let empty = Placement::new(dbd, &self.settings, &mut |_| Ok(Vec::new()));
@@ -295,7 +311,10 @@ impl<S: Store> Databases<S> {
 
     /// Where the settings put the roots of a database. Where its roots stand by a list, what counts
     /// is the list by which they were placed, which the system keeps: files may change or get lost.
-    pub(crate) fn placement(&self, dbd: &Dbd) -> std::result::Result<Placement, HierarchyError> {
+    ///
+    /// # Errors
+    /// Definitions that do not fit, data that was stored otherwise; what the store says.
+    pub fn placement(&self, dbd: &Dbd) -> std::result::Result<Placement, HierarchyError> {
         let mut files: Files = Vec::new();
         let mut load = |file: &str| {
             let contents = system::read_root_list(&*self.seam.disk, &self.dir, file)?;
@@ -337,7 +356,7 @@ impl<S: Store> Databases<S> {
     /// Keeps the list of a database. Where that cannot be, it is not the command's business.
     fn keep_list(&self, name: DbdName, placement: &Placement, files: &Files) {
         if let Err(error) = lists::keep(&self.store, name, &placement.identity(), files) {
-            warn_once(format!(
+            self.notice(&format!(
                 "the list of root keys of {name} could not be kept in the system: {error} ({})",
                 error.code()
             ));
@@ -364,7 +383,7 @@ impl<S: Store> Databases<S> {
             Some(error) => error.to_string(),
             None => "the list of root keys has changed since its roots were placed".to_owned(),
         };
-        warn_once(format!(
+        self.notice(&format!(
             "{name}: {why}. Its data stays where it is, by the list that the system has kept; the \
              file counts again after `holdfast unload {name} FILE`, `holdfast db empty {name} \
              --yes`, and `holdfast load {name} FILE`"
@@ -372,19 +391,20 @@ impl<S: Store> Databases<S> {
     }
 
     /// What the data of a database or a sequential file is declared to be.
-    pub(crate) fn encoding(&self, name: DbdName) -> Encoding {
+    #[must_use]
+    pub fn encoding(&self, name: DbdName) -> Encoding {
         self.settings.databases.get(name.text()).map(|one| one.encoding).unwrap_or_default()
     }
 
     /// The name of a database that is defined, in whatever case it was typed.
-    pub(crate) fn named(&self, text: &str) -> Result<DbdName> {
+    ///
+    /// # Errors
+    /// Definitions that do not fit, data that was stored otherwise; what the store says.
+    pub fn named(&self, text: &str) -> Result<DbdName> {
         let name = DbdName::new(&text.to_ascii_uppercase());
         match name.filter(|name| self.repository.dbd(*name).is_some()) {
             Some(name) => Ok(name),
-            None => Err(Failure::other(
-                format!("there is no DBD {}", text.to_ascii_uppercase()),
-                "Correct the name, or compile its source with `holdfast gen`.",
-            )),
+            None => Err(OperationsError::NoDatabase { name: text.to_ascii_uppercase() }),
         }
     }
 }
@@ -400,38 +420,7 @@ fn is_of_list(error: &PlacementError) -> bool {
 }
 
 /// Whether a database cannot be had for want of a list of root keys.
-pub(crate) fn is_without_list(error: &HierarchyError) -> bool {
+#[must_use]
+pub fn is_without_list(error: &HierarchyError) -> bool {
     matches!(error, HierarchyError::Placement(error) if is_of_list(error))
-}
-
-/// What was said of lists: they are looked for whenever a database is opened.
-static SAID: LazyLock<Mutex<BTreeSet<String>>> = LazyLock::new(Mutex::default);
-
-fn warn_once(text: String) {
-    if SAID.lock().insert(text.clone()) {
-        warn(text);
-    }
-}
-
-/// Opens the system, lets `body` work on its databases, and closes the system in any case.
-pub(crate) fn with<T>(
-    context: &mut Context,
-    args: &SystemArgs,
-    body: impl FnOnce(&mut Context, &System, &Databases<KernelStore>) -> Result<T>,
-) -> Result<T> {
-    let passphrase = args.passphrase.get()?;
-    let dir: &Path = &args.system;
-    let system = System::open(&context.seam, dir, &passphrase, options())?;
-    system.notes().iter().for_each(warn);
-    let done = Databases::of(&context.seam, &system).and_then(|databases| {
-        let answer = body(context, &system, &databases)?;
-        // What was made by it, RECON knows for the time when it is damaged.
-        tell_recon_of(&system, &databases);
-        Ok(answer)
-    });
-    match (done, system.close()) {
-        (Ok(answer), Ok(())) => Ok(answer),
-        (Ok(_), Err(error)) => Err(error.into()),
-        (Err(failure), _) => Err(failure),
-    }
 }

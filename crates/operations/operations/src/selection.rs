@@ -1,5 +1,5 @@
-//! Which data sets an operator means: the one place where the name of a database becomes those of
-//! its data sets.
+//! Which data sets an operator means: the one place where the name of a database becomes those
+//! of its data sets.
 //!
 //! Invariants:
 //! 1. A database stands for all of its data sets: partitions, indexes, and the relations of its
@@ -16,27 +16,26 @@ use recon::{Database, Record, State};
 use serde::{Deserialize, Serialize};
 use store_kernel::KernelStore;
 use system::System;
-use system::operator::Refusal;
 
-use crate::databases::Databases;
-use crate::failure::Result;
-use crate::output::warn;
-use crate::verbs::refusal;
+use crate::{Databases, Result};
 
 /// Which data sets.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Which {
+pub struct Selection {
     /// Data sets by name.
-    pub(crate) sets: Vec<String>,
+    pub sets: Vec<String>,
     /// Databases by name.
-    pub(crate) databases: Vec<String>,
+    pub databases: Vec<String>,
     /// Everything.
-    pub(crate) all: bool,
+    pub all: bool,
 }
 
 /// The names of the data sets that are meant, each once.
-pub(crate) fn names(system: &System, which: &Which) -> std::result::Result<Vec<String>, Refusal> {
+///
+/// # Errors
+/// If a database is named that there is not.
+pub fn names(system: &System, which: &Selection) -> Result<Vec<String>> {
     let kernel = system.kernel();
     let mut names: BTreeSet<String> = which.sets.iter().cloned().collect();
     if which.all {
@@ -50,21 +49,21 @@ pub(crate) fn names(system: &System, which: &Which) -> std::result::Result<Vec<S
 }
 
 /// The same for what names databases beside data sets: they are replaced by their data sets.
-pub(crate) fn spell_out(
-    system: &System,
-    sets: &mut Vec<String>,
-    databases: &mut Vec<String>,
-) -> std::result::Result<(), Refusal> {
+///
+/// # Errors
+/// As [`names`].
+pub fn expand(system: &System, sets: &mut Vec<String>, databases: &mut Vec<String>) -> Result<()> {
     let (own, databases) = (std::mem::take(sets), std::mem::take(databases));
-    *sets = names(system, &Which { sets: own, databases, all: false })?;
+    *sets = names(system, &Selection { sets: own, databases, all: false })?;
     Ok(())
 }
 
 /// The databases that data sets named by themselves belong to, each with those of its data sets
 /// that are not meant. What is named by its database is whole (invariant 1).
-pub(crate) fn left_out(
+#[must_use]
+pub fn left_out(
     system: &System,
-    which: &Which,
+    which: &Selection,
     names: &[String],
 ) -> BTreeMap<String, Vec<String>> {
     let mut left = BTreeMap::new();
@@ -87,7 +86,8 @@ pub(crate) fn left_out(
 }
 
 /// The database that a data set belongs to.
-pub(crate) fn database_of(system: &System, set: &str) -> Option<String> {
+#[must_use]
+pub fn database_of(system: &System, set: &str) -> Option<String> {
     let mut groups = groups(system).into_iter();
     groups.find(|group| group.sets.iter().any(|one| one == set)).map(|group| group.name)
 }
@@ -99,7 +99,7 @@ fn is_same(one: &str, other: &str) -> bool {
 /// All databases with their data sets: as they are defined, else as RECON knows them.
 fn groups(system: &System) -> Vec<Database> {
     let mut groups = system.recon().state().databases.clone();
-    if let Ok(databases) = Databases::of(system.kernel().seam(), system) {
+    if let Ok(databases) = Databases::of(system) {
         for name in databases.repository.names() {
             let MemberName::Dbd(name) = name else { continue };
             // What is no database of its own has no data sets either.
@@ -112,7 +112,8 @@ fn groups(system: &System) -> Vec<Database> {
 }
 
 /// What is named, as RECON knows it: for a system that does not start.
-pub(crate) fn known_names(which: &Which, state: &State) -> Vec<String> {
+#[must_use]
+pub fn known_names(which: &Selection, state: &State) -> Vec<String> {
     let all = state.sets.values().map(|set| set.name.clone());
     let mut names: Vec<String> = if which.all { all.collect() } else { which.sets.clone() };
     for database in &which.databases {
@@ -123,7 +124,7 @@ pub(crate) fn known_names(which: &Which, state: &State) -> Vec<String> {
 }
 
 /// The data sets of a database, and RECON is told of them.
-fn sets_of(system: &System, name: &str) -> std::result::Result<Vec<String>, Refusal> {
+fn sets_of(system: &System, name: &str) -> Result<Vec<String>> {
     let known = system.recon().state().databases.get(name).cloned();
     match (defined(system, name), known) {
         (Ok(sets), known) => {
@@ -135,20 +136,20 @@ fn sets_of(system: &System, name: &str) -> std::result::Result<Vec<String>, Refu
         }
         // Its definition may be what is damaged: RECON knows what it consisted of.
         (Err(_), Some(known)) => Ok(known.sets),
-        (Err(failure), None) => Err(refusal(&failure)),
+        (Err(failure), None) => Err(failure),
     }
 }
 
 /// Tells RECON of every database that has data sets, for the time when one of these is damaged.
 /// What cannot be told is told when the database is named.
-pub(crate) fn tell_recon(system: &System) {
-    if let Ok(databases) = Databases::of(system.kernel().seam(), system) {
-        tell_recon_of(system, &databases);
+pub fn register_databases(system: &System) {
+    if let Ok(databases) = Databases::of(system) {
+        register(system, &databases);
     }
 }
 
 /// The same, where the databases are open.
-pub(crate) fn tell_recon_of(system: &System, databases: &Databases<KernelStore>) {
+pub fn register(system: &System, databases: &Databases<KernelStore>) {
     let sets = system.kernel().all_sets();
     let names: BTreeSet<&str> =
         sets.iter().filter_map(|set| set.name().split('.').next()).collect();
@@ -165,11 +166,11 @@ pub(crate) fn tell_recon_of(system: &System, databases: &Databases<KernelStore>)
         }
     }
     if let Err(error) = system.recon().add(news) {
-        warn(format!("RECON does not know of databases: {error}"));
+        system.notice(&format!("RECON does not know of databases: {error}"));
     }
 }
 
 fn defined(system: &System, name: &str) -> Result<Vec<String>> {
-    let databases = Databases::of(system.kernel().seam(), system)?;
+    let databases = Databases::of(system)?;
     databases.sets_of(databases.named(name)?)
 }

@@ -27,14 +27,16 @@ use uow::record::KernelRecord;
 use uow::{Kernel, KernelConfig, Parts};
 
 use crate::plan::{SetPlan, Target, plan_set};
-use crate::{CopyKeys, FoundCopies, History, Past, Progress, RecoveryError, Unread, find_copies};
+use crate::{
+    CopyKeys, FoundCopies, History, Progress, RecoveryError, SetHistory, Unread, find_copies,
+};
 
 /// What is left of a system.
-pub struct Lost {
+pub struct LostSystem {
     catalog: Arc<ArchiveCatalog>,
     newest: CatalogEntry,
     found: FoundCopies,
-    past: Past,
+    past: SetHistory,
     sets: Sets,
     left: Vec<LeftSet>,
     began: Lsn,
@@ -58,7 +60,7 @@ type Tell<'t> = &'t mut dyn FnMut(Progress<'_>);
 /// given out beyond cannot be known; its log had no room for so much.
 const LEAP: u64 = 1 << 32;
 
-impl Lost {
+impl LostSystem {
     /// Looks at archives, and at image copies in some folders.
     ///
     /// # Errors
@@ -69,7 +71,7 @@ impl Lost {
         keys: &CopyKeys,
         copies: &[PathBuf],
         tell: Tell<'_>,
-    ) -> Result<Lost, RecoveryError> {
+    ) -> Result<LostSystem, RecoveryError> {
         // The system would not start with them.
         catalog.refuse_strangers()?;
         let folders = catalog.config().folders.iter().map(|folder| folder.display().to_string());
@@ -101,7 +103,7 @@ impl Lost {
         let known = ends.chain([past.end.0, newest.info.end.0]).max().unwrap_or(0);
         let leap = if planted(Plant::RestoredWithoutLeap) { 0 } else { LEAP };
         let began = if leap == 0 { past.end } else { Lsn((known + leap).next_multiple_of(leap)) };
-        Ok(Lost { catalog: Arc::clone(catalog), newest, found, past, sets, left, began })
+        Ok(LostSystem { catalog: Arc::clone(catalog), newest, found, past, sets, left, began })
     }
 
     /// Makes a system that goes on from there: control file, log, double-write area, RECON. The
@@ -123,7 +125,7 @@ impl Lost {
 
     /// What the archives say.
     #[must_use]
-    pub fn past(&self) -> &Past {
+    pub fn past(&self) -> &SetHistory {
         &self.past
     }
 
@@ -194,7 +196,7 @@ impl Lost {
 
 /// What archives say of a system.
 struct Told {
-    past: Past,
+    past: SetHistory,
     unread: Vec<Unread>,
     sets: Sets,
     left: Vec<LeftSet>,
@@ -217,7 +219,7 @@ fn read_past(
             let (done, total) = (lsn.0.saturating_sub(from.0), end.0.saturating_sub(from.0));
             tell(Progress { what: "the archives", done, total });
         };
-        let (past, unread) = Past::read_around(source, from, &mut tell_lsn)?;
+        let (past, unread) = SetHistory::read_around(source, from, &mut tell_lsn)?;
         if let Some(catalog) = past.catalog() {
             let sets: Sets = catalog.existing().map(|set| (set.id, set.clone())).collect();
             let left = left_of(&sets, &past, &unread, found);
@@ -275,7 +277,7 @@ fn newest_commit(catalog: &ArchiveCatalog, source: &LogSource) -> u64 {
 }
 
 /// Which data sets do not come to the end of the archives.
-fn left_of(sets: &Sets, past: &Past, unread: &[Unread], found: &FoundCopies) -> Vec<LeftSet> {
+fn left_of(sets: &Sets, past: &SetHistory, unread: &[Unread], found: &FoundCopies) -> Vec<LeftSet> {
     let mut state = State::default();
     state.learn(found.copies.values().cloned().map(Record::ImageCopy));
     state.learn(past.unrecorded(&state));

@@ -6,89 +6,98 @@ use std::time::Duration;
 use base::{DataSetId, Lsn, UowId};
 use recovery::{BackoutOptions, Committed, Progress, RecoveryError, committed};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use system::System;
-use system::operator::{Refusal, Request, Talk, done};
+use system::operator::Talk;
 
-use crate::databases::Databases;
-use crate::recovery::Point;
-use crate::verbs::refusal;
-use crate::which::{Which, names};
+use crate::recover::Point;
+use crate::selection::{Selection, names};
+use crate::{Databases, Result};
 
 /// What `backout --list` is given.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct ListWish {
+pub struct ListRequest {
     /// Only those that have changed one of these; nothing named: all.
-    pub(crate) which: Which,
+    pub which: Selection,
     /// Only those committed behind that; `Now`: all that the log has.
-    pub(crate) since: Point,
+    pub since: Point,
     /// The newest ones, at most so many.
-    pub(crate) most: usize,
+    pub most: usize,
 }
 
 /// A unit of work that was committed, or was backed out again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct UnitRow {
-    pub(crate) unit: u64,
-    pub(crate) committed: u64,
-    pub(crate) utc_us: u64,
+pub struct UnitRow {
+    /// Its number.
+    pub unit: u64,
+    /// Where in the log it was committed.
+    pub committed: u64,
+    /// And when.
+    pub utc_us: u64,
     /// How many changes of which data set, by name.
-    pub(crate) sets: BTreeMap<String, u64>,
+    pub sets: BTreeMap<String, u64>,
 }
 
 /// What `backout` is given.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct BackoutWish {
-    pub(crate) units: Vec<u64>,
+pub struct BackoutRequest {
+    /// Units of work by their numbers.
+    pub units: Vec<u64>,
     /// Only say what would be done.
-    pub(crate) check: bool,
+    pub check: bool,
     /// How many seconds to wait for programs.
-    pub(crate) wait_seconds: u64,
+    pub wait_seconds: u64,
 }
 
 /// What `backout` did, or would do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct BackedOut {
-    pub(crate) done: bool,
+pub struct BackedOut {
+    /// Whether it was done, and not only examined.
+    pub done: bool,
     /// The unit of work that did it; 0 if none was needed.
-    pub(crate) by: u64,
+    pub by: u64,
     /// Units of work that had taken all of it back before; nothing was left to do then.
-    pub(crate) before: Vec<u64>,
-    pub(crate) units: Vec<BackedOutUnit>,
+    pub before: Vec<u64>,
+    /// Each of them.
+    pub units: Vec<BackedOutUnit>,
     /// How many records change back in each data set, by name.
-    pub(crate) sets: BTreeMap<String, u64>,
-    pub(crate) log_from: u64,
-    pub(crate) log_to: u64,
+    pub sets: BTreeMap<String, u64>,
+    /// Where reading of the log began.
+    pub log_from: u64,
+    /// And ended.
+    pub log_to: u64,
 }
 
 /// One unit of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct BackedOutUnit {
-    pub(crate) unit: u64,
-    pub(crate) committed: u64,
-    pub(crate) utc_us: u64,
-    pub(crate) changes: u64,
+pub struct BackedOutUnit {
+    /// Its number.
+    pub unit: u64,
+    /// Where in the log it was committed.
+    pub committed: u64,
+    /// And when.
+    pub utc_us: u64,
+    /// How many changes it made.
+    pub changes: u64,
     /// Changes of data sets that were recovered to a point before: those are gone already.
-    pub(crate) void: u64,
+    pub void: u64,
 }
 
-pub(crate) fn list(
-    system: &System,
-    request: &Request,
-    talk: &mut Talk<'_>,
-) -> Result<Value, Refusal> {
-    let wish: ListWish = request.arguments()?;
+/// Lists units of work that the log has.
+///
+/// # Errors
+/// What cannot be read; data sets that there are not.
+pub fn list(system: &System, request: &ListRequest, talk: &mut Talk<'_>) -> Result<Vec<UnitRow>> {
     let (_held, history) = (system.hold_log(), system.log_source());
     let end = system.kernel().log().durable();
-    let since = |unit: &Committed| match wish.since {
+    let since = |unit: &Committed| match request.since {
         Point::Now => true,
         Point::Lsn(lsn) => unit.at >= Lsn(lsn),
         Point::Time(utc_us) => unit.utc_us >= utc_us,
     };
     let state = system.recon().state();
-    let all = wish.which.sets.is_empty() && wish.which.databases.is_empty();
+    let all = request.which.sets.is_empty() && request.which.databases.is_empty();
     let of: BTreeSet<DataSetId> = {
-        let names = if all { Vec::new() } else { names(system, &wish.which)? };
+        let names = if all { Vec::new() } else { names(system, &request.which)? };
         let sets: Vec<DataSetId> = numbers(system, &names)?;
         sets.into_iter().flat_map(|set| state.lineage(set)).map(|span| span.set).collect()
     };
@@ -99,7 +108,7 @@ pub(crate) fn list(
     };
     // One that was committed behind may have begun long before.
     let log = (history.oldest(), end);
-    let units = committed(&history, log, &wanted, wish.most, &mut progress)?;
+    let units = committed(&history, log, &wanted, request.most, &mut progress)?;
     let name = |id: &DataSetId| match system.kernel().set(*id) {
         Some(set) => set.name().to_owned(),
         None => format!("{id}"),
@@ -113,11 +122,11 @@ pub(crate) fn list(
             sets: unit.changes.iter().map(|(set, count)| (name(set), *count)).collect(),
         })
         .collect();
-    done(&rows)
+    Ok(rows)
 }
 
 /// Data sets by name, offline or not.
-fn numbers(system: &System, names: &[String]) -> Result<Vec<DataSetId>, Refusal> {
+fn numbers(system: &System, names: &[String]) -> Result<Vec<DataSetId>> {
     let kernel = system.kernel();
     let offline = kernel.offline_sets();
     let number = |name: &String| {
@@ -128,17 +137,19 @@ fn numbers(system: &System, names: &[String]) -> Result<Vec<DataSetId>, Refusal>
     names.iter().map(number).collect()
 }
 
-pub(crate) fn backout(
+/// Takes committed units of work back, all of them or none.
+///
+/// # Errors
+/// Those that have changed the same since; what cannot be read; data sets in use.
+pub fn backout(
     system: &System,
-    request: &Request,
+    request: &BackoutRequest,
     talk: &mut Talk<'_>,
-) -> Result<Value, Refusal> {
-    let wish: BackoutWish = request.arguments()?;
-    let units: Vec<UowId> = wish.units.iter().copied().map(UowId).collect();
-    let wait = Duration::from_secs(wish.wait_seconds);
-    let databases = Databases::of(system.kernel().seam(), system);
-    let ties = databases.and_then(|all| all.ties()).map_err(|failure| refusal(&failure))?;
-    let options = BackoutOptions { check: wish.check, wait, ties };
+) -> Result<BackedOut> {
+    let units: Vec<UowId> = request.units.iter().copied().map(UowId).collect();
+    let wait = Duration::from_secs(request.wait_seconds);
+    let ties = Databases::of(system)?.ties()?;
+    let options = BackoutOptions { check: request.check, wait, ties };
     let mut progress = |at: Progress<'_>| {
         let _ = talk.progress(at.what, at.done, at.total, "bytes");
     };
@@ -152,8 +163,8 @@ pub(crate) fn backout(
         changes: one.changes,
         void: one.void,
     };
-    done(&BackedOut {
-        done: !wish.check,
+    Ok(BackedOut {
+        done: !request.check,
         by: report.by.map_or(0, |by| by.0),
         before: report.before.iter().map(|uow| uow.0).collect(),
         units: report.units.iter().map(unit).collect(),

@@ -1,0 +1,40 @@
+//! What operators do to a system and its databases: copy, recover, back out, compare, reinitialize.
+//!
+//! ```text
+//!   verbs              what an open system does for operators besides the verbs of every system
+//!   image_copy         image copies of databases and data sets
+//!   recover            recoveries to now, to a moment, to a position
+//!   dry_run            a recovery tried in memory; a system that starts without data sets
+//!   point_in_time      what a recovery to a point means for the form of databases
+//!   backout            units of work taken back
+//!   reinitialize       what nothing brings back is given up, to be made again
+//!   recon_report       what RECON says, and is told of image copies
+//!   database_report    how a database is, and whether it is consistent
+//!   selection          which data sets are meant
+//!   databases          the databases of a system by name
+//! ```
+//!
+//! Invariants:
+//! 1. Nothing here prints, reads arguments or ends a process. What is to be known of work that
+//!    goes on goes to [`system::OpenOptions::notice`]; progress goes to a callback.
+//! 2. The command and the simulator call the same functions.
+//! 3. Everything outside is reached through `seam`, but for a pipe that another process made.
+
+pub mod backout;
+pub mod database_report;
+pub mod databases;
+pub mod dry_run;
+mod error;
+pub mod image_copy;
+pub mod moment;
+mod pipe;
+mod point_in_time;
+pub mod recon_report;
+pub mod recover;
+pub mod reinitialize;
+pub mod selection;
+pub mod verbs;
+
+pub use databases::Databases;
+pub use error::{FAILED, OperationsError, Result};
+pub use selection::Selection;
