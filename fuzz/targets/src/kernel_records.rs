@@ -2,7 +2,7 @@
 
 use base::{CiNumber, DataSetId, Lsn, UowId};
 use log::Record;
-use recovery::Past;
+use recovery::SetHistory;
 use uow::record::{
     CatalogRecord, Change, KernelRecord, List, Part, Recovered, SettledEntry, Undone, WriteRecord,
     Written, WrittenEntry, name_of,
@@ -37,7 +37,7 @@ fn see(kind: u8, flags: u8, body: &[u8]) {
     let (lsn, end, uow, previous) = (Lsn(640), Lsn(900), UowId(5), Lsn::NONE);
     let record = Record { lsn, end, kind, flags, uow, previous, body };
     for from in [Lsn::FIRST, lsn] {
-        let mut past = Past::from(from);
+        let mut past = SetHistory::from(from);
         let _ = past.see(&record);
         assert_eq!(past.end, end);
         assert!(past.catalog().is_some() || from != Lsn::FIRST);
