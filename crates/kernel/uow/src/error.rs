@@ -49,8 +49,8 @@ impl SpanSetting {
     }
 }
 
-impl std::fmt::Display for SpanSetting {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for SpanSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SpanSetting::Units => f.write_str("units.log_bytes_max allows"),
             SpanSetting::Log { segments_max, segment_bytes } => write!(
@@ -66,8 +66,8 @@ impl std::fmt::Display for SpanSetting {
 /// Bytes as people write them in the configuration.
 struct Amount(u64);
 
-impl std::fmt::Display for Amount {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             bytes if bytes >= 1 << 20 => write!(f, "{} MiB", bytes >> 20),
             bytes => write!(f, "{} KiB", bytes >> 10),
