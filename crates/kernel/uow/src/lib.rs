@@ -67,7 +67,7 @@ mod unit;
 pub use anchor::AnchorPlan;
 pub use convert::{ConversionStatus, describe};
 pub use error::{SpanLimit, SpanSetting, UowError};
-pub use kernel::{Kernel, KernelConfig, KernelStatistics, Parts, PoolPlan};
+pub use kernel::{Kernel, KernelConfig, KernelStatistics, Parts, PoolPlan, Use};
 pub use mend::MendedFrom;
 pub use protection::{AskedAbove, Lowered, Protection};
 pub use rebuild::{InFlight, Rebuild, RebuildCounts, Source};
