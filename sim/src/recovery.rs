@@ -15,7 +15,6 @@ use std::time::Duration;
 
 use archive::{ArchiveCatalog, ArchiveConfig, ArchiveEnv, Archiver, LogSource, ReconRegistry};
 use base::{Coded, KeyGeneration, Lsn};
-use btree::Tree;
 use parking_lot::Mutex;
 use recon::{Recon, Setup};
 use recovery::{
@@ -32,6 +31,7 @@ use store::{
 use store_kernel::{KernelStore, KernelUnit, StoreDefaults};
 
 use crate::machine::Make;
+use crate::verify::nothing_is_lost;
 
 /// What both sets hold: set, key, value.
 pub type Model = BTreeMap<(usize, Vec<u8>), Vec<u8>>;
@@ -285,12 +285,7 @@ impl Site {
         unit.backout().map_err(said)?;
         let kernel = self.store.kernel();
         for name in NAMES {
-            let set = kernel.set_named(name).ok_or_else(|| format!("{name} is gone"))?;
-            kernel.settle_frees(set.id()).map_err(said)?;
-            let report = Tree::new(kernel, &set).check().map_err(said)?;
-            if report.unreachable != 0 {
-                return Err(format!("{} intervals of {name} are lost", report.unreachable));
-            }
+            nothing_is_lost(kernel, name)?;
         }
         // The page writer pins what it writes: let it come to an end.
         let clock = &kernel.seam().clock;

@@ -233,8 +233,9 @@ pub fn contents_of(kernel: &Arc<Kernel>) -> Result<Contents, Wrong> {
 pub fn check_sets(kernel: &Arc<Kernel>) -> Result<(), Wrong> {
     for set in kernel.all_sets() {
         let report = Tree::new(kernel, &set).check()?;
-        if report.unreachable > 0 {
-            let (name, lost) = (set.name(), report.unreachable);
+        let lost = report.unreachable + report.in_transit;
+        if lost > 0 {
+            let name = set.name();
             let why = format!("{lost} intervals of data set {name} are in use for nothing");
             return Err(Wrong::Broken(why));
         }
@@ -245,6 +246,29 @@ pub fn check_sets(kernel: &Arc<Kernel>) -> Result<(), Wrong> {
         }
     }
     Ok(())
+}
+
+/// The tree of a data set that may just be converted is sound and nothing of it is lost: what is in
+/// transit, as what a conversion wipes, whoever has it takes back.
+///
+/// # Errors
+/// What is wrong.
+pub fn nothing_is_lost(kernel: &Arc<Kernel>, name: &str) -> Result<(), String> {
+    let set = kernel.set_named(name).ok_or_else(|| format!("{name} is gone"))?;
+    kernel.settle_frees(set.id()).map_err(|error| error.to_string())?;
+    let mut in_transit = 0;
+    for _ in 0..1_000 {
+        let report = Tree::new(kernel, &set).check().map_err(|error| error.to_string())?;
+        if report.unreachable != 0 {
+            return Err(format!("{} intervals of {name} are lost", report.unreachable));
+        }
+        in_transit = report.in_transit;
+        if in_transit == 0 {
+            return Ok(());
+        }
+        kernel.seam().clock.sleep(Duration::from_millis(10));
+    }
+    Err(format!("{in_transit} intervals of {name} stay in transit"))
 }
 
 /// Starts the disk, then again after another crash, then once more after an orderly stop.

@@ -5,6 +5,7 @@
 
 use base::CiNumber;
 use space::ROOT;
+use uow::Use;
 
 use crate::TreeError;
 use crate::node::{Kind, NodeCursor, NodeDamage, NodeView};
@@ -32,9 +33,12 @@ pub struct TreeReport {
     pub node_bytes_free: u64,
     /// Nodes that their parents do not know yet; a search finds them from the left.
     pub unposted: u64,
-    /// Intervals that are given out but belong to nothing: a crash came between giving out and
-    /// using them, or a unit of work in flight will free them. They do no harm.
+    /// Intervals that are in use but belong to nothing: they are lost, or a unit of work whose end
+    /// is not seen yet will free them. They do no harm.
     pub unreachable: u64,
+    /// Intervals in transit, which belong to nothing just now: a conversion has given them out to
+    /// wipe them, for one. Whoever has them takes them back, or else the next restart.
+    pub in_transit: u64,
 }
 
 /// What is wrong with an interval's bytes, if they claim to be a node.
@@ -183,12 +187,15 @@ impl Proof<'_> {
             if layout.is_reserved(ci) {
                 continue;
             }
-            let used = self.tree.set.is_used(ci)?;
-            let reached = self.is_reached(ci);
-            if reached && !used {
-                return Err(self.tree.damaged(ci, "it is part of the tree but counts as free"));
+            match (self.tree.kernel.use_of(self.tree.set, ci)?, self.is_reached(ci)) {
+                (Use::Free, true) => {
+                    let why = "it is part of the tree but counts as free";
+                    return Err(self.tree.damaged(ci, why));
+                }
+                (Use::Held, false) => self.report.unreachable += 1,
+                (Use::InTransit, false) => self.report.in_transit += 1,
+                _ => {}
             }
-            self.report.unreachable += u64::from(used && !reached);
         }
         Ok(())
     }

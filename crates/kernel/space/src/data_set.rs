@@ -469,11 +469,24 @@ impl DataSet {
     /// # Errors
     /// If the map cannot be read.
     pub fn is_used(&self, ci: CiNumber) -> Result<bool, PoolError> {
+        self.while_used(ci, |used| used)
+    }
+
+    /// Looks at something while nobody gives the interval out or takes it back; `look` is told
+    /// whether it is in use. It runs under the map's latch.
+    ///
+    /// # Errors
+    /// If the map cannot be read.
+    pub fn while_used<R>(
+        &self,
+        ci: CiNumber,
+        look: impl FnOnce(bool) -> R,
+    ) -> Result<R, PoolError> {
         if self.layout.is_reserved(ci) {
-            return Ok(true);
+            return Ok(look(true));
         }
         let page = self.shared(self.layout.map1_of(ci))?;
-        Ok(map::is_used(page.bytes(), self.layout, ci.0 % self.layout.per_map()))
+        Ok(look(map::is_used(page.bytes(), self.layout, ci.0 % self.layout.per_map())))
     }
 
     /// Reads one interval as it lies on disk and proves it, past the pool. Returns its tag prefix;

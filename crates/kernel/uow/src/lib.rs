@@ -86,6 +86,7 @@ pub use rebuild::{InFlight, Rebuild, RebuildCounts, Source};
 pub use record::Target;
 pub use resource::{RecordDamage, Resource};
 pub use restart::RestartReport;
+pub use sets::Use;
 pub use successors::Repeating;
 pub use undo::Undo;
 pub use unit::{AtEnd, Savepoint, Uow, UowOptions};

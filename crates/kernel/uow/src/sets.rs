@@ -9,12 +9,24 @@
 use std::sync::Arc;
 
 use base::{CiNumber, Lsn, UowId};
-use pool::ExclusiveCi;
+use pool::{ExclusiveCi, PoolError};
 use space::{DataSet, Definition, Purpose};
 
 use crate::record::{CatalogRecord, Interval, KernelRecord};
 use crate::transit::Step;
 use crate::{Kernel, UowError};
+
+/// What an interval is to its data set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// Nobody has it.
+    Free,
+    /// It is given out and not yet part of a structure, or no longer part of one and not yet taken
+    /// back.
+    InTransit,
+    /// Something leads to it, or a unit of work that is not over will free it.
+    Held,
+}
 
 impl Kernel {
     /// A data set by name.
@@ -173,6 +185,21 @@ impl Kernel {
     /// What may happen to a map.
     pub fn release_interval(&self, set: &DataSet, ci: CiNumber) -> Result<(), UowError> {
         self.take_back(set, ci, UowId::NONE)
+    }
+
+    /// Whether an interval is in use and, if it is, whether it is in transit: somebody has it who
+    /// is about to make it part of a structure or to take it back, and if a crash comes between,
+    /// restart takes it back.
+    ///
+    /// # Errors
+    /// If the map cannot be read.
+    pub fn use_of(&self, set: &DataSet, ci: CiNumber) -> Result<Use, PoolError> {
+        // Both under the map's latch: an interval enters and leaves the map under it.
+        set.while_used(ci, |used| match used {
+            false => Use::Free,
+            true if self.transit.has((set.id(), ci)) => Use::InTransit,
+            true => Use::Held,
+        })
     }
 
     /// Takes back an interval that a committed unit of work freed.

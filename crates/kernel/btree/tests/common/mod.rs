@@ -104,7 +104,8 @@ impl System {
         // let them come to an end.
         for _ in 0..1_000 {
             let report = self.tree().check().unwrap();
-            if self.kernel.check_quiet().is_ok() && report.unreachable == 0 {
+            let lost = report.unreachable + report.in_transit;
+            if self.kernel.check_quiet().is_ok() && lost == 0 {
                 return report;
             }
             self.kernel.seam().clock.sleep(Duration::from_millis(10));
