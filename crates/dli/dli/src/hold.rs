@@ -1,6 +1,4 @@
 //! REPL and DLET: changes of what a get-hold returned.
-//!
-//! Rows are those of the facts' section 12.
 
 use crate::ssa::{Calling, Code, Ssas};
 use definitions::Rule;
@@ -81,7 +79,7 @@ impl<S: Store> DbPcb<S> {
             let rest = area.get(at..).unwrap_or(&[]);
             let skipped = left_out(one.node);
             if skipped {
-                // Section 2 rule 15: it has its room, as the get filled it.
+                // DLI-2.15: it has its room, as the get filled it.
                 let filled = self.filled_len(reach, shape, one)?;
                 if rest.len() < filled {
                     return Ok(Answer::of(Status::AB));
@@ -108,7 +106,7 @@ impl<S: Store> DbPcb<S> {
     }
 
     /// What a REPL or DLET may change, in the order of the area: what the get-hold returned, which
-    /// is all that may be named; of a command the segments that it names (row 36).
+    /// is all that may be named; of a command the segments that it names (DLI-12.36).
     fn held_for(
         &mut self,
         reach: &Reach<'_, S>,
@@ -142,7 +140,7 @@ impl<S: Store> DbPcb<S> {
             return Ok(Some(Answer::of(Status::AM)));
         }
         // What another PCB has deleted is held no longer. Every get of a command holds, for as long
-        // as the path is there (row 36).
+        // as the path is there (DLI-12.36).
         let mut gone = !self.holding && !reach.of_command || self.position.levels.is_empty();
         if !gone && self.may_be_gone(reach) {
             gone = self.lost_path(reach, shape)?;
@@ -235,7 +233,7 @@ impl<S: Store> DbPcb<S> {
         Ok(shape.put_area(held.node, (current.shown(), &current.joined), &mut room, 0))
     }
 
-    /// What one level of a REPL does: nothing if its bytes are unchanged (row 33).
+    /// What one level of a REPL does: nothing if its bytes are unchanged (DLI-12.33).
     fn replacement(
         &mut self,
         reach: &mut Reach<'_, S>,
@@ -297,7 +295,7 @@ impl<S: Store> DbPcb<S> {
         Ok(Ok(()))
     }
 
-    /// What a REPL of a concatenated segment does to the destination parent (row 73).
+    /// What a REPL of a concatenated segment does to the destination parent (DLI-12.73).
     fn destination_replacement(
         &mut self,
         reach: &mut Reach<'_, S>,
@@ -384,7 +382,7 @@ impl<S: Store> DbPcb<S> {
         Ok(Answer::of(Status::OK))
     }
 
-    /// Whether a change moves the segment's entry in the index of PROCSEQ (row 14).
+    /// Whether a change moves the segment's entry in the index of PROCSEQ (DLI-12.14).
     fn moves(&self, shape: &Shape, change: &Replacement) -> bool {
         let node = shape.node(change.node);
         let Chain::Index(at) = node.chain else { return false };
@@ -464,7 +462,7 @@ impl<S: Store> DbPcb<S> {
         self.remove(reach, shape, chosen)
     }
 
-    /// Whether the key in the area is another one than that of the segment (row 35).
+    /// Whether the key in the area is another one than that of the segment (DLI-12.35).
     fn key_differs(
         &mut self,
         reach: &mut Reach<'_, S>,
@@ -517,7 +515,7 @@ impl<S: Store> DbPcb<S> {
         }
         let end = self.position.levels.end(held.level);
         let deleted = self.position.path[..end].to_vec();
-        // Row 10: the parent itself, or what is above it, is gone.
+        // DLI-12.10: the parent itself, or what is above it, is gone.
         if self.parentage.path.starts_with(&deleted) {
             self.cancel_parentage();
         }

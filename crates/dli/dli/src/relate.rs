@@ -1,4 +1,4 @@
-//! Logical relationships in inserts and replacements (facts, section 12 rows 69 to 73).
+//! Logical relationships in inserts and replacements (DLI-12.69 to DLI-12.73).
 //!
 //! Invariants:
 //! 1. A logical child is stored once, below its physical parent, with the path of its logical
@@ -25,13 +25,13 @@ use crate::weave;
 type Made<T> = Result<std::result::Result<T, Refusal>>;
 
 /// Whether a segment is the target of PROCSEQ or stands above it: it is neither inserted nor
-/// deleted there (row 69).
+/// deleted there (DLI-12.69).
 pub(crate) fn is_of_sequence(node: &Node) -> bool {
     matches!(node.chain, Chain::Index(_) | Chain::Up { .. })
 }
 
 /// How many bytes of the area an insert of this segment takes: a concatenated segment brings its
-/// destination parent where the rules let it (row 72).
+/// destination parent where the rules let it (DLI-12.72).
 pub(crate) fn given(shape: &Shape, at: u16, area: &[u8]) -> std::result::Result<usize, Status> {
     let segment = shape.segment(at);
     let own = area::given_len(segment, area)?;
@@ -246,7 +246,7 @@ impl<S: Store> DbPcb<S> {
         self.arrive_at_new(reach, shape, (ssa.segment, node), &part)
     }
 
-    /// Inserts below the logical parent: the child goes below its physical parent (row 71).
+    /// Inserts below the logical parent: the child goes below its physical parent (DLI-12.71).
     fn insert_on_logical_path(
         &mut self,
         reach: &mut Reach<'_, S>,
@@ -280,7 +280,7 @@ impl<S: Store> DbPcb<S> {
             Ok(path) => path,
             Err(status) => return Ok(Err(Refusal::elsewhere(status))),
         };
-        // Overrides count for the path used alone (row 29).
+        // Overrides count for the path used alone (DLI-12.29).
         let own = &schema.dbd.segments[node.of.index()];
         let (place, single) = (own.rules.place, own.pointers.has("NOTWIN"));
         let (of, data) = (node.of, &stored[..]);
@@ -323,7 +323,7 @@ impl<S: Store> DbPcb<S> {
         }
     }
 
-    /// Finds the destination parent, and inserts or replaces it where the rules say so (row 72).
+    /// Finds the destination parent, and inserts or replaces it where the rules say so (DLI-12.72).
     fn destination(
         &mut self,
         reach: &mut Reach<'_, S>,
