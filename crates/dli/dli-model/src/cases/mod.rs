@@ -1,4 +1,4 @@
-//! The rules of DL/I as cases: calls and what they must give back, for the model and for any engine.
+//! The rules of DL/I as cases: calls and what they must give back, for the model and any engine.
 //!
 //! Each case cites the rule of `docs/spec/dli.md` that it shows: `DLI-2.6`, `DLI-12.6`, `DLI-1.II`
 //! for a status code, `DLI-3` for the syntax of SSAs.
