@@ -48,6 +48,45 @@ fn resolve(from: &str, target: &str) -> String {
 }
 
 #[test]
+fn every_place_to_look_at_is_there() {
+    let documents = files(&["ARCHITECTURE.md"]);
+    let table = documents[0].lines().skip_while(|(_, line)| *line != "### Where to look").skip(1);
+    let table = table.take_while(|(_, line)| !line.starts_with("### ") && !line.starts_with("## "));
+    let (mut count, mut missing) = (0, Vec::new());
+    for (line, content) in table.filter(|(_, line)| line.starts_with("| ")) {
+        for path in content.split('`').skip(1).step_by(2) {
+            let is_path = path.contains('/') || path.ends_with(".rs");
+            count += usize::from(is_path);
+            if is_path && !root().join(path).exists() {
+                missing.push(format!("{} names {path}", documents[0].at(line)));
+            }
+        }
+    }
+    none_of("places to look at that are not there", &missing);
+    assert!(count > 100, "the table is found: {count}");
+}
+
+/// Documents whose lines are as long as they are: one is made by a program, two grow at their ends.
+const OF_ANY_WIDTH: [&str; 3] = ["CHANGELOG.md", "docs/benchmarks.md", "docs/plan.md"];
+
+#[test]
+fn lines_of_documents_have_120_columns() {
+    let mut long = Vec::new();
+    for document in files(&[".md"]) {
+        if OF_ANY_WIDTH.contains(&&*document.path) {
+            continue;
+        }
+        let lines = document.lines().filter(|(_, line)| !line.trim_start().starts_with('|'));
+        long.extend(
+            lines
+                .filter(|(_, line)| line.chars().count() > 120)
+                .map(|(number, _)| document.at(number)),
+        );
+    }
+    none_of("lines over 120 columns outside of tables", &long);
+}
+
+#[test]
 fn every_rule_that_is_cited_is_written_down() {
     let documents = files(&["docs/rules.md"]);
     let rules: Vec<&str> = documents[0]
