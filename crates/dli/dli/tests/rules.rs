@@ -1,4 +1,5 @@
-//! The rules of DL/I as cases, and random programs beside the model: the engine over the model store.
+//! The rules of DL/I as cases, and random programs beside the model: the engine over the model
+//! store.
 
 mod support;
 
