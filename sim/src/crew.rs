@@ -54,9 +54,12 @@ pub fn seeds(usual: Range<u64>) -> Vec<u64> {
 /// # Panics
 /// With every seed that found something.
 pub fn each<T: Send>(usual: Range<u64>, run: impl Fn(u64) -> Result<T, String> + Sync) -> Vec<T> {
-    let seeds = seeds(usual);
+    judged(&seeds(usual), run)
+}
+
+fn judged<T: Send>(seeds: &[u64], run: impl Fn(u64) -> Result<T, String> + Sync) -> Vec<T> {
     let (mut fine, mut failures) = (Vec::new(), Vec::new());
-    for (seed, outcome) in seeds.iter().zip(all(&seeds, |seed| run(*seed))) {
+    for (seed, outcome) in seeds.iter().zip(all(seeds, |seed| run(*seed))) {
         match outcome {
             Ok(one) => fine.push(one),
             Err(why) => failures.push(format!("seed {seed}: {why}\n  {}", repeats(*seed))),
@@ -108,7 +111,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "run it again: HOLDFAST_SEEDS=2..3 cargo test -p holdfast-sim")]
     fn every_failing_seed_is_told() {
-        super::each(1..4, |seed| {
+        super::judged(&[1, 2, 3], |seed| {
             if seed == 2 { Err("lost") } else { Ok(()) }.map_err(str::to_owned)
         });
     }
