@@ -98,6 +98,6 @@ fn manual_and_completions_are_made_from_the_command_line() {
 
     for shell in ["bash", "zsh", "fish"] {
         let script = run(["completions", shell]).done().out;
-        assert!(script.contains("image-copy") && script.contains("--json"), "{shell}: {script}");
+        assert!(script.contains("image-copy") && script.contains("json"), "{shell}: {script}");
     }
 }
